@@ -16,7 +16,7 @@ import { SYSTEMS_UNDER_TEST, type SystemName } from "./systems-under-test.ts";
 export interface RunningSystem {
   readonly name: SystemName;
   readonly process: ChildProcessClient<SystemProcessMethods>;
-  /** Network endpoint of the system. Throws for a system without a network. */
+  /** Network endpoint of the system. */
   readonly endpoint: ServerEndpoint;
 }
 
@@ -82,19 +82,12 @@ export class BenchmarkContext {
       execArgv,
     );
     const url = await client.call("getUrl");
+    const { hostname, port, pathname } = new URL(url);
+    const { dialect } = SYSTEMS_UNDER_TEST[name];
     return {
       name,
       process: client,
-      get endpoint() {
-        if (!url) throw new Error(`${name} has no network`);
-        const { hostname, port, pathname } = new URL(url);
-        return {
-          host: hostname,
-          port: Number(port),
-          path: pathname,
-          dialect: SYSTEMS_UNDER_TEST[name].dialect,
-        };
-      },
+      endpoint: { host: hostname, port: Number(port), path: pathname, dialect },
     };
   }
 

@@ -32,6 +32,26 @@ export const CHUNK_PERFORMANCE_TARGETS: TargetsBySystem<ChunkThroughputRatios> =
   "colloquy-memory-unmerged": defineChunkPerformanceTargets(0.3, 100),
 };
 
+/** Ratios of a system in the ADK rows, each to a system with the same method. */
+export interface AdkRatios {
+  /** Throughput relative to `adk-floor`. */
+  readonly toFloor: number;
+  /** Throughput relative to `adk-toA2a`. */
+  readonly toRival: number;
+  /** CPU time per task relative to `colloquy-adk-memory-always`. */
+  readonly cpuToAlways: number;
+}
+
+/** Performance targets of the ADK rows by label. */
+export const ADK_PERFORMANCE_TARGETS: Readonly<Record<string, (ratios: AdkRatios) => PerformanceTarget[]>> = {
+  "colloquy-adk-memory, whole": ({ toFloor, cpuToAlways }) => [
+    createMinimumTarget(0.75, toFloor, "adk-floor"),
+    createMaximumTarget(0.5, cpuToAlways, "cpu × always"),
+  ],
+  "colloquy-adk-memory, streamed": ({ toFloor }) => [createMinimumTarget(0.75, toFloor, "adk-floor")],
+  "colloquy-adk-sqlite, whole": ({ toRival }) => [createMinimumTarget(1.5, toRival, "adk-toA2a")],
+};
+
 /**
  * Creates the target for the cost of a response in A2A 0.3 relative to 1.0. Each event is translated once.
  */

@@ -6,27 +6,10 @@ import { SYSTEMS_UNDER_TEST, type SystemName } from "./systems-under-test.ts";
 
 /** A started system under test. */
 export interface StartedSystem {
-  /** URL of the server. Absent for a system without a network. */
-  readonly url?: string;
+  /** URL of the server. */
+  readonly url: string;
   /** Sets the response that the baseline writes. Only the baseline has this method. */
   setRecordedResponse?(response: RecordedResponse): void;
-  /** Runs jobs in the process of the system. Only a system without a network has this method. */
-  runJobsWithoutServer?(options: RunWithoutServerOptions): Promise<RunWithoutServerResult>;
-}
-
-export interface RunWithoutServerOptions {
-  readonly connections: number;
-  /** Time in milliseconds before counting starts. */
-  readonly rampUpMs: number;
-  readonly durationMs: number;
-}
-
-export interface RunWithoutServerResult {
-  readonly perSecond: number;
-  /** Number of completed jobs, including those of the ramp-up. */
-  readonly completed: number;
-  readonly checked: number;
-  readonly faults: readonly string[];
 }
 
 /** A recorded response that the baseline repeats. */
@@ -55,13 +38,12 @@ const startedSystem = await SYSTEMS_UNDER_TEST[name as SystemName].start();
 
 /** Methods that the process of a system offers to the benchmark. */
 export type SystemProcessMethods = {
-  getUrl(): string | undefined;
+  getUrl(): string;
   getResourceUsage(): ResourceUsage;
   /** Measures the resource usage after garbage collection. */
   measureSettledUsage(): Promise<ResourceUsage>;
   releaseWaitingJobs(): void;
   setRecordedResponse(response: RecordedResponse): void;
-  runDirectly(options: RunWithoutServerOptions): Promise<RunWithoutServerResult>;
 };
 
 serveParentProcessCalls({
@@ -78,11 +60,6 @@ serveParentProcessCalls({
   },
   releaseWaitingJobs,
   setRecordedResponse: (response) => startedSystem.setRecordedResponse?.(response),
-  async runDirectly(options) {
-    if (!startedSystem.runJobsWithoutServer)
-      throw new Error(`${name} has a network and must be measured through it`);
-    return startedSystem.runJobsWithoutServer(options);
-  },
 } satisfies SystemProcessMethods);
 
 function readResourceUsage(): ResourceUsage {

@@ -19,10 +19,11 @@ export type SystemName =
   | "colloquy-grpc-sqlite"
   | "a2a-js-grpc"
   | "colloquy-adk-memory"
+  | "colloquy-adk-memory-always"
   | "colloquy-adk-sqlite"
   | "a2a-js"
   | "adk-toA2a"
-  | "adk-runner";
+  | "adk-floor";
 
 /** All systems under test. */
 export const SYSTEMS_UNDER_TEST: Record<SystemName, SystemUnderTest> = {
@@ -45,6 +46,11 @@ export const SYSTEMS_UNDER_TEST: Record<SystemName, SystemUnderTest> = {
     dialect: "1.0",
     start: async () => (await import("./servers/colloquy.ts")).startColloquyAdkServer({ store: "memory" }),
   },
+  "colloquy-adk-memory-always": {
+    dialect: "1.0",
+    start: async () =>
+      (await import("./servers/colloquy.ts")).startColloquyAdkServer({ store: "memory" }, "always"),
+  },
   "colloquy-adk-sqlite": {
     dialect: "1.0",
     start: async () => (await import("./servers/colloquy.ts")).startColloquyAdkServer({ store: "sqlite" }),
@@ -57,9 +63,9 @@ export const SYSTEMS_UNDER_TEST: Record<SystemName, SystemUnderTest> = {
     dialect: "0.3",
     start: async () => (await import("./servers/adk.ts")).startAdkToA2aServer(),
   },
-  "adk-runner": {
-    dialect: "1.0",
-    start: async () => (await import("./servers/adk.ts")).createAdkRunnerSystem(),
+  "adk-floor": {
+    dialect: "floor",
+    start: async () => (await import("./servers/adk.ts")).startAdkFloorServer(),
   },
 };
 
@@ -74,7 +80,7 @@ function defineColloquySystem(variant: ColloquyServerVariant): SystemUnderTest {
 export const SYSTEM_RECORDED_FOR_BASELINE: SystemName = "colloquy-memory-unmerged";
 
 /** Systems whose wrong responses fail the benchmark. */
-export const FAULTS_FAIL_BENCHMARK_SYSTEM_PATTERN: RegExp = /^(floor|colloquy)/;
+export const FAULTS_FAIL_BENCHMARK_SYSTEM_PATTERN: RegExp = /^(floor|adk-floor|colloquy)/;
 
 export const SEND_SYSTEMS: readonly SystemName[] = [
   "floor",
@@ -94,7 +100,13 @@ export const CHUNK_SYSTEMS: readonly SystemName[] = [
 export const STREAM_SYSTEMS: readonly SystemName[] = CHUNK_SYSTEMS;
 /** Systems that are also measured in A2A 0.3. */
 export const V0_3_STREAM_SYSTEMS: readonly SystemName[] = ["colloquy-memory", "colloquy-memory-unmerged"];
-export const ADK_SYSTEMS: readonly SystemName[] = ["colloquy-adk-memory", "colloquy-adk-sqlite", "adk-toA2a"];
+export const ADK_SYSTEMS: readonly SystemName[] = [
+  "adk-floor",
+  "colloquy-adk-memory",
+  "colloquy-adk-memory-always",
+  "colloquy-adk-sqlite",
+  "adk-toA2a",
+];
 export const SYSTEMS_MEASURED_OVER_GRPC: readonly SystemName[] = [
   "colloquy-grpc-memory",
   "colloquy-grpc-memory-unmerged",

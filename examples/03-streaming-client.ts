@@ -5,7 +5,7 @@
  *     node examples/03-streaming-client.ts
  */
 import { setTimeout as pause } from "node:timers/promises";
-import { agent, connect, createServer, getText } from "colloquy";
+import { agent, connect, createServer, readText } from "colloquy";
 
 const counter = agent({ name: "counter", description: "Counts slowly" }, async function* ({ text }) {
   for (let number = 1; number <= Number(text); number++) {
@@ -27,9 +27,7 @@ const remote = await connect(url, {
   reconnect: { initialDelayMs: 10 },
 });
 
-for await (const event of remote.stream("30")) {
-  if ("artifactUpdate" in event) process.stdout.write(getText(event.artifactUpdate.artifact.parts));
-}
+for await (const text of readText(remote.stream("30"))) process.stdout.write(text);
 console.log(`\nCut ${cuts} times.`);
 await server.close();
 

@@ -35,8 +35,9 @@ const remote = await connect(url);
 for await (const event of remote.stream("How is the weather in Seoul?")) {
   if ("statusUpdate" in event) {
     for (const part of event.statusUpdate.status.message?.parts ?? []) console.log(JSON.stringify(part));
-  } else if ("artifactUpdate" in event) {
-    process.stdout.write(getText(event.artifactUpdate.artifact.parts));
+  } else if ("artifactUpdate" in event && event.artifactUpdate.lastChunk) {
+    // The last chunk contains the entire answer.
+    console.log(getText(event.artifactUpdate.artifact.parts));
   }
 }
 
@@ -46,7 +47,7 @@ const planner = new ToolLoopAgent({
   tools: { weather: a2aTool(remote) },
 });
 const plan = await planner.stream({ prompt: "What shall I pack for Seoul?" });
-console.log(`\n${await plan.text}`);
+console.log(await plan.text);
 await server.close();
 
 /**

@@ -1,6 +1,15 @@
-import { InMemorySessionService, LogLevel, Runner, setLogLevel, StreamingMode, toA2a } from "@google/adk";
+import { createServer, type ServerResponse } from "node:http";
+import {
+  type Event,
+  InMemorySessionService,
+  LogLevel,
+  Runner,
+  setLogLevel,
+  StreamingMode,
+  toA2a,
+} from "@google/adk";
 import type { StartedSystem } from "../system-process-main.ts";
-import { SCRIPTED_MODEL_REPLY_TEXT } from "../scripted-model-reply.ts";
+import type { WireTaskOrUpdate } from "../load/task-outcome.ts";
 import { createScriptedAdkAgent } from "./scripted-adk-agent.ts";
 import { listenOnFreePort } from "./listen-on-free-port.ts";
 
@@ -11,48 +20,86 @@ export async function startAdkToA2aServer(): Promise<StartedSystem> {
   return { url: `${url}/jsonrpc` };
 }
 
+interface JsonRpcMessageRequest {
+  readonly params: { readonly message: { readonly parts: readonly { readonly text: string }[] } };
+}
+
 /**
- * Creates an ADK runner without a network, with one in-memory session per task. It measures the cost of the
- * agent itself.
+ * Starts the baseline of the ADK rows: `node:http` and ADK's `Runner`, with one in-memory session per task.
+ * The server answers `/SendMessage/…` with one JSON document and without partial events. The server answers
+ * `/SendStreamingMessage/…` with one write of SSE for each ADK event. The server has no task store, no
+ * validation, no cancellation, and no other operation.
  */
-export async function createAdkRunnerSystem(): Promise<StartedSystem> {
+export async function startAdkFloorServer(): Promise<StartedSystem> {
   setLogLevel(LogLevel.ERROR);
+  const appName = "bench";
   const sessionService = new InMemorySessionService();
-  const runner = new Runner({ agent: createScriptedAdkAgent(), appName: "bench", sessionService });
-  let started = 0;
-  const runTask = async (): Promise<string> => {
-    const session = { userId: "bench", sessionId: String(++started) };
-    await sessionService.createSession({ appName: "bench", ...session });
+  const runner = new Runner({ agent: createScriptedAdkAgent(), appName, sessionService });
+  const userId = "bench";
+  let taskCount = 0;
+
+  async function runTask(body: string, isStreamed: boolean, response: ServerResponse): Promise<void> {
+    const { message } = (JSON.parse(body) as JsonRpcMessageRequest).params;
+    const taskId = String(++taskCount);
+    const sessionId = taskId;
+    await sessionService.createSession({ appName, userId, sessionId });
     const events = runner.runAsync({
-      ...session,
-      newMessage: { role: "user", parts: [{ text: "go" }] },
-      runConfig: { streamingMode: StreamingMode.SSE },
+      userId,
+      sessionId,
+      newMessage: { role: "user", parts: message.parts.map(({ text }) => ({ text })) },
+      runConfig: { streamingMode: isStreamed ? StreamingMode.SSE : StreamingMode.NONE },
     });
-    let text = "";
-    for await (const { content, partial } of events) {
-      if (!partial) text = content?.parts?.map((part) => part.text ?? "").join("") ?? "";
-    }
-    return text;
-  };
-  return {
-    async runJobsWithoutServer({ connections, rampUpMs, durationMs }) {
-      const begin = performance.now() + rampUpMs;
-      const end = begin + durationMs;
-      const faults: string[] = [];
-      let completed = 0;
-      let counted = 0;
-      const runWorker = async (): Promise<void> => {
-        for (;;) {
-          const text = await runTask();
-          const now = performance.now();
-          if (now > end) return;
-          if (text !== SCRIPTED_MODEL_REPLY_TEXT) faults.push(`the text has ${text.length} characters`);
-          completed++;
-          if (now > begin) counted++;
-        }
-      };
-      await Promise.all(Array.from({ length: connections }, runWorker));
-      return { perSecond: (counted / durationMs) * 1000, completed, checked: completed, faults };
-    },
-  };
+    await (isStreamed ? writeStream : writeTask)(response, taskId, events);
+  }
+
+  const server = createServer((request, response) => {
+    let body = "";
+    request.setEncoding("utf8");
+    request.on("data", (chunk: string) => {
+      body += chunk;
+    });
+    request.on("end", () => {
+      void runTask(body, request.url?.startsWith("/SendStreamingMessage/") ?? false, response);
+    });
+  });
+  return { url: await listenOnFreePort(server) };
+}
+
+const COMPLETED = { state: "TASK_STATE_COMPLETED" };
+
+async function writeTask(
+  response: ServerResponse,
+  taskId: string,
+  events: AsyncIterable<Event>,
+): Promise<void> {
+  let text = "";
+  for await (const event of events) text = getEventText(event);
+  const artifacts = [{ artifactId: taskId, parts: [{ text }] }];
+  const json = encodeResult({ task: { id: taskId, status: COMPLETED, artifacts } });
+  response.writeHead(200, { "Content-Type": "application/json", "Content-Length": Buffer.byteLength(json) });
+  response.end(json);
+}
+
+async function writeStream(
+  response: ServerResponse,
+  taskId: string,
+  events: AsyncIterable<Event>,
+): Promise<void> {
+  response.writeHead(200, { "Content-Type": "text/event-stream", "Cache-Control": "no-cache" });
+  const write = (result: WireTaskOrUpdate): boolean => response.write(`data: ${encodeResult(result)}\n\n`);
+  write({ task: { id: taskId, status: { state: "TASK_STATE_WORKING" } } });
+  for await (const event of events) {
+    const artifact = { artifactId: taskId, parts: [{ text: getEventText(event) }] };
+    write({ artifactUpdate: { artifact, append: event.partial ?? false } });
+  }
+  write({ statusUpdate: { taskId, status: COMPLETED } });
+  response.end();
+}
+
+function getEventText({ content }: Event): string {
+  return content?.parts?.map(({ text = "" }) => text).join("") ?? "";
+}
+
+function encodeResult(result: WireTaskOrUpdate): string {
+  return JSON.stringify({ jsonrpc: "2.0", id: 1, result });
 }

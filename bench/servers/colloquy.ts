@@ -1,5 +1,6 @@
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { fileURLToPath } from "node:url";
+import type { AdkAgentOptions } from "../../src/adk/index.ts";
 import type { Agent } from "../../src/engine/index.ts";
 import { createServer } from "../../src/server/index.ts";
 import type { StartedSystem } from "../system-process-main.ts";
@@ -21,12 +22,15 @@ export async function startColloquyServer(variant: ColloquyServerVariant): Promi
 }
 
 /** Starts Colloquy with the ADK agent of all ADK rows. */
-export async function startColloquyAdkServer(variant: ColloquyServerVariant): Promise<StartedSystem> {
+export async function startColloquyAdkServer(
+  variant: ColloquyServerVariant,
+  streaming: NonNullable<AdkAgentOptions["streaming"]> = "by-request",
+): Promise<StartedSystem> {
   const [{ adkAgent }, { createScriptedAdkAgent: createAdkAgent }] = await Promise.all([
     import("../../src/adk/index.ts"),
     import("./scripted-adk-agent.ts"),
   ]);
-  return startColloquyServerForAgent(adkAgent(createAdkAgent()), variant);
+  return startColloquyServerForAgent(adkAgent(createAdkAgent(), { streaming }), variant);
 }
 
 async function startColloquyServerForAgent(

@@ -3,8 +3,14 @@ import type { BenchmarkJob } from "../benchmark-job.ts";
 import { createJobRequest, type A2AMethod } from "../load/request-template.ts";
 import { computeMedianRatio, type ReportRow, type ReportTable } from "../report.ts";
 import { SCRIPTED_MODEL_REPLY_JOB, SCRIPTED_MODEL_REPLY_TEXT } from "../scripted-model-reply.ts";
-import { ADK_SYSTEMS } from "../systems-under-test.ts";
-import { LATENCY_COLUMNS, measureThroughputRounds, type LoadTarget } from "./throughput-rounds.ts";
+import { ADK_PERFORMANCE_TARGETS, type AdkRatios } from "../performance-targets.ts";
+import { ADK_SYSTEMS, type SystemName } from "../systems-under-test.ts";
+import {
+  LATENCY_COLUMNS,
+  measureThroughputRounds,
+  type LoadTarget,
+  type ThroughputRounds,
+} from "./throughput-rounds.ts";
 
 const CONCURRENT_TASK_COUNT = 16;
 /** The agent returns its script for every job. */
@@ -14,16 +20,10 @@ const A2A_METHODS_BY_RESPONSE_MODE: Record<"whole" | "streamed", A2AMethod> = {
   streamed: "SendStreamingMessage",
 };
 
-/** Measures one ADK agent with a scripted model behind each server, and without a server. */
+/** Measures one ADK agent with a scripted model behind each server. */
 export async function measureAdkThroughput(bench: BenchmarkContext): Promise<ReportTable[]> {
-  const results = await bench.runWithStartedSystems(["adk-runner", ...ADK_SYSTEMS], (systems) => {
-    const direct: LoadTarget = {
-      label: "adk-runner",
-      system: requireRunningSystem(systems, "adk-runner"),
-      request: undefined,
-      expectedText: SCRIPTED_MODEL_REPLY_TEXT,
-    };
-    const served = Object.entries(A2A_METHODS_BY_RESPONSE_MODE).flatMap(([mode, method]) =>
+  const results = await bench.runWithStartedSystems(ADK_SYSTEMS, (systems) => {
+    const targets = Object.entries(A2A_METHODS_BY_RESPONSE_MODE).flatMap(([mode, method]) =>
       ADK_SYSTEMS.map((name): LoadTarget => {
         const system = requireRunningSystem(systems, name);
         return {
@@ -34,15 +34,26 @@ export async function measureAdkThroughput(bench: BenchmarkContext): Promise<Rep
         };
       }),
     );
-    return measureThroughputRounds(bench, [direct, ...served], CONCURRENT_TASK_COUNT);
+    return measureThroughputRounds(bench, targets, CONCURRENT_TASK_COUNT);
   });
-  const runner = results.get("adk-runner")!.perSecond;
-  const rows = [...results].map(([subject, rates]): ReportRow => {
+  const rows = [...results].map(([subject, rounds]): ReportRow => {
     const [, mode] = subject.split(", ");
-    const rival = mode && results.get(`adk-toA2a, ${mode}`)!.perSecond;
-    const toRival = rival ? computeMedianRatio(rates.perSecond, rival) : undefined;
-    const cells = { ...rates.tableCells, toRunner: computeMedianRatio(rates.perSecond, runner), toRival };
-    return { subject, cells, targets: [], checked: rates.checkedResponseCount, faults: rates.responseFaults };
+    const requireRounds = (system: SystemName): ThroughputRounds => results.get(`${system}, ${mode}`)!;
+    const ratios: AdkRatios = {
+      toFloor: computeMedianRatio(rounds.perSecond, requireRounds("adk-floor").perSecond),
+      toRival: computeMedianRatio(rounds.perSecond, requireRounds("adk-toA2a").perSecond),
+      cpuToAlways: computeMedianRatio(
+        rounds.cpuMicros,
+        requireRounds("colloquy-adk-memory-always").cpuMicros,
+      ),
+    };
+    return {
+      subject,
+      cells: { ...rounds.tableCells, ...ratios },
+      targets: ADK_PERFORMANCE_TARGETS[subject]?.(ratios) ?? [],
+      checked: rounds.checkedResponseCount,
+      faults: rounds.responseFaults,
+    };
   });
   return [
     {
@@ -50,8 +61,9 @@ export async function measureAdkThroughput(bench: BenchmarkContext): Promise<Rep
       title: `ADK agent, scripted model, ${SCRIPTED_MODEL_REPLY_JOB.count} partials, ${CONCURRENT_TASK_COUNT} at once`,
       columns: [
         { key: "perSecond", title: "tasks/s", format: "rate" },
-        { key: "toRunner", title: "× runner", format: "ratio" },
+        { key: "toFloor", title: "× adk-floor", format: "ratio" },
         { key: "toRival", title: "× adk-toA2a", format: "ratio" },
+        { key: "cpuToAlways", title: "cpu × always", format: "ratio" },
         ...LATENCY_COLUMNS,
       ],
       rows,

@@ -21,8 +21,8 @@ export const LATENCY_COLUMNS: readonly ReportColumn[] = [
 export interface LoadTarget {
   readonly label: string;
   readonly system: RunningSystem;
-  /** Request over HTTP or gRPC. Absent when the system runs its jobs directly. */
-  readonly request: RequestTemplate | GrpcBenchmarkJobRequest | undefined;
+  /** Request over HTTP or gRPC. */
+  readonly request: RequestTemplate | GrpcBenchmarkJobRequest;
   /** Text that every response must contain. */
   readonly expectedText: string;
 }
@@ -49,6 +49,10 @@ export class ThroughputRounds {
 
   get perSecond(): number[] {
     return this.#rounds.map((round) => round.perSecond);
+  }
+
+  get cpuMicros(): number[] {
+    return this.#rounds.map((round) => round.cpuMicros);
   }
 
   get checkedResponseCount(): number {
@@ -106,26 +110,10 @@ async function measureRound(
   { system, request, expectedText }: LoadTarget,
   load: LoadOptions,
 ): Promise<RoundResult> {
-  const measureLoad = async (): Promise<Omit<RoundResult, "cpuMicros"> & { readonly completed: number }> => {
-    if (!request)
-      return { ...METRICS_UNAVAILABLE_WITHOUT_SERVER, ...(await system.process.call("runDirectly", load)) };
-    return "job" in request
-      ? await bench.loadGenerator.call("measureGrpcThroughput", {
-          ...load,
-          request,
-          expectedText,
-        })
-      : await bench.loadGenerator.call("measureThroughput", { ...load, template: request, expectedText });
-  };
   const before = await system.process.call("getResourceUsage");
-  const result = await measureLoad();
+  const result = await ("job" in request
+    ? bench.loadGenerator.call("measureGrpcThroughput", { ...load, request, expectedText })
+    : bench.loadGenerator.call("measureThroughput", { ...load, template: request, expectedText }));
   const after = await system.process.call("getResourceUsage");
   return { ...result, cpuMicros: ((after.cpuMs - before.cpuMs) * 1000) / result.completed };
 }
-
-/** Metrics that are unavailable for a system that runs its jobs directly. */
-const METRICS_UNAVAILABLE_WITHOUT_SERVER = {
-  p50: Number.NaN,
-  p99: Number.NaN,
-  eventsPerResponse: Number.NaN,
-};

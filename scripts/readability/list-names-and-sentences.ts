@@ -77,11 +77,11 @@ export function listProseSentences(): Sentence[] {
   const pages = PAGE_GLOBS.flatMap((pattern) => globSync(pattern)).filter(
     (file) => !TRANSLATED_PAGE_PATTERN.test(file) && !PAGES_WITH_OLD_WORDING.has(file),
   );
-  const fromPages = [...new Set(pages)]
-    .toSorted()
-    .flatMap((file) =>
-      splitIntoSentences(extractPageProse(readFileSync(file, "utf8"))).map((text) => ({ text, file })),
-    );
+  const fromPages = [...new Set(pages)].toSorted().flatMap((file) =>
+    splitIntoSentences(extractPageProse(readFileSync(file, "utf8")))
+      .filter((text) => !isListOfNames(text))
+      .map((text) => ({ text, file })),
+  );
   const fromDocstrings = listSourceFiles()
     .filter((file) => file.startsWith("src/") && !/\.(test|fixture|contract)\.ts$/.test(file))
     .flatMap((file) =>
@@ -98,7 +98,8 @@ export function extractPageProse(page: string): string {
     .replace(/^---\n[^]*?\n---\n/, "")
     .replaceAll(/<!-- made of .+? -->[^]*?<!-- end -->/g, "\n\n")
     .replaceAll(/^( *)```[^]*?^\1```/gm, "\n\n")
-    .replaceAll(/<!--[^]*?-->|<[^>\n]+>/g, "")
+    .replaceAll(/<!--[^]*?-->|!\[[^\]]*\]\([^)]*\)/g, "")
+    .replaceAll(/(`[^`\n]*`)|<[^>\n]+>/g, (_, code: string | undefined) => code ?? "")
     .replaceAll(/^#+ .*$/gm, "\n\n")
     .replaceAll(/^\|?[ :|-]+\|?$/gm, "")
     .replaceAll(/^ *(?:[-*]|\d+\.) /gm, "\n\n")
@@ -111,7 +112,10 @@ export function extractPageProse(page: string): string {
           .join("\n\n")}\n\n`,
     )
     .replaceAll(/\[([^\]]*)\]\([^)]*\)/g, "$1")
-    .replaceAll(/\*\*?([^*\n]+)\*\*?/g, "$1");
+    .replaceAll(
+      /(`[^`\n]*`)|\*\*?([^*\n]+)\*\*?/g,
+      (_, code: string | undefined, emphasized: string | undefined) => code ?? emphasized ?? "",
+    );
 }
 
 export function extractDocstrings(file: string): string[] {
@@ -136,6 +140,18 @@ export function splitIntoSentences(prose: string): string[] {
       (sentence) => (sentence.replaceAll(/`[^`]*`/g, "").match(/\p{L}[\p{L}\d'’-]*/gu) ?? []).length >= 4,
     );
 }
+
+/**
+ * Returns true if `text` is a bare list of names, such as the table cell "engine's types, adapters, adk". Such a
+ * list has commas and no final punctuation, and each of its items has at most three words and no article or verb.
+ */
+export function isListOfNames(text: string): boolean {
+  if (/[.!?:]$/.test(text) || !text.includes(",")) return false;
+  const items = text.replaceAll(/`[^`]*`/g, "code").split(/,? (?:and|or) |, /);
+  return items.every((item) => item.split(" ").length <= 3 && !NO_LIST_OF_NAMES_PATTERN.test(item));
+}
+
+const NO_LIST_OF_NAMES_PATTERN = /\b(?:an?|the|is|are|its?|not|if|that|which|to|has|have|can|must)\b/i;
 
 function listSourceFiles(): string[] {
   return SOURCE_GLOBS.flatMap((pattern) => globSync(pattern))

@@ -1,13 +1,15 @@
 import { afterEach, describe, expect, it } from "vitest";
-import { collect, connect, type A2AClient } from "../client/index.ts";
+import { collect, connect, readText, type A2AClient } from "../client/index.ts";
 import type { Agent } from "../engine/index.ts";
-import { data, file, text, getText, type Task } from "../protocol/index.ts";
+import { ArtifactContentTracker, data, file, text, getText, type Task } from "../protocol/index.ts";
 import { createServer, type Server } from "../server/index.ts";
 
 /** The same agents, written in the style of each framework. */
 export interface SampleAgents {
   /** Creates an agent that answers with these chunks, in order. */
   createAnsweringAgent(chunks: readonly string[]): Agent;
+  /** Creates the same agent with the option `artifacts: "pieces"`. Absent for adapters without the option. */
+  createAnsweringAgentWithPieces?(chunks: readonly string[]): Agent;
   /** Creates an agent that emits "first ", waits for the gate, and emits "second". */
   createGateWaitingAgent(gate: Promise<void>): Agent;
   /** Creates an agent that fails with the error. */
@@ -44,12 +46,13 @@ export function defineAdapterContract(name: string, framework: SampleAgents): vo
     it("streams its answer in chunks and completes the task, which is stored completely", async () => {
       const remote = await connectToAgent(framework.createAnsweringAgent(["One ", "two ", "three."]));
       const chunks: string[] = [];
+      const tracker = new ArtifactContentTracker();
       const events = remote.stream("count");
       const reported = async function* (): typeof events extends AsyncIterable<infer E>
         ? AsyncGenerator<E>
         : never {
         for await (const event of events) {
-          if ("artifactUpdate" in event) chunks.push(getText(event.artifactUpdate.artifact.parts));
+          if ("artifactUpdate" in event) chunks.push(getText(tracker.addUpdate(event.artifactUpdate).parts));
           yield event;
         }
       };
@@ -61,13 +64,26 @@ export function defineAdapterContract(name: string, framework: SampleAgents): vo
       expect(seen).toEqual([]);
     });
 
+    const hasPieces = framework.createAnsweringAgentWithPieces !== undefined;
+    it.skipIf(!hasPieces)("repeats no text with `artifacts: pieces`", async () => {
+      const agent = framework.createAnsweringAgentWithPieces?.(["One ", "two ", "three."]) as Agent;
+      const remote = await connectToAgent(agent);
+      let text = "";
+      let hasLastChunk = false;
+      for await (const event of remote.stream("count")) {
+        if (!("artifactUpdate" in event)) continue;
+        text += getText(event.artifactUpdate.artifact.parts);
+        hasLastChunk = event.artifactUpdate.lastChunk ?? false;
+      }
+      expect({ text, hasLastChunk }).toEqual({ text: "One two three.", hasLastChunk: true });
+    });
+
     it("emits output while it is still working", async () => {
       const gate = Promise.withResolvers<void>();
       const remote = await connectToAgent(framework.createGateWaitingAgent(gate.promise));
       let output = "";
-      for await (const event of remote.stream("go")) {
-        if (!("artifactUpdate" in event)) continue;
-        output += getText(event.artifactUpdate.artifact.parts);
+      for await (const text of readText(remote.stream("go"))) {
+        output += text;
         if (output === "first ") gate.resolve();
       }
       expect(output).toBe("first second");

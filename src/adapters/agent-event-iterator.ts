@@ -1,8 +1,13 @@
 import type { AgentEvent, Run } from "../engine/index.ts";
-import { isPlainTextPart, type Artifact, type Part } from "../protocol/index.ts";
+import {
+  type Artifact,
+  type ArtifactEnding,
+  appendPartJoiningText,
+  type Part,
+  splitLastPiece,
+} from "../protocol/index.ts";
 import type { AgentYield } from "./agent-yield.ts";
 
-type ArtifactEvent = Extract<AgentEvent, { artifact: Artifact }>;
 type StatusEvent = Extract<AgentEvent, { status: unknown }>;
 type AgentEventIteratorResult = IteratorResult<AgentEvent, undefined>;
 
@@ -10,30 +15,42 @@ type AgentEventIteratorResult = IteratorResult<AgentEvent, undefined>;
 const LOOKAHEAD_MICROTASKS = 4;
 const RESOLVED_PROMISE = Promise.resolve();
 
+/** An artifact whose last chunk has not been emitted. */
+interface OpenArtifact {
+  /** Members of the artifact except `parts`, as the chunks so far define them. */
+  description: Omit<Artifact, "parts">;
+  /** The content so far. With `pieces`, only the content that waits for the next chunk. */
+  parts: Part[];
+  hasEmitted: boolean;
+}
+
 /**
  * Converts the yielded values of a generator into agent events.
  *
- * The last chunk of an artifact must be marked, but the last chunk is known only when the generator ends. The
- * iterator therefore holds back each chunk for a few microtasks. If the generator ends before its held chunk
- * is emitted, the held chunk is marked as the last chunk. If the generator waits, for example for a model or
- * a socket, the iterator emits the held chunk at once. If the last chunk of an artifact was emitted without a
- * mark, an empty text closes the artifact at the end of the turn.
+ * The last chunk of an artifact must be marked, but the last chunk is known only when the generator ends.
+ * With the ending `whole`, the last chunk repeats the entire content and replaces the earlier chunks. The
+ * iterator holds the latest chunk back for a few microtasks, so an answer with one chunk is sent once. With
+ * the ending `pieces`, the iterator also keeps the last character or the last part of each artifact, because
+ * the last chunk must not be empty.
  */
 export class AgentEventIterator implements AsyncIterableIterator<AgentEvent, undefined> {
   readonly #run: Run;
   readonly #source: AsyncIterator<AgentYield, unknown>;
-  /** The ids of open artifacts, and whether the last part of each artifact is plain text. */
-  readonly #openArtifacts = new Map<string, boolean>();
+  readonly #ending: ArtifactEnding;
+  readonly #openArtifacts = new Map<string, OpenArtifact>();
   /** Agent events that are ready to be returned. */
   readonly #queue: AgentEvent[] = [];
   #pendingNext: Promise<IteratorResult<AgentYield, unknown>> | undefined;
-  #heldChunk: ArtifactEvent | undefined;
+  #heldChunk: Artifact | undefined;
   #answerArtifactId: string | undefined;
+  /** The error of the generator, which is thrown after the queued events are returned. */
+  #failure: { readonly error: unknown } | undefined;
   #ended = false;
 
-  constructor(run: Run, source: AsyncIterable<AgentYield, unknown>) {
+  constructor(run: Run, source: AsyncIterable<AgentYield, unknown>, ending: ArtifactEnding = "whole") {
     this.#run = run;
     this.#source = source[Symbol.asyncIterator]();
+    this.#ending = ending;
   }
 
   [Symbol.asyncIterator](): this {
@@ -44,25 +61,40 @@ export class AgentEventIterator implements AsyncIterableIterator<AgentEvent, und
     for (;;) {
       const queuedEvent = this.#queue.shift();
       if (queuedEvent) return { done: false, value: queuedEvent };
+      const failure = this.#failure;
+      this.#failure = undefined;
+      if (failure) throw failure.error;
       if (this.#ended) return { done: true, value: undefined };
       const pendingNext = (this.#pendingNext ??= this.#source.next());
-      if (this.#heldChunk && !(await isResolvedSoon(pendingNext)))
-        return { done: false, value: this.#releaseChunk() };
-      const { done, value } = await pendingNext;
-      this.#pendingNext = undefined;
-      if (done) this.#finish();
-      else if (isTurnEnd(value)) {
-        this.#finish(value);
-        await this.#source.return?.();
-      } else this.#enqueueYieldedValue(value);
+      if (this.#heldChunk && !(await isResolvedSoon(pendingNext))) {
+        this.#releaseChunk();
+        continue;
+      }
+      try {
+        await this.#enqueueStep(await pendingNext);
+      } catch (error) {
+        // The task keeps what the generator yielded before it failed or was canceled.
+        this.#finish();
+        this.#failure = { error };
+      }
     }
   }
 
   async return(): Promise<AgentEventIteratorResult> {
     this.#ended = true;
+    this.#failure = undefined;
     this.#queue.length = 0;
     await this.#source.return?.();
     return { done: true, value: undefined };
+  }
+
+  async #enqueueStep({ done, value }: IteratorResult<AgentYield, unknown>): Promise<void> {
+    this.#pendingNext = undefined;
+    if (done) this.#finish();
+    else if (isTurnEnd(value)) {
+      this.#finish(value);
+      await this.#source.return?.();
+    } else this.#enqueueYieldedValue(value);
   }
 
   #enqueueYieldedValue(yielded: AgentYield): void {
@@ -82,46 +114,57 @@ export class AgentEventIterator implements AsyncIterableIterator<AgentEvent, und
   }
 
   #enqueueEvent(event: AgentEvent): void {
-    if (this.#heldChunk) this.#queue.push(this.#releaseChunk());
+    this.#releaseChunk();
     this.#queue.push(event);
   }
 
   #holdChunk(artifact: Artifact, isLastChunk: boolean): void {
-    if (this.#heldChunk) this.#queue.push(this.#releaseChunk());
-    const { artifactId, parts } = artifact;
-    const event: ArtifactEvent = this.#openArtifacts.has(artifactId)
-      ? { artifact, append: true }
-      : { artifact };
-    if (isLastChunk) {
-      event.lastChunk = true;
-      this.#openArtifacts.delete(artifactId);
-      this.#queue.push(event);
-      return;
-    }
-    const lastPart = parts.at(-1);
-    this.#openArtifacts.set(artifactId, lastPart !== undefined && isPlainTextPart(lastPart));
-    this.#heldChunk = event;
+    this.#releaseChunk();
+    this.#heldChunk = artifact;
+    if (isLastChunk) this.#closeArtifact(artifact.artifactId);
   }
 
-  #releaseChunk(): ArtifactEvent {
-    const chunk = this.#heldChunk as ArtifactEvent;
+  /** Emits the held chunk. With `pieces`, its end continues to wait for the next chunk. */
+  #releaseChunk(): void {
+    const chunk = this.#heldChunk;
+    if (!chunk) return;
     this.#heldChunk = undefined;
-    return chunk;
+    const open = this.#addToOpenArtifact(chunk);
+    const [parts, waiting] =
+      this.#ending === "whole" ? [chunk.parts, open.parts] : splitLastPiece(open.parts);
+    open.parts = waiting;
+    if (parts.length === 0) return;
+    const artifact = this.#ending === "whole" ? chunk : { ...chunk, parts };
+    this.#queue.push(open.hasEmitted ? { artifact, append: true } : { artifact });
+    open.hasEmitted = true;
+  }
+
+  #addToOpenArtifact({ parts, ...description }: Artifact): OpenArtifact {
+    const { artifactId } = description;
+    let open = this.#openArtifacts.get(artifactId);
+    if (!open) {
+      open = { description, parts: [], hasEmitted: false };
+      this.#openArtifacts.set(artifactId, open);
+    }
+    if (hasDetails(description)) open.description = mergeDescriptions(open.description, description);
+    for (const part of parts) appendPartJoiningText(open.parts, part);
+    return open;
+  }
+
+  #closeArtifact(artifactId: string): void {
+    const held = this.#heldChunk?.artifactId === artifactId ? this.#heldChunk : undefined;
+    if (held) this.#heldChunk = undefined;
+    const open = held ? this.#addToOpenArtifact(held) : this.#openArtifacts.get(artifactId);
+    this.#openArtifacts.delete(artifactId);
+    if (!open) return;
+    const artifact = { ...open.description, parts: open.parts };
+    const append = this.#ending === "pieces" && open.hasEmitted;
+    this.#queue.push(append ? { artifact, append, lastChunk: true } : { artifact, lastChunk: true });
   }
 
   #closeArtifacts(): void {
-    if (this.#heldChunk) {
-      this.#openArtifacts.delete(this.#heldChunk.artifact.artifactId);
-      this.#queue.push({ ...this.#releaseChunk(), lastChunk: true });
-    }
-    for (const [artifactId, endsWithText] of this.#openArtifacts) {
-      // An empty plain text merges with preceding plain text. After any other part, it would become an
-      // additional part.
-      if (endsWithText) {
-        this.#queue.push({ artifact: { artifactId, parts: [{ text: "" }] }, append: true, lastChunk: true });
-      }
-    }
-    this.#openArtifacts.clear();
+    if (this.#heldChunk) this.#closeArtifact(this.#heldChunk.artifactId);
+    for (const artifactId of this.#openArtifacts.keys()) this.#closeArtifact(artifactId);
   }
 
   #createAnswerChunk(part: Part): Artifact {
@@ -130,6 +173,23 @@ export class AgentEventIterator implements AsyncIterableIterator<AgentEvent, und
       parts: [part],
     };
   }
+}
+
+/** Returns false for most chunks, which consist of an id and parts. */
+function hasDetails({ name, description, metadata, extensions }: Omit<Artifact, "parts">): boolean {
+  return Boolean(name ?? description ?? metadata ?? extensions);
+}
+
+/** Merges the members of a later chunk into those of earlier chunks, as `fold` merges them. */
+function mergeDescriptions(
+  earlier: Omit<Artifact, "parts">,
+  later: Omit<Artifact, "parts">,
+): Omit<Artifact, "parts"> {
+  const merged = { ...earlier, ...later };
+  if (earlier.metadata) merged.metadata = { ...earlier.metadata, ...later.metadata };
+  if (earlier.extensions)
+    merged.extensions = [...new Set([...earlier.extensions, ...(later.extensions ?? [])])];
+  return merged;
 }
 
 function isTurnEnd(yielded: AgentYield): yielded is StatusEvent {

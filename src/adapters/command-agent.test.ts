@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { Agent, AgentEvent, Run } from "../engine/index.ts";
+import { ArtifactContentTracker, getText } from "../protocol/index.ts";
 import { splitCommand } from "./split-command.ts";
 import { command, type CommandOptions } from "./index.ts";
 
@@ -22,6 +23,7 @@ function createRun(text: string, signal: AbortSignal = new AbortController().sig
     attempt: 1,
     caller: { tenant: "", principal: "" },
     configuration: {},
+    isStreaming: true,
     metadata: {},
     protocolVersion: "1.0",
     extensions: [],
@@ -36,11 +38,11 @@ async function runCommand(
   text = "",
   options: CommandOptions = {},
 ): Promise<{ text: string; failure: string | undefined }> {
+  const tracker = new ArtifactContentTracker();
   let output = "";
   let failure: string | undefined;
   for await (const event of command(line, options).execute(createRun(text))) {
-    if ("artifact" in event)
-      output += event.artifact.parts.map((part) => ("text" in part ? part.text : "")).join("");
+    if ("artifact" in event) output += getText(tracker.addUpdate(event).parts);
     else if ("status" in event && event.status.state === "TASK_STATE_FAILED") {
       failure = event.status.message?.parts.map((part) => ("text" in part ? part.text : "")).join("");
     }
@@ -71,9 +73,18 @@ describe("a command as an agent", () => {
     const abort = new AbortController();
     const agent = command(buildNodeCommand(`write("ready"); setInterval(() => {}, 1000);`));
     const events = startAgent(agent, abort);
-    expect((await events.next()).value).toMatchObject({ artifact: { parts: [{ text: "ready" }] } });
+    const ready = { artifact: { parts: [{ text: "ready" }] } };
+    expect((await events.next()).value).toMatchObject(ready);
     abort.abort();
+    expect((await events.next()).value).toMatchObject({ ...ready, lastChunk: true });
     await expect(events.next()).rejects.toThrow("aborted");
+  });
+
+  it("repeats no output with `artifacts: pieces`", async () => {
+    let output = "";
+    for await (const event of command("cat", { artifacts: "pieces" }).execute(createRun("naïve 😀")))
+      if ("artifact" in event) output += getText(event.artifact.parts);
+    expect(output).toBe("naïve 😀");
   });
 
   it("keeps a character that is split between two chunks", async () => {
@@ -126,6 +137,7 @@ describe("a command as an agent", () => {
     const events = startAgent(command("sleep 1000 & echo ready; wait", { shell: true }), abort);
     await events.next();
     abort.abort();
+    await events.next();
     await expect(events.next()).rejects.toThrow("aborted");
   });
 
@@ -137,6 +149,7 @@ describe("a command as an agent", () => {
     const events = startAgent(command(program, { killGraceMs: 50 }), abort);
     await events.next();
     abort.abort();
+    await events.next();
     await expect(events.next()).rejects.toThrow("aborted");
   });
 

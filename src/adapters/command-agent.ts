@@ -27,6 +27,11 @@ export interface CommandOptions extends Partial<AgentDescription> {
   maxOutputBytes?: number;
   /** Time in milliseconds between SIGTERM and SIGKILL after the task is canceled. Default: 5,000. */
   killGraceMs?: number;
+  /**
+   * Determines whether the last chunk of the streamed answer repeats the entire answer (`whole`) or contains
+   * only new content (`pieces`), as for `agent`. Default: `whole`.
+   */
+  artifacts?: "whole" | "pieces";
 }
 
 const MAX_STDERR_BYTES = 4096;
@@ -42,7 +47,7 @@ const MAX_STDERR_LINES = 10;
  * The environment variables `A2A_TASK_ID` and `A2A_CONTEXT_ID` identify the task.
  */
 export function command(line: string | readonly string[], options: CommandOptions = {}): Agent {
-  const { shell, stdin, cwd, env, maxOutputBytes, killGraceMs, ...description } = options;
+  const { shell, stdin, cwd, env, maxOutputBytes, killGraceMs, artifacts, ...description } = options;
   const limit = maxOutputBytes ?? 16 * 1024 * 1024;
   const [program, ...args] = buildArgv(line, shell ?? false);
   // Callers see the program's name, but not its arguments.
@@ -87,6 +92,7 @@ export function command(line: string | readonly string[], options: CommandOption
         stop();
       }
     },
+    { artifacts },
   );
 }
 

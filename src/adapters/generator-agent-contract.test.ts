@@ -15,6 +15,14 @@ defineAdapterContract("a generator", {
     agent(agentDescription, async function* () {
       yield* chunks;
     }),
+  createAnsweringAgentWithPieces: (chunks) =>
+    agent(
+      agentDescription,
+      async function* () {
+        yield* chunks;
+      },
+      { artifacts: "pieces" },
+    ),
   createGateWaitingAgent: (gate) =>
     agent(agentDescription, async function* () {
       yield "first ";

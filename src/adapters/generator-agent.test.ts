@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { AgentEvent, Run } from "../engine/index.ts";
-import { fold, isEventRefusal, type Message, type Task } from "../protocol/index.ts";
+import { fold, getText, isEventRefusal, type Message, type Task } from "../protocol/index.ts";
 import {
   agent,
   artifact,
@@ -36,7 +36,7 @@ function waitForImmediate(): Promise<void> {
 const createTextParts = (value: string) => [{ text: value }];
 
 describe("values that a generator yields", () => {
-  it("strings become one artifact, which is created, extended, and closed by the last string", async () => {
+  it("strings become one artifact, which ends with its entire content", async () => {
     const events = await collectAgentEvents(async function* () {
       yield "a";
       yield "b";
@@ -45,8 +45,20 @@ describe("values that a generator yields", () => {
     expect(events).toEqual([
       { artifact: { artifactId: "answer", parts: createTextParts("a") } },
       { artifact: { artifactId: "answer", parts: createTextParts("b") }, append: true },
-      { artifact: { artifactId: "answer", parts: createTextParts("c") }, append: true, lastChunk: true },
+      { artifact: { artifactId: "answer", parts: createTextParts("abc") }, lastChunk: true },
     ]);
+  });
+
+  it("strings are sent once with the option `artifacts: pieces`", async () => {
+    const generate: AgentGenerator = async function* () {
+      yield* ["a", "b", "c"];
+    };
+    const events: AgentEvent[] = [];
+    const pieces = agent(agentDescription, generate, { artifacts: "pieces" });
+    for await (const event of pieces.execute(createFakeRun("hi"))) events.push(event);
+    const parts = events.flatMap((event) => ("artifact" in event ? event.artifact.parts : []));
+    expect(getText(parts)).toBe("abc");
+    expect(events.at(-1)).toMatchObject({ append: true, lastChunk: true });
   });
 
   it("a single string is a complete artifact in one event", async () => {
@@ -75,11 +87,9 @@ describe("values that a generator yields", () => {
       artifact: { artifactId: "answer", parts: createTextParts("second") },
       append: true,
     });
-    // The chunk was emitted before the end was known. An empty text closes the artifact and adds nothing to
-    // it.
+    // The chunk was emitted before the end was known.
     expect((await events.next()).value).toEqual({
-      artifact: { artifactId: "answer", parts: createTextParts("") },
-      append: true,
+      artifact: { artifactId: "answer", parts: createTextParts("firstsecond") },
       lastChunk: true,
     });
     expect((await events.next()).done).toBe(true);
@@ -105,7 +115,7 @@ describe("values that a generator yields", () => {
     expect(events).toEqual([
       { artifact: { artifactId: "answer", parts: createTextParts("a") } },
       { status: { state: "TASK_STATE_WORKING", message: { parts: createTextParts("Searching…") } } },
-      { artifact: { artifactId: "answer", parts: createTextParts("b") }, append: true, lastChunk: true },
+      { artifact: { artifactId: "answer", parts: createTextParts("ab") }, lastChunk: true },
     ]);
   });
 
@@ -147,7 +157,7 @@ describe("values that a generator yields", () => {
     expect(events).toEqual([
       { artifact: { artifactId: "log", name: "Log", parts: createTextParts("one ") } },
       { artifact: { artifactId: "other", parts: createTextParts("whole") }, lastChunk: true },
-      { artifact: { artifactId: "log", parts: createTextParts("two") }, append: true, lastChunk: true },
+      { artifact: { artifactId: "log", name: "Log", parts: createTextParts("one two") }, lastChunk: true },
     ]);
   });
 
@@ -190,13 +200,17 @@ describe("values that a generator yields", () => {
     ).toEqual([{ message: { parts: [{ text: "Hi" }, { data: 1 }] } }]);
   });
 
-  it("output before a thrown error is emitted first", async () => {
+  it("output before a thrown error is emitted first, and closes its artifact", async () => {
     const events = startAgent(async function* () {
       yield "so far";
       throw new Error("broken");
     });
     expect((await events.next()).value).toEqual({
       artifact: { artifactId: "answer", parts: createTextParts("so far") },
+    });
+    expect((await events.next()).value).toEqual({
+      artifact: { artifactId: "answer", parts: createTextParts("so far") },
+      lastChunk: true,
     });
     await expect(events.next()).rejects.toThrow("broken");
   });
@@ -286,6 +300,7 @@ function createFakeRun(output: string): Run {
     attempt: 1,
     caller: { tenant: "", principal: "" },
     configuration: {},
+    isStreaming: true,
     metadata: {},
     protocolVersion: "1.0",
     extensions: [],

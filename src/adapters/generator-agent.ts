@@ -18,12 +18,22 @@ export interface Turn extends Run {
 export type AgentGenerator = (run: Turn) => AsyncIterable<AgentYield, void, undefined>;
 
 /** Options of `agent` in addition to the agent's description. */
-export interface GeneratorOptions extends Pick<Agent, "respondsWith" | "whileWorking" | "describeExtended"> {
+export interface GeneratorOptions extends Pick<
+  Agent,
+  "respondsWith" | "whileWorking" | "concurrentTurns" | "describeExtended"
+> {
   /**
    * Determines what happens to a turn that a server restart interrupted. `restart` runs the interrupted turn
    * again from its beginning. `fail` ends the task as FAILED. Default: `fail`.
    */
   readonly afterRestart?: "fail" | "restart";
+  /**
+   * Determines the last chunk of each streamed artifact. With `whole`, the last chunk repeats and replaces
+   * the entire content, because ADK for Python stores only the last chunk. With `pieces`, the last chunk
+   * contains only new content, for large artifacts and for clients that join the text of all chunks.
+   * Default: `whole`.
+   */
+  readonly artifacts?: "whole" | "pieces" | undefined;
 }
 
 /**
@@ -50,13 +60,17 @@ export function agent(
   work: AgentGenerator,
   options: GeneratorOptions = {},
 ): Agent {
+  const { artifacts, ...agentOptions } = options;
   const completeCard = completeDescription(description);
   assertValidAgentCard(completeCard);
   return {
-    ...options,
+    ...agentOptions,
     describe: () => completeCard,
     execute: (run) =>
-      withPartsInAcceptedOutputModes(new AgentEventIterator(run, work(new GeneratorTurn(run))), run),
+      withPartsInAcceptedOutputModes(
+        new AgentEventIterator(run, work(new GeneratorTurn(run)), artifacts),
+        run,
+      ),
   };
 }
 
@@ -111,6 +125,9 @@ class GeneratorTurn implements Turn {
   }
   get configuration(): Run["configuration"] {
     return this.#run.configuration;
+  }
+  get isStreaming(): boolean {
+    return this.#run.isStreaming;
   }
   get metadata(): Run["metadata"] {
     return this.#run.metadata;

@@ -61,16 +61,20 @@ describe("a generator on a server", () => {
         yield "second";
       }),
     );
-    const last: StreamResponse[] = [];
-    let output = "";
+    const chunks: unknown[] = [];
+    let last: StreamResponse | undefined;
     for await (const event of remote.stream("go")) {
-      last.splice(0, 1, event);
+      last = event;
       if (!("artifactUpdate" in event)) continue;
-      output += getText(event.artifactUpdate.artifact.parts);
-      if (output === "first ") gate.resolve();
+      const { artifact, append, lastChunk } = event.artifactUpdate;
+      chunks.push([getText(artifact.parts), append ?? false, lastChunk ?? false]);
+      gate.resolve();
     }
-    expect(output).toBe("first second");
-    expect(last).toMatchObject([{ statusUpdate: { status: { state: "TASK_STATE_COMPLETED" } } }]);
+    expect(chunks).toEqual([
+      ["first ", false, false],
+      ["first second", false, true],
+    ]);
+    expect(last).toMatchObject({ statusUpdate: { status: { state: "TASK_STATE_COMPLETED" } } });
   });
 
   it("asks a question and continues with the answer, with one artifact for each turn", async () => {

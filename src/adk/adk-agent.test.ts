@@ -468,6 +468,24 @@ describe("an ADK agent with hooks", () => {
     expect(String(thrown)).toContain("abort execution");
   });
 
+  it("calls afterRun once, with the failure, when onEvent throws", async () => {
+    const statuses: string[] = [];
+    const agent = adkAgent(createLlmAgent("a", ["ok"]), {
+      onEvent: () => {
+        throw new Error("no");
+      },
+      afterRun: ({ status }) => {
+        statuses.push(status.state);
+        return { status: { ...status, message: { parts: [{ text: "sorry" }] } } };
+      },
+    });
+    const task = new TaskHarness(agent);
+    const { thrownError } = await task.send("hi");
+    expect(statuses).toEqual(["TASK_STATE_FAILED"]);
+    expect(getText(task.task.status.message?.parts ?? [])).toBe("sorry");
+    expect(String(thrownError)).toContain("no");
+  });
+
   it("ends immediately when it is canceled, even if its run ignores the signal", async () => {
     const abort = new AbortController();
     const model = new ScriptedLlm(["one two three four"], { delayMs: 5 });
@@ -650,7 +668,11 @@ describe("an ADK agent that is canceled", () => {
         if ("artifact" in event && !event.lastChunk) abort.abort();
       },
     });
-    expect(turn.chunkParts).toEqual([{ text: "Fetching page 1" }, { text: "…" }]);
+    expect(turn.chunkParts).toEqual([{ text: "Fetching page 1…" }]);
+    expect(turn.events.at(-1)).toMatchObject({
+      artifact: { parts: [{ text: "Fetching page 1…" }] },
+      lastChunk: true,
+    });
     deaf.release();
   });
 });

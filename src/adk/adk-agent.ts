@@ -5,7 +5,7 @@ import type { Part, Task } from "../protocol/index.ts";
 import { describeAdkAgent, type AdkCardOptions } from "./describe-adk-agent.ts";
 import { isStatusEvent, type RunHooks, applyRunHooksToEvents } from "./run-hooks.ts";
 import { checkPendingCallAnswers } from "./pending-function-calls.ts";
-import { toAdkMetadataKey } from "./adk-event-metadata.ts";
+import { readStateDelta, toAdkMetadataKey } from "./adk-event-metadata.ts";
 import { toGenaiPart } from "./part-conversion.ts";
 import { RunEventProcessor, type RunEventProcessorOptions } from "./run-event-processor.ts";
 import { type RunStartResult, RunStream } from "./run-stream.ts";
@@ -13,6 +13,7 @@ import { cancelRemoteTasksOfCanceledTask } from "./remote/cancel-remote-tasks-of
 import { registerRunContext, type AdkRunContext } from "./adk-run-context.ts";
 import { IdleRunFlusher } from "./idle-run-flusher.ts";
 import { deriveSessionKey } from "./sessions/session-key.ts";
+import { withSavedFiles } from "./saved-file-artifacts.ts";
 import { createLazyRunner, type AdkRunnableSource, type RunnerOptions } from "./lazy-runner.ts";
 import type { AdkRunner, AdkRunRequest, GenaiPart, SessionKey } from "./adk-structural-types.ts";
 
@@ -22,12 +23,33 @@ export interface AdkAgentOptions
     RunnerOptions,
     AdkCardOptions,
     RunHooks,
-    Pick<RunEventProcessorOptions, "exposeErrors" | "recoveredErrorPolicy" | "artifacts" | "toA2aPart"> {
+    Pick<Agent, "concurrentTurns">,
+    Pick<
+      RunEventProcessorOptions,
+      "exposeErrors" | "recoveredErrorPolicy" | "artifacts" | "toA2aPart" | "sendState"
+    > {
   /**
-   * ADK `RunConfig` for every run, for example with a value for `maxLlmCalls`. By default, the
-   * `streamingMode` is `"sse"`.
+   * Determines which runs request partial events from the model (ADK's `StreamingMode.SSE`).
+   * `by-request` (default) streams for SendStreamingMessage, and runs SendMessage in ADK's cheaper
+   * `StreamingMode.NONE`. Clients that subscribe to a task of SendMessage then receive each answer of the
+   * model as one chunk. `always` streams for SendMessage too, and `never` streams for no request.
+   */
+  streaming?: "always" | "by-request" | "never";
+  /**
+   * ADK `RunConfig` for every run, for example with a value for `maxLlmCalls`. A `streamingMode` in
+   * `runConfig` takes precedence over `streaming`.
    */
   runConfig?: Partial<RunConfig>;
+  /**
+   * State of each new session, or a function that returns the state for the run that creates the session.
+   * Default: no state.
+   */
+  initialState?: SessionState | ((run: Run) => SessionState | Promise<SessionState>);
+  /**
+   * Keys of the session state that a caller may set with a message, as `RemoteAgent` does with `sendState`.
+   * Default: none, because the state often contains identities and permissions.
+   */
+  receiveState?: readonly string[];
   /**
    * Converts each part of an incoming message for the agent. If the converter returns `undefined`, the part
    * is dropped. Default: `toGenaiPart`.
@@ -41,6 +63,8 @@ export interface AdkAgentOptions
   /** Returns the members of the extended agent card that differ from the public card. */
   describeExtended?: NonNullable<Agent["describeExtended"]>;
 }
+
+type SessionState = Readonly<Record<string, unknown>>;
 
 const USER_ID_KEY = toAdkMetadataKey("user_id");
 const SESSION_ID_KEY = toAdkMetadataKey("session_id");
@@ -56,6 +80,7 @@ export function adkAgent(source: AdkRunnableSource, options: AdkAgentOptions = {
   return {
     describe: async (): Promise<AgentDescription> => describeAdkAgent((await runner()).agent, options),
     ...(options.describeExtended ? { describeExtended: options.describeExtended } : {}),
+    ...(options.concurrentTurns ? { concurrentTurns: options.concurrentTurns } : {}),
     onTaskCanceled: async (task, caller) => {
       const adkRunner = await runner();
       const session = resolveSessionKey(task, deriveSessionKey(adkRunner.appName, task.contextId, caller));
@@ -89,7 +114,7 @@ function resolveSessionKey({ metadata = {} }: Task, defaultKey: SessionKey): Ses
 async function startRun(
   run: Run,
   makeRunner: () => Promise<AdkRunner>,
-  openSession: (runner: AdkRunner, session: SessionKey) => Promise<void>,
+  openSession: SessionOpener,
   options: AdkAgentOptions,
 ): Promise<RunStartResult> {
   const runner = await makeRunner();
@@ -117,7 +142,10 @@ async function startRun(
   const session = isOtherSession ? { ...defaultSession, userId, sessionId } : defaultSession;
   const sessionProcessor = isOtherSession ? createRunEventProcessor(session, runContext, options) : processor;
   try {
-    await openSession(runner, session);
+    await openSession(runner, session, async () => {
+      const { initialState = {} } = options;
+      return typeof initialState === "function" ? await initialState(run) : initialState;
+    });
   } catch (error) {
     return {
       processor: sessionProcessor,
@@ -127,7 +155,7 @@ async function startRun(
   return {
     processor: sessionProcessor,
     firstEvent: sessionProcessor.buildWorkingEvent(run.task.metadata),
-    events: runner.runAsync(request),
+    events: withSavedFiles(runner.runAsync(request), runner, session),
   };
 }
 
@@ -144,6 +172,7 @@ function createRunEventProcessor(
     exposeErrors: options.exposeErrors ?? false,
     recoveredErrorPolicy: options.recoveredErrorPolicy ?? "fail",
     artifacts: options.artifacts ?? "per-event",
+    sendState: options.sendState ?? [],
     ...(options.toA2aPart && { toA2aPart: options.toA2aPart }),
   });
 }
@@ -152,8 +181,14 @@ function buildRunRequest(
   run: Run,
   { userId, sessionId }: SessionKey,
   parts: readonly Part[],
-  { runConfig, toGenaiPart: convert = toGenaiPart }: AdkAgentOptions,
+  {
+    runConfig,
+    streaming = "by-request",
+    toGenaiPart: convert = toGenaiPart,
+    receiveState = [],
+  }: AdkAgentOptions,
 ): AdkRunRequest {
+  const isStreaming = streaming === "always" || (streaming === "by-request" && run.isStreaming);
   const request: AdkRunRequest = {
     userId,
     sessionId,
@@ -162,27 +197,36 @@ function buildRunRequest(
     // run. `checkPendingCallAnswers` has already rejected forbidden confirmations, and plain text must not count as a
     // confirmation either.
     runConfig: {
-      streamingMode: "sse",
+      streamingMode: isStreaming ? "sse" : "none",
       ...runConfig,
       ...(!runConfig?.allowRemoteToolConfirmation && { plainTextToolConfirmation: false }),
     },
     abortSignal: run.signal,
   };
+  const stateDelta = readStateDelta(run.metadata, receiveState);
+  if (stateDelta) request.stateDelta = stateDelta;
   if (Object.keys(run.metadata).length > 0) request.customMetadata = { a2a_metadata: run.metadata };
   return request;
 }
+
+/** Opens a session. `getInitialState` is called only if the session does not exist. */
+type SessionOpener = (
+  runner: AdkRunner,
+  session: SessionKey,
+  getInitialState: () => Promise<SessionState>,
+) => Promise<void>;
 
 /**
  * Returns a function that creates a session if the session does not exist. Concurrent runs that open the
  * same session share one attempt to create the session.
  */
-function createSessionOpener(): (runner: AdkRunner, session: SessionKey) => Promise<void> {
+function createSessionOpener(): SessionOpener {
   const pendingOpens = new SlotReuseMap<Promise<void>>();
-  return async (runner, session) => {
+  return async (runner, session, getInitialState) => {
     const key = `${session.userId.length}:${session.userId}${session.sessionId}`;
     const pendingOpen = pendingOpens.get(key);
     if (pendingOpen) return pendingOpen;
-    const open = ensureSession(runner, session);
+    const open = ensureSession(runner, session, getInitialState);
     pendingOpens.insertNew(key, open);
     try {
       await open;
@@ -192,12 +236,17 @@ function createSessionOpener(): (runner: AdkRunner, session: SessionKey) => Prom
   };
 }
 
-async function ensureSession({ sessionService }: AdkRunner, session: SessionKey): Promise<void> {
+async function ensureSession(
+  { sessionService }: AdkRunner,
+  session: SessionKey,
+  getInitialState: () => Promise<SessionState>,
+): Promise<void> {
   const find = (): Promise<unknown> =>
     sessionService.getSession({ ...session, config: { numRecentEvents: 1 } });
   for (let attempt = 1; !(await find()); attempt++) {
+    const state = { ...(await getInitialState()) };
     try {
-      await sessionService.createSession({ ...session });
+      await sessionService.createSession({ ...session, ...(Object.keys(state).length > 0 && { state }) });
       return;
     } catch (error) {
       // Another process may have created the session first or, in a database, the rows of its app and user.

@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from "../protocol/index.ts";
-import type { AdkEvent, SessionKey } from "./adk-structural-types.ts";
+import type { AdkEvent, AdkEventActions, SessionKey } from "./adk-structural-types.ts";
 
 /**
  * URI of the extension for ADK bridges. The URI appears in agent cards, and as a metadata key in task
@@ -21,6 +21,12 @@ export const DATA_PART_TYPE_KEY: "adk_type" = toAdkMetadataKey("type");
 /** Metadata key that marks text as an error message. */
 export const IS_ERROR_MESSAGE_KEY: "adk_is_error_message" = toAdkMetadataKey("is_error_message");
 
+/** Metadata key for the actions of an event, as an object. ADK for Python reads and writes this key. */
+export const ACTIONS_KEY: "adk_actions" = toAdkMetadataKey("actions");
+
+const ESCALATE_KEY = toAdkMetadataKey("escalate");
+const TRANSFER_KEY = toAdkMetadataKey("transfer_to_agent");
+
 /** Returns the key for an A2A field in the custom metadata of an ADK event. */
 export function addA2aPrefixToCustomMetadataKey<Name extends string>(name: Name): `a2a:${Name}` {
   return `a2a:${name}`;
@@ -29,15 +35,15 @@ export function addA2aPrefixToCustomMetadataKey<Name extends string>(name: Name)
 /** Returns the A2A metadata that identifies the ADK session of a task. */
 export function toSessionKeyMetadata({ appName, userId, sessionId }: SessionKey): JsonObject {
   return {
-    [toAdkMetadataKey("app_name")]: appName,
-    [toAdkMetadataKey("user_id")]: userId,
-    [toAdkMetadataKey("session_id")]: sessionId,
+    adk_app_name: appName,
+    adk_user_id: userId,
+    adk_session_id: sessionId,
   };
 }
 
 /**
- * Returns the A2A metadata of an ADK event: the invocation, the author, the branch, the usage, and other
- * fields of the event.
+ * Returns the A2A metadata of an ADK event: the invocation, the author, the branch, the usage, the actions,
+ * and other fields of the event.
  */
 export function toEventMetadata(event: AdkEvent): JsonObject {
   const metadata: JsonObject = {};
@@ -47,18 +53,43 @@ export function toEventMetadata(event: AdkEvent): JsonObject {
   setMetadataValue(metadata, "node_path", event.nodeInfo?.path);
   setMetadataValue(metadata, "citation_metadata", event.citationMetadata);
   setMetadataValue(metadata, "grounding_metadata", event.groundingMetadata);
-  setMetadataValue(metadata, "usage_metadata", event.usageMetadata);
   setMetadataValue(metadata, "custom_metadata", event.customMetadata);
+  Object.assign(metadata, toModelMetadata(event));
   setMetadataValue(metadata, "error_code", event.errorCode);
+  setMetadataValue(metadata, "actions", selectForwardedActions(event.actions));
   return metadata;
 }
 
-/** Returns the A2A metadata for the `escalate` and `transferToAgent` actions of an ADK event. */
+/** Returns the A2A metadata about the model: the usage, the reason for its stop, and its version. */
+export function toModelMetadata({ usageMetadata, finishReason, modelVersion }: AdkEvent): JsonObject {
+  const metadata: JsonObject = {};
+  setMetadataValue(metadata, "usage_metadata", usageMetadata);
+  setMetadataValue(metadata, "finish_reason", finishReason);
+  setMetadataValue(metadata, "model_version", modelVersion);
+  return metadata;
+}
+
+/**
+ * Returns the A2A metadata for the actions of an ADK event. ADK for Go and JavaScript read `adk_escalate` and
+ * `adk_transfer_to_agent`, and ADK for Python reads `adk_actions`.
+ */
 export function toActionsMetadata({ actions }: AdkEvent): JsonObject {
   const metadata: JsonObject = {};
-  if (actions?.escalate) metadata[toAdkMetadataKey("escalate")] = true;
-  if (actions?.transferToAgent) metadata[toAdkMetadataKey("transfer_to_agent")] = actions.transferToAgent;
+  if (actions?.escalate) metadata[ESCALATE_KEY] = true;
+  if (actions?.transferToAgent) metadata[TRANSFER_KEY] = actions.transferToAgent;
+  setMetadataValue(metadata, "actions", selectForwardedActions(actions));
   return metadata;
+}
+
+/** Returns the actions that callers may read, or `undefined` if the event requests none of these actions. */
+function selectForwardedActions(actions: AdkEventActions = {}): AdkEventActions | undefined {
+  const { escalate, transferToAgent, skipSummarization } = actions;
+  if (!escalate && !transferToAgent && !skipSummarization) return undefined;
+  return {
+    ...(escalate && { escalate }),
+    ...(transferToAgent && { transferToAgent }),
+    ...(skipSummarization && { skipSummarization }),
+  };
 }
 
 function setMetadataValue(metadata: JsonObject, name: string, value: unknown): void {
@@ -67,8 +98,46 @@ function setMetadataValue(metadata: JsonObject, name: string, value: unknown): v
     typeof value === "object" ? (JSON.parse(JSON.stringify(value)) as JsonValue) : (value as JsonValue);
 }
 
+/**
+ * Merges the metadata of several objects of a peer. Later values take precedence, except that the actions of
+ * all objects are combined.
+ */
+export function mergePeerMetadata(...sources: readonly (JsonObject | undefined)[]): JsonObject {
+  const merged: JsonObject = Object.assign({}, ...sources) as JsonObject;
+  const actions = sources.flatMap((source) => decodeActionsObject(source) ?? []);
+  if (actions.length > 1) merged[ACTIONS_KEY] = Object.assign({}, ...actions) as JsonObject;
+  return merged;
+}
+
+/** Returns only the metadata that requests actions. */
+export function pickActionsMetadata(metadata: JsonObject | undefined): JsonObject {
+  const picked: JsonObject = {};
+  for (const key of [ACTIONS_KEY, ESCALATE_KEY, TRANSFER_KEY]) {
+    const value = metadata?.[key];
+    if (value !== undefined) picked[key] = value;
+  }
+  return picked;
+}
+
+/** Returns the metadata that clears the actions in the metadata of a task. */
+export function clearActionsMetadata(metadata: JsonObject): JsonObject {
+  return {
+    ...(metadata[ACTIONS_KEY] !== undefined && { [ACTIONS_KEY]: {} }),
+    ...(metadata[ESCALATE_KEY] !== undefined && { [ESCALATE_KEY]: false }),
+    ...(metadata[TRANSFER_KEY] !== undefined && { [TRANSFER_KEY]: "" }),
+  };
+}
+
 /** An action that a remote peer may request from local ADK agents. */
-export type PeerRequestedAction = "escalate" | "transferToAgent";
+export type PeerRequestedAction = "escalate" | "skipSummarization" | "transferToAgent";
+
+/** Effects that a peer may have on local ADK agents. */
+export interface PeerPermissions {
+  /** Actions that the peer may request. Default: `escalate` and `skipSummarization`. */
+  readonly allowedActions?: readonly PeerRequestedAction[];
+  /** Keys of the session state that the peer may set. Default: none. */
+  readonly stateKeys?: readonly string[];
+}
 
 /**
  * Converts A2A metadata from a peer to fields of an ADK event. A peer cannot set the author, the branch,
@@ -76,13 +145,26 @@ export type PeerRequestedAction = "escalate" | "transferToAgent";
  */
 export function fromEventMetadata(
   metadata: JsonObject | undefined,
-  allowedActions: readonly PeerRequestedAction[] = ["escalate"],
-): Pick<AdkEvent, "citationMetadata" | "groundingMetadata" | "usageMetadata" | "customMetadata" | "actions"> {
+  permissions: PeerPermissions = {},
+): Pick<
+  AdkEvent,
+  | "citationMetadata"
+  | "groundingMetadata"
+  | "usageMetadata"
+  | "customMetadata"
+  | "finishReason"
+  | "modelVersion"
+  | "actions"
+> {
   const event: ReturnType<typeof fromEventMetadata> = {};
   if (!metadata) return event;
   const object = (name: string): JsonObject | undefined => {
     const value = metadata[toAdkMetadataKey(name)];
     return isJsonObject(value) ? value : undefined;
+  };
+  const text = (name: string): string | undefined => {
+    const value = metadata[toAdkMetadataKey(name)];
+    return typeof value === "string" && value !== "" ? value : undefined;
   };
   const citation = object("citation_metadata");
   if (citation) event.citationMetadata = citation;
@@ -92,14 +174,73 @@ export function fromEventMetadata(
   if (usage) event.usageMetadata = usage;
   const custom = Object.entries(object("custom_metadata") ?? {}).filter(([key]) => !key.startsWith("a2a:"));
   if (custom.length > 0) event.customMetadata = Object.fromEntries(custom);
-  const escalate = allowedActions.includes("escalate") && metadata[toAdkMetadataKey("escalate")] === true;
-  const transfer = metadata[toAdkMetadataKey("transfer_to_agent")];
-  const mayTransfer =
-    allowedActions.includes("transferToAgent") && typeof transfer === "string" && transfer !== "";
-  if (escalate || mayTransfer) {
-    event.actions = { ...(escalate && { escalate }), ...(mayTransfer && { transferToAgent: transfer }) };
-  }
+  const finishReason = text("finish_reason");
+  if (finishReason) event.finishReason = finishReason;
+  const modelVersion = text("model_version");
+  if (modelVersion) event.modelVersion = modelVersion;
+  const actions = fromActionsMetadata(metadata, permissions);
+  if (actions) event.actions = actions;
   return event;
+}
+
+/** Converts A2A metadata from a peer to the actions that the peer may request. */
+function fromActionsMetadata(
+  metadata: JsonObject,
+  { allowedActions = ["escalate", "skipSummarization"], stateKeys = [] }: PeerPermissions,
+): AdkEventActions | undefined {
+  const object = decodeActionsObject(metadata) ?? {};
+  const isAllowed = (action: PeerRequestedAction): boolean => allowedActions.includes(action);
+  const actions: AdkEventActions = {};
+  const isEscalation = metadata[ESCALATE_KEY] === true || object["escalate"] === true;
+  if (isEscalation && isAllowed("escalate")) actions.escalate = true;
+  const skip = object["skipSummarization"] ?? object["skip_summarization"];
+  if (skip === true && isAllowed("skipSummarization")) actions.skipSummarization = true;
+  const transfer = metadata[TRANSFER_KEY] ?? object["transferToAgent"] ?? object["transfer_to_agent"];
+  if (typeof transfer === "string" && transfer !== "" && isAllowed("transferToAgent"))
+    actions.transferToAgent = transfer;
+  const stateDelta = readStateDelta(metadata, stateKeys);
+  if (stateDelta) actions.stateDelta = stateDelta;
+  return Object.keys(actions).length > 0 ? actions : undefined;
+}
+
+/** Returns the A2A metadata that carries values of the session state, or an empty object without values. */
+export function toStateMetadata(stateDelta: JsonObject): JsonObject {
+  return Object.keys(stateDelta).length > 0 ? { [ACTIONS_KEY]: { stateDelta } } : {};
+}
+
+/** Returns the allowed values of the session state in A2A metadata, or `undefined` if there are no such values. */
+export function readStateDelta(
+  metadata: JsonObject | undefined,
+  allowedKeys: readonly string[],
+): JsonObject | undefined {
+  const object = decodeActionsObject(metadata);
+  const delta = object?.["stateDelta"] ?? object?.["state_delta"];
+  const values = isJsonObject(delta) ? pickStateValues(delta, allowedKeys) : {};
+  return Object.keys(values).length > 0 ? values : undefined;
+}
+
+/** Returns a JSON copy of the state values with the given keys. Values that JSON cannot contain are omitted. */
+export function pickStateValues(
+  state: Readonly<Record<string, unknown>>,
+  keys: readonly string[],
+): JsonObject {
+  const values = keys.flatMap((key) =>
+    Object.hasOwn(state, key) && state[key] !== undefined ? [[key, state[key]]] : [],
+  );
+  return JSON.parse(JSON.stringify(Object.fromEntries(values))) as JsonObject;
+}
+
+/** Returns the object under `adk_actions`. Some versions of ADK for Python encode the object as a JSON string. */
+function decodeActionsObject(metadata: JsonObject | undefined): JsonObject | undefined {
+  let value = metadata?.[ACTIONS_KEY];
+  if (typeof value === "string") {
+    try {
+      value = JSON.parse(value) as JsonValue;
+    } catch {
+      return undefined;
+    }
+  }
+  return isJsonObject(value) ? value : undefined;
 }
 
 /** Returns true if an ADK event has extra metadata, unlike the other events of its chain. */
@@ -109,7 +250,10 @@ export function hasExtraEventMetadata(event: AdkEvent): boolean {
     event.groundingMetadata ??
     event.citationMetadata ??
     event.customMetadata ??
-    event.errorCode,
+    event.finishReason ??
+    event.modelVersion ??
+    event.errorCode ??
+    selectForwardedActions(event.actions),
   );
 }
 

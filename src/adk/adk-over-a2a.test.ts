@@ -12,7 +12,7 @@ import {
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { z } from "zod";
 import { connect, type A2AClient } from "../client/index.ts";
-import { type DataPart, type Part, type Task, getText } from "../protocol/index.ts";
+import { ArtifactContentTracker, type DataPart, type Part, type Task, getText } from "../protocol/index.ts";
 import type { Server } from "../server/index.ts";
 import { ScriptedLlm } from "./models/index.ts";
 import { RemoteAgent } from "./remote/remote-agent.ts";
@@ -265,11 +265,12 @@ describe("the server of an ADK agent", () => {
     const { remote } = await serveAgent(agent);
     const streamed = async (said: string): Promise<{ ids: Set<string>; text: string }> => {
       const ids = new Set<string>();
+      const tracker = new ArtifactContentTracker();
       let text = "";
       for await (const event of remote.stream(said)) {
         if (!("artifactUpdate" in event)) continue;
         ids.add(event.artifactUpdate.artifact.artifactId);
-        text += getText(event.artifactUpdate.artifact.parts);
+        text += getText(tracker.addUpdate(event.artifactUpdate).parts);
       }
       return { ids, text };
     };

@@ -54,8 +54,10 @@ export function registerRunContextForInvocation(
   invocation: InvocationContextLike,
 ): AdkRunContext | undefined {
   const runContext = findRunContextByInvocation(invocation);
-  if (runContext) runContextsBySignalOrSession.set(invocation.session, runContext);
-  if (runContext && invocation.abortSignal)
-    runContextsBySignalOrSession.set(invocation.abortSignal, runContext);
+  if (!runContext) return undefined;
+  const { session, abortSignal } = invocation;
+  runContextsBySignalOrSession.set(session, runContext);
+  if (abortSignal && abortSignal !== runContext.run.signal)
+    runContextsBySignalOrSession.set(abortSignal, runContext);
   return runContext;
 }

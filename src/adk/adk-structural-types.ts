@@ -36,6 +36,19 @@ export interface GenaiContent {
   parts?: GenaiPart[];
 }
 
+/** Actions that an ADK event requests. */
+export interface AdkEventActions {
+  /** Ends the loop in which the agent runs. */
+  escalate?: boolean;
+  transferToAgent?: string;
+  /** Marks the event as the final response of its agent. */
+  skipSummarization?: boolean;
+  /** New values of the session state, by key. */
+  stateDelta?: Record<string, unknown>;
+  /** Versions of the files that the agent saved in its artifact service, by file name. */
+  artifactDelta?: Record<string, number>;
+}
+
 /** An event that an ADK runner yields. */
 export interface AdkEvent {
   id?: string;
@@ -50,15 +63,28 @@ export interface AdkEvent {
   turnComplete?: boolean;
   errorCode?: string;
   errorMessage?: string;
-  actions?: { escalate?: boolean; transferToAgent?: string };
+  actions?: AdkEventActions;
   longRunningToolIds?: string[];
   usageMetadata?: object;
   groundingMetadata?: object;
   citationMetadata?: object;
   customMetadata?: Record<string, unknown>;
+  /** Reason for which the model stopped, for example `STOP`, `MAX_TOKENS`, or `SAFETY`. */
+  finishReason?: string;
+  /** Version of the model, as reported by the provider. */
+  modelVersion?: string;
   /** Output value of a workflow node. */
   output?: unknown;
+  /** Files of `actions.artifactDelta`, which the bridge loads from the artifact service. */
+  savedFiles?: readonly SavedFile[];
   nodeInfo?: { path?: string };
+}
+
+/** A version of a file in an artifact service. */
+export interface SavedFile {
+  readonly filename: string;
+  readonly version: number;
+  readonly part: GenaiPart;
 }
 
 /** A function call, together with the session event that contains the call. */
@@ -76,7 +102,11 @@ export interface SessionKey {
 
 interface AdkSessionService {
   getSession(key: SessionKey & { config?: { numRecentEvents?: number } }): Promise<object | undefined>;
-  createSession(key: SessionKey): Promise<object>;
+  createSession(key: SessionKey & { state?: Record<string, unknown> }): Promise<object>;
+}
+
+interface AdkArtifactService {
+  loadArtifact(request: SessionKey & { filename: string; version?: number }): Promise<GenaiPart | undefined>;
 }
 
 export interface AdkRunRequest {
@@ -87,6 +117,8 @@ export interface AdkRunRequest {
   runConfig: object;
   abortSignal: AbortSignal;
   customMetadata?: Record<string, unknown>;
+  /** Values that the run writes to the session state before its first event, by key. */
+  stateDelta?: Record<string, unknown>;
 }
 
 /** Members of ADK's `Runner` that the bridge uses. */
@@ -95,5 +127,7 @@ export interface AdkRunner {
   /** Root agent or workflow of the runner. */
   readonly agent: { name: string; description?: string | undefined };
   readonly sessionService: AdkSessionService;
+  /** Service for the files that agents save. The bridge sends each saved file as an A2A artifact. */
+  readonly artifactService?: AdkArtifactService | undefined;
   runAsync(request: AdkRunRequest): AsyncGenerator<AdkEvent, void, undefined>;
 }

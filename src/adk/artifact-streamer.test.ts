@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { AgentEvent } from "../engine/index.ts";
 import {
   type Artifact,
+  type ArtifactEnding,
   fold,
   isEventRefusal,
   type JsonObject,
@@ -28,11 +29,11 @@ interface StreamerFixture {
 }
 
 /** By default, every partial event arrives in a new frame. */
-function createStreamerFixture(frameMs = 20): StreamerFixture {
+function createStreamerFixture(frameMs = 20, ending: ArtifactEnding = "pieces"): StreamerFixture {
   const events: ArtifactEvent[] = [];
   let now = 0;
   return {
-    artifacts: new ArtifactStreamer(createIdCounter(), () => (now += frameMs)),
+    artifacts: new ArtifactStreamer(createIdCounter(), () => (now += frameMs), ending),
     events,
     record: (event) => {
       if (event) events.push(event);
@@ -61,7 +62,7 @@ function foldTask(events: readonly ArtifactEvent[]): Task {
   return task;
 }
 
-describe("the partial events of a chain", () => {
+describe("the partial events of a chain, in pieces", () => {
   it("become chunks, and the complete event ends the artifact without repetition [V21, J2]", () => {
     const { artifacts, events, listRecorded: said, record: tell } = createStreamerFixture();
     for (const piece of ["Hello, ", "wor", "ld!"])
@@ -181,8 +182,7 @@ describe("the partial events of a chain", () => {
     tell(artifacts.addPartsOfCompleteEvent("a", createTextParts("Page 1 🙂!"), {}));
     expect(said()).toEqual([
       ["A1", ["Page 1 "], ""],
-      ["A1", ["🙂"], "append"],
-      ["A1", ["!"], "append last"],
+      ["A1", ["🙂!"], "append last"],
     ]);
   });
 
@@ -221,6 +221,63 @@ describe("the partial events of a chain", () => {
   });
 });
 
+describe("the partial events of a chain, with the whole at the end", () => {
+  it("become chunks, and the complete event replaces them [V21, V22, V37]", () => {
+    const { artifacts, events, listRecorded, record } = createStreamerFixture(20, "whole");
+    for (const piece of ["Hello, ", "wor", "ld!"])
+      record(artifacts.addPartsOfPartialEvent("a", createTextParts(piece), getEmptyMetadata, false));
+    record(artifacts.addPartsOfCompleteEvent("a", createTextParts("Hello, world!"), { adk_author: "a" }));
+    expect(listRecorded()).toEqual([
+      ["A1", ["Hello, wor"], ""],
+      ["A1", ["ld!"], "append"],
+      ["A1", ["Hello, world!"], "last"],
+    ]);
+    expect(foldTask(events).artifacts).toEqual([
+      { artifactId: "A1", parts: [{ text: "Hello, world!" }], metadata: { adk_author: "a" } },
+    ]);
+  });
+
+  it("are not repeated if nothing was sent before the complete event", () => {
+    const { artifacts, listRecorded, record } = createStreamerFixture(20, "whole");
+    record(artifacts.addPartsOfPartialEvent("a", createTextParts("Hi"), getEmptyMetadata, false));
+    record(artifacts.addPartsOfCompleteEvent("a", createTextParts("Hi"), {}));
+    expect(listRecorded()).toEqual([["A1", ["Hi"], "last"]]);
+  });
+
+  it("are flushed completely when idle, and the next partial event is sent at once", () => {
+    const { artifacts, events, listRecorded, record } = createStreamerFixture(20, "whole");
+    record(artifacts.addPartsOfPartialEvent("a", createTextParts("Page 1 🙂"), getEmptyMetadata, false));
+    events.push(...artifacts.flush(), ...artifacts.flush());
+    record(artifacts.addPartsOfPartialEvent("a", createTextParts("!"), getEmptyMetadata, false));
+    record(artifacts.addPartsOfCompleteEvent("a", [], {}));
+    expect(listRecorded()).toEqual([
+      ["A1", ["Page 1 🙂"], ""],
+      ["A1", ["!"], "append"],
+      ["A1", ["Page 1 🙂!"], "last"],
+    ]);
+  });
+
+  it("without a complete event are repeated and marked [J3]", () => {
+    const { artifacts, events, listRecorded, record } = createStreamerFixture(20, "whole");
+    for (const piece of [
+      createThoughtPart("Hm"),
+      createThoughtPart("m"),
+      { text: "half " },
+      { text: "done" },
+    ])
+      record(artifacts.addPartsOfPartialEvent("a", [piece], getEmptyMetadata, false));
+    events.push(...artifacts.closeOpenArtifacts());
+    expect(listRecorded().at(-1)).toEqual(["A1", ["Hmm", "half done"], "last"]);
+    expect(foldTask(events).artifacts).toEqual([
+      {
+        artifactId: "A1",
+        parts: [createThoughtPart("Hmm"), { text: "half done" }],
+        metadata: { adk_partial: true },
+      },
+    ]);
+  });
+});
+
 /** Milliseconds between two partial events. */
 const frameGaps = fc.constantFrom(0, 5, 20);
 
@@ -247,6 +304,43 @@ function mergeTextParts(parts: Part[]): Part[] {
 }
 
 describe("any stream of a run", () => {
+  it("folds to the complete content once, and its last chunk alone contains the complete content", () => {
+    fc.assert(
+      fc.property(streamSteps, fc.boolean(), frameGaps, (script, isCut, frame) => {
+        const { artifacts, events, record } = createStreamerFixture(frame, "whole");
+        const expected = new Map<string, Part[]>();
+        for (const { chain, text: value, isThought, pause } of script) {
+          const part = isThought ? createThoughtPart(value) : { text: value };
+          expected.set(chain, [...(expected.get(chain) ?? []), part]);
+          record(artifacts.addPartsOfPartialEvent(chain, [part], getEmptyMetadata, false));
+          if (pause) events.push(...artifacts.flush());
+        }
+        if (isCut) events.push(...artifacts.closeOpenArtifacts());
+        else
+          for (const [chain, parts] of expected)
+            record(artifacts.addPartsOfCompleteEvent(chain, mergeTextParts(parts), {}));
+        const contents = [...expected.values()].map(mergeTextParts);
+        expect(events.every(({ artifact }) => artifact.parts.length > 0)).toBe(true);
+        const lastChunks = events.filter(({ lastChunk }) => lastChunk);
+        expect(lastChunks.map(({ artifact }) => artifact.parts)).toEqual(expect.arrayContaining(contents));
+        expect(lastChunks).toHaveLength(contents.length);
+        expect(lastChunks.some(({ append }) => append)).toBe(false);
+        const folded = (foldTask(events).artifacts ?? []).map(({ parts }) => parts);
+        expect(folded).toHaveLength(contents.length);
+        expect(folded).toEqual(expect.arrayContaining(contents));
+        // The chunks before the last one never contain more than the content.
+        for (const { artifact } of lastChunks) {
+          const earlier = events
+            .filter((event) => event.artifact.artifactId === artifact.artifactId && !event.lastChunk)
+            .map((event) => getText(event.artifact.parts))
+            .join("");
+          expect(getText(artifact.parts).startsWith(earlier)).toBe(true);
+        }
+      }),
+      { numRuns: 500 },
+    );
+  });
+
   it("has joined chunks that equal the content of each artifact once, and a marked last chunk", () => {
     fc.assert(
       fc.property(

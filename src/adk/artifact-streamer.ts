@@ -1,26 +1,23 @@
-import { type JsonObject, type Part, appendPartJoiningText } from "../protocol/index.ts";
+import {
+  type ArtifactEnding,
+  appendPartJoiningText,
+  type JsonObject,
+  type Part,
+  splitLastPiece,
+} from "../protocol/index.ts";
 import type { ArtifactAgentEvent } from "./per-run-artifact-merger.ts";
 import { PARTIAL_KEY } from "./adk-event-metadata.ts";
 import { THOUGHT_SIGNATURE_KEY } from "./part-conversion.ts";
 
-/**
- * Emitted content of an artifact: consecutive text parts of one type, or one part without text.
- */
-interface EmittedArtifactContent {
-  /**
-   * Metadata of a text part as JSON, without the thought signature. For a part without text, the entire
-   * part as JSON.
-   */
-  readonly mergeKey: string;
-  text: string | undefined;
-}
-
 /** State of an artifact that is not complete. */
 interface OpenArtifact {
   readonly artifactId: string;
-  readonly emittedContent: EmittedArtifactContent[];
-  /** Latest parts of the artifact that still wait for emission. The list of buffered parts is never empty. */
+  /** Content that readers already have. Adjacent plain text is joined, as `fold` joins it. */
+  readonly emittedParts: Part[];
+  /** Latest parts of the artifact that still wait for emission. With `pieces`, there is always one. */
   bufferedParts: Part[];
+  /** True if `flush` has emitted all buffered content except the last piece. */
+  hasOnlyLastPiece: boolean;
   metadata: JsonObject | undefined;
   /** Monotonic time of the last emitted chunk, in milliseconds. */
   emittedAt: number;
@@ -34,22 +31,26 @@ const MIN_ARTIFACT_CHUNK_INTERVAL_MS = 16;
 
 /**
  * Turns the events of an ADK run into artifact chunks, with one artifact for each event chain. A chain
- * consists of partial events, followed by one complete event with the same content. The joined chunks of
- * an artifact contain the content of the chain exactly once, and the last chunk has `lastChunk`. Only the
- * complete event shows which partial event was the last. The artifact streamer therefore buffers one
- * partial event. The streamer also buffers all parts that arrive within one frame after a chunk. If no
- * event follows for a while, `flush` emits the buffered content except the last character. See
- * docs/decisions/004-adk-artifacts.md for the design of artifacts.
+ * consists of partial events, followed by one complete event with the same content. The last chunk has
+ * `lastChunk`. A client that applies the chunks as A2A defines (`append`) ends with the content of the chain
+ * exactly once, in both forms of `ArtifactEnding`. See docs/decisions/004-adk-artifacts.md for the reasons.
+ *
+ * The streamer buffers one partial event, because the next event may complete the chain. The streamer also
+ * buffers all parts that arrive within one frame after a chunk. If no event follows for a while, `flush`
+ * emits the buffered content. With `pieces`, `flush` keeps the last character for the last chunk, because a
+ * chunk must not be empty.
  */
 export class ArtifactStreamer {
   readonly #newId: () => string;
   readonly #now: () => number;
+  readonly #ending: ArtifactEnding;
   readonly #openArtifacts = new Map<string, OpenArtifact>();
   #hasNewInput = false;
 
-  constructor(newId: () => string, now: () => number) {
+  constructor(newId: () => string, now: () => number, ending: ArtifactEnding = "whole") {
     this.#newId = newId;
     this.#now = now;
+    this.#ending = ending;
   }
 
   /** Returns true if `flush` may emit buffered parts. */
@@ -75,24 +76,28 @@ export class ArtifactStreamer {
       // a frame.
       this.#openArtifacts.set(chain, {
         artifactId: this.#newId(),
-        emittedContent: [],
+        emittedParts: [],
         bufferedParts: parts,
+        hasOnlyLastPiece: false,
         metadata: metadata(),
         emittedAt: -Infinity,
       });
       return undefined;
     }
     const now = this.#now();
-    if (now - openArtifact.emittedAt < MIN_ARTIFACT_CHUNK_INTERVAL_MS) {
-      for (const part of parts) appendPartJoiningText(openArtifact.bufferedParts, part);
-      if (hasExtraMetadata) openArtifact.metadata = { ...openArtifact.metadata, ...metadata() };
-      return undefined;
+    const isDue = now - openArtifact.emittedAt >= MIN_ARTIFACT_CHUNK_INTERVAL_MS;
+    if (isDue) openArtifact.emittedAt = now;
+    // With `pieces`, the latest parts may be the last ones of the chain, so they must wait.
+    if (isDue && this.#ending === "pieces" && !openArtifact.hasOnlyLastPiece) {
+      const event = emitBufferedParts(openArtifact);
+      openArtifact.bufferedParts = parts;
+      if (hasExtraMetadata) openArtifact.metadata = metadata();
+      return event;
     }
-    const event = buildNextArtifactChunk(openArtifact, openArtifact.bufferedParts, openArtifact.metadata);
-    openArtifact.emittedAt = now;
-    openArtifact.bufferedParts = parts;
-    openArtifact.metadata = hasExtraMetadata ? metadata() : undefined;
-    return event;
+    for (const part of parts) appendPartJoiningText(openArtifact.bufferedParts, part);
+    openArtifact.hasOnlyLastPiece = false;
+    if (hasExtraMetadata) openArtifact.metadata = { ...openArtifact.metadata, ...metadata() };
+    return isDue && this.#ending === "whole" ? emitBufferedParts(openArtifact) : undefined;
   }
 
   /**
@@ -114,32 +119,41 @@ export class ArtifactStreamer {
     // A complete event without artifact parts repeats nothing, for example when it only calls a long-running
     // tool. The partial events are then the entire content.
     const complete = parts.length > 0 ? parts : undefined;
-    if (openArtifact.emittedContent.length === 0) {
-      return buildArtifactEvent(openArtifact.artifactId, complete ?? openArtifact.bufferedParts, metadata, {
-        lastChunk: true,
-      });
+    return this.#closeArtifact(openArtifact, complete, metadata);
+  }
+
+  /** Returns the last chunk of an artifact. Without `complete`, the content is all that was streamed. */
+  #closeArtifact(
+    { artifactId, emittedParts, bufferedParts }: OpenArtifact,
+    complete: Part[] | undefined,
+    metadata: JsonObject,
+  ): ArtifactAgentEvent {
+    if (this.#ending === "pieces" && emittedParts.length > 0) {
+      const rest = complete ? computeUnemittedParts(complete, emittedParts) : bufferedParts;
+      if (rest?.length)
+        return buildArtifactEvent(artifactId, rest, metadata, { append: true, lastChunk: true });
     }
-    const rest = complete
-      ? computeUnemittedParts(complete, openArtifact.emittedContent)
-      : openArtifact.bufferedParts;
-    return rest?.length
-      ? buildArtifactEvent(openArtifact.artifactId, rest, metadata, { append: true, lastChunk: true })
-      : buildArtifactEvent(openArtifact.artifactId, parts, metadata, { lastChunk: true });
+    const whole = complete ?? joinParts([...emittedParts, ...bufferedParts]);
+    return buildArtifactEvent(artifactId, whole, metadata, { lastChunk: true });
   }
 
   /**
-   * Emits all buffered content except the last character. The streamer keeps the character for the chunk
-   * that closes the artifact.
+   * Emits all buffered content. With `pieces`, the streamer keeps the last character for the chunk that closes
+   * the artifact.
    */
   flush(): ArtifactAgentEvent[] {
     const events: ArtifactAgentEvent[] = [];
     this.#hasNewInput = false;
     for (const openArtifact of this.#openArtifacts.values()) {
-      const [now, later] = splitLastCharacter(openArtifact.bufferedParts);
+      const [now, later] =
+        this.#ending === "whole"
+          ? [openArtifact.bufferedParts, []]
+          : splitLastPiece(openArtifact.bufferedParts);
       if (now.length === 0) continue;
-      events.push(buildNextArtifactChunk(openArtifact, now, openArtifact.metadata));
+      openArtifact.bufferedParts = now;
+      events.push(emitBufferedParts(openArtifact));
       openArtifact.bufferedParts = later;
-      openArtifact.metadata = undefined;
+      openArtifact.hasOnlyLastPiece = later.length > 0;
     }
     return events;
   }
@@ -153,27 +167,37 @@ export class ArtifactStreamer {
     for (const [chain, openArtifact] of this.#openArtifacts) {
       this.#openArtifacts.delete(chain);
       const metadata = { ...openArtifact.metadata, [PARTIAL_KEY]: true };
-      events.push({
-        ...buildNextArtifactChunk(openArtifact, openArtifact.bufferedParts, metadata),
-        lastChunk: true,
-      });
+      events.push(this.#closeArtifact(openArtifact, undefined, metadata));
     }
     return events;
   }
 }
 
 /**
- * Returns the next chunk of an artifact. The first chunk creates the artifact, and later chunks append
- * content to the artifact.
+ * Moves the buffered parts to the emitted parts, and returns them as the next chunk. The first chunk creates
+ * the artifact, and later chunks append content to the artifact.
  */
-function buildNextArtifactChunk(
-  openArtifact: OpenArtifact,
-  parts: Part[],
-  metadata: JsonObject | undefined,
-): ArtifactAgentEvent {
-  const append = openArtifact.emittedContent.length > 0;
-  recordEmittedParts(openArtifact.emittedContent, parts);
-  return buildArtifactEvent(openArtifact.artifactId, parts, metadata, append ? { append: true } : {});
+function emitBufferedParts(openArtifact: OpenArtifact): ArtifactAgentEvent {
+  const { artifactId, emittedParts, bufferedParts, metadata } = openArtifact;
+  const append = emittedParts.length > 0;
+  for (const part of bufferedParts) appendPartJoiningText(emittedParts, part);
+  openArtifact.bufferedParts = [];
+  openArtifact.metadata = undefined;
+  return buildArtifactEvent(artifactId, bufferedParts, metadata, append ? { append: true } : {});
+}
+
+function joinParts(parts: readonly Part[]): Part[] {
+  const joined: Part[] = [];
+  for (const part of parts) appendStreamedPart(joined, part);
+  return joined;
+}
+
+/** Appends a part, and joins it with a preceding text part of the same kind, for example of one thought. */
+export function appendStreamedPart(parts: Part[], part: Part): void {
+  const last = parts.at(-1);
+  if (last && "text" in last && "text" in part && computePartMergeKey(last) === computePartMergeKey(part))
+    parts[parts.length - 1] = { ...last, ...part, text: last.text + part.text };
+  else parts.push(part);
 }
 
 /**
@@ -197,19 +221,9 @@ function buildArtifactEvent(
   return event;
 }
 
-function recordEmittedParts(emittedContent: EmittedArtifactContent[], parts: readonly Part[]): void {
-  for (const part of parts) {
-    const mergeKey = computePartMergeKey(part);
-    const last = emittedContent.at(-1);
-    if (!("text" in part)) emittedContent.push({ mergeKey, text: undefined });
-    else if (last?.mergeKey === mergeKey && last.text !== undefined) last.text += part.text;
-    else emittedContent.push({ mergeKey, text: part.text });
-  }
-}
-
 /**
- * Returns a string key for a text part. The streamer can join two text parts with equal keys. The key
- * omits the thought signature, because partial events have no thought signature.
+ * Returns a string key for a part. The streamer can join two text parts with equal keys. The key omits the
+ * thought signature, because partial events have no thought signature.
  */
 function computePartMergeKey(part: Part): string {
   if (!("text" in part)) return JSON.stringify(part);
@@ -222,13 +236,11 @@ function computePartMergeKey(part: Part): string {
  * Returns the parts of the complete event's content that have not been emitted. Returns `undefined` if the
  * content of the complete event does not start with the emitted content.
  */
-function computeUnemittedParts(
-  complete: readonly Part[],
-  emittedContent: readonly EmittedArtifactContent[],
-): Part[] | undefined {
+function computeUnemittedParts(complete: readonly Part[], emittedParts: readonly Part[]): Part[] | undefined {
   const rest = complete.slice();
-  for (const { mergeKey, text } of emittedContent) {
-    let expected = text;
+  for (const emittedPart of joinParts(emittedParts)) {
+    const mergeKey = computePartMergeKey(emittedPart);
+    let expected = "text" in emittedPart ? emittedPart.text : undefined;
     do {
       const part = rest.shift();
       if (!part || computePartMergeKey(part) !== mergeKey) return undefined;
@@ -242,19 +254,4 @@ function computeUnemittedParts(
     } while (expected);
   }
   return rest;
-}
-
-/**
- * Splits the last character off a list of parts. A character is a Unicode code point, so surrogate pairs
- * stay together.
- */
-function splitLastCharacter(parts: readonly Part[]): [now: Part[], later: Part[]] {
-  const last = parts.at(-1);
-  if (!last) return [[], []];
-  const now = parts.slice(0, -1);
-  if (!("text" in last)) return [now, [last]];
-  const pair = /[\uD800-\uDBFF][\uDC00-\uDFFF]$/.test(last.text);
-  const at = last.text.length - (pair ? 2 : 1);
-  if (at > 0) now.push({ ...last, text: last.text.slice(0, at) });
-  return [now, [{ ...last, text: last.text.slice(at) }]];
 }

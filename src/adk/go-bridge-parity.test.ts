@@ -256,11 +256,17 @@ interface FrameSummary {
   /** The final parts of all artifacts, in order. */
   artifacts: unknown[];
   status: JsonObject | undefined;
+  /** The parts and `append` of each last chunk, in order. */
+  lastChunks: unknown[];
 }
 
-/** Summarizes frames of either version as a conforming client sees them. */
-function summarizeFrames(frames: readonly JsonObject[]): FrameSummary {
+/**
+ * Summarizes frames of either version as a conforming client sees them. `joinsText` joins the appended text,
+ * as Colloquy's server does in its tasks.
+ */
+function summarizeFrames(frames: readonly JsonObject[], joinsText = false): FrameSummary {
   const artifacts = new Map<string, JsonObject[]>();
+  const lastChunks: unknown[] = [];
   let status: JsonObject | undefined;
   for (const frame of frames) {
     const chunk = (frame["artifactUpdate"] ?? (frame["kind"] === "artifact-update" && frame)) as JsonObject;
@@ -272,11 +278,12 @@ function summarizeFrames(frames: readonly JsonObject[]): FrameSummary {
     }
     if (!chunk) continue;
     const { artifactId, parts } = chunk["artifact"] as { artifactId: string; parts: JsonObject[] };
+    if (chunk["lastChunk"] && artifactId !== "P") lastChunks.push([parts, chunk["append"] ?? false]);
     const known = chunk["append"] ? (artifacts.get(artifactId) ?? []) : [];
     for (const part of parts) {
       const last = known.at(-1);
       const [before, more] = [getPlainText(last), getPlainText(part)];
-      if (chunk["append"] && before !== undefined && more !== undefined) {
+      if (joinsText && chunk["append"] && before !== undefined && more !== undefined) {
         known[known.length - 1] = { ...last, text: before + more };
       } else known.push(part);
     }
@@ -284,7 +291,7 @@ function summarizeFrames(frames: readonly JsonObject[]): FrameSummary {
   }
   // Go's partial artifact of a run is removed, because our bridge only has the final artifact.
   artifacts.delete("P");
-  return { artifacts: [...artifacts.values()], status };
+  return { artifacts: [...artifacts.values()], status, lastChunks };
 }
 
 function getPlainText(part: JsonObject | undefined): string | undefined {
@@ -297,6 +304,11 @@ describe.each(["1.0", "0.3"] as const)("the output of an ADK agent in A2A %s", (
     const expected = summarizeFrames(GO_BRIDGE_FRAMES.get(`${id} ${version}`) ?? []);
     const summary = summarizeFrames(await requestFrames(version, events, options));
     expect(summary.artifacts).toEqual(expected.artifacts);
+    // Each artifact ends with its entire content. Some vectors omit `lastChunk`.
+    const wholes = expected.artifacts.map((parts) => [parts, false]);
+    expect(summary.lastChunks).toEqual(wholes);
+    if (options?.artifacts !== "per-run" && expected.lastChunks.length > 0)
+      expect(expected.lastChunks).toEqual(wholes);
     // Most vectors omit a completed status.
     if (expected.status) expect(summary.status).toMatchObject(expected.status);
     else expect(summary.status?.["state"]).toMatch(/completed$/i);
@@ -335,14 +347,14 @@ const arbitraryEvent: fc.Arbitrary<AdkEvent> = fc
   .map(({ errorCode, ...event }) => (errorCode ? { ...event, errorCode } : event));
 
 describe("any output of an ADK agent", () => {
-  it.each(["per-event", "per-run"] as const)(
-    "%s: the joined chunks of each artifact equal the artifact of the task, streamed or not",
+  it.each(["per-event", "per-run", "pieces"] as const)(
+    "%s: the folded chunks of each artifact equal the artifact of the task, streamed or not",
     async (artifacts) => {
       await fc.assert(
         fc.asyncProperty(fc.array(arbitraryEvent, { maxLength: 12 }), async (events) => {
           const frames = await requestFrames("1.0", events, { artifacts });
           const task = await requestTask(events, { artifacts });
-          const streamed = summarizeFrames(frames);
+          const streamed = summarizeFrames(frames, artifacts === "pieces");
           expect(streamed.artifacts).toEqual((task.artifacts ?? []).map(({ parts }) => parts));
           expect(streamed.status?.["state"]).toBe(task.status.state);
           const chunks = frames.flatMap(
@@ -352,10 +364,14 @@ describe("any output of an ADK agent", () => {
             const ownChunks = chunks.filter(({ artifact }) => artifact.artifactId === id);
             expect(ownChunks[0]?.append ?? false).toBe(false);
             const last = ownChunks.map(({ lastChunk = false }) => lastChunk);
-            if (artifacts === "per-event")
-              expect(last).toEqual(ownChunks.map((_, at) => at === ownChunks.length - 1));
-            else expect(last).not.toContain(true);
+            expect(last).toEqual(ownChunks.map((_, at) => at === ownChunks.length - 1));
           }
+          // The order of the artifacts is the order of their first chunks.
+          const wholes = (task.artifacts ?? []).map(({ parts }) => JSON.stringify([parts, false]));
+          if (artifacts !== "pieces")
+            expect(streamed.lastChunks.map((chunk) => JSON.stringify(chunk)).toSorted()).toEqual(
+              wholes.toSorted(),
+            );
         }),
         { numRuns: 100 },
       );

@@ -18,6 +18,7 @@ export {
   ADK_EXTENSION_URI,
   toEventMetadata,
   fromEventMetadata,
+  type PeerPermissions,
   type PeerRequestedAction,
   toSessionKeyMetadata,
 } from "./adk-event-metadata.ts";
@@ -25,10 +26,12 @@ export { RemoteAgent, type RemoteAgentOptions, type RemoteRequest } from "./remo
 export type { RunHooks } from "./run-hooks.ts";
 export type {
   AdkEvent,
+  AdkEventActions,
   AdkRunner,
   AdkRunRequest,
   GenaiContent,
   GenaiPart,
+  SavedFile,
   SessionKey,
 } from "./adk-structural-types.ts";
 export { MemorySessionService, type MemorySessionOptions } from "./sessions/memory-session-service.ts";

@@ -2,7 +2,7 @@
  * An ADK tool that runs an agent. ADK runs the agent of a tool as a separate app with the agent's name.
  * The session of this app has the caller's session id.
  */
-interface AgentToolLike {
+export interface AgentToolLike {
   readonly agent: { readonly name: string };
 }
 

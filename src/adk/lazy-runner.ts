@@ -11,6 +11,7 @@ import type {
 } from "@google/adk";
 import { A2AError } from "../protocol/index.ts";
 import { patchRunnerForInterruptedCalls } from "./patch-runner-for-interrupted-calls.ts";
+import { skipAgentSearchWithoutSubAgents } from "./skip-agent-search-without-sub-agents.ts";
 import type { AdkRunner } from "./adk-structural-types.ts";
 
 /** An ADK object that Colloquy can serve: an agent of any type, a workflow, an app, or a runner. */
@@ -80,6 +81,7 @@ async function createRunner(source: AdkRunnableSource, options: RunnerOptions): 
     sessionService: sessions ?? new MemorySessionService(),
   });
   patchRunnerForInterruptedCalls(runner, adk);
+  skipAgentSearchWithoutSubAgents(runner);
   return runner;
 }
 

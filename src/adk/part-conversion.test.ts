@@ -105,6 +105,13 @@ describe("a genai part and its A2A part", () => {
     expect(part && parseLongRunningCall(part)).toEqual(call);
   });
 
+  it.each(["{not JSON", "", '{"a":1'])("a file with data tags around %j stays what it is", (json) => {
+    const data = wrapDataPart(json);
+    expect(toA2aParts([{ inlineData: { mimeType: "text/plain", data } }])).toEqual([
+      { raw: data, mediaType: "text/plain" },
+    ]);
+  });
+
   it("requests a credential without secrets", () => {
     const oauth2 = {
       clientId: "id",

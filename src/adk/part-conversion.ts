@@ -132,9 +132,13 @@ function fromInlineData(blob: NonNullable<GenaiPart["inlineData"]>): Part {
   if (blob.mimeType === "text/plain") {
     const text = decodeBase64Text(blob.data ?? "");
     if (text.startsWith(DATA_PART_OPEN_TAG) && text.endsWith(DATA_PART_CLOSE_TAG)) {
-      return {
-        data: JSON.parse(text.slice(DATA_PART_OPEN_TAG.length, -DATA_PART_CLOSE_TAG.length)) as JsonValue,
-      };
+      try {
+        return {
+          data: JSON.parse(text.slice(DATA_PART_OPEN_TAG.length, -DATA_PART_CLOSE_TAG.length)) as JsonValue,
+        };
+      } catch {
+        // Text with these tags but without JSON remains a file.
+      }
     }
   }
   return setA2aFileMetadata({ raw: blob.data ?? "" }, blob.mimeType, blob.displayName);

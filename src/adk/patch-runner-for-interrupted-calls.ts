@@ -6,6 +6,12 @@ import {
   findUnansweredCalls,
 } from "./unanswered-function-calls.ts";
 import { collectLongRunningCallIds } from "./part-conversion.ts";
+import {
+  acceptAnswersToPeerCalls,
+  pauseForPeerCalls,
+  sendAnswerToPeerCalls,
+} from "./remote/agent-tool-question.ts";
+import { isRemoteAgentProxy } from "./remote/cancel-remote-tasks-of-canceled-task.ts";
 import { registerRunContextForInvocation, type AdkRunContext } from "./adk-run-context.ts";
 import { skipEmptyPluginManagerCallbacks } from "./skip-empty-plugin-manager-callbacks.ts";
 import type { AdkEvent, AdkFunctionCall, SessionFunctionCall } from "./adk-structural-types.ts";
@@ -13,7 +19,8 @@ import type { AdkEvent, AdkFunctionCall, SessionFunctionCall } from "./adk-struc
 const patchedPluginManagers = new WeakSet<Adk.PluginManager>();
 
 /**
- * Patches a runner to answer interrupted calls and to share the run context with nested agents.
+ * Patches a runner to answer interrupted calls, to share the run context with nested agents, and to pause if a
+ * remote agent that is used as a tool asks.
  *
  * Before ADK adds a message to a session, the patch answers interrupted calls and finds other waiting
  * tasks. ADK loads the session before the patch runs. Before a tool runs, the patch registers the run for
@@ -22,11 +29,12 @@ const patchedPluginManagers = new WeakSet<Adk.PluginManager>();
  * A plugin cannot replace the patch. ADK logs every plugin and calls every plugin for each event. If one
  * plugin returns a value, ADK skips the remaining plugins.
  */
-export function patchRunnerForInterruptedCalls({ pluginManager }: Adk.Runner, adk: typeof Adk): void {
+export function patchRunnerForInterruptedCalls({ pluginManager, agent }: Adk.Runner, adk: typeof Adk): void {
   if (patchedPluginManagers.has(pluginManager)) return;
   patchedPluginManagers.add(pluginManager);
   skipEmptyPluginManagerCallbacks(pluginManager, adk);
-  const { createEvent } = adk;
+  acceptAnswersToPeerCalls(agent);
+  const { createEvent, isBaseAgent } = adk;
   const onUserMessage = pluginManager.runOnUserMessageCallback.bind(pluginManager);
   pluginManager.runOnUserMessageCallback = async (request) => {
     await closeUnansweredCalls(request, createEvent);
@@ -36,9 +44,19 @@ export function patchRunnerForInterruptedCalls({ pluginManager }: Adk.Runner, ad
   pluginManager.runBeforeToolCallback = async (request) => {
     const { invocationContext } = request.toolContext;
     registerRunContextForInvocation(invocationContext);
-    if (isAgentTool(request.tool))
-      await answerInterruptedAgentToolCalls(request.tool.agent.name, invocationContext, createEvent);
-    return beforeTool(request);
+    const { tool } = request;
+    if (!isAgentTool(tool)) return beforeTool(request);
+    await answerInterruptedAgentToolCalls(tool.agent.name, invocationContext, createEvent);
+    return isRemoteAgentProxy(tool.agent) && isBaseAgent(tool.agent)
+      ? ((await sendAnswerToPeerCalls(tool.agent, request, adk)) ?? beforeTool(request))
+      : beforeTool(request);
+  };
+  const afterTool = pluginManager.runAfterToolCallback.bind(pluginManager);
+  pluginManager.runAfterToolCallback = async (request) => {
+    const { tool } = request;
+    const isRemoteAgentTool = isAgentTool(tool) && isRemoteAgentProxy(tool.agent);
+    const interim = isRemoteAgentTool ? await pauseForPeerCalls(tool.agent.name, request) : undefined;
+    return interim ?? afterTool(request);
   };
 }
 
@@ -84,7 +102,7 @@ async function appendInterruptedCallResponses(
   { session, sessionService, createEvent }: SessionWriteContext,
 ): Promise<void> {
   for (const [event, calls] of groupCallsByEvent(unanswered)) {
-    const { invocationId, author = "", branch, isolationScope } = event as Adk.Event;
+    const { invocationId, author = "", branch, isolationScope } = event as object as Adk.Event;
     const response = createEvent({ invocationId, author, content: buildInterruptedCallResponses(calls) });
     if (branch !== undefined) response.branch = branch;
     if (isolationScope !== undefined) response.isolationScope = isolationScope;

@@ -8,7 +8,8 @@ import {
   toA2aParts,
 } from "./part-conversion.ts";
 import { CONFIRMATION_CALL_NAME, CREDENTIAL_CALL_NAME, isReservedCallName } from "./reserved-calls.ts";
-import type { AdkFunctionResponse, GenaiPart } from "./adk-structural-types.ts";
+import { PEER_CALLS_MEMBER } from "./remote/agent-tool-question.ts";
+import type { AdkFunctionCall, AdkFunctionResponse, GenaiPart } from "./adk-structural-types.ts";
 
 const VALIDATION_ERROR_PART_METADATA_KEY = "validation_error";
 
@@ -103,7 +104,11 @@ export function checkPendingCallAnswers(
     if (!call) problems.push(`function call ID "${id}" is not waiting for a response`);
     else if (name !== undefined && name !== call.name) {
       problems.push(`function call ID "${id}" belongs to "${call.name}", not to "${name}"`);
-    } else if (call.name === CONFIRMATION_CALL_NAME && !allowRemoteToolConfirmation) {
+    } else if (
+      call.name === CONFIRMATION_CALL_NAME &&
+      !allowRemoteToolConfirmation &&
+      !isPeerQuestion(call)
+    ) {
       problems.push(
         `confirmation_not_allowed: function call ID "${id}" can only be confirmed where the agent runs`,
       );
@@ -126,6 +131,15 @@ export function checkPendingCallAnswers(
       status: buildValidationErrorStatus(task.status.state as InterruptedTaskState, pendingParts, problems),
     },
   };
+}
+
+/**
+ * Returns true if a confirmation request contains the question of a remote agent that is used as a tool. The
+ * answer is the result of that agent's call. It does not permit a tool of this server.
+ */
+function isPeerQuestion({ args }: AdkFunctionCall): boolean {
+  const { toolConfirmation } = (args ?? {}) as { toolConfirmation?: { payload?: object } };
+  return toolConfirmation?.payload !== undefined && PEER_CALLS_MEMBER in toolConfirmation.payload;
 }
 
 /**

@@ -1,5 +1,7 @@
 import type { AgentEvent } from "../engine/index.ts";
-import type { Part } from "../protocol/index.ts";
+import type { JsonObject, Part } from "../protocol/index.ts";
+import { PARTIAL_KEY } from "./adk-event-metadata.ts";
+import { appendStreamedPart } from "./artifact-streamer.ts";
 
 /** An engine event that adds content to an artifact. */
 export type ArtifactAgentEvent = Extract<AgentEvent, { artifact: unknown }>;
@@ -9,20 +11,29 @@ export type ArtifactAgentEvent = Extract<AgentEvent, { artifact: unknown }>;
  * is contiguous. While one chain is open, the events of all other chains are queued, so the texts of
  * parallel agents do not interleave.
  *
- * Merged events never have `lastChunk`, because the last chunk is unknown until the run ends.
+ * The last event repeats the entire content with `lastChunk`, because the last chunk is unknown until the run
+ * ends. In that event, the text of each message is a separate part. The merger holds the first event back
+ * until another event follows, so a run with one event does not repeat its content.
  */
 export class PerRunArtifactMerger {
   readonly #artifactId: string;
   readonly #queuedByChain = new Map<string, ArtifactAgentEvent[]>();
-  readonly #emittedParts: Part[] = [];
+  readonly #parts: Part[] = [];
+  #metadata: JsonObject | undefined;
   /**
-   * Key of the current event chain, and the number of parts that were emitted before this chain.
+   * Key of the current event chain, and the number of parts that precede the chain.
    */
   #currentChain: string | undefined;
   #partCountBeforeChain = 0;
+  #heldEvent: ArtifactAgentEvent | undefined;
+  #hasEmitted = false;
 
   constructor(artifactId: string) {
     this.#artifactId = artifactId;
+  }
+
+  get hasHeldEvent(): boolean {
+    return this.#heldEvent !== undefined;
   }
 
   /** Returns the engine events to emit now. The artifact id of `event` identifies the event's chain. */
@@ -41,21 +52,51 @@ export class PerRunArtifactMerger {
       this.#queuedByChain.delete(next[0]);
       merged.push(...next[1].map((queued) => this.#toPerRunArtifactEvent(queued)));
     }
-    return merged;
+    if (this.#hasEmitted || merged.length > 1 || this.#heldEvent)
+      return [...this.releaseHeldEvent(), ...merged];
+    [this.#heldEvent] = merged;
+    return [];
+  }
+
+  /** Returns the held event, if there is one. */
+  releaseHeldEvent(): ArtifactAgentEvent[] {
+    const held = this.#heldEvent;
+    this.#heldEvent = undefined;
+    this.#hasEmitted = true;
+    return held ? [held] : [];
+  }
+
+  /** Returns the event that ends the artifact. `isPartial` marks the content of an interrupted run. */
+  finish(isPartial: boolean): ArtifactAgentEvent[] {
+    this.#heldEvent = undefined;
+    if (this.#parts.length === 0) return [];
+    const metadata = this.#metadata;
+    const artifact = { artifactId: this.#artifactId, parts: this.#parts };
+    const artifactMetadata = isPartial ? { ...metadata, [PARTIAL_KEY]: true } : metadata;
+    return [
+      {
+        artifact: artifactMetadata ? { ...artifact, metadata: artifactMetadata } : artifact,
+        lastChunk: true,
+        ...(metadata && { metadata }),
+      },
+    ];
   }
 
   #toPerRunArtifactEvent({ artifact, append, lastChunk, metadata }: ArtifactAgentEvent): ArtifactAgentEvent {
     if (this.#currentChain === undefined) {
       this.#currentChain = artifact.artifactId;
-      this.#partCountBeforeChain = this.#emittedParts.length;
+      this.#partCountBeforeChain = this.#parts.length;
     }
-    const isFirst = this.#emittedParts.length === 0;
+    const isFirst = this.#parts.length === 0;
     // A complete answer that differs from its chunks replaces those chunks, and no others.
-    const isReplacement = !append && this.#emittedParts.length > this.#partCountBeforeChain;
-    if (isReplacement) this.#emittedParts.length = this.#partCountBeforeChain;
-    this.#emittedParts.push(...artifact.parts);
+    const isReplacement = !append && this.#parts.length > this.#partCountBeforeChain;
+    if (isReplacement) this.#parts.length = this.#partCountBeforeChain;
+    // Only streamed text is joined. Texts of different messages, and the parts of one message, stay separate.
+    if (append) for (const part of artifact.parts) appendStreamedPart(this.#parts, part);
+    else this.#parts.push(...artifact.parts);
     if (lastChunk) this.#currentChain = undefined;
-    const parts = isReplacement ? this.#emittedParts.slice() : artifact.parts;
+    if (metadata) this.#metadata = { ...this.#metadata, ...metadata };
+    const parts = isReplacement ? this.#parts.slice() : artifact.parts;
     const event: ArtifactAgentEvent = { artifact: { ...artifact, artifactId: this.#artifactId, parts } };
     if (!isFirst && !isReplacement) event.append = true;
     if (metadata) event.metadata = metadata;

@@ -146,9 +146,99 @@ describe("a run", () => {
       { actions: { escalate: true, transferToAgent: "a-2" } },
       { actions: { transferToAgent: "a-3" } },
     ];
-    expect(processEvents(events)).toMatchObject([
-      { metadata: { adk_escalate: true, adk_transfer_to_agent: "a-3" } },
+    expect(processEvents(events).at(-1)).toEqual({
+      status: { state: "TASK_STATE_COMPLETED" },
+      metadata: {
+        ...sessionMetadata,
+        ...extensionMetadata,
+        adk_escalate: true,
+        adk_transfer_to_agent: "a-3",
+        adk_actions: { escalate: true, transferToAgent: "a-3" },
+      },
+    });
+  });
+
+  it("reports escalation where ADK for Python reads it: on artifacts and on status messages", () => {
+    const exitLoop: AdkEvent = {
+      ...createContentEvent({ functionResponse: { id: "c1", name: "exit_loop", response: {} } }),
+      actions: { escalate: true, skipSummarization: true },
+    };
+    const adk_actions = { escalate: true, skipSummarization: true };
+    expect(processEvents([exitLoop])).toMatchObject([
+      { artifact: { metadata: { adk_actions } } },
+      { metadata: { adk_actions } },
     ]);
+    expect(processEvents([exitLoop, longRunningCallEvent]).at(-1)).toMatchObject({
+      status: { state: "TASK_STATE_INPUT_REQUIRED", message: { metadata: { adk_actions } } },
+    });
+    expect(processEvents([exitLoop, createErrorEvent("1", "no")]).at(-1)).toMatchObject({
+      status: { state: "TASK_STATE_FAILED", message: { metadata: { adk_actions } } },
+    });
+  });
+
+  it("reports escalation without content in a thought, because Python reads no bare status", () => {
+    expect(processEvents([{ actions: { escalate: true } }])[0]).toEqual({
+      status: {
+        state: "TASK_STATE_WORKING",
+        message: {
+          parts: [{ text: "The agent escalates to its caller.", metadata: { adk_thought: true } }],
+          metadata: { adk_actions: { escalate: true } },
+        },
+      },
+    });
+  });
+
+  it("is an answer if the token limit has cut the text, as in ADK's runner", () => {
+    const cut: AdkEvent = {
+      ...createTextEvent("It is sun"),
+      errorCode: "MAX_TOKENS",
+      finishReason: "MAX_TOKENS",
+    };
+    expect(processEvents([cut])).toMatchObject([
+      { artifact: { parts: [{ text: "It is sun" }], metadata: { adk_finish_reason: "MAX_TOKENS" } } },
+      { status: { state: "TASK_STATE_COMPLETED" } },
+    ]);
+  });
+
+  it.each<[string, AdkEvent, string]>([
+    [
+      "the token limit before any text",
+      {
+        ...createContentEvent({ text: "Hm.", thought: true }),
+        errorCode: "MAX_TOKENS",
+        finishReason: "MAX_TOKENS",
+      },
+      "The model stopped (MAX_TOKENS): the model reached its maximum number of output tokens before it wrote text.",
+    ],
+    [
+      "a safety filter",
+      { errorCode: "SAFETY", finishReason: "SAFETY", errorMessage: "hidden" },
+      "The model stopped (SAFETY): a safety filter blocked the content.",
+    ],
+    [
+      "a blocked prompt",
+      { errorCode: "PROHIBITED_CONTENT", errorMessage: "hidden" },
+      "The model rejected the request (PROHIBITED_CONTENT): the content is prohibited.",
+    ],
+  ])("that ends by %s tells the caller the reason and the usage", (_, event, sentence) => {
+    const usageMetadata = { promptTokenCount: 7 };
+    const stop = { ...event, usageMetadata, modelVersion: "gemini-2.5-flash-001" };
+    const [failure] = processEvents([stop]).slice(-1);
+    expect(failure).toMatchObject({
+      status: { state: "TASK_STATE_FAILED" },
+      metadata: {
+        adk_error_code: event.errorCode,
+        adk_usage_metadata: usageMetadata,
+        adk_model_version: "gemini-2.5-flash-001",
+        ...(event.finishReason && { adk_finish_reason: event.finishReason }),
+      },
+    });
+    const text = JSON.stringify(failure);
+    expect(text).toContain(sentence);
+    expect(text).not.toContain("hidden");
+    expect(JSON.stringify(processEvents([stop], { exposeErrors: true }))).toContain(
+      event.errorMessage ?? sentence,
+    );
   });
 
   it("keeps the metadata of an event [V23, V35, V41, V42]", () => {
@@ -193,6 +283,30 @@ describe("a run", () => {
     ]);
   });
 
+  it("separates two authors, whose partial events alternate [V36]", () => {
+    const piece = (author: string, value: string): AdkEvent => ({
+      ...createTextEvent(value),
+      author,
+      partial: true,
+    });
+    const pieces = [piece("1", "Hel"), piece("2", "Wor"), piece("1", "lo"), piece("2", "ld")];
+    const wholes = [
+      { ...createTextEvent("Hello"), author: "1" },
+      { ...createTextEvent("World"), author: "2" },
+    ];
+    const chunks = processEvents([...pieces, ...wholes]).flatMap((event) =>
+      "artifact" in event
+        ? [[event.artifact.artifactId, getText(event.artifact.parts), event.lastChunk]]
+        : [],
+    );
+    expect(chunks).toEqual([
+      ["A1", "Hello", undefined],
+      ["A2", "World", undefined],
+      ["A1", "Hello", true],
+      ["A2", "World", true],
+    ]);
+  });
+
   it("separates parallel branches and nodes of one author [J23]", () => {
     const piece = (value: string, where: Partial<AdkEvent>): AdkEvent => ({
       ...createTextEvent(value),
@@ -206,10 +320,7 @@ describe("a run", () => {
     for (const event of processEvents(events)) {
       if (!("artifact" in event)) continue;
       const { artifactId, parts } = event.artifact;
-      texts.set(
-        artifactId,
-        (texts.get(artifactId) ?? "") + parts.map((part) => "text" in part && part.text).join(""),
-      );
+      texts.set(artifactId, (event.append ? (texts.get(artifactId) ?? "") : "") + getText(parts));
     }
     expect([...texts.values()]).toEqual(["0.1 0.2 ", "1.1 1.2 ", "2.1 2.2 "]);
   });
@@ -223,23 +334,37 @@ describe("a run with one artifact", () => {
     partial: true,
   });
 
-  /** Returns the content and append flag of each event, and the resulting artifact. */
-  function mergeEvents(events: readonly AdkEvent[]): { chunks: unknown[]; folded: Artifact[] } {
+  /**
+   * Returns the content and append flag of each chunk before the last one, the content of the last chunk, and
+   * the resulting artifact.
+   */
+  function mergeEvents(events: readonly AdkEvent[]): {
+    chunks: [Part[], boolean][];
+    lastChunk: Part[];
+    folded: Artifact[];
+  } {
     let task: Task = { id: "T", contextId: "C", status: { state: "TASK_STATE_WORKING" } };
-    const chunks: unknown[] = [];
+    const chunks: [Part[], boolean][] = [];
+    const lastChunks: Part[][] = [];
     for (const event of processEvents(events, perRun)) {
       if (!("artifact" in event)) continue;
-      expect(event.lastChunk).toBeUndefined();
-      chunks.push([event.artifact.parts, event.append ?? false]);
+      expect(lastChunks).toEqual([]);
+      if (event.lastChunk) {
+        expect(event.append).toBeUndefined();
+        lastChunks.push(event.artifact.parts);
+      } else chunks.push([event.artifact.parts, event.append ?? false]);
       const next = fold(task, { artifactUpdate: { taskId: "T", contextId: "C", ...event } });
       if (isEventRefusal(next)) throw new Error(next.refusalReason);
       task = next;
     }
-    return { chunks, folded: task.artifacts ?? [] };
+    expect(lastChunks).toHaveLength(1);
+    const [lastChunk = []] = lastChunks;
+    expect(task.artifacts?.map(({ parts }) => parts)).toEqual([lastChunk]);
+    return { chunks, lastChunk, folded: task.artifacts ?? [] };
   }
 
-  it("emits partial events once and does not repeat the complete event [V22]", () => {
-    const { chunks, folded } = mergeEvents([
+  it("emits partial events, and ends with the content of all messages [V22]", () => {
+    const { chunks, lastChunk, folded } = mergeEvents([
       piece("Hello, "),
       piece("world!"),
       createTextEvent("Hello, world!"),
@@ -248,13 +373,14 @@ describe("a run with one artifact", () => {
       [[{ text: "Hello, " }], false],
       [[{ text: "world!" }], true],
     ]);
+    expect(lastChunk).toEqual([{ text: "Hello, world!" }]);
     expect(folded).toMatchObject([{ artifactId: "A1", parts: [{ text: "Hello, world!" }] }]);
   });
 
   it("contains all parts of all events in order [V25, V26]", () => {
     const code = { code: "get_the_answer()", language: "PYTHON" };
     const result = { outcome: "OUTCOME_OK", output: "42" };
-    const { chunks } = mergeEvents([
+    const { chunks, lastChunk } = mergeEvents([
       createContentEvent({ text: "Hello" }, { text: ", world!" }),
       createContentEvent({ executableCode: code }),
       createContentEvent({ codeExecutionResult: result }),
@@ -266,6 +392,18 @@ describe("a run with one artifact", () => {
       [[{ data: result, metadata: { adk_type: "code_execution_result" } }], true],
       [[{ text: "The answer is 42" }], true],
     ]);
+    expect(lastChunk).toEqual(chunks.flatMap(([parts]) => parts));
+  });
+
+  it("does not join the texts of two messages", () => {
+    const pieces = [piece("One"), piece(" message."), createTextEvent("One message.")];
+    const { lastChunk } = mergeEvents([...pieces, createTextEvent("Two.")]);
+    expect(lastChunk).toEqual([{ text: "One message." }, { text: "Two." }]);
+  });
+
+  it("with one message is one event", () => {
+    const { chunks, lastChunk } = mergeEvents([createTextEvent("Hello")]);
+    expect([chunks, lastChunk]).toEqual([[], [{ text: "Hello" }]]);
   });
 
   it("is marked if no complete event follows, and is not emptied [V34, J15]", () => {
@@ -312,7 +450,9 @@ describe("a run with one artifact", () => {
         const { chunks, folded } = mergeEvents(events);
         const expected = getText(folded[0]?.parts ?? []);
         expect(joinInEveryOrder([...wholes.values()])).toContain(expected);
-        expect(getText((chunks as [Part[]][]).flatMap(([parts]) => parts))).toBe(expected);
+        const streamed = getText(chunks.flatMap(([parts]) => parts));
+        // The last chunk may contain text that was not streamed.
+        expect(expected.startsWith(streamed)).toBe(true);
         expect(folded[0]?.metadata?.["adk_partial"] === true).toBe(isCut);
       }),
     );
@@ -345,9 +485,9 @@ describe("a tool response", () => {
     const piece = (value: string): AdkEvent => ({ ...createTextEvent(value), partial: true });
     const processed = processEvents([piece("one "), piece("two"), response, createTextEvent("one two")]);
     expect(summarizeEvents(processed)).toEqual([
-      [{ text: "one " }],
+      [{ text: "one two" }],
       [{ data: { name: "f", response: {} }, metadata: { adk_type: "function_response" } }],
-      [{ text: "two" }],
+      [{ text: "one two" }],
       "COMPLETED",
     ]);
   });

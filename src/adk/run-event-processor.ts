@@ -5,18 +5,25 @@ import { type ArtifactAgentEvent, PerRunArtifactMerger } from "./per-run-artifac
 import { PendingFunctionCalls } from "./pending-function-calls.ts";
 import {
   toActionsMetadata,
+  toModelMetadata,
+  mergePeerMetadata,
+  ACTIONS_KEY,
+  clearActionsMetadata,
+  pickStateValues,
+  toStateMetadata,
   ADK_EXTENSION_URI,
   toEventMetadata,
   toAdkMetadataKey,
   hasExtraEventMetadata,
   toSessionKeyMetadata,
   IS_ERROR_MESSAGE_KEY,
-  PARTIAL_KEY,
   DATA_PART_TYPE_KEY,
 } from "./adk-event-metadata.ts";
-import { toA2aParts, toJsonObject } from "./part-conversion.ts";
+import { describeModelStop, isTruncatedAnswer } from "./describe-model-stop.ts";
+import { savedFileToArtifactEvent } from "./saved-file-artifacts.ts";
+import { toA2aPart, toA2aParts, toJsonObject } from "./part-conversion.ts";
 import { type AdkRunContext, WAITING_TASK_IDS_METADATA_KEY } from "./adk-run-context.ts";
-import type { AdkEvent, GenaiPart, SessionKey } from "./adk-structural-types.ts";
+import type { AdkEvent, GenaiPart, SavedFile, SessionKey } from "./adk-structural-types.ts";
 
 /** Options that control how the events of a run are converted. */
 export interface RunEventProcessorOptions {
@@ -41,9 +48,17 @@ export interface RunEventProcessorOptions {
   readonly recoveredErrorPolicy?: "fail" | "ignore";
   /**
    * With `per-event`, every answer of an agent is a separate artifact. With `per-run`, each run produces
-   * one artifact. Default: `per-event`.
+   * one artifact. In both cases, the last chunk of an artifact repeats and replaces the entire content, as in
+   * ADK's own servers, because ADK for Python stores only the last chunk. With `pieces`, every answer is a
+   * separate artifact, and the last chunk contains only content that was not sent before. `pieces` halves
+   * the size of the log, for readers without ADK for Python. Default: `per-event`.
    */
-  readonly artifacts?: "per-event" | "per-run";
+  readonly artifacts?: "per-event" | "per-run" | "pieces";
+  /**
+   * Keys of the session state that the caller receives. The final status of a turn contains the values that
+   * the turn has set. Default: none.
+   */
+  readonly sendState?: readonly string[];
   /**
    * Converts an ADK part before it is added to an artifact. If the converter returns `undefined`, the part is
    * dropped. Default: `toA2aPart`.
@@ -79,6 +94,9 @@ interface ModelError {
   readonly chainKey: string;
   readonly code: string | undefined;
   readonly message: string;
+  /** Sentence for the caller, if the model stopped for a known reason. */
+  readonly stopDescription: string | undefined;
+  readonly metadata: JsonObject;
 }
 
 /** Converts the events of one ADK run to engine events. Every ADK run has its own `RunEventProcessor`. */
@@ -88,42 +106,62 @@ export class RunEventProcessor {
   readonly #artifactStreamer: ArtifactStreamer;
   readonly #artifactMerger: PerRunArtifactMerger | undefined;
   readonly #pendingCalls = new PendingFunctionCalls();
-  readonly #actionsMetadata: JsonObject = {};
+  #actionsMetadata: JsonObject = {};
+  /** Values that the turn has set in the session state and that the caller receives. */
+  readonly #sentState: JsonObject = {};
   #modelError: ModelError | undefined;
   #lastChain: AuthorEventChain | undefined;
 
   constructor(options: RunEventProcessorOptions) {
     this.#options = options;
     this.#sessionMetadata = toSessionKeyMetadata(options.session);
-    this.#artifactStreamer = new ArtifactStreamer(options.newId, options.now);
+    const ending = (options.artifacts ?? "per-event") === "per-event" ? "whole" : "pieces";
+    this.#artifactStreamer = new ArtifactStreamer(options.newId, options.now, ending);
     if (options.artifacts === "per-run") this.#artifactMerger = new PerRunArtifactMerger(options.newId());
   }
 
   /** Returns true if the processor buffers text until more events arrive. `flush` emits it. */
   get hasBufferedParts(): boolean {
-    return this.#artifactStreamer.hasBufferedParts;
+    return this.#artifactStreamer.hasBufferedParts || (this.#artifactMerger?.hasHeldEvent ?? false);
   }
 
-  /** Returns the engine event that starts a run. The start event omits metadata that the task already has. */
+  /**
+   * Returns the engine event that starts a run. The start event omits metadata that the task already has, and
+   * clears the actions of earlier turns.
+   */
   buildWorkingEvent(known: JsonObject = {}): AgentEvent {
     const status = { state: "TASK_STATE_WORKING" as const };
-    const metadata = this.#buildStatusMetadata();
+    const metadata = { ...this.#buildStatusMetadata(), ...clearActionsMetadata(known) };
     const isNew = Object.entries(metadata).some(([key, value]) => known[key] !== value);
     return isNew ? { status, metadata } : { status };
   }
 
   process(event: AdkEvent): readonly AgentEvent[] {
     const artifactEvent = this.#processEvent(event);
-    return artifactEvent ? this.#mergeArtifactsPerRun([artifactEvent]) : NO_AGENT_EVENTS;
+    const merged = artifactEvent ? this.#mergeArtifactsPerRun([artifactEvent]) : [];
+    if (event.savedFiles) return [...merged, ...this.#convertSavedFiles(event, event.savedFiles)];
+    if (artifactEvent) return merged;
+    return event.actions?.escalate && !event.content ? [buildEscalationNotice(event)] : NO_AGENT_EVENTS;
+  }
+
+  #convertSavedFiles(event: AdkEvent, files: readonly SavedFile[]): ArtifactAgentEvent[] {
+    const convert = this.#options.toA2aPart ?? ((part: GenaiPart): Part | undefined => toA2aPart(part));
+    const metadata = { ...this.#sessionMetadata, ...toEventMetadata(event) };
+    return files.flatMap((file) => {
+      const part = convert(file.part, event);
+      return part ? [savedFileToArtifactEvent(file, part, metadata)] : [];
+    });
   }
 
   #processEvent(event: AdkEvent): ArtifactAgentEvent | undefined {
     this.#pendingCalls.addLongRunningCallIds(event.longRunningToolIds);
     const chain = this.#getEventChainKey(event);
-    if (event.actions?.escalate || event.actions?.transferToAgent) {
-      Object.assign(this.#actionsMetadata, toActionsMetadata(event));
-    }
-    const failed = event.errorCode !== undefined || event.errorMessage !== undefined;
+    if (event.actions?.escalate || event.actions?.transferToAgent)
+      this.#actionsMetadata = mergePeerMetadata(this.#actionsMetadata, toActionsMetadata(event));
+    if (event.actions?.stateDelta && !event.partial && this.#options.sendState?.length)
+      Object.assign(this.#sentState, pickStateValues(event.actions.stateDelta, this.#options.sendState));
+    const failed =
+      (event.errorCode !== undefined || event.errorMessage !== undefined) && !isTruncatedAnswer(event);
     if (failed) this.#recordError(event, chain);
     const parts = this.#extractArtifactParts(event);
     const metadata = (): JsonObject => ({ ...this.#sessionMetadata, ...toEventMetadata(event) });
@@ -140,19 +178,18 @@ export class RunEventProcessor {
   }
 
   flush(): readonly AgentEvent[] {
-    return this.#mergeArtifactsPerRun(this.#artifactStreamer.flush());
+    const events = this.#mergeArtifactsPerRun(this.#artifactStreamer.flush());
+    return this.#artifactMerger ? [...events, ...this.#artifactMerger.releaseHeldEvent()] : events;
   }
 
   /**
-   * Closes the open artifacts of a run that was aborted. After an abort, the engine emits the final status.
+   * Closes the artifacts of a run. After an abort, the engine emits the final status. With `per-run`, an
+   * incomplete chain makes the entire artifact partial.
    */
   closeOpenArtifacts(): readonly AgentEvent[] {
-    const events = this.#mergeArtifactsPerRun(this.#artifactStreamer.closeOpenArtifacts());
-    const last = events.at(-1);
-    // In `per-run` mode, an incomplete chain makes the entire artifact partial.
-    if (last && this.#artifactMerger)
-      last.artifact.metadata = { ...last.artifact.metadata, [PARTIAL_KEY]: true };
-    return events;
+    const closed = this.#artifactStreamer.closeOpenArtifacts();
+    const events = this.#mergeArtifactsPerRun(closed);
+    return this.#artifactMerger ? this.#artifactMerger.finish(closed.length > 0) : events;
   }
 
   /**
@@ -161,14 +198,19 @@ export class RunEventProcessor {
    */
   finish(): RunOutcome {
     if (this.#modelError) {
-      const { code, message } = this.#modelError;
-      const text = `llm error response (code ${code ?? "unknown"}): ${JSON.stringify(message)}`;
-      return this.#buildFailure(text, code === undefined ? {} : { [toAdkMetadataKey("error_code")]: code });
+      const { code, message, stopDescription, metadata } = this.#modelError;
+      const text =
+        stopDescription === undefined
+          ? `llm error response (code ${code ?? "unknown"}): ${JSON.stringify(message)}`
+          : `${stopDescription} ${message}`.trim();
+      return this.#buildFailure(text, metadata, undefined, stopDescription);
     }
     const status = this.#pendingCalls.buildInterruptedStatus() ?? { state: "TASK_STATE_COMPLETED" as const };
     const { waitingTaskIds } = this.#options.runContext ?? {};
-    if ("message" in status && waitingTaskIds?.length)
-      status.message.referenceTaskIds = waitingTaskIds.slice();
+    if ("message" in status) {
+      if (waitingTaskIds?.length) status.message.referenceTaskIds = waitingTaskIds.slice();
+      Object.assign(status.message, this.#buildMessageMetadata());
+    }
     return { events: [...this.closeOpenArtifacts(), { status, metadata: this.#buildFinalMetadata() }] };
   }
 
@@ -184,11 +226,13 @@ export class RunEventProcessor {
     );
   }
 
-  #buildFailure(text: string, metadata: JsonObject, cause?: unknown): RunOutcome {
+  #buildFailure(text: string, metadata: JsonObject, cause?: unknown, publicText?: string): RunOutcome {
     const errorId = this.#options.newId().slice(0, 8);
-    const callerText = this.#options.exposeErrors ? text : `Agent execution failed. (error_id: ${errorId})`;
+    const hiddenText = publicText ?? "Agent execution failed.";
+    const callerText = this.#options.exposeErrors ? text : `${hiddenText} (error_id: ${errorId})`;
     const parts: Part[] = [{ text: callerText, metadata: { [IS_ERROR_MESSAGE_KEY]: true } }];
-    const status = { state: "TASK_STATE_FAILED" as const, message: { parts } };
+    const message = { parts, ...this.#buildMessageMetadata() };
+    const status = { state: "TASK_STATE_FAILED" as const, message };
     return {
       events: [
         ...this.closeOpenArtifacts(),
@@ -226,10 +270,17 @@ export class RunEventProcessor {
     return { ...this.#sessionMetadata, [ADK_EXTENSION_URI]: true };
   }
 
+  /** Returns the metadata of a status message, from which ADK for Python reads the actions. */
+  #buildMessageMetadata(): { metadata?: JsonObject } {
+    const actions = this.#actionsMetadata[ACTIONS_KEY];
+    return actions === undefined ? {} : { metadata: { [ACTIONS_KEY]: actions } };
+  }
+
   #buildFinalMetadata(): JsonObject {
     const { waitingTaskIds } = this.#options.runContext ?? {};
     const waitingTasks = waitingTaskIds && { [WAITING_TASK_IDS_METADATA_KEY]: waitingTaskIds.slice() };
-    return { ...this.#buildStatusMetadata(), ...waitingTasks, ...this.#actionsMetadata };
+    const actions = mergePeerMetadata(this.#actionsMetadata, toStateMetadata(this.#sentState));
+    return { ...this.#buildStatusMetadata(), ...waitingTasks, ...actions };
   }
 
   /** Returns the parts of an event that become content of an artifact. */
@@ -246,12 +297,34 @@ export class RunEventProcessor {
   }
 
   /** Stores the first model error of a run. The processor ignores later model errors. */
-  #recordError({ errorCode, errorMessage }: AdkEvent, chain: string): void {
-    this.#modelError ??= { chainKey: chain, code: errorCode, message: errorMessage ?? "" };
+  #recordError(event: AdkEvent, chain: string): void {
+    const { errorCode, errorMessage } = event;
+    this.#modelError ??= {
+      chainKey: chain,
+      code: errorCode,
+      message: errorMessage ?? "",
+      stopDescription: describeModelStop(event),
+      metadata: {
+        ...toModelMetadata(event),
+        ...(errorCode !== undefined && { [toAdkMetadataKey("error_code")]: errorCode }),
+      },
+    };
   }
 
   #clearRecoveredError(chain: string): void {
     if (this.#options.recoveredErrorPolicy === "ignore" && this.#modelError?.chainKey === chain)
       this.#modelError = undefined;
   }
+}
+
+/**
+ * Returns a progress update for an event that escalates without content. ADK for Python reads actions only from
+ * artifacts and from status messages, and such an event has no artifact. The text is a thought, so ADK's
+ * clients do not treat it as an answer.
+ */
+function buildEscalationNotice(event: AdkEvent): AgentEvent {
+  const parts = toA2aParts([{ text: "The agent escalates to its caller.", thought: true }]);
+  const { [ACTIONS_KEY]: actions = {} } = toActionsMetadata(event);
+  const message = { parts, metadata: { [ACTIONS_KEY]: actions } };
+  return { status: { state: "TASK_STATE_WORKING", message } };
 }

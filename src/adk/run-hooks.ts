@@ -27,8 +27,8 @@ export interface RunHooks {
     run: Run,
   ) => OnEventResult | Promise<OnEventResult>;
   /**
-   * Hook that runs for the final status of a turn, which may be a request for input. The hook may return
-   * another status.
+   * Hook that runs once for the final status of a turn, which may be a request for input. The hook also runs
+   * if `onEvent` throws. The hook may return another status.
    */
   afterRun?: (status: StatusEvent, run: Run) => StatusEvent | undefined | Promise<StatusEvent | undefined>;
 }
@@ -39,16 +39,24 @@ export function isStatusEvent(value: AdkRunRequest | StatusEvent): value is Stat
   return "status" in value;
 }
 
+function isFinalStatusEvent(event: AgentEvent): event is StatusEvent {
+  return "status" in event && event.status.state !== "TASK_STATE_WORKING";
+}
+
 /** Yields the events of a run after the hooks have processed the events. */
 export async function* applyRunHooksToEvents(
   stream: RunStream,
   { onEvent, afterRun }: RunHooks,
   run: Run,
 ): AsyncGenerator<AgentEvent, void, undefined> {
+  let hasCalledAfterRun = false;
+  const applyAfterRun = async (event: AgentEvent): Promise<AgentEvent> => {
+    if (hasCalledAfterRun || !isFinalStatusEvent(event)) return event;
+    hasCalledAfterRun = true;
+    return (await afterRun?.(event, run)) ?? event;
+  };
   const applyHooks = async (event: AgentEvent): Promise<readonly AgentEvent[]> => {
-    if ("status" in event && event.status.state !== "TASK_STATE_WORKING") {
-      return [(await afterRun?.(event, run)) ?? event];
-    }
+    if (isFinalStatusEvent(event)) return [await applyAfterRun(event)];
     const result = await onEvent?.(event, stream.lastAdkEvent, run);
     if (result === null) return [];
     if (result === undefined) return [event];
@@ -62,8 +70,8 @@ export async function* applyRunHooksToEvents(
         events = await applyHooks(step.value);
       } catch (error) {
         const outcome = stream.fail("processor failed", error);
-        yield* outcome.events;
         thrown = outcome.error;
+        for (const event of outcome.events) yield await applyAfterRun(event).catch(() => event);
         break;
       }
       yield* events;

@@ -1,6 +1,7 @@
 /** Test harness that applies the events of an agent to a task, without an engine. */
 import type { Agent, AgentEvent, Caller, Run } from "../engine/index.ts";
 import {
+  ArtifactContentTracker,
   fold,
   isEventRefusal,
   copyTask,
@@ -13,7 +14,7 @@ import {
 export interface RecordedTurn {
   events: AgentEvent[];
   states: string[];
-  /** Parts of all artifact chunks, in order. */
+  /** Parts of all artifact chunks, in order, without the parts that a last chunk repeats. */
   chunkParts: Part[];
   /** Error that the agent threw after its failed status. The engine would report it. */
   thrownError?: unknown;
@@ -46,6 +47,7 @@ export class TaskHarness {
     // As in the engine, the task already contains the message of the turn.
     this.#applyEvent({ message });
     const task = this.task;
+    const tracker = new ArtifactContentTracker();
     const turn: RecordedTurn = { events: [], states: [], chunkParts: [] };
     const run: Run = {
       taskId: task.id,
@@ -55,6 +57,7 @@ export class TaskHarness {
       attempt: 1,
       caller: this.#caller,
       configuration: {},
+      isStreaming: true,
       metadata: {},
       protocolVersion: "1.0",
       extensions: [],
@@ -67,7 +70,7 @@ export class TaskHarness {
       for await (const event of this.#agent.execute(run)) {
         turn.events.push(event);
         if ("status" in event) turn.states.push(event.status.state);
-        if ("artifact" in event) turn.chunkParts.push(...event.artifact.parts);
+        if ("artifact" in event) turn.chunkParts.push(...tracker.addUpdate(event).parts);
         this.#applyEvent(agentEventToTaskEvent(task, event));
         more.onEvent?.(event);
       }

@@ -1,5 +1,13 @@
 import { describe, expect, it } from "vitest";
-import type { Artifact, JsonObject, Part, StreamResponse, Task, TaskState } from "../protocol/index.ts";
+import type {
+  Artifact,
+  JsonObject,
+  Message,
+  Part,
+  StreamResponse,
+  Task,
+  TaskState,
+} from "../protocol/index.ts";
 import { eventToMessage } from "./event-to-message.ts";
 import { toSessionEvent, type SessionEventOptions } from "./to-session-event.ts";
 import type { AdkEvent } from "./adk-structural-types.ts";
@@ -141,7 +149,7 @@ describe("the output of a peer as a session event", () => {
         { text: "done" },
       ),
       turnComplete: true,
-      actions: { escalate: true },
+      actions: { escalate: true, skipSummarization: true },
     });
   });
 
@@ -149,6 +157,59 @@ describe("the output of a peer as a session event", () => {
     const end = { ...expectedOrigin, customMetadata: taskIdMetadata, turnComplete: true };
     expect(buildEvent(createTask(COMPLETED))).toEqual(end);
     expect(buildEvent(createStatusUpdate(COMPLETED))).toEqual(end);
+  });
+
+  // Measured: ADK for Python 2.13.0, `to_a2a`.
+  it.each([
+    ["on an artifact", { artifacts: { adk_actions: { stateDelta: {}, escalate: true } } }],
+    [
+      "on the task, as in ADK's legacy executor",
+      { task: { adk_actions: { escalate: true, stateDelta: {} } } },
+    ],
+    ["on the task, as a JSON string", { task: { adk_actions: '{"escalate": true}' } }],
+    ["on a message of the turn", { message: { adk_actions: { escalate: true, stateDelta: {} } } }],
+  ])("a task escalates if ADK for Python writes the action %s", (_, where) => {
+    const { artifacts, task: taskMetadata, message }: Record<string, JsonObject | undefined> = where;
+    const { task } = createTask(COMPLETED, [[createTextPart("stop")]], undefined, taskMetadata) as {
+      task: Task;
+    };
+    for (const artifact of task.artifacts ?? []) if (artifacts) artifact.metadata = artifacts;
+    const user: Message = { messageId: "u", role: "ROLE_USER", parts: [createTextPart("go")] };
+    const agentMessage: Message = { messageId: "a", role: "ROLE_AGENT", parts: [] };
+    if (message) task.history = [user, { ...agentMessage, metadata: message }];
+    expect(buildEvent({ task })?.actions).toEqual({ escalate: true, skipSummarization: true });
+    if (message) {
+      task.history = [{ ...agentMessage, metadata: message }, user];
+      expect(buildEvent({ task })?.actions, "an earlier turn").toEqual({ skipSummarization: true });
+    }
+  });
+
+  it("a working task shows its progress message as a thought", () => {
+    const from = createTask("TASK_STATE_WORKING", [[createTextPart("half")]], [createTextPart("Looking …")]);
+    expect(buildEvent(from)).toEqual({
+      ...expectedOrigin,
+      customMetadata: taskIdMetadata,
+      partial: true,
+      content: createContent({ text: "Looking …", thought: true }, { text: "half" }),
+    });
+    expect(buildEvent(createTask("TASK_STATE_WORKING", [], [createTextPart("Looking …")]))?.content).toEqual(
+      createContent({ text: "Looking …", thought: true }),
+    );
+  });
+
+  it("has the reason for which the model stopped, the model's version, and its usage", () => {
+    const event = buildEvent(
+      createStatusUpdate("TASK_STATE_FAILED", [createTextPart("stopped")], {
+        adk_finish_reason: "SAFETY",
+        adk_model_version: "m-1",
+        adk_usage_metadata: { promptTokenCount: 7 },
+      }),
+    );
+    expect(event).toMatchObject({
+      finishReason: "SAFETY",
+      modelVersion: "m-1",
+      usageMetadata: { promptTokenCount: 7 },
+    });
   });
 
   it("a task that has just started produces no event [W06, W14]", () => {
@@ -409,6 +470,7 @@ describe("a session event as a message", () => {
         adk_usage_metadata: { totalTokenCount: 3 },
         adk_custom_metadata: { mine: 1 },
         adk_escalate: true,
+        adk_actions: { escalate: true },
       },
     });
     const { longRunningToolIds: _, ...rest } = original;

@@ -14,8 +14,10 @@ import {
 import {
   IS_ERROR_MESSAGE_KEY,
   fromEventMetadata,
+  mergePeerMetadata,
   PARTIAL_KEY,
-  type PeerRequestedAction,
+  pickActionsMetadata,
+  type PeerPermissions,
   addA2aPrefixToCustomMetadataKey,
   toAdkMetadataKey,
 } from "./adk-event-metadata.ts";
@@ -25,16 +27,11 @@ import type { AdkEvent, GenaiPart } from "./adk-structural-types.ts";
 /**
  * Options for the conversion of a peer's output to an ADK event.
  */
-export interface SessionEventOptions {
+export interface SessionEventOptions extends PeerPermissions {
   /** Name of the local agent that represents the peer. A peer cannot choose the author of an event. */
   readonly author: string;
   readonly branch?: string | undefined;
   readonly invocationId?: string | undefined;
-  /**
-   * Actions that the peer may request from local agents. By default, the peer may request only `escalate`,
-   * which ends a loop.
-   */
-  readonly allowedActions?: readonly PeerRequestedAction[];
   /** Returns an id for a placeholder call. Default: a function that returns random ids. */
   readonly newId?: () => string;
   /**
@@ -96,31 +93,46 @@ class A2aToSessionEventConverter {
   }
 
   fromTask(task: Task): AdkEvent | undefined {
-    const { id: taskId, contextId, status, artifacts = [] } = task;
-    const metadata: JsonObject = {};
-    // The peer's ADK metadata is on the artifacts or on the task.
-    for (const artifact of artifacts) Object.assign(metadata, artifact.metadata);
-    Object.assign(metadata, task.metadata);
+    const { id: taskId, contextId, status, artifacts = [], history = [] } = task;
+    // ADK for Python writes actions without content on a message of the turn.
+    const turn = history.slice(history.findLastIndex(({ role }) => role === "ROLE_USER") + 1);
+    // The peer's ADK metadata is on the artifacts, on the task, or on its messages.
+    const metadata = mergePeerMetadata(
+      ...turn.map((message) => pickActionsMetadata(message.metadata)),
+      ...artifacts.map((artifact) => artifact.metadata),
+      task.metadata,
+    );
     const parts = artifacts.flatMap((artifact) => artifact.parts);
     if (!isTerminal(status.state) && !isInterrupted(status.state)) {
-      if (parts.length === 0) return undefined;
       const event = this.#buildEvent({ taskId, contextId }, metadata, parts);
-      event.partial = true;
-      return event;
+      const progress = this.#toThoughts(status.message);
+      const content = [...progress, ...(event.content?.parts ?? [])];
+      if (content.length === 0) return undefined;
+      return { ...event, content: { role: "model", parts: content }, partial: true };
     }
-    return this.#buildTurnEnd({ taskId, contextId }, status, metadata, parts);
+    const event = this.#buildTurnEnd({ taskId, contextId }, status, metadata, parts);
+    // A task combines calls and text, and ADK would otherwise not accept an event with calls as a final
+    // response. ADK for Python sets the same action.
+    if (isTerminal(status.state) && event.content)
+      event.actions = { ...event.actions, skipSummarization: true };
+    return event;
   }
 
   fromStatusUpdate({ status, metadata, ...taskIds }: TaskStatusUpdateEvent): AdkEvent | undefined {
     if (isTerminal(status.state) || isInterrupted(status.state)) {
       return this.#buildTurnEnd(taskIds, status, metadata, []);
     }
-    if (!status.message?.parts.length) return undefined;
-    // Progress messages are not part of the answer, so they become thoughts that are not stored.
-    const event = this.#buildEvent(taskIds, metadata, status.message.parts);
-    event.partial = true;
-    for (const part of event.content?.parts ?? []) if (part.text !== undefined) part.thought = true;
-    return event;
+    const progress = this.#toThoughts(status.message);
+    if (progress.length === 0) return undefined;
+    const event = this.#buildEvent(taskIds, metadata, []);
+    return { ...event, content: { role: "model", parts: progress }, partial: true };
+  }
+
+  /** Converts a progress message to thoughts, because progress is not part of the answer. */
+  #toThoughts(message: Message | undefined): GenaiPart[] {
+    return this.#toGenaiParts(message?.parts ?? []).map((part) =>
+      part.text === undefined ? part : { ...part, thought: true },
+    );
   }
 
   fromArtifactUpdate({
@@ -149,9 +161,10 @@ class A2aToSessionEventConverter {
   #buildTurnEnd(
     taskIds: TaskIds,
     { state, message }: TaskStatus,
-    metadata: JsonObject | undefined,
+    statusMetadata: JsonObject | undefined,
     artifactParts: readonly Part[],
   ): AdkEvent {
+    const metadata = mergePeerMetadata(message?.metadata, statusMetadata);
     const messageParts = message?.parts ?? [];
     const error =
       messageParts.find(isErrorMessagePart) ??
@@ -203,8 +216,8 @@ class A2aToSessionEventConverter {
   }
 
   #buildEvent(taskIds: TaskIds, metadata: JsonObject | undefined, parts: readonly Part[]): AdkEvent {
-    const { author, branch, invocationId, allowedActions } = this.#options;
-    const { customMetadata, ...fields } = fromEventMetadata(metadata, allowedActions);
+    const { author, branch, invocationId } = this.#options;
+    const { customMetadata, ...fields } = fromEventMetadata(metadata, this.#options);
     const event: AdkEvent = { ...fields, author };
     if (branch !== undefined) event.branch = branch;
     if (invocationId !== undefined) event.invocationId = invocationId;

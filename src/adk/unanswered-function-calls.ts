@@ -16,11 +16,18 @@ interface UnansweredCalls {
   readonly awaitingUser: readonly CallAwaitingUser[];
 }
 
+const NO_UNANSWERED_CALLS: UnansweredCalls = { interrupted: [], awaitingUser: [] };
+
+function hasFunctionCallOrResponse({ content }: AdkEvent): boolean {
+  return content?.parts?.some((part) => part.functionCall ?? part.functionResponse) ?? false;
+}
+
 /**
  * Returns the unanswered calls in a session. The parameter `message` is the message that the bridge is
  * about to add to the session.
  */
 export function findUnansweredCalls(events: readonly AdkEvent[], message?: GenaiContent): UnansweredCalls {
+  if (!events.some(hasFunctionCallOrResponse)) return NO_UNANSWERED_CALLS;
   const calls = new Map<string, SessionFunctionCall>();
   const answered = new Set<string>();
   const answeredByUser = new Set<string>();

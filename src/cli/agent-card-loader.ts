@@ -12,8 +12,9 @@ import { createRedactor } from "./credential-redactor.ts";
 
 /**
  * Splits the positional arguments into the agent reference and the remaining arguments. If the command line
- * contains `--agent-card`, no positional argument is the agent reference. If only a setting defines
- * `--agent-card`, a URL as the first argument replaces the agent from the setting.
+ * contains `--agent-card`, its value is the agent reference, and all positional arguments belong to the
+ * command. If a setting, and not the command line, defines `--agent-card`, a URL as the first argument
+ * overrides the setting.
  */
 export function splitAgentRefFromArguments(
   words: readonly string[],
@@ -31,7 +32,7 @@ export function splitAgentRefFromArguments(
   );
 }
 
-/** Agent card for commands that do not connect to the agent. */
+/** Agent card that a command uses without connecting to the agent. */
 export interface AgentCardWithServedJson {
   readonly card: AgentCard;
   /** JSON of the agent card exactly as the server sent it. */
@@ -87,7 +88,7 @@ export function createConnectOptions(
   };
 }
 
-/** Placeholder URL of an agent card from a file. The client never sends a request to the placeholder URL. */
+/** Placeholder URL for an agent card from a file. The client never sends a request to the placeholder URL. */
 const CARD_FILE_PLACEHOLDER_URL = "http://file.invalid/agent-card.json";
 
 /**

@@ -3,7 +3,7 @@ import { toCardError, createConnectOptions, type AgentCardWithServedJson } from 
 import type { CliContext } from "./cli-context.ts";
 import type { ClientOptions } from "./client-options.ts";
 
-/** Connection to a command's agent, created with the options of the command. */
+/** Connection to the agent that a command calls. */
 export interface AgentConnection {
   /** Agent reference as the user typed it, for use in printed commands. */
   readonly agentRef: string;

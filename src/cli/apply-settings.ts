@@ -36,8 +36,8 @@ const COMMAND_LINE_ONLY_OPTIONS: ReadonlySet<string> = new Set(
 );
 
 /**
- * Pairs of mutually exclusive options. If the command line contains one option, settings cannot set the
- * opposite option.
+ * Pairs of mutually exclusive options. If the command line contains one option of a pair, settings cannot set
+ * the other option.
  */
 const MUTUALLY_EXCLUSIVE_OPTIONS: Readonly<Record<string, string>> = { async: "wait", wait: "async" };
 
@@ -84,9 +84,8 @@ function parseBoolean(value: string): boolean {
 }
 
 /**
- * Throws if the agent comes from a discovered `.env` file and a credential comes from the global settings
- * file. Without the check, a project with a `.env` file could redirect the user's credentials to another
- * server.
+ * Throws an error if a discovered `.env` file sets the agent and the global settings file sets a credential.
+ * Without the check, a project with a `.env` file could redirect the user's credentials to another server.
  */
 export function assertTrustedAgentForCredentials(command: Command, settings: Settings): void {
   const agent = settings.get(toVariableName("--agent-card"));

@@ -14,8 +14,8 @@ export function createCardValidateCommand(context: CliContext): Command {
 }
 
 /**
- * Throws a `CliError` if an agent card violates the specification. `served` is the unchanged JSON of the
- * agent card from the server.
+ * Throws a `CliError` if an agent card violates the specification. `served` is the JSON of the agent card
+ * exactly as the server sent it.
  */
 export function assertValidCardJson(served: unknown): void {
   const violations = v1.validateAgentCard(served, "strict");

@@ -16,6 +16,6 @@ export interface CliContext {
   /** Signal that aborts at the first Ctrl-C. */
   readonly interruptSignal: AbortSignal;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Working directory against which relative paths are resolved. */
+  /** Working directory for resolving relative paths. */
   readonly cwd: string;
 }

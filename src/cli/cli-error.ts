@@ -31,8 +31,8 @@ type CliErrorCode =
    */
   | "A2ACLI_ERR_AUTH_FAILED"
   /**
-   * The time limit of `--timeout` expired, but the agent continues a started task. To do: run `colloquy task
-   * wait` with the printed task id.
+   * The time limit of `--timeout` expired, but the agent continues any task that it has started. To do: run
+   * `colloquy task wait` with the printed task id.
    */
   | "A2ACLI_ERR_TIMEOUT"
   /**

@@ -23,8 +23,8 @@ export function toClientAuthOptions(options: ClientOptions): ClientAuthOptions |
 }
 
 /**
- * Splits a credential such as `user:password` at the first colon. Credentials are not parsed by Commander's
- * option parsers, because error messages of Commander repeat the value.
+ * Splits a credential such as `user:password` at the first colon. Commander's option parsers must not parse
+ * credentials, because Commander's error messages repeat the value.
  */
 function splitAtColon(option: string, text: string): [name: string, secret: string] {
   const colon = text.indexOf(":");

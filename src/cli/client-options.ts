@@ -3,7 +3,7 @@ import type { ClientBinding } from "../client/index.ts";
 import type { JsonObject } from "../protocol/index.ts";
 import type { OutputFormat } from "./output-writer.ts";
 
-/** Options of all commands that contact an agent. */
+/** Options shared by all commands that contact an agent. */
 export interface ClientOptions {
   agentCard?: string;
   output: OutputFormat;

@@ -50,7 +50,7 @@ export function createRedactor(options: SecretOptionValues): Redactor {
       .replaceAll(TOKEN_FIELD_PATTERN, `$1"${REDACTED_VALUE}"`);
 }
 
-/** Pattern of the JSON members that contain tokens in the response of a token server. */
+/** Pattern for the JSON members that contain tokens in the response of a token server. */
 const TOKEN_FIELD_PATTERN = /("(?:access|refresh|id)_token"\s*:\s*)"[^"]*"/g;
 
 /** Encodes a text for form data and URL queries, which escape more characters than `encodeURIComponent`. */
@@ -62,7 +62,10 @@ function getSecretAfterColon(text = ""): string {
   return text.slice(text.indexOf(":") + 1);
 }
 
-/** Returns headers for logging, with all header names but only the values of known protocol headers. */
+/**
+ * Returns headers for logging. The result contains all header names, but only the values of known protocol
+ * headers.
+ */
 export function redactHeaders(headers: Iterable<readonly [string, string]>): string[] {
   return [...headers].map(
     ([name, value]) => `${name}: ${UNREDACTED_HEADERS.has(name.toLowerCase()) ? value : REDACTED_VALUE}`,

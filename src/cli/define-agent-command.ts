@@ -97,8 +97,8 @@ export function requireSingleId(words: readonly string[]): string {
 }
 
 /**
- * Creates the error that reports an interrupted wait, either by Ctrl-C or by `--timeout`. After an
- * interrupted wait, the agent continues the task, and the command in `resume` waits for the task again.
+ * Creates the error for a wait that Ctrl-C or `--timeout` interrupted. After an interrupted wait, the agent
+ * continues the task, and the user can wait again with the command in `resume`.
  */
 export function toInterruptedWaitError(
   call: AgentCommandContext<ClientOptions>,

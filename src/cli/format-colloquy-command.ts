@@ -1,8 +1,8 @@
 import { basename, relative } from "node:path";
 
 /**
- * Returns the command that started `colloquy`, for example `npx colloquy`. Users can paste a printed command
- * that starts with this prefix.
+ * Returns the command that started `colloquy`, for example `npx colloquy`. Printed commands start with this
+ * prefix, so that users can paste them.
  */
 export function getInvocationCommand(
   argv: readonly string[] = process.argv,

@@ -29,7 +29,7 @@ export async function runCli(argv: readonly string[], context: CliContext): Prom
 }
 
 /**
- * Rewrites `help task get` to `task get --help`. With an unknown command, the arguments stay unchanged,
+ * Rewrites `help task get` to `task get --help`. If the command is unknown, the arguments stay unchanged,
  * because `--help` would hide the error.
  */
 function toHelpArguments(words: readonly string[]): readonly string[] {
@@ -43,7 +43,7 @@ function toHelpArguments(words: readonly string[]): readonly string[] {
 }
 
 /**
- * Creates the Commander program and loads the command that `words` calls. The program registers all other
+ * Creates the Commander program, and loads the command that `words` names. The program registers all other
  * commands only with names and descriptions.
  */
 async function createProgram(words: readonly string[] | "all", context: CliContext): Promise<Command> {
@@ -108,8 +108,8 @@ function detectOutputFormatBeforeParsing(argv: readonly string[], context: CliCo
 }
 
 /**
- * Returns the value of a command-line option in any notation. `-o json`, `-ojson`, `--output json`, or
- * `--output=json`.
+ * Returns the value of a command-line option, which users can write in several ways: `-o json`, `-ojson`,
+ * `--output json`, or `--output=json`.
  */
 function findOptionValue(argv: readonly string[], ...names: string[]): string | undefined {
   for (const name of names) {

@@ -39,7 +39,10 @@ export function createMcpCommand(context: CliContext): Command {
         "time limit after which a call returns the unfinished task (default: none)",
       ).argParser(parseDuration),
     )
-    .option("--ask-user", "send an agent's questions to the host's user if supported (default: to the model)")
+    .option(
+      "--ask-user",
+      "send an agent's questions to the host's user if supported (default: MCP tasks only)",
+    )
     .addHelpText(
       "after",
       `

@@ -123,6 +123,33 @@ State: TASK_STATE_COMPLETED
   });
 });
 
+describe("an artifact that ends with its entire content, as text", () => {
+  const createUpdate = (text: string, lastChunk = false): StreamResponse => ({
+    artifactUpdate: {
+      taskId: "t",
+      contextId: "c",
+      artifact: { artifactId: "a", parts: [{ text }] },
+      lastChunk,
+    },
+  });
+
+  it("is shown once", () => {
+    const { out } = captureOutput("text", (output) => {
+      output.writeEvent(createUpdate("Hel"));
+      output.writeEvent(createUpdate("Hello", true));
+    });
+    expect(out).toBe("Artifact: a\nHello\n\n");
+  });
+
+  it("is shown again in its own block if it differs", () => {
+    const { out } = captureOutput("text", (output) => {
+      output.writeEvent(createUpdate("Hel"));
+      output.writeEvent(createUpdate("Hallo", true));
+    });
+    expect(out).toBe("Artifact: a\nHel\n\nArtifact: a\nHallo\n\n");
+  });
+});
+
 describe("a failure", () => {
   it("of the protocol keeps the protocol's name [OUT_004]", () => {
     const { out } = captureOutput("json", (output) =>

@@ -1,3 +1,4 @@
+import { ArtifactContentTracker } from "../protocol/index.ts";
 import type {
   ListTaskPushNotificationConfigsResponse,
   TaskPushNotificationConfig,
@@ -19,7 +20,7 @@ import { renderJson, escapeControlCharacters, TextWriter } from "./text-writer.t
 
 export type OutputFormat = "text" | "json";
 
-/** Output streams of a command, either of the process or of a test. */
+/** Output streams of a command: the streams of the process, or the streams of a test. */
 export interface OutputStreams {
   out(text: string): void;
   err(text: string): void;
@@ -39,6 +40,7 @@ export class OutputWriter {
   readonly format: OutputFormat;
   readonly #streams: OutputStreams;
   readonly #textWriter: TextWriter;
+  readonly #tracker = new ArtifactContentTracker();
   readonly #jsonLines: boolean;
   readonly #verbose: boolean;
 
@@ -118,13 +120,13 @@ export class OutputWriter {
     if (page.nextPageToken) this.#textWriter.writeField("Next page", page.nextPageToken);
   }
 
-  /** Writes a result without an A2A type, as `value` in JSON format and as `fields` in text format. */
+  /** Writes a result that has no A2A type. JSON format uses `value`, and text format uses `fields`. */
   writeResult(value: object, fields: Readonly<Record<string, string>>): void {
     if (this.format === "json") return this.#writeJsonDocument(value);
     for (const [label, field] of Object.entries(fields)) this.#textWriter.writeField(label, field);
   }
 
-  /** Writes a result as JSON in every output format, for results that users save as files. */
+  /** Writes a result that users save as a file. The result is JSON in every output format. */
   writeJson(value: object): void {
     this.#writeJsonDocument(value);
   }
@@ -136,13 +138,14 @@ export class OutputWriter {
   writeFirstEventOfResumedTask(event: StreamResponse): void {
     if (this.format === "json" || !("task" in event)) return this.writeEvent(event);
     const { id, contextId, status } = event.task;
+    this.#tracker.addKnownArtifacts(event.task);
     renderIds(this.#textWriter, { id, contextId, state: status.state });
   }
 
   /** Writes one stream event without delay. */
   writeEvent(event: StreamResponse): void {
     if (this.format === "json") this.#streams.out(`${renderJson(event)}\n`);
-    else renderEvent(this.#textWriter, event, this.#getTextDetailOptions(false));
+    else renderEvent(this.#textWriter, event, this.#tracker, this.#getTextDetailOptions(false));
   }
 
   /** Writes the user's own message in text format with `--verbose`. */
@@ -151,14 +154,14 @@ export class OutputWriter {
   }
 
   /**
-   * In text format, writes the task's ids and state again after a stream, because long output hides the first
+   * Writes the task's ids and state again after a stream in text format, because long output hides the first
    * ids.
    */
   writeTaskIdsAtStreamEnd(ids: { id: string; contextId: string; state: TaskState }): void {
     if (this.format === "text") renderIds(this.#textWriter, ids);
   }
 
-  /** Writes a result without an A2A type in JSON format, and writes nothing in text format. */
+  /** Writes a result that has no A2A type, but only in JSON format. */
   writeResultIfJsonFormat(value: object): void {
     if (this.format === "json") this.#writeJsonDocument(value);
   }

@@ -5,7 +5,7 @@ interface ProgressSnapshot {
   readonly done: number;
   readonly total: number;
   /**
-   * Number of steps that an earlier process finished. The estimate of the remaining time ignores the steps of
+   * Number of steps that an earlier process finished. The estimated remaining time ignores the steps of
    * earlier processes.
    */
   readonly doneBefore?: number;

@@ -1,6 +1,7 @@
 import type {
   AgentCard,
   Artifact,
+  ArtifactContentTracker,
   JsonObject,
   Message,
   Part,
@@ -49,14 +50,18 @@ export function renderUserMessage(writer: TextWriter, message: Message): void {
   renderLabeledMessage(writer, "Sent", message, true);
 }
 
+/** Renders a stream event. The `tracker` knows the content of earlier events, which is not repeated. */
 export function renderEvent(
   writer: TextWriter,
   event: StreamResponse,
+  tracker: ArtifactContentTracker,
   detail: TaskTextDetailOptions = {},
 ): void {
   const { verbose = false } = detail;
-  if ("task" in event) renderTask(writer, event.task, detail);
-  else if ("message" in event) renderMessage(writer, event.message, verbose);
+  if ("task" in event) {
+    tracker.addKnownArtifacts(event.task);
+    renderTask(writer, event.task, detail);
+  } else if ("message" in event) renderMessage(writer, event.message, verbose);
   else if ("statusUpdate" in event) {
     const { status, metadata } = event.statusUpdate;
     writer.writeField("State", status.state);
@@ -65,7 +70,9 @@ export function renderEvent(
     renderStatusMessage(writer, status, verbose);
   } else {
     const { artifact, lastChunk } = event.artifactUpdate;
-    renderArtifact(writer, artifact, { growing: true, verbose });
+    const { parts, isContinuation } = tracker.addUpdate(event.artifactUpdate);
+    if (!isContinuation) writer.closeBlock();
+    renderArtifact(writer, { ...artifact, parts: parts.slice() }, { growing: true, verbose });
     if (lastChunk) writer.closeBlock();
   }
 }
@@ -120,7 +127,7 @@ function renderLabeledMessage(writer: TextWriter, label: string, message: Messag
   renderParts(writer, label, message.role, message.parts, { verbose });
 }
 
-/** If `growing` is true, the text block stays open for the next chunk of the artifact. */
+/** If `growing` is true, the text block stays open so that the next chunk of the artifact can follow. */
 function renderArtifact(
   writer: TextWriter,
   artifact: Artifact,

@@ -112,9 +112,9 @@ async function runSend(call: AgentCommandContext<SendOptions>, parts: Part[]): P
 }
 
 /**
- * Waits for the result of a message turn. If the agent supports streaming, the function reads the stream.
- * After a broken connection, the function resumes the stream. If the stream is lost, the function polls the
- * task. The function also polls if an agent without streaming returns an unfinished task.
+ * Waits for the result of the turn that a message started. If the agent supports streaming, the function
+ * reads the stream. After a broken connection, the function resumes the stream. If the stream is lost, the
+ * function polls the task. The function also polls if an agent without streaming returns an unfinished task.
  */
 async function waitForResponse(
   stream: AsyncIterable<StreamResponse>,

@@ -113,7 +113,7 @@ async function loadAgentsToServe(
   return { agents: { [toAgentId((await agent.describe()).name)]: agent }, skipped: [] };
 }
 
-/** Lists the skipped agent files with the reasons. */
+/** Lists the skipped agent files, with the reason for each file. */
 function renderSkippedFiles(skipped: readonly string[]): string {
   return skipped.length === 0 ? "" : `Not served\n${skipped.map((line) => `  ${line}\n`).join("")}\n`;
 }

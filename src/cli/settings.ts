@@ -22,7 +22,7 @@ export type SettingSource =
       readonly kind: "local";
       readonly file: string;
       /**
-       * Whether the command discovered the `.env` file, instead of using a path from the user. A discovered
+       * Whether the command discovered the `.env` file because the user specified no path. A discovered
        * `.env` file may belong to an untrusted project.
        */
       readonly isDiscovered: boolean;
@@ -57,7 +57,10 @@ export class Settings {
       .toSorted();
   }
 
-  /** Returns the ignored variables of a discovered `.env` file, which only other sources can set. */
+  /**
+   * Returns the variables of a discovered `.env` file that are ignored, because only other sources can set
+   * them.
+   */
   get ignoredEnvFileVariables(): { variable: string; file: string }[] {
     return this.#layers.flatMap(({ source, values }) =>
       isDiscoveredEnvFile(source)
@@ -82,7 +85,7 @@ export function isDiscoveredEnvFile(from: SettingSource): from is SettingSource 
 export const SETTING_VARIABLE_PREFIX = "A2ACLI_";
 
 /**
- * Variables that a discovered `.env` file cannot set, because these variables weaken the protection of
+ * Variables that a discovered `.env` file cannot set, because these variables can weaken the protection of
  * credentials.
  */
 const TRUSTED_ONLY_VARIABLES: ReadonlySet<string> = new Set([

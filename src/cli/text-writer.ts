@@ -52,8 +52,8 @@ export class TextWriter {
 }
 
 /**
- * Renders a value as JSON without control characters, which is safe for terminals. The function also escapes
- * control characters that `JSON.stringify` leaves unchanged.
+ * Renders a value as JSON without control characters, so that terminals can display it safely. The function
+ * also escapes control characters that `JSON.stringify` leaves unchanged.
  */
 export function renderJson(value: unknown, indent?: number): string {
   const text = JSON.stringify(value, null, indent);

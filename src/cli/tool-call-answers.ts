@@ -1,7 +1,7 @@
 import { isTerminal, type JsonObject, type Part, type Task } from "../protocol/index.ts";
 import { createUsageError } from "./cli-error.ts";
 
-/** Function call of an ADK agent that waits for an answer. */
+/** Pending function call of an ADK agent. */
 interface PendingToolCall {
   id: string;
   name: string;
@@ -23,7 +23,8 @@ export function findPendingToolCalls({ status }: Pick<Task, "status">): PendingT
 }
 
 /**
- * Creates one message part for each pending function call. The answers have the order of the function calls.
+ * Creates one message part for each pending function call. The answers are in the order of the function
+ * calls.
  */
 export function createToolCallAnswerParts(task: Task, answers: readonly JsonObject[]): Part[] {
   const calls = findPendingToolCalls(task);

@@ -23,7 +23,7 @@ function isTerminalOrInterrupted(state: TaskState): boolean {
 /**
  * Yields the events of a stream until the task has ended or needs input. Some agents keep the stream open
  * while the task waits for input, but the client cannot send input on the stream. `known` is true if the
- * first event contains the task from before the current turn.
+ * first event contains the task's state before the current turn.
  */
 export async function* yieldUntilTerminalOrInterrupted(
   stream: AsyncIterable<StreamResponse>,

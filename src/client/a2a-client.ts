@@ -21,8 +21,8 @@ import { type RetryOptions, retryReadRequest } from "./stream/retry.ts";
 import type { Transport, UnaryOperation } from "./transport/transport.ts";
 
 /**
- * A client for one remote A2A agent. If a client method fails, it rejects with an `A2AError`, or with the
- * signal's abort reason.
+ * A client for one remote A2A agent. A failed call rejects with an `A2AError`. An aborted call rejects with
+ * the abort reason of its signal.
  */
 export interface A2AClient {
   /**
@@ -31,10 +31,10 @@ export interface A2AClient {
    */
   readonly card: AgentCard;
   readonly cardUrl: string;
-  /** The interface of the agent card that this client calls, including its protocol version. */
+  /** The agent interface that this client calls, with its protocol version. */
   readonly agentInterface: AgentInterface;
   /**
-   * Sends a message and resolves when its task has ended or waits for the user. If
+   * Sends a message, and resolves when the task ends or waits for the user. If
    * `configuration.returnImmediately` is set, `send` resolves as soon as the agent has accepted the message.
    * The client never retries a `send` request.
    */
@@ -51,8 +51,8 @@ export interface A2AClient {
    */
   getExtendedCard(call?: CallOptions): Promise<AgentCard>;
   /**
-   * Fetches the public agent card again if the cached copy is no longer fresh. After a refresh of the agent
-   * card, the client continues to call the same interface.
+   * Fetches the public agent card again if the cached copy is no longer fresh. A refresh of the agent card
+   * does not change the interface that the client calls.
    */
   refreshCard(call?: Pick<CallOptions, "signal">): Promise<AgentCard>;
 }
@@ -66,8 +66,8 @@ export interface ClientTasks {
    */
   list(params?: Omit<ListTasksRequest, "tenant">, options?: CallOptions): Promise<ListTasksResponse>;
   /**
-   * Requests the cancellation of a task and returns the task in its new state. The agent may complete the
-   * task instead of canceling it.
+   * Asks the agent to cancel a task, and returns the task in its new state. The agent may complete the task
+   * instead of canceling it.
    */
   cancel(id: string, options?: CallOptions & { readonly metadata?: JsonObject }): Promise<Task>;
   /**
@@ -82,10 +82,10 @@ export interface ClientTasks {
   readonly pushConfigs: ClientPushConfigs;
 }
 
-/** Webhook configurations of a task: the URLs to which the agent posts task updates. */
+/** Webhook configurations of a task. The agent posts task updates to the URL in each configuration. */
 export interface ClientPushConfigs {
   /**
-   * Stores a webhook configuration at the agent and returns the configuration with its id. A stored webhook
+   * Registers a webhook with the agent, and returns the webhook configuration with its id. A stored webhook
    * configuration with the same id is replaced.
    */
   create(
@@ -102,7 +102,7 @@ export interface ClientPushConfigs {
     taskId: string,
     options?: CallOptions & { readonly pageSize?: number; readonly pageToken?: string },
   ): Promise<ListTaskPushNotificationConfigsResponse>;
-  /** Deletes a webhook configuration. It is not an error if the configuration is unknown. */
+  /** Deletes a webhook configuration. Deleting an unknown configuration is not an error. */
   delete(taskId: string, id: string, call?: CallOptions): Promise<void>;
 }
 
@@ -115,7 +115,7 @@ interface A2AClientDependencies {
   readonly retry: RetryOptions;
 }
 
-/** Creates the client of one agent from the agent's card, the chosen interface, and a transport. */
+/** Creates a client from an agent card, the chosen interface, and a transport. */
 export function createA2AClientFromTransport({
   cardCache,
   agentInterface,
@@ -145,7 +145,9 @@ export function createA2AClientFromTransport({
     return retryReadRequest(retry, call.signal, () => transport.call(operation, params, call));
   }
 
-  /** Rejects without sending a request if the agent card does not declare a capability (A2A §3.3.4). */
+  /**
+   * If the agent card does not declare the required capability, rejects and sends no request (A2A §3.3.4).
+   */
   async function assertCapability(
     capability: "pushNotifications" | "extendedAgentCard",
     reason: "PUSH_NOTIFICATION_NOT_SUPPORTED" | "UNSUPPORTED_OPERATION",

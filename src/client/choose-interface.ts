@@ -14,8 +14,8 @@ interface InterfacePreferences {
   /** The only accepted protocol version. By default, all supported versions are accepted. */
   readonly version?: ProtocolVersion;
   /**
-   * Whether the client may use A2A 0.3 if the agent supports A2A 1.0 only over other bindings than the
-   * requested one. Default: false.
+   * Whether the client may use A2A 0.3 if the agent offers A2A 1.0, but not over the requested binding.
+   * Default: false.
    */
   readonly allowOlderVersion?: boolean;
   /** A protocol binding that is chosen only if the agent card offers no other binding. */
@@ -26,9 +26,9 @@ interface InterfacePreferences {
 const SUPPORTED_VERSIONS: readonly ProtocolVersion[] = ["1.0", "0.3"];
 
 /**
- * Finds the newest protocol version that client and agent support, and returns the first interface with this
- * version (A2A §8.3.2). An agent that offers only A2A 0.3 is called with 0.3. An agent that also offers A2A
- * 1.0 is never called with 0.3 unless the options allow the older version.
+ * Finds the newest protocol version that both the client and the agent support, and returns the first
+ * interface with that version (A2A §8.3.2). If an agent offers only A2A 0.3, the client uses 0.3. If an agent
+ * also offers A2A 1.0, the client uses 0.3 only if the options allow the older version.
  */
 export function chooseInterface(
   card: AgentCard,
@@ -69,7 +69,7 @@ export function chooseInterface(
 }
 
 /**
- * Returns the protocol version of an interface without its patch number (A2A §3.6). Returns `undefined` if
+ * Returns the protocol version of an interface, without the patch number (A2A §3.6). Returns `undefined` if
  * the protocol version is not supported.
  */
 export function getProtocolVersion({ protocolVersion }: AgentInterface): ProtocolVersion | undefined {

@@ -6,7 +6,7 @@ import type { CallOptions } from "./transport/send-http-request.ts";
 import type { Transport } from "./transport/transport.ts";
 
 /**
- * Returns an error if the agent card alone would cause credentials to be sent unencrypted. Returns
+ * Returns an error if credentials would be sent unencrypted to a host that only the agent card names. Returns
  * `undefined` if the interface uses TLS, is on the local machine, or is on the host of a plain HTTP URL that
  * the caller configured.
  */
@@ -29,8 +29,8 @@ function getClearTextHost(url: string): string | undefined {
 }
 
 /**
- * Returns the host of a gRPC address without TLS. If the `tls` option is set, the caller has already made the
- * decision about encryption.
+ * Returns the host of a gRPC address without TLS. If the `tls` option is set, the caller has already decided
+ * whether to use encryption.
  */
 function getClearTextGrpcHost(url: string, { tls: tlsOption }: GrpcClientOptions = {}): string | undefined {
   const { address, tls } = parseGrpcAddress(url);

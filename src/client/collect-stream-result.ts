@@ -11,7 +11,7 @@ import {
 
 /**
  * Reads a stream to its end and returns the same result as `SendMessage`. The result is the updated task, or
- * a message without a task.
+ * a message if the agent replied without a task.
  */
 export async function collect(stream: AsyncIterable<StreamResponse>): Promise<SendMessageResponse> {
   let task: Task | undefined;
@@ -33,8 +33,8 @@ export async function collect(stream: AsyncIterable<StreamResponse>): Promise<Se
 }
 
 /**
- * Creates a task from a streamed update of that task. A stream of A2A 0.3 may begin without the complete task
- * if the task already existed.
+ * Creates a task object from a streamed update. If the task already existed, an A2A 0.3 stream may begin
+ * without the complete task.
  */
 function createTaskFromUpdate(event: StreamResponse): Task | undefined {
   if ("statusUpdate" in event) {

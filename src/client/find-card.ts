@@ -30,8 +30,8 @@ export interface ConnectOptions {
    */
   readonly version?: ProtocolVersion;
   /**
-   * Whether the client may use A2A 0.3 if the agent supports A2A 1.0 only over other bindings than the
-   * requested one. Default: false.
+   * Whether the client may use A2A 0.3 if the agent offers A2A 1.0, but not over the requested binding.
+   * Default: false.
    */
   readonly allowOlderVersion?: boolean;
   /**
@@ -42,7 +42,7 @@ export interface ConnectOptions {
   readonly allowClearText?: boolean;
   /**
    * Credentials, or a function that returns the headers for a security requirement of the agent card. The
-   * client sends the credentials as the agent card declares. If the server requires authentication for the
+   * agent card declares where the client sends the credentials. If the server requires authentication for the
    * agent card, the client sends the credentials in standard headers.
    */
   readonly auth?: ClientAuthOptions | AuthorizeFunction;
@@ -78,7 +78,7 @@ export interface ConnectOptions {
   readonly maxEventBytes?: number;
 }
 
-/** Finds an agent card as `connect` does, but creates no client. */
+/** Finds an agent card in the same way as `connect`, but does not create a client. */
 export async function findCard(
   url: string,
   options: Omit<ConnectOptions, "allowClearText" | "reconnect" | "grpc"> = {},

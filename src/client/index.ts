@@ -3,8 +3,8 @@
  * `tasks`.
  *
  * The client supports A2A 1.0 and 0.3, prefers the bindings that the card lists first, and sends credentials
- * as the card declares. If a stream loses its connection, it resumes after the last event that the client
- * received. A lost connection is never reported as the end of a stream.
+ * where the card declares them. If a stream loses its connection, it resumes after the last event that the
+ * client received. The client never reports a lost connection as the end of a stream.
  */
 export type {
   AuthorizeFunction,
@@ -22,6 +22,7 @@ export { cancelTaskIgnoringErrors, sendAndStreamUntilTurnEnd } from "./send-and-
 export type { GrpcClientOptions } from "./transport/send-http-request.ts";
 export type { CallOptions } from "./transport/send-http-request.ts";
 export type { MessageInput, SendOptions } from "./message-input.ts";
+export { readText } from "./read-text.ts";
 export type { RetryOptions } from "./stream/retry.ts";
 export type { A2AClient, ClientPushConfigs, ClientTasks } from "./a2a-client.ts";
 export type { ClientBinding } from "./transport/create-transport.ts";

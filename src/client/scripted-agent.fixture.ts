@@ -4,7 +4,7 @@ import type { Agent } from "../engine/index.ts";
 
 /**
  * An agent that follows the script in the message, as in `a2a-client.contract.ts`. In addition, `numbers n`
- * streams the numbers up to n.
+ * streams the numbers up to n. The agent never repeats text, so tests find lost and repeated events.
  */
 export const scriptedAgent: Agent = agent(
   { name: "Obedient", description: "Does as it is told.", capabilities: { streaming: true } },
@@ -23,4 +23,5 @@ export const scriptedAgent: Agent = agent(
     } else if (isAnswer) yield `got ${text}`;
     else yield* ["one ", "two ", "three"];
   },
+  { artifacts: "pieces" },
 );

@@ -3,7 +3,7 @@ import type { MessageInput, SendOptions } from "./message-input.ts";
 import type { A2AClient } from "./a2a-client.ts";
 import { getEventTaskId, isInterrupted, isTerminal, type StreamResponse } from "../protocol/index.ts";
 
-/** Maximum time in milliseconds for canceling a new task, including the wait for the id of the task. */
+/** Maximum time in milliseconds for canceling a new task, including the wait for its id. */
 const CANCEL_TIMEOUT_MS = 5_000;
 
 /** The methods of `A2AClient` that a message exchange calls. */
@@ -19,9 +19,9 @@ export interface TurnStreamOptions extends SendOptions {
 }
 
 /**
- * Sends a message and yields the agent's events until the task has ended or waits for the user. If the
- * consumer aborts the signal or calls `return()`, the task is canceled. Throws the signal's abort reason if
- * the signal aborts.
+ * Sends a message, and yields the agent's events until the task ends or waits for the user. If the consumer
+ * aborts the signal or calls `return()`, the task is canceled. Throws the signal's abort reason if the signal
+ * aborts.
  */
 export async function* sendAndStreamUntilTurnEnd(
   client: TurnStreamClient,

@@ -20,7 +20,7 @@ export interface ServeConfig {
    * Whether the server also serves the agents as models of an OpenAI-compatible API at `/v1`. Default: false.
    */
   openai?: boolean;
-  /** Host name or IP address on which the server listens. Default: `127.0.0.1`. */
+  /** Host name or IP address that the server listens on. Default: `127.0.0.1`. */
   host?: string;
   /** Task store of the server. The value is `memory` or `sqlite:` followed by a file path. */
   store?: string;
@@ -34,8 +34,8 @@ export interface ServeConfig {
    */
   allowPrivateWebhooks?: boolean;
   /**
-   * Names of environment variables. Each variable contains one bearer token. A caller with this token has the
-   * variable name as principal.
+   * Names of environment variables. Each variable contains one bearer token. The name of the variable is the
+   * principal of a caller with this token.
    */
   authTokenEnv?: readonly string[];
   /** Path of a file with one principal and one bearer token per line. */

@@ -1,10 +1,14 @@
 import * as fc from "fast-check";
 import { expect, it } from "vitest";
-import { SwapRemoveSet, SlotReuseMap, type SwapRemoveSetItem } from "./index.ts";
+import { LruCache, SwapRemoveSet, SlotReuseMap, type SwapRemoveSetItem } from "./index.ts";
 
 it("a SlotMap behaves like a Map for any sequence of operations", () => {
   const key = fc.constantFrom("a", "b", "c", "d");
-  const step = fc.oneof(fc.record({ set: key, to: fc.nat() }), fc.record({ delete: key }));
+  const step = fc.oneof(
+    fc.record({ set: key, to: fc.nat() }),
+    fc.record({ delete: key }),
+    fc.constant({ clear: true }),
+  );
   fc.assert(
     fc.property(fc.array(step), (steps) => {
       const slots = new SlotReuseMap<number>();
@@ -13,9 +17,12 @@ it("a SlotMap behaves like a Map for any sequence of operations", () => {
         if ("set" in at) {
           slots.set(at.set, at.to);
           map.set(at.set, at.to);
-        } else {
+        } else if ("delete" in at) {
           slots.delete(at.delete);
           map.delete(at.delete);
+        } else {
+          slots.clear();
+          map.clear();
         }
         expect([...slots.values()]).toEqual([...map.values()]);
         expect(slots.size).toBe(map.size);
@@ -25,6 +32,20 @@ it("a SlotMap behaves like a Map for any sequence of operations", () => {
       }
     }),
   );
+});
+
+it("an LRU cache drops the entries that were not used for a generation", () => {
+  const cache = new LruCache<number>(4);
+  const read = (): unknown[] => ["a", "b", "c", "d", "e"].map((key) => cache.get(key));
+  for (const [value, key] of ["a", "b", "c"].entries()) cache.set(key, value);
+  expect(cache.get("a")).toBe(0);
+  cache.set("d", 3);
+  expect(cache.listValues()).toHaveLength(3);
+  expect(read()).toEqual([0, undefined, 2, 3, undefined]);
+  cache.delete("a");
+  cache.set("e", 4);
+  expect(cache.get("a")).toBeUndefined();
+  expect(cache.get("e")).toBe(4);
 });
 
 it("a Bag behaves like an unordered Set for any sequence of operations", () => {

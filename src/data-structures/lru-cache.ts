@@ -1,13 +1,16 @@
+import { SlotReuseMap } from "./slot-reuse-map.ts";
+
 /**
- * A map of at most `max` entries that evicts the least recently used entries. The cache has two generations.
- * When the young generation is full with half of `max` entries, it replaces the old generation. Entries of
- * the replaced generation are dropped. An access to an entry of the old generation moves the entry to the
- * young generation.
+ * A least recently used (LRU) cache with at most `max` entries. The cache has two generations. When the young
+ * generation contains half of `max` entries, it replaces the old generation. Entries of the replaced
+ * generation are dropped. An access to an entry of the old generation moves the entry to the young
+ * generation.
  */
 export class LruCache<V> {
   readonly #generationSize: number;
-  #youngGeneration = new Map<string, V>();
-  #oldGeneration = new Map<string, V>();
+  // A generation reuses its tables, because the tables of a growing `Map` burden the garbage collector.
+  #youngGeneration = new SlotReuseMap<V>();
+  #oldGeneration = new SlotReuseMap<V>();
 
   constructor(max: number) {
     this.#generationSize = Math.ceil(max / 2);
@@ -24,8 +27,10 @@ export class LruCache<V> {
   set(key: string, value: V): void {
     this.#oldGeneration.delete(key);
     if (this.#youngGeneration.size >= this.#generationSize) {
+      const dropped = this.#oldGeneration;
+      dropped.clear();
       this.#oldGeneration = this.#youngGeneration;
-      this.#youngGeneration = new Map();
+      this.#youngGeneration = dropped;
     }
     this.#youngGeneration.set(key, value);
   }

@@ -61,7 +61,7 @@ export async function createAssistant(model: BaseLlm | string): Promise<LlmAgent
 }
 
 /**
- * Returns an object schema in which all properties are required. The function casts strings to schema types,
+ * Returns an object schema whose properties are all required. The function casts strings to schema types,
  * because the enum of schema types belongs to a dependency of ADK.
  */
 function buildObjectSchema(properties: Record<string, "NUMBER" | "STRING">): Schema {

@@ -58,6 +58,12 @@ export interface Run {
   readonly attempt: number;
   readonly caller: Caller;
   readonly configuration: SendMessageConfiguration;
+  /**
+   * True if SendStreamingMessage started this turn, so a reader waits for the agent's chunks. False for
+   * SendMessage, also with `returnImmediately` or a webhook. The value never changes during a turn, and a
+   * restart of the turn preserves the value. Clients that subscribe later do not change `isStreaming`.
+   */
+  readonly isStreaming: boolean;
   /** Metadata of the SendMessage request. `message.metadata` contains the metadata of the message. */
   readonly metadata: JsonObject;
   /**
@@ -143,6 +149,13 @@ export interface Agent {
    * the message after the current turn.
    */
   readonly whileWorking?: "refuse" | "queue";
+  /**
+   * Handling of messages to different tasks of one context of a caller. With `parallel` (default), the tasks
+   * run at the same time. With `queue`, a task stays SUBMITTED until the earlier turns of its context have
+   * ended. With `refuse`, the server rejects a message while another task of the context runs. A task that
+   * waits for its user is not running.
+   */
+  readonly concurrentTurns?: "queue" | "refuse" | "parallel";
   /**
    * Handling of a turn that was running when the previous server process stopped. When a server opens the
    * same store again, `fail` (default) fails the task with a reason. `restart` calls `execute` again with

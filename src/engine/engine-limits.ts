@@ -14,7 +14,10 @@ export interface EngineLimits {
   readonly runsPerCaller: number;
   /** Maximum number of open streams of the engine. Default: 10,000. */
   readonly streams: number;
-  /** Maximum number of messages that wait for the current turn of one task. Default: 16. */
+  /**
+   * Maximum number of messages that wait for the current turn of one task, and of turns that wait in one
+   * context. Default: 16.
+   */
   readonly queuedTurns: number;
   /**
    * Maximum number of attempts at one turn before the task fails. `turnAttempts` applies to agents whose

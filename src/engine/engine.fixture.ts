@@ -107,10 +107,14 @@ export class ScriptedAgent implements Agent {
   readonly runs: ScriptedRun[] = [];
   readonly respondsWith?: "task" | "either";
   readonly whileWorking?: "refuse" | "queue";
+  readonly concurrentTurns?: "queue" | "refuse" | "parallel";
   readonly afterRestart?: "fail" | "restart" | "resume";
   #runWaiters: { count: number; resolve: () => void }[] = [];
 
-  constructor(options: Pick<Agent, "respondsWith" | "whileWorking" | "afterRestart"> = {}) {
+  constructor(
+    options: Pick<Agent, "respondsWith" | "whileWorking" | "concurrentTurns" | "afterRestart"> = {},
+  ) {
+    if (options.concurrentTurns) this.concurrentTurns = options.concurrentTurns;
     if (options.afterRestart) this.afterRestart = options.afterRestart;
     if (options.respondsWith) this.respondsWith = options.respondsWith;
     if (options.whileWorking) this.whileWorking = options.whileWorking;

@@ -52,6 +52,34 @@ describe("a message starts a task", () => {
     );
   });
 
+  it("and the agent learns whether the request streams", async () => {
+    const { engine, agent } = createEngineFixture();
+    const blocking = engine.sendMessage(createSendMessageRequest("a"), alice);
+    const immediate = createSendMessageRequest("b", { configuration: { returnImmediately: true } });
+    void engine.sendMessage(immediate, alice);
+    const streamed = engine.sendStreamingMessage(createSendMessageRequest("c"), alice);
+    const runs = await Promise.all([0, 1, 2].map((at) => agent.waitForRun(at)));
+    expect(runs.map(({ run }) => [getText(run.message.parts), run.isStreaming])).toEqual([
+      ["a", false],
+      ["b", false],
+      ["c", true],
+    ]);
+    for (const run of runs) run.end();
+    await Promise.all([blocking, streamed.then(collectEvents)]);
+  });
+
+  it("whose mode a later reader of the same message does not change", async () => {
+    const { engine, agent } = createEngineFixture();
+    const request = createSendMessageRequest("hi");
+    const blocking = engine.sendMessage(request, alice);
+    const scripted = await agent.waitForRun(0);
+    const repeated = await engine.sendStreamingMessage(request, alice);
+    expect(scripted.run.isStreaming).toBe(false);
+    expect(agent.runs).toHaveLength(1);
+    scripted.end();
+    await Promise.all([blocking, collectEvents(repeated)]);
+  });
+
   it("in the context that the request names [F-08]", async () => {
     const { engine, agent } = createEngineFixture();
     const answer = engine.sendMessage(createSendMessageRequest("hi", { contextId: "ctx" }), alice);
@@ -157,18 +185,21 @@ describe("a message to a task", () => {
     (await agent.waitForRun(1)).end();
   });
 
-  it("streams from the task at the start of this turn [G-01, F-52]", async () => {
+  it("streams from the WORKING task, without the question that the message answers [G-01, F-52]", async () => {
     const { engine, agent, task } = await waiting();
     const opening = engine.sendStreamingMessage(createSendMessageRequest("Bonn", { taskId: task.id }), alice);
-    (await agent.waitForRun(1)).emit(workingEvent, createChunkEvent("booked", false)).end();
+    const second = await agent.waitForRun(1);
+    second.emit(workingEvent, createChunkEvent("booked", false)).end();
     const seen = await collectEvents(await opening);
-    expect(seen.map(({ event }) => formatTaskEvent(event))).toEqual([
-      "task INPUT_REQUIRED",
-      "WORKING",
-      "booked",
-      "COMPLETED",
-    ]);
-    expect(seen.map(({ seq }) => seq)).toEqual([4, 5, 6, 7]);
+    expect(seen.map(({ event }) => formatTaskEvent(event))).toEqual(["task WORKING", "booked", "COMPLETED"]);
+    expect(seen.map(({ seq }) => seq)).toEqual([5, 6, 7]);
+    const [{ task: opened } = {}] = seen.map(({ event }) => event as { task?: Task });
+    expect(opened?.status.message).toBeUndefined();
+    expect(opened?.history?.map(({ parts }) => getText(parts))).toEqual(["book", "which?", "Bonn"]);
+    const { status } = second.run.task;
+    expect(status.state, "the agent sees which question the message answers").toBe(
+      "TASK_STATE_INPUT_REQUIRED",
+    );
   });
 
   it("that has ended is rejected by both operations [F-05]", async () => {

@@ -1,5 +1,8 @@
 import {
   A2AError,
+  copyTask,
+  fold,
+  isEventRefusal,
   isInterrupted,
   isTerminal,
   LogEvent,
@@ -15,6 +18,7 @@ import {
 } from "../protocol/index.ts";
 import type { Agent } from "./agent.ts";
 import type { Caller, TaskScope } from "./caller.ts";
+import { ContextTurnGate } from "./context-turn-gate.ts";
 import { systemClock, type Clock } from "./clock.ts";
 import { generateUuidV7, type IdGenerator } from "./id-generator.ts";
 import type { Committer } from "./event-committer.ts";
@@ -32,6 +36,7 @@ import {
 import { recoverTasks, type RecoveryDependencies } from "./recover-tasks.ts";
 import { createServerClosingError, type TaskRunner } from "./task-runner.ts";
 import { RunnerRegistry } from "./runner-registry.ts";
+import type { TurnStartPoint } from "./turn.ts";
 import type { ServiceParameters } from "./service-parameters.ts";
 import type { TaskStore } from "./task-store.ts";
 import {
@@ -107,8 +112,12 @@ export class Engine {
     this.#agentId = agentId;
     this.#store = store;
     this.#streamLimit = new ConcurrencyLimit("open streams", limits.streams);
+    const { concurrentTurns = "parallel" } = agent;
+    const contextTurns =
+      concurrentTurns === "parallel" ? undefined : new ContextTurnGate(concurrentTurns, limits.queuedTurns);
     const runners = new RunnerRegistry({
       agent,
+      contextTurns,
       store,
       committer: options.committer,
       clock: options.clock ?? systemClock,
@@ -121,7 +130,15 @@ export class Engine {
       persistTurns: (agent.afterRestart ?? "fail") !== "fail",
     });
     this.#runners = runners;
-    const inbox = new MessageAcceptor({ agent, store, runners, generateId, limits, deduplicateMessages });
+    const inbox = new MessageAcceptor({
+      agent,
+      store,
+      runners,
+      generateId,
+      limits,
+      deduplicateMessages,
+      contextTurns,
+    });
     this.#inbox = inbox;
     this.#recoveryContext = { agent, agentId, store, runners, inbox, turnAttempts: limits.turnAttempts };
     this.pushConfigs = options.push && this.#createPushConfigOperations(options.push, generateId);
@@ -178,7 +195,7 @@ export class Engine {
   ): Promise<Subscription> {
     const releaseStream = this.#streamLimit.acquireWithRelease();
     try {
-      const accepted = await this.#acceptMessage(request, caller, service);
+      const accepted = await this.#acceptMessage(request, caller, { ...service, isStreaming: true });
       if ("reply" in accepted) {
         releaseStream();
         return createSingleEventSubscription(LogEvent.create(0, { message: accepted.reply }));
@@ -327,9 +344,10 @@ export class Engine {
     try {
       const seq = "turn" in accepted ? await accepted.turn.acceptedSeq.promise : accepted.seq;
       const span = computeSubscriptionSpan(accepted, seq, resumeAfterSeq);
+      const isStartOfTurn = "turn" in accepted && resumeAfterSeq === undefined;
       const hasStopped =
         isCaughtUpWhileInterrupted(runner, span) ||
-        (span.afterSeq > seq && (await hasTurnRequestedInput(runner, this.#store, span)));
+        (!isStartOfTurn && span.afterSeq > seq && (await hasTurnRequestedInput(runner, this.#store, span)));
       if (!hasStopped) return new LogSubscription(runner, this.#store, span, releaseStream);
       releaseStream();
       return createSingleEventSubscription(span.openingEvent);
@@ -342,7 +360,8 @@ export class Engine {
 /**
  * Returns the start and the end of the stream that responds to a message. A resumed stream starts after the
  * last event that the client received. Any other stream starts with the task at the start of the message's
- * turn.
+ * turn. If the message answers a question, the stream starts after the move to WORKING, because clients treat
+ * an interrupted task as a new question.
  */
 function computeSubscriptionSpan(
   accepted: Exclude<MessageAcceptResult, { reply: unknown }>,
@@ -355,8 +374,17 @@ function computeSubscriptionSpan(
   // The first turn covers the entire log, which starts with the task's creation.
   if (seq === 1) return { afterSeq: 0, turnSeq: seq };
   const startPoint = "turn" in accepted ? accepted.turn.startPoint : undefined;
-  const { seq: afterSeq, task } = startPoint ?? { seq: liveTask.seq, task: liveTask.getSnapshot() };
+  const { seq: afterSeq, task } = startPoint
+    ? toWorkingStartPoint(startPoint)
+    : { seq: liveTask.seq, task: liveTask.getSnapshot() };
   return { afterSeq, openingEvent: LogEvent.create(afterSeq, { task }), turnSeq: seq };
+}
+
+/** Applies the event that moves the task of a start point to WORKING. */
+function toWorkingStartPoint(startPoint: TurnStartPoint): TurnStartPoint {
+  const { task, seq, workingEvent } = startPoint;
+  const working = workingEvent && fold(copyTask(task), workingEvent);
+  return working && !isEventRefusal(working) ? { task: working, seq: seq + 1 } : startPoint;
 }
 
 /**

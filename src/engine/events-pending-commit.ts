@@ -1,5 +1,6 @@
 import {
   canMergeChunks,
+  isChunkReplacedBy,
   MergedChunk,
   type Part,
   type TaskArtifactUpdateEvent,
@@ -16,7 +17,7 @@ const MAX_PENDING_EVENTS_TOTAL_SIZE = 256 * 1024;
 /**
  * Events of one task that wait for the next commit. Adjacent plain text chunks of one artifact are merged
  * while the chunks wait (E6). Merging delays no chunk, because the chunks become visible with the same
- * commit.
+ * commit. A chunk that the next event replaces is dropped.
  */
 export class EventsPendingCommit {
   readonly #mergeChunks: boolean;
@@ -50,6 +51,7 @@ export class EventsPendingCommit {
     ) {
       this.#getMergedChunk(last.artifactUpdate).add(event.artifactUpdate);
     } else {
+      if (this.#mergeChunks && last && isChunkReplacedBy(last, event)) this.#events.pop();
       this.#events.push(event);
       this.#mergedChunk = undefined;
     }

@@ -9,6 +9,7 @@ import { Deferred } from "../data-structures/index.ts";
 import { toTasklessReply } from "./to-task-event.ts";
 import type { Agent, AgentEvent } from "./agent.ts";
 import type { Caller, TaskScope } from "./caller.ts";
+import type { ContextTurnGate } from "./context-turn-gate.ts";
 import { restoreCaller, type TurnRestartData } from "./turn-restart-data.ts";
 import type { IdGenerator } from "./id-generator.ts";
 import { CallerActivityRegistry, type CallerActivity } from "./caller-activity-registry.ts";
@@ -38,6 +39,7 @@ interface MessageAcceptorDependencies {
   readonly generateId: IdGenerator;
   readonly limits: EngineLimits;
   readonly deduplicateMessages: boolean;
+  readonly contextTurns: ContextTurnGate | undefined;
 }
 
 interface InboundMessage {
@@ -168,6 +170,7 @@ export class MessageAcceptor {
         this.#assertAgentAcceptsWhileWorking(runner);
       }
       this.#assertQueueNotFull(runner);
+      this.#context.contextTurns?.assertAcceptsTurn(scope, contextId, taskId);
       const turn = this.#createTurn(inbound, { ...request.message, taskId, contextId });
       runner.startOrQueueTurn(turn);
       return { runner, turn };
@@ -201,10 +204,11 @@ export class MessageAcceptor {
   }
 
   #createTask(inbound: InboundMessage): MessageAcceptResult | Promise<MessageAcceptResult> {
-    const { agent, runners, generateId } = this.#context;
+    const { agent, runners, generateId, contextTurns } = this.#context;
     const { message } = inbound.request;
     const taskId = generateId();
     const contextId = message.contextId ?? generateId();
+    contextTurns?.assertAcceptsTurn(inbound.scope, contextId, taskId);
     const turn = this.#createTurn(inbound, { ...message, taskId, contextId });
     const runner = runners.create(inbound.scope, taskId, contextId);
     if (agent.respondsWith === "either" && !inbound.serviceParameters.needsTask)
@@ -218,8 +222,9 @@ export class MessageAcceptor {
    * task.
    */
   async #startAgentBeforeTaskExists(runner: TaskRunner, turn: Turn): Promise<MessageAcceptResult> {
-    const { agent, generateId } = this.#context;
+    const { agent, generateId, contextTurns } = this.#context;
     runner.reserveForTurnWithoutTask(turn);
+    await contextTurns?.enterTurn(runner.liveTask.scope, turn);
     const output = await readFirstEvent(() =>
       turn.startAgent(agent, runner.buildTaskWithTurnMessage(turn.message)),
     );

@@ -87,6 +87,20 @@ describe.each(["restart", "resume"] as const)("an agent with afterRestart: %s", 
     expect((await engine.getTask({ id: run.taskId }, alice)).status.state).toBe("TASK_STATE_WORKING");
   });
 
+  it("repeats the turn in the mode of its request, streaming or not [E9]", async () => {
+    const store = new MemoryStore();
+    const before = createEngineFixture({ store, agent: createAgent() });
+    void before.engine.sendMessage(createSendMessageRequest("whole"), alice).catch(() => {});
+    await before.engine.sendStreamingMessage(createSendMessageRequest("streamed"), alice);
+    await before.agent.waitForRun(1);
+    await flushEventLoop();
+    const { engine, agent: after } = createEngineFixture({ store, agent: createAgent() });
+    await engine.open();
+    await after.waitForRun(1);
+    const modes = after.runs.map(({ run }) => [getText(run.message.parts), run.isStreaming]);
+    expect(Object.fromEntries(modes)).toEqual({ whole: false, streamed: true });
+  });
+
   it("answers a client that sends its message again [E9, E10]", async () => {
     const store = new MemoryStore();
     const before = createEngineFixture({ store, agent: createAgent() });

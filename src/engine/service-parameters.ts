@@ -19,4 +19,6 @@ export interface ServiceParameters {
    * server creates a task that the reply completes.
    */
   readonly needsTask?: boolean | undefined;
+  /** True for the messages of SendStreamingMessage. The engine sets `isStreaming`. */
+  readonly isStreaming?: boolean;
 }

@@ -15,6 +15,7 @@ import {
 import type { Deferred } from "../data-structures/index.ts";
 import { toTaskMessageFromAgent, toStatusUpdate, toTaskEventFromAgent } from "./to-task-event.ts";
 import type { Agent } from "./agent.ts";
+import type { ContextTurnGate } from "./context-turn-gate.ts";
 import { RestartedTurnArtifactRewriter } from "./restarted-turn-artifacts.ts";
 import type { Caller, TaskScope } from "./caller.ts";
 import { toTurnRestartData } from "./turn-restart-data.ts";
@@ -29,6 +30,8 @@ export interface TaskRunnerDependencies extends LiveTaskDependencies {
   readonly generateId: IdGenerator;
   /** Time in milliseconds that a canceled agent has to stop. */
   readonly cancelGraceMs: number;
+  /** Orders the turns of each context. By default, turns of different tasks run concurrently. */
+  readonly contextTurns?: ContextTurnGate | undefined;
   /** Called when the runner has neither turns nor readers. */
   readonly onIdle: (runner: TaskRunner) => void;
 }
@@ -118,7 +121,8 @@ export class TaskRunner implements LiveTaskListener {
     this.#countWorkingAgentUntilTurnEnd(turn);
     if (this.#context.persistTurns) liveTask.persistTurn(toTurnRestartData(turn, turn.startPoint.seq));
     // Requests must no longer see the task waiting for the input that it has just received.
-    if (liveTask.state && isInterrupted(liveTask.state)) this.#writeTaskState("TASK_STATE_WORKING");
+    if (isInterrupted(task.status.state))
+      turn.startPoint = { ...turn.startPoint, workingEvent: this.#writeTaskState("TASK_STATE_WORKING") };
     void this.#runTurn(turn, task, output);
   }
 
@@ -136,7 +140,10 @@ export class TaskRunner implements LiveTaskListener {
   ): Promise<void> {
     const { liveTask } = this;
     const task = mode === "restart" ? initialTask : copyTask(liveTask.getSnapshot());
-    turn.startPoint = { task: copyTask(initialTask), seq };
+    const workingEvent = isInterrupted(initialTask.status.state)
+      ? toStatusUpdate(liveTask, "TASK_STATE_WORKING", liveTask.getNextStatusTimestamp())
+      : undefined;
+    turn.startPoint = { task: copyTask(initialTask), seq, workingEvent };
     if (mode === "restart") turn.artifactRestart = new RestartedTurnArtifactRewriter(turn.startPoint.task);
     turn.acceptedSeq.resolve(seq);
     this.#currentTurn = turn;
@@ -225,10 +232,15 @@ export class TaskRunner implements LiveTaskListener {
   }
 
   async #runTurn(turn: Turn, task: Task, output?: StartedAgentIterator): Promise<void> {
-    const { observer, agent } = this.#context;
+    const { observer, agent, contextTurns } = this.#context;
     const ids = { scope: this.liveTask.scope, taskId: this.liveTask.taskId };
+    // An agent with output has already entered its context.
+    const predecessorEnd = output ? undefined : contextTurns?.enterTurn(ids.scope, turn);
+    if (predecessorEnd) await predecessorEnd;
+    if (turn.hasEnded) return;
     observer.onRun?.({ ...ids, phase: "begin" });
     try {
+      if (predecessorEnd) turn.signal.throwIfAborted();
       await this.#consumeEvents(turn, output ?? turn.startAgent(agent, task));
       this.#writeFinalState(turn);
       observer.onRun?.({ ...ids, phase: "end" });
@@ -394,15 +406,15 @@ export class TaskRunner implements LiveTaskListener {
     this.#context.onIdle(this);
   }
 
-  #writeTaskState(state: TaskState, text?: string): void {
+  #writeTaskState(state: TaskState, text?: string): TaskEvent {
     const message =
       text === undefined
         ? undefined
         : toTaskMessageFromAgent(this.liveTask, { parts: [{ text }] }, this.#context.generateId);
-    const refusal = this.liveTask.acceptEvent(
-      toStatusUpdate(this.liveTask, state, this.liveTask.getNextStatusTimestamp(), message),
-    );
+    const event = toStatusUpdate(this.liveTask, state, this.liveTask.getNextStatusTimestamp(), message);
+    const refusal = this.liveTask.acceptEvent(event);
     if (refusal) this.#reportError(new Error(refusal.refusalReason));
+    return event;
   }
 
   #reportError(error: unknown, errorId?: string): void {

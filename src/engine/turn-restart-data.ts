@@ -14,7 +14,10 @@ export interface TurnRestartData {
   /** Number of attempts at the turn so far. */
   readonly attempt: number;
   readonly request: Omit<SendMessageRequest, "message">;
-  readonly service: Pick<ServiceParameters, "version" | "extensions" | "traceparent" | "needsTask">;
+  readonly service: Pick<
+    ServiceParameters,
+    "version" | "extensions" | "traceparent" | "needsTask" | "isStreaming"
+  >;
   readonly choseTenant?: boolean;
 }
 
@@ -24,7 +27,7 @@ export function toTurnRestartData(
 ): TurnRestartData {
   const { tenant, configuration = {}, metadata } = request;
   const { taskPushNotificationConfig: _secrets, ...publicConfiguration } = configuration;
-  const { version, extensions, traceparent, needsTask } = serviceParameters;
+  const { version, extensions, traceparent, needsTask, isStreaming } = serviceParameters;
   return {
     seq,
     attempt,
@@ -38,6 +41,7 @@ export function toTurnRestartData(
       ...(extensions === undefined ? {} : { extensions }),
       ...(traceparent === undefined ? {} : { traceparent }),
       ...(needsTask === undefined ? {} : { needsTask }),
+      ...(isStreaming ? { isStreaming } : {}),
     },
     ...(caller.choseTenant ? { choseTenant: true } : {}),
   };

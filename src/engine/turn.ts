@@ -4,6 +4,7 @@ import type {
   SendMessageConfiguration,
   SendMessageRequest,
   Task,
+  TaskEvent,
   TaskState,
 } from "../protocol/index.ts";
 import { Deferred } from "../data-structures/index.ts";
@@ -21,6 +22,17 @@ export interface StartedAgentIterator {
   readonly firstResult?: IteratorResult<AgentEvent>;
 }
 
+/** The task at the start of a turn, and the sequence number of the turn's message. */
+export interface TurnStartPoint {
+  readonly task: Task;
+  readonly seq: number;
+  /**
+   * Event that directly follows the message and moves an interrupted task to WORKING. If the task was not
+   * interrupted, `workingEvent` is `undefined`.
+   */
+  readonly workingEvent?: TaskEvent | undefined;
+}
+
 /** The processing of one message to a task, including everything that the agent does in response. */
 export class Turn {
   readonly request: SendMessageRequest;
@@ -34,8 +46,7 @@ export class Turn {
   readonly acceptedSeq: Deferred<number> = new Deferred();
   /** Resolves with the task once a committed status ends or interrupts the turn. */
   readonly stoppedTask: Deferred<Task> = new Deferred();
-  /** The task at the start of the turn, and the sequence number of the turn's message. */
-  startPoint: { readonly task: Task; readonly seq: number } | undefined;
+  startPoint: TurnStartPoint | undefined;
   /** Last task state that the agent set in this turn. */
   lastState: TaskState | undefined;
   /** Metadata of the CancelTask request, if a client has canceled the task. */
@@ -129,6 +140,7 @@ class AgentRunOfTurn implements Run {
   readonly attempt: number;
   readonly caller: Caller;
   readonly configuration: SendMessageConfiguration;
+  readonly isStreaming: boolean;
   readonly metadata: JsonObject;
   readonly protocolVersion: string;
   readonly extensions: readonly string[];
@@ -143,6 +155,7 @@ class AgentRunOfTurn implements Run {
     this.attempt = turn.attempt;
     this.caller = turn.caller;
     this.configuration = turn.request.configuration ?? {};
+    this.isStreaming = turn.serviceParameters.isStreaming ?? false;
     this.metadata = turn.request.metadata ?? {};
     this.protocolVersion = turn.serviceParameters.version ?? "1.0";
     this.extensions = turn.serviceParameters.extensions ?? [];

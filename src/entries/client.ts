@@ -74,5 +74,6 @@ export {
   createCardVerifier,
   createWebhook,
   findCard,
+  readText,
   verifyCard,
 } from "../client/index.ts";

@@ -80,7 +80,7 @@ export type {
   SendOptions,
   WebhookOptions,
 } from "../client/index.ts";
-export { collect, connect, createCardVerifier, createWebhook } from "../client/index.ts";
+export { collect, connect, createCardVerifier, createWebhook, readText } from "../client/index.ts";
 export type { AgentYield, CommandOptions, GeneratorOptions, Turn } from "../adapters/index.ts";
 export {
   agent,

@@ -13,5 +13,6 @@ export type {
   McpToolClientOptions,
   McpToolProgress,
   McpToolResult,
+  McpToolStreamOptions,
 } from "../mcp/index.ts";
 export { createMcpServer, createMcpToolClient } from "../mcp/index.ts";

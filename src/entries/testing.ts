@@ -1,6 +1,6 @@
 /**
- * The `colloquy/testing` entry point exports answerers and models for tests and rehearsals. These answerers
- * and models need no model provider.
+ * The `colloquy/testing` entry point exports models for tests and rehearsals. These models need no model
+ * provider.
  */
 export type {
   CassetteEntry,

@@ -8,8 +8,8 @@ import {
 } from "../cards/index.ts";
 
 /**
- * Writes message cards to a text file with the output of `visualizeCards` and a flow diagram. The function
- * creates the folder of the file and overwrites an existing file.
+ * Writes a text file that shows message cards as a list (see `visualizeCards`) and as a flow diagram. The
+ * function creates the file's folder, if necessary, and overwrites an existing file.
  */
 export function saveCardVisualization(
   cards: readonly MessageCard[],
@@ -21,7 +21,7 @@ export function saveCardVisualization(
   writeFileSync(file, `${sections.join("\n\n")}\n`);
 }
 
-/** The visualizer for message cards. The card specification defines the name `A2AVisualizer`. */
+/** Visualizer for message cards. The name `A2AVisualizer` comes from the card specification. */
 export const A2AVisualizer: {
   readonly visualizeCards: typeof visualizeCards;
   readonly generateFlowDiagram: typeof generateFlowDiagram;

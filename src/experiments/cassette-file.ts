@@ -4,11 +4,11 @@ import { A2AError } from "../protocol/index.ts";
 import type { CassetteStore, CassetteEntry } from "../roles/index.ts";
 
 /**
- * Opens a cassette, which is a file with one recorded model reply as JSON per line. Several processes can
- * record to the same cassette file, because each process reads the file once and then only appends lines. If
- * two entries of a cassette have the same key, the later entry applies. An incomplete line, which a killed
- * process can leave, is ignored. Throws `INVALID_PARAMS` with the line number if any other line of the
- * cassette is invalid.
+ * Opens a cassette, which is a file with one recorded model reply per line, as JSON. Several processes can
+ * record to the same cassette, because each process reads the file once and then only appends lines. If two
+ * entries of a cassette have the same key, the later entry applies. The cassette ignores an incomplete line,
+ * which a killed process can leave. If any other line is invalid, the function throws `INVALID_PARAMS` with
+ * the line number.
  */
 export function openCassetteFile(file: string): CassetteStore {
   mkdirSync(dirname(file), { recursive: true });

@@ -1,4 +1,4 @@
-/** Experiments, which run the roles of a method over a dataset and write a record file. */
+/** Experiments. An experiment runs the roles of a method on a dataset and writes a record file. */
 export { A2AVisualizer, saveCardVisualization } from "./card-visualization-text-file.ts";
 export { openCassetteFile } from "./cassette-file.ts";
 export { selectDatasetSamples, type Dataset, readDataset, readGsm8kModelAnswers } from "./data/index.ts";

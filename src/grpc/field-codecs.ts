@@ -16,7 +16,7 @@ export interface FieldCodec {
   write(writer: BinaryWriter, value: unknown): void;
 }
 
-/** Codec for `string`. Throws if the bytes are invalid UTF-8, instead of replacing characters silently. */
+/** Codec for `string`. Throws if the bytes are not valid UTF-8, and never replaces characters silently. */
 export const stringCodec: FieldCodec = {
   wireType: WireType.LengthDelimited,
   emptyValue: "",

@@ -70,7 +70,7 @@ interface GrpcListenerOptions {
    * `RESOURCE_EXHAUSTED` before it decodes them.
    */
   readonly maxRequestBytes: number;
-  /** Time in milliseconds without traffic after which the server sends an HTTP/2 ping. 0 disables pings. */
+  /** Idle time in milliseconds before the server sends an HTTP/2 ping. 0 disables pings. */
   readonly keepaliveMs: number;
   /** Handles a call. The handler must return a promise that never rejects. */
   readonly handleCall: (call: IncomingCall) => Promise<GrpcResponse>;
@@ -135,7 +135,7 @@ function createServerCredentials({ key, cert, clientCa }: ServerTls): grpc.Serve
   return grpc.ServerCredentials.createSsl(ca, [pair], ca !== null);
 }
 
-/** Formats an address as `host:port`, with an IPv6 address in brackets. */
+/** Formats an address as `host:port`, and encloses an IPv6 address in brackets. */
 export function formatHostPort(host: string, port: number): string {
   return `${host.includes(":") ? `[${host}]` : host}:${port}`;
 }

@@ -11,7 +11,7 @@ export interface GrpcMethod {
   readonly path: string;
   readonly isStreaming: boolean;
   readonly request: MessageCodec;
-  /** Codec of the response message, or of each message of a response stream. */
+  /** Codec for the response message, or for each message in a response stream. */
   readonly response: MessageCodec;
 }
 

@@ -105,8 +105,8 @@ function assertJsonDepth(depth: number): void {
 }
 
 /**
- * Writes a value as `JSON.stringify` would write it. Agents may yield any data, and the other bindings
- * send JSON.
+ * Writes a value in the same form as `JSON.stringify`, because agents may yield any data and the other
+ * bindings send JSON.
  */
 function writeJsonValue(writer: BinaryWriter, input: unknown): void {
   const value = hasToJsonMethod(input) ? input.toJSON() : input;

@@ -21,9 +21,9 @@ import {
  * - `:Type` sets another type.
  * - `[]` marks a list.
  * - The suffix `{Type}` defines a map with string keys.
- * - The suffix `?` defines a field in which an empty value differs from an absent value.
+ * - The suffix `?` defines a field whose empty value differs from an absent value.
  * - The suffix `!` defines a field that is empty by default.
- * - The prefix `|` defines a member of the only oneof of the message.
+ * - The prefix `|` defines a member of the message's only oneof.
  */
 export type MessageDefinitions = Readonly<Record<string, string>>;
 
@@ -130,8 +130,8 @@ function parseFieldNotation(text: string, codecs: ReadonlyMap<string, FieldCodec
  */
 let spareWriter: BinaryWriter | undefined;
 /**
- * Maximum message size in bytes for which the codec reuses its writer. The size is limited because the
- * buffer of a writer never shrinks.
+ * Maximum size in bytes of a message that the codec encodes with a reused writer. The size is limited because
+ * the buffer of a writer never shrinks.
  */
 const MAX_SPARE_WRITER_BYTES = 64 * 1024;
 

@@ -36,7 +36,7 @@ interface RpcStatus {
 
 /**
  * Encodes the value of the binary `grpc-status-details-bin` metadata. The encoder omits details of unknown
- * types, for which it has no codec. The encoder also omits details that exceed the trailer limit.
+ * types, because it has no codec for them. The encoder also omits details that exceed the trailer limit.
  */
 export function encodeRpcStatus({ code, message, details }: RpcStatus): Uint8Array {
   let remainingBytes = MAX_STATUS_DETAILS_BYTES;

@@ -14,7 +14,7 @@ const REQUEST_TIMEOUT_MS = 5000;
 
 /**
  * Fetches a JSON object, either a key set or provider metadata with the URL of a key set. The URL must use
- * HTTPS. URLs of this machine can also use HTTP. Redirects, large responses, and slow responses fail with
+ * HTTPS, unless the URL refers to this machine. Redirects, large responses, and slow responses fail with
  * `KeysUnavailableError`.
  */
 export async function fetchJson(
@@ -54,8 +54,8 @@ async function readBoundedText(response: Response): Promise<string> {
 }
 
 /**
- * Returns the URL from which keys are fetched. Throws an error if the URL is insecure. Over an insecure
- * connection, an attacker could replace the keys.
+ * Parses a URL for fetching keys, and throws an error if the URL is insecure. Over an insecure connection, an
+ * attacker could replace the keys.
  */
 export function requireSecureUrl(label: string, value: string | URL): URL {
   const url = parseSecureUrl(value);

@@ -25,7 +25,7 @@ export async function discoverIssuer(
   return { ...metadata, issuer, jwks_uri: url.href };
 }
 
-/** Returns the URL from which the metadata of an OpenID issuer is fetched. */
+/** Returns the metadata URL of an OpenID issuer. */
 export function buildDiscoveryUrl(issuer: string): URL {
   const { href } = requireSecureUrl("The issuer", issuer);
   return new URL(`${href.replace(/\/+$/, "")}/.well-known/openid-configuration`);

@@ -10,14 +10,14 @@ import {
 import { discoverIssuer, buildDiscoveryUrl } from "./issuer-discovery.ts";
 import { fetchJson, requireSecureUrl, type FetchKeysOptions } from "./fetch-json.ts";
 
-/** Function that returns the public key for the header of a signature. */
+/** Function that returns the public key for a signature, based on the signature's header. */
 export type KeyResolver = (header?: JWSHeaderParameters, signed?: FlattenedJWSInput) => Promise<CryptoKey>;
 
 /** Time in milliseconds before the resolver fetches cached keys again. */
 const KEYS_FRESH_MS = 600_000;
 /**
- * Maximum time in milliseconds for which the resolver uses old keys while the JWKS URL is unavailable. A
- * longer time would increase the risk that revoked keys are accepted.
+ * Maximum time in milliseconds that the resolver uses old keys while the JWKS URL is unavailable. A longer
+ * time would increase the risk that revoked keys are accepted.
  */
 const MAX_STALE_MS = 3_600_000;
 /**

@@ -23,19 +23,19 @@ export interface SigningKeyPairOptions {
    */
   readonly alg?: SignatureAlgorithm;
   /**
-   * Key id, by which verifiers find the public key. The default key id is the `kid` of the JWK. For a JWK
+   * Key id that verifiers use to find the public key. The default key id is the `kid` of the JWK. For a JWK
    * without `kid`, the default is the thumbprint (RFC 7638).
    */
   readonly kid?: string;
 }
 
-/** A pair of a loaded private key for signing and the public key for verifiers. */
+/** A loaded private key for signing, with the public key for verifiers. */
 export interface SigningKeyPair {
   readonly alg: SignatureAlgorithm;
   readonly kid: string;
   /** The public key that verifiers use. */
   readonly publicKey: JWK;
-  /** The private key, which is not extractable and is used only inside the `keys` room. */
+  /** The private key, which is not extractable and is used only inside the `keys` folder. */
   readonly privateKey: CryptoKey;
 }
 

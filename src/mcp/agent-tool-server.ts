@@ -1,11 +1,9 @@
 import type {
   CallToolResult,
-  ClientCapabilities,
   InputRequiredResult,
   Server,
   ServerContext,
 } from "@modelcontextprotocol/server";
-import type { A2AClient } from "../client/index.ts";
 import type { Observer } from "../engine/index.ts";
 import { A2AError } from "../protocol/index.ts";
 import { isA2AError } from "./is-a2a-error.ts";
@@ -15,6 +13,16 @@ import { decodeToolArguments, type AgentRequest } from "./tool-arguments.ts";
 import { McpProgressReporter, type ProgressNotifier } from "./mcp-progress-reporter.ts";
 import { toCallToolError, toCallToolResult } from "./call-tool-result.ts";
 import { type SkillTool, type ToolDefinition, createSkillTools } from "./skill-tool.ts";
+import { canElicit, supportsMcpTasks } from "./host-capabilities.ts";
+import { type CreateMcpTaskResult, MCP_TASKS_EXTENSION } from "./tasks/mcp-task.ts";
+import {
+  cancelUnlessEnded,
+  type McpTaskAgent,
+  type McpTaskCall,
+  McpTaskOperations,
+} from "./tasks/mcp-task-operations.ts";
+import { createTaskHandlerInstaller } from "./tasks/task-request-handlers.ts";
+import { toCreateMcpTaskResult, toMcpTask } from "./tasks/to-mcp-task.ts";
 
 type McpServerSdk = typeof import("@modelcontextprotocol/server");
 
@@ -25,40 +33,69 @@ interface AgentToolServerOptions {
   readonly version: string;
   /**
    * Whether an agent's questions go to the host's user instead of the model, if the host supports MCP
-   * elicitation.
+   * elicitation. By default, only the questions of MCP tasks go to the user.
    */
-  readonly askUser: boolean;
+  readonly askUser: boolean | undefined;
   /** Time in milliseconds after which a tool call returns the unfinished task. */
   readonly waitMs: number | undefined;
+  /** Time in milliseconds after which a tool call continues as an MCP task, if the host supports MCP Tasks. */
+  readonly taskAfterMs: number;
   readonly observer: Pick<Observer, "onError">;
 }
 
 interface AgentTool extends SkillTool {
-  readonly client: A2AClient;
+  readonly agentId: string;
+  readonly agent: McpTaskAgent;
 }
+
+type ToolCallResponse = CallToolResult | InputRequiredResult | CreateMcpTaskResult;
 
 /** Serves the tools of several agents, and tracks the pending tool calls. */
 export class AgentToolServer {
-  readonly tools: readonly ToolDefinition[];
+  readonly taskOperations: McpTaskOperations;
   readonly #sdk: McpServerSdk;
   readonly #options: AgentToolServerOptions;
-  readonly #toolsByName = new Map<string, AgentTool>();
+  readonly #agents: ReadonlyMap<string, McpTaskAgent>;
+  #toolsByName: ReadonlyMap<string, AgentTool>;
   readonly #pendingCalls = new Set<Promise<unknown>>();
   readonly #closeController = new AbortController();
+  readonly #setTaskHandlers: (server: Server) => void;
 
-  constructor(
-    sdk: McpServerSdk,
-    clients: Readonly<Record<string, A2AClient>>,
-    options: AgentToolServerOptions,
-  ) {
+  constructor(sdk: McpServerSdk, agents: ReadonlyMap<string, McpTaskAgent>, options: AgentToolServerOptions) {
     this.#sdk = sdk;
     this.#options = options;
-    const taken = new Set<string>();
-    for (const [id, client] of Object.entries(clients)) {
-      for (const one of createSkillTools(id, client.card, taken))
-        this.#toolsByName.set(one.tool.name, { ...one, client });
-    }
-    this.tools = [...this.#toolsByName.values()].map(({ tool }) => tool);
+    this.#agents = agents;
+    this.#toolsByName = createAgentTools(agents);
+    this.taskOperations = new McpTaskOperations(agents);
+    this.#setTaskHandlers = createTaskHandlerInstaller({
+      sdk,
+      operations: this.taskOperations,
+      createCall: (server, context) => this.#createTaskCall(server, context),
+      onError: (where, error) => options.observer.onError?.({ where, error }),
+    });
+  }
+
+  get tools(): readonly ToolDefinition[] {
+    return [...this.#toolsByName.values()].map(({ tool }) => tool);
+  }
+
+  /**
+   * Fetches the agent cards that are no longer fresh, and returns whether the tools have changed. An agent
+   * whose card cannot be fetched keeps its tools.
+   */
+  async refreshTools(): Promise<boolean> {
+    const previous = JSON.stringify(this.tools);
+    await Promise.all(
+      [...this.#agents].map(async ([agentId, { client }]) => {
+        try {
+          await client.refreshCard({ signal: this.#closeController.signal });
+        } catch (error) {
+          this.#options.observer.onError?.({ where: `the card of ${agentId}`, error });
+        }
+      }),
+    );
+    this.#toolsByName = createAgentTools(this.#agents);
+    return JSON.stringify(this.tools) !== previous;
   }
 
   /** Creates an SDK server with its own state for one connection, or for one request over HTTP. */
@@ -66,13 +103,18 @@ export class AgentToolServer {
     const { name, version } = this.#options;
     const server = new this.#sdk.Server(
       { name, version },
-      { capabilities: { tools: {} }, instructions: SERVER_INSTRUCTIONS },
+      {
+        capabilities: { tools: { listChanged: true }, extensions: { [MCP_TASKS_EXTENSION]: {} } },
+        instructions: SERVER_INSTRUCTIONS,
+      },
     );
+    this.#setTaskHandlers(server);
     server.setRequestHandler("tools/list", () => ({ tools: [...this.tools] }));
     server.setRequestHandler("tools/call", ({ params }, context) => {
       const call = this.#callTool(server, params.name, params.arguments ?? {}, context);
       this.#pendingCalls.add(call);
-      return call.finally(() => this.#pendingCalls.delete(call));
+      // The SDK passes results with `resultType: "task"` on, but does not declare their type.
+      return call.finally(() => this.#pendingCalls.delete(call)) as Promise<CallToolResult>;
     });
     return server;
   }
@@ -93,7 +135,7 @@ export class AgentToolServer {
     name: string,
     json: unknown,
     context: ServerContext,
-  ): Promise<CallToolResult | InputRequiredResult> {
+  ): Promise<ToolCallResponse> {
     const { ProtocolError, ProtocolErrorCode } = this.#sdk;
     const tool = this.#toolsByName.get(name);
     if (!tool) {
@@ -112,27 +154,48 @@ export class AgentToolServer {
   }
 
   async #callAgent(
-    { skillId, client }: AgentTool,
+    { skillId, agentId, agent }: AgentTool,
     json: unknown,
     context: ServerContext,
     server: Server,
-  ): Promise<CallToolResult | InputRequiredResult> {
-    const { askUser, waitMs } = this.#options;
+  ): Promise<ToolCallResponse> {
+    const { askUser, waitMs, taskAfterMs } = this.#options;
+    const createdAtMs = Date.now();
+    const canCreateTask = supportsMcpTasks(this.#sdk, context);
+    const { canAskUser, localHeaders, signal } = this.#createTaskCall(server, context);
     const userAnswer = parseElicitationAnswer(this.#sdk, context);
     const request =
       userAnswer === undefined
         ? decodeToolArguments(json)
         : this.#createRequestFromUserAnswer(userAnswer, context);
     const progress = new McpProgressReporter(createProgressNotifier(context));
-    const answer = await callAgent(client, request, {
-      signal: AbortSignal.any([context.mcpReq.signal, this.#closeController.signal]),
+    const answer = await callAgent(agent.client, request, {
+      signal: AbortSignal.any([signal, this.#closeController.signal]),
       onEvent: (event) => progress.reportEvent(event),
-      waitMs,
+      waitMs: canCreateTask ? taskAfterMs : waitMs,
+      ...(agent.isLocal ? { headers: localHeaders } : {}),
       ...(skillId === undefined ? {} : { metadata: { skillId } }),
     });
     await progress.waitUntilAllSent();
-    const shouldElicit = askUser && userAnswer !== "refused" && canElicit(this.#sdk, server, context);
+    if (canCreateTask && "task" in answer) {
+      const reference = { agentId, taskId: answer.task.id, createdAtMs };
+      const task = toMcpTask(answer.task, reference, canAskUser);
+      // The host has canceled the call, and cannot learn the id of the MCP task.
+      if (signal.aborted && task.status === "working")
+        await cancelUnlessEnded(agent.client, answer.task.id, agent.isLocal ? { headers: localHeaders } : {});
+      if (task.status === "working" || task.status === "input_required") return toCreateMcpTaskResult(task);
+    }
+    const shouldElicit = canAskUser && askUser === true && userAnswer !== "refused";
     return (shouldElicit ? toElicitation(this.#sdk, answer) : undefined) ?? toCallToolResult(answer);
+  }
+
+  #createTaskCall(server: Server, context: ServerContext): McpTaskCall {
+    const authorization = context.http?.req?.headers.get("authorization");
+    return {
+      signal: context.mcpReq.signal,
+      localHeaders: authorization ? { authorization } : {},
+      canAskUser: this.#options.askUser !== false && canElicit(this.#sdk, server, context),
+    };
   }
 
   /**
@@ -151,25 +214,19 @@ const SERVER_INSTRUCTIONS = `Each tool is a skill of an agent. The agent works o
 TASK_STATE_INPUT_REQUIRED, call the same tool again with its taskId and the answer as the message. To continue \
 a conversation, pass its contextId.`;
 
+function createAgentTools(agents: ReadonlyMap<string, McpTaskAgent>): Map<string, AgentTool> {
+  const tools = new Map<string, AgentTool>();
+  const taken = new Set<string>();
+  for (const [agentId, agent] of agents) {
+    for (const one of createSkillTools(agentId, agent.client.card, taken))
+      tools.set(one.tool.name, { ...one, agentId, agent });
+  }
+  return tools;
+}
+
 function createProgressNotifier({ mcpReq }: ServerContext): ProgressNotifier | undefined {
   const progressToken = mcpReq["_meta"]?.progressToken;
   if (progressToken === undefined) return undefined;
   return (progress, message) =>
     mcpReq.notify({ method: "notifications/progress", params: { progressToken, progress, message } });
-}
-
-/**
- * Returns whether the host can ask its user. MCP 2025 hosts declare support for elicitation once. Later hosts
- * declare the support with each request.
- */
-function canElicit(
-  { CLIENT_CAPABILITIES_META_KEY }: McpServerSdk,
-  server: Server,
-  { mcpReq }: ServerContext,
-): boolean {
-  const declared: ClientCapabilities | undefined =
-    Reflect.get(mcpReq.envelope ?? {}, CLIENT_CAPABILITIES_META_KEY) ?? server.getClientCapabilities();
-  const elicitation = declared?.elicitation;
-  // In the first version of elicitation, `{}` means forms.
-  return elicitation !== undefined && (elicitation.form !== undefined || elicitation.url === undefined);
 }

@@ -25,6 +25,14 @@ interface AgentCallOptions {
   readonly waitMs?: number | undefined;
   /** Metadata of the message to the agent. */
   readonly metadata?: JsonObject;
+  /** HTTP headers of all requests to the agent. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+}
+
+/** Options of each request to the agent. */
+interface AgentCallRequestOptions {
+  readonly signal: AbortSignal;
+  readonly headers: AgentCallOptions["headers"];
 }
 
 /**
@@ -39,7 +47,7 @@ const CANCEL_TIMEOUT_MS = 10_000;
 export async function callAgent(
   client: A2AClient,
   request: AgentRequest,
-  { signal, onEvent, waitMs, metadata }: AgentCallOptions,
+  { signal, onEvent, waitMs, metadata, headers }: AgentCallOptions,
 ): Promise<SendMessageResponse> {
   signal.throwIfAborted();
   // Ends the event stream without ending the task.
@@ -55,14 +63,17 @@ export async function callAgent(
       yield event;
     }
   }
-  const events = streamAgentRequestEvents(client, request, metadata, streamController.signal);
+  const events = streamAgentRequestEvents(client, request, metadata, {
+    signal: streamController.signal,
+    headers,
+  });
   const answer = collect(forwardEvents(events)).finally(() => taskId.resolve(undefined));
   const earlyResult = Promise.withResolvers<SendMessageResponse>();
   const cancel = (): void =>
-    void cancelTask(client, taskId.promise).then(earlyResult.reject, earlyResult.reject);
+    void cancelTask(client, taskId.promise, headers).then(earlyResult.reject, earlyResult.reject);
   const resolveWithUnfinishedTask = async (): Promise<void> => {
     const id = await taskId.promise;
-    if (id !== undefined) earlyResult.resolve({ task: await client.tasks.get(id, { signal }) });
+    if (id !== undefined) earlyResult.resolve({ task: await client.tasks.get(id, { signal, headers }) });
   };
   signal.addEventListener("abort", cancel, { once: true });
   const timer =
@@ -84,12 +95,12 @@ async function* streamAgentRequestEvents(
   client: A2AClient,
   { parts, ...taskIds }: AgentRequest,
   metadata: JsonObject | undefined,
-  signal: AbortSignal,
+  callOptions: AgentCallRequestOptions,
 ): AsyncGenerator<StreamResponse, void, undefined> {
   const input = { parts, ...(metadata ? { metadata } : {}) };
-  if (parts.length === 0) yield* streamExistingTaskEvents(client, taskIds.taskId ?? "", signal);
+  if (parts.length === 0) yield* streamExistingTaskEvents(client, taskIds.taskId ?? "", callOptions);
   else if (client.card.capabilities.streaming === true) {
-    for await (const event of client.stream(input, { ...taskIds, signal })) {
+    for await (const event of client.stream(input, { ...taskIds, ...callOptions })) {
       yield event;
       // The stream stays open while the user signs in, which may take hours. The status of an initial task
       // event is ignored, because it is older than this message.
@@ -99,27 +110,27 @@ async function* streamAgentRequestEvents(
     // The agent returns immediately, so the task id is known and the working task can be canceled.
     const response = await client.send(input, {
       ...taskIds,
-      signal,
+      ...callOptions,
       configuration: { returnImmediately: true },
     });
     yield response;
     if ("task" in response && isActiveState(response.task.status.state))
-      yield* streamExistingTaskEvents(client, response.task.id, signal);
+      yield* streamExistingTaskEvents(client, response.task.id, callOptions);
   }
 }
 
 async function* streamExistingTaskEvents(
   client: A2AClient,
   id: string,
-  signal: AbortSignal,
+  callOptions: AgentCallRequestOptions,
 ): AsyncGenerator<StreamResponse, void, undefined> {
-  const task = await client.tasks.get(id, { signal });
+  const task = await client.tasks.get(id, callOptions);
   if (!isActiveState(task.status.state)) {
     yield { task };
     return;
   }
   try {
-    for await (const event of client.tasks.subscribe(id, { signal })) {
+    for await (const event of client.tasks.subscribe(id, callOptions)) {
       yield event;
       // A subscription stays open while a task is interrupted.
       if (!isActiveState(getEventTaskState(event) ?? "TASK_STATE_WORKING")) return;
@@ -127,7 +138,7 @@ async function* streamExistingTaskEvents(
   } catch (error) {
     // The task has ended in the meantime, and ended tasks cannot be subscribed to.
     if (!isA2AError(error) || error.reason !== "UNSUPPORTED_OPERATION") throw error;
-    yield { task: await client.tasks.get(id, { signal }) };
+    yield { task: await client.tasks.get(id, callOptions) };
   }
 }
 
@@ -135,13 +146,17 @@ async function* streamExistingTaskEvents(
  * Cancels the task of an aborted call as soon as the task's id is known. The returned promise always rejects,
  * because the caller no longer needs a result.
  */
-async function cancelTask(client: A2AClient, taskId: Promise<string | undefined>): Promise<never> {
+async function cancelTask(
+  client: A2AClient,
+  taskId: Promise<string | undefined>,
+  headers: AgentCallOptions["headers"],
+): Promise<never> {
   const cancelSignal = AbortSignal.timeout(CANCEL_TIMEOUT_MS);
   const timeout = new Promise<undefined>((resolve) => {
     cancelSignal.addEventListener("abort", () => resolve(undefined), { once: true });
   });
   const id = await Promise.race([taskId, timeout]);
-  if (id !== undefined) await client.tasks.cancel(id, { signal: cancelSignal });
+  if (id !== undefined) await client.tasks.cancel(id, { signal: cancelSignal, headers });
   throw new DOMException("The call was canceled.", "AbortError");
 }
 

@@ -6,6 +6,7 @@ import { McpHttpEndpoint } from "./mcp-http-endpoint.ts";
 import { AgentToolServer } from "./agent-tool-server.ts";
 import { loadMcpPackage } from "./load-mcp-package.ts";
 import { serveStdio } from "./serve-stdio.ts";
+import { TaskSubscriptionEndpoint } from "./tasks/task-subscription-endpoint.ts";
 
 /**
  * An agent whose skills become MCP tools: the URL of a remote agent, a connected client, or an agent of this
@@ -23,21 +24,35 @@ export interface McpServerOptions {
   readonly connectOptions?: Omit<ConnectOptions, "signal">;
   /**
    * Options for serving the agents of this process. By default, the tasks of agents in this process are
-   * stored in memory.
+   * stored in memory. With `authenticate`, the agents authenticate the `Authorization` header of each MCP
+   * request, so each caller has access only to the tasks of this caller.
    */
   readonly serverOptions?: Omit<ServerOptions, "observer">;
   /**
    * Whether an agent's questions go to the host's user instead of the model, if the host supports MCP
-   * elicitation. Default: `false`. Without elicitation, the model receives the question and the task id as a
-   * tool result, and answers by calling the same tool.
+   * elicitation. By default, the questions of MCP tasks go to the user, and other questions to the model.
+   * Without elicitation, the model receives the question and the task id as a tool result, and answers by
+   * calling the same tool.
    */
   readonly askUser?: boolean;
   /**
    * Time in milliseconds after which a tool call returns the unfinished task. The unfinished task continues,
    * and the model can wait for its end with the same tool. Set a time limit for hosts with short timeouts.
-   * Default: no limit.
+   * The option has no effect on hosts that support MCP Tasks. Default: no limit.
    */
   readonly waitMs?: number;
+  /**
+   * Time in milliseconds after which a tool call continues as an MCP task, if the host supports the extension
+   * `io.modelcontextprotocol/tasks`. Earlier results are returned directly. With 0, each call of an agent that
+   * creates a task becomes an MCP task unless the task ends immediately. Default: 1000.
+   */
+  readonly taskAfterMs?: number;
+  /**
+   * Interval in milliseconds at which the server fetches agent cards again, if the cards are no longer fresh.
+   * If the tools have changed, the server notifies the hosts. The value 0 disables the interval. Default:
+   * 300,000 (five minutes).
+   */
+  readonly refreshToolsMs?: number;
   /**
    * Host names that `fetch` accepts in the `Host` and `Origin` headers, in addition to the names of this
    * machine.
@@ -49,7 +64,7 @@ export interface McpServerOptions {
 
 /** An MCP server that offers agents as tools. */
 export interface McpServer {
-  /** The tools of the server, in the format of an MCP tool list. */
+  /** The current tools of the server, in the format of an MCP tool list. */
   readonly tools: readonly { readonly name: string; readonly title: string; readonly description: string }[];
   /**
    * Serves one MCP host over stdin and stdout. No other code may write to stdout while the MCP server runs.
@@ -63,14 +78,21 @@ export interface McpServer {
    * callers, so the server that calls `fetch` must authenticate them.
    */
   fetch(request: Request): Promise<Response>;
+  /**
+   * Fetches the agent cards that are no longer fresh. If the tools have changed, `refreshTools` notifies the
+   * hosts and resolves with `true`.
+   */
+  refreshTools(): Promise<boolean>;
   /** Cancels the tasks of pending tool calls, and stops the server. */
   close(): Promise<void>;
 }
 
+type McpSdkServer = ReturnType<AgentToolServer["createSdkServer"]>;
+
 /**
  * Creates an MCP server from a record that maps ids to agents. Each skill of an agent becomes a tool whose
  * name starts with the agent's id. Requires the package `@modelcontextprotocol/server`. The function fetches
- * all agent cards once, and rejects if a card cannot be fetched.
+ * all agent cards, and rejects if a card cannot be fetched.
  */
 export async function createMcpServer(
   agents: Readonly<Record<string, McpAgentSource>>,
@@ -80,36 +102,68 @@ export async function createMcpServer(
   const local = createInProcessA2AServer(agents, options);
   const clients = await Promise.all(
     Object.entries(agents).map(
-      async ([id, agent]) => [id, await connectAgentClient(id, agent, options, local)] as const,
+      async ([id, agent]) =>
+        [
+          id,
+          { client: await connectAgentClient(id, agent, options, local), isLocal: isAgent(agent) },
+        ] as const,
     ),
   );
   const {
     name = "colloquy",
     version = "1.0.0",
-    askUser = false,
+    askUser,
     waitMs,
+    taskAfterMs = 1000,
+    refreshToolsMs = 300_000,
     allowedHosts = [],
     observer = {},
   } = options;
-  const tools = new AgentToolServer(sdk, Object.fromEntries(clients), {
+  const tools = new AgentToolServer(sdk, new Map(clients), {
     name,
     version,
     askUser,
     waitMs,
+    taskAfterMs,
     observer,
   });
-  const createSdkServer = (): ReturnType<AgentToolServer["createSdkServer"]> => tools.createSdkServer();
-  const http = new McpHttpEndpoint(sdk, createSdkServer, allowedHosts);
+  const createSdkServer = (): McpSdkServer => tools.createSdkServer();
+  const stdioServers = new Set<McpSdkServer>();
+  const taskSubscriptions = new TaskSubscriptionEndpoint(sdk, tools.taskOperations, {
+    askUser: askUser !== false,
+    onError: (error) => observer.onError?.({ where: "subscriptions/listen", error }),
+  });
+  const http = new McpHttpEndpoint(sdk, createSdkServer, taskSubscriptions, allowedHosts);
   const closeController = new AbortController();
+  const refreshTools = async (): Promise<boolean> => {
+    const hasChanged = await tools.refreshTools();
+    if (hasChanged) {
+      const notifications = [...stdioServers].map((server) => server.sendToolListChanged());
+      await Promise.allSettled([http.notifyToolsChanged(), ...notifications]);
+    }
+    return hasChanged;
+  };
+  const refreshTimer =
+    refreshToolsMs > 0 ? setInterval(() => void refreshTools(), refreshToolsMs).unref() : undefined;
   return {
-    tools: tools.tools,
+    get tools() {
+      return tools.tools;
+    },
+    refreshTools,
     async serveStdio(streams = {}) {
-      await serveStdio(createSdkServer, streams, closeController.signal);
+      const createStdioServer = (): McpSdkServer => {
+        const server = createSdkServer();
+        stdioServers.add(server);
+        return server;
+      };
+      await serveStdio(createStdioServer, streams, closeController.signal);
+      stdioServers.clear();
       await tools.waitForPendingCalls();
     },
     listen: async ({ port = 0 } = {}) => ({ url: await http.listen(port) }),
     fetch: (request) => http.fetch(request),
     async close() {
+      clearInterval(refreshTimer);
       await tools.close();
       closeController.abort();
       await http.close();

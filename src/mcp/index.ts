@@ -12,6 +12,7 @@ export type {
   McpToolClientOptions,
   McpToolCallOptions,
   McpToolProgress,
+  McpToolStreamOptions,
 } from "./mcp-tool-client.ts";
 export { createMcpToolClient } from "./mcp-tool-client.ts";
 export type { McpToolResult } from "./mcp-tool-result.ts";

@@ -1,8 +1,10 @@
 import { basename } from "node:path";
-import type { Client, Transport } from "@modelcontextprotocol/client";
+import type { CallToolResult, Client, Transport } from "@modelcontextprotocol/client";
 import { A2AError } from "../protocol/index.ts";
 import { loadMcpPackage } from "./load-mcp-package.ts";
 import { truncateStart } from "./sanitize-text.ts";
+import { MCP_TASKS_EXTENSION } from "./tasks/mcp-task.ts";
+import { acceptTaskHandleResults } from "./tasks/task-handle-result.ts";
 
 /** The address of an MCP server, which is a command to start or the URL of a streamable HTTP endpoint. */
 export type McpServerAddress =
@@ -35,10 +37,17 @@ export class McpConnection {
   readonly #address: McpServerAddress;
   #client: Promise<Client> | undefined;
   #stderr = "";
+  readonly #canAnswerQuestions: boolean;
   #isClosed = false;
 
-  constructor(address: McpServerAddress) {
+  /** With `canAnswerQuestions`, the client declares that the questions of MCP tasks can be answered. */
+  constructor(address: McpServerAddress, canAnswerQuestions: boolean) {
     this.#address = address;
+    this.#canAnswerQuestions = canAnswerQuestions;
+  }
+
+  get isClosed(): boolean {
+    return this.#isClosed;
   }
 
   /**
@@ -60,6 +69,16 @@ export class McpConnection {
         await this.#closeClient(connection);
       }
     }
+  }
+
+  /** Returns the tool result of an MCP task. Throws an `A2AError` if the result is not a tool result. */
+  async assertCallToolResult(result: object): Promise<CallToolResult> {
+    const sdk = await loadMcpPackage("client", import("@modelcontextprotocol/client"));
+    if (sdk.isCallToolResult(result)) return result;
+    throw new A2AError(
+      "INVALID_REQUEST",
+      `${this.#displayName} returned an MCP task without a tool result; report the error to its operator.`,
+    );
   }
 
   async close(): Promise<void> {
@@ -84,9 +103,20 @@ export class McpConnection {
       { name: "colloquy", version: "1.0.0" },
       // Version negotiation costs one request over HTTP. For a command it would start another process, and
       // many commands support only MCP 2025.
-      { versionNegotiation: { mode: "url" in this.#address ? "auto" : "legacy" } },
+      {
+        versionNegotiation: { mode: "url" in this.#address ? "auto" : "legacy" },
+        capabilities: {
+          extensions: { [MCP_TASKS_EXTENSION]: {} },
+          ...(this.#canAnswerQuestions ? { elicitation: { form: {} } } : {}),
+        },
+      },
     );
-    await client.connect(await this.#createTransport(sdk), { timeout: CONNECT_TIMEOUT_MS });
+    // Only the questions of MCP tasks can be answered, because a turn of an agent cannot wait for its user.
+    if (this.#canAnswerQuestions)
+      client.setRequestHandler("elicitation/create", () => ({ action: "cancel" }));
+    const transport = await this.#createTransport(sdk);
+    await client.connect(transport, { timeout: CONNECT_TIMEOUT_MS });
+    acceptTaskHandleResults(transport);
     const connection = this.#client;
     // oxlint-disable-next-line unicorn/prefer-add-event-listener -- It is no event target.
     client.onclose = () => this.#clearClient(connection);

@@ -4,7 +4,7 @@ import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { Client as Client2025 } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport as Stdio2025 } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { StreamableHTTPClientTransport as Http2025 } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
-import { ElicitRequestSchema } from "@modelcontextprotocol/sdk/types.js";
+import { ElicitRequestSchema, ResultSchema } from "@modelcontextprotocol/sdk/types.js";
 import type { StructuredResult } from "./structured-result.ts";
 
 /** Progress notification as a host receives it. */
@@ -93,7 +93,7 @@ export async function connectTestMcpHost2026(
 export async function connectTestMcpHost2025(
   location: McpServerLocation,
   respond?: ElicitationResponder,
-): Promise<TestMcpHost> {
+): Promise<TestMcpHost & { requestTask(taskId: string): Promise<void> }> {
   const client = new Client2025(
     { name: "host", version: "1" },
     { capabilities: respond ? { elicitation: {} } : {} },
@@ -105,6 +105,9 @@ export async function connectTestMcpHost2025(
       : new Stdio2025(createMcpCliProcessParameters(location.args));
   await client.connect(transport);
   return {
+    requestTask: async (taskId) => {
+      await client.request({ method: "tasks/get", params: { taskId } }, ResultSchema);
+    },
     version: "2025",
     listTools: async () => (await client.listTools()).tools,
     callTool: async (name, args, options) =>

@@ -3,6 +3,7 @@ import type { AddressInfo } from "node:net";
 import type { Server } from "@modelcontextprotocol/server";
 import { toNodeListener } from "../server/index.ts";
 import { McpSessionRouter } from "./mcp-session-router.ts";
+import type { TaskSubscriptionEndpoint } from "./tasks/task-subscription-endpoint.ts";
 
 type McpServerSdk = typeof import("@modelcontextprotocol/server");
 
@@ -17,12 +18,19 @@ export class McpHttpEndpoint {
   readonly #allowedHosts: readonly string[];
   readonly #modernHandler: ReturnType<McpServerSdk["createMcpHandler"]>;
   readonly #sessionRouter: McpSessionRouter;
+  readonly #taskSubscriptions: TaskSubscriptionEndpoint;
   #httpServer: HttpServer | undefined;
 
   /** The endpoint accepts the host names in `allowedHosts` in addition to those of this machine. */
-  constructor(sdk: McpServerSdk, createSdkServer: () => Server, allowedHosts: readonly string[]) {
+  constructor(
+    sdk: McpServerSdk,
+    createSdkServer: () => Server,
+    taskSubscriptions: TaskSubscriptionEndpoint,
+    allowedHosts: readonly string[],
+  ) {
     this.#sdk = sdk;
     this.#allowedHosts = allowedHosts;
+    this.#taskSubscriptions = taskSubscriptions;
     this.#modernHandler = sdk.createMcpHandler(createSdkServer, { legacy: "reject" });
     this.#sessionRouter = new McpSessionRouter(sdk, createSdkServer);
   }
@@ -30,9 +38,15 @@ export class McpHttpEndpoint {
   async fetch(request: Request): Promise<Response> {
     const rejection = this.#rejectForeignOrigin(request);
     if (rejection) return rejection;
-    return (await this.#sdk.isLegacyRequest(request))
-      ? this.#sessionRouter.fetch(request)
-      : this.#modernHandler.fetch(request);
+    if (await this.#sdk.isLegacyRequest(request)) return this.#sessionRouter.fetch(request);
+    return this.#taskSubscriptions.fetch(request, (other) => this.#modernHandler.fetch(other));
+  }
+
+  /** Notifies all subscribed hosts that the tools have changed. */
+  async notifyToolsChanged(): Promise<void> {
+    this.#modernHandler.notify.toolsChanged();
+    this.#taskSubscriptions.notifyToolsChanged();
+    await this.#sessionRouter.notifyToolsChanged();
   }
 
   /** Listens on the loopback interface and returns the URL of the endpoint. */
@@ -46,6 +60,7 @@ export class McpHttpEndpoint {
   }
 
   async close(): Promise<void> {
+    this.#taskSubscriptions.close();
     await Promise.all([this.#modernHandler.close(), this.#sessionRouter.close()]);
     const http = this.#httpServer;
     if (!http) return;

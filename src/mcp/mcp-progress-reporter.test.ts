@@ -3,7 +3,20 @@ import type { StreamResponse } from "../protocol/index.ts";
 import { McpProgressReporter } from "./mcp-progress-reporter.ts";
 
 const createChunkEvent = (text: string): StreamResponse => ({
-  artifactUpdate: { taskId: "t", contextId: "c", artifact: { artifactId: "a", parts: [{ text }] } },
+  artifactUpdate: {
+    taskId: "t",
+    contextId: "c",
+    artifact: { artifactId: "a", parts: [{ text }] },
+    append: true,
+  },
+});
+const createWholeEvent = (text: string): StreamResponse => ({
+  artifactUpdate: {
+    taskId: "t",
+    contextId: "c",
+    artifact: { artifactId: "a", parts: [{ text }] },
+    lastChunk: true,
+  },
 });
 const createStatusEvent = (text: string): StreamResponse => ({
   statusUpdate: {
@@ -39,6 +52,16 @@ describe("progress", () => {
     expect(sent[1]?.[1]).toHaveLength(1000);
     expect(sent[1]?.[1]).toMatch(/ 998 999 $/);
     expect(sent.slice(2, 4).map(([, message]) => message)).toEqual(["Nearly there", "last"]);
+  });
+
+  it("does not repeat the chunks of an artifact that ends with its entire content", async () => {
+    const sent: string[] = [];
+    const progress = new McpProgressReporter(async (_, message) => void sent.push(message));
+    for (const event of [createChunkEvent("Hel"), createWholeEvent("Hello"), createWholeEvent("Hallo")]) {
+      progress.reportEvent(event);
+      await progress.waitUntilAllSent();
+    }
+    expect(sent).toEqual(["Hel", "lo", "Hallo"]);
   });
 
   it("is buffered only up to a limit for a host that never reads", () => {

@@ -1,4 +1,4 @@
-import { isTerminal, type StreamResponse, getText } from "../protocol/index.ts";
+import { ArtifactContentTracker, isTerminal, type StreamResponse, getText } from "../protocol/index.ts";
 import { truncateStart } from "./sanitize-text.ts";
 
 /** Sends a progress notification to the host, and resolves when the notification has been written. */
@@ -19,6 +19,7 @@ const MAX_PROGRESS_LINE_LENGTH = 1000;
  */
 export class McpProgressReporter {
   readonly #notify: ProgressNotifier | undefined;
+  readonly #tracker = new ArtifactContentTracker();
   readonly #pendingLines: { text: string; isChunk: boolean }[] = [];
   #sentCount = 0;
   #sending: Promise<void> | undefined;
@@ -30,7 +31,10 @@ export class McpProgressReporter {
 
   reportEvent(event: StreamResponse): void {
     if (!this.#notify) return;
-    if ("artifactUpdate" in event) this.#addLine(getText(event.artifactUpdate.artifact.parts), true);
+    if ("artifactUpdate" in event) {
+      const { parts, isContinuation } = this.#tracker.addUpdate(event.artifactUpdate);
+      this.#addLine(getText(parts), true, isContinuation);
+    }
     // The final status is part of the result.
     else if ("statusUpdate" in event && !isTerminal(event.statusUpdate.status.state))
       this.#addLine(getText(event.statusUpdate.status.message?.parts ?? []), false);
@@ -41,10 +45,11 @@ export class McpProgressReporter {
     while (this.#sending) await this.#sending;
   }
 
-  #addLine(text: string, isChunk: boolean): void {
+  #addLine(text: string, isChunk: boolean, isContinuation = false): void {
     if (text === "") return;
     const last = this.#pendingLines.at(-1);
-    if (isChunk && last?.isChunk) last.text = truncateStart(last.text + text, MAX_PROGRESS_LINE_LENGTH);
+    if (isContinuation && last?.isChunk)
+      last.text = truncateStart(last.text + text, MAX_PROGRESS_LINE_LENGTH);
     else this.#pendingLines.push({ text: truncateStart(text, MAX_PROGRESS_LINE_LENGTH), isChunk });
     if (this.#pendingLines.length > MAX_PENDING_PROGRESS_LINES) this.#pendingLines.shift();
     this.#sending ??= this.#sendLines();

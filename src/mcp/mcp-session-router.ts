@@ -30,17 +30,21 @@ export class McpSessionRouter {
   }
 
   async fetch(request: Request): Promise<Response> {
-    // A GET opens a stream for messages outside of calls. This server sends no such messages: its tools do
-    // not change, and it sends the messages of a call in the response to that call.
-    if (request.method === "GET")
-      return new Response(null, { status: 405, headers: { allow: "POST, DELETE" } });
     const id = request.headers.get("mcp-session-id");
+    // A GET opens the stream of a session for messages outside of calls.
+    if (id === null && request.method === "GET")
+      return new Response(null, { status: 405, headers: { allow: "POST, DELETE" } });
     if (id === null) return this.#startSession(request);
     const session = this.#sessions.get(id);
     if (!session) return createSessionNotFoundResponse();
     this.#sessions.delete(id);
     this.#sessions.set(id, session);
     return session.transport.handleRequest(request);
+  }
+
+  /** Notifies the hosts of all sessions that the tools have changed. */
+  async notifyToolsChanged(): Promise<void> {
+    await Promise.allSettled([...this.#sessions.values()].map(({ server }) => server.sendToolListChanged()));
   }
 
   async close(): Promise<void> {

@@ -1,7 +1,11 @@
-import type { AgentEvent } from "../engine/index.ts";
+import type { AgentEvent, Run } from "../engine/index.ts";
 import type { JsonObject } from "../protocol/index.ts";
 import { type McpServerAddress, McpConnection } from "./mcp-connection.ts";
 import { type McpToolResult, decodeCallToolResult } from "./mcp-tool-result.ts";
+import { callToolUntilAborted } from "./tasks/call-tool-until-aborted.ts";
+import { answerMcpTask, followMcpTask } from "./tasks/mcp-task-follower.ts";
+import { createMcpTaskRecord, findRecordedMcpTask } from "./tasks/recorded-mcp-task.ts";
+import { findTaskHandle } from "./tasks/task-handle-result.ts";
 
 /** Options of `createMcpToolClient`, with the address of the MCP server and a timeout. */
 export type McpToolClientOptions = McpServerAddress & {
@@ -9,6 +13,11 @@ export type McpToolClientOptions = McpServerAddress & {
    * Maximum time in milliseconds that a tool call waits for a response or for progress. Default: 60 000 ms.
    */
   readonly timeoutMs?: number;
+  /**
+   * Whether tools may ask questions during an MCP task. A question ends the tool call, and the result has the
+   * member `question`. Default: false.
+   */
+  readonly acceptsQuestions?: boolean;
 };
 
 /** A tool in the tool list of an MCP server. */
@@ -34,6 +43,29 @@ export interface McpToolCallOptions {
    * client's `timeoutMs`.
    */
   readonly timeoutMs?: number;
+  /**
+   * Receives the id of the MCP task if the server continues the tool call as an MCP task. Store the id to
+   * continue the task with `taskId` after a restart.
+   */
+  readonly onTask?: (taskId: string) => void | Promise<void>;
+  /** Id of an MCP task. The client waits for this task instead of calling the tool. */
+  readonly taskId?: string;
+  /** The answer to the question of the MCP task in `taskId`. */
+  readonly answer?: string;
+}
+
+/** Options for a call of an MCP tool inside a generator. */
+export interface McpToolStreamOptions extends Pick<
+  McpToolCallOptions,
+  "signal" | "timeoutMs" | "taskId" | "answer"
+> {
+  /**
+   * The agent's turn. With `run`, the task of the agent records the id of an MCP task in its metadata. If the
+   * metadata contains the id of an unfinished MCP task for the same tool, the client waits for that MCP task
+   * instead of calling the tool. The MCP task is canceled if a client cancels the agent's task, but not if the
+   * agent's server stops.
+   */
+  readonly run?: Pick<Run, "signal" | "task" | "cancelMetadata">;
 }
 
 /** The progress of an MCP tool call. */
@@ -50,7 +82,8 @@ export interface McpToolClient {
   /**
    * Calls a tool. A tool call is never repeated, because the tool may already have done its work. If the tool
    * itself reports a failure, the result has `isError` set. Rejects if the MCP server does not respond or
-   * does not offer the tool.
+   * does not offer the tool. If the server continues the call as an MCP task, the client polls the MCP task,
+   * and the status messages of the MCP task are progress.
    */
   callTool(name: string, args?: JsonObject, options?: McpToolCallOptions): Promise<McpToolResult>;
   /**
@@ -64,7 +97,7 @@ export interface McpToolClient {
   streamTool(
     name: string,
     args?: JsonObject,
-    options?: Pick<McpToolCallOptions, "signal" | "timeoutMs">,
+    options?: McpToolStreamOptions,
   ): AsyncGenerator<AgentEvent, McpToolResult, undefined>;
   /**
    * Closes the connection to the server, and stops the process of a server that was started with `command`.
@@ -80,16 +113,35 @@ const DEFAULT_TOOL_CALL_TIMEOUT_MS = 60_000;
  * connection has ended. Requires the package `@modelcontextprotocol/client`.
  */
 export function createMcpToolClient(options: McpToolClientOptions): McpToolClient {
-  const connection = new McpConnection(options);
+  const connection = new McpConnection(options, options.acceptsQuestions === true);
   const defaultTimeoutMs = options.timeoutMs ?? DEFAULT_TOOL_CALL_TIMEOUT_MS;
 
-  const call: McpToolClient["callTool"] = (
-    name,
-    args = {},
-    { signal, onProgress, timeoutMs = defaultTimeoutMs } = {},
-  ) =>
-    connection.withClient(signal, async (client) => {
-      const result = await client.callTool(
+  const call = async (
+    name: string,
+    args: JsonObject = {},
+    { signal, onProgress, timeoutMs = defaultTimeoutMs, onTask, taskId, answer }: McpToolCallOptions = {},
+    shouldCancel = (): boolean => true,
+  ): Promise<McpToolResult> => {
+    let progressCount = 0;
+    const followTask = async (id: string, intervalMs?: number): Promise<McpToolResult> => {
+      const outcome = await followMcpTask(connection, id, intervalMs, {
+        signal,
+        onStatusMessage: (message) => onProgress?.({ progress: ++progressCount, message }),
+        timeoutMs,
+        shouldCancel,
+      });
+      if ("question" in outcome) {
+        const { text } = outcome.question;
+        return { text, parts: [{ text }], isError: false, question: { text, taskId: id } };
+      }
+      return decodeCallToolResult(await connection.assertCallToolResult(outcome.result));
+    };
+    if (taskId !== undefined) {
+      if (answer !== undefined) await answerMcpTask(connection, taskId, answer, signal);
+      return followTask(taskId);
+    }
+    const result = await callToolUntilAborted(connection, signal, shouldCancel, (client, requestSignal) =>
+      client.callTool(
         { name, arguments: args },
         {
           timeout: timeoutMs,
@@ -97,11 +149,15 @@ export function createMcpToolClient(options: McpToolClientOptions): McpToolClien
           // The SDK requests progress only if there is a listener. Progress must always arrive, because it
           // resets the timeout.
           onprogress: (progress) => onProgress?.(progress),
-          ...(signal ? { signal } : {}),
+          signal: requestSignal,
         },
-      );
-      return decodeCallToolResult(result);
-    });
+      ),
+    );
+    const task = findTaskHandle(result);
+    if (!task) return decodeCallToolResult(result);
+    await onTask?.(task.taskId);
+    return followTask(task.taskId, task.pollIntervalMs);
+  };
 
   return {
     listTools: ({ signal } = {}) =>
@@ -117,33 +173,48 @@ export function createMcpToolClient(options: McpToolClientOptions): McpToolClien
           inputSchema: inputSchema as JsonObject,
         }));
       }),
-    callTool: call,
-    async *streamTool(name, args, { signal, ...options } = {}) {
+    callTool: (name, args, callOptions) => call(name, args, callOptions),
+    async *streamTool(name, args, { run, signal = run?.signal, ...streamOptions } = {}) {
       const lines: string[] = [];
-      let nextProgress = Promise.withResolvers<false>();
+      const records: AgentEvent[] = [];
+      let nextEvent = Promise.withResolvers<false>();
+      const taskId = streamOptions.taskId ?? (run && findRecordedMcpTask(run.task, name));
       const abandonController = new AbortController();
-      const result = call(name, args, {
-        ...options,
-        signal: signal ? AbortSignal.any([signal, abandonController.signal]) : abandonController.signal,
-        onProgress: (progress) => {
-          lines.push(formatToolProgress(name, progress));
-          nextProgress.resolve(false);
+      const result = call(
+        name,
+        args,
+        {
+          ...streamOptions,
+          ...(taskId === undefined ? {} : { taskId }),
+          signal: signal ? AbortSignal.any([signal, abandonController.signal]) : abandonController.signal,
+          onProgress: (progress) => {
+            lines.push(formatToolProgress(name, progress));
+            nextEvent.resolve(false);
+          },
+          onTask: (id) => {
+            if (run) records.push(createMcpTaskRecord(name, id));
+            nextEvent.resolve(false);
+          },
         },
-      });
+        () => run === undefined || !run.signal.aborted || run.cancelMetadata !== undefined,
+      );
       const settled = result.then(
         () => true,
         () => true,
       );
       try {
         for (let isSettled = false; !isSettled;) {
-          isSettled = await Promise.race([settled, nextProgress.promise]);
-          nextProgress = Promise.withResolvers();
+          isSettled = await Promise.race([settled, nextEvent.promise]);
+          nextEvent = Promise.withResolvers();
+          yield* records.splice(0);
           // The agent may be slower than the tool. Only the latest pending lines are sent.
           for (const text of lines.splice(0).slice(-MAX_PENDING_TOOL_PROGRESS_LINES)) {
             yield { status: { state: "TASK_STATE_WORKING", message: { parts: [{ text }] } } };
           }
         }
-        return await result;
+        const ended = await result;
+        if (run && !ended.question) yield createMcpTaskRecord(name, null);
+        return ended;
       } finally {
         // The result is not needed after the turn has ended.
         abandonController.abort();

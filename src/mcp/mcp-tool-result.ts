@@ -14,6 +14,11 @@ export interface McpToolResult {
    * arguments.
    */
   readonly isError: boolean;
+  /**
+   * The question of an MCP task that waits for an answer. To continue the task, call the tool again with the
+   * option `answer`. Only clients with `acceptsQuestions` receive questions.
+   */
+  readonly question?: { readonly text: string; readonly taskId: string };
 }
 
 /** Converts the result of an MCP tool call to text, data, and parts. */

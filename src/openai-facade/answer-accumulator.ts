@@ -1,5 +1,6 @@
 import {
   A2AError,
+  ArtifactContentTracker,
   isInterrupted,
   isTerminal,
   type Artifact,
@@ -36,8 +37,7 @@ export class AnswerAccumulator {
   taskId: string | undefined;
   #status: TaskStatus | undefined;
   #isFinished = false;
-  /** The text of each artifact that the accumulator has already returned. */
-  readonly #artifactTexts = new Map<string, string>();
+  readonly #tracker = new ArtifactContentTracker();
   readonly #dataParts = new Map<string, Part[]>();
 
   get taskState(): TaskState | undefined {
@@ -55,9 +55,8 @@ export class AnswerAccumulator {
   }
 
   /** Marks the existing artifacts of a continued task as already returned to the client. */
-  skipExistingArtifacts({ artifacts = [] }: Task): void {
-    for (const { artifactId, parts } of artifacts)
-      this.#artifactTexts.set(artifactId, renderPartsAsText(parts));
+  skipExistingArtifacts(task: Task): void {
+    this.#tracker.addKnownArtifacts(task);
   }
 
   /** Adds a stream event, and returns the text that the event appends to the answer. */
@@ -116,19 +115,11 @@ export class AnswerAccumulator {
   }
 
   #addArtifact({ artifactId, parts }: Artifact, append: boolean): string {
-    const knownText = this.#artifactTexts.get(artifactId);
-    const text = renderPartsAsText(parts);
     const data = parts.filter((part) => "data" in part);
     this.#dataParts.set(artifactId, append ? [...(this.#dataParts.get(artifactId) ?? []), ...data] : data);
-    if (append) {
-      this.#artifactTexts.set(artifactId, (knownText ?? "") + text);
-      return this.#appendText(text, knownText === undefined);
-    }
-    this.#artifactTexts.set(artifactId, text);
-    // A repeated artifact may be longer than before. Text that was already returned cannot be withdrawn.
-    return knownText !== undefined && text.startsWith(knownText)
-      ? this.#appendText(text.slice(knownText.length))
-      : this.#appendText(text, true);
+    // Text that was already returned cannot be withdrawn, so a replacement is a new paragraph.
+    const added = this.#tracker.addUpdate({ artifact: { artifactId, parts }, append });
+    return this.#appendText(renderPartsAsText(added.parts), !added.isContinuation);
   }
 
   #appendText(text: string, isNewParagraph = false): string {
@@ -141,7 +132,7 @@ export class AnswerAccumulator {
 }
 
 /**
- * The error of a task that failed, was rejected, or was canceled. Clients should not retry after this error,
+ * Error for a task that failed, was rejected, or was canceled. Clients should not retry after this error,
  * because the agent would repeat the work.
  */
 export class UnsuccessfulTaskError extends Error {

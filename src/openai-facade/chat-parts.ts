@@ -68,8 +68,8 @@ function parseUrlPart(url: string): Part | undefined {
 }
 
 /**
- * Renders the parts of an answer as text. Files become links, or file names if they have no URL, and data
- * parts are omitted.
+ * Renders the parts of an answer as text. Files become links, or file names if they have no URL. The text
+ * omits data parts.
  */
 export function renderPartsAsText(parts: readonly Part[]): string {
   return parts

@@ -106,8 +106,8 @@ function validateChatRequestOptions(
 }
 
 /**
- * Returns whether a role contains instructions. Clients repeat the instructions with every request, often
- * with the current time. An agent receives the instructions only once.
+ * Returns whether messages with this role contain instructions. Clients repeat the instructions with every
+ * request, often with the current time. An agent receives the instructions only once.
  */
 export function isInstructionRole(role: string): boolean {
   return role === "system" || role === "developer";

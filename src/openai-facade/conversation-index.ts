@@ -25,7 +25,7 @@ const MAX_CONVERSATIONS = 10_000;
  * Each entry of the index is used only once. If a user edits an earlier message, the façade starts a new
  * context, because the old context contains the original message.
  *
- * If two conversations have equal text, such as "hi" from two users of the same key, the façade continues
+ * If two conversations have equal text, such as "hi" from two users of the same API key, the façade continues
  * neither conversation. For conversations with equal text, the agent receives a transcript in a new context.
  */
 export class ConversationIndex {
@@ -77,7 +77,7 @@ export class ConversationIndex {
   }
 }
 
-/** Computes a hash of a conversation, without instructions and without the whitespace around texts. */
+/** Computes the hash of a conversation. The hash ignores instructions and the whitespace around texts. */
 async function computeConversationKey(
   { caller, user, model }: ConversationScope,
   messages: readonly ChatMessage[],

@@ -28,7 +28,7 @@ export interface OpenAiFacadeOptions {
   readonly observer?: Pick<Observer, "onError">;
   /** Maximum size of a request body in bytes. Default: 10 MiB. */
   readonly maxBodyBytes?: number;
-  /** Time in milliseconds after which a silent SSE stream sends a comment. Default: 15,000. */
+  /** Time in milliseconds before an idle SSE stream sends a comment. Default: 15,000. */
   readonly heartbeatMs?: number;
 }
 

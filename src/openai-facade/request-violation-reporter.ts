@@ -1,2 +1,2 @@
-/** Records a violation of one field of a request. */
+/** Records a violation in one field of a request. */
 export type RequestViolationReporter = (field: string, description: string) => undefined;

@@ -9,7 +9,7 @@ interface AgentChatRequest {
   readonly caller: string;
   readonly request: ChatRequest;
   readonly conversations: ConversationIndex;
-  /** The message id, by which the agent detects repeated messages. */
+  /** Message id that the agent uses to detect repeated messages. */
   readonly messageId: string | undefined;
   /** The signal that aborts when the client disconnects. */
   readonly signal: AbortSignal;

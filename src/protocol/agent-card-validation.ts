@@ -4,14 +4,14 @@ import type { FieldViolation } from "./error.ts";
 /** The part of an agent card that the agent's author provides. */
 type AuthorProvidedAgentCard = Pick<AgentCard, "name" | "description"> & Partial<AgentCard>;
 
-/** Throws an error that lists every violation if the card cannot be served. */
+/** If an agent card is invalid, throws an error that lists every violation. */
 export function assertValidAgentCard(card: AuthorProvidedAgentCard): void {
   assertNoCardViolations(card.name, validateAgentCardContent(card));
 }
 
 /**
- * Throws an `Error` if `violations` is not empty. The error is not an `A2AError`, because the violations were
- * caused by the author of the agent and not by a caller.
+ * Throws an `Error` if `violations` is not empty. The error is not an `A2AError`, because the author of the
+ * agent, and not a caller, caused the violations.
  */
 export function assertNoCardViolations(name: string, violations: readonly FieldViolation[]): void {
   if (violations.length === 0) return;
@@ -20,7 +20,7 @@ export function assertNoCardViolations(name: string, violations: readonly FieldV
 }
 
 /**
- * Returns all violations in the content of an agent card with their paths, or an empty array. The validation
+ * Returns an array of all violations in the content of an agent card, each with its path. The validation
  * covers empty names, duplicates, URLs, media types, and references to security schemes. If the card declares
  * no security schemes, references to schemes are not checked, because the server may declare the schemes. The
  * types of card members are not validated, because the compiler or a decoder checks the types.

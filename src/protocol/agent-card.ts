@@ -6,7 +6,7 @@ import type { JsonObject } from "./json.ts";
  */
 type ProtocolBinding = "JSONRPC" | "HTTP+JSON" | "GRPC" | (string & {});
 
-/** A URL at which an agent serves one protocol binding in one version (A2A §4.4.6). */
+/** A URL where an agent serves one protocol binding in one version (A2A §4.4.6). */
 export interface AgentInterface {
   url: string;
   protocolBinding: ProtocolBinding;

@@ -1,9 +1,9 @@
 import type { JsonObject } from "./json.ts";
 
 /**
- * Reasons of the errors that A2A defines (A2A §3.3.2), in the spelling of the wire format. `scripts/docs`
- * copies the comment of each reason into `docs/reference/errors.md`. Each comment states the cause of the
- * error and, after "To do:", the remedy.
+ * Error reasons that A2A defines (A2A §3.3.2), spelled as in the wire format. `scripts/docs` copies the
+ * comment of each reason into `docs/reference/errors.md`. Each comment states the cause of the error and,
+ * after "To do:", the remedy.
  */
 type A2AErrorReason =
   /**
@@ -49,7 +49,7 @@ type A2AErrorReason =
    */
   | "VERSION_NOT_SUPPORTED";
 
-/** Reasons of the transport errors that A2A adopts from JSON-RPC, HTTP, and gRPC. */
+/** Reasons for transport errors, which A2A adopts from JSON-RPC, HTTP, and gRPC. */
 type TransportErrorReason =
   /**
    * The request body is incomplete or is not valid JSON in UTF-8. To do: send one JSON object as the
@@ -63,7 +63,7 @@ type TransportErrorReason =
   | "INVALID_REQUEST"
   /**
    * The JSON-RPC method does not exist in the requested A2A version. A2A 0.3 and 1.0 have different method
-   * names. To do: use a method of the version in the `A2A-Version` header.
+   * names. To do: use a method that the version in the `A2A-Version` header defines.
    */
   | "METHOD_NOT_FOUND"
   /**
@@ -123,11 +123,11 @@ export interface FieldViolation {
 
 export interface A2AErrorOptions {
   violations?: readonly FieldViolation[];
-  /** String values that describe the error, for example the value of `taskId`. */
+  /** Named string values that describe the error, for example `taskId`. */
   metadata?: Record<string, string>;
   /** Additional details of the error as ProtoJSON `Any` objects, each with an `@type` member. */
   details?: readonly JsonObject[];
-  /** Time in seconds after which the client may retry the request. */
+  /** Time in seconds that the client must wait before it retries the request. */
   retryAfter?: number;
   cause?: unknown;
 }

@@ -2,6 +2,7 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {
   canMergeChunks,
+  isChunkReplacedBy,
   fold,
   isEventRefusal,
   MergedChunk,
@@ -218,6 +219,7 @@ function mergeChunks(events: TaskEvent[]): TaskEvent[] {
       growing.add(event.artifactUpdate);
       merged[merged.length - 1] = growing.event;
     } else {
+      if (last && isChunkReplacedBy(last, event)) merged.pop();
       merged.push(event);
       growing = undefined;
     }
@@ -259,6 +261,15 @@ describe("merging chunks", () => {
     ["a status", createStatusEvent("TASK_STATE_WORKING"), createChunkEvent("x")],
   ])("does not merge %s", (_, second, first) => {
     expect(canMergeChunks(first, second)).toBe(false);
+  });
+
+  it("drops a chunk that the next chunk of the artifact replaces", () => {
+    const chunks = [createChunkEvent("Hel"), createChunkEvent("lo", { append: true })];
+    const whole = createChunkEvent("Hello", { lastChunk: true });
+    const other = createChunkEvent("Hello", { id: "b" });
+    expect(mergeChunks([...chunks, whole])).toEqual([whole]);
+    expect(mergeChunks([...chunks, other])).toEqual([createChunkEvent("Hello"), other]);
+    expect(mergeChunks([whole, createChunkEvent("Hi")])).toEqual([whole, createChunkEvent("Hi")]);
   });
 
   it("does not merge a chunk with more than its text", () => {

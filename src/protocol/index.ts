@@ -5,26 +5,26 @@
  *
  * Glossary
  * - agent: code that performs work and yields events, independent of HTTP.
- * - task: a unit of work with a state, always the result of folding the task's events.
+ * - task: a unit of work with a state, which is always the result of folding the task's events.
  * - event: a change of a task, numbered 1, 2, 3 … in the task's log.
  * - log: the append-only list of a task's events.
  * - fold: the function that applies one event to a task.
- * - seq: the sequence number of an event, also used as the SSE event id and as the cursor from which a reader
- *   resumes.
+ * - seq: the sequence number of an event, also used as the SSE event id and as the cursor for resuming a
+ *   stream.
  * - turn: the processing of one message to a task, including everything that the agent does in response.
  * - run: one execution of an agent for a turn. A task never has two runs at the same time.
  * - runner: the single writer of a task.
  * - reader, subscription: a consumer that follows the events of a task and never changes the task.
- * - caller: the authenticated principal that sends requests and owns tasks and contexts, as (tenant,
- *   principal).
+ * - caller: the authenticated sender of requests, which owns tasks and contexts and is identified by tenant
+ *   and principal.
  * - client: a program that sends A2A requests.
  * - user: a person who communicates with an agent.
  * - context: a conversation that groups tasks, identified by `contextId`.
  * - artifact: an output of a task, which can grow chunk by chunk.
  * - terminal: describes the states that end a task (COMPLETED, FAILED, CANCELED, and REJECTED).
- * - interrupted: describes the states in which a task waits for its user (INPUT_REQUIRED and AUTH_REQUIRED).
- * - card: an agent card, which is the A2A document in which an agent describes itself. Cards of the card
- *   protocol are always called message cards, or by their type, for example task cards.
+ * - interrupted: describes the states of a task that waits for its user (INPUT_REQUIRED and AUTH_REQUIRED).
+ * - card: an agent card, which is the A2A document that describes an agent. Cards of the card protocol are
+ *   always called message cards, or by their type, for example task cards.
  * - binding: a transport for requests (JSON-RPC, HTTP+JSON, or gRPC).
  * - interface: one binding in one A2A version at one URL.
  * - dialect: the encoding of one A2A version on one binding. Internally, Colloquy uses only A2A 1.0. The
@@ -55,6 +55,9 @@ export type { Artifact, Task, TaskState, TaskStatus } from "./task.ts";
 export { isInterrupted, isTerminal, formatTaskState, TASK_STATES } from "./task.ts";
 export type { StreamResponse, TaskArtifactUpdateEvent, TaskEvent, TaskStatusUpdateEvent } from "./event.ts";
 export { getEventTaskId, getEventTaskState } from "./event.ts";
+export type { NewArtifactContent } from "./artifact-content-tracker.ts";
+export { ArtifactContentTracker, computeNewParts } from "./artifact-content-tracker.ts";
+export { type ArtifactEnding, splitLastPiece } from "./artifact-ending.ts";
 export type { EventTransition, EventRefusal } from "./fold.ts";
 export {
   fold,
@@ -66,7 +69,7 @@ export {
 } from "./fold.ts";
 export type { EventTextEncoder } from "./log-event.ts";
 export { LogEvent } from "./log-event.ts";
-export { canMergeChunks, MergedChunk } from "./merged-chunk.ts";
+export { canMergeChunks, isChunkReplacedBy, MergedChunk } from "./merged-chunk.ts";
 export type {
   AgentCapabilities,
   AgentCard,

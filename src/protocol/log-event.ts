@@ -1,17 +1,17 @@
 import type { TaskEvent } from "./event.ts";
 
-/** Encodes an event as one line of text, for example as JSON of another protocol version. */
+/** Encodes an event as one line of text, for example as the JSON of another protocol version. */
 export type EventTextEncoder = (event: TaskEvent) => string;
 
 /**
  * An event in a task's log. The runner creates log events from objects, and a store creates log events from
- * JSON text. A log event is created with one form, either an object or JSON text, and computes the other form
- * on first use. An event is therefore serialized at most once for any number of readers.
+ * JSON text. A log event is created from either an object or JSON text, and computes the other form on first
+ * use. An event is therefore serialized at most once for any number of readers.
  */
 export class LogEvent {
   /**
-   * Sequence number in the log (1, 2, 3 … without gaps), or 0 for an event outside of any log, such as a
-   * reply without a task.
+   * Sequence number in the log (1, 2, 3 … without gaps). An event outside a log, such as a reply without a
+   * task, has the number 0.
    */
   readonly seq: number;
   #event: TaskEvent | undefined;
@@ -43,8 +43,8 @@ export class LogEvent {
   }
 
   /**
-   * Returns the event in the encoding of `encoder`. The log event caches the result of the most recent
-   * encoder for all readers.
+   * Returns the event as `encoder` encodes it. The log event caches the result of the most recent encoder for
+   * all readers.
    */
   encodeWith(encoder: EventTextEncoder): string {
     if (this.#cachedEncoding?.encoder !== encoder)

@@ -21,6 +21,7 @@ const LEGACY_MODES: Readonly<Record<string, string>> = {
  * `image/*`. The comparison of media types ignores parameters and letter case.
  */
 export function matchesMediaType(modes: readonly string[], mediaType: string): boolean {
+  if (modes.includes(mediaType)) return true;
   const type = normalizeMediaType(mediaType);
   return modes.some((mode) => {
     const pattern = LEGACY_MODES[normalizeMediaType(mode)] ?? normalizeMediaType(mode);

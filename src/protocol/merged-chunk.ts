@@ -17,6 +17,18 @@ export function canMergeChunks(first: TaskEvent, second: TaskEvent): boolean {
   return last !== undefined && next !== undefined && isPlainTextPart(last) && isPlainTextPart(next);
 }
 
+/**
+ * Returns true if `second` replaces the artifact to which `first` adds a chunk, so that `first` has no effect.
+ * Agents often end an artifact with its entire content.
+ */
+export function isChunkReplacedBy(first: TaskEvent, second: TaskEvent): boolean {
+  if (!("artifactUpdate" in first) || !("artifactUpdate" in second)) return false;
+  const a = first.artifactUpdate;
+  const b = second.artifactUpdate;
+  const isReplacement = !b.append && a.artifact.artifactId === b.artifact.artifactId;
+  return isReplacement && !a.lastChunk && !a.metadata;
+}
+
 /** Returns true if a chunk has one part and no members that merging would discard. */
 function isChunkMergeableWithoutLoss({ metadata, artifact }: TaskArtifactUpdateEvent): boolean {
   const { parts, name, description, extensions } = artifact;
@@ -24,8 +36,8 @@ function isChunkMergeableWithoutLoss({ metadata, artifact }: TaskArtifactUpdateE
 }
 
 /**
- * An event to which later chunks are added without copying the earlier text. The first event of a merged
- * chunk is not modified.
+ * An event that can grow by later chunks without copying the earlier text. The first event of a merged chunk
+ * is not modified.
  */
 export class MergedChunk {
   readonly event: { artifactUpdate: TaskArtifactUpdateEvent };

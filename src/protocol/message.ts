@@ -21,7 +21,7 @@ export interface RawPart extends PartBase {
 }
 
 export interface UrlPart extends PartBase {
-  /** URL from which the file content can be downloaded. */
+  /** URL for downloading the file content. */
   url: string;
 }
 

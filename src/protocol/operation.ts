@@ -4,7 +4,7 @@ import type { JsonObject } from "./json.ts";
 import type { Message } from "./message.ts";
 import type { Task, TaskState } from "./task.ts";
 
-/** Credentials with which the server authenticates to the receiver of a push notification (A2A §4.3.2). */
+/** Credentials that the server sends to the receiver of a push notification (A2A §4.3.2). */
 export interface AuthenticationInfo {
   scheme: string;
   credentials?: string;
@@ -42,7 +42,7 @@ export interface SendMessageRequest {
   metadata?: JsonObject;
 }
 
-/** Response to a message, which is either a task or a message without a task. */
+/** Response to a message: either a task, or a message without a task. */
 export type SendMessageResponse = { task: Task } | { message: Message };
 
 export interface GetTaskRequest {
@@ -59,7 +59,7 @@ export interface ListTasksRequest {
   pageSize?: number;
   pageToken?: string;
   historyLength?: number;
-  /** Earliest status time of the tasks that the response lists, in ISO 8601. */
+  /** Earliest status time of the listed tasks, in ISO 8601. */
   statusTimestampAfter?: string;
   includeArtifacts?: boolean;
 }

@@ -63,7 +63,7 @@ export function isTerminal(state: TaskState): state is TerminalState {
   );
 }
 
-/** Returns true for the states INPUT_REQUIRED and AUTH_REQUIRED, in which the task waits for its user. */
+/** Returns true for INPUT_REQUIRED and AUTH_REQUIRED, the states of a task that waits for its user. */
 export function isInterrupted(state: TaskState): boolean {
   return state === "TASK_STATE_INPUT_REQUIRED" || state === "TASK_STATE_AUTH_REQUIRED";
 }

@@ -2,8 +2,8 @@ import type { Paragraph } from "../cards/index.ts";
 import type { JsonObject, JsonValue } from "../protocol/index.ts";
 
 /**
- * A source document in the context of a task. In a task card, the list `context.documents` contains documents
- * as `{title, sentences}` or `{title, text}`.
+ * A source document in a task's context. In a task card, the list `context.documents` contains documents as
+ * `{title, sentences}` or `{title, text}`.
  */
 export interface ContextDocument extends Paragraph {
   /** Identifier of the document, which planners use in actions. Default: the title. */
@@ -22,8 +22,8 @@ export function parseContextDocuments(context: JsonObject | undefined): ContextD
 }
 
 /**
- * Selects documents of a task by id or title, in the order of the context. `unknown` lists the requested ids
- * and titles that match no document.
+ * Selects a task's documents by id or title, and keeps the order that the documents have in the context.
+ * `unknown` lists the requested ids and titles that match no document.
  */
 export function selectContextDocumentsByName(
   context: JsonObject | undefined,

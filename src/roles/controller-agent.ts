@@ -31,10 +31,10 @@ interface ActiveProblem {
 }
 
 /**
- * Creates an A2A agent through which users submit problems to a controller. The agent treats each plain text
- * message as a problem. For each message card between the roles, the agent reports progress as one line of
- * text. The artifact `answer` contains the final answer, and the artifact `flow` contains a diagram of the
- * message cards. The agent forwards queries from the roles to the user.
+ * Creates an A2A agent that passes problems from users to a controller. The agent treats each plain text
+ * message as a problem. For each message card between the roles, the agent reports one line of text as
+ * progress. The artifact `answer` contains the final answer, and the artifact `flow` contains a diagram of
+ * the message cards. The agent forwards queries from the roles to the user.
  */
 export function createControllerAgent(options: ControllerAgentOptions): Agent {
   const { name = "controller", description = "Solves problems with a planner and its solvers." } = options;

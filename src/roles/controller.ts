@@ -23,8 +23,8 @@ import type { QueryAnswer } from "./role.ts";
 /** Options for `createController`. */
 export interface ControllerOptions extends RoleRuntimeOptions {
   /**
-   * Callback that answers queries from the role that solves the problem. Without the query callback, queries
-   * get no answer, and the role continues its work.
+   * Callback that answers queries from the role that solves the problem. If there is no callback, queries get
+   * no answer, and the role continues its work.
    */
   readonly answerQuery?: (query: QueryCard) => QueryAnswer | undefined | Promise<QueryAnswer | undefined>;
 }
@@ -38,13 +38,13 @@ export interface ControllerSolveRequest {
   readonly context?: JsonObject;
   readonly dataset?: string;
   readonly sampleId?: string;
-  /** Id of the experiment run, which is a new id by default. */
+  /** Id of the experiment run. By default, the controller creates a new id. */
   readonly runId?: string;
-  /** Id of the A2A context for all tasks of the problem, which is a new id by default. */
+  /** Id of the A2A context for all tasks of the problem. By default, the controller creates a new id. */
   readonly contextId?: string;
   /**
    * Signal that stops the work on the problem. If the abort reason is a control card, the controller forwards
-   * the parameters of the control card.
+   * the card's parameters to the role.
    */
   readonly signal?: AbortSignal;
   /**
@@ -53,11 +53,11 @@ export interface ControllerSolveRequest {
    */
   readonly deadlineMs?: number;
   /**
-   * With `full`, every role relays all of its sent and received message cards to the controller. Relayed
+   * With `full`, every role relays all message cards that it sends or receives to the controller. Relayed
    * message cards appear in `cards` of the `Solution`. Default: `none`.
    */
   readonly relay?: "none" | "full";
-  /** W3C `traceparent` of the problem's trace, which is a new trace by default. */
+  /** W3C `traceparent` of the problem's trace. By default, the problem starts a new trace. */
   readonly traceparent?: string;
   /** Callback that answers queries about the problem. Default: `answerQuery` of the controller. */
   readonly answerQuery?: ControllerOptions["answerQuery"];
@@ -81,12 +81,12 @@ export interface ControllerSolveResult {
   readonly taskId: string | undefined;
 }
 
-/** Controller that sends problems to roles and sends control cards while the roles work. */
+/** Controller that sends problems to roles, and control cards while the roles work. */
 export interface Controller {
   /**
    * Sends a problem to a role and resolves with the role's reply. If the role or the transport fails, the
-   * promise resolves with an error card. Rejects with `INVALID_PARAMS` only if the problem does not form a
-   * valid task card.
+   * promise resolves with an error card. Rejects with `INVALID_PARAMS` only if the problem cannot be
+   * converted to a valid task card.
    */
   solve(problem: ControllerSolveRequest): Promise<ControllerSolveResult>;
   /**
@@ -97,7 +97,7 @@ export interface Controller {
   sendControl(taskId: string, action: string, parameters?: JsonObject): Promise<ControlCard>;
 }
 
-/** Creates a controller that sends problems to roles and stops the work after each problem's deadline. */
+/** Creates a controller that sends problems to roles and stops work on a problem when its deadline passes. */
 export function createController(options: ControllerOptions): Controller {
   const runtime = createRoleRuntime(CONTROLLER, options);
   const activeProblems = new Map<

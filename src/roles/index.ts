@@ -1,6 +1,6 @@
 /**
  * Roles that exchange message cards over A2A: a controller, planners, and solvers. `src/cards` defines the
- * message cards, and `src/roles` defines which role sends each type of message card, and when.
+ * message cards, and `src/roles` defines which role sends each type of card and when.
  */
 export type { ModelReply, ModelRequest, StructuredModelInput, RoleModel } from "./role-model.ts";
 export {

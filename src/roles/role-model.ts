@@ -8,7 +8,7 @@ import type { JsonObject } from "../protocol/index.ts";
 export interface RoleModel {
   /** Identifier of the model in recordings and tables, for example `openai:gpt-5-mini` or `oracle`. */
   readonly id: string;
-  /** Type of evidence in recordings, which states how the model produced its answers. */
+  /** Type of evidence in recordings. The type states how the model produced its answers. */
   readonly evidenceKind: AnswerEvidenceSource;
   /**
    * Sends one request to the model and resolves with the reply. Rejects if the model is unavailable. If
@@ -44,27 +44,21 @@ export interface ModelMessage {
 /** Structured form of a model request. `kind` distinguishes requests to planners, solvers, and answerers. */
 export type StructuredModelInput = PlannerModelInput | SolverModelInput | AnswererModelInput;
 
-/** A request for the next action of a planner. */
+/** A request for the planner's next action. */
 export interface PlannerModelInput {
   readonly kind: "plan";
   /** Task card that the planner received. */
   readonly task: TaskCard;
   /** Replies that the solvers have sent to the planner, in order. */
   readonly findings: readonly SolverFinding[];
-  /**
-   * Number of the planner's current turn, starting at 1. In the last turn, the planner can use only a final
-   * answer.
-   */
+  /** Number of the planner's current turn, starting at 1. In the last turn, the planner can only answer. */
   readonly turn: number;
   readonly maxTurns: number;
-  /** Number of solver calls that the planner may still make. `undefined` means no limit. */
+  /** Number of solver calls that remain for the planner. `undefined` means no limit. */
   readonly solverCallsLeft: number | undefined;
   /** Dispatch mode of the planner, which is `chained`, `plan-first`, or `parallel`. */
   readonly mode: string;
-  /**
-   * Reason why the planner rejected the previous reply of the model. The rejection reason exists only if the
-   * request is a retry.
-   */
+  /** Reason why the planner rejected the previous reply of the model. Only a retry has a rejection reason. */
   readonly rejectionReason?: string;
 }
 
@@ -92,7 +86,7 @@ interface AnswererModelInput {
   readonly task: TaskCard;
   /** Prompting method: `cot` asks the model to reason step by step, and `direct` asks for the answer only. */
   readonly style: "cot" | "direct";
-  /** Number of the answer sample, starting at 1. An answerer can request several samples for one problem. */
+  /** Number of the sampled answer, starting at 1. An answerer can request several samples for one problem. */
   readonly sampleNumber: number;
 }
 

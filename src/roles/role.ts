@@ -12,7 +12,7 @@ import type { JsonObject } from "../protocol/index.ts";
 import type { ModelReply, ModelRequest } from "./role-model.ts";
 
 /**
- * A role of the card protocol, which performs tasks and answers queries. A role sends and receives message
+ * A role in the card protocol. A role performs tasks and answers queries. A role sends and receives message
  * cards and is independent of the transport.
  */
 export interface Role {
@@ -52,15 +52,15 @@ export type TaskOutcome =
     };
 
 /**
- * The interface between a role and its environment during one task. A recording is complete because all model
- * calls and all message cards pass through the `TaskContext`. After a model call, the role's next message
- * card reports the token usage.
+ * The interface between a role and its environment while the role works on one task. All model calls and all
+ * message cards pass through the `TaskContext`, so recordings are complete. The role's next message card
+ * reports the token usage of the model call.
  */
 export interface TaskContext {
   readonly task: TaskCard;
   /**
-   * Signal that aborts if a task is stopped, is canceled, or exceeds its deadline. If a control card stopped
-   * the task, the abort reason is that control card.
+   * Signal that aborts when the task is stopped, is canceled, or exceeds its deadline. If a control card
+   * stopped the task, the abort reason is that control card.
    */
   readonly signal: AbortSignal;
   /** Calls the role's model with a request. */
@@ -69,17 +69,20 @@ export interface TaskContext {
    * Sends a task to another role and resolves with the final reply. If the other role or the transport fails,
    * the promise resolves with an `ErrorCard`. If the other role sends a query, the `answerQuery` method of
    * the sending role answers the query. Rejects with the abort reason if `signal` aborts. Rejects with
-   * `INVALID_PARAMS` if the request does not form a valid task card.
+   * `INVALID_PARAMS` if the request cannot be converted to a valid task card.
    */
   delegate(task: DelegationRequest): Promise<ResultCard | ErrorCard>;
   /**
    * Sends a query to another role or to the requester, and resolves with the answer. The answer has the
    * status `error` if the recipient cannot answer the query. If the transport fails, the promise resolves
-   * with an `ErrorCard`. The requester receives only one query at a time. During the query, the A2A task has
-   * the state `INPUT_REQUIRED`.
+   * with an `ErrorCard`. The requester receives only one query at a time. While the requester answers the
+   * query, the A2A task has the state `INPUT_REQUIRED`.
    */
   sendQuery(query: QueryRequest): Promise<ResultCard | ErrorCard>;
-  /** Reports an error while the task continues. The sent `ErrorCard` replies to no message card. */
+  /**
+   * Reports an error while the task continues. The method sends an `ErrorCard` that is not a reply to another
+   * card.
+   */
   notifyRequesterOfError(error: Extract<TaskOutcome, { error: string }>): void;
   /**
    * Removes and returns all control cards that have arrived, for example `budget`. The control card `stop`

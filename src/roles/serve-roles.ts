@@ -4,14 +4,14 @@ import type { RoleTarget } from "./a2a/role-client-pool.ts";
 import { createRoleAgent, type RoleAgentOptions } from "./a2a/role-agent.ts";
 import type { Role } from "./role.ts";
 
-/** A role to serve, with options for this role, for example a model. */
+/** A role to serve, with its own options, such as a model. */
 export interface ServedRoleOptions extends Omit<RoleAgentOptions, "roleTargets"> {
   readonly role: Role;
 }
 
 /** Options for `serveRoles`. */
 export interface ServeRolesOptions extends Omit<RoleAgentOptions, "model" | "agentCard"> {
-  /** Roles to serve, by the names under which the roles address each other. */
+  /** Roles to serve, by role name. The roles use these names to address each other. */
   readonly roles: Readonly<Record<string, Role | ServedRoleOptions>>;
   /**
    * With `apart`, each role has a separate server and port. With `together`, all roles share one server.
@@ -19,8 +19,8 @@ export interface ServeRolesOptions extends Omit<RoleAgentOptions, "model" | "age
    */
   readonly serverLayout?: "apart" | "together";
   /**
-   * Address on which the first role server listens. Default: any free port of 127.0.0.1. If `port` is set,
-   * the servers use consecutive ports that start at `port`.
+   * Listen address of the first role server. Default: any free port of 127.0.0.1. If `port` is set, the
+   * servers use consecutive ports that start at `port`.
    */
   readonly listenOptions?: Omit<ListenOptions, "grpc">;
   /** Options of the role servers. By default, role servers store tasks in memory. */
@@ -29,7 +29,7 @@ export interface ServeRolesOptions extends Omit<RoleAgentOptions, "model" | "age
 
 /** The running servers of all served roles. */
 export interface ServedRoles {
-  /** URL of each role by role name, as `createController` requires in `roleTargets`. */
+  /** URL of each role, by role name. Pass `urls` to `createController` as `roleTargets`. */
   readonly urls: Readonly<Record<string, string>>;
   /**
    * Stops the roles and their servers. On shutdown, running tasks have `graceMs` milliseconds to finish.
@@ -90,8 +90,8 @@ export async function serveRoles(options: ServeRolesOptions): Promise<ServedRole
 }
 
 /**
- * Creates the error for a role if the role name differs from the key in `roles`. A role would reject all
- * message cards, because the recipient would have a different role name.
+ * Creates the error for a role whose name differs from its key in `roles`. Such a role would reject all
+ * message cards, because the cards would be addressed to a different role name.
  */
 function createRoleNameMismatchError(name: string, actualName: string): Error {
   return new Error(

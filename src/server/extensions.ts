@@ -10,6 +10,7 @@ const EXTENSIONS_HEADER_BY_VERSION: Readonly<Record<ProtocolVersion, string>> = 
   "0.3": "x-a2a-extensions",
 };
 const NO_EXTENSIONS: readonly string[] = [];
+const NO_REQUESTED_EXTENSIONS: ReadonlySet<string> = new Set();
 
 interface HeaderReader {
   header(name: string): string | undefined;
@@ -29,6 +30,7 @@ export function activateExtensions(
   const requested = parseRequestedExtensions(request, version);
   const missing = declared.filter(({ uri, required }) => required && !requested.has(uri));
   if (missing.length > 0) throw createExtensionRequiredError(missing, version);
+  if (requested.size === 0) return NO_EXTENSIONS;
   const known = new Set(declared.map(({ uri }) => uri));
   return [...requested].filter((uri) => known.has(uri));
 }
@@ -40,9 +42,10 @@ export function buildExtensionHeaders(
   return { [EXTENSIONS_HEADER_BY_VERSION[version]]: activated.join(", ") };
 }
 
-function parseRequestedExtensions(request: HeaderReader, version: ProtocolVersion): Set<string> {
+function parseRequestedExtensions(request: HeaderReader, version: ProtocolVersion): ReadonlySet<string> {
   const versionHeader = request.header(EXTENSIONS_HEADER_BY_VERSION[version]) ?? "";
   const v1Header = version === "0.3" ? (request.header(EXTENSIONS_HEADER_BY_VERSION["1.0"]) ?? "") : "";
+  if (versionHeader === "" && v1Header === "") return NO_REQUESTED_EXTENSIONS;
   const uris = `${versionHeader},${v1Header}`.split(",").map((uri) => uri.trim());
   return new Set(uris.filter((uri) => uri !== ""));
 }

@@ -6,11 +6,11 @@ export interface HttpRequest {
   /** URL query without the question mark, or an empty string if the URL has no query. */
   readonly query: string;
   /**
-   * URL scheme, host, and port with which the client reached this server, for example
+   * URL scheme, host, and port that the client used to reach this server, for example
    * `http://127.0.0.1:4100`.
    */
   readonly origin: string;
-  /** Returns the value of a header. The parameter is the header name in lower case. */
+  /** Returns the value of a header. The parameter must be the header name in lower case. */
   header(name: string): string | undefined;
   /**
    * Returns the complete request body as text. Rejects with PAYLOAD_TOO_LARGE if the body is larger than
@@ -21,7 +21,7 @@ export interface HttpRequest {
   certificate?(): ClientCertificate | undefined;
 }
 
-/** Data of a TLS client certificate, in the format of `X509Certificate` of `node:crypto`. */
+/** TLS client certificate, with the same members as `X509Certificate` of `node:crypto`. */
 export interface ClientCertificate {
   readonly subject: string;
   readonly subjectAltName?: string | undefined;

@@ -7,7 +7,7 @@ import { A2AError, matchesMediaType, getMediaType, type Message } from "../proto
  * modes accepts every media type. Every agent accepts files without a media type.
  */
 export function assertAcceptedInputModes({ parts }: Message, agentDescription: AgentDescription): void {
-  const modes = collectInputModes(agentDescription);
+  const modes = getInputModes(agentDescription);
   if (!modes) return;
   const violations = parts.flatMap((part, index) => {
     const type = getMediaType(part);
@@ -20,6 +20,15 @@ export function assertAcceptedInputModes({ parts }: Message, agentDescription: A
   const more = violations.length > 1 ? ` (and ${violations.length - 1} more)` : "";
   const text = `${first.field} ${first.description}${more}.`;
   throw new A2AError("CONTENT_TYPE_NOT_SUPPORTED", text, { violations });
+}
+
+const inputModesByDescription = new WeakMap<AgentDescription, readonly string[] | undefined>();
+
+/** Returns the cached input modes of a description, because they are needed for every message. */
+function getInputModes(description: AgentDescription): readonly string[] | undefined {
+  if (!inputModesByDescription.has(description))
+    inputModesByDescription.set(description, collectInputModes(description));
+  return inputModesByDescription.get(description);
 }
 
 function collectInputModes({ defaultInputModes, skills = [] }: AgentDescription): string[] | undefined {

@@ -4,8 +4,8 @@ import type { ServerOptions } from "./server-options.ts";
 
 /**
  * Throws an error if the server would listen beyond loopback without authentication, unless
- * `allowUnauthenticated` is set. Throws an error if a server with card signing would listen beyond loopback
- * without `publicUrl`.
+ * `allowUnauthenticated` is set. Throws an error if a server that signs agent cards would listen beyond
+ * loopback without `publicUrl`.
  */
 export function assertSafeToListenOnHost(
   host: string,

@@ -13,17 +13,17 @@ export interface MountedHandler {
   matchesPath(path: string): boolean;
   /**
    * Returns the response to a request. `createCallerAgentAccess` authenticates the request with the server's
-   * option `authenticate`. The context provides access to the agents as the caller. `createCallerAgentAccess`
-   * rejects with an `A2AError` if authentication fails. If the handler does not call `createCallerAgentAccess`,
-   * the response is public.
+   * option `authenticate`. The returned context accesses the agents on behalf of the caller.
+   * `createCallerAgentAccess` rejects with an `A2AError` if authentication fails. If the handler does not
+   * call `createCallerAgentAccess`, the response is public.
    */
   handle(request: Request, createCallerContext: () => Promise<CallerAgentAccess>): Promise<Response>;
 }
 
-/** Provides an authenticated caller with access to the agents of a server. */
+/** Accesses the agents of a server on behalf of an authenticated caller. */
 export interface CallerAgentAccess {
   readonly caller: Caller;
-  /** Base URL of the agents, which only the `fetch` function of the caller context can reach. */
+  /** Base URL of the agents. Only the `fetch` function of the caller context can reach this URL. */
   readonly url: string;
   /** Sends a request from the caller to the server, without a network connection. */
   readonly fetch: (request: Request) => Promise<Response>;

@@ -37,9 +37,7 @@ export class NodeRequest implements HttpRequest {
     return `${encrypted ? "https" : "http"}://${this.header("host") ?? "localhost"}`;
   }
 
-  /**
-   * Searches the raw headers. A few linear searches are faster than the header object that Node would build.
-   */
+  /** Searches the raw headers. A few linear searches are faster than building the header object of Node. */
   header(name: string): string | undefined {
     const { rawHeaders } = this.#incoming;
     let found: string | undefined;
@@ -134,13 +132,14 @@ export function sendReply(reply: HttpReply, request: HttpRequest, outgoing: Serv
     return;
   }
   const text = typeof body === "string" ? body : "";
-  outgoing.writeHead(status, { ...headers, "content-length": Buffer.byteLength(text) });
-  outgoing.end(request.method === "HEAD" ? undefined : text, selectLatin1OrUtf8(text));
+  const byteLength = Buffer.byteLength(text);
+  outgoing.writeHead(status, { ...headers, "content-length": byteLength });
+  outgoing.end(request.method === "HEAD" ? undefined : text, selectLatin1OrUtf8(text, byteLength));
 }
 
 /** Returns `latin1` if the text is ASCII, because Node writes `latin1` text much faster than `utf8` text. */
-function selectLatin1OrUtf8(text: string): "latin1" | "utf8" {
-  return Buffer.byteLength(text) === text.length ? "latin1" : "utf8";
+function selectLatin1OrUtf8(text: string, byteLength = Buffer.byteLength(text)): "latin1" | "utf8" {
+  return byteLength === text.length ? "latin1" : "utf8";
 }
 
 class NodeResponseSink implements ResponseSink {

@@ -8,7 +8,7 @@ export interface PublishedJwksProvider {
 }
 
 /**
- * Creates a provider of the public keys for signatures of agent cards and push notifications. Returns
+ * Creates a provider of the public keys that verify the server's agent cards and push notifications. Returns
  * `undefined` if the server signs neither agent cards nor push notifications. The provider lists each public
  * key only once, because verifiers reject two keys with the same id.
  */

@@ -10,7 +10,7 @@ export type StoreOption = TaskStore | "memory" | `sqlite:${string}`;
 /** The default task store, a SQLite file in the working directory. */
 const DEFAULT_SQLITE_STORE_OPTION = "sqlite:.colloquy/colloquy.db";
 
-/** Creates the task store for a value of the option `store`, without opening the task store. */
+/** Creates the task store that the `store` option selects, but does not open the task store. */
 export function resolveStore(option: StoreOption = DEFAULT_SQLITE_STORE_OPTION): TaskStore {
   if (typeof option !== "string") return option;
   if (option === "memory") return new MemoryStore();

@@ -22,7 +22,7 @@ export interface RouterContext extends BindingContext {
   /** Base URL of the URLs in agent cards. The default base URL is the origin of the request. */
   readonly publicUrl: string | undefined;
   /**
-   * Provides the public keys for signatures of agent cards and push notifications. A server that signs
+   * Provides the public keys that verify the server's agent cards and push notifications. A server that signs
    * neither agent cards nor push notifications has no key provider.
    */
   readonly jwksProvider: PublishedJwksProvider | undefined;
@@ -63,7 +63,7 @@ function createAgentNotFoundError(place: string): A2AError {
   return new A2AError("NOT_FOUND", `This server has no agent ${place}; GET /a2a lists its agents.`);
 }
 
-/** Returns the agent in a request path, and the rest of the path. */
+/** Returns the agent that a request path addresses, and the rest of the path. */
 function findAgentByPath(
   path: string,
   { agents, defaultAgent }: RouterContext,
@@ -93,6 +93,7 @@ function findAgentByAssistantId(
 }
 
 function decodeUriComponentOrEmpty(text: string): string {
+  if (!text.includes("%")) return text;
   try {
     return decodeURIComponent(text);
   } catch {

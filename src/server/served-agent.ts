@@ -2,12 +2,12 @@ import type { Agent, Engine } from "../engine/index.ts";
 import { AgentCardPublisher, type AgentCardOptions } from "./card/agent-card-publisher.ts";
 import type { TenantAcceptanceCheck } from "./accepted-tenants.ts";
 
-/** An agent of a server, with the agent's engine and agent card. */
+/** An agent that a server serves, with its engine and agent card. */
 export interface ServedAgent {
   readonly id: string;
   readonly engine: Engine;
   readonly cardPublisher: AgentCardPublisher;
-  /** Whether the server rejects or accepts message parts with media types that the agent does not declare. */
+  /** Policy for message parts whose media type the agent does not declare. */
   readonly inputModePolicy: "enforce" | "ignore";
   /**
    * Function that rejects a caller if the server does not accept the caller's tenant. The function is
@@ -41,8 +41,8 @@ export function createServedAgent(
 }
 
 /**
- * Converts the argument of `createServer` to pairs of agent id and agent. A single agent has the id `agent`.
- * Throws an error if a value is not an agent or an agent id is not valid in a URL path.
+ * Converts the argument of `createServer` to pairs of an agent id and an agent. A single agent has the id
+ * `agent`. Throws an error if a value is not an agent or an agent id is not valid in a URL path.
  */
 export function toAgentEntries(agents: Agent | Readonly<Record<string, Agent>>): [string, Agent][] {
   const entries: [string, Agent][] = isAgent(agents) ? [["agent", agents]] : Object.entries(agents ?? {});

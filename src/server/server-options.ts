@@ -8,7 +8,7 @@ import type { StoreOption } from "./resolve-store.ts";
 import type { PushOptions } from "./push/push-service.ts";
 import type { TenantsOption } from "./accepted-tenants.ts";
 
-/** Resource limits of a server. The default values are intended for a server in one process. */
+/** Resource limits of a server. The default values are intended for a single-process server. */
 export interface ServerLimits extends Partial<EngineLimits> {
   /** Maximum size of a request body, in bytes. Default: 10 MiB. */
   readonly maxBodyBytes?: number;
@@ -57,9 +57,9 @@ export interface ServerOptions {
    */
   readonly publicUrl?: string;
   /**
-   * URL prefix under which a host app mounts this server, for example `/agents`. The host app must pass the
-   * full, unstripped request path. URLs in agent cards include `basePath` unless `publicUrl` is set. Default:
-   * no prefix.
+   * URL prefix where a host app mounts this server, for example `/agents`. The host app must pass the full,
+   * unstripped request path. URLs in agent cards include `basePath` unless `publicUrl` is set. Default: no
+   * prefix.
    */
   readonly basePath?: string;
   /** Request handlers that share the port of this server with the agents. Default: none. */
@@ -79,9 +79,9 @@ export interface ServerOptions {
    */
   readonly cardSigning?: CardSigningOptions | readonly CardSigningOptions[];
   /**
-   * Authenticates the caller of each request, with a function, an authentication scheme from `colloquy/auth`,
-   * or a list of functions and schemes. Agent cards declare the authentication schemes. Without
-   * `authenticate`, all requests have the same caller, and the server listens only on loopback.
+   * Authenticates the caller of each request. The value is a function, an authentication scheme from
+   * `colloquy/auth`, or a list of functions and schemes. Agent cards declare the authentication schemes.
+   * Without `authenticate`, all requests have the same caller, and the server listens only on loopback.
    */
   readonly authenticate?: AuthenticationOption;
   /**
@@ -110,11 +110,11 @@ export interface ServerOptions {
    */
   readonly deduplicateMessages?: boolean;
   /**
-   * Time in milliseconds after which the server sends a heartbeat on an idle stream, as an SSE comment or a
-   * gRPC ping. Default: 15,000. The value 0 disables heartbeats.
+   * Time in milliseconds before the server sends a heartbeat on an idle stream, as an SSE comment or a gRPC
+   * ping. Default: 15,000. The value 0 disables heartbeats.
    */
   readonly heartbeatMs?: number;
-  /** Time in milliseconds in which a canceled agent must stop. Default: 5,000. */
+  /** Maximum time in milliseconds that a canceled agent has to stop. Default: 5,000. */
   readonly cancelGraceMs?: number;
 }
 

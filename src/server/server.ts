@@ -42,21 +42,21 @@ import {
 
 /** Options for `Server.listen`. */
 export interface ListenOptions {
-  /** Port on which the server listens. Port 0, the default, selects any free port. */
+  /** Port that the server listens on. Port 0, the default, selects any free port. */
   readonly port?: number;
   /**
-   * Host name or IP address on which the server listens. The default host, `127.0.0.1`, accepts connections
+   * Host name or IP address that the server listens on. The default host, `127.0.0.1`, accepts connections
    * only from this machine.
    */
   readonly host?: string;
   /**
-   * Whether the server also serves gRPC on a separate port, with options for the gRPC listener. gRPC requires
-   * the packages `@grpc/grpc-js` and `@bufbuild/protobuf`. Default: false.
+   * Options for serving gRPC on a separate port, or `true` for the default options. The gRPC listener
+   * requires the packages `@grpc/grpc-js` and `@bufbuild/protobuf`. Default: false.
    */
   readonly grpc?: boolean | GrpcOptions;
 }
 
-/** The addresses on which a server listens. */
+/** The addresses that a server listens on. */
 export interface ServerAddress {
   readonly url: string;
   readonly host: string;

@@ -1,8 +1,8 @@
 import { A2AError, fold, isEventRefusal, type LogEvent, type Task } from "../protocol/index.ts";
 
 /**
- * Folds logged events into `task`. Callers must not use `task` after the call. Returns `undefined` if there
- * is neither a task nor an event.
+ * Applies logged events to `task`, and returns the result. Callers must not use `task` after the call.
+ * Returns `undefined` if there is neither a task nor an event.
  */
 export function foldLoggedEvents(task: Task | undefined, events: Iterable<LogEvent>): Task | undefined {
   let folded = task;

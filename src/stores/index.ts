@@ -1,7 +1,7 @@
 /**
- * TASK STORES. A store keeps one append-only log of events per task and folds tasks from the logs.
- * `MemoryStore` uses the memory of the process. `SqliteStore` uses a SQLite file and is the default store
- * of a server. `MemoryStore` and `SqliteStore` pass the same contract tests.
+ * TASK STORES. A store keeps an append-only event log for each task, and builds the task from the events in
+ * its log. `MemoryStore` uses the memory of the process. `SqliteStore` uses a SQLite file and is the default
+ * store of a server. `MemoryStore` and `SqliteStore` pass the same contract tests.
  */
 export { MemoryStore, type MemoryStoreOptions } from "./memory-store.ts";
 export { SqliteStore } from "./sqlite/index.ts";

@@ -18,7 +18,7 @@ import { getScopeKey } from "./task-owner-scope-key.ts";
 
 const COPY_ON_APPEND_MAX_LOG_LENGTH = 16;
 
-/** A task's log, and a task that is folded from the first events of the log. */
+/** A task's event log, and a `Task` that reflects the first events of the log. */
 interface TaskLog {
   readonly scopeData: ScopeData;
   readonly taskId: string;

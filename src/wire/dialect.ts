@@ -12,11 +12,11 @@ export type ProtocolVersion = "1.0" | "0.3";
  */
 export interface OperationCodec {
   /**
-   * Decodes the parameters of a request. Throws `INVALID_PARAMS` with every violation and the path of each
-   * violation.
+   * Decodes the parameters of a request. Throws an `INVALID_PARAMS` error that lists every violation with its
+   * path.
    */
   decodeParams<O extends OperationName>(operation: O, json: unknown): Operations[O]["params"];
-  /** Encodes the result of an operation without streaming as JSON text. */
+  /** Encodes the result of a non-streaming operation as JSON text. */
   encodeResult<O extends OperationName>(operation: O, result: Operations[O]["result"]): string;
   /**
    * Encodes one stream event as a single line of JSON. The codec creates the JSON of an event at most once
@@ -24,8 +24,7 @@ export interface OperationCodec {
    */
   encodeEvent(event: LogEvent): string;
   /**
-   * Returns `true` if the event must be the last of the client's stream, even if the engine's stream
-   * continues.
+   * Returns `true` if the client's stream must end after the event, even if the engine's stream continues.
    */
   readonly isLastEvent?: (event: LogEvent, operation: StreamingOperation) => boolean;
 }
@@ -96,6 +95,6 @@ export interface RestDialect extends OperationCodec {
     error: A2AError,
     revision: SpecPatchVersion,
   ): { readonly status: number; readonly body: object };
-  /** SSE event name of errors that occur in a stream. By default, error events have no event name. */
+  /** SSE event name for errors in a stream. By default, error events have no event name. */
   readonly failureEventName?: string;
 }

@@ -35,7 +35,7 @@ export function toErrorDetails(error: A2AError): JsonObject[] {
   return details;
 }
 
-/** Message of a received error, with a default error reason. */
+/** Message of a received error, and the reason to use if the details contain no reason. */
 interface ErrorMessageAndFallbackReason {
   message: string;
   /** Reason of the error if the error details contain no known reason. */
@@ -43,8 +43,8 @@ interface ErrorMessageAndFallbackReason {
 }
 
 /**
- * Creates an error from received error details in any format. If the details contain an ErrorInfo, its
- * reason takes precedence over `fallbackReason`.
+ * Creates an error from error details that were received in any format. If the details contain an ErrorInfo,
+ * its reason takes precedence over `fallbackReason`.
  */
 export function fromErrorDetails(
   details: unknown,

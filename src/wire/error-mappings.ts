@@ -24,15 +24,15 @@ interface ErrorMapping {
   http: number;
   grpc: GrpcStatusName;
   /**
-   * `true` if the A2A specification defines the error. Errors of the A2A specification have an ErrorInfo
-   * with the A2A domain.
+   * `true` if the A2A specification defines the error. Errors that the A2A specification defines have an
+   * ErrorInfo with the A2A domain.
    */
   isDefinedByA2A: boolean;
 }
 
 /**
  * Error codes by error reason for all bindings (A2A 1.0.1 §5.4). JSON-RPC reserves -32000 for
- * implementations. The code -32010 is not used, because the draft of A2A 1.1 reserves the code -32010.
+ * implementations. Colloquy does not use the code -32010, because the draft of A2A 1.1 reserves this code.
  */
 export const ERROR_MAPPINGS: Record<ErrorReason, ErrorMapping> = {
   TASK_NOT_FOUND: { jsonRpc: -32001, http: 404, grpc: "NOT_FOUND", isDefinedByA2A: true },
@@ -73,7 +73,7 @@ export const ERROR_MAPPINGS: Record<ErrorReason, ErrorMapping> = {
   UNAVAILABLE: { jsonRpc: -32000, http: 503, grpc: "UNAVAILABLE", isDefinedByA2A: false },
 };
 
-/** Error statuses in which A2A 1.0.0 differs from 1.0.1. */
+/** Error statuses that differ between A2A 1.0.0 and 1.0.1. */
 const ERROR_STATUS_OVERRIDES_1_0_0: Partial<
   Record<ErrorReason, Partial<Pick<ErrorMapping, "http" | "grpc">>>
 > = {
@@ -85,9 +85,7 @@ const ERROR_STATUS_OVERRIDES_1_0_0: Partial<
   VERSION_NOT_SUPPORTED: { grpc: "UNIMPLEMENTED" },
 };
 
-/**
- * Returns the HTTP status and the gRPC status of an error reason in a revision of A2A.
- */
+/** Returns the HTTP status and the gRPC status that a revision of A2A defines for an error reason. */
 export function getHttpAndGrpcErrorStatus(
   reason: ErrorReason,
   revision: SpecPatchVersion,
@@ -104,8 +102,8 @@ export function isErrorReason(value: unknown): value is ErrorReason {
 }
 
 /**
- * Returns the error reason of a JSON-RPC error code. Returns `undefined` if the code is unknown. The code
- * -32000 also returns `undefined`, because several error reasons share the code -32000.
+ * Returns the error reason for a JSON-RPC error code. Returns `undefined` if the code is unknown. Also
+ * returns `undefined` for -32000, because several error reasons share this code.
  */
 export function findReasonByJsonRpcCode(code: unknown): ErrorReason | undefined {
   return code === -32000
@@ -127,7 +125,7 @@ const ERROR_REASONS_BY_HTTP_STATUS: Readonly<Record<number, ErrorReason>> = {
   504: "UNAVAILABLE",
 };
 
-/** Returns the error reason of an HTTP status, for responses whose body has no error details. */
+/** Returns the error reason for an HTTP status, for responses whose body has no error details. */
 export function getReasonByHttpStatus(status: number): ErrorReason {
   return ERROR_REASONS_BY_HTTP_STATUS[status] ?? (status < 500 ? "INVALID_PARAMS" : "INTERNAL");
 }

@@ -14,7 +14,7 @@ export interface GrpcError {
   readonly details: readonly JsonObject[];
 }
 
-/** Converts an error to its gRPC status in a revision of A2A. */
+/** Converts an error to the gRPC status that a revision of A2A defines. */
 export function toGrpcError(error: A2AError, revision: SpecPatchVersion): GrpcError {
   return {
     status: getHttpAndGrpcErrorStatus(error.reason, revision).grpc,
@@ -24,8 +24,8 @@ export function toGrpcError(error: A2AError, revision: SpecPatchVersion): GrpcEr
 }
 
 /**
- * Converts the status of a failed gRPC call to an error. The member `status` is the name of any gRPC
- * status, even if A2A does not use this status.
+ * Converts the status of a failed gRPC call to an error. The member `status` can be the name of any gRPC
+ * status, including those that A2A does not use.
  */
 export function fromGrpcError(
   operation: OperationName,
@@ -70,7 +70,7 @@ const PUSH_CONFIG_ERROR_REASONS: Readonly<Record<string, ErrorReason>> = {
   UNIMPLEMENTED: "PUSH_NOTIFICATION_NOT_SUPPORTED",
 };
 
-/** Error reasons of gRPC statuses whose meaning depends on the operation. */
+/** Error reasons for gRPC statuses whose meaning depends on the operation. */
 const ERROR_REASONS_BY_OPERATION: Readonly<
   Partial<Record<OperationName, Readonly<Record<string, ErrorReason>>>>
 > = {

@@ -24,9 +24,7 @@ export interface JsonRpcError {
   data?: JsonObject[];
 }
 
-/**
- * An error that reports an invalid JSON-RPC request. The member `id` is the id for the error response.
- */
+/** An error that reports an invalid JSON-RPC request. The member `id` is the id of the error response. */
 export class JsonRpcRequestError extends Error {
   override readonly name: string = "JsonRpcRequestError";
   readonly id: JsonRpcId;
@@ -96,7 +94,7 @@ function createInvalidRequestError(id: JsonRpcId, violations: FieldViolation[]):
 }
 
 /**
- * Encodes a JSON-RPC response. The parameter `resultJson` is JSON text, so each event is serialized only
+ * Encodes a JSON-RPC response. The parameter `resultJson` is JSON text, so that each event is serialized only
  * once.
  */
 export function encodeJsonRpcResult(id: JsonRpcId, resultJson: string): string {

@@ -25,7 +25,7 @@ const MAX_VIOLATIONS = 100;
 const MAX_PATH_SEGMENT_LENGTH = 100;
 
 /**
- * The strictness with which the decoder checks its input.
+ * How strictly the decoder checks its input.
  * - In `strict` mode, which is used for requests, the decoder validates all values.
  * - In `tolerant` mode, which is used for responses, the decoder ignores unknown values, and missing members
  *   get defaults.
@@ -34,7 +34,7 @@ const MAX_PATH_SEGMENT_LENGTH = 100;
  */
 type DecodingMode = "strict" | "tolerant" | "canonical";
 
-/** State of a decoding process: the current path and the violations that were found. */
+/** State of a decoding process: the current path, and all violations found so far. */
 export class DecodingContext {
   readonly isStrict: boolean;
   /** `true` if missing optional members get their default value. */
@@ -82,7 +82,7 @@ export class DecodingContext {
   }
 }
 
-/** Decodes a complete request in strict mode. Throws `INVALID_PARAMS` with every violation. */
+/** Decodes a complete request in strict mode. Throws an `INVALID_PARAMS` error that lists every violation. */
 export function decodeRequestStrictly<T>(schema: DecodingSchema<T>, json: unknown, root: string): T {
   const at = new DecodingContext(root, "strict");
   const value = schema.decode(json, at);
@@ -118,7 +118,7 @@ interface FieldSchema<T> {
    * - An empty value of an `implicit` member counts as not set and is omitted.
    * - An empty value of an `optional` member is kept.
    * - A `required` member must be present and not empty.
-   * - A message has at most one of its `defineOneofMember` members, which may be empty.
+   * - A message has at most one of its `defineOneofMember` members. This member may be empty.
    */
   readonly presence: "implicit" | "optional" | "required" | "oneof";
   /**
@@ -290,7 +290,7 @@ function resolveMissingField(
   at.popPath();
 }
 
-/** Decodes the fallback value. Each message therefore gets its own complete copy. */
+/** Decodes the fallback value, so that each message gets its own complete copy. */
 function setDefaultFieldValue(
   { name, schema, fallback }: NamedFieldSchema,
   out: Record<string, unknown>,
@@ -349,7 +349,7 @@ export function createMapSchema<T>(schema: DecodingSchema<T>): DecodingSchema<Re
 }
 
 /**
- * Adds a check to a schema, which applies only to requests. The function `findViolation` returns the
+ * Adds a check to a schema. The check applies only to requests. The function `findViolation` returns the
  * description of a violation, or `undefined` if the value is valid.
  */
 export function withCheck<T>(

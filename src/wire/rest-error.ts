@@ -19,7 +19,7 @@ interface RestError {
   body: { error: { code: number; status: GrpcStatusName; message: string; details: JsonObject[] } };
 }
 
-/** Converts an error to its HTTP response in a revision of A2A. */
+/** Converts an error to the HTTP response that a revision of A2A defines. */
 export function toRestError(error: A2AError, revision: SpecPatchVersion): RestError {
   const { http, grpc } = getHttpAndGrpcErrorStatus(error.reason, revision);
   const details = toErrorDetails(error);
@@ -28,7 +28,7 @@ export function toRestError(error: A2AError, revision: SpecPatchVersion): RestEr
 
 /**
  * Converts an HTTP error response from any server to an error. The body may be a `google.rpc.Status`,
- * problem+json (used in early texts of 1.0), or the `{code, message}` object of 0.3. If the response has no
+ * problem+json (from early texts of A2A 1.0), or the `{code, message}` object of 0.3. If the response has no
  * body, the HTTP status determines the error reason.
  */
 export function fromRestError(status: number, body: unknown): A2AError {
@@ -52,7 +52,7 @@ export function fromRestError(status: number, body: unknown): A2AError {
 /**
  * Returns the error reason of a problem type. The problem type
  * `https://a2a-protocol.org/errors/task-not-found` and the type `TaskNotFoundError` of Python's 0.3 servers
- * both have the reason `TASK_NOT_FOUND`.
+ * both map to the reason `TASK_NOT_FOUND`.
  */
 function findReasonByProblemType(type: unknown): ErrorReason | undefined {
   if (typeof type !== "string") return undefined;

@@ -17,12 +17,12 @@ export interface RestRoute {
  */
 type RestRouteMatch =
   | { operation: OperationName; pathParams: Record<string, string> }
-  /** HTTP methods that the path allows, if the request used another method. */
+  /** HTTP methods that the path allows, if the request uses a different method. */
   | { allowedMethods: string[] };
 
 /**
- * Returns the operation for an HTTP method and a path below the agent's URL. Returns `undefined` if no
- * route has the path.
+ * Returns the operation for an HTTP method and a path below the agent's URL. Returns `undefined` if no route
+ * matches the path.
  */
 export type RouteMatcher = (method: string, path: string) => RestRouteMatch | undefined;
 

@@ -47,7 +47,7 @@ export const int32Schema: DecodingSchema<number> = {
 
 /**
  * Schema for bytes that are encoded as base64. The schema accepts the standard and the URL-safe base64
- * alphabet, with or without padding. Values decode to the standard base64 alphabet with padding.
+ * alphabet, with or without padding. The decoded value uses the standard base64 alphabet with padding.
  */
 export const bytesSchema: DecodingSchema<string> = {
   decode(json, at) {

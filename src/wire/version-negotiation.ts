@@ -1,7 +1,7 @@
 import { A2AError } from "../protocol/index.ts";
 import type { ProtocolVersion } from "./dialect.ts";
 
-/** Inputs from which the server determines the protocol version of a request. */
+/** Values that the server uses to determine the protocol version of a request. */
 export interface VersionNegotiationInput {
   /** Value of the `A2A-Version` header. */
   header: string | null | undefined;

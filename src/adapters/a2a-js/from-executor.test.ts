@@ -401,6 +401,7 @@ describe("an executor whose turn was canceled before it started", () => {
       attempt: 1,
       caller: { tenant: "", principal: "" },
       configuration: {},
+      isStreaming: true,
       metadata: {},
       protocolVersion: "1.0",
       extensions: [],

@@ -25,7 +25,10 @@ import {
  * Options for `fromExecutor`. The defaults match the SDK's request handler. The first event determines
  * whether the answer is a task or a message, and messages to a working task are queued.
  */
-export type ExecutorOptions = Pick<Agent, "respondsWith" | "whileWorking" | "describeExtended">;
+export type ExecutorOptions = Pick<
+  Agent,
+  "respondsWith" | "whileWorking" | "concurrentTurns" | "describeExtended"
+>;
 
 /**
  * Creates an agent from an `AgentExecutor` of `@a2a-js/sdk`.

@@ -7,7 +7,7 @@ import type { Agent } from "../../engine/index.ts";
 import { data, getText, type StreamResponse } from "../../protocol/index.ts";
 import { createServer, type Server } from "../../server/index.ts";
 import { getTaskAnswerText, defineAdapterContract, requireTask } from "../adapter.contract.ts";
-import { fromAiSdk } from "./index.ts";
+import { type AiSdkOptions, fromAiSdk } from "./index.ts";
 import {
   createToolCall,
   listUserTexts,
@@ -16,14 +16,16 @@ import {
 } from "./scripted-model.fixture.ts";
 
 const agentDescription = { name: "ai", description: "For tests" };
-const createToolLoopAgent = (script: ModelScript): Agent =>
+const createToolLoopAgent = (script: ModelScript, options: Pick<AiSdkOptions, "artifacts"> = {}): Agent =>
   fromAiSdk(new ToolLoopAgent({ model: createScriptedModel(script) }), {
     ...agentDescription,
     defaultInputModes: ["*/*"],
+    ...options,
   });
 
 defineAdapterContract("an agent of the AI SDK", {
   createAnsweringAgent: (chunks) => createToolLoopAgent(() => chunks),
+  createAnsweringAgentWithPieces: (chunks) => createToolLoopAgent(() => chunks, { artifacts: "pieces" }),
   createGateWaitingAgent: (gate) =>
     createToolLoopAgent(async function* () {
       yield "first ";
@@ -273,6 +275,7 @@ describe("an agent of the AI SDK", () => {
       attempt: 1,
       caller: { tenant: "", principal: "" },
       configuration: {},
+      isStreaming: true,
       metadata: {},
       protocolVersion: "1.0",
       extensions: [],

@@ -46,6 +46,11 @@ export interface AiSdkOptions extends AgentDescription {
   showReasoning?: boolean;
   /** Whether callers receive tool calls and their results as status updates. Default: true. */
   showToolCalls?: boolean;
+  /**
+   * Determines whether the last chunk of the streamed answer repeats the entire answer (`whole`) or contains
+   * only new content (`pieces`), as for `agent`. Default: `whole`.
+   */
+  artifacts?: "whole" | "pieces";
 }
 
 /**
@@ -67,10 +72,11 @@ export function fromAiSdk(
     conversationStore = createMemoryConversationStore<ModelMessage>(({ role }) => role === "user"),
     showReasoning = true,
     showToolCalls = true,
+    artifacts,
     ...description
   } = options;
   const start = typeof source === "function" ? source : (call: AiSdkCallOptions) => source.stream(call);
-  return agent(description, async function* (turn) {
+  async function* work(turn: Turn): AsyncGenerator<AgentYield, void, undefined> {
     const conversationKey = getConversationKey(turn);
     const storedMessages = await conversationStore.load(conversationKey);
     const earlierMessages =
@@ -102,7 +108,8 @@ export function fromAiSdk(
     turn.signal.throwIfAborted();
     await conversationStore.append(conversationKey, [...newMessages, ...(await result.responseMessages)]);
     yield converter.createFinalStatus();
-  });
+  }
+  return agent(description, work, { artifacts });
 }
 
 type ToolApprovalRequestPart = Extract<TextStreamPart<ToolSet>, { type: "tool-approval-request" }>;

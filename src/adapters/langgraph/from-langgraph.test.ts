@@ -18,7 +18,7 @@ import {
 import { afterEach, describe, expect, it } from "vitest";
 import { collect, connect, type A2AClient } from "../../client/index.ts";
 import type { Agent } from "../../engine/index.ts";
-import { data, text, type StreamResponse, type Task } from "../../protocol/index.ts";
+import { type ArtifactEnding, data, text, type StreamResponse, type Task } from "../../protocol/index.ts";
 import { bearer } from "../../server/auth/index.ts";
 import { createServer, type Server, type ServerOptions } from "../../server/index.ts";
 import { MemoryStore } from "../../stores/index.ts";
@@ -40,13 +40,14 @@ const createSingleNodeGraph = (node: (state: Messages, config: Config) => Promis
 const createModelAgent = (
   chunks: readonly string[],
   before?: (output: string) => Promise<void> | void,
+  artifacts: ArtifactEnding = "whole",
 ): Agent =>
   fromLangGraph(
     createSingleNodeGraph(async ({ messages }, config) => {
       const model = new ScriptedChatModel(chunks, before);
       return { messages: [await model.invoke(messages, config)] };
     }),
-    agentDescription,
+    { ...agentDescription, artifacts },
   );
 
 class ScriptedChatModel extends FakeStreamingChatModel {
@@ -79,6 +80,7 @@ const listUserTexts = (messages: readonly BaseMessage[]): string[] =>
 
 defineAdapterContract("a graph of LangGraph", {
   createAnsweringAgent: (chunks) => createModelAgent(chunks),
+  createAnsweringAgentWithPieces: (chunks) => createModelAgent(chunks, undefined, "pieces"),
   createGateWaitingAgent: (gate) =>
     createModelAgent(["first ", "second"], (output) => (output === "second" ? gate : undefined)),
   createFailingAgent: (error) =>

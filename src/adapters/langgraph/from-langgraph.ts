@@ -76,6 +76,11 @@ export interface LangGraphOptions<S> extends AgentDescription {
    *   artifacts from `toProgress`.
    */
   afterRestart?: "fail" | "restart" | "resume";
+  /**
+   * Determines whether the last chunk of the streamed answer repeats the entire answer (`whole`) or contains
+   * only new content (`pieces`), as for `agent`. Default: `whole`.
+   */
+  artifacts?: "whole" | "pieces";
   /** Returns additional configuration of the graph for a single turn. */
   toGraphConfig?: (turn: Turn) => LangGraphConfig;
 }
@@ -98,6 +103,7 @@ export function fromLangGraph<S>(graph: CompiledLangGraph<S>, options: LangGraph
     showToolCalls = true,
     toGraphConfig = (): LangGraphConfig => ({}),
     afterRestart = "fail",
+    artifacts,
     ...description
   } = options;
   const resumes = afterRestart === "resume";
@@ -153,7 +159,7 @@ export function fromLangGraph<S>(graph: CompiledLangGraph<S>, options: LangGraph
     yield { status: { state: "TASK_STATE_COMPLETED" }, metadata: converter.usageMetadata };
   }
   // Restarted output replaces the earlier output.
-  return agent(description, work, { afterRestart: resumes ? "restart" : afterRestart });
+  return agent(description, work, { afterRestart: resumes ? "restart" : afterRestart, artifacts });
 }
 
 function createCannotResumeError(): Error {

@@ -40,6 +40,14 @@ defineAdapterContract("an OpenAI-compatible endpoint", {
       for (const content of chunks) sendDelta({ content });
       finish();
     }),
+  createAnsweringAgentWithPieces: (chunks) =>
+    createScriptedAgent(
+      ({ sendDelta, finish }) => {
+        for (const content of chunks) sendDelta({ content });
+        finish();
+      },
+      { artifacts: "pieces" },
+    ),
   createGateWaitingAgent: (gate) =>
     createScriptedAgent(async ({ sendDelta, finish }) => {
       sendDelta({ content: "first " });

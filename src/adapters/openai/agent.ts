@@ -6,8 +6,8 @@ import {
   getConversationKey,
   createMemoryConversationStore,
 } from "../conversation-store.ts";
-import { agent } from "../generator-agent.ts";
-import { chunk } from "../agent-yield.ts";
+import { agent, type Turn } from "../generator-agent.ts";
+import { type AgentYield, chunk } from "../agent-yield.ts";
 import { createUniqueArtifactId } from "../agent-event-iterator.ts";
 import { decodeChunk, type ToolCallDelta } from "./completion-chunk.ts";
 import { streamCompletion } from "./completion.ts";
@@ -37,6 +37,11 @@ export interface OpenAiOptions extends Partial<AgentDescription> {
   /** Whether callers receive the model's reasoning as a separate artifact. Default: true. */
   showReasoning?: boolean;
   /**
+   * Determines whether the last chunk of the streamed answer repeats the entire answer (`whole`) or contains
+   * only new content (`pieces`), as for `agent`. Default: `whole`.
+   */
+  artifacts?: "whole" | "pieces";
+  /**
    * Maximum number of retries after a network error or a response with status 408, 429, or 5xx. Default: 2.
    */
   maxRetries?: number;
@@ -65,6 +70,7 @@ export function fromOpenAi(options: OpenAiOptions): Agent {
     extraBody,
     conversationStore = createMemoryConversationStore<ChatMessage>(({ role }) => role === "user"),
     showReasoning = true,
+    artifacts,
     maxRetries = 2,
     maxRetryDelayMs = 30_000,
     fetch,
@@ -77,7 +83,7 @@ export function fromOpenAi(options: OpenAiOptions): Agent {
   }
   const endpoint = { baseUrl, apiKey, headers, fetch, maxRetries, maxRetryDelayMs };
   const system: ChatMessage[] = instructions === undefined ? [] : [{ role: "system", content: instructions }];
-  return agent({ name: model, description: `The model ${model}`, ...description }, async function* (turn) {
+  async function* work(turn: Turn): AsyncGenerator<AgentYield, void, undefined> {
     const conversationKey = getConversationKey(turn);
     const storedMessages = await conversationStore.load(conversationKey);
     const earlierMessages =
@@ -107,7 +113,8 @@ export function fromOpenAi(options: OpenAiOptions): Agent {
     yield* accumulator.toParts();
     await conversationStore.append(conversationKey, [userMessage, toAssistantMessage(answerText)]);
     yield { status: { state: "TASK_STATE_COMPLETED" }, metadata };
-  });
+  }
+  return agent({ name: model, description: `The model ${model}`, ...description }, work, { artifacts });
 }
 
 /** Joins the streamed fragments of tool calls. */

@@ -1,5 +1,6 @@
 import {
   type BaseAgent,
+  type BaseArtifactService,
   type BaseSessionService,
   type Event,
   InMemorySessionService,
@@ -51,6 +52,7 @@ export interface AdkConversationOptions {
   readonly streamingMode?: "sse" | "none";
   readonly isResumable?: boolean;
   readonly sessionService?: BaseSessionService;
+  readonly artifactService?: BaseArtifactService;
 }
 
 /** A conversation of one user with an ADK agent. */
@@ -64,8 +66,15 @@ export class AdkConversation {
       streamingMode = "sse",
       isResumable = true,
       sessionService = new InMemorySessionService(),
+      artifactService,
     } = options;
-    this.#runner = new Runner({ agent, appName: "app", sessionService, resumabilityConfig: { isResumable } });
+    this.#runner = new Runner({
+      agent,
+      appName: "app",
+      sessionService,
+      ...(artifactService && { artifactService }),
+      resumabilityConfig: { isResumable },
+    });
     this.#streamingMode = streamingMode;
   }
 

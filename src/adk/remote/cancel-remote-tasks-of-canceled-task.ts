@@ -1,5 +1,5 @@
 import type { Task } from "../../protocol/index.ts";
-import { isAgentTool } from "../is-agent-tool.ts";
+import { type AgentToolLike, isAgentTool } from "../is-agent-tool.ts";
 import type { AdkEvent, AdkRunner, SessionKey } from "../adk-structural-types.ts";
 import { LOCAL_TASK_ID_KEY, TASK_ID_KEY, getCustomMetadataText } from "./event-custom-metadata.ts";
 
@@ -52,6 +52,26 @@ function findPendingRemoteTasks(
   return pending;
 }
 
+/** Returns all agent tools of an agent tree whose agent is a remote agent. */
+export function listRemoteAgentTools(root: object): (AgentToolLike & { readonly agent: RemoteAgentProxy })[] {
+  const tools: (AgentToolLike & { readonly agent: RemoteAgentProxy })[] = [];
+  const seen = new Set<object>();
+  const walk = (node: object): void => {
+    if (seen.has(node)) return;
+    seen.add(node);
+    const { subAgents = [], graph, tools: nodeTools = [] }: AgentTreeNode = node;
+    for (const child of [...subAgents, ...(graph?.nodes ?? [])]) walk(child);
+    for (const tool of nodeTools) {
+      if (!isAgentTool(tool)) continue;
+      const { agent } = tool;
+      if (isRemoteAgentProxy(agent)) tools.push(Object.assign(tool, { agent }));
+      else walk(agent);
+    }
+  };
+  walk(root);
+  return tools;
+}
+
 interface AgentTreeNode {
   readonly subAgents?: readonly object[];
   readonly graph?: { readonly nodes?: readonly object[] };
@@ -84,6 +104,6 @@ function collectRemoteProxies(root: object, appName: string): Map<string, Map<st
   return apps;
 }
 
-function isRemoteAgentProxy(agent: object): agent is RemoteAgentProxy {
+export function isRemoteAgentProxy(agent: object): agent is RemoteAgentProxy {
   return "cancelRemoteTask" in agent && typeof agent.cancelRemoteTask === "function";
 }

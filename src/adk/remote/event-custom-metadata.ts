@@ -1,4 +1,5 @@
 import { addA2aPrefixToCustomMetadataKey } from "../adk-event-metadata.ts";
+import { isReservedCallName } from "../reserved-calls.ts";
 import type { AdkEvent } from "../adk-structural-types.ts";
 
 /** Custom metadata keys under which a session event stores the peer's ids. */
@@ -31,11 +32,25 @@ export function getCustomMetadataText(key: string, { customMetadata }: AdkEvent)
 }
 
 /**
- * Returns true if an event contains output of the peer. Events that the local agent creates itself, for
- * example after a connection error, have no `a2a:` keys.
+ * Returns true if an event contains output of the peer. Errors that occur before the peer answers, and
+ * requests for a credential, have no output of the peer. Other events with content count as output, even
+ * without `a2a:` keys, for example if a hook or another ADK implementation created them.
  */
-export function isPeerOutputEvent(name: string, { author, partial, customMetadata = {} }: AdkEvent): boolean {
-  return author === name && !partial && Object.keys(customMetadata).some((key) => key.startsWith("a2a:"));
+export function isPeerOutputEvent(name: string, event: AdkEvent): boolean {
+  const { author, partial, content, errorCode, customMetadata = {} } = event;
+  if (author !== name || partial) return false;
+  if (Object.keys(customMetadata).some((key) => key.startsWith("a2a:"))) return true;
+  const parts = content?.parts ?? [];
+  return errorCode === undefined && parts.some((part) => !isReservedCallName(part.functionCall?.name));
+}
+
+/** Copies the `a2a:` keys of an event to its replacement, unless the replacement has its own `a2a:` keys. */
+export function copyPeerMetadata<Event extends AdkEvent>(from: AdkEvent, replacement: Event): Event {
+  const peerEntries = Object.entries(from.customMetadata ?? {}).filter(([key]) => key.startsWith("a2a:"));
+  return {
+    ...replacement,
+    customMetadata: { ...Object.fromEntries(peerEntries), ...replacement.customMetadata },
+  };
 }
 
 /** Returns the ids of the task artifacts that the session already contains. */

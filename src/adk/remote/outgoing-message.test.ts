@@ -46,6 +46,22 @@ describe("the messages of a session for a remote agent", () => {
     expect([contextId, taskId]).toEqual(["ctx-123", undefined]);
   });
 
+  it("exclude everything before the agent's own output, even without `a2a:` keys", () => {
+    const { parts } = buildFirstMessage(
+      createAuthoredEvent("user", "hello"),
+      createAuthoredEvent("a2a", "hi"),
+      createAuthoredEvent("user", "foo"),
+    );
+    expect(listTexts(parts)).toEqual(["foo"]);
+  });
+
+  it("include messages that an error or a request for a credential left undelivered", () => {
+    const failed = { author: "a2a", errorCode: "A2A_UNAVAILABLE", errorMessage: "no peer" };
+    const request = createAuthoredEvent("a2a", { functionCall: { id: "c", name: "adk_request_credential" } });
+    const { parts } = buildFirstMessage(createAuthoredEvent("user", "hello"), failed, request);
+    expect(listTexts(parts)).toEqual(["hello"]);
+  });
+
   const asking = withTaskId("task-1", "ctx-1", {
     ...createAuthoredEvent("a2a", { functionCall: { id: "call-1", name: "fn", args: {} } }),
     longRunningToolIds: ["call-1"],

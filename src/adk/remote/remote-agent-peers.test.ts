@@ -223,7 +223,7 @@ describe("a remote agent", () => {
     expect(events).toEqual(["before", "after"]);
   });
 
-  it("emits a replacement event, and sends it to the peer later", async () => {
+  it("emits a replacement event, and never sends the replaced message to the peer", async () => {
     const url = await serveAgent(createFarAgent());
     let isFirst = true;
     const agent = createTestRemoteAgent(url, {
@@ -238,7 +238,21 @@ describe("a remote agent", () => {
     const conversation = new AdkConversation(agent);
     expect(listFinalEventTexts(await conversation.sendUserMessage("one"))).toEqual(["remote: cached"]);
     expect(listFinalEventTexts(await conversation.sendUserMessage("two"))).toEqual([
-      "remote: You said oneFor context:[remote] said: cachedtwo, I hear.",
+      "remote: You said two, I hear.",
     ]);
+  });
+
+  it("stays in its conversation if a hook replaces the peer's events", async () => {
+    const agent = createTestRemoteAgent(await serveAgent(createFarAgent()), {
+      onEvent: ({ content, partial = false }) =>
+        createEvent({ author: "remote", partial, ...(content && { content }) }),
+    });
+    const conversation = new AdkConversation(agent);
+    const first = await conversation.sendUserMessage("one");
+    const second = await conversation.sendUserMessage("two");
+    expect(listFinalEventTexts(second)).toEqual(["remote: You said two, I hear."]);
+    const [one, two] = [first, second].map((events) => events.at(-1)?.customMetadata?.["a2a:context_id"]);
+    expect(one).toEqual(expect.any(String));
+    expect(two).toBe(one);
   });
 });

@@ -133,6 +133,49 @@ describe("a peer that asks without a call", () => {
     expect(far.tasks.size).toBe(1);
   });
 
+  it("pauses a served agent that uses it as a tool, if the peer makes a long-running call", async () => {
+    let approvalCount = 0;
+    const approve = new LongRunningFunctionTool({
+      name: "approve",
+      description: "Asks a person.",
+      parameters: z.object({ amount: z.number() }),
+      execute: () => {
+        approvalCount++;
+        return undefined;
+      },
+    });
+    const far = createScriptedLlmAgent(
+      "far",
+      ({ results: [result] }) =>
+        result ? `Approval: ${JSON.stringify(result.response)}` : { call: "approve", args: { amount: 5 } },
+      { tools: [approve] },
+    );
+    const tool = new AgentTool({ agent: createTestRemoteAgent(await serveAgent(adkAgent(far))) });
+    const near = createScriptedLlmAgent(
+      "near",
+      ({ results: [result] }) =>
+        result
+          ? `The tool says ${JSON.stringify(result.response)}`
+          : { call: "remote", args: { request: "pay" } },
+      { tools: [tool] },
+    );
+    const client = await connect(await serveAgent(adkAgent(near)));
+    const { task } = (await client.send("pay")) as { task: Task };
+    expect(task.status.state).toBe("TASK_STATE_INPUT_REQUIRED");
+    const [call] = task.status.message?.parts ?? [];
+    const { id, args } = (call as { data: { id: string; args: { toolConfirmation: { payload: object } } } })
+      .data;
+    expect(args.toolConfirmation.payload).toMatchObject({
+      peerCalls: [{ name: "approve", args: { amount: 5 } }],
+    });
+    const answer: Part = { data: { id, response: { confirmed: true, payload: { granted: "yes" } } } };
+    const done = ((await client.send([answer], { taskId: task.id })) as { task: Task }).task;
+    expect(done.status.state).toBe("TASK_STATE_COMPLETED");
+    const text = done.artifacts?.map(({ parts }) => getText(parts)).at(-1);
+    expect(text).toContain('Approval: {\\"granted\\":\\"yes\\"}');
+    expect(approvalCount, "the peer's tool ran once").toBe(1);
+  });
+
   it("asks through a served agent, which returns the answer", async () => {
     const far = createAskingAgent("Which city?");
     const url = await startServer(

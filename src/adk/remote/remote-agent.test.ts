@@ -126,6 +126,21 @@ describe("a remote agent", () => {
     expect(events.at(-1)?.content?.parts?.[0]?.functionCall?.args).toEqual({ auth_required: "Sign in." });
   });
 
+  // Measured: ADK for Python 2.13.0, `to_a2a`, with an event that escalates without content.
+  it("ends a loop in the first round when a peer of ADK for Python escalates", async () => {
+    let roundCount = 0;
+    const url = await serveAgent(
+      createPeerAgent(async function* () {
+        roundCount++;
+        const metadata = { adk_author: "py", adk_actions: { escalate: true, stateDelta: {} } };
+        yield { status: { state: "TASK_STATE_WORKING" as const, message: { parts: [], metadata } } };
+      }),
+    );
+    const loop = new LoopAgent({ name: "loop", subAgents: [createTestRemoteAgent(url)], maxIterations: 3 });
+    await new AdkConversation(loop).sendUserMessage("go");
+    expect(roundCount).toBe(1);
+  });
+
   it("ends a loop when its peer escalates, and sends no empty request [J13, R09]", async () => {
     let roundCount = 0;
     const url = await serveAgent(

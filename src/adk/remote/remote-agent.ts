@@ -1,4 +1,5 @@
 import {
+  type AuthConfig,
   BaseAgent,
   type BaseAgentConfig,
   createEvent,
@@ -17,8 +18,8 @@ import {
   type A2AClient,
   type SendOptions,
 } from "../../client/index.ts";
-import { A2AError } from "../../protocol/index.ts";
-import type { PeerRequestedAction } from "../adk-event-metadata.ts";
+import { A2AError, type StreamResponse } from "../../protocol/index.ts";
+import { type PeerRequestedAction, pickStateValues, toStateMetadata } from "../adk-event-metadata.ts";
 import { findRunContextByInvocation } from "../adk-run-context.ts";
 import type { SessionEventOptions } from "../to-session-event.ts";
 import type { AdkEvent } from "../adk-structural-types.ts";
@@ -28,7 +29,11 @@ import { ConnectionCache } from "./connection-cache.ts";
 import { toAdkDescription, toAdkName } from "./adk-name-from-card.ts";
 import { isRunningAsTool, mergeTurnEndIntoLastEvent } from "./merge-turn-end-into-last-event.ts";
 import { type OutgoingMessage, type OutgoingMessageOptions, toOutgoingMessages } from "./outgoing-message.ts";
+import { type PeerSavedFile, splitSavedFiles } from "../saved-file-artifacts.ts";
 import {
+  ARTIFACT_IDS_KEY,
+  CONTEXT_ID_KEY,
+  copyPeerMetadata,
   listKnownArtifactIds,
   LOCAL_TASK_ID_KEY,
   isPeerOutputEvent,
@@ -39,6 +44,7 @@ import {
 } from "./event-custom-metadata.ts";
 import { assertAgentOnCardHost } from "./assert-agent-on-card-host.ts";
 import { IdleTimeout } from "./idle-timeout.ts";
+import { PeerCredentials } from "./peer-credentials.ts";
 import { rejectOnAbort } from "./reject-on-abort.ts";
 
 /**
@@ -70,6 +76,12 @@ export interface RemoteAgentOptions extends BaseAgentConfig {
    * `RemoteAgent` sends the returned headers only to the host of the agent card.
    */
   headers?: (context: InvocationContext) => Record<string, string> | Promise<Record<string, string>>;
+  /**
+   * ADK auth configuration of the peer. If a user has no credential, the run asks with
+   * `adk_request_credential`, and the user's answer continues the run. `RemoteAgent` sends the credential only
+   * to the host of the agent card. Default: no credential.
+   */
+  auth?: AuthConfig;
   /** Time in milliseconds for which an agent card is cached. Default: 5 minutes. */
   cardMaxAgeMs?: number;
   /**
@@ -78,10 +90,20 @@ export interface RemoteAgentOptions extends BaseAgentConfig {
    */
   idleTimeoutMs?: number;
   /**
-   * Actions that the peer may request from local agents. By default, the peer may request only `escalate`,
-   * which ends a loop.
+   * Actions that the peer may request from local agents. By default, the peer may request `escalate`, which
+   * ends a loop, and `skipSummarization`, which marks a final response.
    */
   allowedActions?: readonly PeerRequestedAction[];
+  /**
+   * Keys of the session state that `RemoteAgent` sends with every message. A peer of Colloquy accepts the keys
+   * in its `receiveState` option. Default: none.
+   */
+  sendState?: readonly string[];
+  /**
+   * Keys of the session state that the peer may set. The peer's values become the state delta of a session
+   * event. Default: none.
+   */
+  receiveState?: readonly string[];
   /**
    * Converts a part before it is sent to the peer. If the converter returns `undefined`, the part is dropped.
    * Default: `toA2aPart`.
@@ -120,10 +142,12 @@ export interface RemoteAgentOptions extends BaseAgentConfig {
  */
 export class RemoteAgent extends BaseAgent<RemoteAgentOptions> implements RemoteAgentProxy {
   readonly #connectionCache: ConnectionCache;
+  readonly #credentials: PeerCredentials | undefined;
 
   constructor(options: RemoteAgentOptions) {
     super(options);
-    const { agent, connect = {}, cardMaxAgeMs = 300_000 } = options;
+    const { agent, connect = {}, cardMaxAgeMs = 300_000, auth } = options;
+    this.#credentials = auth && new PeerCredentials(options.name, auth);
     this.#connectionCache = new ConnectionCache(connect, cardMaxAgeMs);
     if (typeof agent === "object") this.#applyCardDescription(agent);
   }
@@ -146,7 +170,7 @@ export class RemoteAgent extends BaseAgent<RemoteAgentOptions> implements Remote
     try {
       for await (const event of this.#sendNewMessages(context)) {
         const replacement = await onEvent?.(event, context);
-        if (replacement !== null) yield replacement ?? event;
+        if (replacement !== null) yield replacement ? copyPeerMetadata(event, replacement) : event;
       }
     } catch (error) {
       if (!context.abortSignal?.aborted) yield this.#createEvent(toErrorEvent(error), context);
@@ -171,9 +195,16 @@ export class RemoteAgent extends BaseAgent<RemoteAgentOptions> implements Remote
   }
 
   async *#sendNewMessages(context: InvocationContext): AsyncGenerator<Event, void, void> {
-    const { beforeRequest, toA2aPart } = this.config;
+    const { beforeRequest, toA2aPart, sendState = [] } = this.config;
+    const authorization = await this.#credentials?.authorize(context);
+    if (authorization && "request" in authorization) {
+      yield this.#createEvent(authorization.request, context);
+      return;
+    }
     const messageOptions = { name: this.name, branch: context.branch, toA2aPart };
-    for (const outgoing of toOutgoingMessages(context.session.events, messageOptions)) {
+    const metadata = toStateMetadata(pickStateValues(context.session.state, sendState));
+    for (const message of toOutgoingMessages(context.session.events, messageOptions)) {
+      const outgoing = Object.keys(metadata).length > 0 ? { ...message, metadata } : message;
       const replacement = await beforeRequest?.(outgoing, context);
       if (replacement && isAdkEvent(replacement)) {
         yield replacement;
@@ -206,26 +237,36 @@ export class RemoteAgent extends BaseAgent<RemoteAgentOptions> implements Remote
     { parts, ...request }: RemoteRequest,
     context: InvocationContext,
   ): AsyncGenerator<AdkEvent, void, void> {
-    const { idleTimeoutMs = 600_000, allowedActions, toGenaiPart, headers } = this.config;
+    const { idleTimeoutMs = 600_000, allowedActions, receiveState, toGenaiPart } = this.config;
     const options: SessionEventOptions = {
       author: this.name,
       keepQuestionText: isRunningAsTool(this.name, context),
       ...(allowedActions && { allowedActions }),
+      ...(receiveState && { stateKeys: receiveState }),
       ...(toGenaiPart && { toGenaiPart }),
     };
     const aggregator = new StreamAggregator(
       options,
       listKnownArtifactIds(context.session.events, request.taskId),
     );
+    const savedFileIds = new Set(listKnownArtifactIds(context.session.events, request.taskId));
     const idleTimeout = new IdleTimeout(idleTimeoutMs);
     const { abortSignal } = context;
     const signal = AbortSignal.any([idleTimeout.signal, ...(abortSignal ? [abortSignal] : [])]);
     try {
       const client = await rejectOnAbort(this.#getClient(context), signal);
-      const sendOptions = { ...request, signal, headers: await headers?.(context) };
+      const sendOptions = { ...request, signal, headers: await this.#buildHeaders(context) };
       for await (const response of sendAndStreamUntilTurnEnd(client, parts, sendOptions)) {
         idleTimeout.reset();
-        const events = aggregator.process(response);
+        const { files, rest } = context.artifactService
+          ? splitSavedFiles(response)
+          : { files: [], rest: response };
+        const events = rest ? aggregator.process(rest) : [];
+        for (const file of files) {
+          if (savedFileIds.has(file.artifactId)) continue;
+          savedFileIds.add(file.artifactId);
+          yield await this.#saveFile(file, response, context);
+        }
         for (const event of events)
           if (getCustomMetadataText(PEER_TASK_STATE_KEY, event)) this.#linkCancellation(event, context);
         yield* events;
@@ -234,6 +275,7 @@ export class RemoteAgent extends BaseAgent<RemoteAgentOptions> implements Remote
     } catch (error) {
       if (abortSignal?.aborted) return;
       yield* aggregator.finish();
+      if (A2AError.from(error).reason === "UNAUTHENTICATED") await this.#credentials?.forget(context);
       const cause = idleTimeout.signal.aborted ? createIdleTimeoutError(this.name, idleTimeoutMs) : error;
       // The task id marks the request as delivered, because the peer has answered or its task accepts no more
       // messages.
@@ -243,6 +285,22 @@ export class RemoteAgent extends BaseAgent<RemoteAgentOptions> implements Remote
     } finally {
       idleTimeout.stop();
     }
+  }
+
+  /** Saves a file of the peer in the caller's artifact service, and returns the event with its version. */
+  async #saveFile(
+    { artifactId, filename, part }: PeerSavedFile,
+    response: StreamResponse,
+    { artifactService }: InvocationContext,
+  ): Promise<AdkEvent> {
+    const version = (await artifactService?.saveArtifact({ filename, artifact: part })) ?? 0;
+    const event: AdkEvent = { actions: { artifactDelta: { [filename]: version } } };
+    const ids = "artifactUpdate" in response ? response.artifactUpdate : undefined;
+    const task = "task" in response ? response.task : undefined;
+    setCustomMetadata(event, TASK_ID_KEY, ids?.taskId ?? task?.id);
+    setCustomMetadata(event, CONTEXT_ID_KEY, ids?.contextId ?? task?.contextId);
+    setCustomMetadata(event, ARTIFACT_IDS_KEY, [artifactId]);
+    return event;
   }
 
   /**
@@ -266,16 +324,22 @@ export class RemoteAgent extends BaseAgent<RemoteAgentOptions> implements Remote
     const pluginManager = new PluginManager();
     const context = new InvocationContext({ invocationId, session, agent: this, pluginManager });
     const client = await this.#getClient(context);
-    await cancelTaskIgnoringErrors(client, taskId, await this.config.headers?.(context));
+    await cancelTaskIgnoringErrors(client, taskId, await this.#buildHeaders(context));
+  }
+
+  async #buildHeaders(context: InvocationContext): Promise<Record<string, string> | undefined> {
+    const { headers } = this.config;
+    if (!headers && !this.#credentials) return undefined;
+    return { ...(await this.#credentials?.findHeaders(context)), ...(await headers?.(context)) };
   }
 
   async #getClient(context: InvocationContext): Promise<A2AClient> {
-    const { agent, headers } = this.config;
+    const { agent, headers, auth } = this.config;
     const location = typeof agent === "function" ? await agent(context) : agent;
     if (typeof location !== "string") return location;
     const client = await this.#connectionCache.getClient(location);
     if (typeof agent === "string") this.#applyCardDescription(client);
-    if (headers) assertAgentOnCardHost(client);
+    if (headers || auth) assertAgentOnCardHost(client);
     return client;
   }
 
@@ -289,7 +353,7 @@ export class RemoteAgent extends BaseAgent<RemoteAgentOptions> implements Remote
 
   #createEvent({ actions, ...event }: AdkEvent, { invocationId, branch }: InvocationContext): Event {
     return createEvent({
-      ...(event as Partial<Event>),
+      ...(event as object as Partial<Event>),
       author: this.name,
       invocationId,
       ...(branch !== undefined && { branch }),

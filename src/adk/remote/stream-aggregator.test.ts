@@ -112,7 +112,9 @@ describe("the chunks of a peer as session events", () => {
     [
       "with a last chunk that replaces [G08]",
       [parseChunk("a1:Hel a"), parseChunk("a1:Hello l"), parseChunk("a2:bar a"), completed],
-      "p(Hel) F(Hello) p(bar) F(bar) T",
+      // Unlike ADK for Go, the aggregator also emits the text that only the last chunk contains. The partial
+      // events of an answer therefore contain its entire text.
+      "p(Hel) p(lo) F(Hello) p(bar) F(bar) T",
     ],
     [
       "of which one is complete [G09]",
@@ -186,6 +188,20 @@ describe("the chunks of a peer as session events", () => {
     ]);
     expect(events[1]).not.toHaveProperty("content");
     expect(events[1]).not.toHaveProperty("longRunningToolIds");
+  });
+
+  it("end with the actions of progress updates, which the session does not store", () => {
+    const progress: StreamResponse = {
+      statusUpdate: {
+        ...taskIds,
+        status: { state: "TASK_STATE_WORKING" },
+        metadata: { adk_actions: { escalate: true } },
+      },
+    };
+    const end: StreamResponse = { statusUpdate: { ...taskIds, status: { state: "TASK_STATE_COMPLETED" } } };
+    expect(aggregateEvents([progress, end])).toMatchObject([
+      { turnComplete: true, actions: { escalate: true } },
+    ]);
   });
 
   it("end with the actions of a status without content [J13]", () => {

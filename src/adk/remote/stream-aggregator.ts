@@ -1,14 +1,21 @@
 import {
   type Artifact,
+  computeNewParts,
   isInterrupted,
   isTerminal,
+  type JsonObject,
   type Part,
   appendPartJoiningText,
   type StreamResponse,
   type Task,
   type TaskArtifactUpdateEvent,
 } from "../../protocol/index.ts";
-import { PARTIAL_KEY, addA2aPrefixToCustomMetadataKey } from "../adk-event-metadata.ts";
+import {
+  PARTIAL_KEY,
+  addA2aPrefixToCustomMetadataKey,
+  mergePeerMetadata,
+  pickActionsMetadata,
+} from "../adk-event-metadata.ts";
 import { type SessionEventOptions, toSessionEvent } from "../to-session-event.ts";
 import type { AdkEvent } from "../adk-structural-types.ts";
 import {
@@ -41,6 +48,11 @@ export class StreamAggregator {
    */
   readonly #emittedArtifacts = new Map<string, string | undefined>();
   readonly #seenCallKeys = new Set<string>();
+  /**
+   * Actions that the peer requested in progress updates. The session does not store these updates, so the
+   * event that ends the turn contains the actions.
+   */
+  #progressActionsMetadata: JsonObject = {};
   #taskIds: TaskIds = { taskId: "", contextId: "" };
 
   /** The parameter `known` lists the task's artifacts that the session already contains. */
@@ -59,10 +71,19 @@ export class StreamAggregator {
     if ("message" in response) return [...this.finish(), ...this.#responseToSessionEvents(response)];
     if ("task" in response) return this.#processTask(response.task);
     if ("artifactUpdate" in response) return this.#processArtifactUpdate(response.artifactUpdate);
-    const { taskId, contextId, status } = response.statusUpdate;
+    const { taskId, contextId, status, metadata } = response.statusUpdate;
     this.#taskIds = { taskId, contextId };
-    const isOver = isTerminal(status.state) || isInterrupted(status.state);
-    return [...(isOver ? this.finish() : []), ...this.#responseToSessionEvents(response)];
+    const actions = mergePeerMetadata(
+      this.#progressActionsMetadata,
+      pickActionsMetadata(status.message?.metadata),
+      pickActionsMetadata(metadata),
+    );
+    if (!isTerminal(status.state) && !isInterrupted(status.state)) {
+      this.#progressActionsMetadata = actions;
+      return this.#responseToSessionEvents(response);
+    }
+    const update = { ...response.statusUpdate, metadata: { ...metadata, ...actions } };
+    return [...this.finish(), ...this.#responseToSessionEvents({ statusUpdate: update })];
   }
 
   /**
@@ -85,12 +106,24 @@ export class StreamAggregator {
       for (const event of events) if (!event.partial) this.#recordEmittedArtifacts(event, artifact);
       return events;
     }
+    const known = this.#openArtifacts.get(artifactId);
     const grown = this.#updateOpenArtifact(update);
     if (!lastChunk) return events;
     if (append || parts.length === 0) return [...events, ...this.#emitCompleteArtifact(grown)];
     this.#openArtifacts.delete(artifactId);
     for (const event of events) this.#recordEmittedArtifacts(event, artifact);
-    return events;
+    return known ? [...this.#emitUnstreamedRest(known, artifact), ...events] : events;
+  }
+
+  /**
+   * Returns a partial event with the content of a last chunk that no earlier chunk contained, so that the
+   * partial events of an answer contain its entire text.
+   */
+  #emitUnstreamedRest(known: Artifact, artifact: Artifact): AdkEvent[] {
+    const parts = computeNewParts(known.parts, artifact.parts);
+    if (!parts?.length) return [];
+    const artifactUpdate = { ...this.#taskIds, artifact: { ...artifact, parts }, append: true };
+    return this.#responseToSessionEvents({ artifactUpdate });
   }
 
   #updateOpenArtifact({ artifact, append, metadata }: TaskArtifactUpdateEvent): Artifact {
@@ -99,7 +132,7 @@ export class StreamAggregator {
     // A last chunk without parts does not remove the existing content.
     const previous = append || parts.length === 0 ? existing : undefined;
     const grown: Artifact = { ...artifact, parts: previous?.parts ?? [] };
-    const mergedMetadata = { ...previous?.metadata, ...artifact.metadata, ...metadata };
+    const mergedMetadata = mergePeerMetadata(previous?.metadata, artifact.metadata, metadata);
     if (Object.keys(mergedMetadata).length > 0) grown.metadata = mergedMetadata;
     for (const part of parts) appendPartJoiningText(grown.parts, part);
     this.#openArtifacts.delete(artifactId);
@@ -134,15 +167,16 @@ export class StreamAggregator {
       (artifact) => !this.#isEmitted(artifact) && !isEmptyPartialArtifact(artifact),
     );
     if (isTerminal(task.status.state) || isInterrupted(task.status.state)) {
-      const events = this.#responseToSessionEvents({ task: { ...task, artifacts } });
+      const metadata = mergePeerMetadata(this.#progressActionsMetadata, task.metadata);
+      const events = this.#responseToSessionEvents({ task: { ...task, artifacts, metadata } });
       for (const event of events) this.#recordEmittedArtifacts(event, ...artifacts);
       return events;
     }
     const changed: Artifact[] = [];
     for (const artifact of artifacts) {
       this.#openArtifacts.set(artifact.artifactId, { ...artifact, parts: artifact.parts.slice() });
-      const parts = computeAddedParts(streamed.get(artifact.artifactId)?.parts ?? [], artifact.parts);
-      if (parts.length > 0) changed.push({ ...artifact, parts });
+      const parts = computeNewParts(streamed.get(artifact.artifactId)?.parts ?? [], artifact.parts);
+      if (parts?.length) changed.push({ ...artifact, parts });
     }
     return this.#responseToSessionEvents({ task: { ...task, artifacts: changed } });
   }
@@ -216,22 +250,4 @@ function mergeAdjacentParts(parts: readonly Part[]): Part[] {
   const result: Part[] = [];
   for (const part of parts) appendPartJoiningText(result, part);
   return result;
-}
-
-/**
- * Returns the parts at the end of `after` that `before` does not contain. Returns an empty list if `after`
- * does not start with `before`.
- */
-function computeAddedParts(before: readonly Part[], after: readonly Part[]): Part[] {
-  const previous = mergeAdjacentParts(before);
-  const rest = mergeAdjacentParts(after);
-  for (const [index, part] of previous.entries()) {
-    const next = rest.shift();
-    if (!next) return [];
-    if (JSON.stringify(next) === JSON.stringify(part)) continue;
-    const isLast = index === previous.length - 1;
-    if (!isLast || !("text" in part) || !("text" in next) || !next.text.startsWith(part.text)) return [];
-    return [{ ...next, text: next.text.slice(part.text.length) }, ...rest];
-  }
-  return rest;
 }

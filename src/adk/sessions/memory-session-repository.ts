@@ -2,6 +2,7 @@ import { LruCache } from "../../data-structures/index.ts";
 import type { SessionRow, SessionRepository, StateLevel } from "./session-repository.ts";
 
 interface MemoryEventRow {
+  readonly id: string;
   readonly timestamp: number;
   readonly json: string;
 }
@@ -11,8 +12,8 @@ type StateMap = Map<string, string>;
 
 interface MemorySessionRow extends SessionRow {
   updated: number;
-  /** Events by id. If a stored event is replaced, the new event keeps its position. */
-  readonly events: Map<string, MemoryEventRow>;
+  /** Events in order. If a stored event is replaced, the new event keeps its position. */
+  readonly events: MemoryEventRow[];
   state: StateMap | undefined;
 }
 
@@ -23,8 +24,12 @@ interface MemorySessionRow extends SessionRow {
 export class MemorySessionRepository implements SessionRepository {
   readonly #sessions: LruCache<MemorySessionRow>;
   readonly #userStates: LruCache<StateMap>;
+  /** False as long as no user has any state. */
+  #hasUserState = false;
   readonly #appStates = new Map<string, StateMap>();
   #lastKey = 0;
+  /** The session of the last lookup. One run looks up the same session several times. */
+  #lastFoundSession: MemorySessionRow | undefined;
 
   constructor(maxSessions: number) {
     this.#sessions = new LruCache(maxSessions);
@@ -32,12 +37,15 @@ export class MemorySessionRepository implements SessionRepository {
   }
 
   findSession(app: string, user: string, id: string): MemorySessionRow | undefined {
-    return this.#sessions.get(encodeKey(app, user, id));
+    const last = this.#lastFoundSession;
+    if (last && last.id === id && last.user === user && last.app === app) return last;
+    return (this.#lastFoundSession = this.#sessions.get(encodeKey(app, user, id)));
   }
 
   addSession(app: string, user: string, id: string, now: number): MemorySessionRow {
-    const row = { key: ++this.#lastKey, app, user, id, updated: now, events: new Map(), state: undefined };
+    const row = { key: ++this.#lastKey, app, user, id, updated: now, events: [], state: undefined };
     this.#sessions.set(encodeKey(app, user, id), row);
+    this.#lastFoundSession = row;
     return row;
   }
 
@@ -60,18 +68,22 @@ export class MemorySessionRepository implements SessionRepository {
 
   deleteSession({ app, user, id }: SessionRow): void {
     this.#sessions.delete(encodeKey(app, user, id));
+    this.#lastFoundSession = undefined;
   }
 
   addEvent(session: SessionRow, id: string, timestamp: number, json: string): void {
     const row = session as MemorySessionRow;
-    row.events.set(id, { timestamp, json });
+    const event = { id, timestamp, json };
+    const known = row.events.findLastIndex((candidate) => candidate.id === id);
+    if (known < 0) row.events.push(event);
+    else row.events[known] = event;
     row.updated = timestamp;
   }
 
   listEvents(session: SessionRow, since: number, limit: number): string[] {
     const { events } = session as MemorySessionRow;
     const jsons: string[] = [];
-    for (const { timestamp, json } of events.values()) if (timestamp >= since) jsons.push(json);
+    for (const { timestamp, json } of events) if (timestamp >= since) jsons.push(json);
     return limit < 0 ? jsons : jsons.slice(-limit);
   }
 
@@ -88,7 +100,7 @@ export class MemorySessionRepository implements SessionRepository {
     if (state) yield* state;
     const appState = this.#appStates.get(app);
     if (appState) yield* appState;
-    const userState = this.#userStates.get(encodeKey(app, user));
+    const userState = this.#hasUserState ? this.#userStates.get(encodeKey(app, user)) : undefined;
     if (userState) yield* userState;
   }
 
@@ -106,6 +118,7 @@ export class MemorySessionRepository implements SessionRepository {
   #getOrCreateState(row: MemorySessionRow, level: StateLevel): StateMap {
     if (level === "session") return (row.state ??= new Map());
     const states = level === "app" ? this.#appStates : this.#userStates;
+    this.#hasUserState ||= level === "user";
     const name = level === "app" ? row.app : encodeKey(row.app, row.user);
     let state = states.get(name);
     if (!state) states.set(name, (state = new Map()));

@@ -1,7 +1,7 @@
 import type { AgentExtension, JsonObject } from "../../protocol/index.ts";
 import { MESSAGE_CARD_EXTENSION_URI, MESSAGE_CARD_MEDIA_TYPE } from "./card-parts.ts";
 
-/** Parameters of the message card extension that an agent declares in its agent card. */
+/** Parameters of the message card extension in an agent card. */
 interface MessageCardExtensionParams {
   /** Role of the agent in the card protocol, such as `planner`. */
   readonly role: string;
@@ -9,13 +9,15 @@ interface MessageCardExtensionParams {
   readonly accepts: readonly string[];
   /** Types of message cards that the agent sends. */
   readonly emits: readonly string[];
-  /** Modes in which the agent forwards message cards to its requester. */
+  /**
+   * Relay modes that the agent supports. With `full`, the agent forwards every message card to its requester.
+   */
   readonly relay: readonly ("none" | "full")[];
 }
 
 /**
- * Creates the entry of the message card extension for an agent card. If `required` is true, clients of the
- * agent must also send message cards. Default: `false`.
+ * Creates the agent card entry that declares the message card extension. If `required` is true, clients of
+ * the agent must also send message cards. Default: `false`.
  */
 export function createMessageCardExtension(
   params: MessageCardExtensionParams,
@@ -36,7 +38,7 @@ export function createMessageCardExtension(
   };
 }
 
-/** Returns whether the capabilities of an agent declare the message card extension. */
+/** Returns whether an agent's capabilities declare the message card extension. */
 export function supportsMessageCards(capabilities: {
   readonly extensions?: readonly AgentExtension[];
 }): boolean {

@@ -10,8 +10,8 @@ import {
 import { type MessageCard, parseCard, toDict } from "../message-card/index.ts";
 
 /**
- * URI of the A2A extension for message cards. An incompatible change of the message card format requires a
- * new URI.
+ * URI of the A2A extension for message cards. Incompatible changes to the message card format require a new
+ * URI.
  */
 export const MESSAGE_CARD_EXTENSION_URI = "urn:colloquy:extensions:cards:v1";
 /** Media type of an A2A data part that contains a message card. */
@@ -20,9 +20,9 @@ export const MESSAGE_CARD_MEDIA_TYPE = "application/vnd.colloquy.card+json";
 const CARD_TYPE_KEY = `${MESSAGE_CARD_EXTENSION_URI}/type`;
 
 /**
- * Encodes a message card as an A2A data part and an A2A text part. The text part repeats the content of the
- * message card for agents that do not support message cards. The metadata of the data part contains the type
- * of the message card, because A2A 0.3 has no media type for data parts.
+ * Encodes a message card as an A2A data part and an A2A text part. The text part repeats the card's content
+ * for agents that do not support message cards. The metadata of the data part contains the type of the
+ * message card, because A2A 0.3 has no media type for data parts.
  */
 export function toCardParts(card: MessageCard): [DataPart, TextPart] {
   const data = toDict(card) as unknown as JsonObject;
@@ -33,7 +33,7 @@ export function toCardParts(card: MessageCard): [DataPart, TextPart] {
 }
 
 /**
- * Returns the message card in the parts of a message or an artifact. The result is `undefined` if no part
+ * Returns the message card among the parts of a message or artifact. The result is `undefined` if no part
  * contains a message card. If `extensions` contains the message card extension, a data part without a media
  * type also counts as a message card. A2A 0.3 over HTTP+JSON and gRPC cannot mark a part as a message card.
  * Throws INVALID_PARAMS if a message card is invalid or if the parts contain several message cards.
@@ -51,7 +51,7 @@ export function findCardInParts(
   throw A2AError.invalidParams([{ field: "parts", description }]);
 }
 
-/** Returns the message card in an A2A message or an artifact. See `findCardInParts`. */
+/** Returns the message card that an A2A message or artifact contains. See `findCardInParts`. */
 export function findCardInMessage({
   parts,
   extensions,

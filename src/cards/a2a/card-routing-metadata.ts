@@ -3,22 +3,22 @@ import { type MessageCard, parseCard, toDict } from "../message-card/index.ts";
 import { MESSAGE_CARD_EXTENSION_URI } from "./card-parts.ts";
 import { isTraceparent } from "./traceparent.ts";
 
-/** Additional data for a message card in the metadata of its A2A message. */
+/** Routing data of a message card, which the A2A message contains as metadata. */
 export interface CardRoutingMetadata {
   /** ID of the experiment run that the message card belongs to. */
   readonly runId?: string | undefined;
   /** Relay mode of the task. With `full`, a role forwards every message card to its requester. */
   readonly relay: "none" | "full";
   /**
-   * Number of times that the problem was forwarded from one role to another. Roles reject a problem with more
-   * than `MAX_HOPS` hops as a loop.
+   * Number of times the problem was forwarded from one role to another. Roles reject a problem with more than
+   * `MAX_HOPS` hops as a loop.
    */
   readonly hops: number;
   /** W3C `traceparent` of the task, if the task is part of a distributed trace. */
   readonly traceparent?: string | undefined;
 }
 
-/** Maximum number of times that a problem may be forwarded from one role to another. */
+/** Maximum number of times a problem may be forwarded from one role to another. */
 export const MAX_HOPS = 8;
 
 const RUN_ID_KEY = `${MESSAGE_CARD_EXTENSION_URI}/run_id`;
@@ -27,7 +27,7 @@ const HOPS_KEY = `${MESSAGE_CARD_EXTENSION_URI}/hops`;
 const TRACEPARENT_KEY = `${MESSAGE_CARD_EXTENSION_URI}/traceparent`;
 const CARD_METADATA_KEY = `${MESSAGE_CARD_EXTENSION_URI}/card`;
 
-/** Encodes the envelope of a message card as A2A message metadata. */
+/** Encodes the routing data of a message card as A2A message metadata. */
 export function encodeCardRoutingMetadata({
   runId,
   relay,
@@ -43,9 +43,9 @@ export function encodeCardRoutingMetadata({
 }
 
 /**
- * Decodes the envelope of a message card from the metadata of an A2A message and its request. If several
- * arguments contain a metadata key, the value in the earliest argument applies. The function ignores
- * malformed metadata values.
+ * Decodes the routing data of a message card from the metadata of an A2A message and its request. If several
+ * arguments contain the same key, the first of these arguments takes precedence. The function ignores
+ * malformed values.
  */
 export function decodeCardRoutingMetadata(
   ...metadata: readonly (JsonObject | undefined)[]

@@ -1,5 +1,5 @@
 /**
- * Format of the W3C `traceparent` header, which is `00-<trace id>-<span id>-<flags>`.
+ * Pattern of the W3C `traceparent` header, which has the form `00-<trace id>-<span id>-<flags>`.
  * https://www.w3.org/TR/trace-context/#traceparent-header
  */
 const TRACEPARENT_PATTERN = /^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/;

@@ -39,10 +39,7 @@ export class DataRecord {
     return new DataRecord(this.#members[name], `${this.location}, ${JSON.stringify(name)}`);
   }
 
-  /**
-   * Returns the value of a member, which must be an array of pairs. Throws if an entry of the array is not a
-   * pair.
-   */
+  /** Reads a member whose value must be an array of pairs. Throws if an entry of the array is not a pair. */
   getPairs<Second>(
     name: string,
     isSecond: (value: unknown) => value is Second,
@@ -65,9 +62,7 @@ export function isNonNegativeInteger(value: unknown): value is number {
   return typeof value === "number" && Number.isSafeInteger(value) && value >= 0;
 }
 
-/**
- * Parses the records of a JSON Lines file. The parser skips empty lines but includes them in line numbers.
- */
+/** Parses the records of a JSON Lines file. The parser skips empty lines but counts them in line numbers. */
 export function decodeJsonLines(text: string, file: string): DataRecord[] {
   return stripByteOrderMark(text)
     .split("\n")

@@ -1,12 +1,15 @@
-/** A problem of the GSM8K dataset. */
+/** A problem from the GSM8K dataset. */
 export interface Gsm8kSample {
   readonly dataset: "gsm8k";
-  /** ID of the problem: `gsm8k_` and the position in the dataset split, starting at 0. */
+  /** Problem ID, which is `gsm8k_` followed by the position in the dataset split, starting at 0. */
   readonly id: string;
   readonly question: string;
   /** Correct answer as written after `####` in the GSM8K file, for example `18` or `1,200`. */
   readonly gold: string;
-  /** Human-written solution of the problem without the last line, which contains the answer. */
+  /**
+   * Human-written solution to the problem. The last line of the original, which contains the answer, is
+   * removed.
+   */
   readonly solution: string;
   /**
    * Steps of the human-written solution. The steps are available only if the Socratic file of GSM8K was read.
@@ -18,18 +21,18 @@ export interface Gsm8kSample {
 export interface Gsm8kStep {
   readonly question: string;
   /**
-   * Answer to the step's sub-question in prose. The step's answer may contain calculator annotations such as
-   * `<<16-3-4=9>>`.
+   * Answer to the step's sub-question, written as text. The step's answer may contain calculator annotations
+   * such as `<<16-3-4=9>>`.
    */
   readonly text: string;
 }
 
-/** A problem of the HotpotQA dataset in its distractor setting. */
+/** A problem from the distractor setting of HotpotQA. */
 export interface HotpotQaSample {
   readonly dataset: "hotpotqa";
   /**
-   * ID of the problem: `hotpotqa_` and the first existing value of `dev_index`, `_id`, and the position in
-   * the file.
+   * Problem ID, which is `hotpotqa_` followed by the record's `dev_index`. If the record has no `dev_index`,
+   * the ID contains `_id`, or else the record's position in the file.
    */
   readonly id: string;
   readonly question: string;
@@ -40,13 +43,13 @@ export interface HotpotQaSample {
   /** Paragraphs of the problem. Two paragraphs are needed for the answer, and all others are distractors. */
   readonly paragraphs: readonly Paragraph[];
   /**
-   * Sentences of the paragraphs that support the answer. Supporting facts and `gold` must not be shown to the
-   * role that answers the question.
+   * Sentences from the paragraphs, namely those that support the answer. Supporting facts and `gold` must not
+   * be shown to the role that answers the question.
    */
   readonly supportingFacts: readonly SupportingFact[];
 }
 
-/** A paragraph of a HotpotQA problem. */
+/** A paragraph in a HotpotQA problem. */
 export interface Paragraph {
   readonly title: string;
   readonly sentences: readonly string[];
@@ -59,5 +62,5 @@ export interface SupportingFact {
   readonly sentence: number;
 }
 
-/** A problem of the dataset GSM8K or HotpotQA. */
+/** A problem from the GSM8K or HotpotQA dataset. */
 export type DatasetSample = Gsm8kSample | HotpotQaSample;

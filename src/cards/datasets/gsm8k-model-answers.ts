@@ -27,7 +27,7 @@ interface Gsm8kModelAnswer {
   readonly correct: boolean;
 }
 
-/** Parses GSM8K's `example_model_solutions.jsonl`. Error messages include the file name `file`. */
+/** Parses GSM8K's `example_model_solutions.jsonl`. `file` is the file name in error messages. */
 export function decodeGsm8kModelAnswers(text: string, file: string): Gsm8kModelAnswers[] {
   return decodeJsonLines(text, file).map((record, index) => {
     const parseAnswer = (model: Gsm8kAnswerModel): Gsm8kModelAnswer => {

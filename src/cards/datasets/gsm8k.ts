@@ -1,7 +1,7 @@
 import { createMalformedDataError, decodeJsonLines, type DataRecord } from "./data-record.ts";
 import type { Gsm8kSample, Gsm8kStep } from "./dataset-sample.ts";
 
-/** Parses GSM8K's `test.jsonl` or `train.jsonl`. Error messages include the file name `file`. */
+/** Parses GSM8K's `test.jsonl` or `train.jsonl`. `file` is the file name in error messages. */
 export function decodeGsm8k(text: string, file: string): Gsm8kSample[] {
   return decodeJsonLines(text, file).map((record, index) => ({
     ...decodeGsm8kProblem(record, index),
@@ -10,8 +10,7 @@ export function decodeGsm8k(text: string, file: string): Gsm8kSample[] {
 }
 
 /**
- * Parses GSM8K's `test_socratic.jsonl`, in which each line of an answer has the form
- * `<sub-question> ** <step>`.
+ * Parses GSM8K's `test_socratic.jsonl`, where each line of an answer has the form `<sub-question> ** <step>`.
  */
 export function decodeGsm8kSocraticFile(text: string, file: string): Gsm8kSample[] {
   return decodeJsonLines(text, file).map((record, index) => {
@@ -24,8 +23,8 @@ export function decodeGsm8kSocraticFile(text: string, file: string): Gsm8kSample
 }
 
 /**
- * Returns GSM8K problems with the solution steps from the Socratic file. Throws if the two files do not
- * contain the same problems in the same order.
+ * Adds the solution steps from the Socratic file to GSM8K problems. Throws if the two files do not contain
+ * the same problems in the same order.
  */
 export function mergeSocraticSteps(
   problems: readonly Gsm8kSample[],

@@ -7,8 +7,8 @@ import {
 import type { HotpotQaSample } from "./dataset-sample.ts";
 
 /**
- * Parses a file of HotpotQA's distractor setting, either the official JSON array or the same records as JSON
- * Lines.
+ * Parses a HotpotQA file for the distractor setting. The file contains either the official JSON array or the
+ * same records as JSON Lines.
  */
 export function decodeHotpotQa(text: string, file: string): HotpotQaSample[] {
   const samples = decodeJsonRecords(text, file).map(decodeHotpotSample);

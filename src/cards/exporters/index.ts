@@ -1,7 +1,6 @@
 /**
- * The exporters convert recorded runs for Perfetto, OpenTelemetry collectors, and users of the A2A
- * Traceability extension. All exporters are pure functions that accept a list of message cards or a
- * recording.
+ * The exporters convert recorded runs to the formats of Perfetto, OpenTelemetry, and the A2A Traceability
+ * extension. All exporters are pure functions that accept a list of message cards or a recording.
  */
 export { toOtlpTraces } from "./otlp.ts";
 export { toPerfettoTrace } from "./perfetto.ts";

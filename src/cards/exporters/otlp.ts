@@ -7,9 +7,9 @@ const OTLP_SPAN_KINDS: Readonly<Record<TraceSpan["kind"], number>> = { internal:
 const OTLP_STATUS_ERROR = 2;
 
 /**
- * Converts a run into an OTLP/HTTP request body in JSON, which collectors accept at `/v1/traces`.
- * OTLP encodes IDs as hexadecimal strings, span kinds as numbers, and times as strings of nanoseconds. Each
- * role becomes a separate OpenTelemetry service.
+ * Converts a run into an OTLP/HTTP request body in JSON, which collectors accept at `/v1/traces`. OTLP
+ * encodes IDs as hexadecimal strings, span kinds as numbers, and nanosecond times as strings. Each role
+ * becomes a separate OpenTelemetry service.
  */
 export function toOtlpTraces(shown: CardsOrRecording, options: TraceExportOptions = {}): JsonObject {
   const spans = toTraceSpans(shown, options);
@@ -47,9 +47,8 @@ function toOtlpAttribute(key: string, value: string | number | boolean): JsonObj
 }
 
 /**
- * Converts milliseconds since 1970 into a string of nanoseconds. Negative times become 0.
- * JavaScript numbers represent microseconds exactly until the year 2255, but they cannot represent
- * nanoseconds exactly.
+ * Converts milliseconds since 1970 to nanoseconds, as a string. Negative times become 0. JavaScript numbers
+ * represent microseconds exactly until the year 2255, but they cannot represent nanoseconds exactly.
  */
 function toNanoseconds(ms: number): string {
   return String(BigInt(Math.max(0, Math.round(ms * 1_000))) * 1_000n);

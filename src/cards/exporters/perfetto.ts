@@ -11,7 +11,7 @@ import {
 import type { ModelCallLine } from "../recording/index.ts";
 
 /**
- * Converts a run into a trace for ui.perfetto.dev and chrome://tracing. Each role becomes a trace process.
+ * Converts a run into a trace for ui.perfetto.dev and chrome://tracing. In the trace, each role is a process.
  * Parallel tasks use separate threads, because slices on the same thread must not overlap partially. A task
  * slice contains one work slice for each message card. Each work slice contains the slices of its model
  * calls. Message cards become arrows from the sender to the recipient.
@@ -81,7 +81,7 @@ export function toPerfettoTrace(shown: CardsOrRecording): JsonObject {
   };
 }
 
-/** Creates the trace slices of a task and of the work on the task. */
+/** Creates the trace slices for a task and for the work on that task. */
 function createTaskAndWorkSlices(
   { task, reply, startMs, doneMs, workSpans }: Delegation,
   calls: readonly ModelCallLine[],
@@ -115,7 +115,7 @@ function createTaskAndWorkSlices(
   return events;
 }
 
-/** Thread of the trace, with a period in microseconds. */
+/** A thread in the trace, and a period in microseconds. */
 interface TraceThreadPeriod {
   readonly pid: number;
   readonly tid: number;
@@ -124,14 +124,16 @@ interface TraceThreadPeriod {
 }
 
 /**
- * Limits the time of an arrow to the period of a slice, because each end of an arrow must be within a slice.
+ * Moves the end of an arrow into the period of a slice, because both ends of an arrow must lie within slices.
  * If a message card arrived after the reply, its arrow ends at the end of the slice.
  */
 function clampArrowTimeToThreadPeriod({ from, to }: TraceThreadPeriod, ms: number): number {
   return Math.min(to, Math.max(from, toMicroseconds(ms)));
 }
 
-/** Records the threads of the requester or the worker on which the arrows of message cards start and end. */
+/**
+ * Records the thread where each message card arrow starts or ends, for either the requester or the worker.
+ */
 function recordCardArrowEnds(
   delegation: Delegation,
   lane: TraceThreadPeriod,
@@ -166,13 +168,13 @@ function toMicroseconds(ms: number): number {
   return Math.round(ms * 1_000);
 }
 
-/** Allocates enough threads for the parallel work of each role. */
+/** Allocates the threads that each role needs for parallel work. */
 class RoleThreadAllocator {
   readonly #roles = new Map<string, number[]>();
 
   /**
-   * Returns a thread of the role that is free in the given period. The number of threads is minimal if the
-   * caller allocates slices in order of start time.
+   * Returns one of the role's threads that is free during the given period. The number of threads is minimal
+   * if the caller allocates slices in order of start time.
    */
   allocateThread(role: string, from: number, to: number): TraceThreadPeriod {
     const ends = this.#roles.get(role) ?? [];

@@ -11,9 +11,10 @@ import {
 import { computeSpanId, computeTraceId } from "./trace-ids.ts";
 
 /**
- * OpenTelemetry span that is derived from a recording. Span names and attributes follow the GenAI semantic
- * conventions and the draft for A2A (open-telemetry/semantic-conventions-genai, both in development). The
- * OpenInference attributes of a span describe the graph of agents.
+ * OpenTelemetry span derived from a recording. Span names and attributes follow OpenTelemetry's GenAI
+ * semantic conventions and its draft conventions for A2A. Both are still in development
+ * (open-telemetry/semantic-conventions-genai). The OpenInference attributes of a span describe the agent
+ * graph.
  */
 export interface TraceSpan {
   /** Trace ID with 32 hexadecimal digits. */
@@ -48,8 +49,8 @@ export interface TraceExportOptions {
  * Converts a run into OpenTelemetry spans, with one trace for each problem. A trace contains a workflow span,
  * `plan` and `chat` spans, and spans for each task. The requester and the worker of a task have one
  * `invoke_agent` span each. The recorded A2A call between the two roles also has a span. Trace and span IDs
- * are taken from the recorded `traceparent` if possible. IDs without a recorded `traceparent` are derived
- * from the run ID, problem ID, and card ID. Repeated exports of a run therefore use the same IDs.
+ * are taken from the recorded `traceparent` if possible. If no `traceparent` was recorded, the IDs are
+ * derived from the run ID, problem ID, and card ID. Repeated exports of a run therefore use the same IDs.
  */
 export function toTraceSpans(shown: CardsOrRecording, options: TraceExportOptions = {}): TraceSpan[] {
   const recording = convertCardsToRecording(shown);
@@ -72,7 +73,7 @@ class TraceSpanBuilder {
   readonly #commonAttributes: TraceSpan["attributes"];
   /** Offset in milliseconds between the wall clock and the clock of the recording. */
   readonly #wallClockOffset: number;
-  /** Input of the hash function for the IDs of spans without a recorded `traceparent`. */
+  /** Hash input for the IDs of spans that have no recorded `traceparent`. */
   readonly #idSeed: readonly string[];
   readonly #spans: TraceSpan[] = [];
 
@@ -204,8 +205,8 @@ class TraceSpanBuilder {
   }
 
   /**
-   * Adds the spans of the work on a message card. Task cards have a `plan` span, and model calls have `chat`
-   * spans.
+   * Adds the spans for the work that produced a message card. Task cards have a `plan` span, and model calls
+   * have `chat` spans.
    */
   #addCardWorkSpans({ role, start, end, card }: WorkSpan, path: string, work: string): void {
     const key = card.metadata.card_id ?? path;
@@ -370,8 +371,9 @@ function findErrorType({ message_type, metadata }: MessageCard): string | undefi
 }
 
 /**
- * Returns the provider of a model name, for example `openai` for `openai:gpt-5-mini`. Gemini models have the
- * provider `gcp.gemini`. Substitutes for language models, such as `oracle`, have the provider `colloquy`.
+ * Returns the provider of the named model, for example `openai` for `openai:gpt-5-mini`. Gemini models have
+ * the provider `gcp.gemini`. For models that are not language models, such as `oracle`, the provider is
+ * `colloquy`.
  */
 function getModelProvider(model: string): string {
   const provider = /^([a-z][\w.-]*)[:/]/.exec(model)?.[1];

@@ -17,8 +17,8 @@ type TraceabilityTrace = {
 };
 
 /**
- * Task that was delegated to another agent.
- * `TraceabilityTraceStep` is a type alias, because TypeScript does not treat interfaces as JSON objects.
+ * Task that was delegated to another agent. `TraceabilityTraceStep` is a type alias, because TypeScript
+ * cannot assign an interface to a JSON object type.
  */
 type TraceabilityTraceStep = {
   step_id: string;

@@ -11,9 +11,9 @@ type CardCauses = ReadonlyMap<PageCard, readonly PageCard[]>;
 
 /**
  * Computes the causes of each message card of one problem. The cause of a reply to a query is the query card.
- * If a message card is not a reply to a query, its causes are the cards that the sender received after its
- * previous card. If a role sends two message cards and receives no card in between, the two sent cards have
- * the same causes. `cards` must belong to one problem and be sorted by the time of sending.
+ * If a message card is not a reply to a query, its causes are the cards that the sender received since the
+ * sender's previous card. If a role sends two message cards and receives no card in between, the two sent
+ * cards have the same causes. `cards` must belong to one problem and be sorted by sending time.
  */
 export function computeCardCauses(cards: readonly PageCard[]): CardCauses {
   const pageCardByCard = new Map(cards.map((seen) => [seen.card, seen]));

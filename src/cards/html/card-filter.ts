@@ -2,7 +2,7 @@ import type { PageSample, PageCard } from "./run-model.ts";
 import { findCardStatusOrErrorType, summarizeSample } from "./sample-summary.ts";
 
 /**
- * Filter criteria for the problems and message cards in the HTML report. An empty string disables a filter
+ * Criteria that filter the problems and message cards in the HTML report. An empty string disables a filter
  * criterion.
  */
 export interface CardFilter {

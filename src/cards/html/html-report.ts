@@ -4,7 +4,7 @@ import { createEmptyPageData, type PageData, buildPageData } from "./page-data.t
 
 /** Options of `renderHtmlReport`. */
 export interface HtmlReportOptions {
-  /** Title and heading of the HTML report if the recording has no run line. Default: `Cards`. */
+  /** Title and heading of the HTML report, used when the recording has no run line. Default: `Cards`. */
   readonly title?: string;
 }
 
@@ -71,7 +71,7 @@ function buildContentSecurityPolicy({ live }: PageData): string {
   ].join("; ");
 }
 
-/** Encodes page data as JSON without HTML markup and without Unicode line separators. */
+/** Encodes page data as JSON, with escapes for HTML markup and Unicode line separators. */
 function encodeEmbeddedJson(data: PageData): string {
   return JSON.stringify(data)
     .replaceAll("<", "\\u003c")

@@ -7,12 +7,12 @@ import type { JsonValue } from "../../protocol/index.ts";
  */
 export interface PackedJsonObjects {
   readonly shapes: readonly JsonObjectShape[];
-  /** Index of the row shape of each packed row. */
+  /** For each packed row, the index of its row shape. */
   readonly order: readonly number[];
 }
 
 interface JsonObjectShape {
-  /** Example row in which 0 replaces every leaf value. Empty objects and arrays are part of the row shape. */
+  /** Example row with every leaf value replaced by 0. Empty objects and arrays are part of the row shape. */
   readonly of: JsonValue;
   /** Columns of the leaf values, in the order of the row shape. */
   readonly columns: readonly PackedColumn[];
@@ -21,8 +21,8 @@ interface JsonObjectShape {
 type JsonLeaf = string | number | boolean | null;
 
 /**
- * Column of leaf values. A column stores a single value for all rows, distinct values with an index for each
- * row, or one value for each row.
+ * Column of leaf values. A column stores one value for all rows, a list of distinct values with an index for
+ * each row, or one value for each row.
  */
 type PackedColumn =
   | { readonly all: JsonLeaf }

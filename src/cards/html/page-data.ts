@@ -17,14 +17,13 @@ export interface PageData {
   /** Most reliable record line of each message card. */
   readonly cards: PackedJsonObjects;
   /**
-   * Time of arrival of each message card on the clock of the recording, or `null` if the time was not
-   * recorded.
+   * Arrival time of each message card on the recording's clock, or `null` if the arrival was not recorded.
    */
   readonly arrived: readonly (number | null)[];
   readonly calls: PackedJsonObjects;
   readonly scores: PackedJsonObjects;
   readonly ends: readonly RunEndLine[];
-  /** Number of message cards from interrupted attempts that were later repeated. */
+  /** Number of message cards from attempts that were interrupted and later repeated. */
   readonly abandoned: number;
   /** Number of record lines that could not be decoded. */
   readonly torn: number;
@@ -70,8 +69,8 @@ export function buildPageData(recording: Recording, title: string): PageData {
 }
 
 /**
- * Creates the page data of a live report without record lines. `live` is the relative URL of the event
- * stream.
+ * Creates the initial page data of a live report, which contains no record lines yet. `live` is the relative
+ * URL of the event stream.
  */
 export function createEmptyPageData(title: string, live: string): PageData {
   const noRows = packJsonObjects([]);
@@ -88,7 +87,7 @@ export function createEmptyPageData(title: string, live: string): PageData {
   };
 }
 
-/** Unpacks the record lines of the page data. `arrived` is the time of arrival of the message card. */
+/** Unpacks the record lines of the page data. `arrived` is the arrival time of the message card. */
 export function unpackPageLines(data: PageData): {
   cards: { line: CardLine; arrived: number | undefined }[];
   calls: ModelCallLine[];

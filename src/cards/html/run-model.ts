@@ -21,7 +21,7 @@ export interface PageCard extends CardTransitTimes {
 export interface PageSample {
   /** ID of the problem, or `""` for message cards without a problem ID. */
   readonly id: string;
-  /** Message cards of the problem in the order of sending. */
+  /** Message cards of the problem in the order they were sent. */
   readonly cards: readonly PageCard[];
   readonly calls: readonly ModelCallLine[];
   readonly score: ScoreLine | undefined;
@@ -31,14 +31,14 @@ export interface PageSample {
 
 /**
  * Run model that accepts record lines one by one. The run model equals the result of `decodeRecording` and
- * `collectRecordedSamples` for the entire record file. A new record line does not require a second decoding of the
- * file.
+ * `collectRecordedSamples` for the entire record file. When a record line is added, the run model does not
+ * decode the entire file again.
  */
 export class RunModel {
   run: RunLine | undefined;
   readonly ends: RunEndLine[] = [];
   readonly #samples = new Map<string, MutablePageSample>();
-  /** Number of message cards from interrupted attempts that were later repeated. */
+  /** Number of message cards from attempts that were interrupted and later repeated. */
   abandonedCardCount = 0;
   tornLineCount = 0;
   /** Number of merged files and the largest clock shift, if several processes recorded the run. */
@@ -133,7 +133,7 @@ export class RunModel {
 
   /**
    * Returns the problem with the given ID, or `undefined` if an earlier process finished the problem. If an
-   * earlier process did not finish the problem, discards the message cards from that process.
+   * earlier process did not finish the problem, the function discards the message cards from that process.
    */
   #getSampleForCurrentAttempt(id: string): MutablePageSample | undefined {
     const sample = this.#getOrCreateSample(id);
@@ -153,7 +153,7 @@ export class RunModel {
   }
 
   /**
-   * Aligns the times of record lines by the wall clock, because the recording clock of each process has a
+   * Aligns the times of record lines with the wall clock, because the recording clock of each process has a
    * different zero point.
    */
   #alignLineTimeByWallClock<Line extends CardLine | ModelCallLine>(line: Line): Line {

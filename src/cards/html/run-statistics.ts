@@ -28,7 +28,7 @@ export interface RunStatistics {
   readonly correctCount: number;
   /** Accuracy over the finished problems, or `undefined` if no problem is finished. */
   readonly accuracy: IntervalEstimate | undefined;
-  /** Mean of each additional dataset measure over the problems that have the measure. */
+  /** Mean of each additional dataset measure, over the problems with that measure. */
   readonly measureMeans: Readonly<Record<string, number>>;
   readonly cardCount: number;
   readonly errorCount: number;
@@ -37,15 +37,18 @@ export interface RunStatistics {
   readonly tokenCount: number;
   /** Mean number of tokens per finished problem, or `undefined` if no problem is finished. */
   readonly meanTokens: number | undefined;
-  /** Number of tokens that are estimated and not measured. */
+  /** Number of tokens that are estimates. */
   readonly estimatedTokens: number;
-  /** Token ledger of the run, or `undefined` if no model call is recorded. */
+  /**
+   * Comparison of the tokens on message cards and on model calls, or `undefined` if no model call is
+   * recorded.
+   */
   readonly ledger: CardCallTokenComparison | undefined;
   /** Median duration of a finished problem in milliseconds. */
   readonly medianMs: number | undefined;
   readonly roleEdges: readonly RoleEdge[];
   readonly spending: readonly RoleSpending[];
-  /** Bottlenecks of the critical paths, in descending order of duration. */
+  /** Bottlenecks on the critical paths, longest first. */
   readonly bottlenecks: readonly CriticalPathBottleneck[];
   readonly findingsByKind: ReadonlyMap<RunFinding["kind"], readonly RunFinding[]>;
 }
@@ -94,8 +97,8 @@ export function summarizeRun(model: RunModel): RunStatistics {
 }
 
 /**
- * Computes the token ledger over the finished problems. Unfinished problems are excluded, because a model
- * call can be recorded before its message card.
+ * Compares the token counts of message cards and model calls over the finished problems. Unfinished problems
+ * are excluded, because a model call can be recorded before its message card.
  */
 function compareRunCardAndCallTokens(model: RunModel): CardCallTokenComparison | undefined {
   const settled = model.samples
@@ -132,8 +135,8 @@ function summarizeRoleEdges(cards: readonly MessageCard[]): RoleEdge[] {
 }
 
 /**
- * Returns the roles that sent or received message cards. Core roles are in the order of delegation. Custom
- * roles follow in the order of their first message card.
+ * Returns the roles that sent or received message cards. The core roles come first, in the order of
+ * delegation. Custom roles follow in the order of their first message card.
  */
 export function listRolesInCards(cards: Iterable<Pick<MessageCard, "sender" | "recipient">>): string[] {
   const roles = new Set<string>();

@@ -14,7 +14,7 @@ import { type SampleSummary, summarizeSample } from "./sample-summary.ts";
 export interface SampleCriticalPathAndFindings {
   readonly summary: SampleSummary;
   readonly criticalPath: readonly CriticalPathSegment[];
-  /** Message cards of the critical path. */
+  /** Message cards on the critical path. */
   readonly criticalCards: ReadonlySet<MessageCard>;
   readonly findings: readonly RunFinding[];
 }
@@ -24,7 +24,9 @@ const analysisCache = new WeakMap<
   { readonly key: string; readonly analysis: SampleCriticalPathAndFindings }
 >();
 
-/** Returns the analysis of a problem. The analysis is cached until the problem changes. */
+/**
+ * Returns the critical path and the findings of a problem. The result is cached until the problem changes.
+ */
 export function analyzeCriticalPathAndFindings(
   sample: PageSample,
   model: RunModel,
@@ -50,7 +52,7 @@ export function analyzeCriticalPathAndFindings(
   return analysis;
 }
 
-/** Returns the bottlenecks of all problems in descending order of duration. */
+/** Returns the bottlenecks of all problems, longest first. */
 export function computeRunBottlenecks(model: RunModel): CriticalPathBottleneck[] {
   return computeBottlenecks(
     model.samples.map((sample) => analyzeCriticalPathAndFindings(sample, model).criticalPath),
@@ -67,7 +69,7 @@ export function groupRunFindingsByKind(
   );
 }
 
-/** Returns the message cards of the critical path of a problem. */
+/** Returns the message cards on a problem's critical path. */
 export function collectCriticalCards(sample: PageSample, model: RunModel): ReadonlySet<PageCard> {
   const { criticalCards } = analyzeCriticalPathAndFindings(sample, model);
   return new Set(sample.cards.filter(({ card }) => criticalCards.has(card)));

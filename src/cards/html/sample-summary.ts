@@ -14,7 +14,8 @@ export interface SampleSummary {
   readonly durationMs: number;
   readonly errorCount: number;
   /**
-   * Whether the last result has the status `partial`. The reason for the status is a limit or a `stop` card.
+   * Whether the last result has the status `partial`. This status means that a limit or a `stop` card ended
+   * the work early.
    */
   readonly isPartial: boolean;
 }
@@ -40,7 +41,7 @@ export function countCardTokens(card: PageCard["card"]): number {
   return findCardTokenTotal(card) ?? 0;
 }
 
-/** Returns the time at which the last message card arrived. */
+/** Returns the time when the last message card arrived. */
 export function computeLastArrivalTime(cards: readonly PageCard[]): number {
   return cards.reduce((end, { arrivedMs }) => Math.max(end, arrivedMs), Number.NEGATIVE_INFINITY);
 }

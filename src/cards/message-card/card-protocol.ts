@@ -57,13 +57,13 @@ export interface CardProtocolOptions<Type extends CardType = never, Role extends
   >[];
   /** Returns the current time in milliseconds since 1970. Default: `Date.now`. */
   readonly now?: () => number;
-  /** Returns the `card_id` of a new message card, which is a random UUID by default. */
+  /** Returns a `card_id` for a new message card, by default a random UUID. */
   readonly newId?: () => string;
 }
 
 /**
- * TypeScript type of the message cards with a registered card type. For several card types, the TypeScript
- * type is a union with the discriminator `message_type`.
+ * TypeScript type of message cards whose card type is registered. For several card types, the TypeScript type
+ * is a union discriminated by `message_type`.
  */
 export type CardOfType<Type extends CardType> =
   Type extends CardType<infer Name, infer Own> ? MessageCard<Name, Own> : never;
@@ -120,7 +120,7 @@ export interface CardProtocol<Type extends CardType = CoreCardType, Role extends
   /** Parses a message card from JSON text. See `parse`. */
   fromJson(text: string): CardOfType<Type>;
   /**
-   * Returns all violations for which `parse` would reject the message card. For a valid message card,
+   * Returns all violations that would make `parse` reject the message card. For a valid message card,
    * `validate` returns an empty array.
    */
   validate(json: unknown): FieldViolation[];

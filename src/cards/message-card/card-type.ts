@@ -16,12 +16,12 @@ import {
 } from "./validation/validation-context.ts";
 import { boolean, id, list, object, oneOf, required, string } from "./validation/field-rules.ts";
 
-/** A type of message card, which consists of a `message_type` and rules for the metadata. */
+/** A message card type, which consists of a `message_type` and rules for the metadata. */
 export interface CardType<Name extends string = string, Own extends object = object> {
   readonly name: Name;
   /** Text that represents the card type in a flow diagram, such as `→ [TASK]`. */
   readonly symbol: string;
-  /** Whether a message card of this type ends the task that the card replies to. */
+  /** Whether a message card of this type ends the task that it replies to. */
   readonly isTerminal: boolean;
   /**
    * Returns whether the metadata conforms to the rules of the card type. `isValidMetadata` adds each
@@ -34,9 +34,9 @@ export interface CardType<Name extends string = string, Own extends object = obj
 export interface CardTypeOptions<M extends FieldRules> {
   /** Rules for metadata members of this card type, in addition to the rules for all message cards. */
   readonly metadata: M;
-  /** Text that represents the card type in a flow diagram, which is `• [NAME]` by default. */
+  /** Text that represents the card type in a flow diagram, by default `• [NAME]`. */
   readonly symbol?: string;
-  /** Whether a message card of this type ends the task that the card replies to. Default: `false`. */
+  /** Whether a message card of this type ends the task that it replies to. Default: `false`. */
   readonly isTerminal?: boolean;
 }
 

@@ -18,7 +18,7 @@ export interface MessageCard<Type extends string = string, Own extends object = 
   readonly content: string;
   readonly metadata: Readonly<CardMetadata & Own>;
   /**
-   * Time in ISO 8601 at which the message card was sent. Colloquy always writes timestamps in UTC with
+   * Time when the message card was sent, in ISO 8601 format. Colloquy always writes timestamps in UTC with
    * milliseconds. To parse the timestamp, use `parseCardTime`.
    */
   readonly timestamp: string;
@@ -40,19 +40,19 @@ export interface CardMetadata {
   /** Number of the planner's turn, starting at 1. */
   turn?: number;
   dataset?: string;
-  /** Sum of input and output tokens of the model calls that produced the message card. */
+  /** Total number of input and output tokens in the model calls that produced the message card. */
   tokens?: number;
   usage?: CardTokenUsage;
   model?: string;
-  /** Time that the sender worked on the message card, in milliseconds of a monotonic clock. */
+  /** Time that the sender worked on the message card, in milliseconds. The sender uses a monotonic clock. */
   duration_ms?: number;
-  /** Number of the attempt at the subtask, starting at 1. */
+  /** Attempt number of the subtask, starting at 1. */
   attempt?: number;
 }
 
 /**
  * Token counts of the model calls that produced a message card. `CardTokenUsage` is a type alias, because
- * TypeScript does not treat interfaces as JSON objects.
+ * TypeScript cannot assign an interface to a JSON object type.
  */
 export type CardTokenUsage = {
   input_tokens: number;
@@ -62,8 +62,8 @@ export type CardTokenUsage = {
   /** Output tokens that the model used for reasoning. */
   reasoning_output_tokens?: number;
   /**
-   * Source of the token counts, which is the model provider (`reported`), an estimate, or unknown (`none`).
-   * If the source is unknown, all token counts are 0.
+   * Source of the token counts, which is the model provider (`reported`), an estimate (`estimated`), or
+   * unknown (`none`). If the source is unknown, all token counts are 0.
    */
   source: "reported" | "estimated" | "none";
 };
@@ -85,7 +85,7 @@ export type ResultCardStatus = "success" | "completed" | "error" | "partial";
 /** Metadata of a result card. */
 export interface ResultCardMetadata {
   status: ResultCardStatus;
-  /** One option or several options that the reply to a query selects. */
+  /** Query option, or list of options, that the reply selects. */
   selected?: string | string[];
 }
 

@@ -18,7 +18,7 @@ import {
 } from "./validation/field-rules.ts";
 
 /**
- * Maximum size of a message card's content in bytes of UTF-8. Message content above 256 KiB must be sent as a
+ * Maximum size of a message card's content, in UTF-8 bytes. Message content above 256 KiB must be sent as a
  * file in a separate A2A part.
  */
 const MAX_CONTENT_BYTES = 256 * 1024;
@@ -27,9 +27,9 @@ const MAX_CONTENT_BYTES = 256 * 1024;
 const CARD_MEMBERS = ["sender", "recipient", "message_type", "content", "metadata", "timestamp"];
 
 /**
- * Parses a message card of any type between any roles. The parser replaces missing or `null` metadata with an
- * empty object. Throws INVALID_PARAMS with every violation if the message card is invalid. Unknown members of
- * a message card are violations.
+ * Parses a message card of any type, sent between any two roles. The parser replaces missing or `null`
+ * metadata with an empty object. Throws INVALID_PARAMS with every violation if the message card is invalid.
+ * Unknown members of a message card are violations.
  */
 export function parseCard(json: unknown): MessageCard {
   const at = new ValidationContext();
@@ -44,7 +44,7 @@ export function fromJson(text: string): MessageCard {
 }
 
 /**
- * Returns the six members of a message card as a JSON object in the order that the card protocol defines.
+ * Returns the six members of a message card as a JSON object, in the order that the card protocol defines.
  */
 export function toDict<C extends MessageCard>(card: C): Pick<C, keyof MessageCard> & JsonObject {
   const { sender, recipient, message_type, content, metadata, timestamp } = card;

@@ -1,9 +1,9 @@
 import { A2AError } from "../../protocol/index.ts";
 
 /**
- * Evaluates an arithmetic expression of decimal numbers, the operators `+ - * /`, and parentheses without
- * executing code. Throws INVALID_PARAMS if the expression contains another character, more than 1,000
- * characters, or more than 50 nested parentheses.
+ * Evaluates an arithmetic expression without executing code. The expression can contain decimal numbers, the
+ * operators `+ - * /`, and parentheses. Throws INVALID_PARAMS if the expression contains any other character,
+ * has more than 1,000 characters, or nests parentheses more than 50 levels deep.
  */
 export function evaluateArithmetic(expression: string): number {
   if (expression.length > MAX_EXPRESSION_LENGTH)

@@ -3,7 +3,7 @@ import type { Gsm8kSample, Gsm8kStep } from "../datasets/index.ts";
 import { findLastNumber } from "../scoring/index.ts";
 import { evaluateArithmetic, formatNumberWithoutExponent } from "./evaluate-arithmetic.ts";
 
-/** A subtask of the oracle's plan, with the answer that the solver returns. */
+/** A subtask in the oracle's plan, with the answer that the solver returns. */
 export interface OraclePlanStep {
   readonly question: string;
   /**
@@ -12,15 +12,15 @@ export interface OraclePlanStep {
    */
   readonly expressions: readonly string[];
   /**
-   * Answer to the subtask: the value of the last expression, the last number in the prose, or the prose,
-   * whichever exists first.
+   * Answer to the subtask, which is the value of the last expression. Without an expression, the answer is
+   * the last number in the step's text, or else the entire text.
    */
   readonly answer: string;
 }
 
 /**
- * Returns the human solution of a problem as a plan. The function evaluates every calculator annotation
- * again. The oracle knows the solution, so its accuracy measures the runtime and not the quality of a model.
+ * Returns the human solution to a problem as a plan. The function recalculates the calculator annotations.
+ * The oracle knows the solution, so its accuracy measures the runtime and not the quality of a model.
  */
 export function createOraclePlan(sample: Gsm8kSample): OraclePlanStep[] {
   if (sample.steps.length === 0)

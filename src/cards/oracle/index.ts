@@ -1,6 +1,6 @@
 /**
- * The oracle solves GSM8K problems with the human solutions. Runs with the oracle test the runtime without a
- * language model.
+ * The oracle solves GSM8K problems by following the human-written solutions. A run that uses the oracle tests
+ * the runtime without a language model.
  */
 export { evaluateArithmetic, formatNumberWithoutExponent } from "./evaluate-arithmetic.ts";
 export { batchPlanSteps, getOraclePlanAnswer, createOraclePlan } from "./gsm8k-oracle.ts";

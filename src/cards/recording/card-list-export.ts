@@ -3,7 +3,7 @@ import { listDistinctRecordedCards } from "./recorded-cards.ts";
 import type { Recording } from "./record-line-types.ts";
 
 /**
- * Returns all message cards of a recording in the order of sending, as a list in the format of the card
+ * Returns all message cards of a recording in the order they were sent, in the list format of the card
  * specification.
  */
 export function listCardsInSpecificationFormat(recording: Pick<Recording, "cards">): MessageCard[] {
@@ -11,8 +11,8 @@ export function listCardsInSpecificationFormat(recording: Pick<Recording, "cards
 }
 
 /**
- * Returns the file name for a list of message cards from the dataset, method, and models, such as
- * `gsm8k_a2a_claude_cards.json`. Characters that file names cannot contain become hyphens.
+ * Builds the file name for a list of message cards from the dataset, the method, and the models, such as
+ * `gsm8k_a2a_claude_cards.json`. Hyphens replace characters that file names cannot contain.
  */
 export function formatCardListFileName({ run }: Pick<Recording, "run">): string {
   const models = new Set(Object.values(run?.model ?? {}));

@@ -1,16 +1,16 @@
 import { type MessageCard, parseCardTime } from "../message-card/index.ts";
 import type { CardLine } from "./record-line-types.ts";
 
-/** Times at which a message card was sent and received, in milliseconds of the recording's clock. */
+/** Times when a message card was sent and received, in milliseconds on the recording's clock. */
 export interface CardTransitTimes {
   readonly card: MessageCard;
   readonly sentMs: number;
   /**
-   * Time at which the message card arrived, which is never before `sentMs`. Without a recorded arrival,
+   * Arrival time of the message card, which is never earlier than `sentMs`. If no arrival was recorded,
    * `arrivedMs` equals `sentMs`.
    */
   readonly arrivedMs: number;
-  /** Whether the recorded arrival is earlier than the sending time, so that `arrivedMs` was adjusted. */
+  /** Whether `arrivedMs` was adjusted because the recorded arrival is earlier than the sending time. */
   readonly isInverted: boolean;
   /**
    * Whether the sender recorded the message card. A role that records one message card records all its
@@ -20,9 +20,9 @@ export interface CardTransitTimes {
 }
 
 /**
- * Returns the timing of each message card in the order of sending. If a recording contains only relayed lines
- * of a message card, the sending time is the card's timestamp. The sending time is never later than the
- * relayed line.
+ * Returns the timings of the message cards in the order the cards were sent. If a recording contains only
+ * relayed lines of a message card, the sending time is the card's timestamp. The sending time is never later
+ * than the relayed line.
  */
 export function computeCardTransitTimes(lines: readonly CardLine[]): CardTransitTimes[] {
   const byCard = Map.groupBy(lines, ({ card }) => card.metadata.card_id ?? card);

@@ -7,9 +7,9 @@ interface ClockShiftBounds {
 }
 
 /**
- * Computes the permitted shifts for the clock of `second`. With a permitted shift, no message card arrives
- * before it was sent. A bound is infinite if no message card was sent in the corresponding direction. `low`
- * can exceed `high` if the two clocks run at different speeds.
+ * Computes the permitted shifts for the clock of `second`. A shift is permitted if, after the shift, no
+ * message card arrives before it was sent. A bound is infinite if no message card was sent in the
+ * corresponding direction. `low` can exceed `high` if the two clocks run at different speeds.
  */
 export function computeClockShiftBounds(
   first: readonly CardLine[],

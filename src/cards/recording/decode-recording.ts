@@ -15,10 +15,10 @@ interface DecodeRecordingOptions {
 }
 
 /**
- * Decodes an experiment run from the text or the lines of its record file. Error messages include the file
- * name `file`. `torn` lists incomplete lines, which a killed writer can leave in the file. The decoder
- * ignores record lines of an unknown `kind`. Throws INVALID_PARAMS if a record line is invalid, if the file
- * has no record lines, or if the file contains several runs and `runId` is missing.
+ * Decodes an experiment run from the text or the lines of its record file. `file` is the file name in error
+ * messages. `torn` lists incomplete lines, which a killed writer can leave in the file. The decoder ignores
+ * record lines of an unknown `kind`. Throws INVALID_PARAMS if a record line is invalid, if the file has no
+ * record lines, or if the file contains several runs and `runId` is missing.
  */
 export function decodeRecording(
   source: string | Iterable<string>,
@@ -52,15 +52,15 @@ export function decodeRecording(
 
 interface MutableRunPart extends SingleProcessRecordLines {
   readonly lines: RecordLine[];
-  /** Number of the last decoded line in the record file. */
+  /** Line number of the last decoded line in the record file. */
   lastLine: number;
   lastSeq: number;
 }
 
 /**
- * Divides the lines of a record file into run parts. Each run part comes from one process. A run part starts
- * at a run line. If the file of a role has no run lines, a run part starts at a line whose `seq` does not
- * increase.
+ * Divides the lines of a record file into run parts. Each run part comes from one process. Each run line
+ * starts a new run part. If the file of a role has no run lines, a run part starts at a line whose `seq` does
+ * not increase.
  */
 class RunPartBuilder {
   readonly parts: MutableRunPart[] = [{ run: undefined, attempt: 0, lines: [], lastLine: 0, lastSeq: 0 }];
@@ -104,8 +104,8 @@ function buildRecordingFromRunParts(
 }
 
 /**
- * Aligns the monotonic clocks of the run parts with the wall clock. The zero point of a monotonic clock
- * differs by process.
+ * Aligns the monotonic clocks of the run parts with the wall clock. Each process's monotonic clock has a
+ * different zero point.
  */
 function alignPartClocks(parts: readonly SingleProcessRecordLines[]): SingleProcessRecordLines[] {
   const first =
@@ -142,7 +142,7 @@ function iterateLines(source: string | Iterable<string>): Iterable<string> {
   return typeof source === "string" ? splitLines(source) : source;
 }
 
-/** Yields lines individually, because a list of all lines would be a second copy of the file. */
+/** Yields lines individually, because a list of all lines would hold a second copy of the file in memory. */
 function* splitLines(text: string): Iterable<string> {
   let from = text.startsWith("\uFEFF") ? 1 : 0;
   while (from < text.length) {

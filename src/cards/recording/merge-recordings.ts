@@ -13,7 +13,7 @@ export interface NamedRecording {
  * Merges the recordings that several processes wrote for the roles of one experiment run. The merged
  * recording uses the clock of the first file with a run line, or of the first file if no file has a run line.
  * `clocks` lists the clock shift of each record file except the first. If one file shows that an attempt was
- * interrupted, the lines of the attempt are abandoned in all files.
+ * interrupted, the lines of this attempt count as abandoned in all files.
  */
 export function mergeRecordings(files: readonly NamedRecording[]): Recording {
   const first = files.find(({ recording }) => recording.run !== undefined) ?? files[0];
@@ -44,8 +44,8 @@ interface ClockAlignedRecording {
 }
 
 /**
- * Aligns the clocks of the recordings in sequence. Recordings that share message cards with an aligned
- * recording come first.
+ * Aligns the clocks of the recordings one after another. Recordings that share message cards with an already
+ * aligned recording come first.
  */
 function alignRecordingClocks(
   first: NamedRecording,
@@ -75,7 +75,7 @@ function alignRecordingClocks(
 }
 
 /**
- * Returns a shift of 0 if the bounds permit 0. Otherwise, the function returns the middle of the range, so
+ * Returns 0 if the bounds permit a shift of 0. Otherwise, the function returns the middle of the range, so
  * the error is at most half the range.
  */
 function chooseClockShiftInBounds(low: number, high: number): number {
@@ -106,8 +106,8 @@ interface KeptAndAbandonedLines<Line> {
 
 /**
  * Separates the record lines of abandoned attempts from all other record lines. If a role kept running while
- * the run restarted, one part of its file contains the lines of both attempts. The `in_reply_to` chains of
- * the message cards show which lines belong to the abandoned attempt.
+ * the run restarted, one part of its file contains the lines of both attempts. The `in_reply_to` references
+ * between message cards show which lines belong to the abandoned attempt.
  */
 function separateAbandonedAttemptLines(recordings: readonly Recording[]): {
   cards: KeptAndAbandonedLines<CardLine>;
@@ -128,8 +128,8 @@ function separateAbandonedAttemptLines(recordings: readonly Recording[]): {
     ),
   );
   /**
-   * Finds the nearest ancestor in the files with a run line and returns whether the ancestor is abandoned.
-   * The result is `undefined` if these files contain no ancestor.
+   * Finds the nearest ancestor of a message card that is known to be kept or abandoned, and returns whether
+   * this ancestor is abandoned. The result is `undefined` if no such ancestor exists.
    */
   const findIsAbandoned = (id: string | undefined): boolean | undefined => {
     const seen = new Set<string>();

@@ -1,7 +1,7 @@
 import { type MessageCard, toDict } from "../message-card/index.ts";
 import type { CardLine } from "./record-line-types.ts";
 
-/** Reliability rank of a card line by its direction. The most reliable direction has the rank 0. */
+/** Reliability rank for each direction of a card line. The most reliable direction has rank 0. */
 const RELIABILITY_RANK_BY_DIRECTION: Readonly<Record<CardLine["dir"], number>> = {
   out: 0,
   in: 1,
@@ -22,8 +22,8 @@ export function isMoreReliableCardLine(line: CardLine, other: CardLine): boolean
 }
 
 /**
- * Returns a map from each card key to the most reliable line of the message card. The map keeps the order in
- * which the message cards first appear.
+ * Returns a map from each card key to the most reliable line of the message card. In the map, message cards
+ * have the order of their first appearance.
  */
 export function mapMostReliableLinesByCardKey(lines: readonly CardLine[]): ReadonlyMap<string, CardLine> {
   const best = new Map<string, CardLine>();

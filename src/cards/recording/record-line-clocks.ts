@@ -1,8 +1,8 @@
 import type { ModelCallLine, CardLine, RecordLine } from "./record-line-types.ts";
 
 /**
- * Returns the wall clock minus the writer's monotonic clock in milliseconds. The result is `undefined` if no
- * record line has both times.
+ * Returns the wall clock time minus the writer's monotonic time, in milliseconds. The result is `undefined`
+ * if no record line has both times.
  */
 export function findWallToMonotonicOffset(lines: readonly RecordLine[]): number | undefined {
   const line = lines.find((line) => "mono_ms" in line);

@@ -16,7 +16,7 @@ export type AnswerEvidenceSource = "live-model" | "recorded-model" | "oracle" | 
 interface RecordLineBase {
   readonly v: 1;
   readonly run_id: string;
-  /** Time at which the record line was written, in ISO 8601 and UTC with milliseconds. */
+  /** Time when the record line was written, in ISO 8601 format (UTC, with milliseconds). */
   readonly at: string;
 }
 
@@ -33,14 +33,14 @@ export interface RunLine extends RecordLineBase {
   readonly sample_ids: readonly string[];
   /** Name of the method, such as `a2a`, `cot`, `direct`, or `cot-sc@5`. */
   readonly method: string;
-  /** Mode of the planner in the method `a2a`. */
+  /** Planner mode, if the method is `a2a`. */
   readonly mode?: string;
-  /** Context policy of the planner in the method `a2a`. */
+  /** Context policy of the planner, if the method is `a2a`. */
   readonly context?: string;
-  /** Name of the model that each role uses, by role name. */
+  /** Model name for each role, by role name. */
   readonly model: Readonly<Record<string, string>>;
   readonly limits?: JsonObject;
-  /** Additional options of the roles by role name, such as `transcript`, `temperature`, and `calculator`. */
+  /** Additional role options, by role name, such as `transcript`, `temperature`, and `calculator`. */
   readonly options?: JsonObject;
   readonly evidence: AnswerEvidenceSource;
   /** Scoring rule of the run, for example `gsm8k/strict`. */
@@ -62,12 +62,15 @@ export interface CardLine extends RecordLineBase {
   /** Sequence number of the record line in the process that wrote the line, starting at 1. */
   readonly seq: number;
   /**
-   * Direction of the message card: `out` if `at_role` sent the card, and `in` if `at_role` received the card.
-   * The direction is `relayed` if another role forwarded the card to `at_role`.
+   * Direction of the message card, which is `out` if `at_role` sent the card, and `in` if `at_role` received
+   * it. The direction is `relayed` if another role forwarded the card to `at_role`.
    */
   readonly dir: "out" | "in" | "relayed";
   readonly at_role: string;
-  /** Time of the writer's monotonic clock in milliseconds. The zero point of the clock differs by process. */
+  /**
+   * Time in milliseconds on the writer's monotonic clock. The clock of each process has a different zero
+   * point.
+   */
   readonly mono_ms: number;
   readonly a2a?: CardA2ARequestInfo;
   readonly card: MessageCard;
@@ -136,8 +139,8 @@ export interface RunEndLine extends RecordLineBase {
 }
 
 /**
- * All data of an experiment run, decoded from one or several record files. All statistics and views are
- * computed from recordings.
+ * All data of an experiment run, decoded from one or more record files. All statistics and views are computed
+ * from recordings.
  */
 export interface Recording {
   /**
@@ -157,7 +160,7 @@ export interface Recording {
   readonly ends: readonly RunEndLine[];
   /**
    * Lines of interrupted attempts. The problems of these attempts were started again later. Statistics
-   * exclude abandoned lines, although the model calls of abandoned attempts cost tokens.
+   * exclude abandoned lines, although the model calls in abandoned attempts consumed tokens.
    */
   readonly abandoned: { readonly cards: readonly CardLine[]; readonly calls: readonly ModelCallLine[] };
   /** Clock shifts of the merged files, except the first file. */
@@ -175,23 +178,23 @@ export interface TornLine {
   /** Number of the torn line in the file, starting at 1. */
   readonly line: number;
   /**
-   * Whether the torn line is the last line that its process wrote, as after a kill. If a torn line is not the
-   * last line of its process, the file is damaged.
+   * Whether the torn line is the last line that its process wrote, as happens when the process is killed. If
+   * a torn line is not the last line of its process, the file is damaged.
    */
   readonly last: boolean;
   readonly why: string;
 }
 
 /**
- * Shift of a file's clock. After the shift, no message card arrives before it was sent. The permitted range
- * of the shift is from `low_ms` to `high_ms`. The size of this range is the uncertainty of time differences
- * between two files.
+ * Clock shift of a merged file. After the shift, no message card arrives before it was sent. The permitted
+ * range of the shift is from `low_ms` to `high_ms`. The size of this range is the uncertainty in time
+ * differences between two files.
  */
 export interface RecordFileClockShift {
   readonly file: string;
   /**
-   * Clock shift in milliseconds that was added to the times of the file. `moved_ms` is 0 if no message card
-   * arrives too early without a shift.
+   * Clock shift in milliseconds that was added to the times of the file. `moved_ms` is 0 if no shift is
+   * necessary.
    */
   readonly moved_ms: number;
   /**

@@ -4,8 +4,8 @@ import { selectMostReliableCardLines } from "./most-reliable-card-line.ts";
 import type { CardLine, Recording } from "./record-line-types.ts";
 
 /**
- * Returns each message card of a recording once, in the order of sending. If the sender of a message card has
- * no recording, the function returns the card that the recipient recorded.
+ * Returns the message cards of a recording without duplicates, in the order they were sent. If the sender of
+ * a message card has no recording, the function returns the card that the recipient recorded.
  */
 export function listDistinctRecordedCards(recording: Pick<Recording, "cards">): MessageCard[] {
   return selectMostReliableCardLines(recording.cards).map(({ card }) => card);

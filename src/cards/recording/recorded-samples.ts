@@ -7,7 +7,7 @@ import type { ModelCallLine, CardLine, Recording, RecordLine, ScoreLine } from "
 export interface RecordedSample {
   /** ID of the problem, or `undefined` for message cards and model calls that belong to no problem. */
   readonly id: string | undefined;
-  /** Message cards of the problem without duplicates, in the order of sending. */
+  /** Message cards of the problem without duplicates, in the order they were sent. */
   readonly cards: readonly MessageCard[];
   /** All card lines of the problem, including received and relayed message cards. */
   readonly cardLines: readonly CardLine[];

@@ -13,18 +13,18 @@ import type {
 /** Names of the members that the recorder adds to each record line. */
 type RecorderAddedMember = "v" | "kind" | "at" | "seq" | "mono_ms";
 
-/** A record line for a message card without the members that the recorder adds. */
+/** Record line of a message card, except for the members that the recorder adds. */
 export type CardRecordInput = Omit<CardLine, RecorderAddedMember>;
-/** A record line for a model call without the members that the recorder adds. */
+/** Record line of a model call, except for the members that the recorder adds. */
 export type ModelCallRecordInput = Omit<ModelCallLine, RecorderAddedMember>;
-/** A record line for an experiment run without the members that the recorder adds. */
+/** Record line of an experiment run, except for the members that the recorder adds. */
 export type RunRecordInput = Omit<RunLine, RecorderAddedMember>;
-/** A record line for a score without the members that the recorder adds. */
+/** Record line of a score, except for the members that the recorder adds. */
 export type ScoreRecordInput = Omit<ScoreLine, RecorderAddedMember>;
 
 /**
  * A recorder that roles use to record message cards and model calls. A recorder never blocks and never
- * throws, so that recording cannot fail an experiment run.
+ * throws, so that recording cannot make an experiment run fail.
  */
 export interface CardRecorder {
   recordCard(input: CardRecordInput): void;
@@ -34,8 +34,8 @@ export interface CardRecorder {
 /** A recorder that controllers use to record runs and scores in addition to message cards. */
 export interface RunRecorder extends CardRecorder {
   /**
-   * Records the start of an experiment run or of its resumption. Call `startRun` before all other methods of
-   * the recorder.
+   * Records that an experiment run starts or resumes. Call `startRun` before any other method of the
+   * recorder.
    */
   startRun(input: RunRecordInput): void;
   /**
@@ -70,8 +70,9 @@ export interface RecorderOptions {
   /** Returns the time of a monotonic clock in milliseconds. Default: `performance.now`. */
   readonly monotonicNow?: () => number;
   /**
-   * Returns a message card without the data that must not be stored. Statistics require the IDs and the token
-   * usage of a message card. If `redactCard` throws, the recorder does not write the message card.
+   * Function that removes data from a message card before the recorder stores the card. Statistics require
+   * the IDs and the token usage of a message card. If `redactCard` throws, the recorder does not write the
+   * message card.
    */
   readonly redactCard?: (card: MessageCard) => MessageCard;
   /**
@@ -141,9 +142,7 @@ export function createRecorder(sink: RecordSink, options: RecorderOptions = {}):
     }
   };
   const at = (): string => new Date(now()).toISOString();
-  /**
-   * Returns the monotonic time in milliseconds, rounded to microseconds because further digits are noise.
-   */
+  /** Returns the monotonic time in milliseconds, rounded to microseconds because finer digits are noise. */
   const mono = (): number => Math.round(monotonicNow() * 1_000) / 1_000;
 
   return {

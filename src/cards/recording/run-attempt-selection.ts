@@ -6,8 +6,8 @@ type RecordLineList = readonly RecordLine[];
 export interface SingleProcessRecordLines {
   readonly run: RunLine | undefined;
   /**
-   * Number of the attempt at the run. A process that starts or resumes the run increments the attempt number.
-   * A role that restarts during a problem keeps the attempt number.
+   * Attempt number of the run. A process that starts or resumes the run increments the attempt number. A role
+   * that restarts during a problem keeps the attempt number.
    */
   readonly attempt: number;
   readonly lines: RecordLineList;

@@ -1,10 +1,10 @@
-/** Weights of the words in a query, by word. */
+/** Weight of each word in a query. */
 export type QueryWordWeights = ReadonlyMap<string, number>;
 
 /**
- * An index that ranks texts by BM25 with the usual parameters k1 = 1.5 and b = 0.75. The score of each query
- * word is counted once and multiplied by the weight of the word. The index uses Lucene's formula for the
- * inverse document frequency. The result is never negative, not even in an index of ten texts.
+ * An index that ranks texts by BM25 with the usual parameters k1 = 1.5 and b = 0.75. Each query word counts
+ * once, and its score is multiplied by the word's weight. The index uses Lucene's formula for the inverse
+ * document frequency. The result is never negative, even in an index of only ten texts.
  */
 export class Bm25Index {
   readonly #wordCounts: readonly ReadonlyMap<string, number>[];
@@ -22,7 +22,10 @@ export class Bm25Index {
         this.#documentFrequencies.set(word, (this.#documentFrequencies.get(word) ?? 0) + 1);
   }
 
-  /** Returns the positions of the texts by descending score. Texts with equal scores keep their order. */
+  /**
+   * Returns the positions of the texts, from the highest score to the lowest. Texts with equal scores keep
+   * their order.
+   */
   rank(query: QueryWordWeights): number[] {
     const scores = this.#wordCounts.map((_, text) => this.#computeScore(query, text));
     return scores.map((_, text) => text).toSorted((a, b) => (scores[b] ?? 0) - (scores[a] ?? 0) || a - b);

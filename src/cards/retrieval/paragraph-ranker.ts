@@ -2,12 +2,13 @@ import type { Paragraph } from "../datasets/index.ts";
 import { Bm25Index, tokenizeWords, type QueryWordWeights } from "./bm25-index.ts";
 
 /**
- * Ranks paragraphs for a question that requires two paragraphs, without a language model and without the
- * correct answers. The ranker measures how much a second retrieval improves if it uses the result of the
- * first retrieval. A ranking by the question alone finds both paragraphs in 33.8 % of 296 HotpotQA problems.
- * With one sentence of the first paragraph, the ranker finds both paragraphs in 54.4 % of the problems, and
- * with the entire first paragraph in 59.1 %. The word weights were tuned on the 296 measured problems, so the
- * percentages do not predict results on other problems.
+ * Ranks paragraphs for a question whose answer depends on two of them. The ranker uses neither a language
+ * model nor the correct answers. The ranker shows how much a second search improves when it uses the result
+ * of the first search. Ranking by the question alone finds both paragraphs in 33.8 % of 296 HotpotQA
+ * problems. If the second search also uses one sentence of the first paragraph, the ranker finds both
+ * paragraphs in 54.4 % of the problems. If the second search uses the entire first paragraph, the share is
+ * 59.1 %. The word weights were tuned on the 296 measured problems, so the percentages do not predict results
+ * on other problems.
  */
 export class ParagraphRanker {
   readonly #paragraphs: readonly Paragraph[];
@@ -18,7 +19,7 @@ export class ParagraphRanker {
     this.#index = new Bm25Index(paragraphs.map(getParagraphText));
   }
 
-  /** Returns all paragraphs, ranked by their similarity to the question in descending order. */
+  /** Returns all paragraphs, ranked by their similarity to the question, the most similar first. */
   rankByQuestion(question: string): Paragraph[] {
     return this.#getParagraphsAtPositions(
       this.#index.rank(createUniformWordWeights(tokenizeWords(question), 1)),
@@ -26,9 +27,9 @@ export class ParagraphRanker {
   }
 
   /**
-   * Returns all paragraphs except `first`, ranked by the question and the information found in `first`.
-   * Question words that are missing in `found` have the weight 1, and words of `found` that are missing in
-   * the question have the weight 0.5. `found` defaults to the entire text of the first paragraph.
+   * Returns all paragraphs except `first`, ranked by the question and the information found in `first`. A
+   * word that occurs only in the question has weight 1, and a word that occurs only in `found` has weight
+   * 0.5. `found` defaults to the entire text of the first paragraph.
    */
   rankSecondHop(question: string, first: Paragraph, found: string = getParagraphText(first)): Paragraph[] {
     const questionWords = new Set(tokenizeWords(question));

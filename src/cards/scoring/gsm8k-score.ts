@@ -1,7 +1,7 @@
 /** Rule that extracts the number from the text of a GSM8K answer. */
 export type Gsm8kAnswerExtractionRule = "strict" | "flexible";
 
-/** Extracted number of a GSM8K answer and whether the number is correct. */
+/** Number extracted from a GSM8K answer, and whether this number is correct. */
 interface Gsm8kScore {
   /**
    * Extracted number without `$` and thousands separators, or `undefined` if the answer contains no number.
@@ -46,7 +46,7 @@ export function findLastNumber(text: string): string | undefined {
   return found && stripNumberFormatting(found[0]);
 }
 
-/** Compares two numbers with a tolerance of 1e-6 for rounding errors of binary fractions. */
+/** Compares two numbers with a tolerance of 1e-6 for floating-point rounding errors. */
 function isSameNumber(left: string, right: string): boolean {
   return Math.abs(Number(left) - Number(right)) <= 1e-6;
 }

@@ -9,8 +9,8 @@ interface OverlapScore {
 }
 
 /**
- * Normalizes an answer like HotpotQA's official script. The function converts text to lower case and removes
- * ASCII punctuation, articles, and repeated spaces.
+ * Normalizes an answer in the same way as HotpotQA's official script. The function converts text to lower
+ * case and removes ASCII punctuation, articles, and repeated spaces.
  */
 export function normalizeAnswer(text: string): string {
   return text
@@ -73,7 +73,7 @@ function computeHarmonicMean(precision: number, recall: number): number {
   return precision + recall > 0 ? (2 * precision * recall) / (precision + recall) : 0;
 }
 
-/** Counts the words that two texts share. A word counts repeatedly if both texts repeat the word. */
+/** Counts the words that two texts share. A word that both texts repeat counts more than once. */
 function countSharedWords(left: readonly string[], right: readonly string[]): number {
   const counts = new Map<string, number>();
   for (const word of right) counts.set(word, (counts.get(word) ?? 0) + 1);

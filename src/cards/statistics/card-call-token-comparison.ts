@@ -5,20 +5,20 @@ import { addTokenCounts, ZERO_TOKENS, convertUsageToTokenCounts, type TokenCount
 /** Comparison between the token counts of message cards and model calls. */
 export interface CardCallTokenComparison {
   readonly ok: boolean;
-  /** Number of combinations of problem and role whose tokens were checked. */
+  /** Number of problem and role pairs whose token counts were compared. */
   readonly checked: number;
   readonly mismatches: readonly CardCallTokenMismatch[];
   /** Roles whose tokens cannot be checked, because another process records their model calls. */
   readonly unchecked: readonly string[];
 }
 
-/** Problem and role for which the token counts of message cards and model calls differ. */
+/** Problem and role whose message cards and model calls have different token counts. */
 interface CardCallTokenMismatch {
   readonly sample_id: string | undefined;
   readonly role: string;
-  /** Token counts on the message cards of the role. */
+  /** Token counts on the role's message cards. */
   readonly cards: TokenCounts;
-  /** Token counts of the model calls of the role. */
+  /** Token counts of the role's model calls. */
   readonly calls: TokenCounts;
   /** IDs of the message cards whose token counts differ from the token counts of their model calls. */
   readonly card_ids: readonly string[];

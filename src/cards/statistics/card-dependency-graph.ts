@@ -1,20 +1,23 @@
 import type { CardTransitTimes } from "../recording/index.ts";
 
-/** Work of the initial requester. The initial requester has no task. */
+/** Key for the work of the initial requester, which works without a task. */
 const INITIAL_REQUESTER_WORK = Symbol("beginning");
 type TaskOrInitialWork = CardTransitTimes | typeof INITIAL_REQUESTER_WORK;
 
 /**
  * Graph of the dependencies between the message cards of one problem. The work of a role on a task starts
- * when the task arrives. If a role sends requests during its work on a task, the replies belong to the work.
+ * when the task arrives. If a role sends requests while it works on a task, the replies belong to that work.
  */
 export class CardDependencyGraph {
   readonly #timings: readonly CardTransitTimes[];
   readonly #byId = new Map<string, CardTransitTimes>();
-  /** Position of each message card in the order of sending. Positions are unique even if times are equal. */
+  /**
+   * Position of each message card when the cards are sorted by sending time. Positions are unique even if
+   * times are equal.
+   */
   readonly #sendOrder: ReadonlyMap<CardTransitTimes, number>;
   readonly #workByCard = new Map<CardTransitTimes, TaskOrInitialWork>();
-  /** Replies that arrived during the work on each task. */
+  /** For each task, the replies that arrived while a role worked on the task. */
   readonly #arrivalsByWork = new Map<TaskOrInitialWork, CardTransitTimes[]>();
 
   constructor(timings: readonly CardTransitTimes[]) {
@@ -34,7 +37,7 @@ export class CardDependencyGraph {
     }
   }
 
-  /** Returns the last reply to a task of the initial requester. */
+  /** Returns the last reply to a task that the initial requester sent. */
   findLastReplyToInitialRequester(): CardTransitTimes | undefined {
     const replies = (this.#arrivalsByWork.get(INITIAL_REQUESTER_WORK) ?? []).filter(
       (one) =>
@@ -45,8 +48,8 @@ export class CardDependencyGraph {
   }
 
   /**
-   * Returns the last message card that reached the sender before its work on `sent`, or `undefined` for the
-   * first message card. The timings must be sorted by the time of sending.
+   * Returns the last message card that the sender received before it worked on `sent`, or `undefined` for the
+   * first message card. The timings must be sorted by sending time.
    */
   findLastArrivalBeforeWork(sent: CardTransitTimes): CardTransitTimes | undefined {
     const cause = this.#findRepliedToCard(sent);

@@ -26,7 +26,7 @@ interface SampleScoreAndTokens {
   readonly tokens: number | undefined;
 }
 
-/** Comparison of two runs over the same problems. */
+/** Comparison of two runs on the same problems. */
 export interface RunComparison {
   readonly samples: number;
   readonly first: IntervalEstimate;

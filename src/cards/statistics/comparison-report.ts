@@ -14,7 +14,7 @@ import {
 } from "./token-counts.ts";
 import { computeWilsonInterval, type IntervalEstimate } from "./wilson-interval.ts";
 
-/** Comparison of several runs over the same problems. */
+/** Comparison of several runs on the same problems. */
 export interface ComparisonReport {
   readonly dataset: string;
   readonly evidence: string;
@@ -39,7 +39,7 @@ interface ComparedRunStatistics {
   readonly tokens: TokenCounts | undefined;
   /** Whether some token counts are estimates. */
   readonly estimated: boolean;
-  /** Mean number of planner turns over the problems that have turns. */
+  /** Mean number of planner turns, over the problems with recorded turns. */
   readonly turns: number | undefined;
   /** Mean price per problem according to the tariff. */
   readonly price: number | undefined;
@@ -60,14 +60,14 @@ export interface BaselineComparison {
   readonly p: McNemarResult;
   /** Token count of the run divided by the token count of the baseline. */
   readonly tokenRatio: IntervalEstimate | undefined;
-  /** Difference of each additional dataset measure that both runs have. */
+  /** Difference in each additional dataset measure that both runs have. */
   readonly measures: Readonly<Record<string, IntervalEstimate>>;
 }
 
 /**
- * Comparison of a run with a majority vote over chains of thought. The token budgets are about equal. A
- * larger token budget alone can increase accuracy, so a comparison with a single chain of thought is not
- * sufficient.
+ * Comparison of a run with a majority vote over chains of thought. Both runs have about the same token
+ * budget. A larger token budget alone can increase accuracy, so a comparison with a single chain of thought
+ * is not sufficient.
  */
 interface EqualTokenBudgetComparison {
   readonly name: string;
@@ -81,7 +81,7 @@ interface EqualTokenBudgetComparison {
   readonly otherTokens: number | undefined;
   /** Comparison with the chain-of-thought run, or `undefined` if the token budgets are not equal. */
   readonly against: BaselineComparison | undefined;
-  /** Chain-of-thought method to record for an equal token budget, for example `cot-sc@7`. */
+  /** Chain-of-thought method whose run would have an equal token budget, for example `cot-sc@7`. */
   readonly missing: string | undefined;
 }
 

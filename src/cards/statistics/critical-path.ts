@@ -4,14 +4,14 @@ import { formatCardDirection } from "./card-statistics.ts";
 import { sumBy } from "./distribution.ts";
 import { CardDependencyGraph } from "./card-dependency-graph.ts";
 
-/** Period of the critical path in which a role worked or a message card was in transit. */
+/** Segment of the critical path, which is a period when a role worked or a message card was in transit. */
 export interface CriticalPathSegment {
   readonly kind: "work" | "travel";
   /** Message card that the role prepared or that was in transit. */
   readonly card: MessageCard;
-  /** Start of the segment in milliseconds on the clock of the recording. */
+  /** Start of the segment in milliseconds on the recording's clock. */
   readonly from: number;
-  /** End of the segment in milliseconds on the clock of the recording. */
+  /** End of the segment in milliseconds on the recording's clock. */
   readonly to: number;
 }
 
@@ -55,12 +55,11 @@ export interface CriticalPathBottleneck {
   /** Name of the working role, or direction of the transit, for example `planner → solver`. */
   readonly who: string;
   /**
-   * Number of the turn in which the role worked, or `undefined` for transit and for message cards without a
-   * turn.
+   * Number of the turn when the role worked, or `undefined` for transit and for message cards without a turn.
    */
   readonly turn: number | undefined;
   readonly ms: number;
-  /** Share of the total duration of all critical paths, from 0 to 1. */
+  /** Fraction of the total duration of all critical paths, from 0 to 1. */
   readonly share: number;
 }
 

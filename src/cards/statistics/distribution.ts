@@ -9,7 +9,7 @@ export function computeMean(values: readonly number[]): number {
   return sumBy(values, Number) / values.length;
 }
 
-/** Returns the mean of each additional measure over the problems that have the measure. */
+/** Returns the mean of each additional measure, over the problems with that measure. */
 export function computeMeasureMeans(scores: readonly Pick<ScoreLine, "measures">[]): Record<string, number> {
   const entries = scores.flatMap(({ measures = {} }) => Object.entries(measures));
   return Object.fromEntries(

@@ -12,8 +12,8 @@ export interface McNemarResult {
 }
 
 /**
- * Tests whether two methods differ. The arguments are the numbers of problems that only one of the two
- * methods solved.
+ * Runs McNemar's test to check whether two methods differ. The arguments are the numbers of problems that
+ * only one of the two methods solved.
  */
 export function computeMcNemarTest(onlyFirst: number, onlySecond: number): McNemarResult {
   for (const count of [onlyFirst, onlySecond])

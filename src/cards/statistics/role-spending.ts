@@ -3,7 +3,7 @@ import { formatCardDirection } from "./card-statistics.ts";
 import { computeQuantile, sumBy } from "./distribution.ts";
 import { findCardTokenTotal } from "./token-counts.ts";
 
-/** Tokens and time that a role spent in a turn, over all problems. */
+/** Tokens and time that a role spent in a turn, summed over all problems. */
 export interface RoleSpending {
   readonly role: string;
   /** Turn number, or `undefined` for message cards without a turn. */
@@ -13,12 +13,12 @@ export interface RoleSpending {
   readonly output: number;
   /** Number of input tokens that were read from a cache. */
   readonly cached: number;
-  /** Number of input and output tokens that are estimated and not measured. */
+  /** Number of input and output tokens that are estimates. */
   readonly estimated: number;
   /** Number of message cards with incomplete token counts. The token sums exclude unknown token counts. */
   readonly silent: number;
   readonly ms: number;
-  /** Share of the role and turn in the total time of all roles and turns, from 0 to 1. */
+  /** Fraction of the total time over all roles and turns, from 0 to 1. */
   readonly share: number;
 }
 
@@ -63,7 +63,7 @@ export interface ReplyLatency {
   readonly p50: number;
   readonly p95: number;
   /**
-   * Number of replies with a timestamp before the timestamp of the task. The usual cause is a clock
+   * Number of replies whose timestamp is earlier than the timestamp of the task. The usual cause is a clock
    * difference between two machines. The percentiles exclude replies whose timestamp precedes the timestamp
    * of the task.
    */
@@ -72,7 +72,7 @@ export interface ReplyLatency {
 
 /**
  * Summarizes the time in milliseconds from each task to each of its results and errors. The `time` callback
- * returns the time of a message card. A common callback is `parseCardTime`.
+ * returns the time of a message card. In most cases, pass `parseCardTime`.
  */
 export function summarizeReplyLatency(
   cards: readonly MessageCard[],

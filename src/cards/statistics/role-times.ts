@@ -4,9 +4,9 @@ import { CardDependencyGraph } from "./card-dependency-graph.ts";
 /** Working time and waiting time of a role in one problem. */
 export interface RoleWorkAndWaitTime {
   readonly role: string;
-  /** Time in milliseconds in which the role worked on at least one message card. */
+  /** Time in milliseconds that the role worked on at least one message card. */
   readonly workingMs: number;
-  /** Time in milliseconds without work between the role's first and last message card. */
+  /** Time in milliseconds that the role did not work, between its first and last message card. */
   readonly waitingMs: number;
 }
 

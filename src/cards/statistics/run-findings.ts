@@ -3,7 +3,7 @@ import type { CardTransitTimes } from "../recording/index.ts";
 import { formatCardDirection } from "./card-statistics.ts";
 import { findCardTokenTotal } from "./token-counts.ts";
 
-/** Kind of finding that is detected without understanding the content of message cards. */
+/** Kind of finding. The detection does not interpret the content of message cards. */
 export type RunFindingKind =
   | "unanswered"
   | "answered-twice"
@@ -26,14 +26,14 @@ export interface RunFinding {
 }
 
 interface RunFindingKindInfo {
-  /** Failure mode of the MAST taxonomy (arXiv 2503.13657) that the finding indicates. */
+  /** Failure mode in the MAST taxonomy (arXiv 2503.13657) that the finding indicates. */
   readonly mastFailureMode?: string;
   /** Whether the finding violates a guarantee of the card protocol. */
   readonly isViolation: boolean;
   readonly description: string;
 }
 
-/** Descriptions of all kinds of findings, in the order of reports. */
+/** Descriptions of all kinds of findings, in the order that reports list the kinds. */
 export const RUN_FINDING_KINDS: Readonly<Record<RunFindingKind, RunFindingKindInfo>> = {
   unanswered: { isViolation: true, description: "tasks without a result or an error" },
   "answered-twice": { isViolation: true, description: "tasks with more than one result or error" },
@@ -253,7 +253,7 @@ function getCardErrorType({ metadata }: MessageCard): unknown {
   return metadata["error_type"];
 }
 
-/** Normalizes case and whitespace of a task text for comparison. */
+/** Normalizes the case and the whitespace of a task text, for comparison. */
 function normalizeCaseAndWhitespace(text: string): string {
   return text.toLowerCase().replaceAll(/\s+/g, " ").trim();
 }

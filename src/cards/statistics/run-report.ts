@@ -77,7 +77,8 @@ export interface RunReport {
   /** Whether record lines were lost. */
   readonly degraded: boolean;
   /**
-   * Cost of interrupted attempts that were later repeated. All other statistics exclude interrupted attempts.
+   * Cost of attempts that were interrupted and later repeated. All other statistics exclude interrupted
+   * attempts.
    */
   readonly abandoned: { readonly cards: number; readonly calls: number; readonly tokens: TokenCounts };
   readonly clocks: readonly RecordFileClockShift[];
@@ -187,8 +188,8 @@ export function buildRunReport(recording: Recording, { tariff }: RunReportOption
 }
 
 /**
- * Returns whether only the recipients recorded some of the planner's message cards. The planner's delegations
- * are unknown in such a recording.
+ * Returns whether some of the planner's message cards were recorded only by their recipients. The planner's
+ * delegations are unknown in such a recording.
  */
 function isPlannerRecordedElsewhere(planner: string, { run, cards }: Recording): boolean {
   if (!run) return false;
@@ -201,8 +202,8 @@ function isPlannerRecordedElsewhere(planner: string, { run, cards }: Recording):
 const RUN_FINDING_KIND_ORDER: readonly string[] = Object.keys(RUN_FINDING_KINDS);
 
 /**
- * Returns whether a problem is complete. A problem is complete if the problem is scored or the recording has
- * no run line.
+ * Returns whether a problem is complete. A problem is complete if it is scored, or if the recording has no
+ * run line.
  */
 function isSampleComplete({ score }: RecordedSample, run: RunLine | undefined): boolean {
   return run === undefined || score !== undefined;

@@ -1,4 +1,4 @@
-/** Function that returns pseudorandom numbers of at least 0 and below 1. */
+/** Function that returns pseudorandom numbers from 0 (inclusive) to 1 (exclusive). */
 type RandomGenerator = () => number;
 
 /**

@@ -1,7 +1,7 @@
 import type { MessageCard } from "../message-card/index.ts";
 
 /**
- * Statistics with the original formulas and names of the specification. The description of each member
+ * Statistics that use the original formulas and names of the specification. The description of each member
  * explains the defects of its formula. `computeCardStatistics` computes corrected statistics.
  */
 export interface SpecificationFormulaStatistics {

@@ -10,7 +10,7 @@ export interface TokenCounts {
   readonly reasoning: number;
 }
 
-/** Token counts that are all 0. */
+/** Token counts with the value 0 in every field. */
 export const ZERO_TOKENS: TokenCounts = { input: 0, output: 0, cached: 0, reasoning: 0 };
 
 /**
@@ -60,7 +60,7 @@ export interface TokenTariff {
   readonly cached?: number;
 }
 
-/** Returns the price of token counts in the currency of the tariff. */
+/** Returns the price of the counted tokens, in the currency of the tariff. */
 export function computeTokenPrice({ input, output, cached }: TokenCounts, tariff: TokenTariff): number {
   const fresh = (input - cached) * tariff.input + cached * (tariff.cached ?? tariff.input);
   return (fresh + output * tariff.output) / 1_000_000;

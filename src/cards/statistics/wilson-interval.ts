@@ -11,9 +11,9 @@ export interface IntervalEstimate {
 }
 
 /**
- * Computes Wilson's score interval of a proportion without continuity correction.
- * The formula follows Wilson (1927) and R's `prop.test(correct = FALSE)`. The interval stays between 0 and 1
- * and is never empty, even if all trials succeed.
+ * Computes Wilson's score interval for a proportion, without continuity correction. The formula follows
+ * Wilson (1927) and R's `prop.test(correct = FALSE)`. The interval stays between 0 and 1 and is never empty,
+ * even if all trials succeed.
  */
 export function computeWilsonInterval(
   successes: number,

@@ -53,7 +53,7 @@ function getCardTypeColorizer({ message_type }: MessageCard): TextColorizer {
   return (text) => `\u001b[${color}m${text}\u001b[39m`;
 }
 
-/** Numbers of the rendered message cards by `card_id`. */
+/** Number of each rendered message card, by `card_id`. */
 type CardNumbersById = ReadonlyMap<string | undefined, number>;
 
 function renderCardBox(
@@ -81,7 +81,7 @@ function renderCardBox(
   ].join("\n");
 }
 
-/** Metadata members that a box omits, because its other text or its position shows the information. */
+/** Metadata members that a box omits, because other text or the position of the box already shows them. */
 const OMITTED_METADATA_MEMBERS: ReadonlySet<string> = new Set([
   "card_id",
   "run_id",

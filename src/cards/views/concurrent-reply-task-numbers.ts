@@ -2,8 +2,8 @@ import type { MessageCard } from "../message-card/index.ts";
 import { flattenDelegations, buildSampleDelegationForests } from "./sample-delegation-forests.ts";
 
 /**
- * Maps replies to task numbers. Only replies between two roles with several pending tasks at the same time
- * have an entry.
+ * Maps replies to task numbers. A reply has an entry only if several tasks between its two roles were pending
+ * at the same time.
  */
 export function mapConcurrentRepliesToTaskNumbers(cards: readonly MessageCard[]): Map<MessageCard, number> {
   const positions = new Map(cards.map((card, at) => [card, at]));

@@ -2,24 +2,23 @@ import type { MessageCard } from "../message-card/index.ts";
 import type { CardTransitTimes } from "../recording/index.ts";
 
 /**
- * Task that one role delegated to another, with all related message cards.
- * Times are milliseconds on the clock of the recording. All diagrams of work, waiting, and parallelism are
- * based on delegations.
+ * Task that one role delegated to another, with all related message cards. Times are in milliseconds on the
+ * clock of the recording. All diagrams that show work, waiting, or parallelism are based on delegations.
  */
 export interface Delegation {
   readonly task: MessageCard;
   /** Message card that ended the task, or `undefined` if the task has no reply. */
   readonly reply: MessageCard | undefined;
-  /** Time at which the requester sent the task. */
+  /** Time when the requester sent the task. */
   readonly sentMs: number;
-  /** Time at which the task reached the worker. */
+  /** Time when the task reached the worker. */
   readonly startMs: number;
   /**
-   * Time at which the worker sent the reply, or the time of the last related message card if the task has no
+   * Time when the worker sent the reply, or the time of the last related message card if the task has no
    * reply.
    */
   readonly doneMs: number;
-  /** Time at which the reply reached the requester. */
+  /** Time when the reply reached the requester. */
   readonly answeredMs: number;
   /**
    * Work spans of the worker, one for each message card that the worker sent. The work spans do not overlap
@@ -35,7 +34,7 @@ export interface Delegation {
   readonly relatedCards: readonly CardTransitTimes[];
 }
 
-/** Period in which a role worked on a message card. The role sent the message card at the time `end`. */
+/** Period when a role worked on a message card. The role sent the message card at the time `end`. */
 export interface WorkSpan {
   readonly role: string;
   readonly start: number;
@@ -57,9 +56,9 @@ export interface DelegatedTaskForest {
 
 /**
  * Groups the message cards of one problem into delegated tasks with their replies, subtasks, and related
- * cards. A message card with `in_reply_to` belongs to the task of the referenced card. Message cards without
- * `in_reply_to` are assigned in the order of pending requests. `timings` must be sorted by the time of
- * sending.
+ * cards. A message card with `in_reply_to` belongs to the task of the referenced card. If a message card has
+ * no `in_reply_to`, the function infers the task from the sender and the recipient. `timings` must be sorted
+ * by sending time.
  */
 export function buildDelegatedTaskForest(timings: readonly CardTransitTimes[]): DelegatedTaskForest {
   const all: DelegationUnderConstruction[] = [];

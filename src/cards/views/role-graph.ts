@@ -18,7 +18,7 @@ export interface RoleGraphNode {
   /** Number of message cards that the role sent. */
   readonly cards: number;
   readonly tokens: number;
-  /** Working time of the role over all tasks, in milliseconds. */
+  /** Total working time of the role on all tasks, in milliseconds. */
   readonly ms: number;
 }
 

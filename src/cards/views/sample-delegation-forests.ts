@@ -14,7 +14,7 @@ import {
   type WorkSpan,
 } from "./delegated-task-forest.ts";
 
-/** Recording, or list of message cards whose timestamps are used as times. */
+/** A recording or a list of message cards. For a list, the times are the timestamps of the message cards. */
 export type CardsOrRecording = readonly MessageCard[] | Recording;
 
 /** All message cards and model calls of one problem. */

@@ -69,7 +69,7 @@ export function renderSequenceMermaid(cards: readonly MessageCard[]): string {
 
 interface ParallelDelegationBranch {
   readonly delegation: Delegation;
-  /** Positions of the message cards of the delegation and its descendants, in ascending order. */
+  /** Positions of all message cards in the delegation and its descendants, in ascending order. */
   readonly positions: readonly number[];
 }
 

@@ -16,7 +16,7 @@ const LIFELINE_DISTANCE_PX = 290;
 const TIME_WIDTH = 76;
 const HEADER_HEIGHT = 52;
 const ROW_HEIGHT = 38;
-/** Maximum width of a tooltip in pixels, and maximum length of a description line in characters. */
+/** Maximum tooltip width in pixels, which is also the maximum length of a description line in characters. */
 const MAX_TOOLTIP_LENGTH = 2_000;
 /** Maximum number of message cards in the description for screen readers. */
 const MAX_CARDS_IN_SVG_DESCRIPTION = 100;
@@ -123,13 +123,13 @@ interface PendingTaskRows {
   readonly fromRow: number;
   /** Row of the reply in the diagram, or the last row if the task has no reply. */
   readonly toRow: number;
-  /** Number of earlier pending tasks of the role. */
+  /** Number of tasks that were already pending for the role. */
   readonly depth: number;
 }
 
 /**
- * Returns the periods in which roles had pending tasks. The period of a task without a reply ends with the
- * last message card.
+ * Returns the periods when roles had pending tasks. The period of a task without a reply ends with the last
+ * message card.
  */
 function computePendingTaskRows(cards: readonly MessageCard[]): PendingTaskRows[] {
   const rows = new Map(cards.map((card, row) => [card, row]));

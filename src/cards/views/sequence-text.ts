@@ -20,9 +20,9 @@ const MAX_LANE_COLUMNS = 40;
 const MAX_NAME_COLUMNS = 16;
 
 /**
- * Renders message cards in a text diagram as arrows between the lifelines of the roles.
- * Arrows of tasks are solid, and arrows of replies are dashed. The rightmost column shows the time since the
- * previous message card.
+ * Renders a text diagram that shows message cards as arrows between the lifelines of the roles. Arrows of
+ * tasks are solid, and arrows of replies are dashed. The rightmost column shows the time since the previous
+ * message card.
  */
 export function renderSequenceText(
   cards: readonly MessageCard[],
@@ -59,7 +59,7 @@ export function renderSequenceText(
   return [header.finish(), ...rows].map((line) => line.trimEnd()).join("\n");
 }
 
-/** Text line of a sequence diagram. Lifelines of roles fill the columns that contain no other text. */
+/** Text line of a sequence diagram. Where a line has no other text, it shows the lifelines of the roles. */
 class DiagramLine {
   readonly #width: number;
   readonly #laneColumns: readonly number[];

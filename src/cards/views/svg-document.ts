@@ -1,7 +1,7 @@
 import { measureColumns, truncateLine } from "./text-width.ts";
 
 /**
- * Estimated width in pixels of a character column at a font size of 12 px. The estimated width is slightly
+ * Estimated width of a character column at a font size of 12 px, in pixels. The estimated width is slightly
  * too large, because fonts differ.
  */
 const CHARACTER_WIDTH_PX = 6.8;

@@ -11,8 +11,8 @@ export interface TimelineTextOptions {
 const MAX_NAME_COLUMNS = 16;
 
 /**
- * Renders a bar, the duration, and the tokens of each work span. The bars are sorted by start time. Periods
- * without a bar are waiting time of the role. The sign `~` marks durations that were not measured.
+ * Renders a bar, the duration, and the tokens of each work span. The bars are sorted by start time. A role
+ * waits during the periods without a bar. The sign `~` marks durations that were not measured.
  */
 export function renderTimelineText(
   shown: CardsOrRecording,

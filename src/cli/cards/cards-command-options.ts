@@ -3,12 +3,12 @@ import type { TokenTariff } from "../../cards/index.ts";
 import { createOutputOption } from "../client-options.ts";
 import type { OutputFormat } from "../output-writer.ts";
 
-/** Options of all commands that read a recorded experiment run. */
+/** Options shared by all commands that read a recorded experiment run. */
 export interface RunSelectionOptions {
   run?: string;
 }
 
-/** Options of all commands that print text by default and a JSON document with `--json`. */
+/** Options shared by all commands that print text by default and a JSON document with `--json`. */
 export interface OutputFormatOptions {
   output: OutputFormat;
   json?: boolean;

@@ -1,8 +1,8 @@
 import { spawn } from "node:child_process";
 
 /**
- * Opens a file or a URL with the default program of the operating system. `failed` is called if the operating
- * system has no program for opening files.
+ * Opens a file or a URL with the default program of the operating system. The function calls `failed` if the
+ * operating system has no program for opening files.
  */
 export function openInBrowser(target: string, failed: (why: string) => void): void {
   const [program, ...words] =

@@ -14,7 +14,7 @@ import { createUsageError } from "../cli-error.ts";
 
 /** An experiment run, loaded from one or several files. */
 interface RunNameAndRecording {
-  /** Id of the run as a title, or the file name if the run has no id. */
+  /** Title of the run: the run id, or the file name if the run has no id. */
   readonly name: string;
   readonly recording: Recording;
 }
@@ -74,7 +74,7 @@ function getRunId({ run, cards, calls }: Recording): string | undefined {
   return (run ?? cards[0] ?? calls[0])?.run_id;
 }
 
-/** Returns whether the text is a list of message cards as in the card specification. */
+/** Returns whether the text is a list of message cards in the format of the card specification. */
 export function isMessageCardListText(text: string): boolean {
   return /^\uFEFF?\s*\[/.test(text);
 }

@@ -16,12 +16,15 @@ export interface RoleModelCreationOptions {
   /** Folder that contains the recorded model answers. */
   readonly data: string | undefined;
   readonly faults?: FaultOptions;
-  /** File with the model answers that a cassette model records and replays. */
+  /** File that stores recorded model answers for replay. */
   readonly cassette?: string;
   readonly replay?: boolean;
 }
 
-/** Creates a role model from the name of a built-in deterministic model or of a model that ADK supports. */
+/**
+ * Creates the model for a role from a model name: a built-in deterministic model, or a model that ADK
+ * supports.
+ */
 export async function createRoleModel(name: string, source: RoleModelCreationOptions): Promise<RoleModel> {
   const inner = await createUnwrappedRoleModel(name, source);
   const model = source.cassette === undefined ? inner : withCassette(inner, name, source);

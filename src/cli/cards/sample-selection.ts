@@ -34,7 +34,7 @@ export function requireSingleSample(samples: readonly RecordedSample[]): Recorde
   );
 }
 
-/** Returns a copy of a recording that contains only the given problems. */
+/** Returns a copy of a recording with only the given problems. */
 export function filterRecording(recording: Recording, samples: readonly RecordedSample[]): Recording {
   return {
     ...recording,

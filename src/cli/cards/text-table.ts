@@ -40,7 +40,7 @@ export function formatPercentWithInterval(
   return `${formatPercent(estimate.value)} (${(estimate.low * 100).toFixed(1)}–${(estimate.high * 100).toFixed(1)})`;
 }
 
-/** Formats a number with thousands separators, as in `1,234`, and with `digits` decimal places. */
+/** Formats a number with thousands separators and `digits` decimal places, for example `1,234`. */
 export function formatNumber(value: number | undefined, digits = 0): string {
   if (value === undefined || Number.isNaN(value)) return "–";
   return value.toLocaleString("en-US", { minimumFractionDigits: digits, maximumFractionDigits: digits });

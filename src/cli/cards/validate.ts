@@ -19,7 +19,7 @@ import { addCardsCommandOptions, type CardsCommandOptions } from "./cards-comman
 import { isMessageCardListText, readFileOrStdin } from "./read-runs.ts";
 import { pluralize, renderTable } from "./text-table.ts";
 
-/** Maximum number of errors, and maximum number of warnings, in the validation result. */
+/** Maximum number of messages in each list of the validation result: errors and warnings. */
 const MAX_VALIDATION_MESSAGES = 100;
 
 interface ValidationReport {

@@ -1,12 +1,12 @@
 import type { Command, Option } from "commander";
 
-/** A word that completion can suggest, with a description. */
+/** A word that shell completion can suggest, with a description. */
 export interface CompletionWord {
   readonly word: string;
   readonly description: string;
 }
 
-/** A command with all words that can follow the command. */
+/** A command, with all words that can follow it. */
 export interface CompletionLevel {
   /** Command path, for example `task get`. The command path of the program itself is empty. */
   readonly commandPath: string;

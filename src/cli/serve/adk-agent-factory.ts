@@ -3,9 +3,9 @@ import type { Agent, Observer } from "../../engine/index.ts";
 import { CliError } from "../cli-error.ts";
 
 /**
- * Factory that creates A2A agents from ADK objects. ADK sessions are stored in the SQLite file of the task
- * store, or in memory for other task stores. The factory loads ADK on first use, because ADK is an optional
- * peer dependency.
+ * Factory that creates A2A agents from ADK objects. The agents store ADK sessions in the SQLite file of the
+ * task store, or in memory if the task store uses no file. The factory loads ADK on first use, because ADK is
+ * an optional peer dependency.
  */
 export class AdkAgentFactory {
   readonly #databaseFile: string | undefined;

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 
-/** Error codes with which Node.js rejects modules that require a transpiler. */
+/** Node.js error codes for modules that require a transpiler. */
 const TRANSPILER_REQUIRED_ERROR_CODES = new Set([
   "ERR_UNKNOWN_FILE_EXTENSION",
   "ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX",

@@ -6,7 +6,9 @@ import type { Agent } from "../../engine/index.ts";
 import type { AdkAgentFactory } from "./adk-agent-factory.ts";
 import { importFile } from "./import-file.ts";
 
-/** The examined exports. The loader tries the exports in the order of the list and uses the first agent. */
+/**
+ * The examined exports. The loader tries the exports in list order, and uses the first agent that it finds.
+ */
 const AGENT_EXPORT_NAMES = ["rootAgent", "agent", "default", "app", "workflow", "runner"];
 
 /**

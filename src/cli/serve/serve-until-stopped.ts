@@ -36,7 +36,7 @@ export interface ServeOptions extends ServeAuthOptions {
 
 /** The agents to serve, and the banner texts that the command prints after the server has started. */
 interface AgentsToServe {
-  /** Agents by name, of which the first is the default agent. */
+  /** Agents by name. The first agent is the default agent. */
   agents: Record<string, Agent>;
   /** Text line at the top of the banner. */
   headline?: string;
@@ -49,8 +49,8 @@ interface AgentsToServe {
 const MAX_PORT_TRIES = 20;
 
 /**
- * Serves the agents until the user stops the command. The command writes text for people to stderr. In JSON
- * format, the command writes one JSON document to stdout.
+ * Serves the agents until the user stops the command. The command writes human-readable text to stderr. In
+ * JSON format, the command writes one JSON document to stdout.
  */
 export async function serveUntilStopped(
   options: ServeOptions,

@@ -19,10 +19,10 @@ export type SchemeAuthStep =
  */
 export type TokenEndpointSource = { readonly tokenUrl: string } | { readonly metadataUrl: string };
 
-/** The fields of an agent card that describe authentication. */
+/** Agent card fields that describe authentication. */
 export type AgentCardSecurity = Pick<AgentCard, "name" | "securitySchemes" | "securityRequirements">;
 
-/** The schemes of one security requirement of an agent card by name, with their scopes. */
+/** The schemes and scopes that one security requirement combines, by scheme name. */
 type SecurityRequirementSchemes = ReadonlyMap<
   string,
   { readonly scheme: SecurityScheme | undefined; readonly scopes: readonly string[] }
@@ -54,8 +54,8 @@ export function listAuthRequirements({
 /**
  * Returns the authentication steps for the first security requirement that the credentials satisfy. A client
  * must satisfy all schemes of at least one security requirement (A2A §7.3). If the card declares no security
- * schemes, the credentials are sent in standard headers. Throws `UNAUTHENTICATED` with a list of accepted
- * credentials if no security requirement is satisfied.
+ * schemes, the credentials are sent in standard headers. If the credentials satisfy no security requirement,
+ * throws an `UNAUTHENTICATED` error that lists the accepted credentials.
  */
 export function planAuthentication(
   card: AgentCardSecurity,
@@ -166,8 +166,8 @@ function assertValidCredentials(auth: ClientAuthOptions): void {
 }
 
 /**
- * Formats the security requirements of an agent card for an error message. The text states the client option
- * for each scheme.
+ * Formats the security requirements of an agent card for an error message. For each scheme, the text names
+ * the client option that sets the credential.
  */
 export function formatRequirements(requirements: readonly SecurityRequirementSchemes[]): string {
   return requirements

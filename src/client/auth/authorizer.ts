@@ -26,7 +26,7 @@ export interface Authorizer {
 /** Options for `createAuthorizer`. */
 export interface AuthorizerOptions {
   readonly auth: ClientAuthOptions | AuthorizeFunction;
-  /** The origin of the agent's interface that the client calls. */
+  /** The origin of the interface that the client calls. */
   readonly agentOrigin: string;
   /**
    * The `fetch` function for requests to authorization servers. Token requests do not contain the credentials

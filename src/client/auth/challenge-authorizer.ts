@@ -30,7 +30,7 @@ export function createChallengeAuthorizer(
   };
 }
 
-/** An empty set of security declarations, in place of an agent card that is not yet known. */
+/** Empty security declarations, which the client uses until it has the agent card. */
 const UNKNOWN_CARD: Pick<AgentCard, "name"> = { name: "the card" };
 /** The origin is never used, because this authorizer requests no tokens. */
 const UNUSED_AGENT_ORIGIN = "";

@@ -1,7 +1,7 @@
 import type { SecurityScheme } from "../../protocol/index.ts";
 
 /**
- * Credentials with which a client authenticates to an agent. The client sends each credential only to the
+ * Credentials that a client uses to authenticate to an agent. The client sends each credential only to the
  * agent, in the location that the agent card declares.
  */
 export interface AgentCredentials {
@@ -13,8 +13,8 @@ export interface AgentCredentials {
   readonly bearer?: string | (() => string | Promise<string>);
   readonly basic?: { readonly username: string; readonly password: string };
   /**
-   * The registered client for the OAuth 2.0 client credentials flow. The agent card declares the token
-   * endpoint or a metadata URL.
+   * The OAuth 2.0 client for the client credentials flow. The agent card declares the token endpoint or a
+   * metadata URL.
    */
   readonly oauthClient?: OAuthClient;
   /** True if the configured `fetch` function presents a TLS client certificate. Default: false. */
@@ -33,8 +33,9 @@ export interface OAuthClient {
   /** Scopes in token requests. By default, the client requests the scopes that the agent card requires. */
   readonly scopes?: readonly string[];
   /**
-   * The location of the client secret in a token request. The default follows the authorization server's
-   * metadata. Without metadata, the secret is in the `Authorization` header.
+   * The location of the client secret in a token request. By default, the metadata of the authorization
+   * server determines the location. If there is no metadata, the client sends the secret in the
+   * `Authorization` header.
    */
   readonly secretLocation?: "header" | "body";
   /** Additional fields of a token request, such as `audience` or `resource`. */
@@ -50,7 +51,9 @@ export interface ClientAuthOptions extends AgentCredentials {
   readonly schemeCredentials?: Readonly<Record<string, AgentCredentials>>;
 }
 
-/** One security requirement of the agent card, which contains schemes that must all be satisfied. */
+/**
+ * A security requirement of the agent card. A request must satisfy all schemes of the security requirement.
+ */
 export interface SecurityRequirementToSatisfy {
   readonly schemes: Readonly<
     Record<string, { readonly scheme: SecurityScheme | undefined; readonly scopes: readonly string[] }>
@@ -60,8 +63,8 @@ export interface SecurityRequirementToSatisfy {
 }
 
 /**
- * Returns the headers that satisfy a security requirement, or `undefined` without suitable credentials. The
- * client calls the function for each request.
+ * Returns the headers that satisfy a security requirement, or `undefined` if no suitable credentials exist.
+ * The client calls the function for each request.
  */
 export type AuthorizeFunction = (
   request: SecurityRequirementToSatisfy,

@@ -6,7 +6,7 @@ import type { OAuthClient } from "./client-auth.ts";
 import { encodeBase64, type TokenEndpointSource } from "./auth-plan.ts";
 import type { AccessToken } from "./token-source.ts";
 
-/** The values that a request for an OAuth token needs. */
+/** Values that are needed to request an OAuth token. */
 interface TokenRequestOptions {
   readonly oauthClient: OAuthClient;
   readonly endpointSource: TokenEndpointSource;
@@ -82,7 +82,7 @@ const OIDC_METADATA_PATH = "/.well-known/openid-configuration";
 
 /**
  * Returns the authorization server whose metadata is published at a URL. OpenID Connect appends the
- * well-known path to the issuer's path, and RFC 8414 puts the well-known path first.
+ * well-known path to the issuer's path, but RFC 8414 inserts it before the issuer's path.
  */
 function deriveIssuer(metadataUrl: string): string {
   return stripTrailingSlashes(metadataUrl.replace(/\/\.well-known\/[^/?#]+/, ""));

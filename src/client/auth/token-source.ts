@@ -1,8 +1,8 @@
 import { untilAborted } from "../http/abortable-waits.ts";
 
 /**
- * An access token with its expiry time in milliseconds since 1970. A token without an expiry time is used
- * until the agent rejects it.
+ * An access token with its expiry time in milliseconds since 1970. The client uses a token without an expiry
+ * time until the agent rejects the token.
  */
 export interface AccessToken {
   readonly value: string;
@@ -22,8 +22,8 @@ export class TokenSource {
   }
 
   /**
-   * Returns a valid access token. An aborted signal ends the wait of one caller. The token request continues,
-   * because other callers may wait for the token.
+   * Returns a valid access token. If the signal of a caller aborts, only that caller stops waiting. The token
+   * request continues, because other callers may be waiting for the token.
    */
   async getToken(signal: AbortSignal | undefined): Promise<string> {
     const { value, expiresAt = Infinity } = this.#token ?? { value: "", expiresAt: 0 };

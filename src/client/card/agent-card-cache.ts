@@ -2,8 +2,8 @@ import type { AgentCard } from "../../protocol/index.ts";
 import { type CardFetchOptions, fetchCard, type FetchedCard } from "./fetch-card.ts";
 
 /**
- * Stores the agent card of a connection, which is the public card until the extended card has been fetched
- * (A2A §3.1.11).
+ * Stores the current agent card of a connection: the public card, or the extended card once the client has
+ * fetched it (A2A §3.1.11).
  */
 export class AgentCardCache {
   readonly #fetchOptions: CardFetchOptions;
@@ -24,8 +24,8 @@ export class AgentCardCache {
   }
 
   /**
-   * Replaces the public agent card with the extended agent card. Verification uses the decoded card, because
-   * the transport does not keep the original JSON.
+   * Replaces the public agent card with the extended agent card. The function verifies the decoded card,
+   * because the transport does not keep the original JSON.
    */
   async setExtendedCard(card: AgentCard): Promise<AgentCard> {
     await this.#fetchOptions.verifyCard?.(card);

@@ -2,7 +2,7 @@ import { isObject, A2AError, type AgentCard, type AgentInterface } from "../../p
 import { v0_3, v1 } from "../../wire/index.ts";
 
 /**
- * Decodes the JSON of an agent card in the format of A2A 1.0, of A2A 0.3, or of both versions. Relative URLs
+ * Decodes the JSON of an A2A 1.0 card, an A2A 0.3 card, or a card that combines both versions. Relative URLs
  * of interfaces are resolved against `cardUrl`. If `isVerified` is true, the function ignores the 0.3 members
  * of a combined card, because the signature does not cover them.
  */
@@ -22,7 +22,7 @@ export function decodeCard(json: unknown, cardUrl: string, isVerified: boolean):
 }
 
 /**
- * Returns false if an equal interface precedes this interface in the agent card. A combined card lists its
+ * Returns false if the agent card already lists an equal interface before this one. A combined card lists its
  * 0.3 interfaces twice, and a 0.3 card lists its preferred interface twice.
  */
 function isFirstInterfaceOccurrence(

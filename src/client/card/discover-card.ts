@@ -76,7 +76,7 @@ async function fetchCandidateCard(
   }
 }
 
-/** Returns whether a candidate URL is equal to the requested path or below that path. */
+/** Returns whether a candidate URL has the requested path or a path below the requested path. */
 function isCardUrlUnderRequestedPath(candidate: string, requestedUrl: URL): boolean {
   const path = requestedUrl.pathname.replace(/\/+$/, "");
   return new URL(candidate).pathname.startsWith(path);

@@ -10,15 +10,15 @@ import { readBoundedText } from "../http/fetch-without-redirects.ts";
 import { decodeCard } from "./decode-card.ts";
 import { type RetryOptions, retryReadRequest } from "../stream/retry.ts";
 
-/** An agent card with the HTTP metadata for revalidating its cached copy (RFC 9111). */
+/** An agent card, and the HTTP metadata that the client needs to revalidate the cached card (RFC 9111). */
 export interface FetchedCard {
   readonly card: AgentCard;
-  /** The JSON of the agent card, unchanged from the server's response. */
+  /** The JSON of the agent card, exactly as the server sent it. */
   readonly json: unknown;
   readonly url: string;
   readonly etag: string | null;
   readonly lastModified: string | null;
-  /** The time at which the cached agent card becomes stale, in milliseconds since 1970. */
+  /** Time when the cached agent card becomes stale, in milliseconds since 1970. */
   readonly freshUntil: number;
 }
 
@@ -80,8 +80,8 @@ export async function fetchCard(
 }
 
 /**
- * The `A2AError` reason for each HTTP status of a failed agent card request. Any error status without an
- * entry in `CARD_FETCH_ERROR_REASONS_BY_STATUS` means that no agent card exists at the URL.
+ * `A2AError` reasons by HTTP status, for failed agent card requests. Any error status without an entry in
+ * `CARD_FETCH_ERROR_REASONS_BY_STATUS` means that no agent card exists at the URL.
  */
 const CARD_FETCH_ERROR_REASONS_BY_STATUS: Readonly<Record<number, ErrorReason>> = {
   401: "UNAUTHENTICATED",
@@ -91,7 +91,7 @@ const CARD_FETCH_ERROR_REASONS_BY_STATUS: Readonly<Record<number, ErrorReason>> 
 };
 
 /**
- * Returns the time at which the `max-age` of an agent card ends. An agent card without `max-age` is
+ * Returns the time when the `max-age` of an agent card expires. An agent card without `max-age` is
  * revalidated on every refresh.
  */
 function computeFreshUntil(headers: Headers, now: number): number {

@@ -36,15 +36,15 @@ export interface CardTrustOptions extends FetchKeysOptions {
    */
   readonly jwksUrls?: string | readonly string[];
   /**
-   * Finds the trusted public key for a card signature, for example by the provider in the agent card. Returns
-   * `undefined` if no trusted key exists for the signature.
+   * Returns the trusted public key for a card signature, for example based on the provider in the agent card.
+   * Returns `undefined` if no trusted key exists for the signature.
    */
   readonly findKey?: (key: SignatureKeyInfo) => JWK | undefined | Promise<JWK | undefined>;
   /**
-   * The canonical form of the agent card that a signature must cover. `specification` accepts only signatures
-   * over the canonical form of A2A §8.4.1. `any` also accepts signatures over the form of the official SDKs,
-   * which omits empty values. A signature over the form of the SDKs does not protect empty values, such as a
-   * required security scheme without scopes. Default: `any`.
+   * The canonical form that a card signature must cover. `specification` accepts only signatures over the
+   * canonical form of A2A §8.4.1. `any` also accepts signatures over the form of the official SDKs, which
+   * omits empty values. A signature over the SDKs' form does not protect empty values, such as a required
+   * security scheme without scopes. Default: `any`.
    */
   readonly canonicalForm?: "specification" | "any";
 }

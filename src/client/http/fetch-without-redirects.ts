@@ -87,7 +87,7 @@ function getResponseOrigin(response: Response): string {
   return URL.canParse(response.url) ? new URL(response.url).origin : "the agent";
 }
 
-/** Returns the abort reason if the signal was aborted, and an `UNAVAILABLE` error after a network failure. */
+/** Returns the abort reason if the signal was aborted, or an `UNAVAILABLE` error if the network failed. */
 function toNetworkError(cause: unknown, signal: AbortSignal | undefined, description: string): unknown {
   if (signal?.aborted) return signal.reason;
   if (cause instanceof A2AError) return cause;
@@ -100,7 +100,7 @@ function toNetworkError(cause: unknown, signal: AbortSignal | undefined, descrip
   );
 }
 
-/** Returns the reason of a failed `fetch` call from the `cause` of the thrown error. */
+/** Returns the reason why `fetch` failed, from the `cause` of the thrown error. */
 function getFetchErrorReason(error: unknown): string {
   if (!(error instanceof Error)) return "unknown cause";
   const { cause } = error;

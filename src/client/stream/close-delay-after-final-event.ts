@@ -5,9 +5,9 @@ import type { Transport } from "../transport/transport.ts";
 const CLOSE_DELAY_AFTER_FINAL_EVENT_MS = 1_000;
 
 /**
- * Wraps a transport so that each stream stays open for up to one second after its final event, until the
- * server closes the stream. A Python server of A2A 0.3 fails if the client disconnects before the server
- * closes the stream. The wrapper ignores events that follow the final event.
+ * Wraps a transport so that, after the final event, a stream stays open for up to one second or until the
+ * server closes it. Python servers for A2A 0.3 fail if the client disconnects before the server closes the
+ * stream. The wrapper ignores events that follow the final event.
  */
 export function withCloseDelayAfterFinalEvent(
   transport: Transport,

@@ -4,7 +4,10 @@ import { delay } from "../http/abortable-waits.ts";
 
 const TASK_POLL_INTERVAL_MS = 1_000;
 
-/** Polls a task of an agent without streaming (A2A §3.3.4). Yields the complete task after each change. */
+/**
+ * Polls a task of an agent that does not support streaming (A2A §3.3.4). Yields the complete task after each
+ * change.
+ */
 export async function* pollTask(
   read: () => Promise<Task>,
   signal: AbortSignal | undefined,

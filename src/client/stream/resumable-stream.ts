@@ -6,9 +6,9 @@ import { subscribeToTask } from "./subscribe-to-task.ts";
 import type { ReceivedEvent, Transport } from "../transport/transport.ts";
 
 /**
- * Opens a stream that reconnects after a lost connection. A stream is complete when its task has ended or
- * waits for its user, or when the agent has answered with a message. If the server ends a stream too early,
- * the connection counts as lost.
+ * Opens a stream that reconnects after a lost connection. A stream is complete when the task ends or waits
+ * for the user, or when the agent replies with a message. If the server ends a stream too early, the
+ * connection counts as lost.
  *
  * After a lost connection, the stream resumes with `SubscribeToTask` after its last event id. A server that
  * ignores the event id sends the complete task first, and the stream yields that task. If the task ended

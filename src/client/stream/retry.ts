@@ -15,7 +15,7 @@ export interface RetryOptions {
   readonly initialDelayMs?: number;
   /** Maximum delay in milliseconds before any retry. Default: 10,000. */
   readonly maxDelayMs?: number;
-  /** Returns a random number of at least 0 and less than 1. Default: `Math.random`. */
+  /** Returns a random number that is at least 0 and less than 1. Default: `Math.random`. */
   readonly random?: () => number;
   /**
    * Waits for the given number of milliseconds, or rejects with the abort reason of the signal. Default: a

@@ -19,7 +19,7 @@ export class StreamCursor {
   #taskId: string | undefined;
   #lastEventId: string | undefined;
   #status: TaskStatus | undefined;
-  /** The status that a continued task had before it received the message. */
+  /** Status of a continued task before it received the message. */
   #initialStatus: TaskStatus | undefined;
   #hasMessageReply = false;
   #isResent = false;
@@ -51,9 +51,9 @@ export class StreamCursor {
   }
 
   /**
-   * Records an event and returns whether the event brought progress. A snapshot that repeats a known state
-   * does not count as progress. If repeated snapshots counted as progress, a client would forever retry a
-   * server that disconnects after each snapshot.
+   * Records an event, and returns whether the event contains new information. A snapshot that repeats a known
+   * state does not count as progress. If repeated snapshots counted as progress, a client would forever retry
+   * a server that disconnects after each snapshot.
    */
   advance({ id, event }: ReceivedEvent): boolean {
     const isRepetition = "task" in event && this.#taskId !== undefined && (!id || id === this.#lastEventId);
@@ -72,7 +72,7 @@ export class StreamCursor {
     return !isRepetition;
   }
 
-  /** True if the stream can contain no further event, regardless of how its connection ended. */
+  /** True if the stream can contain no more events, regardless of how its connection ended. */
   get hasEnded(): boolean {
     if (this.#hasMessageReply) return true;
     if (!this.#status) return false;
@@ -84,7 +84,7 @@ export class StreamCursor {
     );
   }
 
-  /** True if a stream is complete after the server has closed it normally. */
+  /** True if the stream counts as complete when the server closes it normally. */
   get isCompleteOnClose(): boolean {
     if (this.hasEnded) return true;
     if (!this.#status || !isInterrupted(this.#status.state)) return false;

@@ -3,13 +3,13 @@ import { A2AError, type OperationName, type Operations } from "../../protocol/in
 import type { ProtocolVersion } from "../../wire/index.ts";
 
 /**
- * Decodes responses of one protocol version. The client code outside of the dialects uses the A2A 1.0 model.
+ * Decodes responses of one protocol version. Outside the dialects, the client uses only the A2A 1.0 model.
  */
 interface ResultDecoder {
   readonly version: ProtocolVersion;
   /** Decodes the JSON of a response, or of one stream element. */
   decodeResult<O extends OperationName>(operation: O, json: unknown): Operations[O]["result"];
-  /** Returns whether a stream element declares that no element follows. */
+  /** Returns whether a stream element declares itself to be the last one. */
   isFinalEvent(json: unknown): boolean;
 }
 

@@ -166,7 +166,7 @@ function isModuleNotFound(error: unknown): boolean {
   return error instanceof Error && "code" in error && error.code === "ERR_MODULE_NOT_FOUND";
 }
 
-/** Returns whether an A2A 0.3 server has declared with `final` that no event follows. */
+/** Returns whether an event is marked as `final`, so that an A2A 0.3 server sends no more events. */
 function isFinalUpdate({ statusUpdate }: JsonObject): boolean {
   return isObject(statusUpdate) && statusUpdate["final"] === true;
 }

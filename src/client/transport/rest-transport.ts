@@ -73,9 +73,9 @@ export class RestTransport implements Transport {
   }
 
   /**
-   * Opens a stream. To subscribe to a task, the text of the specification uses POST, and its proto file uses
-   * GET. Servers may support only one of the two methods, so the client tries GET after a 404 or 405 response
-   * to POST.
+   * Opens a stream. For subscriptions to a task, the text of the specification requires POST, but its proto
+   * file requires GET. Servers may support only one of the two methods, so the client tries GET after a 404
+   * or 405 response to POST.
    */
   async #openStream(operation: StreamOperation, route: RestRequest, call: CallOptions): Promise<Response> {
     const accept = `text/event-stream, ${JSON_MEDIA_TYPES}`;

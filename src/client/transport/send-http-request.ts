@@ -3,11 +3,14 @@ import { fromRestError, parseRetryAfter, type ProtocolVersion } from "../../wire
 import type { Authorization, Authorizer } from "../auth/authorizer.ts";
 import { fetchWithoutRedirects, readBoundedText, removeUrlQuery } from "../http/fetch-without-redirects.ts";
 
-/** Options of all requests to one remote agent. */
+/** Options for all requests to one remote agent. */
 export interface TransportOptions {
   readonly fetch: typeof fetch;
   readonly headers: Readonly<Record<string, string>>;
-  /** The protocol version, which is sent with every request (A2A §3.6.1) and ignored by 0.3 servers. */
+  /**
+   * The protocol version that the client sends with every request (A2A §3.6.1). A2A 0.3 servers ignore the
+   * version.
+   */
   readonly version: ProtocolVersion;
   /** URIs of the extensions that are requested with every request. */
   readonly extensions: readonly string[];
@@ -29,13 +32,17 @@ export interface GrpcClientOptions {
    */
   readonly tls?: boolean;
   /**
-   * Trusted certificate authorities in PEM format. By default, the client trusts the authorities of Node.js.
+   * Trusted certificate authorities in PEM format. By default, the client trusts the same certificate
+   * authorities as Node.js.
    */
   readonly ca?: string;
   /** The TLS client certificate in PEM format, for servers that require a certificate. Requires `key`. */
   readonly cert?: string;
   readonly key?: string;
-  /** Whether the client accepts any server certificate. For development only. Default: false. */
+  /**
+   * Whether the client accepts server certificates without verifying them. For development only. Default:
+   * false.
+   */
   readonly insecure?: boolean;
 }
 
@@ -168,7 +175,9 @@ export function toResponseError(response: Response, body: unknown): A2AError {
   return new A2AError("INVALID_AGENT_RESPONSE", message);
 }
 
-/** Adds the delay in the `Retry-After` header of the response to an error that has no retry delay. */
+/**
+ * Sets the retry delay of an error from the `Retry-After` header, unless the error already has a retry delay.
+ */
 export function addRetryAfterToError(error: A2AError, response: Response): A2AError {
   const delayMs = parseRetryAfter(response.headers.get("retry-after"), Date.now());
   if (error.retryAfter !== undefined || delayMs === undefined) return error;

@@ -16,17 +16,17 @@ export interface StreamCallOptions extends CallOptions {
   readonly lastEventId?: string | undefined;
 }
 
-/** An event of a stream, with the event id after which the server can resume the stream. */
+/** A stream event, and the event id that the client sends to resume the stream after this event. */
 export interface ReceivedEvent {
   readonly id?: string | undefined;
   readonly event: StreamResponse;
-  /** True if the server declared with `final` of A2A 0.3 that no event follows. */
+  /** True if the server marked the event as `final` (A2A 0.3), so that no event follows. */
   readonly isLast?: boolean;
 }
 
 /**
- * Sends requests to one interface of an agent over one protocol binding. If a transport method fails, it
- * rejects with an `A2AError`, or with the signal's abort reason.
+ * Sends requests to one interface of an agent over one protocol binding. A failed call rejects with an
+ * `A2AError`. An aborted call rejects with the abort reason of its signal.
  */
 export interface Transport {
   readonly version: ProtocolVersion;

@@ -4,7 +4,7 @@ import type { JsonRpcClientDialect, RestRequest, RestClientDialect } from "./dia
 
 const v1ResultDecoder = { version: "1.0", decodeResult: v1.decodeResult, isFinalEvent: () => false } as const;
 
-/** A2A 1.0 over JSON-RPC (A2A §9), whose wire format equals the client's model. */
+/** A2A 1.0 over JSON-RPC (A2A §9), whose wire format is also the client's model. */
 export const jsonRpcDialect: JsonRpcClientDialect = {
   ...v1ResultDecoder,
   encodeRequest: (method, params) => ({ method, params }),

@@ -11,23 +11,20 @@ import {
 import type { AuthenticationInfo } from "../../protocol/index.ts";
 import { NotificationRejectedError } from "./notification-rejected-error.ts";
 
-/**
- * The proof of origin that a webhook requires of each notification. A notification must satisfy every
- * configured option.
- */
+/** Options for authenticating webhook notifications. A notification must pass every configured check. */
 export interface WebhookAuthOptions {
-  /** The token in the webhook configuration that the agent received. */
+  /** Token from the webhook configuration that the caller registered with the agent. */
   readonly token?: string;
-  /** The authentication in the webhook configuration that the agent received. */
+  /** Authentication from the webhook configuration that the caller registered with the agent. */
   readonly authentication?: AuthenticationInfo;
   /**
-   * Requires a signature in the format of Colloquy servers. The signature is a JWT for this webhook and
+   * Requires a signature in the format that Colloquy servers use. The signature is a JWT for this webhook and
    * contains the SHA-256 hash of the body.
    */
   readonly signature?: WebhookSignatureOptions;
   /**
-   * Whether the webhook accepts notifications without proof of origin. Everyone who knows the URL can then
-   * send notifications. Default: false.
+   * Whether the webhook accepts notifications without any check. Anyone who knows the URL can then send
+   * notifications. Default: false.
    */
   readonly allowUnauthenticated?: boolean;
 }
@@ -45,9 +42,7 @@ export interface WebhookSignatureOptions extends FetchKeysOptions {
   readonly issuer?: string;
 }
 
-/**
- * Verifies webhook notifications. Both methods of an authenticator reject with `NotificationRejectedError`.
- */
+/** Verifies webhook notifications. If a check fails, both methods reject with `NotificationRejectedError`. */
 interface WebhookAuthenticator {
   /** Verifies the headers of a notification before its body is read. */
   verifyHeaders(headers: Headers): Promise<void>;

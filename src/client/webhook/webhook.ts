@@ -7,15 +7,15 @@ import { createWebhookAuthenticator, type WebhookAuthOptions } from "./webhook-a
 /** Options for `createWebhook`. */
 export interface WebhookOptions extends WebhookAuthOptions {
   /**
-   * Returns whether a task belongs to this application. Notifications about tasks of other applications are
-   * answered with 404, and their senders retry. By default, the webhook accepts notifications about all
-   * tasks.
+   * Returns whether a task belongs to this application. The webhook answers notifications about other
+   * applications' tasks with 404, and the senders retry. By default, the webhook accepts notifications about
+   * all tasks.
    */
   readonly isExpectedTask?: (taskId: string) => boolean | Promise<boolean>;
   /**
-   * Processes the event of a notification. An agent with A2A 0.3 sends the complete task. `id` is the same
-   * for repeated deliveries of a notification, and undefined if the agent does not number its notifications.
-   * If the returned promise rejects, the agent is asked to retry.
+   * Processes the event of a notification. An A2A 0.3 agent sends the complete task. `id` is the same for
+   * repeated deliveries of a notification, and undefined if the agent does not number its notifications. If
+   * the returned promise rejects, the webhook asks the agent to retry.
    */
   readonly onEvent: (event: StreamResponse, taskId: string, id: string | undefined) => unknown;
   /** Receives the reason for each rejected notification. The sender receives only the HTTP status. */
@@ -23,8 +23,8 @@ export interface WebhookOptions extends WebhookAuthOptions {
   /** Maximum size of a notification in bytes; larger notifications are rejected. Default: 16 MiB. */
   readonly maxBodyBytes?: number;
   /**
-   * Maximum number of notifications that are processed at the same time. Notifications beyond the limit of
-   * concurrent notifications receive status 503, and their senders retry later. Default: 100.
+   * Maximum number of notifications that are processed at the same time. The webhook answers further
+   * notifications with status 503, and the senders retry later. Default: 100.
    */
   readonly maxConcurrent?: number;
 }
@@ -37,9 +37,9 @@ const MAX_DEDUPLICATED_IDS = 10_000;
  * works in any server that passes web `Request` objects and accepts `Response` objects. `toNodeListener`
  * adapts it to `node:http`.
  *
- * `onEvent` receives only authenticated and readable notifications about expected tasks. The webhook responds
- * with success after `onEvent` has completed. During its lifetime, the handler processes each notification id
- * only once.
+ * `onEvent` receives only authenticated, valid notifications about expected tasks. The webhook responds with
+ * success after `onEvent` has completed. During its lifetime, the handler processes each notification id only
+ * once.
  */
 export function createWebhook(options: WebhookOptions): (request: Request) => Promise<Response> {
   const {

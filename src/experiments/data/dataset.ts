@@ -7,12 +7,12 @@ export interface Dataset {
   readonly split: string;
   readonly samples: readonly DatasetSample[];
   /**
-   * SHA-256 hash of the dataset files in hexadecimal. The problems that are part of the package have no hash.
+   * SHA-256 hash of the dataset files in hexadecimal. The problems that the package includes have no hash.
    */
   readonly sha256?: string;
 }
 
-/** Selection of problems from a dataset. */
+/** Options that select problems from a dataset. */
 interface SampleSelection {
   /** Maximum number of selected problems. Default: all problems. */
   readonly count?: number;
@@ -23,7 +23,7 @@ interface SampleSelection {
 }
 
 /**
- * Selects problems of a dataset and keeps their order. Throws a `RangeError` if the selection is empty or
+ * Selects problems from a dataset and keeps their order. Throws a `RangeError` if the selection is empty or
  * contains an unknown problem ID.
  */
 export function selectDatasetSamples(dataset: Dataset, { count, offset = 0, ids }: SampleSelection): Dataset {

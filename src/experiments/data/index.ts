@@ -1,3 +1,3 @@
-/** Datasets for experiments, which are read from files or are part of the package. */
+/** Datasets for experiments, either read from files or included in the package. */
 export { selectDatasetSamples, type Dataset } from "./dataset.ts";
 export { readDataset, readGsm8kModelAnswers } from "./read-dataset.ts";

@@ -15,9 +15,9 @@ import { A2AError } from "../../protocol/index.ts";
 import type { Dataset } from "./dataset.ts";
 
 /**
- * Reads the dataset GSM8K or HotpotQA. `path` is a dataset file, a folder with dataset files, or the parent
- * of a folder named `gsm8k` or `hotpotqa`. Without `path`, the GSM8K dataset contains the 20 problems that
- * are part of the package. The package contains no HotpotQA problems. Throws `INVALID_PARAMS` if a dataset
+ * Reads the GSM8K or HotpotQA dataset. `path` is a dataset file, a folder with dataset files, or the parent
+ * of a folder named `gsm8k` or `hotpotqa`. If `path` is absent, the GSM8K dataset contains the 20 problems
+ * that the package includes. The package includes no HotpotQA problems. Throws `INVALID_PARAMS` if a dataset
  * file is missing or invalid.
  */
 export function readDataset(name: Dataset["name"], path?: string): Dataset {
@@ -80,7 +80,10 @@ function readHotpotQa(path: string): Dataset {
   };
 }
 
-/** Returns the subfolder of `path` with the name of the dataset if the subfolder exists, or else `path`. */
+/**
+ * Returns the subfolder of `path` that has the name of the dataset, or `path` itself if no such subfolder
+ * exists.
+ */
 function resolveDatasetPath(name: string, path: string): string {
   const subfolder = join(path, name);
   return isFolder(subfolder) ? subfolder : path;

@@ -5,15 +5,15 @@ import { resolve } from "node:path";
 import { A2AError } from "../../protocol/index.ts";
 
 /**
- * Paths of the lock files that this process holds. If a lock file with the ID of this process is missing in
- * `HELD_LOCKS`, an earlier process with the same ID created the lock file.
+ * Paths of the lock files that this process holds. If a lock file contains the ID of this process but is
+ * missing from `HELD_LOCKS`, an earlier process with the same ID created the lock file.
  */
 const HELD_LOCKS = new Set<string>();
 
 /**
- * Locks a file for this process with a lock file in the same folder. The returned function releases the lock.
- * `lockFile` replaces the lock of a process that has exited. Throws `INVALID_REQUEST` with the process ID of
- * the owner if another process holds the lock.
+ * Locks a file for this process by creating a lock file in the same folder. The returned function releases
+ * the lock. `lockFile` replaces the lock of a process that has exited. Throws `INVALID_REQUEST` with the
+ * process ID of the owner if another process holds the lock.
  */
 export function lockFile(file: string): () => void {
   const lock = `${resolve(file)}.lock`;
@@ -31,7 +31,7 @@ export function lockFile(file: string): () => void {
   };
 }
 
-/** Creates the lock file as a hard link, so that the complete file appears atomically. */
+/** Creates the lock file as a hard link, so that the file appears atomically with its complete content. */
 function tryLinkLockFile(from: string, to: string): boolean {
   try {
     linkSync(from, to);

@@ -7,8 +7,8 @@ import { lockFile } from "./file-lock.ts";
 export interface FileSinkOptions {
   /**
    * Whether the sink flushes the file to disk after each problem, so that the record lines of finished
-   * problems survive a power failure. Without `fsync`, record lines survive SIGKILL, but not a power failure.
-   * Default: `false`.
+   * problems survive a power failure. If `fsync` is `false`, record lines survive SIGKILL, but not a power
+   * failure. Default: `false`.
    */
   readonly fsync?: boolean;
 }
@@ -20,9 +20,9 @@ export interface FileSink extends RecordSink {
 }
 
 /**
- * Opens a record file for appending and creates the folder of the file. Each record line is one synchronous
- * write of about 1.5 µs, so a killed process loses no written line. Throws `INVALID_REQUEST` if another
- * process writes to the record file.
+ * Opens a record file for appending, and creates the file's folder if necessary. Each record line is written
+ * synchronously (in about 1.5 µs), so a killed process loses no written line. Throws `INVALID_REQUEST` if
+ * another process writes to the record file.
  */
 export function openFileSink(file: string, { fsync = false }: FileSinkOptions = {}): FileSink {
   mkdirSync(dirname(file), { recursive: true });

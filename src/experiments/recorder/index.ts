@@ -1,6 +1,7 @@
 /**
- * The record file of an experiment run. Only one process at a time appends to a record file, and a killed run
- * can be resumed. `src/cards/recording/` defines the format of the record lines.
+ * Functions that read and write the record file of an experiment run. Only one process at a time can append
+ * to a record file. A killed run can be resumed. `src/cards/recording/` defines the format of the record
+ * lines.
  */
 export { type FileSink, openFileSink, type FileSinkOptions } from "./file-sink.ts";
 export { openRunFile, type RunFile, type OpenRunFileOptions } from "./run-file.ts";

@@ -5,7 +5,7 @@ import { listCardsInSpecificationFormat, type Recording } from "../../cards/inde
 import { formatCardListFileName } from "../../cards/index.ts";
 
 /**
- * Writes the message cards of a run in the format of the card specification to
+ * Writes the message cards of a run, in the format of the card specification, to
  * `<outputFolder>/<dataset>_a2a_<model>_cards.json`. Returns the path of the written file. Default of
  * `outputFolder`: `results`.
  */

@@ -18,13 +18,15 @@ export interface OpenRunFileOptions extends RecorderOptions, FileSinkOptions {
   /** Folder of the record file. Default: `results`. */
   readonly outputFolder?: string;
   /**
-   * Whether to continue the run if its record file exists. Without `resume`, `openRunFile` throws if the
-   * record file exists. Default: `false`.
+   * Whether to continue the run if its record file exists. If `resume` is `false` and the record file exists,
+   * `openRunFile` throws. Default: `false`.
    */
   readonly resume?: boolean;
 }
 
-/** The open record file of an experiment run, whose path is `<outputFolder>/<run_id>.cards.jsonl`. */
+/**
+ * An open record file for an experiment run. The path of the file is `<outputFolder>/<run_id>.cards.jsonl`.
+ */
 export interface RunFile extends Omit<RunRecorder, "startRun"> {
   /** Path of the record file. */
   readonly path: string;
@@ -40,10 +42,10 @@ export interface RunFile extends Omit<RunRecorder, "startRun"> {
 }
 
 /**
- * Opens the record file of an experiment run exclusively and writes a run line. With the option `resume`, an
- * interrupted run continues, even after `kill -9`. A resumed run must have the same description as the run
- * line in the existing file. Throws `INVALID_PARAMS` if the descriptions differ, or if the record file exists
- * and `resume` is not set. Throws `INVALID_REQUEST` if another process writes to the record file.
+ * Opens the record file of an experiment run, locks the file, and writes a run line. With the option
+ * `resume`, an interrupted run continues, even after `kill -9`. A resumed run must match the description in
+ * the run line of the existing file. Throws `INVALID_PARAMS` if the descriptions differ, or if the record
+ * file exists but `resume` is not set. Throws `INVALID_REQUEST` if another process writes to the record file.
  */
 export function openRunFile(run: RunRecordInput, options: OpenRunFileOptions = {}): RunFile {
   const { outputFolder = "results", resume = false } = options;
@@ -112,7 +114,7 @@ function isSameJson(a: unknown, b: unknown): boolean {
   return JSON.stringify(sortMembers(a)) === JSON.stringify(sortMembers(b));
 }
 
-/** Sorts the members of a JSON object by name, because their order is irrelevant for the comparison. */
+/** Sorts the members of a JSON object by name, so that their order does not affect the comparison. */
 function sortMembers(value: unknown): unknown {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
   return Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)));

@@ -1,12 +1,12 @@
 /**
- * Method that solves problems, either with a planner and a solver (`a2a`) or with one role that answers the
- * complete problem.
+ * Method that solves problems, either with a planner and a solver (`a2a`), or with a single role that answers
+ * the complete problem.
  */
 export type ExperimentMethod =
   | { readonly kind: "a2a" }
   | {
       readonly kind: "cot" | "direct";
-      /** Number of model calls per problem. The most frequent answer is the result. */
+      /** Number of model calls per problem. The result is the most frequent of the answers. */
       readonly samples: number;
     };
 

@@ -27,7 +27,7 @@ import type { ExperimentMethod } from "./experiment-method.ts";
 export interface ExperimentRoleOptions {
   /** Method that solves the problems. */
   readonly method: ExperimentMethod;
-  /** Model that all roles use, or an object with one model for each role name. */
+  /** Model for all roles, or an object that maps each role name to a model. */
   readonly model: RoleModel | Readonly<Record<string, RoleModel>>;
   readonly planner?: PlannerOptions;
   readonly solver?: SolverOptions;
@@ -42,7 +42,7 @@ export interface ExperimentRoleOptions {
 }
 
 /**
- * The controller and the running roles of an experiment, which listen on HTTP servers on the loopback
+ * The controller and the running roles of an experiment. The roles listen on HTTP servers on the loopback
  * interface.
  */
 interface RunningExperimentRoles {
@@ -86,7 +86,7 @@ function createRoles({ method, planner, solver, answerer }: ExperimentRoleOption
   return { [SOLVER]: createBaselineAnswerer({ ...answerer, style: method.kind, samples: method.samples }) };
 }
 
-/** Returns the model of each local role and throws a `RangeError` if a role has no model. */
+/** Returns the model of each local role. Throws a `RangeError` if a role has no model. */
 export function resolveRoleModels({
   method,
   model,
@@ -104,8 +104,8 @@ export function resolveRoleModels({
 }
 
 /**
- * Returns the evidence kind of an experiment run. If the models have different evidence kinds, the run has
- * the evidence kind `simulated`.
+ * Returns the kind of evidence that an experiment run produces. If the models produce different kinds of
+ * evidence, the run has the kind `simulated`.
  */
 export function resolveModelEvidenceKind(options: ExperimentRoleOptions): AnswerEvidenceSource {
   const kinds = new Set(Object.values(resolveRoleModels(options)).map(({ evidenceKind }) => evidenceKind));

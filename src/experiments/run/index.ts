@@ -1,6 +1,7 @@
 /**
- * Experiment runs of a method over a dataset. `run-experiment.ts` solves the problems of a dataset,
- * `experiment-roles.ts` starts the roles, and `score-reply.ts` scores the answers.
+ * Functions that run experiments. In an experiment, a method solves the problems of a dataset.
+ * `run-experiment.ts` solves the problems of a dataset, `experiment-roles.ts` starts the roles, and
+ * `score-reply.ts` scores the answers.
  */
 
 export type { ExperimentMethod } from "./experiment-method.ts";

@@ -48,7 +48,8 @@ export function buildRunDescription(
 }
 
 /**
- * Removes credentials, query, and fragment from a URL, because record files and their names contain the URL.
+ * Removes credentials, the query, and the fragment from a URL, because record files and their names can
+ * contain the URL.
  */
 function redactUrl(url: string): string {
   if (!URL.canParse(url)) return "elsewhere";
@@ -57,8 +58,8 @@ function redactUrl(url: string): string {
 }
 
 /**
- * Returns the limits of the run that were set explicitly. For limits that were not set, the planner uses the
- * defaults of the dataset.
+ * Returns the explicitly set limits of the run. For limits that were not set, the planner uses the defaults
+ * of the dataset.
  */
 function collectLimits(
   { method, planner = {}, roleUrls = {} }: ExperimentRoleOptions,
@@ -74,7 +75,7 @@ function collectLimits(
   };
 }
 
-/** Returns the options that were set for the local roles. */
+/** Returns the explicitly set options of the local roles. */
 function collectRoleOptions({ method, roleUrls = {}, ...options }: ExperimentRoleOptions): JsonObject {
   const names = method.kind === "a2a" ? (["planner", "solver"] as const) : (["answerer"] as const);
   const roles = names.map((name): [string, JsonObject] => {
@@ -92,7 +93,7 @@ function collectRoleOptions({ method, roleUrls = {}, ...options }: ExperimentRol
   return Object.fromEntries(roles.filter(([, definedOptions]) => Object.keys(definedOptions).length > 0));
 }
 
-/** Names of role options that the run line contains as separate members. */
+/** Names of the role options that are separate members in the run line. */
 const ROLE_OPTIONS_WITH_OWN_RUN_RECORD_FIELD: ReadonlySet<string> = new Set([
   "mode",
   "context",

@@ -31,26 +31,24 @@ export interface ExperimentOptions
    */
   readonly scoreRule?: string;
   /**
-   * ID of the experiment run, which is also the name of the record file. The default run ID contains the
+   * ID of the experiment run. The name of the record file contains this ID. The default run ID contains the
    * dataset, the method, the model, and the number of problems.
    */
   readonly runId?: string;
   /** Maximum number of problems that are solved at the same time. Default: 4. */
   readonly concurrency?: number;
-  /** Maximum time for solving one problem in milliseconds. Default: 120,000. */
+  /** Maximum time in milliseconds for solving one problem. Default: 120,000. */
   readonly deadlineMs?: number;
-  /**
-   * Number of consecutive problems with an unreachable model or agent after which the run stops. Default: 10.
-   */
+  /** Number of consecutive problems with an unreachable model or agent that stops the run. Default: 10. */
   readonly maxConsecutiveFailures?: number;
-  /** Version of your code, which the run line contains. Default: `unknown`. */
+  /** Version of your code, stored in the run line. Default: `unknown`. */
   readonly codeVersion?: string;
   /**
    * Signal that interrupts the run. An interrupted run keeps finished problems, and `resume` continues with
    * all other problems.
    */
   readonly signal?: AbortSignal;
-  /** Receives the progress of the run after each problem. */
+  /** Called with the progress of the run after each problem. */
   readonly onProgress?: (progress: ExperimentProgress) => void;
 }
 
@@ -74,8 +72,8 @@ export interface ExperimentOutcome {
   readonly runId: string;
   readonly file: string;
   /**
-   * Path of the file with the message cards in the format of the card specification, or `undefined` if the
-   * run is not completed.
+   * Path of the file that contains the message cards in the format of the card specification, or `undefined`
+   * if the run is not completed.
    */
   readonly specificationFile: string | undefined;
   readonly recording: Recording;
@@ -91,7 +89,7 @@ export interface ExperimentOutcome {
  * interrupted or killed. A resumed run solves every remaining problem and repeats no finished problem.
  *
  * If a model or an agent is unreachable, the problem gets no score and counts as neither correct nor wrong. A
- * resumed run tries all problems without a score again.
+ * resumed run retries all problems without a score.
  */
 export async function runExperiment(options: ExperimentOptions): Promise<ExperimentOutcome> {
   const { dataset, concurrency = 4, signal = new AbortController().signal } = options;

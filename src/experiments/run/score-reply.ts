@@ -12,8 +12,8 @@ import {
 import { extractAnswer } from "../../roles/index.ts";
 
 /**
- * Rule that scores answers to problems of a dataset. `gsm8k/strict` requires a number directly after an
- * answer marker, and `gsm8k/flexible` accepts the last number of the text.
+ * Rule that scores answers to the problems in a dataset. `gsm8k/strict` requires a number directly after an
+ * answer marker, and `gsm8k/flexible` accepts the last number in the text.
  */
 export type ScoreRule = "gsm8k/strict" | "gsm8k/flexible" | "hotpotqa/em";
 
@@ -37,8 +37,8 @@ type ReplyScore = Pick<ScoreRecordInput, "gold" | "correct" | "rule" | "predicte
 /**
  * Scores the reply to a problem. A result with the status `completed` counts as an answer. A result with the
  * status `success` counts as an answer only if the solver received the complete problem. A partial result
- * counts as wrong, because it may contain the correct number by chance. A planner's answer is the content of
- * its result card. In a complete solution, the answer follows `Answer:`. `shown` contains the titles of the
+ * counts as wrong, because its number may be correct only by chance. A planner's answer is the content of its
+ * result card. In a complete solution, the answer follows `Answer:`. `shown` contains the titles of the
  * documents that the planner sent to solvers.
  */
 export function scoreReply(

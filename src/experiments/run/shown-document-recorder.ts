@@ -2,8 +2,8 @@ import type { CardRecorder } from "../../cards/index.ts";
 import { parseContextDocuments } from "../../roles/index.ts";
 
 /**
- * A recorder that forwards all records. For each problem, the recorder collects the titles of the documents
- * that the planner sent to solvers.
+ * A recorder that forwards all records to another recorder. For each problem, the recorder collects the
+ * titles of the documents that the planner sent to solvers.
  */
 export class ShownDocumentRecorder implements CardRecorder {
   readonly #recorder: CardRecorder;

@@ -7,7 +7,7 @@ import {
 } from "../../cards/index.ts";
 
 /**
- * Returns whether a reply does not measure the method, because a model or an agent was unreachable or the
+ * Returns whether a reply is invalid as a measurement, because a model or an agent was unreachable or the
  * work was canceled.
  */
 export function isReplyOfUnreachableRole({ message_type, metadata }: ResultCard | ErrorCard): boolean {
@@ -20,17 +20,18 @@ export function isReplyOfUnreachableRole({ message_type, metadata }: ResultCard 
 
 interface SampleSubtasks {
   /**
-   * Key of each delegated subtask by the ID of its task card. All retries of a subtask have the same key.
+   * Key of each delegated subtask, by the ID of the subtask's task card. All retries of a subtask have the
+   * same key.
    */
   readonly keyByCardId: Map<string, string>;
-  /** Failure reason of each subtask that failed because a role was unreachable, by subtask key. */
+  /** Reason why each subtask with an unreachable role failed, by subtask key. */
   readonly failureReasons: Map<string, string>;
 }
 
 /**
- * A recorder that forwards all records. For each problem, the recorder collects the subtasks that failed
- * because a role was unreachable. A planner's answer without the result of a failed subtask does not measure
- * the method.
+ * A recorder that forwards all records to another recorder. For each problem, the recorder collects the
+ * subtasks that failed because a role was unreachable. If a subtask failed because a role was unreachable,
+ * the planner's answer is not a valid measurement of the method.
  */
 export class UnreachableSubtaskRecorder implements CardRecorder {
   readonly #recorder: CardRecorder;

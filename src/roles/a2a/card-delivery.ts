@@ -41,15 +41,15 @@ interface CardDeliveryOptions {
   readonly journal: CardJournal;
   /**
    * Id of the A2A context that all tasks of the problem share. The context id is sent only to agents that
-   * support message cards. Agents without message card support would treat all tasks in the A2A context as
-   * one conversation.
+   * support message cards. An agent without message card support would treat all tasks in the same A2A
+   * context as one conversation.
    */
   readonly contextId: string;
-  /** Id of the task in which a role delegates this message card. */
+  /** Id of the sending role's own A2A task, which the delivered message references. */
   readonly parentTaskId?: string | undefined;
   /**
    * Signal that cancels the recipient's task. If the abort reason is a control card, the delivery forwards
-   * the parameters of the control card.
+   * the card's parameters to the recipient.
    */
   readonly signal: AbortSignal;
   readonly deadlineMs?: number | undefined;
@@ -62,8 +62,8 @@ interface CardDeliveryOptions {
 const MAX_QUERIES = 16;
 
 /**
- * Maximum duration of a `CancelTask` request in milliseconds. The grace period usually ends a delivery
- * earlier.
+ * Maximum duration of a `CancelTask` request in milliseconds. Usually, the delivery ends earlier, when the
+ * grace period expires.
  */
 const CANCEL_TIMEOUT_MS = 10_000;
 
@@ -233,7 +233,7 @@ class CardDelivery {
     this.#options.journal.recordSent(card, { ...this.#transport, ...omitUndefined({ message_id }) }, true);
   }
 
-  /** Returns an error card if the delivery was stopped before it sent the message card. */
+  /** Returns an error card if the delivery was stopped before the message card was sent. */
   #failBeforeSending(): ErrorCard {
     const { card, journal } = this.#options;
     this.#recordSentCard(card);
@@ -307,14 +307,14 @@ class CardDelivery {
   }
 }
 
-/** Returns whether the delivery created the reply because the recipient's task has the state `CANCELED`. */
+/** Returns whether the delivery itself created the reply because the recipient's task was `CANCELED`. */
 function isLocallyCreatedCancellationCard({ metadata }: ResultCard | ErrorCard): boolean {
   return metadata["error_type"] === "cancelled" && "written_by" in metadata;
 }
 
 /**
- * Builds a text message from the content and context of a message card, if the agent does not support message
- * cards.
+ * Builds a text message from the content and context of a message card, for an agent that does not support
+ * message cards.
  */
 function buildTextMessage(
   card: MessageCard,

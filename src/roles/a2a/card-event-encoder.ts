@@ -7,7 +7,7 @@ import {
 } from "../../cards/index.ts";
 import type { TaskUpdateEvent } from "./resumable-work.ts";
 
-/** Converts message cards to A2A events. The events contain either message cards or plain text. */
+/** Converts message cards to A2A events that contain either message cards or plain text. */
 export interface CardEventEncoder {
   /**
    * Whether the requester accepts message cards. If the requester does not accept message cards, the role
@@ -27,8 +27,8 @@ export interface CardEventEncoder {
 }
 
 /**
- * Creates a reply encoder for one requester. `usesCards` is true if the requester requests the extension or
- * sends message cards.
+ * Creates a reply encoder for one requester. `usesCards` is true if the requester requests the message card
+ * extension or sends message cards.
  */
 export function createCardEventEncoder(usesCards: boolean): CardEventEncoder {
   const createMessage = usesCards ? toCardMessage : toTextMessage;
@@ -78,7 +78,8 @@ function toTextMessage(card: MessageCard): AgentMessage {
 }
 
 /**
- * Returns the content of a message card as text. For a query card, the list of options follows the content.
+ * Returns the content of a message card as text. For a query card, the text also lists the options after the
+ * content.
  */
 export function formatCardText({ content, metadata }: MessageCard): string {
   const { options } = metadata as { options?: readonly string[] };

@@ -25,12 +25,12 @@ export function buildInReplyToMetadata(card: MessageCard | undefined): Pick<Card
 type SharedProblemCardMetadata = Pick<CardMetadata, "run_id" | "sample_id" | "dataset">;
 
 /**
- * Maximum number of characters on a message card if the content was not validated. The content of a message
- * card is limited to 256 KiB, and a character has at most three bytes.
+ * Maximum number of characters in unvalidated content of a message card. The content is limited to 256 KiB,
+ * and each character has at most three bytes.
  */
 const MAX_CONTENT_CHARACTERS = 80_000;
 
-/** Listener for message cards, in addition to the recorder. */
+/** Listener that receives message cards in addition to the recorder. */
 interface CardListener {
   /** Called with each message card that the role sends or receives, including relayed message cards. */
   onCard(card: MessageCard): void;
@@ -49,7 +49,7 @@ export class CardJournal {
   /** Ids of all recorded message cards. */
   readonly #seenCardIds = new Set<string>();
 
-  /** `first` is the message card that starts the work, or `undefined` if the message card is invalid. */
+  /** `first` is the message card that starts the work, or `undefined` if that card is invalid. */
   constructor(
     runtime: RoleRuntime,
     first: MessageCard | undefined,
@@ -105,7 +105,7 @@ export class CardJournal {
     });
   }
 
-  /** Creates an error card. The card protocol needs no route for the error card. */
+  /** Creates an error card. Error cards can be created even if the card protocol has no route for them. */
   createErrorCard(to: string, error: string, metadata: CardMetadata & ErrorCardMetadata): ErrorCard {
     return this.#createCardWithoutRouteCheck("error", this.runtime.role, to, error, metadata) as ErrorCard;
   }
@@ -138,7 +138,7 @@ export class CardJournal {
     this.#record("in", card, a2a, isRelayed);
   }
 
-  /** Records a message card that another role relayed, once per card id. */
+  /** Records a message card that another role relayed. Each card id is recorded only once. */
   recordRelayed(card: MessageCard, a2a: CardA2ARequestInfo): void {
     const id = card.metadata.card_id;
     if (id !== undefined && this.#seenCardIds.has(id)) return;

@@ -4,7 +4,7 @@ const MAX_ERROR_CHARACTERS = 500;
 
 /**
  * Formats a thrown value as a short error text. The error text is short enough for an error card. If the
- * error card were invalid, the task would get no reply.
+ * error text made the card invalid, the task would get no reply.
  */
 export function formatError(thrown: unknown): string {
   const text = (thrown instanceof Error ? thrown.message : String(thrown)).toWellFormed();

@@ -28,8 +28,8 @@ export function shouldReplyInCards({ extensions, message, configuration }: Run):
 
 /**
  * Parses the message card that starts a task. The function converts plain text to a task card. The sender of
- * this task card is the first role that may send tasks to the receiving role. A message card without an id
- * gets the message id.
+ * this task card is the first role that may send tasks to the receiving role. If the message card has no id,
+ * the function uses the id of the A2A message.
  */
 export function parseRequestCard(message: Message, role: string, protocol: AnyCardProtocol): MessageCard {
   const { messageId } = message;
@@ -48,7 +48,7 @@ export function parseRequestCard(message: Message, role: string, protocol: AnyCa
 
 /**
  * Validates and returns a message card that starts work. `hops` is the number of roles that have already
- * forwarded the problem. Throws `INVALID_PARAMS` if this role must not accept the message card.
+ * forwarded the problem. Throws `INVALID_PARAMS` if this role is not allowed to accept the message card.
  */
 export function requireValidRequestCard(
   card: MessageCard,
@@ -119,7 +119,7 @@ export function findReadableCard(message: Message): MessageCard | undefined {
   }
 }
 
-/** Returns whether an A2A message contains a message card, which may be invalid. */
+/** Returns whether an A2A message contains a message card, valid or not. */
 function isCardMessage(message: Message): boolean {
   if (message.extensions?.includes(MESSAGE_CARD_EXTENSION_URI)) return true;
   try {

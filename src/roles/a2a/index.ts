@@ -1,6 +1,7 @@
 /**
- * Roles over A2A. If an A2A message contains a message card, the role agent starts a task. The role performs
- * the task through a `TaskContext`, which sends message cards to other roles. The role's reply ends the task.
+ * Roles over A2A. A role agent starts a task when it receives an A2A message with a message card. The role
+ * performs the task through a `TaskContext`, which sends message cards to other roles. The role's reply ends
+ * the task.
  *
  * ```
  * message ─▶ role-agent.ts ─▶ role-execution.ts ─▶ card-delivery.ts ─▶ other role

@@ -30,8 +30,8 @@ type ReplyCard = ResultCard | ErrorCard | QueryCard;
 
 /**
  * Parses the reply to the message card `sent` from an A2A response. If the agent replied with plain text, the
- * function creates a message card from the text. The function replaces an unacceptable message card with the
- * error `protocol_violation`.
+ * function creates a message card from that text. If the message card is unacceptable, the function returns
+ * the error `protocol_violation` instead.
  */
 export function parseReplyCard(
   answer: SendMessageResponse,
@@ -84,10 +84,7 @@ export function findRelayedCard(message: Message): MessageCard | undefined {
   }
 }
 
-/**
- * Returns the message card from the status of a task, or else from the newest artifact that contains a
- * message card.
- */
+/** Returns the message card in the status of a task, or else in the newest artifact that has one. */
 function findReplyCardInResponse(answer: SendMessageResponse): MessageCard | undefined {
   if ("message" in answer) return findCardInMessage(answer.message);
   const { task } = answer;
@@ -133,7 +130,7 @@ function createProtocolViolationCard(reason: string, sent: MessageCard, journal:
   );
 }
 
-/** Creates the reply card for a task that contains no message card. */
+/** Creates the reply card for a task whose response contains no message card. */
 function createReplyCardFromTask(task: Task, sent: MessageCard, journal: CardJournal): ReplyCard {
   const { state, message } = task.status;
   const text = renderPartsAsText(message?.parts ?? []);
@@ -153,7 +150,7 @@ type UnansweredTaskState = Exclude<TaskState, "TASK_STATE_COMPLETED" | "TASK_STA
 
 const STREAM_ENDED_EARLY = ["transport_error", "closed its stream before the task ended", true] as const;
 
-/** Error type, explanation, and `retryable` flag for each task state without an answer. */
+/** Error type, explanation, and `retryable` flag for each task state that provides no answer. */
 const ERRORS_BY_TASK_STATE: Readonly<
   Record<UnansweredTaskState, readonly [CoreCardErrorType | "auth_required", string, boolean]>
 > = {
@@ -186,7 +183,7 @@ function buildInReplyToAndTurnMetadata(sent: MessageCard): Pick<CardMetadata, "i
   return { ...buildInReplyToMetadata(sent), ...omitUndefined({ turn: sent.metadata.turn }) };
 }
 
-/** Returns the text of all message parts. If no part contains text, returns the data of the parts as JSON. */
+/** Returns the text of all message parts, or the data of the parts as JSON if no part contains text. */
 function renderPartsAsText(parts: readonly Part[]): string {
   const text = getText(parts);
   if (text !== "") return text;

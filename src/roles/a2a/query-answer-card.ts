@@ -4,8 +4,8 @@ import type { CardJournal } from "./card-journal.ts";
 import { omitUndefined } from "./omit-undefined.ts";
 
 /**
- * Returns the answer of a callback to a query. Returns `undefined` if the callback throws, and reports the
- * error to the observer.
+ * Calls a callback with a query and returns the answer. If the callback throws, the function reports the
+ * error to the observer and returns `undefined`.
  */
 export async function tryAnswerQuery(
   answer: () => QueryAnswer | undefined | Promise<QueryAnswer | undefined>,
@@ -20,8 +20,8 @@ export async function tryAnswerQuery(
 }
 
 /**
- * Creates the result card that answers a query. Without an answer, the result card has the status `error`,
- * and the role that sent the query continues.
+ * Creates the result card that answers a query. If there is no answer, the result card has the status
+ * `error`, and the role that sent the query continues.
  */
 export function createQueryAnswerCard(
   { sender, metadata: { card_id: in_reply_to } }: QueryCard,
@@ -38,7 +38,7 @@ export function createQueryAnswerCard(
   return journal.createResultCard(sender, text, answer ? "success" : "error", metadata);
 }
 
-/** Returns the selected query options as message card metadata. */
+/** Returns message card metadata with the selected query options. */
 export function toSelectedQueryOptionMetadata(selected: QueryAnswer["selected"]): CardMetadata {
   if (selected === undefined) return {};
   return { selected: typeof selected === "string" ? selected : [...selected] };

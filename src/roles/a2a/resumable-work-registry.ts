@@ -11,7 +11,7 @@ export interface WaitingTaskLimits {
   readonly answerTimeoutMs?: number;
 }
 
-/** In-memory registry that contains the active work of an agent by task id. */
+/** In-memory registry of an agent's active work, by task id. */
 export class ResumableWorkRegistry<Answer, Work extends { readonly work: ResumableWork<Answer> }> {
   readonly #clock: Clock;
   readonly #limits: Required<WaitingTaskLimits>;
@@ -72,7 +72,7 @@ export class ResumableWorkRegistry<Answer, Work extends { readonly work: Resumab
   }
 
   /**
-   * Ends the work. If no turn is active, the next turn can deliver the last events until the answer timeout
+   * Ends the work. If no turn is active, the last events wait for the next turn until the answer timeout
    * expires.
    */
   endWorkAndScheduleRemoval(taskId: string, { work }: Work): void {
@@ -81,7 +81,7 @@ export class ResumableWorkRegistry<Answer, Work extends { readonly work: Resumab
       this.#clock.schedule(this.#limits.answerTimeoutMs, () => this.#byTaskId.delete(taskId));
   }
 
-  /** Stops and removes work if no answer can arrive. */
+  /** Stops and removes work that can no longer receive an answer. */
   stopAndRemoveWork(taskId: string, cancellation: JsonObject): void {
     const work = this.#byTaskId.get(taskId);
     this.#byTaskId.delete(taskId);

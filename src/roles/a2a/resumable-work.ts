@@ -5,8 +5,8 @@ import type { JsonObject } from "../../protocol/index.ts";
 export type TaskUpdateEvent = Extract<AgentEvent, { status: unknown } | { artifact: unknown }>;
 
 /**
- * Work on a task that continues over several turns. The work continues after the A2A state `INPUT_REQUIRED`
- * has ended a turn. The next turn delivers the events that the work emitted between turns.
+ * Work on a task that continues over several turns. The work continues even after the A2A state
+ * `INPUT_REQUIRED` has ended a turn. The next turn delivers the events that the work emitted between turns.
  */
 export class ResumableWork<Answer> {
   readonly #onStop: (cancellation: JsonObject | undefined) => void;
@@ -49,7 +49,7 @@ export class ResumableWork<Answer> {
     this.#notifyReader?.();
   }
 
-  /** Stops the work, either because a waiting task was canceled or because the turn was interrupted. */
+  /** Stops the work when a waiting task is canceled or when the turn is interrupted. */
   stopBeforeReply(cancellation: JsonObject | undefined): void {
     this.#abandoned = true;
     this.#onStop(cancellation);

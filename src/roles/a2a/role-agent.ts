@@ -44,7 +44,7 @@ import { type CardEventEncoder, createCardEventEncoder } from "./card-event-enco
 
 /** Options for `createRoleAgent`. */
 export interface RoleAgentOptions extends RoleRuntimeOptions, WaitingTaskLimits {
-  /** Model that the role calls. Default: none. Without a model, model calls of the role fail. */
+  /** Model that the role calls. Default: none. If the role has no model, its model calls fail. */
   readonly model?: RoleModel;
   /**
    * Whether clients must support message cards. If `requireCards` is `false`, the agent also accepts plain
@@ -59,13 +59,13 @@ export interface RoleAgentOptions extends RoleRuntimeOptions, WaitingTaskLimits 
 
 /**
  * Creates an A2A agent from a role. The agent accepts a task as a message card or as plain text. The agent
- * replies with a message card to a message card, and with plain text to plain text.
+ * answers a message card with a message card, and plain text with plain text.
  */
 export function createRoleAgent(role: Role, options: RoleAgentOptions = {}): Agent {
   return new RoleAgent(role, options);
 }
 
-/** Work on a task that the role performs. */
+/** A task that the role is working on. */
 interface ActiveRoleTask {
   readonly work: ResumableWork<ResultCard>;
   readonly execution: RoleExecution;
@@ -276,7 +276,7 @@ class RoleAgent implements Agent {
     else activeTask.execution.enqueueControlCard(card);
   }
 
-  /** Fails a waiting task whose work was lost when the previous process ended. */
+  /** Ends a waiting task as failed if its work was lost when the previous process ended. */
   #failLostTask(run: Run): AgentEvent {
     const [first = run.message] = run.task.history ?? [];
     const envelope = decodeCardRoutingMetadata(first.metadata);
@@ -311,8 +311,8 @@ function toCancellationAbortReason(cancellation: JsonObject | undefined): unknow
 }
 
 /**
- * Returns the message card envelope of an agent run. If the metadata contains no trace, the envelope uses the
- * `traceparent` header.
+ * Returns the routing data of the message card for an agent run. If the metadata contains no trace, the
+ * routing data uses the `traceparent` header.
  */
 function extractCardEnvelopeFromRun({ message, metadata, traceparent }: Run): CardRoutingMetadata {
   const envelope = decodeCardRoutingMetadata(message.metadata, metadata);
@@ -331,7 +331,7 @@ function buildCardTransportInfo(
   };
 }
 
-/** Returns the message card types that a role may send (`from`) or may receive (`to`). */
+/** Returns the types of message cards that a role may send (`from`) or receive (`to`). */
 function listCardTypesForRole({ routes }: AnyCardProtocol, end: "from" | "to", role: string): string[] {
   return [...new Set(routes.flatMap((route) => (route[end] === role ? route.types : [])))];
 }

@@ -13,7 +13,7 @@ export interface RoleConnectionOptions {
   readonly connectOptions?: ConnectOptions;
 }
 
-/** Pool of clients for other roles. The pool connects each client on first use and reuses the client. */
+/** Pool of clients for other roles. The pool connects each client on first use and then reuses it. */
 export class RoleClientPool {
   readonly #targets: ReadonlyMap<string, RoleTarget>;
   readonly #connectOptions: ConnectOptions;

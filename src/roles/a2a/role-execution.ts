@@ -39,12 +39,15 @@ interface RoleExecutionOptions {
   /** Message card that starts the work. */
   readonly requestCard: TaskCard | QueryCard;
   readonly journal: CardJournal;
-  /** Transport through which `requestCard` arrived. The role sends its replies through the same transport. */
+  /** Transport that delivered `requestCard`. The role sends its replies through the same transport. */
   readonly requestTransport: CardA2ARequestInfo;
   readonly requester: RequesterChannel;
 }
 
-/** Abort error that all ended executions share, because a separate error for each task would be expensive. */
+/**
+ * Abort error that all ended executions share, because creating a separate error for each task would be
+ * expensive.
+ */
 const EXECUTION_ENDED_ABORT_ERROR = new DOMException("The work is over.", "AbortError");
 
 /** Error for a failed model call. */
@@ -89,9 +92,7 @@ export class RoleExecution implements TaskContext {
     return this.#wasStopped;
   }
 
-  /**
-   * Runs the role until the role returns an outcome or the grace period ends. Returns the final message card.
-   */
+  /** Runs the role until it returns an outcome or the grace period ends. Returns the final message card. */
   async execute(): Promise<ResultCard | ErrorCard> {
     try {
       return this.#buildFinalReply(await Promise.race([this.#runRole(), this.#graceExpired.promise]));
@@ -211,7 +212,7 @@ export class RoleExecution implements TaskContext {
     requester.notify(card);
   }
 
-  /** Answers a query from another role that works for this role. */
+  /** Answers a query from another role, which works on a task of this role. */
   async #answerQuery(query: QueryCard): Promise<ResultCard> {
     const { role, journal } = this.#options;
     const answer = await tryAnswerQuery(() => role.answerQuery?.(query, this), journal);
@@ -273,8 +274,8 @@ export class RoleExecution implements TaskContext {
   }
 
   /**
-   * Creates the reply to the request card. If the outcome does not form a valid message card, the reply is an
-   * error.
+   * Creates the reply to the request card. If no valid message card can be created from the outcome, the
+   * reply is an error card.
    */
   #buildReply(answer: TaskOutcome): ResultCard | ErrorCard {
     const { journal, requestCard } = this.#options;
@@ -310,7 +311,7 @@ export class RoleExecution implements TaskContext {
     }
   }
 
-  /** Converts an exception in a role to an outcome. The outcome does not contain internal details. */
+  /** Converts an exception that a role threw to an outcome without internal details. */
   #toErrorOutcome(thrown: unknown): TaskOutcome {
     const { role, journal } = this.#options;
     if (this.signal.aborted) {

@@ -9,7 +9,7 @@ import type { RoleModel } from "../role-model.ts";
 import { systemClock } from "./system-clock.ts";
 import { type RoleConnectionOptions, RoleClientPool, type RoleTarget } from "./role-client-pool.ts";
 
-/** Card protocol type that accepts all roles and all types of message cards. */
+/** Card protocol type for all roles and all types of message cards. */
 export type AnyCardProtocol = CardProtocol<CardType, string>;
 
 /** Options that roles and controllers share. */
@@ -23,15 +23,15 @@ export interface RoleRuntimeOptions extends RoleConnectionOptions {
   readonly protocol?: AnyCardProtocol;
   /** Recorder for every message card that the role sends, receives, or relays, and for every model call. */
   readonly recorder?: CardRecorder;
-  /** Observer that receives the complete errors, because error cards omit error details. */
+  /** Observer that receives complete errors. Error cards omit error details. */
   readonly observer?: Pick<Observer, "onError">;
   /** Clock. Default: the system clock. */
   readonly clock?: Clock;
   /** Function that returns a new `card_id`. */
   readonly newId?: () => string;
   /**
-   * Grace period in milliseconds during which a stopped role can return a partial result. If the stopping
-   * role has a shorter grace period, the shorter grace period applies. Default: 2,000.
+   * Grace period in milliseconds during which a stopped role can return a partial result. If the role that
+   * sends the stop has a shorter grace period, the shorter one applies. Default: 2,000.
    */
   readonly graceMs?: number;
   /** Time limit in milliseconds for tasks without a deadline. Default: none. */

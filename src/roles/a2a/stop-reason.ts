@@ -1,13 +1,13 @@
 import type { MessageCard, ControlCard } from "../../cards/index.ts";
 import type { JsonObject } from "../../protocol/index.ts";
 
-/** Fraction of the requester's grace period that a role grants to downstream roles. */
+/** Fraction of the requester's grace period that a role passes on to downstream roles. */
 const DOWNSTREAM_GRACE_PERIOD_SHARE = 0.5;
 const OWN_GRACE_PERIOD_SHARE = 0.8;
 
 /**
- * Returns the grace period of downstream roles and the grace period of the role itself. A role's grace
- * periods are shorter than the requester's grace period, so that each role can reply in time.
+ * Returns the grace periods for downstream roles and for the role itself. Both are shorter than the
+ * requester's grace period, so that each role can reply in time.
  */
 export function computeGracePeriods(
   { graceMs }: { readonly graceMs: number },
@@ -25,8 +25,8 @@ export function computeGracePeriods(
 }
 
 /**
- * Returns the parameters of the control card that stopped the work. If no control card stopped the work,
- * returns the reason `cancelled`.
+ * Returns the parameters of the control card that stopped the work, or the reason `cancelled` if no control
+ * card stopped it.
  */
 export function getStopCardParameters(reason: unknown): JsonObject {
   return isControlCard(reason) ? (reason.metadata.parameters ?? {}) : { reason: "cancelled" };

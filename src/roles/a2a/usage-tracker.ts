@@ -27,7 +27,7 @@ export class UsageTracker {
   }
 
   /**
-   * Id of the next message card that the role sends. Model calls are recorded with this card id before the
+   * Id of the message card that the role sends next. Model calls are recorded with this card id before the
    * role sends the message card.
    */
   get nextCardId(): string {
@@ -45,8 +45,8 @@ export class UsageTracker {
   }
 
   /**
-   * Records the start of a wait for another role and returns a function that records its end. Waiting time
-   * counts as work of the other role.
+   * Records the start of a wait for another role and returns a function that records its end. The waiting
+   * time counts as working time of the other role.
    */
   startRoleWaitTimer(): () => void {
     this.#accrueBusyTime();

@@ -2,9 +2,9 @@ import type { AnswerEvidenceSource } from "../../cards/index.ts";
 import { A2AError, type JsonObject, type JsonValue } from "../../protocol/index.ts";
 import type { ModelReply, ModelRequest, RoleModel } from "../role-model.ts";
 
-/** A model request and reply that a cassette stores. */
+/** A model request and its reply, stored in a cassette. */
 export interface CassetteEntry {
-  /** SHA-256 hash, in hexadecimal form, of all request members that can affect the reply. */
+  /** SHA-256 hash of all request members that can affect the reply, in hexadecimal. */
   readonly key: string;
   /** Identifier (`id`) of the recorded model. */
   readonly model: string;
@@ -37,8 +37,8 @@ export interface CassetteModelOptions {
 }
 
 /**
- * Creates a model that records and replays the replies of another model. With a cassette, a paid experiment
- * run can be repeated for free. Equal model requests share one cassette entry. Each sample of an answerer has
+ * Creates a model that records and replays the replies of another model. With a cassette, you can repeat a
+ * paid experiment run for free. Equal model requests share one cassette entry. Each sample of an answerer has
  * a separate cassette entry.
  */
 export function createCassetteModel(store: CassetteStore, options: CassetteModelOptions): RoleModel {
@@ -69,7 +69,7 @@ export function createCassetteModel(store: CassetteStore, options: CassetteModel
   };
 }
 
-/** If a cassette replays the replies of a live model, the type of evidence is `recorded-model`. */
+/** When a cassette replays the replies of a live model, the type of evidence is `recorded-model`. */
 function resolveCassetteEvidenceKind(inner: RoleModel | undefined, mode: string): AnswerEvidenceSource {
   if (inner && (mode === "record" || inner.evidenceKind !== "live-model")) return inner.evidenceKind;
   return "recorded-model";

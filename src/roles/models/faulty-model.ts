@@ -4,8 +4,8 @@ import { untilAborted } from "../a2a/until-aborted.ts";
 import { createKeyedRandom } from "./keyed-random.ts";
 
 /**
- * Options for `withFaults`. A numeric option is the fraction of model calls that the fault affects, from 0 to
- * 1. Default: 0.
+ * Options for `withFaults`. Each numeric option is the fraction of model calls with that fault, 0 to 1.
+ * Default: 0.
  */
 export interface FaultOptions {
   /**
@@ -13,11 +13,11 @@ export interface FaultOptions {
    * text "something else" if the correct reply contains no number.
    */
   readonly wrong?: number;
-  /** Fraction of planner replies whose JSON is truncated in the middle. */
+  /** Fraction of planner replies whose JSON is cut off in the middle. */
   readonly invalidJson?: number;
   /** Fraction of calls that fail because the model is unavailable. */
   readonly fails?: number;
-  /** Fraction of calls that are delayed, and the delay in milliseconds. */
+  /** Fraction of delayed calls (`share`), and the delay in milliseconds (`ms`). */
   readonly slow?: { readonly share: number; readonly ms: number };
   /**
    * Whether the planner answers before any solver call, either in its first reply (`once`) or in every reply
@@ -26,21 +26,19 @@ export interface FaultOptions {
   readonly refuseFirst?: "once" | "always";
   /** Whether the planner repeats its first subtask forever without answering. */
   readonly loop?: boolean;
-  /**
-   * Seed for the selection of faults. The same seed causes the same faults for the same problems. Default: 1.
-   */
+  /** Seed that selects the faults. The same seed causes the same faults for the same problems. Default: 1. */
   readonly seed?: number;
   /**
-   * Function that waits for the delay of `slow`. Default: a timer that rejects with the abort reason if the
-   * signal aborts.
+   * Function that waits for the delay that `slow` specifies. Default: a timer that rejects with the abort
+   * reason if the signal aborts.
    */
   readonly sleep?: (ms: number, signal: AbortSignal) => Promise<void>;
 }
 
 /**
- * Wraps a model and injects faults into the replies. With injected faults, tests show how planners and
- * reports handle forced first calls, repairs, limits, timeouts, and wrong answers. If each solver reply is
- * wrong with probability p, a chain of n solver calls is correct with probability (1 − p)^n.
+ * Wraps a model and injects faults into the replies. The faults let tests show how planners and reports
+ * handle forced first calls, repairs, limits, timeouts, and wrong answers. If each solver reply is wrong with
+ * probability p, the result of n dependent solver calls is correct with probability (1 − p)^n.
  */
 export function withFaults(inner: RoleModel, faults: FaultOptions): RoleModel {
   const { wrong = 0, invalidJson = 0, fails = 0, slow, refuseFirst, loop = false } = faults;
@@ -76,7 +74,7 @@ export function withFaults(inner: RoleModel, faults: FaultOptions): RoleModel {
   };
 }
 
-/** Builds the key that identifies the same model call across runs. */
+/** Builds a key that identifies a model call in every run. */
 function buildModelCallKey({ role, input, messages }: ModelRequest): unknown[] {
   const { metadata, content } = input.task;
   const callPosition =

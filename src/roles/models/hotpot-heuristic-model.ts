@@ -7,8 +7,8 @@ import { createScriptedModel } from "./scripted-model.ts";
 /** Options for `createHotpotHeuristicModel`. */
 export interface HotpotHeuristicOptions {
   /**
-   * Text that the planner adds to the question to select the second paragraph. The added text is the first
-   * answer (`answer`), the first paragraph (`paragraph`), or empty (`nothing`). Default: `answer`.
+   * Text that the planner adds to the question to select the second paragraph. The planner adds the first
+   * answer (`answer`), the first paragraph (`paragraph`), or no text (`nothing`). Default: `answer`.
    */
   readonly secondHopSource?: "answer" | "paragraph" | "nothing";
 }
@@ -16,9 +16,9 @@ export interface HotpotHeuristicOptions {
 /**
  * Creates a model for HotpotQA that uses neither a language model nor the gold answers. As a planner, the
  * HotpotQA model selects two paragraphs in sequence by BM25. As a solver, the HotpotQA model returns the
- * sentence that shares the most words with the question. Results of the HotpotQA model show how much
- * sequential subtasks help to find paragraphs. The HotpotQA model answers with entire sentences, so its
- * answers have low scores.
+ * sentence that shares the most words with the question. The results show how much sequential subtasks help
+ * to find the right paragraphs. The HotpotQA model answers with entire sentences, so its answers have low
+ * scores.
  */
 export function createHotpotHeuristicModel({
   secondHopSource = "answer",
@@ -53,8 +53,8 @@ function chooseNextPlannerAction(
 }
 
 /**
- * Returns the sentence that shares the most words with the question. If several sentences share the most
- * words with the question, returns the first of these sentences.
+ * Returns the sentence that shares the most words with the question. If several sentences share equally many
+ * words, the function returns the first of them.
  */
 function extractBestSentence(question: string, paragraphs: readonly Paragraph[]): string {
   const questionWords = new Set(tokenizeWords(question));

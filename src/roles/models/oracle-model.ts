@@ -16,19 +16,20 @@ import { createScriptedModel } from "./scripted-model.ts";
 export interface OracleModelOptions {
   /**
    * Whether the planner combines several solution steps into one subtask if a problem has more steps than
-   * turns. Without `combineSteps`, each subtask contains one solution step, and most GSM8K problems need more
-   * than three turns. Default: `true`.
+   * turns. If `combineSteps` is `false`, each subtask contains one solution step, and most GSM8K problems
+   * need more than three turns. Default: `true`.
    */
   readonly combineSteps?: boolean;
 }
 
 /**
- * Creates a model that solves GSM8K problems from the human solutions, in every role. As a planner, the
- * oracle sends each sub-question of the human solution with its arithmetic to the solver. The oracle inserts
- * earlier answers into later subtasks, so a wrong solver answer changes the final answer. The oracle measures
- * no language model. Runs with the oracle show whether the system loses information.
+ * Creates a model that solves GSM8K problems by following the human-written solutions, in any role. As a
+ * planner, the oracle sends each sub-question of the human solution, with its arithmetic, to the solver. The
+ * oracle inserts earlier answers into later subtasks, so a wrong solver answer changes the final answer. The
+ * oracle does not measure a language model. Runs that use the oracle show whether the system loses
+ * information.
  *
- * Throws `INVALID_PARAMS` if a task matches no sample by `sample_id` or by text.
+ * Throws `INVALID_PARAMS` if neither the `sample_id` nor the text of a task matches a sample.
  */
 export function createOracleModel(
   samples: readonly Gsm8kSample[],
@@ -93,7 +94,7 @@ function chooseNextPlannerAction(
 /** A subtask with one or more solution steps, each on a separate line. */
 interface OracleSubtask {
   /**
-   * Text of the subtask. If a number in the subtask is the answer to the earlier batch `s1`, the text
+   * Text of the subtask. If a number in the subtask is the answer to an earlier batch, such as `s1`, the text
    * contains `{s1}` instead of the number.
    */
   readonly task: string;
@@ -127,9 +128,9 @@ function replaceAnswersWithPlaceholders(expression: string, batches: readonly Or
 const NUMBER_PATTERN = /\d+\.?\d*|\.\d+/g;
 
 /**
- * Computes the final answer from the answers of the solver. The final answer is the last solver answer, plus
- * the error of each earlier answer that no later step uses. If the function did not add the error, some wrong
- * answers would not change the final answer.
+ * Computes the final answer from the solver's answers. The final answer is the last solver answer, plus the
+ * error of each earlier answer that no later step uses. Without this addition, some wrong answers would not
+ * change the final answer.
  */
 function computeFinalAnswer(findings: readonly SolverFinding[], batches: readonly OracleSubtask[]): string {
   const last = findings.at(-1)?.answer ?? "";

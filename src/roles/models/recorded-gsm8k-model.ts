@@ -5,13 +5,13 @@ import type { ModelRequest, PlannerModelInput, RoleModel } from "../role-model.t
 import { createScriptedModel } from "./scripted-model.ts";
 
 /**
- * Creates a model that replays published GSM8K answers. The published answers come from four OpenAI models of
- * 2021, and `model` selects one of the four models. As an answerer, the recorded model returns the complete
- * solution. As a planner or a solver, the recorded model returns a few lines of the solution per call, and
- * the answer at the end. Every experiment method must reproduce the known accuracies of the four models on
- * the test split: 21.7, 39.0, 34.7, and 56.3 %.
+ * Creates a model that replays published GSM8K answers. The answers come from four OpenAI models from 2021,
+ * and `model` selects one of these models. As an answerer, the recorded model returns the complete solution.
+ * As a planner or a solver, the recorded model returns a few lines of the solution per call, and the answer
+ * at the end. Every experiment method must reproduce the known accuracies of the four models on the test
+ * split: 21.7, 39.0, 34.7, and 56.3 %.
  *
- * Throws `INVALID_PARAMS` if a task matches no sample by `sample_id` or by text.
+ * Throws `INVALID_PARAMS` if neither the `sample_id` nor the text of a task matches a sample.
  */
 export function createRecordedGsm8kModel(
   samples: readonly Gsm8kModelAnswers[],

@@ -5,7 +5,7 @@ import type { ModelReply, ModelRequest, RoleModel } from "../role-model.ts";
 export type ScriptedModelReply = string | (Partial<ModelReply> & { readonly text: string }) | Error;
 
 /**
- * A list of replies, or a function that returns a reply. After the end of the list, the last reply repeats.
+ * A list of replies, or a function that returns a reply. When the list is exhausted, the last reply repeats.
  * `call` counts from 1.
  */
 export type ModelScript =
@@ -16,11 +16,11 @@ export type ModelScript =
 export interface ScriptedModelOptions {
   /** Identifier of the scripted model. Default: `scripted`. */
   readonly id?: string;
-  /** Type of evidence in recordings, which states how the replies were produced. Default: `simulated`. */
+  /** Type of evidence in recordings. The type states how the replies were produced. Default: `simulated`. */
   readonly evidenceKind?: AnswerEvidenceSource;
 }
 
-/** Creates a model that returns the scripted replies, for example for tests and demos. */
+/** Creates a model that returns scripted replies, for example in tests and demos. */
 export function createScriptedModel(script: ModelScript, options: ScriptedModelOptions = {}): RoleModel {
   const { id = "scripted", evidenceKind = "simulated" } = options;
   let calls = 0;

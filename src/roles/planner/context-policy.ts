@@ -5,11 +5,10 @@ import { parseContextDocuments, selectContextDocumentsByName } from "../context-
 /**
  * Policy that selects the task context that a solver receives.
  *
- * - `none`: no context. Only the planner reads the documents.
- * - `full`: the entire context. The planner sees only the document titles, and solvers receive the entire
- *   context.
- * - `routed`: only the documents that the planner selects for the subtask.
- * - A function: the context that the function returns for the subtask.
+ * - `none`: solvers receive no context. Only the planner reads the documents.
+ * - `full`: solvers receive the entire context. The planner sees only the document titles.
+ * - `routed`: solvers receive only the documents that the planner selects for the subtask.
+ * - A function: solvers receive the context that the function returns for the subtask.
  */
 export type ContextPolicy = "none" | "full" | "routed" | ContextBuilder;
 

@@ -15,15 +15,15 @@ import { toSolverFinding, type PlannerState } from "./planner-state.ts";
  */
 interface DispatchResult {
   readonly findings: readonly SolverFinding[];
-  /** Number of tokens in the usage of all solver replies, including the replies to failed attempts. */
+  /** Number of tokens that all solver replies report, including the replies to failed attempts. */
   readonly tokensSpent: number;
   readonly stopped?: { readonly reason: unknown };
 }
 
 /**
- * Dispatches a batch of subtasks to solvers. The planner sends a subtask when all its dependencies have
- * answers, so that independent subtasks run in parallel. If a subtask fails, the planner sends no subtask
- * that depends on the failed subtask. The returned findings have the same order as the batch of subtasks.
+ * Dispatches a batch of subtasks to solvers. The planner sends each subtask as soon as all its dependencies
+ * have answers, so independent subtasks run in parallel. If a subtask fails, the planner does not send the
+ * subtasks that depend on it. The findings are in the same order as the subtasks in the batch.
  */
 export async function dispatchSubtasks(
   taskContext: TaskContext,
@@ -108,7 +108,7 @@ async function delegateWithRetry(
 }
 
 /**
- * Maximum number of characters of a subtask's text. A task card is limited to 256 KiB, and a character has at
- * most three bytes.
+ * Maximum number of characters in the text of a subtask. A task card is limited to 256 KiB, and each
+ * character has at most three bytes.
  */
 const MAX_SUBTASK_CHARACTERS = 64_000;

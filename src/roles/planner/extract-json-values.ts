@@ -1,7 +1,7 @@
 /**
  * Yields the JSON values in a text. If the entire text is JSON, the first value is the entire text. All JSON
- * objects follow in the order of their start positions. The function also finds nested objects and objects in
- * code fences. The scan ignores braces in JSON strings.
+ * objects in the text follow, in the order of their start positions. The function also finds nested objects
+ * and objects in code fences. The scan ignores braces in JSON strings.
  */
 export function* extractJsonValues(text: string): Generator<unknown, void> {
   yield* tryParseJson(text);
@@ -23,7 +23,7 @@ function* tryParseJson(text: string): Generator<unknown, void> {
 
 /**
  * Returns the position after the closing brace of the object at `start`. If the object has no closing brace,
- * returns the end position of the scan as a negative number.
+ * the result is the end position of the scan as a negative number.
  */
 function findObjectEnd(text: string, start: number, budget: number): number {
   const last = Math.min(text.length, start + budget);
@@ -45,7 +45,7 @@ function findObjectEnd(text: string, start: number, budget: number): number {
 }
 
 /**
- * Maximum number of characters that all scans of a text read in total. A new scan starts at each opening
- * brace, so unlimited scans could take quadratic time.
+ * Maximum total number of characters that all scans of one text can read. A new scan starts at each opening
+ * brace, so scans without a limit could take quadratic time.
  */
 const MAX_JSON_SCAN_CHARACTERS = 4_000_000;

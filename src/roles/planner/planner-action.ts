@@ -14,15 +14,14 @@ export type PlannerAction =
 export type PlannerActionName = PlannerAction["action"];
 
 /**
- * The parsed action of a model reply. For an invalid reply, `problem` contains an error description for the
- * model.
+ * The action that was parsed from a model reply. If the reply is invalid, `problem` describes the error for
+ * the model.
  */
 type PlannerActionParseResult = { readonly action: PlannerAction } | { readonly problem: string };
 
 /**
  * Parses the first valid planner action in a text. The parser ignores all text after the action, because
- * models often invent solver replies in this text. The parser never treats text without an action as an
- * answer.
+ * models often invent solver replies there. The parser never treats text without an action as an answer.
  */
 export function parseAction(text: string): PlannerActionParseResult {
   let problem: string | undefined;
@@ -97,8 +96,9 @@ function isNonBlankString(value: unknown): value is string {
 
 /**
  * Builds the JSON Schema of a planner reply that chooses one of the given actions. The schema describes one
- * flat object in which all members are required. Unused members are `null`. The flat form is necessary,
- * because strict modes of model providers forbid alternatives at the schema root and optional members.
+ * flat object, and all members of the object are required. Unused members are `null`. The schema is flat,
+ * because the strict modes of model providers forbid optional members and forbid alternatives at the schema
+ * root.
  */
 export function buildActionSchema(names: readonly PlannerActionName[], documents: boolean): JsonObject {
   const titles: JsonObject = { type: ["array", "null"], items: { type: "string" } };

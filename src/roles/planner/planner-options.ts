@@ -10,33 +10,33 @@ export interface PlannerOptions {
   /** Name of the role that receives the subtasks. Default: `solver`. */
   readonly solver?: string;
   /**
-   * Mode in which the planner dispatches subtasks. In mode `chained`, the planner sends one subtask per turn,
-   * and each subtask can use earlier answers. In mode `parallel`, the planner sends several subtasks per
-   * turn, and independent subtasks run at the same time. In mode `plan-first`, the planner sends all subtasks
-   * in the first turn and answers in the second turn. Default: `chained`.
+   * Mode that determines how the planner dispatches subtasks. In mode `chained`, the planner sends one
+   * subtask per turn, and each subtask can use earlier answers. In mode `parallel`, the planner sends several
+   * subtasks per turn, and independent subtasks run at the same time. In mode `plan-first`, the planner sends
+   * all subtasks in the first turn and answers in the second turn. Default: `chained`.
    */
   readonly mode?: PlannerDispatchMode;
   /**
-   * Policy for a model that answers before any solver call. `force` repeats the model request once, and then
-   * sends the entire problem to the solver. `reprompt` repeats the model request once, and then accepts the
-   * answer. `allow` accepts the answer. Default: `force`.
+   * Policy that applies when the model answers before any solver call. `force` repeats the model request
+   * once, and then sends the entire problem to the solver. `reprompt` repeats the model request once, and
+   * then accepts the answer. `allow` accepts the answer. Default: `force`.
    */
   readonly forceFirstSolver?: "force" | "reprompt" | "allow";
   /**
-   * Content of each prompt: the problem and the solver findings (`facts`), or the complete conversation
-   * (`history`). With `history`, the total number of prompt tokens grows quadratically with the number of
-   * turns. Default: `facts`.
+   * Content of each prompt. With `facts`, a prompt contains the problem and the solver replies. With
+   * `history`, a prompt contains the complete conversation. In `history` mode, the total number of prompt
+   * tokens grows quadratically with the number of turns. Default: `facts`.
    */
   readonly transcript?: "facts" | "history";
   /**
-   * Policy that selects the task context that a solver receives. The default policy is `routed`, which sends
-   * no context if the task has no documents.
+   * Policy that selects the part of the task context that a solver receives. The default policy is `routed`,
+   * which sends no context if the task has no documents.
    */
   readonly context?: ContextPolicy;
   /**
-   * Maximum number of planner turns, each with one model decision. In the last turn, the planner's model can
-   * only answer. A repeated model request in a turn does not start a new turn. The default number of turns is
-   * 3 for `gsm8k` tasks and 5 for all other tasks.
+   * Maximum number of planner turns. The model makes one decision in each turn. In the last turn, the
+   * planner's model can only answer. If the planner repeats a model request, the repetition does not count as
+   * a new turn. The default number of turns is 3 for `gsm8k` tasks and 5 for all other tasks.
    */
   readonly maxTurns?: number;
   /**
@@ -50,22 +50,22 @@ export interface PlannerOptions {
    */
   readonly tokenBudget?: number;
   /**
-   * Number of retries of a subtask for each `error_type`. By default, the planner retries a subtask once
-   * after a `retryable` error.
+   * Number of times the planner retries a subtask, for each `error_type`. By default, the planner retries a
+   * subtask once after a `retryable` error.
    */
   readonly retries?: Readonly<Partial<Record<CoreCardErrorType | (string & {}), number>>>;
-  /** Maximum number of tokens of one model reply, by default the model's own limit. */
+  /** Maximum number of tokens in one model reply. By default, the model's own limit applies. */
   readonly maxTokens?: number;
   readonly temperature?: number;
   readonly seed?: number;
 }
 
-/** Mode in which a planner dispatches subtasks. See `PlannerOptions.mode`. */
+/** Mode that determines how a planner dispatches subtasks. See `PlannerOptions.mode`. */
 export type PlannerDispatchMode = "chained" | "plan-first" | "parallel";
 
 /**
- * Planner options with defaults applied. The planner limits are still optional, because the default limits
- * depend on the task.
+ * Planner options with defaults applied. The limits are still optional, because their defaults depend on the
+ * task.
  */
 export type PlannerSettings = Required<
   Pick<PlannerOptions, "name" | "solver" | "mode" | "forceFirstSolver" | "transcript" | "context" | "retries">
@@ -117,7 +117,7 @@ export function resolveSettings(options: PlannerOptions): PlannerSettings {
   return settings;
 }
 
-/** Returns the planner limits for a task, including the defaults for the task's dataset. */
+/** Returns the planner limits for a task, with the defaults for the task's dataset. */
 export function resolveLimits(settings: PlannerSettings, task: TaskCard): PlannerLimits {
   const {
     mode,

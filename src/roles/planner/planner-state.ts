@@ -17,8 +17,8 @@ export interface PlannerState {
   /** Tokens that the planner and its solvers have used. */
   readonly tokensSpent: number;
   /**
-   * Conversation between the planner and the model, without the instructions. In the transcript mode `facts`,
-   * the conversation starts at the current turn.
+   * Conversation between the planner and the model, without the instructions. If the option `transcript` is
+   * `facts`, the conversation starts at the current turn.
    */
   readonly messages: readonly ModelMessage[];
   /** Problems with the model's earlier replies in the current turn. */
@@ -46,8 +46,8 @@ export function createPlannerState(settings: PlannerSettings, task: TaskCard): P
 }
 
 /**
- * Applies a control card to the planner state. `notice` reports invalid parameters. The function does not
- * handle the control card `stop`, which the `TaskContext` handles.
+ * Applies a control card to the planner state. `notice` reports invalid parameters. The function ignores the
+ * control card `stop`, because the `TaskContext` handles it.
  */
 export function applyControlCardToState(
   state: PlannerState,
@@ -96,7 +96,7 @@ export function findPartialOutcome(state: PlannerState, errorType: string): Task
   return best === undefined ? undefined : createPartialOutcome(state, best, errorType);
 }
 
-/** Creates a `partial` outcome. `errorType` identifies the limit or the stop that ended the work. */
+/** Creates a `partial` outcome. `errorType` names the limit or the stop that ended the work. */
 export function createPartialOutcome(
   { turn, limits }: PlannerState,
   result: string,

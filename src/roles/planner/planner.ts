@@ -16,8 +16,8 @@ import {
  * action. Throws `INVALID_PARAMS` if the limits are too low for any task.
  *
  * The planner's outcome is `completed`, `partial`, or the error `invalid_action`. The outcome is `partial` if
- * a limit or a stop ended the work before the final answer. `metadata.error_type` of a partial result
- * identifies the limit or the stop. If a limit ended the work, the planner also sends a notice. The outcome
+ * a limit or a stop ended the work before the final answer. In a partial result, `metadata.error_type` states
+ * which limit or stop ended the work. If a limit ended the work, the planner also sends a notice. The outcome
  * is the error `invalid_action` if the model chose no valid action in two attempts.
  */
 export function createPlanner(options: PlannerOptions = {}): Role {

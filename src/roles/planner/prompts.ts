@@ -90,7 +90,7 @@ export function renderTurnStatusPrompt(
   return `Turn ${turn} of ${turns}.${calls}${begin}`;
 }
 
-/** Renders the request for a new reply after an unusable reply. */
+/** Renders the text that asks the model for a new reply after an unusable one. */
 export function renderReprompt(problem: string): string {
   return `That cannot be used: ${problem}. Reply again, with one JSON object.`;
 }

@@ -5,7 +5,7 @@
 export interface Subtask {
   readonly id: string;
   readonly task: string;
-  /** Titles or ids of the documents for the solver. */
+  /** Titles or ids of the documents that the solver receives. */
   readonly documents?: readonly string[];
 }
 
@@ -49,7 +49,7 @@ export function fillPlaceholders(task: string, answers: ReadonlyMap<string, stri
 
 const PLACEHOLDER_PATTERN = /\{([A-Za-z][\w-]*)\}/g;
 /**
- * Pattern of subtask ids, as the prompt specifies. A problem can contain other words in braces, which are not
- * placeholders.
+ * Pattern of subtask ids, which matches the format that the prompt specifies. Other words in braces can occur
+ * in a problem and are not placeholders.
  */
 const SUBTASK_ID_PATTERN = /^s\d+$/;

@@ -17,22 +17,23 @@ export interface BaselineAnswererOptions {
    * of the sampled answers. Default: 1.
    */
   readonly samples?: number;
-  /** Maximum number of tokens of one sampled answer. Default: 2,048. */
+  /** Maximum number of tokens in one sampled answer. Default: 2,048. */
   readonly maxTokens?: number;
   /**
-   * Sampling temperature. If the temperature is 0, additional answer samples are useless. The default
-   * temperature depends on the model.
+   * Sampling temperature. With a temperature of 0, more than one sample is useless. The default temperature
+   * depends on the model.
    */
   readonly temperature?: number;
-  /** Seed of the first answer sample. Each additional sample uses the next integer as its seed. */
+  /** Seed of the first answer sample. Each further sample uses the next integer as its seed. */
   readonly seed?: number;
 }
 
 /**
  * Creates an answerer role, which solves a complete problem without a planner. The answerer implements the
- * baselines `direct`, `cot`, and `cot-sc@k`. With one sample, the result is the model's complete reply. With
- * several samples, the result is `Answer: …` by majority vote, and `metadata.votes` lists the number of
- * votes. `extractAnswer` parses both forms. Throws `INVALID_PARAMS` if `samples` is less than 1.
+ * baselines `direct`, `cot`, and `cot-sc@k`. If only one answer is sampled, the result is the model's
+ * complete reply. If several answers are sampled, the result is the majority answer in the form `Answer: …`,
+ * and `metadata.votes` lists the number of votes. `extractAnswer` parses both forms. Throws `INVALID_PARAMS`
+ * if `samples` is less than 1.
  */
 export function createBaselineAnswerer(options: BaselineAnswererOptions): Role {
   const { samples = 1 } = options;
@@ -49,7 +50,7 @@ export function createBaselineAnswerer(options: BaselineAnswererOptions): Role {
 }
 
 /**
- * Routes on which a controller sends complete problems to a solver. The standard card protocol contains no
+ * Routes that let a controller send complete problems to a solver. The standard card protocol contains no
  * routes between a controller and a solver.
  */
 export const BASELINE_ANSWERER_CARD_ROUTES: readonly CardRoute<
@@ -110,7 +111,7 @@ const MARKED_ANSWER_PATTERN = /\banswer\**:\**[ \t]*([^\n]*)/gi;
 
 /**
  * Counts equal sampled answers and sorts the answers by frequency. If two answers are equally frequent, the
- * answer that was sampled first comes first.
+ * one that was sampled first comes first.
  */
 function countVotes(answers: readonly (string | undefined)[]): { answer: string; count: number }[] {
   const validAnswers = answers.filter((answer) => answer !== undefined);

@@ -9,7 +9,7 @@ import { hasDocuments, renderSolverInstructions, renderTaskPrompt } from "./prom
 export interface SolverOptions {
   /** Name of the solver role on message cards. Default: `solver`. */
   readonly name?: string;
-  /** Maximum number of tokens of one model answer, including reasoning tokens. Default: 1,024. */
+  /** Maximum number of tokens in one model answer, including reasoning tokens. Default: 1,024. */
   readonly maxAnswerTokens?: number;
   /**
    * Whether the solver evaluates arithmetic expressions that the model writes as `<<16-3-4>>`. The calculator
@@ -21,10 +21,10 @@ export interface SolverOptions {
 }
 
 /**
- * Creates a solver role. The solver performs one subtask with one model call and returns a short answer. With
- * `calculator`, the solver calls the model a second time if an expression is invalid. The result has the
- * status `success`. If the model replies "Not found", the status is `partial`. If the reply is empty or still
- * contains an invalid expression, the solver returns the error `model_error`.
+ * Creates a solver role. The solver performs one subtask with one model call and returns a short answer. If
+ * `calculator` is `true` and an expression is invalid, the solver calls the model a second time. The result
+ * has the status `success`. If the model replies "Not found", the status is `partial`. If the reply is empty
+ * or still contains an invalid expression, the solver returns the error `model_error`.
  */
 export function createSolver(options: SolverOptions = {}): Role {
   return {

@@ -40,11 +40,11 @@ export interface ApiKeyOptions {
   readonly schemeName?: string;
 }
 
-/** A new API key for a client, and the stored form of the API key for the server. */
+/** A new API key: the key for the client, and its stored form for the server. */
 export interface GeneratedApiKey {
   /** The API key for the client. The key cannot be shown again, because the server stores only a digest. */
   readonly key: string;
-  /** The stored form of the API key for the server. */
+  /** The stored form of the API key, which the server keeps. */
   readonly storedKey: StoredApiKey;
 }
 
@@ -141,8 +141,8 @@ const API_KEY_READERS: Record<
 };
 
 /**
- * Returns the API key of a request. If a request contains several API keys, a proxy may have checked a
- * different key. The result is then an empty API key.
+ * Returns the API key of a request. If a request contains several API keys, returns an empty API key, because
+ * a proxy may have checked a different one.
  */
 function getSingleApiKey(values: readonly string[]): string | undefined {
   return values.length > 1 ? "" : values[0];

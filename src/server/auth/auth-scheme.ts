@@ -3,7 +3,7 @@ import type { SecurityScheme } from "../../protocol/index.ts";
 import type { HttpRequest } from "../http-exchange.ts";
 
 /**
- * The members of an HTTP request that an `authenticate` function receives. The header `cookie` contains all
+ * The part of an HTTP request that an `authenticate` function receives. The header `cookie` contains all
  * cookies. The function `certificate` returns a client certificate only on a TLS server that requests client
  * certificates.
  */
@@ -15,7 +15,7 @@ export type AuthRequest = Pick<HttpRequest, "method" | "path" | "query" | "heade
  */
 export type AuthenticateFunction = (request: AuthRequest) => Caller | undefined | Promise<Caller | undefined>;
 
-/** The identity of a caller, either a principal or an object with a principal, a tenant, and scopes. */
+/** The identity of a caller: either a principal, or an object with a principal, a tenant, and scopes. */
 export type CallerIdentity = string | (Pick<Caller, "principal" | "scopes"> & { readonly tenant?: string });
 
 /**
@@ -25,9 +25,7 @@ export type CallerIdentity = string | (Pick<Caller, "principal" | "scopes"> & { 
  */
 export type AuthResult = Caller | undefined | "invalid" | { readonly missingScopes: readonly string[] };
 
-/**
- * An authentication scheme authenticates callers. Agent cards declare the authentication schemes of a server.
- */
+/** Authenticates callers, and provides the declaration of the authentication scheme for agent cards. */
 export interface AuthScheme {
   /** Name of the authentication scheme in the agent card's `securitySchemes`. */
   readonly name: string;
@@ -60,7 +58,7 @@ export function authorizeScopes(caller: Caller, required: readonly string[]): Au
   return missing.length === 0 ? caller : { missingScopes: required };
 }
 
-/** Throws an error if a scope contains characters that are not valid in a scope (RFC 6749 §3.3). */
+/** Throws an error if a scope contains invalid characters (RFC 6749 §3.3). */
 export function assertValidScopes(scopes: readonly string[] = []): readonly string[] {
   const invalid = scopes.find((scope) => !/^[!#-[\]-~]+$/.test(scope));
   if (invalid === undefined) return scopes;

@@ -27,8 +27,8 @@ export async function authenticateCaller(
 }
 
 /**
- * Validates the result of an `authenticate` function, because untyped code can return other values. Sets the
- * default tenant of the caller.
+ * Validates the result of an `authenticate` function, because untyped code can return any value. If the
+ * caller has no tenant, sets the tenant to `""`.
  */
 function normalizeCaller(caller: Caller): Caller {
   const { tenant, principal }: { readonly tenant?: unknown; readonly principal?: unknown } = caller;

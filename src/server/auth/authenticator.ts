@@ -23,11 +23,11 @@ export class AuthChallengeError extends A2AError {
   }
 }
 
-/** The members of an agent card that declare authentication schemes. */
+/** Agent card members that declare authentication schemes. */
 type SecurityDeclaration = Pick<AgentCard, "securitySchemes" | "securityRequirements">;
 
 /**
- * Authenticates requests with the functions and schemes of the option `authenticate`, and declares the
+ * Authenticates requests with the functions and schemes of the option `authenticate`, and declares these
  * schemes in agent cards.
  */
 export class Authenticator {
@@ -55,8 +55,8 @@ export class Authenticator {
   }
 
   /**
-   * Returns the members of the agent card that declare authentication schemes. An authentication function has
-   * no known scheme. Agent cards therefore do not declare authentication functions.
+   * Returns the agent card members that declare authentication schemes. An authentication function has no
+   * known scheme. Agent cards therefore do not declare authentication functions.
    */
   get securityDeclaration(): SecurityDeclaration {
     if (this.#schemes.length === 0) return {};
@@ -93,8 +93,8 @@ export class Authenticator {
   }
 
   /**
-   * Returns an authentication error. Missing and invalid credentials result in the same message, so that
-   * attackers learn nothing.
+   * Returns an authentication error. The message is the same for missing and invalid credentials, so that
+   * attackers learn nothing from it.
    */
   createUnauthenticatedError(invalidSchemes: ReadonlySet<AuthScheme> = new Set()): AuthChallengeError {
     const challenges = this.#schemes.map((scheme) =>

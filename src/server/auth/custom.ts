@@ -28,7 +28,7 @@ export interface CustomAuthOptions {
   readonly challenge?: string;
 }
 
-/** Creates an authentication scheme from a function and from a declaration for the agent card. */
+/** Creates an authentication scheme from a function and a declaration for the agent card. */
 export function custom({
   schemeName,
   securityScheme,

@@ -1,6 +1,6 @@
 /**
- * AUTHENTICATION. Each scheme function of the `auth` folder creates an authentication scheme for the option
- * `authenticate` of `createServer` and `toA2a`.
+ * AUTHENTICATION. The scheme functions in the `auth` folder create authentication schemes for the
+ * `authenticate` option of `createServer` and `toA2a`.
  */
 export { apiKeys, generateApiKey } from "./api-keys.ts";
 export type { ApiKeyOptions, GeneratedApiKey, StoredApiKey } from "./api-keys.ts";

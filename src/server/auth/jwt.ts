@@ -35,8 +35,8 @@ export interface JwtOptions extends FetchKeysOptions {
   /** Public keys of the issuer. */
   readonly keys?: JSONWebKeySet | readonly JWK[];
   /**
-   * Identifier of this server in the claim `aud` of access tokens. The server rejects tokens with another
-   * audience, because such tokens are intended for other services.
+   * Identifier of this server in the claim `aud` of access tokens. The server rejects tokens with a different
+   * audience, because these tokens are intended for other services.
    */
   readonly audience: string | readonly string[];
   /** Accepted signature algorithms. By default, the server accepts all ES, RS, PS, and EdDSA algorithms. */
@@ -54,7 +54,7 @@ export interface JwtOptions extends FetchKeysOptions {
   readonly mapPrincipal?: (claims: JwtClaims) => string | undefined;
   /**
    * Returns the tenant of an access token, or `undefined` to reject the token. The default tenant is `""`. A
-   * caller with this tenant can select any tenant in a request.
+   * caller with the empty tenant can select any tenant in a request.
    */
   readonly mapTenant?: (claims: JwtClaims) => string | undefined;
   /**
@@ -67,7 +67,7 @@ export interface JwtOptions extends FetchKeysOptions {
 /** Options for `oauth2`. */
 export interface OAuth2Options extends JwtOptions {
   /**
-   * OAuth flows in which clients can obtain access tokens, for example `{ clientCredentials: { tokenUrl,
+   * OAuth flows that clients can use to obtain access tokens, for example `{ clientCredentials: { tokenUrl,
    * scopes } }`.
    */
   readonly flows: OAuthFlows;

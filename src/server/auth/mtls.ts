@@ -5,7 +5,7 @@ import { REALM, toCallerFromIdentity, type AuthScheme, type CallerIdentity } fro
 export interface MtlsOptions {
   /**
    * Returns the identity in a client certificate, or `undefined` to reject the certificate. By default, the
-   * principal is the subject of the certificate as one line of text.
+   * principal is the certificate subject as a single line of text.
    */
   readonly mapIdentity?: (certificate: ClientCertificate) => CallerIdentity | undefined;
   /** Name of the authentication scheme in the agent card's `securitySchemes`. Default: `mtls`. */
@@ -33,7 +33,7 @@ export function mtls({ mapIdentity = formatSubject, schemeName = "mtls" }: MtlsO
   };
 }
 
-/** Joins the lines of a certificate subject, such as `C=DE` and `CN=ada`, to one line of text. */
+/** Joins the lines of a certificate subject, such as `C=DE` and `CN=ada`, into one line of text. */
 function formatSubject({ subject }: ClientCertificate): string {
   return subject.trim().split("\n").join(", ");
 }

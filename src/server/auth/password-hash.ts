@@ -2,8 +2,9 @@ import { randomBytes, scrypt, timingSafeEqual } from "node:crypto";
 import { A2AError } from "../../protocol/index.ts";
 
 /**
- * Parameters of scrypt. With these parameters, a password hash takes about 0.1 s and 16 MiB of memory. OWASP
- * recommends these scrypt parameters as the second choice. The first choice needs 128 MiB of memory.
+ * Parameters of scrypt. With these parameters, a password hash takes about 0.1 s and 16 MiB of memory. These
+ * scrypt parameters are the second choice that OWASP recommends. The first choice that OWASP recommends needs
+ * 128 MiB of memory.
  */
 const SCRYPT_PARAMETERS = { N: 2 ** 14, r: 8, p: 5 };
 const DIGEST_BYTES = 32;

@@ -106,9 +106,7 @@ export class EventStreamRegistry {
   }
 }
 
-/**
- * Writes the events of a subscription as server-sent events, at the speed at which the client reads events.
- */
+/** Writes the events of a subscription as server-sent events, as fast as the client reads them. */
 class EventStream implements SwapRemoveSetItem {
   slot = -1;
   readonly #subscription: Subscription;
@@ -163,7 +161,7 @@ class EventStream implements SwapRemoveSetItem {
 
   /**
    * Sends an SSE comment if the stream has been idle since `before` (ms since 1970). Sends nothing while a
-   * write waits for the client.
+   * write is waiting for the client.
    */
   sendHeartbeatIfIdle(before: number): void {
     if (this.#lastWriteAt <= before && !this.#isWaitingForDrain) void this.#write(SSE_HEARTBEAT);
@@ -180,7 +178,7 @@ class EventStream implements SwapRemoveSetItem {
   }
 }
 
-/** Creates the error for a stream that the server closes before the end of the task. */
+/** Creates the error for a stream that the server closes before the task ends. */
 export function createStreamInterruptedError(): A2AError {
   return new A2AError(
     "UNAVAILABLE",

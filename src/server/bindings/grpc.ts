@@ -32,8 +32,8 @@ export interface GrpcOptions {
   /** Port of the gRPC listener. Port 0, the default, selects any free port. */
   readonly port?: number;
   /**
-   * Host name or IP address on which the gRPC listener accepts connections. The default host is the host of
-   * the HTTP listener.
+   * Host name or IP address that the gRPC listener listens on. The default host is the host of the HTTP
+   * listener.
    */
   readonly host?: string;
   /**
@@ -42,8 +42,8 @@ export interface GrpcOptions {
    */
   readonly tls?: ServerTls;
   /**
-   * Address of the gRPC listener in agent cards, in the form `host:port`. The default address consists of the
-   * host in the request for the agent card and the port of the gRPC listener.
+   * Address of the gRPC listener in agent cards, in the form `host:port`. By default, the address consists of
+   * the host from the agent card request and the port of the gRPC listener.
    */
   readonly publicAddress?: string;
 }
@@ -124,8 +124,8 @@ function buildGrpcInterfaces(
 }
 
 /**
- * Returns the value of `tenant` with which gRPC calls select an agent. The value consists of the agent id and
- * the optional tenant name.
+ * Returns the `tenant` value that selects an agent in gRPC calls. The value consists of the agent id and the
+ * optional tenant name.
  */
 function formatAgentTenant({ id }: ServedAgent, tenant: string | undefined): string {
   return tenant ? `${id}/${tenant}` : id;
@@ -211,7 +211,7 @@ class GrpcCallDispatcher {
     };
   }
 
-  /** Returns the HTTP origin under which a gRPC client can reach this server. */
+  /** Returns the HTTP origin of this server for a gRPC client. */
   #resolveHttpOrigin(call: IncomingCall): string {
     const host = `http://${call.header("host") ?? ""}`;
     const { hostname } = new URL(URL.canParse(host) ? host : "http://127.0.0.1");
@@ -219,8 +219,8 @@ class GrpcCallDispatcher {
   }
 
   /**
-   * Returns the agent to which a gRPC request is addressed. A gRPC address has no path, so `tenant` selects
-   * the agent. Without a known agent id in `tenant`, the result is the default agent.
+   * Returns the agent that a gRPC request addresses. A gRPC address has no path, so `tenant` selects the
+   * agent. If `tenant` contains no known agent id, the result is the default agent.
    */
   #resolveAgent(params: JsonObject): { agent: ServedAgent; params: JsonObject } {
     const { agents, defaultAgent } = this.#context;
@@ -231,7 +231,7 @@ class GrpcCallDispatcher {
     throw new A2AError("NOT_FOUND", "This server has no agent; check the address of the server.");
   }
 
-  /** Writes the events of a subscription to a gRPC call, at the speed at which the client reads events. */
+  /** Writes the events of a subscription to a gRPC call, as fast as the client reads them. */
   async #writeEvents(
     subscription: Subscription,
     { service, method }: IncomingCall,
@@ -279,7 +279,7 @@ class GrpcCallDispatcher {
 
 /**
  * Returns the A2A version of a gRPC call. The name of the gRPC service determines the version. Throws an
- * error if the metadata of the gRPC call names another version (A2A §3.6.2).
+ * error if the metadata of the gRPC call specifies a different version (A2A §3.6.2).
  */
 function negotiateCallVersion(call: IncomingCall): ProtocolVersion {
   const { version } = call.service;

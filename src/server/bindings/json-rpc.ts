@@ -76,7 +76,7 @@ const JSON_RPC_DIALECTS: Readonly<Record<ProtocolVersion, JsonRpcDialect>> = {
   "0.3": v0_3.jsonRpcDialect,
 };
 
-/** Returns the simple dialect if the simple dialect defines the requested method, but A2A 0.3 does not. */
+/** Returns the simple dialect if the request belongs to the simple dialect and not to A2A 0.3. */
 function findEnabledSimpleDialect(
   agent: ServedAgent,
   context: BindingContext,
@@ -91,7 +91,7 @@ function findEnabledSimpleDialect(
   });
 }
 
-/** Returns the dialect for the error reply if a request cannot be parsed. */
+/** Returns the dialect of the error reply to a request that cannot be parsed. */
 function resolveErrorDialect(request: RequestMetadata, context: BindingContext): JsonRpcDialect {
   return JSON_RPC_DIALECTS[resolveErrorReplyVersion(request, context, undefined)];
 }
@@ -102,7 +102,7 @@ function inferVersionFromMethod(method: string): ProtocolVersion | undefined {
 
 /**
  * Returns a JSON-RPC error reply. The HTTP status of most JSON-RPC errors is 200. Authentication errors,
- * bodies that are too large, and overload have an HTTP error status, which proxies can recognize.
+ * oversized bodies, and overload have an HTTP error status, so that proxies can recognize them.
  */
 function createJsonRpcErrorReply(id: JsonRpcId, error: A2AError, dialect: JsonRpcDialect): HttpReply {
   return createJsonReply(
@@ -113,8 +113,8 @@ function createJsonRpcErrorReply(id: JsonRpcId, error: A2AError, dialect: JsonRp
 }
 
 /**
- * Returns an event stream that contains only an error. For streaming methods, A2A 0.3 clients accept no other
- * reply.
+ * Returns an event stream that contains only an error. For streaming methods, A2A 0.3 clients accept only an
+ * event stream as the reply.
  */
 function createStreamErrorReply(id: JsonRpcId, error: A2AError, dialect: JsonRpcDialect): HttpReply {
   if (REASONS_WITH_HTTP_STATUS.has(error.reason)) return createJsonRpcErrorReply(id, error, dialect);

@@ -43,7 +43,7 @@ export interface BindingContext {
 /** An HTTP request without its body. */
 export type RequestMetadata = Pick<HttpRequest, "header" | "query" | "origin">;
 
-/** An authenticated request, with the caller and the agent to which the request is addressed. */
+/** An authenticated request, with its caller and the agent that it addresses. */
 export interface AuthenticatedRequest<R extends RequestMetadata = HttpRequest> {
   readonly request: R;
   readonly agent: ServedAgent;
@@ -51,8 +51,8 @@ export interface AuthenticatedRequest<R extends RequestMetadata = HttpRequest> {
 }
 
 /**
- * Returns the A2A version of a request (A2A §3.6.2). The path or body of a request can suggest an A2A
- * version, which is the parameter `inferredVersion`.
+ * Returns the A2A version of a request (A2A §3.6.2). The parameter `inferredVersion` is the A2A version that
+ * the path or body of the request suggests.
  */
 export function resolveProtocolVersion(
   request: RequestMetadata,

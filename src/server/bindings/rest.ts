@@ -32,7 +32,7 @@ const REST_DIALECTS: Readonly<Record<ProtocolVersion, RestDialect>> = {
 
 /**
  * Performs the operation of an HTTP+JSON request (A2A §11). The parameter `path` is the request path without
- * the path of the agent. Authenticates the caller before reading the request body. Never rejects, because
+ * the agent's path prefix. Authenticates the caller before reading the request body. Never rejects, because
  * every error becomes an error reply.
  */
 export async function handleRest(
@@ -98,7 +98,7 @@ function inferVersionFromPath(
 }
 
 /**
- * Returns the dialect for the error reply if no route matches the request. The dialect is A2A 0.3 for paths
+ * Returns the dialect of the error reply to a request that matches no route. The dialect is A2A 0.3 for paths
  * below `/v1/` if the server supports A2A 0.3.
  */
 function resolveErrorDialect(request: HttpRequest, context: BindingContext, path: string): RestDialect {

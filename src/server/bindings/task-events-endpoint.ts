@@ -29,8 +29,9 @@ export function matchTaskEventsPath(
 }
 
 /**
- * Streams all past and future events of a task. With `Last-Event-ID`, streams only the later events. When
- * `tasks/create` returns, the task already has events. The stream therefore starts with the first event.
+ * Streams all past and future events of a task. With `Last-Event-ID`, streams only the events after that
+ * event. When `tasks/create` returns, the task already has events. The stream therefore starts with the first
+ * event.
  */
 export async function handleTaskEvents(
   authenticated: AuthenticatedRequest,

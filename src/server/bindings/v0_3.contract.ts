@@ -80,7 +80,7 @@ export function defineV03Contract(visit: TestClient, open: TestServerFactory): v
         await call("message/stream", { message: say("echo yes", { taskId: last?.["taskId"] }) }),
       );
       const results = followed.map(({ data }) => (data as RpcResponse).result);
-      expect(results[0]).toMatchObject({ kind: "task", status: { state: "input-required" } });
+      expect(results[0]).toMatchObject({ kind: "task", status: { state: "working" } });
       expect(results.at(-1)).toMatchObject({ status: { state: "completed" }, final: true });
     });
 

@@ -23,7 +23,7 @@ import type { HttpReply, HttpRequest } from "../http-exchange.ts";
 import { DEFAULT_MEDIA_MODES } from "../input-modes.ts";
 import { buildHttpInterfaces } from "./agent-interfaces.ts";
 
-/** Time in seconds for which clients may cache an agent card. */
+/** Maximum time in seconds that clients may cache an agent card. */
 const CACHE_MAX_AGE_SECONDS = 300;
 /**
  * Maximum number of cached agent cards. Most servers need only a few cached cards, because clients use only
@@ -44,7 +44,7 @@ interface RenderedCard {
 export interface AgentCardOptions extends CardFormatOptions {
   /** URL path of the agent, for example `/a2a/weather`. */
   readonly path: string;
-  /** Base URL of the URLs in the agent card. The default base URL is the origin of the request. */
+  /** Base URL for the URLs in the agent card. The default base URL is the origin of the request. */
   readonly publicUrl?: string | undefined;
   /**
    * Declares the server's authentication schemes in the agent card. A server without authentication has no
@@ -54,8 +54,8 @@ export interface AgentCardOptions extends CardFormatOptions {
   /** Tenant that every request must contain. */
   readonly tenant?: string | undefined;
   /**
-   * Whether the server sends push notifications. The description of an agent can disable push notifications
-   * for the agent.
+   * Whether the server sends push notifications. An agent's description can disable push notifications for
+   * that agent.
    */
   readonly pushNotifications?: boolean;
   readonly cardSigning?: CardSigningOptions | readonly CardSigningOptions[] | undefined;
@@ -63,7 +63,7 @@ export interface AgentCardOptions extends CardFormatOptions {
 
 /**
  * Function that returns further interfaces of an agent, such as gRPC interfaces. The parameter `origin` is
- * the origin under which the client reached the server.
+ * the origin that the client used to reach the server.
  */
 type AdditionalInterfaceProvider = (origin: string, tenant: string | undefined) => readonly AgentInterface[];
 
@@ -124,13 +124,16 @@ export class AgentCardPublisher {
     return description;
   }
 
-  /** Sets the provider of further interfaces, such as gRPC interfaces. Clears the cache of agent cards. */
+  /**
+   * Sets the function that returns further interfaces, such as gRPC interfaces. Clears the cache of agent
+   * cards.
+   */
   setAdditionalInterfaceProvider(provider: AdditionalInterfaceProvider): void {
     this.#interfaceProvider = provider;
     this.#renderedCards.clear();
   }
 
-  /** Returns the public agent card for clients that reach the server under `origin`. */
+  /** Returns the public agent card for clients that reach the server at `origin`. */
   async buildCard(origin: string): Promise<AgentCard> {
     return this.#assembleCard(await this.loadDescription(), origin, this.#options.tenant);
   }
@@ -196,7 +199,7 @@ export class AgentCardPublisher {
 }
 
 /**
- * Throws an error if the origin comes from the Host header, except for loopback origins. Otherwise an
+ * Throws an error if the origin comes from the Host header, except for loopback origins. Otherwise, an
  * attacker could set the Host header and obtain a signed agent card with the attacker's address.
  */
 function assertTrustedOrigin(origin: string): void {
@@ -210,7 +213,7 @@ function createNoExtendedCardError(): A2AError {
   return new A2AError("EXTENDED_AGENT_CARD_NOT_CONFIGURED", text);
 }
 
-/** Throws an error if the description of an agent does not result in a valid agent card. */
+/** Throws an error if an agent's description does not produce a valid agent card. */
 function assertValidCardDescription(description: AgentDescription): void {
   const interfaces = buildHttpInterfaces("http://localhost", ["1.0"], undefined);
   // The JSON form is validated, because that form is published.
@@ -229,7 +232,7 @@ function isNotModified(request: HttpRequest, { etag, modifiedAt }: RenderedCard)
   return since >= modifiedAt;
 }
 
-/** Returns a complete agent card. Members that the description omits have default values. */
+/** Returns a complete agent card. Members that the description omits get default values. */
 function toAgentCard(description: AgentDescription, supportedInterfaces: AgentInterface[]): AgentCard {
   const {
     name,

@@ -19,8 +19,8 @@ export interface CardSigningOptions extends SigningKeyPairOptions {
 
 /**
  * Signs an agent card with every signing key, and returns the card with the added signatures (A2A §8.4). If
- * an agent card contains empty values, each key adds two signatures. One signature omits empty values, like
- * the official SDKs. The other signature includes empty values, as the specification requires.
+ * an agent card contains empty values, each key adds two signatures. One signature omits empty values, as the
+ * official SDKs do. The other signature includes empty values, as the specification requires.
  */
 export async function signCard(
   card: AgentCard,
@@ -37,7 +37,7 @@ export async function signCard(
   return { ...card, signatures: [...(card.signatures ?? []), ...signatures] };
 }
 
-/** Returns the public keys for signatures of agent cards. Rejects if a private key cannot sign. */
+/** Returns the public keys that verify signed agent cards. Rejects if a private key cannot sign. */
 export async function buildCardSigningJwks(
   cardSigning: CardSigningOptions | readonly CardSigningOptions[],
 ): Promise<JSONWebKeySet> {

@@ -47,13 +47,15 @@ function createInvalidHostError(entry: string): Error {
   );
 }
 
-/** Converts a host name to the form in URLs. Returns `undefined` if the host name is invalid. */
+/**
+ * Normalizes a host name in the same way as a URL parser. Returns `undefined` if the host name is invalid.
+ */
 function normalizeHostname(text: string): string | undefined {
   const url = /^[^\s/?#@:\\*]+$/.test(text) ? URL.parse(`http://${text}/`) : null;
   return url ? getBareHostname(url) : undefined;
 }
 
-/** Returns the host of a URL without a trailing dot, and without the brackets of an IPv6 address. */
+/** Returns the host of a URL. The result contains no trailing dot and no brackets around an IPv6 address. */
 export function getBareHostname({ hostname }: URL): string {
   return hostname.replace(/^\[|\]$/g, "").replace(/\.$/, "");
 }

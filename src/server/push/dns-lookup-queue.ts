@@ -19,7 +19,7 @@ interface DnsLookupQueueOptions {
 interface PendingLookup {
   readonly hostname: string;
   readonly result: Deferred<readonly string[]>;
-  /** Time at which all callers have stopped waiting for the DNS lookup. */
+  /** Time when the last caller stops waiting for the DNS lookup. */
   expiresAt: number;
 }
 

@@ -1,8 +1,8 @@
 import { BlockList, isIPv4, isIPv6 } from "node:net";
 
 /**
- * IPv4 networks to which webhooks must not point. The IANA special-purpose registry does not list these
- * networks as globally reachable.
+ * IPv4 networks that webhooks must not target. The IANA special-purpose registry does not list these networks
+ * as globally reachable.
  */
 const PRIVATE_IPV4_NETWORKS: readonly [network: string, prefix: number][] = [
   ["0.0.0.0", 8], // this network; on many systems, 0.0.0.0 refers to the machine itself
@@ -23,7 +23,7 @@ const PRIVATE_IPV4_NETWORKS: readonly [network: string, prefix: number][] = [
 ];
 
 /**
- * IPv6 networks inside 2000::/3 to which webhooks must not point. All IPv6 addresses outside 2000::/3 are
+ * IPv6 networks inside 2000::/3 that webhooks must not target. All IPv6 addresses outside 2000::/3 are
  * rejected.
  */
 const PRIVATE_IPV6_NETWORKS: readonly [network: string, prefix: number][] = [

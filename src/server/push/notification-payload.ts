@@ -7,7 +7,9 @@ interface NotificationPayload {
   readonly headers: Record<string, string>;
 }
 
-/** Encodes a push notification. The A2A version is the version of the request that registered the webhook. */
+/**
+ * Encodes a push notification. The payload has the A2A version of the request that registered the webhook.
+ */
 export function encodeNotification({ webhook, event, task }: WebhookNotification): NotificationPayload {
   if (webhook.version === "0.3" && task) {
     const body = JSON.stringify(v0_3.toTask03(task));

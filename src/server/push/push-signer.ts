@@ -9,9 +9,9 @@ import {
   type SigningKeyPairOptions,
 } from "../../keys/index.ts";
 
-/** Options for the signatures of push notifications, with which receivers verify the sender. */
+/** Options for signing push notifications, so that receivers can verify the sender. */
 export interface PushSigningOptions extends SigningKeyPairOptions {
-  /** Issuer of push notifications in the claim `iss` of signatures. Default: none. */
+  /** Issuer in the `iss` claim of push notification signatures. Default: none. */
   readonly issuer?: string;
   /**
    * Former signing keys. The server still publishes the former public keys. Receivers can then verify earlier
@@ -27,8 +27,8 @@ export type NotificationSignFunction = (
 ) => Promise<Record<string, string>>;
 
 /**
- * Time in seconds for which the signature of a push notification is valid. The server signs the notification
- * again for each delivery attempt.
+ * Validity period of a push notification's signature, in seconds. The server signs the notification again for
+ * each delivery attempt.
  */
 const SIGNATURE_LIFETIME_SECONDS = 300;
 

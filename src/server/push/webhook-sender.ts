@@ -23,8 +23,8 @@ import type { NotificationSignFunction } from "./push-signer.ts";
 export interface WebhookSenderOptions {
   readonly guard: WebhookUrlGuard;
   /**
-   * Time in milliseconds after which a delivery attempt fails if the webhook has not responded. A2A §4.3.3
-   * recommends a timeout of 10 to 30 s.
+   * Maximum time in milliseconds that a webhook has to respond to a delivery attempt. A2A §4.3.3 recommends a
+   * timeout of 10 to 30 s.
    */
   readonly timeoutMs: number;
   /** Maximum time in milliseconds for the DNS lookup and the connection to a webhook. Default: 5,000. */
@@ -172,7 +172,7 @@ async function lookUpAllowedAddresses(
 }
 
 /**
- * Returns the headers that contain the notification id, and the token and credentials of the push
+ * Returns the headers with the notification id and with the token and credentials from the push
  * configuration.
  */
 function buildNotificationHeaders({

@@ -23,7 +23,7 @@ export interface WebhookUrlGuardOptions {
   readonly resolve?: HostResolver;
 }
 
-/** Permanent error for a delivery to a webhook URL that is not allowed. */
+/** Permanent error for a webhook URL that is not allowed. */
 export class WebhookNotAllowedError extends Error {
   override readonly name: string = "WebhookNotAllowedError";
   /**
@@ -43,8 +43,8 @@ const MAX_URL_LENGTH = 2048;
 /**
  * Prevents push notifications to hosts that a caller must not reach through this server, such as hosts in
  * private networks (A2A §13.2). For each connection, the guard resolves the host name and checks all
- * addresses. This prevents DNS rebinding, in which a name server returns a different address after the first
- * check.
+ * addresses. These checks prevent DNS rebinding, where a name server returns a different address after the
+ * first check.
  */
 export class WebhookUrlGuard {
   readonly #allowedHosts: HostList | undefined;

@@ -7,21 +7,21 @@ import { WebhookNotAllowedError, type WebhookUrlGuard } from "./webhook-url-guar
 const MAX_PUSH_CONFIG_ID_LENGTH = 256;
 const MAX_SECRET_LENGTH = 8192;
 /**
- * Timeout in milliseconds of the DNS lookup at the registration of a webhook. If the lookup times out, the
+ * Timeout in milliseconds for the DNS lookup when a caller registers a webhook. If the lookup times out, the
  * server checks the webhook's host only at delivery.
  */
 const RESOLVE_TIMEOUT_MS = 1000;
 
 const HTTP_TOKEN_PATTERN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 /**
- * Pattern of valid header values. A header value contains visible ASCII characters, with single spaces
- * between the characters.
+ * Pattern of valid header values. A header value consists of visible ASCII characters, with single spaces
+ * between words.
  */
 const HEADER_VALUE_PATTERN = /^[\x21-\x7e]+( [\x21-\x7e]+)*$/;
 
 /**
- * Creates a function that validates a webhook at registration. The server checks the URL of the webhook again
- * at each delivery (I-09).
+ * Creates a function that validates a webhook when a caller registers it. The server checks the URL of the
+ * webhook again at each delivery (I-09).
  */
 export function createWebhookValidator(guard: WebhookUrlGuard): WebhookValidator {
   return async ({ id = "", url, token, authentication }) => {
@@ -56,8 +56,8 @@ function validateSecret(field: string, secret: string): FieldViolation[] {
 }
 
 /**
- * Returns a description of the problem with the current addresses of a host, or `undefined` if the host
- * cannot be resolved.
+ * Returns the reason why the current addresses of a host are not allowed. Returns `undefined` if all
+ * addresses are allowed, or if the host cannot be resolved.
  */
 async function findHostViolation(guard: WebhookUrlGuard, url: string): Promise<string | undefined> {
   const stop = new AbortController();

@@ -8,8 +8,7 @@ const SQLITE_BUSY = 5;
  * Acquires an exclusive lock on the file `path` and returns a function that releases the lock. The lock is a
  * write transaction on the companion file `<path>-lock`. The operating system therefore releases the lock
  * even if the process is killed. The `user_version` of the database `<path>-lock` is the id of the process
- * that holds the lock. If the lock is held, the error message contains the process id of the process that
- * holds the lock.
+ * that holds the lock. If another process holds the lock, the error message contains the id of that process.
  */
 export function acquireFileLock(path: string, connect: (path: string) => DatabaseSync): () => void {
   const db = connect(`${path}-lock`);

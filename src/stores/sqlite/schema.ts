@@ -3,10 +3,9 @@ import { A2AError } from "../../protocol/index.ts";
 
 /**
  * Scopes and tasks have small integer keys, so that the rows of other tables and the indexes stay small. Each
- * row of `log` contains the events of one append as JSON lines. The `seq` of a row is the sequence number of
- * the last event of the append. Snapshots have a separate table, because every append would otherwise rewrite
- * the snapshot of its task. The decision docs/decisions/003-sqlite-layout.md explains the layout of the
- * tables.
+ * row of `log` contains the events of one append as JSON lines. In each row, `seq` is the sequence number of
+ * the append's last event. Snapshots have a separate table, because every append would otherwise rewrite the
+ * snapshot of its task. The decision docs/decisions/003-sqlite-layout.md explains the layout of the tables.
  */
 const CREATE_TASK_TABLES_SQL = `
   CREATE TABLE scope (
@@ -73,8 +72,8 @@ const CREATE_PUSH_TABLES_SQL = `
 `;
 
 /**
- * Stored requests of turns that a server starts again after a restart. For most agents, the `turn` table is
- * empty.
+ * Stored requests, so that a server can start unfinished turns again after a restart. For most agents, the
+ * `turn` table is empty.
  */
 const CREATE_RESTARTABLE_TURN_TABLE_SQL = `
   CREATE TABLE turn (

@@ -90,13 +90,13 @@ function resolveSymlinks(file: string): string {
 }
 
 /**
- * Switches `synchronous` from `FULL` to `NORMAL` and returns the file descriptor of the WAL. After the
- * switch to `NORMAL`, the store syncs the WAL itself. With `FULL`, a commit writes its pages to the WAL and
- * syncs the WAL in the event loop. With `NORMAL`, a commit skips the sync, so the store can sync the WAL in
- * another thread. SQLite's recovery reads the WAL up to the first incomplete page, so the order of writes
- * does not matter. SQLite holds no locks on the WAL, so opening and closing the WAL is safe, unlike opening
- * and closing the database file. Returns `undefined` if the database has no WAL, as on disks without shared
- * memory. Without a WAL, commits sync the disk in the event loop.
+ * Switches `synchronous` from `FULL` to `NORMAL` and returns the file descriptor of the WAL. After the switch
+ * to `NORMAL`, the store syncs the WAL itself. With `FULL`, a commit writes its pages to the WAL and syncs
+ * the WAL in the event loop. With `NORMAL`, a commit skips the sync, so the store can sync the WAL in another
+ * thread. SQLite's recovery reads the WAL up to the first incomplete page, so the order of writes does not
+ * matter. SQLite holds no locks on the WAL, so opening and closing the WAL is safe, unlike opening and
+ * closing the database file. Returns `undefined` if the database has no WAL, for example on disks without
+ * shared memory. Without a WAL, commits sync the disk in the event loop.
  */
 function openWalForFlush(db: DatabaseSync, file: string): number | undefined {
   if (db.prepare("PRAGMA journal_mode").get()?.["journal_mode"] !== "wal") return undefined;
@@ -128,10 +128,10 @@ function createWalFlushFunctions(wal: number | undefined): Pick<OpenedSqliteFile
 }
 
 /**
- * Creates a file that only the current user can access. By default, SQLite creates a world-readable
- * database file. The companion files (-wal, -shm) inherit the mode of the database file.
- * `createPrivateFile` does not open an existing file, because closing the file would release all locks of
- * this process on the file (POSIX).
+ * Creates a file that only the current user can access. By default, SQLite creates a world-readable database
+ * file. The companion files (-wal, -shm) inherit the file mode of the database file. `createPrivateFile` does
+ * not open an existing file, because closing the file would release all locks of this process on the file
+ * (POSIX).
  */
 function createPrivateFile(file: string): void {
   try {

@@ -84,7 +84,7 @@ export class SqliteStore implements TaskStore {
   }
 
   /**
-   * Returns the store's connection, with which an application can use additional tables in the same file. The
+   * Returns the store's connection, so that an application can use additional tables in the same file. The
    * connection is valid until the store is closed. Write to the additional tables only within
    * `runTransaction`. The table names `scope`, `task`, `log`, `snapshot`, `message`, `push`, and `turn` are
    * reserved.
@@ -200,7 +200,7 @@ export class SqliteStore implements TaskStore {
     return this.#readThenAwaitDurability(({ reader }) => reader.listUnfinished());
   }
 
-  /** Runs a query and returns the result once all data that the query has read is durable. */
+  /** Runs a query, and returns the result once all data that the query has read is durable. */
   async #readThenAwaitDurability<T>(query: (open: OpenStoreComponents) => T): Promise<T> {
     const open = this.#requireOpen();
     try {

@@ -80,8 +80,8 @@ function createInputParts(input: JsonObject): Part[] {
 }
 
 /**
- * Returns the question in an input. If no member has the name of a question, returns the only non-empty
- * text of the input.
+ * Returns the question that an input contains. If no member has a question name such as `query`, returns the
+ * only non-empty text of the input.
  */
 function findQuestionInInput(input: JsonObject): string | undefined {
   const question = QUESTION_INPUT_MEMBER_NAMES.map((name) => input[name]).find(isNonEmptyString);

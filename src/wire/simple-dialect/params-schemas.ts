@@ -35,7 +35,10 @@ export const GET_TASK_PARAMS_SCHEMA: DecodingSchema<GetTaskParams> = createObjec
   taskId: required(stringSchema),
 });
 
-/** Schema for a part of the simple dialect, which is flat. A 0.3 part, in contrast, has a nested `file`. */
+/**
+ * Schema for a part of the simple dialect, which is a flat object. A 0.3 part, in contrast, has a nested
+ * `file` object.
+ */
 interface FlatPart {
   kind: string;
   text?: string;

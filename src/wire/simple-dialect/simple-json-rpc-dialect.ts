@@ -13,7 +13,7 @@ import { encodeCreatedTask, encodeSendResponse, encodeTask } from "./encode.ts";
 
 /** Context that the codec needs to translate a request of the simple dialect. */
 interface SimpleDialectOptions {
-  /** Id of the agent, for the tasks in responses. */
+  /** Agent id for the tasks in responses. */
   readonly agentId: string;
   /** Creates an id for a message that has no id. */
   readonly createMessageId: () => string;
@@ -100,7 +100,7 @@ interface SimpleOperationConverters<O extends OperationName> {
   readonly toResult: (result: Operations[O]["result"]) => object;
 }
 
-/** Creates the simple-dialect codec of one operation. The codec ignores its operation argument. */
+/** Creates the simple-dialect codec for one operation. The codec ignores its operation argument. */
 function createSimpleOperationCodec<O extends OperationName>(
   operation: O,
   { decodeParams, toResult }: SimpleOperationConverters<O>,

@@ -178,7 +178,7 @@ const createAgentSkillSchema03 = (
     { wireNames: { securityRequirements: ["security"] } },
   );
 
-/** Members of a 0.3 agent card with a different location in 1.0. */
+/** Members of a 0.3 agent card that have a different location in 1.0. */
 interface RelocatedCardFields {
   protocolVersion: string;
   url: string;

@@ -63,8 +63,8 @@ const RESULT_SCHEMAS: OperationSchemas<"result"> = {
 };
 
 /**
- * Decodes the parameters of a 0.3 JSON-RPC request. Throws `INVALID_PARAMS` with every violation and the
- * path of each violation.
+ * Decodes the parameters of a 0.3 JSON-RPC request. Throws an `INVALID_PARAMS` error that lists every
+ * violation with its path.
  */
 export function decodeParams<O extends OperationName>(operation: O, json: unknown): Operations[O]["params"] {
   return decodeRequestStrictly(PARAMS_SCHEMAS[operation], json, "params");

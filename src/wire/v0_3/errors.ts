@@ -36,7 +36,7 @@ export function toRestErrorResponse(
 /**
  * Converts an error to a gRPC status for 0.3 clients. A2A 0.3 does not specify gRPC statuses. The function
  * uses the gRPC statuses of A2A 1.0.0, as other 0.3 implementations do. The status message starts with the
- * error name, because Python's client expects the name there.
+ * error name, because the Python client expects the name there.
  */
 export function toGrpcError(error: A2AError): GrpcError {
   const status = toGrpcErrorV1(error, "1.0.0");

@@ -2,9 +2,9 @@ import { isTerminal, type LogEvent, type StreamingOperation } from "../../protoc
 import { isFinalStatus } from "./encode.ts";
 
 /**
- * Returns `true` if a 0.3 stream ends after the event. A stream ends with its turn, either at a final
- * status update or at a terminal task. The stream of a follow-up message starts with a task that still
- * waits for input. After this first event, the stream of the follow-up message continues.
+ * Returns `true` if a 0.3 stream ends after the event. A stream ends when its turn ends, with either a final
+ * status update or a terminal task. The stream of a follow-up message starts with a task that still waits for
+ * input. After this first event, the stream of the follow-up message continues.
  */
 export function isLastEvent({ event }: LogEvent, operation: StreamingOperation): boolean {
   if ("statusUpdate" in event) return isFinalStatus(event.statusUpdate.status);

@@ -226,7 +226,7 @@ export const LIST_PUSH_CONFIGS_PARAMS_SCHEMA: DecodingSchema<ListTaskPushNotific
 const TASK_PUSH_CONFIG_LIST_SCHEMA = createListSchema(TASK_PUSH_CONFIG_SCHEMA);
 
 /**
- * Schema for the result of `tasks/pushNotificationConfig/list`. Go's server returns `null` instead of an
+ * Schema for the result of `tasks/pushNotificationConfig/list`. The Go server returns `null` instead of an
  * empty list.
  */
 export const LIST_PUSH_CONFIGS_RESULT_SCHEMA: DecodingSchema<ListTaskPushNotificationConfigsResponse> =

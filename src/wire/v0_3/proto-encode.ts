@@ -133,8 +133,8 @@ export function encodeProtoResult<O extends OperationName>(
 }
 
 /**
- * Converts the configuration of a send request. The configuration is always sent, because some servers do
- * not wait if a request has no configuration.
+ * Converts the configuration of a send request. The client always sends the configuration, because some
+ * servers do not wait if a request has no configuration.
  */
 function toProtoSendConfiguration(configuration: SendMessageConfiguration = {}): object {
   const { taskPushNotificationConfig: push, returnImmediately, ...rest } = configuration;

@@ -66,9 +66,8 @@ export interface ClientCodec {
 const serializeProtoEvent: EventTextEncoder = (event) => JSON.stringify(toProtoEvent(event));
 
 /**
- * Codec for the ProtoJSON messages of 0.3's proto. The messages are binary over gRPC, and JSON in
- * HTTP+JSON responses. A request identifies a task by resource name, as in the request messages of the
- * proto.
+ * Codec for the ProtoJSON messages of the 0.3 proto. The messages are binary over gRPC, and JSON in HTTP+JSON
+ * responses. A request identifies a task by resource name, as in the request messages of the proto.
  */
 export const protoJsonCodec: OperationCodec & ClientCodec = {
   decodeParams: (operation, json) => decodeRequestStrictly(PROTO_PARAMS_SCHEMAS[operation], json, "params"),

@@ -82,7 +82,7 @@ const PROTO_PART_SCHEMA: DecodingSchema<Part> = withConversion(
   },
 );
 
-/** Schema for a history length in which 0 counts as not set. */
+/** Schema for a history length, where 0 counts as not set. */
 const PROTO_HISTORY_LENGTH_SCHEMA: DecodingSchema<number> = withConversion(HISTORY_LENGTH_SCHEMA, (length) =>
   length === 0 ? undefined : length,
 );

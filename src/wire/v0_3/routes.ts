@@ -34,5 +34,5 @@ const REST_ROUTES: readonly RestRoute[] = [
   },
 ];
 
-/** Returns the operation of a 0.3 request by its HTTP method and path. */
+/** Returns the operation for the HTTP method and path of a 0.3 request. */
 export const matchRoute: RouteMatcher = createRouteMatcher(REST_ROUTES, { tenants: false });

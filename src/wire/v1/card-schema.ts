@@ -96,7 +96,7 @@ const API_KEY_LOCATION_SCHEMA: DecodingSchema<ApiKeyLocation> = {
   },
 };
 
-/** Schema for a security scheme, which has one oneof member for each scheme type. */
+/** Schema for a security scheme: a oneof with one member for each scheme type. */
 export const SECURITY_SCHEME_SCHEMA: DecodingSchema<SecurityScheme> = createObjectSchema<SecurityScheme>({
   apiKeySecurityScheme: defineOneofMember(
     createObjectSchema<SecuritySchemeVariantContent<"apiKeySecurityScheme">>({

@@ -59,8 +59,8 @@ export function isOperationName(name: string): name is OperationName {
 }
 
 /**
- * Decodes the parameters of an A2A 1.0 request. Throws `INVALID_PARAMS` with every violation and the path
- * of each violation.
+ * Decodes the parameters of an A2A 1.0 request. Throws an `INVALID_PARAMS` error that lists every violation
+ * with its path.
  */
 export function decodeParams<O extends OperationName>(operation: O, json: unknown): Operations[O]["params"] {
   return decodeRequestStrictly(PARAMS_SCHEMAS[operation], json, "params");

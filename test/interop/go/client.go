@@ -115,10 +115,26 @@ func followed(events iter.Seq2[a2a.Event, error]) (*a2a.Task, error) {
 		case *a2a.TaskStatusUpdateEvent:
 			task.Status = event.Status
 		case *a2a.TaskArtifactUpdateEvent:
-			task.Artifacts = append(task.Artifacts, event.Artifact)
+			applyArtifactUpdate(task, event)
 		}
 	}
 	return task, nil
+}
+
+// applyArtifactUpdate adds the chunk to its artifact, or replaces the artifact if the chunk is not appended.
+func applyArtifactUpdate(task *a2a.Task, event *a2a.TaskArtifactUpdateEvent) {
+	for at, artifact := range task.Artifacts {
+		if artifact.ID != event.Artifact.ID {
+			continue
+		}
+		if event.Append {
+			artifact.Parts = append(artifact.Parts, event.Artifact.Parts...)
+		} else {
+			task.Artifacts[at] = event.Artifact
+		}
+		return
+	}
+	task.Artifacts = append(task.Artifacts, event.Artifact)
 }
 
 func answer(task *a2a.Task) string {

@@ -27,6 +27,7 @@ from a2a.types.a2a_pb2 import (
     StreamResponse,
     SubscribeToTaskRequest,
     Task,
+    TaskArtifactUpdateEvent,
     TaskPushNotificationConfig,
     TaskState,
 )
@@ -52,8 +53,19 @@ async def task_of(events: AsyncIterator[StreamResponse]) -> Task:
         elif event.HasField("status_update"):
             task.status.CopyFrom(event.status_update.status)
         elif event.HasField("artifact_update"):
-            task.artifacts.append(event.artifact_update.artifact)
+            apply_artifact_update(task, event.artifact_update)
     return task
+
+
+def apply_artifact_update(task: Task, update: TaskArtifactUpdateEvent) -> None:
+    """Adds the chunk to its artifact, or replaces the artifact if the chunk is not appended."""
+    known = next((one for one in task.artifacts if one.artifact_id == update.artifact.artifact_id), None)
+    if known is None:
+        task.artifacts.append(update.artifact)
+    elif update.append:
+        known.parts.extend(update.artifact.parts)
+    else:
+        known.CopyFrom(update.artifact)
 
 
 def same(got: object, wanted: object) -> None:

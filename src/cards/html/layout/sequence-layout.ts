@@ -4,15 +4,15 @@ import { listRolesInCards } from "../run-statistics.ts";
 import type { PageCard } from "../run-model.ts";
 
 /**
- * Layout of a sequence diagram. Roles are diagram columns, and message cards are diagram rows in the order of
- * sending.
+ * Layout of a sequence diagram. Each role is a column, and each message card is a row, in the order the cards
+ * were sent.
  */
 interface SequenceLayout {
   readonly width: number;
   readonly height: number;
   readonly roles: readonly { readonly name: string; readonly x: number }[];
   readonly arrows: readonly SequenceArrow[];
-  /** Vertical bars that mark the periods in which a role has a pending task. */
+  /** Vertical bars that mark when a role has a pending task. */
   readonly bars: readonly ActivationBar[];
 }
 
@@ -29,7 +29,9 @@ interface ActivationBar {
   readonly x: number;
   readonly top: number;
   readonly bottom: number;
-  /** Number of earlier pending tasks of the role. Each pending task shifts the bar to the right. */
+  /**
+   * Number of tasks that were already pending for the role. Each of these tasks shifts the bar to the right.
+   */
   readonly depth: number;
 }
 

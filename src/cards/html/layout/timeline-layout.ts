@@ -18,16 +18,14 @@ interface TimelineLayout {
 
 interface TimelineLane {
   readonly role: string;
-  /**
-   * Number of rows in the lane, which exceeds 1 if the role worked on several message cards at the same time.
-   */
+  /** Number of rows in the lane, more than 1 if the role worked on several message cards at the same time. */
   readonly rowCount: number;
   readonly bars: readonly TimelineBar[];
 }
 
 /**
- * Bar for the work on a message card. The length of the bar is the reported duration. Without a reported
- * duration, the length is the time since the sender's previous message card. A bar without a duration is
+ * Bar for the work on a message card. The length of the bar is the reported duration. If no duration was
+ * reported, the length is the time since the sender's previous message card. A bar without a duration is
  * drawn as a mark.
  */
 interface TimelineBar {

@@ -69,7 +69,7 @@ function listTimeFields({ card, sentMs, arrivedMs }: PageCard): [string, string]
   ];
 }
 
-/** Returns the transport fields of a message card and the name of the recording role. */
+/** Returns the transport fields of a message card and the name of the role that recorded the card. */
 function listTransportFields({ line }: PageCard): [string, string][] {
   return [
     ...(line.dir === "out" ? [] : [["recorded by", `${line.at_role} (${line.dir})`] as [string, string]]),

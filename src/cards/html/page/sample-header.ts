@@ -48,7 +48,7 @@ export function renderSampleHeader(
   ];
 }
 
-/** Renders a value with its label. */
+/** Renders a labeled value. */
 export function renderLabeledValue(name: string, value: string): HTMLElement {
   return createElement(
     "span",

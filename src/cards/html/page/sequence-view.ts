@@ -6,11 +6,11 @@ import { toSingleLine, truncateLine } from "../../views/text-width.ts";
 import { createSvgElement } from "./dom.ts";
 import { formatCount, formatDuration } from "./text-format.ts";
 
-/** Maximum width in pixels of a character column at the font size of labels. */
+/** Maximum width of a character column at the label font size, in pixels. */
 const LABEL_CHARACTER_WIDTH_PX = 6.6;
 const NOTE_CHARACTER_WIDTH_PX = 5.6;
 
-/** Input of the diagrams and the table of one problem. */
+/** Input for the diagrams and the table of one problem. */
 export interface SampleViewProps {
   readonly cards: readonly PageCard[];
   readonly selectedCard: PageCard | undefined;

@@ -1,6 +1,6 @@
 /**
- * Toggles between the light and the dark theme and returns the new theme. The initial theme is the theme of
- * the operating system.
+ * Toggles between the light and the dark theme and returns the new theme. Initially, the page uses the theme
+ * of the operating system.
  */
 export function toggleTheme(): string {
   const isDark = document.documentElement.dataset["theme"]

@@ -1,4 +1,4 @@
-/** View state of the page, which the URL fragment represents. */
+/** State of the page view, which the URL fragment stores. */
 export interface ViewState {
   /** ID of the selected problem, or `undefined` for the entire run. */
   readonly sampleId: string | undefined;
@@ -7,7 +7,7 @@ export interface ViewState {
   readonly view: ViewName;
 }
 
-/** Names of the views of a problem: the diagrams and the table. */
+/** Names of the views for a problem, which are the diagrams and the table. */
 export const VIEW_NAMES = ["sequence", "timeline", "graph", "table"] as const;
 export type ViewName = (typeof VIEW_NAMES)[number];
 

@@ -47,7 +47,7 @@ export function boolean(value: unknown, at: ValidationContext): value is boolean
   return typeof value === "boolean" || at.addViolation(`must be true or false, not ${describeValue(value)}`);
 }
 
-/** Validates an integer of at least 0. */
+/** Validates a non-negative integer. */
 export function nonNegativeInteger(value: unknown, at: ValidationContext): value is number {
   return (
     (Number.isSafeInteger(value) && (value as number) >= 0) ||
@@ -55,7 +55,7 @@ export function nonNegativeInteger(value: unknown, at: ValidationContext): value
   );
 }
 
-/** Validates a finite number of at least 0. */
+/** Validates a finite, non-negative number. */
 export function nonNegativeNumber(value: unknown, at: ValidationContext): value is number {
   return (
     (Number.isFinite(value) && (value as number) >= 0) ||
@@ -88,7 +88,7 @@ export function object(value: unknown, at: ValidationContext): value is JsonObje
 
 /**
  * Adds a violation for each value that is nested too deeply or that JSON cannot represent. For example, JSON
- * cannot represent functions and class instances.
+ * cannot represent functions or class instances.
  */
 function isJsonValue(value: unknown, at: ValidationContext, depth: number): boolean {
   if (at.isFull) return false;

@@ -4,19 +4,19 @@ import type { FieldViolation } from "../../../protocol/index.ts";
 const MAX_VIOLATIONS = 100;
 
 /**
- * State of a validation, which consists of the current member path and all violations found. Validation rules
- * collect violations and do not throw.
+ * State of a validation, which consists of the current member path and the violations found so far.
+ * Validation rules collect violations and do not throw.
  */
 export class ValidationContext {
   readonly violations: FieldViolation[] = [];
   readonly #path: string[] = [];
 
-  /** Whether the context contains the maximum number of violations, so that validation can stop. */
+  /** Whether the maximum number of violations has been collected, so that validation can stop. */
   get isFull(): boolean {
     return this.violations.length >= MAX_VIOLATIONS;
   }
 
-  /** Calls `read` while the path includes `step`, which is a member name or an array index. */
+  /** Adds `step` (a member name or an array index) to the current path while `read` runs. */
   withPathSegment(step: string | number, read: () => void): void {
     this.#path.push(typeof step === "number" ? `[${step}]` : `.${step.slice(0, 100)}`);
     read();
@@ -39,7 +39,7 @@ export class ValidationContext {
  */
 export type FieldRule<T> = (value: unknown, at: ValidationContext) => value is T;
 
-/** A rule that `required` creates for a required member. A member with a plain `FieldRule` is optional. */
+/** A rule for a required member, created by `required`. A member with a plain `FieldRule` is optional. */
 export interface RequiredField<T> {
   readonly rule: FieldRule<T>;
 }

@@ -3,8 +3,8 @@ import { type FileHandle, open, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 
 /**
- * New complete lines of a file, with the file position after the last line. The value `"reset"` means that
- * the watched file was replaced or truncated.
+ * New complete lines of a file, and the file position after the last line. The value `"reset"` means that the
+ * watched file was replaced or truncated.
  */
 export type FileFollowEvent =
   | { readonly lines: readonly string[]; readonly position: FileIdAndOffset }
@@ -99,7 +99,7 @@ async function readFileIdentity(path: string): Promise<{ file: string; size: num
   }
 }
 
-/** Reports possible changes of a file after each folder notification and at a fixed interval. */
+/** Reports that a file may have changed, after each folder notification and at a fixed interval. */
 class FileChangeWatcher implements Disposable {
   #pendingChange: PromiseWithResolvers<void> | undefined;
   readonly #timer: NodeJS.Timeout;

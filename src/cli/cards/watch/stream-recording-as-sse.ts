@@ -10,7 +10,7 @@ type FormattedSseEvent = string;
  * Yields the lines of a recording as server-sent events, starting after `lastEventId`. A `lines` event
  * contains decoded lines. A `torn` event contains the number of unreadable lines. A `reset` event restarts
  * the watch page. The event stream contains only the run `runId`, or by default only the first run in the
- * recording. `foreign` is called once for each other run in the recording.
+ * recording. The function calls `foreign` once for each other run in the recording.
  */
 export async function* streamRecordingAsSse(
   file: string,

@@ -10,7 +10,7 @@ interface WatchServerOptions {
   readonly title: string;
   readonly port: number;
   readonly runId?: string;
-  /** Called if the watched file contains lines of another run. The watch page shows only one run. */
+  /** Callback for a watched file that contains lines of another run. The watch page shows only one run. */
   readonly onForeignRun?: (runId: string) => void;
 }
 

@@ -1,0 +1,84 @@
+import type { JsonObject, Part, StreamResponse } from "../protocol/index.ts";
+import type { Artifact } from "../protocol/index.ts";
+import type { AdkEvent, AdkRunner, GenaiPart, SavedFile, SessionKey } from "./adk-structural-types.ts";
+import type { ArtifactAgentEvent } from "./per-run-artifact-merger.ts";
+import { toGenaiPart } from "./part-conversion.ts";
+
+/**
+ * Adds the content of saved files to the events of a run. ADK's event of a call to `saveArtifact` contains only
+ * the name and the version of the file. Without an artifact service, the events are unchanged.
+ */
+export function withSavedFiles(
+  events: AsyncGenerator<AdkEvent, void, undefined>,
+  { artifactService }: AdkRunner,
+  session: SessionKey,
+): AsyncGenerator<AdkEvent, void, undefined> {
+  return artifactService ? addSavedFiles(events, artifactService, session) : events;
+}
+
+async function* addSavedFiles(
+  events: AsyncIterable<AdkEvent>,
+  artifactService: NonNullable<AdkRunner["artifactService"]>,
+  session: SessionKey,
+): AsyncGenerator<AdkEvent, void, undefined> {
+  for await (const event of events) {
+    const saved = Object.entries(event.actions?.artifactDelta ?? {});
+    if (saved.length === 0 || event.partial) {
+      yield event;
+      continue;
+    }
+    const savedFiles: SavedFile[] = [];
+    for (const [filename, version] of saved) {
+      const part = await artifactService.loadArtifact({ ...session, filename, version });
+      if (part) savedFiles.push({ filename, version, part });
+    }
+    yield { ...event, savedFiles };
+  }
+}
+
+/** Converts a saved file to an A2A artifact with the id that ADK for Python also uses. */
+export function savedFileToArtifactEvent(
+  { filename, version }: SavedFile,
+  part: Part,
+  metadata: JsonObject,
+): ArtifactAgentEvent {
+  const artifact = { artifactId: `${filename}_${version}`, name: filename, parts: [part], metadata };
+  return { artifact, lastChunk: true, metadata };
+}
+
+/** A file that a peer has saved, with the id of its artifact. */
+export interface PeerSavedFile {
+  readonly artifactId: string;
+  readonly filename: string;
+  readonly part: GenaiPart;
+}
+
+/** Splits the output of a peer into saved files and the rest of the output. */
+export function splitSavedFiles(response: StreamResponse): {
+  files: PeerSavedFile[];
+  rest: StreamResponse | undefined;
+} {
+  if ("artifactUpdate" in response) {
+    const { artifact, append, lastChunk } = response.artifactUpdate;
+    const file = append || !lastChunk ? undefined : parseSavedFile(artifact);
+    return file ? { files: [file], rest: undefined } : { files: [], rest: response };
+  }
+  if (!("task" in response)) return { files: [], rest: response };
+  const { artifacts = [] } = response.task;
+  const files = artifacts.flatMap((artifact) => parseSavedFile(artifact) ?? []);
+  if (files.length === 0) return { files, rest: response };
+  const others = artifacts.filter((artifact) => !parseSavedFile(artifact));
+  return { files, rest: { task: { ...response.task, artifacts: others } } };
+}
+
+/** Parses an artifact that contains a saved file. Files by URL are not copied. */
+function parseSavedFile({ artifactId, name, parts }: Artifact): PeerSavedFile | undefined {
+  const [part] = parts;
+  if (!name || !part || parts.length > 1 || !("raw" in part || "text" in part)) return undefined;
+  if (!artifactId.startsWith(`${name}_`) || !/^\d+$/.test(artifactId.slice(name.length + 1)))
+    return undefined;
+  // A peer must not reach the files of the user's other sessions, or files outside of the artifact service.
+  const filename = name.replace(/^user:/, "");
+  if (/^[/\\]|[\0\\:]|(^|\/)\.\.?(\/|$)/.test(filename) || filename === "") return undefined;
+  return { artifactId, filename, part: toGenaiPart(part) };
+}

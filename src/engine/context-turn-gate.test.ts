@@ -1,0 +1,163 @@
+import { describe, expect, it } from "vitest";
+import {
+  alice,
+  bob,
+  collectEvents,
+  createEngineFixture,
+  createSendMessageRequest,
+  flushEventLoop,
+  formatTaskEvent,
+  getPromiseErrorReason,
+  getResponseTask,
+  inputRequiredEvent,
+  ScriptedAgent,
+  workingEvent,
+} from "./engine.fixture.ts";
+
+const send = (text: string, more: object = {}): ReturnType<typeof createSendMessageRequest> =>
+  createSendMessageRequest(text, { contextId: "c", ...more });
+
+describe("an agent that queues the turns of a context", () => {
+  const createQueueFixture = (
+    more: object = {},
+    limits: object = {},
+  ): ReturnType<typeof createEngineFixture> =>
+    createEngineFixture({ agent: new ScriptedAgent({ concurrentTurns: "queue", ...more }), limits });
+
+  it("runs one task at a time, in the order of the messages", async () => {
+    const { engine, agent } = createQueueFixture();
+    const answers = ["one", "two", "three"].map((text) => engine.sendMessage(send(text), alice));
+    await flushEventLoop();
+    expect(agent.runs).toHaveLength(1);
+    for (const at of [0, 1, 2]) {
+      const { run } = await agent.waitForRun(at);
+      expect(run.message.parts).toEqual([{ text: ["one", "two", "three"][at] }]);
+      expect(agent.runs).toHaveLength(at + 1);
+      agent.runs[at]?.emit(workingEvent).end();
+      expect(getResponseTask(await answers[at]!).status.state).toBe("TASK_STATE_COMPLETED");
+    }
+  });
+
+  it("creates a waiting task at once, as SUBMITTED", async () => {
+    const { engine, agent } = createQueueFixture();
+    const first = engine.sendMessage(send("one"), alice);
+    await agent.waitForRun(0);
+    const second = await engine.sendStreamingMessage(send("two"), alice);
+    const [opened] = (await second.next()) ?? [];
+    expect(opened && formatTaskEvent(opened.event)).toBe("task SUBMITTED");
+    agent.runs[0]?.end();
+    await first;
+    (await agent.waitForRun(1)).end();
+    expect((await collectEvents(second)).map(({ event }) => formatTaskEvent(event))).toEqual(["COMPLETED"]);
+  });
+
+  it("runs other contexts and other callers at the same time", async () => {
+    const { engine, agent } = createQueueFixture();
+    const answers = [
+      engine.sendMessage(send("one"), alice),
+      engine.sendMessage(send("two"), bob),
+      engine.sendMessage(send("three", { contextId: "d" }), alice),
+    ];
+    for (const at of [0, 1, 2]) await agent.waitForRun(at);
+    expect(agent.runs).toHaveLength(3);
+    for (const run of agent.runs) run.end();
+    await Promise.all(answers);
+  });
+
+  it("starts the next task when a task asks its user", async () => {
+    const { engine, agent } = createQueueFixture();
+    const first = engine.sendMessage(send("one"), alice);
+    const second = engine.sendMessage(send("two"), alice);
+    (await agent.waitForRun(0)).emit(inputRequiredEvent).end();
+    const { id } = getResponseTask(await first);
+    const answer = engine.sendMessage(send("Bonn", { taskId: id }), alice);
+    const { run } = await agent.waitForRun(1);
+    expect(run.message.parts).toEqual([{ text: "two" }]);
+    await flushEventLoop();
+    expect(agent.runs).toHaveLength(2);
+    agent.runs[1]?.end();
+    await second;
+    (await agent.waitForRun(2)).end();
+    expect(getResponseTask(await answer).status.state).toBe("TASK_STATE_COMPLETED");
+  });
+
+  it("cancels a waiting task without a run, and the task behind it still runs", async () => {
+    const { engine, agent } = createQueueFixture();
+    const first = engine.sendMessage(send("one"), alice);
+    const configuration = { returnImmediately: true };
+    const second = getResponseTask(await engine.sendMessage(send("two", { configuration }), alice));
+    const third = engine.sendMessage(send("three"), alice);
+    await flushEventLoop();
+    const canceled = await engine.cancelTask({ id: second.id }, alice);
+    expect(canceled.status.state).toBe("TASK_STATE_CANCELED");
+    expect(agent.runs).toHaveLength(1);
+    agent.runs[0]?.end();
+    await first;
+    const { run } = await agent.waitForRun(1);
+    expect(run.message.parts).toEqual([{ text: "three" }]);
+    agent.runs[1]?.end();
+    await third;
+  });
+
+  it("rejects a message when too many turns of the context wait", async () => {
+    const { engine, agent } = createQueueFixture({}, { queuedTurns: 1 });
+    const answers = ["one", "two"].map((text) => engine.sendMessage(send(text), alice));
+    await flushEventLoop();
+    expect(await getPromiseErrorReason(engine.sendMessage(send("three"), alice))).toBe("RESOURCE_EXHAUSTED");
+    for (const at of [0, 1]) (await agent.waitForRun(at)).end();
+    await Promise.all(answers);
+  });
+
+  it("also queues agents that answer without a task", async () => {
+    const { engine, agent } = createQueueFixture({ respondsWith: "either" });
+    const answers = ["one", "two"].map((text) => engine.sendMessage(send(text), alice));
+    await flushEventLoop();
+    expect(agent.runs).toHaveLength(1);
+    for (const at of [0, 1]) (await agent.waitForRun(at)).emit({ message: { parts: [{ text: "ok" }] } });
+    for (const answer of answers) expect(await answer).toHaveProperty("message");
+  });
+
+  it("fails waiting tasks when the server closes", async () => {
+    const { engine, agent } = createQueueFixture();
+    const answers = ["one", "two"].map((text) => engine.sendMessage(send(text), alice));
+    const { run } = await agent.waitForRun(0);
+    run.signal.addEventListener("abort", () => agent.runs[0]?.end());
+    await engine.close(1000);
+    for (const answer of answers)
+      expect(getResponseTask(await answer).status.state).toBe("TASK_STATE_FAILED");
+    expect(agent.runs).toHaveLength(1);
+  });
+});
+
+describe("an agent that refuses concurrent turns of a context", () => {
+  it("rejects a message while another task of the context runs, and accepts it afterwards", async () => {
+    const { engine, agent } = createEngineFixture({
+      agent: new ScriptedAgent({ concurrentTurns: "refuse" }),
+    });
+    const first = engine.sendMessage(send("one"), alice);
+    await agent.waitForRun(0);
+    await expect(engine.sendMessage(send("two"), alice)).rejects.toMatchObject({
+      reason: "UNSUPPORTED_OPERATION",
+      message: expect.stringContaining(agent.runs[0]?.run.taskId ?? "") as unknown,
+    });
+    const other = engine.sendMessage(send("three", { contextId: "d" }), alice);
+    (await agent.waitForRun(1)).end();
+    await other;
+    agent.runs[0]?.end();
+    await first;
+    const again = engine.sendMessage(send("two"), alice);
+    (await agent.waitForRun(2)).end();
+    expect(getResponseTask(await again).status.state).toBe("TASK_STATE_COMPLETED");
+  });
+});
+
+describe("an agent by default", () => {
+  it("runs the tasks of one context at the same time", async () => {
+    const { engine, agent } = createEngineFixture();
+    const answers = ["one", "two"].map((text) => engine.sendMessage(send(text), alice));
+    for (const at of [0, 1]) await agent.waitForRun(at);
+    expect(agent.runs).toHaveLength(2);
+    for (const run of agent.runs) run.end();
+    await Promise.all(answers);
+  });
+});

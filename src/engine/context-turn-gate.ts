@@ -1,0 +1,69 @@
+import { A2AError } from "../protocol/index.ts";
+import { Deferred } from "../data-structures/index.ts";
+import { getCallerKey, type TaskScope } from "./caller.ts";
+import { createLimitError } from "./engine-limits.ts";
+import type { Turn } from "./turn.ts";
+
+/**
+ * Orders the turns of each context for agents with `concurrentTurns: "queue"` or `"refuse"`. At most one turn
+ * of a context has a running agent. The other turns wait in the order of their messages.
+ */
+export class ContextTurnGate {
+  readonly #mode: "queue" | "refuse";
+  readonly #maxWaitingTurns: number;
+  /** Turns of each busy context. The first turn is running, and the other turns wait. */
+  readonly #turns = new Map<string, { turn: Turn; start: () => void }[]>();
+
+  constructor(mode: "queue" | "refuse", maxWaitingTurns: number) {
+    this.#mode = mode;
+    this.#maxWaitingTurns = maxWaitingTurns;
+  }
+
+  /** Throws if a new turn of the task may not start or wait in the context. */
+  assertAcceptsTurn(scope: TaskScope, contextId: string, taskId: string): void {
+    const turns = this.#turns.get(toContextKey(scope, contextId)) ?? [];
+    const others = turns.filter(({ turn }) => turn.message.taskId !== taskId);
+    if (this.#mode === "refuse") assertNotRefused(others.at(0)?.turn, contextId);
+    else if (others.length > this.#maxWaitingTurns)
+      throw createLimitError(`waiting messages for context ${contextId}`, this.#maxWaitingTurns);
+  }
+
+  /**
+   * Enters a turn into its context. Returns `undefined` if the turn may start immediately. Otherwise, the
+   * returned promise resolves when the turn may start, or when the turn is aborted or ended.
+   */
+  enterTurn(scope: TaskScope, turn: Turn): Promise<void> | undefined {
+    const key = toContextKey(scope, turn.message.contextId ?? "");
+    const turns = this.#turns.get(key) ?? [];
+    this.#turns.set(key, turns);
+    const isFree = turns.length === 0;
+    const started = new Deferred();
+    turns.push({ turn, start: () => started.resolve() });
+    turn.onEnd(() => {
+      started.resolve();
+      this.#leave(key, turn);
+    });
+    if (isFree) return undefined;
+    turn.signal.addEventListener("abort", () => started.resolve(), { once: true });
+    return started.promise;
+  }
+
+  #leave(key: string, turn: Turn): void {
+    const turns = this.#turns.get(key) ?? [];
+    const rest = turns.filter((entry) => entry.turn !== turn);
+    if (rest.length === 0) this.#turns.delete(key);
+    else this.#turns.set(key, rest);
+    rest[0]?.start();
+  }
+}
+
+function toContextKey(scope: TaskScope, contextId: string): string {
+  return `${contextId.length}:${contextId}${getCallerKey(scope)}`;
+}
+
+function assertNotRefused(running: Turn | undefined, contextId: string): void {
+  if (!running) return;
+  const { taskId = "" } = running.message;
+  const text = `Task ${taskId} is running in context ${contextId}, and the agent runs one task at a time in a context; wait for the task, or use another context.`;
+  throw new A2AError("UNSUPPORTED_OPERATION", text, { metadata: { taskId } });
+}

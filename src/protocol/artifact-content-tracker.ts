@@ -1,0 +1,68 @@
+import type { TaskArtifactUpdateEvent } from "./event.ts";
+import { appendPartJoiningText } from "./fold.ts";
+import type { Part } from "./message.ts";
+import type { Task } from "./task.ts";
+
+/** The content of an artifact update that the reader of a stream has not received before. */
+export interface NewArtifactContent {
+  readonly parts: readonly Part[];
+  /**
+   * True if the content continues the artifact's earlier content. False if the content begins an artifact or
+   * replaces different content, and therefore belongs on a new line.
+   */
+  readonly isContinuation: boolean;
+}
+
+/**
+ * Removes repeated content from the artifact updates of a stream, for readers that print content as it
+ * arrives. Many agents repeat the entire artifact in its last update. If an update without `append` starts
+ * with the known content, only the rest is new. If the known content differs, the entire update is new.
+ */
+export class ArtifactContentTracker {
+  readonly #partsByArtifactId = new Map<string, Part[]>();
+
+  /** Marks the artifacts of a task as known, for example those of the snapshot at the start of a stream. */
+  addKnownArtifacts({ artifacts = [] }: Task): void {
+    for (const artifact of artifacts) this.addUpdate({ artifact });
+  }
+
+  /** Adds an artifact update, and returns the content that no earlier update contained. */
+  addUpdate({
+    artifact: { artifactId, parts },
+    append = false,
+  }: Pick<TaskArtifactUpdateEvent, "artifact" | "append">): NewArtifactContent {
+    const known = this.#partsByArtifactId.get(artifactId);
+    if (known && append) {
+      for (const part of parts) appendPartJoiningText(known, part);
+      return { parts, isContinuation: true };
+    }
+    const newParts = known && computeNewParts(known, parts);
+    this.#partsByArtifactId.set(artifactId, parts.slice());
+    return { parts: newParts ?? parts, isContinuation: newParts !== undefined };
+  }
+}
+
+/**
+ * Returns the parts that follow `known` in `whole`, or `undefined` if `whole` does not start with `known`.
+ * Texts are compared without metadata and across the boundaries of adjacent parts.
+ */
+export function computeNewParts(known: readonly Part[], whole: readonly Part[]): Part[] | undefined {
+  const rest = whole.filter((part) => !("text" in part) || part.text !== "");
+  for (const part of known) {
+    let expected = "text" in part ? part.text : undefined;
+    while (expected !== "") {
+      const next = rest.shift();
+      if (!next) return undefined;
+      if (expected === undefined || !("text" in next)) {
+        if (expected !== undefined || JSON.stringify(next) !== JSON.stringify(part)) return undefined;
+        break;
+      }
+      if (expected.startsWith(next.text)) expected = expected.slice(next.text.length);
+      else if (next.text.startsWith(expected)) {
+        rest.unshift({ ...next, text: next.text.slice(expected.length) });
+        expected = "";
+      } else return undefined;
+    }
+  }
+  return rest;
+}
