@@ -21,14 +21,12 @@ interface AgUiAgent {
 }
 
 const [folder = "", url = ""] = process.argv.slice(2);
-const { A2AAgent } = loadInstalledPackage<{ A2AAgent: new (options: object) => AgUiAgent }>(
-  folder,
-  "@ag-ui/a2a",
-);
-const { A2AClient } = loadInstalledPackage<{ A2AClient: new (url: string) => unknown }>(
-  folder,
-  "@a2a-js/sdk/client",
-);
+const { A2AAgent } = loadInstalledPackage(folder, "@ag-ui/a2a") as {
+  A2AAgent: new (options: object) => AgUiAgent;
+};
+const { A2AClient } = loadInstalledPackage(folder, "@a2a-js/sdk/client") as {
+  A2AClient: new (url: string) => unknown;
+};
 
 /** Runs one turn. Returns the text that AG-UI shows, and the A2A events that AG-UI passes on unread. */
 async function runTurn(

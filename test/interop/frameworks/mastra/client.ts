@@ -22,10 +22,9 @@ interface MastraStreamChunk {
 }
 
 const [folder = "", url = "", securedUrl = "", token = ""] = process.argv.slice(2);
-const { A2AAgent } = loadInstalledPackage<{ A2AAgent: new (options: object) => MastraAgent }>(
-  folder,
-  "@mastra/core/a2a",
-);
+const { A2AAgent } = loadInstalledPackage(folder, "@mastra/core/a2a") as {
+  A2AAgent: new (options: object) => MastraAgent;
+};
 const connectTo = (address: string, options: object = {}): MastraAgent =>
   new A2AAgent({ url: `${address}/.well-known/agent-card.json`, ...options });
 
