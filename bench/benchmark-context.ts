@@ -36,7 +36,7 @@ export class BenchmarkContext {
     this.#logProgress = logProgress;
   }
 
-  static async startWithLoadGenerator(
+  static async createAndStartLoadGenerator(
     settings: BenchmarkSettings,
     logProgress: (line: string) => void,
   ): Promise<BenchmarkContext> {

@@ -9,7 +9,7 @@ export interface BenchmarkJob {
 }
 
 /** A job that produces nothing and runs until it is released. */
-export const WAIT_JOB: BenchmarkJob = { kind: "wait", count: 0 };
+export const WAIT_UNTIL_RELEASED_JOB: BenchmarkJob = { kind: "wait", count: 0 };
 
 /**
  * Formats a job as the text of a message.

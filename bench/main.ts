@@ -4,7 +4,7 @@ import { renderTable, type ReportTable } from "./report.ts";
 import { parseCommandLineSettings, USAGE, type BenchmarkSettings, type WorkloadName } from "./settings.ts";
 import { FAULTS_FAIL_BENCHMARK_SYSTEM_PATTERN } from "./systems-under-test.ts";
 import { measureAdkThroughput } from "./workloads/adk.ts";
-import { measureChunks } from "./workloads/long-streams.ts";
+import { measureLongStreams } from "./workloads/long-streams.ts";
 import { measureGrpc } from "./workloads/grpc.ts";
 import { measureIdleSubscribers } from "./workloads/idle-subscribers.ts";
 import { measureSend, measureStreaming } from "./workloads/message-throughput.ts";
@@ -12,7 +12,7 @@ import { measureSend, measureStreaming } from "./workloads/message-throughput.ts
 const WORKLOADS_BY_NAME: Record<WorkloadName, (bench: BenchmarkContext) => Promise<ReportTable[]>> = {
   send: measureSend,
   stream: measureStreaming,
-  chunks: measureChunks,
+  chunks: measureLongStreams,
   grpc: measureGrpc,
   adk: measureAdkThroughput,
   readers: measureIdleSubscribers,
@@ -47,7 +47,7 @@ async function runBenchmark(settings: BenchmarkSettings): Promise<void> {
 
 /** Runs the selected workloads and prints each table as soon as it is complete. */
 async function measureWorkloads(settings: BenchmarkSettings): Promise<ReportTable[]> {
-  const bench = await BenchmarkContext.startWithLoadGenerator(settings, logProgress);
+  const bench = await BenchmarkContext.createAndStartLoadGenerator(settings, logProgress);
   const allTables: ReportTable[] = [];
   try {
     for (const workload of settings.workloads) {

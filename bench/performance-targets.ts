@@ -8,7 +8,7 @@ export interface ThroughputRatios {
 }
 
 /** Throughput ratios of a long stream. */
-export interface ChunkThroughputRatios extends ThroughputRatios {
+export interface LongStreamThroughputRatios extends ThroughputRatios {
   /** Whether `toA2aJs` is only a lower bound. */
   readonly isBound: boolean;
   /** Cost per chunk of the longest stream divided by the cost per chunk of the shortest stream. */
@@ -27,9 +27,9 @@ export const SEND_PERFORMANCE_TARGETS: TargetsBySystem = {
 export const STREAM_PERFORMANCE_TARGETS: TargetsBySystem = {
   "colloquy-memory": defineThroughputTargets(0.5, 5),
 };
-export const CHUNK_PERFORMANCE_TARGETS: TargetsBySystem<ChunkThroughputRatios> = {
-  "colloquy-memory": defineChunkPerformanceTargets(0.4, 100),
-  "colloquy-memory-unmerged": defineChunkPerformanceTargets(0.3, 100),
+export const LONG_STREAM_PERFORMANCE_TARGETS: TargetsBySystem<LongStreamThroughputRatios> = {
+  "colloquy-memory": defineLongStreamPerformanceTargets(0.4, 100),
+  "colloquy-memory-unmerged": defineLongStreamPerformanceTargets(0.3, 100),
 };
 
 /** Ratios of a system in the ADK rows, each to a system with the same method. */
@@ -55,7 +55,7 @@ export const ADK_PERFORMANCE_TARGETS: Readonly<Record<string, (ratios: AdkRatios
 /**
  * Creates the target for the cost of a response in A2A 0.3 relative to 1.0. Each event is translated once.
  */
-export const createV03CostTarget = (cost: number): PerformanceTarget =>
+export const createV03ToV1CostRatioTarget = (cost: number): PerformanceTarget =>
   createMaximumTarget(1.25, cost, "the cost in 1.0");
 
 function defineThroughputTargets(
@@ -68,10 +68,10 @@ function defineThroughputTargets(
   ];
 }
 
-function defineChunkPerformanceTargets(
+function defineLongStreamPerformanceTargets(
   floor: number,
   a2aJs: number,
-): (ratios: ChunkThroughputRatios) => PerformanceTarget[] {
+): (ratios: LongStreamThroughputRatios) => PerformanceTarget[] {
   return ({ toBaseline, toA2aJs, isBound, growth }) => [
     createMinimumTarget(floor, toBaseline, "floor"),
     createMinimumTarget(a2aJs, toA2aJs, "a2a-js", isBound),

@@ -89,7 +89,7 @@ export const SEND_SYSTEMS: readonly SystemName[] = [
   "colloquy-sqlite",
   "a2a-js",
 ];
-export const CHUNK_SYSTEMS: readonly SystemName[] = [
+export const LONG_STREAM_SYSTEMS: readonly SystemName[] = [
   "floor",
   "colloquy-memory",
   "colloquy-memory-unmerged",
@@ -97,7 +97,7 @@ export const CHUNK_SYSTEMS: readonly SystemName[] = [
   "colloquy-sqlite-unmerged",
   "a2a-js",
 ];
-export const STREAM_SYSTEMS: readonly SystemName[] = CHUNK_SYSTEMS;
+export const STREAM_SYSTEMS: readonly SystemName[] = LONG_STREAM_SYSTEMS;
 /** Systems that are also measured in A2A 0.3. */
 export const V0_3_STREAM_SYSTEMS: readonly SystemName[] = ["colloquy-memory", "colloquy-memory-unmerged"];
 export const ADK_SYSTEMS: readonly SystemName[] = [

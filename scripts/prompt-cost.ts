@@ -18,7 +18,7 @@ import {
   mergeSocraticSteps,
   type Paragraph,
 } from "../src/cards/index.ts";
-import { runRole } from "../src/roles/fake-task-context.fixture.ts";
+import { runRoleInFakeTaskContext } from "../src/roles/fake-task-context.fixture.ts";
 import {
   createBaselineAnswerer,
   createPlanner,
@@ -41,7 +41,7 @@ interface TokenTotals {
 const { values } = parseArgs({ options: { data: { type: "string" } } });
 
 /** Counts the input and output tokens of a model. */
-function withModelTokenCounting(model: RoleModel, sums: TokenTotals): RoleModel {
+function withInputAndOutputTokenCounting(model: RoleModel, sums: TokenTotals): RoleModel {
   return {
     ...model,
     async complete(request) {
@@ -59,14 +59,14 @@ interface PromptCostCase<Sample> {
   readonly createModel: (sample: Sample) => RoleModel;
 }
 
-async function measureMeanPromptTokens<Sample extends Gsm8kSample | HotpotQaSample>(
+async function measureMeanCallsAndTokens<Sample extends Gsm8kSample | HotpotQaSample>(
   samples: readonly Sample[],
   { role, createModel }: PromptCostCase<Sample>,
 ): Promise<TokenTotals> {
   const sums: TokenTotals = { calls: 0, input: 0, output: 0 };
   for (const sample of samples) {
-    const model = withModelTokenCounting(createModel(sample), sums);
-    const { reply } = await runRole(role, {
+    const model = withInputAndOutputTokenCounting(createModel(sample), sums);
+    const { reply } = await runRoleInFakeTaskContext(role, {
       task: sample.question,
       dataset: sample.dataset,
       sampleId: sample.id,
@@ -87,16 +87,16 @@ function createHumanSolutionModel(style: "cot" | "direct", solution: string, gol
   );
 }
 
-const createSingleAnswererRole = (style: "cot" | "direct"): Role => createBaselineAnswerer({ style });
+const createBaselineAnswererRole = (style: "cot" | "direct"): Role => createBaselineAnswerer({ style });
 
 function defineGsm8kBaselinePromptCostCase(style: "cot" | "direct"): PromptCostCase<Gsm8kSample> {
   const modelFor = ({ solution, gold }: Gsm8kSample): RoleModel =>
-    createHumanSolutionModel(style, solution.replaceAll(CALCULATOR_ANNOTATION, ""), gold);
-  return { role: createSingleAnswererRole(style), createModel: modelFor };
+    createHumanSolutionModel(style, solution.replaceAll(CALCULATOR_ANNOTATION_PATTERN, ""), gold);
+  return { role: createBaselineAnswererRole(style), createModel: modelFor };
 }
 
 /** Matches calculator annotations such as `<<16-3-4=9>>`. */
-const CALCULATOR_ANNOTATION = /<<[^>]*>>/g;
+const CALCULATOR_ANNOTATION_PATTERN = /<<[^>]*>>/g;
 
 /** Plans the Socratic steps as subtasks, in as many calls as the turn limit allows. */
 function defineGsm8kPlannerPromptCostCase(
@@ -156,7 +156,7 @@ function defineHotpotBaselinePromptCostCase(style: "cot" | "direct"): PromptCost
     const needed = sample.paragraphs.map((paragraph) => getSupportingSentences(sample, paragraph));
     return createHumanSolutionModel(style, needed.filter(Boolean).join(" "), sample.gold);
   };
-  return { role: createSingleAnswererRole(style), createModel: modelFor };
+  return { role: createBaselineAnswererRole(style), createModel: modelFor };
 }
 
 async function printPromptCostTable<Sample extends Gsm8kSample | HotpotQaSample>(
@@ -169,7 +169,7 @@ async function printPromptCostTable<Sample extends Gsm8kSample | HotpotQaSample>
   console.log("|---|---|---|---|---|---|---|");
   const found = new Map<string, TokenTotals>();
   for (const [name, promptCase] of Object.entries(rows))
-    found.set(name, await measureMeanPromptTokens(samples, promptCase));
+    found.set(name, await measureMeanCallsAndTokens(samples, promptCase));
   const cot = found.get("CoT") ?? { calls: 0, input: 0, output: 0 };
   for (const [name, { calls, input, output }] of found) {
     const total = (input + output) / (cot.input + cot.output);

@@ -4,7 +4,11 @@ import { dirname, join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { generateFiles } from "../scripts/docs/main.ts";
 import { listExportedNames } from "../scripts/docs/generated-blocks.ts";
-import { CliProcess, createTempDirectory, runInProcess } from "../src/cli/cli-process.fixture.ts";
+import {
+  CliTestProcess,
+  createTempTestDirectoryWithFiles,
+  runCliInTestProcess,
+} from "../src/cli/cli-test-process.fixture.ts";
 import {
   type CodeBlock,
   parseCodeBlocks,
@@ -116,7 +120,7 @@ describe("the code in the documents", () => {
       allowImportingTsExtensions: true,
     };
     const extended = join(root, "examples/tsconfig.json");
-    const folder = await createTempDirectory({
+    const folder = await createTempTestDirectoryWithFiles({
       "package.json": `{ "type": "module" }`,
       "tsconfig.json": JSON.stringify({ extends: extended, compilerOptions, include: ["."] }),
       "given.d.ts": FRAGMENT_GLOBALS,
@@ -135,7 +139,7 @@ describe("the code in the documents", () => {
       await writeFile(join(folder, name), text);
     }
     const tsc = join(root, "node_modules/typescript/bin/tsc");
-    const { code: exit, out } = await new CliProcess(process.execPath, [tsc, "-p", "."], folder).result;
+    const { code: exit, out } = await new CliTestProcess(process.execPath, [tsc, "-p", "."], folder).result;
     expect({ exit, out }).toEqual({ exit: 0, out: "" });
   });
 });
@@ -177,10 +181,10 @@ describe("the commands and scripts in the documents", () => {
 describe("the pictures in the documents", () => {
   it("match the output of the commands", async () => {
     const drawn = ["cards", "export", "docs/recordings/two-problems.cards.jsonl", "--to"];
-    expect((await runInProcess([...drawn, "svg", "--sample", "gsm8k_11"])).out).toBe(
+    expect((await runCliInTestProcess([...drawn, "svg", "--sample", "gsm8k_11"])).out).toBe(
       readDocument("docs/images/cards-sequence.svg"),
     );
-    expect((await runInProcess([...drawn, "graph-svg"])).out).toBe(
+    expect((await runCliInTestProcess([...drawn, "graph-svg"])).out).toBe(
       readDocument("docs/images/cards-graph.svg"),
     );
   });

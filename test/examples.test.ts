@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
 import {
-  CliProcess,
-  startColloquy,
-  createTempDirectory,
-  startServingProcess,
-} from "../src/cli/cli-process.fixture.ts";
+  CliTestProcess,
+  spawnColloquyForTest,
+  createTempTestDirectoryWithFiles,
+  startServeCommandForTest,
+} from "../src/cli/cli-test-process.fixture.ts";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type DataPart, type Task, getText } from "../src/protocol/index.ts";
@@ -19,10 +19,10 @@ describe("the examples", () => {
     ["19-a2a-js-executor.ts", "a2a-js-executor", "Ada", "Hello, Ada!"],
     ["10-adk-mcp.ts", "adk-mcp", "How many pears are there?", "There are 3."],
   ])("%s can be served", async (file, id, text, answer) => {
-    const cwd = await createTempDirectory({});
-    const server = await startServingProcess(["serve", getExamplePath(file), "--store", "memory"], cwd);
+    const cwd = await createTempTestDirectoryWithFiles({});
+    const server = await startServeCommandForTest(["serve", getExamplePath(file), "--store", "memory"], cwd);
     try {
-      const { out } = await startColloquy(["send", server.agentUrls[id] as string, text], cwd).result;
+      const { out } = await spawnColloquyForTest(["send", server.agentUrls[id] as string, text], cwd).result;
       expect(out).toContain(`${answer}\n`);
     } finally {
       server.process.child.kill("SIGKILL");
@@ -30,16 +30,16 @@ describe("the examples", () => {
   });
 
   it("09-adk-approval.ts continues with an approval after its server was killed", async () => {
-    const cwd = await createTempDirectory({});
+    const cwd = await createTempTestDirectoryWithFiles({});
     const args = [
       "serve",
       getExamplePath("09-adk-approval.ts"),
       "--store",
       `sqlite:${join(cwd, "tasks.db")}`,
     ];
-    const before = await startServingProcess(args, cwd);
+    const before = await startServeCommandForTest(args, cwd);
     const send = async (url: string, ...options: string[]): Promise<Task> => {
-      const { out } = await startColloquy(["send", url, "-o", "json", ...options], cwd).result;
+      const { out } = await spawnColloquyForTest(["send", url, "-o", "json", ...options], cwd).result;
       return (JSON.parse(out) as { task: Task }).task;
     };
     const question = await send(before.agentUrls["adk-approval"] as string, "Refund 80 euros");
@@ -48,7 +48,7 @@ describe("the examples", () => {
     expect(question.status.state).toBe("TASK_STATE_INPUT_REQUIRED");
     const call = question.status.message?.parts[0] as DataPart;
     const { id } = call.data as { id: string };
-    const after = await startServingProcess(args, cwd);
+    const after = await startServeCommandForTest(args, cwd);
     try {
       const answer = JSON.stringify({ id, response: { approved: true } });
       const url = after.agentUrls["adk-approval"] as string;
@@ -109,8 +109,8 @@ describe("the examples", () => {
     ],
     ["04-no-socket.ts", /INPUT_REQUIRED[^]*Which size\?[^]*COMPLETED[^]*Here is your large cake\./],
   ])("%s runs", async (file, output) => {
-    const cwd = await createTempDirectory({});
-    const { code, out } = await new CliProcess(process.execPath, [getExamplePath(file)], cwd).result;
+    const cwd = await createTempTestDirectoryWithFiles({});
+    const { code, out } = await new CliTestProcess(process.execPath, [getExamplePath(file)], cwd).result;
     expect({ code, out }).toEqual({ code: 0, out: expect.stringMatching(output) as string });
   });
 });

@@ -20,7 +20,7 @@ import {
   type SendMessageResponse,
   type StreamResponse as OurEvent,
 } from "../src/protocol/index.ts";
-import { CliProcess, createTempDirectory } from "../src/cli/cli-process.fixture.ts";
+import { CliTestProcess, createTempTestDirectoryWithFiles } from "../src/cli/cli-test-process.fixture.ts";
 import { createOpenAiFacade } from "../src/openai-facade/index.ts";
 import { createServer, toNodeListener, type Server } from "../src/server/index.ts";
 import { STREAM_REQUESTS, createUserMessage } from "./http-bindings.ts";
@@ -345,7 +345,7 @@ describe("the examples of hosts", () => {
     fileURLToPath(new URL(`../examples/hosts/${file}`, import.meta.url));
 
   /** Returns the app's answers under the path of its agents and elsewhere. */
-  async function visit(app: CliProcess): Promise<{ said: string; elsewhere: number }> {
+  async function visit(app: CliTestProcess): Promise<{ said: string; elsewhere: number }> {
     const url = (await app.waitForOutput("/agents\n")).trim();
     const output = getAnswerText(await collect((await connect(url)).stream("Ada")));
     return { said: output, elsewhere: (await fetch(new URL("/elsewhere", url))).status };
@@ -353,9 +353,14 @@ describe("the examples of hosts", () => {
   const visited = { said: expect.stringMatching(/^Hello, Ada!/) as string, elsewhere: 404 };
 
   it.each(["hono.ts", "express.ts", "fastify.ts"])("%s serves agents below a path", async (file) => {
-    const app = new CliProcess(process.execPath, [example(file)], await createTempDirectory({}), {
-      PORT: "0",
-    });
+    const app = new CliTestProcess(
+      process.execPath,
+      [example(file)],
+      await createTempTestDirectoryWithFiles({}),
+      {
+        PORT: "0",
+      },
+    );
     onTestFinished(() => void app.child.kill("SIGKILL"));
     expect(await visit(app)).toEqual(visited);
   });
@@ -371,8 +376,8 @@ describe("the examples of hosts", () => {
         route[request.method]?.(request, { params: Promise.resolve({}) }) ?? new Response(null, { status: 405 });
       const http = createServer(toNodeListener(answer)).listen(0, "127.0.0.1", () =>
         console.log("http://127.0.0.1:" + http.address().port + "/agents"));`;
-    const folder = await createTempDirectory({ "served.mjs": served });
-    const app = new CliProcess(process.execPath, ["served.mjs"], folder);
+    const folder = await createTempTestDirectoryWithFiles({ "served.mjs": served });
+    const app = new CliTestProcess(process.execPath, ["served.mjs"], folder);
     onTestFinished(() => void app.child.kill("SIGKILL"));
     expect(await visit(app)).toEqual(visited);
   });

@@ -1,6 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { findBadNames } from "../scripts/readability/name-rules.ts";
-import { isListOfNames, listDeclaredNames } from "../scripts/readability/list-names-and-sentences.ts";
+import {
+  isListOfNames,
+  listNamesDeclaredInProject,
+} from "../scripts/readability/list-names-and-sentences.ts";
 
 const declare = (
   name: string,
@@ -14,7 +17,7 @@ const declare = (
 
 describe("names", () => {
   it("keep the rules that a program can check", () => {
-    const names = listDeclaredNames();
+    const names = listNamesDeclaredInProject();
     expect(names.length).toBeGreaterThan(5000);
     expect(findBadNames(names)).toEqual([]);
   });

@@ -5,7 +5,11 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { type CliProcess, startColloquy, createTempDirectory } from "../src/cli/cli-process.fixture.ts";
+import {
+  type CliTestProcess,
+  spawnColloquyForTest,
+  createTempTestDirectoryWithFiles,
+} from "../src/cli/cli-test-process.fixture.ts";
 import { fromBase64, getText, type Artifact, type Task } from "../src/protocol/index.ts";
 
 const EXAMPLE_FOLDER = fileURLToPath(new URL("../examples/research", import.meta.url));
@@ -13,7 +17,7 @@ const QUESTION = "What is the difference between MCP and A2A?";
 const PROGRESS = ["Found 7 documents", "Analysis done", "Report generated"];
 
 interface RunningExample {
-  cli: CliProcess;
+  cli: CliTestProcess;
   url: string;
   port: string;
 }
@@ -23,7 +27,7 @@ async function startExample(
   env: Record<string, string> = {},
   port = "0",
 ): Promise<RunningExample> {
-  const cli = startColloquy(["serve", EXAMPLE_FOLDER, "--port", port, "-o", "json"], cwd, env);
+  const cli = spawnColloquyForTest(["serve", EXAMPLE_FOLDER, "--port", port, "-o", "json"], cwd, env);
   onTestFinished(() => void cli.child.kill("SIGKILL"));
   const output = await cli.waitForOutput("Ctrl-C stops it.");
   const { url } = JSON.parse(output.slice(0, output.indexOf("\n}\n") + 3)) as { url: string };
@@ -31,7 +35,8 @@ async function startExample(
 }
 
 async function sendQuestion({ url }: RunningExample, cwd: string, question = QUESTION): Promise<Task> {
-  const { out } = await startColloquy(["send", url, question, "-o", "json", "--history", "20"], cwd).result;
+  const { out } = await spawnColloquyForTest(["send", url, question, "-o", "json", "--history", "20"], cwd)
+    .result;
   return (JSON.parse(out) as { task: Task }).task;
 }
 
@@ -61,7 +66,7 @@ const countOccurrences = (text: string, words: string): number => text.split(wor
 
 describe("examples/research", () => {
   it("answers with citations from its folder, reports progress, and returns the report as text and as a file", async () => {
-    const cwd = await createTempDirectory({});
+    const cwd = await createTempTestDirectoryWithFiles({});
     const task = await sendQuestion(await startExample(cwd), cwd);
     expect(getProgressTexts(task)).toEqual(PROGRESS);
     const found = requireArtifact(task, "results");
@@ -88,9 +93,9 @@ describe("examples/research", () => {
     "continues when its server was killed after %s: the client resumes, and receives the report once [E9, E4]",
     { timeout: 60_000 },
     async (requests) => {
-      const cwd = await createTempDirectory({});
+      const cwd = await createTempTestDirectoryWithFiles({});
       const before = await startExample(cwd, { RESEARCH_PACE_MS: "500" });
-      const client = startColloquy(["send", before.url, QUESTION, "--stream"], cwd);
+      const client = spawnColloquyForTest(["send", before.url, QUESTION, "--stream"], cwd);
       await client.waitForOutput(requests);
       before.cli.child.kill("SIGKILL");
       await before.cli.result;
@@ -105,8 +110,10 @@ describe("examples/research", () => {
         ]);
       }
       const [, id = ""] = /^Task: (.+)$/m.exec(out) ?? [];
-      const got = await startColloquy(["task", "get", after.url, id, "-o", "json", "--history", "20"], cwd)
-        .result;
+      const got = await spawnColloquyForTest(
+        ["task", "get", after.url, id, "-o", "json", "--history", "20"],
+        cwd,
+      ).result;
       const task = (JSON.parse(got.out) as { task?: Task } & Task).task ?? (JSON.parse(got.out) as Task);
       expect(getProgressTexts(task)).toEqual(PROGRESS);
       expect(getReport(task)).toContain("## Sources");
@@ -114,7 +121,7 @@ describe("examples/research", () => {
   );
 
   it("researches in Korean with the guide's keywords, and writes no unrequested report", async () => {
-    const cwd = await createTempDirectory({});
+    const cwd = await createTempTestDirectoryWithFiles({});
     const { url } = await startExample(cwd);
     const rpc = async (method: string, params: object): Promise<Record<string, unknown>> => {
       const body = JSON.stringify({ jsonrpc: "2.0", id: "req_1", method, params });
@@ -147,7 +154,7 @@ describe("examples/research", () => {
   });
 
   it("searches the given folder, reports an empty folder, and exits on request", async () => {
-    const cwd = await createTempDirectory({
+    const cwd = await createTempTestDirectoryWithFiles({
       "tea.md": "# Tea\n\nGreen tea is steeped at eighty degrees for two minutes.",
     });
     const server = await startExample(cwd, { RESEARCH_FOLDER: cwd });
@@ -162,7 +169,7 @@ describe("examples/research", () => {
   });
 
   it("uses a model if configured, and vector search with an embedding model", async () => {
-    const cwd = await createTempDirectory({});
+    const cwd = await createTempTestDirectoryWithFiles({});
     await writeFile(join(cwd, "tea.md"), "# Tea\n\nGreen tea is steeped at eighty degrees.");
     await writeFile(join(cwd, "cats.md"), "# Cats\n\nA cat sleeps sixteen hours a day.");
     const provider = await startOpenAiStub();

@@ -27,12 +27,15 @@ export interface RequestTemplate {
 
 /** Length of every message id. The constant length makes `Content-Length` equal for all requests. */
 export const MESSAGE_ID_LENGTH = 20;
-const RUN_ID = Math.random().toString(36).slice(2, 8).padEnd(6, "0");
+const MESSAGE_ID_RUN_PREFIX = Math.random().toString(36).slice(2, 8).padEnd(6, "0");
 let createdMessageIdCount = 0;
 
 /** Returns a new message id. Servers may treat a message with a known id as a retry. */
 export function createMessageId(): string {
-  return RUN_ID + String(createdMessageIdCount++).padStart(MESSAGE_ID_LENGTH - RUN_ID.length, "0");
+  return (
+    MESSAGE_ID_RUN_PREFIX +
+    String(createdMessageIdCount++).padStart(MESSAGE_ID_LENGTH - MESSAGE_ID_RUN_PREFIX.length, "0")
+  );
 }
 
 /** Returns the next request of a template, with a new message id. */

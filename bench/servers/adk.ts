@@ -49,7 +49,7 @@ export async function startAdkFloorServer(): Promise<StartedSystem> {
       newMessage: { role: "user", parts: message.parts.map(({ text }) => ({ text })) },
       runConfig: { streamingMode: isStreamed ? StreamingMode.SSE : StreamingMode.NONE },
     });
-    await (isStreamed ? writeStream : writeTask)(response, taskId, events);
+    await (isStreamed ? writeTaskEventStreamResponse : writeCompletedTaskResponse)(response, taskId, events);
   }
 
   const server = createServer((request, response) => {
@@ -65,9 +65,9 @@ export async function startAdkFloorServer(): Promise<StartedSystem> {
   return { url: await listenOnFreePort(server) };
 }
 
-const COMPLETED = { state: "TASK_STATE_COMPLETED" };
+const COMPLETED_TASK_STATUS = { state: "TASK_STATE_COMPLETED" };
 
-async function writeTask(
+async function writeCompletedTaskResponse(
   response: ServerResponse,
   taskId: string,
   events: AsyncIterable<Event>,
@@ -75,24 +75,27 @@ async function writeTask(
   let text = "";
   for await (const event of events) text = getEventText(event);
   const artifacts = [{ artifactId: taskId, parts: [{ text }] }];
-  const json = encodeResult({ task: { id: taskId, status: COMPLETED, artifacts } });
+  const json = encodeResultAsJsonRpcResponse({
+    task: { id: taskId, status: COMPLETED_TASK_STATUS, artifacts },
+  });
   response.writeHead(200, { "Content-Type": "application/json", "Content-Length": Buffer.byteLength(json) });
   response.end(json);
 }
 
-async function writeStream(
+async function writeTaskEventStreamResponse(
   response: ServerResponse,
   taskId: string,
   events: AsyncIterable<Event>,
 ): Promise<void> {
   response.writeHead(200, { "Content-Type": "text/event-stream", "Cache-Control": "no-cache" });
-  const write = (result: WireTaskOrUpdate): boolean => response.write(`data: ${encodeResult(result)}\n\n`);
+  const write = (result: WireTaskOrUpdate): boolean =>
+    response.write(`data: ${encodeResultAsJsonRpcResponse(result)}\n\n`);
   write({ task: { id: taskId, status: { state: "TASK_STATE_WORKING" } } });
   for await (const event of events) {
     const artifact = { artifactId: taskId, parts: [{ text: getEventText(event) }] };
     write({ artifactUpdate: { artifact, append: event.partial ?? false } });
   }
-  write({ statusUpdate: { taskId, status: COMPLETED } });
+  write({ statusUpdate: { taskId, status: COMPLETED_TASK_STATUS } });
   response.end();
 }
 
@@ -100,6 +103,6 @@ function getEventText({ content }: Event): string {
   return content?.parts?.map(({ text = "" }) => text).join("") ?? "";
 }
 
-function encodeResult(result: WireTaskOrUpdate): string {
+function encodeResultAsJsonRpcResponse(result: WireTaskOrUpdate): string {
   return JSON.stringify({ jsonrpc: "2.0", id: 1, result });
 }

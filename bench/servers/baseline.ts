@@ -1,6 +1,6 @@
 import { createServer, type ServerResponse } from "node:http";
 import type { StartedSystem, RecordedResponse } from "../system-process-main.ts";
-import { generateJobChunks, WAIT_JOB, yieldToEventLoop } from "../benchmark-job.ts";
+import { generateJobChunks, WAIT_UNTIL_RELEASED_JOB, yieldToEventLoop } from "../benchmark-job.ts";
 import { listenOnFreePort } from "./listen-on-free-port.ts";
 
 /**
@@ -49,5 +49,5 @@ async function writeFrames(response: ServerResponse, recorded: RecordedResponse)
 }
 
 async function waitUntilWaitingJobsReleased(): Promise<void> {
-  for await (const _ of generateJobChunks(WAIT_JOB));
+  for await (const _ of generateJobChunks(WAIT_UNTIL_RELEASED_JOB));
 }

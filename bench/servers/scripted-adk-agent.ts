@@ -1,12 +1,12 @@
 import { BaseLlm, LlmAgent, type BaseLlmConnection, type LlmRequest, type LlmResponse } from "@google/adk";
 import { generateJobChunks } from "../benchmark-job.ts";
-import { SCRIPTED_MODEL_REPLY_JOB, SCRIPTED_MODEL_REPLY_TEXT } from "../scripted-model-reply.ts";
+import { JOB_DEFINING_SCRIPTED_MODEL_REPLY, SCRIPTED_MODEL_REPLY_TEXT } from "../scripted-model-reply.ts";
 
 /** A model that always returns the same text and supports streaming. */
 class ScriptedModel extends BaseLlm {
   async *generateContentAsync(_request: LlmRequest, stream = false): AsyncGenerator<LlmResponse, void> {
     if (stream) {
-      for await (const { text } of generateJobChunks(SCRIPTED_MODEL_REPLY_JOB))
+      for await (const { text } of generateJobChunks(JOB_DEFINING_SCRIPTED_MODEL_REPLY))
         yield { content: { role: "model", parts: [{ text }] }, partial: true };
     }
     yield { content: { role: "model", parts: [{ text: SCRIPTED_MODEL_REPLY_TEXT }] }, turnComplete: true };

@@ -2,7 +2,7 @@ import { requireRunningSystem, type BenchmarkContext } from "../benchmark-contex
 import type { BenchmarkJob } from "../benchmark-job.ts";
 import { createJobRequest, type A2AMethod } from "../load/request-template.ts";
 import { computeMedianRatio, type ReportRow, type ReportTable } from "../report.ts";
-import { SCRIPTED_MODEL_REPLY_JOB, SCRIPTED_MODEL_REPLY_TEXT } from "../scripted-model-reply.ts";
+import { JOB_DEFINING_SCRIPTED_MODEL_REPLY, SCRIPTED_MODEL_REPLY_TEXT } from "../scripted-model-reply.ts";
 import { ADK_PERFORMANCE_TARGETS, type AdkRatios } from "../performance-targets.ts";
 import { ADK_SYSTEMS, type SystemName } from "../systems-under-test.ts";
 import {
@@ -58,7 +58,7 @@ export async function measureAdkThroughput(bench: BenchmarkContext): Promise<Rep
   return [
     {
       workload: "adk",
-      title: `ADK agent, scripted model, ${SCRIPTED_MODEL_REPLY_JOB.count} partials, ${CONCURRENT_TASK_COUNT} at once`,
+      title: `ADK agent, scripted model, ${JOB_DEFINING_SCRIPTED_MODEL_REPLY.count} partials, ${CONCURRENT_TASK_COUNT} at once`,
       columns: [
         { key: "perSecond", title: "tasks/s", format: "rate" },
         { key: "toFloor", title: "× adk-floor", format: "ratio" },

@@ -1,5 +1,5 @@
 import { requireRunningSystem, type BenchmarkContext, type RunningSystem } from "../benchmark-context.ts";
-import { WAIT_JOB } from "../benchmark-job.ts";
+import { WAIT_UNTIL_RELEASED_JOB } from "../benchmark-job.ts";
 import { parseTaskOutcome } from "../load/task-outcome.ts";
 import {
   getBaselineServerUrlPath,
@@ -21,7 +21,7 @@ const WARM_UP_SUBSCRIBERS = 50;
 export async function measureIdleSubscribers(bench: BenchmarkContext): Promise<ReportTable[]> {
   const { subscriberCount } = bench.settings;
   const resultsBySystem = new Map<SystemName, { kb: number; faults: string[] }>();
-  const frames = await recordSubscriptionFrames(bench);
+  const frames = await recordSubscriptionFramesForBaseline(bench);
   for (const name of SUBSCRIBER_SYSTEMS) {
     bench.logProgress(`  ${name}`);
     resultsBySystem.set(
@@ -93,7 +93,7 @@ async function measureMemoryPerSubscriber(
 async function startWaitingTask(bench: BenchmarkContext, { endpoint, name }: RunningSystem): Promise<string> {
   const answer = await bench.loadGenerator.call(
     "sendOnce",
-    createJobRequest(endpoint, "SendMessage", WAIT_JOB, true),
+    createJobRequest(endpoint, "SendMessage", WAIT_UNTIL_RELEASED_JOB, true),
   );
   const { taskId } = parseTaskOutcome(Buffer.from(answer, "latin1"));
   if (!taskId) throw new Error(`${name} started no task`);
@@ -101,7 +101,7 @@ async function startWaitingTask(bench: BenchmarkContext, { endpoint, name }: Run
 }
 
 /** Records the frames of a subscription: the current task and its end. */
-async function recordSubscriptionFrames(bench: BenchmarkContext): Promise<string[]> {
+async function recordSubscriptionFramesForBaseline(bench: BenchmarkContext): Promise<string[]> {
   return bench.runWithStartedSystems([SYSTEM_RECORDED_FOR_BASELINE], async (systems) => {
     const recordedSystem = requireRunningSystem(systems, SYSTEM_RECORDED_FOR_BASELINE);
     const template = createSubscribeRequest(

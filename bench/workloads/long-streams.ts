@@ -14,8 +14,8 @@ import {
   type ReportRow,
   type ReportTable,
 } from "../report.ts";
-import { CHUNK_SYSTEMS, SYSTEM_RECORDED_FOR_BASELINE, type SystemName } from "../systems-under-test.ts";
-import { CHUNK_PERFORMANCE_TARGETS } from "../performance-targets.ts";
+import { LONG_STREAM_SYSTEMS, SYSTEM_RECORDED_FOR_BASELINE, type SystemName } from "../systems-under-test.ts";
+import { LONG_STREAM_PERFORMANCE_TARGETS } from "../performance-targets.ts";
 
 const CHUNK_COUNTS = [500, 2000, 8000] as const;
 const [SMALL, , LARGE] = CHUNK_COUNTS;
@@ -32,19 +32,19 @@ const TABLE_TITLES_BY_JOB_KIND: Record<"turns" | "chunks", string> = {
 };
 
 /** Measures single long streams, which shows whether the cost per chunk grows with the length of the task. */
-export async function measureChunks(bench: BenchmarkContext): Promise<ReportTable[]> {
+export async function measureLongStreams(bench: BenchmarkContext): Promise<ReportTable[]> {
   // A quick run omits the stores that write each chunk to disk, because they are slow.
-  const quickSystems = CHUNK_SYSTEMS.filter((name) => !name.includes("sqlite"));
-  if (bench.settings.quick) return [await measureChunkStreamTable(bench, quickSystems, "turns")];
+  const quickSystems = LONG_STREAM_SYSTEMS.filter((name) => !name.includes("sqlite"));
+  if (bench.settings.quick) return [await measureLongStreamsForReportTable(bench, quickSystems, "turns")];
   // `SLOW_SYSTEM_NAME` is as slow with immediate chunks as with separate turns, so it is measured once.
-  const fastSystems = CHUNK_SYSTEMS.filter((name) => name !== SLOW_SYSTEM_NAME);
+  const fastSystems = LONG_STREAM_SYSTEMS.filter((name) => name !== SLOW_SYSTEM_NAME);
   return [
-    await measureChunkStreamTable(bench, CHUNK_SYSTEMS, "turns"),
-    await measureChunkStreamTable(bench, fastSystems, "chunks"),
+    await measureLongStreamsForReportTable(bench, LONG_STREAM_SYSTEMS, "turns"),
+    await measureLongStreamsForReportTable(bench, fastSystems, "chunks"),
   ];
 }
 
-async function measureChunkStreamTable(
+async function measureLongStreamsForReportTable(
   bench: BenchmarkContext,
   names: readonly SystemName[],
   kind: "turns" | "chunks",
@@ -59,12 +59,12 @@ async function measureChunkStreamTable(
   return {
     workload: "chunks",
     title: `${TABLE_TITLES_BY_JOB_KIND[kind]} (${CHUNK_COUNTS.map((size) => size.toLocaleString("en-US")).join(", ")} chunks of 16 bytes)`,
-    columns: COLUMNS,
-    rows: names.map((subject) => createRow(subject, times, kind)),
+    columns: LONG_STREAM_TABLE_COLUMNS,
+    rows: names.map((subject) => createLongStreamReportRow(subject, times, kind)),
   };
 }
 
-const COLUMNS: readonly ReportColumn[] = [
+const LONG_STREAM_TABLE_COLUMNS: readonly ReportColumn[] = [
   ...CHUNK_COUNTS.map((size): ReportColumn => ({ key: `ms${size}`, title: `${size} ms`, format: "ms" })),
   { key: "perSecond", title: "chunks/s", format: "rate" },
   { key: "toFloor", title: "× floor", format: "ratio" },
@@ -92,7 +92,7 @@ async function measureSystemsInRounds(
   );
   for (const { name } of systems) {
     for (let round = 0; round < 3; round++)
-      await measureChunkStream(
+      await measureSingleLongStream(
         bench,
         requireRunningSystem(systems, name),
         { kind, count: SMALL },
@@ -105,7 +105,7 @@ async function measureSystemsInRounds(
       for (const count of CHUNK_COUNTS) {
         const timings = times.get(system.name)!.get(count)!;
         if (timings[0] && timings[0].durationMs > MAX_REPEATED_STREAM_MS) continue;
-        timings.push(await measureChunkStream(bench, system, { kind, count }, STREAM_TIMEOUT_MS));
+        timings.push(await measureSingleLongStream(bench, system, { kind, count }, STREAM_TIMEOUT_MS));
       }
     }
   }
@@ -121,15 +121,15 @@ async function measureSlowSystemInNewProcesses(
   for (const count of CHUNK_COUNTS) {
     bench.logProgress(`  ${SLOW_SYSTEM_NAME}, ${count} chunks`);
     const timing = bench.runWithStartedSystems([SLOW_SYSTEM_NAME], async ([system]) => {
-      await measureChunkStream(bench, system!, { kind, count: 10 }, STREAM_TIMEOUT_MS);
-      return measureChunkStream(bench, system!, { kind, count }, bench.settings.streamTimeoutMs);
+      await measureSingleLongStream(bench, system!, { kind, count: 10 }, STREAM_TIMEOUT_MS);
+      return measureSingleLongStream(bench, system!, { kind, count }, bench.settings.streamTimeoutMs);
     });
     results.set(count, [await timing]);
   }
   return results;
 }
 
-function measureChunkStream(
+function measureSingleLongStream(
   bench: BenchmarkContext,
   { endpoint }: RunningSystem,
   job: BenchmarkJob,
@@ -142,7 +142,7 @@ function measureChunkStream(
   });
 }
 
-function createRow(subject: SystemName, times: TimingsBySystem, kind: string): ReportRow {
+function createLongStreamReportRow(subject: SystemName, times: TimingsBySystem, kind: string): ReportRow {
   const listTimings = (name: SystemName, count: number): StreamTiming[] => times.get(name)?.get(count) ?? [];
   const listSpeeds = (name: SystemName): number[] =>
     listTimings(name, LARGE).map(({ durationMs }) => (LARGE / durationMs) * 1000);
@@ -178,7 +178,8 @@ function createRow(subject: SystemName, times: TimingsBySystem, kind: string): R
     bounds,
     targets:
       kind === "turns"
-        ? (CHUNK_PERFORMANCE_TARGETS[subject]?.({ toBaseline: toFloor, toA2aJs, isBound, growth }) ?? [])
+        ? (LONG_STREAM_PERFORMANCE_TARGETS[subject]?.({ toBaseline: toFloor, toA2aJs, isBound, growth }) ??
+          [])
         : [],
     checked: CHUNK_COUNTS.flatMap((count) => listTimings(subject, count)).filter(({ hasEnded }) => hasEnded)
       .length,

@@ -10,7 +10,7 @@ import {
   type SystemName,
 } from "../systems-under-test.ts";
 import {
-  createV03CostTarget,
+  createV03ToV1CostRatioTarget,
   SEND_PERFORMANCE_TARGETS,
   STREAM_PERFORMANCE_TARGETS,
   type TargetsBySystem,
@@ -91,7 +91,7 @@ async function measureA2AMethodThroughput(
     );
     if (!v03Systems.includes(name)) return [own];
     const cost = computeMedianRatio(newer.perSecond, results.get(formatV03Label(name))!.perSecond);
-    const row = createRow(formatV03Label(name), () => [createV03CostTarget(cost)]);
+    const row = createRow(formatV03Label(name), () => [createV03ToV1CostRatioTarget(cost)]);
     return [own, { ...row, cells: { ...row.cells, cost } }];
   });
   return [

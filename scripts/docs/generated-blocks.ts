@@ -27,7 +27,7 @@ function renderMembersTable(file: string, name: string): string {
   if (!declared) throw new Error(`${file} does not declare ${name}.`);
   const rows = declared.members.map(
     ({ name, type, comment }) =>
-      `| \`${name}\` | ${escapeCell(formatInlineCode(type))} | ${escapeCell(replaceLinkTagsWithCode(comment))} |`,
+      `| \`${name}\` | ${escapeMarkdownTableCell(formatInlineCode(type))} | ${escapeMarkdownTableCell(replaceLinkTagsWithCode(comment))} |`,
   );
   const head = [`### ${name}`, replaceLinkTagsWithCode(declared.comment)]
     .filter((text) => text !== "")
@@ -42,7 +42,7 @@ function renderFunctionsTable(file: string, names: readonly string[]): string {
   const chosen = names.length === 0 ? all : names.map((name) => all.find((one) => one.name === name));
   const rows = chosen.map((one, index) => {
     if (!one) throw new Error(`${file} does not export a function ${names[index]}.`);
-    return `| ${escapeCell(formatInlineCode(one.declaration.type.replace(/: [\w<>[\], |]+$/, "")))} | ${escapeCell(replaceLinkTagsWithCode(getFirstParagraphWithoutCode(one.declaration.comment)))} |`;
+    return `| ${escapeMarkdownTableCell(formatInlineCode(one.declaration.type.replace(/: [\w<>[\], |]+$/, "")))} | ${escapeMarkdownTableCell(replaceLinkTagsWithCode(getFirstDocstringParagraphWithoutCode(one.declaration.comment)))} |`;
   });
   return `| | |\n|---|---|\n${rows.join("\n")}`;
 }
@@ -61,7 +61,7 @@ function renderErrorsTable(): string {
       );
     const [cause = "", remedy = ""] = about.replaceAll("\n", " ").split(/ To do: /);
     const name = toA2AErrorName(reason as keyof typeof ERROR_MAPPINGS);
-    return `| <a id="${reason.toLowerCase()}"></a>\`${reason}\` \`${name}\` | ${jsonRpc} | ${http} | ${grpc} | ${escapeCell(cause)} | ${escapeCell(remedy)} |`;
+    return `| <a id="${reason.toLowerCase()}"></a>\`${reason}\` \`${name}\` | ${jsonRpc} | ${http} | ${grpc} | ${escapeMarkdownTableCell(cause)} | ${escapeMarkdownTableCell(remedy)} |`;
   });
   const head = "| reason, name | JSON-RPC | HTTP | gRPC | cause | what to do |\n|---|---|---|---|---|---|";
   return `${head}\n${rows.join("\n")}`;
@@ -75,7 +75,7 @@ function renderCliErrorsTable(): string {
     if (!about)
       throw new Error(`${code} has no docstring in src/cli/cli-error.ts. Describe its cause and the remedy.`);
     const [cause = "", remedy = ""] = about.replaceAll("\n", " ").split(/ To do: /);
-    return `| \`${code}\` | ${exit} | ${escapeCell(cause)} | ${escapeCell(remedy)} |`;
+    return `| \`${code}\` | ${exit} | ${escapeMarkdownTableCell(cause)} | ${escapeMarkdownTableCell(remedy)} |`;
   });
   return `| code | exit code | cause | what to do |\n|---|---|---|---|\n${rows.join("\n")}`;
 }
@@ -97,7 +97,7 @@ function renderExportsTables(): string {
       .filter(({ name }, index) => exported.findIndex((other) => other.name === name) === index)
       .map(
         ({ name, declaration: { kind, comment } }) =>
-          `| \`${name}\` | ${kind} | ${escapeCell(getFirstSentence(replaceLinkTagsWithCode(comment)))} |`,
+          `| \`${name}\` | ${kind} | ${escapeMarkdownTableCell(getFirstDocstringSentence(replaceLinkTagsWithCode(comment)))} |`,
       );
     return `## ${entry}\n\n| | | |\n|---|---|---|\n${lines.join("\n")}`;
   });
@@ -131,7 +131,7 @@ function renderGlossary(): string {
     .split("\n");
   const rows = entries.map((line) => {
     const [, word = "", about = ""] = /^- (.+?): (.+)$/.exec(line) ?? [];
-    return `| ${escapeCell(word)} | ${escapeCell(about.charAt(0).toUpperCase() + about.slice(1))} |`;
+    return `| ${escapeMarkdownTableCell(word)} | ${escapeMarkdownTableCell(about.charAt(0).toUpperCase() + about.slice(1))} |`;
   });
   return `| | |\n|---|---|\n${rows.join("\n")}`;
 }
@@ -140,7 +140,7 @@ function formatInlineCode(text: string): string {
   return text === "" ? "" : `\`${text}\``;
 }
 
-function escapeCell(text: string): string {
+function escapeMarkdownTableCell(text: string): string {
   return text.replaceAll("|", "\\|").replaceAll("\n", " ").trim();
 }
 
@@ -148,12 +148,12 @@ function replaceLinkTagsWithCode(about: string): string {
   return about.replaceAll(/\{@link (\w+)\}/g, "`$1`");
 }
 
-function getFirstParagraphWithoutCode(about: string): string {
+function getFirstDocstringParagraphWithoutCode(about: string): string {
   return about.replaceAll(/```[^]*?```/g, "").split("\n\n")[0] ?? "";
 }
 
-function getFirstSentence(about: string): string {
-  const [first = ""] = getFirstParagraphWithoutCode(about)
+function getFirstDocstringSentence(about: string): string {
+  const [first = ""] = getFirstDocstringParagraphWithoutCode(about)
     .replaceAll("\n", " ")
     .split(/(?<=[.:]) (?=[A-Z`])/);
   return first;

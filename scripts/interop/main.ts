@@ -37,9 +37,9 @@ const isChosen = ({ name }: { readonly name: string }): boolean => name.includes
 const expectedFailures = JSON.parse(
   readFileSync(new URL("../../test/interop/expected.json", import.meta.url), "utf8"),
 ) as ExpectedInteropFailure[];
-const results: InteropResult[] = [];
+const allScenarioResults: InteropResult[] = [];
 const skippedPeers: { readonly peer: string; readonly why: string }[] = [];
-let unexpectedCount = 0;
+let unexpectedOutcomeCount = 0;
 
 if (SDK_PEERS.some(isChosen)) {
   const ourServer = createServer(textDrivenAgent, { store: "memory", push: { allowPrivate: true } });
@@ -72,12 +72,16 @@ if (FRAMEWORK_PEERS.some(isChosen)) {
   await servers.close();
 }
 
-if (values.page) writeInteropPage(results, skippedPeers, expectedFailures);
+if (values.page) writeInteropPage(allScenarioResults, skippedPeers, expectedFailures);
 if (values.json)
   console.log(
-    JSON.stringify({ rows: results, skipped: skippedPeers, surprises: unexpectedCount }, undefined, 2),
+    JSON.stringify(
+      { rows: allScenarioResults, skipped: skippedPeers, surprises: unexpectedOutcomeCount },
+      undefined,
+      2,
+    ),
   );
-process.exit(unexpectedCount === 0 ? 0 : 1);
+process.exit(unexpectedOutcomeCount === 0 ? 0 : 1);
 
 async function judgePeer(outcomes: AsyncIterable<InteropResult>): Promise<void> {
   const met: InteropResult[] = [];
@@ -85,11 +89,11 @@ async function judgePeer(outcomes: AsyncIterable<InteropResult>): Promise<void> 
     for await (const outcome of outcomes) met.push(outcome);
   } catch (error) {
     log(`A program of the peer failed: ${error instanceof Error ? error.message : String(error)}`);
-    unexpectedCount += 1;
+    unexpectedOutcomeCount += 1;
   }
-  results.push(...met);
+  allScenarioResults.push(...met);
   for (const line of renderTextTables(met)) log(line);
-  unexpectedCount += countUnexpectedResults(met, expectedFailures, log);
+  unexpectedOutcomeCount += countUnexpectedResults(met, expectedFailures, log);
 }
 
 /** Returns the command of the test agent of an A2A SDK, if the SDK can be installed. */

@@ -1,8 +1,8 @@
-import type { ClientBinding } from "../../src/client/index.ts";
+import type { ClientBindingName } from "../../src/client/index.ts";
 
 /** A combination of binding and protocol version. */
 export interface ProtocolVariant {
-  readonly binding: ClientBinding;
+  readonly binding: ClientBindingName;
   readonly version: "1.0" | "0.3";
 }
 

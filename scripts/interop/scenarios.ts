@@ -98,15 +98,15 @@ const SCENARIOS: Readonly<Record<string, (remote: A2AClient) => Promise<void>>> 
     let id = "";
     for await (const event of remote.stream("wait")) {
       if ("task" in event) ({ id } = event.task);
-      if (getTaskState(event) === "TASK_STATE_WORKING") break;
+      if (findTaskStateInStreamEvent(event) === "TASK_STATE_WORKING") break;
     }
     const subscription = remote.tasks.subscribe(id)[Symbol.asyncIterator]();
     const first = await subscription.next();
-    assert.equal(getTaskState(first.value as StreamResponse), "TASK_STATE_WORKING");
+    assert.equal(findTaskStateInStreamEvent(first.value as StreamResponse), "TASK_STATE_WORKING");
     assert.equal((await remote.tasks.cancel(id)).status.state, "TASK_STATE_CANCELED");
     let last: string | undefined;
     for await (const event of { [Symbol.asyncIterator]: () => subscription })
-      last = getTaskState(event) ?? last;
+      last = findTaskStateInStreamEvent(event) ?? last;
     assert.equal(last, "TASK_STATE_CANCELED");
   },
 
@@ -130,7 +130,7 @@ const SCENARIOS: Readonly<Record<string, (remote: A2AClient) => Promise<void>>> 
       const { id } = requireTask(await remote.send("ask"));
       await remote.tasks.pushConfigs.create(id, { url: hook.url, token: "secret" });
       await remote.send("blue", { taskId: id });
-      await hook.first((event) => getTaskState(event) === "TASK_STATE_COMPLETED");
+      await hook.first((event) => findTaskStateInStreamEvent(event) === "TASK_STATE_COMPLETED");
     } finally {
       hook.close();
     }
@@ -158,7 +158,7 @@ function getAnswerText({ artifacts = [] }: Task): string {
   return artifacts.map(({ parts }) => getText(parts)).join("");
 }
 
-function getTaskState(event: StreamResponse): string | undefined {
+function findTaskStateInStreamEvent(event: StreamResponse): string | undefined {
   if ("task" in event) return event.task.status.state;
   return "statusUpdate" in event ? event.statusUpdate.status.state : undefined;
 }

@@ -10,7 +10,7 @@ export interface ProseSource {
   readonly isPage: boolean;
 }
 
-const PAGES = ["*.md", "docs/**/*.md", "examples/**/README.md", "skills/**/*.md"];
+const PROSE_PAGE_GLOBS = ["*.md", "docs/**/*.md", "examples/**/README.md", "skills/**/*.md"];
 /** Translations, the list of old names, and the changelog of what was called otherwise. */
 const EXCLUDED_PAGE_PATTERN = /^(?:README\.\w+|CHANGELOG|docs\/renames)\.md$/;
 const COMMANDER_HELP_METHODS = new Set([
@@ -23,7 +23,7 @@ const COMMANDER_HELP_METHODS = new Set([
 ]);
 
 export function listProseSources(): ProseSource[] {
-  const pages = [...new Set(PAGES.flatMap((pattern) => globSync(pattern)))].filter(
+  const pages = [...new Set(PROSE_PAGE_GLOBS.flatMap((pattern) => globSync(pattern)))].filter(
     (file) => !EXCLUDED_PAGE_PATTERN.test(file),
   );
   const code = globSync("src/**/*.ts").filter(
@@ -32,7 +32,7 @@ export function listProseSources(): ProseSource[] {
   return [
     ...pages
       .toSorted()
-      .map((file) => ({ file, markdown: blankGenerated(readFileSync(file, "utf8")), isPage: true })),
+      .map((file) => ({ file, markdown: blankGeneratedBlocks(readFileSync(file, "utf8")), isPage: true })),
     ...code.toSorted().map((file) => ({ file, markdown: extractDocstrings(file), isPage: false })),
     ...code
       .filter((file) => file.startsWith("src/cli/"))
@@ -41,8 +41,8 @@ export function listProseSources(): ProseSource[] {
 }
 
 /** Tables made of docstrings are read where they are written. */
-function blankGenerated(page: string): string {
-  return page.replaceAll(/<!-- made of .+? -->[^]*?<!-- end -->/g, blank);
+function blankGeneratedBlocks(page: string): string {
+  return page.replaceAll(/<!-- made of .+? -->[^]*?<!-- end -->/g, replaceTextWithSpaces);
 }
 
 function extractDocstrings(file: string): string {
@@ -53,8 +53,8 @@ function extractDocstrings(file: string): string {
     source,
     docstrings.map(({ start, end }) => [start, end]),
   )
-    .replaceAll(/^ *\/\*\*|\*\/$/gm, blank)
-    .replaceAll(/\/\*\*|\*\//g, blank)
+    .replaceAll(/^ *\/\*\*|\*\/$/gm, replaceTextWithSpaces)
+    .replaceAll(/\/\*\*|\*\//g, replaceTextWithSpaces)
     .replaceAll(/^ *\* ?/gm, "");
 }
 
@@ -79,12 +79,12 @@ function blankOutsideRanges(source: string, ranges: readonly (readonly [number, 
   let out = "";
   let at = 0;
   for (const [start, end] of ranges) {
-    out += blank(source.slice(at, start)) + source.slice(start, end);
+    out += replaceTextWithSpaces(source.slice(at, start)) + source.slice(start, end);
     at = end;
   }
-  return out + blank(source.slice(at));
+  return out + replaceTextWithSpaces(source.slice(at));
 }
 
-function blank(text: string): string {
+function replaceTextWithSpaces(text: string): string {
   return text.replaceAll(/[^\n]/g, " ");
 }

@@ -4,7 +4,7 @@
  */
 import { createHash } from "node:crypto";
 import { parseArgs } from "node:util";
-import { listDeclaredNames, listProseSentences } from "./list-names-and-sentences.ts";
+import { listNamesDeclaredInProject, listProseSentencesInProject } from "./list-names-and-sentences.ts";
 
 const { values } = parseArgs({
   options: {
@@ -32,8 +32,8 @@ function drawSample<T>(population: readonly T[], subject: string, keyOf: (one: T
     .map(({ one }) => one);
 }
 
-const declaredNames = listDeclaredNames();
-const proseSentences = listProseSentences();
+const declaredNames = listNamesDeclaredInProject();
+const proseSentences = listProseSentencesInProject();
 console.log(
   `seed ${readingTestSeed}: from ${declaredNames.length} names and ${proseSentences.length} sentences\n\nNames`,
 );

@@ -20,24 +20,24 @@ const SOURCE_GLOBS = ["src/**/*.ts", "bench/**/*.ts", "scripts/**/*.ts"];
 const PAGE_GLOBS = ["*.md", "docs/**/*.md", "examples/**/README.md", "skills/**/*.md"];
 const TRANSLATED_PAGE_PATTERN = /^README\.\w+\.md$/;
 /** Pages with old names and old wording. */
-const PAGES_WITH_OLD_WORDING: ReadonlySet<string> = new Set(["CHANGELOG.md", "docs/renames.md"]);
+const PAGES_EXEMPT_FOR_OLD_WORDING: ReadonlySet<string> = new Set(["CHANGELOG.md", "docs/renames.md"]);
 
 /** Module-level declarations, methods of classes and interfaces, and files: without tests, but with their fixtures. */
-export function listDeclaredNames(): DeclaredName[] {
+export function listNamesDeclaredInProject(): DeclaredName[] {
   return listSourceFiles()
     .filter((file) => !file.endsWith(".test.ts"))
     .flatMap((file) => {
       const folder = dirname(file);
       const base = file.slice(folder.length + 1);
       const { program } = parseSourceFile(file);
-      const declared = (program.body as unknown as SyntaxNode[]).flatMap(listDeclarations);
+      const declared = (program.body as unknown as SyntaxNode[]).flatMap(listNamesDeclaredInStatement);
       const names = [...declared, { name: base, kind: "file" }];
       return names.map((one) => ({ ...one, folder, file }));
     })
     .filter(({ name }) => name !== "index.ts" && name !== "main.ts" && name !== "index.ts");
 }
 
-function listDeclarations(statement: SyntaxNode): { name: string; kind: string }[] {
+function listNamesDeclaredInStatement(statement: SyntaxNode): { name: string; kind: string }[] {
   const node = isSyntaxNode(statement["declaration"]) ? statement["declaration"] : statement;
   if (node.type === "VariableDeclaration")
     return (node["declarations"] as SyntaxNode[]).flatMap(({ id }) => {
@@ -73,9 +73,9 @@ function findSyntaxNodeName(node: unknown): string | undefined {
 }
 
 /** Sentences of at least four words. What is generated from docstrings is counted where it is written. */
-export function listProseSentences(): Sentence[] {
+export function listProseSentencesInProject(): Sentence[] {
   const pages = PAGE_GLOBS.flatMap((pattern) => globSync(pattern)).filter(
-    (file) => !TRANSLATED_PAGE_PATTERN.test(file) && !PAGES_WITH_OLD_WORDING.has(file),
+    (file) => !TRANSLATED_PAGE_PATTERN.test(file) && !PAGES_EXEMPT_FOR_OLD_WORDING.has(file),
   );
   const fromPages = [...new Set(pages)].toSorted().flatMap((file) =>
     splitIntoSentences(extractPageProse(readFileSync(file, "utf8")))

@@ -6,7 +6,7 @@ import { globSync, readFileSync } from "node:fs";
 import { walkNodes } from "../../test/syntax-tree.ts";
 
 const TEST_FILE_PATTERN = /\.(test|contract|fixture)\.ts$/;
-const GENERATED_FILE_NAME = "page-bundle.ts";
+const GENERATED_PAGE_BUNDLE_FILE_NAME = "page-bundle.ts";
 const STATEMENT_TYPE_PATTERN =
   /^(?!Block|TSModuleBlock)\w*Statement$|^(?:Import|Export\w*|Variable|Function|Class|TSInterface|TSTypeAlias)Declaration$/;
 
@@ -38,7 +38,7 @@ function countFilesStatementsAndLines(files: readonly string[]): StatementAndLin
 }
 
 const countedSourceFiles = globSync("src/**/*.ts").filter(
-  (file) => !TEST_FILE_PATTERN.test(file) && !file.endsWith(GENERATED_FILE_NAME),
+  (file) => !TEST_FILE_PATTERN.test(file) && !file.endsWith(GENERATED_PAGE_BUNDLE_FILE_NAME),
 );
 const sourceFilesByFolder = Object.groupBy(
   countedSourceFiles,

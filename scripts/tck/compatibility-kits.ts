@@ -28,7 +28,7 @@ interface V1KitRunSettings {
 }
 
 /** The kit for 1.0 was written for revision 1.0.0, so its differences from 1.0.1 are expected failures. */
-const V1_RUNS: readonly V1KitRunSettings[] = [
+const V1_KIT_RUNS: readonly V1KitRunSettings[] = [
   { name: "1.0.0", description: "revision 1.0.0, all bindings", flags: ["--spec-revision", "1.0.0"] },
   { name: "1.0.1", description: "revision 1.0.1, all bindings", flags: ["--spec-revision", "1.0.1"] },
   {
@@ -56,7 +56,7 @@ const v1CompatibilityKit: CompatibilityKit = {
   testFolder: "tests/compatibility",
   pythonModules: "pytest, httpx, grpc, jsonschema, jinja2, gherkin",
   pipArguments: "-e .",
-  runs: V1_RUNS.map(({ name, description, flags, pytestFilter = [] }) => ({
+  runs: V1_KIT_RUNS.map(({ name, description, flags, pytestFilter = [] }) => ({
     name,
     description: description,
     sutFlags: ["--card", "v1", ...flags],
@@ -74,7 +74,7 @@ const v1CompatibilityKit: CompatibilityKit = {
  * The test selections of the kit's own run_tck.py: the mandatory tests for each transport. Tests of JSON-RPC
  * itself run only over JSON-RPC.
  */
-const MANDATORY_TESTS = {
+const V03_MANDATORY_TESTS_BY_TRANSPORT = {
   jsonrpc: ["tests/mandatory/", "-m", "mandatory_jsonrpc or mandatory_protocol"],
   rest: ["tests/mandatory/protocol/", "-m", "mandatory_protocol"],
   grpc: ["tests/mandatory/protocol/", "-m", "mandatory_protocol"],
@@ -87,7 +87,7 @@ const v03CompatibilityKit: CompatibilityKit = {
   pythonModules:
     "pytest, pytest_asyncio, httpx, grpc, grpc_tools, requests, responses, deepdiff, jsonschema, dotenv, yaml, OpenSSL",
   pipArguments: "-r requirements.txt",
-  runs: Object.entries(MANDATORY_TESTS).flatMap(([transport, mandatory]) =>
+  runs: Object.entries(V03_MANDATORY_TESTS_BY_TRANSPORT).flatMap(([transport, mandatory]) =>
     [
       { category: "mandatory", tests: mandatory },
       { category: "capabilities", tests: ["tests/optional/capabilities/"] },

@@ -15,7 +15,7 @@ import { parseArgs } from "node:util";
 import { countUnexpectedOutcomes, type ExpectedFailure } from "./count-unexpected-outcomes.ts";
 import { parseJunitReport } from "./junit-report.ts";
 import { COMPATIBILITY_KITS, type CompatibilityKit, type KitRun } from "./compatibility-kits.ts";
-import { repositoryRoot, withSut } from "./with-agent-under-test.ts";
+import { repositoryRoot, withAgentUnderTest } from "./with-agent-under-test.ts";
 
 const USAGE =
   "usage: npm run tck -- --v1.0 PATH --v0.3 PATH [--python PATH] [--store memory|sqlite:FILE] [--only TEXT]";
@@ -45,16 +45,16 @@ if (!chosenKitRunNames.some((name) => name.includes(commandLineOptions.only)))
     `--only ${commandLineOptions.only} matches no run. Available runs: ${chosenKitRunNames.join(", ")}`,
   );
 
-let unexpectedCount = 0;
+let unexpectedOutcomeCount = 0;
 for (const { kit, place } of chosenKits) {
   const python = await findPython(kit, place);
   const file = join(repositoryRoot, `test/tck/expected-${kit.version}.json`);
   const expected = JSON.parse(readFileSync(file, "utf8")) as ExpectedFailure[];
   for (const run of kit.runs.filter(({ name }) => name.includes(commandLineOptions.only))) {
-    unexpectedCount += await runKit(kit, run, { kitFolder: place, python, expected });
+    unexpectedOutcomeCount += await runKit(kit, run, { kitFolder: place, python, expected });
   }
 }
-process.exit(unexpectedCount === 0 ? 0 : 1);
+process.exit(unexpectedOutcomeCount === 0 ? 0 : 1);
 
 function readOptions(): { python?: string; store: string; only: string } & Partial<
   Record<`v${CompatibilityKit["version"]}`, string>
@@ -97,7 +97,7 @@ async function runKit(
     ...run.sutFlags,
   ];
   try {
-    await withSut(flags, async (url) => {
+    await withAgentUnderTest(flags, async (url) => {
       console.log(`A2A TCK ${kit.version} against ${url}: ${run.description} (several minutes) …`);
       const args = ["-m", "pytest", "-p", "no:cacheprovider", `--junit-xml=${report}`];
       const pytest = spawn(python, [...args, ...run.getPytestArguments(url, folder)], {

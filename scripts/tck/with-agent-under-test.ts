@@ -5,7 +5,10 @@ import { fileURLToPath } from "node:url";
 export const repositoryRoot: string = fileURLToPath(new URL("../..", import.meta.url));
 
 /** Starts the agent under test with the given flags, and runs `work` with its URL. */
-export async function withSut<T>(flags: readonly string[], work: (url: string) => Promise<T>): Promise<T> {
+export async function withAgentUnderTest<T>(
+  flags: readonly string[],
+  work: (url: string) => Promise<T>,
+): Promise<T> {
   const sut = spawn(process.execPath, ["test/sut/main.ts", "--port", "0", ...flags], {
     cwd: repositoryRoot,
     stdio: ["ignore", "pipe", "inherit"],

@@ -59,7 +59,7 @@ export function defineAdapterContract(name: string, framework: SampleAgents): vo
       const task = await requireTask(collect(reported()));
       expect(task.status.state).toBe("TASK_STATE_COMPLETED");
       expect(chunks.filter((chunk) => chunk !== "")).toEqual(["One ", "two ", "three."]);
-      expect(getTaskAnswerText(task)).toBe("One two three.");
+      expect(getArtifactTextWithoutReasoning(task)).toBe("One two three.");
       expect(await remote.tasks.get(task.id)).toEqual(task);
       expect(seen).toEqual([]);
     });
@@ -102,7 +102,7 @@ export function defineAdapterContract(name: string, framework: SampleAgents): vo
         collect(remote.tasks.subscribe(id)).catch(() => remote.tasks.get(id).then((task) => ({ task }))),
       );
       expect(task.status.state).toBe("TASK_STATE_COMPLETED");
-      expect(getTaskAnswerText(task)).toBe("first second");
+      expect(getArtifactTextWithoutReasoning(task)).toBe("first second");
     });
 
     it("hides the error from the caller and reports it to the observer", async () => {
@@ -135,14 +135,18 @@ export function defineAdapterContract(name: string, framework: SampleAgents): vo
       const second = await requireTask(remote.send("green", { contextId: first.contextId }));
       const other = await requireTask(remote.send("blue"));
       expect(second.id).not.toBe(first.id);
-      expect([first, second, other].map(getTaskAnswerText)).toEqual(["red", "red | green", "blue"]);
+      expect([first, second, other].map(getArtifactTextWithoutReasoning)).toEqual([
+        "red",
+        "red | green",
+        "blue",
+      ]);
     });
 
     it("receives files and data", async () => {
       const remote = await connectToAgent(framework.createEchoAgent());
       const image = file(new Uint8Array([1, 2, 3]), { mediaType: "image/png" });
       const task = await requireTask(remote.send([text("look"), image, data({ n: 1 })]));
-      expect(getTaskAnswerText(task)).toBe('text:look file:image/png:AQID data:{"n":1}');
+      expect(getArtifactTextWithoutReasoning(task)).toBe('text:look file:image/png:AQID data:{"n":1}');
     });
 
     it.skipIf(!framework.createAskingAgent)("asks a question and continues with the answer", async () => {
@@ -152,7 +156,7 @@ export function defineAdapterContract(name: string, framework: SampleAgents): vo
       expect(getText(asked.status.message?.parts ?? [])).toBe("Which city?");
       const reported = await requireTask(remote.send("Seoul", { taskId: asked.id }));
       expect(reported.status.state).toBe("TASK_STATE_COMPLETED");
-      expect(getTaskAnswerText(reported)).toBe("Sunny in Seoul");
+      expect(getArtifactTextWithoutReasoning(reported)).toBe("Sunny in Seoul");
     });
   });
 }
@@ -164,7 +168,7 @@ export async function requireTask(answer: Promise<{ task: Task } | object>): Pro
 }
 
 /** Returns the text of a task's artifacts, without reasoning. */
-export function getTaskAnswerText({ artifacts = [] }: Task): string {
+export function getArtifactTextWithoutReasoning({ artifacts = [] }: Task): string {
   return artifacts
     .flatMap(({ parts }) => parts.filter(({ metadata }) => metadata?.["thought"] !== true))
     .map((part) => getText([part]))

@@ -2,7 +2,7 @@ import type { Agent, AgentDescription, Run } from "../engine/index.ts";
 import { assertValidAgentCard, getText, type Message, type Task } from "../protocol/index.ts";
 import type { AgentYield } from "./agent-yield.ts";
 import { AgentEventIterator } from "./agent-event-iterator.ts";
-import { withPartsInAcceptedOutputModes } from "./parts-in-accepted-output-modes.ts";
+import { convertUnacceptedDataPartsToText } from "./convert-unaccepted-data-parts-to-text.ts";
 
 /**
  * The input of an agent's generator for one turn, including the text of the message and the task's history.
@@ -67,8 +67,8 @@ export function agent(
     ...agentOptions,
     describe: () => completeCard,
     execute: (run) =>
-      withPartsInAcceptedOutputModes(
-        new AgentEventIterator(run, work(new GeneratorTurn(run)), artifacts),
+      convertUnacceptedDataPartsToText(
+        new AgentEventIterator(run, work(new RunBackedTurn(run)), artifacts),
         run,
       ),
   };
@@ -92,7 +92,7 @@ function completeDescription(details: AgentDescription): AgentDescription {
  * Delegates to the run through getters, because some values, such as a copy of the task, are created on
  * access.
  */
-class GeneratorTurn implements Turn {
+class RunBackedTurn implements Turn {
   readonly #run: Run;
 
   constructor(run: Run) {

@@ -5,10 +5,10 @@ import type { Part, Task } from "../protocol/index.ts";
 import { describeAdkAgent, type AdkCardOptions } from "./describe-adk-agent.ts";
 import { isStatusEvent, type RunHooks, applyRunHooksToEvents } from "./run-hooks.ts";
 import { checkPendingCallAnswers } from "./pending-function-calls.ts";
-import { readStateDelta, toAdkMetadataKey } from "./adk-event-metadata.ts";
+import { decodeAllowedStateDelta, toAdkMetadataKey } from "./adk-event-metadata.ts";
 import { toGenaiPart } from "./part-conversion.ts";
 import { RunEventProcessor, type RunEventProcessorOptions } from "./run-event-processor.ts";
-import { type RunStartResult, RunStream } from "./run-stream.ts";
+import { type StartedRunOrOutcome, RunStream } from "./run-stream.ts";
 import { cancelRemoteTasksOfCanceledTask } from "./remote/cancel-remote-tasks-of-canceled-task.ts";
 import { registerRunContext, type AdkRunContext } from "./adk-run-context.ts";
 import { IdleRunFlusher } from "./idle-run-flusher.ts";
@@ -116,7 +116,7 @@ async function startRun(
   makeRunner: () => Promise<AdkRunner>,
   openSession: SessionOpener,
   options: AdkAgentOptions,
-): Promise<RunStartResult> {
+): Promise<StartedRunOrOutcome> {
   const runner = await makeRunner();
   const defaultSession = deriveSessionKey(runner.appName, run.contextId, run.caller);
   const runContext = registerRunContext(run);
@@ -203,7 +203,7 @@ function buildRunRequest(
     },
     abortSignal: run.signal,
   };
-  const stateDelta = readStateDelta(run.metadata, receiveState);
+  const stateDelta = decodeAllowedStateDelta(run.metadata, receiveState);
   if (stateDelta) request.stateDelta = stateDelta;
   if (Object.keys(run.metadata).length > 0) request.customMetadata = { a2a_metadata: run.metadata };
   return request;

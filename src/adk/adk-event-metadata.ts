@@ -129,12 +129,12 @@ export function clearActionsMetadata(metadata: JsonObject): JsonObject {
 }
 
 /** An action that a remote peer may request from local ADK agents. */
-export type PeerRequestedAction = "escalate" | "skipSummarization" | "transferToAgent";
+export type PeerRequestedAdkEventAction = "escalate" | "skipSummarization" | "transferToAgent";
 
 /** Effects that a peer may have on local ADK agents. */
 export interface PeerPermissions {
   /** Actions that the peer may request. Default: `escalate` and `skipSummarization`. */
-  readonly allowedActions?: readonly PeerRequestedAction[];
+  readonly allowedActions?: readonly PeerRequestedAdkEventAction[];
   /** Keys of the session state that the peer may set. Default: none. */
   readonly stateKeys?: readonly string[];
 }
@@ -189,7 +189,7 @@ function fromActionsMetadata(
   { allowedActions = ["escalate", "skipSummarization"], stateKeys = [] }: PeerPermissions,
 ): AdkEventActions | undefined {
   const object = decodeActionsObject(metadata) ?? {};
-  const isAllowed = (action: PeerRequestedAction): boolean => allowedActions.includes(action);
+  const isAllowed = (action: PeerRequestedAdkEventAction): boolean => allowedActions.includes(action);
   const actions: AdkEventActions = {};
   const isEscalation = metadata[ESCALATE_KEY] === true || object["escalate"] === true;
   if (isEscalation && isAllowed("escalate")) actions.escalate = true;
@@ -198,7 +198,7 @@ function fromActionsMetadata(
   const transfer = metadata[TRANSFER_KEY] ?? object["transferToAgent"] ?? object["transfer_to_agent"];
   if (typeof transfer === "string" && transfer !== "" && isAllowed("transferToAgent"))
     actions.transferToAgent = transfer;
-  const stateDelta = readStateDelta(metadata, stateKeys);
+  const stateDelta = decodeAllowedStateDelta(metadata, stateKeys);
   if (stateDelta) actions.stateDelta = stateDelta;
   return Object.keys(actions).length > 0 ? actions : undefined;
 }
@@ -209,7 +209,7 @@ export function toStateMetadata(stateDelta: JsonObject): JsonObject {
 }
 
 /** Returns the allowed values of the session state in A2A metadata, or `undefined` if there are no such values. */
-export function readStateDelta(
+export function decodeAllowedStateDelta(
   metadata: JsonObject | undefined,
   allowedKeys: readonly string[],
 ): JsonObject | undefined {

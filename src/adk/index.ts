@@ -19,7 +19,7 @@ export {
   toEventMetadata,
   fromEventMetadata,
   type PeerPermissions,
-  type PeerRequestedAction,
+  type PeerRequestedAdkEventAction,
   toSessionKeyMetadata,
 } from "./adk-event-metadata.ts";
 export { RemoteAgent, type RemoteAgentOptions, type RemoteRequest } from "./remote/remote-agent.ts";

@@ -111,7 +111,7 @@ function toA2aPartContent(part: GenaiPart, isLongRunning: (id: string) => boolea
   if (part.inlineData) return fromInlineData(part.inlineData);
   if (!part.fileData) return undefined;
   const { fileUri = "", mimeType, displayName } = part.fileData;
-  return setA2aFileMetadata({ url: fileUri }, mimeType, displayName);
+  return setFilenameAndMediaTypeOnA2aPart({ url: fileUri }, mimeType, displayName);
 }
 
 /**
@@ -141,10 +141,10 @@ function fromInlineData(blob: NonNullable<GenaiPart["inlineData"]>): Part {
       }
     }
   }
-  return setA2aFileMetadata({ raw: blob.data ?? "" }, blob.mimeType, blob.displayName);
+  return setFilenameAndMediaTypeOnA2aPart({ raw: blob.data ?? "" }, blob.mimeType, blob.displayName);
 }
 
-function setA2aFileMetadata<P extends Part>(
+function setFilenameAndMediaTypeOnA2aPart<P extends Part>(
   part: P,
   mediaType: string | undefined,
   filename: string | undefined,
@@ -187,8 +187,8 @@ export function toGenaiPart(part: Part): GenaiPart {
 
 function toGenaiPartContent(part: Part): GenaiPart {
   if ("text" in part) return { text: part.text };
-  if ("raw" in part) return { inlineData: withGenaiFileMetadata({ data: part.raw }, part) };
-  if ("url" in part) return { fileData: withGenaiFileMetadata({ fileUri: part.url }, part) };
+  if ("raw" in part) return { inlineData: withGenaiMimeTypeAndDisplayName({ data: part.raw }, part) };
+  if ("url" in part) return { fileData: withGenaiMimeTypeAndDisplayName({ fileUri: part.url }, part) };
   const type = part.metadata?.[DATA_PART_TYPE_KEY];
   if (isJsonObject(part.data)) {
     if (type === "unknown" && hasOnlyUnknownMembers(part.data)) return { ...part.data };
@@ -200,7 +200,7 @@ function toGenaiPartContent(part: Part): GenaiPart {
   return { inlineData: { data: toBase64(new TextEncoder().encode(wrapped)), mimeType: "text/plain" } };
 }
 
-function withGenaiFileMetadata<F extends object>(file: F, { mediaType, filename }: Part): F {
+function withGenaiMimeTypeAndDisplayName<F extends object>(file: F, { mediaType, filename }: Part): F {
   return {
     ...file,
     ...(mediaType && { mimeType: mediaType }),

@@ -25,7 +25,7 @@ export class PendingFunctionCalls {
   }
 
   /** Returns true if a part may belong to a long-running call. */
-  get hasCallIds(): boolean {
+  get hasLongRunningCallIds(): boolean {
     return this.#callIds !== undefined;
   }
 
@@ -107,7 +107,7 @@ export function checkPendingCallAnswers(
     } else if (
       call.name === CONFIRMATION_CALL_NAME &&
       !allowRemoteToolConfirmation &&
-      !isPeerQuestion(call)
+      !isConfirmationOfPeerQuestion(call)
     ) {
       problems.push(
         `confirmation_not_allowed: function call ID "${id}" can only be confirmed where the agent runs`,
@@ -137,7 +137,7 @@ export function checkPendingCallAnswers(
  * Returns true if a confirmation request contains the question of a remote agent that is used as a tool. The
  * answer is the result of that agent's call. It does not permit a tool of this server.
  */
-function isPeerQuestion({ args }: AdkFunctionCall): boolean {
+function isConfirmationOfPeerQuestion({ args }: AdkFunctionCall): boolean {
   const { toolConfirmation } = (args ?? {}) as { toolConfirmation?: { payload?: object } };
   return toolConfirmation?.payload !== undefined && PEER_CALLS_MEMBER in toolConfirmation.payload;
 }

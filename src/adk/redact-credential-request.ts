@@ -13,7 +13,7 @@ interface AllowedCredentialMembers {
  * Members of a credential that a user needs in order to sign in. The bridge removes all other members of
  * the credential, for example the client secret.
  */
-const ALLOWED_CREDENTIAL_REQUEST_MEMBERS: AllowedCredentialMembers = {
+const CREDENTIAL_REQUEST_MEMBERS_FOR_CALLER: AllowedCredentialMembers = {
   functionCallId: true,
   authConfig: {
     authScheme: true,
@@ -41,7 +41,7 @@ const ALLOWED_CREDENTIAL_REQUEST_MEMBERS: AllowedCredentialMembers = {
 export function redactCredentialRequest(call: JsonObject): JsonObject {
   const { args } = call;
   return isJsonObject(args)
-    ? { ...call, args: pickAllowedCredentialMembers(args, ALLOWED_CREDENTIAL_REQUEST_MEMBERS) }
+    ? { ...call, args: pickAllowedCredentialMembers(args, CREDENTIAL_REQUEST_MEMBERS_FOR_CALLER) }
     : call;
 }
 

@@ -286,7 +286,7 @@ export class RunEventProcessor {
   /** Returns the parts of an event that become content of an artifact. */
   #extractArtifactParts(event: AdkEvent): Part[] {
     let parts = event.content?.parts;
-    if (this.#pendingCalls.hasCallIds)
+    if (this.#pendingCalls.hasLongRunningCallIds)
       parts = parts?.filter((part) => !this.#pendingCalls.collectCallOrResponsePart(part));
     if (event.content || event.output === undefined || event.output === null) {
       const { toA2aPart } = this.#options;

@@ -25,7 +25,7 @@ export interface RunHooks {
     event: AgentEvent,
     source: AdkEvent | undefined,
     run: Run,
-  ) => OnEventResult | Promise<OnEventResult>;
+  ) => OnEventHookResult | Promise<OnEventHookResult>;
   /**
    * Hook that runs once for the final status of a turn, which may be a request for input. The hook also runs
    * if `onEvent` throws. The hook may return another status.
@@ -33,7 +33,7 @@ export interface RunHooks {
   afterRun?: (status: StatusEvent, run: Run) => StatusEvent | undefined | Promise<StatusEvent | undefined>;
 }
 
-type OnEventResult = AgentEvent | readonly AgentEvent[] | null | undefined;
+type OnEventHookResult = AgentEvent | readonly AgentEvent[] | null | undefined;
 
 export function isStatusEvent(value: AdkRunRequest | StatusEvent): value is StatusEvent {
   return "status" in value;

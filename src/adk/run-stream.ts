@@ -4,7 +4,7 @@ import type { FlushableRun, IdleRunFlusher } from "./idle-run-flusher.ts";
 import type { AdkEvent } from "./adk-structural-types.ts";
 
 /** A started run, or the result of a run that could not start. */
-export type RunStartResult = { readonly processor: RunEventProcessor } & (
+export type StartedRunOrOutcome = { readonly processor: RunEventProcessor } & (
   | { readonly firstEvent: AgentEvent; readonly events: AsyncGenerator<AdkEvent, void, undefined> }
   | { readonly outcome: RunOutcome }
 );
@@ -23,7 +23,7 @@ const ITERATION_DONE: IteratorReturnResult<undefined> = { done: true, value: und
 export class RunStream implements AsyncIterator<AgentEvent, undefined>, FlushableRun {
   slot = -1;
   isIdle = false;
-  readonly #startRun: () => Promise<RunStartResult>;
+  readonly #startRun: () => Promise<StartedRunOrOutcome>;
   readonly #signal: AbortSignal;
   readonly #idleFlusher: IdleRunFlusher;
   readonly #queue: AgentEvent[] = [];
@@ -35,7 +35,11 @@ export class RunStream implements AsyncIterator<AgentEvent, undefined>, Flushabl
   #hasEnded = false;
   #pendingError: Error | undefined;
 
-  constructor(startRun: () => Promise<RunStartResult>, signal: AbortSignal, idleFlusher: IdleRunFlusher) {
+  constructor(
+    startRun: () => Promise<StartedRunOrOutcome>,
+    signal: AbortSignal,
+    idleFlusher: IdleRunFlusher,
+  ) {
     this.#startRun = startRun;
     this.#signal = signal;
     this.#idleFlusher = idleFlusher;

@@ -11,7 +11,7 @@ import {
   type TaskEvent,
 } from "../protocol/index.ts";
 
-export interface RecordedTurn {
+export interface RecordedTestTurn {
   events: AgentEvent[];
   states: string[];
   /** Parts of all artifact chunks, in order, without the parts that a last chunk repeats. */
@@ -41,14 +41,14 @@ export class TaskHarness {
   async send(
     content: string | Part[],
     more: Partial<Run> & { onEvent?: (event: AgentEvent) => void } = {},
-  ): Promise<RecordedTurn> {
+  ): Promise<RecordedTestTurn> {
     const parts = typeof content === "string" ? [{ text: content }] : content;
     const message: Message = { messageId: `m${++this.#messageCount}`, role: "ROLE_USER", parts };
     // As in the engine, the task already contains the message of the turn.
     this.#applyEvent({ message });
     const task = this.task;
     const tracker = new ArtifactContentTracker();
-    const turn: RecordedTurn = { events: [], states: [], chunkParts: [] };
+    const turn: RecordedTestTurn = { events: [], states: [], chunkParts: [] };
     const run: Run = {
       taskId: task.id,
       contextId: task.contextId,

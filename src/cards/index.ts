@@ -74,7 +74,7 @@ export {
   createRecorder,
   decodeMessageCardArray,
   decodeRecording,
-  type AnswerEvidenceSource,
+  type AnswerSourceKind,
   listCardsInSpecificationFormat,
   createMemorySink,
   mergeRecordings,
@@ -109,7 +109,7 @@ export {
   type RunReport,
   buildRunReport,
   type RunReportOptions,
-  toScoredRun,
+  convertRecordingToScoredRun,
   type ScoredRun,
   computeAccuracyPerThousandTokens,
   computeSpecificationFormulaStatistics,
@@ -170,19 +170,19 @@ export { ParagraphRanker } from "./retrieval/index.ts";
 // Used by other folders only. No package entry exports these names.
 export {
   findCardInCancelMetadata,
-  type CardRoutingMetadata,
-  decodeCardRoutingMetadata,
+  type CardRelayAndTraceMetadata,
+  decodeCardRelayAndTraceMetadata,
   isTraceparent,
-  MAX_HOPS,
+  MAX_PROBLEM_FORWARDS,
   createChildTraceparent,
   encodeCardInCancelMetadata,
-  encodeCardRoutingMetadata,
+  encodeCardRelayAndTraceMetadata,
 } from "./a2a/index.ts";
 export { truncateText } from "./message-card/index.ts";
 export { renderLiveHtmlReport } from "./html/index.ts";
 export {
   batchPlanSteps,
-  getOraclePlanAnswer,
+  getLastOraclePlanStepAnswer,
   createOraclePlan,
   type OraclePlanStep,
   formatNumberWithoutExponent,
@@ -191,7 +191,7 @@ export {
   decodeRecordLine,
   collectScoredSampleIds,
   computeCardTransitTimes,
-  parseRecordLineObject,
+  decodeRecordLineFromJsonValue,
   formatCardListFileName,
 } from "./recording/index.ts";
 export { tokenizeWords } from "./retrieval/index.ts";

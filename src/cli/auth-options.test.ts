@@ -3,10 +3,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import {
-  buildAgentCard,
-  startRecordingServer,
-  sendJsonResponse,
-} from "../client/recording-server.fixture.ts";
+  buildTestAgentCard,
+  startRequestRecordingTestServer,
+  sendTestJsonResponse,
+} from "../client/request-recording-test-server.fixture.ts";
 import { FakeOidcProvider } from "../keys/fake-oidc-provider.fixture.ts";
 import {
   apiKeys,
@@ -18,7 +18,7 @@ import {
   oauth2,
 } from "../server/auth/index.ts";
 import { AuthTestServer } from "../server/auth/auth-test-server.fixture.ts";
-import { runInProcess } from "./cli-process.fixture.ts";
+import { runCliInTestProcess } from "./cli-test-process.fixture.ts";
 
 let guarded: AuthTestServer | undefined;
 afterEach(async () => guarded?.[Symbol.asyncDispose]());
@@ -29,7 +29,7 @@ async function fetchCallerName(
   ...options: string[]
 ): Promise<{ code: number | null; out: string; err: string }> {
   guarded = await AuthTestServer.start(scheme);
-  return runInProcess(["send", guarded.url, "Who am I?", ...options]);
+  return runCliInTestProcess(["send", guarded.url, "Who am I?", ...options]);
 }
 
 const TOKEN = "token-of-ada-0123456789";
@@ -89,25 +89,27 @@ describe("credentials on the command line are sent as the card requires", () => 
   it("not over clear text, unless --allow-clear-text is passed", async () => {
     const folder = await mkdtemp(join(tmpdir(), "colloquy-"));
     const file = join(folder, "card.json");
-    const agent = await startRecordingServer((response) => sendJsonResponse(response, {}, 500));
+    const agent = await startRequestRecordingTestServer((response) =>
+      sendTestJsonResponse(response, {}, 500),
+    );
     // A non-loopback address of this machine.
-    await writeFile(file, JSON.stringify(buildAgentCard(agent.url.replace("127.0.0.1", "0.0.0.0"))));
+    await writeFile(file, JSON.stringify(buildTestAgentCard(agent.url.replace("127.0.0.1", "0.0.0.0"))));
     const send = ["send", file, "hi", "--bearer", TOKEN];
-    const refused = await runInProcess(send);
+    const refused = await runCliInTestProcess(send);
     expect(refused.code).not.toBe(0);
     expect(refused.err).toContain("--allow-clear-text");
     expect(agent.seen).toEqual([]);
-    await runInProcess([...send, "--allow-clear-text"]);
+    await runCliInTestProcess([...send, "--allow-clear-text"]);
     expect(agent.seen[0]?.headers.authorization).toBe(`Bearer ${TOKEN}`);
     await rm(folder, { recursive: true });
   });
 
   it("for a card that requires authentication, too", async () => {
-    const closed = await startRecordingServer((response, { headers }) => {
+    const closed = await startRequestRecordingTestServer((response, { headers }) => {
       const isKnown = headers.authorization === `Bearer ${TOKEN}`;
-      sendJsonResponse(response, isKnown ? buildAgentCard(closed.url) : {}, isKnown ? 200 : 401);
+      sendTestJsonResponse(response, isKnown ? buildTestAgentCard(closed.url) : {}, isKnown ? 200 : 401);
     });
-    expect((await runInProcess(["card", "get", closed.url, "--bearer", TOKEN])).code).toBe(0);
-    expect((await runInProcess(["card", "get", closed.url])).code).toBe(4);
+    expect((await runCliInTestProcess(["card", "get", closed.url, "--bearer", TOKEN])).code).toBe(0);
+    expect((await runCliInTestProcess(["card", "get", closed.url])).code).toBe(4);
   });
 });

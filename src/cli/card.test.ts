@@ -1,23 +1,28 @@
 import { generateKeyPairSync } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { agent } from "../adapters/index.ts";
-import { createSigningKeyPair, generateSigningKey, type JWK } from "../keys/index.ts";
+import { importSigningKeyPair, generateSigningKey, type JWK } from "../keys/index.ts";
 import { createServer, type Server } from "../server/index.ts";
-import { createTempDirectory, runInProcess, type ProcessResult } from "./cli-process.fixture.ts";
+import {
+  createTempTestDirectoryWithFiles,
+  runCliInTestProcess,
+  type CliTestProcessResult,
+} from "./cli-test-process.fixture.ts";
 
 let server: Server;
 let url: string;
 let cwd: string;
 let key: JWK;
 
-const runCardCommand = (...words: string[]): Promise<ProcessResult> => runInProcess(["card", ...words]);
+const runCardCommand = (...words: string[]): Promise<CliTestProcessResult> =>
+  runCliInTestProcess(["card", ...words]);
 
 beforeAll(async () => {
   key = await generateSigningKey();
-  const { publicKey } = await createSigningKeyPair({ privateKey: key });
-  const { publicKey: other } = await createSigningKeyPair({ privateKey: await generateSigningKey() });
+  const { publicKey } = await importSigningKeyPair({ privateKey: key });
+  const { publicKey: other } = await importSigningKeyPair({ privateKey: await generateSigningKey() });
   const { privateKey } = generateKeyPairSync("ed25519");
-  cwd = await createTempDirectory({
+  cwd = await createTempTestDirectoryWithFiles({
     "private.json": JSON.stringify(key),
     "public.json": JSON.stringify(publicKey),
     "others.json": JSON.stringify({ keys: [other] }),
@@ -44,7 +49,7 @@ describe("card get", () => {
       code: 0,
       out: expect.stringContaining("strict") as string,
     });
-    const sent = await runInProcess(["send", url, "hello"]);
+    const sent = await runCliInTestProcess(["send", url, "hello"]);
     expect(sent).toMatchObject({
       code: 1,
       err: expect.stringContaining("pass --extension with its URI") as string,
@@ -93,7 +98,7 @@ describe("card verify", () => {
 describe("card sign", () => {
   it("adds a valid signature to a card file [A-44, A-45]", async () => {
     const { out: card } = await runCardCommand("get", url, "-o", "json");
-    const files = await createTempDirectory({ "card.json": card });
+    const files = await createTempTestDirectoryWithFiles({ "card.json": card });
     const words = [
       "--key",
       `${cwd}/private.pem`,
@@ -114,7 +119,7 @@ describe("card sign", () => {
       jku: "https://a.example/jwks",
       kid: "pem",
     });
-    const again = await createTempDirectory({ "card.json": out });
+    const again = await createTempTestDirectoryWithFiles({ "card.json": out });
     expect((await runCardCommand("verify", `${again}/card.json`, "--key", `${cwd}/public.json`)).code).toBe(
       0,
     );
@@ -137,7 +142,7 @@ describe("card validate", () => {
     const card = JSON.parse((await runCardCommand("get", url, "-o", "json")).out) as { skills: object[] };
     const [skill] = card.skills;
     const wrong = { ...card, description: "", iconUrl: "icon.png", skills: [skill, skill] };
-    const files = await createTempDirectory({ "card.json": JSON.stringify(wrong) });
+    const files = await createTempTestDirectoryWithFiles({ "card.json": JSON.stringify(wrong) });
     const { code, err } = await runCardCommand("validate", `${files}/card.json`);
     expect(code).toBe(1);
     expect(err).toContain("\n  description must not be empty");

@@ -3,14 +3,14 @@ import { runInNewContext } from "node:vm";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import type { ListTasksResponse, SendMessageResponse, StreamResponse, Task } from "../protocol/index.ts";
 import {
-  startColloquy,
-  createTempDirectory,
-  runInProcess,
-  runShellLine,
-  startServingProcess,
-  type ProcessResult,
-  type ServingProcess,
-} from "./cli-process.fixture.ts";
+  spawnColloquyForTest,
+  createTempTestDirectoryWithFiles,
+  runCliInTestProcess,
+  spawnShellCommandForTest,
+  startServeCommandForTest,
+  type CliTestProcessResult,
+  type ServingCliTestProcess,
+} from "./cli-test-process.fixture.ts";
 
 const AGENTS = `
 import { agent, artifact, data, failed, inputRequired, reply, status } from "colloquy";
@@ -36,12 +36,12 @@ export const rootAgent = agent(
 );`;
 
 let cwd: string;
-let server: ServingProcess;
+let server: ServingCliTestProcess;
 let parrot: string;
 
 beforeAll(async () => {
-  cwd = await createTempDirectory({ "parrot.ts": AGENTS, "tools.ts": "export const x = 1;" });
-  server = await startServingProcess(["serve", ".", "--store", "memory"], cwd);
+  cwd = await createTempTestDirectoryWithFiles({ "parrot.ts": AGENTS, "tools.ts": "export const x = 1;" });
+  server = await startServeCommandForTest(["serve", ".", "--store", "memory"], cwd);
   parrot = server.agentUrls["parrot"] as string;
 });
 
@@ -50,8 +50,8 @@ afterAll(async () => {
   await server.process.result;
 });
 
-function runInDirectory(...args: string[]): Promise<ProcessResult> {
-  return runInProcess(args);
+function runInDirectory(...args: string[]): Promise<CliTestProcessResult> {
+  return runCliInTestProcess(args);
 }
 
 async function runJson<T>(...args: string[]): Promise<T> {
@@ -70,10 +70,12 @@ describe("serve", () => {
     expect(server.banner).toContain("Does what it is told");
     expect(server.banner).toContain("tools.ts: exports no agent (only x)");
     const lines = server.banner.split("\n");
-    const send = await runShellLine(lines.find((line) => line.includes(" send ")) ?? "false", cwd).result;
+    const send = await spawnShellCommandForTest(lines.find((line) => line.includes(" send ")) ?? "false", cwd)
+      .result;
     expect(send).toMatchObject({ code: 0, err: "" });
     expect(send.out).toContain("You said: Hello!");
-    const curl = await runShellLine(lines.find((line) => line.includes("curl")) ?? "false", cwd).result;
+    const curl = await spawnShellCommandForTest(lines.find((line) => line.includes("curl")) ?? "false", cwd)
+      .result;
     expect(curl.out).toContain('"TASK_STATE_COMPLETED"');
   });
 
@@ -91,7 +93,7 @@ describe("serve", () => {
     );
     expect(strict).toMatchObject({ code: 1, out: "" });
     expect(strict.err).toContain(`Port ${port} is in use`);
-    const other = startColloquy(["serve", ".", "--store", "memory", "--port", port], cwd);
+    const other = spawnColloquyForTest(["serve", ".", "--store", "memory", "--port", port], cwd);
     await other.waitForOutput(`Port ${port} is in use; using `);
     await other.waitForOutput("Ctrl-C stops it.");
     other.child.kill("SIGTERM");
@@ -110,7 +112,7 @@ describe("serve", () => {
   });
 
   it("serves a command", async () => {
-    const shout = await startServingProcess(
+    const shout = await startServeCommandForTest(
       ["serve", "--exec", "tr a-z A-Z", "--name", "shout", "--store", "memory"],
       cwd,
     );
@@ -121,11 +123,11 @@ describe("serve", () => {
   });
 
   it("exits on request, even if agents left timers open", async () => {
-    const open = await createTempDirectory({
+    const open = await createTempTestDirectoryWithFiles({
       "agent.mjs": `setInterval(() => {}, 1000);
         export default async function* idle() { yield "Hello"; }`,
     });
-    const idle = await startServingProcess(["serve", "agent.mjs", "--store", "memory"], open);
+    const idle = await startServeCommandForTest(["serve", "agent.mjs", "--store", "memory"], open);
     idle.process.child.kill("SIGTERM");
     expect((await idle.process.result).code).toBe(0);
   });
@@ -142,7 +144,7 @@ describe("serve", () => {
       "--grpc-port",
       "0",
     ];
-    const both = await startServingProcess(args, cwd);
+    const both = await startServeCommandForTest(args, cwd);
     expect(both.banner).toMatch(/over gRPC, too: 127\.0\.0\.1:\d+\n/);
     const { out } = await runInDirectory(
       "send",
@@ -176,7 +178,7 @@ describe("serve", () => {
       [["--openai"], 200],
       [[], 404],
     ] as const) {
-      const { process, url, banner } = await startServingProcess([...shout, ...flags], cwd);
+      const { process, url, banner } = await startServeCommandForTest([...shout, ...flags], cwd);
       expect(banner.includes(`as models of OpenAI's API, too: ${url}/v1\n`)).toBe(status === 200);
       expect(banner.includes(`"openai": "${url}/v1"`)).toBe(status === 200);
       expect((await fetch(`${url}/v1/models`)).status).toBe(status);
@@ -203,9 +205,9 @@ describe("serve", () => {
 
   it("keeps stdout for its single document, even if agents print", async () => {
     const chatty = `console.log("loaded"); export default async function* () { yield "hi"; }`;
-    const directory = await createTempDirectory({ "chatty.mjs": chatty });
+    const directory = await createTempTestDirectoryWithFiles({ "chatty.mjs": chatty });
     const args = ["serve", "chatty.mjs", "--store", "memory", "--port", "0", "-o", "json"];
-    const cli = startColloquy(args, directory);
+    const cli = spawnColloquyForTest(args, directory);
     await cli.waitForOutput("Ctrl-C stops it.");
     cli.child.kill("SIGINT");
     const { out, err } = await cli.result;
@@ -214,9 +216,9 @@ describe("serve", () => {
   });
 
   it("names the process that holds the lock on its store file", async () => {
-    const directory = await createTempDirectory({});
+    const directory = await createTempTestDirectoryWithFiles({});
     const args = ["serve", "--exec", "cat", "--store", `sqlite:${directory}/tasks.db`];
-    const first = await startServingProcess(args, directory);
+    const first = await startServeCommandForTest(args, directory);
     const { code, err } = await runInDirectory(...args, "--port", "0");
     expect(code).toBe(1);
     expect(err).toContain(`is in use by process ${first.process.child.pid}; stop that process`);
@@ -271,11 +273,11 @@ describe("send", () => {
   });
 
   it("stops at a question, and prints the command that answers it", async () => {
-    const question = await startColloquy(["send", parrot, "ask"], cwd).result;
+    const question = await spawnColloquyForTest(["send", parrot, "ask"], cwd).result;
     expect(question.code).toBe(0);
     expect(question.out).toContain("State: TASK_STATE_INPUT_REQUIRED\nMessage: ROLE_AGENT\nWhich city?\n");
     const resume = /hint: (.+ send .+ --task-id .+) "<your answer>"/.exec(question.err)?.[1] ?? "";
-    const answered = await runShellLine(`${resume} Seoul`, cwd).result;
+    const answered = await spawnShellCommandForTest(`${resume} Seoul`, cwd).result;
     expect(answered.out).toContain("State: TASK_STATE_COMPLETED\nArtifact: answer\nYou said: Seoul\n");
   });
 
@@ -300,12 +302,12 @@ describe("send", () => {
   });
 
   it("does not cancel the task on Ctrl-C, and prints how to continue", async () => {
-    const cli = startColloquy(["send", parrot, "wait", "--stream"], cwd);
+    const cli = spawnColloquyForTest(["send", parrot, "wait", "--stream"], cwd);
     await cli.waitForOutput("waiting");
     cli.child.kill("SIGINT");
     const { code, err } = await cli.result;
     expect(code).toBe(130);
-    const resume = runShellLine(/the task continues: (.+)/.exec(err)?.[1] ?? "false", cwd);
+    const resume = spawnShellCommandForTest(/the task continues: (.+)/.exec(err)?.[1] ?? "false", cwd);
     await resume.waitForOutput("State: TASK_STATE_WORKING");
     resume.child.kill("SIGKILL");
   });
@@ -316,8 +318,11 @@ describe("task", () => {
     const { id } = await runForTask("wait", "--async");
     const listed = await runJson<ListTasksResponse>("task", "list", parrot, "--state", "working");
     expect(listed.tasks.map((task) => task.id)).toContain(id);
-    const follower = startColloquy(["task", "subscribe", parrot, id], cwd);
-    const waiter = startColloquy(["task", "get", parrot, id, "--wait", "--poll-interval", "100ms"], cwd);
+    const follower = spawnColloquyForTest(["task", "subscribe", parrot, id], cwd);
+    const waiter = spawnColloquyForTest(
+      ["task", "get", parrot, id, "--wait", "--poll-interval", "100ms"],
+      cwd,
+    );
     await follower.waitForOutput("waiting");
     const canceled = await runInDirectory("task", "cancel", parrot, id);
     expect(canceled).toMatchObject({
@@ -356,7 +361,8 @@ describe("task", () => {
 
 describe("card get", () => {
   it("shows the card, also of an agent set in the environment", async () => {
-    const { code, out } = await startColloquy(["card", "get"], cwd, { A2ACLI_AGENT_CARD: parrot }).result;
+    const { code, out } = await spawnColloquyForTest(["card", "get"], cwd, { A2ACLI_AGENT_CARD: parrot })
+      .result;
     expect(code).toBe(0);
     expect(out).toContain("Name: parrot\n");
     expect(out).toContain(`Interface: JSONRPC 1.0 ${parrot}\n`);
@@ -370,7 +376,7 @@ describe("card get", () => {
 describe("an agent given as a card file", () => {
   it("works like an agent given as a URL", async () => {
     const { out } = await runInDirectory("card", "get", parrot, "-o", "json");
-    const directory = await createTempDirectory({ "card.json": out, "broken.json": "{}" });
+    const directory = await createTempTestDirectoryWithFiles({ "card.json": out, "broken.json": "{}" });
     const file = `${directory}/card.json`;
     expect((await runInDirectory("send", "-a", file, "hi")).out).toContain("You said: hi\n");
     expect((await runInDirectory("send", `file://${file}`, "hi")).out).toContain("You said: hi\n");

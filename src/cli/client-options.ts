@@ -1,5 +1,5 @@
 import { InvalidArgumentError, Option, type Command } from "commander";
-import type { ClientBinding } from "../client/index.ts";
+import type { ClientBindingName } from "../client/index.ts";
 import type { JsonObject } from "../protocol/index.ts";
 import type { OutputFormat } from "./output-writer.ts";
 
@@ -16,7 +16,7 @@ export interface ClientOptions {
   oauthIssuer?: string;
   extension?: string[];
   svcParam?: string[];
-  transport?: ClientBinding[];
+  transport?: ClientBindingName[];
   a2aVersion?: "1.0" | "0.3";
   insecure?: boolean;
   allowClearText?: boolean;
@@ -25,7 +25,7 @@ export interface ClientOptions {
   debug?: boolean;
 }
 
-const BINDINGS_BY_NAME: Record<string, ClientBinding> = {
+const BINDINGS_BY_NAME: Record<string, ClientBindingName> = {
   jsonrpc: "JSONRPC",
   "http+json": "HTTP+JSON",
   rest: "HTTP+JSON",
@@ -168,7 +168,7 @@ function appendCommaList(text: string, previous: string[] | undefined): string[]
   return [...(previous ?? []), ...text.split(",").map((one) => one.trim())];
 }
 
-function appendBindings(text: string, previous: ClientBinding[] = []): ClientBinding[] {
+function appendBindings(text: string, previous: ClientBindingName[] = []): ClientBindingName[] {
   return [
     ...previous,
     ...appendCommaList(text, undefined).map((name) => {

@@ -21,7 +21,7 @@ interface CommandGroup {
 export type CommandTable = Readonly<Record<string, CommandEntry | CommandGroup>>;
 
 /** Commands that load the modules of all other commands. */
-export const COMMANDS_THAT_LOAD_ALL: ReadonlySet<string> = new Set(["completion", "config"]);
+export const COMMANDS_LOADING_ALL_COMMAND_MODULES: ReadonlySet<string> = new Set(["completion", "config"]);
 
 /**
  * All commands. To add a command, create a file with a `create…Command` function and add the command to
@@ -153,6 +153,6 @@ export const COMMANDS: CommandTable = {
   },
   info: {
     description: "Print plugin metadata for the official a2a CLI.",
-    loadFactory: async () => (await import("./plugin-metadata.ts")).createPluginMetadataCommand,
+    loadFactory: async () => (await import("./a2a-cli-plugin-info.ts")).createA2aCliPluginInfoCommand,
   },
 };

@@ -1,20 +1,20 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
-  startColloquy,
-  createTempDirectory,
-  runInProcess,
-  runShellLine,
-  startServingProcess,
-  type ServingProcess,
-} from "./cli-process.fixture.ts";
+  spawnColloquyForTest,
+  createTempTestDirectoryWithFiles,
+  runCliInTestProcess,
+  spawnShellCommandForTest,
+  startServeCommandForTest,
+  type ServingCliTestProcess,
+} from "./cli-test-process.fixture.ts";
 
 let cwd: string;
-let demo: ServingProcess;
+let demo: ServingCliTestProcess;
 let assistant: string;
 let writer: string;
 
 async function startDemo(): Promise<void> {
-  demo = await startServingProcess(["demo"], cwd);
+  demo = await startServeCommandForTest(["demo"], cwd);
   assistant = demo.agentUrls["assistant"] as string;
   writer = demo.agentUrls["writer"] as string;
 }
@@ -25,7 +25,7 @@ async function killDemo(): Promise<void> {
 }
 
 beforeAll(async () => {
-  cwd = await createTempDirectory({});
+  cwd = await createTempTestDirectoryWithFiles({});
   await startDemo();
 });
 
@@ -34,7 +34,7 @@ afterAll(killDemo);
 describe("the demo", () => {
   it("runs without an API key, and its assistant uses its tools", async () => {
     expect(demo.banner).toContain("Model: scripted, because no key is set.");
-    const { out } = await runInProcess([
+    const { out } = await runCliInTestProcess([
       "send",
       assistant,
       "What is 12.5% of 80, and 10 km in miles?",
@@ -54,37 +54,44 @@ describe("the demo", () => {
 6. PLANNER       ← [RESULT]  CONTROLLER
 `);
     const line = /# a planner and a solver.*\n(.+)/.exec(demo.banner)?.[1] ?? "false";
-    const { out } = await runShellLine(line, cwd).result;
+    const { out } = await spawnShellCommandForTest(line, cwd).result;
     expect(out).toContain("planner → solver [task] ");
     expect(out).toMatch(/Artifact: answer\n(?:.*\n)*?18\n/);
   });
 
   it("makes no payment without approval", async () => {
-    const { out } = await runInProcess(["send", assistant, "reimburse 500 for a dinner", "-o", "json"]);
+    const { out } = await runCliInTestProcess([
+      "send",
+      assistant,
+      "reimburse 500 for a dinner",
+      "-o",
+      "json",
+    ]);
     const { task } = JSON.parse(out) as { task: { id: string } };
     const answer = ["--answer", '{"approved":false}'];
-    const denied = await runInProcess(["send", assistant, "--task-id", task.id, ...answer]);
+    const denied = await runCliInTestProcess(["send", assistant, "--task-id", task.id, ...answer]);
     expect(denied.out).toContain("That was not approved, so nothing is paid.");
     expect(denied.out).not.toContain("Paid");
   });
 
   it("has a writer that asks for the length, and then writes", async () => {
-    const { out } = await runInProcess(["send", writer, "write", "-o", "json"]);
+    const { out } = await runCliInTestProcess(["send", writer, "write", "-o", "json"]);
     const { task } = JSON.parse(out) as { task: { id: string } };
-    const written = await runInProcess(["send", writer, "3", "--task-id", task.id]);
+    const written = await runCliInTestProcess(["send", writer, "3", "--task-id", task.id]);
     expect(written.out).toContain("Artifact: answer\nthe agents talk\n\n");
     expect(written.out).toContain(`"words": 3`);
   });
 
   it("receives an approval even after it was killed and restarted", async () => {
-    const request = await startColloquy(["send", assistant, "Reimburse 150 euros for a taxi"], cwd).result;
+    const request = await spawnColloquyForTest(["send", assistant, "Reimburse 150 euros for a taxi"], cwd)
+      .result;
     expect(request.out).toContain("State: TASK_STATE_INPUT_REQUIRED\n");
     expect(request.err).toContain(`request_approval({"amount":150,"purpose":"a taxi"})`);
     const { url } = demo;
     await killDemo();
     await startDemo();
     const approve = /hint: (.+ --answer .+)/.exec(request.err)?.[1] ?? "false";
-    const approved = await runShellLine(approve.replace(url, demo.url), cwd).result;
+    const approved = await spawnShellCommandForTest(approve.replace(url, demo.url), cwd).result;
     expect(approved.out).toContain("State: TASK_STATE_COMPLETED\n");
     expect(approved.out).toContain("Paid: 150 euros for a taxi.");
   });

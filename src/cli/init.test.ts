@@ -3,19 +3,19 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import {
-  CliProcess,
-  startColloquy,
-  createTempDirectory,
-  runInProcess,
-  startServingProcess,
-} from "./cli-process.fixture.ts";
+  CliTestProcess,
+  spawnColloquyForTest,
+  createTempTestDirectoryWithFiles,
+  runCliInTestProcess,
+  startServeCommandForTest,
+} from "./cli-test-process.fixture.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 
 /** Creates a project with `colloquy init`, linked to this repository's packages and source types. */
 async function createProject(): Promise<string> {
-  const parent = await createTempDirectory({});
-  const { code } = await runInProcess(["init", "weather-man"], { cwd: parent });
+  const parent = await createTempTestDirectoryWithFiles({});
+  const { code } = await runCliInTestProcess(["init", "weather-man"], { cwd: parent });
   expect(code).toBe(0);
   const cwd = join(parent, "weather-man");
   await symlink(join(root, "node_modules"), join(cwd, "node_modules"));
@@ -34,23 +34,25 @@ describe("init", () => {
     const config = { extends: "./tsconfig.json", compilerOptions: { paths, lib } };
     await writeFile(join(cwd, "tsconfig.source.json"), JSON.stringify(config));
     const tsc = join(root, "node_modules/typescript/bin/tsc");
-    const { code, out } = await new CliProcess(process.execPath, [tsc, "-p", "tsconfig.source.json"], cwd)
+    const { code, out } = await new CliTestProcess(process.execPath, [tsc, "-p", "tsconfig.source.json"], cwd)
       .result;
     expect({ code, out }).toEqual({ code: 0, out: "" });
   });
 
   it("creates a project that can be served without changes", async () => {
     const cwd = await createProject();
-    const served = await startServingProcess(["serve", "--store", "memory"], cwd);
-    const { code, out } = await runInProcess(["send", served.agentUrls["weather-man"] ?? "", "Ada"]);
+    const served = await startServeCommandForTest(["serve", "--store", "memory"], cwd);
+    const { code, out } = await runCliInTestProcess(["send", served.agentUrls["weather-man"] ?? "", "Ada"]);
     expect({ code, out }).toMatchObject({ code: 0, out: expect.stringContaining("Hello, Ada!") as string });
     served.process.child.kill("SIGTERM");
     expect((await served.process.result).code).toBe(0);
   });
 
   it("depends on the current version, and prints the next command", async () => {
-    const parent = await createTempDirectory({});
-    const { out, err } = await runInProcess(["init", "my agent", "--name", "My Agent"], { cwd: parent });
+    const parent = await createTempTestDirectoryWithFiles({});
+    const { out, err } = await runCliInTestProcess(["init", "my agent", "--name", "My Agent"], {
+      cwd: parent,
+    });
     expect(out).toContain(`Directory: ${join(parent, "my agent")}\n`);
     expect(err).toBe("hint: cd 'my agent' && npm install && npm start\n");
     const made = JSON.parse(await readFile(join(parent, "my agent/package.json"), "utf8")) as Record<
@@ -62,8 +64,8 @@ describe("init", () => {
   });
 
   it("creates nothing if it would overwrite a file", async () => {
-    const cwd = await createTempDirectory({ "agent.ts": "precious", "other.txt": "stays" });
-    const { code, err } = await runInProcess(["init"], { cwd });
+    const cwd = await createTempTestDirectoryWithFiles({ "agent.ts": "precious", "other.txt": "stays" });
+    const { code, err } = await runCliInTestProcess(["init"], { cwd });
     expect({ code, err }).toMatchObject({
       code: 2,
       err: expect.stringContaining("already has agent.ts") as string,
@@ -83,8 +85,10 @@ describe("colloquy.config.ts", () => {
     ["{ agents: 7 }", "agents must be a list of files, or agents by their names."],
     [`{ port: "4120", strictPort: 1 }`, "port must be a whole number. strictPort must be true or false."],
   ])("that says %s is refused", async (config, words) => {
-    const cwd = await createTempDirectory({ "colloquy.config.mjs": `export default ${config};` });
-    const { code, err } = await runInProcess(["serve"], { cwd });
+    const cwd = await createTempTestDirectoryWithFiles({
+      "colloquy.config.mjs": `export default ${config};`,
+    });
+    const { code, err } = await runCliInTestProcess(["serve"], { cwd });
     expect({ code, err }).toMatchObject({ code: 2, err: expect.stringContaining(words) as string });
   });
 
@@ -93,25 +97,25 @@ describe("colloquy.config.ts", () => {
     ["export default 7;", "has no default export"],
     ["throw new Error('no luck');", "could not be loaded: no luck"],
   ])("that is %j is refused", async (source, words) => {
-    const cwd = await createTempDirectory({ "colloquy.config.mjs": source });
-    const { code, err } = await runInProcess(["serve"], { cwd });
+    const cwd = await createTempTestDirectoryWithFiles({ "colloquy.config.mjs": source });
+    const { code, err } = await runCliInTestProcess(["serve"], { cwd });
     expect({ code, err }).toMatchObject({ code: 2, err: expect.stringContaining(words) as string });
   });
 
   it("overrides the defaults, but not the command line or the environment", async () => {
     const config = configured(`{ agents: ["one.mjs"], host: "0.0.0.0", port: 1, store: "memory" }`);
-    const cwd = await createTempDirectory({
+    const cwd = await createTempTestDirectoryWithFiles({
       "colloquy.config.ts": config,
       "one.mjs": AGENT,
       "two.mjs": AGENT,
     });
-    const { code, err } = await startColloquy(["serve", "--port", "0"], cwd).result;
+    const { code, err } = await spawnColloquyForTest(["serve", "--port", "0"], cwd).result;
     // The host comes from the file, so a non-loopback address still requires an explicit option.
     expect({ code, err }).toMatchObject({
       code: 1,
       err: expect.stringContaining("--allow-unauthenticated") as string,
     });
-    const served = await startServingProcess(["serve", "two.mjs", "--host", "127.0.0.1"], cwd);
+    const served = await startServeCommandForTest(["serve", "two.mjs", "--host", "127.0.0.1"], cwd);
     expect(Object.keys(served.agentUrls)).toEqual(["two"]);
     served.process.child.kill("SIGKILL");
     await served.process.result;
@@ -120,16 +124,18 @@ describe("colloquy.config.ts", () => {
   it("may contain agents, and resolves paths relative to itself", async () => {
     const importLine = `import { agent } from "colloquy";\n`;
     const agents = `{ agents: { hello: agent({ name: "hello", description: "Greets" }, async function* () { yield "hi"; }) }, store: "memory" }`;
-    const cwd = await createTempDirectory({ "colloquy.config.ts": importLine + configured(agents) });
-    const served = await startServingProcess(["serve"], cwd);
-    expect((await runInProcess(["send", served.agentUrls["hello"] ?? "", "x"])).out).toContain("hi");
+    const cwd = await createTempTestDirectoryWithFiles({
+      "colloquy.config.ts": importLine + configured(agents),
+    });
+    const served = await startServeCommandForTest(["serve"], cwd);
+    expect((await runCliInTestProcess(["send", served.agentUrls["hello"] ?? "", "x"])).out).toContain("hi");
     served.process.child.kill("SIGKILL");
     await served.process.result;
-    const there = await createTempDirectory({
+    const there = await createTempTestDirectoryWithFiles({
       "mine.config.mjs": `export default { agents: ["one.mjs"], store: "sqlite:tasks.db" };`,
       "one.mjs": AGENT,
     });
-    const other = await startServingProcess(
+    const other = await startServeCommandForTest(
       ["serve", "--config", join(there, "mine.config.mjs")],
       dirname(there),
     );

@@ -1,6 +1,6 @@
 import { Console } from "node:console";
 import { Command, CommanderError } from "commander";
-import { COMMANDS, COMMANDS_THAT_LOAD_ALL, type CommandTable } from "./command-registry.ts";
+import { COMMANDS, COMMANDS_LOADING_ALL_COMMAND_MODULES, type CommandTable } from "./command-registry.ts";
 import type { CliContext } from "./cli-context.ts";
 import { OutputWriter, type OutputFormat, type OutputStreams } from "./output-writer.ts";
 import { type CliError, createUsageError, toCliError } from "./cli-error.ts";
@@ -12,7 +12,7 @@ import { PROGRAM_DESCRIPTION, readPackageVersion } from "./package-version.ts";
 export async function runCli(argv: readonly string[], context: CliContext): Promise<number> {
   try {
     const words = argv[0] === "help" ? toHelpArguments(argv.slice(1)) : argv;
-    const called = COMMANDS_THAT_LOAD_ALL.has(words[0] ?? "") ? "all" : words;
+    const called = COMMANDS_LOADING_ALL_COMMAND_MODULES.has(words[0] ?? "") ? "all" : words;
     await (await createProgram(called, context)).parseAsync(words, { from: "user" });
     return 0;
   } catch (error) {

@@ -2,7 +2,11 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { connectTestMcpHost2026 } from "../mcp/mcp-hosts.fixture.ts";
 import { type ScriptedAgentServer, serveScriptedAgent } from "../mcp/scripted-agent.fixture.ts";
-import { startColloquy, createTempDirectory, runInProcess } from "./cli-process.fixture.ts";
+import {
+  spawnColloquyForTest,
+  createTempTestDirectoryWithFiles,
+  runCliInTestProcess,
+} from "./cli-test-process.fixture.ts";
 
 const NOISY = `
 import { agent } from "colloquy";
@@ -22,7 +26,7 @@ afterAll(() => parrot.close());
 
 describe("mcp", () => {
   it("serves agent files and remote agents, and keeps stdout for the protocol even if agents print", async () => {
-    const cwd = await createTempDirectory({ "noisy.ts": NOISY });
+    const cwd = await createTempTestDirectoryWithFiles({ "noisy.ts": NOISY });
     const host = await connectTestMcpHost2026({ args: [`${cwd}/noisy.ts`, parrot.url] });
     onTestFinished(() => host.close());
     expect((await host.listTools()).map(({ name }) => name)).toEqual(["noisy", "parrot_say", "parrot_count"]);
@@ -48,8 +52,8 @@ describe("mcp", () => {
   });
 
   it("writes one protocol message per line, and exits when its host closes stdin", async () => {
-    const cwd = await createTempDirectory({ "noisy.ts": NOISY });
-    const cli = startColloquy(["mcp", "noisy.ts"], cwd);
+    const cwd = await createTempTestDirectoryWithFiles({ "noisy.ts": NOISY });
+    const cli = spawnColloquyForTest(["mcp", "noisy.ts"], cwd);
     // Stdin is already closed.
     const { code, out, err } = await cli.result;
     expect({ code, out }).toEqual({ code: 0, out: "" });
@@ -57,8 +61,8 @@ describe("mcp", () => {
   });
 
   it("listens for HTTP with --port until it is stopped", async () => {
-    const cwd = await createTempDirectory({});
-    const cli = startColloquy(["mcp", parrot.url, "--port", "0"], cwd);
+    const cwd = await createTempTestDirectoryWithFiles({});
+    const cli = spawnColloquyForTest(["mcp", parrot.url, "--port", "0"], cwd);
     const said = await cli.waitForOutput("Ctrl-C stops it.");
     const [url = ""] = /http:\/\/127\.0\.0\.1:\d+\/mcp/.exec(said) ?? [];
     const host = await connectTestMcpHost2026({ url });
@@ -70,7 +74,7 @@ describe("mcp", () => {
   });
 
   it("sends credentials to a single agent only", async () => {
-    const { code, err } = await runInProcess([
+    const { code, err } = await runCliInTestProcess([
       "mcp",
       parrot.url,
       parrot.url,
@@ -85,9 +89,9 @@ describe("mcp", () => {
   });
 
   it("skips an unreachable agent, and reports it", async () => {
-    const cli = startColloquy(
+    const cli = spawnColloquyForTest(
       ["mcp", "http://127.0.0.1:9", parrot.url, "--port", "0"],
-      await createTempDirectory({}),
+      await createTempTestDirectoryWithFiles({}),
     );
     const said = await cli.waitForOutput("Ctrl-C stops it.");
     expect(said).toContain("Not among the tools: http://127.0.0.1:9: ");
@@ -101,13 +105,13 @@ describe("mcp", () => {
     [["mcp", "missing.ts", "--port", "0"], 2, "missing.ts does not exist"],
     [["mcp"], 2, "missing required argument"],
   ])("says what is wrong with %j", async (args, code, text) => {
-    const ended = await runInProcess(args);
+    const ended = await runCliInTestProcess(args);
     expect(ended).toMatchObject({ code, out: "" });
     expect(ended.err).toContain(text);
   });
 
   it("explains the host's configuration in its help, and hides irrelevant flags", async () => {
-    const { out } = await runInProcess(["mcp", "--help"]);
+    const { out } = await runCliInTestProcess(["mcp", "--help"]);
     expect(out).toContain('"mcpServers"');
     expect(out).toContain("--bearer");
     expect(out).not.toMatch(/^ +(-\S, )?--(stream|output|timeout)\b/m);

@@ -3,7 +3,7 @@ import { Readable } from "node:stream";
 import { Command } from "commander";
 import { describe, expect, it } from "vitest";
 import type { Part } from "../protocol/index.ts";
-import { createTempDirectory } from "./cli-process.fixture.ts";
+import { createTempTestDirectoryWithFiles } from "./cli-test-process.fixture.ts";
 import { PartFlags } from "./part-flags.ts";
 
 async function parseParts(argv: string[], stdin = ""): Promise<Part[]> {
@@ -15,7 +15,7 @@ async function parseParts(argv: string[], stdin = ""): Promise<Part[]> {
 }
 
 async function createFile(name: string, content: string): Promise<string> {
-  return join(await createTempDirectory({ [name]: content }), name);
+  return join(await createTempTestDirectoryWithFiles({ [name]: content }), name);
 }
 
 describe("the parts of a message", () => {

@@ -162,7 +162,7 @@ function renderParts(
     else
       writer.writeField(
         "File",
-        [part.filename, part.mediaType, formatUrlOrSize(part)].filter(Boolean).join(", "),
+        [part.filename, part.mediaType, formatFilePartUrlOrSize(part)].filter(Boolean).join(", "),
       );
   }
 }
@@ -173,7 +173,7 @@ function renderMetadata(writer: TextWriter, owner: string, metadata: JsonObject 
   }
 }
 
-function formatUrlOrSize(part: { raw: string } | { url: string }): string {
+function formatFilePartUrlOrSize(part: { raw: string } | { url: string }): string {
   if ("url" in part) return part.url;
   return `${Math.floor((part.raw.replace(/=+$/, "").length * 3) / 4)} bytes`;
 }

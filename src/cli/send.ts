@@ -103,7 +103,7 @@ async function runSend(call: AgentCommandContext<SendOptions>, parts: Part[]): P
   }
   const response = isAsync
     ? await client.send(parts, request)
-    : await waitForResponse(
+    : await waitForTurnResult(
         yieldUntilTerminalOrInterrupted(client.stream(parts, request), taskId !== undefined),
         call,
       );
@@ -116,7 +116,7 @@ async function runSend(call: AgentCommandContext<SendOptions>, parts: Part[]): P
  * reads the stream. After a broken connection, the function resumes the stream. If the stream is lost, the
  * function polls the task. The function also polls if an agent without streaming returns an unfinished task.
  */
-async function waitForResponse(
+async function waitForTurnResult(
   stream: AsyncIterable<StreamResponse>,
   call: AgentCommandContext<SendOptions>,
 ): Promise<SendMessageResponse> {

@@ -102,7 +102,7 @@ async function loadAgentsToServe(
   adk: AdkAgentFactory,
 ): Promise<{ agents: Record<string, Agent>; skipped: string[] }> {
   if (exec === undefined) {
-    const { isAgentPathList: isPathList } = await import("./serve/apply-config-file.ts");
+    const { isConfigAgentPathList: isPathList } = await import("./serve/apply-config-file.ts");
     if (!isPathList(agents)) return { agents: agents, skipped: [] };
     const { loadAgentFiles } = await import("./serve/load-agent-files.ts");
     return loadAgentFiles(agents, adk);

@@ -7,39 +7,39 @@ import {
   getText,
 } from "../protocol/index.ts";
 import type { ProtocolVersion } from "../wire/index.ts";
-import { type ClientBinding, collect, connect, type A2AClient } from "./index.ts";
+import { type ClientBindingName, collect, connect, type A2AClient } from "./index.ts";
 
 /**
  * A server whose agent follows the script in the message. `count` streams "one two three" and completes.
  * `ask` asks a question and completes with the answer. `wait` works until it is canceled.
  */
-export interface RunningServer {
+export interface RunningTestServer {
   readonly url: string;
   close(): Promise<void>;
 }
 
 /** A binding and a protocol version that a server supports. */
-export type BindingVersion = readonly [binding: ClientBinding, version: ProtocolVersion];
+export type TestedBindingAndVersion = readonly [binding: ClientBindingName, version: ProtocolVersion];
 
-export const BINDINGS_1_0: readonly BindingVersion[] = [
+export const TESTED_1_0_BINDINGS: readonly TestedBindingAndVersion[] = [
   ["JSONRPC", "1.0"],
   ["HTTP+JSON", "1.0"],
   ["GRPC", "1.0"],
 ];
-export const BINDINGS_0_3: readonly BindingVersion[] = [
+export const TESTED_0_3_BINDINGS: readonly TestedBindingAndVersion[] = [
   ["JSONRPC", "0.3"],
   ["HTTP+JSON", "0.3"],
   ["GRPC", "0.3"],
 ];
 
 /** Describes the behavior of the client with any server. */
-export function describeA2AClient(
+export function defineA2AClientContractTests(
   server: string,
-  alternatives: readonly BindingVersion[],
-  serve: () => Promise<RunningServer>,
+  alternatives: readonly TestedBindingAndVersion[],
+  serve: () => Promise<RunningTestServer>,
 ): void {
   describe.each(alternatives)(`${server} over %s %s`, (binding, version) => {
-    let served: RunningServer;
+    let served: RunningTestServer;
     let remote: A2AClient;
 
     beforeAll(async () => {
@@ -55,36 +55,38 @@ export function describeA2AClient(
     });
 
     it("answers a message with a completed task [F-01, F-02]", async () => {
-      const task = requireTask(await remote.send("count"));
+      const task = requireTaskResponseInTest(await remote.send("count"));
       expect(task.status.state).toBe("TASK_STATE_COMPLETED");
-      expect(getArtifactText(task)).toBe("one two three");
+      expect(joinTestTaskArtifactTexts(task)).toBe("one two three");
     });
 
     it("streams the events of the same task [G-01, G-02, G-07]", async () => {
-      const events = await collectEvents(remote.stream("count"));
+      const events = await collectStreamEventsForTest(remote.stream("count"));
       expect(Object.keys(events[0] ?? {})).toEqual(["task"]);
-      expect(getTaskState(events.at(-1))).toBe("TASK_STATE_COMPLETED");
-      expect(getArtifactText(requireTask(await collect(toAsyncIterable(events))))).toBe("one two three");
+      expect(getEventTaskStateForTest(events.at(-1))).toBe("TASK_STATE_COMPLETED");
+      expect(
+        joinTestTaskArtifactTexts(requireTaskResponseInTest(await collect(toAsyncTestEventIterable(events)))),
+      ).toBe("one two three");
     });
 
     it("continues a task that asked a question [F-06, F-15]", async () => {
-      const asked = requireTask(await collect(remote.stream("ask")));
+      const asked = requireTaskResponseInTest(await collect(remote.stream("ask")));
       expect(asked.status.state).toBe("TASK_STATE_INPUT_REQUIRED");
-      const done = requireTask(
+      const done = requireTaskResponseInTest(
         await collect(remote.stream("blue", { taskId: asked.id, contextId: asked.contextId })),
       );
       expect(done).toMatchObject({ id: asked.id, status: { state: "TASK_STATE_COMPLETED" } });
-      expect(getArtifactText(done)).toBe("got blue");
+      expect(joinTestTaskArtifactTexts(done)).toBe("got blue");
     });
 
     it("returns a task with the requested length of history [F-30, F-31]", async () => {
-      const { id } = requireTask(await remote.send("count"));
+      const { id } = requireTaskResponseInTest(await remote.send("count"));
       expect(await remote.tasks.get(id)).toMatchObject({ id, status: { state: "TASK_STATE_COMPLETED" } });
       expect((await remote.tasks.get(id, { historyLength: 1 })).history).toHaveLength(1);
     });
 
     it.runIf(version === "1.0")("lists tasks [F-34]", async () => {
-      const { id, contextId } = requireTask(await remote.send("count"));
+      const { id, contextId } = requireTaskResponseInTest(await remote.send("count"));
       expect(await remote.tasks.get(id, { historyLength: 0 })).not.toHaveProperty("history");
       const page = await remote.tasks.list({ contextId, pageSize: 5, includeArtifacts: true });
       expect(page.tasks.map((task) => task.id)).toEqual([id]);
@@ -101,35 +103,37 @@ export function describeA2AClient(
       const seen: (string | undefined)[] = [];
       let id = "";
       for await (const event of stream) {
-        seen.push(getTaskState(event));
+        seen.push(getEventTaskStateForTest(event));
         if ("task" in event) ({ id } = event.task);
         if (seen.at(-1) === "TASK_STATE_WORKING") break;
       }
       const subscription = remote.tasks.subscribe(id)[Symbol.asyncIterator]();
       const first = await subscription.next();
-      expect(getTaskState(first.value as StreamResponse)).toBe("TASK_STATE_WORKING");
+      expect(getEventTaskStateForTest(first.value as StreamResponse)).toBe("TASK_STATE_WORKING");
       expect((await remote.tasks.cancel(id)).status.state).toBe("TASK_STATE_CANCELED");
-      const rest = await collectEvents({ [Symbol.asyncIterator]: () => subscription });
-      expect(getTaskState(rest.at(-1))).toBe("TASK_STATE_CANCELED");
+      const rest = await collectStreamEventsForTest({ [Symbol.asyncIterator]: () => subscription });
+      expect(getEventTaskStateForTest(rest.at(-1))).toBe("TASK_STATE_CANCELED");
     });
 
     it("returns the completed task to a late subscriber [F-51]", async () => {
-      const { id } = requireTask(await remote.send("count"));
-      const events = await collectEvents(remote.tasks.subscribe(id));
-      expect(getTaskState(events.at(-1))).toBe("TASK_STATE_COMPLETED");
-      expect(getArtifactText(requireTask(await collect(toAsyncIterable(events))))).toBe("one two three");
+      const { id } = requireTaskResponseInTest(await remote.send("count"));
+      const events = await collectStreamEventsForTest(remote.tasks.subscribe(id));
+      expect(getEventTaskStateForTest(events.at(-1))).toBe("TASK_STATE_COMPLETED");
+      expect(
+        joinTestTaskArtifactTexts(requireTaskResponseInTest(await collect(toAsyncTestEventIterable(events)))),
+      ).toBe("one two three");
     });
 
     it("maps errors to their reasons [D-03, C-05]", async () => {
-      const { id } = requireTask(await remote.send("count"));
+      const { id } = requireTaskResponseInTest(await remote.send("count"));
       await expect(remote.tasks.get("nobody")).rejects.toMatchObject({ reason: "TASK_NOT_FOUND" });
       await expect(remote.tasks.cancel("nobody")).rejects.toMatchObject({ reason: "TASK_NOT_FOUND" });
       await expect(remote.tasks.cancel(id)).rejects.toMatchObject({ reason: "TASK_NOT_CANCELABLE" });
-      await expect(collectEvents(remote.tasks.subscribe("nobody"))).rejects.toMatchObject({
+      await expect(collectStreamEventsForTest(remote.tasks.subscribe("nobody"))).rejects.toMatchObject({
         reason: "TASK_NOT_FOUND",
       });
       // A2A 0.3 does not define this error.
-      const extra: unknown = await collectEvents(remote.stream("more", { taskId: id })).catch(
+      const extra: unknown = await collectStreamEventsForTest(remote.stream("more", { taskId: id })).catch(
         (error: unknown) => error,
       );
       expect(extra).toBeInstanceOf(A2AError);
@@ -138,26 +142,28 @@ export function describeA2AClient(
   });
 }
 
-export async function collectEvents(stream: AsyncIterable<StreamResponse>): Promise<StreamResponse[]> {
+export async function collectStreamEventsForTest(
+  stream: AsyncIterable<StreamResponse>,
+): Promise<StreamResponse[]> {
   const events: StreamResponse[] = [];
   for await (const event of stream) events.push(event);
   return events;
 }
 
-async function* toAsyncIterable(events: readonly StreamResponse[]): AsyncGenerator<StreamResponse> {
+async function* toAsyncTestEventIterable(events: readonly StreamResponse[]): AsyncGenerator<StreamResponse> {
   yield* events;
 }
 
-export function requireTask(response: SendMessageResponse): Task {
+export function requireTaskResponseInTest(response: SendMessageResponse): Task {
   if ("task" in response) return response.task;
   throw new Error("the agent answered with a message");
 }
 
-export function getTaskState(event: StreamResponse | undefined): string | undefined {
+export function getEventTaskStateForTest(event: StreamResponse | undefined): string | undefined {
   if (event && "task" in event) return event.task.status.state;
   return event && "statusUpdate" in event ? event.statusUpdate.status.state : undefined;
 }
 
-function getArtifactText(task: Task): string {
+function joinTestTaskArtifactTexts(task: Task): string {
   return (task.artifacts ?? []).map(({ parts }) => getText(parts)).join("");
 }

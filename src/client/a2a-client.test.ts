@@ -4,16 +4,16 @@ import type { AgentCard } from "../protocol/index.ts";
 import { signCard } from "../server/index.ts";
 import { connect, createCardVerifier, type RetryOptions } from "./index.ts";
 import {
-  type Responder,
-  buildAgentCard,
-  startRecordingServer,
-  respondWithJsonRpcResult,
-  type RecordedRequest,
-  sendSseEvents,
-  sendJsonResponse,
-  connectToRecordingServer,
-} from "./recording-server.fixture.ts";
-import { collectEvents } from "./a2a-client.contract.ts";
+  type TestRequestResponder,
+  buildTestAgentCard,
+  startRequestRecordingTestServer,
+  createTestJsonRpcResponder,
+  type RecordedTestRequest,
+  sendTestSseEvents,
+  sendTestJsonResponse,
+  connectToRequestRecordingTestServer,
+} from "./request-recording-test-server.fixture.ts";
+import { collectStreamEventsForTest } from "./a2a-client.contract.ts";
 
 const task = { id: "t", contextId: "c", status: { state: "TASK_STATE_COMPLETED" } };
 
@@ -28,7 +28,7 @@ function createRecordedRetryOptions(about: RetryOptions = {}): { how: RetryOptio
 }
 
 /** Answers requests in order, and repeats the last answer. */
-function respondInTurn(...answers: readonly Responder[]): Responder {
+function respondInTurn(...answers: readonly TestRequestResponder[]): TestRequestResponder {
   let turn = 0;
   return (response, request) => {
     answers[Math.min(turn, answers.length - 1)]?.(response, request);
@@ -37,10 +37,10 @@ function respondInTurn(...answers: readonly Responder[]): Responder {
 }
 
 const respondBusy =
-  (status: number, headers: Record<string, string> = {}): Responder =>
+  (status: number, headers: Record<string, string> = {}): TestRequestResponder =>
   (response) =>
     response.writeHead(status, headers).end("busy");
-const resetConnection: Responder = (response) => response.socket?.resetAndDestroy();
+const resetConnection: TestRequestResponder = (response) => response.socket?.resetAndDestroy();
 
 describe("a read that fails temporarily", () => {
   it("is retried after the delay that the agent requests", async () => {
@@ -49,9 +49,9 @@ describe("a read that fails temporarily", () => {
       respondBusy(503),
       respondBusy(429, { "retry-after": "2" }),
       resetConnection,
-      respondWithJsonRpcResult(task),
+      createTestJsonRpcResponder(task),
     );
-    const { remote, seen } = await connectToRecordingServer(answers, { retry: options });
+    const { remote, seen } = await connectToRequestRecordingTestServer(answers, { retry: options });
     expect((await remote.tasks.get("t")).id).toBe("t");
     expect(waits).toEqual([100, 2_000, 400]);
     expect(seen()).toHaveLength(4);
@@ -59,10 +59,10 @@ describe("a read that fails temporarily", () => {
 
   it("is not retried after the maximum number of attempts, or if the agent requests a long delay", async () => {
     const { how: options, waits } = createRecordedRetryOptions();
-    const tired = await connectToRecordingServer(respondBusy(503), { retry: options });
+    const tired = await connectToRequestRecordingTestServer(respondBusy(503), { retry: options });
     await expect(tired.remote.tasks.list()).rejects.toMatchObject({ reason: "UNAVAILABLE" });
     expect([tired.seen().length, waits.length]).toEqual([4, 3]);
-    const closed = await connectToRecordingServer(respondBusy(429, { "retry-after": "3600" }), {
+    const closed = await connectToRequestRecordingTestServer(respondBusy(429, { "retry-after": "3600" }), {
       retry: options,
     });
     await expect(closed.remote.tasks.get("t")).rejects.toMatchObject({
@@ -75,8 +75,8 @@ describe("a read that fails temporarily", () => {
   it("may be a card request, but an unreachable host is reported at once", async () => {
     const { how: options, waits } = createRecordedRetryOptions();
     let url = "";
-    const server = await startRecordingServer(
-      respondInTurn(respondBusy(503), (response) => sendJsonResponse(response, buildAgentCard(url))),
+    const server = await startRequestRecordingTestServer(
+      respondInTurn(respondBusy(503), (response) => sendTestJsonResponse(response, buildTestAgentCard(url))),
     );
     ({ url } = server);
     expect((await connect(url, { retry: options })).card.name).toBe("Raw");
@@ -89,7 +89,7 @@ describe("a read that fails temporarily", () => {
 
   it("is never a message or a cancellation, which are sent only once", async () => {
     const { how: options, waits } = createRecordedRetryOptions();
-    const { remote, seen } = await connectToRecordingServer(respondBusy(503), { retry: options });
+    const { remote, seen } = await connectToRequestRecordingTestServer(respondBusy(503), { retry: options });
     await expect(remote.send("x")).rejects.toMatchObject({ reason: "UNAVAILABLE" });
     await expect(remote.tasks.cancel("t")).rejects.toMatchObject({ reason: "UNAVAILABLE" });
     expect([seen().length, waits]).toEqual([2, []]);
@@ -99,7 +99,8 @@ describe("a read that fails temporarily", () => {
 describe("a task of an agent without streaming", () => {
   it("is polled [A-08]", async () => {
     const { how, waits } = createRecordedRetryOptions();
-    const as = (state: string): Responder => respondWithJsonRpcResult({ ...task, status: { state } });
+    const as = (state: string): TestRequestResponder =>
+      createTestJsonRpcResponder({ ...task, status: { state } });
     const answers = respondInTurn(
       as("TASK_STATE_WORKING"),
       respondBusy(503),
@@ -108,8 +109,10 @@ describe("a task of an agent without streaming", () => {
       as("TASK_STATE_COMPLETED"),
     );
     const options = { reconnect: how, retry: createRecordedRetryOptions().how };
-    const { remote, seen } = await connectToRecordingServer(answers, options, { capabilities: {} });
-    const events = await collectEvents(remote.tasks.subscribe("t"));
+    const { remote, seen } = await connectToRequestRecordingTestServer(answers, options, {
+      capabilities: {},
+    });
+    const events = await collectStreamEventsForTest(remote.tasks.subscribe("t"));
     expect(events.map((event) => "task" in event && event.task.status.state)).toEqual([
       "TASK_STATE_WORKING",
       "TASK_STATE_INPUT_REQUIRED",
@@ -120,10 +123,10 @@ describe("a task of an agent without streaming", () => {
   });
 
   it("is reported as not found if it does not exist [F-51]", async () => {
-    const lost: Responder = (response) =>
-      sendJsonResponse(response, { id: 1, error: { code: -32001, message: "no" } });
-    const { remote } = await connectToRecordingServer(lost, {}, { capabilities: {} });
-    await expect(collectEvents(remote.tasks.subscribe("t"))).rejects.toMatchObject({
+    const lost: TestRequestResponder = (response) =>
+      sendTestJsonResponse(response, { id: 1, error: { code: -32001, message: "no" } });
+    const { remote } = await connectToRequestRecordingTestServer(lost, {}, { capabilities: {} });
+    await expect(collectStreamEventsForTest(remote.tasks.subscribe("t"))).rejects.toMatchObject({
       reason: "TASK_NOT_FOUND",
     });
   });
@@ -136,20 +139,20 @@ describe("extensions", () => {
   it.each(["JSONRPC", "HTTP+JSON"] as const)(
     "are requested with every request over %s, and active ones are reported [J-01, J-02]",
     async (binding) => {
-      const answer: Responder = (response, request) => {
+      const answer: TestRequestResponder = (response, request) => {
         response.setHeader("a2a-extensions", ` ${POLITE} ,`);
         if (request.headers.accept?.startsWith("text/event-stream")) {
-          sendSseEvents(response, [[1, binding === "JSONRPC" ? { result: { task } } : { task }]], "end");
-        } else sendJsonResponse(response, binding === "JSONRPC" ? { result: task } : task);
+          sendTestSseEvents(response, [[1, binding === "JSONRPC" ? { result: { task } } : { task }]], "end");
+        } else sendTestJsonResponse(response, binding === "JSONRPC" ? { result: task } : task);
       };
-      const { remote, seen } = await connectToRecordingServer(answer, {
+      const { remote, seen } = await connectToRequestRecordingTestServer(answer, {
         binding,
         extensions: [POLITE, LOUD],
       });
       const reported: (readonly string[])[] = [];
       const onActivated = (uris: readonly string[]): void => void reported.push(uris);
       await remote.tasks.get("t", { onExtensionsActivated: onActivated });
-      await collectEvents(remote.stream("x", { onExtensionsActivated: onActivated }));
+      await collectStreamEventsForTest(remote.stream("x", { onExtensionsActivated: onActivated }));
       expect(reported).toEqual([[POLITE], [POLITE]]);
       expect(seen().map(({ headers }) => headers["a2a-extensions"])).toEqual(
         Array(2).fill(`${POLITE}, ${LOUD}`),
@@ -160,13 +163,13 @@ describe("extensions", () => {
   it("that the agent requires and the caller does not support cause an immediate error [H-04]", async () => {
     const capabilities = { extensions: [{ uri: POLITE, required: true }, { uri: LOUD }] };
     await expect(
-      connectToRecordingServer(respondWithJsonRpcResult(task), {}, { capabilities }),
+      connectToRequestRecordingTestServer(createTestJsonRpcResponder(task), {}, { capabilities }),
     ).rejects.toMatchObject({
       reason: "EXTENSION_SUPPORT_REQUIRED",
       message: expect.stringContaining(`{ extensions: ["${POLITE}"] }`) as string,
     });
-    const { remote } = await connectToRecordingServer(
-      respondWithJsonRpcResult(task),
+    const { remote } = await connectToRequestRecordingTestServer(
+      createTestJsonRpcResponder(task),
       { extensions: [POLITE] },
       { capabilities },
     );
@@ -180,14 +183,14 @@ describe("push notification configurations", () => {
 
   it("are created, read, listed, and deleted over JSON-RPC [I-01, I-03]", async () => {
     const answers = respondInTurn(
-      respondWithJsonRpcResult(config),
-      respondWithJsonRpcResult(config),
-      respondWithJsonRpcResult({ configs: [config], nextPageToken: "n" }),
-      respondWithJsonRpcResult({}),
-      respondWithJsonRpcResult(null),
-      respondWithJsonRpcResult(undefined),
+      createTestJsonRpcResponder(config),
+      createTestJsonRpcResponder(config),
+      createTestJsonRpcResponder({ configs: [config], nextPageToken: "n" }),
+      createTestJsonRpcResponder({}),
+      createTestJsonRpcResponder(null),
+      createTestJsonRpcResponder(undefined),
     );
-    const { remote, seen } = await connectToRecordingServer(answers, {}, about);
+    const { remote, seen } = await connectToRequestRecordingTestServer(answers, {}, about);
     const { pushConfigs } = remote.tasks;
     expect(await pushConfigs.create("t/1", { url: config.url, token: "x" })).toEqual(config);
     expect(await pushConfigs.get("t/1", "p")).toEqual(config);
@@ -203,14 +206,18 @@ describe("push notification configurations", () => {
 
   it("are created, read, listed, and deleted over REST, even if a deletion returns no body [I-01, I-03]", async () => {
     const answers = respondInTurn(
-      (response) => sendJsonResponse(response, config, 201),
-      (response) => sendJsonResponse(response, config),
-      (response) => sendJsonResponse(response, {}),
+      (response) => sendTestJsonResponse(response, config, 201),
+      (response) => sendTestJsonResponse(response, config),
+      (response) => sendTestJsonResponse(response, {}),
       (response) => response.writeHead(204).end(),
       (response) => response.end(),
-      (response) => sendJsonResponse(response, {}),
+      (response) => sendTestJsonResponse(response, {}),
     );
-    const { remote, seen } = await connectToRecordingServer(answers, { binding: "HTTP+JSON" }, about);
+    const { remote, seen } = await connectToRequestRecordingTestServer(
+      answers,
+      { binding: "HTTP+JSON" },
+      about,
+    );
     const { pushConfigs } = remote.tasks;
     expect(await pushConfigs.create("t/1", { url: config.url, token: "x" })).toEqual(config);
     expect(await pushConfigs.get("t/1", "p")).toEqual(config);
@@ -225,7 +232,7 @@ describe("push notification configurations", () => {
   });
 
   it("are not requested from an agent without push notifications [H-01]", async () => {
-    const { remote, seen } = await connectToRecordingServer(respondWithJsonRpcResult(config));
+    const { remote, seen } = await connectToRequestRecordingTestServer(createTestJsonRpcResponder(config));
     await expect(remote.tasks.pushConfigs.create("t", config)).rejects.toMatchObject({
       reason: "PUSH_NOTIFICATION_NOT_SUPPORTED",
     });
@@ -238,24 +245,26 @@ describe("push notification configurations", () => {
 
 describe("the agent card", () => {
   /** A host whose card has an ETag and a freshness lifetime. `version` may change. */
-  async function host(control: string): Promise<{ url: string; seen: RecordedRequest[]; version: string }> {
-    const serverState = { version: "1", url: "", seen: [] as RecordedRequest[] };
-    const server = await startRecordingServer((response, request) => {
+  async function host(
+    control: string,
+  ): Promise<{ url: string; seen: RecordedTestRequest[]; version: string }> {
+    const serverState = { version: "1", url: "", seen: [] as RecordedTestRequest[] };
+    const server = await startRequestRecordingTestServer((response, request) => {
       if (!request.url.includes("/.well-known/")) {
-        const card = buildAgentCard(serverState.url, {
+        const card = buildTestAgentCard(serverState.url, {
           name: "Extended",
           version: serverState.version,
           capabilities: { extendedAgentCard: true },
         });
-        return sendJsonResponse(response, { result: card });
+        return sendTestJsonResponse(response, { result: card });
       }
       const etag = `"${serverState.version}"`;
       response.setHeader("etag", etag).setHeader("cache-control", control);
       if (request.headers["if-none-match"] === etag) response.writeHead(304).end();
       else
-        sendJsonResponse(
+        sendTestJsonResponse(
           response,
-          buildAgentCard(serverState.url, {
+          buildTestAgentCard(serverState.url, {
             version: serverState.version,
             capabilities: { extendedAgentCard: true },
           }),
@@ -297,7 +306,7 @@ describe("the agent card", () => {
     const verify = createCardVerifier({ keys: [publicKey] });
     const signed = async (name: string): Promise<object> =>
       signCard(
-        buildAgentCard(serverState.url, {
+        buildTestAgentCard(serverState.url, {
           name,
           capabilities: { extendedAgentCard: true, streaming: false },
         }) as AgentCard,
@@ -306,8 +315,8 @@ describe("the agent card", () => {
         },
       );
     const serverState = { url: "", card: {}, extended: {} };
-    const { url } = await startRecordingServer((response, request) =>
-      sendJsonResponse(
+    const { url } = await startRequestRecordingTestServer((response, request) =>
+      sendTestJsonResponse(
         response,
         request.url.includes("/.well-known/") ? serverState.card : { result: serverState.extended },
       ),
@@ -329,8 +338,10 @@ describe("the agent card", () => {
     const key = { ...(await generateSigningKey("ES256")), kid: "k" };
     const { d: _secret, ...publicKey } = key;
     const verify = createCardVerifier({ keys: [publicKey] });
-    const { url } = await startRecordingServer((response) => sendJsonResponse(response, serverState.card));
-    const signed = await signCard(buildAgentCard(url, {}) as AgentCard, { privateKey: key });
+    const { url } = await startRequestRecordingTestServer((response) =>
+      sendTestJsonResponse(response, serverState.card),
+    );
+    const signed = await signCard(buildTestAgentCard(url, {}) as AgentCard, { privateKey: key });
     const older = { protocolVersion: "0.3.0", url: "https://evil.example/", preferredTransport: "JSONRPC" };
     const serverState = { card: { ...signed, ...older } as object };
     expect((await connect(url, { version: "0.3" })).agentInterface.url).toBe("https://evil.example/");
@@ -351,7 +362,7 @@ describe("the agent card", () => {
   });
 
   it("has no extended version if it declares none [H-03]", async () => {
-    const { remote, seen } = await connectToRecordingServer(respondWithJsonRpcResult({}));
+    const { remote, seen } = await connectToRequestRecordingTestServer(createTestJsonRpcResponder({}));
     await expect(remote.getExtendedCard()).rejects.toMatchObject({ reason: "UNSUPPORTED_OPERATION" });
     expect(seen()).toEqual([]);
   });

@@ -9,8 +9,12 @@ import {
 import { agentCardHandler, jsonRpcHandler, restHandler, UserBuilder } from "a2a-js-sdk-0.3/server/express";
 import { A2AService, grpcService, UserBuilder as GrpcUserBuilder } from "a2a-js-sdk-0.3/server/grpc";
 import { afterAll, beforeAll, vi } from "vitest";
-import { SCRIPTED_CARD, startSdkServer } from "./sdk-server.fixture.ts";
-import { describeA2AClient, type RunningServer, BINDINGS_0_3 } from "./a2a-client.contract.ts";
+import { SCRIPTED_TEST_AGENT_CARD, startSdkServer } from "./sdk-server.fixture.ts";
+import {
+  defineA2AClientContractTests,
+  type RunningTestServer,
+  TESTED_0_3_BINDINGS,
+} from "./a2a-client.contract.ts";
 
 // The official server logs each error response.
 beforeAll(() => {
@@ -74,10 +78,10 @@ function createArtifactUpdate(
   return { kind: "artifact-update", taskId, contextId, artifact, append };
 }
 
-function serveWithOfficialSdk(): Promise<RunningServer> {
+function serveWithOfficialSdk(): Promise<RunningTestServer> {
   return startSdkServer(({ url, grpcAddress, app, grpcServer }) => {
     const card: AgentCard = {
-      ...SCRIPTED_CARD,
+      ...SCRIPTED_TEST_AGENT_CARD,
       protocolVersion: "0.3.0",
       url: `${url}/jsonrpc`,
       preferredTransport: "JSONRPC",
@@ -97,4 +101,4 @@ function serveWithOfficialSdk(): Promise<RunningServer> {
   });
 }
 
-describeA2AClient("the official SDK's server of 0.3", BINDINGS_0_3, serveWithOfficialSdk);
+defineA2AClientContractTests("the official SDK's server of 0.3", TESTED_0_3_BINDINGS, serveWithOfficialSdk);

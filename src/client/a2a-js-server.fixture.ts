@@ -11,10 +11,10 @@ import { LegacyA2AService, legacyGrpcService } from "@a2a-js/sdk/compat/v0_3/ser
 import { A2AService, grpcService, UserBuilder as GrpcUserBuilder } from "@a2a-js/sdk/server/grpc";
 import type { Task, TaskState } from "../protocol/index.ts";
 import { publishToA2aJsEventBus } from "./publish-to-a2a-js-event-bus.fixture.ts";
-import { SCRIPTED_CARD, startSdkServer } from "./sdk-server.fixture.ts";
-import type { RunningServer } from "./a2a-client.contract.ts";
+import { SCRIPTED_TEST_AGENT_CARD, startSdkServer } from "./sdk-server.fixture.ts";
+import type { RunningTestServer } from "./a2a-client.contract.ts";
 
-class ScriptedExecutor implements AgentExecutor {
+class ScriptedA2aJsTestExecutor implements AgentExecutor {
   readonly #contexts = new Map<string, string>();
 
   execute = (request: RequestContext, bus: ExecutionEventBus): Promise<void> => {
@@ -64,17 +64,21 @@ class ScriptedExecutor implements AgentExecutor {
 }
 
 /** Starts the official SDK's server on every binding, with the agent that `a2a-client.contract.ts` describes. */
-export function serveWithOfficialSdk(): Promise<RunningServer> {
+export function serveWithOfficialSdk(): Promise<RunningTestServer> {
   return startSdkServer(({ url, grpcAddress, app, grpcServer }) => {
     const card = AgentCard.fromJSON({
-      ...SCRIPTED_CARD,
+      ...SCRIPTED_TEST_AGENT_CARD,
       supportedInterfaces: ["1.0", "0.3"].flatMap((protocolVersion) => [
         { url: `${url}/jsonrpc`, protocolBinding: "JSONRPC", protocolVersion },
         { url: `${url}/rest`, protocolBinding: "HTTP+JSON", protocolVersion },
         { url: grpcAddress, protocolBinding: "GRPC", protocolVersion },
       ]),
     });
-    const requestHandler = new DefaultRequestHandler(card, new InMemoryTaskStore(), new ScriptedExecutor());
+    const requestHandler = new DefaultRequestHandler(
+      card,
+      new InMemoryTaskStore(),
+      new ScriptedA2aJsTestExecutor(),
+    );
     const userBuilder = UserBuilder.noAuthentication;
     app.use("/.well-known/agent-card.json", agentCardHandler({ agentCardProvider: requestHandler }));
     const legacyCompat = { enabled: true };

@@ -1,16 +1,16 @@
 import { A2AError, type AgentCard, type AgentInterface } from "../protocol/index.ts";
 import type { ProtocolVersion } from "../wire/index.ts";
-import { CLIENT_BINDING_NAMES, type ClientBinding } from "./transport/create-transport.ts";
+import { CLIENT_BINDING_NAMES, type ClientBindingName } from "./transport/create-transport.ts";
 
 /** Preferences for choosing one interface of an agent card. */
 interface InterfacePreferences {
-  readonly binding?: ClientBinding;
+  readonly binding?: ClientBindingName;
   /**
    * Protocol bindings in order of preference, best first. The client chooses the first of the preferred
    * bindings that the agent card offers in the requested version. Without `preferredBindings`, the client
    * follows the order of the interfaces in the agent card.
    */
-  readonly preferredBindings?: readonly ClientBinding[];
+  readonly preferredBindings?: readonly ClientBindingName[];
   /** The only accepted protocol version. By default, all supported versions are accepted. */
   readonly version?: ProtocolVersion;
   /**
@@ -19,7 +19,7 @@ interface InterfacePreferences {
    */
   readonly allowOlderVersion?: boolean;
   /** A protocol binding that is chosen only if the agent card offers no other binding. */
-  readonly avoidBinding?: ClientBinding;
+  readonly avoidBinding?: ClientBindingName;
 }
 
 /** The supported protocol versions, newest first. */
@@ -80,7 +80,7 @@ export function getProtocolVersion({ protocolVersion }: AgentInterface): Protoco
 
 function matchesBinding(
   offeredInterface: AgentInterface,
-  binding: ClientBinding,
+  binding: ClientBindingName,
   version: ProtocolVersion | undefined,
 ): boolean {
   const supportedInterfaces = getProtocolVersion(offeredInterface);

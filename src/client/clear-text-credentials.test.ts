@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { connect, type ConnectOptions, type A2AClient } from "./index.ts";
-import { buildAgentCard } from "./recording-server.fixture.ts";
+import { buildTestAgentCard } from "./request-recording-test-server.fixture.ts";
 
 const task = { id: "t", contextId: "c", status: { state: "TASK_STATE_COMPLETED" } };
 
@@ -22,7 +22,7 @@ async function connectOverFakeNetwork(
     ...options,
     fetch: async (input, init) => {
       const asked = input as string;
-      if (asked.endsWith(".json")) return Response.json(buildAgentCard("", { supportedInterfaces }));
+      if (asked.endsWith(".json")) return Response.json(buildTestAgentCard("", { supportedInterfaces }));
       received.push({ url: asked, authorization: new Headers(init?.headers).get("authorization") });
       return Response.json({ jsonrpc: "2.0", id: 1, result: task });
     },

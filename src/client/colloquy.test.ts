@@ -6,21 +6,21 @@ import { scriptedAgent } from "./scripted-agent.fixture.ts";
 import { createBreakingProxy } from "./breaking-proxy.fixture.ts";
 import { collect, connect } from "./index.ts";
 import {
-  collectEvents,
-  describeA2AClient,
-  type RunningServer,
-  requireTask,
-  BINDINGS_0_3,
-  BINDINGS_1_0,
+  collectStreamEventsForTest,
+  defineA2AClientContractTests,
+  type RunningTestServer,
+  requireTaskResponseInTest,
+  TESTED_0_3_BINDINGS,
+  TESTED_1_0_BINDINGS,
 } from "./a2a-client.contract.ts";
 
-async function startServer(): Promise<RunningServer> {
+async function startServer(): Promise<RunningTestServer> {
   const server = createServer(scriptedAgent, { store: "memory" });
   const { url } = await server.listen({ grpc: true });
   return { url, close: () => server.close() };
 }
 
-describeA2AClient("our own server", [...BINDINGS_1_0, ...BINDINGS_0_3], startServer);
+defineA2AClientContractTests("our own server", [...TESTED_1_0_BINDINGS, ...TESTED_0_3_BINDINGS], startServer);
 
 describe.each([
   ["JSONRPC", "1.0"],
@@ -46,9 +46,9 @@ describe.each([
       fc.asyncProperty(breaks, async (bytes) => {
         network.breakAfter(bytes);
         sent += 1;
-        const asked = requireTask(await collect(remote.stream("ask", { contextId: "all" })));
+        const asked = requireTaskResponseInTest(await collect(remote.stream("ask", { contextId: "all" })));
         expect(asked.status.state).toBe("TASK_STATE_INPUT_REQUIRED");
-        const events = await collectEvents(remote.stream("numbers 100", { taskId: asked.id }));
+        const events = await collectStreamEventsForTest(remote.stream("numbers 100", { taskId: asked.id }));
         network.breakAfter([]);
         // A message is sent again if its stream broke before the first event. If its turn has ended by then,
         // the stream begins with the complete task.
@@ -58,7 +58,7 @@ describe.each([
         });
         const expected = Array.from({ length: 100 }, (_, index) => `${index + 1} `).join("");
         expect(getText(streamed)).toBe(expected);
-        expect(requireTask(await collect(toAsyncIterable(events))).artifacts).toMatchObject([
+        expect(requireTaskResponseInTest(await collect(toAsyncIterable(events))).artifacts).toMatchObject([
           { parts: [{ text: expected }] },
         ]);
         expect((await observer.tasks.list({ contextId: "all" })).totalSize).toBe(sent);

@@ -7,7 +7,7 @@ import type { CardFetchOptions } from "./card/fetch-card.ts";
 import type { GrpcClientOptions } from "./transport/send-http-request.ts";
 import type { TransportOptions } from "./transport/send-http-request.ts";
 import type { RetryOptions } from "./stream/retry.ts";
-import type { ClientBinding } from "./transport/create-transport.ts";
+import type { ClientBindingName } from "./transport/create-transport.ts";
 
 /** Options for `connect`. */
 export interface ConnectOptions {
@@ -16,12 +16,12 @@ export interface ConnectOptions {
    * card's order. The client skips gRPC if the gRPC packages are not installed. If `fetch` is set and `grpc`
    * is not, gRPC is used only as a last resort, because gRPC calls bypass `fetch`.
    */
-  readonly binding?: ClientBinding;
+  readonly binding?: ClientBindingName;
   /**
    * Protocol bindings in order of preference, best first. The client's order of bindings takes precedence
    * over the card's order.
    */
-  readonly preferredBindings?: readonly ClientBinding[];
+  readonly preferredBindings?: readonly ClientBindingName[];
   /** Options for gRPC connections, which require the packages `@grpc/grpc-js` and `@bufbuild/protobuf`. */
   readonly grpc?: GrpcClientOptions;
   /**

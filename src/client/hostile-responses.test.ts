@@ -3,14 +3,14 @@ import { describe, expect, it } from "vitest";
 import { A2AError } from "../protocol/index.ts";
 import { connect } from "./index.ts";
 import {
-  type Responder,
-  buildAgentCard,
-  startRecordingServer,
-  respondWithJsonRpcResult,
-  sendJsonResponse,
-  connectToRecordingServer,
-} from "./recording-server.fixture.ts";
-import { collectEvents } from "./a2a-client.contract.ts";
+  type TestRequestResponder,
+  buildTestAgentCard,
+  startRequestRecordingTestServer,
+  createTestJsonRpcResponder,
+  sendTestJsonResponse,
+  connectToRequestRecordingTestServer,
+} from "./request-recording-test-server.fixture.ts";
+import { collectStreamEventsForTest } from "./a2a-client.contract.ts";
 
 // A server may send any content. The client must report an A2AError in bounded time and memory.
 
@@ -19,12 +19,12 @@ const DEEPLY_NESTED_JSON = `${"[".repeat(200_000)}${"]".repeat(200_000)}`;
 const BINDINGS = ["JSONRPC", "HTTP+JSON"] as const;
 
 const respondRaw =
-  (type: string, body: string | Buffer, headers: Record<string, string> = {}): Responder =>
+  (type: string, body: string | Buffer, headers: Record<string, string> = {}): TestRequestResponder =>
   (response) =>
     response.writeHead(200, { "content-type": type, ...headers }).end(body);
 
 describe.each(BINDINGS)("a hostile response over %s", (binding) => {
-  it.each<[string, Responder]>([
+  it.each<[string, TestRequestResponder]>([
     ["is of another type", respondRaw("text/html", "<html>")],
     ["is an image", respondRaw("image/png", Buffer.from([0x89, 0x50, 0xff, 0x00]))],
     ["is empty", respondRaw("application/json", "")],
@@ -47,13 +47,16 @@ describe.each(BINDINGS)("a hostile response over %s", (binding) => {
       },
     ],
   ])("%s: an A2AError", async (_, answer) => {
-    const { remote } = await connectToRecordingServer(answer, { binding, retry: { maxRetries: 0 } });
+    const { remote } = await connectToRequestRecordingTestServer(answer, {
+      binding,
+      retry: { maxRetries: 0 },
+    });
     const failure: unknown = await remote.tasks.get("t").catch((error: unknown) => error);
     expect(failure).toBeInstanceOf(A2AError);
   });
 
   it("is an endless stream instead of a response, which is not awaited", async () => {
-    const { remote } = await connectToRecordingServer(
+    const { remote } = await connectToRequestRecordingTestServer(
       (response) => response.writeHead(200, { "content-type": "text/event-stream" }).write(": hello\n\n"),
       { binding },
     );
@@ -62,7 +65,7 @@ describe.each(BINDINGS)("a hostile response over %s", (binding) => {
 
   it("is small when compressed and too large when decompressed [E14]", async () => {
     const bomb = gzipSync(Buffer.alloc(50_000_000, " "));
-    const { remote } = await connectToRecordingServer(
+    const { remote } = await connectToRequestRecordingTestServer(
       respondRaw("application/json", bomb, { "content-encoding": "gzip" }),
       {
         binding,
@@ -73,7 +76,7 @@ describe.each(BINDINGS)("a hostile response over %s", (binding) => {
   });
 
   it("contains an endless line in a stream [E14]", async () => {
-    const { remote } = await connectToRecordingServer(
+    const { remote } = await connectToRequestRecordingTestServer(
       (response) => {
         response.writeHead(200, { "content-type": "text/event-stream" });
         const extra = (): void => void (response.writable && response.write("x".repeat(60_000), extra));
@@ -81,7 +84,7 @@ describe.each(BINDINGS)("a hostile response over %s", (binding) => {
       },
       { binding, maxEventBytes: 1_000_000 },
     );
-    await expect(collectEvents(remote.stream("x"))).rejects.toThrow("more than 1000000 bytes");
+    await expect(collectStreamEventsForTest(remote.stream("x"))).rejects.toThrow("more than 1000000 bytes");
   });
 });
 
@@ -90,11 +93,11 @@ describe("a hostile card", () => {
     ["is nested without end", `{"name":"x","supportedInterfaces":[],"skills":${DEEPLY_NESTED_JSON}}`],
     ["has interfaces that are none", { name: "x", supportedInterfaces: [7, null, {}] }],
     ["has nothing", { name: "x", supportedInterfaces: [] }],
-    ["has a URL that is none", buildAgentCard("not a url")],
-    ["has a URL of another kind", buildAgentCard("file:///etc")],
+    ["has a URL that is none", buildTestAgentCard("not a url")],
+    ["has a URL of another kind", buildTestAgentCard("file:///etc")],
   ])("%s: an A2AError before anything is sent", async (_, card) => {
-    const { url, seen } = await startRecordingServer((response) =>
-      typeof card === "string" ? response.end(card) : sendJsonResponse(response, card),
+    const { url, seen } = await startRequestRecordingTestServer((response) =>
+      typeof card === "string" ? response.end(card) : sendTestJsonResponse(response, card),
     );
     const work = async (): Promise<unknown> => (await connect(`${url}/card.json`)).send("hi");
     const failure: unknown = await work().catch((error: unknown) => error);
@@ -107,8 +110,8 @@ describe("a hostile card", () => {
       `{"securitySchemes":{"__proto__":{"httpAuthSecurityScheme":{"scheme":"bearer"}}},
         "securityRequirements":[{"schemes":{"__proto__":{"list":[]}}},{"schemes":{"constructor":{"list":[]}}}]}`,
     ) as object;
-    const { remote, seen } = await connectToRecordingServer(
-      respondWithJsonRpcResult(task),
+    const { remote, seen } = await connectToRequestRecordingTestServer(
+      createTestJsonRpcResponder(task),
       { auth: () => ({ "x-a": "1" }) },
       about,
     );
@@ -119,8 +122,8 @@ describe("a hostile card", () => {
   it("requests an API key under a name that would inject a header or a cookie", async () => {
     for (const name of ["x\r\ny", "", "a b"]) {
       const about = { securitySchemes: { key: { apiKeySecurityScheme: { location: "header", name } } } };
-      const failure: unknown = await connectToRecordingServer(
-        respondWithJsonRpcResult(task),
+      const failure: unknown = await connectToRequestRecordingTestServer(
+        createTestJsonRpcResponder(task),
         { auth: { apiKey: "s3cret" } },
         about,
       ).catch((error: unknown) => error);

@@ -3,10 +3,10 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import * as grpc from "@grpc/grpc-js";
 import express, { type Express } from "express";
-import type { RunningServer } from "./a2a-client.contract.ts";
+import type { RunningTestServer } from "./a2a-client.contract.ts";
 
 /** The card fields that every scripted agent of the client contract has in common. */
-export const SCRIPTED_CARD: {
+export const SCRIPTED_TEST_AGENT_CARD: {
   name: string;
   description: string;
   version: string;
@@ -35,7 +35,7 @@ export interface SdkServerMountTargets {
 /** Starts an Express server and a gRPC server on free ports, and passes both to `mount`. */
 export async function startSdkServer(
   mount: (servers: SdkServerMountTargets) => void,
-): Promise<RunningServer> {
+): Promise<RunningTestServer> {
   const app = express();
   const http = createServer(app);
   http.listen(0, "127.0.0.1");

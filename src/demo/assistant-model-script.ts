@@ -2,7 +2,7 @@ import type { Script, ScriptFunctionInput, ScriptedReply, ScriptedStep } from ".
 import { EXPENSE_APPROVAL_THRESHOLD } from "./assistant.ts";
 import { isUnit } from "./units.ts";
 
-const HELP_TEXT =
+const ASSISTANT_HELP_TEXT =
   "I can calculate (try: what is 12.5% of 80?), convert units (try: 10 km in miles), " +
   `and reimburse expenses (try: reimburse 150 euros for a taxi). Expenses above ${EXPENSE_APPROVAL_THRESHOLD} euros need approval.`;
 
@@ -16,7 +16,7 @@ export const assistantModelScript: Script = (input: ScriptFunctionInput): Script
   const calls = splitClauses(input.text).flatMap(
     (clause): ScriptedStep[] => parseClauseIntoToolCalls(clause) ?? [],
   );
-  return calls.length > 0 ? calls : HELP_TEXT;
+  return calls.length > 0 ? calls : ASSISTANT_HELP_TEXT;
 };
 
 /** Splits a message into clauses. For example, “what is 2 + 2, and 5 km in miles?” has two clauses. */

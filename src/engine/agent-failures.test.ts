@@ -5,19 +5,19 @@ import type { AgentEvent } from "./agent.ts";
 import type { TaskStore } from "./task-store.ts";
 import {
   alice,
-  inputRequiredEvent,
+  inputRequiredTestEvent,
   bob,
-  createChunkEvent,
-  completedEvent,
-  collectEvents,
+  createTestChunkEvent,
+  completedTestEvent,
+  collectSubscriptionEventsForTest,
   createEngineFixture,
   ScriptedAgent,
-  createSendMessageRequest,
-  flushEventLoop,
-  formatTaskEvent,
-  workingEvent,
-  getPromiseErrorReason,
-  getResponseTask,
+  createTestSendMessageRequest,
+  flushEventLoopForTest,
+  formatTaskEventForTest,
+  workingTestEvent,
+  getRejectionA2AErrorReasonForTest,
+  getTestResponseTask,
 } from "./engine.fixture.ts";
 
 /** A memory store that serializes every event when it is committed, like a store on disk. */
@@ -34,8 +34,8 @@ const invalidEvents: [string, unknown][] = [
   ["a part that is null", createPartEvent(null)],
   ["a part without content", createPartEvent({})],
   ["text that is not a string", createPartEvent({ text: 5 })],
-  ["metadata that is not JSON", { ...workingEvent, metadata: { n: 1n } }],
-  ["a chunk's metadata that is not JSON", { ...createChunkEvent("x"), metadata: { n: 1n } }],
+  ["metadata that is not JSON", { ...workingTestEvent, metadata: { n: 1n } }],
+  ["a chunk's metadata that is not JSON", { ...createTestChunkEvent("x"), metadata: { n: 1n } }],
   [
     "an artifact's metadata that is not JSON",
     { artifact: { artifactId: "a", parts: [{ text: "x" }], metadata: cyclicObject } },
@@ -53,12 +53,12 @@ describe("an agent that yields", () => {
   it.each(invalidEvents)("%s fails only its own task, with a reason [E14, F-18]", async (_, event) => {
     const { engine, agent } = createEngineFixture({ store: createSerializingStore() });
     const answers = [
-      engine.sendMessage(createSendMessageRequest("a"), alice),
-      engine.sendMessage(createSendMessageRequest("b"), alice),
+      engine.sendMessage(createTestSendMessageRequest("a"), alice),
+      engine.sendMessage(createTestSendMessageRequest("b"), alice),
     ];
     (await agent.waitForRun(0)).emit(event as AgentEvent).end();
-    (await agent.waitForRun(1)).emit(createChunkEvent("fine", false)).end();
-    const [bad, good] = (await Promise.all(answers)).map(getResponseTask);
+    (await agent.waitForRun(1)).emit(createTestChunkEvent("fine", false)).end();
+    const [bad, good] = (await Promise.all(answers)).map(getTestResponseTask);
     expect(bad?.status.state).toBe("TASK_STATE_FAILED");
     expect(getText(bad?.status.message?.parts ?? [])).toContain("invalid event");
     expect(good?.status.state).toBe("TASK_STATE_COMPLETED");
@@ -67,8 +67,8 @@ describe("an agent that yields", () => {
   it("unserializable data fails only the commit of its own task", async () => {
     const { engine, agent, errors } = createEngineFixture({ store: createSerializingStore() });
     const answers = [
-      engine.sendMessage(createSendMessageRequest("a"), alice),
-      engine.sendMessage(createSendMessageRequest("b"), alice),
+      engine.sendMessage(createTestSendMessageRequest("a"), alice),
+      engine.sendMessage(createTestSendMessageRequest("b"), alice),
     ];
     let looked = false;
     const once = {
@@ -80,8 +80,8 @@ describe("an agent that yields", () => {
     };
     (await agent.waitForRun(0)).emit(createPartEvent({ data: once })).end();
     (await agent.waitForRun(1)).end();
-    expect(await getPromiseErrorReason(answers[0] as Promise<unknown>)).toBe("UNAVAILABLE");
-    expect(getResponseTask((await answers[1]) as object).status.state).toBe("TASK_STATE_COMPLETED");
+    expect(await getRejectionA2AErrorReasonForTest(answers[0] as Promise<unknown>)).toBe("UNAVAILABLE");
+    expect(getTestResponseTask((await answers[1]) as object).status.state).toBe("TASK_STATE_COMPLETED");
     expect(errors).toHaveLength(1);
   });
 
@@ -90,12 +90,12 @@ describe("an agent that yields", () => {
     async (_, event) => {
       const agent = new ScriptedAgent({ respondsWith: "either" });
       const { engine } = createEngineFixture({ agent, limits: { runs: 1 } });
-      const answer = engine.sendMessage(createSendMessageRequest("a"), alice);
+      const answer = engine.sendMessage(createTestSendMessageRequest("a"), alice);
       (await agent.waitForRun(0)).emit(event as AgentEvent).end();
-      expect(getResponseTask(await answer).status.state).toBe("TASK_STATE_FAILED");
-      const next = engine.sendMessage(createSendMessageRequest("b"), alice);
+      expect(getTestResponseTask(await answer).status.state).toBe("TASK_STATE_FAILED");
+      const next = engine.sendMessage(createTestSendMessageRequest("b"), alice);
       (await agent.waitForRun(1)).end();
-      expect(getResponseTask(await next).status.state).toBe("TASK_STATE_COMPLETED");
+      expect(getTestResponseTask(await next).status.state).toBe("TASK_STATE_COMPLETED");
     },
   );
 });
@@ -110,7 +110,7 @@ describe("an agent that answers without a task", () => {
       Promise.resolve({ done: false, value: { message: { parts: [{ text: "hi" }] } } });
     agent.execute = () => ({ [Symbol.asyncIterator]: () => ({ next, return: leave }) });
     const { engine } = createEngineFixture({ agent });
-    expect(await engine.sendMessage(createSendMessageRequest("a"), alice)).toMatchObject({
+    expect(await engine.sendMessage(createTestSendMessageRequest("a"), alice)).toMatchObject({
       message: { parts: [{ text: "hi" }] },
     });
   });
@@ -122,7 +122,9 @@ describe("an agent that answers without a task", () => {
     const agent = new ScriptedAgent({ respondsWith: "either" });
     const { engine } = createEngineFixture({ agent, limits: { runs: 1 } });
     for (const at of [0, 1]) {
-      const answer = getPromiseErrorReason(engine.sendMessage(createSendMessageRequest("a"), alice));
+      const answer = getRejectionA2AErrorReasonForTest(
+        engine.sendMessage(createTestSendMessageRequest("a"), alice),
+      );
       (await agent.waitForRun(at)).emit({ message } as AgentEvent).end();
       expect(await answer).toBe("INVALID_AGENT_RESPONSE");
     }
@@ -131,7 +133,9 @@ describe("an agent that answers without a task", () => {
   it("is stopped when the server closes before its first event [E15]", async () => {
     const agent = new ScriptedAgent({ respondsWith: "either" });
     const { engine, clock } = createEngineFixture({ agent });
-    const answer = getPromiseErrorReason(engine.sendMessage(createSendMessageRequest("a"), alice));
+    const answer = getRejectionA2AErrorReasonForTest(
+      engine.sendMessage(createTestSendMessageRequest("a"), alice),
+    );
     const run = await agent.waitForRun(0);
     const closed = engine.close(1000);
     expect(run.run.signal.aborted).toBe(true);
@@ -145,55 +149,59 @@ describe("an agent that answers without a task", () => {
 describe("concurrent requests", () => {
   async function asking(): Promise<ReturnType<typeof createEngineFixture> & { id: string }> {
     const set = createEngineFixture();
-    const answer = set.engine.sendMessage(createSendMessageRequest("hi"), alice);
-    (await set.agent.waitForRun(0)).emit(inputRequiredEvent).end();
-    const { id } = getResponseTask(await answer);
-    await flushEventLoop();
+    const answer = set.engine.sendMessage(createTestSendMessageRequest("hi"), alice);
+    (await set.agent.waitForRun(0)).emit(inputRequiredTestEvent).end();
+    const { id } = getTestResponseTask(await answer);
+    await flushEventLoopForTest();
     return { ...set, id };
   }
 
   it("share one runner of a task, even if one of them fails [E11]", async () => {
     for (let ticks = 0; ticks < 12; ticks++) {
       const { engine, agent, id } = await asking();
-      const refused = getPromiseErrorReason(engine.subscribeToTask({ id }, alice, { resumeAfterSeq: 99 }));
+      const refused = getRejectionA2AErrorReasonForTest(
+        engine.subscribeToTask({ id }, alice, { resumeAfterSeq: 99 }),
+      );
       for (let at = 0; at < ticks; at++) await Promise.resolve();
-      const answer = engine.sendMessage(createSendMessageRequest("blue", { taskId: id }), alice);
+      const answer = engine.sendMessage(createTestSendMessageRequest("blue", { taskId: id }), alice);
       expect(await refused).toBe("INVALID_PARAMS");
       const run = await agent.waitForRun(1);
-      await flushEventLoop();
+      await flushEventLoopForTest();
       const canceled = engine.cancelTask({ id }, alice);
-      await flushEventLoop();
+      await flushEventLoopForTest();
       expect(run.run.signal.aborted).toBe(true);
       run.end();
       expect((await canceled).status.state).toBe("TASK_STATE_CANCELED");
-      expect(getResponseTask(await answer).status.state).toBe("TASK_STATE_CANCELED");
+      expect(getTestResponseTask(await answer).status.state).toBe("TASK_STATE_CANCELED");
     }
   });
 
   it("to follow a task receive later events, even if one of them fails [E3]", async () => {
     for (let ticks = 0; ticks < 12; ticks++) {
       const { engine, agent, id } = await asking();
-      const refused = getPromiseErrorReason(engine.subscribeToTask({ id }, alice, { resumeAfterSeq: 99 }));
+      const refused = getRejectionA2AErrorReasonForTest(
+        engine.subscribeToTask({ id }, alice, { resumeAfterSeq: 99 }),
+      );
       for (let at = 0; at < ticks; at++) await Promise.resolve();
       const stream = await engine.subscribeToTask({ id }, alice);
       await refused;
-      const seen = collectEvents(stream);
-      const answer = engine.sendMessage(createSendMessageRequest("blue", { taskId: id }), alice);
+      const seen = collectSubscriptionEventsForTest(stream);
+      const answer = engine.sendMessage(createTestSendMessageRequest("blue", { taskId: id }), alice);
       (await agent.waitForRun(1)).end();
       await answer;
-      await flushEventLoop();
+      await flushEventLoopForTest();
       stream.close();
-      expect((await seen).map(({ event }) => formatTaskEvent(event)).at(-1)).toBe("COMPLETED");
+      expect((await seen).map(({ event }) => formatTaskEventForTest(event)).at(-1)).toBe("COMPLETED");
     }
   });
 
   it("to continue a task result in one turn and one rejection [E11]", async () => {
     const { engine, agent, id } = await asking();
     const answers = ["red", "blue"].map((text) =>
-      engine.sendMessage(createSendMessageRequest(text, { taskId: id }), alice),
+      engine.sendMessage(createTestSendMessageRequest(text, { taskId: id }), alice),
     );
     (await agent.waitForRun(1)).end();
-    const reasons = await Promise.all(answers.map(getPromiseErrorReason));
+    const reasons = await Promise.all(answers.map(getRejectionA2AErrorReasonForTest));
     expect(reasons.toSorted()).toEqual(["UNSUPPORTED_OPERATION", "nothing"]);
     expect(agent.runs).toHaveLength(2);
   });
@@ -202,38 +210,42 @@ describe("concurrent requests", () => {
 describe("a slot of the stream limit", () => {
   it("is released when the resume point is rejected [E14]", async () => {
     const { engine, agent } = createEngineFixture({ limits: { streams: 1 } });
-    const task = getResponseTask(
+    const task = getTestResponseTask(
       await engine.sendMessage(
-        createSendMessageRequest("hi", { configuration: { returnImmediately: true } }),
+        createTestSendMessageRequest("hi", { configuration: { returnImmediately: true } }),
         alice,
       ),
     );
     expect(
-      await getPromiseErrorReason(engine.subscribeToTask({ id: task.id }, alice, { resumeAfterSeq: 99 })),
+      await getRejectionA2AErrorReasonForTest(
+        engine.subscribeToTask({ id: task.id }, alice, { resumeAfterSeq: 99 }),
+      ),
     ).toBe("INVALID_PARAMS");
     const stream = await engine.subscribeToTask({ id: task.id }, alice);
     (await agent.waitForRun(0)).end();
-    expect((await collectEvents(stream)).length).toBeGreaterThan(1);
+    expect((await collectSubscriptionEventsForTest(stream)).length).toBeGreaterThan(1);
   });
 });
 
 describe("the end of a stream", () => {
   it("of a repeated message is where its turn stopped, from every resume point [E4, E10, G-04]", async () => {
     const { engine, agent } = createEngineFixture();
-    const first = createSendMessageRequest("hi");
+    const first = createTestSendMessageRequest("hi");
     const answer = engine.sendMessage(first, alice);
-    (await agent.waitForRun(0)).emit(workingEvent, inputRequiredEvent).end();
-    const { id } = getResponseTask(await answer);
+    (await agent.waitForRun(0)).emit(workingTestEvent, inputRequiredTestEvent).end();
+    const { id } = getTestResponseTask(await answer);
     const again = async (after?: number): Promise<string[]> =>
-      (await collectEvents(await engine.sendStreamingMessage(first, alice, { resumeAfterSeq: after }))).map(
-        ({ event }) => formatTaskEvent(event),
-      );
+      (
+        await collectSubscriptionEventsForTest(
+          await engine.sendStreamingMessage(first, alice, { resumeAfterSeq: after }),
+        )
+      ).map(({ event }) => formatTaskEventForTest(event));
     expect(await again(0)).toEqual(["task SUBMITTED", "WORKING", "INPUT_REQUIRED"]);
     expect(await again(2)).toEqual(["INPUT_REQUIRED"]);
     expect(await again(3)).toEqual([]);
-    const second = engine.sendMessage(createSendMessageRequest("blue", { taskId: id }), alice);
+    const second = engine.sendMessage(createTestSendMessageRequest("blue", { taskId: id }), alice);
     const run = await agent.waitForRun(1);
-    await flushEventLoop();
+    await flushEventLoopForTest();
     expect(await again(2)).toEqual(["INPUT_REQUIRED"]);
     expect(await again(3)).toEqual([]);
     run.end();
@@ -245,12 +257,12 @@ describe("the end of a stream", () => {
 
   it("does not answer a message while the agent continues without input [F-02]", async () => {
     const { engine, agent } = createEngineFixture();
-    const answer = engine.sendMessage(createSendMessageRequest("hi"), alice);
+    const answer = engine.sendMessage(createTestSendMessageRequest("hi"), alice);
     const run = await agent.waitForRun(0);
-    run.emit({ status: { state: "TASK_STATE_AUTH_REQUIRED" } }, workingEvent);
-    await flushEventLoop();
-    run.emit(createChunkEvent("done", false)).end();
-    expect(getResponseTask(await answer).status.state).toBe("TASK_STATE_COMPLETED");
+    run.emit({ status: { state: "TASK_STATE_AUTH_REQUIRED" } }, workingTestEvent);
+    await flushEventLoopForTest();
+    run.emit(createTestChunkEvent("done", false)).end();
+    expect(getTestResponseTask(await answer).status.state).toBe("TASK_STATE_COMPLETED");
   });
 });
 
@@ -263,14 +275,16 @@ describe("a store that fails for one task", () => {
       batch.some(({ taskId }) => taskId === victim) ? Promise.reject(new Error("no")) : commit(batch);
     const { engine, agent } = createEngineFixture({ store });
     const immediately = { configuration: { returnImmediately: true } };
-    victim = getResponseTask(await engine.sendMessage(createSendMessageRequest("a", immediately), alice)).id;
-    const other = engine.sendMessage(createSendMessageRequest("b"), bob);
-    (await agent.waitForRun(0)).emit(workingEvent);
-    (await agent.waitForRun(1)).emit(workingEvent);
-    await flushEventLoop();
-    agent.runs[1]?.emit(completedEvent).end();
+    victim = getTestResponseTask(
+      await engine.sendMessage(createTestSendMessageRequest("a", immediately), alice),
+    ).id;
+    const other = engine.sendMessage(createTestSendMessageRequest("b"), bob);
+    (await agent.waitForRun(0)).emit(workingTestEvent);
+    (await agent.waitForRun(1)).emit(workingTestEvent);
+    await flushEventLoopForTest();
+    agent.runs[1]?.emit(completedTestEvent).end();
     // No time passes, so the other task does not wait for the retry.
-    expect(getResponseTask(await other).status.state).toBe("TASK_STATE_COMPLETED");
+    expect(getTestResponseTask(await other).status.state).toBe("TASK_STATE_COMPLETED");
   });
 });
 
@@ -278,16 +292,16 @@ describe("close", () => {
   it("rejects messages that wait for the current turn [E15]", async () => {
     const agent = new ScriptedAgent({ whileWorking: "queue" });
     const { engine } = createEngineFixture({ agent });
-    const first = engine.sendMessage(createSendMessageRequest("a"), alice);
+    const first = engine.sendMessage(createTestSendMessageRequest("a"), alice);
     const run = await agent.waitForRun(0);
-    run.emit(workingEvent);
-    await flushEventLoop();
+    run.emit(workingTestEvent);
+    await flushEventLoopForTest();
     const [task] = (await engine.listTasks({}, alice)).tasks;
-    const second = getPromiseErrorReason(
-      engine.sendMessage(createSendMessageRequest("b", { taskId: task?.id as string }), alice),
+    const second = getRejectionA2AErrorReasonForTest(
+      engine.sendMessage(createTestSendMessageRequest("b", { taskId: task?.id as string }), alice),
     );
-    await flushEventLoop();
-    run.emit(inputRequiredEvent).end();
+    await flushEventLoopForTest();
+    run.emit(inputRequiredTestEvent).end();
     const closed = engine.close(1000);
     await closed;
     await first;
@@ -300,9 +314,9 @@ describe("an observer", () => {
   it("that fails asynchronously does not affect tasks", async () => {
     const later = (): unknown => Promise.reject(new Error("the log is full"));
     const { engine, agent } = createEngineFixture({ observer: { onEvent: later } });
-    const answer = engine.sendMessage(createSendMessageRequest("hi"), alice);
+    const answer = engine.sendMessage(createTestSendMessageRequest("hi"), alice);
     (await agent.waitForRun(0)).end();
-    expect(getResponseTask(await answer).status.state).toBe("TASK_STATE_COMPLETED");
-    await flushEventLoop();
+    expect(getTestResponseTask(await answer).status.state).toBe("TASK_STATE_COMPLETED");
+    await flushEventLoopForTest();
   });
 });

@@ -22,13 +22,13 @@ export const systemClock: Clock = {
   },
 };
 
-let lastFormatted = { ms: Number.NaN, text: "" };
+let lastFormattedTimestamp = { ms: Number.NaN, text: "" };
 
 /**
  * Formats a time as ISO 8601 UTC with milliseconds. `formatTimestamp` caches the last result, because many
  * events share a millisecond and formatting is comparatively expensive.
  */
 export function formatTimestamp(ms: number): string {
-  if (ms !== lastFormatted.ms) lastFormatted = { ms, text: new Date(ms).toISOString() };
-  return lastFormatted.text;
+  if (ms !== lastFormattedTimestamp.ms) lastFormattedTimestamp = { ms, text: new Date(ms).toISOString() };
+  return lastFormattedTimestamp.text;
 }

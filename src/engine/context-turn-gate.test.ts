@@ -2,20 +2,20 @@ import { describe, expect, it } from "vitest";
 import {
   alice,
   bob,
-  collectEvents,
+  collectSubscriptionEventsForTest,
   createEngineFixture,
-  createSendMessageRequest,
-  flushEventLoop,
-  formatTaskEvent,
-  getPromiseErrorReason,
-  getResponseTask,
-  inputRequiredEvent,
+  createTestSendMessageRequest,
+  flushEventLoopForTest,
+  formatTaskEventForTest,
+  getRejectionA2AErrorReasonForTest,
+  getTestResponseTask,
+  inputRequiredTestEvent,
   ScriptedAgent,
-  workingEvent,
+  workingTestEvent,
 } from "./engine.fixture.ts";
 
-const send = (text: string, more: object = {}): ReturnType<typeof createSendMessageRequest> =>
-  createSendMessageRequest(text, { contextId: "c", ...more });
+const send = (text: string, more: object = {}): ReturnType<typeof createTestSendMessageRequest> =>
+  createTestSendMessageRequest(text, { contextId: "c", ...more });
 
 describe("an agent that queues the turns of a context", () => {
   const createQueueFixture = (
@@ -27,14 +27,14 @@ describe("an agent that queues the turns of a context", () => {
   it("runs one task at a time, in the order of the messages", async () => {
     const { engine, agent } = createQueueFixture();
     const answers = ["one", "two", "three"].map((text) => engine.sendMessage(send(text), alice));
-    await flushEventLoop();
+    await flushEventLoopForTest();
     expect(agent.runs).toHaveLength(1);
     for (const at of [0, 1, 2]) {
       const { run } = await agent.waitForRun(at);
       expect(run.message.parts).toEqual([{ text: ["one", "two", "three"][at] }]);
       expect(agent.runs).toHaveLength(at + 1);
-      agent.runs[at]?.emit(workingEvent).end();
-      expect(getResponseTask(await answers[at]!).status.state).toBe("TASK_STATE_COMPLETED");
+      agent.runs[at]?.emit(workingTestEvent).end();
+      expect(getTestResponseTask(await answers[at]!).status.state).toBe("TASK_STATE_COMPLETED");
     }
   });
 
@@ -44,11 +44,13 @@ describe("an agent that queues the turns of a context", () => {
     await agent.waitForRun(0);
     const second = await engine.sendStreamingMessage(send("two"), alice);
     const [opened] = (await second.next()) ?? [];
-    expect(opened && formatTaskEvent(opened.event)).toBe("task SUBMITTED");
+    expect(opened && formatTaskEventForTest(opened.event)).toBe("task SUBMITTED");
     agent.runs[0]?.end();
     await first;
     (await agent.waitForRun(1)).end();
-    expect((await collectEvents(second)).map(({ event }) => formatTaskEvent(event))).toEqual(["COMPLETED"]);
+    expect(
+      (await collectSubscriptionEventsForTest(second)).map(({ event }) => formatTaskEventForTest(event)),
+    ).toEqual(["COMPLETED"]);
   });
 
   it("runs other contexts and other callers at the same time", async () => {
@@ -68,26 +70,26 @@ describe("an agent that queues the turns of a context", () => {
     const { engine, agent } = createQueueFixture();
     const first = engine.sendMessage(send("one"), alice);
     const second = engine.sendMessage(send("two"), alice);
-    (await agent.waitForRun(0)).emit(inputRequiredEvent).end();
-    const { id } = getResponseTask(await first);
+    (await agent.waitForRun(0)).emit(inputRequiredTestEvent).end();
+    const { id } = getTestResponseTask(await first);
     const answer = engine.sendMessage(send("Bonn", { taskId: id }), alice);
     const { run } = await agent.waitForRun(1);
     expect(run.message.parts).toEqual([{ text: "two" }]);
-    await flushEventLoop();
+    await flushEventLoopForTest();
     expect(agent.runs).toHaveLength(2);
     agent.runs[1]?.end();
     await second;
     (await agent.waitForRun(2)).end();
-    expect(getResponseTask(await answer).status.state).toBe("TASK_STATE_COMPLETED");
+    expect(getTestResponseTask(await answer).status.state).toBe("TASK_STATE_COMPLETED");
   });
 
   it("cancels a waiting task without a run, and the task behind it still runs", async () => {
     const { engine, agent } = createQueueFixture();
     const first = engine.sendMessage(send("one"), alice);
     const configuration = { returnImmediately: true };
-    const second = getResponseTask(await engine.sendMessage(send("two", { configuration }), alice));
+    const second = getTestResponseTask(await engine.sendMessage(send("two", { configuration }), alice));
     const third = engine.sendMessage(send("three"), alice);
-    await flushEventLoop();
+    await flushEventLoopForTest();
     const canceled = await engine.cancelTask({ id: second.id }, alice);
     expect(canceled.status.state).toBe("TASK_STATE_CANCELED");
     expect(agent.runs).toHaveLength(1);
@@ -102,8 +104,10 @@ describe("an agent that queues the turns of a context", () => {
   it("rejects a message when too many turns of the context wait", async () => {
     const { engine, agent } = createQueueFixture({}, { queuedTurns: 1 });
     const answers = ["one", "two"].map((text) => engine.sendMessage(send(text), alice));
-    await flushEventLoop();
-    expect(await getPromiseErrorReason(engine.sendMessage(send("three"), alice))).toBe("RESOURCE_EXHAUSTED");
+    await flushEventLoopForTest();
+    expect(await getRejectionA2AErrorReasonForTest(engine.sendMessage(send("three"), alice))).toBe(
+      "RESOURCE_EXHAUSTED",
+    );
     for (const at of [0, 1]) (await agent.waitForRun(at)).end();
     await Promise.all(answers);
   });
@@ -111,7 +115,7 @@ describe("an agent that queues the turns of a context", () => {
   it("also queues agents that answer without a task", async () => {
     const { engine, agent } = createQueueFixture({ respondsWith: "either" });
     const answers = ["one", "two"].map((text) => engine.sendMessage(send(text), alice));
-    await flushEventLoop();
+    await flushEventLoopForTest();
     expect(agent.runs).toHaveLength(1);
     for (const at of [0, 1]) (await agent.waitForRun(at)).emit({ message: { parts: [{ text: "ok" }] } });
     for (const answer of answers) expect(await answer).toHaveProperty("message");
@@ -124,7 +128,7 @@ describe("an agent that queues the turns of a context", () => {
     run.signal.addEventListener("abort", () => agent.runs[0]?.end());
     await engine.close(1000);
     for (const answer of answers)
-      expect(getResponseTask(await answer).status.state).toBe("TASK_STATE_FAILED");
+      expect(getTestResponseTask(await answer).status.state).toBe("TASK_STATE_FAILED");
     expect(agent.runs).toHaveLength(1);
   });
 });
@@ -147,7 +151,7 @@ describe("an agent that refuses concurrent turns of a context", () => {
     await first;
     const again = engine.sendMessage(send("two"), alice);
     (await agent.waitForRun(2)).end();
-    expect(getResponseTask(await again).status.state).toBe("TASK_STATE_COMPLETED");
+    expect(getTestResponseTask(await again).status.state).toBe("TASK_STATE_COMPLETED");
   });
 });
 

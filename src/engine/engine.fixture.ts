@@ -35,7 +35,7 @@ export class FakeClock implements Clock {
     };
   }
 
-  get pendingCount(): number {
+  get pendingTimerCount(): number {
     return this.#timers.length;
   }
 
@@ -177,21 +177,21 @@ export function createEngineFixture({
 
 export const alice = { tenant: "", principal: "alice" };
 export const bob = { tenant: "", principal: "bob" };
-export const toTaskScopeOfCaller = (
+export const createTestTaskScopeForCaller = (
   caller: typeof alice,
 ): { agent: string; tenant: string; principal: string } => ({
   agent: "puppet",
   ...caller,
 });
 
-let lastMessageIdNumber = 0;
+let lastTestMessageIdNumber = 0;
 /** Creates a request with a new message id. */
-export function createSendMessageRequest(
+export function createTestSendMessageRequest(
   text: string,
   { configuration, ...message }: Partial<Message> & Pick<SendMessageRequest, "configuration"> = {},
 ): SendMessageRequest {
   const whole: Message = {
-    messageId: `m-${++lastMessageIdNumber}`,
+    messageId: `m-${++lastTestMessageIdNumber}`,
     role: "ROLE_USER",
     parts: [{ text }],
     ...message,
@@ -199,19 +199,19 @@ export function createSendMessageRequest(
   return configuration ? { message: whole, configuration } : { message: whole };
 }
 
-export const workingEvent: AgentEvent = { status: { state: "TASK_STATE_WORKING" } };
-export const inputRequiredEvent: AgentEvent = {
+export const workingTestEvent: AgentEvent = { status: { state: "TASK_STATE_WORKING" } };
+export const inputRequiredTestEvent: AgentEvent = {
   status: { state: "TASK_STATE_INPUT_REQUIRED", message: { parts: [{ text: "which?" }] } },
 };
-export const completedEvent: AgentEvent = { status: { state: "TASK_STATE_COMPLETED" } };
-export function createChunkEvent(text: string, append = true, artifactId = "a"): AgentEvent {
+export const completedTestEvent: AgentEvent = { status: { state: "TASK_STATE_COMPLETED" } };
+export function createTestChunkEvent(text: string, append = true, artifactId = "a"): AgentEvent {
   return append
     ? { artifact: { artifactId, parts: [{ text }] }, append }
     : { artifact: { artifactId, parts: [{ text }] } };
 }
 
 /** Resolves with all events of a subscription until its end. */
-export async function collectEvents(
+export async function collectSubscriptionEventsForTest(
   subscription: Subscription,
 ): Promise<{ seq: number; event: TaskEvent }[]> {
   const all: { seq: number; event: TaskEvent }[] = [];
@@ -222,7 +222,7 @@ export async function collectEvents(
 }
 
 /** Formats an event as a short string. */
-export function formatTaskEvent(event: TaskEvent): string {
+export function formatTaskEventForTest(event: TaskEvent): string {
   if ("task" in event) return `task ${event.task.status.state.slice("TASK_STATE_".length)}`;
   if ("statusUpdate" in event) return event.statusUpdate.status.state.slice("TASK_STATE_".length);
   if ("artifactUpdate" in event) {
@@ -232,15 +232,15 @@ export function formatTaskEvent(event: TaskEvent): string {
 }
 
 /** Runs all pending work that waits neither for time nor for the test. */
-export async function flushEventLoop(turns = 20): Promise<void> {
+export async function flushEventLoopForTest(turns = 20): Promise<void> {
   for (let at = 0; at < turns; at++) await new Promise<void>((resolve) => setImmediate(resolve));
 }
 
 /** Returns the task of a response. */
-export const getResponseTask = (answer: object): Task => (answer as { task: Task }).task;
+export const getTestResponseTask = (answer: object): Task => (answer as { task: Task }).task;
 
 /** Resolves with the reason of the `A2AError` that rejects the promise. */
-export async function getPromiseErrorReason(promise: Promise<unknown>): Promise<string> {
+export async function getRejectionA2AErrorReasonForTest(promise: Promise<unknown>): Promise<string> {
   try {
     await promise;
   } catch (error) {

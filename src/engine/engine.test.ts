@@ -3,31 +3,31 @@ import { A2AError, getText, type Task } from "../protocol/index.ts";
 import { MemoryStore } from "../stores/index.ts";
 import {
   alice,
-  inputRequiredEvent,
+  inputRequiredTestEvent,
   bob,
-  createChunkEvent,
-  completedEvent,
-  collectEvents,
+  createTestChunkEvent,
+  completedTestEvent,
+  collectSubscriptionEventsForTest,
   FakeClock,
   createEngineFixture,
   ScriptedAgent,
-  createSendMessageRequest,
-  toTaskScopeOfCaller,
-  flushEventLoop,
-  formatTaskEvent,
-  workingEvent,
-  getPromiseErrorReason,
-  getResponseTask,
+  createTestSendMessageRequest,
+  createTestTaskScopeForCaller,
+  flushEventLoopForTest,
+  formatTaskEventForTest,
+  workingTestEvent,
+  getRejectionA2AErrorReasonForTest,
+  getTestResponseTask,
 } from "./engine.fixture.ts";
 
 describe("a message starts a task", () => {
   it("and the response contains the finished task [F-01, F-02, F-04, F-08]", async () => {
     const { engine, agent } = createEngineFixture();
-    const answer = engine.sendMessage(createSendMessageRequest("hi"), alice);
+    const answer = engine.sendMessage(createTestSendMessageRequest("hi"), alice);
     (await agent.waitForRun(0))
-      .emit(workingEvent, createChunkEvent("Hel", false), createChunkEvent("lo"))
+      .emit(workingTestEvent, createTestChunkEvent("Hel", false), createTestChunkEvent("lo"))
       .end();
-    const task = getResponseTask(await answer);
+    const task = getTestResponseTask(await answer);
     expect(task.status.state).toBe("TASK_STATE_COMPLETED");
     expect(getText(task.artifacts?.[0]?.parts ?? [])).toBe("Hello");
     expect(task.history?.[0]).toMatchObject({
@@ -41,23 +41,23 @@ describe("a message starts a task", () => {
   it("and the response is immediate on request [F-03]", async () => {
     const { engine, agent } = createEngineFixture();
     const answer = await engine.sendMessage(
-      createSendMessageRequest("hi", { configuration: { returnImmediately: true } }),
+      createTestSendMessageRequest("hi", { configuration: { returnImmediately: true } }),
       alice,
     );
-    expect(getResponseTask(answer).status.state).toBe("TASK_STATE_SUBMITTED");
-    (await agent.waitForRun(0)).emit(workingEvent).end();
-    await flushEventLoop();
-    expect((await engine.getTask({ id: getResponseTask(answer).id }, alice)).status.state).toBe(
+    expect(getTestResponseTask(answer).status.state).toBe("TASK_STATE_SUBMITTED");
+    (await agent.waitForRun(0)).emit(workingTestEvent).end();
+    await flushEventLoopForTest();
+    expect((await engine.getTask({ id: getTestResponseTask(answer).id }, alice)).status.state).toBe(
       "TASK_STATE_COMPLETED",
     );
   });
 
   it("and the agent learns whether the request streams", async () => {
     const { engine, agent } = createEngineFixture();
-    const blocking = engine.sendMessage(createSendMessageRequest("a"), alice);
-    const immediate = createSendMessageRequest("b", { configuration: { returnImmediately: true } });
+    const blocking = engine.sendMessage(createTestSendMessageRequest("a"), alice);
+    const immediate = createTestSendMessageRequest("b", { configuration: { returnImmediately: true } });
     void engine.sendMessage(immediate, alice);
-    const streamed = engine.sendStreamingMessage(createSendMessageRequest("c"), alice);
+    const streamed = engine.sendStreamingMessage(createTestSendMessageRequest("c"), alice);
     const runs = await Promise.all([0, 1, 2].map((at) => agent.waitForRun(at)));
     expect(runs.map(({ run }) => [getText(run.message.parts), run.isStreaming])).toEqual([
       ["a", false],
@@ -65,45 +65,45 @@ describe("a message starts a task", () => {
       ["c", true],
     ]);
     for (const run of runs) run.end();
-    await Promise.all([blocking, streamed.then(collectEvents)]);
+    await Promise.all([blocking, streamed.then(collectSubscriptionEventsForTest)]);
   });
 
   it("whose mode a later reader of the same message does not change", async () => {
     const { engine, agent } = createEngineFixture();
-    const request = createSendMessageRequest("hi");
+    const request = createTestSendMessageRequest("hi");
     const blocking = engine.sendMessage(request, alice);
     const scripted = await agent.waitForRun(0);
     const repeated = await engine.sendStreamingMessage(request, alice);
     expect(scripted.run.isStreaming).toBe(false);
     expect(agent.runs).toHaveLength(1);
     scripted.end();
-    await Promise.all([blocking, collectEvents(repeated)]);
+    await Promise.all([blocking, collectSubscriptionEventsForTest(repeated)]);
   });
 
   it("in the context that the request names [F-08]", async () => {
     const { engine, agent } = createEngineFixture();
-    const answer = engine.sendMessage(createSendMessageRequest("hi", { contextId: "ctx" }), alice);
+    const answer = engine.sendMessage(createTestSendMessageRequest("hi", { contextId: "ctx" }), alice);
     (await agent.waitForRun(0)).end();
-    expect(getResponseTask(await answer).contextId).toBe("ctx");
+    expect(getTestResponseTask(await answer).contextId).toBe("ctx");
   });
 
   it("with the requested amount of history in the response [F-14, F-31]", async () => {
     const { engine, agent } = createEngineFixture();
     const answer = engine.sendMessage(
-      createSendMessageRequest("hi", { configuration: { historyLength: 0 } }),
+      createTestSendMessageRequest("hi", { configuration: { historyLength: 0 } }),
       alice,
     );
     (await agent.waitForRun(0)).end();
-    const task = getResponseTask(await answer);
+    const task = getTestResponseTask(await answer);
     expect(task).not.toHaveProperty("history");
     expect((await engine.getTask({ id: task.id, historyLength: 1 }, alice)).history).toHaveLength(1);
   });
 
   it("which fails when the agent throws, without revealing private details [F-18]", async () => {
     const { engine, agent, errors } = createEngineFixture();
-    const answer = engine.sendMessage(createSendMessageRequest("hi"), alice);
+    const answer = engine.sendMessage(createTestSendMessageRequest("hi"), alice);
     (await agent.waitForRun(0)).fail(new Error("password=hunter2"));
-    const { status } = getResponseTask(await answer);
+    const { status } = getTestResponseTask(await answer);
     expect(status.state).toBe("TASK_STATE_FAILED");
     expect(getText(status.message?.parts ?? [])).toMatch(/error id [0-9a-f]{8}/);
     expect(JSON.stringify(status)).not.toContain("hunter2");
@@ -112,9 +112,9 @@ describe("a message starts a task", () => {
 
   it("which fails with a reason when the agent yields an invalid event [F-18]", async () => {
     const { engine, agent } = createEngineFixture();
-    const answer = engine.sendMessage(createSendMessageRequest("hi"), alice);
+    const answer = engine.sendMessage(createTestSendMessageRequest("hi"), alice);
     (await agent.waitForRun(0)).emit({ artifact: { artifactId: "a", parts: [] } });
-    expect(getText(getResponseTask(await answer).status.message?.parts ?? [])).toContain(
+    expect(getText(getTestResponseTask(await answer).status.message?.parts ?? [])).toContain(
       "artifact a has no parts",
     );
   });
@@ -123,14 +123,16 @@ describe("a message starts a task", () => {
     const { engine, agent } = createEngineFixture({
       agent: new ScriptedAgent({ respondsWith: "either" }),
     });
-    const answer = engine.sendMessage(createSendMessageRequest("hi"), alice);
+    const answer = engine.sendMessage(createTestSendMessageRequest("hi"), alice);
     (await agent.waitForRun(0)).emit({ message: { parts: [{ text: "ho" }] } });
     expect(await answer).toMatchObject({ message: { role: "ROLE_AGENT", parts: [{ text: "ho" }] } });
-    const stream = engine.sendStreamingMessage(createSendMessageRequest("hi"), alice);
+    const stream = engine.sendStreamingMessage(createTestSendMessageRequest("hi"), alice);
     (await agent.waitForRun(1)).emit({ message: { parts: [{ text: "ho" }] } });
-    expect((await collectEvents(await stream)).map(({ event }) => formatTaskEvent(event))).toEqual([
-      "message",
-    ]);
+    expect(
+      (await collectSubscriptionEventsForTest(await stream)).map(({ event }) =>
+        formatTaskEventForTest(event),
+      ),
+    ).toEqual(["message"]);
     expect((await engine.listTasks({}, alice)).totalSize).toBe(0);
     expect(agent.runs.every(({ isReturned: left }) => left)).toBe(true);
   });
@@ -139,14 +141,13 @@ describe("a message starts a task", () => {
     const { engine, agent } = createEngineFixture({
       agent: new ScriptedAgent({ respondsWith: "either" }),
     });
-    const now = { ...createSendMessageRequest("hi"), configuration: { returnImmediately: true } };
-    const { id } = getResponseTask(await engine.sendMessage(now, alice, { needsTask: true }));
+    const now = { ...createTestSendMessageRequest("hi"), configuration: { returnImmediately: true } };
+    const { id } = getTestResponseTask(await engine.sendMessage(now, alice, { needsTask: true }));
     (await agent.waitForRun(0)).emit({ message: { parts: [{ text: "ho" }] } }).end();
     const stream = await engine.subscribeToTask({ id }, alice, { resumeAfterSeq: 0 });
-    expect((await collectEvents(stream)).map(({ event }) => formatTaskEvent(event))).toEqual([
-      "task SUBMITTED",
-      "COMPLETED",
-    ]);
+    expect(
+      (await collectSubscriptionEventsForTest(stream)).map(({ event }) => formatTaskEventForTest(event)),
+    ).toEqual(["task SUBMITTED", "COMPLETED"]);
     const { status } = await engine.getTask({ id }, alice);
     expect(status.message).toMatchObject({ role: "ROLE_AGENT", parts: [{ text: "ho" }] });
   });
@@ -157,19 +158,19 @@ describe("a message to a task", () => {
     options: Parameters<typeof createEngineFixture>[0] = {},
   ): Promise<ReturnType<typeof createEngineFixture> & { task: Task }> {
     const set = createEngineFixture(options);
-    const answer = set.engine.sendMessage(createSendMessageRequest("book"), alice);
-    (await set.agent.waitForRun(0)).emit(workingEvent, inputRequiredEvent).end();
-    return { ...set, task: getResponseTask(await answer) };
+    const answer = set.engine.sendMessage(createTestSendMessageRequest("book"), alice);
+    (await set.agent.waitForRun(0)).emit(workingTestEvent, inputRequiredTestEvent).end();
+    return { ...set, task: getTestResponseTask(await answer) };
   }
 
   it("that waits for input is its next turn, with the entire conversation [F-02, F-06, F-15]", async () => {
     const { engine, agent, task } = await waiting();
     expect(task.status.state).toBe("TASK_STATE_INPUT_REQUIRED");
-    const answer = engine.sendMessage(createSendMessageRequest("Bonn", { taskId: task.id }), alice);
+    const answer = engine.sendMessage(createTestSendMessageRequest("Bonn", { taskId: task.id }), alice);
     const second = await agent.waitForRun(1);
     expect(second.run.task.history?.map(({ parts }) => getText(parts))).toEqual(["book", "which?", "Bonn"]);
-    second.emit(workingEvent, createChunkEvent("booked", false)).end();
-    const done = getResponseTask(await answer);
+    second.emit(workingTestEvent, createTestChunkEvent("booked", false)).end();
+    const done = getTestResponseTask(await answer);
     expect(done.status.state).toBe("TASK_STATE_COMPLETED");
     expect(done.history?.map(({ parts }) => getText(parts))).toEqual(["book", "which?", "Bonn"]);
   });
@@ -177,8 +178,11 @@ describe("a message to a task", () => {
   it("sets it to WORKING immediately, so no request sees INPUT_REQUIRED any more", async () => {
     const { engine, agent, task } = await waiting();
     const configuration = { returnImmediately: true };
-    const answer = getResponseTask(
-      await engine.sendMessage(createSendMessageRequest("Bonn", { taskId: task.id, configuration }), alice),
+    const answer = getTestResponseTask(
+      await engine.sendMessage(
+        createTestSendMessageRequest("Bonn", { taskId: task.id, configuration }),
+        alice,
+      ),
     );
     expect(answer.status.state).toBe("TASK_STATE_WORKING");
     expect((await engine.getTask({ id: task.id }, alice)).status.state).toBe("TASK_STATE_WORKING");
@@ -187,11 +191,18 @@ describe("a message to a task", () => {
 
   it("streams from the WORKING task, without the question that the message answers [G-01, F-52]", async () => {
     const { engine, agent, task } = await waiting();
-    const opening = engine.sendStreamingMessage(createSendMessageRequest("Bonn", { taskId: task.id }), alice);
+    const opening = engine.sendStreamingMessage(
+      createTestSendMessageRequest("Bonn", { taskId: task.id }),
+      alice,
+    );
     const second = await agent.waitForRun(1);
-    second.emit(workingEvent, createChunkEvent("booked", false)).end();
-    const seen = await collectEvents(await opening);
-    expect(seen.map(({ event }) => formatTaskEvent(event))).toEqual(["task WORKING", "booked", "COMPLETED"]);
+    second.emit(workingTestEvent, createTestChunkEvent("booked", false)).end();
+    const seen = await collectSubscriptionEventsForTest(await opening);
+    expect(seen.map(({ event }) => formatTaskEventForTest(event))).toEqual([
+      "task WORKING",
+      "booked",
+      "COMPLETED",
+    ]);
     expect(seen.map(({ seq }) => seq)).toEqual([5, 6, 7]);
     const [{ task: opened } = {}] = seen.map(({ event }) => event as { task?: Task });
     expect(opened?.status.message).toBeUndefined();
@@ -204,17 +215,17 @@ describe("a message to a task", () => {
 
   it("that has ended is rejected by both operations [F-05]", async () => {
     const { engine, agent } = createEngineFixture();
-    const answer = engine.sendMessage(createSendMessageRequest("hi"), alice);
+    const answer = engine.sendMessage(createTestSendMessageRequest("hi"), alice);
     (await agent.waitForRun(0)).end();
-    const { id } = getResponseTask(await answer);
+    const { id } = getTestResponseTask(await answer);
     expect(
-      await getPromiseErrorReason(
-        engine.sendMessage(createSendMessageRequest("more", { taskId: id }), alice),
+      await getRejectionA2AErrorReasonForTest(
+        engine.sendMessage(createTestSendMessageRequest("more", { taskId: id }), alice),
       ),
     ).toBe("UNSUPPORTED_OPERATION");
     expect(
-      await getPromiseErrorReason(
-        engine.sendStreamingMessage(createSendMessageRequest("more", { taskId: id }), alice),
+      await getRejectionA2AErrorReasonForTest(
+        engine.sendStreamingMessage(createTestSendMessageRequest("more", { taskId: id }), alice),
       ),
     ).toBe("UNSUPPORTED_OPERATION");
   });
@@ -222,8 +233,8 @@ describe("a message to a task", () => {
   it("that does not exist is rejected [F-04]", async () => {
     const { engine } = createEngineFixture();
     expect(
-      await getPromiseErrorReason(
-        engine.sendMessage(createSendMessageRequest("hi", { taskId: "nope" }), alice),
+      await getRejectionA2AErrorReasonForTest(
+        engine.sendMessage(createTestSendMessageRequest("hi", { taskId: "nope" }), alice),
       ),
     ).toBe("TASK_NOT_FOUND");
   });
@@ -231,7 +242,7 @@ describe("a message to a task", () => {
   it("with another context is rejected with the name of the field [F-07]", async () => {
     const { engine, task } = await waiting();
     const wrong = engine.sendMessage(
-      createSendMessageRequest("x", { taskId: task.id, contextId: "other" }),
+      createTestSendMessageRequest("x", { taskId: task.id, contextId: "other" }),
       alice,
     );
     await expect(wrong).rejects.toMatchObject({
@@ -242,14 +253,14 @@ describe("a message to a task", () => {
 
   it("that is running is rejected unless the agent queues; a task never has two runs at once [E11, F-15]", async () => {
     const { engine, agent } = createEngineFixture();
-    const first = engine.sendMessage(createSendMessageRequest("hi"), alice);
+    const first = engine.sendMessage(createTestSendMessageRequest("hi"), alice);
     const run = await agent.waitForRun(0);
-    run.emit(workingEvent);
-    await flushEventLoop();
+    run.emit(workingTestEvent);
+    await flushEventLoopForTest();
     const id = run.run.taskId;
     expect(
-      await getPromiseErrorReason(
-        engine.sendMessage(createSendMessageRequest("more", { taskId: id }), alice),
+      await getRejectionA2AErrorReasonForTest(
+        engine.sendMessage(createTestSendMessageRequest("more", { taskId: id }), alice),
       ),
     ).toBe("UNSUPPORTED_OPERATION");
     run.end();
@@ -261,17 +272,17 @@ describe("a message to a task", () => {
     const { engine, agent } = createEngineFixture({
       agent: new ScriptedAgent({ whileWorking: "queue" }),
     });
-    const first = engine.sendMessage(createSendMessageRequest("one"), alice);
+    const first = engine.sendMessage(createTestSendMessageRequest("one"), alice);
     const run = await agent.waitForRun(0);
-    run.emit(workingEvent);
-    await flushEventLoop();
-    const second = engine.sendMessage(createSendMessageRequest("two", { taskId: run.run.taskId }), alice);
-    await flushEventLoop();
+    run.emit(workingTestEvent);
+    await flushEventLoopForTest();
+    const second = engine.sendMessage(createTestSendMessageRequest("two", { taskId: run.run.taskId }), alice);
+    await flushEventLoopForTest();
     expect(agent.runs).toHaveLength(1);
-    run.emit(inputRequiredEvent).end();
-    expect(getResponseTask(await first).status.state).toBe("TASK_STATE_INPUT_REQUIRED");
-    (await agent.waitForRun(1)).emit(workingEvent).end();
-    expect(getResponseTask(await second).status.state).toBe("TASK_STATE_COMPLETED");
+    run.emit(inputRequiredTestEvent).end();
+    expect(getTestResponseTask(await first).status.state).toBe("TASK_STATE_INPUT_REQUIRED");
+    (await agent.waitForRun(1)).emit(workingTestEvent).end();
+    expect(getTestResponseTask(await second).status.state).toBe("TASK_STATE_COMPLETED");
   });
 
   it("queued after a turn that ends the task is rejected, and the queue is bounded [E11, E14]", async () => {
@@ -279,18 +290,20 @@ describe("a message to a task", () => {
       agent: new ScriptedAgent({ whileWorking: "queue" }),
       limits: { queuedTurns: 2 },
     });
-    const first = engine.sendMessage(createSendMessageRequest("one"), alice);
+    const first = engine.sendMessage(createTestSendMessageRequest("one"), alice);
     const run = await agent.waitForRun(0);
-    run.emit(workingEvent);
-    await flushEventLoop();
+    run.emit(workingTestEvent);
+    await flushEventLoopForTest();
     const taskId = run.run.taskId;
     const queued = [1, 2].map(() =>
-      getPromiseErrorReason(engine.sendMessage(createSendMessageRequest("more", { taskId }), alice)),
+      getRejectionA2AErrorReasonForTest(
+        engine.sendMessage(createTestSendMessageRequest("more", { taskId }), alice),
+      ),
     );
-    await flushEventLoop();
+    await flushEventLoopForTest();
     expect(
-      await getPromiseErrorReason(
-        engine.sendMessage(createSendMessageRequest("too many", { taskId }), alice),
+      await getRejectionA2AErrorReasonForTest(
+        engine.sendMessage(createTestSendMessageRequest("too many", { taskId }), alice),
       ),
     ).toBe("RESOURCE_EXHAUSTED");
     run.end();
@@ -302,56 +315,62 @@ describe("a message to a task", () => {
 describe("the same message sent twice [E10]", () => {
   it("is one task, while it runs and afterwards", async () => {
     const { engine, agent } = createEngineFixture();
-    const again = createSendMessageRequest("hi");
+    const again = createTestSendMessageRequest("hi");
     const answers = [engine.sendMessage(again, alice), engine.sendMessage(again, alice)];
-    (await agent.waitForRun(0)).emit(createChunkEvent("x", false)).end();
-    const [first, second] = (await Promise.all(answers)).map(getResponseTask);
+    (await agent.waitForRun(0)).emit(createTestChunkEvent("x", false)).end();
+    const [first, second] = (await Promise.all(answers)).map(getTestResponseTask);
     expect(second?.id).toBe(first?.id);
-    expect(getResponseTask(await engine.sendMessage(structuredClone(again), alice)).id).toBe(first?.id);
+    expect(getTestResponseTask(await engine.sendMessage(structuredClone(again), alice)).id).toBe(first?.id);
     expect(agent.runs).toHaveLength(1);
   });
 
   it("streams the same events again, and from where the caller stopped", async () => {
     const { engine, agent } = createEngineFixture();
-    const again = createSendMessageRequest("hi");
+    const again = createTestSendMessageRequest("hi");
     const first = engine.sendStreamingMessage(again, alice);
-    (await agent.waitForRun(0)).emit(workingEvent, createChunkEvent("x", false)).end();
-    const seen = await collectEvents(await first);
-    expect(await collectEvents(await engine.sendStreamingMessage(again, alice))).toEqual(seen);
+    (await agent.waitForRun(0)).emit(workingTestEvent, createTestChunkEvent("x", false)).end();
+    const seen = await collectSubscriptionEventsForTest(await first);
+    expect(await collectSubscriptionEventsForTest(await engine.sendStreamingMessage(again, alice))).toEqual(
+      seen,
+    );
     expect(
-      await collectEvents(await engine.sendStreamingMessage(again, alice, { resumeAfterSeq: 2 })),
+      await collectSubscriptionEventsForTest(
+        await engine.sendStreamingMessage(again, alice, { resumeAfterSeq: 2 }),
+      ),
     ).toEqual(seen.slice(2));
     expect(
-      await collectEvents(await engine.sendStreamingMessage(again, alice, { resumeAfterSeq: seen.length })),
+      await collectSubscriptionEventsForTest(
+        await engine.sendStreamingMessage(again, alice, { resumeAfterSeq: seen.length }),
+      ),
     ).toEqual([]);
   });
 
   it("with different content is an error that names the field", async () => {
     const { engine, agent } = createEngineFixture();
-    const first = engine.sendMessage(createSendMessageRequest("hi", { messageId: "same" }), alice);
-    const during = engine.sendMessage(createSendMessageRequest("ho", { messageId: "same" }), alice);
+    const first = engine.sendMessage(createTestSendMessageRequest("hi", { messageId: "same" }), alice);
+    const during = engine.sendMessage(createTestSendMessageRequest("ho", { messageId: "same" }), alice);
     await expect(during).rejects.toMatchObject({ violations: [{ field: "message.messageId" }] });
     (await agent.waitForRun(0)).end();
     await first;
-    const after = engine.sendMessage(createSendMessageRequest("ho", { messageId: "same" }), alice);
+    const after = engine.sendMessage(createTestSendMessageRequest("ho", { messageId: "same" }), alice);
     await expect(after).rejects.toMatchObject({ violations: [{ field: "message.messageId" }] });
   });
 
   it("is two tasks without deduplication", async () => {
     const { engine, agent } = createEngineFixture({ deduplicateMessages: false });
-    const again = createSendMessageRequest("hi");
+    const again = createTestSendMessageRequest("hi");
     const answers = [engine.sendMessage(again, alice), engine.sendMessage(again, alice)];
     for (const at of [0, 1]) (await agent.waitForRun(at)).end();
-    const [one, other] = (await Promise.all(answers)).map(getResponseTask);
+    const [one, other] = (await Promise.all(answers)).map(getTestResponseTask);
     expect(one?.id).not.toBe(other?.id);
   });
 
   it("from another caller is another task", async () => {
     const { engine, agent } = createEngineFixture();
-    const again = createSendMessageRequest("hi");
+    const again = createTestSendMessageRequest("hi");
     const answers = [engine.sendMessage(again, alice), engine.sendMessage(again, bob)];
     for (const at of [0, 1]) (await agent.waitForRun(at)).end();
-    const [one, other] = (await Promise.all(answers)).map(getResponseTask);
+    const [one, other] = (await Promise.all(answers)).map(getTestResponseTask);
     expect(one?.id).not.toBe(other?.id);
   });
 });
@@ -359,48 +378,48 @@ describe("the same message sent twice [E10]", () => {
 describe("cancel", () => {
   it("reaches the agent as an abort, and CANCELED stays [E8, F-40, F-42, F-43]", async () => {
     const { engine, agent, clock } = createEngineFixture();
-    const answer = engine.sendMessage(createSendMessageRequest("hi"), alice);
+    const answer = engine.sendMessage(createTestSendMessageRequest("hi"), alice);
     const run = await agent.waitForRun(0);
-    run.emit(workingEvent);
-    await flushEventLoop();
+    run.emit(workingTestEvent);
+    await flushEventLoopForTest();
     run.run.signal.addEventListener("abort", () => run.end());
     const canceled = await engine.cancelTask({ id: run.run.taskId }, alice);
     expect(canceled.status.state).toBe("TASK_STATE_CANCELED");
-    expect(getResponseTask(await answer).status.state).toBe("TASK_STATE_CANCELED");
+    expect(getTestResponseTask(await answer).status.state).toBe("TASK_STATE_CANCELED");
     expect(await engine.cancelTask({ id: run.run.taskId }, alice)).toEqual(canceled);
-    expect(clock.pendingCount).toBe(0);
+    expect(clock.pendingTimerCount).toBe(0);
   });
 
   it("fences off an agent that ignores the signal, after the grace period [E8, E7]", async () => {
     const { engine, agent, clock } = createEngineFixture({ cancelGraceMs: 1000 });
-    const answer = engine.sendMessage(createSendMessageRequest("hi"), alice);
+    const answer = engine.sendMessage(createTestSendMessageRequest("hi"), alice);
     const run = await agent.waitForRun(0);
-    run.emit(workingEvent, createChunkEvent("before", false));
-    await flushEventLoop();
+    run.emit(workingTestEvent, createTestChunkEvent("before", false));
+    await flushEventLoopForTest();
     const canceling = engine.cancelTask({ id: run.run.taskId }, alice);
-    await flushEventLoop();
+    await flushEventLoopForTest();
     expect(run.run.signal.aborted).toBe(true);
     clock.advance(999);
-    await flushEventLoop();
+    await flushEventLoopForTest();
     expect((await engine.getTask({ id: run.run.taskId }, alice)).status.state).toBe("TASK_STATE_WORKING");
     clock.advance(1);
     const canceled = await canceling;
-    run.emit(createChunkEvent("after"), completedEvent).end();
-    await flushEventLoop();
+    run.emit(createTestChunkEvent("after"), completedTestEvent).end();
+    await flushEventLoopForTest();
     expect(canceled.status.state).toBe("TASK_STATE_CANCELED");
     expect(await engine.getTask({ id: run.run.taskId }, alice)).toEqual(canceled);
     expect(getText(canceled.artifacts?.[0]?.parts ?? [])).toBe("before");
-    expect(getResponseTask(await answer)).toEqual(canceled);
+    expect(getTestResponseTask(await answer)).toEqual(canceled);
     expect(run.isReturned).toBe(true);
   });
 
   it("lets the agent end otherwise in time [F-43]", async () => {
     const { engine, agent } = createEngineFixture();
-    const answer = engine.sendMessage(createSendMessageRequest("hi"), alice);
+    const answer = engine.sendMessage(createTestSendMessageRequest("hi"), alice);
     const run = await agent.waitForRun(0);
-    run.emit(workingEvent);
-    await flushEventLoop();
-    run.run.signal.addEventListener("abort", () => run.emit(completedEvent).end());
+    run.emit(workingTestEvent);
+    await flushEventLoopForTest();
+    run.run.signal.addEventListener("abort", () => run.emit(completedTestEvent).end());
     expect((await engine.cancelTask({ id: run.run.taskId }, alice)).status.state).toBe(
       "TASK_STATE_COMPLETED",
     );
@@ -409,12 +428,12 @@ describe("cancel", () => {
 
   it("cancels a task that waits for input and notifies its readers [F-43]", async () => {
     const { engine, agent } = createEngineFixture();
-    const answer = engine.sendMessage(createSendMessageRequest("hi"), alice);
-    (await agent.waitForRun(0)).emit(inputRequiredEvent).end();
-    const { id } = getResponseTask(await answer);
-    const reader = collectEvents(await engine.subscribeToTask({ id }, alice));
+    const answer = engine.sendMessage(createTestSendMessageRequest("hi"), alice);
+    (await agent.waitForRun(0)).emit(inputRequiredTestEvent).end();
+    const { id } = getTestResponseTask(await answer);
+    const reader = collectSubscriptionEventsForTest(await engine.subscribeToTask({ id }, alice));
     expect((await engine.cancelTask({ id }, alice)).status.state).toBe("TASK_STATE_CANCELED");
-    expect((await reader).map(({ event }) => formatTaskEvent(event))).toEqual([
+    expect((await reader).map(({ event }) => formatTaskEventForTest(event))).toEqual([
       "task INPUT_REQUIRED",
       "CANCELED",
     ]);
@@ -429,9 +448,9 @@ describe("cancel", () => {
       }
     }
     const { engine, agent, errors } = createEngineFixture({ agent: new CancelRecordingAgent() });
-    const answer = engine.sendMessage(createSendMessageRequest("hi"), alice);
-    (await agent.waitForRun(0)).emit(inputRequiredEvent).end();
-    const { id } = getResponseTask(await answer);
+    const answer = engine.sendMessage(createTestSendMessageRequest("hi"), alice);
+    (await agent.waitForRun(0)).emit(inputRequiredTestEvent).end();
+    const { id } = getTestResponseTask(await answer);
     expect((await engine.cancelTask({ id }, alice)).status.state).toBe("TASK_STATE_CANCELED");
     await engine.cancelTask({ id }, alice);
     expect(cancellations).toEqual([["TASK_STATE_INPUT_REQUIRED", alice]]);
@@ -440,38 +459,42 @@ describe("cancel", () => {
 
   it("is rejected for a finished or missing task [F-41]", async () => {
     const { engine, agent } = createEngineFixture();
-    const answer = engine.sendMessage(createSendMessageRequest("hi"), alice);
+    const answer = engine.sendMessage(createTestSendMessageRequest("hi"), alice);
     (await agent.waitForRun(0)).end();
     expect(
-      await getPromiseErrorReason(engine.cancelTask({ id: getResponseTask(await answer).id }, alice)),
+      await getRejectionA2AErrorReasonForTest(
+        engine.cancelTask({ id: getTestResponseTask(await answer).id }, alice),
+      ),
     ).toBe("TASK_NOT_CANCELABLE");
-    expect(await getPromiseErrorReason(engine.cancelTask({ id: "nope" }, alice))).toBe("TASK_NOT_FOUND");
+    expect(await getRejectionA2AErrorReasonForTest(engine.cancelTask({ id: "nope" }, alice))).toBe(
+      "TASK_NOT_FOUND",
+    );
   });
 });
 
 describe("readers", () => {
   it("start with the task and follow it across turns to its end [E3, F-50, F-52, G-02, G-03]", async () => {
     const { engine, agent } = createEngineFixture();
-    const first = engine.sendMessage(createSendMessageRequest("hi"), alice);
+    const first = engine.sendMessage(createTestSendMessageRequest("hi"), alice);
     const run = await agent.waitForRun(0);
-    run.emit(workingEvent);
-    await flushEventLoop();
+    run.emit(workingTestEvent);
+    await flushEventLoopForTest();
     const id = run.run.taskId;
     const readers = [
       await engine.subscribeToTask({ id }, alice),
       await engine.subscribeToTask({ id }, alice),
     ];
-    run.emit(createChunkEvent("a", false), inputRequiredEvent).end();
+    run.emit(createTestChunkEvent("a", false), inputRequiredTestEvent).end();
     await first;
     const early = await engine.subscribeToTask({ id }, alice);
     await early.next();
     early.close();
-    const second = engine.sendMessage(createSendMessageRequest("go", { taskId: id }), alice);
-    (await agent.waitForRun(1)).emit(workingEvent, createChunkEvent("b")).end();
+    const second = engine.sendMessage(createTestSendMessageRequest("go", { taskId: id }), alice);
+    (await agent.waitForRun(1)).emit(workingTestEvent, createTestChunkEvent("b")).end();
     await second;
-    const [one, two] = await Promise.all(readers.map(collectEvents));
+    const [one, two] = await Promise.all(readers.map(collectSubscriptionEventsForTest));
     expect(one).toEqual(two);
-    expect(one?.map(({ event }) => formatTaskEvent(event))).toEqual([
+    expect(one?.map(({ event }) => formatTaskEventForTest(event))).toEqual([
       "task WORKING",
       "a",
       "INPUT_REQUIRED",
@@ -483,37 +506,37 @@ describe("readers", () => {
 
   it("of a message's stream stop where the turn asks for input [G-04]", async () => {
     const { engine, agent } = createEngineFixture();
-    const stream = engine.sendStreamingMessage(createSendMessageRequest("hi"), alice);
-    (await agent.waitForRun(0)).emit(workingEvent, inputRequiredEvent).end();
-    expect((await collectEvents(await stream)).map(({ event }) => formatTaskEvent(event))).toEqual([
-      "task SUBMITTED",
-      "WORKING",
-      "INPUT_REQUIRED",
-    ]);
+    const stream = engine.sendStreamingMessage(createTestSendMessageRequest("hi"), alice);
+    (await agent.waitForRun(0)).emit(workingTestEvent, inputRequiredTestEvent).end();
+    expect(
+      (await collectSubscriptionEventsForTest(await stream)).map(({ event }) =>
+        formatTaskEventForTest(event),
+      ),
+    ).toEqual(["task SUBMITTED", "WORKING", "INPUT_REQUIRED"]);
   });
 
   it("of a message's stream stay connected while the task waits for authorization [G-04, M-05]", async () => {
     const { engine, agent } = createEngineFixture();
-    const stream = engine.sendStreamingMessage(createSendMessageRequest("hi"), alice);
+    const stream = engine.sendStreamingMessage(createTestSendMessageRequest("hi"), alice);
     const run = await agent.waitForRun(0);
     run.emit({ status: { state: "TASK_STATE_AUTH_REQUIRED" } });
-    await flushEventLoop();
-    run.emit(workingEvent).end();
-    expect((await collectEvents(await stream)).map(({ event }) => formatTaskEvent(event)).slice(1)).toEqual([
-      "AUTH_REQUIRED",
-      "WORKING",
-      "COMPLETED",
-    ]);
+    await flushEventLoopForTest();
+    run.emit(workingTestEvent).end();
+    expect(
+      (await collectSubscriptionEventsForTest(await stream))
+        .map(({ event }) => formatTaskEventForTest(event))
+        .slice(1),
+    ).toEqual(["AUTH_REQUIRED", "WORKING", "COMPLETED"]);
   });
 
   it("that disconnect do not affect the task [E2, F-19]", async () => {
     const { engine, agent } = createEngineFixture();
-    const stream = await engine.sendStreamingMessage(createSendMessageRequest("hi"), alice);
+    const stream = await engine.sendStreamingMessage(createTestSendMessageRequest("hi"), alice);
     await stream.next();
     stream.close();
     const run = await agent.waitForRun(0);
-    run.emit(workingEvent, createChunkEvent("whole", false)).end();
-    await flushEventLoop();
+    run.emit(workingTestEvent, createTestChunkEvent("whole", false)).end();
+    await flushEventLoopForTest();
     const task = await engine.getTask({ id: run.run.taskId }, alice);
     expect(task.status.state).toBe("TASK_STATE_COMPLETED");
     expect(getText(task.artifacts?.[0]?.parts ?? [])).toBe("whole");
@@ -522,27 +545,29 @@ describe("readers", () => {
 
   it("that never read do not delay the task [E2, E5]", async () => {
     const { engine, agent } = createEngineFixture({ mergeChunks: false });
-    const stalled = await engine.sendStreamingMessage(createSendMessageRequest("hi"), alice);
+    const stalled = await engine.sendStreamingMessage(createTestSendMessageRequest("hi"), alice);
     const run = await agent.waitForRun(0);
-    const reader = collectEvents(await engine.subscribeToTask({ id: run.run.taskId }, alice));
-    run.emit(workingEvent);
-    for (let at = 0; at < 5000; at++) run.emit(createChunkEvent(`${at} `, at > 0));
+    const reader = collectSubscriptionEventsForTest(
+      await engine.subscribeToTask({ id: run.run.taskId }, alice),
+    );
+    run.emit(workingTestEvent);
+    for (let at = 0; at < 5000; at++) run.emit(createTestChunkEvent(`${at} `, at > 0));
     run.end();
     const seen = await reader;
-    expect(seen.at(-1) && formatTaskEvent(seen.at(-1)!.event)).toBe("COMPLETED");
+    expect(seen.at(-1) && formatTaskEventForTest(seen.at(-1)!.event)).toBe("COMPLETED");
     // The stalled reader then reads every event once from the log.
-    const late = await collectEvents(stalled);
+    const late = await collectSubscriptionEventsForTest(stalled);
     expect(late.map(({ seq }) => seq)).toEqual(Array.from({ length: 5003 }, (_, at) => at + 1));
   });
 
   it("resume exactly after their last event, even when the task has ended [E4]", async () => {
     const { engine, agent } = createEngineFixture({ mergeChunks: false });
-    const stream = engine.sendStreamingMessage(createSendMessageRequest("hi"), alice);
+    const stream = engine.sendStreamingMessage(createTestSendMessageRequest("hi"), alice);
     const run = await agent.waitForRun(0);
-    run.emit(workingEvent, createChunkEvent("a", false), createChunkEvent("b")).end();
-    const seen = await collectEvents(await stream);
+    run.emit(workingTestEvent, createTestChunkEvent("a", false), createTestChunkEvent("b")).end();
+    const seen = await collectSubscriptionEventsForTest(await stream);
     for (let after = 0; after <= seen.length; after++) {
-      const rest = await collectEvents(
+      const rest = await collectSubscriptionEventsForTest(
         await engine.subscribeToTask({ id: run.run.taskId }, alice, { resumeAfterSeq: after }),
       );
       expect(rest).toEqual(seen.slice(after));
@@ -553,11 +578,15 @@ describe("readers", () => {
 
   it("of a finished or missing task are rejected [F-51]", async () => {
     const { engine, agent } = createEngineFixture();
-    const answer = engine.sendMessage(createSendMessageRequest("hi"), alice);
+    const answer = engine.sendMessage(createTestSendMessageRequest("hi"), alice);
     (await agent.waitForRun(0)).end();
-    const { id } = getResponseTask(await answer);
-    expect(await getPromiseErrorReason(engine.subscribeToTask({ id }, alice))).toBe("UNSUPPORTED_OPERATION");
-    expect(await getPromiseErrorReason(engine.subscribeToTask({ id: "nope" }, alice))).toBe("TASK_NOT_FOUND");
+    const { id } = getTestResponseTask(await answer);
+    expect(await getRejectionA2AErrorReasonForTest(engine.subscribeToTask({ id }, alice))).toBe(
+      "UNSUPPORTED_OPERATION",
+    );
+    expect(await getRejectionA2AErrorReasonForTest(engine.subscribeToTask({ id: "nope" }, alice))).toBe(
+      "TASK_NOT_FOUND",
+    );
   });
 
   it("see only durable events [E1]", async () => {
@@ -570,17 +599,17 @@ describe("readers", () => {
       return commit(batch);
     };
     const { engine, agent } = createEngineFixture({ store });
-    const stream = await engine.sendStreamingMessage(createSendMessageRequest("hi"), alice);
+    const stream = await engine.sendStreamingMessage(createTestSendMessageRequest("hi"), alice);
     const run = await agent.waitForRun(0);
     expect(await stream.next()).toHaveLength(1);
     gated = true;
-    run.emit(workingEvent, createChunkEvent("x", false));
+    run.emit(workingTestEvent, createTestChunkEvent("x", false));
     let seen = false;
     const next = stream.next().then((events) => {
       seen = true;
       return events;
     });
-    await flushEventLoop();
+    await flushEventLoopForTest();
     expect(seen).toBe(false);
     expect((await engine.getTask({ id: run.run.taskId }, alice)).status.state).toBe("TASK_STATE_SUBMITTED");
     gate.resolve();
@@ -592,9 +621,9 @@ describe("readers", () => {
 describe("ownership", () => {
   it("treats another caller's task as missing in every operation [E13, M-02, M-03, M-04, F-30]", async () => {
     const { engine, agent } = createEngineFixture();
-    const answer = engine.sendMessage(createSendMessageRequest("hi"), alice);
-    (await agent.waitForRun(0)).emit(inputRequiredEvent).end();
-    const { id } = getResponseTask(await answer);
+    const answer = engine.sendMessage(createTestSendMessageRequest("hi"), alice);
+    (await agent.waitForRun(0)).emit(inputRequiredTestEvent).end();
+    const { id } = getTestResponseTask(await answer);
     const strangers = [bob, { tenant: "other", principal: "alice" }];
     const getOutcome = async (promise: Promise<unknown>): Promise<string> =>
       promise.then(
@@ -611,11 +640,11 @@ describe("ownership", () => {
           expected,
         );
         expect(
-          await getOutcome(engine.sendMessage(createSendMessageRequest("x", { taskId: task }), stranger)),
+          await getOutcome(engine.sendMessage(createTestSendMessageRequest("x", { taskId: task }), stranger)),
         ).toBe(expected);
         expect(
           await getOutcome(
-            engine.sendStreamingMessage(createSendMessageRequest("x", { taskId: task }), stranger),
+            engine.sendStreamingMessage(createTestSendMessageRequest("x", { taskId: task }), stranger),
           ),
         ).toBe(expected);
       }
@@ -626,7 +655,7 @@ describe("ownership", () => {
 
   it("keeps contexts of the same name apart [E13, M-04]", async () => {
     const { engine, agent } = createEngineFixture();
-    const answer = engine.sendMessage(createSendMessageRequest("hi", { contextId: "shared" }), alice);
+    const answer = engine.sendMessage(createTestSendMessageRequest("hi", { contextId: "shared" }), alice);
     (await agent.waitForRun(0)).end();
     await answer;
     expect((await engine.listTasks({ contextId: "shared" }, bob)).totalSize).toBe(0);
@@ -636,27 +665,30 @@ describe("ownership", () => {
 describe("limits [E14]", () => {
   it("reject an excess run, in total and per caller, and accept it later", async () => {
     const { engine, agent } = createEngineFixture({ limits: { runs: 3, runsPerCaller: 2 } });
-    const running = [1, 2].map(() => engine.sendMessage(createSendMessageRequest("hi"), alice));
-    await flushEventLoop();
-    expect(await getPromiseErrorReason(engine.sendMessage(createSendMessageRequest("hi"), alice))).toBe(
-      "RESOURCE_EXHAUSTED",
-    );
-    running.push(engine.sendMessage(createSendMessageRequest("hi"), bob));
-    await flushEventLoop();
-    const refused = engine.sendMessage(createSendMessageRequest("hi"), { tenant: "", principal: "carol" });
+    const running = [1, 2].map(() => engine.sendMessage(createTestSendMessageRequest("hi"), alice));
+    await flushEventLoopForTest();
+    expect(
+      await getRejectionA2AErrorReasonForTest(engine.sendMessage(createTestSendMessageRequest("hi"), alice)),
+    ).toBe("RESOURCE_EXHAUSTED");
+    running.push(engine.sendMessage(createTestSendMessageRequest("hi"), bob));
+    await flushEventLoopForTest();
+    const refused = engine.sendMessage(createTestSendMessageRequest("hi"), {
+      tenant: "",
+      principal: "carol",
+    });
     await expect(refused).rejects.toMatchObject({ reason: "RESOURCE_EXHAUSTED", retryAfter: 1 });
     for (const run of agent.runs) run.end();
     await Promise.all(running);
-    const again = engine.sendMessage(createSendMessageRequest("hi"), alice);
+    const again = engine.sendMessage(createTestSendMessageRequest("hi"), alice);
     (await agent.waitForRun(3)).end();
-    expect(getResponseTask(await again).status.state).toBe("TASK_STATE_COMPLETED");
+    expect(getTestResponseTask(await again).status.state).toBe("TASK_STATE_COMPLETED");
   });
 
   it("reject an excess stream and release its slot", async () => {
     const { engine, agent } = createEngineFixture({ limits: { streams: 1 } });
-    const stream = await engine.sendStreamingMessage(createSendMessageRequest("hi"), alice);
+    const stream = await engine.sendStreamingMessage(createTestSendMessageRequest("hi"), alice);
     const { taskId } = (await agent.waitForRun(0)).run;
-    expect(await getPromiseErrorReason(engine.subscribeToTask({ id: taskId }, alice))).toBe(
+    expect(await getRejectionA2AErrorReasonForTest(engine.subscribeToTask({ id: taskId }, alice))).toBe(
       "RESOURCE_EXHAUSTED",
     );
     stream.close();
@@ -674,14 +706,14 @@ describe("limits [E14]", () => {
       return commit(batch);
     };
     const { engine, agent } = createEngineFixture({ store, mergeChunks: false });
-    const answer = engine.sendMessage(createSendMessageRequest("hi"), alice);
+    const answer = engine.sendMessage(createTestSendMessageRequest("hi"), alice);
     const run = await agent.waitForRun(0);
-    for (let at = 0; at < 2000; at++) run.emit(createChunkEvent("x", at > 0));
+    for (let at = 0; at < 2000; at++) run.emit(createTestChunkEvent("x", at > 0));
     run.end();
-    await flushEventLoop();
+    await flushEventLoopForTest();
     expect(run.pulledCount).toBeLessThan(600);
     gate.resolve();
-    expect(getText(getResponseTask(await answer).artifacts?.[0]?.parts ?? [])).toHaveLength(2000);
+    expect(getText(getTestResponseTask(await answer).artifacts?.[0]?.parts ?? [])).toHaveLength(2000);
   });
 });
 
@@ -703,37 +735,34 @@ describe("commits", () => {
     const clock = new FakeClock();
     const { store, commits } = slowStore(clock, 10);
     const { engine, agent } = createEngineFixture({ store, clock });
-    const stream = await engine.sendStreamingMessage(createSendMessageRequest("hi"), alice);
+    const stream = await engine.sendStreamingMessage(createTestSendMessageRequest("hi"), alice);
     const run = await agent.waitForRun(0);
-    await flushEventLoop();
+    await flushEventLoopForTest();
     for (const text of ["a", "b", "c"]) {
-      run.emit(createChunkEvent(text));
-      await flushEventLoop();
+      run.emit(createTestChunkEvent(text));
+      await flushEventLoopForTest();
     }
     expect(commits).toEqual([1]);
     clock.advance(10);
-    await flushEventLoop();
+    await flushEventLoopForTest();
     expect(commits).toEqual([1, 1]);
-    run.emit(createChunkEvent("d")).end();
-    expect((await collectEvents(stream)).map(({ event }) => formatTaskEvent(event))).toEqual([
-      "task SUBMITTED",
-      "abc",
-      "d",
-      "COMPLETED",
-    ]);
+    run.emit(createTestChunkEvent("d")).end();
+    expect(
+      (await collectSubscriptionEventsForTest(stream)).map(({ event }) => formatTaskEventForTest(event)),
+    ).toEqual(["task SUBMITTED", "abc", "d", "COMPLETED"]);
   });
 
   it("of urgent events are not delayed [E6]", async () => {
     const clock = new FakeClock();
     const { store, commits } = slowStore(clock, 10);
     const { engine, agent } = createEngineFixture({ store, clock });
-    const answer = engine.sendMessage(createSendMessageRequest("hi"), alice);
+    const answer = engine.sendMessage(createTestSendMessageRequest("hi"), alice);
     const run = await agent.waitForRun(0);
-    await flushEventLoop();
-    run.emit(createChunkEvent("a"));
-    await flushEventLoop();
-    run.emit(workingEvent).end();
-    expect(getResponseTask(await answer).status.state).toBe("TASK_STATE_COMPLETED");
+    await flushEventLoopForTest();
+    run.emit(createTestChunkEvent("a"));
+    await flushEventLoopForTest();
+    run.emit(workingTestEvent).end();
+    expect(getTestResponseTask(await answer).status.state).toBe("TASK_STATE_COMPLETED");
     expect(commits.reduce((sum, events) => sum + events)).toBe(4);
   });
 });
@@ -748,12 +777,12 @@ describe("a store", () => {
       return commit(batch);
     };
     const { engine, agent } = createEngineFixture({ store });
-    const answers = ["a", "b"].map((text) => engine.sendMessage(createSendMessageRequest(text), alice));
+    const answers = ["a", "b"].map((text) => engine.sendMessage(createTestSendMessageRequest(text), alice));
     await agent.waitForRun(1);
-    await flushEventLoop();
+    await flushEventLoopForTest();
     for (const run of agent.runs) {
       run.end();
-      await flushEventLoop();
+      await flushEventLoopForTest();
     }
     await Promise.all(answers);
     expect(commits).toEqual([
@@ -767,14 +796,14 @@ describe("a store", () => {
 describe("time [E16]", () => {
   it("never decreases within a task, and is UTC with milliseconds [G-09]", async () => {
     const { engine, agent, clock } = createEngineFixture();
-    const stream = engine.sendStreamingMessage(createSendMessageRequest("hi"), alice);
+    const stream = engine.sendStreamingMessage(createTestSendMessageRequest("hi"), alice);
     const run = await agent.waitForRun(0);
     clock.advance(5000);
-    run.emit(workingEvent);
-    await flushEventLoop();
+    run.emit(workingTestEvent);
+    await flushEventLoopForTest();
     clock.time -= 60_000;
     run.emit({ status: { state: "TASK_STATE_WORKING", message: { parts: [{ text: "on it" }] } } }).end();
-    const times = (await collectEvents(await stream)).map(({ event }) =>
+    const times = (await collectSubscriptionEventsForTest(await stream)).map(({ event }) =>
       "task" in event
         ? event.task.status.timestamp
         : "statusUpdate" in event
@@ -789,13 +818,13 @@ describe("an engine that opens the store of an earlier one", () => {
   it("fails orphaned tasks with a reason and keeps tasks that wait for input [E9]", async () => {
     const store = new MemoryStore();
     const before = createEngineFixture({ store });
-    void before.engine.sendMessage(createSendMessageRequest("hi"), alice).catch(() => {});
+    void before.engine.sendMessage(createTestSendMessageRequest("hi"), alice).catch(() => {});
     const run = await before.agent.waitForRun(0);
-    run.emit(workingEvent, createChunkEvent("half", false));
-    const waiting = before.engine.sendMessage(createSendMessageRequest("hi"), alice);
-    (await before.agent.waitForRun(1)).emit(inputRequiredEvent).end();
-    const { id } = getResponseTask(await waiting);
-    await flushEventLoop();
+    run.emit(workingTestEvent, createTestChunkEvent("half", false));
+    const waiting = before.engine.sendMessage(createTestSendMessageRequest("hi"), alice);
+    (await before.agent.waitForRun(1)).emit(inputRequiredTestEvent).end();
+    const { id } = getTestResponseTask(await waiting);
+    await flushEventLoopForTest();
     const { engine } = createEngineFixture({ store });
     await engine.open();
     const orphan = await engine.getTask({ id: run.run.taskId }, alice);
@@ -807,9 +836,13 @@ describe("an engine that opens the store of an earlier one", () => {
     expect((await engine.getTask({ id }, alice)).status.state).toBe("TASK_STATE_INPUT_REQUIRED");
     // Events of the earlier writer are rejected from now on, and its waiting requests fail.
     const late = before.engine.subscribeToTask({ id: run.run.taskId }, alice);
-    run.emit(createChunkEvent("late"));
-    await expect(collectEvents(await late)).rejects.toMatchObject({ reason: "UNAVAILABLE" });
-    expect(await store.load(toTaskScopeOfCaller(alice), run.run.taskId)).toMatchObject({ task: orphan });
+    run.emit(createTestChunkEvent("late"));
+    await expect(collectSubscriptionEventsForTest(await late)).rejects.toMatchObject({
+      reason: "UNAVAILABLE",
+    });
+    expect(await store.load(createTestTaskScopeForCaller(alice), run.run.taskId)).toMatchObject({
+      task: orphan,
+    });
   });
 });
 
@@ -821,13 +854,13 @@ describe("a store that fails", () => {
     let failures = 3;
     store.commit = (batch) => (failures-- > 0 ? Promise.reject(new Error("disk full")) : commit(batch));
     const { engine, agent } = createEngineFixture({ store, clock });
-    const answer = engine.sendMessage(createSendMessageRequest("hi"), alice);
-    (await agent.waitForRun(0)).emit(createChunkEvent("x", false)).end();
+    const answer = engine.sendMessage(createTestSendMessageRequest("hi"), alice);
+    (await agent.waitForRun(0)).emit(createTestChunkEvent("x", false)).end();
     for (let at = 0; at < 10; at++) {
-      await flushEventLoop(5);
+      await flushEventLoopForTest(5);
       clock.advance(5000);
     }
-    expect(getText(getResponseTask(await answer).artifacts?.[0]?.parts ?? [])).toBe("x");
+    expect(getText(getTestResponseTask(await answer).artifacts?.[0]?.parts ?? [])).toBe("x");
   });
 
   it("permanently ends the run and rejects all waiting requests", async () => {
@@ -837,15 +870,15 @@ describe("a store that fails", () => {
     let broken = false;
     store.commit = (batch) => (broken ? Promise.reject(new Error("disk full")) : commit(batch));
     const { engine, agent, errors } = createEngineFixture({ store, clock });
-    const stream = await engine.sendStreamingMessage(createSendMessageRequest("hi"), alice);
-    const reader = collectEvents(stream);
+    const stream = await engine.sendStreamingMessage(createTestSendMessageRequest("hi"), alice);
+    const reader = collectSubscriptionEventsForTest(stream);
     const run = await agent.waitForRun(0);
-    await flushEventLoop();
+    await flushEventLoopForTest();
     broken = true;
-    run.emit(workingEvent);
-    const outcome = getPromiseErrorReason(reader);
+    run.emit(workingTestEvent);
+    const outcome = getRejectionA2AErrorReasonForTest(reader);
     for (let at = 0; at < 10; at++) {
-      await flushEventLoop(5);
+      await flushEventLoopForTest(5);
       clock.advance(5000);
     }
     expect(await outcome).toBe("UNAVAILABLE");
@@ -853,26 +886,26 @@ describe("a store that fails", () => {
     expect(errors).toHaveLength(1);
     // A failure of one task does not affect another.
     broken = false;
-    const next = engine.sendMessage(createSendMessageRequest("hi"), alice);
+    const next = engine.sendMessage(createTestSendMessageRequest("hi"), alice);
     (await agent.waitForRun(1)).end();
-    expect(getResponseTask(await next).status.state).toBe("TASK_STATE_COMPLETED");
+    expect(getTestResponseTask(await next).status.state).toBe("TASK_STATE_COMPLETED");
   });
 });
 
 describe("close", () => {
   it("ends running tasks with a reason and rejects new messages", async () => {
     const { engine, agent } = createEngineFixture();
-    const answer = engine.sendMessage(createSendMessageRequest("hi"), alice);
+    const answer = engine.sendMessage(createTestSendMessageRequest("hi"), alice);
     const run = await agent.waitForRun(0);
-    run.emit(workingEvent);
-    await flushEventLoop();
+    run.emit(workingTestEvent);
+    await flushEventLoopForTest();
     run.run.signal.addEventListener("abort", () => run.end());
     await engine.close(1000);
-    const { status } = getResponseTask(await answer);
+    const { status } = getTestResponseTask(await answer);
     expect(status.state).toBe("TASK_STATE_FAILED");
     expect(getText(status.message?.parts ?? [])).toContain("server was stopped");
-    expect(await getPromiseErrorReason(engine.sendMessage(createSendMessageRequest("hi"), alice))).toBe(
-      "UNAVAILABLE",
-    );
+    expect(
+      await getRejectionA2AErrorReasonForTest(engine.sendMessage(createTestSendMessageRequest("hi"), alice)),
+    ).toBe("UNAVAILABLE");
   });
 });

@@ -44,7 +44,7 @@ import {
   LogSubscription,
   createSingleEventSubscription,
   type Subscription,
-  type SubscriptionSpan,
+  type SubscriptionLogRange,
 } from "./log-subscription.ts";
 
 /** Push notification options of an engine. The engine's store must have a `pushStore`. */
@@ -226,7 +226,7 @@ export class Engine {
    * already canceled, `cancelTask` returns the task unchanged.
    */
   async cancelTask({ id, metadata = {} }: CancelTaskRequest, caller: Caller): Promise<Task> {
-    const runner = await this.#requireRunner(id, caller);
+    const runner = await this.#requireRetainedTaskRunner(id, caller);
     const { liveTask } = runner;
     try {
       if (liveTask.state && !isTerminal(liveTask.state))
@@ -253,7 +253,7 @@ export class Engine {
     caller: Caller,
     { resumeAfterSeq }: ServiceParameters = {},
   ): Promise<Subscription> {
-    const runner = await this.#requireRunner(id, caller);
+    const runner = await this.#requireRetainedTaskRunner(id, caller);
     const { liveTask } = runner;
     try {
       if (resumeAfterSeq === undefined && liveTask.hasEndedAtSeq(liveTask.seq)) {
@@ -277,7 +277,7 @@ export class Engine {
     return { agent: this.#agentId, tenant, principal };
   }
 
-  async #requireRunner(taskId: string, caller: Caller): Promise<TaskRunner> {
+  async #requireRetainedTaskRunner(taskId: string, caller: Caller): Promise<TaskRunner> {
     const runner = await this.#runners.findOrLoadAndRetain(this.#toTaskScope(caller), taskId);
     if (!runner) throw A2AError.taskNotFound(taskId);
     return runner;
@@ -343,7 +343,7 @@ export class Engine {
     if ("turn" in accepted) runner.retain();
     try {
       const seq = "turn" in accepted ? await accepted.turn.acceptedSeq.promise : accepted.seq;
-      const span = computeSubscriptionSpan(accepted, seq, resumeAfterSeq);
+      const span = computeSubscriptionLogRange(accepted, seq, resumeAfterSeq);
       const isStartOfTurn = "turn" in accepted && resumeAfterSeq === undefined;
       const hasStopped =
         isCaughtUpWhileInterrupted(runner, span) ||
@@ -363,11 +363,11 @@ export class Engine {
  * turn. If the message answers a question, the stream starts after the move to WORKING, because clients treat
  * an interrupted task as a new question.
  */
-function computeSubscriptionSpan(
+function computeSubscriptionLogRange(
   accepted: Exclude<MessageAcceptResult, { reply: unknown }>,
   seq: number,
   resumeAfterSeq: number | undefined,
-): SubscriptionSpan {
+): SubscriptionLogRange {
   const { liveTask } = accepted.runner;
   if (resumeAfterSeq !== undefined)
     return { afterSeq: requireResumeSeq(liveTask.seq, resumeAfterSeq), turnSeq: seq };
@@ -392,7 +392,7 @@ function toWorkingStartPoint(startPoint: TurnStartPoint): TurnStartPoint {
  */
 function isCaughtUpWhileInterrupted(
   { liveTask, currentTurn }: TaskRunner,
-  { afterSeq }: SubscriptionSpan,
+  { afterSeq }: SubscriptionLogRange,
 ): boolean {
   return (
     !currentTurn && afterSeq >= liveTask.seq && liveTask.state !== undefined && isInterrupted(liveTask.state)

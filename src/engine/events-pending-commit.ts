@@ -49,7 +49,7 @@ export class EventsPendingCommit {
       "artifactUpdate" in last &&
       "artifactUpdate" in event
     ) {
-      this.#getMergedChunk(last.artifactUpdate).add(event.artifactUpdate);
+      this.#getOrCreateLastMergedChunk(last.artifactUpdate).add(event.artifactUpdate);
     } else {
       if (this.#mergeChunks && last && isChunkReplacedBy(last, event)) this.#events.pop();
       this.#events.push(event);
@@ -66,7 +66,7 @@ export class EventsPendingCommit {
   }
 
   /** Returns the last pending event as a `MergedChunk`, to which more chunks can be added. */
-  #getMergedChunk(last: TaskArtifactUpdateEvent): MergedChunk {
+  #getOrCreateLastMergedChunk(last: TaskArtifactUpdateEvent): MergedChunk {
     if (!this.#mergedChunk) {
       this.#mergedChunk = new MergedChunk(last);
       this.#events[this.#events.length - 1] = this.#mergedChunk.event;

@@ -1,13 +1,13 @@
 import { expect, it } from "vitest";
 import {
   alice,
-  inputRequiredEvent,
+  inputRequiredTestEvent,
   bob,
-  completedEvent,
+  completedTestEvent,
   createEngineFixture,
-  createSendMessageRequest,
-  getResponseTask,
-  workingEvent,
+  createTestSendMessageRequest,
+  getTestResponseTask,
+  workingTestEvent,
 } from "./engine.fixture.ts";
 import type { TaskListQuery } from "./task-store.ts";
 import type { AgentEvent } from "./agent.ts";
@@ -18,17 +18,19 @@ it("a run lists the waiting tasks of its caller in its context, newest first [F-
   const { engine, agent, clock } = createEngineFixture();
   const ask = async (event: AgentEvent, contextId: string, caller = alice): Promise<string> => {
     clock.advance(1000);
-    const answer = engine.sendMessage(createSendMessageRequest("first", { contextId }), caller);
+    const answer = engine.sendMessage(createTestSendMessageRequest("first", { contextId }), caller);
     (await agent.waitForRun(agent.runs.length)).emit(event).end();
-    return getResponseTask(await answer).id;
+    return getTestResponseTask(await answer).id;
   };
-  const first = await ask(inputRequiredEvent, "here");
+  const first = await ask(inputRequiredTestEvent, "here");
   const second = await ask(authRequiredEvent, "here");
-  await ask(completedEvent, "here");
-  await ask(inputRequiredEvent, "elsewhere");
-  await ask(inputRequiredEvent, "here", bob);
+  await ask(completedTestEvent, "here");
+  await ask(inputRequiredTestEvent, "elsewhere");
+  await ask(inputRequiredTestEvent, "here", bob);
 
-  void engine.sendMessage(createSendMessageRequest("go on", { contextId: "here" }), alice).catch(() => {});
+  void engine
+    .sendMessage(createTestSendMessageRequest("go on", { contextId: "here" }), alice)
+    .catch(() => {});
   const { run } = await agent.waitForRun(5);
   const tasks = await run.listInterruptedTasks();
   expect(tasks.map(({ id }) => id)).toEqual([second, first]);
@@ -41,17 +43,19 @@ it("a run lists the waiting tasks of its caller in its context, newest first [F-
 
 it("a task that was just answered is not listed, nor is the run's own task [F-16]", async () => {
   const { engine, agent } = createEngineFixture();
-  const answer = engine.sendMessage(createSendMessageRequest("first", { contextId: "here" }), alice);
-  (await agent.waitForRun(0)).emit(inputRequiredEvent).end();
-  const { id } = getResponseTask(await answer);
+  const answer = engine.sendMessage(createTestSendMessageRequest("first", { contextId: "here" }), alice);
+  (await agent.waitForRun(0)).emit(inputRequiredTestEvent).end();
+  const { id } = getTestResponseTask(await answer);
   const configuration = { returnImmediately: true };
   const answering = engine.sendMessage(
-    createSendMessageRequest("answer", { taskId: id, configuration }),
+    createTestSendMessageRequest("answer", { taskId: id, configuration }),
     alice,
   );
-  const answered = (await agent.waitForRun(1)).emit(workingEvent);
+  const answered = (await agent.waitForRun(1)).emit(workingTestEvent);
   await answering;
-  void engine.sendMessage(createSendMessageRequest("go on", { contextId: "here" }), alice).catch(() => {});
+  void engine
+    .sendMessage(createTestSendMessageRequest("go on", { contextId: "here" }), alice)
+    .catch(() => {});
   expect(await (await agent.waitForRun(2)).run.listInterruptedTasks()).toEqual([]);
   expect(await answered.run.listInterruptedTasks()).toEqual([]);
 });
@@ -64,7 +68,7 @@ it("waiting tasks are loaded only on request, in a bounded number [E14]", async 
     queries.push(query);
     return list(scope, query);
   };
-  void engine.sendMessage(createSendMessageRequest("one", { contextId: "here" }), alice).catch(() => {});
+  void engine.sendMessage(createTestSendMessageRequest("one", { contextId: "here" }), alice).catch(() => {});
   const { run } = await agent.waitForRun(0);
   expect(queries).toEqual([]);
   await run.listInterruptedTasks();

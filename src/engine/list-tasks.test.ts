@@ -2,10 +2,10 @@ import { describe, expect, it } from "vitest";
 import { A2AError, type ListTasksRequest, type Task } from "../protocol/index.ts";
 import {
   alice,
-  inputRequiredEvent,
-  createChunkEvent,
+  inputRequiredTestEvent,
+  createTestChunkEvent,
   createEngineFixture,
-  createSendMessageRequest,
+  createTestSendMessageRequest,
 } from "./engine.fixture.ts";
 
 /**
@@ -17,12 +17,12 @@ async function createFiveTasks(): Promise<ReturnType<typeof createEngineFixture>
   const ids: string[] = [];
   for (let at = 0; at < 5; at++) {
     const answer = set.engine.sendMessage(
-      createSendMessageRequest(`${at}`, { contextId: at % 2 ? "odd" : "even" }),
+      createTestSendMessageRequest(`${at}`, { contextId: at % 2 ? "odd" : "even" }),
       alice,
     );
     const run = await set.agent.waitForRun(at);
-    run.emit(createChunkEvent("out", false));
-    if (at === 4) run.emit(inputRequiredEvent);
+    run.emit(createTestChunkEvent("out", false));
+    if (at === 4) run.emit(inputRequiredTestEvent);
     run.end();
     ids.push(((await answer) as { task: Task }).task.id);
     set.clock.advance(1000);
@@ -52,7 +52,7 @@ describe("ListTasks", () => {
       if (seen.length === 2) {
         // The first task of the cursor's page moves to the front.
         const answer = engine.sendMessage(
-          createSendMessageRequest("go on", { taskId: ids[4] as string }),
+          createTestSendMessageRequest("go on", { taskId: ids[4] as string }),
           alice,
         );
         (await agent.waitForRun(5)).end();
@@ -65,7 +65,10 @@ describe("ListTasks", () => {
   it("pages through a context of any name [F-32, F-36]", async () => {
     const { engine, agent } = createEngineFixture();
     for (let at = 0; at < 2; at++) {
-      const answer = engine.sendMessage(createSendMessageRequest("hi", { contextId: "会話 \ud83d" }), alice);
+      const answer = engine.sendMessage(
+        createTestSendMessageRequest("hi", { contextId: "会話 \ud83d" }),
+        alice,
+      );
       (await agent.waitForRun(at)).end();
       await answer;
     }

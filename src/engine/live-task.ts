@@ -168,9 +168,9 @@ export class LiveTask implements UncommittedEventSource, TaskWithPossibleWebhook
 
   /**
    * Accepts an event and schedules its commit, or returns the reason why the task cannot accept the event.
-   * The caller must await `waitForCapacity` before the next call to `acceptEvent`.
+   * The caller must await `waitForCapacity` before the next call to `validateAndEnqueueEvent`.
    */
-  acceptEvent(event: TaskEvent): EventRefusal | undefined {
+  validateAndEnqueueEvent(event: TaskEvent): EventRefusal | undefined {
     const refusal = findEventRefusal(this.#state, event);
     if (refusal) return refusal;
     const status = getEventStatus(event);
@@ -191,14 +191,14 @@ export class LiveTask implements UncommittedEventSource, TaskWithPossibleWebhook
    * is stored in the same commit. `durableSeq` resolves with the event's sequence number once the event and
    * the webhook are durable.
    */
-  acceptMessageEvent(
+  validateAndEnqueueMessageEvent(
     event: TaskEvent,
     messageId: string,
     durableSeq: Deferred<number>,
     webhook?: WebhookRegistration,
   ): EventRefusal | undefined {
     const seq = this.lastPendingSeq + 1;
-    const refusal = this.acceptEvent(event);
+    const refusal = this.validateAndEnqueueEvent(event);
     if (refusal) return refusal;
     this.#uncommittedMessages.push({ messageId, seq, durableSeq, webhook });
     return undefined;

@@ -3,14 +3,14 @@ import { describe, expect, it } from "vitest";
 import { fold, isEventRefusal, type Task } from "../protocol/index.ts";
 import {
   alice,
-  inputRequiredEvent,
-  createChunkEvent,
-  collectEvents,
+  inputRequiredTestEvent,
+  createTestChunkEvent,
+  collectSubscriptionEventsForTest,
   createEngineFixture,
-  createSendMessageRequest,
-  flushEventLoop,
-  formatTaskEvent,
-  workingEvent,
+  createTestSendMessageRequest,
+  flushEventLoopForTest,
+  formatTaskEventForTest,
+  workingTestEvent,
 } from "./engine.fixture.ts";
 
 type InterleavingStep =
@@ -40,22 +40,25 @@ describe("subscriptions", () => {
     await fc.assert(
       fc.asyncProperty(fc.array(stepArbitrary, { maxLength: 40 }), fc.boolean(), async (steps, merge) => {
         const { engine, agent, store } = createEngineFixture({ mergeChunks: merge });
-        const whole = engine.sendStreamingMessage(createSendMessageRequest("hi"), alice);
+        const whole = engine.sendStreamingMessage(createTestSendMessageRequest("hi"), alice);
         const run = await agent.waitForRun(0);
         const { taskId } = run.run;
-        const first = collectEvents(await whole);
-        const readers: { after: number | undefined; seen: ReturnType<typeof collectEvents> }[] = [];
-        run.emit(workingEvent);
+        const first = collectSubscriptionEventsForTest(await whole);
+        const readers: {
+          after: number | undefined;
+          seen: ReturnType<typeof collectSubscriptionEventsForTest>;
+        }[] = [];
+        run.emit(workingTestEvent);
         for (const at of steps) {
-          if (at.do === "say") run.emit(createChunkEvent(at.text));
-          else if (at.do === "ask") run.emit(inputRequiredEvent, workingEvent);
-          else if (at.do === "pause") await flushEventLoop(at.turns);
+          if (at.do === "say") run.emit(createTestChunkEvent(at.text));
+          else if (at.do === "ask") run.emit(inputRequiredTestEvent, workingTestEvent);
+          else if (at.do === "pause") await flushEventLoopForTest(at.turns);
           else {
             const known = await store.load({ agent: "puppet", ...alice }, taskId);
             const after = at.after === undefined ? undefined : Math.min(at.after, known?.seq ?? 0);
             readers.push({
               after,
-              seen: collectEvents(
+              seen: collectSubscriptionEventsForTest(
                 await engine.subscribeToTask({ id: taskId }, alice, { resumeAfterSeq: after }),
               ),
             });
@@ -64,8 +67,10 @@ describe("subscriptions", () => {
         run.end();
         const log = await (async () => {
           // Only a reader from the start sees the entire log.
-          await flushEventLoop();
-          return collectEvents(await engine.subscribeToTask({ id: taskId }, alice, { resumeAfterSeq: 0 }));
+          await flushEventLoopForTest();
+          return collectSubscriptionEventsForTest(
+            await engine.subscribeToTask({ id: taskId }, alice, { resumeAfterSeq: 0 }),
+          );
         })();
         expect(log.map(({ seq }) => seq)).toEqual(log.map((_, at) => at + 1));
         const final = await engine.getTask({ id: taskId }, alice);
@@ -81,7 +86,7 @@ describe("subscriptions", () => {
           expect(foldAll(events.map(({ event }) => event))).toEqual(final);
         }
         const turn = await first;
-        const stop = log.findIndex(({ event }) => formatTaskEvent(event) === "INPUT_REQUIRED");
+        const stop = log.findIndex(({ event }) => formatTaskEventForTest(event) === "INPUT_REQUIRED");
         expect(turn).toEqual(stop < 0 ? log : log.slice(0, stop + 1));
       }),
       { numRuns: 60 },

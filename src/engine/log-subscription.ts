@@ -26,7 +26,7 @@ export interface Subscription {
 }
 
 /** Start and end positions of a subscription. */
-export interface SubscriptionSpan {
+export interface SubscriptionLogRange {
   /**
    * Sequence number of the last event that the reader already has. The subscription delivers only events
    * after `afterSeq`.
@@ -57,7 +57,7 @@ export class LogSubscription implements Subscription {
   #hasStopped = false;
   #wakeReader: (() => void) | undefined;
 
-  constructor(runner: TaskRunner, store: TaskStore, span: SubscriptionSpan, onClose: () => void) {
+  constructor(runner: TaskRunner, store: TaskStore, span: SubscriptionLogRange, onClose: () => void) {
     this.#runner = runner;
     this.#store = store;
     this.#turnSeq = span.turnSeq;
@@ -116,7 +116,9 @@ export class LogSubscription implements Subscription {
   #selectEventsUntilInputRequest(events: LogEvent[]): LogEvent[] {
     const turnSeq = this.#turnSeq;
     const stop =
-      turnSeq === undefined ? -1 : events.findIndex((event) => event.seq > turnSeq && isInputRequest(event));
+      turnSeq === undefined
+        ? -1
+        : events.findIndex((event) => event.seq > turnSeq && isInputRequiredLogEvent(event));
     if (stop < 0) return events.every(isSentToReaders) ? events : events.filter(isSentToReaders);
     this.#hasStopped = true;
     this.close();
@@ -144,7 +146,7 @@ function isSentToReaders({ event }: LogEvent): boolean {
  * Returns true for INPUT_REQUIRED, which ends the stream of a turn. AUTH_REQUIRED does not end the stream,
  * because the agent may continue without a new message (A2A §7.6.1).
  */
-function isInputRequest({ event }: LogEvent): boolean {
+function isInputRequiredLogEvent({ event }: LogEvent): boolean {
   return "statusUpdate" in event && event.statusUpdate.status.state === "TASK_STATE_INPUT_REQUIRED";
 }
 
@@ -154,10 +156,10 @@ function isInputRequest({ event }: LogEvent): boolean {
 export async function hasTurnRequestedInput(
   { liveTask }: TaskRunner,
   store: TaskStore,
-  { turnSeq = 0, afterSeq }: SubscriptionSpan,
+  { turnSeq = 0, afterSeq }: SubscriptionLogRange,
 ): Promise<boolean> {
   for await (const event of readLog(store, liveTask, turnSeq, afterSeq))
-    if (isInputRequest(event)) return true;
+    if (isInputRequiredLogEvent(event)) return true;
   return false;
 }
 

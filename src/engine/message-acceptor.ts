@@ -225,7 +225,7 @@ export class MessageAcceptor {
     const { agent, generateId, contextTurns } = this.#context;
     runner.reserveForTurnWithoutTask(turn);
     await contextTurns?.enterTurn(runner.liveTask.scope, turn);
-    const output = await readFirstEvent(() =>
+    const output = await readFirstAgentEvent(() =>
       turn.startAgent(agent, runner.buildTaskWithTurnMessage(turn.message)),
     );
     if (turn.hasEnded) {
@@ -280,7 +280,7 @@ function isAgentWorking({ liveTask: { state }, currentTurn }: TaskRunner): boole
  * Starts an agent and waits for its first event. If the agent throws an error before its first event, the
  * returned iterator throws the same error.
  */
-async function readFirstEvent(startAgent: () => StartedAgentIterator): Promise<StartedAgentIterator> {
+async function readFirstAgentEvent(startAgent: () => StartedAgentIterator): Promise<StartedAgentIterator> {
   try {
     const { iterator } = startAgent();
     return { iterator, firstResult: await iterator.next() };

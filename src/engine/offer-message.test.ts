@@ -2,18 +2,18 @@ import { describe, expect, it } from "vitest";
 import { A2AError, getText, type JsonObject, type Message, type Task } from "../protocol/index.ts";
 import {
   alice,
-  inputRequiredEvent,
+  inputRequiredTestEvent,
   bob,
-  createChunkEvent,
-  collectEvents,
+  createTestChunkEvent,
+  collectSubscriptionEventsForTest,
   createEngineFixture,
   ScriptedAgent,
-  getPromiseErrorReason,
-  createSendMessageRequest,
-  flushEventLoop,
-  getResponseTask,
-  formatTaskEvent,
-  workingEvent,
+  getRejectionA2AErrorReasonForTest,
+  createTestSendMessageRequest,
+  flushEventLoopForTest,
+  getTestResponseTask,
+  formatTaskEventForTest,
+  workingTestEvent,
 } from "./engine.fixture.ts";
 
 /**
@@ -36,20 +36,22 @@ describe("a message for a running agent", () => {
   it("is added to the history when the agent accepts it, without an effect on streams or the turn", async () => {
     const agent = new SelectiveAgent();
     const { engine } = createEngineFixture({ agent });
-    const all = engine.sendStreamingMessage(createSendMessageRequest("begin"), alice).then(collectEvents);
+    const all = engine
+      .sendStreamingMessage(createTestSendMessageRequest("begin"), alice)
+      .then(collectSubscriptionEventsForTest);
     const run = await agent.waitForRun(0);
-    run.emit(workingEvent, createChunkEvent("before ", false));
-    await flushEventLoop();
+    run.emit(workingTestEvent, createTestChunkEvent("before ", false));
+    await flushEventLoopForTest();
     const { taskId } = run.run;
 
-    const answer = getResponseTask(
-      await engine.sendMessage(createSendMessageRequest("!budget 3", { taskId }), alice),
+    const answer = getTestResponseTask(
+      await engine.sendMessage(createTestSendMessageRequest("!budget 3", { taskId }), alice),
     );
     expect(answer.status.state).toBe("TASK_STATE_WORKING");
     expect(agent.accepted.map(({ text, caller }) => [text, caller])).toEqual([["!budget 3", alice]]);
 
-    run.emit(createChunkEvent("after")).end();
-    expect((await all).map(({ event }) => formatTaskEvent(event))).toEqual([
+    run.emit(createTestChunkEvent("after")).end();
+    expect((await all).map(({ event }) => formatTaskEventForTest(event))).toEqual([
       "task SUBMITTED",
       "WORKING",
       "before ",
@@ -64,16 +66,16 @@ describe("a message for a running agent", () => {
   it("opens a stream that ends when the running turn stops", async () => {
     const agent = new SelectiveAgent();
     const { engine } = createEngineFixture({ agent });
-    void engine.sendMessage(createSendMessageRequest("begin"), alice);
+    void engine.sendMessage(createTestSendMessageRequest("begin"), alice);
     const run = await agent.waitForRun(0);
-    run.emit(workingEvent);
-    await flushEventLoop();
+    run.emit(workingTestEvent);
+    await flushEventLoopForTest();
     const all = engine
-      .sendStreamingMessage(createSendMessageRequest("!now", { taskId: run.run.taskId }), alice)
-      .then(collectEvents);
-    await flushEventLoop();
-    run.emit(inputRequiredEvent).end();
-    expect((await all).map(({ event }) => formatTaskEvent(event))).toEqual([
+      .sendStreamingMessage(createTestSendMessageRequest("!now", { taskId: run.run.taskId }), alice)
+      .then(collectSubscriptionEventsForTest);
+    await flushEventLoopForTest();
+    run.emit(inputRequiredTestEvent).end();
+    expect((await all).map(({ event }) => formatTaskEventForTest(event))).toEqual([
       "task WORKING",
       "INPUT_REQUIRED",
     ]);
@@ -82,11 +84,11 @@ describe("a message for a running agent", () => {
   it("is processed once, even if it is sent repeatedly [E10]", async () => {
     const agent = new SelectiveAgent();
     const { engine } = createEngineFixture({ agent });
-    void engine.sendMessage(createSendMessageRequest("begin"), alice);
+    void engine.sendMessage(createTestSendMessageRequest("begin"), alice);
     const run = await agent.waitForRun(0);
-    run.emit(workingEvent);
-    await flushEventLoop();
-    const same = createSendMessageRequest("!once", { taskId: run.run.taskId });
+    run.emit(workingTestEvent);
+    await flushEventLoopForTest();
+    const same = createTestSendMessageRequest("!once", { taskId: run.run.taskId });
     await Promise.all([engine.sendMessage(same, alice), engine.sendMessage(same, alice)]);
     await engine.sendMessage(same, alice);
     expect(agent.accepted).toHaveLength(1);
@@ -96,19 +98,25 @@ describe("a message for a running agent", () => {
   it("is rejected when the agent does not accept it, with the agent's reason if it has one", async () => {
     const agent = new SelectiveAgent();
     const { engine } = createEngineFixture({ agent });
-    void engine.sendMessage(createSendMessageRequest("begin"), alice);
+    void engine.sendMessage(createTestSendMessageRequest("begin"), alice);
     const run = await agent.waitForRun(0);
-    run.emit(workingEvent);
-    await flushEventLoop();
+    run.emit(workingTestEvent);
+    await flushEventLoopForTest();
     const { taskId } = run.run;
     expect(
-      await getPromiseErrorReason(engine.sendMessage(createSendMessageRequest("more", { taskId }), alice)),
+      await getRejectionA2AErrorReasonForTest(
+        engine.sendMessage(createTestSendMessageRequest("more", { taskId }), alice),
+      ),
     ).toBe("UNSUPPORTED_OPERATION");
     expect(
-      await getPromiseErrorReason(engine.sendMessage(createSendMessageRequest("?why", { taskId }), alice)),
+      await getRejectionA2AErrorReasonForTest(
+        engine.sendMessage(createTestSendMessageRequest("?why", { taskId }), alice),
+      ),
     ).toBe("INVALID_PARAMS");
     expect(
-      await getPromiseErrorReason(engine.sendMessage(createSendMessageRequest("!mine", { taskId }), bob)),
+      await getRejectionA2AErrorReasonForTest(
+        engine.sendMessage(createTestSendMessageRequest("!mine", { taskId }), bob),
+      ),
     ).toBe("TASK_NOT_FOUND");
     expect(agent.accepted).toEqual([]);
     run.end();
@@ -117,14 +125,16 @@ describe("a message for a running agent", () => {
   it("is not offered to an agent that waits for its user or has ended", async () => {
     const agent = new SelectiveAgent();
     const { engine } = createEngineFixture({ agent });
-    const asking = engine.sendMessage(createSendMessageRequest("begin"), alice);
-    (await agent.waitForRun(0)).emit(inputRequiredEvent).end();
-    const { id: taskId } = getResponseTask(await asking);
-    const answering = engine.sendMessage(createSendMessageRequest("!answer", { taskId }), alice);
+    const asking = engine.sendMessage(createTestSendMessageRequest("begin"), alice);
+    (await agent.waitForRun(0)).emit(inputRequiredTestEvent).end();
+    const { id: taskId } = getTestResponseTask(await asking);
+    const answering = engine.sendMessage(createTestSendMessageRequest("!answer", { taskId }), alice);
     (await agent.waitForRun(1)).end();
     await answering;
     expect(
-      await getPromiseErrorReason(engine.sendMessage(createSendMessageRequest("!late", { taskId }), alice)),
+      await getRejectionA2AErrorReasonForTest(
+        engine.sendMessage(createTestSendMessageRequest("!late", { taskId }), alice),
+      ),
     ).toBe("UNSUPPORTED_OPERATION");
     expect(agent.accepted).toEqual([]);
   });
@@ -135,10 +145,10 @@ describe("the metadata of a CancelTask request", () => {
 
   it("is available to the run before it ends", async () => {
     const { engine, agent } = createEngineFixture();
-    void engine.sendMessage(createSendMessageRequest("begin"), alice);
+    void engine.sendMessage(createTestSendMessageRequest("begin"), alice);
     const scriptedRun = await agent.waitForRun(0);
     const { run } = scriptedRun;
-    await flushEventLoop();
+    await flushEventLoopForTest();
     expect(run.cancelMetadata).toBeUndefined();
     let received: JsonObject | undefined;
     run.signal.addEventListener("abort", () => {
@@ -151,7 +161,7 @@ describe("the metadata of a CancelTask request", () => {
 
   it("is undefined when the server closes", async () => {
     const { engine, agent } = createEngineFixture();
-    void engine.sendMessage(createSendMessageRequest("begin"), alice).catch(() => {});
+    void engine.sendMessage(createTestSendMessageRequest("begin"), alice).catch(() => {});
     const found = await agent.waitForRun(0);
     found.run.signal.addEventListener("abort", () => found.end());
     await engine.close(1000);
@@ -168,9 +178,9 @@ describe("the metadata of a CancelTask request", () => {
     const agent = new CancelRecordingAgent();
     const { engine } = createEngineFixture({ agent });
     for (const [at, cancel] of [{ metadata }, {}].entries()) {
-      const asking = engine.sendMessage(createSendMessageRequest("begin"), alice);
-      (await agent.waitForRun(at)).emit(inputRequiredEvent).end();
-      await engine.cancelTask({ id: getResponseTask(await asking).id, ...cancel }, alice);
+      const asking = engine.sendMessage(createTestSendMessageRequest("begin"), alice);
+      (await agent.waitForRun(at)).emit(inputRequiredTestEvent).end();
+      await engine.cancelTask({ id: getTestResponseTask(await asking).id, ...cancel }, alice);
     }
     expect(received).toEqual([metadata, {}]);
   });

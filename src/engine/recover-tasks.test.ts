@@ -8,20 +8,20 @@ import { Committer } from "./event-committer.ts";
 import { Engine } from "./engine.ts";
 import {
   alice,
-  inputRequiredEvent,
-  createChunkEvent,
-  completedEvent,
-  collectEvents,
+  inputRequiredTestEvent,
+  createTestChunkEvent,
+  completedTestEvent,
+  collectSubscriptionEventsForTest,
   FakeClock,
   createEngineFixture,
   ScriptedAgent,
-  getPromiseErrorReason,
-  createSendMessageRequest,
-  toTaskScopeOfCaller,
-  flushEventLoop,
-  getResponseTask,
-  formatTaskEvent,
-  workingEvent,
+  getRejectionA2AErrorReasonForTest,
+  createTestSendMessageRequest,
+  createTestTaskScopeForCaller,
+  flushEventLoopForTest,
+  getTestResponseTask,
+  formatTaskEventForTest,
+  workingTestEvent,
 } from "./engine.fixture.ts";
 
 /** A store that stops responding after a number of commits, as if its process were killed. */
@@ -58,7 +58,7 @@ describe.each(["restart", "resume"] as const)("an agent with afterRestart: %s", 
   it("repeats the turn of a killed process, for the same task and caller [E9]", async () => {
     const store = new MemoryStore();
     const before = createEngineFixture({ store, agent: createAgent() });
-    const request = createSendMessageRequest("hi", {
+    const request = createTestSendMessageRequest("hi", {
       configuration: {
         acceptedOutputModes: ["text/plain"],
         taskPushNotificationConfig: undefined as never,
@@ -68,7 +68,7 @@ describe.each(["restart", "resume"] as const)("an agent with afterRestart: %s", 
       .sendMessage({ ...request, metadata: { urgent: true } }, alice, { extensions: ["urn:x"] })
       .catch(() => {});
     const { run: first } = await before.agent.waitForRun(0);
-    await flushEventLoop();
+    await flushEventLoopForTest();
     expect(first.attempt).toBe(1);
 
     const { engine, agent: after } = createEngineFixture({ store, agent: createAgent() });
@@ -90,10 +90,10 @@ describe.each(["restart", "resume"] as const)("an agent with afterRestart: %s", 
   it("repeats the turn in the mode of its request, streaming or not [E9]", async () => {
     const store = new MemoryStore();
     const before = createEngineFixture({ store, agent: createAgent() });
-    void before.engine.sendMessage(createSendMessageRequest("whole"), alice).catch(() => {});
-    await before.engine.sendStreamingMessage(createSendMessageRequest("streamed"), alice);
+    void before.engine.sendMessage(createTestSendMessageRequest("whole"), alice).catch(() => {});
+    await before.engine.sendStreamingMessage(createTestSendMessageRequest("streamed"), alice);
     await before.agent.waitForRun(1);
-    await flushEventLoop();
+    await flushEventLoopForTest();
     const { engine, agent: after } = createEngineFixture({ store, agent: createAgent() });
     await engine.open();
     await after.waitForRun(1);
@@ -104,15 +104,15 @@ describe.each(["restart", "resume"] as const)("an agent with afterRestart: %s", 
   it("answers a client that sends its message again [E9, E10]", async () => {
     const store = new MemoryStore();
     const before = createEngineFixture({ store, agent: createAgent() });
-    const request = createSendMessageRequest("hi");
+    const request = createTestSendMessageRequest("hi");
     void before.engine.sendMessage(request, alice).catch(() => {});
     await before.agent.waitForRun(0);
-    await flushEventLoop();
+    await flushEventLoopForTest();
     const { engine, agent: after } = createEngineFixture({ store, agent: createAgent() });
     await engine.open();
     const answer = engine.sendMessage(request, alice);
-    (await after.waitForRun(0)).emit(createChunkEvent("done", false)).end();
-    const task = getResponseTask(await answer);
+    (await after.waitForRun(0)).emit(createTestChunkEvent("done", false)).end();
+    const task = getTestResponseTask(await answer);
     expect(task.status.state).toBe("TASK_STATE_COMPLETED");
     expect(getArtifactText(task)).toBe("done");
     expect(after.runs).toHaveLength(1);
@@ -121,16 +121,20 @@ describe.each(["restart", "resume"] as const)("an agent with afterRestart: %s", 
   it("repeats a later turn of a task, but no turn that waits for its user [E9]", async () => {
     const store = new MemoryStore();
     const before = createEngineFixture({ store, agent: createAgent() });
-    const first = before.engine.sendMessage(createSendMessageRequest("one"), alice);
-    (await before.agent.waitForRun(0)).emit(createChunkEvent("which? ", false), inputRequiredEvent).end();
-    const { id } = getResponseTask(await first);
+    const first = before.engine.sendMessage(createTestSendMessageRequest("one"), alice);
+    (await before.agent.waitForRun(0))
+      .emit(createTestChunkEvent("which? ", false), inputRequiredTestEvent)
+      .end();
+    const { id } = getTestResponseTask(await first);
     const waiting = createEngineFixture({ store, agent: createAgent() });
     await waiting.engine.open();
     expect(waiting.agent.runs).toHaveLength(0);
 
-    void waiting.engine.sendMessage(createSendMessageRequest("two", { taskId: id }), alice).catch(() => {});
+    void waiting.engine
+      .sendMessage(createTestSendMessageRequest("two", { taskId: id }), alice)
+      .catch(() => {});
     await waiting.agent.waitForRun(0);
-    await flushEventLoop();
+    await flushEventLoopForTest();
     const { engine, agent: after } = createEngineFixture({ store, agent: createAgent() });
     await engine.open();
     const { run } = await after.waitForRun(0);
@@ -142,9 +146,9 @@ describe.each(["restart", "resume"] as const)("an agent with afterRestart: %s", 
   it("starts a limited number of times, however the process ends [E9, E14]", async () => {
     const store = new MemoryStore();
     const before = createEngineFixture({ store, agent: createAgent() });
-    void before.engine.sendMessage(createSendMessageRequest("hi"), alice).catch(() => {});
+    void before.engine.sendMessage(createTestSendMessageRequest("hi"), alice).catch(() => {});
     const { run } = await before.agent.waitForRun(0);
-    await flushEventLoop();
+    await flushEventLoopForTest();
     const attempts: number[] = [];
     for (let at = 0; at < 4; at++) {
       const { engine, agent: after } = createEngineFixture({
@@ -166,14 +170,14 @@ describe.each(["restart", "resume"] as const)("an agent with afterRestart: %s", 
     const store = new FailingReadStore();
     const before = createEngineFixture({ store, agent: createAgent() });
     for (const text of ["one", "two"])
-      void before.engine.sendMessage(createSendMessageRequest(text), alice).catch(() => {});
+      void before.engine.sendMessage(createTestSendMessageRequest(text), alice).catch(() => {});
     const { run: second } = await before.agent.waitForRun(1);
-    await flushEventLoop();
+    await flushEventLoopForTest();
     store.failingTaskId = second.taskId;
     const { engine, agent: after } = createEngineFixture({ store, agent: createAgent() });
     await expect(engine.open()).rejects.toThrow("The disk is away.");
     await engine.open();
-    await flushEventLoop();
+    await flushEventLoopForTest();
     expect(after.runs.map(({ run }) => [getText(run.message.parts), run.attempt])).toEqual([
       ["one", 2],
       ["two", 2],
@@ -184,16 +188,16 @@ describe.each(["restart", "resume"] as const)("an agent with afterRestart: %s", 
     const store = new MemoryStore();
     const before = createEngineFixture({ store, agent: createAgent() });
     for (const text of ["one", "two"])
-      void before.engine.sendMessage(createSendMessageRequest(text), alice).catch(() => {});
+      void before.engine.sendMessage(createTestSendMessageRequest(text), alice).catch(() => {});
     await before.agent.waitForRun(1);
-    await flushEventLoop();
+    await flushEventLoopForTest();
     const { engine, agent: after } = createEngineFixture({
       store,
       agent: createAgent(),
       limits: { runs: 1 },
     });
     await engine.open();
-    await flushEventLoop();
+    await flushEventLoopForTest();
     expect(after.runs).toHaveLength(1);
     const states = before.agent.runs.map(
       async ({ run }) => (await engine.getTask({ id: run.taskId }, alice)).status.state,
@@ -204,18 +208,20 @@ describe.each(["restart", "resume"] as const)("an agent with afterRestart: %s", 
   it("can be canceled after the restart, and the earlier process can no longer write [E8, E9]", async () => {
     const store = new MemoryStore();
     const before = createEngineFixture({ store, agent: createAgent() });
-    void before.engine.sendMessage(createSendMessageRequest("hi"), alice).catch(() => {});
+    void before.engine.sendMessage(createTestSendMessageRequest("hi"), alice).catch(() => {});
     const dead = await before.agent.waitForRun(0);
-    await flushEventLoop();
+    await flushEventLoopForTest();
     const { engine, agent: after } = createEngineFixture({ store, agent: createAgent() });
     await engine.open();
     const again = await after.waitForRun(0);
     again.run.signal.addEventListener("abort", () => again.end());
     const late = before.engine.subscribeToTask({ id: dead.run.taskId }, alice);
-    dead.emit(createChunkEvent("late"));
-    await expect(collectEvents(await late)).rejects.toMatchObject({ reason: "UNAVAILABLE" });
+    dead.emit(createTestChunkEvent("late"));
+    await expect(collectSubscriptionEventsForTest(await late)).rejects.toMatchObject({
+      reason: "UNAVAILABLE",
+    });
     await engine.cancelTask({ id: again.run.taskId }, alice);
-    await flushEventLoop();
+    await flushEventLoopForTest();
     const { status, artifacts } = await engine.getTask({ id: again.run.taskId }, alice);
     expect(status.state).toBe("TASK_STATE_CANCELED");
     expect(artifacts).toBeUndefined();
@@ -225,18 +231,18 @@ describe.each(["restart", "resume"] as const)("an agent with afterRestart: %s", 
   it("leaves its task to the next server when the store is durable [E9, E15]", async () => {
     const store = Object.assign(new MemoryStore(), { isDurable: true });
     const before = createEngineFixture({ store, agent: createAgent() });
-    const request = createSendMessageRequest("hi");
+    const request = createTestSendMessageRequest("hi");
     const answer = before.engine.sendMessage(request, alice);
     const run = await before.agent.waitForRun(0);
     run.run.signal.addEventListener("abort", () => run.end());
-    await flushEventLoop();
+    await flushEventLoopForTest();
     await before.engine.close(1000);
-    expect(await getPromiseErrorReason(answer)).toBe("UNAVAILABLE");
+    expect(await getRejectionA2AErrorReasonForTest(answer)).toBe("UNAVAILABLE");
     const { engine, agent: after } = createEngineFixture({ store, agent: createAgent() });
     await engine.open();
     const repeated = engine.sendMessage(request, alice);
     (await after.waitForRun(0)).end();
-    expect(getResponseTask(await repeated)).toMatchObject({
+    expect(getTestResponseTask(await repeated)).toMatchObject({
       id: run.run.taskId,
       status: { state: "TASK_STATE_COMPLETED" },
     });
@@ -244,11 +250,11 @@ describe.each(["restart", "resume"] as const)("an agent with afterRestart: %s", 
 
   it("fails when its server closes and the store is not durable", async () => {
     const { engine, agent } = createEngineFixture({ agent: createAgent() });
-    const answer = engine.sendMessage(createSendMessageRequest("hi"), alice);
+    const answer = engine.sendMessage(createTestSendMessageRequest("hi"), alice);
     const run = await agent.waitForRun(0);
     run.run.signal.addEventListener("abort", () => run.end());
     await engine.close(1000);
-    expect(getResponseTask(await answer).status.state).toBe("TASK_STATE_FAILED");
+    expect(getTestResponseTask(await answer).status.state).toBe("TASK_STATE_FAILED");
   });
 });
 
@@ -260,9 +266,9 @@ describe("the input of a repeated run", () => {
     ] as const) {
       const store = new MemoryStore();
       const before = createEngineFixture({ store, agent: new ScriptedAgent({ afterRestart }) });
-      void before.engine.sendMessage(createSendMessageRequest("hi"), alice).catch(() => {});
-      (await before.agent.waitForRun(0)).emit(workingEvent, createChunkEvent("half", false));
-      await flushEventLoop();
+      void before.engine.sendMessage(createTestSendMessageRequest("hi"), alice).catch(() => {});
+      (await before.agent.waitForRun(0)).emit(workingTestEvent, createTestChunkEvent("half", false));
+      await flushEventLoopForTest();
       const { engine, agent } = createEngineFixture({
         store,
         agent: new ScriptedAgent({ afterRestart }),
@@ -279,10 +285,10 @@ describe("the input of a repeated run", () => {
       Object.assign(new ScriptedAgent({ afterRestart: "restart" }), { deliver: () => true });
     const store = new MemoryStore();
     const before = createEngineFixture({ store, agent: taking() });
-    void before.engine.sendMessage(createSendMessageRequest("one"), alice).catch(() => {});
+    void before.engine.sendMessage(createTestSendMessageRequest("one"), alice).catch(() => {});
     const { run } = await before.agent.waitForRun(0);
-    await flushEventLoop();
-    await before.engine.sendMessage(createSendMessageRequest("two", { taskId: run.taskId }), alice);
+    await flushEventLoopForTest();
+    await before.engine.sendMessage(createTestSendMessageRequest("two", { taskId: run.taskId }), alice);
     const { engine, agent } = createEngineFixture({ store, agent: taking() });
     await engine.open();
     const again = (await agent.waitForRun(0)).run;
@@ -294,9 +300,9 @@ describe("the input of a repeated run", () => {
     const store = new MemoryStore();
     const before = createEngineFixture({ store, agent: new ScriptedAgent({ afterRestart: "restart" }) });
     const caller = { ...alice, scopes: ["all"], claims: { sub: "alice" }, choseTenant: true };
-    void before.engine.sendMessage(createSendMessageRequest("hi"), caller).catch(() => {});
+    void before.engine.sendMessage(createTestSendMessageRequest("hi"), caller).catch(() => {});
     await before.agent.waitForRun(0);
-    await flushEventLoop();
+    await flushEventLoopForTest();
     expect(await store.listUnfinished()).toMatchObject([{ turn: { seq: 1, attempt: 1, choseTenant: true } }]);
     expect(JSON.stringify(await store.listUnfinished())).not.toMatch(/scopes|claims/);
   });
@@ -307,28 +313,32 @@ describe("an artifact of a restarted turn", () => {
     const store = new MemoryStore();
     const agents = (): ScriptedAgent => new ScriptedAgent({ afterRestart: "restart" });
     const before = createEngineFixture({ store, agent: agents() });
-    const first = before.engine.sendMessage(createSendMessageRequest("one"), alice);
-    (await before.agent.waitForRun(0)).emit(createChunkEvent("log: ", false), inputRequiredEvent).end();
-    const { id } = getResponseTask(await first);
-    void before.engine.sendMessage(createSendMessageRequest("two", { taskId: id }), alice).catch(() => {});
+    const first = before.engine.sendMessage(createTestSendMessageRequest("one"), alice);
+    (await before.agent.waitForRun(0))
+      .emit(createTestChunkEvent("log: ", false), inputRequiredTestEvent)
+      .end();
+    const { id } = getTestResponseTask(await first);
+    void before.engine
+      .sendMessage(createTestSendMessageRequest("two", { taskId: id }), alice)
+      .catch(() => {});
     (await before.agent.waitForRun(1)).emit(
-      createChunkEvent("half"),
-      createChunkEvent("new, half", false, "b"),
+      createTestChunkEvent("half"),
+      createTestChunkEvent("new, half", false, "b"),
     );
-    await flushEventLoop();
+    await flushEventLoopForTest();
     const { engine, agent } = createEngineFixture({ store, agent: agents() });
     await engine.open();
     const run = await agent.waitForRun(0);
     // An agent may also append to an artifact that it has not started.
     run
       .emit(
-        createChunkEvent("whole"),
-        createChunkEvent("."),
-        createChunkEvent("new", true, "b"),
-        createChunkEvent(", whole", true, "b"),
+        createTestChunkEvent("whole"),
+        createTestChunkEvent("."),
+        createTestChunkEvent("new", true, "b"),
+        createTestChunkEvent(", whole", true, "b"),
       )
       .end();
-    await flushEventLoop();
+    await flushEventLoopForTest();
     const task = await engine.getTask({ id }, alice);
     expect(getArtifactText(task)).toBe("log: whole.");
     expect(getArtifactText(task, "b")).toBe("new, whole");
@@ -344,7 +354,7 @@ function createReportAgent(afterRestart: "restart" | "resume", pieces: readonly 
     afterRestart,
     describe: () => ({ name: "reporter", description: "Reports" }),
     async *execute({ task }: Run): AsyncGenerator<AgentEvent, void> {
-      yield workingEvent;
+      yield workingTestEvent;
       yield { artifact: { artifactId: "found", parts: [{ data: pieces.length }] } };
       const recorded = task.artifacts?.find(({ artifactId }) => artifactId === "a");
       let known = recorded ? getText(recorded.parts).length : 0;
@@ -354,11 +364,11 @@ function createReportAgent(afterRestart: "restart" | "resume", pieces: readonly 
           known -= piece.length;
           continue;
         }
-        yield createChunkEvent(piece, isBegun);
+        yield createTestChunkEvent(piece, isBegun);
         isBegun = true;
-        await flushEventLoop(1);
+        await flushEventLoopForTest(1);
       }
-      yield completedEvent;
+      yield completedTestEvent;
     },
   };
 }
@@ -386,30 +396,30 @@ describe("processes that are killed at any commit, repeatedly", () => {
                 mergeChunks: false,
               });
             };
-            const request = createSendMessageRequest("report");
+            const request = createTestSendMessageRequest("report");
             void live(deaths[0] ?? Infinity)
               .sendMessage(request, alice)
               .catch(() => {});
-            await flushEventLoop(40);
+            await flushEventLoopForTest(40);
             for (const commits of deaths.slice(1)) {
               void live(commits)
                 .open()
                 .catch(() => {});
-              await flushEventLoop(40);
+              await flushEventLoopForTest(40);
             }
             const last = live(Infinity);
             await last.open();
             // The client sends the same message again.
-            const { id, ...task } = getResponseTask(await last.sendMessage(request, alice));
+            const { id, ...task } = getTestResponseTask(await last.sendMessage(request, alice));
             expect(task.status.state).toBe("TASK_STATE_COMPLETED");
             expect(getArtifactText({ id, ...task })).toBe(pieces.join(""));
             expect(task.artifacts?.map(({ artifactId }) => artifactId)).toEqual(["found", "a"]);
-            const log = await store.readEvents(toTaskScopeOfCaller(alice), id, 0, {
+            const log = await store.readEvents(createTestTaskScopeForCaller(alice), id, 0, {
               events: 1000,
               maxBytes: 1e6,
             });
             expect(log.map(({ seq }) => seq)).toEqual(log.map((_, at) => at + 1));
-            expect(log.filter(({ event }) => formatTaskEvent(event) === "COMPLETED")).toHaveLength(1);
+            expect(log.filter(({ event }) => formatTaskEventForTest(event) === "COMPLETED")).toHaveLength(1);
             expect(copyTask(await last.getTask({ id }, alice))).toEqual({ id, ...task });
           },
         ),

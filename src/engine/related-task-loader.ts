@@ -49,7 +49,7 @@ export class RelatedTaskLoader {
     return pages
       .flatMap(({ tasks }) => tasks.map((task) => this.#findLiveTask(task.id) ?? task))
       .filter(({ id, status }) => id !== taskId && isInterrupted(status.state))
-      .toSorted((a, b) => compareNewestFirst(a.status.timestamp, b.status.timestamp))
+      .toSorted((a, b) => compareTimestampsNewestFirst(a.status.timestamp, b.status.timestamp))
       .slice(0, MAX_RELATED_TASKS)
       .map((task) => copyTask(task));
   }
@@ -59,6 +59,6 @@ export class RelatedTaskLoader {
   }
 }
 
-function compareNewestFirst(a = "", b = ""): number {
+function compareTimestampsNewestFirst(a = "", b = ""): number {
   return a === b ? 0 : a < b ? 1 : -1;
 }

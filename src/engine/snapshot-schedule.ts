@@ -1,7 +1,7 @@
 import { isInterrupted, isTerminal, type LogEvent, type TaskState } from "../protocol/index.ts";
 
 const FIRST_SNAPSHOT_LOG_SIZE = 64 * 1024;
-const MIN_SNAPSHOT_LOG_SIZE_AT_STOP = 16 * 1024;
+const MIN_SNAPSHOT_LOG_SIZE_AT_TURN_STOP = 16 * 1024;
 
 /**
  * Decides when the store needs a new snapshot of a task. The intervals between snapshots grow geometrically.
@@ -25,7 +25,7 @@ export class SnapshotSchedule {
     const hasStopped = isTerminal(state) || isInterrupted(state);
     if (
       this.#sizeSinceSnapshot < Math.max(FIRST_SNAPSHOT_LOG_SIZE, this.#snapshotSize) &&
-      !(hasStopped && this.#sizeSinceSnapshot > MIN_SNAPSHOT_LOG_SIZE_AT_STOP)
+      !(hasStopped && this.#sizeSinceSnapshot > MIN_SNAPSHOT_LOG_SIZE_AT_TURN_STOP)
     )
       return false;
     this.#snapshotSize += this.#sizeSinceSnapshot;

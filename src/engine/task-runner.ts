@@ -111,7 +111,7 @@ export class TaskRunner implements LiveTaskListener {
     const event: TaskEvent = liveTask.state === undefined ? { task } : { message: turn.message };
     const { message, acceptedSeq, request, serviceParameters } = turn;
     const webhook = extractMessageWebhookRegistration(request, liveTask.taskId, serviceParameters);
-    const refusal = liveTask.acceptMessageEvent(event, message.messageId, acceptedSeq, webhook);
+    const refusal = liveTask.validateAndEnqueueMessageEvent(event, message.messageId, acceptedSeq, webhook);
     if (refusal) {
       turn.endWithError(createTaskEndedError(liveTask.taskId, liveTask.state));
       this.startNextTurnOrIdle();
@@ -122,7 +122,10 @@ export class TaskRunner implements LiveTaskListener {
     if (this.#context.persistTurns) liveTask.persistTurn(toTurnRestartData(turn, turn.startPoint.seq));
     // Requests must no longer see the task waiting for the input that it has just received.
     if (isInterrupted(task.status.state))
-      turn.startPoint = { ...turn.startPoint, workingEvent: this.#writeTaskState("TASK_STATE_WORKING") };
+      turn.startPoint = {
+        ...turn.startPoint,
+        workingEvent: this.#enqueueTaskStatusEvent("TASK_STATE_WORKING"),
+      };
     void this.#runTurn(turn, task, output);
   }
 
@@ -148,7 +151,7 @@ export class TaskRunner implements LiveTaskListener {
     turn.acceptedSeq.resolve(seq);
     this.#currentTurn = turn;
     this.#countWorkingAgentUntilTurnEnd(turn);
-    this.#writeTaskState("TASK_STATE_WORKING");
+    this.#enqueueTaskStatusEvent("TASK_STATE_WORKING");
     liveTask.persistTurn(toTurnRestartData(turn, seq));
     await liveTask.waitForCommit();
     if (!turn.hasEnded) void this.#runTurn(turn, task);
@@ -168,8 +171,8 @@ export class TaskRunner implements LiveTaskListener {
     const turn = this.#currentTurn;
     if (!turn || turn.hasEnded) {
       const task = this.liveTask.getSnapshot();
-      this.#writeTaskState("TASK_STATE_CANCELED");
-      void this.#notifyTaskCanceled(task, caller, metadata);
+      this.#enqueueTaskStatusEvent("TASK_STATE_CANCELED");
+      void this.#notifyAgentOfTaskCancellation(task, caller, metadata);
     } else if (!turn.cancelMetadata) {
       turn.cancelMetadata = metadata;
       turn.abort(reason);
@@ -184,12 +187,12 @@ export class TaskRunner implements LiveTaskListener {
   offerMessageToAgent(message: Message, caller: Caller, acceptedSeq: Deferred<number>): boolean {
     const { liveTask } = this;
     if (!this.#context.agent.deliver?.(message, copyTask(liveTask.getSnapshot()), caller)) return false;
-    const refusal = liveTask.acceptMessageEvent({ message }, message.messageId, acceptedSeq);
+    const refusal = liveTask.validateAndEnqueueMessageEvent({ message }, message.messageId, acceptedSeq);
     if (refusal) throw createTaskEndedError(liveTask.taskId, liveTask.state);
     return true;
   }
 
-  async #notifyTaskCanceled(task: Task, caller: Caller, metadata: JsonObject): Promise<void> {
+  async #notifyAgentOfTaskCancellation(task: Task, caller: Caller, metadata: JsonObject): Promise<void> {
     try {
       await this.#context.agent.onTaskCanceled?.(task, caller, metadata);
     } catch (error) {
@@ -217,7 +220,7 @@ export class TaskRunner implements LiveTaskListener {
 
   /** Fails a task that is SUBMITTED or WORKING although no agent is running. */
   failOrphanedTask(reason: string): void {
-    this.#writeTaskState("TASK_STATE_FAILED", reason);
+    this.#enqueueTaskStatusEvent("TASK_STATE_FAILED", reason);
   }
 
   /** Returns a copy of the task that contains the message of the new turn. */
@@ -265,11 +268,11 @@ export class TaskRunner implements LiveTaskListener {
         if (turn.isFenced) return;
         const taskEvent = toTaskEventFromAgent(liveTask, step.value, timestamp, this.#context.generateId);
         const event = turn.artifactRestart ? turn.artifactRestart.rewriteArtifactEvent(taskEvent) : taskEvent;
-        if (this.#isRepeatedWorking(turn, event)) {
+        if (this.#isRepeatedWorkingStatus(turn, event)) {
           step = await iterator.next();
           continue;
         }
-        const refusal = liveTask.acceptEvent(event);
+        const refusal = liveTask.validateAndEnqueueEvent(event);
         if (refusal) {
           const text = `The agent yielded an event that the task cannot accept: ${refusal.refusalReason}.`;
           throw new A2AError("INVALID_AGENT_RESPONSE", text);
@@ -287,7 +290,7 @@ export class TaskRunner implements LiveTaskListener {
   }
 
   /** Returns true if the turn starts with a WORKING status although the task is already WORKING. */
-  #isRepeatedWorking(turn: Turn, event: TaskEvent): boolean {
+  #isRepeatedWorkingStatus(turn: Turn, event: TaskEvent): boolean {
     const isFirst = turn.startPoint?.seq === 1 && turn.attempt === 1;
     if (turn.lastState !== undefined || isFirst || !("statusUpdate" in event)) return false;
     const { status, metadata } = event.statusUpdate;
@@ -312,11 +315,12 @@ export class TaskRunner implements LiveTaskListener {
   #writeFinalState(turn: Turn): void {
     const { state } = this.liveTask;
     if (turn.isFenced || !state || isTerminal(state)) return;
-    if (turn.cancelMetadata) this.#writeTaskState("TASK_STATE_CANCELED");
+    if (turn.cancelMetadata) this.#enqueueTaskStatusEvent("TASK_STATE_CANCELED");
     else if (turn.stopReason) {
-      if (!this.#isTurnLeftForRestart(turn)) this.#writeTaskState("TASK_STATE_FAILED", turn.stopReason);
+      if (!this.#isTurnLeftForRestart(turn))
+        this.#enqueueTaskStatusEvent("TASK_STATE_FAILED", turn.stopReason);
     } else if (!turn.lastState || !isInterrupted(turn.lastState))
-      this.#writeTaskState("TASK_STATE_COMPLETED");
+      this.#enqueueTaskStatusEvent("TASK_STATE_COMPLETED");
   }
 
   /** Returns true if the server stopped the agent and a later server process will start the turn again. */
@@ -329,7 +333,7 @@ export class TaskRunner implements LiveTaskListener {
     const { state } = this.liveTask;
     if (turn.cancelMetadata || turn.stopReason) this.#writeFinalState(turn);
     else if (turn.isFenced || !state || isTerminal(state)) this.#reportError(thrown);
-    else this.#writeTaskState("TASK_STATE_FAILED", this.#buildFailureText(thrown));
+    else this.#enqueueTaskStatusEvent("TASK_STATE_FAILED", this.#buildFailureText(thrown));
   }
 
   /**
@@ -406,13 +410,13 @@ export class TaskRunner implements LiveTaskListener {
     this.#context.onIdle(this);
   }
 
-  #writeTaskState(state: TaskState, text?: string): TaskEvent {
+  #enqueueTaskStatusEvent(state: TaskState, text?: string): TaskEvent {
     const message =
       text === undefined
         ? undefined
         : toTaskMessageFromAgent(this.liveTask, { parts: [{ text }] }, this.#context.generateId);
     const event = toStatusUpdate(this.liveTask, state, this.liveTask.getNextStatusTimestamp(), message);
-    const refusal = this.liveTask.acceptEvent(event);
+    const refusal = this.liveTask.validateAndEnqueueEvent(event);
     if (refusal) this.#reportError(new Error(refusal.refusalReason));
     return event;
   }

@@ -28,7 +28,7 @@ export interface TurnStartPoint {
   readonly seq: number;
   /**
    * Event that directly follows the message and moves an interrupted task to WORKING. If the task was not
-   * interrupted, `workingEvent` is `undefined`.
+   * interrupted, `workingTestEvent` is `undefined`.
    */
   readonly workingEvent?: TaskEvent | undefined;
 }

@@ -16,7 +16,7 @@ export type {
   MemorySessionOptions,
   ModelOptions,
   PeerPermissions,
-  PeerRequestedAction,
+  PeerRequestedAdkEventAction,
   RemoteAgentOptions,
   RemoteRequest,
   RoleModelOptions,

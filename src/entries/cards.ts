@@ -92,14 +92,14 @@ export {
   toOtlpTraces,
   toPerfettoTrace,
   toTraceabilityTraces,
-  toScoredRun,
+  convertRecordingToScoredRun,
   visualizeCards,
 } from "../cards/index.ts";
 export type {
   BaselineAnswererOptions,
   ContextBuilder,
   ContextDocument,
-  ContextPolicy,
+  SubtaskDocumentContextPolicy,
   Controller,
   ControllerAgentOptions,
   ControllerOptions,

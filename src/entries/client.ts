@@ -54,7 +54,7 @@ export type {
   CardTrustOptions,
   CardVerifier,
   ClientAuthOptions,
-  ClientBinding,
+  ClientBindingName,
   ClientPushConfigs,
   ClientTasks,
   ConnectOptions,

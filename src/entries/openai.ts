@@ -9,5 +9,5 @@ export type {
   OpenAiOptions,
 } from "../adapters/openai/index.ts";
 export { encodeConversationKey, fromOpenAi } from "../adapters/openai/index.ts";
-export type { CallerAgents, OpenAiFacade, OpenAiFacadeOptions } from "../openai-facade/index.ts";
+export type { CallerWithAgents, OpenAiFacade, OpenAiFacadeOptions } from "../openai-facade/index.ts";
 export { createOpenAiFacade } from "../openai-facade/index.ts";

@@ -111,6 +111,6 @@ export const eventArbitrary: fc.Arbitrary<StreamResponse> = fc.oneof(
  * Returns `false` for values that the official SDK does not preserve: `null` as data, and members named
  * `__proto__`.
  */
-export function isPreservedBySdk(value: object): boolean {
+export function isPreservedByOfficialSdk(value: object): boolean {
   return !/"data":null|"__proto__":/.test(JSON.stringify(value));
 }

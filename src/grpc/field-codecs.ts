@@ -71,7 +71,7 @@ export function createEnumCodec(names: readonly string[]): FieldCodec {
 }
 
 /** Reads a length prefix and returns the end position of the content. */
-export function readEndOffset(reader: BinaryReader): number {
+export function readLengthPrefixAndGetEndOffset(reader: BinaryReader): number {
   const end = reader.uint32() + reader.pos;
   if (end > reader.len) throw new RangeError("a length extends beyond the end of the message");
   return end;
@@ -108,7 +108,7 @@ function createSecondsNanosCodec(
     read(reader) {
       let seconds = 0;
       let nanos = 0;
-      readFields(reader, readEndOffset(reader), (number, wireType) => {
+      readFields(reader, readLengthPrefixAndGetEndOffset(reader), (number, wireType) => {
         if (wireType !== WireType.Varint || number > 2) return false;
         if (number === 1) seconds = Number(reader.int64());
         else nanos = reader.int32();

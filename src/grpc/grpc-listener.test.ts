@@ -1,6 +1,6 @@
 import * as grpc from "@grpc/grpc-js";
 import { expect, it } from "vitest";
-import { startGrpcListener, GRPC_SERVICE_V1, type GrpcMessageSink } from "./index.ts";
+import { startGrpcListener, GRPC_SERVICE_V1, type GrpcResponseMessageSink } from "./index.ts";
 
 const { path, response } = GRPC_SERVICE_V1.methods.SendStreamingMessage!;
 
@@ -9,7 +9,7 @@ it("waits for a client that stops reading and delivers all messages in order aft
   const text = "x".repeat(16 * 1024);
   let written = 0;
   let waits = 0;
-  const write = async (sink: GrpcMessageSink): Promise<void> => {
+  const write = async (sink: GrpcResponseMessageSink): Promise<void> => {
     for (; written < count; written++) {
       const artifact = { artifactId: `${written}`, parts: [{ text }] };
       const room = sink.write(response.encode({ artifactUpdate: { artifact } }));

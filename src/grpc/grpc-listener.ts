@@ -27,17 +27,17 @@ export interface GrpcFailure extends GrpcError {
 }
 
 /** Response to a gRPC call: a failure, or metadata with one message or a stream of messages. */
-export type GrpcResponse =
+export type GrpcResponseOrFailure =
   | { readonly failure: GrpcFailure }
   | {
       /** Metadata that the server sends before the first message. */
       readonly headers: Readonly<Record<string, string>>;
       /** Response message, or a function that writes a stream of response messages. */
-      readonly body: Uint8Array | ((sink: GrpcMessageSink) => void);
+      readonly body: Uint8Array | ((sink: GrpcResponseMessageSink) => void);
     };
 
 /** A sink that receives the messages of a response stream. */
-export interface GrpcMessageSink {
+export interface GrpcResponseMessageSink {
   /**
    * Writes a message. If the client is slow, the sink returns a promise. The promise resolves when the
    * client can receive more messages or has disconnected.
@@ -73,7 +73,7 @@ interface GrpcListenerOptions {
   /** Idle time in milliseconds before the server sends an HTTP/2 ping. 0 disables pings. */
   readonly keepaliveMs: number;
   /** Handles a call. The handler must return a promise that never rejects. */
-  readonly handleCall: (call: IncomingCall) => Promise<GrpcResponse>;
+  readonly handleCall: (call: IncomingCall) => Promise<GrpcResponseOrFailure>;
 }
 
 /** A gRPC server that accepts connections. */
@@ -233,7 +233,7 @@ function toStatusObject({ status, message, details, headers }: GrpcFailure): {
   return { code, details: truncateStatusMessage(message), metadata };
 }
 
-class ServerStreamSink implements GrpcMessageSink {
+class ServerStreamSink implements GrpcResponseMessageSink {
   readonly #call: grpc.ServerWritableStream<Uint8Array, Uint8Array>;
   #onClose: (() => void) | undefined;
   #onDrain: (() => void) | undefined;

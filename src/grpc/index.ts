@@ -7,7 +7,13 @@
  */
 export type { GrpcCallOptions } from "./channel.ts";
 export { GrpcChannel } from "./channel.ts";
-export type { GrpcResponse, GrpcFailure, IncomingCall, GrpcMessageSink, ServerTls } from "./grpc-listener.ts";
+export type {
+  GrpcResponseOrFailure,
+  GrpcFailure,
+  IncomingCall,
+  GrpcResponseMessageSink,
+  ServerTls,
+} from "./grpc-listener.ts";
 export { formatHostPort, startGrpcListener } from "./grpc-listener.ts";
 export type { MessageCodec } from "./message-codec.ts";
 export type { GrpcMethod, GrpcService } from "./grpc-service.ts";

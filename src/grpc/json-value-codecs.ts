@@ -1,6 +1,6 @@
 import { type BinaryReader, type BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import type { JsonObject, JsonValue } from "../protocol/index.ts";
-import { readEndOffset, readFields, type FieldCodec } from "./field-codecs.ts";
+import { readLengthPrefixAndGetEndOffset, readFields, type FieldCodec } from "./field-codecs.ts";
 
 /** Maximum nesting depth of JSON values, which is the same for all bindings. */
 const MAX_JSON_DEPTH = 100;
@@ -31,7 +31,7 @@ const LIST_FIELD_NUMBER = 6;
 
 function readJsonValue(reader: BinaryReader, depth: number): JsonValue {
   let value: JsonValue = null;
-  readFields(reader, readEndOffset(reader), (number, wireType) => {
+  readFields(reader, readLengthPrefixAndGetEndOffset(reader), (number, wireType) => {
     if (wireType === WireType.LengthDelimited && number === STRING_FIELD_NUMBER) value = reader.string(true);
     else if (wireType === WireType.LengthDelimited && number === STRUCT_FIELD_NUMBER)
       value = readStruct(reader, depth);
@@ -52,7 +52,7 @@ function readJsonValue(reader: BinaryReader, depth: number): JsonValue {
 function readListValue(reader: BinaryReader, depth: number): JsonValue[] {
   assertJsonDepth(depth);
   const items: JsonValue[] = [];
-  readFields(reader, readEndOffset(reader), (number, wireType) => {
+  readFields(reader, readLengthPrefixAndGetEndOffset(reader), (number, wireType) => {
     if (number !== 1 || wireType !== WireType.LengthDelimited) return false;
     items.push(readJsonValue(reader, depth + 1));
     return true;
@@ -63,7 +63,7 @@ function readListValue(reader: BinaryReader, depth: number): JsonValue[] {
 function readStruct(reader: BinaryReader, depth: number): JsonObject {
   assertJsonDepth(depth);
   const members: JsonObject = {};
-  readFields(reader, readEndOffset(reader), (number, wireType) => {
+  readFields(reader, readLengthPrefixAndGetEndOffset(reader), (number, wireType) => {
     if (number !== 1 || wireType !== WireType.LengthDelimited) return false;
     readMapEntry(reader, members, null, () => readJsonValue(reader, depth + 1));
     return true;
@@ -83,7 +83,7 @@ export function readMapEntry(
 ): void {
   let key = "";
   let item = defaultValue;
-  readFields(reader, readEndOffset(reader), (number, wireType) => {
+  readFields(reader, readLengthPrefixAndGetEndOffset(reader), (number, wireType) => {
     if (wireType !== WireType.LengthDelimited || number > 2) return false;
     if (number === 1) key = reader.string(true);
     else item = read();

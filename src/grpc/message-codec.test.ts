@@ -4,7 +4,7 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { JsonValue } from "../protocol/index.ts";
 import { v1 as wire } from "../wire/index.ts";
-import { eventArbitrary, isPreservedBySdk, taskArbitrary } from "./event-arbitraries.fixture.ts";
+import { eventArbitrary, isPreservedByOfficialSdk, taskArbitrary } from "./event-arbitraries.fixture.ts";
 import { createMessageCodecs } from "./message-codec.ts";
 import { GRPC_SERVICE_V1 } from "./service-v1.ts";
 
@@ -26,7 +26,7 @@ describe("a message of 1.0", () => {
     const { responseDeserialize: read, responseSerialize: write } = A2AService.sendStreamingMessage;
     fc.assert(
       fc.property(eventArbitrary, (event) => {
-        fc.pre(isPreservedBySdk(event));
+        fc.pre(isPreservedByOfficialSdk(event));
         const theirs = write(read(Buffer.from(STREAM_RESPONSE.encode(event))));
         expect(STREAM_RESPONSE.decode(theirs)).toEqual(event);
       }),
@@ -34,7 +34,7 @@ describe("a message of 1.0", () => {
     const { responseDeserialize, responseSerialize } = A2AService.getTask;
     fc.assert(
       fc.property(taskArbitrary, (task) => {
-        fc.pre(isPreservedBySdk(task));
+        fc.pre(isPreservedByOfficialSdk(task));
         const theirs = responseSerialize(responseDeserialize(Buffer.from(TASK.encode(task))));
         expect(TASK.decode(theirs)).toEqual(task);
       }),

@@ -5,7 +5,7 @@ import {
   boolCodec,
   bytesCodec,
   durationCodec,
-  readEndOffset,
+  readLengthPrefixAndGetEndOffset,
   readFields,
   createEnumCodec,
   int32Codec,
@@ -38,7 +38,7 @@ export interface MessageCodec {
   encode(json: object): Uint8Array;
 }
 
-type FieldPresence = "implicit" | "always" | "optional" | "oneof" | "list" | "map";
+type FieldPresenceKind = "implicit" | "always" | "optional" | "oneof" | "list" | "map";
 
 interface MessageField {
   readonly name: string;
@@ -48,7 +48,7 @@ interface MessageField {
   /** Protobuf tag of the field: the field number combined with `wireType`. */
   readonly tag: number;
   readonly codec: FieldCodec;
-  readonly presence: FieldPresence;
+  readonly presence: FieldPresenceKind;
 }
 
 type JsonRecord = Record<string, unknown>;
@@ -91,7 +91,7 @@ export function createMessageCodecs(
 const FIELD_NOTATION_PATTERN =
   /^(?<oneof>\|?)(?<name>\w+)=(?<number>\d+)(?::(?<map>\{?)(?<type>\w+)\}?)?(?<suffix>\[\]|\?|!|)$/;
 
-const FIELD_PRESENCE_BY_NOTATION_SUFFIX: Readonly<Record<string, FieldPresence>> = {
+const FIELD_PRESENCE_BY_NOTATION_SUFFIX: Readonly<Record<string, FieldPresenceKind>> = {
   "[]": "list",
   "?": "optional",
   "!": "always",
@@ -108,7 +108,7 @@ function parseFieldNotation(text: string, codecs: ReadonlyMap<string, FieldCodec
   } = FIELD_NOTATION_PATTERN.exec(text)?.groups ?? {};
   const codec = codecs.get(type);
   if (!codec || name === "") throw new Error(`${JSON.stringify(text)} is not a valid field definition.`);
-  const presence: FieldPresence = oneof
+  const presence: FieldPresenceKind = oneof
     ? "oneof"
     : map
       ? "map"
@@ -128,12 +128,12 @@ function parseFieldNotation(text: string, codecs: ReadonlyMap<string, FieldCodec
  * Writer that the codec reuses for the next message. With a new writer for each small message, allocating
  * the buffer would take half of the encoding time.
  */
-let spareWriter: BinaryWriter | undefined;
+let reusableBinaryWriter: BinaryWriter | undefined;
 /**
  * Maximum size in bytes of a message that the codec encodes with a reused writer. The size is limited because
  * the buffer of a writer never shrinks.
  */
-const MAX_SPARE_WRITER_BYTES = 64 * 1024;
+const MAX_REUSABLE_WRITER_BYTES = 64 * 1024;
 
 class ProtoMessageCodec implements FieldCodec, MessageCodec {
   readonly name: string;
@@ -160,17 +160,17 @@ class ProtoMessageCodec implements FieldCodec, MessageCodec {
   }
 
   encode(json: object): Uint8Array {
-    const writer = spareWriter ?? new BinaryWriter();
-    spareWriter = undefined;
+    const writer = reusableBinaryWriter ?? new BinaryWriter();
+    reusableBinaryWriter = undefined;
     this.#writeFields(writer, json as JsonRecord);
     const binary = writer.finish();
-    if (binary.length <= MAX_SPARE_WRITER_BYTES) spareWriter = writer;
+    if (binary.length <= MAX_REUSABLE_WRITER_BYTES) reusableBinaryWriter = writer;
     return binary;
   }
 
   read(reader: BinaryReader, current: unknown): JsonRecord {
     const out = (current as JsonRecord | undefined) ?? {};
-    this.#readFields(reader, readEndOffset(reader), out);
+    this.#readFields(reader, readLengthPrefixAndGetEndOffset(reader), out);
     return out;
   }
 

@@ -41,7 +41,7 @@ interface RpcStatus {
 export function encodeRpcStatus({ code, message, details }: RpcStatus): Uint8Array {
   let remainingBytes = MAX_STATUS_DETAILS_BYTES;
   const packed = [];
-  for (const detail of details.map(truncateViolations)) {
+  for (const detail of details.map(truncateFieldViolations)) {
     const typeUrl = detail["@type"];
     const binary = DETAIL_CODECS.get(typeUrl)?.encode(detail);
     if (!binary || binary.length > remainingBytes) continue;
@@ -83,7 +83,7 @@ export function truncateStatusMessage(text: string): string {
  * Truncates the list of violations in an error detail to the size limit. The truncated list contains the
  * first violations.
  */
-function truncateViolations(detail: JsonObject): JsonObject {
+function truncateFieldViolations(detail: JsonObject): JsonObject {
   const { fieldViolations } = detail;
   if (!Array.isArray(fieldViolations)) return detail;
   let remainingBytes = MAX_STATUS_DETAILS_BYTES;

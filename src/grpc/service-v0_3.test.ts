@@ -2,7 +2,7 @@ import { A2AService } from "a2a-js-sdk-0.3/server/grpc";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { v0_3 as wire } from "../wire/index.ts";
-import { eventArbitrary, isPreservedBySdk } from "./event-arbitraries.fixture.ts";
+import { eventArbitrary, isPreservedByOfficialSdk } from "./event-arbitraries.fixture.ts";
 import { GRPC_SERVICE_V0_3 } from "./service-v0_3.ts";
 
 const { protoDialect: proto } = wire;
@@ -14,7 +14,7 @@ describe("a message of 0.3", () => {
     fc.assert(
       fc.property(eventArbitrary, (event) => {
         // The official SDK converts `null` to 0.
-        fc.pre(isPreservedBySdk(event) && !JSON.stringify(event).includes("null"));
+        fc.pre(isPreservedByOfficialSdk(event) && !JSON.stringify(event).includes("null"));
         const json = proto.toProtoResponseMessage("SendStreamingMessage", event);
         const ours = Buffer.from(response.encode(json));
         const theirs = response.decode(write(read(ours)));

@@ -3,7 +3,7 @@ import { type GrpcService, defineGrpcService } from "./grpc-service.ts";
 
 // Messages of `a2a.proto` 0.3 (package a2a.v1), with their ProtoJSON names.
 
-const ENUM_NAMES: Readonly<Record<string, readonly string[]>> = {
+const PROTOBUF_ENUM_VALUE_NAMES_V0_3: Readonly<Record<string, readonly string[]>> = {
   Role: ["ROLE_UNSPECIFIED", "ROLE_USER", "ROLE_AGENT"],
   TaskState: [
     "TASK_STATE_UNSPECIFIED",
@@ -95,7 +95,7 @@ export const GRPC_SERVICE_V0_3: GrpcService = defineGrpcService(
       ...REQUEST_MESSAGE_DEFINITIONS_V0_3,
       ...AGENT_CARD_MESSAGE_DEFINITIONS_V0_3,
     },
-    ENUM_NAMES,
+    PROTOBUF_ENUM_VALUE_NAMES_V0_3,
   ),
   {
     SendMessage: ["SendMessage", "SendMessageRequest", "SendMessageResponse"],

@@ -3,7 +3,7 @@ import { type GrpcService, defineGrpcService } from "./grpc-service.ts";
 
 // Messages of `a2a.proto` 1.0 (package lf.a2a.v1), with their ProtoJSON names.
 
-const ENUM_NAMES: Readonly<Record<string, readonly string[]>> = {
+const PROTOBUF_ENUM_VALUE_NAMES_V1: Readonly<Record<string, readonly string[]>> = {
   Role: ["ROLE_UNSPECIFIED", "ROLE_USER", "ROLE_AGENT"],
   TaskState: [
     "TASK_STATE_UNSPECIFIED",
@@ -96,7 +96,7 @@ export const GRPC_SERVICE_V1: GrpcService = defineGrpcService(
       ...REQUEST_MESSAGE_DEFINITIONS_V1,
       ...AGENT_CARD_MESSAGE_DEFINITIONS_V1,
     },
-    ENUM_NAMES,
+    PROTOBUF_ENUM_VALUE_NAMES_V1,
   ),
   {
     SendMessage: ["SendMessage", "SendMessageRequest", "SendMessageResponse"],

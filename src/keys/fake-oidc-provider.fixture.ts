@@ -1,7 +1,7 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import {
-  createSigningKeyPair,
+  importSigningKeyPair,
   generateSigningKey,
   buildJwks,
   signJwt,
@@ -10,7 +10,7 @@ import {
   type SigningKeyPair,
 } from "./index.ts";
 
-interface CannedResponse {
+interface FakeOidcProviderResponse {
   readonly status?: number;
   readonly body: string;
   readonly headers?: Record<string, string>;
@@ -24,7 +24,10 @@ export class FakeOidcProvider implements AsyncDisposable {
   readonly requestedPaths: string[] = [];
   signer!: SigningKeyPair;
   /** Responses that replace the metadata or the keys, by path. */
-  readonly responseOverrides: Map<string, CannedResponse> = new Map<string, CannedResponse>();
+  readonly responseOverrides: Map<string, FakeOidcProviderResponse> = new Map<
+    string,
+    FakeOidcProviderResponse
+  >();
   readonly #publishedSigners: SigningKeyPair[] = [];
   readonly #httpServer: Server = createServer(({ url = "" }, response) => {
     this.requestedPaths.push(url);
@@ -52,7 +55,7 @@ export class FakeOidcProvider implements AsyncDisposable {
   /** Replaces the signing key. Former keys stay published unless `retire` is set. */
   async rotateKey({ retire = false, key }: { retire?: boolean; key?: JWK } = {}): Promise<void> {
     if (retire) this.#publishedSigners.length = 0;
-    this.signer = await createSigningKeyPair({ privateKey: key ?? (await generateSigningKey()) });
+    this.signer = await importSigningKeyPair({ privateKey: key ?? (await generateSigningKey()) });
     this.#publishedSigners.push(this.signer);
   }
 
@@ -63,7 +66,7 @@ export class FakeOidcProvider implements AsyncDisposable {
     return signJwt(payload, this.signer, typ);
   }
 
-  #buildResponse(path: string): CannedResponse {
+  #buildResponse(path: string): FakeOidcProviderResponse {
     if (path === "/.well-known/openid-configuration") {
       return {
         body: JSON.stringify({

@@ -19,4 +19,4 @@ export type { JwtClaims, JwtValidationOptions } from "./jwt.ts";
 export { signJwt, verifyJwt } from "./jwt.ts";
 export { KeysUnavailableError, VerificationError } from "./verification-error.ts";
 export type { SigningKeyPair, SigningKeyPairOptions } from "./signing-key-pair.ts";
-export { createSigningKeyPair, generateSigningKey, buildJwks } from "./signing-key-pair.ts";
+export { importSigningKeyPair, generateSigningKey, buildJwks } from "./signing-key-pair.ts";

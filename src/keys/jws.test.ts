@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import {
-  createSigningKeyPair,
+  importSigningKeyPair,
   generateSigningKey,
   createStaticKeyResolver,
   VerificationError,
@@ -17,7 +17,7 @@ const ALGORITHMS: SignatureAlgorithm[] = ["ES256", "EdDSA", "RS256", "PS256"];
 
 describe("a signature over bytes", () => {
   it.each(ALGORITHMS)("with %s is valid for those bytes and no others", async (alg) => {
-    const signer = await createSigningKeyPair({ privateKey: await generateSigningKey(alg), kid: "k1" });
+    const signer = await importSigningKeyPair({ privateKey: await generateSigningKey(alg), kid: "k1" });
     const keys = createStaticKeyResolver(buildJwks([signer]));
     const made = await signJws(encodeUtf8("card"), signer, { typ: "JOSE" });
     expect(decodeBase64UrlJson(made.protected)).toEqual({ typ: "JOSE", alg, kid: "k1" });
@@ -29,7 +29,7 @@ describe("a signature over bytes", () => {
   });
 
   it("is rejected when a member is missing or not text", async () => {
-    const signer = await createSigningKeyPair({ privateKey: await generateSigningKey() });
+    const signer = await importSigningKeyPair({ privateKey: await generateSigningKey() });
     const keys = createStaticKeyResolver(buildJwks([signer]));
     const made = await signJws(encodeUtf8("card"), signer);
     const none = Buffer.from(`{"alg":"none"}`).toString("base64url");
@@ -50,7 +50,7 @@ describe("a signer", () => {
   it("is created from a JWK, which determines the algorithm, with the thumbprint as key id", async () => {
     const key = await generateSigningKey("EdDSA");
     const { kid: _, alg: __, ...bare } = key;
-    const signer = await createSigningKeyPair({ privateKey: bare });
+    const signer = await importSigningKeyPair({ privateKey: bare });
     expect(signer).toMatchObject({
       alg: "EdDSA",
       kid: key.kid,
@@ -61,8 +61,8 @@ describe("a signer", () => {
   it("is created from PKCS #8, as openssl writes it", async () => {
     const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
     const pem = privateKey.export({ type: "pkcs8", format: "pem" }).toString();
-    await expect(createSigningKeyPair({ privateKey: pem })).rejects.toThrow(`set "alg"`);
-    const signer = await createSigningKeyPair({ privateKey: pem, alg: "PS256" });
+    await expect(importSigningKeyPair({ privateKey: pem })).rejects.toThrow(`set "alg"`);
+    const signer = await importSigningKeyPair({ privateKey: pem, alg: "PS256" });
     const made = await signJws(encodeUtf8("card"), signer);
     expect(
       await verifyJws(encodeUtf8("card"), made, createStaticKeyResolver(buildJwks([signer]))),
@@ -73,13 +73,13 @@ describe("a signer", () => {
   });
 
   it("requires a private key, and no symmetric key", async () => {
-    const { publicKey } = await createSigningKeyPair({ privateKey: await generateSigningKey() });
-    await expect(createSigningKeyPair({ privateKey: publicKey })).rejects.toThrow("requires a private key");
-    await expect(createSigningKeyPair({ privateKey: { kty: "oct", k: "c2VjcmV0" } })).rejects.toThrow(
+    const { publicKey } = await importSigningKeyPair({ privateKey: await generateSigningKey() });
+    await expect(importSigningKeyPair({ privateKey: publicKey })).rejects.toThrow("requires a private key");
+    await expect(importSigningKeyPair({ privateKey: { kty: "oct", k: "c2VjcmV0" } })).rejects.toThrow(
       `set "alg"`,
     );
     const secret = { kty: "oct", k: "c2VjcmV0", alg: "HS256" };
-    await expect(createSigningKeyPair({ privateKey: secret })).rejects.toThrow(
+    await expect(importSigningKeyPair({ privateKey: secret })).rejects.toThrow(
       "is not a supported signature algorithm",
     );
   });

@@ -1,7 +1,7 @@
 import { createHmac } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
-  createSigningKeyPair,
+  importSigningKeyPair,
   generateSigningKey,
   createStaticKeyResolver,
   VerificationError,
@@ -31,7 +31,7 @@ describe("a JWT", () => {
   afterAll(() => issuer[Symbol.asyncDispose]());
 
   it.each(SIGNATURE_ALGORITHMS)("signed with %s is verified with the public key", async (alg) => {
-    const signer = await createSigningKeyPair({ privateKey: await generateSigningKey(alg) });
+    const signer = await importSigningKeyPair({ privateKey: await generateSigningKey(alg) });
     const token = await signJwt({ sub: "ada", exp: seconds() + 60 }, signer);
     const claims = await verifyJwt(token, createStaticKeyResolver(buildJwks([signer])), {});
     expect(claims).toMatchObject({ sub: "ada" });
@@ -71,7 +71,7 @@ describe("a JWT", () => {
   it("is rejected when it is modified, signed with another key, or malformed", async () => {
     const token = await issuer.signToken();
     const [head = "", , signature = ""] = token.split(".");
-    const other = await createSigningKeyPair({
+    const other = await importSigningKeyPair({
       privateKey: await generateSigningKey(),
       kid: issuer.signer.kid,
     });
@@ -99,7 +99,7 @@ describe("a JWT", () => {
   });
 
   it("is rejected when it contains its own key", async () => {
-    const eve = await createSigningKeyPair({ privateKey: await generateSigningKey() });
+    const eve = await importSigningKeyPair({ privateKey: await generateSigningKey() });
     const { SignJWT } = await import("jose");
     const token = await new SignJWT({ iss: issuer.url, aud: "agents", exp: seconds() + 60 })
       .setProtectedHeader({ alg: "ES256", jwk: eve.publicKey, jku: "https://evil.example" })
@@ -110,7 +110,7 @@ describe("a JWT", () => {
   it("without a key id can match any of several keys", async () => {
     const { SignJWT } = await import("jose");
     const signers = await Promise.all(
-      [1, 2, 3].map(async () => createSigningKeyPair({ privateKey: await generateSigningKey() })),
+      [1, 2, 3].map(async () => importSigningKeyPair({ privateKey: await generateSigningKey() })),
     );
     const [, , third] = signers;
     const token = (exp: number): Promise<string> =>

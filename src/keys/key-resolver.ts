@@ -19,7 +19,7 @@ const KEYS_FRESH_MS = 600_000;
  * Maximum time in milliseconds that the resolver uses old keys while the JWKS URL is unavailable. A longer
  * time would increase the risk that revoked keys are accepted.
  */
-const MAX_STALE_MS = 3_600_000;
+const MAX_STALE_JWKS_MS = 3_600_000;
 /**
  * Minimum time in milliseconds between two requests to a JWKS URL. A token with an unknown `kid` causes a
  * request to the JWKS URL, even if the client is not authenticated.
@@ -44,14 +44,14 @@ export function createStaticKeyResolver(
   if (secret) {
     throw new Error(`The key ${JSON.stringify(secret.kid ?? "")} is not a public key; use only public keys.`);
   }
-  return createValidityCheckingKeyResolver(set, now);
+  return createValidityPeriodCheckingKeyResolver(set, now);
 }
 
 /**
  * Creates a key resolver that ignores keys outside their validity period. The validity period starts at the
  * member `nbf` of the key and ends at `exp`, as in a JWT.
  */
-function createValidityCheckingKeyResolver(set: JSONWebKeySet, now: () => number): KeyResolver {
+function createValidityPeriodCheckingKeyResolver(set: JSONWebKeySet, now: () => number): KeyResolver {
   if (!set.keys.some((key) => "exp" in key || "nbf" in key)) return createLocalJWKSet(set);
   return (header, signed) => {
     const keys = set.keys.filter((key) => isKeyValidAt(key, now() / 1000));
@@ -111,7 +111,7 @@ function createCachedKeyResolver(
 
   const reload = async (): Promise<void> => {
     try {
-      keys = createValidityCheckingKeyResolver(await load(), now);
+      keys = createValidityPeriodCheckingKeyResolver(await load(), now);
       loadedAt = now();
       nextAt = loadedAt + MIN_REFETCH_INTERVAL_MS;
     } catch (error) {
@@ -128,7 +128,7 @@ function createCachedKeyResolver(
 
   return async (header, signed) => {
     if (now() - loadedAt >= KEYS_FRESH_MS) await refresh();
-    if (!keys || now() - loadedAt >= MAX_STALE_MS) throw failure;
+    if (!keys || now() - loadedAt >= MAX_STALE_JWKS_MS) throw failure;
     try {
       return await keys(header, signed);
     } catch (error) {

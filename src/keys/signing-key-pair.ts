@@ -10,7 +10,7 @@ import {
 } from "jose";
 import { requireSupportedAlgorithms, type SignatureAlgorithm } from "./signature-algorithms.ts";
 
-/** Options for `createSigningKeyPair`. */
+/** Options for `importSigningKeyPair`. */
 export interface SigningKeyPairOptions {
   /**
    * The private key, either as a JWK or as PKCS #8 in PEM format (`-----BEGIN PRIVATE KEY-----`). A PEM key
@@ -40,7 +40,7 @@ export interface SigningKeyPair {
 }
 
 /** Creates a signer from a private key. Rejects if the key is public or symmetric. */
-export async function createSigningKeyPair({
+export async function importSigningKeyPair({
   privateKey,
   alg,
   kid,

@@ -7,9 +7,9 @@ import type {
 import type { Observer } from "../engine/index.ts";
 import { A2AError } from "../protocol/index.ts";
 import { isA2AError } from "./is-a2a-error.ts";
-import { toElicitation, parseElicitationAnswer } from "./elicitation.ts";
+import { convertAgentQuestionToElicitation, parseElicitationAnswer } from "./elicitation.ts";
 import { callAgent } from "./call-agent.ts";
-import { decodeToolArguments, type AgentRequest } from "./tool-arguments.ts";
+import { decodeToolArguments, type AgentRequestFromToolCall } from "./tool-arguments.ts";
 import { McpProgressReporter, type ProgressNotifier } from "./mcp-progress-reporter.ts";
 import { toCallToolError, toCallToolResult } from "./call-tool-result.ts";
 import { type SkillTool, type ToolDefinition, createSkillTools } from "./skill-tool.ts";
@@ -186,7 +186,10 @@ export class AgentToolServer {
       if (task.status === "working" || task.status === "input_required") return toCreateMcpTaskResult(task);
     }
     const shouldElicit = canAskUser && askUser === true && userAnswer !== "refused";
-    return (shouldElicit ? toElicitation(this.#sdk, answer) : undefined) ?? toCallToolResult(answer);
+    return (
+      (shouldElicit ? convertAgentQuestionToElicitation(this.#sdk, answer) : undefined) ??
+      toCallToolResult(answer)
+    );
   }
 
   #createTaskCall(server: Server, context: ServerContext): McpTaskCall {
@@ -203,9 +206,9 @@ export class AgentToolServer {
    * task, so that the model receives the question.
    */
   #createRequestFromUserAnswer(
-    userAnswer: AgentRequest | "refused",
+    userAnswer: AgentRequestFromToolCall | "refused",
     { mcpReq }: ServerContext,
-  ): AgentRequest {
+  ): AgentRequestFromToolCall {
     return userAnswer === "refused" ? { parts: [], taskId: mcpReq.requestState<string>() ?? "" } : userAnswer;
   }
 }

@@ -10,7 +10,7 @@ import {
   type TaskState,
 } from "../protocol/index.ts";
 import { isA2AError } from "./is-a2a-error.ts";
-import type { AgentRequest } from "./tool-arguments.ts";
+import type { AgentRequestFromToolCall } from "./tool-arguments.ts";
 
 /** Options for `callAgent`. */
 interface AgentCallOptions {
@@ -46,7 +46,7 @@ const CANCEL_TIMEOUT_MS = 10_000;
  */
 export async function callAgent(
   client: A2AClient,
-  request: AgentRequest,
+  request: AgentRequestFromToolCall,
   { signal, onEvent, waitMs, metadata, headers }: AgentCallOptions,
 ): Promise<SendMessageResponse> {
   signal.throwIfAborted();
@@ -93,7 +93,7 @@ export async function callAgent(
 /** Yields the events of an agent request until its task ends or is interrupted. */
 async function* streamAgentRequestEvents(
   client: A2AClient,
-  { parts, ...taskIds }: AgentRequest,
+  { parts, ...taskIds }: AgentRequestFromToolCall,
   metadata: JsonObject | undefined,
   callOptions: AgentCallRequestOptions,
 ): AsyncGenerator<StreamResponse, void, undefined> {

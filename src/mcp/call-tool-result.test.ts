@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { Artifact, Task, TaskStatus } from "../protocol/index.ts";
 import { toCallToolError, toCallToolResult } from "./call-tool-result.ts";
 import { A2AError } from "../protocol/index.ts";
-import { MAX_TEXT_LENGTH } from "./structured-result.ts";
+import { MAX_TOOL_RESULT_TEXT_LENGTH } from "./structured-tool-result.ts";
 
 const createTaskResponse = (
   artifacts: Artifact[],
@@ -17,7 +17,9 @@ describe("a result", () => {
     const result = toCallToolResult(createTaskResponse([{ artifactId: "big", parts }]));
     expect(JSON.stringify(result).length).toBeLessThan(10 * 2 ** 20);
     const [text, data] = result.content as { text: string }[];
-    expect(text?.text.slice(MAX_TEXT_LENGTH)).toBe("… (truncated: 2000000 characters exceed the limit)");
+    expect(text?.text.slice(MAX_TOOL_RESULT_TEXT_LENGTH)).toBe(
+      "… (truncated: 2000000 characters exceed the limit)",
+    );
     expect(data?.text).toBe("… (truncated: 2000008 characters exceed the limit)");
   });
 

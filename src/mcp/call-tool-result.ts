@@ -8,7 +8,7 @@ import {
   type Task,
   getText,
 } from "../protocol/index.ts";
-import { TextBudget, computeBase64ByteLength, toStructuredResult } from "./structured-result.ts";
+import { TextBudget, computeBase64ByteLength, toStructuredToolResult } from "./structured-tool-result.ts";
 
 /**
  * Maximum total length of all base64 files in one result, in characters. Files beyond the maximum length
@@ -21,7 +21,7 @@ const MAX_TOTAL_BASE64_FILE_LENGTH = 4 * 2 ** 20;
  * `structuredContent` contains the complete response for programs.
  */
 export function toCallToolResult(response: SendMessageResponse): CallToolResult {
-  const parts = collectResponseParts(response);
+  const parts = collectAgentResponseParts(response);
   const state = "task" in response ? response.task.status.state : undefined;
   const content = toContentBlocks(parts);
   const note =
@@ -36,7 +36,7 @@ export function toCallToolResult(response: SendMessageResponse): CallToolResult 
   const failed = state !== undefined && isTerminal(state) && state !== "TASK_STATE_COMPLETED";
   return {
     content,
-    structuredContent: { ...toStructuredResult(response, text) },
+    structuredContent: { ...toStructuredToolResult(response, text) },
     ...(failed ? { isError: true } : {}),
   };
 }
@@ -48,7 +48,7 @@ export function toCallToolError(error: A2AError): CallToolResult {
 }
 
 /** Collects the parts of each artifact, followed by the parts of the status message. */
-function collectResponseParts(response: SendMessageResponse): (readonly Part[])[] {
+function collectAgentResponseParts(response: SendMessageResponse): (readonly Part[])[] {
   if ("message" in response) return [response.message.parts];
   const { artifacts = [], status } = response.task;
   const partLists: (readonly Part[])[] = artifacts.map(({ parts }) => parts);

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import {
-  type ElicitationResponder,
+  type TestMcpHostElicitationResponder,
   type TestMcpHost,
   connectTestMcpHost2025,
   connectTestMcpHost2026,
-  type ProgressNotification,
-  type McpServerLocation,
+  type TestMcpHostProgressNotification,
+  type TestMcpServerUrlOrCliArguments,
 } from "./mcp-hosts.fixture.ts";
 import { createMcpServer, type McpServer, type McpServerOptions } from "./index.ts";
 import { type ScriptedAgentServer, serveScriptedAgent } from "./scripted-agent.fixture.ts";
@@ -16,12 +16,15 @@ type ConnectedHost = { readonly host: TestMcpHost; readonly close: () => Promise
 type HostConnector = (
   url: string,
   options?: McpServerOptions,
-  respond?: ElicitationResponder,
+  respond?: TestMcpHostElicitationResponder,
 ) => Promise<ConnectedHost>;
 
 const createHttpConnector =
   (
-    connect: (location: McpServerLocation, respond?: ElicitationResponder) => Promise<TestMcpHost>,
+    connect: (
+      location: TestMcpServerUrlOrCliArguments,
+      respond?: TestMcpHostElicitationResponder,
+    ) => Promise<TestMcpHost>,
   ): HostConnector =>
   async (url, options, respond) => {
     const server: McpServer = await createMcpServer({ parrot: url }, options);
@@ -37,7 +40,10 @@ const createHttpConnector =
 
 const createStdioConnector =
   (
-    connect: (location: McpServerLocation, respond?: ElicitationResponder) => Promise<TestMcpHost>,
+    connect: (
+      location: TestMcpServerUrlOrCliArguments,
+      respond?: TestMcpHostElicitationResponder,
+    ) => Promise<TestMcpHost>,
   ): HostConnector =>
   async (url, options = {}, respond) => {
     const flags = [
@@ -148,7 +154,7 @@ describe.each<[string, HostConnector]>([
   });
 
   it("reports progress in order while the agent works", async () => {
-    const notifications: ProgressNotification[] = [];
+    const notifications: TestMcpHostProgressNotification[] = [];
     // A client may receive the result before the progress that arrived just before it.
     const { structuredContent } = await host.callTool(
       "parrot_say",

@@ -99,7 +99,7 @@ export async function createMcpServer(
   options: McpServerOptions = {},
 ): Promise<McpServer> {
   const sdk = await loadMcpPackage("server", import("@modelcontextprotocol/server"));
-  const local = createInProcessA2AServer(agents, options);
+  const local = createA2AServerForLocalAgents(agents, options);
   const clients = await Promise.all(
     Object.entries(agents).map(
       async ([id, agent]) =>
@@ -173,7 +173,7 @@ export async function createMcpServer(
 }
 
 /** Creates one server with one task store for all agents of this process. */
-function createInProcessA2AServer(
+function createA2AServerForLocalAgents(
   agents: Readonly<Record<string, McpAgentSource>>,
   { serverOptions: server, observer }: McpServerOptions,
 ): Server | undefined {

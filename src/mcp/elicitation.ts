@@ -1,6 +1,6 @@
 import type { InputRequiredResult, ServerContext } from "@modelcontextprotocol/server";
 import { type SendMessageResponse, getText } from "../protocol/index.ts";
-import type { AgentRequest } from "./tool-arguments.ts";
+import type { AgentRequestFromToolCall } from "./tool-arguments.ts";
 import { stripInvisibleAndTruncateText } from "./sanitize-text.ts";
 
 type McpServerSdk = typeof import("@modelcontextprotocol/server");
@@ -12,7 +12,7 @@ const ELICITATION_ANSWER_KEY = "answer";
  * Converts an agent's question to an MCP elicitation, which asks the host's user. Returns `undefined` if the
  * question has no text. A question that contains only data goes to the model instead of the user.
  */
-export function toElicitation(
+export function convertAgentQuestionToElicitation(
   { inputRequired }: McpServerSdk,
   response: SendMessageResponse,
 ): InputRequiredResult | undefined {
@@ -43,7 +43,7 @@ export function toElicitation(
 export function parseElicitationAnswer(
   { inputResponse }: McpServerSdk,
   { mcpReq }: ServerContext,
-): AgentRequest | "refused" | undefined {
+): AgentRequestFromToolCall | "refused" | undefined {
   const taskId = mcpReq.requestState<string>();
   const response = inputResponse(mcpReq.inputResponses, ELICITATION_ANSWER_KEY);
   if (typeof taskId !== "string" || response.kind !== "elicit") return undefined;

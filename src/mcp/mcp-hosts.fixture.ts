@@ -5,25 +5,25 @@ import { Client as Client2025 } from "@modelcontextprotocol/sdk/client/index.js"
 import { StdioClientTransport as Stdio2025 } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { StreamableHTTPClientTransport as Http2025 } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { ElicitRequestSchema, ResultSchema } from "@modelcontextprotocol/sdk/types.js";
-import type { StructuredResult } from "./structured-result.ts";
+import type { StructuredToolResult } from "./structured-tool-result.ts";
 
 /** Progress notification as a host receives it. */
-export interface ProgressNotification {
+export interface TestMcpHostProgressNotification {
   progress: number;
   message?: string | undefined;
 }
 
 /** Result of a tool call as a host receives it. */
-export interface ToolCallResult {
+export interface TestMcpHostToolCallResult {
   content: { type: string; text?: string; [member: string]: unknown }[];
-  structuredContent?: StructuredResult;
+  structuredContent?: StructuredToolResult;
   isError?: boolean;
 }
 
 /** Options for a tool call of a host. */
-export interface ToolCallOptions {
+export interface TestMcpHostToolCallOptions {
   signal?: AbortSignal;
-  onprogress?: (progress: ProgressNotification) => void;
+  onprogress?: (progress: TestMcpHostProgressNotification) => void;
 }
 
 /** An MCP host, backed by the client of an official SDK. */
@@ -32,7 +32,11 @@ export interface TestMcpHost {
   listTools(): Promise<
     { name: string; title?: string | undefined; description?: string | undefined; inputSchema: object }[]
   >;
-  callTool(name: string, args: Record<string, unknown>, options?: ToolCallOptions): Promise<ToolCallResult>;
+  callTool(
+    name: string,
+    args: Record<string, unknown>,
+    options?: TestMcpHostToolCallOptions,
+  ): Promise<TestMcpHostToolCallResult>;
   close(): Promise<void>;
 }
 
@@ -40,33 +44,33 @@ export interface TestMcpHost {
  * A function that answers an elicitation for the host's user. A host without such a function does not support
  * elicitation.
  */
-export type ElicitationResponder = (question: string) => {
+export type TestMcpHostElicitationResponder = (question: string) => {
   action: "accept" | "decline";
   content?: Record<string, string>;
 };
 
 /** Location of an MCP server: a URL, or arguments of `colloquy mcp`. */
-export type McpServerLocation = { readonly url: string } | { readonly args: readonly string[] };
+export type TestMcpServerUrlOrCliArguments = { readonly url: string } | { readonly args: readonly string[] };
 
-const cliPath = fileURLToPath(new URL("../../bin/colloquy.js", import.meta.url));
-const sourceLoaderUrl = new URL("../../test/from-source.mjs", import.meta.url).href;
+const colloquyBinFilePath = fileURLToPath(new URL("../../bin/colloquy.js", import.meta.url));
+const typescriptSourceLoaderUrl = new URL("../../test/from-source.mjs", import.meta.url).href;
 
-function createMcpCliProcessParameters(args: readonly string[]): {
+function createTestMcpCliProcessParameters(args: readonly string[]): {
   command: string;
   args: string[];
   stderr: "ignore";
 } {
   return {
     command: process.execPath,
-    args: ["--import", sourceLoaderUrl, cliPath, "mcp", ...args],
+    args: ["--import", typescriptSourceLoaderUrl, colloquyBinFilePath, "mcp", ...args],
     stderr: "ignore",
   };
 }
 
 /** Connects a host that uses MCP 2026-07-28, through the current SDK. */
 export async function connectTestMcpHost2026(
-  location: McpServerLocation,
-  respond?: ElicitationResponder,
+  location: TestMcpServerUrlOrCliArguments,
+  respond?: TestMcpHostElicitationResponder,
 ): Promise<TestMcpHost> {
   const client = new Client(
     { name: "host", version: "1" },
@@ -78,21 +82,21 @@ export async function connectTestMcpHost2026(
   await client.connect(
     "url" in location
       ? new StreamableHTTPClientTransport(new URL(location.url))
-      : new StdioClientTransport(createMcpCliProcessParameters(location.args)),
+      : new StdioClientTransport(createTestMcpCliProcessParameters(location.args)),
   );
   return {
     version: client.getNegotiatedProtocolVersion(),
     listTools: async () => (await client.listTools()).tools,
     callTool: async (name, args, options) =>
-      (await client.callTool({ name, arguments: args }, options)) as unknown as ToolCallResult,
+      (await client.callTool({ name, arguments: args }, options)) as unknown as TestMcpHostToolCallResult,
     close: () => client.close(),
   };
 }
 
 /** Connects a host that uses MCP of 2025, through the previous SDK. */
 export async function connectTestMcpHost2025(
-  location: McpServerLocation,
-  respond?: ElicitationResponder,
+  location: TestMcpServerUrlOrCliArguments,
+  respond?: TestMcpHostElicitationResponder,
 ): Promise<TestMcpHost & { requestTask(taskId: string): Promise<void> }> {
   const client = new Client2025(
     { name: "host", version: "1" },
@@ -102,7 +106,7 @@ export async function connectTestMcpHost2025(
   const transport =
     "url" in location
       ? new Http2025(new URL(location.url))
-      : new Stdio2025(createMcpCliProcessParameters(location.args));
+      : new Stdio2025(createTestMcpCliProcessParameters(location.args));
   await client.connect(transport);
   return {
     requestTask: async (taskId) => {
@@ -111,7 +115,11 @@ export async function connectTestMcpHost2025(
     version: "2025",
     listTools: async () => (await client.listTools()).tools,
     callTool: async (name, args, options) =>
-      (await client.callTool({ name, arguments: args }, undefined, options)) as unknown as ToolCallResult,
+      (await client.callTool(
+        { name, arguments: args },
+        undefined,
+        options,
+      )) as unknown as TestMcpHostToolCallResult,
     close: () => client.close(),
   };
 }

@@ -5,9 +5,9 @@ import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import { toNodeListener } from "../server/index.ts";
 
 /** Number of calls and cancellations in this process. */
-const toolCallAndCancelCounts = { called: 0, cancelled: 0 };
+const testToolCallAndCancelCounts = { called: 0, cancelled: 0 };
 
-let progressSeenResolvers = Promise.withResolvers<void>();
+let testToolProgressSeenResolvers = Promise.withResolvers<void>();
 
 const ANY_OBJECT_SCHEMA = fromJsonSchema<Record<string, unknown>>({ type: "object" });
 
@@ -41,17 +41,17 @@ function createTestToolServer(): McpServer {
     ],
   }));
   server.registerTool("counts", { inputSchema: ANY_OBJECT_SCHEMA }, () => ({
-    content: [{ type: "text", text: JSON.stringify(toolCallAndCancelCounts) }],
+    content: [{ type: "text", text: JSON.stringify(testToolCallAndCancelCounts) }],
   }));
   server.registerTool("seen", { inputSchema: ANY_OBJECT_SCHEMA }, () => {
-    progressSeenResolvers.resolve();
+    testToolProgressSeenResolvers.resolve();
     return { content: [] };
   });
   server.registerTool("variables", { inputSchema: ANY_OBJECT_SCHEMA }, () => ({
     content: [{ type: "text", text: Object.keys(process.env).join(" ") }],
   }));
   server.registerTool("crash", { inputSchema: ANY_OBJECT_SCHEMA }, () => {
-    toolCallAndCancelCounts.called++;
+    testToolCallAndCancelCounts.called++;
     process.stderr.write("the disk is full\n", () => process.exit(3));
     return new Promise(() => {});
   });
@@ -63,8 +63,8 @@ function createTestToolServer(): McpServer {
       await mcpReq.notify({ method: "notifications/progress", params });
     }
     // Clients may process a result before the progress that arrived just before it.
-    await progressSeenResolvers.promise;
-    progressSeenResolvers = Promise.withResolvers();
+    await testToolProgressSeenResolvers.promise;
+    testToolProgressSeenResolvers = Promise.withResolvers();
     return { content: [{ type: "text", text: "done" }] };
   });
   server.registerTool("hang", { inputSchema: ANY_OBJECT_SCHEMA }, async (_, { mcpReq }) => {
@@ -74,7 +74,7 @@ function createTestToolServer(): McpServer {
     }
     await new Promise<void>((resolve) => {
       mcpReq.signal.addEventListener("abort", () => {
-        toolCallAndCancelCounts.cancelled++;
+        testToolCallAndCancelCounts.cancelled++;
         resolve();
       });
     });
@@ -86,7 +86,7 @@ function createTestToolServer(): McpServer {
 /** Serves the tools over streamable HTTP in this process. */
 export async function serveTestToolsOverHttp(): Promise<{
   url: string;
-  counts: typeof toolCallAndCancelCounts;
+  counts: typeof testToolCallAndCancelCounts;
   close: () => Promise<void>;
 }> {
   const handler = createMcpHandler(createTestToolServer);
@@ -96,7 +96,7 @@ export async function serveTestToolsOverHttp(): Promise<{
   });
   return {
     url: `http://127.0.0.1:${(http.address() as AddressInfo).port}/mcp`,
-    counts: toolCallAndCancelCounts,
+    counts: testToolCallAndCancelCounts,
     close: async () => {
       await handler.close();
       http.closeAllConnections();

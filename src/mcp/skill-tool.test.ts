@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { AgentCard } from "../protocol/index.ts";
 import { stripInvisibleAndTruncateText } from "./sanitize-text.ts";
 import { type ToolDefinition, createSkillTools } from "./skill-tool.ts";
-import { createToolName } from "./tool-name.ts";
+import { createSkillToolName } from "./skill-tool-name.ts";
 
 const createCard = (skills: AgentCard["skills"], about: Partial<AgentCard> = {}): AgentCard => ({
   name: "Weather",
@@ -39,7 +39,7 @@ describe("tool names", () => {
     ["날씨", "예보", "agent"],
     ["../../etc", "passwd\n", "etc_passwd"],
   ])("of %j and %j is %j", (agent, skillId, name) => {
-    expect(createToolName(agent, skillId, new Set())).toBe(name);
+    expect(createSkillToolName(agent, skillId, new Set())).toBe(name);
   });
 
   it("are safe and unique for any agent and skill ids", () => {
@@ -49,7 +49,7 @@ describe("tool names", () => {
     fc.assert(
       fc.property(ids, (pairs) => {
         const taken = new Set<string>();
-        const names = pairs.map(([agent, skillId]) => createToolName(agent, skillId, taken));
+        const names = pairs.map(([agent, skillId]) => createSkillToolName(agent, skillId, taken));
         for (const name of names) expect(name).toMatch(/^[A-Za-z0-9_-]{1,64}$/);
         expect(new Set(names.map((name) => name.toLowerCase())).size).toBe(names.length);
       }),
@@ -59,9 +59,9 @@ describe("tool names", () => {
   it("stay unique when their distinct ends are truncated", () => {
     const taken = new Set<string>();
     const long = "x".repeat(100);
-    expect(createToolName(long, "a", taken)).toBe("x".repeat(64));
-    expect(createToolName(long, "b", taken)).toBe(`${"x".repeat(62)}_2`);
-    expect(createToolName(long.toUpperCase(), "c", taken)).toBe(`${"X".repeat(62)}_3`);
+    expect(createSkillToolName(long, "a", taken)).toBe("x".repeat(64));
+    expect(createSkillToolName(long, "b", taken)).toBe(`${"x".repeat(62)}_2`);
+    expect(createSkillToolName(long.toUpperCase(), "c", taken)).toBe(`${"X".repeat(62)}_3`);
   });
 });
 

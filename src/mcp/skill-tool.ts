@@ -1,7 +1,7 @@
 import { type AgentCard, type AgentSkill, matchesMediaType, type JsonObject } from "../protocol/index.ts";
 import { stripInvisibleAndTruncateText } from "./sanitize-text.ts";
-import { TOOL_OUTPUT_SCHEMA } from "./structured-result.ts";
-import { createToolName } from "./tool-name.ts";
+import { TOOL_OUTPUT_SCHEMA } from "./structured-tool-result.ts";
+import { createSkillToolName } from "./skill-tool-name.ts";
 
 /** Definition of a tool in an MCP tool list. */
 export interface ToolDefinition {
@@ -36,7 +36,7 @@ export function createSkillTools(agentId: string, card: AgentCard, taken: Set<st
   const skills = card.skills.slice(0, MAX_TOOLS_PER_AGENT);
   return (skills.length === 0 ? [undefined] : skills).map((skill) => ({
     tool: {
-      name: createToolName(agentId, skill?.id, taken),
+      name: createSkillToolName(agentId, skill?.id, taken),
       title: stripInvisibleAndTruncateText(skill?.name ?? card.name, 100),
       description: formatToolDescription(card, skill),
       inputSchema: createInputSchema(skill?.inputModes?.length ? skill.inputModes : card.defaultInputModes),

@@ -1,7 +1,7 @@
 import { A2AError, type FieldViolation, isObject, type Part } from "../protocol/index.ts";
 
 /** A model's request to an agent. A request without parts only waits for the task. */
-export interface AgentRequest {
+export interface AgentRequestFromToolCall {
   readonly parts: Part[];
   readonly taskId?: string;
   readonly contextId?: string;
@@ -10,7 +10,7 @@ export interface AgentRequest {
 const TOOL_ARGUMENT_NAMES = new Set(["message", "data", "files", "taskId", "contextId"]);
 
 /** Decodes the arguments of an MCP tool call. Throws `INVALID_PARAMS` with a list of all violations. */
-export function decodeToolArguments(json: unknown): AgentRequest {
+export function decodeToolArguments(json: unknown): AgentRequestFromToolCall {
   if (!isObject(json))
     throw A2AError.invalidParams([{ field: "arguments", description: "must be an object" }]);
   const violations: FieldViolation[] = [];

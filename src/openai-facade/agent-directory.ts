@@ -2,7 +2,7 @@ import { connect, type A2AClient } from "../client/index.ts";
 import type { CallerAgentAccess } from "../server/index.ts";
 
 /** An authenticated caller, and the agents that the caller may use. */
-export interface CallerAgents {
+export interface CallerWithAgents {
   /** The name of the caller. Each caller has separate conversations. */
   readonly caller: string;
   /** The agents that the caller may use, by model name. */
@@ -17,7 +17,7 @@ export interface AgentDirectory {
 }
 
 /** Creates a directory of agents that are already connected. */
-export function createStaticAgentDirectory({ caller, agents }: CallerAgents): AgentDirectory {
+export function createStaticAgentDirectory({ caller, agents }: CallerWithAgents): AgentDirectory {
   return {
     caller,
     listNames: () => Promise.resolve(Object.keys(agents)),

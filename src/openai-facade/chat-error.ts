@@ -16,14 +16,14 @@ const ERROR_TYPES_BY_HTTP_STATUS: Readonly<Record<number, string>> = {
   429: "rate_limit_error",
 };
 
-const toChatErrorCode = (reason: string): string =>
+const toChatErrorCodeFromA2AReason = (reason: string): string =>
   reason === "UNAUTHENTICATED" ? "invalid_api_key" : reason.toLowerCase();
 
 /** Converts an A2A error into an OpenAI error. */
 export function toChatError({ reason, message, violations }: A2AError): ChatError {
   const { http } = getHttpAndGrpcErrorStatus(reason, "1.0.1");
   const type = ERROR_TYPES_BY_HTTP_STATUS[http] ?? (http >= 500 ? "server_error" : "invalid_request_error");
-  return { message, type, param: violations[0]?.field ?? null, code: toChatErrorCode(reason) };
+  return { message, type, param: violations[0]?.field ?? null, code: toChatErrorCodeFromA2AReason(reason) };
 }
 
 /**

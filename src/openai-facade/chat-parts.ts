@@ -1,11 +1,11 @@
 import { isObject, getMediaType, type Part } from "../protocol/index.ts";
-import type { RequestViolationReporter } from "./request-violation-reporter.ts";
+import type { RequestFieldViolationReporter } from "./request-field-violation-reporter.ts";
 
 /** Decodes the content of a chat message into A2A parts: text, images, audio, and files. */
 export function decodeContent(
   content: unknown,
   field: string,
-  reportViolation: RequestViolationReporter,
+  reportViolation: RequestFieldViolationReporter,
 ): Part[] {
   if (typeof content === "string") return [{ text: content }];
   if (content === null || content === undefined) return [];
@@ -21,7 +21,7 @@ export function decodeContent(
 function decodeContentPart(
   part: unknown,
   field: string,
-  reportViolation: RequestViolationReporter,
+  reportViolation: RequestFieldViolationReporter,
 ): Part | undefined {
   const { type } = isObject(part) ? part : {};
   const decode =

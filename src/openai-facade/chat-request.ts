@@ -1,6 +1,6 @@
 import { isObject, A2AError, type FieldViolation, type JsonObject, type Part } from "../protocol/index.ts";
 import { decodeContent, renderPartsAsText } from "./chat-parts.ts";
-import type { RequestViolationReporter } from "./request-violation-reporter.ts";
+import type { RequestFieldViolationReporter } from "./request-field-violation-reporter.ts";
 
 /** A chat message with its content as A2A parts. */
 export interface ChatMessage {
@@ -39,7 +39,7 @@ export function decodeChatRequest(text: string): ChatRequest {
   }
   if (!isObject(json)) throw new A2AError("INVALID_REQUEST", "The body is not a JSON object.");
   const violations: FieldViolation[] = [];
-  const reportViolation: RequestViolationReporter = (field, description) =>
+  const reportViolation: RequestFieldViolationReporter = (field, description) =>
     void violations.push({ field, description });
 
   const { model, stream, stream_options, user } = json;
@@ -64,7 +64,7 @@ export function decodeChatRequest(text: string): ChatRequest {
   };
 }
 
-function decodeMessages(value: unknown, reportViolation: RequestViolationReporter): ChatMessage[] {
+function decodeMessages(value: unknown, reportViolation: RequestFieldViolationReporter): ChatMessage[] {
   const messages = (Array.isArray(value) ? value : []).flatMap((message: unknown, index): ChatMessage[] => {
     const field = `messages[${index}]`;
     const { role, content } = isObject(message) ? message : {};
@@ -80,7 +80,7 @@ function decodeMessages(value: unknown, reportViolation: RequestViolationReporte
 
 function decodeChatMetadata(
   metadata: unknown,
-  reportViolation: RequestViolationReporter,
+  reportViolation: RequestFieldViolationReporter,
 ): Record<string, string> {
   if (metadata === undefined || metadata === null) return {};
   if (isObject(metadata) && Object.values(metadata).every((value) => typeof value === "string"))
@@ -95,7 +95,7 @@ function decodeChatMetadata(
  */
 function validateChatRequestOptions(
   { n, response_format, tool_choice }: Record<string, unknown>,
-  reportViolation: RequestViolationReporter,
+  reportViolation: RequestFieldViolationReporter,
 ): void {
   if (n !== undefined && n !== null && n !== 1) reportViolation("n", "is not 1; an agent returns one answer");
   const format = isObject(response_format) ? response_format["type"] : undefined;

@@ -2,7 +2,7 @@ import type { AnswerAccumulator } from "./answer-accumulator.ts";
 import type { ChatRequest } from "./chat-request.ts";
 
 /** The fields that all chunks of a completion share. */
-interface CompletionHeader {
+interface CommonCompletionFields {
   readonly id: string;
   readonly created: number;
   readonly model: string;
@@ -13,7 +13,7 @@ const UNKNOWN_USAGE = { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 
 
 /** Encodes an agent's answer in the format of OpenAI's API, as one completion or in chunks. */
 export class CompletionEncoder {
-  readonly #header: CompletionHeader;
+  readonly #header: CommonCompletionFields;
   readonly #includeUsage: boolean;
 
   /** The argument `now` is the time in milliseconds since 1970. */

@@ -9,11 +9,11 @@ import {
   createStaticAgentDirectory,
   createServerAgentDirectory,
   type AgentDirectory,
-  type CallerAgents,
+  type CallerWithAgents,
 } from "./agent-directory.ts";
 import { CompletionEncoder } from "./completion-encoder.ts";
 import { readRequestBodyText } from "./read-request-body-text.ts";
-import { streamAnswerText } from "./stream-answer-text.ts";
+import { sendChatAndStreamAnswerText } from "./send-chat-and-stream-answer-text.ts";
 import { ConversationIndex } from "./conversation-index.ts";
 
 /** Options for `createOpenAiFacade`. */
@@ -23,7 +23,9 @@ export interface OpenAiFacadeOptions {
    * rejects a request with 401 if `agents` returns `undefined`. By default, the façade accepts the callers of
    * its A2A server and offers the agents of that server.
    */
-  readonly agents?: (request: Request) => CallerAgents | undefined | Promise<CallerAgents | undefined>;
+  readonly agents?: (
+    request: Request,
+  ) => CallerWithAgents | undefined | Promise<CallerWithAgents | undefined>;
   /** Receives errors that are not the client's fault. */
   readonly observer?: Pick<Observer, "onError">;
   /** Maximum size of a request body in bytes. Default: 10 MiB. */
@@ -41,7 +43,7 @@ export interface OpenAiFacade extends MountedHandler {
   readonly fetch: (request: Request) => Promise<Response>;
 }
 
-const PATH_PATTERN = /\/v1\/(?:(chat\/completions)|models(?:\/([^/]+))?)$/;
+const OPENAI_FACADE_PATH_PATTERN = /\/v1\/(?:(chat\/completions)|models(?:\/([^/]+))?)$/;
 const DEFAULT_MAX_BODY_BYTES = 10 * 2 ** 20;
 const DEFAULT_HEARTBEAT_MS = 15_000;
 const SSE_HEADERS = {
@@ -87,7 +89,7 @@ export function createOpenAiFacade(options: OpenAiFacadeOptions = {}): OpenAiFac
     authenticate?: () => Promise<CallerAgentAccess>,
   ): Promise<Response> {
     try {
-      const [, chat, model] = PATH_PATTERN.exec(new URL(request.url).pathname) ?? [];
+      const [, chat, model] = OPENAI_FACADE_PATH_PATTERN.exec(new URL(request.url).pathname) ?? [];
       const agents = await openDirectory(request, authenticate);
       const expectedMethod = chat === undefined ? "GET" : "POST";
       if (request.method !== expectedMethod)
@@ -111,7 +113,7 @@ export function createOpenAiFacade(options: OpenAiFacadeOptions = {}): OpenAiFac
     const messageId = request.headers.get("idempotency-key")?.slice(0, 200);
     const accumulator = new AnswerAccumulator();
     const { caller } = agents;
-    const pieces = streamAnswerText(
+    const pieces = sendChatAndStreamAnswerText(
       { client, caller, request: chatRequest, conversations, messageId, signal },
       accumulator,
     );
@@ -135,10 +137,10 @@ export function createOpenAiFacade(options: OpenAiFacadeOptions = {}): OpenAiFac
   }
 
   return {
-    matchesPath: (path) => PATH_PATTERN.exec(path)?.index === 0,
+    matchesPath: (path) => OPENAI_FACADE_PATH_PATTERN.exec(path)?.index === 0,
     handle: respond,
     fetch: (request) => {
-      if (PATH_PATTERN.test(new URL(request.url).pathname)) return respond(request);
+      if (OPENAI_FACADE_PATH_PATTERN.test(new URL(request.url).pathname)) return respond(request);
       const text = "Unknown path. Use /v1/models or /v1/chat/completions.";
       return Promise.resolve(createA2AErrorResponse(new A2AError("NOT_FOUND", text)));
     },
@@ -150,13 +152,14 @@ async function createModelsResponse(
   encodedName: string | undefined,
 ): Promise<Response> {
   const names = await agents.listNames();
-  if (encodedName === undefined) return Response.json({ object: "list", data: names.map(toModelObject) });
+  if (encodedName === undefined)
+    return Response.json({ object: "list", data: names.map(toOpenAiModelObject) });
   const name = names.find((name) => encodeURIComponent(name) === encodedName);
   if (name === undefined) throw createModelNotFoundError(encodedName);
-  return Response.json(toModelObject(name));
+  return Response.json(toOpenAiModelObject(name));
 }
 
-function toModelObject(id: string): object {
+function toOpenAiModelObject(id: string): object {
   return { id, object: "model", created: 0, owned_by: "a2a" };
 }
 

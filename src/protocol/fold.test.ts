@@ -10,7 +10,7 @@ import {
   findEventRefusal,
   copyTask,
   TASK_STATES,
-  type EventTransition,
+  type EventTransitionKind,
   type Task,
   type TaskEvent,
   type TaskState,
@@ -52,7 +52,7 @@ function foldAll(events: TaskEvent[]): Task {
 // Expected cells: one row per state, one character per transition (y allowed, - refused), in the order of
 // TRANSITION_COLUMNS.
 const ALL_STATES = [...TASK_STATES, "TASK_STATE_UNSPECIFIED"] as const;
-const TRANSITION_COLUMNS: EventTransition[] = ["task", "message", "artifact", ...ALL_STATES];
+const TRANSITION_COLUMNS: EventTransitionKind[] = ["task", "message", "artifact", ...ALL_STATES];
 const EXPECTED_TRANSITIONS: Record<TaskState, string> = {
   TASK_STATE_SUBMITTED: "-yyyyyyyyyyy",
   TASK_STATE_WORKING: "-yy-yyyyyyyy",
@@ -65,7 +65,7 @@ const EXPECTED_TRANSITIONS: Record<TaskState, string> = {
   TASK_STATE_UNSPECIFIED: "-yy-yyyyyyyy",
 };
 
-function createEventFor(transition: EventTransition): TaskEvent {
+function createEventFor(transition: EventTransitionKind): TaskEvent {
   if (transition === "task") return { task: createTask() };
   if (transition === "message") return userMessageEvent;
   return transition === "artifact" ? createChunkEvent("x") : createStatusEvent(transition);

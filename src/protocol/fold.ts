@@ -6,14 +6,14 @@ import { formatTaskState, type Artifact, type Task, type TaskState } from "./tas
  * The effect of an event on a task. For example, the first event creates the task, and later events add a
  * message or change the task's state.
  */
-export type EventTransition = "task" | "message" | "artifact" | TaskState;
+export type EventTransitionKind = "task" | "message" | "artifact" | TaskState;
 
 /** The reason why a task cannot accept an event. */
 export interface EventRefusal {
   refusalReason: string;
 }
 
-type AllowedTransitions = Record<EventTransition, boolean>;
+type AllowedTransitions = Record<EventTransitionKind, boolean>;
 
 const TRANSITIONS_FROM_SUBMITTED: AllowedTransitions = {
   task: false,
@@ -66,7 +66,7 @@ export const ALLOWED_TRANSITIONS_BY_TASK_STATE: Record<TaskState, AllowedTransit
 };
 
 /** Returns the transition that an event requests. */
-export function getEventTransition(event: TaskEvent): EventTransition {
+export function getEventTransitionKind(event: TaskEvent): EventTransitionKind {
   if ("statusUpdate" in event) return event.statusUpdate.status.state;
   if ("artifactUpdate" in event) return "artifact";
   return "task" in event ? "task" : "message";
@@ -77,7 +77,7 @@ export function getEventTransition(event: TaskEvent): EventTransition {
  * `event`. A `state` of `undefined` means that the task does not exist yet.
  */
 export function findEventRefusal(state: TaskState | undefined, event: TaskEvent): EventRefusal | undefined {
-  const transition = getEventTransition(event);
+  const transition = getEventTransitionKind(event);
   if (state === undefined) {
     return transition === "task"
       ? undefined

@@ -58,7 +58,7 @@ export { getEventTaskId, getEventTaskState } from "./event.ts";
 export type { NewArtifactContent } from "./artifact-content-tracker.ts";
 export { ArtifactContentTracker, computeNewParts } from "./artifact-content-tracker.ts";
 export { type ArtifactEnding, splitLastPiece } from "./artifact-ending.ts";
-export type { EventTransition, EventRefusal } from "./fold.ts";
+export type { EventTransitionKind, EventRefusal } from "./fold.ts";
 export {
   fold,
   isEventRefusal,

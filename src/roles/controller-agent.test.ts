@@ -12,8 +12,8 @@ import {
 import {
   type RoleTestbed,
   startRoleTestbed,
-  createRoleFromFunction,
-  createRoleBlockedUntilStopped,
+  createTestRoleFromFunction,
+  createTestRoleBlockedUntilStopped,
 } from "./a2a/role-testbed.fixture.ts";
 import { createControllerAgent } from "./controller-agent.ts";
 
@@ -46,7 +46,7 @@ it("a plain text problem gets an answer, the flow diagram, and one progress line
 });
 
 it("a query of the planner is forwarded to the user", async () => {
-  const planner = createRoleFromFunction(PLANNER, async (taskContext) => {
+  const planner = createTestRoleFromFunction(PLANNER, async (taskContext) => {
     const { content } = await taskContext.sendQuery({ query: "Which unit?", options: ["eggs", "dollars"] });
     return { result: `18 ${content}`, status: "completed" };
   });
@@ -67,8 +67,8 @@ it("an error is reported as plain text", async () => {
 });
 
 it("a cancellation stops the roles and keeps their partial result", async () => {
-  const solver = createRoleBlockedUntilStopped(SOLVER);
-  const planner = createRoleFromFunction(PLANNER, async (taskContext) => {
+  const solver = createTestRoleBlockedUntilStopped(SOLVER);
+  const planner = createTestRoleFromFunction(PLANNER, async (taskContext) => {
     await taskContext.delegate({ to: SOLVER, task: "slow" }).catch(() => {});
     return { result: "about 18", status: "partial" };
   });
@@ -85,7 +85,7 @@ it("a cancellation stops the roles and keeps their partial result", async () => 
 });
 
 it("a cancellation during a query stops the planner", async () => {
-  const planner = createRoleFromFunction(PLANNER, async (taskContext) => {
+  const planner = createTestRoleFromFunction(PLANNER, async (taskContext) => {
     await taskContext.sendQuery({ query: "Which unit?" });
     return { result: "18", status: "completed" };
   });

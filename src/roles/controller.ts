@@ -11,9 +11,9 @@ import {
   type TaskCard,
   toCardParts,
 } from "../cards/index.ts";
-import { type CardRoutingMetadata, createChildTraceparent } from "../cards/index.ts";
+import { type CardRelayAndTraceMetadata, createChildTraceparent } from "../cards/index.ts";
 import type { JsonObject } from "../protocol/index.ts";
-import { createQueryAnswerCard, tryAnswerQuery } from "./a2a/query-answer-card.ts";
+import { createQueryAnswerCard, getQueryAnswerOrReportError } from "./a2a/query-answer-card.ts";
 import { CardJournal } from "./a2a/card-journal.ts";
 import { deliverCard } from "./a2a/card-delivery.ts";
 import { type RoleRuntimeOptions, createRoleRuntime } from "./a2a/role-runtime.ts";
@@ -127,7 +127,12 @@ export function createController(options: ControllerOptions): Controller {
       };
       const card = createProblemCard(problem);
       const traceparent = createChildTraceparent(problem.traceparent);
-      const envelope: CardRoutingMetadata = { relay, hops: 0, traceparent, runId: card.metadata.run_id };
+      const envelope: CardRelayAndTraceMetadata = {
+        relay,
+        hops: 0,
+        traceparent,
+        runId: card.metadata.run_id,
+      };
       const journal = new CardJournal(runtime, card, envelope, { onCard: recordExchange });
       let createdTaskId: string | undefined;
       const reply = await deliverCard({
@@ -137,7 +142,11 @@ export function createController(options: ControllerOptions): Controller {
         signal,
         deadlineMs: problem.deadlineMs ?? runtime.deadlineMs,
         answerQuery: async (query) =>
-          createQueryAnswerCard(query, await tryAnswerQuery(() => answerQuery?.(query), journal), journal),
+          createQueryAnswerCard(
+            query,
+            await getQueryAnswerOrReportError(() => answerQuery?.(query), journal),
+            journal,
+          ),
         onTaskCreated(taskId, client) {
           createdTaskId = taskId;
           activeProblems.set(taskId, { journal, to: card.recipient, client });

@@ -33,7 +33,7 @@ export interface FakeTaskContextOptions {
  * Log of one in-process run: every card and model call in order. Ids count up, and the clock does not
  * advance.
  */
-export class InMemoryRunLog {
+export class InMemoryTestRunLog {
   readonly cards: MessageCard[] = [];
   readonly modelRequests: ModelRequest[] = [];
   readonly usages: CardTokenUsage[] = [];
@@ -64,7 +64,7 @@ export class InMemoryRunLog {
 /** A task context in this process that behaves like `RoleExecution` without a network. */
 export class FakeTaskContext implements TaskContext {
   readonly task: TaskCard;
-  readonly runLog: InMemoryRunLog;
+  readonly runLog: InMemoryTestRunLog;
   readonly abortController: AbortController = new AbortController();
   readonly signal: AbortSignal;
   readonly #model: RoleModel;
@@ -79,7 +79,7 @@ export class FakeTaskContext implements TaskContext {
     task: TaskCard,
     model: RoleModel,
     delegates: Readonly<Record<string, DelegateStub>>,
-    run: InMemoryRunLog,
+    run: InMemoryTestRunLog,
   ) {
     this.signal = this.abortController.signal;
     this.task = task;
@@ -129,7 +129,7 @@ export class FakeTaskContext implements TaskContext {
       return this.#createReply(to, card, await untilAborted(outcome, this.signal), {});
     }
     const taskContext = new FakeTaskContext(to, card, delegate.model, {}, this.runLog);
-    const reply = performRoleTaskCatchingErrors(delegate.role, taskContext).then((outcome) =>
+    const reply = performTestRoleTaskCatchingErrors(delegate.role, taskContext).then((outcome) =>
       this.#createReply(to, card, outcome, taskContext.#takeUnreportedUsage()),
     );
     return untilAborted(reply, this.signal);
@@ -212,7 +212,7 @@ export class FakeTaskContext implements TaskContext {
 
 /** Creates a task context for a role and its task. */
 export function createFakeTaskContext(role: Role, options: FakeTaskContextOptions): FakeTaskContext {
-  const run = new InMemoryRunLog();
+  const run = new InMemoryTestRunLog();
   const task =
     typeof options.task === "string"
       ? run.protocol.createTaskCard({
@@ -230,19 +230,19 @@ export function createFakeTaskContext(role: Role, options: FakeTaskContextOption
 }
 
 /** Runs a role on one task and returns the reply. */
-export async function runRole(
+export async function runRoleInFakeTaskContext(
   role: Role,
   options: FakeTaskContextOptions,
-): Promise<{ reply: ResultCard | ErrorCard; run: InMemoryRunLog }> {
+): Promise<{ reply: ResultCard | ErrorCard; run: InMemoryTestRunLog }> {
   const taskContext = createFakeTaskContext(role, options);
   return {
-    reply: taskContext.createFinalReply(await performRoleTaskCatchingErrors(role, taskContext)),
+    reply: taskContext.createFinalReply(await performTestRoleTaskCatchingErrors(role, taskContext)),
     run: taskContext.runLog,
   };
 }
 
 /** Runs a role. An exception becomes an error outcome, as in `RoleExecution`. */
-export async function performRoleTaskCatchingErrors(
+export async function performTestRoleTaskCatchingErrors(
   role: Role,
   taskContext: FakeTaskContext,
 ): Promise<TaskOutcome> {

@@ -26,7 +26,7 @@ export {
   type CassetteEntry,
 } from "./models/index.ts";
 export {
-  type ContextPolicy,
+  type SubtaskDocumentContextPolicy,
   createPlanner,
   type ContextBuilder,
   type PlannerDispatchMode,

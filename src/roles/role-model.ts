@@ -1,4 +1,4 @@
-import type { CardTokenUsage, AnswerEvidenceSource, ResultCardStatus, TaskCard } from "../cards/index.ts";
+import type { CardTokenUsage, AnswerSourceKind, ResultCardStatus, TaskCard } from "../cards/index.ts";
 import type { JsonObject } from "../protocol/index.ts";
 
 /**
@@ -9,7 +9,7 @@ export interface RoleModel {
   /** Identifier of the model in recordings and tables, for example `openai:gpt-5-mini` or `oracle`. */
   readonly id: string;
   /** Type of evidence in recordings. The type states how the model produced its answers. */
-  readonly evidenceKind: AnswerEvidenceSource;
+  readonly evidenceKind: AnswerSourceKind;
   /**
    * Sends one request to the model and resolves with the reply. Rejects if the model is unavailable. If
    * `signal` aborts, rejects with the abort reason.

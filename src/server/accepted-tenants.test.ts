@@ -3,7 +3,7 @@ import { agent } from "../adapters/index.ts";
 import type { Agent } from "../engine/index.ts";
 import { A2AError, type AgentCard } from "../protocol/index.ts";
 import { createServer, type Server, type ServerOptions } from "./index.ts";
-import { buildTestMessage, commandTestAgent } from "./server.fixture.ts";
+import { buildTestMessage, messageCommandTestAgent } from "./server.fixture.ts";
 
 let server: Server;
 let url: string;
@@ -64,7 +64,7 @@ describe("tenants", () => {
   });
 
   it("that a caller may choose share one limit [E14]", async () => {
-    await startServer({ limits: { runsPerCaller: 1 } }, commandTestAgent);
+    await startServer({ limits: { runsPerCaller: 1 } }, messageCommandTestAgent);
     const say = async (tenant: string, credentials: string, text: string): Promise<number> => {
       const body = JSON.stringify({
         message: buildTestMessage(text),

@@ -2,16 +2,16 @@ import { afterEach, describe, expect, it } from "vitest";
 import type { Agent } from "../engine/index.ts";
 import type { ServerOptions } from "./index.ts";
 import {
-  V1_JSON_HEADERS,
+  V1_JSON_TEST_HEADERS,
   buildTestMessage,
-  commandTestAgent,
+  messageCommandTestAgent,
   type TestEndpoint,
   type TestServerFactory,
-  type RpcResponse,
+  type JsonRpcTestResponse,
 } from "./server.fixture.ts";
 
-const pngPart = { raw: "AQI=", mediaType: "image/png" };
-const pdfPart = { url: "https://a.example/a.pdf", mediaType: "application/pdf" };
+const pngTestPart = { raw: "AQI=", mediaType: "image/png" };
+const pdfTestPart = { url: "https://a.example/a.pdf", mediaType: "application/pdf" };
 
 /** Defines the tests of unsupported media types for one kind of endpoint. */
 export function defineInputModesContract(open: TestServerFactory): void {
@@ -23,25 +23,25 @@ export function defineInputModesContract(open: TestServerFactory): void {
     const sender = async (
       described: Partial<Awaited<ReturnType<Agent["describe"]>>>,
       options: ServerOptions = {},
-    ): Promise<(method: string, parts: object[]) => Promise<RpcResponse>> => {
+    ): Promise<(method: string, parts: object[]) => Promise<JsonRpcTestResponse>> => {
       const agent: Agent = {
-        ...commandTestAgent,
-        describe: async () => ({ ...(await commandTestAgent.describe()), ...described }),
+        ...messageCommandTestAgent,
+        describe: async () => ({ ...(await messageCommandTestAgent.describe()), ...described }),
       };
       ({ endpoint } = await open({ parrot: agent }, { store: "memory", ...options }));
       const own = endpoint;
       return async (method, parts) => {
         const params = { message: buildTestMessage("", { parts }) };
         const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });
-        const answer = await own.send("/", { method: "POST", headers: V1_JSON_HEADERS, body });
-        return (await answer.json()) as RpcResponse;
+        const answer = await own.send("/", { method: "POST", headers: V1_JSON_TEST_HEADERS, body });
+        return (await answer.json()) as JsonRpcTestResponse;
       };
     };
 
     it("that the agent does not declare are rejected before a stream starts, with the part in the error [F-09]", async () => {
       const send = await sender({ defaultInputModes: ["text/plain", "image/*"] });
       for (const method of ["SendMessage", "SendStreamingMessage"]) {
-        const { error } = await send(method, [{ text: "echo" }, pdfPart, pngPart, { data: 1 }]);
+        const { error } = await send(method, [{ text: "echo" }, pdfTestPart, pngTestPart, { data: 1 }]);
         expect(error?.code).toBe(-32005);
         expect(error?.message).toBe(
           'message.parts[1] is "application/pdf"; this agent accepts text/plain, image/* (and 1 more).',
@@ -51,8 +51,8 @@ export function defineInputModesContract(open: TestServerFactory): void {
       }
       const sent = await endpoint?.send("/message:send", {
         method: "POST",
-        headers: V1_JSON_HEADERS,
-        body: JSON.stringify({ message: buildTestMessage("", { parts: [pdfPart] }) }),
+        headers: V1_JSON_TEST_HEADERS,
+        body: JSON.stringify({ message: buildTestMessage("", { parts: [pdfTestPart] }) }),
       });
       expect([sent?.status, await sent?.text()]).toEqual([
         400,
@@ -64,19 +64,19 @@ export function defineInputModesContract(open: TestServerFactory): void {
     it("that the agent or one of its skills declares are accepted, and files of unknown type [F-09, A-11]", async () => {
       const skill = { id: "see", name: "See", description: "Sees.", tags: ["t"], inputModes: ["image/png"] };
       const send = await sender({ skills: [skill] });
-      const { result } = await send("SendMessage", [{ text: "echo" }, pngPart, { raw: "AQI=" }]);
+      const { result } = await send("SendMessage", [{ text: "echo" }, pngTestPart, { raw: "AQI=" }]);
       expect(result?.task?.status.state).toBe("TASK_STATE_COMPLETED");
-      expect((await send("SendMessage", [pdfPart])).error?.code).toBe(-32005);
+      expect((await send("SendMessage", [pdfTestPart])).error?.code).toBe(-32005);
     });
 
     it("are all accepted by an agent that declares none [F-09]", async () => {
       const send = await sender({});
-      expect((await send("SendMessage", [{ text: "echo" }, pdfPart, { data: 1 }])).error).toBeUndefined();
+      expect((await send("SendMessage", [{ text: "echo" }, pdfTestPart, { data: 1 }])).error).toBeUndefined();
     });
 
     it("are not checked when the server ignores them [F-09]", async () => {
       const send = await sender({ defaultInputModes: ["text/plain"] }, { inputModePolicy: "ignore" });
-      expect((await send("SendMessage", [{ text: "echo" }, pdfPart])).error).toBeUndefined();
+      expect((await send("SendMessage", [{ text: "echo" }, pdfTestPart])).error).toBeUndefined();
     });
   });
 }

@@ -7,14 +7,14 @@ import {
   type Server,
   type ServerOptions,
 } from "./index.ts";
-import { buildTestMessage, commandTestAgent } from "./server.fixture.ts";
+import { buildTestMessage, messageCommandTestAgent } from "./server.fixture.ts";
 
 const reportedErrors: unknown[] = [];
 
 function createTestServer(beside: MountedHandler, options: ServerOptions = {}): Server {
   const observer = { onError: ({ error }: { error: unknown }) => void reportedErrors.push(error) };
   const server = createServer(
-    { parrot: commandTestAgent },
+    { parrot: messageCommandTestAgent },
     { store: "memory", mountedHandlers: [beside], observer, ...options },
   );
   onTestFinished(() => server.close());

@@ -12,10 +12,10 @@ export interface MountedHandler {
    */
   matchesPath(path: string): boolean;
   /**
-   * Returns the response to a request. `createCallerAgentAccess` authenticates the request with the server's
+   * Returns the response to a request. `authenticateAndCreateAgentAccess` authenticates the request with the server's
    * option `authenticate`. The returned context accesses the agents on behalf of the caller.
-   * `createCallerAgentAccess` rejects with an `A2AError` if authentication fails. If the handler does not
-   * call `createCallerAgentAccess`, the response is public.
+   * `authenticateAndCreateAgentAccess` rejects with an `A2AError` if authentication fails. If the handler does not
+   * call `authenticateAndCreateAgentAccess`, the response is public.
    */
   handle(request: Request, createCallerContext: () => Promise<CallerAgentAccess>): Promise<Response>;
 }
@@ -39,7 +39,7 @@ const IN_PROCESS_URL = "http://localhost";
  * Authenticates a request and creates a caller context. The context sends further requests as the
  * authenticated caller.
  */
-export async function createCallerAgentAccess(
+export async function authenticateAndCreateAgentAccess(
   request: HttpRequest,
   context: RouterContext,
 ): Promise<CallerAgentAccess> {

@@ -134,11 +134,11 @@ export function sendReply(reply: HttpReply, request: HttpRequest, outgoing: Serv
   const text = typeof body === "string" ? body : "";
   const byteLength = Buffer.byteLength(text);
   outgoing.writeHead(status, { ...headers, "content-length": byteLength });
-  outgoing.end(request.method === "HEAD" ? undefined : text, selectLatin1OrUtf8(text, byteLength));
+  outgoing.end(request.method === "HEAD" ? undefined : text, selectResponseTextEncoding(text, byteLength));
 }
 
 /** Returns `latin1` if the text is ASCII, because Node writes `latin1` text much faster than `utf8` text. */
-function selectLatin1OrUtf8(text: string, byteLength = Buffer.byteLength(text)): "latin1" | "utf8" {
+function selectResponseTextEncoding(text: string, byteLength = Buffer.byteLength(text)): "latin1" | "utf8" {
   return byteLength === text.length ? "latin1" : "utf8";
 }
 
@@ -153,7 +153,7 @@ class NodeResponseSink implements ResponseSink {
 
   write(text: string): Promise<void> | undefined {
     const outgoing = this.#outgoing;
-    if (outgoing.write(text, selectLatin1OrUtf8(text)) || outgoing.destroyed) return undefined;
+    if (outgoing.write(text, selectResponseTextEncoding(text)) || outgoing.destroyed) return undefined;
     return new Promise((resolve) => {
       const resume = (): void => {
         outgoing.off("drain", resume);

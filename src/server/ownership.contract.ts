@@ -13,7 +13,7 @@ export interface ReceivedTestResponse {
 }
 
 /** A client of one binding in one version, which performs operations with a bearer token. */
-export interface BindingClient {
+export interface OwnershipTestBindingClient {
   readonly name: string;
   /** Version of the binding. 0.3 has no tenants and, over JSON-RPC, no ListTasks. */
   readonly version: "1.0" | "0.3";
@@ -21,30 +21,30 @@ export interface BindingClient {
   call(
     url: string,
     operation: OperationName,
-    params: OperationParams,
+    params: OwnershipTestOperationParams,
     token: string,
   ): Promise<ReceivedTestResponse>;
 }
 
-export type OperationParams = Readonly<Record<string, unknown>> & { readonly tenant?: string };
+export type OwnershipTestOperationParams = Readonly<Record<string, unknown>> & { readonly tenant?: string };
 
 /** Identities of the callers, by bearer token. */
-export const IDENTITIES_BY_TOKEN = {
+export const TEST_IDENTITIES_BY_TOKEN = {
   "token-of-ada-0123456789": { principal: "ada" },
   "token-of-bob-0123456789": { principal: "bob" },
   "token-of-ada-of-globex-0": { principal: "ada", tenant: "globex" },
 } as const;
-const [ADA, BOB, ADA_OF_GLOBEX] = Object.keys(IDENTITIES_BY_TOKEN) as [string, string, string];
+const [ADA, BOB, ADA_OF_GLOBEX] = Object.keys(TEST_IDENTITIES_BY_TOKEN) as [string, string, string];
 
-/** Options for the server under test, whose agent is `questionAgent`. */
-export const SERVER_OPTIONS: ServerOptions = {
+/** Options for the server under test, whose agent is `questionAskingTestAgent`. */
+export const OWNERSHIP_TEST_SERVER_OPTIONS: ServerOptions = {
   store: "memory",
-  authenticate: bearer({ tokens: IDENTITIES_BY_TOKEN }),
+  authenticate: bearer({ tokens: TEST_IDENTITIES_BY_TOKEN }),
   push: { allowPrivate: true },
 };
 
 /** An agent that asks a question, waits for the answer, and returns the ids of referenced tasks. */
-export const questionAgent: Agent = agent(
+export const questionAskingTestAgent: Agent = agent(
   { name: "curious", description: "Asks back" },
   async function* (run) {
     yield `Referred to ${JSON.stringify((await run.loadReferencedTasks()).map(({ id }) => id))}.`;
@@ -54,12 +54,12 @@ export const questionAgent: Agent = agent(
 );
 
 /** URL of a port on which no server listens. */
-const WEBHOOK_URL = "http://127.0.0.1:9/hook";
+const UNREACHABLE_TEST_WEBHOOK_URL = "http://127.0.0.1:9/hook";
 
-let builtMessageCount = 0;
-const buildMessageParams = (more: object = {}): OperationParams => ({
+let builtTestMessageCount = 0;
+const buildOwnershipTestMessageParams = (more: object = {}): OwnershipTestOperationParams => ({
   message: {
-    messageId: `own-${++builtMessageCount}`,
+    messageId: `own-${++builtTestMessageCount}`,
     role: "ROLE_USER",
     parts: [{ text: "Hello" }],
     ...more,
@@ -67,29 +67,39 @@ const buildMessageParams = (more: object = {}): OperationParams => ({
 });
 
 /** Parameters with which each operation names a task. Some operations name a context or nothing instead. */
-const PARAMS_BY_OPERATION: Record<OperationName, (taskId: string, contextId: string) => OperationParams> = {
-  SendMessage: (taskId) => buildMessageParams({ taskId }),
-  SendStreamingMessage: (taskId) => buildMessageParams({ taskId }),
+const TEST_PARAMS_BY_OPERATION: Record<
+  OperationName,
+  (taskId: string, contextId: string) => OwnershipTestOperationParams
+> = {
+  SendMessage: (taskId) => buildOwnershipTestMessageParams({ taskId }),
+  SendStreamingMessage: (taskId) => buildOwnershipTestMessageParams({ taskId }),
   GetTask: (id) => ({ id, historyLength: 1 }),
   ListTasks: (_, contextId) => ({ contextId }),
   CancelTask: (id) => ({ id }),
   SubscribeToTask: (id) => ({ id }),
   GetExtendedAgentCard: () => ({}),
-  CreateTaskPushNotificationConfig: (taskId) => ({ taskId, id: "hook", url: WEBHOOK_URL }),
+  CreateTaskPushNotificationConfig: (taskId) => ({ taskId, id: "hook", url: UNREACHABLE_TEST_WEBHOOK_URL }),
   GetTaskPushNotificationConfig: (taskId) => ({ taskId, id: "hook" }),
   ListTaskPushNotificationConfigs: (taskId) => ({ taskId }),
   DeleteTaskPushNotificationConfig: (taskId) => ({ taskId, id: "hook" }),
 };
-const OPERATIONS = Object.keys(PARAMS_BY_OPERATION) as OperationName[];
+const TESTED_OPERATION_NAMES = Object.keys(TEST_PARAMS_BY_OPERATION) as OperationName[];
 
 /**
- * Defines the ownership tests for one binding. `url` returns the URL of a server with `questionAgent` and
- * `SERVER_OPTIONS`.
+ * Defines the ownership tests for one binding. `url` returns the URL of a server with `questionAskingTestAgent` and
+ * `OWNERSHIP_TEST_SERVER_OPTIONS`.
  */
-export function defineOwnershipContract(wire: BindingClient, url: () => string): void {
+export function defineOwnershipContract(wire: OwnershipTestBindingClient, url: () => string): void {
   /** Creates a task of Ada that waits for input. */
-  const taskOfAda = async (more: OperationParams = {}): Promise<{ id: string; contextId: string }> => {
-    const { body } = await wire.call(url(), "SendMessage", { ...buildMessageParams(), ...more }, ADA);
+  const taskOfAda = async (
+    more: OwnershipTestOperationParams = {},
+  ): Promise<{ id: string; contextId: string }> => {
+    const { body } = await wire.call(
+      url(),
+      "SendMessage",
+      { ...buildOwnershipTestMessageParams(), ...more },
+      ADA,
+    );
     const [, id = "", contextId = ""] =
       /"id":"([^"]+)","contextId":"([^"]+)"/.exec(body.replace('"kind":"task",', "")) ?? [];
     expect(id).not.toBe("");
@@ -100,14 +110,16 @@ export function defineOwnershipContract(wire: BindingClient, url: () => string):
     operation: OperationName,
     { id, contextId }: { id: string; contextId: string },
     token: string,
-    more: OperationParams = {},
+    more: OwnershipTestOperationParams = {},
   ): Promise<ReceivedTestResponse> => {
-    const params = { ...PARAMS_BY_OPERATION[operation](id, contextId), ...more };
-    return maskIds(await wire.call(url(), operation, params, token), id, contextId);
+    const params = { ...TEST_PARAMS_BY_OPERATION[operation](id, contextId), ...more };
+    return maskIdsInTestResponse(await wire.call(url(), operation, params, token), id, contextId);
   };
 
   const isNewest = wire.version === "1.0";
-  const operations = isNewest ? OPERATIONS : OPERATIONS.filter((operation) => operation !== "ListTasks");
+  const operations = isNewest
+    ? TESTED_OPERATION_NAMES
+    : TESTED_OPERATION_NAMES.filter((operation) => operation !== "ListTasks");
 
   describe(`ownership, over ${wire.name} ${wire.version}`, () => {
     it.each(operations)(
@@ -116,8 +128,8 @@ export function defineOwnershipContract(wire: BindingClient, url: () => string):
         const own = await taskOfAda();
         await callAndMask("CreateTaskPushNotificationConfig", own, ADA);
         const unknown = {
-          id: createUnknownIdOfSameForm(own.id),
-          contextId: createUnknownIdOfSameForm(own.contextId),
+          id: createUnknownTestIdOfSameForm(own.id),
+          contextId: createUnknownTestIdOfSameForm(own.contextId),
         };
         for (const stranger of [BOB, ADA_OF_GLOBEX]) {
           const expected = await callAndMask(operation, unknown, stranger);
@@ -147,10 +159,10 @@ export function defineOwnershipContract(wire: BindingClient, url: () => string):
       async () => {
         const task = await taskOfAda({ tenant: "acme" });
         const unknown = {
-          id: createUnknownIdOfSameForm(task.id),
-          contextId: createUnknownIdOfSameForm(task.contextId),
+          id: createUnknownTestIdOfSameForm(task.id),
+          contextId: createUnknownTestIdOfSameForm(task.contextId),
         };
-        for (const operation of OPERATIONS) {
+        for (const operation of TESTED_OPERATION_NAMES) {
           const expected = await callAndMask(operation, unknown, ADA_OF_GLOBEX, { tenant: "acme" });
           expect(await callAndMask(operation, task, ADA_OF_GLOBEX, { tenant: "acme" })).toEqual(expected);
           expect(expected.body + JSON.stringify(expected.headers)).toContain("PERMISSION_DENIED");
@@ -172,13 +184,18 @@ export function defineOwnershipContract(wire: BindingClient, url: () => string):
         string,
         string,
       ];
-      const own = await taskOfAda({ ...buildMessageParams({ messageId: ofAda }) });
+      const own = await taskOfAda({ ...buildOwnershipTestMessageParams({ messageId: ofAda }) });
       const send = async (
         names: { id: string; contextId: string },
         messageId: string,
       ): Promise<ReceivedTestResponse> => {
         const references = { contextId: names.contextId, referenceTaskIds: [names.id], messageId };
-        const answer = await wire.call(url(), "SendMessage", buildMessageParams(references), BOB);
+        const answer = await wire.call(
+          url(),
+          "SendMessage",
+          buildOwnershipTestMessageParams(references),
+          BOB,
+        );
         const text = JSON.stringify(answer.body);
         expect(text).toContain("Referred to [].");
         // Ids that are generated per message differ in every response.
@@ -188,11 +205,11 @@ export function defineOwnershipContract(wire: BindingClient, url: () => string):
           .replaceAll(messageId, "MESSAGE")
           .replaceAll(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, "ID")
           .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, "TIME");
-        return { ...answer, headers: maskIds(answer, "", "").headers, body };
+        return { ...answer, headers: maskIdsInTestResponse(answer, "", "").headers, body };
       };
       const unknown = {
-        id: createUnknownIdOfSameForm(own.id),
-        contextId: createUnknownIdOfSameForm(own.contextId),
+        id: createUnknownTestIdOfSameForm(own.id),
+        contextId: createUnknownTestIdOfSameForm(own.contextId),
       };
       expect(await send(own, ofAda)).toEqual(await send(unknown, ofBob));
       if (!isNewest) return;
@@ -204,13 +221,13 @@ export function defineOwnershipContract(wire: BindingClient, url: () => string):
 }
 
 /** Returns a different id of the same form. */
-function createUnknownIdOfSameForm(id: string): string {
+function createUnknownTestIdOfSameForm(id: string): string {
   const last = id.at(-1) === "0" ? "1" : "0";
   return id.slice(0, -1) + last;
 }
 
 /** Removes the date and the ids of a task from a response. */
-function maskIds(
+function maskIdsInTestResponse(
   { status, headers, body }: ReceivedTestResponse,
   id: string,
   contextId: string,

@@ -6,12 +6,12 @@ import { isStreamingOperation, type OperationName, type Operations } from "../pr
 import { v0_3 as wire03 } from "../wire/index.ts";
 import { createServer, type Server } from "./index.ts";
 import {
-  questionAgent,
+  questionAskingTestAgent,
   defineOwnershipContract,
-  SERVER_OPTIONS,
-  type OperationParams,
+  OWNERSHIP_TEST_SERVER_OPTIONS,
+  type OwnershipTestOperationParams,
   type ReceivedTestResponse,
-  type BindingClient,
+  type OwnershipTestBindingClient,
 } from "./ownership.contract.ts";
 
 let server: Server;
@@ -19,7 +19,7 @@ let url: string;
 let rawGrpcClient: grpc.Client;
 
 beforeAll(async () => {
-  server = createServer(questionAgent, SERVER_OPTIONS);
+  server = createServer(questionAskingTestAgent, OWNERSHIP_TEST_SERVER_OPTIONS);
   const address = await server.listen({ grpc: true });
   ({ url } = address);
   rawGrpcClient = new grpc.Client(`127.0.0.1:${address.grpc?.port}`, grpc.credentials.createInsecure());
@@ -35,7 +35,7 @@ const buildHeaders = (token: string): Record<string, string> => ({
   authorization: `Bearer ${token}`,
 });
 
-const jsonRpcClient: BindingClient = {
+const jsonRpcClient: OwnershipTestBindingClient = {
   name: "JSON-RPC",
   version: "1.0",
   call: async (at, method, params, token) => {
@@ -48,7 +48,7 @@ type Route = readonly [method: "GET" | "POST" | "DELETE", path: string, asBody?:
 
 const toText = (value: unknown): string => (typeof value === "string" ? value : "");
 
-const REST_ROUTES: Record<OperationName, (params: OperationParams) => Route> = {
+const REST_ROUTES: Record<OperationName, (params: OwnershipTestOperationParams) => Route> = {
   SendMessage: () => ["POST", "/message:send", true],
   SendStreamingMessage: () => ["POST", "/message:stream", true],
   GetTask: ({ id }) => ["GET", `/tasks/${toText(id)}?historyLength=1`],
@@ -78,7 +78,7 @@ const REST_ROUTES: Record<OperationName, (params: OperationParams) => Route> = {
   ],
 };
 
-const restClient: BindingClient = {
+const restClient: OwnershipTestBindingClient = {
   name: "HTTP+JSON",
   version: "1.0",
   call: async (at, operation, { tenant, ...params }, token) => {
@@ -91,7 +91,7 @@ const restClient: BindingClient = {
 
 /** JSON-RPC method names of 0.3 (A2A 0.3 §7). */
 const V03_JSON_RPC_METHODS: Partial<
-  Record<OperationName, readonly [method: string, params: (params: OperationParams) => object]>
+  Record<OperationName, readonly [method: string, params: (params: OwnershipTestOperationParams) => object]>
 > = {
   SendMessage: ["message/send", toV03Message],
   SendStreamingMessage: ["message/stream", toV03Message],
@@ -108,16 +108,16 @@ const V03_JSON_RPC_METHODS: Partial<
   DeleteTaskPushNotificationConfig: ["tasks/pushNotificationConfig/delete", toV03Config],
 };
 
-function toV03Message({ message }: OperationParams): object {
+function toV03Message({ message }: OwnershipTestOperationParams): object {
   const v0_3Message = { kind: "message", role: "user", parts: [{ kind: "text", text: "Hello" }] };
   return { message: { ...(message as object), ...v0_3Message } };
 }
 
-function toV03Config({ taskId, id }: OperationParams): object {
+function toV03Config({ taskId, id }: OwnershipTestOperationParams): object {
   return { id: taskId, pushNotificationConfigId: id };
 }
 
-const v03JsonRpcClient: BindingClient = {
+const v03JsonRpcClient: OwnershipTestBindingClient = {
   name: "JSON-RPC",
   version: "0.3",
   call: async (at, operation, params, token) => {
@@ -128,7 +128,7 @@ const v03JsonRpcClient: BindingClient = {
   },
 };
 
-const v03RestClient: BindingClient = {
+const v03RestClient: OwnershipTestBindingClient = {
   name: "HTTP+JSON",
   version: "0.3",
   call: async (at, operation, params, token) => {
@@ -148,15 +148,18 @@ const v03RestClient: BindingClient = {
 };
 
 /** Casts the JSON parameters of the contract to the parameter type of an operation. */
-function castParams<O extends OperationName>(_: O, params: OperationParams): Operations[O]["params"] {
+function castParams<O extends OperationName>(
+  _: O,
+  params: OwnershipTestOperationParams,
+): Operations[O]["params"] {
   return params;
 }
 
 const createGrpcBindingClient = (
-  version: BindingClient["version"],
+  version: OwnershipTestBindingClient["version"],
   { methods }: GrpcService,
-  write: (operation: OperationName, params: OperationParams) => object,
-): BindingClient => ({
+  write: (operation: OperationName, params: OwnershipTestOperationParams) => object,
+): OwnershipTestBindingClient => ({
   name: "gRPC",
   version,
   call: (_, operation, params, token) =>

@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { bearer } from "./auth/index.ts";
 import { createServer, type ServerOptions } from "./index.ts";
-import { commandTestAgent } from "./server.fixture.ts";
+import { messageCommandTestAgent } from "./server.fixture.ts";
 
 /** Returns the message of the error that `createServer` throws for untyped options. */
 function getCreateError(options: object): string {
   try {
-    createServer(commandTestAgent, { store: "memory", ...(options as ServerOptions) });
+    createServer(messageCommandTestAgent, { store: "memory", ...(options as ServerOptions) });
     return "";
   } catch (error) {
     return (error as Error).message;

@@ -9,14 +9,14 @@ import { defineRestContract } from "./bindings/rest.contract.ts";
 import { defineSimpleDialectContract } from "./bindings/simple-dialect.contract.ts";
 import { defineV03Contract } from "./bindings/v0_3.contract.ts";
 import {
-  V1_JSON_HEADERS,
+  V1_JSON_TEST_HEADERS,
   buildTestMessage,
-  commandTestAgent,
-  readServerSentEvents,
-  V1_HEADERS,
+  messageCommandTestAgent,
+  readServerSentTestEvents,
+  V1_TEST_HEADERS,
   TestClient,
   type TestServerFactory,
-  type RpcResponse,
+  type JsonRpcTestResponse,
 } from "./server.fixture.ts";
 
 /** Defines the tests that every kind of endpoint must pass. */
@@ -54,20 +54,20 @@ export function defineServerContract(name: string, open: TestServerFactory): voi
 
     it("rejects a body that is too large, and continues to work [D-05, E14]", async () => {
       const small = await open(
-        { parrot: commandTestAgent },
+        { parrot: messageCommandTestAgent },
         { store: "memory", limits: { maxBodyBytes: 1000 } },
       );
       const body = JSON.stringify({ message: buildTestMessage("x".repeat(2000)) });
       const response = await small.endpoint.send("/message:send", {
         method: "POST",
-        headers: V1_JSON_HEADERS,
+        headers: V1_JSON_TEST_HEADERS,
         body,
       });
       expect(response.status).toBe(413);
       expect(await response.text()).toContain("1,000 bytes");
       const next = await small.endpoint.send("/message:send", {
         method: "POST",
-        headers: V1_JSON_HEADERS,
+        headers: V1_JSON_TEST_HEADERS,
         body: JSON.stringify({ message: buildTestMessage("echo") }),
       });
       expect(next.status).toBe(200);
@@ -77,15 +77,15 @@ export function defineServerContract(name: string, open: TestServerFactory): voi
     it("rejects a body that is not UTF-8 [C-06]", async () => {
       const response = await visit.endpoint.send("/", {
         method: "POST",
-        headers: V1_JSON_HEADERS,
+        headers: V1_JSON_TEST_HEADERS,
         body: new Uint8Array([0x22, 0xff, 0x22]),
       });
-      expect(((await response.json()) as RpcResponse).error?.code).toBe(-32700);
+      expect(((await response.json()) as JsonRpcTestResponse).error?.code).toBe(-32700);
     });
 
     it("requires authentication in both bindings, except for the card [M-01, M-11]", async () => {
       const guarded = await open(
-        { parrot: commandTestAgent },
+        { parrot: messageCommandTestAgent },
         {
           store: "memory",
           authenticate: ({ header }) =>
@@ -93,40 +93,55 @@ export function defineServerContract(name: string, open: TestServerFactory): voi
         },
       );
       const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "ListTasks" });
-      const refused = await guarded.endpoint.send("/", { method: "POST", headers: V1_JSON_HEADERS, body });
+      const refused = await guarded.endpoint.send("/", {
+        method: "POST",
+        headers: V1_JSON_TEST_HEADERS,
+        body,
+      });
       expect([refused.status, refused.headers.get("www-authenticate")]).toEqual([401, `Bearer realm="a2a"`]);
-      expect(((await refused.json()) as RpcResponse).error?.code).toBe(-32000);
-      const rest = await guarded.endpoint.send("/tasks", { headers: V1_HEADERS });
+      expect(((await refused.json()) as JsonRpcTestResponse).error?.code).toBe(-32000);
+      const rest = await guarded.endpoint.send("/tasks", { headers: V1_TEST_HEADERS });
       expect([rest.status, rest.headers.get("www-authenticate")]).toEqual([401, `Bearer realm="a2a"`]);
       expect(
-        (await guarded.endpoint.send("/tasks", { headers: { ...V1_HEADERS, authorization: "Bearer good" } }))
-          .status,
+        (
+          await guarded.endpoint.send("/tasks", {
+            headers: { ...V1_TEST_HEADERS, authorization: "Bearer good" },
+          })
+        ).status,
       ).toBe(200);
       expect((await guarded.endpoint.send("/.well-known/agent-card.json")).status).toBe(200);
       await guarded.endpoint.close();
     });
 
     it("uses the status table of 1.0.0 when configured [D-05]", async () => {
-      const old = await open({ parrot: commandTestAgent }, { store: "memory", specRevision: "1.0.0" });
+      const old = await open({ parrot: messageCommandTestAgent }, { store: "memory", specRevision: "1.0.0" });
       const sent = await old.endpoint.send("/message:send", {
         method: "POST",
-        headers: V1_JSON_HEADERS,
+        headers: V1_JSON_TEST_HEADERS,
         body: JSON.stringify({ message: buildTestMessage("echo x") }),
       });
       expect(sent.headers.get("content-type")).toBe("application/json");
       const { task } = (await sent.json()) as { task: Task };
       expect(
-        (await old.endpoint.send(`/tasks/${task.id}:cancel`, { method: "POST", headers: V1_JSON_HEADERS }))
-          .status,
+        (
+          await old.endpoint.send(`/tasks/${task.id}:cancel`, {
+            method: "POST",
+            headers: V1_JSON_TEST_HEADERS,
+          })
+        ).status,
       ).toBe(409);
-      const typed = { method: "POST", headers: { ...V1_HEADERS, "content-type": "text/plain" }, body: "{}" };
+      const typed = {
+        method: "POST",
+        headers: { ...V1_TEST_HEADERS, "content-type": "text/plain" },
+        body: "{}",
+      };
       expect((await old.endpoint.send("/message:send", typed)).status).toBe(415);
       await old.endpoint.close();
     });
 
     it("infers a missing version from the request when configured [B-07]", async () => {
       const sloppy = await open(
-        { parrot: commandTestAgent },
+        { parrot: messageCommandTestAgent },
         { store: "memory", missingVersionPolicy: "infer" },
       );
       expect((await sloppy.endpoint.send("/tasks")).status).toBe(200);
@@ -134,13 +149,16 @@ export function defineServerContract(name: string, open: TestServerFactory): voi
     });
 
     it("assigns a missing message id when configured, and rejects the message otherwise", async () => {
-      const lenient = await open({ parrot: commandTestAgent }, { store: "memory", autoMessageId: true });
+      const lenient = await open(
+        { parrot: messageCommandTestAgent },
+        { store: "memory", autoMessageId: true },
+      );
       const nameless = { message: { ...buildTestMessage("echo x"), messageId: undefined } };
       const rpcBody = { jsonrpc: "2.0", id: 1, method: "SendMessage", params: nameless };
       const post = (path: string, body: object): RequestInit & { path: string } => ({
         path,
         method: "POST",
-        headers: V1_JSON_HEADERS,
+        headers: V1_JSON_TEST_HEADERS,
         body: JSON.stringify(body),
       });
       for (const { path, ...init } of [post("/", rpcBody), post("/message:send", nameless)]) {
@@ -153,20 +171,20 @@ export function defineServerContract(name: string, open: TestServerFactory): voi
     });
 
     it("ends its streams between two events with an error when it closes [D-10]", async () => {
-      const { endpoint: own, server } = await open({ parrot: commandTestAgent }, { store: "memory" });
+      const { endpoint: own, server } = await open({ parrot: messageCommandTestAgent }, { store: "memory" });
       const start = (text: string): Promise<Response> =>
         own.send("/message:stream", {
           method: "POST",
-          headers: V1_JSON_HEADERS,
+          headers: V1_JSON_TEST_HEADERS,
           body: JSON.stringify({ message: buildTestMessage(text) }),
         });
-      const events = await readServerSentEvents(await start("ask"));
+      const events = await readServerSentTestEvents(await start("ask"));
       const { task } = (events[0] as { data: { task: Task } }).data;
       const subscribed = await own.send(`/tasks/${task.id}:subscribe`, {
         method: "POST",
-        headers: V1_JSON_HEADERS,
+        headers: V1_JSON_TEST_HEADERS,
       });
-      const reading = [readServerSentEvents(await start("wait")), readServerSentEvents(subscribed)];
+      const reading = [readServerSentTestEvents(await start("wait")), readServerSentTestEvents(subscribed)];
       await server.close({ graceMs: 500 });
       const [ended, cut] = await Promise.all(reading);
       expect(ended?.at(-1)?.data).toMatchObject({ statusUpdate: { status: { state: "TASK_STATE_FAILED" } } });

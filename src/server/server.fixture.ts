@@ -13,7 +13,7 @@ export interface TestEndpoint {
  * An agent that runs the command in its message: `echo …`, `chunks n`, `ask`, `wait` (until aborted), or
  * `throw`.
  */
-export const commandTestAgent: Agent = {
+export const messageCommandTestAgent: Agent = {
   describe: () => ({
     name: "parrot",
     description: "Repeats.",
@@ -35,8 +35,11 @@ export const commandTestAgent: Agent = {
   },
 };
 
-export const V1_HEADERS = { "a2a-version": "1.0" };
-export const V1_JSON_HEADERS: Record<string, string> = { ...V1_HEADERS, "content-type": "application/json" };
+export const V1_TEST_HEADERS = { "a2a-version": "1.0" };
+export const V1_JSON_TEST_HEADERS: Record<string, string> = {
+  ...V1_TEST_HEADERS,
+  "content-type": "application/json",
+};
 let lastTestMessageNumber = 0;
 /** Returns a message with a new id. */
 export const buildTestMessage = (text: string, more: object = {}): object => ({
@@ -46,7 +49,7 @@ export const buildTestMessage = (text: string, more: object = {}): object => ({
   ...more,
 });
 
-export interface RpcResponse {
+export interface JsonRpcTestResponse {
   id: unknown;
   result?: Record<string, unknown> & { task?: Task };
   error?: {
@@ -57,7 +60,7 @@ export interface RpcResponse {
 }
 
 /** Reads a complete stream and returns the id and the data of each server-sent event. */
-export async function readServerSentEvents(
+export async function readServerSentTestEvents(
   response: Response,
 ): Promise<{ id: number | undefined; data: unknown }[]> {
   const frames = (await response.text()).split("\n\n").filter((frame) => frame.includes("data: "));
@@ -77,7 +80,7 @@ export type TestServerFactory = (
 ) => Promise<{ endpoint: TestEndpoint; server: Server }>;
 
 /**
- * A test client for a server with two agents: `commandTestAgent`, and `silent`, which supports neither streaming nor
+ * A test client for a server with two agents: `messageCommandTestAgent`, and `silent`, which supports neither streaming nor
  * push notifications.
  */
 export class TestClient {
@@ -85,14 +88,17 @@ export class TestClient {
 
   async startServer(open: TestServerFactory): Promise<void> {
     const silent: Agent = {
-      ...commandTestAgent,
+      ...messageCommandTestAgent,
       describe: () => ({
         name: "silent",
         description: "Does not stream, and sends nothing.",
         capabilities: { streaming: false, pushNotifications: false },
       }),
     };
-    ({ endpoint: this.endpoint } = await open({ parrot: commandTestAgent, silent }, { store: "memory" }));
+    ({ endpoint: this.endpoint } = await open(
+      { parrot: messageCommandTestAgent, silent },
+      { store: "memory" },
+    ));
   }
 
   readonly callJsonRpc = async (
@@ -100,14 +106,14 @@ export class TestClient {
     params?: object,
     headers: Record<string, string> = {},
     path = "/",
-  ): Promise<RpcResponse> => {
+  ): Promise<JsonRpcTestResponse> => {
     const body = JSON.stringify({ jsonrpc: "2.0", id: 7, method, ...(params ? { params } : {}) });
     const response = await this.endpoint.send(path, {
       method: "POST",
-      headers: { ...V1_JSON_HEADERS, ...headers },
+      headers: { ...V1_JSON_TEST_HEADERS, ...headers },
       body,
     });
-    return (await response.json()) as RpcResponse;
+    return (await response.json()) as JsonRpcTestResponse;
   };
 
   readonly postJson = (
@@ -117,7 +123,7 @@ export class TestClient {
   ): Promise<Response> =>
     this.endpoint.send(path, {
       method: "POST",
-      headers: { ...V1_JSON_HEADERS, ...headers },
+      headers: { ...V1_JSON_TEST_HEADERS, ...headers },
       body: JSON.stringify(body),
     });
 

@@ -5,7 +5,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { createServer } from "./index.ts";
 import { defineServerContract } from "./server.contract.ts";
-import { commandTestAgent, type TestEndpoint } from "./server.fixture.ts";
+import { messageCommandTestAgent, type TestEndpoint } from "./server.fixture.ts";
 
 defineServerContract("fetch", async (agents, options) => {
   const server = createServer(agents, options);
@@ -44,16 +44,16 @@ const buildMessageBody = (text: string): string =>
 
 describe("a listening server", () => {
   it("does not listen beyond loopback without authentication", async () => {
-    const server = createServer(commandTestAgent, { store: "memory" });
+    const server = createServer(messageCommandTestAgent, { store: "memory" });
     await expect(server.listen({ host: "0.0.0.0" })).rejects.toThrow(/allowUnauthenticated: true/);
     await server.close();
-    const open = createServer(commandTestAgent, { store: "memory", allowUnauthenticated: true });
+    const open = createServer(messageCommandTestAgent, { store: "memory", allowUnauthenticated: true });
     expect((await open.listen({ host: "0.0.0.0" })).url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
     await open.close();
   });
 
   it("closes without waiting for connections without a request, which browsers open in advance", async () => {
-    const server = createServer(commandTestAgent, { store: "memory" });
+    const server = createServer(messageCommandTestAgent, { store: "memory" });
     const { port } = await server.listen();
     const socket = connect(port, "127.0.0.1");
     await once(socket, "connect");
@@ -65,7 +65,7 @@ describe("a listening server", () => {
   });
 
   it("rejects a foreign Host header on loopback", async () => {
-    const server = createServer(commandTestAgent, {
+    const server = createServer(messageCommandTestAgent, {
       store: "memory",
       publicUrl: "https://agents.example.com",
     });
@@ -85,7 +85,7 @@ describe("a listening server", () => {
   });
 
   it("has only its public URL in the card [A-03, A-09]", async () => {
-    const server = createServer(commandTestAgent, {
+    const server = createServer(messageCommandTestAgent, {
       store: "memory",
       publicUrl: "https://agents.example.com/all/",
     });
@@ -106,7 +106,7 @@ describe("a listening server", () => {
   });
 
   it("sends comments on an idle stream [E4, G-05]", async () => {
-    const server = createServer(commandTestAgent, { store: "memory", heartbeatMs: 40 });
+    const server = createServer(messageCommandTestAgent, { store: "memory", heartbeatMs: 40 });
     const { url } = await server.listen();
     const response = await fetch(`${url}/message:stream`, {
       method: "POST",
@@ -123,7 +123,7 @@ describe("a listening server", () => {
   });
 
   it("buffers a bounded amount for a client that does not read [E5, G-06]", async () => {
-    const server = createServer(commandTestAgent, { store: "memory", mergeChunks: false });
+    const server = createServer(messageCommandTestAgent, { store: "memory", mergeChunks: false });
     const { port, url } = await server.listen();
     // Nothing reads this socket. When the kernel's buffers are full, the server must stop writing instead of
     // buffering.
@@ -160,7 +160,7 @@ describe("a listening server", () => {
   });
 
   it("returns UNAVAILABLE when its store cannot be opened, and tries again", async () => {
-    const server = createServer(commandTestAgent, { store: "sqlite:/dev/null/nowhere.db" });
+    const server = createServer(messageCommandTestAgent, { store: "sqlite:/dev/null/nowhere.db" });
     const response = await server.fetch(new Request("http://agents.test/a2a"));
     expect(response.status).toBe(503);
     await expect(server.listen()).rejects.toThrow();
@@ -175,7 +175,7 @@ describe("an agent with an invalid description", () => {
     /The agent "twice" has an invalid description: iconUrl must be .*; skills\[1\]\.id "s" is used more than once\./;
 
   it("prevents the server from listening [A-11]", async () => {
-    const server = createServer({ ...commandTestAgent, describe: () => wrong }, { store: "memory" });
+    const server = createServer({ ...messageCommandTestAgent, describe: () => wrong }, { store: "memory" });
     await expect(server.listen()).rejects.toThrow(words);
     await server.close();
   });
@@ -184,7 +184,7 @@ describe("an agent with an invalid description", () => {
     let described: { name: string; description: string } = wrong;
     const reportedErrors: unknown[] = [];
     const server = createServer(
-      { ...commandTestAgent, describe: () => Promise.resolve(described) },
+      { ...messageCommandTestAgent, describe: () => Promise.resolve(described) },
       { store: "memory", observer: { onError: ({ error }) => void reportedErrors.push(error) } },
     );
     const { url } = await server.listen();

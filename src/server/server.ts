@@ -16,8 +16,8 @@ import {
 import { isLoopbackHost } from "../keys/index.ts";
 import { A2AError } from "../protocol/index.ts";
 import { Authenticator } from "./auth/authenticator.ts";
-import { EventStreamRegistry, type A2AErrorConverter } from "./bindings/event-stream.ts";
-import { createCallerAgentAccess, type MountedHandler } from "./mounted-handler.ts";
+import { EventStreamRegistry, type UnknownToA2AErrorConverter } from "./bindings/event-stream.ts";
+import { authenticateAndCreateAgentAccess, type MountedHandler } from "./mounted-handler.ts";
 import type { HttpReply, HttpRequest } from "./http-exchange.ts";
 import { createPushService, type PushService } from "./push/push-service.ts";
 import { FetchRequest, toFetchResponse } from "./fetch-adapter.ts";
@@ -130,7 +130,7 @@ class AgentServer implements Server {
     this.store = resolveStore(options.store);
     this.#pushService = createPushService(options.push ?? {}, this.store, options.observer);
     const observer = withSafeListeners(options.observer ?? {});
-    const reportError: A2AErrorConverter = (where, error) => {
+    const reportError: UnknownToA2AErrorConverter = (where, error) => {
       if (!(error instanceof A2AError) || isServerFault(error)) observer.onError?.({ where, error });
       return A2AError.from(error);
     };
@@ -308,7 +308,7 @@ class AgentServer implements Server {
       this.#routerContext.assertHostAllowed(request);
       return await handler.handle(fetchRequest, async () => {
         await this.#openStoreOnce();
-        return await createCallerAgentAccess(request, this.#routerContext);
+        return await authenticateAndCreateAgentAccess(request, this.#routerContext);
       });
     } catch (thrown) {
       const error = this.#routerContext.reportError("mounted handler", thrown);

@@ -177,7 +177,7 @@ export class MemoryStore implements TaskStore {
       scopeData.logs.insertNew(taskId, log);
       this.#scopes.set(scopeData.key, scopeData);
     }
-    appendToTaskLog(log, events, messages);
+    appendEventsToMemoryTaskLog(log, events, messages);
     for (const { messageId, seq } of messages) scopeData.messages.insertNew(messageId, { taskId, seq });
     if (turn !== undefined) log.turn = turn ?? undefined;
     log.state = status.state;
@@ -232,7 +232,11 @@ function isSameScope(a: TaskScope, b: TaskScope): boolean {
   return a.principal === b.principal && a.tenant === b.tenant && a.agent === b.agent;
 }
 
-function appendToTaskLog(log: TaskLog, events: readonly LogEvent[], messages: LogAppend["messages"]): void {
+function appendEventsToMemoryTaskLog(
+  log: TaskLog,
+  events: readonly LogEvent[],
+  messages: LogAppend["messages"],
+): void {
   if (log.events.length < COPY_ON_APPEND_MAX_LOG_LENGTH) log.events = [...log.events, ...events];
   else for (const event of events) log.events.push(event);
   if (messages.length > 0)

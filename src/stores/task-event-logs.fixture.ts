@@ -15,15 +15,15 @@ import {
   type TaskState,
 } from "../protocol/index.ts";
 
-export const aliceScope: TaskScope = { tenant: "acme", principal: "alice", agent: "echo" };
-export const bobScope: TaskScope = { ...aliceScope, principal: "bob" };
+export const aliceTestTaskScope: TaskScope = { tenant: "acme", principal: "alice", agent: "echo" };
+export const bobTestTaskScope: TaskScope = { ...aliceTestTaskScope, principal: "bob" };
 
 /** Formats the time `milliseconds` after `2026-01-01T00:00:00.000Z`. */
 export function formatTestTime(milliseconds: number): string {
   return new Date(Date.UTC(2026, 0, 1) + milliseconds).toISOString();
 }
 
-export function createSubmittedTaskEvent(
+export function createTestSubmittedTaskEvent(
   taskId: string,
   { contextId = "talk", message, time = 0 }: { contextId?: string; message?: Message; time?: number } = {},
 ): TaskEvent {
@@ -31,16 +31,16 @@ export function createSubmittedTaskEvent(
   return { task: { id: taskId, contextId, status, ...(message && { history: [message] }) } };
 }
 
-export function createStatusEvent(taskId: string, state: TaskState, time = 0): TaskEvent {
+export function createTestStatusEvent(taskId: string, state: TaskState, time = 0): TaskEvent {
   return { statusUpdate: { taskId, contextId: "talk", status: { state, timestamp: formatTestTime(time) } } };
 }
 
-export function createChunkEvent(taskId: string, content: string): TaskEvent {
+export function createTestChunkEvent(taskId: string, content: string): TaskEvent {
   const artifact = { artifactId: "answer", parts: [text(content)] };
   return { artifactUpdate: { taskId, contextId: "talk", artifact, append: true } };
 }
 
-export function createUserMessage(messageId: string): Message {
+export function createTestUserMessage(messageId: string): Message {
   return { messageId, role: "ROLE_USER", parts: [text("hello")] };
 }
 
@@ -48,7 +48,7 @@ export function createUserMessage(messageId: string): Message {
  * Creates an append of `events` to alice's log with `after` existing events. Its status is the newest status
  * among the events.
  */
-export function createAppend(
+export function createTestLogAppend(
   taskId: string,
   after: number,
   events: readonly TaskEvent[],
@@ -60,7 +60,7 @@ export function createAppend(
     ? source.status
     : { state: "TASK_STATE_WORKING" as const };
   return {
-    scope: aliceScope,
+    scope: aliceTestTaskScope,
     taskId,
     contextId: "talk",
     expectedSeq: after,
@@ -72,7 +72,7 @@ export function createAppend(
 }
 
 /** Folds a complete log into its task, without a store. */
-export function foldLog(log: readonly TaskEvent[]): Task {
+export function foldTestTaskEvents(log: readonly TaskEvent[]): Task {
   let task: Task | undefined;
   for (const event of log) {
     const result = fold(task, event);
@@ -102,9 +102,9 @@ function createEventArbitrary(taskId: string): fc.Arbitrary<TaskEvent> {
     parts: messageArbitrary.map(({ parts }) => parts),
   });
   return fc.oneof(
-    { weight: 3, arbitrary: fc.string().map((content) => createChunkEvent(taskId, content)) },
+    { weight: 3, arbitrary: fc.string().map((content) => createTestChunkEvent(taskId, content)) },
     messageArbitrary.map((message) => ({ message })),
-    fc.constantFrom(...TASK_STATES).map((state) => createStatusEvent(taskId, state)),
+    fc.constantFrom(...TASK_STATES).map((state) => createTestStatusEvent(taskId, state)),
     fc
       .record({ artifact: artifacts, append: fc.boolean() })
       .map((update) => ({ artifactUpdate: { taskId, contextId: "talk", ...update } })),
@@ -119,12 +119,12 @@ export function createSplitLogArbitrary(taskId: string): fc.Arbitrary<TaskEvent[
       sizes: fc.array(fc.integer({ min: 1, max: 8 }), { minLength: 41, maxLength: 41 }),
     })
     .map(({ events, sizes }) =>
-      splitBySizes(keepLegalEvents([createSubmittedTaskEvent(taskId), ...events]), sizes),
+      splitTestListBySizes(keepLegalTestEvents([createTestSubmittedTaskEvent(taskId), ...events]), sizes),
     );
 }
 
 /** Splits `items` into consecutive pieces of the given sizes. */
-export function splitBySizes<T>(items: readonly T[], sizes: readonly number[]): T[][] {
+export function splitTestListBySizes<T>(items: readonly T[], sizes: readonly number[]): T[][] {
   const pieces: T[][] = [];
   let start = 0;
   for (const size of sizes) {
@@ -134,7 +134,7 @@ export function splitBySizes<T>(items: readonly T[], sizes: readonly number[]): 
   return pieces;
 }
 
-function keepLegalEvents(events: readonly TaskEvent[]): TaskEvent[] {
+function keepLegalTestEvents(events: readonly TaskEvent[]): TaskEvent[] {
   let state: TaskState | undefined;
   const log: TaskEvent[] = [];
   for (const event of events) {
@@ -142,7 +142,7 @@ function keepLegalEvents(events: readonly TaskEvent[]): TaskEvent[] {
     if ("statusUpdate" in event && isTerminal(event.statusUpdate.status.state) && log.length % 5) continue;
     if (findEventRefusal(state, event)) continue;
     log.push(event);
-    state = foldLog(log).status.state;
+    state = foldTestTaskEvents(log).status.state;
   }
   return log;
 }

@@ -3,36 +3,39 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { LogAppend, TaskListQuery, TaskScope, TaskStore } from "../engine/index.ts";
 import { copyTask, TASK_STATES, text, type TaskEvent } from "../protocol/index.ts";
 import {
-  aliceScope,
-  createAppend,
+  aliceTestTaskScope,
+  createTestLogAppend,
   formatTestTime,
-  createSubmittedTaskEvent,
-  bobScope,
-  createChunkEvent,
-  splitBySizes,
+  createTestSubmittedTaskEvent,
+  bobTestTaskScope,
+  createTestChunkEvent,
+  splitTestListBySizes,
   createSplitLogArbitrary,
-  foldLog,
-  createUserMessage,
-  createStatusEvent,
+  foldTestTaskEvents,
+  createTestUserMessage,
+  createTestStatusEvent,
 } from "./task-event-logs.fixture.ts";
 import { definePushStoreContract } from "./push-store.contract.ts";
 
-const NO_READ_LIMIT = { events: 1000, maxBytes: 1_000_000 };
+const GENEROUS_TEST_READ_LIMIT = { events: 1000, maxBytes: 1_000_000 };
 
 /** Commits one append and expects it to succeed. */
-export async function commitAppend(store: TaskStore, one: LogAppend): Promise<void> {
+export async function commitTestAppendExpectingSuccess(store: TaskStore, one: LogAppend): Promise<void> {
   expect(await store.commit([one])).toEqual([undefined]);
 }
 
 /** Returns the ids of alice's matching tasks. */
-async function listTaskIds(store: TaskStore, query: Partial<TaskListQuery> = {}): Promise<string[]> {
-  return (await store.list(aliceScope, { limit: 100, ...query })).tasks.map(({ id }) => id);
+async function listAliceTaskIdsForTest(
+  store: TaskStore,
+  query: Partial<TaskListQuery> = {},
+): Promise<string[]> {
+  return (await store.list(aliceTestTaskScope, { limit: 100, ...query })).tasks.map(({ id }) => id);
 }
 
 /**
  * Returns the ids on every page of alice's list. Each page starts after the last task of the previous one.
  */
-async function listTaskIdPages(
+async function listAliceTaskIdPagesForTest(
   store: TaskStore,
   query: Partial<TaskListQuery>,
   between: (page: number) => Promise<void> = async () => {},
@@ -40,7 +43,7 @@ async function listTaskIdPages(
   const pages: string[][] = [];
   let after: TaskListQuery["after"];
   for (;;) {
-    const page = await store.list(aliceScope, { limit: 3, ...query, ...(after && { after }) });
+    const page = await store.list(aliceTestTaskScope, { limit: 3, ...query, ...(after && { after }) });
     pages.push(page.tasks.map(({ id }) => id));
     const last = page.tasks.at(-1);
     if (!page.hasMore || !last) return pages;
@@ -63,62 +66,65 @@ export function defineTaskStoreContract(name: string, createStore: () => TaskSto
 
     afterEach(() => store.close());
 
-    const append = (...args: Parameters<typeof createAppend>): Promise<void> =>
-      commitAppend(store, createAppend(...args));
+    const append = (...args: Parameters<typeof createTestLogAppend>): Promise<void> =>
+      commitTestAppendExpectingSuccess(store, createTestLogAppend(...args));
 
     definePushStoreContract(() => store, append);
 
     describe("a log", () => {
       it("is read back as it was appended, numbered from 1 without a gap [E1]", async () => {
         const log = [
-          createSubmittedTaskEvent("t"),
-          createStatusEvent("t", "TASK_STATE_WORKING"),
-          createChunkEvent("t", "a"),
-          createChunkEvent("t", "b"),
+          createTestSubmittedTaskEvent("t"),
+          createTestStatusEvent("t", "TASK_STATE_WORKING"),
+          createTestChunkEvent("t", "a"),
+          createTestChunkEvent("t", "b"),
         ];
         await append("t", 0, log.slice(0, 2));
         await append("t", 2, log.slice(2));
-        const events = await store.readEvents(aliceScope, "t", 0, NO_READ_LIMIT);
+        const events = await store.readEvents(aliceTestTaskScope, "t", 0, GENEROUS_TEST_READ_LIMIT);
         expect(events.map(({ seq }) => seq)).toEqual([1, 2, 3, 4]);
         expect(events.map(({ event }) => event)).toEqual(log);
         expect(events.map(({ jsonText: json }) => json)).toEqual(log.map((event) => JSON.stringify(event)));
-        expect(await store.load(aliceScope, "t")).toEqual({ task: foldLog(log), seq: 4 });
+        expect(await store.load(aliceTestTaskScope, "t")).toEqual({ task: foldTestTaskEvents(log), seq: 4 });
       });
 
       it("accepts several appends in one batch, for several tasks", async () => {
         const batch = [
-          createAppend("a", 0, [createSubmittedTaskEvent("a")]),
-          createAppend("b", 0, [
-            createSubmittedTaskEvent("b"),
-            createStatusEvent("b", "TASK_STATE_COMPLETED"),
+          createTestLogAppend("a", 0, [createTestSubmittedTaskEvent("a")]),
+          createTestLogAppend("b", 0, [
+            createTestSubmittedTaskEvent("b"),
+            createTestStatusEvent("b", "TASK_STATE_COMPLETED"),
           ]),
-          createAppend("a", 1, [createStatusEvent("a", "TASK_STATE_WORKING"), createChunkEvent("a", "x")]),
+          createTestLogAppend("a", 1, [
+            createTestStatusEvent("a", "TASK_STATE_WORKING"),
+            createTestChunkEvent("a", "x"),
+          ]),
         ];
         expect(await store.commit(batch)).toEqual([undefined, undefined, undefined]);
-        expect(await store.load(aliceScope, "a")).toMatchObject({
+        expect(await store.load(aliceTestTaskScope, "a")).toMatchObject({
           seq: 3,
           task: { artifacts: [{ parts: [{ text: "x" }] }] },
         });
-        expect(await store.load(aliceScope, "b")).toMatchObject({
+        expect(await store.load(aliceTestTaskScope, "b")).toMatchObject({
           seq: 2,
           task: { status: { state: "TASK_STATE_COMPLETED" } },
         });
       });
 
       it("of an unknown task has no task and no events", async () => {
-        expect(await store.load(aliceScope, "t")).toBeUndefined();
-        expect(await store.readEvents(aliceScope, "t", 0, NO_READ_LIMIT)).toEqual([]);
+        expect(await store.load(aliceTestTaskScope, "t")).toBeUndefined();
+        expect(await store.readEvents(aliceTestTaskScope, "t", 0, GENEROUS_TEST_READ_LIMIT)).toEqual([]);
       });
 
       it("loads a copy of the task", async () => {
-        const log = [createSubmittedTaskEvent("t"), createChunkEvent("t", "a")];
+        const log = [createTestSubmittedTaskEvent("t"), createTestChunkEvent("t", "a")];
         await append("t", 0, log);
-        const loaded = await store.load(aliceScope, "t");
+        const loaded = await store.load(aliceTestTaskScope, "t");
         if (loaded) {
           loaded.task.artifacts?.[0]?.parts.push(text("mine"));
           loaded.task.status = { state: "TASK_STATE_FAILED" };
         }
-        expect(await store.load(aliceScope, "t")).toEqual({ task: foldLog(log), seq: 2 });
+        expect(await store.load(aliceTestTaskScope, "t")).toEqual({ task: foldTestTaskEvents(log), seq: 2 });
       });
 
       it("loads as the fold of its events for any split into appends and batches [E1]", async () => {
@@ -128,17 +134,20 @@ export function defineTaskStoreContract(name: string, createStore: () => TaskSto
           fc.asyncProperty(createSplitLogArbitrary("t"), batchSizes, async (pieces, sizes) => {
             const id = `task-${++count}`;
             const log: TaskEvent[] = [];
-            for (const batch of splitBySizes(pieces, sizes)) {
+            for (const batch of splitTestListBySizes(pieces, sizes)) {
               const appends = batch.map((events) => {
-                const one = createAppend(id, log.length, events);
+                const one = createTestLogAppend(id, log.length, events);
                 log.push(...events);
                 return one;
               });
               expect(await store.commit(appends)).toEqual(appends.map(() => undefined));
-              expect(await store.load(aliceScope, id)).toEqual({ task: foldLog(log), seq: log.length });
+              expect(await store.load(aliceTestTaskScope, id)).toEqual({
+                task: foldTestTaskEvents(log),
+                seq: log.length,
+              });
             }
             for (let after = 0; after <= log.length; after++) {
-              const tail = await store.readEvents(aliceScope, id, after, NO_READ_LIMIT);
+              const tail = await store.readEvents(aliceTestTaskScope, id, after, GENEROUS_TEST_READ_LIMIT);
               expect(tail.map(({ event }) => event)).toEqual(log.slice(after));
             }
           }),
@@ -148,8 +157,8 @@ export function defineTaskStoreContract(name: string, createStore: () => TaskSto
 
       it("is read in pieces, from any position, without gaps or overlaps", async () => {
         const log = [
-          createSubmittedTaskEvent("t"),
-          ...Array.from({ length: 30 }, (_, n) => createChunkEvent("t", "x".repeat(n))),
+          createTestSubmittedTaskEvent("t"),
+          ...Array.from({ length: 30 }, (_, n) => createTestChunkEvent("t", "x".repeat(n))),
         ];
         await append("t", 0, log);
         const limits = fc.record({
@@ -160,7 +169,7 @@ export function defineTaskStoreContract(name: string, createStore: () => TaskSto
           fc.asyncProperty(fc.nat({ max: log.length }), limits, async (start, limit) => {
             const read: TaskEvent[] = [];
             while (start + read.length < log.length) {
-              const piece = await store.readEvents(aliceScope, "t", start + read.length, limit);
+              const piece = await store.readEvents(aliceTestTaskScope, "t", start + read.length, limit);
               expect(piece.length).toBeGreaterThan(0);
               read.push(...piece.map(({ event }) => event));
             }
@@ -171,52 +180,55 @@ export function defineTaskStoreContract(name: string, createStore: () => TaskSto
 
       it("is read up to a limit of events and of bytes, including the event that exceeds it", async () => {
         const log = [
-          createSubmittedTaskEvent("t"),
-          createChunkEvent("t", "é".repeat(500)),
-          createChunkEvent("t", "b"),
-          createChunkEvent("t", "c"),
+          createTestSubmittedTaskEvent("t"),
+          createTestChunkEvent("t", "é".repeat(500)),
+          createTestChunkEvent("t", "b"),
+          createTestChunkEvent("t", "c"),
         ];
         await append("t", 0, log);
         const [first = 0, second = 0] = log.map((event) => Buffer.byteLength(JSON.stringify(event)));
         async function lengthOf(limit: { events: number; maxBytes: number }): Promise<number> {
-          return (await store.readEvents(aliceScope, "t", 0, limit)).length;
+          return (await store.readEvents(aliceTestTaskScope, "t", 0, limit)).length;
         }
         expect(await lengthOf({ events: 3, maxBytes: 1_000_000 })).toBe(3);
         expect(await lengthOf({ events: 10, maxBytes: 0 })).toBe(1);
         expect(await lengthOf({ events: 10, maxBytes: first })).toBe(2);
         expect(await lengthOf({ events: 10, maxBytes: first + second - 1 })).toBe(2);
         expect(await lengthOf({ events: 10, maxBytes: first + second })).toBe(3);
-        expect(await store.readEvents(aliceScope, "t", 4, NO_READ_LIMIT)).toEqual([]);
-        expect(await store.readEvents(aliceScope, "t", 9, NO_READ_LIMIT)).toEqual([]);
+        expect(await store.readEvents(aliceTestTaskScope, "t", 4, GENEROUS_TEST_READ_LIMIT)).toEqual([]);
+        expect(await store.readEvents(aliceTestTaskScope, "t", 9, GENEROUS_TEST_READ_LIMIT)).toEqual([]);
       });
     });
 
     describe("an append", () => {
       const first = [
-        createSubmittedTaskEvent("t", { message: createUserMessage("m1") }),
-        createStatusEvent("t", "TASK_STATE_WORKING"),
+        createTestSubmittedTaskEvent("t", { message: createTestUserMessage("m1") }),
+        createTestStatusEvent("t", "TASK_STATE_WORKING"),
       ];
       const done = { messages: [{ messageId: "m1", seq: 1 }] };
 
       beforeEach(() => append("t", 0, first, done));
 
       async function unchanged(): Promise<void> {
-        expect(await store.load(aliceScope, "t")).toEqual({ task: foldLog(first), seq: 2 });
-        expect(await store.readEvents(aliceScope, "t", 0, NO_READ_LIMIT)).toHaveLength(2);
+        expect(await store.load(aliceTestTaskScope, "t")).toEqual({
+          task: foldTestTaskEvents(first),
+          seq: 2,
+        });
+        expect(await store.readEvents(aliceTestTaskScope, "t", 0, GENEROUS_TEST_READ_LIMIT)).toHaveLength(2);
       }
 
       it("is rejected when the log is longer or shorter than expected [E1]", async () => {
-        const late = createAppend("t", 1, [createChunkEvent("t", "late")], {
+        const late = createTestLogAppend("t", 1, [createTestChunkEvent("t", "late")], {
           messages: [{ messageId: "m2", seq: 2 }],
         });
-        const early = createAppend("t", 3, [createChunkEvent("t", "early")]);
-        const unborn = createAppend("u", 1, [createChunkEvent("u", "unborn")]);
-        const again = createAppend("t", 0, [createSubmittedTaskEvent("t")]);
+        const early = createTestLogAppend("t", 3, [createTestChunkEvent("t", "early")]);
+        const unborn = createTestLogAppend("u", 1, [createTestChunkEvent("u", "unborn")]);
+        const again = createTestLogAppend("t", 0, [createTestSubmittedTaskEvent("t")]);
         const refused = Array.from({ length: 4 }, () => "conflict");
         expect(await store.commit([late, early, unborn, again])).toEqual(refused);
         await unchanged();
-        expect(await store.findMessage(aliceScope, "m2")).toBeUndefined();
-        expect(await store.load(aliceScope, "u")).toBeUndefined();
+        expect(await store.findMessage(aliceTestTaskScope, "m2")).toBeUndefined();
+        expect(await store.load(aliceTestTaskScope, "u")).toBeUndefined();
       });
 
       it("is rejected as a unit when one of its messages is known [E10]", async () => {
@@ -224,50 +236,52 @@ export function defineTaskStoreContract(name: string, createStore: () => TaskSto
           { messageId: "m2", seq: 3 },
           { messageId: "m1", seq: 4 },
         ];
-        const events = [{ message: createUserMessage("m2") }, { message: createUserMessage("m1") }];
-        expect(await store.commit([createAppend("t", 2, events, { messages: twice })])).toEqual([
+        const events = [{ message: createTestUserMessage("m2") }, { message: createTestUserMessage("m1") }];
+        expect(await store.commit([createTestLogAppend("t", 2, events, { messages: twice })])).toEqual([
           "duplicate-message",
         ]);
-        expect(await store.commit([createAppend("u", 0, [createSubmittedTaskEvent("u")], done)])).toEqual([
-          "duplicate-message",
-        ]);
+        expect(
+          await store.commit([createTestLogAppend("u", 0, [createTestSubmittedTaskEvent("u")], done)]),
+        ).toEqual(["duplicate-message"]);
         await unchanged();
-        expect(await store.load(aliceScope, "u")).toBeUndefined();
-        expect(await store.findMessage(aliceScope, "m2")).toBeUndefined();
-        expect(await store.findMessage(aliceScope, "m1")).toEqual({ taskId: "t", seq: 1 });
+        expect(await store.load(aliceTestTaskScope, "u")).toBeUndefined();
+        expect(await store.findMessage(aliceTestTaskScope, "m2")).toBeUndefined();
+        expect(await store.findMessage(aliceTestTaskScope, "m1")).toEqual({ taskId: "t", seq: 1 });
       });
 
       it("is rejected when an earlier append of its batch has the same message [E10]", async () => {
         const one = { messages: [{ messageId: "m9", seq: 1 }] };
         expect(
           await store.commit([
-            createAppend("x", 0, [createSubmittedTaskEvent("x")], one),
-            createAppend("y", 0, [createSubmittedTaskEvent("y")], one),
+            createTestLogAppend("x", 0, [createTestSubmittedTaskEvent("x")], one),
+            createTestLogAppend("y", 0, [createTestSubmittedTaskEvent("y")], one),
           ]),
         ).toEqual([undefined, "duplicate-message"]);
-        expect(await store.findMessage(aliceScope, "m9")).toEqual({ taskId: "x", seq: 1 });
-        expect(await store.load(aliceScope, "y")).toBeUndefined();
+        expect(await store.findMessage(aliceTestTaskScope, "m9")).toEqual({ taskId: "x", seq: 1 });
+        expect(await store.load(aliceTestTaskScope, "y")).toBeUndefined();
       });
 
       it("that is rejected does not affect the others of its batch", async () => {
         const batch = [
-          createAppend("a", 0, [createSubmittedTaskEvent("a")]),
-          createAppend("t", 7, [createChunkEvent("t", "late")]),
-          createAppend("u", 0, [createSubmittedTaskEvent("u")], done),
-          createAppend("t", 2, [createChunkEvent("t", "good")], { messages: [{ messageId: "m3", seq: 3 }] }),
+          createTestLogAppend("a", 0, [createTestSubmittedTaskEvent("a")]),
+          createTestLogAppend("t", 7, [createTestChunkEvent("t", "late")]),
+          createTestLogAppend("u", 0, [createTestSubmittedTaskEvent("u")], done),
+          createTestLogAppend("t", 2, [createTestChunkEvent("t", "good")], {
+            messages: [{ messageId: "m3", seq: 3 }],
+          }),
         ];
         expect(await store.commit(batch)).toEqual([undefined, "conflict", "duplicate-message", undefined]);
-        expect(await store.load(aliceScope, "a")).toMatchObject({ seq: 1 });
-        expect(await store.load(aliceScope, "t")).toMatchObject({ seq: 3 });
-        expect(await store.findMessage(aliceScope, "m3")).toEqual({ taskId: "t", seq: 3 });
+        expect(await store.load(aliceTestTaskScope, "a")).toMatchObject({ seq: 1 });
+        expect(await store.load(aliceTestTaskScope, "t")).toMatchObject({ seq: 3 });
+        expect(await store.findMessage(aliceTestTaskScope, "m3")).toEqual({ taskId: "t", seq: 3 });
       });
     });
 
     describe("a scope", () => {
       const strangers: TaskScope[] = [
-        { ...aliceScope, tenant: "" },
-        { ...aliceScope, principal: "bob" },
-        { ...aliceScope, agent: "other" },
+        { ...aliceTestTaskScope, tenant: "" },
+        { ...aliceTestTaskScope, principal: "bob" },
+        { ...aliceTestTaskScope, agent: "other" },
         // The same characters, split differently.
         { tenant: "acm", principal: "ealice", agent: "echo" },
         { tenant: "acme", principal: "alic", agent: "eecho" },
@@ -275,35 +289,37 @@ export function defineTaskStoreContract(name: string, createStore: () => TaskSto
 
       it.for(strangers)("$tenant/$principal/$agent sees no tasks of other scopes [E13]", async (stranger) => {
         const messages = [{ messageId: "m1", seq: 1 }];
-        await append("t", 0, [createSubmittedTaskEvent("t")], { messages });
+        await append("t", 0, [createTestSubmittedTaskEvent("t")], { messages });
         expect(await store.load(stranger, "t")).toBeUndefined();
-        expect(await store.readEvents(stranger, "t", 0, NO_READ_LIMIT)).toEqual([]);
+        expect(await store.readEvents(stranger, "t", 0, GENEROUS_TEST_READ_LIMIT)).toEqual([]);
         expect(await store.list(stranger, { limit: 10 })).toEqual({ tasks: [], hasMore: false, total: 0 });
         expect(await store.findMessage(stranger, "m1")).toBeUndefined();
         expect(
-          await store.commit([createAppend("t", 1, [createChunkEvent("t", "x")], { scope: stranger })]),
+          await store.commit([
+            createTestLogAppend("t", 1, [createTestChunkEvent("t", "x")], { scope: stranger }),
+          ]),
         ).toEqual(["conflict"]);
-        expect(await store.load(aliceScope, "t")).toEqual({
-          task: foldLog([createSubmittedTaskEvent("t")]),
+        expect(await store.load(aliceTestTaskScope, "t")).toEqual({
+          task: foldTestTaskEvents([createTestSubmittedTaskEvent("t")]),
           seq: 1,
         });
       });
 
       it("has separate ids: the same ids in another scope are other tasks and messages [E13]", async () => {
         const messages = [{ messageId: "m1", seq: 1 }];
-        await append("t", 0, [createSubmittedTaskEvent("t")], { messages });
-        await append("t", 0, [createSubmittedTaskEvent("t"), createChunkEvent("t", "bob's")], {
+        await append("t", 0, [createTestSubmittedTaskEvent("t")], { messages });
+        await append("t", 0, [createTestSubmittedTaskEvent("t"), createTestChunkEvent("t", "bob's")], {
           messages,
-          scope: bobScope,
+          scope: bobTestTaskScope,
         });
-        expect(await store.load(aliceScope, "t")).toMatchObject({ seq: 1 });
-        expect(await store.load(bobScope, "t")).toMatchObject({ seq: 2 });
-        await append("t", 1, [createStatusEvent("t", "TASK_STATE_FAILED")]);
-        expect(await store.load(bobScope, "t")).toMatchObject({
+        expect(await store.load(aliceTestTaskScope, "t")).toMatchObject({ seq: 1 });
+        expect(await store.load(bobTestTaskScope, "t")).toMatchObject({ seq: 2 });
+        await append("t", 1, [createTestStatusEvent("t", "TASK_STATE_FAILED")]);
+        expect(await store.load(bobTestTaskScope, "t")).toMatchObject({
           seq: 2,
           task: { status: { state: "TASK_STATE_SUBMITTED" } },
         });
-        expect((await store.list(bobScope, { limit: 10 })).total).toBe(1);
+        expect((await store.list(bobTestTaskScope, { limit: 10 })).total).toBe(1);
       });
     });
 
@@ -318,16 +334,18 @@ export function defineTaskStoreContract(name: string, createStore: () => TaskSto
           const state = n % 2 ? "TASK_STATE_WORKING" : "TASK_STATE_COMPLETED";
           const id = `t${n}`;
           const log = [
-            createSubmittedTaskEvent(id, { contextId }),
-            createStatusEvent(id, state, Math.floor(n / 2)),
+            createTestSubmittedTaskEvent(id, { contextId }),
+            createTestStatusEvent(id, state, Math.floor(n / 2)),
           ];
           await append(id, 0, log, { contextId });
         }
-        await append("b", 0, [createSubmittedTaskEvent("b", { contextId: "even" })], { scope: bobScope });
+        await append("b", 0, [createTestSubmittedTaskEvent("b", { contextId: "even" })], {
+          scope: bobTestTaskScope,
+        });
       });
 
       it("is ordered by newest status, then by highest id", async () => {
-        expect(await listTaskIds(store)).toEqual([
+        expect(await listAliceTaskIdsForTest(store)).toEqual([
           "t9",
           "t8",
           "t7",
@@ -342,48 +360,56 @@ export function defineTaskStoreContract(name: string, createStore: () => TaskSto
       });
 
       it("contains complete tasks", async () => {
-        const { tasks } = await store.list(aliceScope, { limit: 1 });
-        expect(tasks).toEqual([(await store.load(aliceScope, "t9"))?.task]);
+        const { tasks } = await store.list(aliceTestTaskScope, { limit: 1 });
+        expect(tasks).toEqual([(await store.load(aliceTestTaskScope, "t9"))?.task]);
       });
 
       it("is filtered by context, state, and time, alone and combined", async () => {
-        expect(await listTaskIds(store, { contextId: "even" })).toEqual(["t8", "t6", "t4", "t2", "t0"]);
-        expect(await listTaskIds(store, { status: "TASK_STATE_WORKING" })).toEqual([
+        expect(await listAliceTaskIdsForTest(store, { contextId: "even" })).toEqual([
+          "t8",
+          "t6",
+          "t4",
+          "t2",
+          "t0",
+        ]);
+        expect(await listAliceTaskIdsForTest(store, { status: "TASK_STATE_WORKING" })).toEqual([
           "t9",
           "t7",
           "t5",
           "t3",
           "t1",
         ]);
-        expect(await listTaskIds(store, { statusSince: formatTestTime(3) })).toEqual([
+        expect(await listAliceTaskIdsForTest(store, { statusSince: formatTestTime(3) })).toEqual([
           "t9",
           "t8",
           "t7",
           "t6",
         ]);
-        expect(await listTaskIds(store, { contextId: "odd", status: "TASK_STATE_COMPLETED" })).toEqual([]);
         expect(
-          await listTaskIds(store, {
+          await listAliceTaskIdsForTest(store, { contextId: "odd", status: "TASK_STATE_COMPLETED" }),
+        ).toEqual([]);
+        expect(
+          await listAliceTaskIdsForTest(store, {
             contextId: "even",
             status: "TASK_STATE_COMPLETED",
             statusSince: formatTestTime(2),
           }),
         ).toEqual(["t8", "t6", "t4"]);
-        expect(await listTaskIds(store, { contextId: "nowhere" })).toEqual([]);
+        expect(await listAliceTaskIdsForTest(store, { contextId: "nowhere" })).toEqual([]);
       });
 
       it("is split into pages that contain every task once", async () => {
-        expect(await listTaskIdPages(store, {})).toEqual([
+        expect(await listAliceTaskIdPagesForTest(store, {})).toEqual([
           ["t9", "t8", "t7"],
           ["t6", "t5", "t4"],
           ["t3", "t2", "t1"],
           ["t0"],
         ]);
-        expect(await listTaskIdPages(store, { limit: 5 })).toEqual([
+        expect(await listAliceTaskIdPagesForTest(store, { limit: 5 })).toEqual([
           ["t9", "t8", "t7", "t6", "t5"],
           ["t4", "t3", "t2", "t1", "t0"],
         ]);
-        expect(await listTaskIdPages(store, { contextId: "odd", limit: 2 })).toEqual([
+        expect(await listAliceTaskIdPagesForTest(store, { contextId: "odd", limit: 2 })).toEqual([
           ["t9", "t7"],
           ["t5", "t3"],
           ["t1"],
@@ -392,14 +418,19 @@ export function defineTaskStoreContract(name: string, createStore: () => TaskSto
 
       it("counts all matching tasks on every page", async () => {
         const after = { timestamp: formatTestTime(1), taskId: "t2" };
-        expect(await store.list(aliceScope, { limit: 1, after })).toMatchObject({ total: 10, hasMore: true });
-        expect(await store.list(aliceScope, { limit: 2, after })).toMatchObject({
+        expect(await store.list(aliceTestTaskScope, { limit: 1, after })).toMatchObject({
+          total: 10,
+          hasMore: true,
+        });
+        expect(await store.list(aliceTestTaskScope, { limit: 2, after })).toMatchObject({
           total: 10,
           hasMore: false,
         });
-        expect(await store.list(aliceScope, { limit: 1, contextId: "even" })).toMatchObject({ total: 5 });
+        expect(await store.list(aliceTestTaskScope, { limit: 1, contextId: "even" })).toMatchObject({
+          total: 5,
+        });
         expect(
-          await store.list(aliceScope, {
+          await store.list(aliceTestTaskScope, {
             limit: 1,
             status: "TASK_STATE_WORKING",
             statusSince: formatTestTime(1),
@@ -408,31 +439,31 @@ export function defineTaskStoreContract(name: string, createStore: () => TaskSto
       });
 
       it("includes every unchanged task while other tasks move to the front", async () => {
-        const pages = await listTaskIdPages(store, {}, async (page) => {
-          if (page === 1) await append("t5", 2, [createStatusEvent("t5", "TASK_STATE_WORKING", 10)]);
-          if (page === 2) await append("t10", 0, [createSubmittedTaskEvent("t10", { time: 11 })]);
+        const pages = await listAliceTaskIdPagesForTest(store, {}, async (page) => {
+          if (page === 1) await append("t5", 2, [createTestStatusEvent("t5", "TASK_STATE_WORKING", 10)]);
+          if (page === 2) await append("t10", 0, [createTestSubmittedTaskEvent("t10", { time: 11 })]);
         });
         expect(pages).toEqual([
           ["t9", "t8", "t7"],
           ["t6", "t4", "t3"],
           ["t2", "t1", "t0"],
         ]);
-        expect((await listTaskIds(store)).slice(0, 3)).toEqual(["t10", "t5", "t9"]);
+        expect((await listAliceTaskIdsForTest(store)).slice(0, 3)).toEqual(["t10", "t5", "t9"]);
       });
     });
 
     it("lists the unfinished tasks of all scopes except tasks that wait for their user [E9]", async () => {
       for (const state of TASK_STATES) {
         const log = [
-          createSubmittedTaskEvent(state),
-          createStatusEvent(state, "TASK_STATE_WORKING", 1),
-          createStatusEvent(state, state, 2),
+          createTestSubmittedTaskEvent(state),
+          createTestStatusEvent(state, "TASK_STATE_WORKING", 1),
+          createTestStatusEvent(state, state, 2),
         ];
-        const born = createAppend(state, 0, state === "TASK_STATE_SUBMITTED" ? log.slice(0, 1) : log);
-        await store.commit([born, { ...born, scope: bobScope }]);
+        const born = createTestLogAppend(state, 0, state === "TASK_STATE_SUBMITTED" ? log.slice(0, 1) : log);
+        await store.commit([born, { ...born, scope: bobTestTaskScope }]);
       }
       const found = await store.listUnfinished();
-      const expected = [aliceScope, bobScope].flatMap((scope) => [
+      const expected = [aliceTestTaskScope, bobTestTaskScope].flatMap((scope) => [
         {
           scope,
           taskId: "TASK_STATE_SUBMITTED",
@@ -458,16 +489,16 @@ export function defineTaskStoreContract(name: string, createStore: () => TaskSto
       const turn = { seq: 1, attempt: 1, request: { metadata: { a: 1 } }, service: { version: "0.3" } };
       const listTurns = async (): Promise<unknown[]> =>
         (await store.listUnfinished()).map((task) => task.turn);
-      await append("t", 0, [createSubmittedTaskEvent("t")], { turn });
+      await append("t", 0, [createTestSubmittedTaskEvent("t")], { turn });
       expect(await listTurns()).toEqual([turn]);
-      await append("t", 1, [createChunkEvent("t", "a")]);
+      await append("t", 1, [createTestChunkEvent("t", "a")]);
       expect(await listTurns()).toEqual([turn]);
-      await append("t", 2, [createChunkEvent("t", "b")], { turn: { ...turn, attempt: 2 } });
+      await append("t", 2, [createTestChunkEvent("t", "b")], { turn: { ...turn, attempt: 2 } });
       expect(await listTurns()).toEqual([{ ...turn, attempt: 2 }]);
       // A rejected append does not change the turn.
-      await store.commit([createAppend("t", 9, [createChunkEvent("t", "c")], { turn })]);
+      await store.commit([createTestLogAppend("t", 9, [createTestChunkEvent("t", "c")], { turn })]);
       expect(await listTurns()).toEqual([{ ...turn, attempt: 2 }]);
-      await append("t", 3, [createChunkEvent("t", "c")], { turn: null });
+      await append("t", 3, [createTestChunkEvent("t", "c")], { turn: null });
       expect(await store.listUnfinished()).toHaveLength(1);
       expect(await listTurns()).toEqual([undefined]);
     });
@@ -482,9 +513,13 @@ export function defineTaskStoreContract(name: string, createStore: () => TaskSto
           for (const [index, events] of pieces.entries()) {
             const after = log.length;
             log.push(...events);
-            const options = store.usesSnapshots && due[index] ? { snapshot: copyTask(foldLog(log)) } : {};
+            const options =
+              store.usesSnapshots && due[index] ? { snapshot: copyTask(foldTestTaskEvents(log)) } : {};
             await append(id, after, events, options);
-            expect(await store.load(aliceScope, id)).toEqual({ task: foldLog(log), seq: log.length });
+            expect(await store.load(aliceTestTaskScope, id)).toEqual({
+              task: foldTestTaskEvents(log),
+              seq: log.length,
+            });
           }
         }),
         { numRuns: 30 },

@@ -150,7 +150,7 @@ export function defineOneofMember<T>(schema: DecodingSchema<T>): FieldSchema<T> 
 }
 
 type UnionKeys<T> = T extends unknown ? keyof T : never;
-type UnionMemberValue<T, K> = T extends unknown
+type MemberTypeAcrossUnionVariants<T, K> = T extends unknown
   ? K extends keyof T
     ? Exclude<T[K], undefined>
     : never
@@ -162,8 +162,8 @@ type UnionMemberValue<T, K> = T extends unknown
  */
 export type FieldSchemas<T> = {
   readonly [K in UnionKeys<T>]-?:
-    | DecodingSchema<UnionMemberValue<T, K>>
-    | FieldSchema<UnionMemberValue<T, K>>;
+    | DecodingSchema<MemberTypeAcrossUnionVariants<T, K>>
+    | FieldSchema<MemberTypeAcrossUnionVariants<T, K>>;
 };
 
 interface NamedFieldSchema extends FieldSchema<unknown> {
@@ -245,7 +245,7 @@ export function createObjectSchema<T extends object>(
         if (out[field.name] === undefined) resolveMissingField(field, out, at);
       if (at.fillsDefaults)
         for (const field of defaultedFields)
-          if (out[field.name] === undefined) setDefaultFieldValue(field, out, at);
+          if (out[field.name] === undefined) setDecodedDefaultFieldValue(field, out, at);
       if (choices.length > 0 && chosen === undefined && (requiresOneof || at.isStrict)) {
         at.addViolation(`must have ${oneofHint}`);
       }
@@ -256,7 +256,7 @@ export function createObjectSchema<T extends object>(
 
 // Placeholder for a rejected value, so the member is not also reported as missing. The output of a rejected
 // request is never used.
-const REJECTED_VALUE_PLACEHOLDER = Symbol("refused");
+const SUBSTITUTE_FOR_REJECTED_VALUE = Symbol("refused");
 
 function decodeObjectField(
   field: NamedFieldSchema,
@@ -267,7 +267,7 @@ function decodeObjectField(
   const { refusalCount: refusalsBefore } = at;
   const value = field.schema.decode(json, at);
   if (value === undefined) {
-    if (at.refusalCount > refusalsBefore) out[field.name] = REJECTED_VALUE_PLACEHOLDER;
+    if (at.refusalCount > refusalsBefore) out[field.name] = SUBSTITUTE_FOR_REJECTED_VALUE;
   } else if (
     field.presence === "implicit" &&
     (isEmptyScalarOrList(value) || (field.schema.isMap && isEmptyObject(value as object)))
@@ -275,7 +275,7 @@ function decodeObjectField(
     // In proto3 an empty value counts as not set.
   } else if (field.presence === "required" && at.isStrict && isEmptyScalarOrList(value)) {
     at.addViolation(Array.isArray(value) ? "must have at least one element" : "must not be empty");
-    out[field.name] = REJECTED_VALUE_PLACEHOLDER;
+    out[field.name] = SUBSTITUTE_FOR_REJECTED_VALUE;
   } else out[field.name] = value;
 }
 
@@ -286,12 +286,12 @@ function resolveMissingField(
 ): void {
   at.pushPath(field.wireName);
   if (at.isStrict || field.fallback === undefined) at.addViolation("is required");
-  else setDefaultFieldValue(field, out, at);
+  else setDecodedDefaultFieldValue(field, out, at);
   at.popPath();
 }
 
 /** Decodes the fallback value, so that each message gets its own complete copy. */
-function setDefaultFieldValue(
+function setDecodedDefaultFieldValue(
   { name, schema, fallback }: NamedFieldSchema,
   out: Record<string, unknown>,
   at: DecodingContext,
@@ -352,7 +352,7 @@ export function createMapSchema<T>(schema: DecodingSchema<T>): DecodingSchema<Re
  * Adds a check to a schema. The check applies only to requests. The function `findViolation` returns the
  * description of a violation, or `undefined` if the value is valid.
  */
-export function withCheck<T>(
+export function createCheckedSchema<T>(
   schema: DecodingSchema<T>,
   findViolation: (value: T) => string | undefined,
 ): DecodingSchema<T> {
@@ -367,7 +367,7 @@ export function withCheck<T>(
 }
 
 /** Creates a schema that decodes a value with another schema and then converts the value. */
-export function withConversion<A, B>(
+export function createConvertingSchema<A, B>(
   schema: DecodingSchema<A>,
   convert: (value: A, at: DecodingContext) => B | undefined,
 ): DecodingSchema<B> {

@@ -5,7 +5,7 @@ import { dirname, join, resolve } from "node:path";
 import { Readable } from "node:stream";
 import { splitCommand } from "../../src/adapters/split-command.ts";
 import { runCli } from "../../src/cli/main.ts";
-import { createCleanEnv } from "../../src/cli/cli-process.fixture.ts";
+import { createTestEnvWithoutUserSettings } from "../../src/cli/cli-test-process.fixture.ts";
 import { root } from "./code-blocks.ts";
 
 /** Time limit for a command in milliseconds, far above the duration of any command in a page. */
@@ -78,7 +78,7 @@ export class Terminal {
     this.home = home;
     this.#cwd = home;
     this.#env = {
-      ...createCleanEnv(),
+      ...createTestEnvWithoutUserSettings(),
       PATH: `${join(home, ".bin")}:${dirname(process.execPath)}:${process.env["PATH"]}`,
       HOME: join(home, ".home"),
       PORT: port,

@@ -13,7 +13,7 @@ import {
 import { GrpcTransportFactory } from "@a2a-js/sdk/client/grpc";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { agent, data } from "../../src/adapters/index.ts";
-import { createSigningKeyPair, generateSigningKey, type JWK } from "../../src/keys/index.ts";
+import { importSigningKeyPair, generateSigningKey, type JWK } from "../../src/keys/index.ts";
 import { createServer, type Server } from "../../src/server/index.ts";
 import { createSdkClient } from "./sdk-client.ts";
 
@@ -70,7 +70,7 @@ describe.each(["JSONRPC", "HTTP+JSON", "GRPC"] as const)("the client of @a2a-js/
 
   beforeAll(async () => {
     const privateKey = await generateSigningKey();
-    ({ publicKey } = await createSigningKeyPair({ privateKey }));
+    ({ publicKey } = await importSigningKeyPair({ privateKey }));
     server = createServer(
       { careful: imageAgent, strict: extensionAgent },
       { store: "memory", cardSigning: { privateKey } },
@@ -88,7 +88,7 @@ describe.each(["JSONRPC", "HTTP+JSON", "GRPC"] as const)("the client of @a2a-js/
     });
     expect((await client.getAgentCard({}, verify)).name).toBe("careful");
     expect(question).toEqual([publicKey.kid]);
-    const stranger = await createSigningKeyPair({ privateKey: await generateSigningKey() });
+    const stranger = await importSigningKeyPair({ privateKey: await generateSigningKey() });
     vi.spyOn(console, "debug").mockImplementation(() => {});
     const distrust = verifyAgentCardSignature(() => Promise.resolve(stranger.publicKey as never));
     await expect(client.getAgentCard({}, distrust)).rejects.toThrow("No valid signatures");

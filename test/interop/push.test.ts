@@ -12,24 +12,24 @@ import { GrpcTransportFactory as GrpcTransportFactory03 } from "a2a-js-sdk-0.3/c
 import { describe, expect, it, onTestFinished } from "vitest";
 import { agent } from "../../src/adapters/index.ts";
 import { createServer } from "../../src/server/index.ts";
-import { WebhookReceiver } from "../../src/server/push/webhook-receiver.fixture.ts";
+import { TestWebhookReceiver } from "../../src/server/push/test-webhook-receiver.fixture.ts";
 import { createSdkClient } from "./sdk-client.ts";
 
 const echo = agent({ name: "echo", description: "Repeats" }, async function* ({ text }) {
   yield text;
 });
 
-async function startServer(): Promise<{ url: string; receiver: WebhookReceiver }> {
+async function startServer(): Promise<{ url: string; receiver: TestWebhookReceiver }> {
   const server = createServer({ echo }, { store: "memory", push: { allowPrivate: true } });
   onTestFinished(() => server.close());
-  const receiver = await new WebhookReceiver().listen();
+  const receiver = await new TestWebhookReceiver().listen();
   onTestFinished(() => receiver.close());
   const { url } = await server.listen({ grpc: true });
   return { url, receiver };
 }
 
 /** Returns the requests that a webhook received up to the end of the task. */
-async function waitForEnd(receiver: WebhookReceiver): Promise<Record<string, unknown>[]> {
+async function waitForEnd(receiver: TestWebhookReceiver): Promise<Record<string, unknown>[]> {
   await receiver.waitForRequests((posted) => posted.some(({ body }) => /completed/i.test(body)));
   return receiver.requests.map(({ json }) => json);
 }

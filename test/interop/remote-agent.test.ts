@@ -15,11 +15,11 @@ import type { Event } from "@google/adk";
 import express from "express";
 import { describe, expect, it, onTestFinished } from "vitest";
 import {
-  AdkConversation,
+  TestAdkConversation,
   listFinalEventTexts,
   joinPartialTexts,
   createTestRemoteAgent,
-} from "../../src/adk/remote/adk-conversation.fixture.ts";
+} from "../../src/adk/remote/test-adk-conversation.fixture.ts";
 import { publishToA2aJsEventBus } from "../../src/client/publish-to-a2a-js-event-bus.fixture.ts";
 import { connect, type ConnectOptions } from "../../src/client/index.ts";
 import type { Task, TaskState } from "../../src/protocol/index.ts";
@@ -126,7 +126,9 @@ describe.each<[string, ConnectOptions]>([
   ["0.3, REST", { binding: "HTTP+JSON", version: "0.3" }],
 ])("RemoteAgent and a server of the official SDK, %s", (_, how) => {
   it("chunks stream and are kept once, in one conversation", async () => {
-    const conversation = new AdkConversation(createTestRemoteAgent(await startServer(), { connect: how }));
+    const conversation = new TestAdkConversation(
+      createTestRemoteAgent(await startServer(), { connect: how }),
+    );
     const events = await conversation.sendUserMessage("count");
     expect(joinPartialTexts(events)).toBe("one two three");
     expect(listFinalEventTexts(events)).toEqual(["remote: one two three"]);
@@ -136,7 +138,9 @@ describe.each<[string, ConnectOptions]>([
   });
 
   it("a question is answered in its task without repeating earlier output [W24, J18]", async () => {
-    const conversation = new AdkConversation(createTestRemoteAgent(await startServer(), { connect: how }));
+    const conversation = new TestAdkConversation(
+      createTestRemoteAgent(await startServer(), { connect: how }),
+    );
     const question = await conversation.sendUserMessage("weather?");
     expect(listFinalEventTexts(question)).toEqual(["remote: Let me see. "]);
     const call = question.at(-1)?.content?.parts?.[0]?.functionCall;
@@ -147,7 +151,7 @@ describe.each<[string, ConnectOptions]>([
   });
 
   it("a failure is an error [J17]", async () => {
-    const events = await new AdkConversation(
+    const events = await new TestAdkConversation(
       createTestRemoteAgent(await startServer(), { connect: how }),
     ).sendUserMessage("fail");
     expect(events.at(-1)).toMatchObject({ errorCode: "A2A_TASK_FAILED", errorMessage: "no credit" });
@@ -156,13 +160,11 @@ describe.each<[string, ConnectOptions]>([
   it("an aborted run cancels the task [J20]", async () => {
     const url = await startServer();
     const abort = new AbortController();
-    const events = await new AdkConversation(createTestRemoteAgent(url, { connect: how })).sendUserMessage(
-      "work",
-      abort,
-      ({ partial }) => {
-        if (partial) abort.abort();
-      },
-    );
+    const events = await new TestAdkConversation(
+      createTestRemoteAgent(url, { connect: how }),
+    ).sendUserMessage("work", abort, ({ partial }) => {
+      if (partial) abort.abort();
+    });
     const [id] = collectIds(events, "a2a:task_id");
     const task = await (await connect(url)).tasks.get(id as string);
     expect(task.status.state).toBe("TASK_STATE_CANCELED");

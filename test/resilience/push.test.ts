@@ -1,5 +1,8 @@
 import { describe, expect, it, onTestFinished } from "vitest";
-import { WebhookReceiver, type ReceivedRequest } from "../../src/server/push/webhook-receiver.fixture.ts";
+import {
+  TestWebhookReceiver,
+  type ReceivedTestWebhookRequest,
+} from "../../src/server/push/test-webhook-receiver.fixture.ts";
 import type { StreamResponse } from "../../src/protocol/index.ts";
 import { fetchTask, STREAM_REQUESTS, createUserMessage } from "../http-bindings.ts";
 import { readSseStream } from "../raw-stream.ts";
@@ -9,13 +12,13 @@ const CHILD_SCRIPT = "push-child.ts";
 
 /** Starts a webhook, and a server that allows it, on a temporary file. */
 async function startWithWebhook(agent: string): Promise<{
-  receiver: WebhookReceiver;
+  receiver: TestWebhookReceiver;
   file: string;
   before: ServerChild;
   send: () => Promise<string>;
 }> {
   const file = await createTempFile();
-  const receiver = await new WebhookReceiver().listen();
+  const receiver = await new TestWebhookReceiver().listen();
   onTestFinished(() => receiver.close());
   const before = await startChild(CHILD_SCRIPT, file);
   const send = async (): Promise<string> => {
@@ -30,10 +33,10 @@ async function startWithWebhook(agent: string): Promise<{
   return { receiver, file, before, send };
 }
 
-const getSequenceNumber = ({ headers }: ReceivedRequest): number =>
+const getSequenceNumber = ({ headers }: ReceivedTestWebhookRequest): number =>
   Number(String(headers["x-a2a-notification-id"]).split(":").at(-1));
 
-function isTerminalUpdate({ json }: ReceivedRequest): boolean {
+function isTerminalUpdate({ json }: ReceivedTestWebhookRequest): boolean {
   return /"state":"TASK_STATE_(COMPLETED|FAILED)"/.test(JSON.stringify(json));
 }
 
@@ -47,7 +50,7 @@ async function readTaskLog(url: string, agent: string, taskId: string): Promise<
 }
 
 /** Returns the received requests without repetitions of an event. */
-function dropRepeats(posted: readonly ReceivedRequest[]): ReceivedRequest[] {
+function dropRepeats(posted: readonly ReceivedTestWebhookRequest[]): ReceivedTestWebhookRequest[] {
   return posted.filter(
     (one, at) => posted.findIndex((other) => getSequenceNumber(other) === getSequenceNumber(one)) === at,
   );

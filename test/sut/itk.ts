@@ -1,5 +1,5 @@
 import { setTimeout } from "node:timers/promises";
-import { connect, type ClientBinding, type A2AClient } from "../../src/client/index.ts";
+import { connect, type ClientBindingName, type A2AClient } from "../../src/client/index.ts";
 import { file, type Message, type StreamResponse } from "../../src/protocol/index.ts";
 import { findInstruction, type AgentCall, type Instruction } from "./itk-instruction.ts";
 import { createStatusEvent, type Scenario } from "./scenario.ts";
@@ -9,7 +9,7 @@ const FINISHED_MARKER = "task-finished";
 const HEARTBEATS = 5;
 const HEARTBEAT_MS = 2_000;
 
-const BINDINGS: Readonly<Record<string, ClientBinding>> = {
+const BINDINGS: Readonly<Record<string, ClientBindingName>> = {
   JSONRPC: "JSONRPC",
   REST: "HTTP+JSON",
   HTTP_JSON: "HTTP+JSON",

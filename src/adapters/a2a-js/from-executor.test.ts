@@ -13,7 +13,7 @@ import type { Run } from "../../engine/index.ts";
 import { data, text, getText, type Message, type StreamResponse, type Task } from "../../protocol/index.ts";
 import { bearer } from "../../server/auth/index.ts";
 import { createServer, type Server, type ServerOptions } from "../../server/index.ts";
-import { getTaskAnswerText, requireTask } from "../adapter.contract.ts";
+import { getArtifactTextWithoutReasoning, requireTask } from "../adapter.contract.ts";
 import { type ExecutorOptions, fromExecutor } from "./index.ts";
 
 const card = AgentCard.fromJSON({
@@ -212,7 +212,7 @@ describe("an AgentExecutor on the Colloquy engine", () => {
     const updates = events.filter((event) => !("task" in event));
     expect(updates.some((event) => "artifactUpdate" in event)).toBe(false);
     expect(updates.at(-1)).toMatchObject({ statusUpdate: { status: { state: "TASK_STATE_COMPLETED" } } });
-    expect(getTaskAnswerText(await remote.tasks.get(asked.id))).toBe("One.");
+    expect(getArtifactTextWithoutReasoning(await remote.tasks.get(asked.id))).toBe("One.");
   });
 
   it("emits a status at once, even if it only publishes the task", async () => {
@@ -325,7 +325,10 @@ describe("an AgentExecutor on the Colloquy engine", () => {
         publishToA2aJsEventBus(bus, createStatusUpdate(context, "COMPLETED"));
       };
     const task = await requireTask((await connectToExecutor(burst(5_000))).send("go"));
-    expect([task.status.state, getTaskAnswerText(task).length]).toEqual(["TASK_STATE_COMPLETED", 5_000]);
+    expect([task.status.state, getArtifactTextWithoutReasoning(task).length]).toEqual([
+      "TASK_STATE_COMPLETED",
+      5_000,
+    ]);
     await server?.close({ graceMs: 0 });
     const failed = await requireTask((await connectToExecutor(burst(20_000))).send("go"));
     expect(getText(failed.status.message?.parts ?? [])).toContain("more than 10000 events at once");

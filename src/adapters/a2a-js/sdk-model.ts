@@ -108,24 +108,24 @@ export function toAgentDescription(card: SdkCard): AgentDescription {
   } = SdkCard.toJSON(card) as AgentCard;
   return {
     ...description,
-    ...removeUnsupportedInputOutputModes("defaultInputModes", defaultInputModes),
-    ...removeUnsupportedInputOutputModes("defaultOutputModes", defaultOutputModes),
+    ...removeInvalidInputOutputModes("defaultInputModes", defaultInputModes),
+    ...removeInvalidInputOutputModes("defaultOutputModes", defaultOutputModes),
     skills: (skills ?? []).map(({ inputModes, outputModes, ...skill }) => ({
       ...skill,
-      ...removeUnsupportedInputOutputModes("inputModes", inputModes),
-      ...removeUnsupportedInputOutputModes("outputModes", outputModes),
+      ...removeInvalidInputOutputModes("inputModes", inputModes),
+      ...removeInvalidInputOutputModes("outputModes", outputModes),
     })),
   };
 }
 
 /** Older agent cards use these mode names instead of media types, and clients still understand them. */
-const LEGACY_INPUT_OUTPUT_MODES: ReadonlySet<string> = new Set(["*", "text", "data", "file"]);
+const ALLOWED_LEGACY_INPUT_OUTPUT_MODES: ReadonlySet<string> = new Set(["*", "text", "data", "file"]);
 
-function removeUnsupportedInputOutputModes<N extends string>(
+function removeInvalidInputOutputModes<N extends string>(
   name: N,
   modes: readonly string[] | undefined,
 ): { [M in N]?: string[] } {
   const currentTask =
-    modes?.filter((mode) => mode.includes("/") || LEGACY_INPUT_OUTPUT_MODES.has(mode)) ?? [];
+    modes?.filter((mode) => mode.includes("/") || ALLOWED_LEGACY_INPUT_OUTPUT_MODES.has(mode)) ?? [];
   return (currentTask.length > 0 ? { [name]: currentTask } : {}) as { [M in N]?: string[] };
 }

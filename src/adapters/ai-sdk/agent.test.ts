@@ -6,7 +6,7 @@ import { connect, type A2AClient } from "../../client/index.ts";
 import type { Agent } from "../../engine/index.ts";
 import { data, getText, type StreamResponse } from "../../protocol/index.ts";
 import { createServer, type Server } from "../../server/index.ts";
-import { getTaskAnswerText, defineAdapterContract, requireTask } from "../adapter.contract.ts";
+import { getArtifactTextWithoutReasoning, defineAdapterContract, requireTask } from "../adapter.contract.ts";
 import { type AiSdkOptions, fromAiSdk } from "./index.ts";
 import {
   createToolCall,
@@ -185,7 +185,7 @@ describe("an agent of the AI SDK", () => {
       ),
     );
     const task = await requireTask(remote.send("look"));
-    expect(getTaskAnswerText(task)).toBe("It did not work.");
+    expect(getArtifactTextWithoutReasoning(task)).toBe("It did not work.");
     expect(JSON.stringify(task)).toContain("tool-error");
     expect(JSON.stringify(task)).not.toContain("10.1.2.3");
   });
@@ -201,7 +201,7 @@ describe("an agent of the AI SDK", () => {
     expect(refunded).toEqual([]);
     const { approvalId } = (request as { data: { approvalId: string } }).data;
     const done = await requireTask(remote.send([data({ approvalId, approved: true })], { taskId: asked.id }));
-    expect([done.status.state, getTaskAnswerText(done), refunded]).toEqual([
+    expect([done.status.state, getArtifactTextWithoutReasoning(done), refunded]).toEqual([
       "TASK_STATE_COMPLETED",
       "Done.",
       [80],
@@ -218,7 +218,7 @@ describe("an agent of the AI SDK", () => {
     const asked = await requireTask(remote.send("Refund 80 euros"));
     const done = await requireTask(remote.send(words, { taskId: asked.id }));
     expect(refunded).toEqual(paid);
-    expect(getTaskAnswerText(done)).toContain(reported);
+    expect(getArtifactTextWithoutReasoning(done)).toContain(reported);
   });
 
   it("accepts no approval from another task, and denies approvals of a canceled task", async () => {
@@ -233,7 +233,7 @@ describe("an agent of the AI SDK", () => {
     const again = await requireTask(remote.send("ok", { contextId }));
     expect([again.status.state, refunded]).toEqual(["TASK_STATE_INPUT_REQUIRED", []]);
     const done = await requireTask(remote.send("ok", { taskId: again.id }));
-    expect([getTaskAnswerText(done), refunded]).toEqual(["Done.", [80]]);
+    expect([getArtifactTextWithoutReasoning(done), refunded]).toEqual(["Done.", [80]]);
   });
 
   it("accepts no approval that it has not requested", async () => {

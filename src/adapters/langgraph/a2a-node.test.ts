@@ -10,7 +10,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { connect, type A2AClient } from "../../client/index.ts";
 import type { Agent } from "../../engine/index.ts";
 import { createServer, type Server } from "../../server/index.ts";
-import { getTaskAnswerText, requireTask } from "../adapter.contract.ts";
+import { getArtifactTextWithoutReasoning, requireTask } from "../adapter.contract.ts";
 import { agent, data, inputRequired, status } from "../index.ts";
 import { a2aNode, fromLangGraph } from "./index.ts";
 
@@ -110,9 +110,9 @@ describe("an A2A agent as a LangGraph node", () => {
       message: { parts: [{ text: "Which city?" }] },
     });
     await remote.send("Seoul", { taskId: asked.id });
-    expect(getTaskAnswerText(await requireTask(remote.send("Monday", { taskId: asked.id })))).toBe(
-      "completed Monday: sunny.",
-    );
+    expect(
+      getArtifactTextWithoutReasoning(await requireTask(remote.send("Monday", { taskId: asked.id }))),
+    ).toBe("completed Monday: sunny.");
   });
 
   it("cancels its task when the run is aborted", async () => {

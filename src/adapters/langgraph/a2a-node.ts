@@ -44,7 +44,7 @@ export function a2aNode<S, U>(
   const client = new RemoteAgentClient(agent, connectOptions);
   const cachedAnswers = new LruCache<RemoteAgentAnswer>(MAX_CACHED_AGENT_ANSWERS);
   return async (state, config) => {
-    const nodeKey = findNodeKeyInThread(config);
+    const nodeKey = deriveNodeKeyFromThreadConfig(config);
     let input = toInput(state);
     let answer: RemoteAgentAnswer | undefined;
     // After a restart, the cache is empty, so earlier answers are read from the agent's task.
@@ -109,7 +109,7 @@ async function requestRemoteAgentAnswer(
  * Returns a key for the position of a node in its thread. The key is stable between runs. Returns `undefined`
  * if the graph has no checkpointer.
  */
-function findNodeKeyInThread({ configurable = {} }: NodeConfig): string | undefined {
+function deriveNodeKeyFromThreadConfig({ configurable = {} }: NodeConfig): string | undefined {
   const { thread_id, checkpoint_ns } = configurable;
   return typeof thread_id === "string" && typeof checkpoint_ns === "string"
     ? `${thread_id}\n${checkpoint_ns}`

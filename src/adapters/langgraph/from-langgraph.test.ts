@@ -22,7 +22,7 @@ import { type ArtifactEnding, data, text, type StreamResponse, type Task } from 
 import { bearer } from "../../server/auth/index.ts";
 import { createServer, type Server, type ServerOptions } from "../../server/index.ts";
 import { MemoryStore } from "../../stores/index.ts";
-import { getTaskAnswerText, defineAdapterContract, requireTask } from "../adapter.contract.ts";
+import { getArtifactTextWithoutReasoning, defineAdapterContract, requireTask } from "../adapter.contract.ts";
 import { fromLangGraph } from "./index.ts";
 
 const agentDescription = { name: "graph", description: "For tests", defaultInputModes: ["*/*"] };
@@ -201,7 +201,7 @@ describe("a LangGraph graph", () => {
     const task = await requireTask(
       (await connectToAgent(fromLangGraph(graph, agentDescription))).send("look"),
     );
-    expect(getTaskAnswerText(task)).toBe("Let me see.\n\nIt is blue.");
+    expect(getArtifactTextWithoutReasoning(task)).toBe("Let me see.\n\nIt is blue.");
     const shown = [...(task.history ?? []), task.status.message].flatMap((message) =>
       message?.role === "ROLE_AGENT" ? message.parts : [],
     );
@@ -223,7 +223,7 @@ describe("a LangGraph graph", () => {
     const remote = await connectToAgent(
       fromLangGraph(graph, { ...agentDescription, answerNodes: ["final"] }),
     );
-    expect(getTaskAnswerText(await requireTask(remote.send("write")))).toBe("The text.");
+    expect(getArtifactTextWithoutReasoning(await requireTask(remote.send("write")))).toBe("The text.");
   });
 
   it("continues with data, and with one answer to several questions", async () => {
@@ -244,13 +244,13 @@ describe("a LangGraph graph", () => {
     expect(parts).toMatchObject([{ data: { approve: "left" } }, { data: { approve: "right" } }]);
     const [leftId, rightId] = parts.map(({ metadata }) => metadata?.["interruptId"] as string);
     const each = data({ [leftId ?? ""]: "yes", [rightId ?? ""]: { no: 1 } });
-    expect(getTaskAnswerText(await requireTask(remote.send([each], { taskId: asked.id })))).toBe(
-      '["yes",{"no":1}]',
-    );
+    expect(
+      getArtifactTextWithoutReasoning(await requireTask(remote.send([each], { taskId: asked.id }))),
+    ).toBe('["yes",{"no":1}]');
     const again = await requireTask(remote.send("go"));
-    expect(getTaskAnswerText(await requireTask(remote.send([data(true)], { taskId: again.id })))).toBe(
-      "[true,true]",
-    );
+    expect(
+      getArtifactTextWithoutReasoning(await requireTask(remote.send([data(true)], { taskId: again.id }))),
+    ).toBe("[true,true]");
   });
 
   it("keeps its question when a new task arrives in the same conversation", async () => {
@@ -267,9 +267,9 @@ describe("a LangGraph graph", () => {
       state: "TASK_STATE_FAILED",
       message: { parts: [{ text: expect.stringContaining(asked.id) as string }] },
     });
-    expect(getTaskAnswerText(await requireTask(remote.send("Seoul", { taskId: asked.id })))).toBe(
-      "Sunny in Seoul",
-    );
+    expect(
+      getArtifactTextWithoutReasoning(await requireTask(remote.send("Seoul", { taskId: asked.id }))),
+    ).toBe("Sunny in Seoul");
     // A canceled task does not block the conversation.
     const third = await requireTask(remote.send("Weather?", { contextId: asked.contextId }));
     await remote.tasks.cancel(third.id);
@@ -297,7 +297,7 @@ describe("a LangGraph graph", () => {
     const contextId = "the-same";
     await ada?.send("my secret", { contextId });
     const answer = await requireTask((bob as A2AClient).send("hi", { contextId }));
-    expect(getTaskAnswerText(answer)).toBe("hi");
+    expect(getArtifactTextWithoutReasoning(answer)).toBe("hi");
     expect(new Set(threads).size).toBe(2);
   });
 
@@ -354,7 +354,7 @@ describe("a LangGraph graph", () => {
       );
       const after = await collect(remote.tasks.subscribe(task.id));
       expect((after as { task: Task }).task.artifacts).toHaveLength(1);
-      return { told: reported, answer: getTaskAnswerText((after as { task: Task }).task) };
+      return { told: reported, answer: getArtifactTextWithoutReasoning((after as { task: Task }).task) };
     }
 
     it("continues after the last completed node with `resume` [E9]", async () => {

@@ -11,7 +11,7 @@ import { agent, type Turn } from "../generator-agent.ts";
 import { chunk, type PartOrText, failed, inputRequired, type AgentYield, status } from "../agent-yield.ts";
 import { createUniqueArtifactId } from "../agent-event-iterator.ts";
 import { toJsonValue } from "../to-json-value.ts";
-import { decodeLangChainMessage, type LangChainMessage, toHumanMessage } from "./langchain-message.ts";
+import { parseLangChainMessage, type LangChainMessage, toHumanMessage } from "./langchain-message.ts";
 
 /**
  * The methods of a compiled LangGraph graph that the adapter calls. The type `S` is the state of the graph.
@@ -290,7 +290,7 @@ class GraphEventConverter {
 
   *#convertMessage(value: unknown): Generator<AgentYield, void, undefined> {
     const [rawMessage, messageMetadata] = Array.isArray(value) ? (value as unknown[]) : [];
-    const message = decodeLangChainMessage(rawMessage);
+    const message = parseLangChainMessage(rawMessage);
     if (message?.type !== "ai") return;
     this.#addUsage(message);
     const { answerNodes, showReasoning } = this.#options;
@@ -313,7 +313,7 @@ class GraphEventConverter {
     for (const update of Object.values(updates)) {
       const messages = isObject(update) ? update["messages"] : undefined;
       for (const rawMessage of Array.isArray(messages) ? (messages as unknown[]) : [messages]) {
-        const message = decodeLangChainMessage(rawMessage);
+        const message = parseLangChainMessage(rawMessage);
         if (message) yield* toToolCallStatusUpdates(message, rawMessage);
       }
     }

@@ -21,7 +21,7 @@ const LANGCHAIN_USAGE_KEYS = {
 };
 
 /** Decodes a LangChain message, or returns `undefined` if the value is not a LangChain message. */
-export function decodeLangChainMessage(value: unknown): LangChainMessage | undefined {
+export function parseLangChainMessage(value: unknown): LangChainMessage | undefined {
   if (!isObject(value) || typeof value["type"] !== "string" || !("content" in value)) return undefined;
   const { id, type, content, tool_calls, tool_call_id, name, status, usage_metadata } = value;
   const blocks =

@@ -4,7 +4,7 @@ import { connect, type A2AClient } from "../../client/index.ts";
 import type { Agent } from "../../engine/index.ts";
 import { data } from "../../protocol/index.ts";
 import { createServer, type Server } from "../../server/index.ts";
-import { getTaskAnswerText, defineAdapterContract, requireTask } from "../adapter.contract.ts";
+import { getArtifactTextWithoutReasoning, defineAdapterContract, requireTask } from "../adapter.contract.ts";
 import { type ScriptedEndpointExchange, startScriptedEndpoint } from "./scripted-endpoint.fixture.ts";
 import { fromOpenAi, type OpenAiOptions } from "./index.ts";
 
@@ -166,9 +166,9 @@ describe("an OpenAI-compatible endpoint", () => {
       const message = { role: "assistant", content: "All at once." };
       response.end(JSON.stringify({ choices: [{ message, finish_reason: "stop" }] }));
     });
-    expect(getTaskAnswerText(await requireTask((await connectToAgent(served)).send("hi")))).toBe(
-      "All at once.",
-    );
+    expect(
+      getArtifactTextWithoutReasoning(await requireTask((await connectToAgent(served)).send("hi"))),
+    ).toBe("All at once.");
   });
 
   it.each([
@@ -187,7 +187,9 @@ describe("an OpenAI-compatible endpoint", () => {
       },
       { maxRetries: 2 },
     );
-    expect(getTaskAnswerText(await requireTask((await connectToAgent(served)).send("hi")))).toBe("At last.");
+    expect(
+      getArtifactTextWithoutReasoning(await requireTask((await connectToAgent(served)).send("hi"))),
+    ).toBe("At last.");
     expect(asked).toBe(3);
   });
 
@@ -214,7 +216,11 @@ describe("an OpenAI-compatible endpoint", () => {
       { maxRetries: 5 },
     );
     const half = await requireTask((await connectToAgent(cut)).send("hi"));
-    expect([half.status.state, getTaskAnswerText(half), asked]).toEqual(["TASK_STATE_FAILED", "So f", 2]);
+    expect([half.status.state, getArtifactTextWithoutReasoning(half), asked]).toEqual([
+      "TASK_STATE_FAILED",
+      "So f",
+      2,
+    ]);
     expect(seen).toEqual([expect.stringContaining("ended its stream before the answer was complete")]);
   });
 

@@ -6,7 +6,7 @@ import { toJsonSchema } from "./json-schema.ts";
 import { encodeProviderMetadata, toAiSdkMessages } from "./ai-sdk-messages.ts";
 
 /** An AI SDK model, or a function that loads the model on the first request. */
-type AiSdkModelSource = LanguageModel | (() => Promise<LanguageModel>);
+type AiSdkModelOrLoader = LanguageModel | (() => Promise<LanguageModel>);
 
 /**
  * ADK model that uses any language model of the AI SDK (`ai` and its provider packages). The model supports
@@ -16,7 +16,7 @@ type AiSdkModelSource = LanguageModel | (() => Promise<LanguageModel>);
 export class AiSdkLlm extends BaseLlm {
   readonly #loadModel: () => Promise<LanguageModel>;
 
-  constructor(source: AiSdkModelSource, name?: string) {
+  constructor(source: AiSdkModelOrLoader, name?: string) {
     super({ model: name ?? getModelName(source) });
     this.#loadModel = typeof source === "function" ? source : () => Promise.resolve(source);
   }
@@ -245,7 +245,7 @@ function toGenaiError(error: unknown): Error {
   return new Error(JSON.stringify({ error: { code, message: cause.message } }), { cause: error });
 }
 
-function getModelName(source: AiSdkModelSource): string {
+function getModelName(source: AiSdkModelOrLoader): string {
   if (typeof source === "string") return source;
   return "modelId" in source && typeof source.modelId === "string" ? source.modelId : "ai-sdk";
 }

@@ -6,7 +6,7 @@ import { MockLanguageModelV4 } from "ai/test";
 import { afterAll, beforeAll, describe, expect, expectTypeOf, it } from "vitest";
 import { createPlanner, type RoleModel } from "../../roles/index.ts";
 import { parseAction } from "../../roles/index.ts";
-import { runRole } from "../../roles/fake-task-context.fixture.ts";
+import { runRoleInFakeTaskContext } from "../../roles/fake-task-context.fixture.ts";
 import { AiSdkLlm, createModel, toRoleModel, type RoleModelRequest, ScriptedLlm } from "./index.ts";
 
 type GenerateResult = Awaited<ReturnType<MockLanguageModelV4["doGenerate"]>>;
@@ -183,7 +183,7 @@ describe("an ADK model for roles", () => {
       '{"action":"call_solver","subtask":"1 + 1"}',
       '{"action":"final_answer","answer":"2"}',
     ]);
-    const { reply } = await runRole(createPlanner(), {
+    const { reply } = await runRoleInFakeTaskContext(createPlanner(), {
       task: "1 + 1?",
       model: toRoleModel(llm, { evidenceKind: "simulated" }),
       delegates: { solver: () => ({ result: "2", status: "success" }) },

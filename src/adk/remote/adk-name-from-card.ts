@@ -4,13 +4,13 @@ import type { AgentCard } from "../../protocol/index.ts";
  * Maximum length of a description from an agent card, in UTF-16 code units. The length is limited because
  * the peer writes its agent card, and the description becomes part of model instructions.
  */
-const MAX_DESCRIPTION_LENGTH = 1_000;
+const MAX_CARD_DESCRIPTION_LENGTH = 1_000;
 
 /** Returns the description of an agent card as one line of limited length. */
 export function toAdkDescription({ description }: Pick<AgentCard, "description">): string {
   const line = description.replaceAll(/\s+/g, " ").trim();
   // Does not split a surrogate pair.
-  return line.slice(0, MAX_DESCRIPTION_LENGTH).replace(/[\uD800-\uDBFF]$/, "");
+  return line.slice(0, MAX_CARD_DESCRIPTION_LENGTH).replace(/[\uD800-\uDBFF]$/, "");
 }
 
 /**

@@ -1,6 +1,10 @@
 import type * as Adk from "@google/adk";
 import type { AdkEvent, AdkFunctionCall } from "../adk-structural-types.ts";
-import { isPeerOutputEvent, PEER_TASK_STATE_KEY, getCustomMetadataText } from "./event-custom-metadata.ts";
+import {
+  isPeerOutputEvent,
+  PEER_TASK_STATE_METADATA_KEY,
+  getCustomMetadataText,
+} from "./event-custom-metadata.ts";
 import { listRemoteAgentTools } from "./cancel-remote-tasks-of-canceled-task.ts";
 import { PLACEHOLDER_CALLS_BY_TASK_STATE } from "../to-session-event.ts";
 
@@ -92,7 +96,7 @@ async function loadPendingPeerCalls(
   const session = await sessionService?.getSession({ appName: agentName, userId, sessionId: id });
   const events: readonly AdkEvent[] = (session?.events as readonly object[] | undefined) ?? [];
   const last = events.findLast((event) => isPeerOutputEvent(agentName, event));
-  if (!last || getCustomMetadataText(PEER_TASK_STATE_KEY, last) === undefined) return [];
+  if (!last || getCustomMetadataText(PEER_TASK_STATE_METADATA_KEY, last) === undefined) return [];
   const calls = last.content?.parts?.flatMap(({ functionCall }) => functionCall ?? []) ?? [];
   return calls.filter(
     ({ id: callId = "", name }) =>

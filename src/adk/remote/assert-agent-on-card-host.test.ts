@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { AdkConversation, createTestRemoteAgent } from "./adk-conversation.fixture.ts";
+import { TestAdkConversation, createTestRemoteAgent } from "./test-adk-conversation.fixture.ts";
 import { assertAgentOnCardHost } from "./assert-agent-on-card-host.ts";
 
 const createConnection = (cardUrl: string, url: string): Parameters<typeof assertAgentOnCardHost>[0] => ({
@@ -61,7 +61,7 @@ describe("user credentials and agent cards", () => {
         },
       },
     });
-    const events = await new AdkConversation(agent).sendUserMessage("hello");
+    const events = await new TestAdkConversation(agent).sendUserMessage("hello");
     return { error: events.at(-1)?.errorMessage, authorizations };
   }
 

@@ -1,7 +1,11 @@
 import type { Task } from "../../protocol/index.ts";
 import { type AgentToolLike, isAgentTool } from "../is-agent-tool.ts";
 import type { AdkEvent, AdkRunner, SessionKey } from "../adk-structural-types.ts";
-import { LOCAL_TASK_ID_KEY, TASK_ID_KEY, getCustomMetadataText } from "./event-custom-metadata.ts";
+import {
+  LOCAL_TASK_ID_METADATA_KEY,
+  PEER_TASK_ID_METADATA_KEY,
+  getCustomMetadataText,
+} from "./event-custom-metadata.ts";
 
 /** Members of an ADK session that are needed to find pending remote tasks. */
 interface SessionLike {
@@ -44,9 +48,9 @@ function findPendingRemoteTasks(
   const pending = new Map<string, RemoteAgentProxy>();
   for (const event of events) {
     const proxy = proxies.get(event.author ?? "");
-    const taskId = getCustomMetadataText(TASK_ID_KEY, event);
+    const taskId = getCustomMetadataText(PEER_TASK_ID_METADATA_KEY, event);
     if (!proxy || taskId === undefined) continue;
-    if (getCustomMetadataText(LOCAL_TASK_ID_KEY, event) === localTaskId) pending.set(taskId, proxy);
+    if (getCustomMetadataText(LOCAL_TASK_ID_METADATA_KEY, event) === localTaskId) pending.set(taskId, proxy);
     else pending.delete(taskId);
   }
   return pending;

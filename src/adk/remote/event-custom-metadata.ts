@@ -3,19 +3,19 @@ import { isReservedCallName } from "../reserved-calls.ts";
 import type { AdkEvent } from "../adk-structural-types.ts";
 
 /** Custom metadata keys under which a session event stores the peer's ids. */
-export const TASK_ID_KEY: "a2a:task_id" = addA2aPrefixToCustomMetadataKey("task_id");
-export const CONTEXT_ID_KEY: "a2a:context_id" = addA2aPrefixToCustomMetadataKey("context_id");
+export const PEER_TASK_ID_METADATA_KEY: "a2a:task_id" = addA2aPrefixToCustomMetadataKey("task_id");
+export const PEER_CONTEXT_ID_METADATA_KEY: "a2a:context_id" = addA2aPrefixToCustomMetadataKey("context_id");
 /**
  * Metadata key for the message id of an answer without a task. An answer without a task may also have no
  * context id.
  */
-export const MESSAGE_ID_KEY: "a2a:message_id" = addA2aPrefixToCustomMetadataKey("message_id");
+export const PEER_MESSAGE_ID_METADATA_KEY: "a2a:message_id" = addA2aPrefixToCustomMetadataKey("message_id");
 /** Metadata key for the interrupted state of the peer's task. */
-export const PEER_TASK_STATE_KEY: "a2a:state" = addA2aPrefixToCustomMetadataKey("state");
+export const PEER_TASK_STATE_METADATA_KEY: "a2a:state" = addA2aPrefixToCustomMetadataKey("state");
 /** Metadata key for the id of the local task that needs the result of the peer's task. */
-export const LOCAL_TASK_ID_KEY: "a2a:for_task" = addA2aPrefixToCustomMetadataKey("for_task");
+export const LOCAL_TASK_ID_METADATA_KEY: "a2a:for_task" = addA2aPrefixToCustomMetadataKey("for_task");
 /** Metadata key for the ids of the complete artifacts in an event. */
-export const ARTIFACT_IDS_KEY: "a2a:artifact_ids" = addA2aPrefixToCustomMetadataKey("artifact_ids");
+export const ARTIFACT_IDS_METADATA_KEY: "a2a:artifact_ids" = addA2aPrefixToCustomMetadataKey("artifact_ids");
 
 /** Sets a custom metadata value unless the value is empty. */
 export function setCustomMetadata(
@@ -56,9 +56,11 @@ export function copyPeerMetadata<Event extends AdkEvent>(from: AdkEvent, replace
 /** Returns the ids of the task artifacts that the session already contains. */
 export function listKnownArtifactIds(events: readonly AdkEvent[], taskId: string | undefined): string[] {
   if (taskId === undefined) return [];
-  const taskEvents = events.filter((event) => getCustomMetadataText(TASK_ID_KEY, event) === taskId);
+  const taskEvents = events.filter(
+    (event) => getCustomMetadataText(PEER_TASK_ID_METADATA_KEY, event) === taskId,
+  );
   return taskEvents.flatMap(({ customMetadata }) => {
-    const ids = customMetadata?.[ARTIFACT_IDS_KEY];
+    const ids = customMetadata?.[ARTIFACT_IDS_METADATA_KEY];
     return Array.isArray(ids) ? ids.filter((id) => typeof id === "string") : [];
   });
 }

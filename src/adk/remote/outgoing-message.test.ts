@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Part } from "../../protocol/index.ts";
 import type { AdkEvent, GenaiPart } from "../adk-structural-types.ts";
-import { type OutgoingMessage, toOutgoingMessages } from "./outgoing-message.ts";
+import { type OutgoingMessage, sessionEventsToOutgoingMessages } from "./outgoing-message.ts";
 
 const createAuthoredEvent = (author: string, ...parts: (string | GenaiPart)[]): AdkEvent => ({
   author,
@@ -12,7 +12,7 @@ const withTaskId = (taskId: string, contextId: string, event: AdkEvent): AdkEven
   customMetadata: { "a2a:task_id": taskId, "a2a:context_id": contextId },
 });
 const buildFirstMessage = (...events: AdkEvent[]): OutgoingMessage =>
-  toOutgoingMessages(events, { name: "a2a" })[0];
+  sessionEventsToOutgoingMessages(events, { name: "a2a" })[0];
 const listTexts = (parts: readonly Part[]): unknown[] =>
   parts.map((part) => ("text" in part ? part.text : part));
 
@@ -169,7 +169,7 @@ describe("the messages of a session for a remote agent", () => {
       createResponsePart("call-2", { ok: 2 }),
       createResponsePart("call-1", { ok: 1 }),
     );
-    const all = toOutgoingMessages([asking, second, answers], { name: "a2a" });
+    const all = sessionEventsToOutgoingMessages([asking, second, answers], { name: "a2a" });
     expect(all.map(({ taskId, parts }) => [taskId, parts.length])).toEqual([
       ["task-2", 2],
       ["task-1", 1],
@@ -245,7 +245,9 @@ describe("the messages of a session for a remote agent", () => {
     const toA2aPart = ({ text }: GenaiPart): Part | undefined =>
       text ? { text: text.toUpperCase() } : undefined;
     const events = [createAuthoredEvent("user", "hi", { inlineData: { data: "", mimeType: "image/png" } })];
-    expect(toOutgoingMessages(events, { name: "a2a", toA2aPart })).toEqual([{ parts: [{ text: "HI" }] }]);
+    expect(sessionEventsToOutgoingMessages(events, { name: "a2a", toA2aPart })).toEqual([
+      { parts: [{ text: "HI" }] },
+    ]);
   });
 
   it("contain answers to other agents' calls as text, except credentials", () => {
@@ -312,11 +314,8 @@ describe("the messages of a session for a remote agent", () => {
       ...createAuthoredEvent("x", branch),
       branch,
     }));
-    expect(listTexts(toOutgoingMessages(events, { name: "a2a", branch: "p.a" })[0].parts)).toEqual([
-      "For context:",
-      "[x] said: p.a",
-      "For context:",
-      "[x] said: p",
-    ]);
+    expect(
+      listTexts(sessionEventsToOutgoingMessages(events, { name: "a2a", branch: "p.a" })[0].parts),
+    ).toEqual(["For context:", "[x] said: p.a", "For context:", "[x] said: p"]);
   });
 });

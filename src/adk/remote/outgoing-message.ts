@@ -10,10 +10,10 @@ import type {
 } from "../adk-structural-types.ts";
 import { renderFunctionResponseAsText, renderEventAsContextParts } from "./render-event-as-context-parts.ts";
 import {
-  CONTEXT_ID_KEY,
+  PEER_CONTEXT_ID_METADATA_KEY,
   isPeerOutputEvent,
-  PEER_TASK_STATE_KEY,
-  TASK_ID_KEY,
+  PEER_TASK_STATE_METADATA_KEY,
+  PEER_TASK_ID_METADATA_KEY,
   getCustomMetadataText,
 } from "./event-custom-metadata.ts";
 
@@ -52,7 +52,7 @@ interface OutgoingPartWithRecipient {
  * message is the answer. Events of other agents are sent to the peer as context. The result contains
  * several messages only if the user has answered several tasks.
  */
-export function toOutgoingMessages(
+export function sessionEventsToOutgoingMessages(
   events: readonly AdkEvent[],
   options: OutgoingMessageOptions,
 ): [OutgoingMessage, ...OutgoingMessage[]] {
@@ -67,7 +67,7 @@ export function toOutgoingMessages(
 
   const recipients = new Map(
     outgoing.flatMap(({ recipient }) =>
-      recipient ? [[getCustomMetadataText(TASK_ID_KEY, recipient), recipient]] : [],
+      recipient ? [[getCustomMetadataText(PEER_TASK_ID_METADATA_KEY, recipient), recipient]] : [],
     ),
   );
   const [
@@ -76,12 +76,14 @@ export function toOutgoingMessages(
   ] = recipients.values();
   const listPartsFor = (target: AdkEvent | undefined): Part[] =>
     outgoing.flatMap(({ part, recipient = first }) => (isSameTask(recipient, target) ? [part] : []));
-  const contextEvent = own.findLast((event) => getCustomMetadataText(CONTEXT_ID_KEY, event) !== undefined);
+  const contextEvent = own.findLast(
+    (event) => getCustomMetadataText(PEER_CONTEXT_ID_METADATA_KEY, event) !== undefined,
+  );
   const createMessage = (recipient: AdkEvent | undefined): OutgoingMessage => {
-    const taskId = recipient && getCustomMetadataText(TASK_ID_KEY, recipient);
+    const taskId = recipient && getCustomMetadataText(PEER_TASK_ID_METADATA_KEY, recipient);
     const contextId =
-      getCustomMetadataText(CONTEXT_ID_KEY, recipient ?? {}) ??
-      getCustomMetadataText(CONTEXT_ID_KEY, contextEvent ?? {});
+      getCustomMetadataText(PEER_CONTEXT_ID_METADATA_KEY, recipient ?? {}) ??
+      getCustomMetadataText(PEER_CONTEXT_ID_METADATA_KEY, contextEvent ?? {});
     return { parts: listPartsFor(recipient), ...(contextId && { contextId }), ...(taskId && { taskId }) };
   };
   return [createMessage(first), ...others.map(createMessage)];
@@ -98,10 +100,10 @@ function findUndeliveredAnswers(
   const answeredTaskIds = new Set<string | undefined>();
   const undelivered: AdkEvent[] = [];
   for (const event of before.toReversed()) {
-    if (event.author !== "user") answeredTaskIds.add(getCustomMetadataText(TASK_ID_KEY, event));
+    if (event.author !== "user") answeredTaskIds.add(getCustomMetadataText(PEER_TASK_ID_METADATA_KEY, event));
     const parts = event.content?.parts?.filter(({ functionResponse }) => {
       const call = event.author === "user" ? calls.get(functionResponse?.id ?? "") : undefined;
-      return call && !answeredTaskIds.has(getCustomMetadataText(TASK_ID_KEY, call.event));
+      return call && !answeredTaskIds.has(getCustomMetadataText(PEER_TASK_ID_METADATA_KEY, call.event));
     });
     if (parts?.length) undelivered.unshift({ ...event, content: { parts } });
   }
@@ -153,7 +155,7 @@ function placeholderResponseToPart({ response = {} }: AdkFunctionResponse): Part
 function collectAnswerableCalls(own: readonly AdkEvent[]): Map<string, SessionFunctionCall> {
   const calls = new Map<string, SessionFunctionCall>();
   for (const event of own) {
-    if (getCustomMetadataText(TASK_ID_KEY, event) === undefined) continue;
+    if (getCustomMetadataText(PEER_TASK_ID_METADATA_KEY, event) === undefined) continue;
     for (const call of extractEventFunctionCalls(event)) if (call.id) calls.set(call.id, { event, call });
   }
   return calls;
@@ -178,7 +180,8 @@ function isAwaitingTextAnswer(
   const last = own.at(-1);
   const isWaiting =
     last &&
-    (getCustomMetadataText(PEER_TASK_STATE_KEY, last) !== undefined || last.longRunningToolIds?.length);
+    (getCustomMetadataText(PEER_TASK_STATE_METADATA_KEY, last) !== undefined ||
+      last.longRunningToolIds?.length);
   if (!isWaiting) return false;
   const ids = own.flatMap((event) => (isSameTask(event, last) ? (event.longRunningToolIds ?? []) : []));
   const answered = new Set(
@@ -199,7 +202,10 @@ function isSameTask(one: AdkEvent | undefined, other: AdkEvent | undefined): boo
   return (
     one === other ||
     Boolean(
-      one && other && getCustomMetadataText(TASK_ID_KEY, one) === getCustomMetadataText(TASK_ID_KEY, other),
+      one &&
+      other &&
+      getCustomMetadataText(PEER_TASK_ID_METADATA_KEY, one) ===
+        getCustomMetadataText(PEER_TASK_ID_METADATA_KEY, other),
     )
   );
 }

@@ -6,12 +6,12 @@ import { connect } from "../../client/index.ts";
 import { bearer } from "../../server/auth/index.ts";
 import { adkAgent } from "../adk-agent.ts";
 import {
-  AdkConversation,
+  TestAdkConversation,
   createScriptedLlmAgent,
   createTestRemoteAgent,
   listFinalEventTexts,
-  serveAgent,
-} from "./adk-conversation.fixture.ts";
+  serveAgentForTest,
+} from "./test-adk-conversation.fixture.ts";
 
 /**
  * A real token endpoint that exchanges the code `good` for an access token. ADK accepts no token endpoint on
@@ -61,7 +61,7 @@ function servePeer(token = "T0KEN"): Promise<string> {
   const authenticate = bearer({
     verifyToken: (given) => (given === token ? { tenant: "", principal: "ada" } : undefined),
   });
-  return serveAgent(adkAgent(createScriptedLlmAgent("far", ({ text }) => `You said ${text}.`)), {
+  return serveAgentForTest(adkAgent(createScriptedLlmAgent("far", ({ text }) => `You said ${text}.`)), {
     authenticate,
   });
 }
@@ -89,7 +89,7 @@ describe("a remote agent with OAuth", () => {
     const { url: tokenUrl, bodies } = await startTokenEndpoint();
     const sessionService = new InMemorySessionService();
     const agent = createTestRemoteAgent(await servePeer(), { auth: createAuthConfig(tokenUrl) });
-    const conversation = new AdkConversation(agent, { sessionService });
+    const conversation = new TestAdkConversation(agent, { sessionService });
 
     const asked = await conversation.sendUserMessage("hello");
     const { id, args } = findRequest(asked);
@@ -115,7 +115,7 @@ describe("a remote agent with OAuth", () => {
   it("asks again if the answer has another state, and after the peer rejects the token", async () => {
     const { url: tokenUrl } = await startTokenEndpoint();
     const agent = createTestRemoteAgent(await servePeer("OTHER"), { auth: createAuthConfig(tokenUrl) });
-    const conversation = new AdkConversation(agent);
+    const conversation = new TestAdkConversation(agent);
     const first = findRequest(await conversation.sendUserMessage("hello"));
     const { authConfig } = first.args as unknown as CredentialRequestArgs;
     const forged = createAnswer(first.id, authConfig, "https://app.test/back?code=good&state=forged");
@@ -139,14 +139,14 @@ describe("a remote agent with OAuth", () => {
       },
       credentialKey: "peer",
     };
-    const conversation = new AdkConversation(createTestRemoteAgent(await servePeer(), { auth }));
+    const conversation = new TestAdkConversation(createTestRemoteAgent(await servePeer(), { auth }));
     expect(listFinalEventTexts(await conversation.sendUserMessage("hi"))).toEqual(["remote: You said hi."]);
   });
 
   it("makes a served task wait with AUTH_REQUIRED, and the caller's answer continues the task", async () => {
     const { url: tokenUrl } = await startTokenEndpoint();
     const remote = createTestRemoteAgent(await servePeer(), { auth: createAuthConfig(tokenUrl) });
-    const client = await connect(await serveAgent(adkAgent(remote)));
+    const client = await connect(await serveAgentForTest(adkAgent(remote)));
     const asked = await client.send("hello", { configuration: { returnImmediately: false } });
     if (!("task" in asked)) throw new Error("no task");
     expect(asked.task.status.state).toBe("TASK_STATE_AUTH_REQUIRED");

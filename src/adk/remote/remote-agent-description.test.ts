@@ -3,7 +3,11 @@ import { describe, expect, it } from "vitest";
 import { connect } from "../../client/index.ts";
 import type { Agent } from "../../engine/index.ts";
 import { ScriptedLlm } from "../models/index.ts";
-import { AdkConversation, createTestRemoteAgent, serveAgent } from "./adk-conversation.fixture.ts";
+import {
+  TestAdkConversation,
+  createTestRemoteAgent,
+  serveAgentForTest,
+} from "./test-adk-conversation.fixture.ts";
 import { RemoteAgent } from "./remote-agent.ts";
 
 const createFarAgent = (name: string, description: string): Agent => ({
@@ -25,30 +29,33 @@ function createTransferringAgent(subAgent: RemoteAgent): { agent: LlmAgent; requ
 
 describe("the description of a remote agent", () => {
   it("comes from the card, for models that may transfer to the agent or call it", async () => {
-    const url = await serveAgent(createFarAgent("Weather (world)", "Knows the\nweather."));
+    const url = await serveAgentForTest(createFarAgent("Weather (world)", "Knows the\nweather."));
     const weather = await RemoteAgent.connect(url);
     expect([weather.name, weather.description]).toEqual(["Weather_world_", "Knows the weather."]);
     expect(new AgentTool({ agent: weather }).description).toBe("Knows the weather.");
     const { agent, requests } = createTransferringAgent(weather);
-    await new AdkConversation(agent).sendUserMessage("hi");
+    await new TestAdkConversation(agent).sendUserMessage("hi");
     expect(requests[0]).toContain("Agent name: Weather_world_\\nAgent description: Knows the weather.");
   });
 
   it("comes from the options if they define one", async () => {
-    const url = await serveAgent(createFarAgent("weather", "Knows the weather."));
+    const url = await serveAgentForTest(createFarAgent("weather", "Knows the weather."));
     const named = await RemoteAgent.connect(url, { name: "sky", description: "Looks up." });
     expect([named.name, named.description]).toEqual(["sky", "Looks up."]);
-    await new AdkConversation(named).sendUserMessage("hi");
+    await new TestAdkConversation(named).sendUserMessage("hi");
     expect(named.description).toBe("Looks up.");
   });
 
   it("is set in the first run if the agent was created by URL", async () => {
-    const unnamed = createTestRemoteAgent(await serveAgent(createFarAgent("weather", "Knows the weather.")), {
-      description: "",
-    });
+    const unnamed = createTestRemoteAgent(
+      await serveAgentForTest(createFarAgent("weather", "Knows the weather.")),
+      {
+        description: "",
+      },
+    );
     expect(unnamed.description).toBe("");
     const { agent, requests } = createTransferringAgent(unnamed);
-    const conversation = new AdkConversation(agent);
+    const conversation = new TestAdkConversation(agent);
     await conversation.sendUserMessage("weather?");
     expect(unnamed.description).toBe("Knows the weather.");
     await conversation.sendUserMessage("hi");
@@ -56,7 +63,7 @@ describe("the description of a remote agent", () => {
   });
 
   it("is set immediately if the agent was created from a connection", async () => {
-    const url = await serveAgent(createFarAgent("weather", "Knows the weather."));
+    const url = await serveAgentForTest(createFarAgent("weather", "Knows the weather."));
     expect(createTestRemoteAgent(await connect(url), { description: "" }).description).toBe(
       "Knows the weather.",
     );
@@ -64,11 +71,13 @@ describe("the description of a remote agent", () => {
 
   it("is one line of bounded length, and the name is valid in ADK", async () => {
     const long = await RemoteAgent.connect(
-      await serveAgent(createFarAgent("2 über-agents 🦉", `x${"🦉".repeat(5_000)}`)),
+      await serveAgentForTest(createFarAgent("2 über-agents 🦉", `x${"🦉".repeat(5_000)}`)),
     );
     expect(long.name).toBe("_2_über-agents_");
     expect(long.description).toBe(`x${"🦉".repeat(499)}`);
-    expect((await RemoteAgent.connect(await serveAgent(createFarAgent("user", "u")))).name).toBe("user_");
+    expect((await RemoteAgent.connect(await serveAgentForTest(createFarAgent("user", "u")))).name).toBe(
+      "user_",
+    );
   });
 
   it("cannot be fetched from an unreachable agent, which is an error", async () => {

@@ -11,14 +11,14 @@ import { adkAgent } from "../adk-agent.ts";
 import { SqliteSessionService } from "../sessions/sqlite-session-service.ts";
 import { toA2a } from "../to-a2a.ts";
 import {
-  AdkConversation,
+  TestAdkConversation,
   listFinalEventTexts,
   createScriptedLlmAgent,
-  startServer,
-  createPeerAgent,
+  startServerForTest,
+  createTestPeerAgent,
   createTestRemoteAgent,
-  serveAgent,
-} from "./adk-conversation.fixture.ts";
+  serveAgentForTest,
+} from "./test-adk-conversation.fixture.ts";
 
 /** Returns an agent that asks a text question and reports the task in which it was asked. */
 function createAskingAgent(
@@ -26,7 +26,7 @@ function createAskingAgent(
   state: "TASK_STATE_INPUT_REQUIRED" | "TASK_STATE_AUTH_REQUIRED" = "TASK_STATE_INPUT_REQUIRED",
 ): Agent & { readonly tasks: Set<string> } {
   const tasks = new Set<string>();
-  const agent = createPeerAgent(async function* ({ message, task, taskId }: Run) {
+  const agent = createTestPeerAgent(async function* ({ message, task, taskId }: Run) {
     tasks.add(taskId);
     if (task.history?.length === 1) yield { status: { state, message: { parts: [{ text: question }] } } };
     else yield { artifact: { artifactId: "a", parts: [{ text: `Sunny in ${getText(message.parts)}.` }] } };
@@ -76,7 +76,7 @@ describe("a peer that asks without a call", () => {
     ["as a sub-agent", createTransferringAgent],
   ])("accepts a text answer in the task that asked: %s [W24]", async (_, rootOf) => {
     const far = createAskingAgent("Which city?");
-    const conversation = new AdkConversation(rootOf(createTestRemoteAgent(await serveAgent(far))));
+    const conversation = new TestAdkConversation(rootOf(createTestRemoteAgent(await serveAgentForTest(far))));
     expect(collectLongRunningCallIds(await conversation.sendUserMessage("weather?"))).toHaveLength(1);
     expect(listFinalEventTexts(await conversation.sendUserMessage("Warsaw"))).toEqual([
       "remote: Sunny in Warsaw.",
@@ -94,9 +94,9 @@ describe("a peer that asks without a call", () => {
     }
     const flow = new Workflow({
       name: "flow",
-      edges: [["START", createTestRemoteAgent(await serveAgent(far)), note]],
+      edges: [["START", createTestRemoteAgent(await serveAgentForTest(far)), note]],
     });
-    const conversation = new AdkConversation(flow);
+    const conversation = new TestAdkConversation(flow);
     expect(collectLongRunningCallIds(await conversation.sendUserMessage("weather?"))).toHaveLength(1);
     expect((await conversation.sendUserMessage("Warsaw")).at(-1)?.output).toEqual({
       noted: "Sunny in Warsaw.",
@@ -105,7 +105,7 @@ describe("a peer that asks without a call", () => {
 
   it("accepts text as the answer to a request for authorization", async () => {
     const far = createAskingAgent("Who are you?", "TASK_STATE_AUTH_REQUIRED");
-    const conversation = new AdkConversation(createTestRemoteAgent(await serveAgent(far)));
+    const conversation = new TestAdkConversation(createTestRemoteAgent(await serveAgentForTest(far)));
     const [id] = collectLongRunningCallIds(await conversation.sendUserMessage("weather?"));
     const response = { id, name: "mock_function_call_for_required_user_auth", response: { result: "Ada" } };
     expect(listFinalEventTexts(await conversation.sendUserMessage([{ functionResponse: response }]))).toEqual(
@@ -116,14 +116,14 @@ describe("a peer that asks without a call", () => {
 
   it("can be called and answered by a model as a tool", async () => {
     const far = createAskingAgent("Which city?");
-    const tool = new AgentTool({ agent: createTestRemoteAgent(await serveAgent(far)) });
+    const tool = new AgentTool({ agent: createTestRemoteAgent(await serveAgentForTest(far)) });
     const user = createScriptedLlmAgent(
       "user_of_tools",
       ({ text, results: [result] }) =>
         result ? JSON.stringify(result.response) : { call: "remote", args: { request: text } },
       { tools: [tool] },
     );
-    const conversation = new AdkConversation(user, { streamingMode: "none" });
+    const conversation = new TestAdkConversation(user, { streamingMode: "none" });
     expect(listFinalEventTexts(await conversation.sendUserMessage("weather?")).join()).toContain(
       "Which city?",
     );
@@ -150,7 +150,7 @@ describe("a peer that asks without a call", () => {
         result ? `Approval: ${JSON.stringify(result.response)}` : { call: "approve", args: { amount: 5 } },
       { tools: [approve] },
     );
-    const tool = new AgentTool({ agent: createTestRemoteAgent(await serveAgent(adkAgent(far))) });
+    const tool = new AgentTool({ agent: createTestRemoteAgent(await serveAgentForTest(adkAgent(far))) });
     const near = createScriptedLlmAgent(
       "near",
       ({ results: [result] }) =>
@@ -159,7 +159,7 @@ describe("a peer that asks without a call", () => {
           : { call: "remote", args: { request: "pay" } },
       { tools: [tool] },
     );
-    const client = await connect(await serveAgent(adkAgent(near)));
+    const client = await connect(await serveAgentForTest(adkAgent(near)));
     const { task } = (await client.send("pay")) as { task: Task };
     expect(task.status.state).toBe("TASK_STATE_INPUT_REQUIRED");
     const [call] = task.status.message?.parts ?? [];
@@ -178,8 +178,10 @@ describe("a peer that asks without a call", () => {
 
   it("asks through a served agent, which returns the answer", async () => {
     const far = createAskingAgent("Which city?");
-    const url = await startServer(
-      toA2a(createTransferringAgent(createTestRemoteAgent(await serveAgent(far))), { store: "memory" }),
+    const url = await startServerForTest(
+      toA2a(createTransferringAgent(createTestRemoteAgent(await serveAgentForTest(far))), {
+        store: "memory",
+      }),
     );
     const client = await connect(url);
     const { task } = (await client.send("weather?")) as { task: Task };
@@ -195,7 +197,9 @@ describe("a peer that asks without a call", () => {
 
 describe("an ADK peer with a pending call", () => {
   it("accepts other messages before its answer [R04]", async () => {
-    const conversation = new AdkConversation(createTestRemoteAgent(await serveAgent(createApprovalAgent())));
+    const conversation = new TestAdkConversation(
+      createTestRemoteAgent(await serveAgentForTest(createApprovalAgent())),
+    );
     const ids = collectLongRunningCallIds(await conversation.sendUserMessage("approve"));
     expect(ids).toHaveLength(1);
     expect(listFinalEventTexts(await conversation.sendUserMessage("hello"))).toEqual([
@@ -207,17 +211,17 @@ describe("an ADK peer with a pending call", () => {
   });
 
   it("receives its answer from another process [R04]", async () => {
-    const url = await serveAgent(createApprovalAgent());
+    const url = await serveAgentForTest(createApprovalAgent());
     const directory = await mkdtemp(join(tmpdir(), "colloquy-"));
     onTestFinished(() => rm(directory, { recursive: true }));
     const path = join(directory, "sessions.db");
     const firstService = new SqliteSessionService(path);
-    const question = await new AdkConversation(createTestRemoteAgent(url), {
+    const question = await new TestAdkConversation(createTestRemoteAgent(url), {
       sessionService: firstService,
     }).sendUserMessage("approve");
     firstService.close();
     const secondService = new SqliteSessionService(path);
-    const answered = await new AdkConversation(createTestRemoteAgent(url), {
+    const answered = await new TestAdkConversation(createTestRemoteAgent(url), {
       sessionService: secondService,
     }).sendUserMessage([createApproval(collectLongRunningCallIds(question)[0])]);
     secondService.close();
@@ -225,13 +229,13 @@ describe("an ADK peer with a pending call", () => {
   });
 
   it("receives its own answer when two peers have asked", async () => {
-    const url = await serveAgent(createApprovalAgent());
+    const url = await serveAgentForTest(createApprovalAgent());
     const both = new ParallelAgent({
       name: "both",
       subAgents: [createTestRemoteAgent(url, { name: "one" }), createTestRemoteAgent(url, { name: "two" })],
     });
     // A resumable runner resumes only one of them.
-    const conversation = new AdkConversation(both, { isResumable: false });
+    const conversation = new TestAdkConversation(both, { isResumable: false });
     const question = await conversation.sendUserMessage("approve");
     const ids = collectLongRunningCallIds(question);
     expect(ids).toHaveLength(2);
@@ -240,7 +244,9 @@ describe("an ADK peer with a pending call", () => {
   });
 
   it("receives each answer in its task", async () => {
-    const conversation = new AdkConversation(createTestRemoteAgent(await serveAgent(createApprovalAgent())));
+    const conversation = new TestAdkConversation(
+      createTestRemoteAgent(await serveAgentForTest(createApprovalAgent())),
+    );
     const first = collectLongRunningCallIds(await conversation.sendUserMessage("approve"));
     const second = collectLongRunningCallIds(await conversation.sendUserMessage("approve"));
     expect(
@@ -255,8 +261,8 @@ describe("an ADK peer with a pending call", () => {
         throw new TypeError("fetch failed");
       return fetch(input, init);
     };
-    const conversation = new AdkConversation(
-      createTestRemoteAgent(await serveAgent(createApprovalAgent()), {
+    const conversation = new TestAdkConversation(
+      createTestRemoteAgent(await serveAgentForTest(createApprovalAgent()), {
         connect: { fetch: fetchOrFail, retry: { maxRetries: 0 }, reconnect: { maxRetries: 0 } },
       }),
     );
@@ -276,8 +282,8 @@ describe("an ADK peer with a pending call", () => {
   });
 
   it("does not receive rejected answers again", async () => {
-    const url = await serveAgent(createApprovalAgent());
-    const conversation = new AdkConversation(createTestRemoteAgent(url));
+    const url = await serveAgentForTest(createApprovalAgent());
+    const conversation = new TestAdkConversation(createTestRemoteAgent(url));
     const question = await conversation.sendUserMessage("approve");
     const taskId = question.at(-1)?.customMetadata?.["a2a:task_id"] as string;
     await (await connect(url)).tasks.cancel(taskId);

@@ -14,20 +14,20 @@ import { getText } from "../../protocol/index.ts";
 import { adkAgent } from "../adk-agent.ts";
 import type { AdkEvent } from "../adk-structural-types.ts";
 import {
-  AdkConversation,
+  TestAdkConversation,
   listFinalEventTexts,
   createScriptedLlmAgent,
-  createPeerAgent,
+  createTestPeerAgent,
   createTestRemoteAgent,
-  serveAgent,
-} from "./adk-conversation.fixture.ts";
+  serveAgentForTest,
+} from "./test-adk-conversation.fixture.ts";
 
 describe("a remote agent", () => {
   it("streams the chunks of its peer and stores the complete answer [R01, J14]", async () => {
-    const url = await serveAgent(
+    const url = await serveAgentForTest(
       adkAgent(createScriptedLlmAgent("far", ({ text }) => `You said ${text}, I hear.`)),
     );
-    const events = await new AdkConversation(createTestRemoteAgent(url)).sendUserMessage("hello");
+    const events = await new TestAdkConversation(createTestRemoteAgent(url)).sendUserMessage("hello");
     const partials = events.filter(({ partial }) => partial);
     expect(partials.length).toBeGreaterThan(0);
     expect(partials.map(({ content }) => content?.parts?.[0]?.text).join("")).toBe("You said hello, I hear.");
@@ -36,8 +36,8 @@ describe("a remote agent", () => {
   });
 
   it("yields only stored events without streaming", async () => {
-    const url = await serveAgent(adkAgent(createScriptedLlmAgent("far", ["one two three"])));
-    const events = await new AdkConversation(createTestRemoteAgent(url), {
+    const url = await serveAgentForTest(adkAgent(createScriptedLlmAgent("far", ["one two three"])));
+    const events = await new TestAdkConversation(createTestRemoteAgent(url), {
       streamingMode: "none",
     }).sendUserMessage("hello");
     expect(events.some(({ partial }) => partial)).toBe(false);
@@ -47,14 +47,14 @@ describe("a remote agent", () => {
   it("keeps one conversation for a session, and sends only new messages [R03]", async () => {
     const received: string[] = [];
     const contexts = new Set<string>();
-    const url = await serveAgent(
-      createPeerAgent(async function* ({ message, contextId }: Run) {
+    const url = await serveAgentForTest(
+      createTestPeerAgent(async function* ({ message, contextId }: Run) {
         received.push(getText(message.parts));
         contexts.add(contextId);
         yield { artifact: { artifactId: "a", parts: [{ text: `answer ${received.length}` }] } };
       }),
     );
-    const conversation = new AdkConversation(createTestRemoteAgent(url));
+    const conversation = new TestAdkConversation(createTestRemoteAgent(url));
     await conversation.sendUserMessage("one");
     expect(listFinalEventTexts(await conversation.sendUserMessage("two"))).toEqual(["remote: answer 2"]);
     expect(received).toEqual(["one", "two"]);
@@ -79,7 +79,9 @@ describe("a remote agent", () => {
       },
       { tools: [approval] },
     );
-    const conversation = new AdkConversation(createTestRemoteAgent(await serveAgent(adkAgent(far))));
+    const conversation = new TestAdkConversation(
+      createTestRemoteAgent(await serveAgentForTest(adkAgent(far))),
+    );
     const question = await conversation.sendUserMessage("approve");
     const waiting = question.filter(({ longRunningToolIds }) => longRunningToolIds?.length);
     expect(waiting).toHaveLength(1);
@@ -93,8 +95,8 @@ describe("a remote agent", () => {
   });
 
   it("lets the user answer a text question with text [W24]", async () => {
-    const url = await serveAgent(
-      createPeerAgent(async function* ({ message, task }: Run) {
+    const url = await serveAgentForTest(
+      createTestPeerAgent(async function* ({ message, task }: Run) {
         if (task.history?.length === 1) {
           const parts = [{ text: "Which city?" }];
           yield { status: { state: "TASK_STATE_INPUT_REQUIRED" as const, message: { parts } } };
@@ -102,7 +104,7 @@ describe("a remote agent", () => {
           yield { artifact: { artifactId: "a", parts: [{ text: `Sunny in ${getText(message.parts)}.` }] } };
       }),
     );
-    const conversation = new AdkConversation(createTestRemoteAgent(url));
+    const conversation = new TestAdkConversation(createTestRemoteAgent(url));
     const question = (await conversation.sendUserMessage("weather?")).at(-1);
     const call = question?.content?.parts?.[0]?.functionCall;
     expect(call).toMatchObject({
@@ -116,35 +118,35 @@ describe("a remote agent", () => {
   });
 
   it("does not wait for a stream that stays open for authorization", async () => {
-    const url = await serveAgent(
-      createPeerAgent(async function* () {
+    const url = await serveAgentForTest(
+      createTestPeerAgent(async function* () {
         const parts = [{ text: "Sign in." }];
         yield { status: { state: "TASK_STATE_AUTH_REQUIRED" as const, message: { parts } } };
       }),
     );
-    const events = await new AdkConversation(createTestRemoteAgent(url)).sendUserMessage("hello");
+    const events = await new TestAdkConversation(createTestRemoteAgent(url)).sendUserMessage("hello");
     expect(events.at(-1)?.content?.parts?.[0]?.functionCall?.args).toEqual({ auth_required: "Sign in." });
   });
 
   // Measured: ADK for Python 2.13.0, `to_a2a`, with an event that escalates without content.
   it("ends a loop in the first round when a peer of ADK for Python escalates", async () => {
     let roundCount = 0;
-    const url = await serveAgent(
-      createPeerAgent(async function* () {
+    const url = await serveAgentForTest(
+      createTestPeerAgent(async function* () {
         roundCount++;
         const metadata = { adk_author: "py", adk_actions: { escalate: true, stateDelta: {} } };
         yield { status: { state: "TASK_STATE_WORKING" as const, message: { parts: [], metadata } } };
       }),
     );
     const loop = new LoopAgent({ name: "loop", subAgents: [createTestRemoteAgent(url)], maxIterations: 3 });
-    await new AdkConversation(loop).sendUserMessage("go");
+    await new TestAdkConversation(loop).sendUserMessage("go");
     expect(roundCount).toBe(1);
   });
 
   it("ends a loop when its peer escalates, and sends no empty request [J13, R09]", async () => {
     let roundCount = 0;
-    const url = await serveAgent(
-      createPeerAgent(async function* () {
+    const url = await serveAgentForTest(
+      createTestPeerAgent(async function* () {
         roundCount++;
         yield { artifact: { artifactId: "a", parts: [{ text: `round ${roundCount}` }] } };
         yield {
@@ -159,26 +161,28 @@ describe("a remote agent", () => {
       subAgents: [createTestRemoteAgent(url), nag],
       maxIterations: 5,
     });
-    expect(listFinalEventTexts(await new AdkConversation(loop).sendUserMessage("go"))).toEqual([
+    expect(listFinalEventTexts(await new TestAdkConversation(loop).sendUserMessage("go"))).toEqual([
       "remote: round 1",
       "nag: Again.",
       "remote: round 2",
     ]);
     roundCount = 0;
     const alone = new LoopAgent({ name: "loop", subAgents: [createTestRemoteAgent(url)], maxIterations: 3 });
-    expect(listFinalEventTexts(await new AdkConversation(alone).sendUserMessage("go"))).toEqual([
+    expect(listFinalEventTexts(await new TestAdkConversation(alone).sendUserMessage("go"))).toEqual([
       "remote: round 1",
     ]);
     expect(roundCount).toBe(1);
   });
 
   it("can be a step of a sequence, a sub-agent, and a tool", async () => {
-    const url = await serveAgent(adkAgent(createScriptedLlmAgent("far", ({ text }) => `far heard ${text}`)));
+    const url = await serveAgentForTest(
+      adkAgent(createScriptedLlmAgent("far", ({ text }) => `far heard ${text}`)),
+    );
     const sequence = new SequentialAgent({
       name: "s",
       subAgents: [createScriptedLlmAgent("near", ["near"]), createTestRemoteAgent(url)],
     });
-    expect(listFinalEventTexts(await new AdkConversation(sequence).sendUserMessage("go"))).toEqual([
+    expect(listFinalEventTexts(await new TestAdkConversation(sequence).sendUserMessage("go"))).toEqual([
       "near: near",
       "remote: far heard goFor context:[near] said: near",
     ]);
@@ -189,7 +193,7 @@ describe("a remote agent", () => {
         turn === 0 ? { call: "transfer_to_agent", args: { agentName: "remote" } } : "no",
       { subAgents: [createTestRemoteAgent(url)] },
     );
-    expect(listFinalEventTexts(await new AdkConversation(boss).sendUserMessage("go")).at(-1)).toMatch(
+    expect(listFinalEventTexts(await new TestAdkConversation(boss).sendUserMessage("go")).at(-1)).toMatch(
       /^remote: far heard/,
     );
 
@@ -201,19 +205,19 @@ describe("a remote agent", () => {
           : { call: "remote", args: { request: "hi" } },
       { tools: [new AgentTool({ agent: createTestRemoteAgent(url) })] },
     );
-    expect(listFinalEventTexts(await new AdkConversation(user).sendUserMessage("go")).at(-1)).toContain(
+    expect(listFinalEventTexts(await new TestAdkConversation(user).sendUserMessage("go")).at(-1)).toContain(
       "far heard hi",
     );
   });
 
   it("yields an error event when its peer fails, is unreachable, or disconnects [J17, J21]", async () => {
-    const url = await serveAgent(
-      createPeerAgent(async function* () {
+    const url = await serveAgentForTest(
+      createTestPeerAgent(async function* () {
         yield { artifact: { artifactId: "a", parts: [{ text: "half" }] }, append: false };
         throw new Error("secret");
       }),
     );
-    const failed = await new AdkConversation(createTestRemoteAgent(url)).sendUserMessage("go");
+    const failed = await new TestAdkConversation(createTestRemoteAgent(url)).sendUserMessage("go");
     expect(listFinalEventTexts(failed)[0]).toBe("remote: half");
     expect(failed.at(-1)).toMatchObject({
       errorCode: "A2A_TASK_FAILED",
@@ -221,7 +225,7 @@ describe("a remote agent", () => {
       author: "remote",
     });
 
-    const nowhere = await new AdkConversation(
+    const nowhere = await new TestAdkConversation(
       createTestRemoteAgent("http://127.0.0.1:1", { connect: { retry: { maxRetries: 0 } } }),
     ).sendUserMessage("go");
     expect(nowhere).toMatchObject([{ errorCode: "A2A_UNAVAILABLE", turnComplete: true, author: "remote" }]);
@@ -232,8 +236,8 @@ describe("a remote agent", () => {
     const canceled = new Promise<void>((resolve) => {
       onCanceled = resolve;
     });
-    const url = await serveAgent(
-      createPeerAgent(async function* ({ signal }: Run) {
+    const url = await serveAgentForTest(
+      createTestPeerAgent(async function* ({ signal }: Run) {
         yield { artifact: { artifactId: "a", parts: [{ text: "one" }] } };
         await new Promise<void>((resolve) => {
           signal.addEventListener("abort", () => resolve());
@@ -242,7 +246,7 @@ describe("a remote agent", () => {
       }),
     );
     const abort = new AbortController();
-    await new AdkConversation(createTestRemoteAgent(url)).sendUserMessage("go", abort, ({ partial }) => {
+    await new TestAdkConversation(createTestRemoteAgent(url)).sendUserMessage("go", abort, ({ partial }) => {
       if (partial) abort.abort();
     });
     await canceled;
@@ -251,15 +255,15 @@ describe("a remote agent", () => {
   });
 
   it("cancels the task of a peer that exceeds the idle timeout", async () => {
-    const url = await serveAgent(
-      createPeerAgent(async function* ({ signal }: Run) {
+    const url = await serveAgentForTest(
+      createTestPeerAgent(async function* ({ signal }: Run) {
         yield { artifact: { artifactId: "a", parts: [{ text: "one" }] } };
         await new Promise<void>((resolve) => {
           signal.addEventListener("abort", () => resolve());
         });
       }),
     );
-    const events = await new AdkConversation(
+    const events = await new TestAdkConversation(
       createTestRemoteAgent(url, { idleTimeoutMs: 200 }),
     ).sendUserMessage("go");
     expect(events.at(-1)?.errorMessage).toContain("sent no event for 200 ms");
@@ -268,8 +272,8 @@ describe("a remote agent", () => {
 
   it("sends user credentials with each request", async () => {
     const principals: string[] = [];
-    const url = await serveAgent(
-      createPeerAgent(async function* ({ caller }: Run) {
+    const url = await serveAgentForTest(
+      createTestPeerAgent(async function* ({ caller }: Run) {
         principals.push(caller.principal);
         yield { artifact: { artifactId: "a", parts: [{ text: "ok" }] } };
       }),
@@ -283,12 +287,14 @@ describe("a remote agent", () => {
     const agent = createTestRemoteAgent(url, {
       headers: ({ userId }) => ({ authorization: `Bearer ${userId}` }),
     });
-    await new AdkConversation(agent).sendUserMessage("go");
+    await new TestAdkConversation(agent).sendUserMessage("go");
     expect(principals).toEqual(["u"]);
   });
 
   it("supports hooks for requests and events", async () => {
-    const url = await serveAgent(adkAgent(createScriptedLlmAgent("far", ({ text }) => `far heard ${text}`)));
+    const url = await serveAgentForTest(
+      adkAgent(createScriptedLlmAgent("far", ({ text }) => `far heard ${text}`)),
+    );
     const changed = createTestRemoteAgent(url, {
       beforeRequest: (request) => ({ ...request, parts: [{ text: "other" }] }),
       onEvent: (event) => {
@@ -299,7 +305,7 @@ describe("a remote agent", () => {
           : undefined;
       },
     });
-    expect(listFinalEventTexts(await new AdkConversation(changed).sendUserMessage("go"))).toEqual([
+    expect(listFinalEventTexts(await new TestAdkConversation(changed).sendUserMessage("go"))).toEqual([
       "remote: FAR HEARD OTHER",
     ]);
 
@@ -307,7 +313,7 @@ describe("a remote agent", () => {
       beforeRequest: () =>
         createEvent({ author: "remote", content: { role: "model", parts: [{ text: "cached" }] } }),
     });
-    expect(listFinalEventTexts(await new AdkConversation(short).sendUserMessage("go"))).toEqual([
+    expect(listFinalEventTexts(await new TestAdkConversation(short).sendUserMessage("go"))).toEqual([
       "remote: cached",
     ]);
   });

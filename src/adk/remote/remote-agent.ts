@@ -19,7 +19,7 @@ import {
   type SendOptions,
 } from "../../client/index.ts";
 import { A2AError, type StreamResponse } from "../../protocol/index.ts";
-import { type PeerRequestedAction, pickStateValues, toStateMetadata } from "../adk-event-metadata.ts";
+import { type PeerRequestedAdkEventAction, pickStateValues, toStateMetadata } from "../adk-event-metadata.ts";
 import { findRunContextByInvocation } from "../adk-run-context.ts";
 import type { SessionEventOptions } from "../to-session-event.ts";
 import type { AdkEvent } from "../adk-structural-types.ts";
@@ -28,18 +28,22 @@ import type { RemoteAgentProxy } from "./cancel-remote-tasks-of-canceled-task.ts
 import { ConnectionCache } from "./connection-cache.ts";
 import { toAdkDescription, toAdkName } from "./adk-name-from-card.ts";
 import { isRunningAsTool, mergeTurnEndIntoLastEvent } from "./merge-turn-end-into-last-event.ts";
-import { type OutgoingMessage, type OutgoingMessageOptions, toOutgoingMessages } from "./outgoing-message.ts";
+import {
+  type OutgoingMessage,
+  type OutgoingMessageOptions,
+  sessionEventsToOutgoingMessages,
+} from "./outgoing-message.ts";
 import { type PeerSavedFile, splitSavedFiles } from "../saved-file-artifacts.ts";
 import {
-  ARTIFACT_IDS_KEY,
-  CONTEXT_ID_KEY,
+  ARTIFACT_IDS_METADATA_KEY,
+  PEER_CONTEXT_ID_METADATA_KEY,
   copyPeerMetadata,
   listKnownArtifactIds,
-  LOCAL_TASK_ID_KEY,
+  LOCAL_TASK_ID_METADATA_KEY,
   isPeerOutputEvent,
   setCustomMetadata,
-  PEER_TASK_STATE_KEY,
-  TASK_ID_KEY,
+  PEER_TASK_STATE_METADATA_KEY,
+  PEER_TASK_ID_METADATA_KEY,
   getCustomMetadataText,
 } from "./event-custom-metadata.ts";
 import { assertAgentOnCardHost } from "./assert-agent-on-card-host.ts";
@@ -93,7 +97,7 @@ export interface RemoteAgentOptions extends BaseAgentConfig {
    * Actions that the peer may request from local agents. By default, the peer may request `escalate`, which
    * ends a loop, and `skipSummarization`, which marks a final response.
    */
-  allowedActions?: readonly PeerRequestedAction[];
+  allowedActions?: readonly PeerRequestedAdkEventAction[];
   /**
    * Keys of the session state that `RemoteAgent` sends with every message. A peer of Colloquy accepts the keys
    * in its `receiveState` option. Default: none.
@@ -203,7 +207,7 @@ export class RemoteAgent extends BaseAgent<RemoteAgentOptions> implements Remote
     }
     const messageOptions = { name: this.name, branch: context.branch, toA2aPart };
     const metadata = toStateMetadata(pickStateValues(context.session.state, sendState));
-    for (const message of toOutgoingMessages(context.session.events, messageOptions)) {
+    for (const message of sessionEventsToOutgoingMessages(context.session.events, messageOptions)) {
       const outgoing = Object.keys(metadata).length > 0 ? { ...message, metadata } : message;
       const replacement = await beforeRequest?.(outgoing, context);
       if (replacement && isAdkEvent(replacement)) {
@@ -268,7 +272,8 @@ export class RemoteAgent extends BaseAgent<RemoteAgentOptions> implements Remote
           yield await this.#saveFile(file, response, context);
         }
         for (const event of events)
-          if (getCustomMetadataText(PEER_TASK_STATE_KEY, event)) this.#linkCancellation(event, context);
+          if (getCustomMetadataText(PEER_TASK_STATE_METADATA_KEY, event))
+            this.#linkCancellation(event, context);
         yield* events;
       }
       yield* aggregator.finish();
@@ -279,8 +284,8 @@ export class RemoteAgent extends BaseAgent<RemoteAgentOptions> implements Remote
       const cause = idleTimeout.signal.aborted ? createIdleTimeoutError(this.name, idleTimeoutMs) : error;
       // The task id marks the request as delivered, because the peer has answered or its task accepts no more
       // messages.
-      const closedTask = isTaskClosedError(cause) &&
-        request.taskId !== undefined && { [TASK_ID_KEY]: request.taskId };
+      const closedTask = isPeerTaskClosedError(cause) &&
+        request.taskId !== undefined && { [PEER_TASK_ID_METADATA_KEY]: request.taskId };
       yield { ...toErrorEvent(cause), customMetadata: { ...closedTask, ...aggregator.peerTaskIdMetadata } };
     } finally {
       idleTimeout.stop();
@@ -297,9 +302,9 @@ export class RemoteAgent extends BaseAgent<RemoteAgentOptions> implements Remote
     const event: AdkEvent = { actions: { artifactDelta: { [filename]: version } } };
     const ids = "artifactUpdate" in response ? response.artifactUpdate : undefined;
     const task = "task" in response ? response.task : undefined;
-    setCustomMetadata(event, TASK_ID_KEY, ids?.taskId ?? task?.id);
-    setCustomMetadata(event, CONTEXT_ID_KEY, ids?.contextId ?? task?.contextId);
-    setCustomMetadata(event, ARTIFACT_IDS_KEY, [artifactId]);
+    setCustomMetadata(event, PEER_TASK_ID_METADATA_KEY, ids?.taskId ?? task?.id);
+    setCustomMetadata(event, PEER_CONTEXT_ID_METADATA_KEY, ids?.contextId ?? task?.contextId);
+    setCustomMetadata(event, ARTIFACT_IDS_METADATA_KEY, [artifactId]);
     return event;
   }
 
@@ -310,9 +315,9 @@ export class RemoteAgent extends BaseAgent<RemoteAgentOptions> implements Remote
    */
   #linkCancellation(event: AdkEvent, context: InvocationContext): void {
     const { run } = findRunContextByInvocation(context) ?? {};
-    const taskId = getCustomMetadataText(TASK_ID_KEY, event);
+    const taskId = getCustomMetadataText(PEER_TASK_ID_METADATA_KEY, event);
     if (!run || taskId === undefined) return;
-    setCustomMetadata(event, LOCAL_TASK_ID_KEY, run.taskId);
+    setCustomMetadata(event, LOCAL_TASK_ID_METADATA_KEY, run.taskId);
     const cancelRemote = (): void => void this.cancelRemoteTask(taskId, context.session).catch(() => {});
     if (run.signal.aborted) cancelRemote();
     else run.signal.addEventListener("abort", cancelRemote, { once: true });
@@ -372,7 +377,7 @@ function toErrorEvent(error: unknown): AdkEvent {
 }
 
 /** Returns true if the error means that the peer's task no longer accepts answers. */
-function isTaskClosedError(error: unknown): boolean {
+function isPeerTaskClosedError(error: unknown): boolean {
   const { reason } = A2AError.from(error);
   return reason === "TASK_NOT_FOUND" || reason === "UNSUPPORTED_OPERATION";
 }

@@ -13,14 +13,16 @@ export function renderEventAsContextParts({ author = "agent", content }: AdkEven
 
 function renderContextPart(author: string, part: GenaiPart): GenaiPart | undefined {
   const { text, thought, functionCall: call, functionResponse: response } = part;
-  if (thought || text === "" || isInternalCall((call ?? response)?.name)) return undefined;
+  if (thought || text === "" || isCallHiddenFromPeers((call ?? response)?.name)) return undefined;
   if (text !== undefined) return { text: `[${author}] said: ${text}` };
   if (call) {
-    return { text: `[${author}] called tool ${call.name ?? ""} with parameters: ${formatJson(call.args)}` };
+    return {
+      text: `[${author}] called tool ${call.name ?? ""} with parameters: ${formatCallPayloadAsJson(call.args)}`,
+    };
   }
   if (!response) return part;
   return {
-    text: `[${author}] ${response.name ?? ""} tool returned result: ${formatJson(response.response)}`,
+    text: `[${author}] ${response.name ?? ""} tool returned result: ${formatCallPayloadAsJson(response.response)}`,
   };
 }
 
@@ -29,17 +31,19 @@ export function renderFunctionResponseAsText({
   name = "",
   response,
 }: AdkFunctionResponse): GenaiPart | undefined {
-  return isInternalCall(name) ? undefined : { text: `Tool ${name} returned: ${formatJson(response)}` };
+  return isCallHiddenFromPeers(name)
+    ? undefined
+    : { text: `Tool ${name} returned: ${formatCallPayloadAsJson(response)}` };
 }
 
 /**
  * Returns true for calls that must not be sent to peers. The function returns true for agent transfers and
  * for ADK's requests to the user, which may contain credentials.
  */
-function isInternalCall(name: string | undefined): boolean {
+function isCallHiddenFromPeers(name: string | undefined): boolean {
   return name === "transfer_to_agent" || isReservedCallName(name);
 }
 
-function formatJson(value: object | undefined): string {
+function formatCallPayloadAsJson(value: object | undefined): string {
   return JSON.stringify(value ?? {});
 }

@@ -11,11 +11,11 @@ import { connect } from "../../client/index.ts";
 import type { Artifact, Part } from "../../protocol/index.ts";
 import { adkAgent } from "../adk-agent.ts";
 import {
-  AdkConversation,
-  createPeerAgent,
+  TestAdkConversation,
+  createTestPeerAgent,
   createTestRemoteAgent,
-  serveAgent,
-} from "./adk-conversation.fixture.ts";
+  serveAgentForTest,
+} from "./test-adk-conversation.fixture.ts";
 
 const png = { inlineData: { data: "iVBORw0KGgo=", mimeType: "image/png" } };
 
@@ -38,7 +38,7 @@ const serveChartAgent = (capabilities?: object): Promise<string> => {
     ...agent,
     describe: async () => ({ ...(await agent.describe()), capabilities: capabilities ?? {} }),
   };
-  return serveAgent(capabilities ? describeAgent : agent);
+  return serveAgentForTest(capabilities ? describeAgent : agent);
 };
 
 const file = { appName: "app", userId: "u", sessionId: "s", filename: "chart.png" };
@@ -64,7 +64,7 @@ describe("a file that an ADK agent saves", () => {
   ])("is saved in the artifact service of the caller: %s", async (_, capabilities) => {
     const artifactService = new InMemoryArtifactService();
     const remote = createTestRemoteAgent(await serveChartAgent(capabilities));
-    const conversation = new AdkConversation(remote, { artifactService });
+    const conversation = new TestAdkConversation(remote, { artifactService });
     for (const version of [0, 1]) {
       const events = await conversation.sendUserMessage("draw");
       expect(events.map(({ actions }) => actions.artifactDelta)).toContainEqual({ "chart.png": version });
@@ -76,7 +76,7 @@ describe("a file that an ADK agent saves", () => {
 
   it("stays content of an event if the caller has no artifact service", async () => {
     const remote = createTestRemoteAgent(await serveChartAgent());
-    const events = await new AdkConversation(remote).sendUserMessage("draw");
+    const events = await new TestAdkConversation(remote).sendUserMessage("draw");
     expect(events.flatMap(({ content, partial }) => (partial ? [] : (content?.parts ?? [])))).toContainEqual(
       png,
     );
@@ -94,13 +94,13 @@ describe("a file that an ADK agent saves", () => {
     "of any peer is saved under a safe name only: artifact %s, name %s",
     async (artifactId, name, savedAs) => {
       const parts: Part[] = [{ text: "note" }];
-      const url = await serveAgent(
-        createPeerAgent(async function* () {
+      const url = await serveAgentForTest(
+        createTestPeerAgent(async function* () {
           yield { artifact: { artifactId, name, parts }, lastChunk: true };
         }),
       );
       const artifactService = new InMemoryArtifactService();
-      await new AdkConversation(createTestRemoteAgent(url), { artifactService }).sendUserMessage("go");
+      await new TestAdkConversation(createTestRemoteAgent(url), { artifactService }).sendUserMessage("go");
       expect(await artifactService.listArtifactKeys(file)).toEqual(savedAs === undefined ? [] : [savedAs]);
     },
   );

@@ -11,11 +11,11 @@ import { connect } from "../../client/index.ts";
 import type { JsonObject } from "../../protocol/index.ts";
 import { adkAgent, type AdkAgentOptions } from "../adk-agent.ts";
 import {
-  AdkConversation,
-  createPeerAgent,
+  TestAdkConversation,
+  createTestPeerAgent,
   createTestRemoteAgent,
-  serveAgent,
-} from "./adk-conversation.fixture.ts";
+  serveAgentForTest,
+} from "./test-adk-conversation.fixture.ts";
 
 /** An agent that answers with its session state and then changes the state. */
 class StateAgent extends BaseAgent {
@@ -34,7 +34,7 @@ class StateAgent extends BaseAgent {
 }
 
 const serveStateAgent = (options: AdkAgentOptions): Promise<string> =>
-  serveAgent(adkAgent(new StateAgent({ name: "far" }), options));
+  serveAgentForTest(adkAgent(new StateAgent({ name: "far" }), options));
 
 async function ask(
   url: string,
@@ -79,7 +79,7 @@ describe("the state of an ADK session", () => {
       state: { color: "blue", secret: "hidden", city: "Oslo" },
     });
     const remote = createTestRemoteAgent(url, { sendState: ["color"], receiveState: ["city", "secret"] });
-    const events = await new AdkConversation(remote, { sessionService }).sendUserMessage("hi");
+    const events = await new TestAdkConversation(remote, { sessionService }).sendUserMessage("hi");
     expect(events.find(({ content, partial }) => content && !partial)?.content?.parts).toEqual([
       { text: '{"color":"blue"}' },
     ]);
@@ -89,13 +89,13 @@ describe("the state of an ADK session", () => {
 
   // Measured: ADK for Python 2.13.0, `to_a2a`, with an event that changes the state.
   it("comes from a peer of ADK for Python, but only for listed keys", async () => {
-    const peer = createPeerAgent(async function* () {
+    const peer = createTestPeerAgent(async function* () {
       const metadata = { adk_actions: { stateDelta: { color: "red", city: "Rome" } } };
       yield { artifact: { artifactId: "a", parts: [{ text: "ok" }], metadata }, lastChunk: true };
     });
     const sessionService = new InMemorySessionService();
-    const remote = createTestRemoteAgent(await serveAgent(peer), { receiveState: ["color"] });
-    await new AdkConversation(remote, { sessionService }).sendUserMessage("hi");
+    const remote = createTestRemoteAgent(await serveAgentForTest(peer), { receiveState: ["color"] });
+    await new TestAdkConversation(remote, { sessionService }).sendUserMessage("hi");
     const session = await sessionService.getSession({ appName: "app", userId: "u", sessionId: "s" });
     expect(session?.state).toEqual({ color: "red" });
   });

@@ -19,12 +19,12 @@ import {
 import { type SessionEventOptions, toSessionEvent } from "../to-session-event.ts";
 import type { AdkEvent } from "../adk-structural-types.ts";
 import {
-  ARTIFACT_IDS_KEY,
-  CONTEXT_ID_KEY,
-  MESSAGE_ID_KEY,
+  ARTIFACT_IDS_METADATA_KEY,
+  PEER_CONTEXT_ID_METADATA_KEY,
+  PEER_MESSAGE_ID_METADATA_KEY,
   setCustomMetadata,
-  PEER_TASK_STATE_KEY,
-  TASK_ID_KEY,
+  PEER_TASK_STATE_METADATA_KEY,
+  PEER_TASK_ID_METADATA_KEY,
 } from "./event-custom-metadata.ts";
 
 interface TaskIds {
@@ -64,7 +64,10 @@ export class StreamAggregator {
   /** Returns the custom metadata with the task id and the context id of the peer. */
   get peerTaskIdMetadata(): Record<string, string> {
     const { taskId, contextId } = this.#taskIds;
-    return { ...(taskId && { [TASK_ID_KEY]: taskId }), ...(contextId && { [CONTEXT_ID_KEY]: contextId }) };
+    return {
+      ...(taskId && { [PEER_TASK_ID_METADATA_KEY]: taskId }),
+      ...(contextId && { [PEER_CONTEXT_ID_METADATA_KEY]: contextId }),
+    };
   }
 
   process(response: StreamResponse): AdkEvent[] {
@@ -164,7 +167,7 @@ export class StreamAggregator {
     const streamed = new Map(this.#openArtifacts);
     this.#openArtifacts.clear();
     const artifacts = (task.artifacts ?? []).filter(
-      (artifact) => !this.#isEmitted(artifact) && !isEmptyPartialArtifact(artifact),
+      (artifact) => !this.#isEmitted(artifact) && !isPartialArtifactWithEmptyData(artifact),
     );
     if (isTerminal(task.status.state) || isInterrupted(task.status.state)) {
       const metadata = mergePeerMetadata(this.#progressActionsMetadata, task.metadata);
@@ -192,7 +195,7 @@ export class StreamAggregator {
       this.#emittedArtifacts.set(artifactId, JSON.stringify(mergeAdjacentParts(parts)));
     setCustomMetadata(
       event,
-      ARTIFACT_IDS_KEY,
+      ARTIFACT_IDS_METADATA_KEY,
       artifacts.map(({ artifactId }) => artifactId),
     );
   }
@@ -203,9 +206,10 @@ export class StreamAggregator {
     // Partial events are not stored, so they must not trigger actions either.
     if (event.partial) delete event.actions;
     else this.#removeRepeatedCalls(event);
-    const state = findTaskStateInResponse(response);
-    if (state && isInterrupted(state)) setCustomMetadata(event, PEER_TASK_STATE_KEY, state);
-    if ("message" in response) setCustomMetadata(event, MESSAGE_ID_KEY, response.message.messageId);
+    const state = findTaskStateInStreamResponse(response);
+    if (state && isInterrupted(state)) setCustomMetadata(event, PEER_TASK_STATE_METADATA_KEY, state);
+    if ("message" in response)
+      setCustomMetadata(event, PEER_MESSAGE_ID_METADATA_KEY, response.message.messageId);
     return [event];
   }
 
@@ -233,13 +237,13 @@ export class StreamAggregator {
   }
 }
 
-function findTaskStateInResponse(response: StreamResponse): Task["status"]["state"] | undefined {
+function findTaskStateInStreamResponse(response: StreamResponse): Task["status"]["state"] | undefined {
   if ("task" in response) return response.task.status.state;
   return "statusUpdate" in response ? response.statusUpdate.status.state : undefined;
 }
 
 /** Returns true for an empty partial artifact, as sent by ADK for Go. */
-function isEmptyPartialArtifact({ parts, metadata }: Artifact): boolean {
+function isPartialArtifactWithEmptyData({ parts, metadata }: Artifact): boolean {
   return parts.every((part) => {
     const isPartial = metadata?.[PARTIAL_KEY] === true || part.metadata?.[PARTIAL_KEY] === true;
     return isPartial && "data" in part && JSON.stringify(part.data) === "{}";

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { MemorySessionService } from "./memory-session-service.ts";
-import { createTextEvent } from "./session-service.contract.ts";
+import { createTestTextEvent } from "./session-service.contract.ts";
 
 const createSessionKey = (sessionId: string): { appName: string; userId: string; sessionId: string } => ({
   appName: "app",
@@ -28,7 +28,7 @@ it("evicts the least recently used sessions and keeps the ones in use", async ()
 it("keeps stored values when the original objects change", async () => {
   const service = new MemorySessionService();
   const session = await service.createSession({ ...createSessionKey("s"), state: { list: [1] } });
-  const event = createTextEvent("one", 1, { more: [2] });
+  const event = createTestTextEvent("one", 1, { more: [2] });
   await service.appendEvent({ session, event });
   session.events[0]?.content?.parts?.push({ text: "forged" });
   (session.state["list"] as number[]).push(3);

@@ -116,7 +116,7 @@ export abstract class RepositorySessionService extends BaseSessionService {
     event,
   }: AppendEventRequest): Promise<{ event: Event; state: SerializedStateEntry[] }> {
     if (hasNoStateChange(event)) return { event, state: [] };
-    const writtenSession = this.#getOrCreateWrittenStateSession(session);
+    const writtenSession = this.#getOrCreateStaleWriteCheckSession(session);
     const storedEvent = await super.appendEvent({ session: writtenSession, event });
     writtenSession.events.length = 0;
     const names = Object.keys(storedEvent.actions?.stateDelta ?? {});
@@ -126,7 +126,7 @@ export abstract class RepositorySessionService extends BaseSessionService {
     };
   }
 
-  #getOrCreateWrittenStateSession(session: Session): Session {
+  #getOrCreateStaleWriteCheckSession(session: Session): Session {
     let writtenSession = this.#writtenStates.get(session);
     if (!writtenSession) {
       writtenSession = createSession({ id: session.id, appName: session.appName });

@@ -65,7 +65,7 @@ const DATABASE_SESSION_SERVICE_TRAITS: SessionServiceTraits = {
 };
 
 /** Closes the database connection, because `DatabaseSessionService` has no close method. */
-async function closeDatabase(service: BaseSessionService): Promise<void> {
+async function closeDatabaseOfTestSessionService(service: BaseSessionService): Promise<void> {
   await (service as unknown as { orm?: { close(): Promise<void> } }).orm?.close();
 }
 
@@ -73,7 +73,7 @@ async function closeDatabase(service: BaseSessionService): Promise<void> {
  * URL of a PostgreSQL server on which tests may create databases, such as `postgres://me@127.0.0.1:5432`.
  * Without this variable, the PostgreSQL tests are skipped.
  */
-const POSTGRES_URL = process.env["COLLOQUY_POSTGRES"];
+const TEST_POSTGRES_URL = process.env["COLLOQUY_POSTGRES"];
 
 function createPostgresServiceUnderTest(clientUrl: string): SessionServiceUnderTest {
   const settingsFor = (
@@ -81,7 +81,7 @@ function createPostgresServiceUnderTest(clientUrl: string): SessionServiceUnderT
   ): { driver: typeof PostgreSqlDriver; clientUrl: string; dbName: string } => ({
     driver: PostgreSqlDriver,
     clientUrl,
-    dbName: toPostgresDatabaseName(path),
+    dbName: testPathToPostgresDatabaseName(path),
   });
   return {
     name: "ADK's DatabaseSessionService in PostgreSQL",
@@ -89,24 +89,26 @@ function createPostgresServiceUnderTest(clientUrl: string): SessionServiceUnderT
     // exist.
     traits: { ...DATABASE_SESSION_SERVICE_TRAITS, supportsConcurrentCreation: false },
     open: (path) => new DatabaseSessionService(settingsFor(path)),
-    close: closeDatabase,
+    close: closeDatabaseOfTestSessionService,
     // `DatabaseSessionService` cannot create its database and tables concurrently.
     prepareStorage: async (path) => {
       const service = new DatabaseSessionService(settingsFor(path));
       await service.init();
-      await closeDatabase(service);
+      await closeDatabaseOfTestSessionService(service);
     },
     dropStorage: async (path) => {
       const discovery = { warnWhenNoEntities: false };
       const orm = await MikroORM.init({ ...settingsFor(path), dbName: "postgres", discovery });
-      await orm.em.getConnection().execute(`DROP DATABASE ${toPostgresDatabaseName(path)} WITH (FORCE)`);
+      await orm.em
+        .getConnection()
+        .execute(`DROP DATABASE ${testPathToPostgresDatabaseName(path)} WITH (FORCE)`);
       await orm.close();
     },
   };
 }
 
 /** Returns a separate database name for the folder of each test. */
-function toPostgresDatabaseName(path: string): string {
+function testPathToPostgresDatabaseName(path: string): string {
   return basename(dirname(path)).replaceAll(/\W/g, "_").toLowerCase();
 }
 
@@ -159,9 +161,9 @@ export const SESSION_SERVICES_UNDER_TEST: readonly SessionServiceUnderTest[] = [
     name: "ADK's DatabaseSessionService in libSQL",
     traits: DATABASE_SESSION_SERVICE_TRAITS,
     open: (path) => new DatabaseSessionService({ driver: LibSqlDriver, dbName: path }),
-    close: closeDatabase,
+    close: closeDatabaseOfTestSessionService,
   },
-  ...(POSTGRES_URL ? [createPostgresServiceUnderTest(POSTGRES_URL)] : []),
+  ...(TEST_POSTGRES_URL ? [createPostgresServiceUnderTest(TEST_POSTGRES_URL)] : []),
 ];
 
 /** Opens services on a temporary path until `cleanUp` is called. */
@@ -200,7 +202,7 @@ export class SessionServiceHarness {
 }
 
 /** Returns an event whose text and id are both `text`. */
-export function createTextEvent(
+export function createTestTextEvent(
   text: string,
   timestamp: number,
   stateDelta: Record<string, unknown> = {},

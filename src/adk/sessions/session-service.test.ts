@@ -2,7 +2,7 @@ import { type BaseSessionService, type Event, type Session, State } from "@googl
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import {
   SessionServiceHarness,
-  createTextEvent,
+  createTestTextEvent,
   SESSION_SERVICES_UNDER_TEST,
 } from "./session-service.contract.ts";
 
@@ -47,7 +47,12 @@ describe.each(SESSION_SERVICES_UNDER_TEST)("$name", (sessions) => {
     await service.createSession({ ...sessionKey, sessionId: "other" });
     await service.createSession({ ...sessionKey, userId: "v", sessionId: "theirs" });
     const delta = { "app:a": 1, "user:b": 2, c: { d: [3] }, n: null, "temp:t": 4 };
-    await appendEvents(service, sessionKey, createTextEvent("one", 1, delta), createTextEvent("two", 2));
+    await appendEvents(
+      service,
+      sessionKey,
+      createTestTextEvent("one", 1, delta),
+      createTestTextEvent("two", 2),
+    );
     const session = await requireSession(service);
     const { "temp:t": _, ...kept } = delta;
     expect(listEventTexts(session)).toEqual(["one", "two"]);
@@ -67,9 +72,9 @@ describe.each(SESSION_SERVICES_UNDER_TEST)("$name", (sessions) => {
     await appendEvents(
       service,
       sessionKey,
-      createTextEvent("one", 1),
-      createTextEvent("two", 1),
-      createTextEvent("three", 1),
+      createTestTextEvent("one", 1),
+      createTestTextEvent("two", 1),
+      createTestTextEvent("three", 1),
     );
     const order = ["one", "two", "three"];
     expect(listEventIds(await requireSession(service))).toEqual(
@@ -82,9 +87,9 @@ describe.each(SESSION_SERVICES_UNDER_TEST)("$name", (sessions) => {
     await appendEvents(
       service,
       sessionKey,
-      createTextEvent("one", 10),
-      createTextEvent("two", 20),
-      createTextEvent("three", 30),
+      createTestTextEvent("one", 10),
+      createTestTextEvent("two", 20),
+      createTestTextEvent("three", 30),
     );
     const listTexts = async (config: object): Promise<unknown> =>
       listEventIds((await service.getSession({ ...sessionKey, config })) as Session);
@@ -98,13 +103,13 @@ describe.each(SESSION_SERVICES_UNDER_TEST)("$name", (sessions) => {
 
   it("ignores partial events, and replaces an event with the same id", async () => {
     await service.createSession(sessionKey);
-    const repeated = { ...createTextEvent("two", 1), id: "one" };
+    const repeated = { ...createTestTextEvent("two", 1), id: "one" };
     await appendEvents(
       service,
       sessionKey,
-      { ...createTextEvent("piece", 1), partial: true },
-      createTextEvent("one", 1),
-      createTextEvent("three", 3),
+      { ...createTestTextEvent("piece", 1), partial: true },
+      createTestTextEvent("one", 1),
+      createTestTextEvent("three", 3),
       repeated,
     );
     expect(listEventTexts(await requireSession(service))).toEqual(["two", "three"]);
@@ -116,7 +121,7 @@ describe.each(SESSION_SERVICES_UNDER_TEST)("$name", (sessions) => {
       await appendEvents(
         service,
         { ...sessionKey, sessionId },
-        createTextEvent("x", Number(sessionId.slice(1)), { kept: 1 }),
+        createTestTextEvent("x", Number(sessionId.slice(1)), { kept: 1 }),
       );
     }
     await service.createSession({ ...sessionKey, userId: "v", sessionId: "s4" });
@@ -154,7 +159,7 @@ describe.each(SESSION_SERVICES_UNDER_TEST)("$name", (sessions) => {
 
   it(`${traits.rejectsDuplicateId ? "rejects" : "replaces"} an existing session`, async () => {
     await service.createSession(sessionKey);
-    await appendEvents(service, sessionKey, createTextEvent("one", 1));
+    await appendEvents(service, sessionKey, createTestTextEvent("one", 1));
     const repeated = service.createSession(sessionKey);
     if (traits.rejectsDuplicateId) await expect(repeated).rejects.toThrow(/exists/);
     else await repeated;
@@ -166,9 +171,9 @@ describe.each(SESSION_SERVICES_UNDER_TEST)("$name", (sessions) => {
     await appendEvents(
       service,
       sessionKey,
-      createTextEvent("one", Date.now() + 10_000, { from: "another", n: 1 }),
+      createTestTextEvent("one", Date.now() + 10_000, { from: "another", n: 1 }),
     );
-    const event = createTextEvent("two", Date.now() + 20_000, { n: 2 });
+    const event = createTestTextEvent("two", Date.now() + 20_000, { n: 2 });
     await service.appendEvent({ session: behind, event });
     expect(listEventIds(behind)).toEqual(traits.refreshesStaleSessions ? ["one", "two"] : ["two"]);
     expect(behind.state).toEqual(traits.refreshesStaleSessions ? { from: "another", n: 2 } : { n: 2 });
@@ -181,7 +186,7 @@ describe.each(SESSION_SERVICES_UNDER_TEST)("$name", (sessions) => {
   it(`${traits.ignoresStaleWrites ? "keeps" : "loses"} the latest value when an older event arrives late`, async () => {
     // Two branches of a run: the first branch to write is the last one whose event is added.
     const session = await service.createSession(sessionKey);
-    const [early, late] = [createTextEvent("early", 1), createTextEvent("late", 2)];
+    const [early, late] = [createTestTextEvent("early", 1), createTestTextEvent("late", 2)];
     new State(session.state, early.actions.stateDelta).set("k", "old");
     new State(session.state, late.actions.stateDelta).set("k", "new");
     await service.appendEvent({ session, event: late });
@@ -191,7 +196,7 @@ describe.each(SESSION_SERVICES_UNDER_TEST)("$name", (sessions) => {
 
   it(`${traits.keepsTemporaryState ? "keeps" : "loses"} temporary state during a run`, async () => {
     const session = await service.createSession(sessionKey);
-    const event = createTextEvent("one", Date.now() + 10_000);
+    const event = createTestTextEvent("one", Date.now() + 10_000);
     new State(session.state, event.actions.stateDelta).update({ "temp:t": 1, k: 2 });
     await service.appendEvent({ session, event });
     expect(session.state).toEqual(traits.keepsTemporaryState ? { "temp:t": 1, k: 2 } : { k: 2 });
@@ -201,7 +206,7 @@ describe.each(SESSION_SERVICES_UNDER_TEST)("$name", (sessions) => {
   it(`${traits.rejectsMissingSession ? "rejects" : "ignores"} events for a deleted session`, async () => {
     const session = await service.createSession(sessionKey);
     await service.deleteSession(sessionKey);
-    const added = service.appendEvent({ session, event: createTextEvent("one", 1) });
+    const added = service.appendEvent({ session, event: createTestTextEvent("one", 1) });
     if (traits.rejectsMissingSession) {
       await expect(added).rejects.toThrow(/does not exist|not found/);
       expect([session.events, session.state]).toEqual([[], {}]);
@@ -213,7 +218,7 @@ describe.each(SESSION_SERVICES_UNDER_TEST)("$name", (sessions) => {
     await service.createSession(sessionKey);
     const runs = Array.from({ length: 20 }, async (_, run) => {
       const events = Array.from({ length: 5 }, (_, n) =>
-        createTextEvent(`${run}.${n}`, Date.now() + n * 20 + run, { [`of${run}`]: n, "app:last": run }),
+        createTestTextEvent(`${run}.${n}`, Date.now() + n * 20 + run, { [`of${run}`]: n, "app:last": run }),
       );
       await appendEvents(service, sessionKey, ...events);
     });
@@ -241,7 +246,7 @@ describe.each(SESSION_SERVICES_UNDER_TEST)("$name", (sessions) => {
         appendEvents(
           service,
           place,
-          ...[1, 2, 3].map((n) => createTextEvent(`${place.sessionId}.${n}`, n, { n })),
+          ...[1, 2, 3].map((n) => createTestTextEvent(`${place.sessionId}.${n}`, n, { n })),
         ),
       ),
     );
@@ -258,7 +263,7 @@ describe.each(SESSION_SERVICES_UNDER_TEST)("$name", (sessions) => {
       await service.createSession(sessionKey);
       const other = opened.openService();
       for (let n = 0; n < 6; n++)
-        await appendEvents(n % 2 ? other : service, sessionKey, createTextEvent(`e${n}`, n + 1, { n }));
+        await appendEvents(n % 2 ? other : service, sessionKey, createTestTextEvent(`e${n}`, n + 1, { n }));
       for (const reader of [service, other]) {
         expect(listEventIds(await requireSession(reader))).toEqual(["e0", "e1", "e2", "e3", "e4", "e5"]);
         expect((await requireSession(reader)).state).toEqual({ n: 5 });
@@ -268,7 +273,7 @@ describe.each(SESSION_SERVICES_UNDER_TEST)("$name", (sessions) => {
 
   it.runIf(traits.isDurable)("has all data after a restart", async () => {
     await service.createSession({ ...sessionKey, state: { kept: true } });
-    await appendEvents(service, sessionKey, createTextEvent("one", 1, { "user:name": "Ada" }));
+    await appendEvents(service, sessionKey, createTestTextEvent("one", 1, { "user:name": "Ada" }));
     await opened.closeServices();
     const session = await requireSession(opened.openService());
     expect(listEventIds(session)).toEqual(["one"]);

@@ -7,7 +7,7 @@ import { SqliteStore } from "../../stores/sqlite/index.ts";
 import { adkAgent } from "../adk-agent.ts";
 import { ScriptedLlm } from "../models/index.ts";
 import { TaskHarness } from "../task-harness.fixture.ts";
-import { createTextEvent } from "./session-service.contract.ts";
+import { createTestTextEvent } from "./session-service.contract.ts";
 import { SqliteSessionService } from "./sqlite-session-service.ts";
 
 let folder: string;
@@ -64,7 +64,7 @@ describe("ADK sessions in SQLite", () => {
     const service = openService();
     const session = await service.createSession(sessionKey);
     const delta = JSON.parse('{"__proto__": {"polluted": true}}') as Record<string, unknown>;
-    await service.appendEvent({ session, event: createTextEvent("one", 1, delta) });
+    await service.appendEvent({ session, event: createTestTextEvent("one", 1, delta) });
     expect(Object.keys((await service.getSession(sessionKey))?.state ?? {})).toEqual(["__proto__"]);
     expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
   });
@@ -74,7 +74,7 @@ describe("ADK sessions in SQLite", () => {
     const service = openService();
     const session = await service.createSession(sessionKey);
     await store.open();
-    await service.appendEvent({ session, event: createTextEvent("one", 1) });
+    await service.appendEvent({ session, event: createTestTextEvent("one", 1) });
     expect(await store.listUnfinished()).toEqual([]);
     expect((await service.getSession(sessionKey))?.events).toHaveLength(1);
     await store.close();

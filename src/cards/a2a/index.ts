@@ -10,11 +10,11 @@ export {
 } from "./card-parts.ts";
 export {
   findCardInCancelMetadata,
-  type CardRoutingMetadata,
-  decodeCardRoutingMetadata,
-  MAX_HOPS,
+  type CardRelayAndTraceMetadata,
+  decodeCardRelayAndTraceMetadata,
+  MAX_PROBLEM_FORWARDS,
   encodeCardInCancelMetadata,
-  encodeCardRoutingMetadata,
-} from "./card-routing-metadata.ts";
+  encodeCardRelayAndTraceMetadata,
+} from "./card-relay-and-trace-metadata.ts";
 export { createMessageCardExtension, supportsMessageCards } from "./card-extension.ts";
 export { isTraceparent, createChildTraceparent } from "./traceparent.ts";

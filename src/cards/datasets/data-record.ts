@@ -40,7 +40,7 @@ export class DataRecord {
   }
 
   /** Reads a member whose value must be an array of pairs. Throws if an entry of the array is not a pair. */
-  getPairs<Second>(
+  getPairArray<Second>(
     name: string,
     isSecond: (value: unknown) => value is Second,
   ): (readonly [string, Second])[] {

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { getOraclePlanAnswer, createOraclePlan } from "../oracle/index.ts";
+import { getLastOraclePlanStepAnswer, createOraclePlan } from "../oracle/index.ts";
 import { ParagraphRanker } from "../retrieval/index.ts";
 import { scoreGsm8k, type Gsm8kAnswerExtractionRule } from "../scoring/index.ts";
 import {
@@ -67,7 +67,8 @@ describe.skipIf(!folder)("the entire GSM8K test split (skipped unless COLLOQUY_D
 
   it("the oracle solves 1,308 of 1,319, and all of the first 200", () => {
     const solved = problems().map(
-      (sample) => scoreGsm8k(getOraclePlanAnswer(createOraclePlan(sample)), sample.gold, "flexible").correct,
+      (sample) =>
+        scoreGsm8k(getLastOraclePlanStepAnswer(createOraclePlan(sample)), sample.gold, "flexible").correct,
     );
     expect(solved.filter(Boolean)).toHaveLength(1_308);
     expect(solved.slice(0, 200).filter(Boolean)).toHaveLength(200);

@@ -29,9 +29,11 @@ function decodeHotpotSample(record: DataRecord, index: number): HotpotQaSample {
     gold: record.getString("answer"),
     type: record.getOptionalString("type"),
     level: record.getOptionalString("level"),
-    paragraphs: record.getPairs("context", isStringArray).map(([title, sentences]) => ({ title, sentences })),
+    paragraphs: record
+      .getPairArray("context", isStringArray)
+      .map(([title, sentences]) => ({ title, sentences })),
     supportingFacts: record
-      .getPairs("supporting_facts", isNonNegativeInteger)
+      .getPairArray("supporting_facts", isNonNegativeInteger)
       .map(([title, sentence]) => ({ title, sentence })),
   };
 }

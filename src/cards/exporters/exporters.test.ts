@@ -11,7 +11,7 @@ import {
   SCRIPTED_PARALLEL_TASKS_SAMPLE,
   createScriptedRecording,
   SCRIPTED_GSM8K_SAMPLES,
-  RUN_START_MS,
+  SCRIPTED_RUN_START_MS,
   SCRIPTED_TIMEOUT_SAMPLE,
 } from "../recording/recording.fixture.ts";
 import { toOtlpTraces, toPerfettoTrace, toTraceabilityTraces } from "./index.ts";
@@ -130,8 +130,8 @@ describe("the spans of a run", () => {
     const spans = toTraceSpans(createScriptedRecording([SCRIPTED_SEQUENTIAL_TASKS_SAMPLE]));
     const [chat] = spans.filter(({ name }) => name.startsWith("chat"));
     expect(chat).toMatchObject({
-      start: RUN_START_MS + 1,
-      end: RUN_START_MS + 821,
+      start: SCRIPTED_RUN_START_MS + 1,
+      end: SCRIPTED_RUN_START_MS + 821,
       attributes: {
         "gen_ai.operation.name": "chat",
         "gen_ai.request.model": "scripted",
@@ -265,8 +265,8 @@ describe("OTLP in JSON", () => {
     expect(
       listOtlpSpans(toOtlpTraces(createScriptedRecording([SCRIPTED_SEQUENTIAL_TASKS_SAMPLE])))[0],
     ).toMatchObject({
-      startTimeUnixNano: `${RUN_START_MS}000000`,
-      endTimeUnixNano: `${RUN_START_MS + 3056}000000`,
+      startTimeUnixNano: `${SCRIPTED_RUN_START_MS}000000`,
+      endTimeUnixNano: `${SCRIPTED_RUN_START_MS + 3056}000000`,
     });
   });
 });
@@ -388,7 +388,7 @@ describe("the trace for the Traceability extension", () => {
       trace_id: trace?.trace_id,
       total_tokens: 213 + 261 + 284,
       latency: 3056,
-      start_time: new Date(RUN_START_MS).toISOString(),
+      start_time: new Date(SCRIPTED_RUN_START_MS).toISOString(),
       additional_attributes: { caller: "controller", sample_id: "gsm8k_0", reply: "18", status: "completed" },
     });
     const { agent_name, response_trace } = step?.step_action.agent_invocation ?? {};

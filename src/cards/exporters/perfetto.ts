@@ -35,7 +35,9 @@ export function toPerfettoTrace(shown: CardsOrRecording): JsonObject {
     const { task, reply, sentMs, answeredMs } = root;
     const lane = lanes.allocateThread(task.sender, sentMs, answeredMs);
     events.push(
-      createSlice(lane, sampleId ?? "cards", "problem", sentMs, answeredMs, { reply: reply?.content ?? "" }),
+      createPerfettoTraceSlice(lane, sampleId ?? "cards", "problem", sentMs, answeredMs, {
+        reply: reply?.content ?? "",
+      }),
     );
     recordCardArrowEnds(root, lane, "asker", recordSlot);
   }
@@ -90,14 +92,21 @@ function createTaskAndWorkSlices(
   const { sample_id = "", card_id = "" } = task.metadata;
   const details = { task: task.content, reply: reply?.content ?? "", sample_id, card_id };
   const events = [
-    createSlice(lane, task.content.slice(0, 80).toWellFormed(), "task", startMs, doneMs, details),
+    createPerfettoTraceSlice(
+      lane,
+      task.content.slice(0, 80).toWellFormed(),
+      "task",
+      startMs,
+      doneMs,
+      details,
+    ),
   ];
   for (const { start, end, card } of workSpans) {
     const { turn, tokens } = card.metadata;
     const verb = card.message_type === "task" ? "plan" : card.message_type;
     const name = turn === undefined ? verb : `${verb} turn ${turn}`;
     events.push(
-      createSlice(lane, name, "work", start, end, {
+      createPerfettoTraceSlice(lane, name, "work", start, end, {
         content: card.content,
         ...(tokens !== undefined && { tokens }),
       }),
@@ -108,7 +117,7 @@ function createTaskAndWorkSlices(
       // A call is measured separately, so it can be longer than the work that contains it.
       const to = Math.min(end, Math.max(at, mono_ms));
       const from = Math.min(to, Math.max(at, mono_ms - duration_ms));
-      events.push(createSlice(lane, `chat ${model}`, "call", from, to, { ...usage, finish }));
+      events.push(createPerfettoTraceSlice(lane, `chat ${model}`, "call", from, to, { ...usage, finish }));
       at = to;
     }
   }
@@ -151,7 +160,7 @@ function recordCardArrowEnds(
   }
 }
 
-function createSlice(
+function createPerfettoTraceSlice(
   { pid, tid }: TraceThreadPeriod,
   name: string,
   cat: string,

@@ -97,7 +97,7 @@ class TraceSpanBuilder {
     this.#wallClockOffset = first ? Date.parse(first.at) - first.mono_ms : 0;
     // If cards have no run ID, the time of the first card distinguishes several runs.
     this.#idSeed = [runId, sampleId ?? "", String(at), timings[0]?.card.timestamp ?? ""];
-    const context = this.#findCardTransportInfos(root.task).find(
+    const context = this.#findCardA2ARequestInfos(root.task).find(
       ({ context_id }) => context_id !== undefined,
     )?.context_id;
     this.#commonAttributes = {
@@ -151,11 +151,11 @@ class TraceSpanBuilder {
       attributes: { ...agent, "gen_ai.caller.type": "agent", "gen_ai.caller.name": asker },
       reply,
     });
-    const carriers = this.#findCardTransportInfos(task);
+    const carriers = this.#findCardA2ARequestInfos(task);
     const method = carriers.find((carrier) => carrier.method !== undefined)?.method;
     if (method !== undefined) {
       const rpc = {
-        ...getA2aAttributes(method, [...carriers, ...this.#findCardTransportInfos(reply)]),
+        ...getA2aAttributes(method, [...carriers, ...this.#findCardA2ARequestInfos(reply)]),
         "gen_ai.agent.name": worker,
       };
       parent = this.#addSpan({
@@ -331,13 +331,13 @@ class TraceSpanBuilder {
     return card_id === undefined ? [] : (this.#linesByCardId.get(card_id) ?? []);
   }
 
-  #findCardTransportInfos(card: MessageCard | undefined): CardA2ARequestInfo[] {
+  #findCardA2ARequestInfos(card: MessageCard | undefined): CardA2ARequestInfo[] {
     return card ? this.#findCardLines(card).flatMap(({ a2a }) => a2a ?? []) : [];
   }
 
   /** Returns the trace ID and span ID that were recorded for a task. */
   #findTraceContext(task: MessageCard): { readonly traceId: string; readonly spanId: string } | undefined {
-    const traceparent = this.#findCardTransportInfos(task).find(
+    const traceparent = this.#findCardA2ARequestInfos(task).find(
       (carrier) => carrier.traceparent !== undefined,
     )?.traceparent;
     const [, traceId, spanId] = isTraceparent(traceparent) ? traceparent.split("-") : [];

@@ -1,7 +1,7 @@
 import {
   type ModelCallLine,
   type CardLine,
-  createCardTransitTimes,
+  cardLineToTransitTimes,
   type RunEndLine,
   type CardTransitTimes,
   getCardDeduplicationKey,
@@ -213,7 +213,7 @@ class MutablePageSample implements PageSample {
 }
 
 function createPageCardFromLine(line: CardLine, arrivalMs: number | undefined): PageCard {
-  return { ...createCardTransitTimes(line, arrivalMs), line };
+  return { ...cardLineToTransitTimes(line, arrivalMs), line };
 }
 
 /** Merges an additional record line into a known message card. */

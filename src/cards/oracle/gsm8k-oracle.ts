@@ -31,7 +31,7 @@ export function createOraclePlan(sample: Gsm8kSample): OraclePlanStep[] {
   return sample.steps.map(createOraclePlanStep);
 }
 
-export function getOraclePlanAnswer(plan: readonly OraclePlanStep[]): string {
+export function getLastOraclePlanStepAnswer(plan: readonly OraclePlanStep[]): string {
   return plan.at(-1)?.answer ?? "";
 }
 
@@ -47,7 +47,9 @@ export function batchPlanSteps<Step>(steps: readonly Step[], maxBatches: number)
 }
 
 function createOraclePlanStep({ question, text }: Gsm8kStep): OraclePlanStep {
-  const expressions = [...text.matchAll(CALCULATOR_ANNOTATION)].map(([, expression = ""]) => expression);
+  const expressions = [...text.matchAll(CALCULATOR_ANNOTATION_PATTERN)].map(
+    ([, expression = ""]) => expression,
+  );
   const last = expressions.at(-1);
   const answer =
     last === undefined
@@ -57,4 +59,4 @@ function createOraclePlanStep({ question, text }: Gsm8kStep): OraclePlanStep {
 }
 
 /** Pattern of a calculator annotation in GSM8K, for example `<<16-3-4=9>>`. */
-const CALCULATOR_ANNOTATION = /<<([^<>=]+)=[^<>]*>>/g;
+const CALCULATOR_ANNOTATION_PATTERN = /<<([^<>=]+)=[^<>]*>>/g;

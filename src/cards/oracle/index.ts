@@ -3,5 +3,5 @@
  * the runtime without a language model.
  */
 export { evaluateArithmetic, formatNumberWithoutExponent } from "./evaluate-arithmetic.ts";
-export { batchPlanSteps, getOraclePlanAnswer, createOraclePlan } from "./gsm8k-oracle.ts";
+export { batchPlanSteps, getLastOraclePlanStepAnswer, createOraclePlan } from "./gsm8k-oracle.ts";
 export type { OraclePlanStep } from "./gsm8k-oracle.ts";

@@ -5,7 +5,7 @@ import { scoreGsm8k } from "../scoring/index.ts";
 import {
   batchPlanSteps,
   evaluateArithmetic,
-  getOraclePlanAnswer,
+  getLastOraclePlanStepAnswer,
   createOraclePlan,
   formatNumberWithoutExponent,
 } from "./index.ts";
@@ -98,7 +98,8 @@ describe("the oracle on GSM8K", () => {
 
   it("solves the 20 bundled problems", () => {
     const unsolved = getGsm8kSlice().filter(
-      (sample) => !scoreGsm8k(getOraclePlanAnswer(createOraclePlan(sample)), sample.gold, "flexible").correct,
+      (sample) =>
+        !scoreGsm8k(getLastOraclePlanStepAnswer(createOraclePlan(sample)), sample.gold, "flexible").correct,
     );
     expect(unsolved).toEqual([]);
   });

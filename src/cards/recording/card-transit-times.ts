@@ -30,7 +30,7 @@ export function computeCardTransitTimes(lines: readonly CardLine[]): CardTransit
     .flatMap((seen) => {
       const arrival = seen.find(({ dir }) => dir === "in");
       const known = seen.find(({ dir }) => dir === "out") ?? arrival ?? seen[0];
-      return known ? createCardTransitTimes(known, arrival?.mono_ms) : [];
+      return known ? cardLineToTransitTimes(known, arrival?.mono_ms) : [];
     })
     .toSorted((a, b) => a.sentMs - b.sentMs);
 }
@@ -38,7 +38,7 @@ export function computeCardTransitTimes(lines: readonly CardLine[]): CardTransit
 /**
  * Creates the timing of a message card from its most reliable line and its recorded arrival time, if known.
  */
-export function createCardTransitTimes(
+export function cardLineToTransitTimes(
   line: CardLine,
   recordedArrivalMs: number | undefined,
 ): CardTransitTimes {

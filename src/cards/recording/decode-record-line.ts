@@ -35,14 +35,14 @@ export function decodeRecordLine(text: string, where: string): DecodedRecordLine
   } catch (cause) {
     return { torn: cause instanceof Error ? cause.message : String(cause) };
   }
-  return parseRecordLineObject(json, where);
+  return decodeRecordLineFromJsonValue(json, where);
 }
 
 /**
  * Validates a record line that is already parsed as JSON. The recorder validates each record line before
  * writing, because an invalid line would make the file unreadable.
  */
-export function parseRecordLineObject(json: unknown, where: string): RecordLine | "foreign" {
+export function decodeRecordLineFromJsonValue(json: unknown, where: string): RecordLine | "foreign" {
   if (!isPlainObject(json)) return "foreign";
   const members = LINE_RULES_BY_KIND.get(json["kind"]);
   if (json["v"] !== 1 || !members) return "foreign";
@@ -77,7 +77,7 @@ function isFiniteNumber(value: unknown, at: ValidationContext): value is number 
   return Number.isFinite(value) || at.addViolation("must be a number");
 }
 
-function createEveryValueRule(rule: (value: unknown, at: ValidationContext) => boolean) {
+function createEveryObjectValueRule(rule: (value: unknown, at: ValidationContext) => boolean) {
   return (value: unknown, at: ValidationContext): value is object => {
     if (!isPlainObject(value)) return at.addViolation("must be an object");
     for (const [name, item] of Object.entries(value)) at.withPathSegment(name, () => void rule(item, at));
@@ -105,7 +105,7 @@ const LINE_RULES_BY_KIND: ReadonlyMap<unknown, FieldRules> = new Map<unknown, Fi
       method: required(string),
       mode: string,
       context: string,
-      model: required(createEveryValueRule(string)),
+      model: required(createEveryObjectValueRule(string)),
       limits: object,
       options: object,
       evidence: required(oneOf("live-model", "recorded-model", "oracle", "simulated", "heuristic")),
@@ -156,7 +156,7 @@ const LINE_RULES_BY_KIND: ReadonlyMap<unknown, FieldRules> = new Map<unknown, Fi
       correct: required(boolean),
       rule: required(string),
       turns: nonNegativeInteger,
-      measures: createEveryValueRule(isFiniteNumber),
+      measures: createEveryObjectValueRule(isFiniteNumber),
     },
   ],
   [

@@ -26,7 +26,7 @@ export function decodeRecording(
   options: DecodeRecordingOptions = {},
 ): Recording {
   const parts = new RunPartBuilder();
-  const torn: (Omit<TornLine, "last"> & { part: MutableRunPart })[] = [];
+  const torn: (Omit<TornLine, "last"> & { part: MutableSingleProcessRunPart })[] = [];
   const runs = new Set<string>();
   let number = 0;
 
@@ -50,7 +50,7 @@ export function decodeRecording(
   );
 }
 
-interface MutableRunPart extends SingleProcessRecordLines {
+interface MutableSingleProcessRunPart extends SingleProcessRecordLines {
   readonly lines: RecordLine[];
   /** Line number of the last decoded line in the record file. */
   lastLine: number;
@@ -63,8 +63,10 @@ interface MutableRunPart extends SingleProcessRecordLines {
  * not increase.
  */
 class RunPartBuilder {
-  readonly parts: MutableRunPart[] = [{ run: undefined, attempt: 0, lines: [], lastLine: 0, lastSeq: 0 }];
-  currentPart: MutableRunPart = this.parts[0] as MutableRunPart;
+  readonly parts: MutableSingleProcessRunPart[] = [
+    { run: undefined, attempt: 0, lines: [], lastLine: 0, lastSeq: 0 },
+  ];
+  currentPart: MutableSingleProcessRunPart = this.parts[0] as MutableSingleProcessRunPart;
 
   addLine(line: RecordLine, number: number): void {
     const { attempt, lastSeq } = this.currentPart;

@@ -12,7 +12,7 @@ export {
   decodeMessageCardArray,
   createRecordingFromCards,
 } from "./recorded-cards.ts";
-export { decodeRecordLine, parseRecordLineObject } from "./decode-record-line.ts";
+export { decodeRecordLine, decodeRecordLineFromJsonValue } from "./decode-record-line.ts";
 export { decodeRecording } from "./decode-recording.ts";
 export { encodeRecordLine } from "./encode-record-line.ts";
 export type {
@@ -21,7 +21,7 @@ export type {
   CardLine,
   RecordFileClockShift,
   RunEndLine,
-  AnswerEvidenceSource,
+  AnswerSourceKind,
   Recording,
   RecordLine,
   RunLine,
@@ -32,7 +32,7 @@ export { mergeRecordings, type NamedRecording } from "./merge-recordings.ts";
 export {
   type CardTransitTimes,
   computeCardTransitTimes,
-  createCardTransitTimes,
+  cardLineToTransitTimes,
 } from "./card-transit-times.ts";
 export {
   type ModelCallRecordInput,

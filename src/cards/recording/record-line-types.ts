@@ -11,7 +11,7 @@ export type RecordLine = RunLine | CardLine | ModelCallLine | ScoreLine | RunEnd
 /**
  * Source of the answers in an experiment run. Reports never compare results with different kinds of evidence.
  */
-export type AnswerEvidenceSource = "live-model" | "recorded-model" | "oracle" | "simulated" | "heuristic";
+export type AnswerSourceKind = "live-model" | "recorded-model" | "oracle" | "simulated" | "heuristic";
 
 interface RecordLineBase {
   readonly v: 1;
@@ -42,7 +42,7 @@ export interface RunLine extends RecordLineBase {
   readonly limits?: JsonObject;
   /** Additional role options, by role name, such as `transcript`, `temperature`, and `calculator`. */
   readonly options?: JsonObject;
-  readonly evidence: AnswerEvidenceSource;
+  readonly evidence: AnswerSourceKind;
   /** Scoring rule of the run, for example `gsm8k/strict`. */
   readonly rule: string;
   /** Version of Colloquy that wrote the record line. */

@@ -1,5 +1,5 @@
 import { type MessageCard, truncateText } from "../message-card/index.ts";
-import { parseRecordLineObject } from "./decode-record-line.ts";
+import { decodeRecordLineFromJsonValue } from "./decode-record-line.ts";
 import { encodeRecordLine } from "./encode-record-line.ts";
 import type {
   ModelCallLine,
@@ -95,16 +95,18 @@ export interface RecorderOptions {
   readonly onDegraded?: (cause: unknown) => void;
 }
 
-const DEFAULT_MAX_LINE_LENGTH = 1024 * 1024;
-const DEFAULT_MAX_RECORDING_CHARACTERS = 400 * 1024 ** 2;
+const DEFAULT_MAX_RECORDED_LINE_LENGTH = 1024 * 1024;
+const DEFAULT_MAX_RECORDED_TOTAL_LENGTH = 400 * 1024 ** 2;
 /** Maximum length in characters of the content and of each metadata value in a shortened message card. */
 const MAX_SHORTENED_TEXT_LENGTH = 1_000;
 
 /** Creates a recorder that writes to a sink, for example to `openFileSink(path)` or `createMemorySink()`. */
 export function createRecorder(sink: RecordSink, options: RecorderOptions = {}): RunRecorder {
   const { now = Date.now, monotonicNow = () => performance.now(), redactCard } = options;
-  const { maxLineLength = DEFAULT_MAX_LINE_LENGTH, maxTotalLength = DEFAULT_MAX_RECORDING_CHARACTERS } =
-    options;
+  const {
+    maxLineLength = DEFAULT_MAX_RECORDED_LINE_LENGTH,
+    maxTotalLength = DEFAULT_MAX_RECORDED_TOTAL_LENGTH,
+  } = options;
   let run_id = "";
   let seq = 0;
   let cards = 0;
@@ -125,7 +127,7 @@ export function createRecorder(sink: RecordSink, options: RecorderOptions = {}):
     // The end line needs the run ID of the latest line, because a role may record without a run line.
     ({ run_id } = line);
     try {
-      parseRecordLineObject(line, `a line of kind ${line.kind}`);
+      decodeRecordLineFromJsonValue(line, `a line of kind ${line.kind}`);
       let text = encodeRecordLine(line);
       if (text.length > maxLineLength && shorter) text = encodeRecordLine(shorter());
       if (line.kind === "card" || line.kind === "call") {

@@ -17,7 +17,7 @@ import {
 } from "./index.ts";
 
 /** Start time of the scripted runs. */
-export const RUN_START_MS: number = Date.UTC(2026, 10, 21, 10, 30);
+export const SCRIPTED_RUN_START_MS: number = Date.UTC(2026, 10, 21, 10, 30);
 
 /** A card of a script and the behavior of its sender. */
 export interface ScriptedCard {
@@ -64,7 +64,9 @@ export interface ScriptedSample {
 type ScriptedCardOverrides = Partial<ScriptedCard>;
 type ScriptedWorkTimeAndTokens = readonly [workMs: number, input: number, output: number, cached?: number];
 
-function toWorkTimeAndTokenFields(cost: ScriptedWorkTimeAndTokens | undefined): ScriptedCardOverrides {
+function toScriptedWorkTimeAndTokenFields(
+  cost: ScriptedWorkTimeAndTokens | undefined,
+): ScriptedCardOverrides {
   if (!cost) return {};
   const [workMs, ...tokens] = cost;
   return { workMs, tokens };
@@ -84,7 +86,7 @@ function createScriptedSolverTask(
   { metadata, ...more }: ScriptedCardOverrides = {},
 ): ScriptedCard {
   const task = { from: PLANNER, to: SOLVER, name, inReplyTo: "q", content };
-  return { ...task, ...toWorkTimeAndTokenFields(cost), ...more, metadata: { turn, ...metadata } };
+  return { ...task, ...toScriptedWorkTimeAndTokenFields(cost), ...more, metadata: { turn, ...metadata } };
 }
 
 /** The result of a task of the planner. */
@@ -98,7 +100,7 @@ function createScriptedSolverResult(
   const result = { from: SOLVER, to: PLANNER, type: "result", inReplyTo, content };
   return {
     ...result,
-    ...toWorkTimeAndTokenFields(cost),
+    ...toScriptedWorkTimeAndTokenFields(cost),
     ...more,
     metadata: { turn, status: "success", ...metadata },
   };
@@ -114,7 +116,7 @@ function createScriptedFinalResult(
   const result = { from: PLANNER, to: CONTROLLER, type: "result", inReplyTo: "q", content };
   return {
     ...result,
-    ...toWorkTimeAndTokenFields(cost),
+    ...toScriptedWorkTimeAndTokenFields(cost),
     ...more,
     metadata: { turn, status: "completed", ...metadata },
   };
@@ -313,7 +315,10 @@ export function createScriptedRecordFileText(
   const { killAfterLine, roles, ...runOptions } = options;
   const clock = { ms: 0 };
   const sink = createMemorySink();
-  const recorder = createRecorder(sink, { now: () => RUN_START_MS + clock.ms, monotonicNow: () => clock.ms });
+  const recorder = createRecorder(sink, {
+    now: () => SCRIPTED_RUN_START_MS + clock.ms,
+    monotonicNow: () => clock.ms,
+  });
   const run: RunRecordInput = {
     run_id: "run",
     dataset: "gsm8k",
@@ -365,7 +370,7 @@ function truncateRecordFileMidLine(text: string, lines: number): string {
   return [...all.slice(0, lines), all[lines]?.slice(0, 40) ?? ""].join("\n");
 }
 
-type ScriptEvent = { readonly ms: number } & (
+type ScriptedRecordingEvent = { readonly ms: number } & (
   | { readonly card: CardRecordInput }
   | { readonly call: ModelCallRecordInput }
   | { readonly script: ScriptedSample }
@@ -375,9 +380,9 @@ function computeScriptedSampleEvents(
   script: ScriptedSample,
   startMs: number,
   run_id: string,
-): { events: ScriptEvent[]; endMs: number } {
+): { events: ScriptedRecordingEvent[]; endMs: number } {
   const arrivals = new Map<string, number>();
-  const events: ScriptEvent[] = [];
+  const events: ScriptedRecordingEvent[] = [];
   let previousArrivalMs = startMs;
   let endMs = startMs;
   for (const [index, step] of script.steps.entries()) {
@@ -407,7 +412,7 @@ function computeScriptedSampleEvents(
         ...(workMs > 0 && type !== "control" && { duration_ms: workMs }),
         ...(usage && { tokens: usage.input_tokens + usage.output_tokens, usage, model: "scripted" }),
       },
-      timestamp: new Date(RUN_START_MS + sent).toISOString(),
+      timestamp: new Date(SCRIPTED_RUN_START_MS + sent).toISOString(),
     };
     const seen = { run_id, sample_id: script.id, card };
     if (usage)

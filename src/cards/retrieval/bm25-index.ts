@@ -38,8 +38,8 @@ export class Bm25Index {
       const count = this.#wordCounts[text]?.get(word) ?? 0;
       if (count > 0)
         score +=
-          (weight * this.#computeInverseDocumentFrequency(word) * count * (BM25_K1 + 1)) /
-          (count + BM25_K1 * (1 - BM25_B + BM25_B * length));
+          (weight * this.#computeInverseDocumentFrequency(word) * count * (PARAGRAPH_BM25_K1 + 1)) /
+          (count + PARAGRAPH_BM25_K1 * (1 - PARAGRAPH_BM25_B + PARAGRAPH_BM25_B * length));
     }
     return score;
   }
@@ -61,8 +61,8 @@ function countOccurrencesByWord(words: readonly string[]): Map<string, number> {
   return counts;
 }
 
-const BM25_K1 = 1.5;
-const BM25_B = 0.75;
+const PARAGRAPH_BM25_K1 = 1.5;
+const PARAGRAPH_BM25_B = 0.75;
 
 const STOP_WORDS: ReadonlySet<string> = new Set(
   (

@@ -31,7 +31,8 @@ export function scoreHotpotQaAnswer(predicted: string, gold: string): OverlapSco
   const right = normalizeAnswer(gold);
   if (left === right && left !== "") return { exact: 1, f1: 1, precision: 1, recall: 1 };
   const exact = left === right ? 1 : 0;
-  if (YES_NO_ANSWERS.has(left) || YES_NO_ANSWERS.has(right)) return computeOverlapScore(exact, 0, 1, 1);
+  if (ANSWERS_WITHOUT_PARTIAL_CREDIT.has(left) || ANSWERS_WITHOUT_PARTIAL_CREDIT.has(right))
+    return computeOverlapScore(exact, 0, 1, 1);
   const words = left.split(" ").filter(Boolean);
   const goldWords = right.split(" ").filter(Boolean);
   return computeOverlapScore(exact, countSharedWords(words, goldWords), words.length, goldWords.length);
@@ -90,7 +91,7 @@ function getFactKey({ title, sentence }: SupportingFact): string {
   return `${sentence} ${title}`;
 }
 
-const YES_NO_ANSWERS: ReadonlySet<string> = new Set(["yes", "no", "noanswer"]);
+const ANSWERS_WITHOUT_PARTIAL_CREDIT: ReadonlySet<string> = new Set(["yes", "no", "noanswer"]);
 const PUNCTUATION_PATTERN = /[!-/:-@[-`{-~]/g;
 // The pattern does not use `\b`, because JavaScript supports only ASCII letters there and Python supports all
 // scripts.

@@ -49,7 +49,7 @@ export function computeCardStatistics(
     cards: cards.length,
     samples: samples.size,
     byType: countBy(cards, (card) => card.message_type),
-    byEdge: countBy(cards, formatCardDirection),
+    byEdge: countBy(cards, formatCardSenderAndRecipient),
     solverTasks:
       samples.size > 0 ? summarizeDistribution([...samples].map((id) => taskCounts[id] ?? 0)) : undefined,
     solverSuccess: results.length > 0 ? computeWilsonInterval(successes, results.length) : undefined,
@@ -59,17 +59,17 @@ export function computeCardStatistics(
         : undefined,
     errorsByType: countBy(
       cards.filter((card) => card.message_type === "error"),
-      (card) => normalizeErrorType(card.metadata["error_type"]),
+      (card) => getErrorTypeOrUnknown(card.metadata["error_type"]),
     ),
   };
 }
 
 /** Formats the direction of a message card, for example `planner → solver`. */
-export function formatCardDirection({ sender, recipient }: MessageCard): string {
+export function formatCardSenderAndRecipient({ sender, recipient }: MessageCard): string {
   return `${sender} → ${recipient}`;
 }
 
-function normalizeErrorType(type: unknown): string {
+function getErrorTypeOrUnknown(type: unknown): string {
   return typeof type === "string" ? type : "unknown";
 }
 

@@ -1,5 +1,5 @@
 import { A2AError } from "../../protocol/index.ts";
-import type { AnswerEvidenceSource } from "../recording/index.ts";
+import type { AnswerSourceKind } from "../recording/index.ts";
 import { computePairedBootstrap, type BootstrapOptions } from "./paired-bootstrap.ts";
 import { computeMcNemarTest, type McNemarResult } from "./mcnemar.ts";
 import { computeWilsonInterval, type IntervalEstimate } from "./wilson-interval.ts";
@@ -9,7 +9,7 @@ export interface ScoredRun {
   /** Name of the run's method, as shown in tables. */
   readonly name: string;
   readonly dataset: string;
-  readonly evidence: AnswerEvidenceSource;
+  readonly evidence: AnswerSourceKind;
   /** Name of the scoring rule, for example `gsm8k/strict`. */
   readonly rule: string;
   /** Scored problems by problem ID. */

@@ -5,7 +5,7 @@ import {
   createScriptedRecording,
   type ScriptedSample,
 } from "../recording/recording.fixture.ts";
-import { buildComparisonReport, toScoredRun } from "./index.ts";
+import { buildComparisonReport, convertRecordingToScoredRun } from "./index.ts";
 
 /**
  * Creates a run with `k` chains of thought per problem. `isWrong` selects the problems with a wrong answer.
@@ -88,7 +88,9 @@ describe("compared runs", () => {
       "it has no scored samples",
     );
     expect(() => buildComparisonReport([])).toThrow("name at least two runs");
-    expect(() => toScoredRun(createRecordingFromCards([]))).toThrow("These cards have no record of the run.");
+    expect(() => convertRecordingToScoredRun(createRecordingFromCards([]))).toThrow(
+      "These cards have no record of the run.",
+    );
   });
 
   it("have no tokens if one call did not report them, and mark estimates", () => {

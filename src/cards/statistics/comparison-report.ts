@@ -126,7 +126,7 @@ export function buildComparisonReport(
 }
 
 /** Converts the finished problems of a recording into a scored run for `compareRuns`. */
-export function toScoredRun(recording: Recording, name?: string): ScoredRun {
+export function convertRecordingToScoredRun(recording: Recording, name?: string): ScoredRun {
   const { run } = recording;
   if (!run)
     throw new A2AError(
@@ -168,7 +168,7 @@ function sumSampleTokens({ calls, cards }: RecordedSample): TokenCounts | undefi
 }
 
 function toComparedRun(recording: Recording, name: string, tariff: TokenTariff | undefined): ComparedRun {
-  const scored = toScoredRun(recording, name);
+  const scored = convertRecordingToScoredRun(recording, name);
   const samples = collectRecordedSamples(recording).filter(
     ({ id }) => id !== undefined && scored.samples.has(id),
   );

@@ -1,6 +1,6 @@
 import type { MessageCard } from "../message-card/index.ts";
 import type { CardTransitTimes } from "../recording/index.ts";
-import { formatCardDirection } from "./card-statistics.ts";
+import { formatCardSenderAndRecipient } from "./card-statistics.ts";
 import { sumBy } from "./distribution.ts";
 import { CardDependencyGraph } from "./card-dependency-graph.ts";
 
@@ -95,7 +95,7 @@ export function computeBottlenecks(
 }
 
 function formatSegmentRoleOrDirection(kind: CriticalPathSegment["kind"], card: MessageCard): string {
-  return kind === "work" ? card.sender : formatCardDirection(card);
+  return kind === "work" ? card.sender : formatCardSenderAndRecipient(card);
 }
 
 function sumDurations(segments: readonly CriticalPathSegment[]): number {

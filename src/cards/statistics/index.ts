@@ -8,7 +8,7 @@ export { computePairedBootstrap } from "./paired-bootstrap.ts";
 
 export { compareRuns, assertComparableRuns } from "./compare-runs.ts";
 export type { RunComparison, ScoredRun } from "./compare-runs.ts";
-export { buildComparisonReport, toScoredRun } from "./comparison-report.ts";
+export { buildComparisonReport, convertRecordingToScoredRun } from "./comparison-report.ts";
 export type { BaselineComparison, ComparisonReportOptions, ComparisonReport } from "./comparison-report.ts";
 export { computeBottlenecks, computeCriticalPath, computeCriticalPathDuration } from "./critical-path.ts";
 export type { CriticalPathBottleneck, CriticalPathSegment } from "./critical-path.ts";

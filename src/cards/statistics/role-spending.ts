@@ -1,5 +1,5 @@
 import type { MessageCard } from "../message-card/index.ts";
-import { formatCardDirection } from "./card-statistics.ts";
+import { formatCardSenderAndRecipient } from "./card-statistics.ts";
 import { computeQuantile, sumBy } from "./distribution.ts";
 import { findCardTokenTotal } from "./token-counts.ts";
 
@@ -89,7 +89,7 @@ export function summarizeReplyLatency(
     const task = tasks.get(card.metadata.in_reply_to ?? "");
     if (!task || (card.message_type !== "result" && card.message_type !== "error")) return [];
     const ms = time(card) - time(task);
-    return Number.isNaN(ms) ? [] : [{ edge: formatCardDirection(task), ms }];
+    return Number.isNaN(ms) ? [] : [{ edge: formatCardSenderAndRecipient(task), ms }];
   });
   return [...Map.groupBy(waits, ({ edge }) => edge)].map(([edge, all]) => {
     const sorted = all

@@ -1,6 +1,6 @@
 import { type MessageCard, truncateText } from "../message-card/index.ts";
 import type { CardTransitTimes } from "../recording/index.ts";
-import { formatCardDirection } from "./card-statistics.ts";
+import { formatCardSenderAndRecipient } from "./card-statistics.ts";
 import { findCardTokenTotal } from "./token-counts.ts";
 
 /** Kind of finding. The detection does not interpret the content of message cards. */
@@ -84,7 +84,7 @@ export function detectRunFindings(sample: FindingDetectionInput): RunFinding[] {
   return [
     ...detector.detectMissingOrExtraReplies(),
     ...detector.detectRepeatedTasks(),
-    ...detector.detectErrorFindings(),
+    ...detector.detectTurnLimitsAndInvalidActions(),
     ...detector.detectAnswersWithoutSolver(),
     ...detector.detectArrivalsBeforeSending(),
     ...detector.detectTokensUnequalToUsage(),
@@ -113,13 +113,13 @@ class RunFindingDetector {
         yield this.#createFinding(
           "unanswered",
           [card],
-          `${formatCardDirection(card)}: ${quoteContent(card)} has no reply`,
+          `${formatCardSenderAndRecipient(card)}: ${quoteContent(card)} has no reply`,
         );
       if (all.filter(isResultOrErrorCard).length > 1)
         yield this.#createFinding(
           "answered-twice",
           [card, ...all],
-          `${formatCardDirection(card)}: ${quoteContent(card)} has ${all.length} replies`,
+          `${formatCardSenderAndRecipient(card)}: ${quoteContent(card)} has ${all.length} replies`,
         );
     }
     for (const card of cards) {
@@ -128,7 +128,7 @@ class RunFindingDetector {
         yield this.#createFinding(
           "answers-nothing",
           [card],
-          `${formatCardDirection(card)}: there is no card ${in_reply_to}`,
+          `${formatCardSenderAndRecipient(card)}: there is no card ${in_reply_to}`,
         );
     }
   }
@@ -146,7 +146,7 @@ class RunFindingDetector {
         yield this.#createFinding(
           "repeated-task",
           [before, card],
-          `${formatCardDirection(card)}: ${quoteContent(card)} is repeated`,
+          `${formatCardSenderAndRecipient(card)}: ${quoteContent(card)} is repeated`,
         );
       else seenTasks.set(key, card);
       const same = this.#listAncestorCards(card).find(
@@ -156,12 +156,12 @@ class RunFindingDetector {
         yield this.#createFinding(
           "ping-pong",
           [same, card],
-          `${formatCardDirection(card)}: ${quoteContent(card)} results from an earlier task between the same roles`,
+          `${formatCardSenderAndRecipient(card)}: ${quoteContent(card)} results from an earlier task between the same roles`,
         );
     }
   }
 
-  *detectErrorFindings(): Iterable<RunFinding> {
+  *detectTurnLimitsAndInvalidActions(): Iterable<RunFinding> {
     const limit = this.#sample.cards.filter((card) => getCardErrorType(card) === "turn_limit");
     if (limit.length > 0) yield this.#createFinding("turn-limit", limit, limit[0]?.content ?? "");
     for (const card of this.#sample.cards)
@@ -199,7 +199,7 @@ class RunFindingDetector {
         yield this.#createFinding(
           "clock-inversion",
           [card],
-          `${formatCardDirection(card)}: ${quoteContent(card)}`,
+          `${formatCardSenderAndRecipient(card)}: ${quoteContent(card)}`,
         );
   }
 
@@ -212,7 +212,7 @@ class RunFindingDetector {
         yield this.#createFinding(
           "tokens-differ",
           [card],
-          `${formatCardDirection(card)}: tokens ${tokens}, usage ${sum}`,
+          `${formatCardSenderAndRecipient(card)}: tokens ${tokens}, usage ${sum}`,
         );
     }
   }

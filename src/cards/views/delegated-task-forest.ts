@@ -72,13 +72,16 @@ export function buildDelegatedTaskForest(timings: readonly CardTransitTimes[]): 
     if (card.message_type === "task") {
       owner = { task: timing, reply: undefined, subtasks: [], relatedCards: [] };
       (
-        named ?? all.findLast((other) => isUnanswered(other) && getDelegationRecipient(other) === card.sender)
+        named ??
+        all.findLast(
+          (other) => isUnansweredDelegation(other) && getDelegationRecipient(other) === card.sender,
+        )
       )?.subtasks.push(owner);
       all.push(owner);
     } else {
       owner = named ?? guessDelegationForUnlinkedCard(card, all);
       if (!owner) unassigned.push(timing);
-      else if (isUnanswered(owner) && isReplyThatEndsTask(card, owner, named !== undefined))
+      else if (isUnansweredDelegation(owner) && isReplyThatEndsTask(card, owner, named !== undefined))
         owner.reply = timing;
       else owner.relatedCards.push(timing);
     }
@@ -95,7 +98,7 @@ interface DelegationUnderConstruction {
   readonly relatedCards: CardTransitTimes[];
 }
 
-function isUnanswered(one: DelegationUnderConstruction): boolean {
+function isUnansweredDelegation(one: DelegationUnderConstruction): boolean {
   return one.reply === undefined;
 }
 
@@ -130,9 +133,9 @@ function guessDelegationForUnlinkedCard(
   const goesOut = ({ task }: DelegationUnderConstruction): boolean =>
     card.sender === task.card.sender && card.recipient === task.card.recipient;
   // The longest pending task has priority.
-  if (card.message_type === "result") return all.find((one) => isUnanswered(one) && comesBack(one));
+  if (card.message_type === "result") return all.find((one) => isUnansweredDelegation(one) && comesBack(one));
   const between = all.filter((one) => comesBack(one) || goesOut(one));
-  return between.findLast(isUnanswered) ?? between.at(-1);
+  return between.findLast(isUnansweredDelegation) ?? between.at(-1);
 }
 
 function buildDelegation({ task, reply, subtasks, relatedCards }: DelegationUnderConstruction): Delegation {

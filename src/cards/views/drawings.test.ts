@@ -11,7 +11,7 @@ import {
   SCRIPTED_GSM8K_SAMPLES,
   SCRIPTED_TIMEOUT_SAMPLE,
 } from "../recording/recording.fixture.ts";
-import { arbitraryHostileCard, UNSAFE_CHARACTERS } from "./hostile-card.fixture.ts";
+import { arbitraryHostileCard, CHARACTERS_FORBIDDEN_IN_VIEW_OUTPUT } from "./hostile-card.fixture.ts";
 import {
   renderRoleGraphMermaid,
   buildRoleGraph,
@@ -57,7 +57,7 @@ describe("sequence diagrams as text", () => {
       fc.property(arbitraryHostileCards, fc.integer({ min: 80, max: 200 }), (cards, width) => {
         const roles = new Set(cards.flatMap(({ sender, recipient }) => [sender, recipient]));
         const drawn = renderSequenceText(cards, { width });
-        expect(drawn).not.toMatch(UNSAFE_CHARACTERS);
+        expect(drawn).not.toMatch(CHARACTERS_FORBIDDEN_IN_VIEW_OUTPUT);
         const [, ...rows] = drawn.split("\n");
         expect(rows).toHaveLength(cards.length);
         // The times start in the same column of each row.
@@ -92,7 +92,7 @@ describe("the timeline", () => {
     fc.assert(
       fc.property(arbitraryHostileCards, fc.integer({ min: 60, max: 160 }), (cards, width) => {
         const drawn = renderTimelineText(cards, { width });
-        expect(drawn).not.toMatch(UNSAFE_CHARACTERS);
+        expect(drawn).not.toMatch(CHARACTERS_FORBIDDEN_IN_VIEW_OUTPUT);
         const rows = drawn.split("\n");
         expect(rows.length).toBeLessThanOrEqual(cards.length || 1);
         for (const row of rows) expect(measureColumns(row)).toBeLessThanOrEqual(width);
@@ -138,7 +138,7 @@ describe("the drawings in SVG", () => {
     fc.assert(
       fc.property(arbitraryHostileCards, (cards) => {
         const svg = renderSequenceSvg(cards);
-        expect(svg).not.toMatch(UNSAFE_CHARACTERS);
+        expect(svg).not.toMatch(CHARACTERS_FORBIDDEN_IN_VIEW_OUTPUT);
         const arrows = parseSvgElements(svg).filter((name) => name === "g");
         expect(arrows).toHaveLength(cards.length);
         expect(parseSvgElements(renderRoleGraphSvg(buildRoleGraph(cards)))).not.toContain("tspan");

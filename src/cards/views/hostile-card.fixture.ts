@@ -3,7 +3,7 @@ import { arbitraryCard } from "../message-card/message-card.fixture.ts";
 import type { MessageCard } from "../message-card/index.ts";
 
 /** Characters that no view may output: control characters and characters that change the text direction. */
-export const UNSAFE_CHARACTERS: RegExp =
+export const CHARACTERS_FORBIDDEN_IN_VIEW_OUTPUT: RegExp =
   // oxlint-disable-next-line no-control-regex -- The expression matches control characters on purpose.
   /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/;
 

@@ -34,13 +34,13 @@ function renderCardListEntry(card: MessageCard, number: number): string[] {
     `  To:   ${toSingleLine(recipient).toUpperCase()}`,
     `  Type: ${toSingleLine(message_type).toUpperCase()}`,
     ...(isResult ? [`  Status: ${toSingleLine(status)}`] : []),
-    `  ${CONTENT_LABELS.get(message_type) ?? "Content"}: ${truncateLine(content, MAX_CONTENT_COLUMNS, "...")}`,
+    `  ${CONTENT_LABELS_BY_CARD_TYPE.get(message_type) ?? "Content"}: ${truncateLine(content, MAX_CONTENT_COLUMNS, "...")}`,
     ...(Object.keys(metadata).length > 0 ? [`  Metadata: ${toSingleLine(JSON.stringify(metadata))}`] : []),
     `  ${"-".repeat(76)}`,
   ];
 }
 
-const CONTENT_LABELS: ReadonlyMap<string, string> = new Map([
+const CONTENT_LABELS_BY_CARD_TYPE: ReadonlyMap<string, string> = new Map([
   ["task", "Task"],
   ["result", "Result"],
   ["control", "Action"],

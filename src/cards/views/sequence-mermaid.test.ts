@@ -13,7 +13,7 @@ import {
   createScriptedRecording,
   SCRIPTED_TIMEOUT_SAMPLE,
 } from "../recording/recording.fixture.ts";
-import { UNSAFE_CHARACTERS } from "./hostile-card.fixture.ts";
+import { CHARACTERS_FORBIDDEN_IN_VIEW_OUTPUT } from "./hostile-card.fixture.ts";
 import { renderSequenceMermaid } from "./index.ts";
 
 /** A statement as parsed by Mermaid. */
@@ -108,7 +108,7 @@ describe("the Mermaid diagram", () => {
       fc.asyncProperty(fc.array(arbitraryMermaidCard, { minLength: 1, maxLength: 6 }), async (cards) => {
         const roles = [...new Set(cards.flatMap(({ sender, recipient }) => [sender, recipient]))];
         const diagram = renderSequenceMermaid(cards);
-        expect(diagram).not.toMatch(UNSAFE_CHARACTERS);
+        expect(diagram).not.toMatch(CHARACTERS_FORBIDDEN_IN_VIEW_OUTPUT);
         const { statements, actors } = await parseDiagram(diagram);
         expect(actors).toEqual(roles.map((_, at) => `r${at + 1}`));
         const rest = statements.filter(({ type }) => !PARALLEL_STATEMENT_TYPES.has(type));

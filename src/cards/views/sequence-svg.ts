@@ -52,7 +52,7 @@ export function renderSequenceSvg(cards: readonly MessageCard[], options: Sequen
         (role) =>
           `<line class="life" x1="${place(role)}" y1="${HEADER_HEIGHT}" x2="${place(role)}" y2="${height - 12}"/>`,
       ),
-      ...computePendingTaskRows(cards).map(
+      ...computePendingTaskRowSpans(cards).map(
         ({ role, fromRow, toRow, depth }) =>
           `<rect class="busy" x="${place(role) - 4 + depth * 5}" y="${computeRowY(fromRow)}" width="8" height="${computeRowY(toRow) - computeRowY(fromRow)}" rx="2"/>`,
       ),
@@ -117,7 +117,7 @@ function renderSvgCardArrow(
   ].join("");
 }
 
-interface PendingTaskRows {
+interface PendingTaskRowSpan {
   readonly role: string;
   /** Row of the task card in the diagram. */
   readonly fromRow: number;
@@ -131,7 +131,7 @@ interface PendingTaskRows {
  * Returns the periods when roles had pending tasks. The period of a task without a reply ends with the last
  * message card.
  */
-function computePendingTaskRows(cards: readonly MessageCard[]): PendingTaskRows[] {
+function computePendingTaskRowSpans(cards: readonly MessageCard[]): PendingTaskRowSpan[] {
   const rows = new Map(cards.map((card, row) => [card, row]));
   const getRow = (card: MessageCard | undefined): number => (card && rows.get(card)) ?? cards.length - 1;
   const tasks = buildSampleDelegationForests(cards)

@@ -9,7 +9,7 @@ import { listDistinctRecordedCards } from "../recording/index.ts";
 import { SCRIPTED_SEQUENTIAL_TASKS_SAMPLE, createScriptedRecording } from "../recording/recording.fixture.ts";
 import { defineCardType, PLANNER, SOLVER } from "../message-card/index.ts";
 import { generateFlowDiagram, visualizeCards } from "./index.ts";
-import { arbitraryHostileCard, UNSAFE_CHARACTERS } from "./hostile-card.fixture.ts";
+import { arbitraryHostileCard, CHARACTERS_FORBIDDEN_IN_VIEW_OUTPUT } from "./hostile-card.fixture.ts";
 import { fitToColumns, measureColumns, wrapText } from "./text-width.ts";
 
 describe("the flow diagram", () => {
@@ -38,7 +38,7 @@ describe("the flow diagram", () => {
     fc.assert(
       fc.property(fc.array(arbitraryHostileCard, { minLength: 1 }), (cards) => {
         expect(generateFlowDiagram(cards).split("\n")).toHaveLength(cards.length);
-        expect(generateFlowDiagram(cards)).not.toMatch(UNSAFE_CHARACTERS);
+        expect(generateFlowDiagram(cards)).not.toMatch(CHARACTERS_FORBIDDEN_IN_VIEW_OUTPUT);
       }),
     );
   });
@@ -86,7 +86,7 @@ describe("boxes", () => {
         (cards, width) => {
           const drawn = visualizeCards(cards, { width });
           expect(new Set(drawn.split("\n").map(measureColumns))).toEqual(new Set([width]));
-          expect(drawn).not.toMatch(UNSAFE_CHARACTERS);
+          expect(drawn).not.toMatch(CHARACTERS_FORBIDDEN_IN_VIEW_OUTPUT);
         },
       ),
     );
@@ -115,7 +115,7 @@ describe("the plain list", () => {
     fc.assert(
       fc.property(fc.array(arbitraryHostileCard, { minLength: 1, maxLength: 3 }), (cards) => {
         const list = visualizeCards(cards, { style: "classic" });
-        expect(list).not.toMatch(UNSAFE_CHARACTERS);
+        expect(list).not.toMatch(CHARACTERS_FORBIDDEN_IN_VIEW_OUTPUT);
         const lines = list.split("\n");
         expect(lines.filter((line) => /^\[Card \d+\] \S+$/.test(line))).toHaveLength(cards.length);
         expect(lines.every((line) => /^( {2}|\[Card|=+$|A2A CARD|Total Cards: |$)/.test(line))).toBe(true);

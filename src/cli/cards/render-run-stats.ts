@@ -18,7 +18,7 @@ export function renderRunStats(report: RunReport, name: string): string {
   const blocks = [
     renderRunHeading(report, name),
     renderRunAccuracyAndCounts(report),
-    renderTokens(report),
+    renderRunTokenStatistics(report),
     renderTimeStatistics(report),
     renderRunFindings(report),
     renderRecordingChecks(report),
@@ -80,7 +80,7 @@ function renderRunAccuracyAndCounts({ accuracy, samples, run, measures, figures,
   return renderTable(rows);
 }
 
-function renderTokens({ tokens, spending }: RunReport): string {
+function renderRunTokenStatistics({ tokens, spending }: RunReport): string {
   const { sum, perSample, estimatedShare = 0, price } = tokens;
   const total = sum.input + sum.output;
   if (tokens.total === 0) return "";

@@ -1,4 +1,4 @@
-import { type AnswerEvidenceSource, GSM8K_ANSWER_MODELS, type DatasetSample } from "../../cards/index.ts";
+import { type AnswerSourceKind, GSM8K_ANSWER_MODELS, type DatasetSample } from "../../cards/index.ts";
 import { openCassetteFile, readGsm8kModelAnswers } from "../../experiments/index.ts";
 import {
   createCassetteModel,
@@ -26,12 +26,12 @@ export interface RoleModelCreationOptions {
  * supports.
  */
 export async function createRoleModel(name: string, source: RoleModelCreationOptions): Promise<RoleModel> {
-  const inner = await createUnwrappedRoleModel(name, source);
-  const model = source.cassette === undefined ? inner : withCassette(inner, name, source);
+  const inner = await createRoleModelWithoutCassette(name, source);
+  const model = source.cassette === undefined ? inner : wrapRoleModelWithCassette(inner, name, source);
   return source.faults ? withFaults(model, source.faults) : model;
 }
 
-async function createUnwrappedRoleModel(
+async function createRoleModelWithoutCassette(
   name: string,
   { samples, data, replay }: RoleModelCreationOptions,
 ): Promise<RoleModel> {
@@ -56,7 +56,7 @@ async function createUnwrappedRoleModel(
   }
   const evidence = name.startsWith("scripted:") ? "simulated" : "live-model";
   // Replaying a cassette requires neither the model's package nor an API key.
-  if (replay) return createReplayOnlyModel(name, evidence);
+  if (replay) return createPlaceholderModelForReplay(name, evidence);
   const { redirectModelLogs, createModel, toRoleModel } = await import("../../adk/models/index.ts");
   redirectModelLogs((warning) => process.emitWarning(warning));
   try {
@@ -67,7 +67,7 @@ async function createUnwrappedRoleModel(
   }
 }
 
-function withCassette(
+function wrapRoleModelWithCassette(
   inner: RoleModel,
   id: string,
   { cassette = "", replay = false }: RoleModelCreationOptions,
@@ -77,7 +77,7 @@ function withCassette(
   return createCassetteModel(openCassetteFile(cassette), { inner, id, ...(replay && { mode: "replay" }) });
 }
 
-function createReplayOnlyModel(id: string, evidence: AnswerEvidenceSource): RoleModel {
+function createPlaceholderModelForReplay(id: string, evidence: AnswerSourceKind): RoleModel {
   const fail = (): never => {
     throw createUsageError(`--replay requires the cassette with the answers of ${id}.`, "--cassette <file>");
   };

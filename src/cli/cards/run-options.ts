@@ -148,7 +148,7 @@ export function addCardsRunOptions(command: Command): Command {
       new Option(
         "--faults <list>",
         "injected faults, for example wrong=0.05,invalidJson=0.1,fails=0.01,slow=0.1:500,seed=7,refuseFirst=once,loop",
-      ).argParser(parseFaults),
+      ).argParser(parseInjectedModelFaults),
     )
     .addOption(new Option("--cassette <file>", "file for recording and replaying model answers"))
     .addOption(new Option("--replay", "use only answers from the cassette, without a model"));
@@ -174,11 +174,11 @@ function parseList(text: string): string[] {
   return words;
 }
 
-function parseFaults(text: string): FaultOptions {
-  return Object.assign({}, ...parseList(text).map(parseFault)) as FaultOptions;
+function parseInjectedModelFaults(text: string): FaultOptions {
+  return Object.assign({}, ...parseList(text).map(parseInjectedModelFault)) as FaultOptions;
 }
 
-function parseFault(word: string): FaultOptions {
+function parseInjectedModelFault(word: string): FaultOptions {
   const [name = "", value = ""] = word.split("=");
   if (word === "loop") return { loop: true };
   if (name === "refuseFirst" && (value === "once" || value === "always")) return { refuseFirst: value };

@@ -9,7 +9,11 @@ import {
 } from "../../cards/index.ts";
 import { createSolver, createOracleModel, serveRoles } from "../../roles/index.ts";
 import { getGsm8kSlice } from "../../cards/index.ts";
-import { startColloquy, createTempDirectory, runInProcess } from "../cli-process.fixture.ts";
+import {
+  spawnColloquyForTest,
+  createTempTestDirectoryWithFiles,
+  runCliInTestProcess,
+} from "../cli-test-process.fixture.ts";
 
 interface CardsRunOutput {
   runs: {
@@ -28,8 +32,15 @@ function readRecording(file: string): Recording {
 
 describe("colloquy cards run", () => {
   it("solves problems, reports the results, and writes a recording and a list of message cards", async () => {
-    const cwd = await createTempDirectory({});
-    const { code, out, err } = await runInProcess(["cards", "run", "-n", "3", "--out", `${cwd}/results`]);
+    const cwd = await createTempTestDirectoryWithFiles({});
+    const { code, out, err } = await runCliInTestProcess([
+      "cards",
+      "run",
+      "-n",
+      "3",
+      "--out",
+      `${cwd}/results`,
+    ]);
     expect(code).toBe(0);
     expect(out).toMatch(/^gsm8k test, the shipped 20 a2a chained {2}run gsm8k-a2a-oracle-3, /);
     expect(out).toContain("evidence                                oracle\n");
@@ -42,7 +53,7 @@ describe("colloquy cards run", () => {
       "",
     ]);
     expect(JSON.parse(readFileSync(`${cwd}/results/gsm8k_a2a_oracle_cards.json`, "utf8"))).toHaveLength(18);
-    const again = await runInProcess(["cards", "run", "-n", "3", "--out", `${cwd}/results`]);
+    const again = await runCliInTestProcess(["cards", "run", "-n", "3", "--out", `${cwd}/results`]);
     expect(again).toMatchObject({
       code: 1,
       err: expect.stringContaining("pass resume (--resume)") as string,
@@ -50,9 +61,9 @@ describe("colloquy cards run", () => {
   });
 
   it("runs several methods on the same problems, and compares them", async () => {
-    const cwd = await createTempDirectory({});
+    const cwd = await createTempTestDirectoryWithFiles({});
     const words = ["cards", "run", "-n", "4", "--method", "cot,a2a,direct", "--out", cwd, "--json"];
-    const { code, out } = await runInProcess(words);
+    const { code, out } = await runCliInTestProcess(words);
     expect(code).toBe(0);
     const { runs, comparison } = JSON.parse(out) as CardsRunOutput;
     expect(runs.map(({ runId, status }) => [runId, status])).toEqual([
@@ -64,7 +75,7 @@ describe("colloquy cards run", () => {
   });
 
   it("resumes after kill -9 without repeating or losing a problem", async () => {
-    const cwd = await createTempDirectory({});
+    const cwd = await createTempTestDirectoryWithFiles({});
     const words = [
       "cards",
       "run",
@@ -79,7 +90,7 @@ describe("colloquy cards run", () => {
     ];
     const file = join(cwd, "k.cards.jsonl");
     for (const part of ["4/20", "10/20"]) {
-      const cli = startColloquy([...words, "--resume"], cwd, { COLLOQUY_DATA: "" });
+      const cli = spawnColloquyForTest([...words, "--resume"], cwd, { COLLOQUY_DATA: "" });
       await cli.waitForOutput(part);
       cli.child.kill("SIGKILL");
       await cli.result;
@@ -87,7 +98,7 @@ describe("colloquy cards run", () => {
       expect(scores.length).toBeGreaterThanOrEqual(Number(part.split("/")[0]));
       expect(scores.length).toBeLessThan(20);
     }
-    const { code } = await startColloquy([...words, "--resume"], cwd, { COLLOQUY_DATA: "" }).result;
+    const { code } = await spawnColloquyForTest([...words, "--resume"], cwd, { COLLOQUY_DATA: "" }).result;
     expect(code).toBe(0);
     const text = readFileSync(file, "utf8");
     const scored = [...text.matchAll(/"kind":"score".*?"sample_id":"(\w+)"/g)].map(([, id]) => id);
@@ -99,7 +110,7 @@ describe("colloquy cards run", () => {
   }, 60_000);
 
   it("uses a solver on another server, and reports when it is unreachable", async () => {
-    const cwd = await createTempDirectory({});
+    const cwd = await createTempTestDirectoryWithFiles({});
     const model = createOracleModel(getGsm8kSlice());
     const solver = await serveRoles({ roles: { solver: { role: createSolver(), model } } });
     const words = [
@@ -113,9 +124,9 @@ describe("colloquy cards run", () => {
       cwd,
       "--run-id",
     ];
-    expect((await runInProcess([...words, "there"])).code).toBe(0);
+    expect((await runCliInTestProcess([...words, "there"])).code).toBe(0);
     await solver.close({ graceMs: 0 });
-    const gone = await runInProcess([...words, "gone"]);
+    const gone = await runCliInTestProcess([...words, "gone"]);
     // The planner is running and completes without the solver. Such a run does not measure how well the two
     // solve problems together.
     expect(gone.code).toBe(3);
@@ -126,11 +137,11 @@ describe("colloquy cards run", () => {
   });
 
   it("records a model's answers on a cassette, and replays them without the model", async () => {
-    const cwd = await createTempDirectory({});
+    const cwd = await createTempTestDirectoryWithFiles({});
     const words = ["cards", "run", "-n", "2", "--method", "cot", "--model", "scripted:echo", "--out", cwd];
     const tape = ["--cassette", join(cwd, "tape.jsonl")];
-    expect((await runInProcess([...words, ...tape, "--run-id", "first"])).code).toBe(0);
-    expect((await runInProcess([...words, ...tape, "--replay", "--run-id", "second"])).code).toBe(0);
+    expect((await runCliInTestProcess([...words, ...tape, "--run-id", "first"])).code).toBe(0);
+    expect((await runCliInTestProcess([...words, ...tape, "--replay", "--run-id", "second"])).code).toBe(0);
     // Two problems run concurrently, so the order of their cards is random.
     const [first, second] = ["first", "second"].map((id) =>
       listDistinctRecordedCards(readRecording(join(cwd, `${id}.cards.jsonl`)))
@@ -138,27 +149,35 @@ describe("colloquy cards run", () => {
         .toSorted(),
     );
     expect(second).toEqual(first);
-    const missing = await runInProcess([...words, ...tape, "--replay", "-n", "3", "--run-id", "third"]);
+    const missing = await runCliInTestProcess([
+      ...words,
+      ...tape,
+      "--replay",
+      "-n",
+      "3",
+      "--run-id",
+      "third",
+    ]);
     expect(missing.code).toBe(3);
     expect(missing.err).toContain("have no verdict");
   });
 
   it("keeps the evidence kind of an oracle when its cassette is replayed", async () => {
-    const cwd = await createTempDirectory({});
+    const cwd = await createTempTestDirectoryWithFiles({});
     const words = ["cards", "run", "-n", "1", "--out", cwd, "--cassette", join(cwd, "tape.jsonl")];
-    await runInProcess([...words, "--run-id", "first"]);
-    await runInProcess([...words, "--replay", "--run-id", "second"]);
+    await runCliInTestProcess([...words, "--run-id", "first"]);
+    await runCliInTestProcess([...words, "--replay", "--run-id", "second"]);
     expect(readRecording(join(cwd, "second.cards.jsonl")).run?.evidence).toBe("oracle");
   });
 
   it("fails if the tokens on the cards differ from those of the calls", async () => {
-    const cwd = await createTempDirectory({});
+    const cwd = await createTempTestDirectoryWithFiles({});
     const words = ["cards", "run", "-n", "1", "--out", cwd, "--run-id", "r"];
-    expect((await runInProcess(words)).code).toBe(0);
+    expect((await runCliInTestProcess(words)).code).toBe(0);
     const file = join(cwd, "r.cards.jsonl");
     const text = readFileSync(file, "utf8");
     writeFileSync(file, text.replace(/("kind":"call".*?"input_tokens":)0/, "$1100"));
-    const { code, out } = await runInProcess([...words, "--resume"]);
+    const { code, out } = await runCliInTestProcess([...words, "--resume"]);
     expect(code).toBe(1);
     expect(out).toContain("broken: the ledger: 1 of 3 sums differ");
   });
@@ -181,17 +200,19 @@ describe("colloquy cards run", () => {
     ],
     [["--max-turns", "1"], "maxTurns is 1, which leaves no turn for the answer"],
   ])("with %j says what is wrong", async (words, message) => {
-    const cwd = await createTempDirectory({});
-    const { code, err } = await runInProcess(["cards", "run", "-n", "1", "--out", cwd, ...words]);
+    const cwd = await createTempTestDirectoryWithFiles({});
+    const { code, err } = await runCliInTestProcess(["cards", "run", "-n", "1", "--out", cwd, ...words]);
     expect(code).not.toBe(0);
     expect(err).toContain(message);
   });
 
   it("prints where to download the datasets", async () => {
-    const { out } = await runInProcess(["cards", "fetch", "here"]);
+    const { out } = await runCliInTestProcess(["cards", "fetch", "here"]);
     expect(out).toContain("to    here/gsm8k/test.jsonl\n");
     expect(out).toContain("hotpotqa (CC BY-SA 4.0)\n");
-    const json = JSON.parse((await runInProcess(["cards", "fetch", "--json"])).out) as { sources: object[] };
+    const json = JSON.parse((await runCliInTestProcess(["cards", "fetch", "--json"])).out) as {
+      sources: object[];
+    };
     expect(json.sources).toMatchObject([{ dataset: "gsm8k" }, { dataset: "hotpotqa" }]);
   });
 });
@@ -207,9 +228,9 @@ describe.skipIf(!dataFolder)("on complete datasets (skipped unless COLLOQUY_DATA
   ])(
     "%j is right as often as it is known to be",
     async (words, right, all) => {
-      const cwd = await createTempDirectory({});
+      const cwd = await createTempTestDirectoryWithFiles({});
       const where = ["--data", dataFolder ?? "", "--out", cwd, "--concurrency", "8"];
-      const { code, out } = await runInProcess(["cards", "run", "--json", ...where, ...words]);
+      const { code, out } = await runCliInTestProcess(["cards", "run", "--json", ...where, ...words]);
       expect(code).toBe(0);
       const { runs } = JSON.parse(out) as CardsRunOutput;
       const { scores } = readRecording(runs[0]?.file ?? "");

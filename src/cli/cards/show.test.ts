@@ -14,13 +14,18 @@ import {
   createScriptedRecordFileText,
   SCRIPTED_GSM8K_SAMPLES,
 } from "../../cards/recording/recording.fixture.ts";
-import { createTempDirectory, type ProcessResult, runInProcess } from "../cli-process.fixture.ts";
+import {
+  createTempTestDirectoryWithFiles,
+  type CliTestProcessResult,
+  runCliInTestProcess,
+} from "../cli-test-process.fixture.ts";
 
-const runCardsCommand = (...words: string[]): Promise<ProcessResult> => runInProcess(["cards", ...words]);
+const runCardsCommand = (...words: string[]): Promise<CliTestProcessResult> =>
+  runCliInTestProcess(["cards", ...words]);
 const janetCards = listDistinctRecordedCards(createScriptedRecording([SCRIPTED_SEQUENTIAL_TASKS_SAMPLE]));
 
 async function createFile(text: string, name = "run.cards.jsonl"): Promise<string> {
-  return `${await createTempDirectory({ [name]: text })}/${name}`;
+  return `${await createTempTestDirectoryWithFiles({ [name]: text })}/${name}`;
 }
 
 describe("cards show", () => {
@@ -72,7 +77,7 @@ describe("cards show", () => {
   it("uses colors and the width of a terminal, unless the user disables colors", async () => {
     const file = await createFile(createScriptedRecordFileText([SCRIPTED_SEQUENTIAL_TASKS_SAMPLE]));
     const shown = async (env: Record<string, string>): Promise<string> =>
-      (await runInProcess(["cards", "show", file], { stdoutColumns: 60, env })).out;
+      (await runCliInTestProcess(["cards", "show", file], { stdoutColumns: 60, env })).out;
     expect(await shown({})).toContain(visualizeCards(janetCards, { width: 60, colors: true }));
     expect(await shown({ NO_COLOR: "1" })).toContain(visualizeCards(janetCards, { width: 60 }));
   });

@@ -25,7 +25,7 @@ import {
 import { readRun } from "./read-runs.ts";
 
 interface ShowOptions extends CardsCommandOptions, SampleSelectionOptions {
-  style: ShowStyle;
+  style: CardsShowStyle;
   width?: number;
 }
 
@@ -34,7 +34,7 @@ interface TextRenderOptions {
   readonly colors: boolean;
 }
 
-type ShowStyle = keyof typeof TEXT_STYLE_RENDERERS | keyof typeof DIAGRAM_STYLE_RENDERERS | "graph";
+type CardsShowStyle = keyof typeof TEXT_STYLE_RENDERERS | keyof typeof DIAGRAM_STYLE_RENDERERS | "graph";
 
 /**
  * Text formats that show one problem at a time. If a recording contains several problems, the command prints

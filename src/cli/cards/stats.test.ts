@@ -10,9 +10,14 @@ import {
   createScriptedRecordFileText,
   SCRIPTED_GSM8K_SAMPLES,
 } from "../../cards/recording/recording.fixture.ts";
-import { createTempDirectory, type ProcessResult, runInProcess } from "../cli-process.fixture.ts";
+import {
+  createTempTestDirectoryWithFiles,
+  type CliTestProcessResult,
+  runCliInTestProcess,
+} from "../cli-test-process.fixture.ts";
 
-const runCardsCommand = (...words: string[]): Promise<ProcessResult> => runInProcess(["cards", ...words]);
+const runCardsCommand = (...words: string[]): Promise<CliTestProcessResult> =>
+  runCliInTestProcess(["cards", ...words]);
 
 /** A recording with one model call that no card accounts for. */
 const UNBALANCED = createScriptedRecordFileText([SCRIPTED_SEQUENTIAL_TASKS_SAMPLE]).replace(
@@ -28,7 +33,7 @@ const UNANSWERED = createScriptedRecordFileText([
 
 describe("cards stats", () => {
   it("reports the figures of a run, in text without color", async () => {
-    const cwd = await createTempDirectory({ "run.cards.jsonl": createScriptedRecordFileText() });
+    const cwd = await createTempTestDirectoryWithFiles({ "run.cards.jsonl": createScriptedRecordFileText() });
     const { code, out, err } = await runCardsCommand(
       "stats",
       `${cwd}/run.cards.jsonl`,
@@ -49,7 +54,10 @@ describe("cards stats", () => {
   });
 
   it("exits with 1 and lists the broken rules, also in JSON", async () => {
-    const cwd = await createTempDirectory({ "ledger.jsonl": UNBALANCED, "reply.jsonl": UNANSWERED });
+    const cwd = await createTempTestDirectoryWithFiles({
+      "ledger.jsonl": UNBALANCED,
+      "reply.jsonl": UNANSWERED,
+    });
     const ledger = await runCardsCommand("stats", `${cwd}/ledger.jsonl`);
     expect(ledger.code).toBe(1);
     expect(ledger.out).toContain("gsm8k_0 planner: cards 682+76, calls 782+76 (gsm8k_0.s1)");
@@ -68,7 +76,7 @@ describe("cards stats", () => {
       ...card,
       metadata: null,
     }));
-    const cwd = await createTempDirectory({ "cards.json": JSON.stringify(list) });
+    const cwd = await createTempTestDirectoryWithFiles({ "cards.json": JSON.stringify(list) });
     const { code, out } = await runCardsCommand("stats", `${cwd}/cards.json`);
     expect(code).toBe(0);
     expect(out).toContain("not known: which problems there were");
@@ -84,14 +92,14 @@ describe("cards stats", () => {
       ...card,
       metadata: { tokens: 100 },
     }));
-    const cwd = await createTempDirectory({ "cards.json": JSON.stringify(list) });
+    const cwd = await createTempTestDirectoryWithFiles({ "cards.json": JSON.stringify(list) });
     const { out } = await runCardsCommand("stats", `${cwd}/cards.json`);
     expect(out).toContain("600 tokens on cards that tell only their sum\n");
   });
 
   it("reads stdin, too", async () => {
     const stdin = Readable.from([createScriptedRecordFileText([SCRIPTED_SEQUENTIAL_TASKS_SAMPLE])]);
-    const { code, out } = await runInProcess(["cards", "stats", "-"], { stdin });
+    const { code, out } = await runCliInTestProcess(["cards", "stats", "-"], { stdin });
     expect(code).toBe(0);
     expect(out).toContain("1 of 1 by gsm8k/strict");
   });
@@ -100,7 +108,7 @@ describe("cards stats", () => {
     const evil = createScriptedRecordFileText([SCRIPTED_SEQUENTIAL_TASKS_SAMPLE], {
       model: { planner: "\u001b[2Jevil", solver: "b" },
     });
-    const cwd = await createTempDirectory({ "run.cards.jsonl": evil });
+    const cwd = await createTempTestDirectoryWithFiles({ "run.cards.jsonl": evil });
     expect((await runCardsCommand("stats", `${cwd}/run.cards.jsonl`)).out).toContain("planner ␛[2Jevil");
   });
 
@@ -112,7 +120,10 @@ describe("cards stats", () => {
     const again = createScriptedRecordFileText([SCRIPTED_PARALLEL_TASKS_SAMPLE], {
       sample_ids: ["gsm8k_0", "gsm8k_1"],
     });
-    const cwd = await createTempDirectory({ "a.jsonl": killed, "b.jsonl": `${killed}\n${again}` });
+    const cwd = await createTempTestDirectoryWithFiles({
+      "a.jsonl": killed,
+      "b.jsonl": `${killed}\n${again}`,
+    });
     const first = await runCardsCommand("stats", `${cwd}/a.jsonl`);
     expect(first.out).toMatch(/problems +1 of 2 done, 1 begun; no end: killed, or still at it/);
     expect(first.out).toContain(`torn line: ${cwd}/a.jsonl:31`);
@@ -129,7 +140,7 @@ describe("cards compare", () => {
   it("escapes control characters in the recordings' metadata", async () => {
     const evil = "\u001b]0;evil\u0007\u202e";
     const run = { dataset: evil, rule: evil, split: evil };
-    const cwd = await createTempDirectory({
+    const cwd = await createTempTestDirectoryWithFiles({
       "a.jsonl": createScriptedRecordFileText(createScriptedSamples(5), {
         ...run,
         run_id: "a",
@@ -153,7 +164,7 @@ describe("cards compare", () => {
   });
 
   it("compares runs", async () => {
-    const cwd = await createTempDirectory({
+    const cwd = await createTempTestDirectoryWithFiles({
       "a.jsonl": createScriptedRecordFileText(createScriptedSamples(20), { run_id: "a" }),
       "b.jsonl": createScriptedRecordFileText(createScriptedSamples(20), { run_id: "b", mode: "parallel" }),
       "oracle.jsonl": createScriptedRecordFileText(createScriptedSamples(20), {
@@ -178,7 +189,7 @@ describe("cards compare", () => {
   });
 
   it("names the file that is not a recording of a run", async () => {
-    const cwd = await createTempDirectory({
+    const cwd = await createTempTestDirectoryWithFiles({
       "a.jsonl": createScriptedRecordFileText([SCRIPTED_SEQUENTIAL_TASKS_SAMPLE]),
       "cards.json": JSON.stringify(
         listCardsInSpecificationFormat(createScriptedRecording([SCRIPTED_SEQUENTIAL_TASKS_SAMPLE])),
@@ -203,7 +214,7 @@ describe("cards validate", () => {
       null,
       2,
     );
-    const cwd = await createTempDirectory({
+    const cwd = await createTempTestDirectoryWithFiles({
       "run.cards.jsonl": createScriptedRecordFileText(),
       "cards.json": list,
     });
@@ -216,7 +227,7 @@ describe("cards validate", () => {
   it("lists every malformed line and every broken rule", async () => {
     const lines = createScriptedRecordFileText([SCRIPTED_SEQUENTIAL_TASKS_SAMPLE]).split("\n");
     const wrong = lines.map((line, at) => (at === 3 || at === 5 ? line.replace(`"seq":`, `"seq":-`) : line));
-    const cwd = await createTempDirectory({
+    const cwd = await createTempTestDirectoryWithFiles({
       "lines.jsonl": wrong.join("\n"),
       "ledger.jsonl": UNBALANCED,
       "reply.jsonl": UNANSWERED,
@@ -255,7 +266,7 @@ describe("cards validate", () => {
       `"solver"`,
       `"calculator"`,
     );
-    const cwd = await createTempDirectory({ "run.jsonl": text });
+    const cwd = await createTempTestDirectoryWithFiles({ "run.jsonl": text });
     const { code, out } = await runCardsCommand("validate", `${cwd}/run.jsonl`);
     expect(code).toBe(0);
     expect(out).toContain("not in the core protocol (2 cards): recipient calculator is not a role");
@@ -266,7 +277,7 @@ describe("the files of a run", () => {
   it("are merged if several processes wrote them", async () => {
     const of = (...roles: string[]): string =>
       createScriptedRecordFileText(SCRIPTED_GSM8K_SAMPLES, { roles });
-    const cwd = await createTempDirectory({
+    const cwd = await createTempTestDirectoryWithFiles({
       "all.cards.jsonl": createScriptedRecordFileText(),
       "controller.cards.jsonl": of("controller"),
       "planner.cards.jsonl": of("planner"),
@@ -284,14 +295,14 @@ describe("the files of a run", () => {
   });
 
   it("count once, even if they are passed several times", async () => {
-    const cwd = await createTempDirectory({ "run.cards.jsonl": createScriptedRecordFileText() });
+    const cwd = await createTempTestDirectoryWithFiles({ "run.cards.jsonl": createScriptedRecordFileText() });
     const file = `${cwd}/run.cards.jsonl`;
     const { out } = await runCardsCommand("stats", file, `${cwd}/../${basename(cwd)}/run.cards.jsonl`);
     expect(out).toBe((await runCardsCommand("stats", file)).out);
   });
 
   it("are rejected by name if they are missing, in another format, or of several runs", async () => {
-    const cwd = await createTempDirectory({
+    const cwd = await createTempTestDirectoryWithFiles({
       "a.cards.jsonl": createScriptedRecordFileText(SCRIPTED_GSM8K_SAMPLES, { run_id: "a" }),
       "b.cards.jsonl": createScriptedRecordFileText(SCRIPTED_GSM8K_SAMPLES, { run_id: "b" }),
       "app.log": "hello\n",

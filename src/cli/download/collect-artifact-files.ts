@@ -54,7 +54,7 @@ function getPartContent(part: Exclude<Part, { url: string }>): Pick<ArtifactFile
   return { bytes: Buffer.from(text), mediaType: part.mediaType ?? usual };
 }
 
-const FILE_EXTENSIONS: Readonly<Record<string, string>> = {
+const FILE_EXTENSIONS_BY_MEDIA_TYPE: Readonly<Record<string, string>> = {
   "text/plain": ".txt",
   "text/markdown": ".md",
   "text/html": ".html",
@@ -69,7 +69,9 @@ function chooseFileName(part: Exclude<Part, { url: string }>, { name, artifactId
   const ownName = sanitizeFileName(part.filename ?? "");
   if (ownName !== "") return ownName;
   const base = sanitizeFileName(name ?? "") || sanitizeFileName(artifactId) || "artifact";
-  return base.includes(".") ? base : base + (FILE_EXTENSIONS[getPartContent(part).mediaType] ?? ".bin");
+  return base.includes(".")
+    ? base
+    : base + (FILE_EXTENSIONS_BY_MEDIA_TYPE[getPartContent(part).mediaType] ?? ".bin");
 }
 
 /**

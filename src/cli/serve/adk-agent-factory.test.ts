@@ -4,7 +4,7 @@ import { ScriptedLlm } from "../../adk/index.ts";
 import { collect, connect } from "../../client/index.ts";
 import { getText } from "../../protocol/index.ts";
 import { createServer } from "../../server/index.ts";
-import { createTempDirectory } from "../cli-process.fixture.ts";
+import { createTempTestDirectoryWithFiles } from "../cli-test-process.fixture.ts";
 import { AdkAgentFactory } from "./adk-agent-factory.ts";
 
 /** Creates an agent whose answer is the number of messages that its model receives. */
@@ -14,7 +14,7 @@ function createCounterAgent(): LlmAgent {
 }
 
 it("two ADK agents with the same name, store, and context have separate conversations", async () => {
-  const store = `sqlite:${await createTempDirectory({})}/tasks.db` as const;
+  const store = `sqlite:${await createTempTestDirectoryWithFiles({})}/tasks.db` as const;
   const adk = new AdkAgentFactory(store, {});
   const agents = {
     one: await adk.createAgentFromAdk("one", createCounterAgent()),

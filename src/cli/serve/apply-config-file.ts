@@ -93,7 +93,7 @@ function resolveConfigPaths(config: ServeConfig, file: string): LoadedConfig {
   const { agents, store, bearerFile, apiKeysFile } = config;
   return {
     ...config,
-    ...(isAgentPathList(agents) ? { agents: agents.map(toAbsolute) } : {}),
+    ...(isConfigAgentPathList(agents) ? { agents: agents.map(toAbsolute) } : {}),
     ...(store?.startsWith("sqlite:") ? { store: `sqlite:${toAbsolute(store.slice("sqlite:".length))}` } : {}),
     ...(bearerFile === undefined ? {} : { bearerFile: toAbsolute(bearerFile) }),
     ...(apiKeysFile === undefined ? {} : { apiKeysFile: toAbsolute(apiKeysFile) }),
@@ -101,7 +101,7 @@ function resolveConfigPaths(config: ServeConfig, file: string): LoadedConfig {
   };
 }
 
-export function isAgentPathList(agents: ServeConfig["agents"]): agents is readonly string[] {
+export function isConfigAgentPathList(agents: ServeConfig["agents"]): agents is readonly string[] {
   return Array.isArray(agents);
 }
 

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { createTempDirectory } from "../cli-process.fixture.ts";
+import { createTempTestDirectoryWithFiles } from "../cli-test-process.fixture.ts";
 import { AdkAgentFactory } from "./adk-agent-factory.ts";
 import { loadAgentFiles } from "./load-agent-files.ts";
 
@@ -18,7 +18,7 @@ async function loadFromDirectory(
 
 describe("the agents of a directory", () => {
   it("are its files and the agent.ts of its subdirectories; skipped files are listed with reasons", async () => {
-    const directory = await createTempDirectory({
+    const directory = await createTempTestDirectoryWithFiles({
       "01-hello.ts": GENERATOR,
       "weather/agent.ts": AGENT,
       "weather/tools.ts": "export const x = 1;",
@@ -48,14 +48,14 @@ describe("the agents of a directory", () => {
   });
 
   it("can be one file, or a directory with its own agent.ts", async () => {
-    const directory = await createTempDirectory({ "a/agent.ts": GENERATOR, "b.ts": AGENT });
+    const directory = await createTempTestDirectoryWithFiles({ "a/agent.ts": GENERATOR, "b.ts": AGENT });
     expect(await loadFromDirectory(directory, "a", "b.ts")).toEqual({ ids: ["a", "b"], skipped: [] });
     expect((await loadFromDirectory(directory, "a/agent.ts")).ids).toEqual(["a"]);
   });
 
   it("may be ADK agents", async () => {
     const adk = import.meta.resolve("@google/adk");
-    const directory = await createTempDirectory({
+    const directory = await createTempTestDirectoryWithFiles({
       "adk.ts": `import { LlmAgent } from ${JSON.stringify(adk)};
         export const rootAgent = new LlmAgent({ name: "weather", model: "gemini-2.5-flash" });`,
     });
@@ -63,7 +63,7 @@ describe("the agents of a directory", () => {
   });
 
   it("may be in a CommonJS package, as created by npm init", async () => {
-    const directory = await createTempDirectory({
+    const directory = await createTempTestDirectoryWithFiles({
       "package.json": `{ "type": "commonjs" }`,
       "hello.ts": `import { hostname } from "node:os"; ${GENERATOR} hostname();`,
     });
@@ -73,7 +73,7 @@ describe("the agents of a directory", () => {
   it.each([`{ "type": "module" }`, `{}`])(
     "may need more than stripped types, in a package %s",
     async (manifest) => {
-      const directory = await createTempDirectory({
+      const directory = await createTempTestDirectoryWithFiles({
         "package.json": manifest,
         "enums.ts": `import { greeting } from "./lib/words"; enum Word { Hi = "hi" }
         export const agent = async function* () { yield Word.Hi + greeting; };`,
@@ -84,7 +84,7 @@ describe("the agents of a directory", () => {
   );
 
   it("load the .env file in their directory", async () => {
-    const directory = await createTempDirectory({
+    const directory = await createTempTestDirectoryWithFiles({
       ".env": "COLLOQUY_TEST_KEY=found",
       "keyed.ts": `if (process.env.COLLOQUY_TEST_KEY !== "found") throw new Error("no key"); ${GENERATOR}`,
     });
@@ -92,7 +92,7 @@ describe("the agents of a directory", () => {
   });
 
   it("are required", async () => {
-    const directory = await createTempDirectory({ "helper.ts": "export const add = 1;" });
+    const directory = await createTempTestDirectoryWithFiles({ "helper.ts": "export const add = 1;" });
     await expect(loadFromDirectory(directory)).rejects.toThrow(
       /No agent was found\.\n.*helper\.ts: exports no agent/,
     );

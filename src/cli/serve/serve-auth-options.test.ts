@@ -5,12 +5,12 @@ import { FakeOidcProvider } from "../../keys/fake-oidc-provider.fixture.ts";
 import { generateApiKey, type StoredApiKey } from "../../server/auth/index.ts";
 import { createAuthSchemes } from "./serve-auth-options.ts";
 import {
-  CliProcess,
-  startColloquy,
-  createTempDirectory,
-  runInProcess,
-  type ProcessResult,
-} from "../cli-process.fixture.ts";
+  CliTestProcess,
+  spawnColloquyForTest,
+  createTempTestDirectoryWithFiles,
+  runCliInTestProcess,
+  type CliTestProcessResult,
+} from "../cli-test-process.fixture.ts";
 
 const TOKEN = "token-of-ada-0123456789";
 const OTHER = "token-of-bob-0123456789";
@@ -22,11 +22,11 @@ export default agent({ name: "who", description: "Says who asks" }, async functi
 
 /** A `colloquy serve who.ts …` process, with methods to query it. */
 class ServeProcess implements AsyncDisposable {
-  readonly #process: CliProcess;
+  readonly #process: CliTestProcess;
   url = "";
   banner = "";
 
-  constructor(cli: CliProcess) {
+  constructor(cli: CliTestProcess) {
     this.#process = cli;
   }
 
@@ -35,17 +35,17 @@ class ServeProcess implements AsyncDisposable {
     files: Record<string, string> = {},
     env: Record<string, string> = {},
   ): Promise<ServeProcess> {
-    const cwd = await createTempDirectory({ "who.ts": CALLER_NAME_AGENT, ...files });
+    const cwd = await createTempTestDirectoryWithFiles({ "who.ts": CALLER_NAME_AGENT, ...files });
     const served = new ServeProcess(
-      startColloquy(["serve", "who.ts", "--store", "memory", "--port", "0", ...args], cwd, env),
+      spawnColloquyForTest(["serve", "who.ts", "--store", "memory", "--port", "0", ...args], cwd, env),
     );
     served.banner = await served.#process.waitForOutput("Ctrl-C stops it.");
     served.url = /http:\/\/\S+/.exec(served.banner)?.[0] ?? "";
     return served;
   }
 
-  send(...args: string[]): Promise<ProcessResult> {
-    return runInProcess(["send", this.url, "Hi", ...args]);
+  send(...args: string[]): Promise<CliTestProcessResult> {
+    return runCliInTestProcess(["send", this.url, "Hi", ...args]);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -54,8 +54,8 @@ class ServeProcess implements AsyncDisposable {
   }
 }
 
-const runServeCommand = (...args: string[]): Promise<ProcessResult> =>
-  runInProcess(["serve", "--exec", "cat", "--store", "memory", "--port", "0", ...args]);
+const runServeCommand = (...args: string[]): Promise<CliTestProcessResult> =>
+  runCliInTestProcess(["serve", "--exec", "cat", "--store", "memory", "--port", "0", ...args]);
 
 describe("serve", () => {
   it("accepts tokens from variables, also on public addresses, and prints none of them [M-01, M-08]", async () => {
@@ -67,7 +67,7 @@ describe("serve", () => {
     expect((await served.send()).err).toContain("A2ACLI_ERR_CREDENTIALS_MISSING");
     expect(served.banner).toContain("First set A2ACLI_BEARER to your credentials.");
     const curl = served.banner.split("\n").find((line) => line.includes("curl ")) ?? "false";
-    const { out } = await new CliProcess("/bin/sh", ["-c", curl], process.cwd(), { A2ACLI_BEARER: TOKEN })
+    const { out } = await new CliTestProcess("/bin/sh", ["-c", curl], process.cwd(), { A2ACLI_BEARER: TOKEN })
       .result;
     expect(out).toContain("TASK_STATE_COMPLETED");
     for (const token of [TOKEN, OTHER]) expect(served.banner).not.toContain(token);
@@ -111,7 +111,7 @@ describe("serve", () => {
   });
 
   it("reports the line of an invalid file without its content", async () => {
-    const directory = await createTempDirectory({
+    const directory = await createTempTestDirectoryWithFiles({
       tokens: `ada ${TOKEN}\n${OTHER}\n`,
       keys: `{"k":"${TOKEN}"}`,
       short: "ada secret",
@@ -133,18 +133,18 @@ describe("serve", () => {
 describe("auth new-key", () => {
   let file: string;
   const newKey = async (...args: string[]): Promise<{ key: string; stored: StoredApiKey }> =>
-    JSON.parse((await runInProcess(["auth", "new-key", ...args, "-o", "json"])).out) as {
+    JSON.parse((await runCliInTestProcess(["auth", "new-key", ...args, "-o", "json"])).out) as {
       key: string;
       stored: StoredApiKey;
     };
 
   beforeAll(async () => {
-    file = join(await createTempDirectory({}), "keys.json");
+    file = join(await createTempTestDirectoryWithFiles({}), "keys.json");
   });
 
   it("creates keys that serve accepts, in a private file that contains only hashes [M-01]", async () => {
     const ada = await newKey("ada", "--tenant", "acme", "--file", file);
-    const { out, err, code } = await runInProcess(["auth", "new-key", "bob", "--file", file]);
+    const { out, err, code } = await runCliInTestProcess(["auth", "new-key", "bob", "--file", file]);
     expect([code, out]).toEqual([0, expect.stringMatching(/^Key: clq_[\w-]+\n$/)]);
     expect(err).toContain(`--api-keys-file ${file}`);
     const kept = await readFile(file, "utf8");
@@ -159,7 +159,7 @@ describe("auth new-key", () => {
   });
 
   it("prints the stored form without a file", async () => {
-    const { out } = await runInProcess(["auth", "new-key", "ada", "--scope", "read", "write"]);
+    const { out } = await runCliInTestProcess(["auth", "new-key", "ada", "--scope", "read", "write"]);
     const [, key = "", kept = ""] = /^Key: (\S+)\nKept: (.+)\n$/.exec(out) ?? [];
     expect(JSON.parse(kept)).toMatchObject({
       id: key.slice(4, 16),
@@ -169,9 +169,9 @@ describe("auth new-key", () => {
   });
 
   it("does not change a file with other content", async () => {
-    const directory = await createTempDirectory({ "notes.txt": "precious" });
+    const directory = await createTempTestDirectoryWithFiles({ "notes.txt": "precious" });
     const notes = join(directory, "notes.txt");
-    expect(await runInProcess(["auth", "new-key", "ada", "--file", notes])).toMatchObject({
+    expect(await runCliInTestProcess(["auth", "new-key", "ada", "--file", notes])).toMatchObject({
       code: 2,
       out: "",
     });
@@ -182,7 +182,10 @@ describe("auth new-key", () => {
 describe("the file of keys", () => {
   it("is reloaded after a change, so that a key can be revoked while a server runs", async () => {
     const [ada, bob] = [generateApiKey("ada"), generateApiKey("bob")];
-    const file = join(await createTempDirectory({ keys: JSON.stringify([ada.storedKey]) }), "keys");
+    const file = join(
+      await createTempTestDirectoryWithFiles({ keys: JSON.stringify([ada.storedKey]) }),
+      "keys",
+    );
     let time = 0;
     const [keys] = createAuthSchemes({ apiKeysFile: file }, {}, () => time) ?? [];
     const whose = async (key: string): Promise<unknown> => {

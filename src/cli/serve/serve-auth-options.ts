@@ -177,7 +177,7 @@ function readTextFile(path: string): string {
   try {
     return readFileSync(path, "utf8");
   } catch (error) {
-    throw createUnreadableFileError(path, error);
+    throw createUnreadableAuthFileError(path, error);
   }
 }
 
@@ -185,11 +185,11 @@ function requireFileStats(path: string): { mtimeMs: number; size: number; ino: n
   try {
     return statSync(path);
   } catch (error) {
-    throw createUnreadableFileError(path, error);
+    throw createUnreadableAuthFileError(path, error);
   }
 }
 
-function createUnreadableFileError(path: string, error: unknown): CliError {
+function createUnreadableAuthFileError(path: string, error: unknown): CliError {
   return createUsageError(
     `${path} cannot be read: ${error instanceof Error ? error.message : String(error)}`,
   );

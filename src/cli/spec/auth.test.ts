@@ -2,13 +2,24 @@ import { once } from "node:events";
 import { createServer as createHttps } from "node:https";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { CA_CERT, SERVER_CERT, SERVER_TLS_PRIVATE_KEY } from "../../server/auth/certificates.fixture.ts";
+import {
+  TEST_CA_CERT,
+  TEST_SERVER_CERT,
+  TEST_SERVER_TLS_PRIVATE_KEY,
+} from "../../server/auth/certificates.fixture.ts";
 import { apiKeys, bearer, generateApiKey, type AuthScheme } from "../../server/auth/index.ts";
 import { AuthTestServer } from "../../server/auth/auth-test-server.fixture.ts";
 import { createServer, toNodeListener, type Server } from "../../server/index.ts";
-import { startColloquy, createTempDirectory, runInProcess } from "../cli-process.fixture.ts";
-import { textDrivenAgent, startTextDrivenServer } from "./test-servers.fixture.ts";
-import { runExpectingError, runForJson, runSuccessfully } from "./run-command.fixture.ts";
+import {
+  spawnColloquyForTest,
+  createTempTestDirectoryWithFiles,
+  runCliInTestProcess,
+} from "../cli-test-process.fixture.ts";
+import {
+  instructionFollowingTestAgent,
+  startInstructionFollowingTestServer,
+} from "./test-servers.fixture.ts";
+import { runCliExpectingError, runCliForJson, runCliExpectingSuccess } from "./run-command.fixture.ts";
 
 const TOKEN = "token-of-ada-0123456789";
 const { key: KEY, storedKey } = generateApiKey("bob");
@@ -47,11 +58,13 @@ describe("credentials", () => {
     async (_, scheme, flag, variable, secret, principal) => {
       await using guarded = await AuthTestServer.start(scheme());
       const words = ["send", guarded.url, "Who am I?"];
-      expect((await runSuccessfully([...words, flag, secret])).out).toContain(`"principal":"${principal}"`);
-      expect((await runSuccessfully(words, { env: { HOME, [variable]: secret } })).out).toContain(
+      expect((await runCliExpectingSuccess([...words, flag, secret])).out).toContain(
         `"principal":"${principal}"`,
       );
-      expect(await runExpectingError(words)).toMatchObject({ exit: 4 });
+      expect((await runCliExpectingSuccess(words, { env: { HOME, [variable]: secret } })).out).toContain(
+        `"principal":"${principal}"`,
+      );
+      expect(await runCliExpectingError(words)).toMatchObject({ exit: 4 });
     },
   );
 
@@ -59,15 +72,15 @@ describe("credentials", () => {
     await using guarded = await AuthTestServer.start(TOKENS);
     const env = { HOME, A2ACLI_BEARER: "another-token-0123456789" };
     const words = ["send", guarded.url, "Who am I?"];
-    expect(await runExpectingError(words, { env })).toMatchObject({ code: "A2ACLI_ERR_AUTH_FAILED" });
-    expect((await runSuccessfully([...words, "--bearer", TOKEN], { env })).out).toContain(
+    expect(await runCliExpectingError(words, { env })).toMatchObject({ code: "A2ACLI_ERR_AUTH_FAILED" });
+    expect((await runCliExpectingSuccess([...words, "--bearer", TOKEN], { env })).out).toContain(
       '"principal":"ada"',
     );
   });
 
   it("in flags are visible to others, as the help of each command warns [AUTH_002]", async () => {
     for (const command of [["send"], ["card", "get"], ["task", "get"], ["chat"]]) {
-      const { out } = await runSuccessfully([...command, "--help"]);
+      const { out } = await runCliExpectingSuccess([...command, "--help"]);
       expect(out).toContain(
         "A credential in a flag is seen in the list of processes and in the shell's history",
       );
@@ -77,7 +90,7 @@ describe("credentials", () => {
   });
 
   it("have their own flags instead of --svc-param in the help [AUTH_001]", async () => {
-    const { out } = await runSuccessfully(["send", "--help"]);
+    const { out } = await runCliExpectingSuccess(["send", "--help"]);
     const [about = ""] = /--svc-param[^]*?(?=\n {2}--)/.exec(out) ?? [];
     expect(about).toContain("service parameter");
     expect(about).not.toMatch(/auth|token|key/i);
@@ -88,14 +101,14 @@ describe("output", () => {
   it.each([[[]], [["--debug"]], [["--debug", "--verbose", "--stream", "-o", "json"]]])(
     "contains no credential, with %j [AUTH_004]",
     async (flags) => {
-      const served = await startTextDrivenServer();
+      const served = await startInstructionFollowingTestServer();
       const secrets = ["s3cret-token", "k3y-of-mine", "p4ssword", "cl13nt-secret", "tr4ce-secret"];
       const [token = "", key = "", password = "", client = "", trace = ""] = secrets;
       const basic = ["--basic", `ada:${password}`];
       const others = ["--oauth-client", `me:${client}`, "--svc-param", `x-trace: ${trace}`];
       const credentials = ["--bearer", token, "--api-key", key, ...basic, ...others];
       // The agent echoes the credentials, so they are also in the response.
-      const { out, err } = await runSuccessfully([
+      const { out, err } = await runCliExpectingSuccess([
         "send",
         served.url,
         `I am ${token}`,
@@ -117,14 +130,14 @@ describe("output", () => {
       ["send", "http://127.0.0.1:9", "hi", "--svc-param", "s3cret-token"],
       ["send", "http://127.0.0.1:9", "hi", "--basic", "s3cret-token"],
     ]) {
-      const { out, err } = await runInProcess(words);
+      const { out, err } = await runCliInTestProcess(words);
       expect(out + err).not.toContain("s3cret");
     }
   });
 
   it("--debug shows everything else in requests and responses [OUT_007]", async () => {
-    const served = await startTextDrivenServer();
-    const { err } = await runSuccessfully(["send", served.url, "hello", "--debug"]);
+    const served = await startInstructionFollowingTestServer();
+    const { err } = await runCliExpectingSuccess(["send", served.url, "hello", "--debug"]);
     expect(err).toMatch(/^debug: > POST http:\S+$/m);
     expect(err).toMatch(/^debug: > a2a-version: 1.0$/m);
     expect(err).toMatch(/^debug: > \{"jsonrpc":"2.0",.*"hello"/m);
@@ -137,14 +150,14 @@ describe("output", () => {
 
 describe("--insecure", () => {
   let server: Server;
-  const https = createHttps({ cert: SERVER_CERT, key: SERVER_TLS_PRIVATE_KEY });
+  const https = createHttps({ cert: TEST_SERVER_CERT, key: TEST_SERVER_TLS_PRIVATE_KEY });
   let url = "";
 
   beforeAll(async () => {
     https.listen(0, "127.0.0.1");
     await once(https, "listening");
     url = `https://127.0.0.1:${(https.address() as AddressInfo).port}`;
-    server = createServer(textDrivenAgent, { store: "memory", publicUrl: url });
+    server = createServer(instructionFollowingTestAgent, { store: "memory", publicUrl: url });
     https.on(
       "request",
       toNodeListener((request) => server.fetch(request)),
@@ -157,11 +170,11 @@ describe("--insecure", () => {
   });
 
   it("is required for an untrusted certificate, and prints a warning [AUTH_003]", async () => {
-    expect(await runExpectingError(["send", url, "hello"])).toMatchObject({
+    expect(await runCliExpectingError(["send", url, "hello"])).toMatchObject({
       code: "A2ACLI_ERR_UNREACHABLE",
       exit: 3,
     });
-    const { out, err } = await runSuccessfully(["send", url, "hello", "--insecure"]);
+    const { out, err } = await runCliExpectingSuccess(["send", url, "hello", "--insecure"]);
     expect(out).toContain("You said: hello");
     expect(err).toContain("warning: --insecure: certificates are not verified");
     expect(err).not.toContain("CREDENTIALS");
@@ -173,46 +186,46 @@ describe("--insecure", () => {
       ["--api-key", KEY],
       ["--svc-param", "x-key: 1"],
     ]) {
-      const { err } = await runSuccessfully(["card", "get", url, "--insecure", ...flags]);
+      const { err } = await runCliExpectingSuccess(["card", "get", url, "--insecure", ...flags]);
       expect(err).toContain("YOUR CREDENTIALS GO TO WHOEVER THAT IS");
     }
   });
 
   it("also applies to gRPC [AUTH_003]", async () => {
-    const beside = createServer(textDrivenAgent, { store: "memory" });
+    const beside = createServer(instructionFollowingTestAgent, { store: "memory" });
     const { url, grpc } = await beside.listen({
-      grpc: { port: 0, tls: { cert: SERVER_CERT, key: SERVER_TLS_PRIVATE_KEY } },
+      grpc: { port: 0, tls: { cert: TEST_SERVER_CERT, key: TEST_SERVER_TLS_PRIVATE_KEY } },
     });
-    const card = JSON.stringify(await runForJson(["card", "get", url]));
+    const card = JSON.stringify(await runCliForJson(["card", "get", url]));
     const address = `127.0.0.1:${grpc?.port}`;
-    const cwd = await createTempDirectory({
+    const cwd = await createTempTestDirectoryWithFiles({
       "card.json": card.replaceAll(`"${address}"`, `"https://${address}"`),
     });
     const words = ["send", "-a", `${cwd}/card.json`, "hello", "--transport", "grpc"];
     // A failed connection is retried until the timeout.
-    expect(await runExpectingError([...words, "--timeout", "1s"])).toMatchObject({ exit: 5 });
-    expect((await runSuccessfully([...words, "--insecure"])).out).toContain("You said: hello");
+    expect(await runCliExpectingError([...words, "--timeout", "1s"])).toMatchObject({ exit: 5 });
+    expect((await runCliExpectingSuccess([...words, "--insecure"])).out).toContain("You said: hello");
     await beside.close({ graceMs: 50 });
   });
 
   it("is ignored in a discovered file [AUTH_003]", async () => {
-    const cwd = await createTempDirectory({ ".env": "A2ACLI_INSECURE=true\n" });
-    const { code, err } = await runInProcess(["card", "get", url], { cwd });
+    const cwd = await createTempTestDirectoryWithFiles({ ".env": "A2ACLI_INSECURE=true\n" });
+    const { code, err } = await runCliInTestProcess(["card", "get", url], { cwd });
     expect(code).toBe(3);
     expect(err).toContain("warning: A2ACLI_INSECURE in");
-    expect((await runForJson<{ name: string }>(["card", "get", url, "--config", ".env"], { cwd })).name).toBe(
-      "actor",
-    );
+    expect(
+      (await runCliForJson<{ name: string }>(["card", "get", url, "--config", ".env"], { cwd })).name,
+    ).toBe("actor");
   });
 
   it('default "tls": a trusted certificate requires no flag [DEFAULT_001]', async () => {
-    const cwd = await createTempDirectory({ "ca.pem": CA_CERT });
-    const { code, out, err } = await startColloquy(["send", url, "hello"], cwd, {
+    const cwd = await createTempTestDirectoryWithFiles({ "ca.pem": TEST_CA_CERT });
+    const { code, out, err } = await spawnColloquyForTest(["send", url, "hello"], cwd, {
       NODE_EXTRA_CA_CERTS: `${cwd}/ca.pem`,
     }).result;
     expect({ code, err }).toEqual({ code: 0, err: "" });
     expect(out).toContain("You said: hello");
-    expect((await runInProcess(["send", url, "hello"])).code).toBe(3);
-    expect((await runInProcess(["send", url, "hello", "--insecure"])).code).toBe(0);
+    expect((await runCliInTestProcess(["send", url, "hello"])).code).toBe(3);
+    expect((await runCliInTestProcess(["send", url, "hello", "--insecure"])).code).toBe(0);
   });
 });

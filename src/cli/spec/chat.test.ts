@@ -2,14 +2,18 @@ import { spawnSync } from "node:child_process";
 import { PassThrough, Readable } from "node:stream";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { StreamResponse, Task } from "../../protocol/index.ts";
-import { CliProcess, startColloquy, runInProcess } from "../cli-process.fixture.ts";
-import { TEST_SERVERS, startTextDrivenServer, type RunningServer } from "./test-servers.fixture.ts";
+import { CliTestProcess, spawnColloquyForTest, runCliInTestProcess } from "../cli-test-process.fixture.ts";
 import {
-  runExpectingError,
-  parseOutputFields,
-  runForJson,
+  TEST_SERVERS,
+  startInstructionFollowingTestServer,
+  type RunningTestServer,
+} from "./test-servers.fixture.ts";
+import {
+  runCliExpectingError,
+  parseLabeledCliOutputFields,
+  runCliForJson,
   parseJsonLines,
-  runSuccessfully,
+  runCliExpectingSuccess,
 } from "./run-command.fixture.ts";
 
 const createPipedInput = (...lines: string[]): { stdin: Readable } => ({
@@ -17,14 +21,14 @@ const createPipedInput = (...lines: string[]): { stdin: Readable } => ({
 });
 
 describe.each(TEST_SERVERS)("a chat with %s", (_, serve) => {
-  let served: RunningServer;
+  let served: RunningTestServer;
   beforeAll(async () => {
     served = await serve();
   });
   afterAll(() => served.close());
 
   it("keeps the context for each line, and the task while it waits [CHAT_001]", async () => {
-    const { out } = await runSuccessfully(
+    const { out } = await runCliExpectingSuccess(
       ["chat", served.url],
       createPipedInput("hello", "ask", "Seoul", "again"),
     );
@@ -47,37 +51,37 @@ describe.each(TEST_SERVERS)("a chat with %s", (_, serve) => {
   });
 
   it("ends with a working command that continues the conversation [CHAT_001]", async () => {
-    const { err } = await runSuccessfully(["chat", served.url], createPipedInput("ask"));
+    const { err } = await runCliExpectingSuccess(["chat", served.url], createPipedInput("ask"));
     const words = /goes on with: \S.*? (chat .+)\n/.exec(err)?.[1]?.split(" ") ?? [];
     expect(words.slice(0, 2)).toEqual(["chat", served.url]);
-    const { out } = await runSuccessfully(words, createPipedInput("Seoul"));
+    const { out } = await runCliExpectingSuccess(words, createPipedInput("Seoul"));
     expect(out).toContain("State: TASK_STATE_COMPLETED");
-    expect(parseOutputFields(out)["Context"]).toBe(words[words.indexOf("--context-id") + 1]);
-    expect(parseOutputFields(out)["Task"]).toBe(words[words.indexOf("--task-id") + 1]);
+    expect(parseLabeledCliOutputFields(out)["Context"]).toBe(words[words.indexOf("--context-id") + 1]);
+    expect(parseLabeledCliOutputFields(out)["Task"]).toBe(words[words.indexOf("--task-id") + 1]);
   });
 
   it("starts with the text of the command line, and continues with stdin [CHAT_001]", async () => {
-    const { out } = await runSuccessfully(["chat", served.url, "ask"], createPipedInput("Seoul"));
+    const { out } = await runCliExpectingSuccess(["chat", served.url, "ask"], createPipedInput("Seoul"));
     expect(out.indexOf("INPUT_REQUIRED")).toBeGreaterThan(-1);
     expect(out.lastIndexOf("COMPLETED")).toBeGreaterThan(out.indexOf("INPUT_REQUIRED"));
   });
 });
 
 describe("a chat", () => {
-  let served: RunningServer;
+  let served: RunningTestServer;
   beforeAll(async () => {
-    served = await startTextDrivenServer();
+    served = await startInstructionFollowingTestServer();
   });
   afterAll(() => served.close());
 
   it("in JSON writes one line per event, and nothing else on stdout", async () => {
-    const { out } = await runSuccessfully(
+    const { out } = await runCliExpectingSuccess(
       ["chat", served.url, "-o", "json", "--stream"],
       createPipedInput("hello", "again"),
     );
     const events = parseJsonLines<StreamResponse>(out);
     expect(events.filter((event) => "task" in event)).toHaveLength(2);
-    expect(await runExpectingError(["chat", served.url])).toMatchObject({
+    expect(await runCliExpectingError(["chat", served.url])).toMatchObject({
       code: "A2ACLI_ERR_USAGE",
       exit: 2,
     });
@@ -85,7 +89,7 @@ describe("a chat", () => {
 
   it("of a pipe ends at a failed line, with its exit code", async () => {
     const overrides = createPipedInput("hello", "again");
-    const { code, err } = await runInProcess(["chat", served.url, "--task-id", "nobody"], overrides);
+    const { code, err } = await runCliInTestProcess(["chat", served.url, "--task-id", "nobody"], overrides);
     expect({ code, err }).toMatchObject({
       code: 1,
       err: expect.stringContaining("TaskNotFoundError") as string,
@@ -94,7 +98,10 @@ describe("a chat", () => {
 
   it("of a person shows a prompt, reports failures, and continues until /quit", async () => {
     const stdin = new PassThrough();
-    const talking = runInProcess(["chat", served.url, "--task-id", "nobody"], { stdin, isInteractive: true });
+    const talking = runCliInTestProcess(["chat", served.url, "--task-id", "nobody"], {
+      stdin,
+      isInteractive: true,
+    });
     stdin.write("hello\n/answer 1\n\n/quit\nnever said\n");
     const { code, out, err } = await talking;
     expect({ code, out }).toEqual({ code: 0, out: "" });
@@ -102,20 +109,22 @@ describe("a chat", () => {
   });
 
   it("does not cancel the task on Ctrl-C, and prints how to continue", async () => {
-    const cli = startColloquy(["chat", served.url, "wait"]);
+    const cli = spawnColloquyForTest(["chat", served.url, "wait"]);
     await cli.waitForOutput("waiting");
     cli.child.kill("SIGINT");
     const { code, out } = await cli.result;
     expect(code).toBe(130);
-    const { Task: id = "" } = parseOutputFields(out);
-    expect((await runForJson<Task>(["task", "get", served.url, id])).status.state).toBe("TASK_STATE_WORKING");
+    const { Task: id = "" } = parseLabeledCliOutputFields(out);
+    expect((await runCliForJson<Task>(["task", "get", served.url, id])).status.state).toBe(
+      "TASK_STATE_WORKING",
+    );
   });
 
   // Creates a terminal with `script` of util-linux.
   const hasTerminals = spawnSync("script", ["--version"]).status === 0;
   it.skipIf(!hasTerminals)("on a real terminal prompts, answers, and ends with Ctrl-D", async () => {
     const words = [process.execPath, "bin/colloquy.js", "chat", served.url].join(" ");
-    const terminal = new CliProcess("script", ["-qec", words, "/dev/null"], process.cwd(), {}, "open");
+    const terminal = new CliTestProcess("script", ["-qec", words, "/dev/null"], process.cwd(), {}, "open");
     await terminal.waitForOutput("> ");
     terminal.child.stdin?.write("hello\r");
     await terminal.waitForOutput("You said: hello");

@@ -1,27 +1,35 @@
 import { readdir } from "node:fs/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
-  buildAgentCard,
-  startRecordingServer,
-  respondWithJsonRpcResult,
-  sendJsonResponse,
-} from "../../client/recording-server.fixture.ts";
+  buildTestAgentCard,
+  startRequestRecordingTestServer,
+  createTestJsonRpcResponder,
+  sendTestJsonResponse,
+} from "../../client/request-recording-test-server.fixture.ts";
 import type { ListTasksResponse, StreamResponse, Task } from "../../protocol/index.ts";
-import { startColloquy, createTempDirectory, runInProcess } from "../cli-process.fixture.ts";
-import { TEST_SERVERS, startTextDrivenServer, type RunningServer } from "./test-servers.fixture.ts";
 import {
-  runExpectingError,
-  parseOutputFields,
-  runForJson,
-  runForJsonLines,
-  runSuccessfully,
+  spawnColloquyForTest,
+  createTempTestDirectoryWithFiles,
+  runCliInTestProcess,
+} from "../cli-test-process.fixture.ts";
+import {
+  TEST_SERVERS,
+  startInstructionFollowingTestServer,
+  type RunningTestServer,
+} from "./test-servers.fixture.ts";
+import {
+  runCliExpectingError,
+  parseLabeledCliOutputFields,
+  runCliForJson,
+  runCliStreamForJsonLines,
+  runCliExpectingSuccess,
   ANY_NON_EMPTY_TEXT,
 } from "./run-command.fixture.ts";
 
 describe.each(TEST_SERVERS)("an interaction with %s", (_, serve) => {
-  let served: RunningServer;
+  let served: RunningTestServer;
   const send = async (...words: string[]): Promise<Task> =>
-    (await runForJson<{ task: Task }>(["send", served.url, ...words])).task;
+    (await runCliForJson<{ task: Task }>(["send", served.url, ...words])).task;
 
   beforeAll(async () => {
     served = await serve();
@@ -48,25 +56,25 @@ describe.each(TEST_SERVERS)("an interaction with %s", (_, serve) => {
   it("fails for a rejected id, starts no other task, and mentions --debug [INTERACT_002]", async () => {
     const question = await send("ask");
     const ended = await send("hello");
-    const before = await runForJson<ListTasksResponse>(["task", "list", served.url]);
+    const before = await runCliForJson<ListTasksResponse>(["task", "list", served.url]);
     for (const [flags, code] of [
       [["--task-id", "nobody"], "TaskNotFoundError"],
       [["--task-id", ended.id], ANY_NON_EMPTY_TEXT],
       [["--task-id", question.id, "--context-id", ended.contextId], ANY_NON_EMPTY_TEXT],
     ] as const) {
-      const error = await runExpectingError(["send", served.url, "hi", ...flags]);
+      const error = await runCliExpectingError(["send", served.url, "hi", ...flags]);
       expect(error).toMatchObject({ exit: 1, code });
       expect(error.code).not.toMatch(/^A2ACLI_/);
       expect(error.hint).toContain("--debug");
     }
-    const after = await runForJson<ListTasksResponse>(["task", "list", served.url]);
+    const after = await runCliForJson<ListTasksResponse>(["task", "list", served.url]);
     expect(after.totalSize).toBe(before.totalSize);
   });
 
   it("prints the task and the command that continues it, ready to paste [INTERACT_004]", async () => {
-    const { out, err } = await runSuccessfully(["send", served.url, "ask"]);
-    const { Task: id = "" } = parseOutputFields(out);
-    expect(parseOutputFields(out)).toMatchObject({
+    const { out, err } = await runCliExpectingSuccess(["send", served.url, "ask"]);
+    const { Task: id = "" } = parseLabeledCliOutputFields(out);
+    expect(parseLabeledCliOutputFields(out)).toMatchObject({
       Task: ANY_NON_EMPTY_TEXT,
       Context: ANY_NON_EMPTY_TEXT,
       State: "TASK_STATE_INPUT_REQUIRED",
@@ -75,18 +83,18 @@ describe.each(TEST_SERVERS)("an interaction with %s", (_, serve) => {
     const resume = /hint: .+( send .+) "<your answer>"/.exec(err)?.[1] ?? "";
     const words = resume.trim().split(" ");
     expect(words).toEqual(["send", served.url, "--task-id", id]);
-    expect((await runSuccessfully([...words, "Seoul"])).out).toContain("State: TASK_STATE_COMPLETED");
+    expect((await runCliExpectingSuccess([...words, "Seoul"])).out).toContain("State: TASK_STATE_COMPLETED");
   });
 
   it("prints the task's ids at the end of a stream [INTERACT_004]", async () => {
-    const { out } = await runSuccessfully(["send", served.url, "hello", "--stream"]);
+    const { out } = await runCliExpectingSuccess(["send", served.url, "hello", "--stream"]);
     const [task, context, state] = out.trimEnd().split("\n").slice(-3);
     expect([task, context, state]).toEqual([
       expect.stringMatching(/^Task: \S+$/),
       expect.stringMatching(/^Context: \S+$/),
       "State: TASK_STATE_COMPLETED",
     ]);
-    const events = await runForJsonLines<StreamResponse>(["send", served.url, "hello"]);
+    const events = await runCliStreamForJsonLines<StreamResponse>(["send", served.url, "hello"]);
     expect(events.at(-1)).toMatchObject({
       statusUpdate: { taskId: ANY_NON_EMPTY_TEXT, contextId: ANY_NON_EMPTY_TEXT },
     });
@@ -97,13 +105,13 @@ describe("the ids of the server", () => {
   it("are never created by the client: a new message has no task id and no context id [INTERACT_003]", async () => {
     let url = "";
     const message = { messageId: "m", role: "ROLE_AGENT", contextId: "theirs", parts: [{ text: "hi" }] };
-    const server = await startRecordingServer((response, request) =>
+    const server = await startRequestRecordingTestServer((response, request) =>
       request.url.includes("/.well-known/")
-        ? sendJsonResponse(response, buildAgentCard(url, { capabilities: {} }))
-        : respondWithJsonRpcResult({ message })(response, request),
+        ? sendTestJsonResponse(response, buildTestAgentCard(url, { capabilities: {} }))
+        : createTestJsonRpcResponder({ message })(response, request),
     );
     ({ url } = server);
-    for (let time = 0; time < 2; time++) await runSuccessfully(["send", url, "hello"]);
+    for (let time = 0; time < 2; time++) await runCliExpectingSuccess(["send", url, "hello"]);
     const sent = server.seen
       .filter(({ method }) => method === "POST")
       .map(({ body }) => body.params?.["message"]);
@@ -120,15 +128,15 @@ describe("the ids of the server", () => {
 
 describe("between two calls", () => {
   it("nothing is stored: no file, no --continue, and the next message starts a new task [INTERACT_005]", async () => {
-    const served = await startTextDrivenServer();
-    const cwd = await createTempDirectory({});
+    const served = await startInstructionFollowingTestServer();
+    const cwd = await createTempTestDirectoryWithFiles({});
     const overrides = { cwd, env: { HOME: cwd } };
-    const first = (await runForJson<{ task: Task }>(["send", served.url, "ask"], overrides)).task;
-    const second = (await runForJson<{ task: Task }>(["send", served.url, "hello"], overrides)).task;
+    const first = (await runCliForJson<{ task: Task }>(["send", served.url, "ask"], overrides)).task;
+    const second = (await runCliForJson<{ task: Task }>(["send", served.url, "hello"], overrides)).task;
     expect([second.id, second.contextId]).not.toContain(first.id);
     expect(second.contextId).not.toBe(first.contextId);
     expect(await readdir(cwd)).toEqual([]);
-    const { code, err } = await runInProcess(["send", served.url, "hello", "--continue"]);
+    const { code, err } = await runCliInTestProcess(["send", served.url, "hello", "--continue"]);
     expect({ code, err }).toMatchObject({
       code: 2,
       err: expect.stringContaining("unknown option") as string,
@@ -137,9 +145,9 @@ describe("between two calls", () => {
   });
 
   it("a real process stores nothing, either [INTERACT_005]", async () => {
-    const served = await startTextDrivenServer();
-    const cwd = await createTempDirectory({});
-    const { code, out } = await startColloquy(["send", served.url, "ask"], cwd, { HOME: cwd }).result;
+    const served = await startInstructionFollowingTestServer();
+    const cwd = await createTempTestDirectoryWithFiles({});
+    const { code, out } = await spawnColloquyForTest(["send", served.url, "ask"], cwd, { HOME: cwd }).result;
     expect({ code, out }).toMatchObject({
       code: 0,
       out: expect.stringContaining("INPUT_REQUIRED") as string,

@@ -1,34 +1,38 @@
 import { PassThrough } from "node:stream";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
-  buildAgentCard,
-  startRecordingServer,
-  sendSseEvents,
-  sendJsonResponse,
-} from "../../client/recording-server.fixture.ts";
+  buildTestAgentCard,
+  startRequestRecordingTestServer,
+  sendTestSseEvents,
+  sendTestJsonResponse,
+} from "../../client/request-recording-test-server.fixture.ts";
 import { bearer } from "../../server/auth/index.ts";
 import { createServer } from "../../server/index.ts";
 import type { StreamResponse, Task } from "../../protocol/index.ts";
-import { startColloquy, runInProcess } from "../cli-process.fixture.ts";
-import { textDrivenAgent, startTextDrivenServer, type RunningServer } from "./test-servers.fixture.ts";
+import { spawnColloquyForTest, runCliInTestProcess } from "../cli-test-process.fixture.ts";
 import {
-  runExpectingError,
-  parseOutputFields,
-  runForJson,
-  runForJsonLines,
+  instructionFollowingTestAgent,
+  startInstructionFollowingTestServer,
+  type RunningTestServer,
+} from "./test-servers.fixture.ts";
+import {
+  runCliExpectingError,
+  parseLabeledCliOutputFields,
+  runCliForJson,
+  runCliStreamForJsonLines,
   parseJsonLines,
-  runSuccessfully,
+  runCliExpectingSuccess,
   ANY_NON_EMPTY_TEXT,
 } from "./run-command.fixture.ts";
 
-let served: RunningServer;
+let served: RunningTestServer;
 beforeAll(async () => {
-  served = await startTextDrivenServer();
+  served = await startInstructionFollowingTestServer();
 });
 afterAll(() => served.close());
 
 const runForTask = async (...words: string[]): Promise<Task> =>
-  (await runForJson<{ task: Task }>(["send", served.url, ...words])).task;
+  (await runCliForJson<{ task: Task }>(["send", served.url, ...words])).task;
 
 describe("output about a task", () => {
   it("includes the task, context, and state in every format [OUT_001]", async () => {
@@ -41,8 +45,8 @@ describe("output about a task", () => {
       ["task", "wait", served.url, id],
       ["task", "cancel", served.url, id],
     ]) {
-      const { out } = await runSuccessfully(words);
-      expect(parseOutputFields(out)).toMatchObject({
+      const { out } = await runCliExpectingSuccess(words);
+      expect(parseLabeledCliOutputFields(out)).toMatchObject({
         Task: ANY_NON_EMPTY_TEXT,
         Context: ANY_NON_EMPTY_TEXT,
         State: expect.stringMatching(/^TASK_STATE_/) as string,
@@ -52,7 +56,7 @@ describe("output about a task", () => {
       ["task", "get", served.url, id],
       ["task", "cancel", served.url, id],
     ]) {
-      expect(await runForJson(words)).toMatchObject({
+      expect(await runCliForJson(words)).toMatchObject({
         id: ANY_NON_EMPTY_TEXT,
         contextId: ANY_NON_EMPTY_TEXT,
         status: { state: ANY_NON_EMPTY_TEXT },
@@ -62,7 +66,7 @@ describe("output about a task", () => {
 
   it("goes to stdout; warnings, hints, and --debug go to stderr [OUT_001]", async () => {
     for (const flags of [[], ["-o", "json"], ["-o", "json", "--stream"]]) {
-      const { out, err } = await runSuccessfully(["send", served.url, "ask", "--debug", ...flags]);
+      const { out, err } = await runCliExpectingSuccess(["send", served.url, "ask", "--debug", ...flags]);
       expect(out).not.toMatch(/debug:|hint:|warning:/);
       expect(err.split("\n").filter((line) => !/^(debug|hint|warning): |^$/.test(line))).toEqual([]);
       expect(err).toMatch(/^debug: .+^warning: .+^hint: /ms);
@@ -72,28 +76,28 @@ describe("output about a task", () => {
 
 describe("-o json", () => {
   it("writes one document per command, with the protocol's types [OUT_002]", async () => {
-    expect(await runForJson(["send", served.url, "hello"])).toMatchObject({
+    expect(await runCliForJson(["send", served.url, "hello"])).toMatchObject({
       task: { id: ANY_NON_EMPTY_TEXT },
     });
-    expect(await runForJson(["send", served.url, "message"])).toMatchObject({
+    expect(await runCliForJson(["send", served.url, "message"])).toMatchObject({
       message: { messageId: ANY_NON_EMPTY_TEXT },
     });
     const { id } = await runForTask("ask");
-    expect(Object.keys(await runForJson<object>(["task", "get", served.url, id]))).toContain("status");
-    expect(await runForJson(["task", "list", served.url])).toMatchObject({
+    expect(Object.keys(await runCliForJson<object>(["task", "get", served.url, id]))).toContain("status");
+    expect(await runCliForJson(["task", "list", served.url])).toMatchObject({
       tasks: expect.any(Array) as unknown,
       totalSize: expect.any(Number) as number,
     });
-    expect(await runForJson(["card", "get", served.url])).toMatchObject({
+    expect(await runCliForJson(["card", "get", served.url])).toMatchObject({
       name: "actor",
       supportedInterfaces: expect.any(Array) as unknown,
     });
-    expect(await runForJson(["task", "cancel", served.url, id])).toMatchObject({ id, status: {} });
+    expect(await runCliForJson(["task", "cancel", served.url, id])).toMatchObject({ id, status: {} });
   });
 
   it("ignores the environment and the terminal for line mode [OUT_002]", async () => {
     const env = { HOME: "/nowhere", A2ACLI_STREAM: "true" };
-    const { out } = await runSuccessfully(["send", served.url, "hello", "-o", "json"], {
+    const { out } = await runCliExpectingSuccess(["send", served.url, "hello", "-o", "json"], {
       env,
       isInteractive: true,
     });
@@ -101,7 +105,7 @@ describe("-o json", () => {
   });
 
   it("--stream writes one line per event, and the final event last [OUT_003]", async () => {
-    const events = await runForJsonLines<StreamResponse>(["send", served.url, "hello"]);
+    const events = await runCliStreamForJsonLines<StreamResponse>(["send", served.url, "hello"]);
     expect(events.length).toBeGreaterThan(3);
     expect(events.at(-1)).toMatchObject({
       statusUpdate: {
@@ -115,12 +119,12 @@ describe("-o json", () => {
       ["task", "get", served.url, id],
       ["card", "get", served.url],
     ]) {
-      expect(await runForJsonLines(words)).toHaveLength(1);
+      expect(await runCliStreamForJsonLines(words)).toHaveLength(1);
     }
   });
 
   it("--stream writes each line immediately [OUT_003]", async () => {
-    const cli = startColloquy(["send", served.url, "wait", "--stream", "-o", "json"]);
+    const cli = spawnColloquyForTest(["send", served.url, "wait", "--stream", "-o", "json"]);
     await cli.waitForOutput("waiting");
     expect(cli.child.exitCode).toBeNull();
     cli.child.kill("SIGKILL");
@@ -131,10 +135,10 @@ describe("-o json", () => {
     let url = "";
     const task = { id: "t", contextId: "c", status: { state: "TASK_STATE_WORKING" } };
     const error = { code: -32603, message: "It broke." };
-    const server = await startRecordingServer((response, { url: path, body: { id } }) =>
+    const server = await startRequestRecordingTestServer((response, { url: path, body: { id } }) =>
       path.includes("/.well-known/")
-        ? sendJsonResponse(response, buildAgentCard(url))
-        : sendSseEvents(
+        ? sendTestJsonResponse(response, buildTestAgentCard(url))
+        : sendTestSseEvents(
             response,
             [
               [0, { jsonrpc: "2.0", id, result: { task } }],
@@ -144,7 +148,7 @@ describe("-o json", () => {
           ),
     );
     ({ url } = server);
-    const { code, out } = await runInProcess(["send", url, "hello", "--stream", "-o", "json"]);
+    const { code, out } = await runCliInTestProcess(["send", url, "hello", "--stream", "-o", "json"]);
     expect(code).toBe(1);
     expect(parseJsonLines(out)).toEqual([
       { task },
@@ -157,7 +161,7 @@ describe("errors", () => {
   it("have the protocol's names, identical over every binding, and a hint [OUT_004]", async () => {
     const errors = await Promise.all(
       ["jsonrpc", "rest", "grpc"].map((binding) =>
-        runExpectingError(["task", "get", served.url, "nobody", "--transport", binding]),
+        runCliExpectingError(["task", "get", served.url, "nobody", "--transport", binding]),
       ),
     );
     for (const error of errors) {
@@ -183,13 +187,13 @@ describe("errors", () => {
       () => ["serve", "--exec", "cat", "--store", "memory", "--host", "0.0.0.0", "--port", "0"],
     ],
   ] as const)("%s is exit code %d [OUT_004, EXIT_001]", async (code, exit, words) => {
-    expect(await runExpectingError(words())).toMatchObject({
+    expect(await runCliExpectingError(words())).toMatchObject({
       code,
       exit,
       a2aCode: null,
       message: ANY_NON_EMPTY_TEXT,
     });
-    const { err, out } = await runInProcess(words());
+    const { err, out } = await runCliInTestProcess(words());
     expect(err).toContain(`(${code})\n`);
     expect(out).not.toContain("error");
   });
@@ -199,9 +203,9 @@ describe("errors", () => {
     ["A2ACLI_ERR_AUTH_FAILED", ["--bearer", "wrong-token-0123456789"]],
   ])("%s is exit code 4 [OUT_004, EXIT_001]", async (code, flags) => {
     const authenticate = bearer({ tokens: { "token-of-ada-0123456789": "ada" } });
-    const guarded = createServer(textDrivenAgent, { store: "memory", authenticate });
+    const guarded = createServer(instructionFollowingTestAgent, { store: "memory", authenticate });
     const { url } = await guarded.listen();
-    expect(await runExpectingError(["send", url, "hello", ...flags])).toMatchObject({
+    expect(await runCliExpectingError(["send", url, "hello", ...flags])).toMatchObject({
       code,
       exit: 4,
       hint: ANY_NON_EMPTY_TEXT,
@@ -220,7 +224,7 @@ describe("exit codes", () => {
         ["nonsense"],
         ["task"],
         ["--help"],
-      ].map(async (words) => (await runInProcess(words)).code),
+      ].map(async (words) => (await runCliInTestProcess(words)).code),
     );
     expect(codes).toEqual([0, 1, 2, 2, 2, 0]);
   });
@@ -232,7 +236,7 @@ describe("exit codes", () => {
     ["login", "TASK_STATE_AUTH_REQUIRED"],
   ])("are 0 for a task that is told to %s, which is named in a warning [EXIT_002]", async (word, state) => {
     for (const flags of [[], ["--stream"], ["-o", "json"]]) {
-      const { err, out } = await runSuccessfully(["send", served.url, word, ...flags]);
+      const { err, out } = await runCliExpectingSuccess(["send", served.url, word, ...flags]);
       expect(err).toMatch(new RegExp(`^warning: .*${state}`, "m"));
       expect(out).toContain(state);
     }
@@ -243,7 +247,7 @@ describe("text", () => {
   it("consists of labeled lines and closed blocks, in a stable order [OUT_005]", async () => {
     const shapes = [];
     for (let time = 0; time < 2; time++) {
-      const { out } = await runSuccessfully(["send", served.url, "parts"]);
+      const { out } = await runCliExpectingSuccess(["send", served.url, "parts"]);
       shapes.push(out.replaceAll(/^(Task|Context): .*$/gm, "$1: …"));
     }
     expect(shapes[0]).toBe(shapes[1]);
@@ -255,7 +259,9 @@ describe("text", () => {
   it("contains no control sequences from the agent, with or without a terminal [OUT_005]", async () => {
     for (const interactive of [true, false]) {
       const evil = "\u001b[2Jgone\u0007";
-      const { out } = await runSuccessfully(["send", served.url, evil], { isInteractive: interactive });
+      const { out } = await runCliExpectingSuccess(["send", served.url, evil], {
+        isInteractive: interactive,
+      });
       // oxlint-disable-next-line no-control-regex -- that is what must not be there
       expect(out).not.toMatch(/[\u0000-\u0008\u000b-\u001f\u007f]/);
       expect(out).toContain("gone");
@@ -265,9 +271,9 @@ describe("text", () => {
   it("never prompts without a terminal for output: such a chat is rejected [OUT_005]", async () => {
     // A terminal as input, without a terminal as output.
     const stdin = Object.assign(new PassThrough(), { isTTY: true });
-    const { code, err } = await runInProcess(["chat", served.url], { stdin });
+    const { code, err } = await runCliInTestProcess(["chat", served.url], { stdin });
     expect({ code, err }).toMatchObject({ code: 2, err: expect.stringContaining("A chat needs") as string });
-    const once = await runInProcess(["chat", served.url, "hello"], { stdin });
+    const once = await runCliInTestProcess(["chat", served.url, "hello"], { stdin });
     expect(once).toMatchObject({ code: 0, out: expect.stringContaining("You said: hello") as string });
   });
 });

@@ -3,9 +3,13 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { apiKeys, bearer, generateApiKey } from "../../server/auth/index.ts";
 import { AuthTestServer } from "../../server/auth/auth-test-server.fixture.ts";
-import { startColloquy, createTempDirectory, runInProcess } from "../cli-process.fixture.ts";
-import { startTextDrivenServer, type RunningServer } from "./test-servers.fixture.ts";
-import { runExpectingError, runForJson, runSuccessfully } from "./run-command.fixture.ts";
+import {
+  spawnColloquyForTest,
+  createTempTestDirectoryWithFiles,
+  runCliInTestProcess,
+} from "../cli-test-process.fixture.ts";
+import { startInstructionFollowingTestServer, type RunningTestServer } from "./test-servers.fixture.ts";
+import { runCliExpectingError, runCliForJson, runCliExpectingSuccess } from "./run-command.fixture.ts";
 
 interface ConfigShowOutput {
   settings: { name: string; value: string | null; source: string; file?: string }[];
@@ -16,7 +20,7 @@ async function createHome(
   global: string,
   local: string,
 ): Promise<{ env: Record<string, string>; cwd: string; HOME: string }> {
-  const HOME = await createTempDirectory({});
+  const HOME = await createTempTestDirectoryWithFiles({});
   await mkdir(join(HOME, ".config/a2a-cli"), { recursive: true });
   await mkdir(join(HOME, "project/deep/down"), { recursive: true });
   await writeFile(join(HOME, ".config/a2a-cli/.env"), global, { mode: 0o600 });
@@ -28,13 +32,13 @@ async function runConfigShow(
   words: string[],
   overrides: object,
 ): Promise<Record<string, ConfigShowOutput["settings"][number]>> {
-  const { settings } = await runForJson<ConfigShowOutput>(["config", "show", ...words], overrides);
+  const { settings } = await runCliForJson<ConfigShowOutput>(["config", "show", ...words], overrides);
   return Object.fromEntries(settings.map((one) => [one.name, one]));
 }
 
-let served: RunningServer;
+let served: RunningTestServer;
 beforeAll(async () => {
-  served = await startTextDrivenServer();
+  served = await startInstructionFollowingTestServer();
 });
 afterAll(() => served.close());
 
@@ -69,16 +73,16 @@ describe("settings", () => {
       `A2ACLI_AGENT_CARD=${served.url}\nA2ACLI_ASYNC=true\n`,
       "A2ACLI_OUTPUT=json\n",
     );
-    const { out } = await runSuccessfully(["send", "wait"], overrides);
+    const { out } = await runCliExpectingSuccess(["send", "wait"], overrides);
     expect(JSON.parse(out)).toMatchObject({
       task: { status: { state: expect.stringMatching(/SUBMITTED|WORKING/) as string } },
     });
     // Flags override each of these settings.
-    expect((await runSuccessfully(["send", "hello", "--wait", "-o", "text"], overrides)).out).toContain(
-      "State: TASK_STATE_COMPLETED",
-    );
+    expect(
+      (await runCliExpectingSuccess(["send", "hello", "--wait", "-o", "text"], overrides)).out,
+    ).toContain("State: TASK_STATE_COMPLETED");
     const env = { ...overrides.env, A2ACLI_AGENT_CARD: "http://127.0.0.1:9", A2ACLI_OUTPUT: "text" };
-    const { code, err } = await runInProcess(["card", "get"], { ...overrides, env });
+    const { code, err } = await runCliInTestProcess(["card", "get"], { ...overrides, env });
     expect({ code, err }).toMatchObject({ code: 3, err: expect.stringContaining("error: ") as string });
   });
 
@@ -94,11 +98,14 @@ describe("settings", () => {
       await writeFile(join(overrides.cwd, `${name}.env`), `A2ACLI_AGENT_CARD=${url}\n${credential}\n`, {
         mode: 0o600,
       });
-      const { out, err } = await runSuccessfully(["send", "Who?", "--config", `${name}.env`], overrides);
+      const { out, err } = await runCliExpectingSuccess(
+        ["send", "Who?", "--config", `${name}.env`],
+        overrides,
+      );
       expect(out).toContain(`"principal":"${name}"`);
       expect(err).toBe("");
     }
-    expect(await runExpectingError(["card", "get", "--config", "nobody.env"], overrides)).toMatchObject({
+    expect(await runCliExpectingError(["card", "get", "--config", "nobody.env"], overrides)).toMatchObject({
       exit: 2,
     });
   });
@@ -110,7 +117,7 @@ describe("settings", () => {
     const overrides = await createHome(credential, local);
     // This holds even if the first argument looks like an agent reference.
     for (const words of [["Who?"], ["agent.example", "Who?"]]) {
-      const { code, hint, message, exit } = await runExpectingError(["send", ...words], overrides);
+      const { code, hint, message, exit } = await runCliExpectingError(["send", ...words], overrides);
       expect({ code, exit }).toEqual({ code: "A2ACLI_ERR_USAGE", exit: 2 });
       expect(message).toContain(`${overrides.HOME}/project/.env`);
       expect(hint).toContain("--config");
@@ -121,40 +128,42 @@ describe("settings", () => {
       ["send", ada.url, "Who?"],
       ["send", "-a", ada.url, "Who?"],
     ]) {
-      expect((await runSuccessfully(words, overrides)).out).toContain('"principal":"ada"');
+      expect((await runCliExpectingSuccess(words, overrides)).out).toContain('"principal":"ada"');
     }
     const own = await createHome("A2ACLI_BEARER=another\n", local + credential);
-    expect((await runSuccessfully(["send", "Who?"], own)).out).toContain('"principal":"ada"');
+    expect((await runCliExpectingSuccess(["send", "Who?"], own)).out).toContain('"principal":"ada"');
     const file = `${overrides.HOME}/project/.env`;
-    expect((await runSuccessfully(["send", "Who?", "--config", file], overrides)).out).toContain(
+    expect((await runCliExpectingSuccess(["send", "Who?", "--config", file], overrides)).out).toContain(
       '"principal":"ada"',
     );
   });
 
   it("apply to a real process, too [CONFIG_002]", async () => {
     const { cwd, HOME } = await createHome(`A2ACLI_AGENT_CARD=${served.url}\n`, "A2ACLI_OUTPUT=json\n");
-    const { code, out } = await startColloquy(["card", "get"], cwd, { HOME }).result;
+    const { code, out } = await spawnColloquyForTest(["card", "get"], cwd, { HOME }).result;
     expect({ code, name: (JSON.parse(out) as { name: string }).name }).toEqual({ code: 0, name: "actor" });
   });
 
   it("exclude --stream and the content of a message [CONFIG_002, OUT_002]", async () => {
     const overrides = await createHome("A2ACLI_STREAM=true\nA2ACLI_TEXT=hi\n", "A2ACLI_OUTPUT=json\n");
-    const { out } = await runSuccessfully(["send", served.url, "hello"], overrides);
+    const { out } = await runCliExpectingSuccess(["send", served.url, "hello"], overrides);
     expect(JSON.parse(out)).toMatchObject({ task: { status: { state: "TASK_STATE_COMPLETED" } } });
     expect(out).toContain("You said: hello");
   });
 
   it("with invalid values are rejected with their source, also for switches [CONFIG_002]", async () => {
     const overrides = await createHome("", "A2ACLI_TIMEOUT=soon\n");
-    const error = await runExpectingError(["card", "get", served.url], overrides);
+    const error = await runCliExpectingError(["card", "get", served.url], overrides);
     expect(error).toMatchObject({ code: "A2ACLI_ERR_USAGE", exit: 2 });
     expect(error.message).toContain(`A2ACLI_TIMEOUT of ${overrides.HOME}/project/.env`);
     for (const off of ["false", "0", "no", ""]) {
       const env = { HOME: "/nowhere", A2ACLI_ASYNC: off };
-      expect((await runSuccessfully(["send", served.url, "hello"], { env })).out).toContain("COMPLETED");
+      expect((await runCliExpectingSuccess(["send", served.url, "hello"], { env })).out).toContain(
+        "COMPLETED",
+      );
     }
     const env = { HOME: "/nowhere", A2ACLI_ASYNC: "perhaps" };
-    expect(await runExpectingError(["send", served.url, "hello"], { env })).toMatchObject({ exit: 2 });
+    expect(await runCliExpectingError(["send", served.url, "hello"], { env })).toMatchObject({ exit: 2 });
   });
 });
 
@@ -166,7 +175,7 @@ describe("config show", () => {
     );
     const before = await readFile(`${overrides.HOME}/.config/a2a-cli/.env`, "utf8");
     for (const flags of [[], ["-o", "json"], ["--debug", "--verbose"], ["--api-key", "s3cret-key"]]) {
-      const { out, err } = await runSuccessfully(["config", "show", ...flags], overrides);
+      const { out, err } = await runCliExpectingSuccess(["config", "show", ...flags], overrides);
       expect(out).toMatch(/A2ACLI_BEARER.*\*\*\*/s);
       expect(out + err).not.toContain("s3cret");
     }
@@ -177,13 +186,13 @@ describe("config show", () => {
   it("uses the conventional path, and warns of credentials that others can read [CONFIG_001]", async () => {
     const overrides = await createHome("A2ACLI_BEARER=s3cret-token\n", "");
     const file = `${overrides.HOME}/.config/a2a-cli/.env`;
-    expect((await runSuccessfully(["config", "show"], overrides)).err).toBe("");
+    expect((await runCliExpectingSuccess(["config", "show"], overrides)).err).toBe("");
     await chmod(file, 0o644);
     for (const words of [
       ["config", "show"],
       ["card", "get", served.url],
     ]) {
-      expect((await runSuccessfully(words, overrides)).err).toBe(
+      expect((await runCliExpectingSuccess(words, overrides)).err).toBe(
         `warning: others can read the credentials in ${file}: chmod 600 it\n`,
       );
     }
@@ -198,7 +207,7 @@ describe("config show", () => {
       ["card", "get", served.url],
       ["config", "show"],
     ]) {
-      await runSuccessfully(words, overrides);
+      await runCliExpectingSuccess(words, overrides);
     }
     const files = (await readdir(overrides.HOME, { recursive: true, withFileTypes: true })).filter((one) =>
       one.isFile(),
@@ -209,7 +218,7 @@ describe("config show", () => {
 
   it("reports an unknown name with the closest known one [CONFIG_001]", async () => {
     const overrides = await createHome("", "A2ACLI_BEARRER=s3cret-token\n");
-    const { out, err } = await runSuccessfully(["config", "show"], overrides);
+    const { out, err } = await runCliExpectingSuccess(["config", "show"], overrides);
     expect(err).toBe("warning: A2ACLI_BEARRER is no setting of this tool. Did you mean A2ACLI_BEARER?\n");
     expect(out + err).not.toContain("s3cret");
   });

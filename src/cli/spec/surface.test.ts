@@ -3,26 +3,26 @@ import { globSync, readFileSync } from "node:fs";
 import { symlink } from "node:fs/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
-  CliProcess,
-  startColloquy,
-  createTempDirectory,
-  runInProcess,
-  startServingProcess,
-} from "../cli-process.fixture.ts";
+  CliTestProcess,
+  spawnColloquyForTest,
+  createTempTestDirectoryWithFiles,
+  runCliInTestProcess,
+  startServeCommandForTest,
+} from "../cli-test-process.fixture.ts";
 import { readPackageVersion } from "../package-version.ts";
-import { startTextDrivenServer, type RunningServer } from "./test-servers.fixture.ts";
-import { parseOutputFields, runSuccessfully } from "./run-command.fixture.ts";
+import { startInstructionFollowingTestServer, type RunningTestServer } from "./test-servers.fixture.ts";
+import { parseLabeledCliOutputFields, runCliExpectingSuccess } from "./run-command.fixture.ts";
 
-let served: RunningServer;
+let served: RunningTestServer;
 beforeAll(async () => {
-  served = await startTextDrivenServer();
+  served = await startInstructionFollowingTestServer();
 });
 afterAll(() => served.close());
 
 describe("the surface", () => {
   it("help, help <command>, and --help print the usage and exit with 0 [CLI_001]", async () => {
     for (const words of [["help"], ["--help"], ["-h"]]) {
-      expect((await runSuccessfully(words)).out).toMatch(
+      expect((await runCliExpectingSuccess(words)).out).toMatch(
         /^Usage: colloquy .*\n[^]*\n {2}send .*\n[^]*\n {2}card /,
       );
     }
@@ -31,23 +31,23 @@ describe("the surface", () => {
       ["task", "get", "--help"],
       ["task", "get", "-h"],
     ]) {
-      expect((await runSuccessfully(words)).out).toMatch(
+      expect((await runCliExpectingSuccess(words)).out).toMatch(
         /^Usage: colloquy task get <agent> <task id> \[options\]\n/,
       );
     }
-    expect((await runSuccessfully(["help", "task"])).out).toMatch(/\n {2}wait +Wait until/);
-    expect((await runInProcess(["help", "nonsense"])).code).toBe(2);
+    expect((await runCliExpectingSuccess(["help", "task"])).out).toMatch(/\n {2}wait +Wait until/);
+    expect((await runCliInTestProcess(["help", "nonsense"])).code).toBe(2);
   });
 
   it("-v and --version print the version [CLI_001]", async () => {
     for (const flag of ["-v", "--version"]) {
-      const { code, out } = await startColloquy([flag]).result;
+      const { code, out } = await spawnColloquyForTest([flag]).result;
       expect({ code, out }).toEqual({ code: 0, out: `${readPackageVersion()}\n` });
     }
   });
 
   it("the help shows every default [CLI_001, DEFAULT_001]", async () => {
-    const { out } = await runSuccessfully(["send", "--help"]);
+    const { out } = await runCliExpectingSuccess(["send", "--help"]);
     const text = out.replaceAll(/\s+/g, " ");
     for (const words of [
       "(default: the order of the agent's card)",
@@ -66,44 +66,49 @@ describe("the surface", () => {
 
 describe("the defaults", () => {
   it('default "wait": send waits without --async [DEFAULT_001]', async () => {
-    expect((await runSuccessfully(["send", served.url, "hello"])).out).toContain("TASK_STATE_COMPLETED");
-    expect((await runSuccessfully(["send", served.url, "wait", "--async"])).out).toMatch(/SUBMITTED|WORKING/);
-    const env = { HOME: "/nowhere", A2ACLI_ASYNC: "1" };
-    expect((await runSuccessfully(["send", served.url, "hello", "--wait"], { env })).out).toContain(
+    expect((await runCliExpectingSuccess(["send", served.url, "hello"])).out).toContain(
       "TASK_STATE_COMPLETED",
     );
-    expect((await runInProcess(["send", served.url, "hello", "--wait", "--async"])).code).toBe(2);
+    expect((await runCliExpectingSuccess(["send", served.url, "wait", "--async"])).out).toMatch(
+      /SUBMITTED|WORKING/,
+    );
+    const env = { HOME: "/nowhere", A2ACLI_ASYNC: "1" };
+    expect((await runCliExpectingSuccess(["send", served.url, "hello", "--wait"], { env })).out).toContain(
+      "TASK_STATE_COMPLETED",
+    );
+    expect((await runCliInTestProcess(["send", served.url, "hello", "--wait", "--async"])).code).toBe(2);
   });
 
   it('default "text": output is text without -o json [DEFAULT_001]', async () => {
-    expect((await runSuccessfully(["card", "get", served.url])).out).toMatch(/^Name: actor\n/);
-    expect((await runSuccessfully(["card", "get", served.url, "-o", "json"])).out).toMatch(/^\{\n/);
+    expect((await runCliExpectingSuccess(["card", "get", served.url])).out).toMatch(/^Name: actor\n/);
+    expect((await runCliExpectingSuccess(["card", "get", served.url, "-o", "json"])).out).toMatch(/^\{\n/);
     const env = { HOME: "/nowhere", A2ACLI_OUTPUT: "json" };
-    expect((await runSuccessfully(["card", "get", served.url, "--output", "text"], { env })).out).toMatch(
-      /^Name: actor\n/,
-    );
+    expect(
+      (await runCliExpectingSuccess(["card", "get", served.url, "--output", "text"], { env })).out,
+    ).toMatch(/^Name: actor\n/);
   });
 
   it('default "concise": only --verbose shows all details in text [DEFAULT_001]', async () => {
-    const brief = (await runSuccessfully(["send", served.url, "parts"])).out;
-    const { out } = await runSuccessfully(["send", served.url, "parts", "--verbose"]);
+    const brief = (await runCliExpectingSuccess(["send", served.url, "parts"])).out;
+    const { out } = await runCliExpectingSuccess(["send", served.url, "parts", "--verbose"]);
     expect(brief).not.toMatch(/Sent:|Message id:|Media type:|Artifact id:|Updated:/);
     expect(out).toContain("Sent: ROLE_USER\nparts\n\n");
-    expect(parseOutputFields(out)).toMatchObject({
+    expect(parseLabeledCliOutputFields(out)).toMatchObject({
       "Artifact id": "report",
       "Media type": "application/zip",
     });
     expect(out).toMatch(/^History: ROLE_USER$/m);
     expect(out).toMatch(/^Updated: \d{4}-/m);
-    const streamed = (await runSuccessfully(["send", served.url, "parts", "--verbose", "--stream"])).out;
+    const streamed = (await runCliExpectingSuccess(["send", served.url, "parts", "--verbose", "--stream"]))
+      .out;
     expect(streamed).toMatch(/^Message id: \S+\nSent: ROLE_USER\n/);
   });
 });
 
 describe("completion", () => {
   it("of bash completes commands, options and values, in a real shell [CLI_002]", async () => {
-    const { out } = await runSuccessfully(["completion", "bash"]);
-    const cwd = await createTempDirectory({ "completion.bash": out });
+    const { out } = await runCliExpectingSuccess(["completion", "bash"]);
+    const cwd = await createTempTestDirectoryWithFiles({ "completion.bash": out });
     const complete = (...words: string[]): string[] => {
       const script = `source completion.bash; COMP_WORDS=(${words.map((word) => `'${word}'`).join(" ")}); COMP_CWORD=${words.length - 1}; _colloquy; printf '%s\\n' "\${COMPREPLY[@]}"`;
       return execFileSync("bash", ["-c", script], { cwd, encoding: "utf8" }).split("\n").filter(Boolean);
@@ -118,7 +123,7 @@ describe("completion", () => {
   });
 
   it.each([["zsh"], ["fish"]])("of %s has every command and every option [CLI_002]", async (shell) => {
-    const { out } = await runSuccessfully(["completion", shell]);
+    const { out } = await runCliExpectingSuccess(["completion", shell]);
     for (const word of [
       "serve",
       "subscribe",
@@ -133,7 +138,7 @@ describe("completion", () => {
   });
 
   it("of fish has a line for each command and option [CLI_002]", async () => {
-    const { out } = await runSuccessfully(["completion", "fish"]);
+    const { out } = await runCliExpectingSuccess(["completion", "fish"]);
     const lines = out.split("\n").filter((line) => line.startsWith("complete "));
     expect(lines).toContain(
       `complete -c colloquy -n '__colloquy_is " task"' -f -a wait -d 'Wait until a task has ended or waits for its user, and show it.'`,
@@ -147,7 +152,7 @@ describe("completion", () => {
   });
 
   it("of another shell is rejected with a list of the supported shells [CLI_002]", async () => {
-    const { code, err } = await runInProcess(["completion", "csh"]);
+    const { code, err } = await runCliInTestProcess(["completion", "csh"]);
     expect({ code, err }).toMatchObject({
       code: 2,
       err: expect.stringContaining("bash, zsh, fish") as string,
@@ -157,7 +162,7 @@ describe("completion", () => {
 
 describe("as a plugin of the official CLI", () => {
   it("a2a-colloquy info is one JSON object with name, version and description", async () => {
-    const { out } = await runSuccessfully(["info"]);
+    const { out } = await runCliExpectingSuccess(["info"]);
     expect(JSON.parse(out)).toEqual({
       name: "colloquy",
       version: readPackageVersion(),
@@ -169,9 +174,9 @@ describe("as a plugin of the official CLI", () => {
   it("runs under that name, and prints commands with that name", async () => {
     const { bin } = JSON.parse(readFileSync("package.json", "utf8")) as { bin: Record<string, string> };
     expect(bin["a2a-colloquy"]).toBe(bin["colloquy"]);
-    const cwd = await createTempDirectory({});
+    const cwd = await createTempTestDirectoryWithFiles({});
     await symlink(`${process.cwd()}/bin/colloquy.js`, `${cwd}/a2a-colloquy`);
-    const cli = new CliProcess(process.execPath, [`${cwd}/a2a-colloquy`, "send", served.url, "ask"], cwd);
+    const cli = new CliTestProcess(process.execPath, [`${cwd}/a2a-colloquy`, "send", served.url, "ask"], cwd);
     const { code, err } = await cli.result;
     expect({ code, err }).toMatchObject({
       code: 0,
@@ -182,9 +187,12 @@ describe("as a plugin of the official CLI", () => {
 
 describe("demo", () => {
   it("serves a practice agent that requires no API key [DEMO_SERVER_001]", async () => {
-    const demo = await startServingProcess(["demo", "--store", "memory"], await createTempDirectory({}));
+    const demo = await startServeCommandForTest(
+      ["demo", "--store", "memory"],
+      await createTempTestDirectoryWithFiles({}),
+    );
     expect(
-      (await runSuccessfully(["send", demo.agentUrls["assistant"] ?? "", "What is 12.5% of 80?"])).out,
+      (await runCliExpectingSuccess(["send", demo.agentUrls["assistant"] ?? "", "What is 12.5% of 80?"])).out,
     ).toContain("10");
     demo.process.child.kill("SIGTERM");
     expect((await demo.process.result).code).toBe(0);

@@ -20,7 +20,7 @@ import { createServer } from "../../server/index.ts";
  * Creates an agent that follows instructions in the text. It covers every state and every kind of part in the
  * CLI specification.
  */
-export const textDrivenAgent: Agent = agent(
+export const instructionFollowingTestAgent: Agent = agent(
   { name: "actor", description: "Does what it is told", capabilities: { streaming: true } },
   async function* ({ text, message, signal, history }) {
     if (text === "fail") yield failed("No luck.");
@@ -51,14 +51,14 @@ export const textDrivenAgent: Agent = agent(
   { respondsWith: "either" },
 );
 
-export interface RunningServer {
+export interface RunningTestServer {
   readonly url: string;
   close(): Promise<void>;
 }
 
 /** Starts the text-driven agent on our server, over JSON-RPC, HTTP+JSON, and gRPC. */
-export async function startTextDrivenServer(): Promise<RunningServer> {
-  const server = createServer(textDrivenAgent, { store: "memory" });
+export async function startInstructionFollowingTestServer(): Promise<RunningTestServer> {
+  const server = createServer(instructionFollowingTestAgent, { store: "memory" });
   const { url } = await server.listen({ grpc: { port: 0 } });
   return { url, close: () => server.close({ graceMs: 50 }) };
 }
@@ -67,13 +67,13 @@ export async function startTextDrivenServer(): Promise<RunningServer> {
  * Servers from two vendors with an agent that supports `ask`, `wait`, and `message`, and answers every other
  * text with an artifact.
  */
-export const TEST_SERVERS: readonly (readonly [name: string, serve: () => Promise<RunningServer>])[] = [
-  ["our server", startTextDrivenServer],
-  ["the official SDK's server", startOfficialServer],
+export const TEST_SERVERS: readonly (readonly [name: string, serve: () => Promise<RunningTestServer>])[] = [
+  ["our server", startInstructionFollowingTestServer],
+  ["the official SDK's server", startOfficialSdkTestServer],
 ];
 
 /** The official server logs each error that it returns before a stream starts. */
-function startOfficialServer(): Promise<RunningServer> {
+function startOfficialSdkTestServer(): Promise<RunningTestServer> {
   vi.spyOn(console, "error").mockReturnValue();
   return serveWithOfficialSdk();
 }

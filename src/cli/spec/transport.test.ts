@@ -1,39 +1,42 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { agent } from "../../adapters/index.ts";
 import {
-  buildAgentCard,
-  startRecordingServer,
-  sendJsonResponse,
-  type RecordedRequest,
-} from "../../client/recording-server.fixture.ts";
+  buildTestAgentCard,
+  startRequestRecordingTestServer,
+  sendTestJsonResponse,
+  type RecordedTestRequest,
+} from "../../client/request-recording-test-server.fixture.ts";
 import { bearer } from "../../server/auth/index.ts";
 import { createServer } from "../../server/index.ts";
-import { createTempDirectory, runInProcess } from "../cli-process.fixture.ts";
+import { createTempTestDirectoryWithFiles, runCliInTestProcess } from "../cli-test-process.fixture.ts";
 import {
-  textDrivenAgent,
-  startTextDrivenServer,
+  instructionFollowingTestAgent,
+  startInstructionFollowingTestServer,
   TEST_SERVERS,
-  type RunningServer,
+  type RunningTestServer,
 } from "./test-servers.fixture.ts";
-import { runExpectingError, runForJson, runSuccessfully } from "./run-command.fixture.ts";
+import { runCliExpectingError, runCliForJson, runCliExpectingSuccess } from "./run-command.fixture.ts";
 
 /** Starts an agent on two bindings with a custom card. It answers every message. */
 async function startAgentWithInterfaces(
   interfaces: (url: string) => object[],
   about: object = {},
-): Promise<{ url: string; seen: RecordedRequest[] }> {
+): Promise<{ url: string; seen: RecordedTestRequest[] }> {
   let url = "";
   const message = { messageId: "m", role: "ROLE_AGENT", parts: [{ text: "hi" }] };
   const task = { id: "t", contextId: "c", status: { state: "TASK_STATE_COMPLETED" } };
-  const server = await startRecordingServer((response, { url: path, method, body }) => {
+  const server = await startRequestRecordingTestServer((response, { url: path, method, body }) => {
     if (path.includes("/.well-known/")) {
-      return sendJsonResponse(
+      return sendTestJsonResponse(
         response,
-        buildAgentCard(url, { supportedInterfaces: interfaces(url), capabilities: {}, ...about }),
+        buildTestAgentCard(url, { supportedInterfaces: interfaces(url), capabilities: {}, ...about }),
       );
     }
     const result = method === "GET" || body.method === "GetTask" ? task : { message };
-    sendJsonResponse(response, body.method === undefined ? result : { jsonrpc: "2.0", id: body.id, result });
+    sendTestJsonResponse(
+      response,
+      body.method === undefined ? result : { jsonrpc: "2.0", id: body.id, result },
+    );
   });
   ({ url } = server);
   return { url, seen: server.seen };
@@ -51,7 +54,7 @@ const createCardInterface = (
   ...moreMembers,
 });
 
-const getUsedTransport = (requests: readonly RecordedRequest[]): string | undefined =>
+const getUsedTransport = (requests: readonly RecordedTestRequest[]): string | undefined =>
   requests.findLast(({ url }) => !url.includes("/.well-known/"))?.url.split("/")[1];
 
 describe("the transport", () => {
@@ -65,7 +68,7 @@ describe("the transport", () => {
       const { url, seen } = await startAgentWithInterfaces((baseUrl) =>
         order.map((binding) => createCardInterface(baseUrl, binding)),
       );
-      await runSuccessfully(["send", url, "hello"]);
+      await runCliExpectingSuccess(["send", url, "hello"]);
       expect(getUsedTransport(seen)).toBe(used);
     },
   );
@@ -81,7 +84,7 @@ describe("the transport", () => {
         createCardInterface(baseUrl, "JSONRPC"),
         createCardInterface(baseUrl, "HTTP+JSON"),
       ]);
-      await runSuccessfully(["send", url, "hello", ...flags]);
+      await runCliExpectingSuccess(["send", url, "hello", ...flags]);
       expect(getUsedTransport(seen)).toBe(used);
     },
   );
@@ -91,14 +94,14 @@ describe("the transport", () => {
       createCardInterface(baseUrl, "JSONRPC", "1.0", { tenant: "Acme/7" }),
       createCardInterface(baseUrl, "HTTP+JSON"),
     ]);
-    await runSuccessfully(["send", url, "hello"]);
-    await runSuccessfully(["task", "get", url, "t"]);
+    await runCliExpectingSuccess(["send", url, "hello"]);
+    await runCliExpectingSuccess(["task", "get", url, "t"]);
     expect(seen.flatMap(({ body }) => (body.method ? [body.params?.["tenant"]] : []))).toEqual([
       "Acme/7",
       "Acme/7",
     ]);
     const before = seen.length;
-    await runSuccessfully(["send", url, "hello", "--transport", "rest"]);
+    await runCliExpectingSuccess(["send", url, "hello", "--transport", "rest"]);
     expect(
       seen
         .slice(before)
@@ -110,14 +113,14 @@ describe("the transport", () => {
 });
 
 describe.each(TEST_SERVERS)("%s is called over each binding", (_, serve) => {
-  let served: RunningServer;
+  let served: RunningTestServer;
   beforeAll(async () => {
     served = await serve();
   });
   afterAll(() => served.close());
 
   it.each(["jsonrpc", "rest", "grpc"])("%s, with the same result [TX_004, TX_005]", async (binding) => {
-    const result = await runForJson<{ task: { status: object; artifacts: object[] } }>([
+    const result = await runCliForJson<{ task: { status: object; artifacts: object[] } }>([
       "send",
       served.url,
       "hello",
@@ -125,7 +128,14 @@ describe.each(TEST_SERVERS)("%s is called over each binding", (_, serve) => {
       binding,
     ]);
     expect(result).toMatchObject({ task: { status: { state: "TASK_STATE_COMPLETED" } } });
-    const { err } = await runSuccessfully(["send", served.url, "hello", "--transport", binding, "--debug"]);
+    const { err } = await runCliExpectingSuccess([
+      "send",
+      served.url,
+      "hello",
+      "--transport",
+      binding,
+      "--debug",
+    ]);
     const names: Record<string, string> = { jsonrpc: "JSONRPC", rest: "HTTP+JSON", grpc: "GRPC" };
     expect(err).toContain(`debug: speaks ${names[binding]} 1.0 with `);
   });
@@ -137,30 +147,30 @@ describe("the version", () => {
       createCardInterface(baseUrl, "JSONRPC", "0.3"),
       createCardInterface(baseUrl, "JSONRPC"),
     ]);
-    await runSuccessfully(["send", url, "hello"]);
-    await runSuccessfully(["task", "get", url, "t"]);
+    await runCliExpectingSuccess(["send", url, "hello"]);
+    await runCliExpectingSuccess(["task", "get", url, "t"]);
     expect(seen.length).toBeGreaterThan(3);
     expect(seen.map(({ headers }) => headers["a2a-version"])).toEqual(seen.map(() => "1.0"));
     // The patch number is not part of the protocol version.
     const patched = await startAgentWithInterfaces((baseUrl) => [
       createCardInterface(baseUrl, "JSONRPC", "1.0.1"),
     ]);
-    await runSuccessfully(["send", patched.url, "hello"]);
+    await runCliExpectingSuccess(["send", patched.url, "hello"]);
   });
 
   it("is never below 1.0 by default: an agent of 0.3 is rejected with a hint [VER_001]", async () => {
     const { url, seen } = await startAgentWithInterfaces((baseUrl) => [
       createCardInterface(baseUrl, "JSONRPC", "0.3"),
     ]);
-    const error = await runExpectingError(["send", url, "hello"]);
+    const error = await runCliExpectingError(["send", url, "hello"]);
     expect(error).toMatchObject({ code: "VersionNotSupportedError", exit: 1 });
     expect(error.hint).toContain("--a2a-version 0.3");
     expect(seen.every(({ method }) => method === "GET")).toBe(true);
   });
 
   it("is 0.3 on request [VER_001, DEFAULT_001]", async () => {
-    const served = await startTextDrivenServer();
-    const { out, err } = await runSuccessfully([
+    const served = await startInstructionFollowingTestServer();
+    const { out, err } = await runCliExpectingSuccess([
       "send",
       served.url,
       "hello",
@@ -175,17 +185,17 @@ describe("the version", () => {
 
   it("that the agent rejects is reported with the agent's message [VER_001]", async () => {
     let url = "";
-    const server = await startRecordingServer((response, { url: path, body: { id } }) =>
+    const server = await startRequestRecordingTestServer((response, { url: path, body: { id } }) =>
       path.includes("/.well-known/")
-        ? sendJsonResponse(response, buildAgentCard(url))
-        : sendJsonResponse(response, {
+        ? sendTestJsonResponse(response, buildTestAgentCard(url))
+        : sendTestJsonResponse(response, {
             jsonrpc: "2.0",
             id,
             error: { code: -32009, message: "Only 2.0 here" },
           }),
     );
     ({ url } = server);
-    expect(await runExpectingError(["send", url, "hello"])).toMatchObject({
+    expect(await runCliExpectingError(["send", url, "hello"])).toMatchObject({
       code: "VersionNotSupportedError",
       a2aCode: -32009,
       exit: 1,
@@ -198,10 +208,10 @@ describe("features that the card does not declare", () => {
     const { url, seen } = await startAgentWithInterfaces((baseUrl) => [
       createCardInterface(baseUrl, "JSONRPC"),
     ]);
-    await runSuccessfully(["send", url, "hello", "--stream"]);
+    await runCliExpectingSuccess(["send", url, "hello", "--stream"]);
     expect(seen.at(-1)?.body.method).toBe("SendMessage");
     const before = seen.length;
-    expect(await runExpectingError(["card", "get", url, "--extended"])).toMatchObject({
+    expect(await runCliExpectingError(["card", "get", url, "--extended"])).toMatchObject({
       code: "UnsupportedOperationError",
     });
     expect(seen.slice(before).every(({ url }) => url.includes("/.well-known/"))).toBe(true);
@@ -215,10 +225,10 @@ describe("features that the card does not declare", () => {
         capabilities: { extensions },
       },
     );
-    const refused = await runExpectingError(["send", url, "hello"]);
+    const refused = await runCliExpectingError(["send", url, "hello"]);
     expect(refused).toMatchObject({ code: "ExtensionSupportRequiredError" });
     expect(refused.hint).toContain("--extension");
-    await runSuccessfully(["send", url, "hello", "--extension", "urn:example:cite"]);
+    await runCliExpectingSuccess(["send", url, "hello", "--extension", "urn:example:cite"]);
     expect(seen.at(-1)?.headers["a2a-extensions"]).toBe("urn:example:cite");
   });
 });
@@ -229,8 +239,8 @@ describe("the card", () => {
       createCardInterface(baseUrl, "HTTP+JSON"),
       createCardInterface(baseUrl, "JSONRPC"),
     ]);
-    const card = await runForJson<object>(["card", "get", url]);
-    const cwd = await createTempDirectory({ "card.json": JSON.stringify(card) });
+    const card = await runCliForJson<object>(["card", "get", url]);
+    const cwd = await createTempTestDirectoryWithFiles({ "card.json": JSON.stringify(card) });
     for (const ref of [
       url,
       url.replace("http://", ""),
@@ -238,19 +248,19 @@ describe("the card", () => {
       `file://${cwd}/card.json`,
       `${cwd}/card.json`,
     ]) {
-      expect(await runForJson(["card", "get", "-a", ref])).toEqual(card);
-      await runSuccessfully(["send", "-a", ref, "hello"]);
+      expect(await runCliForJson(["card", "get", "-a", ref])).toEqual(card);
+      await runCliExpectingSuccess(["send", "-a", ref, "hello"]);
       expect(getUsedTransport(seen)).toBe("HTTP+JSON");
     }
   });
 
   it("shows the agent's identity, skills, interfaces, and security schemes [CARD_GET_001]", async () => {
-    const server = createServer(textDrivenAgent, {
+    const server = createServer(instructionFollowingTestAgent, {
       store: "memory",
       authenticate: bearer({ tokens: { "token-0123456789abcdef": "a" } }),
     });
     const { url } = await server.listen();
-    const { out } = await runSuccessfully(["card", "get", url]);
+    const { out } = await runCliExpectingSuccess(["card", "get", url]);
     for (const label of [
       "Name: actor",
       "Streaming: yes",
@@ -269,11 +279,13 @@ describe("the card", () => {
     const fine = await startAgentWithInterfaces((baseUrl) => [createCardInterface(baseUrl, "JSONRPC")], {
       skills: [{ id: "s", name: "S", description: "S", tags: ["s"] }],
     });
-    expect((await runSuccessfully(["card", "get", fine.url, "--validate"])).out).toContain("Name: Raw");
+    expect((await runCliExpectingSuccess(["card", "get", fine.url, "--validate"])).out).toContain(
+      "Name: Raw",
+    );
     const odd = await startAgentWithInterfaces((baseUrl) => [createCardInterface(baseUrl, "JSONRPC")], {
       skills: [{ id: "s" }],
     });
-    expect(await runExpectingError(["card", "get", odd.url, "--validate"])).toMatchObject({
+    expect(await runCliExpectingError(["card", "get", odd.url, "--validate"])).toMatchObject({
       code: "A2ACLI_ERR_CARD_INVALID",
       exit: 1,
     });
@@ -289,10 +301,13 @@ describe("the card", () => {
     const server = createServer(polite, { store: "memory", authenticate: bearer({ tokens }) });
     const { url } = await server.listen();
     const words = ["card", "get", url, "--extended"];
-    expect(await runExpectingError(words)).toMatchObject({ code: "A2ACLI_ERR_CREDENTIALS_MISSING", exit: 4 });
-    const { out } = await runSuccessfully([...words, "--bearer", "token-of-ada-0123456789"]);
+    expect(await runCliExpectingError(words)).toMatchObject({
+      code: "A2ACLI_ERR_CREDENTIALS_MISSING",
+      exit: 4,
+    });
+    const { out } = await runCliExpectingSuccess([...words, "--bearer", "token-of-ada-0123456789"]);
     expect(out).toContain("Description: Says all of it");
-    expect((await runInProcess(["card", "get", url])).out).toContain("Description: Has more to say");
+    expect((await runCliInTestProcess(["card", "get", url])).out).toContain("Description: Has more to say");
     await server.close();
   });
 });

@@ -2,39 +2,40 @@ import { describe, expect, it } from "vitest";
 import type { SecurityScheme } from "../../protocol/index.ts";
 import { type ClientAuthOptions, type AuthorizeFunction, connect, type A2AClient } from "../index.ts";
 import {
-  type Responder,
-  buildAgentCard,
-  startRecordingServer,
-  type RecordedRequest,
-  sendJsonResponse,
-} from "../recording-server.fixture.ts";
+  type TestRequestResponder,
+  buildTestAgentCard,
+  startRequestRecordingTestServer,
+  type RecordedTestRequest,
+  sendTestJsonResponse,
+} from "../request-recording-test-server.fixture.ts";
 
 const task = { id: "t", contextId: "c", status: { state: "TASK_STATE_COMPLETED" } };
 
 interface ProtectedAgent {
   readonly url: string;
   /** The requests that the agent received, without card requests. */
-  readonly listRequests: () => RecordedRequest[];
+  readonly listRequests: () => RecordedTestRequest[];
 }
 
 /** An agent whose card requires one scheme, and that accepts requests for which `isWelcome` returns true. */
 async function serveProtectedAgent(
   schemes: Record<string, SecurityScheme>,
-  isWelcome: (request: RecordedRequest) => boolean,
+  isWelcome: (request: RecordedTestRequest) => boolean,
   about: object = {},
 ): Promise<ProtectedAgent> {
   let url = "";
-  const server = await startRecordingServer((response, request) => {
+  const server = await startRequestRecordingTestServer((response, request) => {
     if (request.url.includes("/.well-known/")) {
       const securityRequirements = [
         { schemes: Object.fromEntries(Object.keys(schemes).map((name) => [name, { list: ["use"] }])) },
       ];
-      sendJsonResponse(
+      sendTestJsonResponse(
         response,
-        buildAgentCard(url, { securitySchemes: schemes, securityRequirements, ...about }),
+        buildTestAgentCard(url, { securitySchemes: schemes, securityRequirements, ...about }),
       );
-    } else if (isWelcome(request)) sendJsonResponse(response, { jsonrpc: "2.0", id: 1, result: task });
-    else sendJsonResponse(response, { jsonrpc: "2.0", id: 1, error: { code: -32000, message: "who" } }, 401);
+    } else if (isWelcome(request)) sendTestJsonResponse(response, { jsonrpc: "2.0", id: 1, result: task });
+    else
+      sendTestJsonResponse(response, { jsonrpc: "2.0", id: 1, error: { code: -32000, message: "who" } }, 401);
   });
   ({ url } = server);
   return { url, listRequests: () => server.seen.filter((request) => !request.url.includes("/.well-known/")) };
@@ -51,7 +52,7 @@ describe("credentials", () => {
       ["header", ({ headers }) => headers["k"] === "s p"],
       ["query", ({ url }) => url === "/rpc?k=s+p"],
       ["cookie", ({ headers }) => headers.cookie === "k=s p"],
-    ] as const satisfies (readonly [string, (request: RecordedRequest) => boolean])[]) {
+    ] as const satisfies (readonly [string, (request: RecordedTestRequest) => boolean])[]) {
       const { url, listRequests } = await serveProtectedAgent(createApiKeyScheme(location), isThere);
       const remote = await connect(url, { auth: { apiKey: "s p" } });
       expect((await remote.tasks.get("t")).id).toBe("t");
@@ -61,11 +62,11 @@ describe("credentials", () => {
 
   it("are sent for the card, too, if it requires them [A-10, M-01]", async () => {
     let url = "";
-    const server = await startRecordingServer((response, { headers }) => {
+    const server = await startRequestRecordingTestServer((response, { headers }) => {
       const isWelcome =
         ["Bearer s", "Basic YTpi"].includes(headers.authorization ?? "") || headers["x-api-key"] === "k";
-      if (isWelcome) sendJsonResponse(response, buildAgentCard(url, { securitySchemes: {} }));
-      else sendJsonResponse(response, {}, 401);
+      if (isWelcome) sendTestJsonResponse(response, buildTestAgentCard(url, { securitySchemes: {} }));
+      else sendTestJsonResponse(response, {}, 401);
     });
     ({ url } = server);
     const alternatives: (ClientAuthOptions | AuthorizeFunction)[] = [
@@ -99,8 +100,8 @@ describe("credentials", () => {
 
   it("are not sent to the card's host if the agent has a different host [M-10]", async () => {
     const agent = await serveProtectedAgent(BEARER, ({ headers }) => headers.authorization === "Bearer s");
-    const host = await startRecordingServer((response) =>
-      sendJsonResponse(response, buildAgentCard(agent.url, { securitySchemes: BEARER })),
+    const host = await startRequestRecordingTestServer((response) =>
+      sendTestJsonResponse(response, buildTestAgentCard(agent.url, { securitySchemes: BEARER })),
     );
     const remote = await connect(host.url, { auth: { bearer: "s" } });
     await remote.tasks.get("t");
@@ -110,11 +111,14 @@ describe("credentials", () => {
   });
 
   it("do not follow a redirect, and error messages contain no API key [M-10]", async () => {
-    const thief = await startRecordingServer((response) => sendJsonResponse(response, {}));
+    const thief = await startRequestRecordingTestServer((response) => sendTestJsonResponse(response, {}));
     let url = "";
-    const server = await startRecordingServer((response, request) => {
+    const server = await startRequestRecordingTestServer((response, request) => {
       if (request.url.includes("/.well-known/")) {
-        sendJsonResponse(response, buildAgentCard(url, { securitySchemes: createApiKeyScheme("query") }));
+        sendTestJsonResponse(
+          response,
+          buildTestAgentCard(url, { securitySchemes: createApiKeyScheme("query") }),
+        );
       } else response.writeHead(307, { location: thief.url }).end();
     });
     ({ url } = server);
@@ -196,14 +200,14 @@ interface TokenServer {
 }
 
 /** An authorization server with `/token` and metadata at both paths. Its tokens count up from t1. */
-async function startTokenServer(about: object = {}, answer?: Responder): Promise<TokenServer> {
+async function startTokenServer(about: object = {}, answer?: TestRequestResponder): Promise<TokenServer> {
   const asked: TokenServer["requests"] = [];
   const valid = new Set<string>();
   let url = "";
-  const server = await startRecordingServer((response, request) => {
+  const server = await startRequestRecordingTestServer((response, request) => {
     const { text, headers } = request;
     if (request.url.includes("/.well-known/")) {
-      return sendJsonResponse(response, {
+      return sendTestJsonResponse(response, {
         issuer: `${url}/tenant`,
         token_endpoint: `${url}/token`,
         ...about,
@@ -213,7 +217,7 @@ async function startTokenServer(about: object = {}, answer?: Responder): Promise
     if (answer) return answer(response, request);
     const token = `t${asked.length}`;
     valid.add(token);
-    sendJsonResponse(response, { access_token: token, token_type: "Bearer", expires_in: 3600 });
+    sendTestJsonResponse(response, { access_token: token, token_type: "Bearer", expires_in: 3600 });
   });
   ({ url } = server);
   return { url, requests: asked, validTokens: valid };
@@ -337,7 +341,7 @@ describe("client credentials", () => {
 
   it("that are rejected report the server and the reason, but not the secret", async () => {
     const server = await startTokenServer({}, (response) =>
-      sendJsonResponse(response, { error: "invalid_client", error_description: "unknown" }, 401),
+      sendTestJsonResponse(response, { error: "invalid_client", error_description: "unknown" }, 401),
     );
     const { remote, listRequests } = await connectWithTokens(
       server,
@@ -355,10 +359,10 @@ describe("client credentials", () => {
   it("reject an invalid token response", async () => {
     for (const answer of [
       (response) => response.end("<html>"),
-      (response) => sendJsonResponse(response, { access_token: "x", token_type: "mac" }),
-      (response) => sendJsonResponse(response, { token_type: "Bearer" }),
+      (response) => sendTestJsonResponse(response, { access_token: "x", token_type: "mac" }),
+      (response) => sendTestJsonResponse(response, { token_type: "Bearer" }),
       (response) => response.writeHead(302, { location: "https://elsewhere.example" }).end(),
-    ] satisfies Responder[]) {
+    ] satisfies TestRequestResponder[]) {
       const server = await startTokenServer({}, answer);
       const { remote, listRequests } = await connectWithTokens(
         server,

@@ -18,7 +18,10 @@ export function createChallengeAuthorizer(
     typeof auth === "function" ||
     [auth.apiKey, auth.bearer, auth.basic].some((credential) => credential !== undefined);
   if (!hasFallback) return undefined;
-  const authorizer = createAuthorizer(UNKNOWN_CARD, { ...options, agentOrigin: UNUSED_AGENT_ORIGIN });
+  const authorizer = createAuthorizer(STAND_IN_FOR_UNKNOWN_AGENT_CARD, {
+    ...options,
+    agentOrigin: AGENT_ORIGIN_WITHOUT_TOKEN_REQUESTS,
+  });
   let wasChallenged = false;
   return {
     authorize: async (signal) => (wasChallenged ? await authorizer.authorize(signal) : { headers: {} }),
@@ -31,6 +34,6 @@ export function createChallengeAuthorizer(
 }
 
 /** Empty security declarations, which the client uses until it has the agent card. */
-const UNKNOWN_CARD: Pick<AgentCard, "name"> = { name: "the card" };
+const STAND_IN_FOR_UNKNOWN_AGENT_CARD: Pick<AgentCard, "name"> = { name: "the card" };
 /** The origin is never used, because this authorizer requests no tokens. */
-const UNUSED_AGENT_ORIGIN = "";
+const AGENT_ORIGIN_WITHOUT_TOKEN_REQUESTS = "";

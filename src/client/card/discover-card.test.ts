@@ -1,23 +1,23 @@
 import { describe, expect, it } from "vitest";
 import { connect, type ConnectOptions } from "../index.ts";
 import {
-  buildAgentCard,
-  startRecordingServer,
-  type RecordedRequest,
-  sendJsonResponse,
-} from "../recording-server.fixture.ts";
+  buildTestAgentCard,
+  startRequestRecordingTestServer,
+  type RecordedTestRequest,
+  sendTestJsonResponse,
+} from "../request-recording-test-server.fixture.ts";
 
 const WELL_KNOWN = "/.well-known/agent-card.json";
 
 /** A host that serves cards at the given paths, and 404 elsewhere. */
 async function serveCards(
   cards: Record<string, (url: string) => object>,
-): Promise<{ url: string; seen: RecordedRequest[] }> {
+): Promise<{ url: string; seen: RecordedTestRequest[] }> {
   let url = "";
-  const server = await startRecordingServer((response, request) => {
+  const server = await startRequestRecordingTestServer((response, request) => {
     const card = cards[request.url];
-    if (card) sendJsonResponse(response, card(url));
-    else sendJsonResponse(response, { error: "not here" }, 404);
+    if (card) sendTestJsonResponse(response, card(url));
+    else sendTestJsonResponse(response, { error: "not here" }, 404);
   });
   ({ url } = server);
   return server;
@@ -25,38 +25,38 @@ async function serveCards(
 
 describe("an agent is found", () => {
   it("by its host, with or without a scheme [A-01]", async () => {
-    const { url } = await serveCards({ [WELL_KNOWN]: buildAgentCard });
+    const { url } = await serveCards({ [WELL_KNOWN]: buildTestAgentCard });
     for (const input of [url, `${url}/`, url.replace("http://", "")]) {
       expect(await connect(input)).toMatchObject({ card: { name: "Raw" }, cardUrl: url + WELL_KNOWN });
     }
   });
 
   it("by the URL of its card", async () => {
-    const { url, seen } = await serveCards({ "/cards/raw.json": buildAgentCard });
+    const { url, seen } = await serveCards({ "/cards/raw.json": buildTestAgentCard });
     expect((await connect(`${url}/cards/raw.json`)).card.name).toBe("Raw");
     expect(seen).toHaveLength(1);
   });
 
   it("by its own URL if the card is served there", async () => {
     const { url } = await serveCards({
-      [`/a2a/second${WELL_KNOWN}`]: buildAgentCard,
-      [WELL_KNOWN]: buildAgentCard,
+      [`/a2a/second${WELL_KNOWN}`]: buildTestAgentCard,
+      [WELL_KNOWN]: buildTestAgentCard,
     });
     expect((await connect(`${url}/a2a/second`)).cardUrl).toBe(`${url}/a2a/second${WELL_KNOWN}`);
   });
 
   it("by its own URL if the card of its host names it", async () => {
-    const { url } = await serveCards({ [WELL_KNOWN]: buildAgentCard });
+    const { url } = await serveCards({ [WELL_KNOWN]: buildTestAgentCard });
     expect((await connect(`${url}/rpc/`)).cardUrl).toBe(url + WELL_KNOWN);
   });
 
   it("at the card path of versions before 0.3", async () => {
-    const { url } = await serveCards({ "/.well-known/agent.json": buildAgentCard });
+    const { url } = await serveCards({ "/.well-known/agent.json": buildTestAgentCard });
     expect((await connect(url)).card.name).toBe("Raw");
   });
 
   it("but never instead of a different agent", async () => {
-    const { url } = await serveCards({ [WELL_KNOWN]: buildAgentCard });
+    const { url } = await serveCards({ [WELL_KNOWN]: buildTestAgentCard });
     await expect(connect(`${url}/a2a/misspelt`)).rejects.toMatchObject({
       reason: "NOT_FOUND",
       message: expect.stringContaining(`the card of "Raw" does not name /a2a/misspelt`) as string,
@@ -88,12 +88,14 @@ describe("an agent that is not found", () => {
   });
 
   it("may require authentication [M-01]", async () => {
-    const { url } = await startRecordingServer((response) => sendJsonResponse(response, {}, 401));
+    const { url } = await startRequestRecordingTestServer((response) =>
+      sendTestJsonResponse(response, {}, 401),
+    );
     await expect(connect(url)).rejects.toMatchObject({ reason: "UNAUTHENTICATED" });
   });
 
   it("may be a server that does not support A2A", async () => {
-    const { url } = await startRecordingServer((response) => response.end("<html>Welcome</html>"));
+    const { url } = await startRequestRecordingTestServer((response) => response.end("<html>Welcome</html>"));
     await expect(connect(url)).rejects.toMatchObject({
       reason: "INVALID_AGENT_RESPONSE",
       message: expect.stringContaining("not an agent card") as string,
@@ -106,8 +108,8 @@ describe("an agent that is not found", () => {
   });
 
   it("redirects to another host, without receiving credentials [M-10]", async () => {
-    const thief = await serveCards({ [WELL_KNOWN]: buildAgentCard });
-    const { url } = await startRecordingServer((response) =>
+    const thief = await serveCards({ [WELL_KNOWN]: buildTestAgentCard });
+    const { url } = await startRequestRecordingTestServer((response) =>
       response.writeHead(302, { location: thief.url }).end(),
     );
     await expect(connect(url, { headers: { authorization: "Bearer secret" } })).rejects.toThrow(
@@ -128,7 +130,7 @@ describe("the interface of an agent", () => {
     const supportedInterfaces = alternatives.map(([protocolBinding, protocolVersion]) => {
       return { url: "http://agent.example/a2a", protocolBinding, protocolVersion };
     });
-    const { url } = await serveCards({ [WELL_KNOWN]: () => buildAgentCard("", { supportedInterfaces }) });
+    const { url } = await serveCards({ [WELL_KNOWN]: () => buildTestAgentCard("", { supportedInterfaces }) });
     const { agentInterface } = await connect(url, options);
     return `${agentInterface.protocolBinding} ${agentInterface.protocolVersion}`;
   }
@@ -197,8 +199,8 @@ describe("the interface of an agent", () => {
       ],
     };
     const { url } = await serveCards({
-      "/old.json": () => ({ ...buildAgentCard(""), supportedInterfaces: undefined, ...old }),
-      "/both.json": (at) => ({ ...buildAgentCard(at), ...old }),
+      "/old.json": () => ({ ...buildTestAgentCard(""), supportedInterfaces: undefined, ...old }),
+      "/both.json": (at) => ({ ...buildTestAgentCard(at), ...old }),
     });
     const only = await connect(`${url}/old.json`);
     expect(only.card.supportedInterfaces).toEqual([

@@ -112,11 +112,11 @@ function createKeySets({ keys, jwksUrls = [], findKey, ...options }: CardTrustOp
   const sources: KeyResolver[] = keys ? [createStaticKeyResolver(keys, options)] : [];
   for (const url of typeof jwksUrls === "string" ? [jwksUrls] : jwksUrls)
     sources.push(createJwksKeyResolver(url, options));
-  if (findKey) sources.push(createFindKeyResolver(findKey, options));
+  if (findKey) sources.push(createKeyResolverFromFindKeyOption(findKey, options));
   return sources;
 }
 
-function createFindKeyResolver(
+function createKeyResolverFromFindKeyOption(
   find: NonNullable<CardTrustOptions["findKey"]>,
   options: FetchKeysOptions,
 ): KeyResolver {

@@ -1,14 +1,14 @@
 import { describe, expect, it } from "vitest";
 import { collect, connect, type RetryOptions, type A2AClient } from "../index.ts";
 import {
-  type Responder,
-  buildAgentCard,
-  startRecordingServer,
-  type RecordedRequest,
-  sendSseEvents,
-  sendJsonResponse,
-} from "../recording-server.fixture.ts";
-import { collectEvents, requireTask } from "../a2a-client.contract.ts";
+  type TestRequestResponder,
+  buildTestAgentCard,
+  startRequestRecordingTestServer,
+  type RecordedTestRequest,
+  sendTestSseEvents,
+  sendTestJsonResponse,
+} from "../request-recording-test-server.fixture.ts";
+import { collectStreamEventsForTest, requireTaskResponseInTest } from "../a2a-client.contract.ts";
 
 // Events of 0.3 servers in their JSON-RPC format. A2A 0.3 has no event ids, and leaves much of resubscription
 // undefined.
@@ -35,33 +35,33 @@ const createTask = (state: string, text?: string): object => ({
 });
 
 const respondWithStream =
-  (events: readonly object[], ending: "end" | "cut" | "open", firstId = 0): Responder =>
+  (events: readonly object[], ending: "end" | "cut" | "open", firstId = 0): TestRequestResponder =>
   (response, { body }) =>
-    sendSseEvents(
+    sendTestSseEvents(
       response,
       events.map((result, index) => [firstId && firstId + index, { jsonrpc: "2.0", id: body.id, result }]),
       ending,
     );
 const respondWithResult =
-  (result: unknown): Responder =>
+  (result: unknown): TestRequestResponder =>
   (response, { body }) =>
-    sendJsonResponse(response, { jsonrpc: "2.0", id: body.id, result });
+    sendTestJsonResponse(response, { jsonrpc: "2.0", id: body.id, result });
 const respondWithError =
-  (code: number): Responder =>
+  (code: number): TestRequestResponder =>
   (response, { body }) =>
-    sendJsonResponse(response, { jsonrpc: "2.0", id: body.id, error: { code, message: "no" } });
+    sendTestJsonResponse(response, { jsonrpc: "2.0", id: body.id, error: { code, message: "no" } });
 
 /** A 0.3 server that answers the requests to each method in order. */
 async function connectToScriptedServer(
-  answers: Record<string, readonly Responder[]>,
+  answers: Record<string, readonly TestRequestResponder[]>,
   reconnect: RetryOptions = {},
-): Promise<{ remote: A2AClient; asked: () => (string | undefined)[]; seen: RecordedRequest[] }> {
+): Promise<{ remote: A2AClient; asked: () => (string | undefined)[]; seen: RecordedTestRequest[] }> {
   const aborted = new Map(Object.entries(answers).map(([method, all]) => [method, [...all]]));
   let url = "";
-  const server = await startRecordingServer((response, request) => {
+  const server = await startRequestRecordingTestServer((response, request) => {
     if (request.url.includes("/.well-known/")) {
       const old = { supportedInterfaces: undefined, url: `${url}/rpc`, protocolVersion: "0.3.0" };
-      return sendJsonResponse(response, buildAgentCard(url, old));
+      return sendTestJsonResponse(response, buildTestAgentCard(url, old));
     }
     const next = aborted.get(request.body.method ?? "")?.shift();
     if (!next) throw new Error(`nobody expected ${request.body.method}`);
@@ -72,15 +72,17 @@ async function connectToScriptedServer(
     extensions: ["urn:x:polite"],
     reconnect: { sleep: () => Promise.resolve(), ...reconnect },
   });
-  const seen = (): RecordedRequest[] => server.seen.slice(1);
+  const seen = (): RecordedTestRequest[] => server.seen.slice(1);
   return { remote, asked: () => seen().map(({ body }) => body.method), seen: server.seen };
 }
 
-const collectText = async (events: Awaited<ReturnType<typeof collectEvents>>): Promise<string> => {
+const collectText = async (
+  events: Awaited<ReturnType<typeof collectStreamEventsForTest>>,
+): Promise<string> => {
   async function* replay(): AsyncGenerator<(typeof events)[number]> {
     yield* events;
   }
-  const { artifacts = [] } = requireTask(await collect(replay()));
+  const { artifacts = [] } = requireTaskResponseInTest(await collect(replay()));
   return artifacts.flatMap(({ parts }) => parts.map((part) => ("text" in part ? part.text : ""))).join("");
 };
 
@@ -100,13 +102,13 @@ describe("with a 0.3 agent", () => {
         respondWithStream([createTask("submitted"), createStatusUpdate("working", true)], "open"),
       ],
     });
-    expect(await collectEvents(remote.stream("go"))).toHaveLength(2);
+    expect(await collectStreamEventsForTest(remote.stream("go"))).toHaveLength(2);
     expect(asked()).toEqual(["message/stream"]);
   });
 
   it("a stream waits for its server to close it, and ignores events after the final one", async () => {
     const ended = Promise.withResolvers<boolean>();
-    const slow: Responder = (response, request) => {
+    const slow: TestRequestResponder = (response, request) => {
       respondWithStream(
         [createTask("submitted"), createStatusUpdate("completed", true), createArtifactUpdate("more")],
         "open",
@@ -119,7 +121,7 @@ describe("with a 0.3 agent", () => {
       { "message/stream": [slow] },
       { sleep: (ms) => new Promise((done) => setTimeout(done, ms)) },
     );
-    expect(await collectEvents(remote.stream("go"))).toHaveLength(2);
+    expect(await collectStreamEventsForTest(remote.stream("go"))).toHaveLength(2);
     expect(await ended.promise).toBe(true);
   });
 
@@ -138,7 +140,7 @@ describe("with a 0.3 agent", () => {
       ],
       "tasks/get": [respondWithResult(createTask("working", "one "))],
     });
-    expect(await collectText(await collectEvents(remote.stream("go")))).toBe("one two three");
+    expect(await collectText(await collectStreamEventsForTest(remote.stream("go")))).toBe("one two three");
     expect(asked()).toEqual(["message/stream", "tasks/get", "tasks/resubscribe"]);
   });
 
@@ -154,7 +156,7 @@ describe("with a 0.3 agent", () => {
         respondWithResult(createTask("completed", "one two three")),
       ],
     });
-    const events = await collectEvents(remote.stream("go"));
+    const events = await collectStreamEventsForTest(remote.stream("go"));
     expect(events.map((event) => Object.keys(event)[0])).toEqual([
       "task",
       "artifactUpdate",
@@ -175,7 +177,7 @@ describe("with a 0.3 agent", () => {
         respondWithStream([createArtifactUpdate("two"), createStatusUpdate("completed", true)], "end", 3),
       ],
     });
-    expect(await collectText(await collectEvents(remote.stream("go")))).toBe("one two");
+    expect(await collectText(await collectStreamEventsForTest(remote.stream("go")))).toBe("one two");
     expect(asked()).toEqual(["message/stream", "tasks/resubscribe"]);
     expect(seen.at(-1)?.headers["last-event-id"]).toBe("2");
   });
@@ -191,7 +193,7 @@ describe("with a 0.3 agent", () => {
           respondWithResult(createTask("completed", "one two")),
         ],
       });
-      expect(await collectText(await collectEvents(remote.stream("go")))).toBe("one two");
+      expect(await collectText(await collectStreamEventsForTest(remote.stream("go")))).toBe("one two");
     },
   );
 
@@ -220,7 +222,7 @@ describe("with a 0.3 agent", () => {
         respondWithResult(createTask("completed", "one two three")),
       ],
     });
-    expect(await collectText(await collectEvents(remote.stream("go")))).toBe("one two three");
+    expect(await collectText(await collectStreamEventsForTest(remote.stream("go")))).toBe("one two three");
     expect(asked()).toEqual(["message/stream", "tasks/resubscribe", "tasks/get", "tasks/get"]);
   });
 
@@ -232,7 +234,9 @@ describe("with a 0.3 agent", () => {
       },
       { maxRetries: 1 },
     );
-    await expect(collectEvents(remote.tasks.subscribe("t"))).rejects.toMatchObject({ reason: "UNAVAILABLE" });
+    await expect(collectStreamEventsForTest(remote.tasks.subscribe("t"))).rejects.toMatchObject({
+      reason: "UNAVAILABLE",
+    });
     const round = ["tasks/get", "tasks/resubscribe", "tasks/get"];
     expect(asked()).toEqual([...round, ...round]);
   });
@@ -250,7 +254,7 @@ describe("with a 0.3 agent", () => {
         ),
       ],
     });
-    const done = requireTask(await collect(remote.stream("blue", { taskId: "t" })));
+    const done = requireTaskResponseInTest(await collect(remote.stream("blue", { taskId: "t" })));
     expect(done).toMatchObject({
       id: "t",
       contextId: "c",

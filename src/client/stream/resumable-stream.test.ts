@@ -3,14 +3,14 @@ import { describe, expect, it } from "vitest";
 import { A2AError, type StreamResponse, type TaskState } from "../../protocol/index.ts";
 import { collect, connect, type RetryOptions, type A2AClient } from "../index.ts";
 import {
-  type Responder,
-  buildAgentCard,
-  startRecordingServer,
-  type RecordedRequest,
-  sendSseEvents,
-  sendJsonResponse,
-} from "../recording-server.fixture.ts";
-import { collectEvents } from "../a2a-client.contract.ts";
+  type TestRequestResponder,
+  buildTestAgentCard,
+  startRequestRecordingTestServer,
+  type RecordedTestRequest,
+  sendTestSseEvents,
+  sendTestJsonResponse,
+} from "../request-recording-test-server.fixture.ts";
+import { collectStreamEventsForTest } from "../a2a-client.contract.ts";
 
 const TASK_IDS = { taskId: "t", contextId: "c" };
 const createTask = (state: TaskState): StreamResponse => ({
@@ -41,7 +41,7 @@ interface ScriptedConnection {
   readonly listCalls: () => {
     method: string | undefined;
     after: string | undefined;
-    params: RecordedRequest["body"]["params"];
+    params: RecordedTestRequest["body"]["params"];
   }[];
   /** The delays between attempts. */
   readonly waits: number[];
@@ -49,13 +49,13 @@ interface ScriptedConnection {
 
 /** A JSON-RPC server that answers requests in order and repeats the last answer. Delays take no time. */
 async function connectToScriptedServer(
-  answers: readonly Responder[],
+  answers: readonly TestRequestResponder[],
   reconnect: RetryOptions = {},
 ): Promise<ScriptedConnection> {
   let url = "";
   let turn = 0;
-  const { seen, url: at } = await startRecordingServer((response, request) => {
-    if (request.url.includes("/.well-known/")) sendJsonResponse(response, buildAgentCard(url));
+  const { seen, url: at } = await startRequestRecordingTestServer((response, request) => {
+    if (request.url.includes("/.well-known/")) sendTestJsonResponse(response, buildTestAgentCard(url));
     else {
       answers[Math.min(turn, answers.length - 1)]?.(response, request);
       turn += 1;
@@ -80,17 +80,20 @@ async function connectToScriptedServer(
 }
 
 const respondWithStream =
-  (events: readonly (readonly [number, StreamResponse])[], ending: "end" | "cut" | "open"): Responder =>
+  (
+    events: readonly (readonly [number, StreamResponse])[],
+    ending: "end" | "cut" | "open",
+  ): TestRequestResponder =>
   (response, { body }) =>
-    sendSseEvents(
+    sendTestSseEvents(
       response,
       events.map(([id, result]) => [id, { jsonrpc: "2.0", id: body.id, result }]),
       ending,
     );
 const respondWithError =
-  (code: number, message: string, retryDelay?: string): Responder =>
+  (code: number, message: string, retryDelay?: string): TestRequestResponder =>
   (response) =>
-    sendJsonResponse(response, {
+    sendTestJsonResponse(response, {
       jsonrpc: "2.0",
       id: 1,
       error: {
@@ -99,7 +102,7 @@ const respondWithError =
         data: retryDelay ? [{ "@type": "type.googleapis.com/google.rpc.RetryInfo", retryDelay }] : [],
       },
     });
-const resetConnection: Responder = (response) => response.socket?.resetAndDestroy();
+const resetConnection: TestRequestResponder = (response) => response.socket?.resetAndDestroy();
 
 describe("a stream that loses its connection", () => {
   it.each(["cut", "end"] as const)(
@@ -111,7 +114,7 @@ describe("a stream that loses its connection", () => {
         respondWithStream([], options),
         respondWithStream(sliceNumberedEvents(4, 6), "end"),
       ]);
-      expect(await collectEvents(client.stream("go"))).toEqual(TASK_EVENTS);
+      expect(await collectStreamEventsForTest(client.stream("go"))).toEqual(TASK_EVENTS);
       expect(listCalls().map(({ method, after }) => [method, after])).toEqual([
         ["SendStreamingMessage", undefined],
         ["SubscribeToTask", "3"],
@@ -162,9 +165,9 @@ describe("a stream that loses its connection", () => {
     const { client, listCalls } = await connectToScriptedServer([
       respondWithStream(sliceNumberedEvents(0, 2), "cut"),
       respondWithError(-32004, "the task is over"),
-      (response) => sendJsonResponse(response, { jsonrpc: "2.0", id: 1, result: task }),
+      (response) => sendTestJsonResponse(response, { jsonrpc: "2.0", id: 1, result: task }),
     ]);
-    expect((await collectEvents(client.stream("go"))).at(-1)).toEqual({ task });
+    expect((await collectStreamEventsForTest(client.stream("go"))).at(-1)).toEqual({ task });
     expect(listCalls().map(({ method }) => method)).toEqual([
       "SendStreamingMessage",
       "SubscribeToTask",
@@ -178,7 +181,7 @@ describe("a stream that loses its connection", () => {
       respondWithStream([], "cut"),
       respondWithStream(sliceNumberedEvents(0, 6), "end"),
     ]);
-    expect(await collectEvents(client.stream("go"))).toEqual(TASK_EVENTS);
+    expect(await collectStreamEventsForTest(client.stream("go"))).toEqual(TASK_EVENTS);
     const [first, ...extra] = listCalls().map(({ method, params }) => ({ method, params }));
     expect(extra).toEqual([first, first]);
   });
@@ -199,14 +202,14 @@ describe("a stream that loses its connection", () => {
           "cut",
         ),
       ]);
-      expect(await collectEvents(client.stream("go"))).toHaveLength(2);
+      expect(await collectStreamEventsForTest(client.stream("go"))).toHaveLength(2);
       expect(waits).toEqual([]);
     }
     const message: StreamResponse = {
       message: { messageId: "m", role: "ROLE_AGENT", parts: [{ text: "hi" }] },
     };
     const { client: remote } = await connectToScriptedServer([respondWithStream([[0, message]], "cut")]);
-    expect(await collectEvents(remote.stream("go"))).toEqual([message]);
+    expect(await collectStreamEventsForTest(remote.stream("go"))).toEqual([message]);
   });
 
   it("continues after a question if it is a subscription [F-52]", async () => {
@@ -220,7 +223,7 @@ describe("a stream that loses its connection", () => {
         "end",
       ),
     ]);
-    expect(await collectEvents(client.tasks.subscribe("t", { after: 3 }))).toHaveLength(3);
+    expect(await collectStreamEventsForTest(client.tasks.subscribe("t", { after: 3 }))).toHaveLength(3);
     expect(listCalls().map(({ after }) => after)).toEqual(["3", "4"]);
   });
 
@@ -236,7 +239,7 @@ describe("a stream that loses its connection", () => {
           respondWithStream([[5, createArtifactUpdate("thanks")]], options),
           respondWithStream([[6, last]], "open"),
         ]);
-        expect(await collectEvents(client.stream("blue", { taskId: "t" }))).toEqual([
+        expect(await collectStreamEventsForTest(client.stream("blue", { taskId: "t" }))).toEqual([
           before,
           createArtifactUpdate("thanks"),
           last,
@@ -245,7 +248,7 @@ describe("a stream that loses its connection", () => {
     }
     // The client has to trust a server without event ids that closes the stream normally.
     const { client: remote } = await connectToScriptedServer([respondWithStream([[0, before]], "end")]);
-    expect(await collectEvents(remote.stream("blue", { taskId: "t" }))).toEqual([before]);
+    expect(await collectStreamEventsForTest(remote.stream("blue", { taskId: "t" }))).toEqual([before]);
   });
 
   it("may have ended with the next question if it broke before its first event [F-15]", async () => {
@@ -263,7 +266,7 @@ describe("a stream that loses its connection", () => {
       resetConnection,
       respondWithStream([[9, next]], "end"),
     ]);
-    expect(await collectEvents(client.stream("blue", { taskId: "t" }))).toEqual([next]);
+    expect(await collectStreamEventsForTest(client.stream("blue", { taskId: "t" }))).toEqual([next]);
     expect(listCalls()).toHaveLength(2);
   });
 
@@ -272,7 +275,7 @@ describe("a stream that loses its connection", () => {
       respondWithStream(sliceNumberedEvents(0, 2), "cut"),
       respondWithError(-32001, "gone"),
     ]);
-    await expect(collectEvents(client.stream("go"))).rejects.toMatchObject({
+    await expect(collectStreamEventsForTest(client.stream("go"))).rejects.toMatchObject({
       reason: "TASK_NOT_FOUND",
       message: "gone",
     });
@@ -294,18 +297,18 @@ describe("the retries of a stream", () => {
       ],
       { initialDelayMs: 100, maxDelayMs: 500 },
     );
-    expect(await collectEvents(client.stream("go"))).toEqual(TASK_EVENTS);
+    expect(await collectStreamEventsForTest(client.stream("go"))).toEqual(TASK_EVENTS);
     expect(waits).toEqual([50, 100, 200, 250, 50, 100]);
   });
 
   it("wait as long as the server requests [E14]", async () => {
     const { client, waits } = await connectToScriptedServer(
       [respondWithError(-32000, "busy", "3s"), respondWithStream(sliceNumberedEvents(0, 6), "end")].map(
-        (answer, index): Responder =>
+        (answer, index): TestRequestResponder =>
           index === 0 ? (response) => response.writeHead(429, { "retry-after": "3" }).end() : answer,
       ),
     );
-    expect(await collectEvents(client.stream("go"))).toEqual(TASK_EVENTS);
+    expect(await collectStreamEventsForTest(client.stream("go"))).toEqual(TASK_EVENTS);
     expect(waits).toEqual([3_000]);
   });
 
@@ -334,13 +337,13 @@ describe("the retries of a stream", () => {
       [respondWithStream([[0, createTask("TASK_STATE_WORKING")]], "cut")],
       { maxRetries: 4 },
     );
-    await expect(collectEvents(client.stream("go"))).rejects.toBeInstanceOf(A2AError);
+    await expect(collectStreamEventsForTest(client.stream("go"))).rejects.toBeInstanceOf(A2AError);
     expect(waits).toHaveLength(4);
   });
 
   it("are disabled with zero retries", async () => {
     const { client, waits } = await connectToScriptedServer([resetConnection], { maxRetries: 0 });
-    await expect(collectEvents(client.stream("go"))).rejects.toMatchObject({
+    await expect(collectStreamEventsForTest(client.stream("go"))).rejects.toMatchObject({
       reason: "UNAVAILABLE",
       metadata: {},
     });
@@ -350,8 +353,8 @@ describe("the retries of a stream", () => {
   it("end at once if the signal aborts during a delay", async () => {
     const controller = new AbortController();
     let url = "";
-    const server = await startRecordingServer((response, request) => {
-      if (request.url.includes("/.well-known/")) sendJsonResponse(response, buildAgentCard(url));
+    const server = await startRequestRecordingTestServer((response, request) => {
+      if (request.url.includes("/.well-known/")) sendTestJsonResponse(response, buildTestAgentCard(url));
       else {
         resetConnection(response, request);
         // The client is about to wait for an hour.
@@ -362,7 +365,9 @@ describe("the retries of a stream", () => {
     const remote = await connect(url, {
       reconnect: { initialDelayMs: 3_600_000, maxDelayMs: 3_600_000, random: () => 1 },
     });
-    await expect(collectEvents(remote.stream("go", { signal: controller.signal }))).rejects.toThrow("enough");
+    await expect(
+      collectStreamEventsForTest(remote.stream("go", { signal: controller.signal })),
+    ).rejects.toThrow("enough");
   });
 });
 

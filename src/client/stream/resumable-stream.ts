@@ -3,7 +3,7 @@ import type { CallOptions } from "../transport/send-http-request.ts";
 import { type StreamRequest, StreamCursor } from "./stream-cursor.ts";
 import { Backoff, isRetryable, type RetryOptions } from "./retry.ts";
 import { subscribeToTask } from "./subscribe-to-task.ts";
-import type { ReceivedEvent, Transport } from "../transport/transport.ts";
+import type { ReceivedStreamEvent, Transport } from "../transport/transport.ts";
 
 /**
  * Opens a stream that reconnects after a lost connection. A stream is complete when the task ends or waits
@@ -59,7 +59,7 @@ function openSendOrSubscribeStream(
   request: StreamRequest,
   { taskId, lastEventId }: StreamCursor,
   call: CallOptions,
-): AsyncIterable<ReceivedEvent> {
+): AsyncIterable<ReceivedStreamEvent> {
   if (taskId !== undefined) {
     const { tenant } = "send" in request ? request.send : request.subscribe;
     const params = tenant === undefined ? { id: taskId } : { id: taskId, tenant };

@@ -1,5 +1,5 @@
 import { isInterrupted, isTerminal, type SendMessageRequest, type TaskStatus } from "../../protocol/index.ts";
-import type { ReceivedEvent } from "../transport/transport.ts";
+import type { ReceivedStreamEvent } from "../transport/transport.ts";
 
 /** The message that a stream sends at its start, or the existing task that a stream subscribes to. */
 export type StreamRequest =
@@ -55,7 +55,7 @@ export class StreamCursor {
    * state does not count as progress. If repeated snapshots counted as progress, a client would forever retry
    * a server that disconnects after each snapshot.
    */
-  advance({ id, event }: ReceivedEvent): boolean {
+  advance({ id, event }: ReceivedStreamEvent): boolean {
     const isRepetition = "task" in event && this.#taskId !== undefined && (!id || id === this.#lastEventId);
     if (id) this.#lastEventId = id;
     if ("task" in event) {

@@ -1,7 +1,7 @@
 import { A2AError, isTerminal, type Task } from "../../protocol/index.ts";
 import type { CallOptions } from "../transport/send-http-request.ts";
 import { isRetryable } from "./retry.ts";
-import type { ReceivedEvent, Transport } from "../transport/transport.ts";
+import type { ReceivedStreamEvent, Transport } from "../transport/transport.ts";
 
 interface SubscribeParams {
   readonly id: string;
@@ -18,7 +18,7 @@ export async function* subscribeToTask(
   params: SubscribeParams,
   call: CallOptions,
   lastEventId: string | undefined,
-): AsyncGenerator<ReceivedEvent, void, undefined> {
+): AsyncGenerator<ReceivedStreamEvent, void, undefined> {
   const getTask = (): Promise<Task> => transport.call("GetTask", params, call);
   try {
     const received = transport.stream("SubscribeToTask", params, { ...call, lastEventId });
@@ -48,10 +48,10 @@ const TASK_ENDED_ERROR_CHECKS: Record<Transport["version"], (error: A2AError) =>
  * without a complete task, a second snapshot replaces the last event of the stream.
  */
 async function* withTaskSnapshot(
-  stream: AsyncIterable<ReceivedEvent>,
+  stream: AsyncIterable<ReceivedStreamEvent>,
   getTask: () => Promise<Task>,
   lastEventId: string | undefined,
-): AsyncGenerator<ReceivedEvent, void, undefined> {
+): AsyncGenerator<ReceivedStreamEvent, void, undefined> {
   if (lastEventId === undefined) {
     const task = await getTask();
     const isLast = isTerminal(task.status.state);

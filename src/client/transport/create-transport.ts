@@ -8,11 +8,11 @@ import * as v0_3 from "./v0_3-dialect.ts";
 import * as v1 from "./v1-dialect.ts";
 
 /** The protocol bindings that this client supports. */
-export type ClientBinding = "JSONRPC" | "HTTP+JSON" | "GRPC";
+export type ClientBindingName = "JSONRPC" | "HTTP+JSON" | "GRPC";
 
 /** Functions that create a transport for one interface, by protocol binding. */
 const TRANSPORT_FACTORIES: Record<
-  ClientBinding,
+  ClientBindingName,
   (agentInterface: AgentInterface, options: TransportOptions) => Transport | Promise<Transport>
 > = {
   JSONRPC: ({ url }, options) => new JsonRpcTransport(options, url, DIALECTS[options.version].jsonRpcDialect),
@@ -23,12 +23,12 @@ const TRANSPORT_FACTORIES: Record<
 const DIALECTS = { "1.0": v1, "0.3": v0_3 };
 
 /** The names of the supported protocol bindings. */
-export const CLIENT_BINDING_NAMES = Object.keys(TRANSPORT_FACTORIES) as readonly ClientBinding[];
+export const CLIENT_BINDING_NAMES = Object.keys(TRANSPORT_FACTORIES) as readonly ClientBindingName[];
 
 /** Creates the transport for an interface that `chooseInterface` has returned. */
 export function createTransport(
   agentInterface: AgentInterface,
   options: TransportOptions,
 ): Transport | Promise<Transport> {
-  return TRANSPORT_FACTORIES[agentInterface.protocolBinding as ClientBinding](agentInterface, options);
+  return TRANSPORT_FACTORIES[agentInterface.protocolBinding as ClientBindingName](agentInterface, options);
 }

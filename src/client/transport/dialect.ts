@@ -1,4 +1,4 @@
-import type { ReceivedEvent, StreamOperation } from "./transport.ts";
+import type { ReceivedStreamEvent, StreamOperation } from "./transport.ts";
 import { A2AError, type OperationName, type Operations } from "../../protocol/index.ts";
 import type { ProtocolVersion } from "../../wire/index.ts";
 
@@ -47,7 +47,7 @@ export function decodeStreamEvent(
   operation: StreamOperation,
   json: unknown,
   id?: string,
-): ReceivedEvent {
+): ReceivedStreamEvent {
   const event = dialect.decodeResult(operation, json);
   return dialect.isFinalEvent(json) ? { id, event, isLast: true } : { id, event };
 }

@@ -5,9 +5,9 @@ import { A2AError, getText } from "../../protocol/index.ts";
 import {
   ADA_CERT,
   ADA_TLS_PRIVATE_KEY,
-  CA_CERT,
-  SERVER_CERT,
-  SERVER_TLS_PRIVATE_KEY,
+  TEST_CA_CERT,
+  TEST_SERVER_CERT,
+  TEST_SERVER_TLS_PRIVATE_KEY,
 } from "../../server/auth/certificates.fixture.ts";
 import { mtls } from "../../server/auth/index.ts";
 import { createServer, type GrpcOptions, type ServerOptions } from "../../server/index.ts";
@@ -15,7 +15,7 @@ import { createBreakingProxy } from "../breaking-proxy.fixture.ts";
 import { parseGrpcAddress } from "./grpc-transport.ts";
 import { collect, connect, type ConnectOptions, type A2AClient } from "../index.ts";
 import { scriptedAgent } from "../scripted-agent.fixture.ts";
-import { requireTask } from "../a2a-client.contract.ts";
+import { requireTaskResponseInTest } from "../a2a-client.contract.ts";
 
 interface ConnectionSetup {
   readonly server?: ServerOptions;
@@ -59,20 +59,26 @@ describe("a gRPC address", () => {
 
 describe("over gRPC, the client", () => {
   it("uses TLS, and accepts only trusted certificates [E-01, M-07]", async () => {
-    const grpc = { tls: { key: SERVER_TLS_PRIVATE_KEY, cert: SERVER_CERT } };
-    const { remote } = await connectOverGrpc({ grpc, client: { grpc: { tls: true, ca: CA_CERT } } });
-    expect(requireTask(await remote.send("count")).status.state).toBe("TASK_STATE_COMPLETED");
+    const grpc = { tls: { key: TEST_SERVER_TLS_PRIVATE_KEY, cert: TEST_SERVER_CERT } };
+    const { remote } = await connectOverGrpc({ grpc, client: { grpc: { tls: true, ca: TEST_CA_CERT } } });
+    expect(requireTaskResponseInTest(await remote.send("count")).status.state).toBe("TASK_STATE_COMPLETED");
     const stranger = await connectOverGrpc({ grpc, client: { grpc: { tls: true } } });
     await expect(stranger.remote.send("count")).rejects.toMatchObject({ reason: "UNAVAILABLE" });
   });
 
   it("presents a certificate if the server requests one [M-01]", async () => {
-    const grpc = { tls: { key: SERVER_TLS_PRIVATE_KEY, cert: SERVER_CERT, clientCa: CA_CERT } };
+    const grpc = {
+      tls: { key: TEST_SERVER_TLS_PRIVATE_KEY, cert: TEST_SERVER_CERT, clientCa: TEST_CA_CERT },
+    };
     const server = { authenticate: mtls() };
-    const known = { tls: true, ca: CA_CERT, cert: ADA_CERT, key: ADA_TLS_PRIVATE_KEY };
+    const known = { tls: true, ca: TEST_CA_CERT, cert: ADA_CERT, key: ADA_TLS_PRIVATE_KEY };
     const { remote } = await connectOverGrpc({ server, grpc, client: { grpc: known } });
-    expect(requireTask(await remote.send("count")).status.state).toBe("TASK_STATE_COMPLETED");
-    const unknown = await connectOverGrpc({ server, grpc, client: { grpc: { tls: true, ca: CA_CERT } } });
+    expect(requireTaskResponseInTest(await remote.send("count")).status.state).toBe("TASK_STATE_COMPLETED");
+    const unknown = await connectOverGrpc({
+      server,
+      grpc,
+      client: { grpc: { tls: true, ca: TEST_CA_CERT } },
+    });
     await expect(unknown.remote.send("count")).rejects.toMatchObject({ reason: "UNAVAILABLE" });
   });
 
@@ -88,7 +94,7 @@ describe("over gRPC, the client", () => {
       },
       client: { auth: () => ({ authorization: `Bearer ${tokens.shift() ?? "none"}` }) },
     });
-    expect(requireTask(await remote.send("count")).status.state).toBe("TASK_STATE_COMPLETED");
+    expect(requireTaskResponseInTest(await remote.send("count")).status.state).toBe("TASK_STATE_COMPLETED");
     expect(seen).toEqual(["Bearer old", "Bearer new"]);
     await expect(collect(remote.stream("count"))).rejects.toMatchObject({ reason: "UNAUTHENTICATED" });
   });
@@ -175,7 +181,9 @@ describe("over gRPC, the client", () => {
       fc.asyncProperty(fc.array(fc.integer({ min: 1, max: 3_000 }), { maxLength: 8 }), async (bytes) => {
         network.breakAfter(bytes);
         sent += 1;
-        const task = requireTask(await collect(remote.stream("numbers 100", { contextId: "all" })));
+        const task = requireTaskResponseInTest(
+          await collect(remote.stream("numbers 100", { contextId: "all" })),
+        );
         network.breakAfter([]);
         expect(task.status.state).toBe("TASK_STATE_COMPLETED");
         expect(getText(task.artifacts?.[0]?.parts ?? [])).toBe(expected);

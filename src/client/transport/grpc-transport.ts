@@ -17,7 +17,7 @@ import {
   parseHeaderList,
 } from "./send-http-request.ts";
 import {
-  type ReceivedEvent,
+  type ReceivedStreamEvent,
   type StreamCallOptions,
   buildStreamHeaders,
   type StreamOperation,
@@ -79,7 +79,7 @@ class GrpcTransport implements Transport {
     operation: O,
     params: Operations[O]["params"],
     call: StreamCallOptions,
-  ): AsyncGenerator<ReceivedEvent, void, undefined> {
+  ): AsyncGenerator<ReceivedStreamEvent, void, undefined> {
     const method = this.#getMethod(operation);
     const request = method.request.encode(this.#dialect.encodeParams(operation, params));
     const headers = buildStreamHeaders(call);

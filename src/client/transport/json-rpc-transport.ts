@@ -14,7 +14,7 @@ import {
 import { readChunks } from "../http/fetch-without-redirects.ts";
 import { parseJsonOrUndefined } from "../http/parse-json-or-undefined.ts";
 import {
-  type ReceivedEvent,
+  type ReceivedStreamEvent,
   type StreamCallOptions,
   buildStreamHeaders,
   type StreamOperation,
@@ -50,7 +50,7 @@ export class JsonRpcTransport implements Transport {
     operation: O,
     params: Operations[O]["params"],
     call: StreamCallOptions,
-  ): AsyncGenerator<ReceivedEvent, void, undefined> {
+  ): AsyncGenerator<ReceivedStreamEvent, void, undefined> {
     const headers = buildStreamHeaders(call);
     const accept = `text/event-stream, ${JSON_MEDIA_TYPES}`;
     const response = await this.#post(operation, params, accept, { ...call, headers });

@@ -15,7 +15,7 @@ import {
 import { readChunks } from "../http/fetch-without-redirects.ts";
 import { parseJsonOrUndefined } from "../http/parse-json-or-undefined.ts";
 import {
-  type ReceivedEvent,
+  type ReceivedStreamEvent,
   type StreamCallOptions,
   buildStreamHeaders,
   type StreamOperation,
@@ -54,7 +54,7 @@ export class RestTransport implements Transport {
     operation: O,
     params: Operations[O]["params"],
     call: StreamCallOptions,
-  ): AsyncGenerator<ReceivedEvent, void, undefined> {
+  ): AsyncGenerator<ReceivedStreamEvent, void, undefined> {
     const route = this.#dialect.encodeRequest(operation, params);
     const response = await this.#openStream(operation, route, { ...call, headers: buildStreamHeaders(call) });
     if (!isEventStream(response)) {

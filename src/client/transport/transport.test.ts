@@ -2,25 +2,25 @@ import { describe, expect, it } from "vitest";
 import type { A2AError } from "../../protocol/index.ts";
 import { connect } from "../index.ts";
 import {
-  buildAgentCard,
-  startRecordingServer,
-  respondWithJsonRpcResult,
-  type RecordedRequest,
-  sendSseEvents,
-  sendJsonResponse,
-  connectToRecordingServer,
-} from "../recording-server.fixture.ts";
-import { collectEvents } from "../a2a-client.contract.ts";
+  buildTestAgentCard,
+  startRequestRecordingTestServer,
+  createTestJsonRpcResponder,
+  type RecordedTestRequest,
+  sendTestSseEvents,
+  sendTestJsonResponse,
+  connectToRequestRecordingTestServer,
+} from "../request-recording-test-server.fixture.ts";
+import { collectStreamEventsForTest } from "../a2a-client.contract.ts";
 
 const task = { id: "t", contextId: "c", status: { state: "TASK_STATE_COMPLETED" } };
 
 describe("every request", () => {
   it("names the version, contains the headers, and can be aborted [B-01]", async () => {
-    const { remote, seen } = await connectToRecordingServer(respondWithJsonRpcResult(task), {
+    const { remote, seen } = await connectToRequestRecordingTestServer(createTestJsonRpcResponder(task), {
       headers: { authorization: "Bearer x" },
     });
     await remote.tasks.get("t", { headers: { "x-trace": "1" } });
-    await expect(collectEvents(remote.stream("x"))).rejects.toThrow("exactly one of");
+    await expect(collectStreamEventsForTest(remote.stream("x"))).rejects.toThrow("exactly one of");
     expect(
       seen().map(({ headers }) => [headers["a2a-version"], headers.authorization, headers["x-trace"]]),
     ).toEqual([
@@ -37,7 +37,7 @@ describe("every request", () => {
       sent = resolve;
     });
     const unresponsiveFetch: typeof fetch = (input, init) => fetch(input, { ...init, signal: null });
-    const { remote } = await connectToRecordingServer(() => sent(), { fetch: unresponsiveFetch });
+    const { remote } = await connectToRequestRecordingTestServer(() => sent(), { fetch: unresponsiveFetch });
     const stop = new AbortController();
     const answer = remote.send("hi", { signal: stop.signal });
     await begun;
@@ -51,7 +51,7 @@ describe("every request", () => {
       sent = resolve;
     });
     const unresponsiveFetch: typeof fetch = (input, init) => fetch(input, { ...init, signal: null });
-    const { remote } = await connectToRecordingServer(
+    const { remote } = await connectToRequestRecordingTestServer(
       (response) => {
         response.writeHead(200, { "content-type": "text/event-stream" }).write(": hello\n\n");
         sent();
@@ -60,7 +60,7 @@ describe("every request", () => {
       { capabilities: { streaming: true } },
     );
     const stop = new AbortController();
-    const read = collectEvents(remote.stream("hi", { signal: stop.signal }));
+    const read = collectStreamEventsForTest(remote.stream("hi", { signal: stop.signal }));
     await begun;
     stop.abort(new Error("enough"));
     await expect(read).rejects.toThrow("enough");
@@ -73,26 +73,26 @@ describe("every request", () => {
     ["HTTP+JSON", undefined, "/rest/tasks/t%2F1?historyLength=2", undefined],
   ] as const)("over %s sends the tenant %s unchanged [K-01]", async (binding, tenant, path, inParams) => {
     const interfaces = { JSONRPC: "/rpc", "HTTP+JSON": "/rest" };
-    const { url } = await startRecordingServer((response, request) => {
+    const { url } = await startRequestRecordingTestServer((response, request) => {
       if (request.url === "/card.json") {
         const supportedInterfaces = [
           { url: interfaces[binding], protocolBinding: binding, protocolVersion: "1.0", tenant },
         ];
-        sendJsonResponse(response, buildAgentCard("", { supportedInterfaces }));
+        sendTestJsonResponse(response, buildTestAgentCard("", { supportedInterfaces }));
       } else if (binding === "JSONRPC")
-        sendJsonResponse(response, { jsonrpc: "2.0", id: 1, result: { ...task, metadata: request } });
-      else sendJsonResponse(response, { ...task, metadata: request });
+        sendTestJsonResponse(response, { jsonrpc: "2.0", id: 1, result: { ...task, metadata: request } });
+      else sendTestJsonResponse(response, { ...task, metadata: request });
     });
     const remote = await connect(`${url}/card.json`);
     const { metadata } = await remote.tasks.get("t/1", { historyLength: 2 });
     expect(metadata).toMatchObject({ url: path });
-    expect((metadata as unknown as RecordedRequest).body.params?.["tenant"]).toBe(inParams);
+    expect((metadata as unknown as RecordedTestRequest).body.params?.["tenant"]).toBe(inParams);
   });
 });
 
 describe("the input of a message", () => {
   it("is text, parts, or a message, and receives a unique id", async () => {
-    const { remote, seen } = await connectToRecordingServer(respondWithJsonRpcResult({ task }));
+    const { remote, seen } = await connectToRequestRecordingTestServer(createTestJsonRpcResponder({ task }));
     await remote.send("hi", { messageId: "m", taskId: "t", contextId: "c", metadata: { a: 1 } });
     await remote.send([{ text: "a" }, { data: null }], { configuration: { returnImmediately: true } });
     await remote.send({ parts: [{ text: "x" }], messageId: "own", metadata: { b: 2 } });
@@ -112,7 +112,7 @@ describe("the input of a message", () => {
 
 describe("a response", () => {
   it("may have status 201 and any JSON type [D-07]", async () => {
-    const { remote } = await connectToRecordingServer(
+    const { remote } = await connectToRequestRecordingTestServer(
       (response) =>
         response.writeHead(201, { "content-type": "application/a2a+json" }).end(JSON.stringify({ task })),
       { binding: "HTTP+JSON" },
@@ -123,7 +123,9 @@ describe("a response", () => {
   it.each(["JSONRPC", "HTTP+JSON"] as const)(
     "over %s that is not an A2A response is rejected",
     async (binding) => {
-      const { remote } = await connectToRecordingServer((response) => response.end("<html>"), { binding });
+      const { remote } = await connectToRequestRecordingTestServer((response) => response.end("<html>"), {
+        binding,
+      });
       await expect(remote.send("x")).rejects.toMatchObject({ reason: "INVALID_AGENT_RESPONSE" });
     },
   );
@@ -131,7 +133,7 @@ describe("a response", () => {
   it.each(["JSONRPC", "HTTP+JSON"] as const)(
     "over %s may be a proxy error with Retry-After",
     async (binding) => {
-      const { remote } = await connectToRecordingServer(
+      const { remote } = await connectToRequestRecordingTestServer(
         (response) => response.writeHead(503, { "retry-after": "7" }).end("busy"),
         { binding },
       );
@@ -147,7 +149,7 @@ describe("a response", () => {
       ["soon", false],
       ["-1", false],
     ] as const) {
-      const { remote } = await connectToRecordingServer((response) =>
+      const { remote } = await connectToRequestRecordingTestServer((response) =>
         response.writeHead(503, { "retry-after": input }).end(),
       );
       const failure: unknown = await remote.send("x").catch((error: unknown) => error);
@@ -156,15 +158,19 @@ describe("a response", () => {
   });
 
   it("uses the HTTP status if the error code is ambiguous", async () => {
-    const { remote } = await connectToRecordingServer((response) =>
-      sendJsonResponse(response, { jsonrpc: "2.0", id: 1, error: { code: -32000, message: "who?" } }, 401),
+    const { remote } = await connectToRequestRecordingTestServer((response) =>
+      sendTestJsonResponse(
+        response,
+        { jsonrpc: "2.0", id: 1, error: { code: -32000, message: "who?" } },
+        401,
+      ),
     );
     await expect(remote.send("x")).rejects.toMatchObject({ reason: "UNAUTHENTICATED", message: "who?" });
   });
 
   it("is rejected if it is too large [E14]", async () => {
-    const { remote } = await connectToRecordingServer(
-      respondWithJsonRpcResult({ ...task, metadata: { x: "y".repeat(10_000) } }),
+    const { remote } = await connectToRequestRecordingTestServer(
+      createTestJsonRpcResponder({ ...task, metadata: { x: "y".repeat(10_000) } }),
       {
         maxResponseBytes: 5_000,
       },
@@ -175,23 +181,23 @@ describe("a response", () => {
 
 describe("a stream", () => {
   it("is rejected if an event is too large [E14]", async () => {
-    const { remote } = await connectToRecordingServer(
+    const { remote } = await connectToRequestRecordingTestServer(
       (response) =>
-        sendSseEvents(
+        sendTestSseEvents(
           response,
           [[1, { result: { task: { ...task, metadata: { x: "y".repeat(200_000) } } } }]],
           "end",
         ),
       { maxEventBytes: 1_000 },
     );
-    await expect(collectEvents(remote.stream("x"))).rejects.toThrow("more than 1000 bytes");
+    await expect(collectStreamEventsForTest(remote.stream("x"))).rejects.toThrow("more than 1000 bytes");
   });
 
   it("may fail in the middle over JSON-RPC [C-12]", async () => {
     const working = { task: { ...task, status: { state: "TASK_STATE_WORKING" } } };
     const error = { code: -32603, message: "lost" };
-    const { remote } = await connectToRecordingServer((response) =>
-      sendSseEvents(
+    const { remote } = await connectToRequestRecordingTestServer((response) =>
+      sendTestSseEvents(
         response,
         [
           [1, { result: working }],
@@ -200,7 +206,7 @@ describe("a stream", () => {
         "end",
       ),
     );
-    await expect(collectEvents(remote.stream("x"))).rejects.toMatchObject({
+    await expect(collectStreamEventsForTest(remote.stream("x"))).rejects.toMatchObject({
       reason: "INTERNAL",
       message: "lost",
     });
@@ -212,11 +218,11 @@ describe("a stream", () => {
       `event: error\ndata: {"code":404,"message":"lost"}\n\n`,
     ];
     for (const failure of failures) {
-      const { remote } = await connectToRecordingServer(
+      const { remote } = await connectToRequestRecordingTestServer(
         (response) => response.writeHead(200, { "content-type": "text/event-stream" }).end(failure),
         { binding: "HTTP+JSON" },
       );
-      await expect(collectEvents(remote.stream("x"))).rejects.toMatchObject({
+      await expect(collectStreamEventsForTest(remote.stream("x"))).rejects.toMatchObject({
         reason: "NOT_FOUND",
         message: "lost",
       });
@@ -224,25 +230,25 @@ describe("a stream", () => {
   });
 
   it("contains one response from an agent without streaming [A-08]", async () => {
-    const { remote, seen } = await connectToRecordingServer(
-      respondWithJsonRpcResult({ task }),
+    const { remote, seen } = await connectToRequestRecordingTestServer(
+      createTestJsonRpcResponder({ task }),
       {},
       { capabilities: {} },
     );
-    expect(await collectEvents(remote.stream("x"))).toEqual([{ task }]);
+    expect(await collectStreamEventsForTest(remote.stream("x"))).toEqual([{ task }]);
     expect(seen().at(-1)?.body.method).toBe("SendMessage");
   });
 
   it("of a task is opened with POST, or with GET if POST is not allowed", async () => {
     for (const status of [404, 405]) {
-      const { remote, seen } = await connectToRecordingServer(
+      const { remote, seen } = await connectToRequestRecordingTestServer(
         (response, { method }) =>
           method === "GET"
-            ? sendSseEvents(response, [[1, { task }]], "end")
-            : sendJsonResponse(response, {}, status),
+            ? sendTestSseEvents(response, [[1, { task }]], "end")
+            : sendTestJsonResponse(response, {}, status),
         { binding: "HTTP+JSON" },
       );
-      expect(await collectEvents(remote.tasks.subscribe("t", { after: 5 }))).toEqual([{ task }]);
+      expect(await collectStreamEventsForTest(remote.tasks.subscribe("t", { after: 5 }))).toEqual([{ task }]);
       expect(seen().map(({ method, url, headers }) => [method, url, headers["last-event-id"]])).toEqual([
         ["POST", "/rest/tasks/t:subscribe", "5"],
         ["GET", "/rest/tasks/t:subscribe", "5"],

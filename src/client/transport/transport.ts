@@ -17,7 +17,7 @@ export interface StreamCallOptions extends CallOptions {
 }
 
 /** A stream event, and the event id that the client sends to resume the stream after this event. */
-export interface ReceivedEvent {
+export interface ReceivedStreamEvent {
   readonly id?: string | undefined;
   readonly event: StreamResponse;
   /** True if the server marked the event as `final` (A2A 0.3), so that no event follows. */
@@ -43,7 +43,7 @@ export interface Transport {
     operation: O,
     params: Operations[O]["params"],
     call: StreamCallOptions,
-  ): AsyncIterable<ReceivedEvent>;
+  ): AsyncIterable<ReceivedStreamEvent>;
 }
 
 /** Returns the headers of a streaming request, including `last-event-id`. */

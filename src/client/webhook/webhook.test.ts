@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { textDrivenAgent } from "../../../test/interop/text-driven-agent.ts";
 import {
-  createSigningKeyPair,
+  importSigningKeyPair,
   generateSigningKey,
   buildJwks,
   type SigningKeyPair,
@@ -14,7 +14,7 @@ import {
 import { isTerminal, type StreamResponse } from "../../protocol/index.ts";
 import { createServer, toNodeListener } from "../../server/index.ts";
 import { collect, connect, createWebhook, type WebhookOptions } from "../index.ts";
-import { requireTask } from "../a2a-client.contract.ts";
+import { requireTaskResponseInTest } from "../a2a-client.contract.ts";
 
 const status = { taskId: "t", contextId: "c", status: { state: "TASK_STATE_WORKING" } } as const;
 const event: StreamResponse = { statusUpdate: status };
@@ -163,7 +163,9 @@ describe("a webhook", () => {
       async function* all(): AsyncGenerator<StreamResponse> {
         yield* events;
       }
-      expect(requireTask(await collect(all())).artifacts).toEqual(requireTask(sent).artifacts);
+      expect(requireTaskResponseInTest(await collect(all())).artifacts).toEqual(
+        requireTaskResponseInTest(sent).artifacts,
+      );
       await server.close();
     },
   );
@@ -218,7 +220,7 @@ describe("a webhook", () => {
 });
 
 async function createTestSigner(): Promise<SigningKeyPair> {
-  return createSigningKeyPair({ privateKey: await generateSigningKey("ES256") });
+  return importSigningKeyPair({ privateKey: await generateSigningKey("ES256") });
 }
 
 function computeSha256Hex(text: string): string {

@@ -178,7 +178,7 @@ export class ActiveWebhooks {
           this.#context.progressRecorder.clearReregisteredWebhookFailure(key);
       const undelivered = webhooks.filter(
         ({ key, deadLetter }) =>
-          !deadLetter && !isProgressFinal(this.#context.progressRecorder.findUnsaved(key)),
+          !deadLetter && !isDeliveryFinishedOrDead(this.#context.progressRecorder.findUnsaved(key)),
       );
       if (undelivered.length > 0) this.#activateTaskWebhooks(scope, taskId, undelivered);
       else this.#deactivateTaskWebhooks(name);
@@ -209,7 +209,7 @@ export class ActiveWebhooks {
     );
     taskDeliveries.deliveries = webhooks.map((webhook) => {
       const delivery = knownDeliveries.get(webhook.key);
-      if (delivery && !delivery.isObsolete && delivery.matchesRegistration(webhook)) return delivery;
+      if (delivery && !delivery.isObsolete && delivery.hasUnchangedRegistration(webhook)) return delivery;
       if (delivery) this.#markDeliveryObsolete(delivery);
       return new WebhookDelivery(
         webhook,
@@ -316,7 +316,7 @@ export class ActiveWebhooks {
   }
 }
 
-function isProgressFinal(progress: WebhookProgress | undefined): boolean {
+function isDeliveryFinishedOrDead(progress: WebhookProgress | undefined): boolean {
   return progress !== undefined && (progress.isFinished || progress.deadLetter !== undefined);
 }
 

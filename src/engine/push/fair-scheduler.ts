@@ -27,7 +27,7 @@ export class FairScheduler<T> {
     let queue = this.#queues.get(key);
     if (!queue) this.#queues.set(key, (queue = { waiting: [], runningCount: 0, isEligible: false }));
     queue.waiting.push(item);
-    this.#markKeyEligibleIfReady(key, queue);
+    this.#markKeyEligibleIfBelowLimit(key, queue);
   }
 
   /**
@@ -43,7 +43,7 @@ export class FairScheduler<T> {
     queue.runningCount++;
     this.#runningCount++;
     const item = queue.waiting.shift();
-    this.#markKeyEligibleIfReady(key, queue);
+    this.#markKeyEligibleIfBelowLimit(key, queue);
     return item;
   }
 
@@ -54,10 +54,10 @@ export class FairScheduler<T> {
     queue.runningCount--;
     this.#runningCount--;
     if (queue.runningCount === 0 && queue.waiting.length === 0) this.#queues.delete(key);
-    else this.#markKeyEligibleIfReady(key, queue);
+    else this.#markKeyEligibleIfBelowLimit(key, queue);
   }
 
-  #markKeyEligibleIfReady(key: string, queue: KeyedQueue<T>): void {
+  #markKeyEligibleIfBelowLimit(key: string, queue: KeyedQueue<T>): void {
     if (queue.isEligible || queue.waiting.length === 0 || queue.runningCount >= this.#maxPerKey) return;
     queue.isEligible = true;
     this.#eligibleKeys.push(key);

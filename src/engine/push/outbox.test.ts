@@ -3,18 +3,18 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { MemoryStore } from "../../stores/index.ts";
 import {
   alice,
-  inputRequiredEvent,
-  createChunkEvent,
-  completedEvent,
+  inputRequiredTestEvent,
+  createTestChunkEvent,
+  completedTestEvent,
   FakeClock,
   createEngineFixture,
   ScriptedAgent,
-  createSendMessageRequest,
-  toTaskScopeOfCaller,
-  flushEventLoop,
-  getResponseTask,
-  formatTaskEvent,
-  workingEvent,
+  createTestSendMessageRequest,
+  createTestTaskScopeForCaller,
+  flushEventLoopForTest,
+  getTestResponseTask,
+  formatTaskEventForTest,
+  workingTestEvent,
   type EngineFixture,
 } from "../engine.fixture.ts";
 import type { PushDeliveryReport } from "../observer.ts";
@@ -69,7 +69,7 @@ class FakeReceiver {
       this.aborted.push(id);
       return { ok: false, reason: "aborted" };
     }
-    if (answer.ok) this.delivered.push(`${id}: ${formatTaskEvent(notification.event.event)}`);
+    if (answer.ok) this.delivered.push(`${id}: ${formatTaskEventForTest(notification.event.event)}`);
     return answer;
   };
 }
@@ -131,8 +131,8 @@ async function startTask(
 ): Promise<{ run: Awaited<ReturnType<EngineFixture["agent"]["waitForRun"]>>; taskId: string }> {
   const configuration = { taskPushNotificationConfig, returnImmediately: true } as never;
   const at = agent.runs.length;
-  const { id: taskId } = getResponseTask(
-    await engine.sendMessage(createSendMessageRequest("hi", { configuration }), alice),
+  const { id: taskId } = getTestResponseTask(
+    await engine.sendMessage(createTestSendMessageRequest("hi", { configuration }), alice),
   );
   return { run: await agent.waitForRun(at), taskId };
 }
@@ -141,11 +141,11 @@ describe("the outbox", () => {
   it("delivers each event once, in order, as it is committed [E12, I-08]", async () => {
     const it = createOutboxFixture();
     const { run } = await startTask(it);
-    run.emit(workingEvent, createChunkEvent("a"));
-    await flushEventLoop();
+    run.emit(workingTestEvent, createTestChunkEvent("a"));
+    await flushEventLoopForTest();
     expect(it.receiver.delivered).toEqual(["w: task SUBMITTED", "w: WORKING", "w: a"]);
-    run.emit(createChunkEvent("b")).end();
-    await flushEventLoop();
+    run.emit(createTestChunkEvent("b")).end();
+    await flushEventLoopForTest();
     expect(it.receiver.delivered.slice(3)).toEqual(["w: b", "w: COMPLETED"]);
     expect(it.reports.map(({ seq, outcome }) => [seq, outcome])).toEqual(
       [1, 2, 3, 4, 5].map((seq) => [seq, "delivered"]),
@@ -156,20 +156,20 @@ describe("the outbox", () => {
     const it = createOutboxFixture();
     const { run, taskId } = await startTask(it);
     for (let at = 0; at < 100; at++) {
-      run.emit(createChunkEvent(`${at} `));
-      await flushEventLoop(4);
+      run.emit(createTestChunkEvent(`${at} `));
+      await flushEventLoopForTest(4);
     }
     expect(it.receiver.delivered).toHaveLength(101);
     expect(it.store.writes).toHaveLength(0);
     it.clock.advance(500);
-    await flushEventLoop();
+    await flushEventLoopForTest();
     expect(it.store.writes).toMatchObject([[{ deliveredSeq: 101 }]]);
     run.end();
-    await flushEventLoop();
+    await flushEventLoopForTest();
     it.clock.advance(500);
-    await flushEventLoop();
+    await flushEventLoopForTest();
     expect(it.store.writes.slice(1)).toMatchObject([[{ deliveredSeq: 102, isFinished: true }]]);
-    expect(await it.store.pushStore.get(toTaskScopeOfCaller(alice), taskId, "w")).toMatchObject({
+    expect(await it.store.pushStore.get(createTestTaskScopeForCaller(alice), taskId, "w")).toMatchObject({
       deliveredSeq: 102,
     });
   });
@@ -179,12 +179,12 @@ describe("the outbox", () => {
     const { run } = await startTask(it);
     it.store.isFailing = true;
     run.end();
-    await flushEventLoop();
+    await flushEventLoopForTest();
     it.clock.advance(500);
-    await flushEventLoop();
+    await flushEventLoopForTest();
     it.store.isFailing = false;
     it.clock.advance(500);
-    await flushEventLoop();
+    await flushEventLoopForTest();
     expect(it.store.writes).toMatchObject([[{ deliveredSeq: 2, isFinished: true }]]);
   });
 
@@ -192,14 +192,14 @@ describe("the outbox", () => {
     const it = createOutboxFixture();
     it.receiver.queuedResults.set("w", createFailures(4));
     const { run } = await startTask(it);
-    run.emit(workingEvent).end();
-    await flushEventLoop();
+    run.emit(workingTestEvent).end();
+    await flushEventLoopForTest();
     const triedAt: number[] = [];
     const began = it.clock.time;
     for (let ms = 0; ms < 20_000; ms += 500) {
       const before = it.receiver.attempts.length;
       it.clock.advance(500);
-      await flushEventLoop(5);
+      await flushEventLoopForTest(5);
       if (it.receiver.attempts.length > before) triedAt.push(it.clock.time - began);
     }
     expect(triedAt).toEqual([1000, 3000, 7000, 15_000]);
@@ -214,12 +214,12 @@ describe("the outbox", () => {
     const it = createOutboxFixture();
     it.receiver.queuedResults.set("w", [createFailure({ retryAfterMs: 90_000 })]);
     await startTask(it);
-    await flushEventLoop();
+    await flushEventLoopForTest();
     it.clock.advance(89_999);
-    await flushEventLoop();
+    await flushEventLoopForTest();
     expect(it.receiver.attempts).toHaveLength(1);
     it.clock.advance(1);
-    await flushEventLoop();
+    await flushEventLoopForTest();
     expect(it.receiver.delivered).toEqual(["w: task SUBMITTED"]);
   });
 
@@ -228,15 +228,15 @@ describe("the outbox", () => {
     it.receiver.queuedResults.set("w", createFailures(1000));
     const { run, taskId } = await startTask(it);
     await it.engine.pushConfigs?.create({ taskId, ...createWebhookConfig("x") }, alice);
-    run.emit(workingEvent).end();
-    await flushEventLoop();
+    run.emit(workingTestEvent).end();
+    await flushEventLoopForTest();
     for (let ms = 0; ms < 1.25 * HOUR_MS; ms += 60_000) {
       it.clock.advance(60_000);
-      await flushEventLoop(5);
+      await flushEventLoopForTest(5);
     }
     const tries = it.receiver.attempts.length;
     it.clock.advance(24 * HOUR_MS);
-    await flushEventLoop();
+    await flushEventLoopForTest();
     expect(it.receiver.attempts).toHaveLength(tries);
     expect(it.receiver.delivered).toEqual(["x: WORKING", "x: COMPLETED"]);
     expect(it.reports.at(-1)).toMatchObject({
@@ -259,13 +259,13 @@ describe("the outbox", () => {
     const before = createOutboxFixture({ retry: { giveUpAfterMs: HOUR_MS } });
     before.receiver.queuedResults.set("w", createFailures(1000));
     await startTask(before);
-    await flushEventLoop();
+    await flushEventLoopForTest();
     before.clock.advance(500);
-    await flushEventLoop();
+    await flushEventLoopForTest();
     await before.outbox.close(0);
     before.clock.advance(HOUR_MS);
     const after = createOutboxFixture({ retry: { giveUpAfterMs: HOUR_MS } }, before);
-    await flushEventLoop();
+    await flushEventLoopForTest();
     expect(after.reports).toMatchObject([{ outcome: "dead", seq: 1 }]);
   });
 
@@ -273,11 +273,11 @@ describe("the outbox", () => {
     const it = createOutboxFixture();
     it.receiver.queuedResults.set("w", [{ ok: true }, createFailure({ isPermanent: true })]);
     const { run, taskId } = await startTask(it);
-    run.emit(workingEvent).end();
-    await flushEventLoop();
+    run.emit(workingTestEvent).end();
+    await flushEventLoopForTest();
     expect(it.reports.at(-1)).toMatchObject({ outcome: "dead", seq: 2 });
     await it.engine.pushConfigs?.create({ taskId, ...createWebhookConfig("w") }, alice);
-    await flushEventLoop();
+    await flushEventLoopForTest();
     expect(it.receiver.delivered).toEqual(["w: task SUBMITTED", "w: WORKING", "w: COMPLETED"]);
     expect(await it.store.pushStore.listDeadWebhooks(10)).toEqual([]);
   });
@@ -286,14 +286,14 @@ describe("the outbox", () => {
     const before = createOutboxFixture();
     before.receiver.queuedResults.set("w", [{ ok: true }, ...createFailures(3)]);
     const { run } = await startTask(before);
-    run.emit(workingEvent, createChunkEvent("a"), createChunkEvent("b")).end();
-    await flushEventLoop();
+    run.emit(workingTestEvent, createTestChunkEvent("a"), createTestChunkEvent("b")).end();
+    await flushEventLoopForTest();
     before.clock.advance(500);
-    await flushEventLoop();
+    await flushEventLoopForTest();
     // A killed process does not close its outbox.
     const receiver = new FakeReceiver();
     createOutboxFixture({}, { ...before, receiver });
-    await flushEventLoop();
+    await flushEventLoopForTest();
     expect(before.receiver.delivered).toEqual(["w: task SUBMITTED"]);
     expect(receiver.delivered).toEqual(["w: WORKING", "w: a", "w: b", "w: COMPLETED"]);
   });
@@ -301,11 +301,11 @@ describe("the outbox", () => {
   it("repeats deliveries that were not saved when the process was killed [E12]", async () => {
     const before = createOutboxFixture();
     const { run } = await startTask(before);
-    run.emit(workingEvent).end();
-    await flushEventLoop();
+    run.emit(workingTestEvent).end();
+    await flushEventLoopForTest();
     const receiver = new FakeReceiver();
     createOutboxFixture({}, { ...before, receiver });
-    await flushEventLoop();
+    await flushEventLoopForTest();
     expect(receiver.delivered).toEqual(before.receiver.delivered);
   });
 
@@ -314,30 +314,30 @@ describe("the outbox", () => {
     it.receiver.queuedResults.set("hang", ["hang"]);
     const { taskId } = await startTask(it, createWebhookConfig("hang", "slow.example"));
     const { run } = await startTask(it, createWebhookConfig("w"));
-    run.emit(workingEvent).end();
-    await flushEventLoop();
+    run.emit(workingTestEvent).end();
+    await flushEventLoopForTest();
     const closed = it.outbox.close(2000);
-    await flushEventLoop();
+    await flushEventLoopForTest();
     expect(it.receiver.aborted).toEqual([]);
     it.clock.advance(2000);
     await closed;
     expect(it.receiver.aborted).toEqual(["hang"]);
     expect(await it.store.pushStore.listDueWebhooks(0, 10)).toMatchObject([{ taskId, deliveredSeq: 0 }]);
-    expect(it.clock.pendingCount).toBe(0);
+    expect(it.clock.pendingTimerCount).toBe(0);
   });
 
   it("limits concurrent deliveries, in total and per host [E12, E14]", async () => {
     const it = createOutboxFixture({ maxConcurrent: 5, maxPerHost: 2 });
     const hosted = ["a.example", "b.example", "c.example"];
     for (const host of hosted) await startTask(it, createWebhookConfig(host, host));
-    await flushEventLoop();
+    await flushEventLoopForTest();
     for (let at = 0; at < 4; at++) {
       for (const host of hosted) {
         it.receiver.queuedResults.set(`${host} ${at}`, ["hang"]);
         await startTask(it, createWebhookConfig(`${host} ${at}`, host));
       }
     }
-    await flushEventLoop();
+    await flushEventLoopForTest();
     const hosts = it.receiver.attempts.slice(3).map(({ webhook: { config } }) => config.url);
     expect(hosts).toHaveLength(5);
     expect(new Set(hosts).size).toBe(3);
@@ -350,28 +350,28 @@ describe("the outbox", () => {
       it.receiver.queuedResults.set(`bad ${at}`, [createFailure(), "hang"]);
       await startTask(it, createWebhookConfig(`bad ${at}`, `bad${at}.example`));
     }
-    await flushEventLoop();
+    await flushEventLoopForTest();
     it.clock.advance(1000);
-    await flushEventLoop();
+    await flushEventLoopForTest();
     const { run } = await startTask(it, createWebhookConfig("good", "good.example"));
-    run.emit(workingEvent).end();
-    await flushEventLoop();
+    run.emit(workingTestEvent).end();
+    await flushEventLoopForTest();
     expect(it.receiver.delivered).toEqual(["good: task SUBMITTED", "good: WORKING", "good: COMPLETED"]);
   });
 
   it("keeps delivering to responsive receivers when new receivers hang [I-07, E12]", async () => {
     const it = createOutboxFixture({ maxConcurrent: 4, maxPerHost: 4 });
     const { run } = await startTask(it, createWebhookConfig("good", "good.example"));
-    await flushEventLoop();
+    await flushEventLoopForTest();
     for (let at = 0; at < 20; at++) {
       it.receiver.queuedResults.set(`new ${at}`, ["hang"]);
       await startTask(it, createWebhookConfig(`new ${at}`, `new${at}.example`));
     }
-    await flushEventLoop();
+    await flushEventLoopForTest();
     expect(it.receiver.attempts).toHaveLength(1 + 2);
-    run.emit(workingEvent).end();
+    run.emit(workingTestEvent).end();
     await startTask(it, createWebhookConfig("other", "good.example"));
-    await flushEventLoop();
+    await flushEventLoopForTest();
     expect(it.receiver.delivered.filter((one) => one.startsWith("good"))).toEqual([
       "good: task SUBMITTED",
       "good: WORKING",
@@ -382,7 +382,7 @@ describe("the outbox", () => {
     it.receiver.queuedResults.set("failing", [createFailure()]);
     await startTask(it, createWebhookConfig("failing", "good.example"));
     await startTask(it, createWebhookConfig("late", "good.example"));
-    await flushEventLoop();
+    await flushEventLoopForTest();
     expect(it.receiver.delivered).not.toContain("late: task SUBMITTED");
   });
 
@@ -390,10 +390,10 @@ describe("the outbox", () => {
     const it = createOutboxFixture({ maxTasks: 4 });
     for (let at = 0; at < 20; at++) it.receiver.queuedResults.set(`w${at}`, [createFailure()]);
     for (let at = 0; at < 20; at++)
-      (await startTask(it, createWebhookConfig(`w${at}`))).run.emit(workingEvent).end();
+      (await startTask(it, createWebhookConfig(`w${at}`))).run.emit(workingTestEvent).end();
     for (let ms = 0; ms < 200; ms++) {
       it.clock.advance(1000);
-      await flushEventLoop(5);
+      await flushEventLoopForTest(5);
     }
     for (let at = 0; at < 20; at++) {
       expect(it.receiver.delivered.filter((one) => one.startsWith(`w${at}:`))).toEqual([
@@ -418,14 +418,14 @@ describe("the outbox", () => {
     const it = createOutboxFixture({ maxTasks: 2 }, { store });
     for (const id of ["a", "b"]) it.receiver.queuedResults.set(id, ["hang"]);
     for (const id of ["a", "b", "c"]) (await startTask(it, createWebhookConfig(id))).run.end();
-    await flushEventLoop();
+    await flushEventLoopForTest();
     store.pushStore.listDueWebhooks = due;
     answer?.();
-    await flushEventLoop();
+    await flushEventLoopForTest();
     expect(it.receiver.delivered).toEqual([]);
     it.receiver.releaseHanging();
     for (let ms = 0; ms < 5; ms++) {
-      await flushEventLoop();
+      await flushEventLoopForTest();
       it.clock.advance(1000);
     }
     expect(it.receiver.delivered.filter((one) => one.startsWith("c:"))).toEqual([
@@ -437,16 +437,16 @@ describe("the outbox", () => {
   it("evicts idle tasks and loads their webhooks again on the next commit [E14]", async () => {
     const it = createOutboxFixture();
     const { run, taskId } = await startTask(it);
-    run.emit(inputRequiredEvent).end();
-    await flushEventLoop();
+    run.emit(inputRequiredTestEvent).end();
+    await flushEventLoopForTest();
     for (let at = 0; at < 4; at++) {
       it.clock.advance(500);
-      await flushEventLoop();
+      await flushEventLoopForTest();
     }
-    expect(it.clock.pendingCount).toBe(0);
-    void it.engine.sendMessage(createSendMessageRequest("go on", { taskId }), alice);
-    (await it.agent.waitForRun(1)).emit(completedEvent).end();
-    await flushEventLoop();
+    expect(it.clock.pendingTimerCount).toBe(0);
+    void it.engine.sendMessage(createTestSendMessageRequest("go on", { taskId }), alice);
+    (await it.agent.waitForRun(1)).emit(completedTestEvent).end();
+    await flushEventLoopForTest();
     expect(it.receiver.delivered).toEqual([
       "w: task SUBMITTED",
       "w: INPUT_REQUIRED",
@@ -463,22 +463,22 @@ describe("the outbox", () => {
       queryCount++;
       return list(...which);
     };
-    const { id: taskId } = getResponseTask(
+    const { id: taskId } = getTestResponseTask(
       await it.engine.sendMessage(
-        createSendMessageRequest("hi", { configuration: { returnImmediately: true } }),
+        createTestSendMessageRequest("hi", { configuration: { returnImmediately: true } }),
         alice,
       ),
     );
     (await it.agent.waitForRun(0))
-      .emit(workingEvent, createChunkEvent("a"), createChunkEvent("b"), inputRequiredEvent)
+      .emit(workingTestEvent, createTestChunkEvent("a"), createTestChunkEvent("b"), inputRequiredTestEvent)
       .end();
-    await flushEventLoop();
+    await flushEventLoopForTest();
     expect(queryCount).toBe(0);
-    const done = it.engine.sendMessage(createSendMessageRequest("go on", { taskId }), alice);
+    const done = it.engine.sendMessage(createTestSendMessageRequest("go on", { taskId }), alice);
     const run = await it.agent.waitForRun(1);
     for (let at = 0; at < 10; at++) {
-      run.emit(createChunkEvent("c"));
-      await flushEventLoop(5);
+      run.emit(createTestChunkEvent("c"));
+      await flushEventLoopForTest(5);
     }
     run.end();
     await done;
@@ -487,40 +487,43 @@ describe("the outbox", () => {
 
   it("serves a webhook that is registered during a lookup of the task's webhooks [E12, F-13]", async () => {
     const it = createOutboxFixture({}, {}, new ScriptedAgent({ whileWorking: "queue" }));
-    const { id: taskId } = getResponseTask(
+    const { id: taskId } = getTestResponseTask(
       await it.engine.sendMessage(
-        createSendMessageRequest("hi", { configuration: { returnImmediately: true } }),
+        createTestSendMessageRequest("hi", { configuration: { returnImmediately: true } }),
         alice,
       ),
     );
-    (await it.agent.waitForRun(0)).emit(inputRequiredEvent).end();
-    await flushEventLoop();
+    (await it.agent.waitForRun(0)).emit(inputRequiredTestEvent).end();
+    await flushEventLoopForTest();
     // The task is loaded from the store again. The lookup after its next commit finds no webhook.
-    const first = it.engine.sendMessage(createSendMessageRequest("one", { taskId }), alice);
+    const first = it.engine.sendMessage(createTestSendMessageRequest("one", { taskId }), alice);
     const configuration = { taskPushNotificationConfig: createWebhookConfig("w"), returnImmediately: true };
-    const second = it.engine.sendMessage(createSendMessageRequest("two", { taskId, configuration }), alice);
-    (await it.agent.waitForRun(1)).emit(inputRequiredEvent).end();
+    const second = it.engine.sendMessage(
+      createTestSendMessageRequest("two", { taskId, configuration }),
+      alice,
+    );
+    (await it.agent.waitForRun(1)).emit(inputRequiredTestEvent).end();
     await first;
     await second;
-    (await it.agent.waitForRun(2)).emit(workingEvent).end();
-    await flushEventLoop();
-    expect(await it.store.pushStore.list(toTaskScopeOfCaller(alice), taskId)).toHaveLength(1);
+    (await it.agent.waitForRun(2)).emit(workingTestEvent).end();
+    await flushEventLoopForTest();
+    expect(await it.store.pushStore.list(createTestTaskScopeForCaller(alice), taskId)).toHaveLength(1);
     expect(it.receiver.delivered).toEqual(["w: WORKING", "w: COMPLETED"]);
   });
 
   it("serves a webhook of a later message from that message on, new or replaced [E12, F-13]", async () => {
     const it = createOutboxFixture();
     const { run, taskId } = await startTask(it, createWebhookConfig("a"));
-    run.emit(inputRequiredEvent).end();
-    await flushEventLoop();
+    run.emit(inputRequiredTestEvent).end();
+    await flushEventLoopForTest();
     for (const [at, config] of [
       createWebhookConfig("b"),
       { ...createWebhookConfig("a"), token: "new" },
     ].entries()) {
       const configuration = { taskPushNotificationConfig: config, returnImmediately: true };
-      void it.engine.sendMessage(createSendMessageRequest("go on", { taskId, configuration }), alice);
-      (await it.agent.waitForRun(at + 1)).emit(createChunkEvent(`${at}`), inputRequiredEvent).end();
-      await flushEventLoop();
+      void it.engine.sendMessage(createTestSendMessageRequest("go on", { taskId, configuration }), alice);
+      (await it.agent.waitForRun(at + 1)).emit(createTestChunkEvent(`${at}`), inputRequiredTestEvent).end();
+      await flushEventLoopForTest();
     }
     expect(it.receiver.delivered.filter((one) => one.startsWith("b:"))).toEqual([
       "b: WORKING",
@@ -532,7 +535,9 @@ describe("the outbox", () => {
     ]);
     const ofA = it.receiver.attempts.filter(({ webhook: { config } }) => config.id === "a");
     expect(
-      ofA.map(({ event, webhook: { config } }) => `${formatTaskEvent(event.event)} ${config.token ?? "old"}`),
+      ofA.map(
+        ({ event, webhook: { config } }) => `${formatTaskEventForTest(event.event)} ${config.token ?? "old"}`,
+      ),
     ).toEqual([
       "task SUBMITTED old",
       "INPUT_REQUIRED old",
@@ -549,14 +554,14 @@ describe("the outbox", () => {
     const it = createOutboxFixture();
     it.receiver.queuedResults.set("w", [createFailure({ isPermanent: true })]);
     const { run, taskId } = await startTask(it);
-    run.emit(inputRequiredEvent).end();
-    await flushEventLoop();
+    run.emit(inputRequiredTestEvent).end();
+    await flushEventLoopForTest();
     const configuration = { taskPushNotificationConfig: createWebhookConfig("w"), returnImmediately: true };
-    void it.engine.sendMessage(createSendMessageRequest("go on", { taskId, configuration }), alice);
-    (await it.agent.waitForRun(1)).emit(completedEvent).end();
-    await flushEventLoop();
+    void it.engine.sendMessage(createTestSendMessageRequest("go on", { taskId, configuration }), alice);
+    (await it.agent.waitForRun(1)).emit(completedTestEvent).end();
+    await flushEventLoopForTest();
     it.clock.advance(500);
-    await flushEventLoop();
+    await flushEventLoopForTest();
     expect(it.receiver.delivered).toEqual([
       "w: task SUBMITTED",
       "w: INPUT_REQUIRED",
@@ -570,7 +575,7 @@ describe("the outbox", () => {
     const it = createOutboxFixture();
     it.receiver.queuedResults.set("w", [createFailure({ isPermanent: true })]);
     const { run, taskId } = await startTask(it);
-    await flushEventLoop();
+    await flushEventLoopForTest();
     let queryCount = 0;
     const list = it.store.pushStore.list.bind(it.store.pushStore);
     it.store.pushStore.list = (...which) => {
@@ -578,13 +583,13 @@ describe("the outbox", () => {
       return list(...which);
     };
     for (let at = 0; at < 10; at++) {
-      run.emit(createChunkEvent("c"));
-      await flushEventLoop(5);
+      run.emit(createTestChunkEvent("c"));
+      await flushEventLoopForTest(5);
     }
     expect(queryCount).toBe(1);
     await it.engine.pushConfigs?.create({ taskId, ...createWebhookConfig("w") }, alice);
-    run.emit(inputRequiredEvent);
-    await flushEventLoop();
+    run.emit(inputRequiredTestEvent);
+    await flushEventLoopForTest();
     expect(it.receiver.delivered.at(-1)).toBe("w: INPUT_REQUIRED");
   });
 
@@ -593,13 +598,15 @@ describe("the outbox", () => {
     const { engine, receiver } = it;
     receiver.queuedResults.set("w", [createFailure()]);
     const configuration = { taskPushNotificationConfig: createWebhookConfig("w"), returnImmediately: true };
-    await engine.sendMessage(createSendMessageRequest("hi", { configuration }), alice, { version: "0.3" });
+    await engine.sendMessage(createTestSendMessageRequest("hi", { configuration }), alice, {
+      version: "0.3",
+    });
     (await it.agent.waitForRun(0))
-      .emit(workingEvent, createChunkEvent("a"), createChunkEvent("b"), createChunkEvent("c"))
+      .emit(workingTestEvent, createTestChunkEvent("a"), createTestChunkEvent("b"), createTestChunkEvent("c"))
       .end();
-    await flushEventLoop();
+    await flushEventLoopForTest();
     it.clock.advance(1000);
-    await flushEventLoop();
+    await flushEventLoopForTest();
     const tasks = receiver.attempts.map(({ task }) => [
       task?.status.state,
       task?.artifacts?.map(({ parts }) => parts.map((part) => ("text" in part ? part.text : ""))).join(),
@@ -657,7 +664,7 @@ describe("the outbox", () => {
         const { run } = await startTask(it);
         let events = 1;
         for (const step of steps) {
-          if (step === "say") run.emit(createChunkEvent(String(events++)));
+          if (step === "say") run.emit(createTestChunkEvent(String(events++)));
           else if (step === "wait") clock.advance(700);
           else {
             const life = outboxes.at(-1) as { alive: boolean };
@@ -665,13 +672,13 @@ describe("the outbox", () => {
             life.alive = false;
             outbox = start();
           }
-          await flushEventLoop(4);
+          await flushEventLoopForTest(4);
         }
         run.end();
         events++;
         for (let at = 0; at < 60 && arrived.at(-1) !== events; at++) {
           clock.advance(60_000);
-          await flushEventLoop(6);
+          await flushEventLoopForTest(6);
         }
         const firsts = arrived.filter((seq, at) => arrived.indexOf(seq) === at);
         expect(firsts).toEqual(Array.from({ length: events }, (_, at) => at + 1));

@@ -171,7 +171,7 @@ export class Outbox {
     scheduler: FairScheduler<WebhookDelivery>,
   ): Promise<void> {
     delivery.state = "working";
-    const outcome = await this.#deliverPage(delivery);
+    const outcome = await this.#deliverLogPage(delivery);
     scheduler.release(delivery.host);
     delivery.state = "idle";
     if (!delivery.isObsolete) this.#applyOutcome(delivery, outcome);
@@ -179,7 +179,7 @@ export class Outbox {
     this.#waitGroup.decrement();
   }
 
-  async #deliverPage(delivery: WebhookDelivery): Promise<DeliveryStepOutcome> {
+  async #deliverLogPage(delivery: WebhookDelivery): Promise<DeliveryStepOutcome> {
     if (delivery.isObsolete || this.#stopController.signal.aborted) return "gone";
     try {
       return await delivery.deliverLogPage(this.#store, this.#deliver, this.#stopController.signal, () =>
@@ -194,7 +194,7 @@ export class Outbox {
   #applyOutcome(delivery: WebhookDelivery, outcome: DeliveryStepOutcome): void {
     if (outcome === "more" || (outcome === "caught up" && delivery.hasNewEvents)) this.#enqueue(delivery);
     else if (outcome === "caught up") this.#activeWebhooks.markIdle(delivery);
-    else if (outcome === "finished") this.#recordFinished(delivery);
+    else if (outcome === "finished") this.#recordWebhookFinished(delivery);
     else if (outcome !== "gone" && !this.#stopController.signal.aborted)
       this.#recordFailure(delivery, outcome);
   }
@@ -222,7 +222,7 @@ export class Outbox {
     this.#responsiveHosts.add(host);
   }
 
-  #recordFinished(delivery: WebhookDelivery): void {
+  #recordWebhookFinished(delivery: WebhookDelivery): void {
     this.#progressRecorder.recordProgress({
       key: delivery.webhook.key,
       deliveredSeq: delivery.deliveredSeq,

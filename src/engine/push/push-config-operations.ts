@@ -37,7 +37,7 @@ interface PushConfigOperationsDependencies {
 const MAX_CONFIGS_PER_TASK = 100;
 const DEFAULT_PAGE_SIZE = 50;
 /** A2A version of requests that do not specify a version. */
-const DEFAULT_A2A_VERSION = "1.0";
+const DEFAULT_REQUEST_A2A_VERSION = "1.0";
 
 /** Implements the operations on push notification configs (A2A §3.1.7–3.1.10) for the tasks of one agent. */
 export class PushConfigOperations {
@@ -54,7 +54,7 @@ export class PushConfigOperations {
   async create(
     request: CreateTaskPushNotificationConfigRequest,
     caller: Caller,
-    { version = DEFAULT_A2A_VERSION }: ServiceParameters = {},
+    { version = DEFAULT_REQUEST_A2A_VERSION }: ServiceParameters = {},
   ): Promise<TaskPushNotificationConfig> {
     const { store, generateId, onChange } = this.#context;
     const { taskId } = request;
@@ -169,7 +169,7 @@ export function createPushNotSupportedError(): A2AError {
 export function extractMessageWebhookRegistration(
   { configuration }: SendMessageRequest,
   taskId: string,
-  { version = DEFAULT_A2A_VERSION }: ServiceParameters,
+  { version = DEFAULT_REQUEST_A2A_VERSION }: ServiceParameters,
 ): WebhookRegistration | undefined {
   const config = configuration?.taskPushNotificationConfig;
   return config && { config: { ...config, id: config.id || taskId, taskId }, version };

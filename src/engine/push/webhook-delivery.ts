@@ -8,7 +8,7 @@ import type { Webhook, WebhookRegistration } from "./push-store.ts";
  * Maximum size of the log page that one delivery step reads. After each delivery step, other deliveries to
  * the same host can continue.
  */
-const DELIVERY_STEP_LOG_PAGE_LIMIT = { events: 32, maxBytes: 256 * 1024 };
+const MAX_DELIVERY_STEP_LOG_PAGE_SIZE = { events: 32, maxBytes: 256 * 1024 };
 
 /** A2A version in which a push notification contains the entire task. */
 const A2A_VERSION_PUSHING_ENTIRE_TASKS = "0.3";
@@ -54,7 +54,7 @@ export class WebhookDelivery {
   }
 
   /** Returns false if the webhook was registered again with a different configuration or A2A version. */
-  matchesRegistration({ config, version }: WebhookRegistration): boolean {
+  hasUnchangedRegistration({ config, version }: WebhookRegistration): boolean {
     const { webhook } = this;
     return webhook.version === version && JSON.stringify(webhook.config) === JSON.stringify(config);
   }
@@ -68,7 +68,7 @@ export class WebhookDelivery {
   ): Promise<DeliveryStepOutcome> {
     const { scope, taskId } = this.webhook;
     this.hasNewEvents = false;
-    const events = await store.readEvents(scope, taskId, this.#deliveredSeq, DELIVERY_STEP_LOG_PAGE_LIMIT);
+    const events = await store.readEvents(scope, taskId, this.#deliveredSeq, MAX_DELIVERY_STEP_LOG_PAGE_SIZE);
     if (events.length === 0) return "caught up";
     for (const [at, event] of events.entries()) {
       if (this.isObsolete || signal.aborted) return "gone";

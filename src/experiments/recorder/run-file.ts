@@ -9,7 +9,7 @@ import {
   type RunRecorder,
   type RunRecordInput,
 } from "../../cards/index.ts";
-import { collectScoredSampleIds, parseRecordLineObject } from "../../cards/index.ts";
+import { collectScoredSampleIds, decodeRecordLineFromJsonValue } from "../../cards/index.ts";
 import { A2AError } from "../../protocol/index.ts";
 import { openFileSink, type FileSinkOptions } from "./file-sink.ts";
 
@@ -50,7 +50,7 @@ export interface RunFile extends Omit<RunRecorder, "startRun"> {
 export function openRunFile(run: RunRecordInput, options: OpenRunFileOptions = {}): RunFile {
   const { outputFolder = "results", resume = false } = options;
   // The id is validated, because it becomes part of the file name.
-  parseRecordLineObject({ v: 1, kind: "run", at: new Date(0).toISOString(), ...run }, "the run");
+  decodeRecordLineFromJsonValue({ v: 1, kind: "run", at: new Date(0).toISOString(), ...run }, "the run");
   const file = join(outputFolder, `${run.run_id}.cards.jsonl`);
   const sink = openFileSink(file, options);
   try {

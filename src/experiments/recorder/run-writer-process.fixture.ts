@@ -10,27 +10,27 @@ import { openRunFile } from "./index.ts";
 import { EXAMPLE_RUN } from "./example-run.fixture.ts";
 
 const [, , out = "", cards = ""] = process.argv;
-const openedRunFile = openRunFile(EXAMPLE_RUN, { outputFolder: out, resume: true });
-let cardsLeftBeforeKill = Number(cards);
+const openedTestRunFile = openRunFile(EXAMPLE_RUN, { outputFolder: out, resume: true });
+let testCardsLeftBeforeKill = Number(cards);
 
-async function recordSample(sample_id: string): Promise<void> {
+async function recordTestSample(sample_id: string): Promise<void> {
   for (const { card, dir, at_role } of createScriptedRecording([
     { ...SCRIPTED_SEQUENTIAL_TASKS_SAMPLE, id: sample_id },
   ]).cards) {
     // Each attempt has different metadata, so that a mix of two attempts is visible.
     const metadata = { ...card.metadata, attempt_of: process.pid };
-    openedRunFile.recordCard({
+    openedTestRunFile.recordCard({
       run_id: EXAMPLE_RUN.run_id,
       sample_id,
       dir,
       at_role,
       card: { ...card, metadata },
     });
-    if (--cardsLeftBeforeKill === 0) process.kill(process.pid, "SIGKILL");
+    if (--testCardsLeftBeforeKill === 0) process.kill(process.pid, "SIGKILL");
     // Lets the other problem continue.
     await Promise.resolve();
   }
-  openedRunFile.recordSampleScore({
+  openedTestRunFile.recordSampleScore({
     run_id: EXAMPLE_RUN.run_id,
     sample_id,
     gold: "18",
@@ -40,10 +40,10 @@ async function recordSample(sample_id: string): Promise<void> {
   });
 }
 
-const pendingSampleIds = EXAMPLE_RUN.sample_ids.filter((id) => !openedRunFile.doneSampleIds.has(id));
-const recordPendingSamples = async (): Promise<void> => {
-  for (let id = pendingSampleIds.shift(); id !== undefined; id = pendingSampleIds.shift())
-    await recordSample(id);
+const pendingTestSampleIds = EXAMPLE_RUN.sample_ids.filter((id) => !openedTestRunFile.doneSampleIds.has(id));
+const recordPendingTestSamples = async (): Promise<void> => {
+  for (let id = pendingTestSampleIds.shift(); id !== undefined; id = pendingTestSampleIds.shift())
+    await recordTestSample(id);
 };
-await Promise.all([recordPendingSamples(), recordPendingSamples()]);
-openedRunFile.endRun("completed");
+await Promise.all([recordPendingTestSamples(), recordPendingTestSamples()]);
+openedTestRunFile.endRun("completed");

@@ -1,6 +1,6 @@
 import {
   createCardProtocol,
-  type AnswerEvidenceSource,
+  type AnswerSourceKind,
   PLANNER,
   type CardRecorder,
   SOLVER,
@@ -107,7 +107,7 @@ export function resolveRoleModels({
  * Returns the kind of evidence that an experiment run produces. If the models produce different kinds of
  * evidence, the run has the kind `simulated`.
  */
-export function resolveModelEvidenceKind(options: ExperimentRoleOptions): AnswerEvidenceSource {
+export function resolveRunEvidenceKind(options: ExperimentRoleOptions): AnswerSourceKind {
   const kinds = new Set(Object.values(resolveRoleModels(options)).map(({ evidenceKind }) => evidenceKind));
   // The model of a remote role is unknown. It counts as a live model, so a mix with an oracle is reported as
   // simulated.

@@ -1,10 +1,6 @@
 import { PLANNER, type RunRecordInput } from "../../cards/index.ts";
 import type { JsonObject } from "../../protocol/index.ts";
-import {
-  resolveModelEvidenceKind,
-  type ExperimentRoleOptions,
-  resolveRoleModels,
-} from "./experiment-roles.ts";
+import { resolveRunEvidenceKind, type ExperimentRoleOptions, resolveRoleModels } from "./experiment-roles.ts";
 import { formatExperimentMethod } from "./experiment-method.ts";
 import type { ExperimentOptions } from "./run-experiment.ts";
 
@@ -27,7 +23,7 @@ export function buildRunDescription(
   const seed = method.kind === "a2a" ? planner.seed : options.answerer?.seed;
   const { mode = "chained", context = "routed" } = planner;
   const isPlannerElsewhere = options.roleUrls?.[PLANNER] !== undefined;
-  const roleOptions = collectRoleOptions(options);
+  const roleOptions = collectLocalRoleOptionsForRunRecord(options);
   return {
     run_id: options.runId ?? toFileName(`${dataset.name}-${name}-${names}-${dataset.samples.length}`),
     dataset: dataset.name,
@@ -39,7 +35,7 @@ export function buildRunDescription(
     model,
     limits: collectLimits(options, deadlineMs),
     ...(Object.keys(roleOptions).length > 0 && { options: roleOptions }),
-    evidence: resolveModelEvidenceKind(options),
+    evidence: resolveRunEvidenceKind(options),
     rule,
     code: codeVersion,
     ...(dataset.sha256 !== undefined && { data_sha256: dataset.sha256 }),
@@ -76,7 +72,11 @@ function collectLimits(
 }
 
 /** Returns the explicitly set options of the local roles. */
-function collectRoleOptions({ method, roleUrls = {}, ...options }: ExperimentRoleOptions): JsonObject {
+function collectLocalRoleOptionsForRunRecord({
+  method,
+  roleUrls = {},
+  ...options
+}: ExperimentRoleOptions): JsonObject {
   const names = method.kind === "a2a" ? (["planner", "solver"] as const) : (["answerer"] as const);
   const roles = names.map((name): [string, JsonObject] => {
     const isElsewhere = roleUrls[name === "answerer" ? "solver" : name] !== undefined;

@@ -11,8 +11,11 @@ import { buildRunDescription } from "./run-description.ts";
 import { scoreReply, resolveScoreRule, type ScoreRule } from "./score-reply.ts";
 import { type ExperimentRoleOptions, startExperimentRoles } from "./experiment-roles.ts";
 import { type ExperimentMethod, parseExperimentMethod } from "./experiment-method.ts";
-import { ShownDocumentRecorder } from "./shown-document-recorder.ts";
-import { isReplyOfUnreachableRole, UnreachableSubtaskRecorder } from "./unreachable-subtask-recorder.ts";
+import { SolverDocumentTitleRecorder } from "./solver-document-title-recorder.ts";
+import {
+  isReplyOfUnreachableRole,
+  UnreachableRoleSubtaskRecorder,
+} from "./unreachable-role-subtask-recorder.ts";
 
 /** Options for `runExperiment`. */
 export interface ExperimentOptions
@@ -132,8 +135,8 @@ class ExperimentRun {
   readonly #signal: AbortSignal;
   readonly #giveUpController = new AbortController();
   readonly #pendingSamples: DatasetSample[];
-  readonly #shownDocuments: ShownDocumentRecorder;
-  readonly #unreachableSubtasks: UnreachableSubtaskRecorder;
+  readonly #shownDocuments: SolverDocumentTitleRecorder;
+  readonly #unreachableSubtasks: UnreachableRoleSubtaskRecorder;
   #scored = 0;
   #correct = 0;
   #unreachable = 0;
@@ -154,8 +157,8 @@ class ExperimentRun {
     this.#options = options;
     this.#rule = rule;
     this.#signal = signal;
-    this.#shownDocuments = new ShownDocumentRecorder(file);
-    this.#unreachableSubtasks = new UnreachableSubtaskRecorder(this.#shownDocuments);
+    this.#shownDocuments = new SolverDocumentTitleRecorder(file);
+    this.#unreachableSubtasks = new UnreachableRoleSubtaskRecorder(this.#shownDocuments);
     this.#pendingSamples = options.dataset.samples.filter(({ id }) => !file.doneSampleIds.has(id));
   }
 
@@ -200,8 +203,8 @@ class ExperimentRun {
   }
 
   #recordOutcome(sample: DatasetSample, reply: ResultCard | ErrorCard): void {
-    const shown = this.#shownDocuments.takeTitles(sample.id);
-    const subtaskFailure = this.#unreachableSubtasks.takeFailureReason(sample.id);
+    const shown = this.#shownDocuments.takeSampleDocumentTitles(sample.id);
+    const subtaskFailure = this.#unreachableSubtasks.takeSampleFailureReason(sample.id);
     const failureReason = isReplyOfUnreachableRole(reply) ? reply.content : subtaskFailure;
     if (failureReason !== undefined) {
       this.failureReason = failureReason;

@@ -10,7 +10,7 @@ import { expect, it, onTestFinished } from "vitest";
 import { z } from "zod";
 import { toA2a } from "../../adk/index.ts";
 import { SOLVER } from "../../cards/index.ts";
-import { forwardingPlanner, startRoleTestbed } from "./role-testbed.fixture.ts";
+import { forwardingTestPlanner, startRoleTestbed } from "./role-testbed.fixture.ts";
 
 /** A model that first calls its tool and then returns the tool's result. */
 class CalculatorModel extends BaseLlm {
@@ -55,7 +55,7 @@ it("an ADK agent with a tool solves a subtask, and its usage is on its card", as
   const { url } = await server.listen();
   onTestFinished(() => server.close({ graceMs: 100 }));
   const { controller, recorder } = await startRoleTestbed(
-    { planner: forwardingPlanner },
+    { planner: forwardingTestPlanner },
     { roleTargets: { solver: url } },
   );
   const { reply } = await controller.solve({ task: "2 + 2" });

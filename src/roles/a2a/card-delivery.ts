@@ -22,7 +22,7 @@ import {
 import {
   createChildTraceparent,
   encodeCardInCancelMetadata,
-  encodeCardRoutingMetadata,
+  encodeCardRelayAndTraceMetadata,
 } from "../../cards/index.ts";
 import type { CardJournal } from "./card-journal.ts";
 import {
@@ -33,7 +33,7 @@ import {
 } from "./parse-reply-card.ts";
 import { omitUndefined } from "./omit-undefined.ts";
 import { formatError } from "./format-error.ts";
-import { computeGracePeriods, isTimeout, getStopCardParameters } from "./stop-reason.ts";
+import { computeGracePeriods, isStopCausedByTimeout, getStopCardParameters } from "./stop-reason.ts";
 
 /** Options for `deliverCard`. */
 interface CardDeliveryOptions {
@@ -59,7 +59,7 @@ interface CardDeliveryOptions {
 }
 
 /** Maximum number of queries that a recipient may send about one message card. */
-const MAX_QUERIES = 16;
+const MAX_QUERIES_PER_DELIVERED_CARD = 16;
 
 /**
  * Maximum duration of a `CancelTask` request in milliseconds. Usually, the delivery ends earlier, when the
@@ -107,7 +107,7 @@ class CardDelivery {
         ? undefined
         : clock.schedule(deadlineMs, () => stopWith({ reason: "timeout" }));
     try {
-      if (signal.aborted) return this.#failBeforeSending();
+      if (signal.aborted) return this.#createReplyForStopBeforeSending();
       const exchange = this.#exchangeCards();
       const stop = stopped.promise.then((parameters) =>
         this.#stopRecipientAndAwaitReply(exchange, parameters),
@@ -142,12 +142,12 @@ class CardDelivery {
       if (reply.message_type !== "query") return reply;
       journal.recordReceived(reply, this.#transport, true);
       const taskId = "task" in answer ? answer.task.id : undefined;
-      if (taskId === undefined || queries === MAX_QUERIES) {
+      if (taskId === undefined || queries === MAX_QUERIES_PER_DELIVERED_CARD) {
         void this.#cancelTask({ reason: "queries" }).catch(() => {});
         const reason =
           taskId === undefined
             ? "without a task to which an answer can be sent"
-            : `more than ${MAX_QUERIES} times`;
+            : `more than ${MAX_QUERIES_PER_DELIVERED_CARD} times`;
         return createErrorReplyCard(
           card,
           journal,
@@ -182,7 +182,7 @@ class CardDelivery {
       parts: toCardParts(card),
       contextId,
       extensions: [MESSAGE_CARD_EXTENSION_URI],
-      metadata: encodeCardRoutingMetadata({
+      metadata: encodeCardRelayAndTraceMetadata({
         runId: journal.experimentRunId || runId,
         relay,
         hops: hops + 1,
@@ -203,14 +203,14 @@ class CardDelivery {
     for await (const event of stream) {
       if ("task" in event) {
         this.#registerTask(event.task.id, event.task.contextId, client);
-        for (const card of collectRelayedCards(event.task)) this.#recordCardRelayedByRecipient(card);
+        for (const card of collectRelayedCards(event.task)) this.#recordRelayedCard(card);
       } else if ("statusUpdate" in event) {
         const { taskId, contextId, status } = event.statusUpdate;
         this.#registerTask(taskId, contextId, client);
         const { state, message } = status;
         const isClosing = isTerminal(state) || isInterrupted(state);
         const card = message && !isClosing ? findRelayedCard(message) : undefined;
-        if (card) this.#recordCardRelayedByRecipient(card);
+        if (card) this.#recordRelayedCard(card);
       }
       yield event;
     }
@@ -223,7 +223,7 @@ class CardDelivery {
     this.#options.onTaskCreated?.(task_id, client);
   }
 
-  #recordCardRelayedByRecipient(card: MessageCard): void {
+  #recordRelayedCard(card: MessageCard): void {
     this.#options.journal.recordRelayed(card, this.#transport);
   }
 
@@ -234,7 +234,7 @@ class CardDelivery {
   }
 
   /** Returns an error card if the delivery was stopped before the message card was sent. */
-  #failBeforeSending(): ErrorCard {
+  #createReplyForStopBeforeSending(): ErrorCard {
     const { card, journal } = this.#options;
     this.#recordSentCard(card);
     const reply = createErrorReplyCard(
@@ -263,7 +263,7 @@ class CardDelivery {
     cancelTimer();
     if (reply && !isLocallyCreatedCancellationCard(reply)) return reply;
     const text = reply?.content ?? `${card.recipient} was stopped and did not answer within ${graceMs} ms`;
-    const timedOut = isTimeout(parameters);
+    const timedOut = isStopCausedByTimeout(parameters);
     return createErrorReplyCard(card, journal, timedOut ? "timeout" : "cancelled", text, timedOut);
   }
 
@@ -283,7 +283,7 @@ class CardDelivery {
         signal: abortController.signal,
         ...(stop ? { metadata: encodeCardInCancelMetadata(stop) } : {}),
       });
-      for (const relayed of collectRelayedCards(task)) this.#recordCardRelayedByRecipient(relayed);
+      for (const relayed of collectRelayedCards(task)) this.#recordRelayedCard(relayed);
       const reply = parseReplyCard({ task }, card, journal);
       if (reply.message_type !== "query") return reply;
       throw new Error(`${card.recipient} still waits for an answer to its query`);

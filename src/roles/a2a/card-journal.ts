@@ -11,7 +11,7 @@ import {
   type ResultCardStatus,
   type TaskCard,
 } from "../../cards/index.ts";
-import { truncateText, type CardRoutingMetadata } from "../../cards/index.ts";
+import { truncateText, type CardRelayAndTraceMetadata } from "../../cards/index.ts";
 import type { JsonObject } from "../../protocol/index.ts";
 import type { RoleRuntime } from "./role-runtime.ts";
 import { omitUndefined } from "./omit-undefined.ts";
@@ -28,7 +28,7 @@ type SharedProblemCardMetadata = Pick<CardMetadata, "run_id" | "sample_id" | "da
  * Maximum number of characters in unvalidated content of a message card. The content is limited to 256 KiB,
  * and each character has at most three bytes.
  */
-const MAX_CONTENT_CHARACTERS = 80_000;
+const MAX_CARD_CONTENT_CHARACTERS = 80_000;
 
 /** Listener that receives message cards in addition to the recorder. */
 interface CardListener {
@@ -42,7 +42,7 @@ interface CardListener {
  */
 export class CardJournal {
   readonly runtime: RoleRuntime;
-  readonly envelope: CardRoutingMetadata;
+  readonly envelope: CardRelayAndTraceMetadata;
   readonly #sharedMetadata: SharedProblemCardMetadata;
   readonly #runId: string;
   readonly #listener: CardListener | undefined;
@@ -53,7 +53,7 @@ export class CardJournal {
   constructor(
     runtime: RoleRuntime,
     first: MessageCard | undefined,
-    envelope: CardRoutingMetadata,
+    envelope: CardRelayAndTraceMetadata,
     listener?: CardListener,
   ) {
     this.runtime = runtime;
@@ -175,7 +175,7 @@ export class CardJournal {
       sender,
       recipient,
       message_type: type,
-      content: truncateText(content.toWellFormed(), MAX_CONTENT_CHARACTERS),
+      content: truncateText(content.toWellFormed(), MAX_CARD_CONTENT_CHARACTERS),
       metadata: this.#addIdAndSharedMetadata(metadata),
       timestamp: new Date(this.runtime.clock.now()).toISOString(),
     });

@@ -15,11 +15,15 @@ import {
   EXPECTED_FLOW_DIAGRAM,
   SCRIPTED_INCEPTION_DIALOGUE,
   JANET_DIALOGUE,
-  MemoryRecorder,
+  InMemoryTestCardRecorder,
   createScriptedPlanner,
   createScriptedSolver,
 } from "./planner-solver-dialogue.fixture.ts";
-import { forwardingPlanner, startRoleTestbed, createRoleFromFunction } from "./role-testbed.fixture.ts";
+import {
+  forwardingTestPlanner,
+  startRoleTestbed,
+  createTestRoleFromFunction,
+} from "./role-testbed.fixture.ts";
 
 const task = createCardProtocol().createTaskCard({
   from: PLANNER,
@@ -57,7 +61,7 @@ describe.each([
       },
       { connectOptions: connect },
     );
-    const recorder = new MemoryRecorder();
+    const recorder = new InMemoryTestCardRecorder();
     const controller = createController({ roleTargets: urls, connectOptions: connect, recorder });
     const { cards, reply } = await controller.solve({
       task: SCRIPTED_INCEPTION_DIALOGUE.task,
@@ -147,7 +151,7 @@ describe("a card on the wire", () => {
 
   it("counts once when it is sent repeatedly [E10]", async () => {
     let worked = 0;
-    const solver = createRoleFromFunction(SOLVER, async () => ({
+    const solver = createTestRoleFromFunction(SOLVER, async () => ({
       result: String(++worked),
       status: "success",
     }));
@@ -172,7 +176,7 @@ describe("a trace", () => {
     };
     const trace = "0af7651916cd43dd8448eb211c80319c";
     const { urls, recorder } = await startRoleTestbed(
-      { planner: forwardingPlanner, solver: createScriptedSolver(JANET_DIALOGUE) },
+      { planner: forwardingTestPlanner, solver: createScriptedSolver(JANET_DIALOGUE) },
       { connectOptions: { fetch: spying } },
     );
     const controller = createController({
@@ -202,7 +206,7 @@ describe("a trace of a client without card support", () => {
   it("is read from the header and continued", async () => {
     const trace = "0af7651916cd43dd8448eb211c80319c";
     const { urls, recorder } = await startRoleTestbed({
-      planner: forwardingPlanner,
+      planner: forwardingTestPlanner,
       solver: createScriptedSolver(JANET_DIALOGUE),
     });
     const traceparent = `00-${trace}-b7ad6b7169203331-01`;
@@ -226,16 +230,19 @@ describe("a relay", () => {
       { from: "validator", to: SOLVER, types: ["result"] },
     ],
   });
-  const solver = createRoleFromFunction(SOLVER, async (taskContext) => {
+  const solver = createTestRoleFromFunction(SOLVER, async (taskContext) => {
     taskContext.notifyRequesterOfError({ error: "a little late", errorType: "slow" });
     const { content } = await taskContext.delegate({ to: "validator", task: "Is 4 right?" });
     return { result: `4 (${content})`, status: "success" };
   });
-  const validator = createRoleFromFunction("validator", async () => ({ result: "yes", status: "success" }));
+  const validator = createTestRoleFromFunction("validator", async () => ({
+    result: "yes",
+    status: "success",
+  }));
 
   it("passes through all roles and delivers each card once in order", async () => {
     const { controller, recorder, listTasks } = await startRoleTestbed(
-      { planner: forwardingPlanner, solver, validator },
+      { planner: forwardingTestPlanner, solver, validator },
       { protocol: nested },
     );
     const live: string[] = [];
@@ -264,7 +271,7 @@ describe("a relay", () => {
 
   it("is sent only on request and excludes notices to the requester", async () => {
     const { controller, recorder } = await startRoleTestbed(
-      { planner: forwardingPlanner, solver, validator },
+      { planner: forwardingTestPlanner, solver, validator },
       { protocol: nested },
     );
     const { cards } = await controller.solve({ task: "2 + 2" });

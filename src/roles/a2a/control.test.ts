@@ -1,18 +1,18 @@
 import { describe, expect, it } from "vitest";
 import { createCardProtocol, PLANNER, SOLVER, toCardParts } from "../../cards/index.ts";
-import { getPromiseErrorReason } from "../../engine/engine.fixture.ts";
+import { getRejectionA2AErrorReasonForTest } from "../../engine/engine.fixture.ts";
 import type { ControlCard } from "../../cards/index.ts";
 import {
   startRoleTestbed,
-  createRoleFromFunction,
-  createRoleBlockedUntilStopped,
+  createTestRoleFromFunction,
+  createTestRoleBlockedUntilStopped,
 } from "./role-testbed.fixture.ts";
 
 describe("a control card to a running role", () => {
   it("reaches the role without interrupting its stream or its work", async () => {
     const begun = Promise.withResolvers<void>();
     const heard: ControlCard[] = [];
-    const planner = createRoleFromFunction(PLANNER, async (taskContext) => {
+    const planner = createTestRoleFromFunction(PLANNER, async (taskContext) => {
       begun.resolve();
       await taskContext.waitForControlCard();
       heard.push(...taskContext.takeControlCards());
@@ -43,7 +43,7 @@ describe("a control card to a running role", () => {
   });
 
   it("stops the role like a cancellation", async () => {
-    const planner = createRoleBlockedUntilStopped(PLANNER, async () => ({
+    const planner = createTestRoleBlockedUntilStopped(PLANNER, async () => ({
       result: "half",
       status: "partial",
     }));
@@ -58,7 +58,7 @@ describe("a control card to a running role", () => {
   });
 
   it("is rejected from other senders and for a finished problem", async () => {
-    const solver = createRoleBlockedUntilStopped(SOLVER);
+    const solver = createTestRoleBlockedUntilStopped(SOLVER);
     const protocol = createCardProtocol({ routes: [{ from: "controller", to: SOLVER, types: ["control"] }] });
     const { getClient, listTasks, controller } = await startRoleTestbed(
       { solver: solver.role },
@@ -73,9 +73,9 @@ describe("a control card to a running role", () => {
         { parts: toCardParts(protocol.createControlCard({ from, to: SOLVER, action })) },
         { taskId: running?.id ?? "" },
       );
-    expect(await getPromiseErrorReason(send("controller", "budget"))).toBe("INVALID_PARAMS");
+    expect(await getRejectionA2AErrorReasonForTest(send("controller", "budget"))).toBe("INVALID_PARAMS");
     // A message without a control card is rejected as usual.
-    expect(await getPromiseErrorReason(agent.send("hello?", { taskId: running?.id ?? "" }))).toBe(
+    expect(await getRejectionA2AErrorReasonForTest(agent.send("hello?", { taskId: running?.id ?? "" }))).toBe(
       "UNSUPPORTED_OPERATION",
     );
     await send("planner", "stop");

@@ -6,7 +6,7 @@ import {
   EXPECTED_FLOW_DIAGRAM,
   SCRIPTED_INCEPTION_DIALOGUE,
   JANET_DIALOGUE,
-  MemoryRecorder,
+  InMemoryTestCardRecorder,
   createScriptedPlanner,
   createScriptedSolver,
 } from "./planner-solver-dialogue.fixture.ts";
@@ -15,10 +15,10 @@ async function runDialogue(
   dialogue: PlannerSolverDialogue,
   servers: "apart" | "together" = "apart",
 ): Promise<{
-  memo: MemoryRecorder;
+  memo: InMemoryTestCardRecorder;
   solution: Awaited<ReturnType<ReturnType<typeof createController>["solve"]>>;
 }> {
-  const recorder = new MemoryRecorder();
+  const recorder = new InMemoryTestCardRecorder();
   const served = await serveRoles({
     roles: { planner: createScriptedPlanner(dialogue), solver: createScriptedSolver(dialogue) },
     serverLayout: servers,

@@ -10,7 +10,7 @@ import {
   type ResultCard,
   type TaskCard,
 } from "../../cards/index.ts";
-import { MAX_HOPS } from "../../cards/index.ts";
+import { MAX_PROBLEM_FORWARDS } from "../../cards/index.ts";
 import type { AnyCardProtocol } from "./role-runtime.ts";
 import { omitUndefined } from "./omit-undefined.ts";
 import { isControlCard } from "./stop-reason.ts";
@@ -63,10 +63,10 @@ export function requireValidRequestCard(
       `is ${parsed.recipient}, but this agent is the ${role}; send the card to its recipient`,
     );
   }
-  if (hops > MAX_HOPS) {
+  if (hops > MAX_PROBLEM_FORWARDS) {
     throw createInvalidParamsError(
       "card",
-      `was forwarded ${hops} times, which indicates a loop; at most ${MAX_HOPS} are allowed`,
+      `was forwarded ${hops} times, which indicates a loop; at most ${MAX_PROBLEM_FORWARDS} are allowed`,
     );
   }
   if (isRequestCard(parsed)) return parsed;

@@ -1,11 +1,11 @@
 import { expect, it } from "vitest";
 import { type MessageCard, PLANNER, SOLVER } from "../../cards/index.ts";
-import { flushEventLoop } from "../../engine/engine.fixture.ts";
+import { flushEventLoopForTest } from "../../engine/engine.fixture.ts";
 import { isTerminal } from "../../protocol/index.ts";
-import { startRoleTestbed, createRoleFromFunction } from "./role-testbed.fixture.ts";
+import { startRoleTestbed, createTestRoleFromFunction } from "./role-testbed.fixture.ts";
 
 /** A planner that asks its requester, runs two subtasks in parallel, and then runs a third one. */
-const queryingPlanner = createRoleFromFunction(
+const queryingPlanner = createTestRoleFromFunction(
   PLANNER,
   async (taskContext) => {
     await taskContext.sendQuery({ query: "Which way?" });
@@ -20,8 +20,8 @@ const queryingPlanner = createRoleFromFunction(
 );
 
 /** A solver that also asks and then waits. */
-const queryingSolver = createRoleFromFunction(SOLVER, async (taskContext) => {
-  await flushEventLoop(3);
+const queryingSolver = createTestRoleFromFunction(SOLVER, async (taskContext) => {
+  await flushEventLoopForTest(3);
   taskContext.signal.throwIfAborted();
   const { content } = await taskContext.sendQuery({ query: taskContext.task.content });
   return { result: content, status: "success" };
@@ -40,7 +40,7 @@ const filterReplies = (task: MessageCard, cards: readonly MessageCard[]): readon
 it(`a stop at any point leaves one reply per task and no open task [E8]`, async () => {
   const open = await startRoleTestbed(
     { planner: queryingPlanner, solver: queryingSolver },
-    { controller: { answerQuery: async () => flushEventLoop(2).then(() => ({ result: "left" })) } },
+    { controller: { answerQuery: async () => flushEventLoopForTest(2).then(() => ({ result: "left" })) } },
   );
   const outcomes = new Map<string, number>();
   for (let after = 1; after <= CARD_COUNT; after++) {
@@ -48,7 +48,7 @@ it(`a stop at any point leaves one reply per task and no open task [E8]`, async 
       const stop = new AbortController();
       let seen = 0;
       const onCard = (): void => {
-        if (++seen === after) void flushEventLoop(later).then(() => stop.abort());
+        if (++seen === after) void flushEventLoopForTest(later).then(() => stop.abort());
       };
       const sampleId = `s${after}.${later}`;
       const { reply, cards } = await open.controller.solve({

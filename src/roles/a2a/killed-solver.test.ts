@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { connect as open } from "../../client/index.ts";
-import { forwardingPlanner, startRoleTestbed } from "./role-testbed.fixture.ts";
+import { forwardingTestPlanner, startRoleTestbed } from "./role-testbed.fixture.ts";
 
 interface SolverProcess {
   readonly process: ChildProcess;
@@ -38,7 +38,7 @@ describe("a solver whose process is killed during a task", () => {
     const child = startSolver();
     const url = await child.readLine();
     const { controller, recorder } = await startRoleTestbed(
-      { planner: forwardingPlanner },
+      { planner: forwardingTestPlanner },
       { roleTargets: { solver: url }, connectOptions },
     );
     const solved = controller.solve({ task: "wait" });
@@ -57,7 +57,7 @@ describe("a solver whose process is killed during a task", () => {
     const url = await child.readLine();
     const patient = { reconnect: { maxRetries: 50, initialDelayMs: 50, maxDelayMs: 100 } };
     const { controller } = await startRoleTestbed(
-      { planner: forwardingPlanner },
+      { planner: forwardingTestPlanner },
       { roleTargets: { solver: url }, connectOptions: patient },
     );
     const solved = controller.solve({ task: "wait" });

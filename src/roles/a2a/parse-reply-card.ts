@@ -40,7 +40,7 @@ export function parseReplyCard(
 ): ReplyCard {
   try {
     const card = findReplyCardInResponse(answer);
-    if (card) return validateReplyCard(card, sent, journal);
+    if (card) return toValidReplyOrViolationCard(card, sent, journal);
   } catch (error) {
     if (!(error instanceof A2AError)) throw error;
     return createProtocolViolationCard(error.message, sent, journal);
@@ -99,7 +99,7 @@ function findReplyCardInResponse(answer: SendMessageResponse): MessageCard | und
 }
 
 /** Returns the message card if it is a valid reply to `sent`, or else the error `protocol_violation`. */
-function validateReplyCard(card: MessageCard, sent: MessageCard, journal: CardJournal): ReplyCard {
+function toValidReplyOrViolationCard(card: MessageCard, sent: MessageCard, journal: CardJournal): ReplyCard {
   const { sender, recipient, message_type: type, metadata } = card;
   if (type !== "error") journal.runtime.protocol.parse(card);
   if (sender !== sent.recipient || recipient !== sent.sender) {
@@ -148,15 +148,19 @@ function createReplyCardFromTask(task: Task, sent: MessageCard, journal: CardJou
 
 type UnansweredTaskState = Exclude<TaskState, "TASK_STATE_COMPLETED" | "TASK_STATE_INPUT_REQUIRED">;
 
-const STREAM_ENDED_EARLY = ["transport_error", "closed its stream before the task ended", true] as const;
+const STREAM_ENDED_EARLY_ERROR = [
+  "transport_error",
+  "closed its stream before the task ended",
+  true,
+] as const;
 
 /** Error type, explanation, and `retryable` flag for each task state that provides no answer. */
 const ERRORS_BY_TASK_STATE: Readonly<
   Record<UnansweredTaskState, readonly [CoreCardErrorType | "auth_required", string, boolean]>
 > = {
-  TASK_STATE_SUBMITTED: STREAM_ENDED_EARLY,
-  TASK_STATE_WORKING: STREAM_ENDED_EARLY,
-  TASK_STATE_UNSPECIFIED: STREAM_ENDED_EARLY,
+  TASK_STATE_SUBMITTED: STREAM_ENDED_EARLY_ERROR,
+  TASK_STATE_WORKING: STREAM_ENDED_EARLY_ERROR,
+  TASK_STATE_UNSPECIFIED: STREAM_ENDED_EARLY_ERROR,
   TASK_STATE_AUTH_REQUIRED: ["auth_required", "requires authorization", false],
   TASK_STATE_CANCELED: ["cancelled", "canceled the task", false],
   TASK_STATE_FAILED: ["solver_failed", "failed the task", false],

@@ -14,7 +14,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { agent, failed, inputRequired, reply, type AgentGenerator } from "../../adapters/index.ts";
 import { publishToA2aJsEventBus } from "../../client/publish-to-a2a-js-event-bus.fixture.ts";
 import { MESSAGE_CARD_EXTENSION_URI, MESSAGE_CARD_MEDIA_TYPE, PLANNER, SOLVER } from "../../cards/index.ts";
-import { flushEventLoop } from "../../engine/engine.fixture.ts";
+import { flushEventLoopForTest } from "../../engine/engine.fixture.ts";
 import type { AgentEvent } from "../../engine/index.ts";
 import { data, type JsonObject, type Task } from "../../protocol/index.ts";
 import { createServer } from "../../server/index.ts";
@@ -24,16 +24,16 @@ import {
   createScriptedSolver,
 } from "./planner-solver-dialogue.fixture.ts";
 import {
-  forwardingPlanner,
+  forwardingTestPlanner,
   type RoleTestbed,
   startRoleTestbed,
-  createRoleFromFunction,
+  createTestRoleFromFunction,
 } from "./role-testbed.fixture.ts";
 
 /** Starts a testbed whose solver is an agent without card support. */
 async function startTestbedWithPlainSolver(
   work: AgentGenerator,
-  planner = forwardingPlanner,
+  planner = forwardingTestPlanner,
 ): Promise<RoleTestbed> {
   const server = createServer(
     agent({ name: "Stranger", description: "Knows nothing of cards." }, work, { respondsWith: "either" }),
@@ -100,7 +100,7 @@ describe("a client without card support", () => {
 describe("a role's task for an agent without card support", () => {
   it("is sent as content with context, and the answer becomes a card on behalf of the agent", async () => {
     const heard: string[] = [];
-    const planner = createRoleFromFunction(PLANNER, async (taskContext) => {
+    const planner = createTestRoleFromFunction(PLANNER, async (taskContext) => {
       const { content, metadata } = await taskContext.delegate({
         to: SOLVER,
         task: "2 + 2",
@@ -192,7 +192,7 @@ describe("a role's task for an agent without card support", () => {
   });
 
   it("can be answered with a query in plain text", async () => {
-    const planner = { ...forwardingPlanner, answerQuery: async () => ({ result: "red" }) };
+    const planner = { ...forwardingTestPlanner, answerQuery: async () => ({ result: "red" }) };
     const { controller } = await startTestbedWithPlainSolver(async function* ({ text, history }) {
       if (history.length === 1) yield inputRequired("Which colour?");
       else yield `so ${text}`;
@@ -202,7 +202,7 @@ describe("a role's task for an agent without card support", () => {
 
   it("does not share a conversation with earlier tasks", async () => {
     const contexts = new Set<string>();
-    const planner = createRoleFromFunction(PLANNER, async (taskContext) => {
+    const planner = createTestRoleFromFunction(PLANNER, async (taskContext) => {
       for (const task of ["one", "two"]) await taskContext.delegate({ to: SOLVER, task });
       return { result: "", status: "completed" };
     });
@@ -281,13 +281,13 @@ describe("an agent of the official SDK", () => {
   it("solves subtasks of a planner and is stopped with it", async () => {
     const { url, states } = await sdk();
     const { controller, clock } = await startRoleTestbed(
-      { planner: forwardingPlanner },
+      { planner: forwardingTestPlanner },
       { roleTargets: { solver: url } },
     );
     expect((await controller.solve({ task: "2 + 2" })).reply.content).toBe("4");
 
     const waiting = controller.solve({ task: "wait", deadlineMs: 1000 });
-    while (states().at(-1) !== "working") await flushEventLoop(1);
+    while (states().at(-1) !== "working") await flushEventLoopForTest(1);
     clock.advance(1000);
     expect((await waiting).reply).toMatchObject({ metadata: { error_type: "timeout" } });
     expect(states()).toEqual(["working", "completed", "working", "canceled"]);

@@ -70,7 +70,7 @@ export function createScriptedSolver({ steps }: PlannerSolverDialogue): Role {
 }
 
 /** A recorder that stores all records in memory. */
-export class MemoryRecorder implements CardRecorder {
+export class InMemoryTestCardRecorder implements CardRecorder {
   readonly cards: CardRecordInput[] = [];
   readonly calls: ModelCallRecordInput[] = [];
 

@@ -7,7 +7,7 @@ import { omitUndefined } from "./omit-undefined.ts";
  * Calls a callback with a query and returns the answer. If the callback throws, the function reports the
  * error to the observer and returns `undefined`.
  */
-export async function tryAnswerQuery(
+export async function getQueryAnswerOrReportError(
   answer: () => QueryAnswer | undefined | Promise<QueryAnswer | undefined>,
   { runtime: { observer, role } }: CardJournal,
 ): Promise<QueryAnswer | undefined> {
@@ -31,7 +31,7 @@ export function createQueryAnswerCard(
 ): ResultCard {
   const metadata = {
     ...omitUndefined({ in_reply_to }),
-    ...toSelectedQueryOptionMetadata(answer?.selected),
+    ...toSelectedQueryOptionsMetadata(answer?.selected),
     ...spent,
   };
   const text = answer?.result ?? `${journal.runtime.role} has no answer to this query; continue without one`;
@@ -39,7 +39,7 @@ export function createQueryAnswerCard(
 }
 
 /** Returns message card metadata with the selected query options. */
-export function toSelectedQueryOptionMetadata(selected: QueryAnswer["selected"]): CardMetadata {
+export function toSelectedQueryOptionsMetadata(selected: QueryAnswer["selected"]): CardMetadata {
   if (selected === undefined) return {};
   return { selected: typeof selected === "string" ? selected : [...selected] };
 }

@@ -7,29 +7,29 @@ import {
   SOLVER,
   toCardParts,
 } from "../../cards/index.ts";
-import { flushEventLoop } from "../../engine/engine.fixture.ts";
+import { flushEventLoopForTest } from "../../engine/engine.fixture.ts";
 import { createServer } from "../../server/index.ts";
 import { MemoryStore } from "../../stores/index.ts";
 import { connect } from "../../client/index.ts";
 import type { Message } from "../../protocol/index.ts";
 import type { TaskContext, Role } from "../role.ts";
 import {
-  forwardingPlanner,
+  forwardingTestPlanner,
   startRoleTestbed,
-  createRoleFromFunction,
-  formatMessageCardLine,
+  createTestRoleFromFunction,
+  formatMessageCardLineForTest,
 } from "./role-testbed.fixture.ts";
 import { createRoleAgent } from "./index.ts";
 
 /** A solver that asks for a method and uses the answer. */
-const queryingSolver: Role = createRoleFromFunction(SOLVER, async (taskContext) => {
+const queryingSolver: Role = createTestRoleFromFunction(SOLVER, async (taskContext) => {
   const answer = await taskContext.sendQuery({ query: "Which method?", options: ["A", "B"] });
   const { status, selected } = answer.metadata as { status?: string; selected?: string };
   return { result: `${status} ${selected ?? "-"}: ${answer.content}`, status: "success" };
 });
 
 const createAnsweringPlanner = (answer: Role["answerQuery"]): Role => ({
-  ...forwardingPlanner,
+  ...forwardingTestPlanner,
   ...(answer ? { answerQuery: answer } : {}),
 });
 
@@ -43,7 +43,7 @@ describe("a query of the solver", () => {
     const { controller, listTasks } = await startRoleTestbed({ planner, solver: queryingSolver });
     const { reply, cards } = await controller.solve({ task: "2 + 2", relay: "full" });
     expect(reply.content).toBe("success B: B is shorter");
-    expect(cards.map(formatMessageCardLine)).toEqual([
+    expect(cards.map(formatMessageCardLineForTest)).toEqual([
       "controller → planner task: 2 + 2",
       "planner → solver task: 2 + 2",
       "solver → planner query: Which method?",
@@ -76,18 +76,19 @@ describe("a query of the solver", () => {
   });
 
   it("can be repeated up to a limit", async () => {
-    const curious = createRoleFromFunction(SOLVER, async (taskContext): Promise<never> => {
+    const curious = createTestRoleFromFunction(SOLVER, async (taskContext): Promise<never> => {
       for (;;) await taskContext.sendQuery({ query: "And now?" });
     });
     const planner = createAnsweringPlanner(async () => ({ result: "Go on." }));
     const { controller, listTasks } = await startRoleTestbed({ planner, solver: curious });
     const { reply } = await controller.solve({ task: "2 + 2" });
     expect(reply.content).toContain("sent a query more than 16 times");
-    while ((await listTasks(SOLVER))[0]?.status.state !== "TASK_STATE_CANCELED") await flushEventLoop(1);
+    while ((await listTasks(SOLVER))[0]?.status.state !== "TASK_STATE_CANCELED")
+      await flushEventLoopForTest(1);
   });
 
   it("waits for an earlier query of the same task", async () => {
-    const twice = createRoleFromFunction(SOLVER, async (taskContext) => {
+    const twice = createTestRoleFromFunction(SOLVER, async (taskContext) => {
       const answers = await Promise.all([
         taskContext.sendQuery({ query: "one?" }),
         taskContext.sendQuery({ query: "two?" }),
@@ -101,7 +102,7 @@ describe("a query of the solver", () => {
 });
 
 it("a query of the planner is answered by the controller", async () => {
-  const planner = createRoleFromFunction(PLANNER, async (taskContext) => {
+  const planner = createTestRoleFromFunction(PLANNER, async (taskContext) => {
     const { content } = await taskContext.sendQuery({ query: "In which unit?" });
     return { result: `4 ${content}`, status: "completed" };
   });
@@ -115,7 +116,7 @@ it("a query of the planner is answered by the controller", async () => {
 });
 
 describe("a query to a downstream role", () => {
-  const planner = createRoleFromFunction(PLANNER, async (taskContext) => {
+  const planner = createTestRoleFromFunction(PLANNER, async (taskContext) => {
     const reply = await taskContext.sendQuery({
       query: "Which way?",
       options: ["left", "right"],
@@ -125,7 +126,7 @@ describe("a query to a downstream role", () => {
   });
 
   it("is a separate message whose answer is a result", async () => {
-    const solver = createRoleFromFunction(SOLVER, async () => ({ result: "", status: "success" }), {
+    const solver = createTestRoleFromFunction(SOLVER, async () => ({ result: "", status: "success" }), {
       answerQuery: async ({ metadata }) => ({ result: "that one", selected: metadata.options?.[1] ?? "" }),
     });
     const { controller, recorder } = await startRoleTestbed({ planner, solver });
@@ -135,7 +136,7 @@ describe("a query to a downstream role", () => {
   });
 
   it("gets an error from a role without answerQuery", async () => {
-    const solver = createRoleFromFunction(SOLVER, async () => ({ result: "", status: "success" }));
+    const solver = createTestRoleFromFunction(SOLVER, async () => ({ result: "", status: "success" }));
     const { controller } = await startRoleTestbed({ planner, solver });
     const { reply } = await controller.solve({ task: "Go." });
     expect(reply.content).toBe("result The solver has no answer to this query");
@@ -211,7 +212,7 @@ describe("a task that waits for an answer", () => {
   it("is released when it is canceled, and its work stops", async () => {
     const desks: TaskContext[] = [];
     const agent = createRoleAgent(
-      createRoleFromFunction(SOLVER, async (taskContext) => {
+      createTestRoleFromFunction(SOLVER, async (taskContext) => {
         desks.push(taskContext);
         await taskContext.sendQuery({ query: "Which?" });
         return { result: "", status: "success" };
@@ -249,9 +250,9 @@ describe("a task that waits for an answer", () => {
   });
 
   it("can be ended by its role, and a later answer gets the outcome", async () => {
-    const impatient = createRoleFromFunction(SOLVER, async (taskContext) => {
+    const impatient = createTestRoleFromFunction(SOLVER, async (taskContext) => {
       void taskContext.sendQuery({ query: "Quick, which?" }).catch(() => {});
-      await flushEventLoop(10);
+      await flushEventLoopForTest(10);
       return { result: "never mind", status: "success" };
     });
     const { getClient } = await startRoleTestbed({ solver: impatient });
@@ -259,7 +260,7 @@ describe("a task that waits for an answer", () => {
     const first = await solver.send("2 + 2");
     const { id = "", status } = "task" in first ? first.task : {};
     expect(status?.state).toBe("TASK_STATE_INPUT_REQUIRED");
-    await flushEventLoop(20);
+    await flushEventLoopForTest(20);
     expect(await solver.send("B", { taskId: id })).toMatchObject({
       task: { status: { state: "TASK_STATE_COMPLETED" }, artifacts: [{ parts: [{ text: "never mind" }] }] },
     });

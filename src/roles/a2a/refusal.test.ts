@@ -13,11 +13,15 @@ import {
 import { A2AError, type Part, type SendMessageResponse } from "../../protocol/index.ts";
 import { createController } from "../controller.ts";
 import { createScriptedModel } from "../models/index.ts";
-import { forwardingPlanner, startRoleTestbed, createRoleFromFunction } from "./role-testbed.fixture.ts";
+import {
+  forwardingTestPlanner,
+  startRoleTestbed,
+  createTestRoleFromFunction,
+} from "./role-testbed.fixture.ts";
 import { createRoleAgent } from "./index.ts";
 
 const protocol = createCardProtocol();
-const succeedingSolver = createRoleFromFunction(SOLVER, async () => ({ result: "4", status: "success" }));
+const succeedingSolver = createTestRoleFromFunction(SOLVER, async () => ({ result: "4", status: "success" }));
 
 function getStatusCard(answer: SendMessageResponse): unknown {
   return "task" in answer ? findCardInParts(answer.task.status.message?.parts ?? []) : undefined;
@@ -79,8 +83,8 @@ describe("a role rejects with an error card that states the reason", () => {
         { from: "left", to: "controller", types: ["result", "error"] },
       ],
     });
-    const pass = (name: string, to: string): ReturnType<typeof createRoleFromFunction> =>
-      createRoleFromFunction(name, async (taskContext) => {
+    const pass = (name: string, to: string): ReturnType<typeof createTestRoleFromFunction> =>
+      createTestRoleFromFunction(name, async (taskContext) => {
         const reply = await taskContext.delegate({ to, task: taskContext.task.content });
         return reply.message_type === "error"
           ? { error: reply.content, errorType: reply.metadata.error_type }
@@ -117,11 +121,11 @@ describe("an invalid reply of a role", () => {
   });
 
   it("is an error of the role when it does not form a valid card", async () => {
-    const wordy = createRoleFromFunction(SOLVER, async () => ({
+    const wordy = createTestRoleFromFunction(SOLVER, async () => ({
       result: "x".repeat(300_000),
       status: "success",
     }));
-    const { controller } = await startRoleTestbed({ planner: forwardingPlanner, solver: wordy });
+    const { controller } = await startRoleTestbed({ planner: forwardingTestPlanner, solver: wordy });
     const { reply } = await controller.solve({ task: "2 + 2" });
     expect(reply).toMatchObject({ metadata: { error_type: "protocol_violation" } });
     expect(reply.content).toContain("The answer does not form a valid card");
@@ -133,8 +137,8 @@ describe("an exception inside a role", () => {
     [new A2AError("INTERNAL", "The calculator is broken."), "The calculator is broken."],
     [new Error("password: 1234"), "The solver failed; its server log contains the cause"],
   ])("is reported without internals", async (thrown, text) => {
-    const broken = createRoleFromFunction(SOLVER, () => Promise.reject(thrown));
-    const { controller, errors } = await startRoleTestbed({ planner: forwardingPlanner, solver: broken });
+    const broken = createTestRoleFromFunction(SOLVER, () => Promise.reject(thrown));
+    const { controller, errors } = await startRoleTestbed({ planner: forwardingTestPlanner, solver: broken });
     const { reply } = await controller.solve({ task: "2 + 2" });
     expect(reply).toMatchObject({
       message_type: "error",
@@ -145,13 +149,13 @@ describe("an exception inside a role", () => {
   });
 
   it("is a retryable model error when the model failed", async () => {
-    const thinking = createRoleFromFunction(SOLVER, async (taskContext) => {
+    const thinking = createTestRoleFromFunction(SOLVER, async (taskContext) => {
       const step = { kind: "solve", task: taskContext.task } as const;
       await taskContext.callModel({ input: step, messages: [] });
       return { result: "", status: "success" };
     });
     const solver = { role: thinking, model: createScriptedModel([new Error("429 slow down")]) };
-    const { controller, recorder } = await startRoleTestbed({ planner: forwardingPlanner, solver });
+    const { controller, recorder } = await startRoleTestbed({ planner: forwardingTestPlanner, solver });
     const { reply } = await controller.solve({ task: "2 + 2", sampleId: "s" });
     expect(reply).toMatchObject({
       content: "The model failed: 429 slow down",
@@ -177,12 +181,12 @@ describe("an exception inside a role", () => {
 describe("an error whose text does not fit on a card", () => {
   // The first text is truncated within a character, and the second one starts with half a character.
   it.each([`${"x".repeat(499)}🦆`, "\ud83e"])("is reported nevertheless, %#", async (words) => {
-    const thinking = createRoleFromFunction(SOLVER, async (taskContext) => {
+    const thinking = createTestRoleFromFunction(SOLVER, async (taskContext) => {
       await taskContext.callModel({ input: { kind: "solve", task: taskContext.task }, messages: [] });
       return { result: "", status: "success" };
     });
     const solver = { role: thinking, model: createScriptedModel([new Error(words)]) };
-    const { controller } = await startRoleTestbed({ planner: forwardingPlanner, solver });
+    const { controller } = await startRoleTestbed({ planner: forwardingTestPlanner, solver });
     const { reply } = await controller.solve({ task: "2 + 2" });
     expect(reply.metadata).toMatchObject({ error_type: "model_error" });
     expect(reply.content).toMatch(/^The model failed: /);
@@ -191,7 +195,7 @@ describe("an error whose text does not fit on a card", () => {
 
   it("is reported for transport failures, too", async () => {
     const { controller } = await startRoleTestbed(
-      { planner: forwardingPlanner },
+      { planner: forwardingTestPlanner },
       { roleTargets: { solver: () => Promise.reject(new Error(`\ud83e${"x".repeat(300_000)}`)) } },
     );
     const { reply } = await controller.solve({ task: "2 + 2" });
@@ -221,7 +225,7 @@ describe("the agent card of a role", () => {
 
   it("can require the extension, which rejects plain text [H-04]", async () => {
     const { urls, controller } = await startRoleTestbed({
-      planner: { role: forwardingPlanner, requireCards: true },
+      planner: { role: forwardingTestPlanner, requireCards: true },
       solver: succeedingSolver,
     });
     await expect(connect(urls[PLANNER] ?? "")).rejects.toMatchObject({
@@ -258,11 +262,14 @@ it("custom roles and card types work the same way", async () => {
       { from: "validator", to: PLANNER, types: ["result"] },
     ],
   });
-  const planner = createRoleFromFunction(PLANNER, async (taskContext) => {
+  const planner = createTestRoleFromFunction(PLANNER, async (taskContext) => {
     const reply = await taskContext.delegate({ to: "validator", task: "Is 4 right?" });
     return { result: reply.content, status: "completed" };
   });
-  const validator = createRoleFromFunction("validator", async () => ({ result: "yes", status: "success" }));
+  const validator = createTestRoleFromFunction("validator", async () => ({
+    result: "yes",
+    status: "success",
+  }));
   const { controller } = await startRoleTestbed({ planner, validator }, { protocol: own });
   expect((await controller.solve({ task: "2 + 2" })).reply.content).toBe("yes");
 });

@@ -76,7 +76,7 @@ export class ResumableWorkRegistry<Answer, Work extends { readonly work: Resumab
    * expires.
    */
   endWorkAndScheduleRemoval(taskId: string, { work }: Work): void {
-    work.endEventStream();
+    work.endWork();
     if (!work.hasActiveTurn)
       this.#clock.schedule(this.#limits.answerTimeoutMs, () => this.#byTaskId.delete(taskId));
   }

@@ -44,7 +44,7 @@ export class ResumableWork<Answer> {
   }
 
   /** Ends the work. No event follows. */
-  endEventStream(): void {
+  endWork(): void {
     this.#ended = true;
     this.#notifyReader?.();
   }

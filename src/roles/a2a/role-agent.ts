@@ -13,8 +13,8 @@ import {
 } from "../../cards/index.ts";
 import {
   findCardInCancelMetadata,
-  type CardRoutingMetadata,
-  decodeCardRoutingMetadata,
+  type CardRelayAndTraceMetadata,
+  decodeCardRelayAndTraceMetadata,
   isTraceparent,
 } from "../../cards/index.ts";
 import type { RoleModel } from "../role-model.ts";
@@ -137,7 +137,7 @@ class RoleAgent implements Agent {
   #acceptOrReject(run: Run): ActiveRoleTask | AgentEvent {
     if ((run.task.history?.length ?? 0) > 1) return this.#failLostTask(run);
     const { protocol } = this.#runtime;
-    const envelope = extractCardEnvelopeFromRun(run);
+    const envelope = extractCardRoutingMetadataFromRun(run);
     let card: MessageCard | undefined;
     try {
       card = parseRequestCard(run.message, this.#role.name, protocol);
@@ -164,7 +164,7 @@ class RoleAgent implements Agent {
   #rejectMessage(
     run: Run,
     card: MessageCard | undefined,
-    envelope: CardRoutingMetadata,
+    envelope: CardRelayAndTraceMetadata,
     reason: string,
   ): AgentEvent {
     const journal = new CardJournal(this.#runtime, card, envelope);
@@ -178,7 +178,7 @@ class RoleAgent implements Agent {
 
   #createActiveRoleTask(
     requestCard: TaskCard | QueryCard,
-    envelope: CardRoutingMetadata,
+    envelope: CardRelayAndTraceMetadata,
     transport: CardA2ARequestInfo,
     replyEncoder: CardEventEncoder,
   ): ActiveRoleTask {
@@ -279,7 +279,7 @@ class RoleAgent implements Agent {
   /** Ends a waiting task as failed if its work was lost when the previous process ended. */
   #failLostTask(run: Run): AgentEvent {
     const [first = run.message] = run.task.history ?? [];
-    const envelope = decodeCardRoutingMetadata(first.metadata);
+    const envelope = decodeCardRelayAndTraceMetadata(first.metadata);
     const card = findReadableCard(first);
     const journal = new CardJournal(this.#runtime, card, envelope);
     const text = `The ${this.#role.name} restarted while it waited for this answer and lost the task; send the task again`;
@@ -314,14 +314,18 @@ function toCancellationAbortReason(cancellation: JsonObject | undefined): unknow
  * Returns the routing data of the message card for an agent run. If the metadata contains no trace, the
  * routing data uses the `traceparent` header.
  */
-function extractCardEnvelopeFromRun({ message, metadata, traceparent }: Run): CardRoutingMetadata {
-  const envelope = decodeCardRoutingMetadata(message.metadata, metadata);
+function extractCardRoutingMetadataFromRun({
+  message,
+  metadata,
+  traceparent,
+}: Run): CardRelayAndTraceMetadata {
+  const envelope = decodeCardRelayAndTraceMetadata(message.metadata, metadata);
   return isTraceparent(traceparent) ? { traceparent, ...envelope } : envelope;
 }
 
 function buildCardTransportInfo(
   { taskId, contextId, message }: Run,
-  { traceparent }: CardRoutingMetadata,
+  { traceparent }: CardRelayAndTraceMetadata,
 ): CardA2ARequestInfo {
   return {
     task_id: taskId,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { type CardTokenUsage, createCardProtocol, PLANNER, SOLVER } from "../../cards/index.ts";
 import type { RoleModel } from "../role-model.ts";
-import { startRoleTestbed, createRoleFromFunction } from "./role-testbed.fixture.ts";
+import { startRoleTestbed, createTestRoleFromFunction } from "./role-testbed.fixture.ts";
 
 const createReportedUsage = (input_tokens: number, output_tokens: number): CardTokenUsage => ({
   input_tokens,
@@ -29,7 +29,7 @@ function createCountingModel(
 describe("the token usage of a role", () => {
   it("is on the next card, and on one card only for parallel tasks", async () => {
     const clock = { advance: (_ms: number): void => {} };
-    const planner = createRoleFromFunction(PLANNER, async (taskContext) => {
+    const planner = createTestRoleFromFunction(PLANNER, async (taskContext) => {
       const plan = {
         kind: "plan",
         task: taskContext.task,
@@ -49,7 +49,7 @@ describe("the token usage of a role", () => {
       (ms) => clock.advance(ms),
       (call) => (call === 2 ? undefined : createReportedUsage(10, call)),
     );
-    const solver = createRoleFromFunction(SOLVER, async () => ({ result: "ok", status: "success" }));
+    const solver = createTestRoleFromFunction(SOLVER, async () => ({ result: "ok", status: "success" }));
     const open = await startRoleTestbed({ planner: { role: planner, model }, solver });
     clock.advance = (ms) => open.clock.advance(ms);
     await open.controller.solve({ task: "2 + 2", runId: "r", sampleId: "s" });
@@ -103,7 +103,7 @@ describe("the token usage of a role", () => {
   });
 
   it("is on a notice that is sent first", async () => {
-    const planner = createRoleFromFunction(PLANNER, async (taskContext) => {
+    const planner = createTestRoleFromFunction(PLANNER, async (taskContext) => {
       const step = { kind: "solve", task: taskContext.task } as const;
       await taskContext.callModel({ input: step, messages: [] });
       taskContext.notifyRequesterOfError({ error: "one turn too many", errorType: "turn_limit" });
@@ -129,7 +129,7 @@ describe("the token usage of a role", () => {
   it("is not on stop cards or on cards on behalf of other roles", async () => {
     const thought = Promise.withResolvers<void>();
     const asked = Promise.withResolvers<void>();
-    const planner = createRoleFromFunction(
+    const planner = createTestRoleFromFunction(
       PLANNER,
       async (taskContext) => {
         const lost = taskContext.delegate({ to: SOLVER, task: "slow", deadlineMs: 500 });
@@ -146,7 +146,7 @@ describe("the token usage of a role", () => {
         },
       },
     );
-    const solver = createRoleFromFunction(SOLVER, async (taskContext) => {
+    const solver = createTestRoleFromFunction(SOLVER, async (taskContext) => {
       await taskContext.sendQuery({ query: "Really?" });
       asked.resolve();
       await new Promise<void>((resolve) => taskContext.signal.addEventListener("abort", () => resolve()));
@@ -175,7 +175,7 @@ describe("the token usage of a role", () => {
   });
 
   it("requires a model", async () => {
-    const planner = createRoleFromFunction(PLANNER, async (taskContext) => {
+    const planner = createTestRoleFromFunction(PLANNER, async (taskContext) => {
       await taskContext.callModel({ input: { kind: "solve", task: taskContext.task }, messages: [] });
       return { result: "", status: "completed" };
     });
@@ -187,7 +187,7 @@ describe("the token usage of a role", () => {
 
 describe("a role execution", () => {
   it("rejects calls after its work is over", async () => {
-    const planner = createRoleFromFunction(PLANNER, async (taskContext) => {
+    const planner = createTestRoleFromFunction(PLANNER, async (taskContext) => {
       setImmediate(() => void taskContext.delegate({ to: SOLVER, task: "late" }).catch(late.resolve));
       return { result: "done", status: "completed" };
     });
@@ -199,7 +199,7 @@ describe("a role execution", () => {
   });
 
   it("copies run, sample, and dataset of the task to its cards", async () => {
-    const planner = createRoleFromFunction(PLANNER, async (taskContext) => {
+    const planner = createTestRoleFromFunction(PLANNER, async (taskContext) => {
       await taskContext.delegate({
         to: SOLVER,
         task: "one",
@@ -209,7 +209,7 @@ describe("a role execution", () => {
       });
       return { result: "done", status: "completed" };
     });
-    const solver = createRoleFromFunction(SOLVER, async () => ({ result: "ok", status: "success" }));
+    const solver = createTestRoleFromFunction(SOLVER, async () => ({ result: "ok", status: "success" }));
     const { controller, recorder } = await startRoleTestbed({ planner, solver });
     await controller.solve({ task: "2 + 2", runId: "r", sampleId: "s", dataset: "d" });
     const [problem, subtask] = recorder.uniqueCards;

@@ -13,14 +13,23 @@ import type {
 } from "../../cards/index.ts";
 import type { ModelReply, ModelRequest } from "../role-model.ts";
 import type { TaskOutcome, QueryRequest, DelegationRequest, TaskContext, Role } from "../role.ts";
-import { createQueryAnswerCard, tryAnswerQuery, toSelectedQueryOptionMetadata } from "./query-answer-card.ts";
+import {
+  createQueryAnswerCard,
+  getQueryAnswerOrReportError,
+  toSelectedQueryOptionsMetadata,
+} from "./query-answer-card.ts";
 import { buildInReplyToMetadata, type CardJournal } from "./card-journal.ts";
 import { deliverCard } from "./card-delivery.ts";
 import { omitUndefined } from "./omit-undefined.ts";
 import { formatError } from "./format-error.ts";
 import { NO_USAGE } from "../token-usage.ts";
 import { UsageTracker } from "./usage-tracker.ts";
-import { computeGracePeriods, isTimeout, getStopCardParameters, ServerClosingError } from "./stop-reason.ts";
+import {
+  computeGracePeriods,
+  isStopCausedByTimeout,
+  getStopCardParameters,
+  ServerClosingError,
+} from "./stop-reason.ts";
 
 /** Interface to the requester of a task, which receives notices and queries from the role. */
 interface RequesterChannel {
@@ -215,7 +224,7 @@ export class RoleExecution implements TaskContext {
   /** Answers a query from another role, which works on a task of this role. */
   async #answerQuery(query: QueryCard): Promise<ResultCard> {
     const { role, journal } = this.#options;
-    const answer = await tryAnswerQuery(() => role.answerQuery?.(query, this), journal);
+    const answer = await getQueryAnswerOrReportError(() => role.answerQuery?.(query, this), journal);
     return this.#usage.flushToCard((spent) => createQueryAnswerCard(query, answer, journal, spent));
   }
 
@@ -225,7 +234,7 @@ export class RoleExecution implements TaskContext {
     const answer = await role.answerQuery?.(requestCard, this);
     if (!answer) return { result: `The ${role.name} has no answer to this query`, status: "error" };
     const { result, selected } = answer;
-    return { result, status: "success", metadata: toSelectedQueryOptionMetadata(selected) };
+    return { result, status: "success", metadata: toSelectedQueryOptionsMetadata(selected) };
   }
 
   async #sendCardToRoleAndAwaitReply(
@@ -316,7 +325,7 @@ export class RoleExecution implements TaskContext {
     const { role, journal } = this.#options;
     if (this.signal.aborted) {
       const { reason } = this.signal;
-      const timedOut = isTimeout(getStopCardParameters(reason));
+      const timedOut = isStopCausedByTimeout(getStopCardParameters(reason));
       const errorType: CoreCardErrorType = timedOut ? "timeout" : "cancelled";
       const text = `The ${role.name} was stopped before it had a result`;
       // When the server closes, the signal has no control card as its reason. The same task may then succeed

@@ -6,7 +6,7 @@ import type { Task } from "../../protocol/index.ts";
 import { type Controller, type ControllerOptions, createController } from "../controller.ts";
 import type { TaskContext, Role } from "../role.ts";
 import { type ServedRoleOptions, serveRoles, type ServeRolesOptions } from "../serve-roles.ts";
-import { MemoryRecorder } from "./planner-solver-dialogue.fixture.ts";
+import { InMemoryTestCardRecorder } from "./planner-solver-dialogue.fixture.ts";
 
 /**
  * A testbed with each role on its own server, a controller, and a shared recorder. The clock advances only
@@ -15,7 +15,7 @@ import { MemoryRecorder } from "./planner-solver-dialogue.fixture.ts";
 export interface RoleTestbed {
   readonly urls: Readonly<Record<string, string>>;
   readonly controller: Controller;
-  readonly recorder: MemoryRecorder;
+  readonly recorder: InMemoryTestCardRecorder;
   readonly clock: FakeClock;
   /** Errors that the observer received. */
   readonly errors: unknown[];
@@ -28,7 +28,7 @@ export async function startRoleTestbed(
   roles: Readonly<Record<string, Role | ServedRoleOptions>>,
   options: Omit<ServeRolesOptions, "roles"> & { readonly controller?: ControllerOptions } = {},
 ): Promise<RoleTestbed> {
-  const recorder = new MemoryRecorder();
+  const recorder = new InMemoryTestCardRecorder();
   const clock = new FakeClock();
   const errors: unknown[] = [];
   const observer = { onError: ({ error }: { error: unknown }): number => errors.push(error) };
@@ -65,7 +65,7 @@ export async function startRoleTestbed(
 }
 
 /** Creates a role from a function. */
-export function createRoleFromFunction(
+export function createTestRoleFromFunction(
   name: string,
   work: Role["performTask"],
   more: Partial<Role> = {},
@@ -74,7 +74,7 @@ export function createRoleFromFunction(
 }
 
 /** A planner that forwards the problem to the solver and returns its answer. */
-export const forwardingPlanner: Role = createRoleFromFunction(PLANNER, async (taskContext) => {
+export const forwardingTestPlanner: Role = createTestRoleFromFunction(PLANNER, async (taskContext) => {
   const reply = await taskContext.delegate({ to: SOLVER, task: taskContext.task.content, turn: 1 });
   return reply.message_type === "error"
     ? { error: reply.content, errorType: reply.metadata.error_type }
@@ -82,14 +82,14 @@ export const forwardingPlanner: Role = createRoleFromFunction(PLANNER, async (ta
 });
 
 /** Creates a role that runs until it is stopped. `begun` resolves when the role starts. */
-export function createRoleBlockedUntilStopped(
+export function createTestRoleBlockedUntilStopped(
   name: string,
   onStop: (taskContext: TaskContext) => ReturnType<Role["performTask"]> = async (taskContext) => {
     throw taskContext.signal.reason;
   },
 ): { readonly role: Role; readonly begun: Promise<TaskContext> } {
   const begun = Promise.withResolvers<TaskContext>();
-  const role = createRoleFromFunction(name, async (taskContext) => {
+  const role = createTestRoleFromFunction(name, async (taskContext) => {
     begun.resolve(taskContext);
     await new Promise<void>((resolve) => taskContext.signal.addEventListener("abort", () => resolve()));
     return await onStop(taskContext);
@@ -98,6 +98,11 @@ export function createRoleBlockedUntilStopped(
 }
 
 /** Formats a card, for example `planner → solver task: 2 + 2`. */
-export function formatMessageCardLine({ sender, recipient, message_type, content }: MessageCard): string {
+export function formatMessageCardLineForTest({
+  sender,
+  recipient,
+  message_type,
+  content,
+}: MessageCard): string {
   return `${sender} → ${recipient} ${message_type}: ${content}`;
 }

@@ -4,7 +4,7 @@ import { createRoleAgent } from "./index.ts";
 
 const [store = "memory", port = "0"] = process.argv.slice(2);
 
-const solver = createRoleAgent({
+const killableTestSolverAgent = createRoleAgent({
   name: "solver",
   description: "Waits, or answers at once.",
   async performTask({ task }) {
@@ -16,5 +16,7 @@ const solver = createRoleAgent({
   },
 });
 
-const { url } = await createServer(solver, { store: store as "memory" }).listen({ port: Number(port) });
+const { url } = await createServer(killableTestSolverAgent, { store: store as "memory" }).listen({
+  port: Number(port),
+});
 process.stdout.write(`${url}\n`);

@@ -32,7 +32,7 @@ export function getStopCardParameters(reason: unknown): JsonObject {
   return isControlCard(reason) ? (reason.metadata.parameters ?? {}) : { reason: "cancelled" };
 }
 
-export function isTimeout({ reason }: JsonObject): boolean {
+export function isStopCausedByTimeout({ reason }: JsonObject): boolean {
   return reason === "timeout";
 }
 

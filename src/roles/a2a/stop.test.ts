@@ -4,29 +4,29 @@ import { text } from "node:stream/consumers";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { collect } from "../../client/index.ts";
 import { PLANNER, SOLVER, type ControlCard } from "../../cards/index.ts";
-import { flushEventLoop } from "../../engine/engine.fixture.ts";
+import { flushEventLoopForTest } from "../../engine/engine.fixture.ts";
 import { createServer } from "../../server/index.ts";
 import { createController } from "../controller.ts";
-import { MemoryRecorder } from "./planner-solver-dialogue.fixture.ts";
+import { InMemoryTestCardRecorder } from "./planner-solver-dialogue.fixture.ts";
 import { createRoleAgent } from "./index.ts";
 import {
-  forwardingPlanner,
+  forwardingTestPlanner,
   startRoleTestbed,
-  createRoleFromFunction,
-  createRoleBlockedUntilStopped,
+  createTestRoleFromFunction,
+  createTestRoleBlockedUntilStopped,
 } from "./role-testbed.fixture.ts";
 
 const DEADLINE_MS = 60_000;
-const formatControlCards = (recorder: MemoryRecorder): string[] =>
+const formatControlCards = (recorder: InMemoryTestCardRecorder): string[] =>
   recorder.cards
     .filter(({ card }) => card.message_type === "control")
     .map(({ at_role, dir, card }) => `${at_role} ${dir} ${card.sender} → ${card.recipient} ${card.content}`);
 
 describe("an expired deadline", () => {
   it("stops every downstream role with a card and leaves no task open", async () => {
-    const solver = createRoleBlockedUntilStopped(SOLVER);
+    const solver = createTestRoleBlockedUntilStopped(SOLVER);
     const { controller, clock, recorder, listTasks } = await startRoleTestbed({
-      planner: forwardingPlanner,
+      planner: forwardingTestPlanner,
       solver: solver.role,
     });
     const solved = controller.solve({ task: "2 + 2", deadlineMs: DEADLINE_MS, relay: "full" });
@@ -67,8 +67,8 @@ describe("an expired deadline", () => {
   });
 
   it("of one subtask is an error card for the planner, which continues", async () => {
-    const solver = createRoleBlockedUntilStopped(SOLVER);
-    const planner = createRoleFromFunction(PLANNER, async (taskContext) => {
+    const solver = createTestRoleBlockedUntilStopped(SOLVER);
+    const planner = createTestRoleFromFunction(PLANNER, async (taskContext) => {
       const reply = await taskContext.delegate({ to: SOLVER, task: "slow", deadlineMs: 500 });
       const { error_type: result = "none" } = reply.metadata as { error_type?: string };
       return { result, status: "completed" };
@@ -85,7 +85,7 @@ describe("an expired deadline", () => {
 });
 
 describe("a role that is stopped", () => {
-  const partial = createRoleBlockedUntilStopped(SOLVER, async () => ({
+  const partial = createTestRoleBlockedUntilStopped(SOLVER, async () => ({
     result: "about 4",
     status: "partial",
   }));
@@ -103,11 +103,11 @@ describe("a role that is stopped", () => {
   });
 
   it("passes its partial result to its requester", async () => {
-    const solver = createRoleBlockedUntilStopped(SOLVER, async () => ({
+    const solver = createTestRoleBlockedUntilStopped(SOLVER, async () => ({
       result: "about 4",
       status: "partial",
     }));
-    const planner = createRoleFromFunction(PLANNER, async (taskContext) => {
+    const planner = createTestRoleFromFunction(PLANNER, async (taskContext) => {
       try {
         await taskContext.delegate({ to: SOLVER, task: "2 + 2" });
         return { error: "was not stopped", errorType: "test" };
@@ -133,9 +133,12 @@ describe("a role that is stopped", () => {
   });
 
   it("completes when it has just finished", async () => {
-    const solver = createRoleBlockedUntilStopped(SOLVER, async () => ({ result: "4", status: "success" }));
+    const solver = createTestRoleBlockedUntilStopped(SOLVER, async () => ({
+      result: "4",
+      status: "success",
+    }));
     const { controller, listTasks } = await startRoleTestbed({
-      planner: forwardingPlanner,
+      planner: forwardingTestPlanner,
       solver: solver.role,
     });
     const stop = new AbortController();
@@ -148,19 +151,19 @@ describe("a role that is stopped", () => {
 
   it("is abandoned when it ignores the stop, before its requester gives up", async () => {
     const begun = Promise.withResolvers<void>();
-    const deaf = createRoleFromFunction(SOLVER, () => {
+    const deaf = createTestRoleFromFunction(SOLVER, () => {
       begun.resolve();
       return new Promise(() => {});
     });
     const { controller, clock, listTasks } = await startRoleTestbed(
-      { planner: forwardingPlanner, solver: deaf },
+      { planner: forwardingTestPlanner, solver: deaf },
       { graceMs: 1000 },
     );
     const solved = controller.solve({ task: "2 + 2", deadlineMs: DEADLINE_MS });
     await begun.promise;
     clock.advance(DEADLINE_MS);
     // The solver has 0.8 of the half that the planner passes on from its one second.
-    while (clock.pendingCount < 6) await flushEventLoop(1);
+    while (clock.pendingTimerCount < 6) await flushEventLoopForTest(1);
     clock.advance(400);
     const { reply } = await solved;
     expect(reply).toMatchObject({ sender: PLANNER, metadata: { error_type: "timeout" } });
@@ -170,8 +173,8 @@ describe("a role that is stopped", () => {
   });
 
   it("stops all roles that work for it, even without waiting for them", async () => {
-    const solver = createRoleBlockedUntilStopped(SOLVER);
-    const careless = createRoleFromFunction(PLANNER, async (taskContext) => {
+    const solver = createTestRoleBlockedUntilStopped(SOLVER);
+    const careless = createTestRoleFromFunction(PLANNER, async (taskContext) => {
       void taskContext.delegate({ to: SOLVER, task: "never mind" }).catch(() => {});
       await solver.begun;
       return { result: "done", status: "completed" };
@@ -181,7 +184,8 @@ describe("a role that is stopped", () => {
       solver: solver.role,
     });
     expect((await controller.solve({ task: "2 + 2" })).reply.content).toBe("done");
-    while ((await listTasks(SOLVER))[0]?.status.state !== "TASK_STATE_CANCELED") await flushEventLoop(1);
+    while ((await listTasks(SOLVER))[0]?.status.state !== "TASK_STATE_CANCELED")
+      await flushEventLoopForTest(1);
   });
 });
 
@@ -221,7 +225,7 @@ describe("an agent that does not answer", () => {
     });
     const { port } = silent.address() as AddressInfo;
     const { clock, recorder, controller } = await startRoleTestbed(
-      { solver: createRoleBlockedUntilStopped(SOLVER).role },
+      { solver: createTestRoleBlockedUntilStopped(SOLVER).role },
       { controller: { roleTargets: { planner: `http://127.0.0.1:${port}` } }, graceMs: 1000 },
     );
     const asked = Promise.withResolvers<string>();
@@ -229,7 +233,7 @@ describe("an agent that does not answer", () => {
     const solved = controller.solve({ task: "hello?", deadlineMs: DEADLINE_MS, onTaskCreated: onTask });
     expect(await asked.promise).toBe("t");
     clock.advance(DEADLINE_MS);
-    while (recorder.cardRecordLines.length < 2) await flushEventLoop(1);
+    while (recorder.cardRecordLines.length < 2) await flushEventLoopForTest(1);
     clock.advance(1000);
     const { reply } = await solved;
     expect(recorder.cardRecordLines).toEqual([
@@ -249,7 +253,7 @@ describe("an agent that does not answer", () => {
   });
 
   it("is a retryable transport error when no server listens", async () => {
-    const recorder = new MemoryRecorder();
+    const recorder = new InMemoryTestCardRecorder();
     const controller = createController({ roleTargets: { planner: "http://127.0.0.1:9" }, recorder });
     const { reply, taskId } = await controller.solve({ task: "hello?" });
     expect(reply).toMatchObject({ metadata: { error_type: "transport_error", retryable: true } });
@@ -267,7 +271,7 @@ describe("an agent that does not answer", () => {
 });
 
 it("a server that closes fails the tasks of its roles as retryable", async () => {
-  const planner = createRoleBlockedUntilStopped(PLANNER);
+  const planner = createTestRoleBlockedUntilStopped(PLANNER);
   const server = createServer(createRoleAgent(planner.role), { store: "memory" });
   const { url } = await server.listen();
   const solved = createController({ roleTargets: { planner: url } }).solve({ task: "2 + 2" });

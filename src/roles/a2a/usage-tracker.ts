@@ -38,7 +38,7 @@ export class UsageTracker {
   startModelCallTimer(): () => void {
     this.#accrueBusyTime();
     this.#activeModelCalls++;
-    return limitToOneCall(() => {
+    return createFunctionThatRunsOnce(() => {
       this.#accrueBusyTime();
       this.#activeModelCalls--;
     });
@@ -51,7 +51,7 @@ export class UsageTracker {
   startRoleWaitTimer(): () => void {
     this.#accrueBusyTime();
     this.#activeWaits++;
-    return limitToOneCall(() => {
+    return createFunctionThatRunsOnce(() => {
       this.#accrueBusyTime();
       this.#activeWaits--;
     });
@@ -92,7 +92,7 @@ export class UsageTracker {
   }
 }
 
-function limitToOneCall(call: () => void): () => void {
+function createFunctionThatRunsOnce(call: () => void): () => void {
   let called = false;
   return () => {
     if (!called) call();

@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { JsonValue } from "../../protocol/index.ts";
-import { runRole } from "../fake-task-context.fixture.ts";
+import { runRoleInFakeTaskContext } from "../fake-task-context.fixture.ts";
 import type { RoleModel } from "../role-model.ts";
 import { createPlanner } from "../planner/index.ts";
 import { createBaselineAnswerer, createSolver } from "../solver/index.ts";
@@ -19,13 +19,14 @@ const createLiveModel = (...replies: string[]): RoleModel =>
     replies.map((text) => ({ text, usage })),
     { id: "openai:m", evidenceKind: "live-model" },
   );
-const runSolver = (model: RoleModel, task = "1 + 1?") => runRole(createSolver(), { task, model });
+const runSolver = (model: RoleModel, task = "1 + 1?") =>
+  runRoleInFakeTaskContext(createSolver(), { task, model });
 
 describe("a cassette", () => {
   it("replays a run with its usage without calling the model, independent of card ids and times", async () => {
     const store = createMemoryCassette();
     const planned = (model: RoleModel, ids: number) =>
-      runRole(createPlanner(), {
+      runRoleInFakeTaskContext(createPlanner(), {
         // Ids count from 1 in every run. Additional cards before the run change them.
         task: "How much?",
         sampleId: `sample_${ids}`,
@@ -75,7 +76,7 @@ describe("a cassette", () => {
   it("has an entry for each sample and for every part of the request", async () => {
     const store = createMemoryCassette();
     const inner = createLiveModel("Answer: 1");
-    await runRole(createBaselineAnswerer({ style: "cot", samples: 3 }), {
+    await runRoleInFakeTaskContext(createBaselineAnswerer({ style: "cot", samples: 3 }), {
       task: "?",
       model: createCassetteModel(store, { inner }),
     });
@@ -85,11 +86,11 @@ describe("a cassette", () => {
       { style: "cot", seed: 1 },
       { style: "direct" },
     ] as const)
-      await runRole(createBaselineAnswerer(options), {
+      await runRoleInFakeTaskContext(createBaselineAnswerer(options), {
         task: "?",
         model: createCassetteModel(store, { inner }),
       });
-    await runRole(createBaselineAnswerer({ style: "cot" }), {
+    await runRoleInFakeTaskContext(createBaselineAnswerer({ style: "cot" }), {
       task: "?",
       model: createCassetteModel(store, { inner, id: "other" }),
     });

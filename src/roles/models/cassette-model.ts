@@ -1,4 +1,4 @@
-import type { AnswerEvidenceSource } from "../../cards/index.ts";
+import type { AnswerSourceKind } from "../../cards/index.ts";
 import { A2AError, type JsonObject, type JsonValue } from "../../protocol/index.ts";
 import type { ModelReply, ModelRequest, RoleModel } from "../role-model.ts";
 
@@ -70,7 +70,7 @@ export function createCassetteModel(store: CassetteStore, options: CassetteModel
 }
 
 /** When a cassette replays the replies of a live model, the type of evidence is `recorded-model`. */
-function resolveCassetteEvidenceKind(inner: RoleModel | undefined, mode: string): AnswerEvidenceSource {
+function resolveCassetteEvidenceKind(inner: RoleModel | undefined, mode: string): AnswerSourceKind {
   if (inner && (mode === "record" || inner.evidenceKind !== "live-model")) return inner.evidenceKind;
   return "recorded-model";
 }

@@ -2,11 +2,11 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { getGsm8kSlice } from "../../cards/index.ts";
 import { findLastNumber } from "../../cards/index.ts";
-import { createFakeTaskContext, runRole } from "../fake-task-context.fixture.ts";
+import { createFakeTaskContext, runRoleInFakeTaskContext } from "../fake-task-context.fixture.ts";
 import type { ModelRequest } from "../role-model.ts";
 import type { PlannerOptions } from "../planner/index.ts";
 import { createBaselineAnswerer, createSolver } from "../solver/index.ts";
-import { type SampleOutcome, solveGsm8kWithRoles } from "./solve-gsm8k-with-roles.fixture.ts";
+import { type Gsm8kTestSampleOutcome, solveGsm8kWithRoles } from "./solve-gsm8k-with-roles.fixture.ts";
 import { type FaultOptions, withFaults, createOracleModel, createScriptedModel } from "./index.ts";
 
 const samples = getGsm8kSlice();
@@ -15,7 +15,7 @@ const samples = getGsm8kSlice();
 function solveAll(
   faults: { planner?: FaultOptions; solver?: FaultOptions },
   options: PlannerOptions = {},
-): Promise<SampleOutcome[]> {
+): Promise<Gsm8kTestSampleOutcome[]> {
   const inner = createOracleModel(samples);
   const planner = faults.planner ? withFaults(inner, faults.planner) : inner;
   const solver = faults.solver ? withFaults(inner, faults.solver) : inner;
@@ -51,11 +51,11 @@ describe("a faulty model", () => {
       fc.asyncProperty(fc.double({ noNaN: true, min: -1e6, max: 1e6 }), fc.nat(), async (number, seed) => {
         const right = String(Math.round(number * 100) / 100);
         const model = withFaults(createScriptedModel([`It is ${right}.`]), { wrong: 1, seed });
-        const { reply } = await runRole(createSolver(), { task: "?", model });
+        const { reply } = await runRoleInFakeTaskContext(createSolver(), { task: "?", model });
         expect(Number(findLastNumber(reply.content))).not.toBeCloseTo(Number(right), 6);
       }),
     );
-    const { reply } = await runRole(createSolver(), {
+    const { reply } = await runRoleInFakeTaskContext(createSolver(), {
       task: "?",
       model: withFaults(createScriptedModel(["Westminster"]), { wrong: 1 }),
     });
@@ -64,7 +64,7 @@ describe("a faulty model", () => {
 
   it("falsifies each sample of an answerer independently", async () => {
     const model = withFaults(createOracleModel(samples), { wrong: 0.5, seed: 3 });
-    const { reply } = await runRole(createBaselineAnswerer({ style: "cot", samples: 40 }), {
+    const { reply } = await runRoleInFakeTaskContext(createBaselineAnswerer({ style: "cot", samples: 40 }), {
       task: samples[0]?.question ?? "",
       dataset: "gsm8k",
       model,
@@ -152,7 +152,7 @@ describe("a faulty model", () => {
       createScriptedModel((request) => (seen.push(request), "9")),
       { wrong: 0.5 },
     );
-    const { run } = await runRole(createSolver(), { task: "?", model });
+    const { run } = await runRoleInFakeTaskContext(createSolver(), { task: "?", model });
     expect(seen).toEqual(run.modelRequests);
   });
 });

@@ -50,7 +50,7 @@ export function withFaults(inner: RoleModel, faults: FaultOptions): RoleModel {
     async complete(request): Promise<ModelReply> {
       const { input, signal } = request;
       const happens = (fault: string, share: number): boolean =>
-        share > 0 && createKeyedRandom(seed, fault, ...buildModelCallKey(request))() < share;
+        share > 0 && createKeyedRandom(seed, fault, ...buildFaultSelectionKey(request))() < share;
       if (slow && happens("slow", slow.share)) await sleep(slow.ms, signal);
       if (happens("fails", fails)) throw new Error("The model is unavailable (injected fault).");
       if (input.kind === "plan") {
@@ -67,7 +67,7 @@ export function withFaults(inner: RoleModel, faults: FaultOptions): RoleModel {
         return { ...reply, text: reply.text.slice(0, Math.ceil(reply.text.length / 2)) };
       }
       if (!happens("wrong", wrong)) return reply;
-      const offset = 1 + Math.floor(createKeyedRandom(seed, "off", ...buildModelCallKey(request))() * 9);
+      const offset = 1 + Math.floor(createKeyedRandom(seed, "off", ...buildFaultSelectionKey(request))() * 9);
       const text = falsifyAnswer(reply.text, offset);
       return { ...reply, text: input.kind === "answer" ? `Answer: ${text}` : text };
     },
@@ -75,7 +75,7 @@ export function withFaults(inner: RoleModel, faults: FaultOptions): RoleModel {
 }
 
 /** Builds a key that identifies a model call in every run. */
-function buildModelCallKey({ role, input, messages }: ModelRequest): unknown[] {
+function buildFaultSelectionKey({ role, input, messages }: ModelRequest): unknown[] {
   const { metadata, content } = input.task;
   const callPosition =
     input.kind === "plan"

@@ -12,8 +12,8 @@ import {
   GSM8K_ANSWER_MODELS,
   scoreGsm8k,
 } from "../../cards/index.ts";
-import { runRole } from "../fake-task-context.fixture.ts";
-import { countCorrect, solveGsm8kWithRoles } from "./solve-gsm8k-with-roles.fixture.ts";
+import { runRoleInFakeTaskContext } from "../fake-task-context.fixture.ts";
+import { countCorrectTestOutcomes, solveGsm8kWithRoles } from "./solve-gsm8k-with-roles.fixture.ts";
 import { createTaskContextFromDocuments, parseContextDocuments } from "../context-documents.ts";
 import { createPlanner } from "../planner/index.ts";
 import { createBaselineAnswerer, createSolver } from "../solver/index.ts";
@@ -46,7 +46,10 @@ describe.skipIf(!dataFolder)(
         const samples = readGsm8kSamples();
         const model = createOracleModel(samples);
         const outcomes = await solveGsm8kWithRoles(samples, { planner: model, solver: model }, { mode });
-        expect([countCorrect(outcomes), countCorrect(outcomes.slice(0, 200))]).toEqual([1_308, 200]);
+        expect([
+          countCorrectTestOutcomes(outcomes),
+          countCorrectTestOutcomes(outcomes.slice(0, 200)),
+        ]).toEqual([1_308, 200]);
         expect(outcomes.every(({ completed }) => completed)).toBe(true);
       },
     );
@@ -55,9 +58,10 @@ describe.skipIf(!dataFolder)(
       const samples = readGsm8kSamples();
       const model = createOracleModel(samples, { combineSteps: false });
       const outcomes = await solveGsm8kWithRoles(samples, { planner: model, solver: model });
-      expect([countCorrect(outcomes), outcomes.filter(({ completed }) => completed).length]).toEqual([
-        323, 326,
-      ]);
+      expect([
+        countCorrectTestOutcomes(outcomes),
+        outcomes.filter(({ completed }) => completed).length,
+      ]).toEqual([323, 326]);
     });
 
     // Only problems that the oracle solves are counted, because the others do not show the effect of faults.
@@ -85,7 +89,7 @@ describe.skipIf(!dataFolder)(
       const expected = chances.reduce((sum, chance) => sum + chance, 0);
       const deviation = Math.sqrt(chances.reduce((sum, chance) => sum + chance * (1 - chance), 0));
       // A fair injector stays within these bounds with a probability of 95 %.
-      expect(Math.abs(countCorrect(outcomes) - expected)).toBeLessThan(1.96 * deviation);
+      expect(Math.abs(countCorrectTestOutcomes(outcomes) - expected)).toBeLessThan(1.96 * deviation);
     });
 
     it("with the four models of 2021 reproduce their accuracy in one step or in many", async () => {
@@ -100,7 +104,7 @@ describe.skipIf(!dataFolder)(
         const answerer = createBaselineAnswerer({ style: "cot" });
         const alone = await Promise.all(
           samples.map(async ({ id, question, gold }) => {
-            const { reply } = await runRole(answerer, {
+            const { reply } = await runRoleInFakeTaskContext(answerer, {
               task: question,
               dataset: "gsm8k",
               sampleId: id,
@@ -111,8 +115,8 @@ describe.skipIf(!dataFolder)(
         );
         const together = await solveGsm8kWithRoles(samples, { planner: model, solver: model });
         right[name] = [
-          countCorrect(alone),
-          countCorrect(together),
+          countCorrectTestOutcomes(alone),
+          countCorrectTestOutcomes(together),
           together.filter(({ completed }) => completed).length,
         ];
       }
@@ -142,7 +146,7 @@ describe.skipIf(!dataFolder)(
       const planner = createPlanner();
       const found = await Promise.all(
         [...byId.values()].map(async ({ question, paragraphs, supportingFacts }) => {
-          const { reply, run } = await runRole(planner, {
+          const { reply, run } = await runRoleInFakeTaskContext(planner, {
             task: question,
             dataset: "hotpotqa",
             context: createTaskContextFromDocuments(paragraphs),

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { JsonObject } from "../../protocol/index.ts";
-import { runRole } from "../fake-task-context.fixture.ts";
+import { runRoleInFakeTaskContext } from "../fake-task-context.fixture.ts";
 import { createTaskContextFromDocuments, parseContextDocuments } from "../context-documents.ts";
 import { createPlanner } from "../planner/index.ts";
 import { createSolver } from "../solver/index.ts";
@@ -21,7 +21,7 @@ async function runHotpotPlanner(
   context: JsonObject = createTaskContextFromDocuments(paragraphs),
 ) {
   const model = createHotpotHeuristicModel({ secondHopSource: secondHop });
-  const { reply, run } = await runRole(createPlanner(), {
+  const { reply, run } = await runRoleInFakeTaskContext(createPlanner(), {
     task: "Who directed the film Inception, and when was he born?",
     dataset: "hotpotqa",
     context,

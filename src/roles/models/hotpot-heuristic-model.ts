@@ -24,14 +24,14 @@ export function createHotpotHeuristicModel({
   secondHopSource = "answer",
 }: HotpotHeuristicOptions = {}): RoleModel {
   const reply = ({ input }: ModelRequest): string => {
-    if (input.kind === "plan") return JSON.stringify(chooseNextPlannerAction(input, secondHopSource));
+    if (input.kind === "plan") return JSON.stringify(chooseHotpotPlannerAction(input, secondHopSource));
     return extractBestSentence(input.task.content, parseContextDocuments(input.task.metadata.context));
   };
   const id = `heuristic:bm25${{ answer: "", paragraph: ":paragraph", nothing: ":one-hop" }[secondHopSource]}`;
   return createScriptedModel(reply, { id, evidenceKind: "heuristic" });
 }
 
-function chooseNextPlannerAction(
+function chooseHotpotPlannerAction(
   { task, findings, turn, maxTurns, solverCallsLeft = Infinity }: PlannerModelInput,
   secondHop: string,
 ): object {

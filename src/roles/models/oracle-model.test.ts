@@ -1,16 +1,20 @@
 import { describe, expect, it } from "vitest";
 import { getGsm8kSlice, type Gsm8kSample } from "../../cards/index.ts";
-import { createFakeTaskContext, runRole } from "../fake-task-context.fixture.ts";
+import { createFakeTaskContext, runRoleInFakeTaskContext } from "../fake-task-context.fixture.ts";
 import { createPlanner, type PlannerOptions } from "../planner/index.ts";
 import { createBaselineAnswerer } from "../solver/index.ts";
 import { createOracleModel, createScriptedModel } from "./index.ts";
-import { countCorrect, type SampleOutcome, solveGsm8kWithRoles } from "./solve-gsm8k-with-roles.fixture.ts";
+import {
+  countCorrectTestOutcomes,
+  type Gsm8kTestSampleOutcome,
+  solveGsm8kWithRoles,
+} from "./solve-gsm8k-with-roles.fixture.ts";
 
 function solveAll(
   samples: readonly Gsm8kSample[],
   options: PlannerOptions = {},
   combineSteps = true,
-): Promise<SampleOutcome[]> {
+): Promise<Gsm8kTestSampleOutcome[]> {
   const model = createOracleModel(samples, { combineSteps });
   return solveGsm8kWithRoles(samples, { planner: model, solver: model }, options);
 }
@@ -34,7 +38,7 @@ describe("the oracle in both roles", () => {
     { transcript: "history" },
     { maxTurns: 12 },
   ] as const)("solves all 20 shipped problems with %j", async (options) => {
-    expect(countCorrect(await solveAll(getGsm8kSlice(), options))).toBe(20);
+    expect(countCorrectTestOutcomes(await solveAll(getGsm8kSlice(), options))).toBe(20);
   });
 
   it("fits many steps into the available turns or calls", async () => {
@@ -75,7 +79,7 @@ describe("the oracle in both roles", () => {
       { question: "a?", text: "<<2+2=4>>4" },
       { question: "b?", text: "<<10*3=30>>30" },
     ];
-    const { reply } = await runRole(createPlanner(), {
+    const { reply } = await runRoleInFakeTaskContext(createPlanner(), {
       task: janet.question,
       model: createOracleModel([{ ...janet, steps }]),
       delegates: { solver: ({ turn }) => ({ result: turn === 1 ? "7" : "30", status: "success" }) },
@@ -93,7 +97,7 @@ describe("the oracle in both roles", () => {
       if (call <= 2) return '{"action":"final_answer","answer":"0"}';
       return (await all.complete(request)).text;
     });
-    const { reply, run } = await runRole(createPlanner({ maxTurns: 5 }), {
+    const { reply, run } = await runRoleInFakeTaskContext(createPlanner({ maxTurns: 5 }), {
       task: janet.question,
       model: planner,
       delegates: {
@@ -117,7 +121,7 @@ describe("the oracle in both roles", () => {
 
   it("answers a complete problem as an answerer", async () => {
     const samples = getGsm8kSlice();
-    const { reply } = await runRole(createBaselineAnswerer({ style: "cot" }), {
+    const { reply } = await runRoleInFakeTaskContext(createBaselineAnswerer({ style: "cot" }), {
       task: samples[0]?.question ?? "",
       model: createOracleModel(samples),
     });
@@ -127,7 +131,7 @@ describe("the oracle in both roles", () => {
   });
 
   it("rejects an unknown problem", async () => {
-    const { reply } = await runRole(createPlanner(), {
+    const { reply } = await runRoleInFakeTaskContext(createPlanner(), {
       task: "What is 1 + 1?",
       model: createOracleModel(getGsm8kSlice()),
     });

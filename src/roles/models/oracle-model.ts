@@ -2,7 +2,7 @@ import { evaluateArithmetic, type Gsm8kSample, type TaskCard } from "../../cards
 import {
   batchPlanSteps,
   findLastNumber,
-  getOraclePlanAnswer,
+  getLastOraclePlanStepAnswer,
   createOraclePlan,
   type OraclePlanStep,
   formatNumberWithoutExponent,
@@ -50,15 +50,15 @@ export function createOracleModel(
   const reply = ({ input }: ModelRequest): string => {
     if (input.kind === "solve") return answerSubtask(input.task.content);
     const steps = findPlan(input.task);
-    if (input.kind === "plan") return JSON.stringify(chooseNextPlannerAction(input, steps, combineSteps));
+    if (input.kind === "plan") return JSON.stringify(chooseOraclePlannerAction(input, steps, combineSteps));
     const shownSteps =
       input.style === "cot" ? steps.map(({ question, answer }) => `${question} ${answer}`) : [];
-    return [...shownSteps, `Answer: ${getOraclePlanAnswer(steps)}`].join("\n");
+    return [...shownSteps, `Answer: ${getLastOraclePlanStepAnswer(steps)}`].join("\n");
   };
   return createScriptedModel(reply, { id: "oracle", evidenceKind: "oracle" });
 }
 
-function chooseNextPlannerAction(
+function chooseOraclePlannerAction(
   input: PlannerModelInput,
   steps: readonly OraclePlanStep[],
   batch: boolean,

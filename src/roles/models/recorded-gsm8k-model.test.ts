@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Gsm8kModelAnswers } from "../../cards/index.ts";
-import { runRole } from "../fake-task-context.fixture.ts";
+import { runRoleInFakeTaskContext } from "../fake-task-context.fixture.ts";
 import { createPlanner } from "../planner/index.ts";
 import { createBaselineAnswerer, createSolver } from "../solver/index.ts";
 import { createRecordedGsm8kModel } from "./index.ts";
@@ -19,7 +19,7 @@ const FOUR_STEP_SOLUTION = "16 - 3 = 13\n13 - 4 = 9\n9 * 2 = 18\nShe makes 18.\n
 
 async function runRecordedPlanner(text: string, maxTurns: number) {
   const model = createRecordedGsm8kModel([createSample(text)], "6b_finetuning");
-  return runRole(createPlanner({ maxTurns }), {
+  return runRoleInFakeTaskContext(createPlanner({ maxTurns }), {
     task: "How many?",
     sampleId: "gsm8k_0",
     model,
@@ -29,7 +29,7 @@ async function runRecordedPlanner(text: string, maxTurns: number) {
 
 describe("a recorded model", () => {
   it("returns its complete solution as an answerer", async () => {
-    const { reply } = await runRole(createBaselineAnswerer({ style: "cot" }), {
+    const { reply } = await runRoleInFakeTaskContext(createBaselineAnswerer({ style: "cot" }), {
       task: "How many?",
       model: createRecordedGsm8kModel([createSample(FOUR_STEP_SOLUTION)], "175b_verification"),
     });
@@ -59,7 +59,7 @@ describe("a recorded model", () => {
   });
 
   it("rejects an unknown problem", async () => {
-    const { reply } = await runRole(createBaselineAnswerer({ style: "cot" }), {
+    const { reply } = await runRoleInFakeTaskContext(createBaselineAnswerer({ style: "cot" }), {
       task: "Why?",
       model: createRecordedGsm8kModel([createSample(FOUR_STEP_SOLUTION)], "6b_finetuning"),
     });

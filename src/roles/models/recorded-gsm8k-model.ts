@@ -33,7 +33,8 @@ export function createRecordedGsm8kModel(
     const solution = findSolution(input.task);
     if (input.kind === "answer") return solution;
     const { steps, answer } = splitRecordedSolution(solution);
-    if (input.kind === "plan") return JSON.stringify(chooseNextPlannerAction(input, steps.length, answer));
+    if (input.kind === "plan")
+      return JSON.stringify(chooseRecordedGsm8kPlannerAction(input, steps.length, answer));
     const [, from = "1", to = from] = SOLUTION_LINES_SUBTASK_PATTERN.exec(input.task.content) ?? [];
     return steps.slice(Number(from) - 1, Number(to)).join(" ") || "Not found";
   };
@@ -47,7 +48,7 @@ function splitRecordedSolution(solution: string): { steps: string[]; answer: str
   return { steps: lines.slice(0, -1), answer: last.replace(/^\s*A:\s*/, "") || "none" };
 }
 
-function chooseNextPlannerAction(
+function chooseRecordedGsm8kPlannerAction(
   { findings, turn, maxTurns, solverCallsLeft = Infinity }: PlannerModelInput,
   steps: number,
   answer: string,

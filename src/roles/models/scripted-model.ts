@@ -1,4 +1,4 @@
-import type { AnswerEvidenceSource } from "../../cards/index.ts";
+import type { AnswerSourceKind } from "../../cards/index.ts";
 import type { ModelReply, ModelRequest, RoleModel } from "../role-model.ts";
 
 /** A scripted reply of a model: a text, a complete reply object, or an error that the model throws. */
@@ -17,7 +17,7 @@ export interface ScriptedModelOptions {
   /** Identifier of the scripted model. Default: `scripted`. */
   readonly id?: string;
   /** Type of evidence in recordings. The type states how the replies were produced. Default: `simulated`. */
-  readonly evidenceKind?: AnswerEvidenceSource;
+  readonly evidenceKind?: AnswerSourceKind;
 }
 
 /** Creates a model that returns scripted replies, for example in tests and demos. */

@@ -2,13 +2,13 @@ import { type ErrorCard, type Gsm8kSample, type ResultCard, scoreGsm8k } from ".
 import { createPlanner, type PlannerOptions } from "../planner/index.ts";
 import type { RoleModel } from "../role-model.ts";
 import { createSolver } from "../solver/index.ts";
-import { type InMemoryRunLog, runRole } from "../fake-task-context.fixture.ts";
+import { type InMemoryTestRunLog, runRoleInFakeTaskContext } from "../fake-task-context.fixture.ts";
 
 /** The outcome of one GSM8K problem. */
-export interface SampleOutcome {
+export interface Gsm8kTestSampleOutcome {
   readonly sample: Gsm8kSample;
   readonly reply: ResultCard | ErrorCard;
-  readonly run: InMemoryRunLog;
+  readonly run: InMemoryTestRunLog;
   /** Texts of the subtasks. */
   readonly subtasks: readonly string[];
   readonly completed: boolean;
@@ -21,12 +21,12 @@ export function solveGsm8kWithRoles(
   samples: readonly Gsm8kSample[],
   models: { readonly planner: RoleModel; readonly solver: RoleModel },
   options: PlannerOptions = {},
-): Promise<SampleOutcome[]> {
+): Promise<Gsm8kTestSampleOutcome[]> {
   const planner = createPlanner(options);
   const solver = { role: createSolver(), model: models.solver };
   return Promise.all(
     samples.map(async (sample) => {
-      const { reply, run } = await runRole(planner, {
+      const { reply, run } = await runRoleInFakeTaskContext(planner, {
         task: sample.question,
         dataset: "gsm8k",
         sampleId: sample.id,
@@ -41,6 +41,6 @@ export function solveGsm8kWithRoles(
   );
 }
 
-export function countCorrect(outcomes: readonly { readonly correct: boolean }[]): number {
+export function countCorrectTestOutcomes(outcomes: readonly { readonly correct: boolean }[]): number {
   return outcomes.filter(({ correct }) => correct).length;
 }

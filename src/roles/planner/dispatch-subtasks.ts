@@ -4,7 +4,7 @@ import { truncateText } from "../../cards/index.ts";
 import { MAX_ANSWER_CHARACTERS } from "../prompt-quote.ts";
 import type { DelegationRequest, TaskContext } from "../role.ts";
 import { sumInputAndOutputTokens } from "../token-usage.ts";
-import { selectSubtaskContextByPolicy } from "./context-policy.ts";
+import { selectSubtaskDocumentContextByPolicy } from "./subtask-document-context-policy.ts";
 import type { PlannerSettings } from "./planner-options.ts";
 import { fillPlaceholders, type Subtask, listSubtaskDependencies } from "./subtask-placeholders.ts";
 import { toSolverFinding, type PlannerState } from "./planner-state.ts";
@@ -50,7 +50,7 @@ export async function dispatchSubtasks(
       answers.map(([id, answer]) => [id, truncateText(answer.trim(), MAX_ANSWER_CHARACTERS)]),
     );
     const task = truncateText(fillPlaceholders(subtask.task, truncatedAnswers), MAX_SUBTASK_CHARACTERS);
-    const { context, titles } = selectSubtaskContextByPolicy(
+    const { context, titles } = selectSubtaskDocumentContextByPolicy(
       state.settings.context,
       { ...subtask, task },
       state.task,

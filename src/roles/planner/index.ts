@@ -5,5 +5,5 @@
  */
 export { createPlanner } from "./planner.ts";
 export type { PlannerDispatchMode, PlannerOptions } from "./planner-options.ts";
-export type { ContextPolicy, ContextBuilder } from "./context-policy.ts";
+export type { SubtaskDocumentContextPolicy, ContextBuilder } from "./subtask-document-context-policy.ts";
 export { parseAction } from "./planner-action.ts";

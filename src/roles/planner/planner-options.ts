@@ -1,7 +1,7 @@
 import type { CoreCardErrorType, TaskCard } from "../../cards/index.ts";
 import { A2AError } from "../../protocol/index.ts";
 import { getTaskDatasetName } from "../task-dataset-name.ts";
-import type { ContextPolicy } from "./context-policy.ts";
+import type { SubtaskDocumentContextPolicy } from "./subtask-document-context-policy.ts";
 
 /** Options for `createPlanner`. */
 export interface PlannerOptions {
@@ -32,7 +32,7 @@ export interface PlannerOptions {
    * Policy that selects the part of the task context that a solver receives. The default policy is `routed`,
    * which sends no context if the task has no documents.
    */
-  readonly context?: ContextPolicy;
+  readonly context?: SubtaskDocumentContextPolicy;
   /**
    * Maximum number of planner turns. The model makes one decision in each turn. In the last turn, the
    * planner's model can only answer. If the planner repeats a model request, the repetition does not count as
@@ -121,7 +121,7 @@ export function resolveSettings(options: PlannerOptions): PlannerSettings {
 export function resolveLimits(settings: PlannerSettings, task: TaskCard): PlannerLimits {
   const {
     mode,
-    maxTurns = DEFAULT_MAX_TURNS[getTaskDatasetName(task)] ?? 5,
+    maxTurns = DEFAULT_MAX_TURNS_BY_DATASET[getTaskDatasetName(task)] ?? 5,
     maxSolverCalls,
     tokenBudget,
   } = settings;
@@ -132,7 +132,7 @@ export function resolveLimits(settings: PlannerSettings, task: TaskCard): Planne
   };
 }
 
-const DEFAULT_MAX_TURNS: Readonly<Record<string, number>> = { gsm8k: 3, hotpotqa: 5 };
+const DEFAULT_MAX_TURNS_BY_DATASET: Readonly<Record<string, number>> = { gsm8k: 3, hotpotqa: 5 };
 
 function createInvalidOptionsError(problem: string): A2AError {
   return new A2AError("INVALID_PARAMS", `Invalid planner options: ${problem}.`);

@@ -62,13 +62,13 @@ export function applyControlCardToState(
       const limits: { -readonly [Name in keyof PlannerLimits]: number } = { ...state.limits };
       const invalidNames: string[] = [];
       for (const [name, value] of Object.entries(card.metadata.parameters ?? {})) {
-        const limit = LIMIT_BY_BUDGET_PARAMETER[name];
+        const limit = PLANNER_LIMIT_BY_CONTROL_CARD_PARAMETER[name];
         if (limit && typeof value === "number" && value >= 0) limits[limit] = value;
         else invalidNames.push(name);
       }
       const changed = { state: { ...state, limits } };
       if (invalidNames.length === 0) return changed;
-      const error = `The budget card has invalid parameters: ${invalidNames.join(", ")}. Use numbers of at least 0 for ${Object.keys(LIMIT_BY_BUDGET_PARAMETER).join(", ")}.`;
+      const error = `The budget card has invalid parameters: ${invalidNames.join(", ")}. Use numbers of at least 0 for ${Object.keys(PLANNER_LIMIT_BY_CONTROL_CARD_PARAMETER).join(", ")}.`;
       return { ...changed, notice: { error, errorType: "protocol_violation" } };
     }
     default:
@@ -76,7 +76,7 @@ export function applyControlCardToState(
   }
 }
 
-const LIMIT_BY_BUDGET_PARAMETER: Readonly<Record<string, keyof PlannerLimits>> = {
+const PLANNER_LIMIT_BY_CONTROL_CARD_PARAMETER: Readonly<Record<string, keyof PlannerLimits>> = {
   max_turns: "maxTurns",
   max_solver_calls: "maxSolverCalls",
   token_budget: "tokenBudget",

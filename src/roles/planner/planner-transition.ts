@@ -62,9 +62,9 @@ function transitionToModelRequest(before: PlannerState): PlannerTransition {
 
 function applyModelReply(state: PlannerState, text: string): PlannerTransition {
   const parsed = parseAction(text);
-  if ("problem" in parsed) return rejectModelReply(state, text, parsed.problem);
+  if ("problem" in parsed) return repromptOrFailOnInvalidReply(state, text, parsed.problem);
   const { action } = parsed;
-  if (action.action === "final_answer") return applyFinalAnswer(state, text, action.answer);
+  if (action.action === "final_answer") return acceptOrRefuseFinalAnswer(state, text, action.answer);
   if (!canCallSolver(state)) {
     const { limits, turn, solverCalls } = state;
     const reason =
@@ -74,8 +74,8 @@ function applyModelReply(state: PlannerState, text: string): PlannerTransition {
     return stopAtLimit(state, "turn_limit", reason);
   }
   const subtasks = toSubtasks(state, action);
-  const problem = findBatchProblem(state, subtasks);
-  if (problem !== undefined) return rejectModelReply(state, text, problem);
+  const problem = findSubtaskBatchProblem(state, subtasks);
+  if (problem !== undefined) return repromptOrFailOnInvalidReply(state, text, problem);
   return transitionToDispatch(appendModelReply(state, text), subtasks, false);
 }
 
@@ -88,7 +88,7 @@ function toSubtasks(
   return [{ id: `t${state.turn}`, task: subtask, ...(documents && { documents }) }];
 }
 
-function findBatchProblem(state: PlannerState, subtasks: readonly Subtask[]): string | undefined {
+function findSubtaskBatchProblem(state: PlannerState, subtasks: readonly Subtask[]): string | undefined {
   const { settings, limits, solverCalls, findings, task } = state;
   const callsLeft = limits.maxSolverCalls - solverCalls;
   if (subtasks.length > callsLeft)
@@ -102,7 +102,7 @@ function findBatchProblem(state: PlannerState, subtasks: readonly Subtask[]): st
   return findDependencyProblem(subtasks, new Set(findings.flatMap(({ id }) => id ?? [])));
 }
 
-function applyFinalAnswer(state: PlannerState, text: string, answer: string): PlannerTransition {
+function acceptOrRefuseFinalAnswer(state: PlannerState, text: string, answer: string): PlannerTransition {
   const { settings, findings, replyProblems, task } = state;
   const isEarly = findings.length === 0 && canCallSolver(state);
   const mayAnswerEarly = settings.forceFirstSolver === "allow" && settings.mode !== "plan-first";
@@ -134,7 +134,7 @@ function selectDocumentsForForcedSubtask({ settings, task }: PlannerState): { do
   return ids.length > 0 ? { documents: ids } : {};
 }
 
-function rejectModelReply(state: PlannerState, text: string, problem: string): PlannerTransition {
+function repromptOrFailOnInvalidReply(state: PlannerState, text: string, problem: string): PlannerTransition {
   if (!state.replyProblems.includes("useless")) return repromptModel(state, text, "useless", problem);
   const error = `The planner's model returned no valid action in turn ${state.turn}, even after a second request: ${problem}.`;
   return { state, step: { kind: "answer", answer: { error, errorType: "invalid_action" } } };

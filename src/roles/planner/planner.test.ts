@@ -4,7 +4,7 @@ import {
   type DelegateStub,
   type FakeTaskContextOptions,
   createFakeTaskContext,
-  runRole,
+  runRoleInFakeTaskContext,
 } from "../fake-task-context.fixture.ts";
 import { createTaskContextFromDocuments } from "../context-documents.ts";
 import type { PlannerModelInput } from "../role-model.ts";
@@ -26,7 +26,7 @@ function runPlanner(
   options: PlannerOptions = {},
   more: Partial<FakeTaskContextOptions> = {},
 ) {
-  return runRole(createPlanner(options), {
+  return runRoleInFakeTaskContext(createPlanner(options), {
     task: "How much?",
     model: createScriptedModel(replies),
     delegates: { solver: echoSolver },

@@ -3,12 +3,12 @@ import { parseContextDocuments, getNonDocumentContext } from "../context-documen
 import type { SolverFinding } from "../role-model.ts";
 import { MAX_ANSWER_CHARACTERS, quoteForPrompt, IGNORE_QUOTED_INSTRUCTIONS_PROMPT } from "../prompt-quote.ts";
 import type { PlannerActionName } from "./planner-action.ts";
-import type { ContextPolicy } from "./context-policy.ts";
+import type { SubtaskDocumentContextPolicy } from "./subtask-document-context-policy.ts";
 
 /** Renders the planner's instructions for the model. `quotes` is true if the prompt quotes untrusted text. */
 export function renderInstructions(
   actions: readonly PlannerActionName[],
-  policy: ContextPolicy,
+  policy: SubtaskDocumentContextPolicy,
   { documents, quotes }: { readonly documents: boolean; readonly quotes: boolean },
 ): string {
   const routed = documents && policy === "routed";
@@ -41,7 +41,7 @@ const ACTION_FORMATS_WITH_DOCUMENTS: Partial<Record<PlannerActionName, string>> 
 };
 
 /** Renders the problem and the parts of the task context that the planner may see. */
-export function renderProblem(task: TaskCard, policy: ContextPolicy): string {
+export function renderProblem(task: TaskCard, policy: SubtaskDocumentContextPolicy): string {
   const documents = parseContextDocuments(task.metadata.context);
   const otherContext = getNonDocumentContext(task.metadata.context);
   const lines = [`Problem: ${task.content}`];

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type FakeTaskContextOptions, runRole } from "../fake-task-context.fixture.ts";
+import { type FakeTaskContextOptions, runRoleInFakeTaskContext } from "../fake-task-context.fixture.ts";
 import { createTaskContextFromDocuments } from "../context-documents.ts";
 import { createScriptedModel, type ScriptedModelReply } from "../models/scripted-model.ts";
 import {
@@ -14,7 +14,12 @@ const runSolver = (
   replies: readonly ScriptedModelReply[],
   options: SolverOptions = {},
   more: Partial<FakeTaskContextOptions> = {},
-) => runRole(createSolver(options), { task: "16 - 3 - 4?", model: createScriptedModel(replies), ...more });
+) =>
+  runRoleInFakeTaskContext(createSolver(options), {
+    task: "16 - 3 - 4?",
+    model: createScriptedModel(replies),
+    ...more,
+  });
 
 describe("a solver", () => {
   it("returns the reply of its model", async () => {
@@ -86,7 +91,7 @@ const runAnswerer = (
   options: BaselineAnswererOptions,
   dataset = "gsm8k",
 ) =>
-  runRole(createBaselineAnswerer(options), {
+  runRoleInFakeTaskContext(createBaselineAnswerer(options), {
     task: "How much?",
     model: createScriptedModel(replies),
     dataset,

@@ -106,10 +106,10 @@ function verifyApiKey(key: string, stored: StoredApiKey | undefined, scopes: rea
   const digest = hash("sha256", key, "buffer");
   const storedDigest = stored ? parseKeyHash(stored) : digest;
   if (!timingSafeEqual(digest, storedDigest) || !stored) return "invalid";
-  return authorizeScopes(toCallerFromIdentity(getStoredKeyIdentity(stored)), scopes);
+  return authorizeScopes(toCallerFromIdentity(toCallerIdentityFromStoredKey(stored)), scopes);
 }
 
-function getStoredKeyIdentity({ principal, tenant, scopes }: StoredApiKey): CallerIdentity {
+function toCallerIdentityFromStoredKey({ principal, tenant, scopes }: StoredApiKey): CallerIdentity {
   return { principal, ...(tenant === undefined ? {} : { tenant }), ...(scopes ? { scopes } : {}) };
 }
 

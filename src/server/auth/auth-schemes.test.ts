@@ -4,7 +4,11 @@ import { describe, expect, it } from "vitest";
 import { A2AError } from "../../protocol/index.ts";
 import { v1 } from "../../wire/index.ts";
 import { AuthChallengeError, Authenticator } from "./authenticator.ts";
-import { AuthTestServer, buildBasicHeaders, buildBearerHeaders } from "./auth-test-server.fixture.ts";
+import {
+  AuthTestServer,
+  buildBasicAuthTestHeaders,
+  buildBearerAuthTestHeaders,
+} from "./auth-test-server.fixture.ts";
 import type { AuthenticateFunction } from "./auth-scheme.ts";
 import {
   apiKeys,
@@ -34,13 +38,13 @@ describe("bearer tokens", () => {
       [BOB_TOKEN]: { principal: "bob", tenant: "acme", scopes: ["read"] },
     };
     await using server = await AuthTestServer.start(bearer({ tokens: grants }));
-    expect(await server.fetchListTasksStatus(buildBearerHeaders(ADA_TOKEN))).toBe(200);
+    expect(await server.fetchListTasksStatus(buildBearerAuthTestHeaders(ADA_TOKEN))).toBe(200);
     expect(await server.fetchListTasksStatus({ authorization: `bEARER   ${ADA_TOKEN}` })).toBe(200);
-    expect(await server.fetchCallerSeenByAgent(buildBearerHeaders(ADA_TOKEN))).toEqual({
+    expect(await server.fetchCallerSeenByAgent(buildBearerAuthTestHeaders(ADA_TOKEN))).toEqual({
       tenant: "",
       principal: "ada",
     });
-    expect(await server.fetchCallerSeenByAgent(buildBearerHeaders(BOB_TOKEN))).toEqual({
+    expect(await server.fetchCallerSeenByAgent(buildBearerAuthTestHeaders(BOB_TOKEN))).toEqual({
       tenant: "acme",
       principal: "bob",
       scopes: ["read"],
@@ -64,7 +68,9 @@ describe("bearer tokens", () => {
     ];
     for (const token of wrong) {
       const sent = Buffer.from(token).toString("latin1");
-      expect(await readErrorResponse(await server.listTasks(buildBearerHeaders(sent)))).toEqual(invalid);
+      expect(await readErrorResponse(await server.listTasks(buildBearerAuthTestHeaders(sent)))).toEqual(
+        invalid,
+      );
     }
     for (const header of ["", "Basic YTpi", ADA_TOKEN, `Bearerx ${ADA_TOKEN}`, "Digest"]) {
       expect(await readErrorResponse(await server.listTasks({ authorization: header }))).toEqual([
@@ -77,7 +83,7 @@ describe("bearer tokens", () => {
 
   it("are rejected in JSON-RPC with a JSON-RPC error and the same status [M-11]", async () => {
     await using server = await AuthTestServer.start(bearer({ tokens: { [ADA_TOKEN]: "ada" } }));
-    const response = await server.sendJsonRpc("ListTasks", {}, buildBearerHeaders("wrong"));
+    const response = await server.sendJsonRpc("ListTasks", {}, buildBearerAuthTestHeaders("wrong"));
     expect([response.status, response.headers.get("www-authenticate")]).toEqual([
       401,
       `Bearer realm="a2a", error="invalid_token"`,
@@ -95,8 +101,8 @@ describe("bearer tokens", () => {
     for (const each of [verify, (token: string) => Promise.resolve(verify(token))]) {
       await using server = await AuthTestServer.start(bearer({ verifyToken: each }));
       expect([
-        await server.fetchListTasksStatus(buildBearerHeaders("t")),
-        await server.fetchListTasksStatus(buildBearerHeaders("u")),
+        await server.fetchListTasksStatus(buildBearerAuthTestHeaders("t")),
+        await server.fetchListTasksStatus(buildBearerAuthTestHeaders("u")),
       ]).toEqual([200, 401]);
     }
   });
@@ -113,12 +119,12 @@ describe("bearer tokens", () => {
   it("without a required scope return 403 and name the scope, in both bindings [M-02, M-11]", async () => {
     const tokens = { [ADA_TOKEN]: { principal: "ada", scopes: ["agent:use", "x"] }, [BOB_TOKEN]: "bob" };
     await using server = await AuthTestServer.start(bearer({ tokens, requiredScopes: ["agent:use"] }));
-    expect(await server.fetchListTasksStatus(buildBearerHeaders(ADA_TOKEN))).toBe(200);
-    const rest = await server.listTasks(buildBearerHeaders(BOB_TOKEN));
+    expect(await server.fetchListTasksStatus(buildBearerAuthTestHeaders(ADA_TOKEN))).toBe(200);
+    const rest = await server.listTasks(buildBearerAuthTestHeaders(BOB_TOKEN));
     const challenge = `Bearer realm="a2a", error="insufficient_scope", scope="agent:use"`;
     expect([rest.status, rest.headers.get("www-authenticate")]).toEqual([403, challenge]);
     expect(await rest.json()).toMatchObject({ error: { status: "PERMISSION_DENIED" } });
-    const rpc = await server.sendJsonRpc("ListTasks", {}, buildBearerHeaders(BOB_TOKEN));
+    const rpc = await server.sendJsonRpc("ListTasks", {}, buildBearerAuthTestHeaders(BOB_TOKEN));
     expect([rpc.status, rpc.headers.get("www-authenticate")]).toEqual([403, challenge]);
     expect(await rpc.json()).toMatchObject({
       error: { code: -32000, data: [{ reason: "PERMISSION_DENIED" }] },
@@ -228,20 +234,20 @@ describe("passwords", () => {
       bob: { hash: await hashPassword("b"), principal: "robert", tenant: "acme" },
     };
     await using server = await AuthTestServer.start(basic({ users }));
-    expect(await server.fetchCallerSeenByAgent(buildBasicHeaders("ada", "pä:ss"))).toEqual({
+    expect(await server.fetchCallerSeenByAgent(buildBasicAuthTestHeaders("ada", "pä:ss"))).toEqual({
       tenant: "",
       principal: "ada",
     });
-    expect(await server.fetchCallerSeenByAgent(buildBasicHeaders("bob", "b"))).toEqual({
+    expect(await server.fetchCallerSeenByAgent(buildBasicAuthTestHeaders("bob", "b"))).toEqual({
       tenant: "acme",
       principal: "robert",
     });
     const [status, challenge, body] = await readErrorResponse(await server.listTasks());
     expect([status, challenge]).toEqual([401, `Basic realm="a2a", charset="UTF-8"`]);
     const wrong = [
-      buildBasicHeaders("ada", "b"),
-      buildBasicHeaders("eve", "pä:ss"),
-      buildBasicHeaders("", ""),
+      buildBasicAuthTestHeaders("ada", "b"),
+      buildBasicAuthTestHeaders("eve", "pä:ss"),
+      buildBasicAuthTestHeaders("", ""),
       { authorization: "Basic !" },
     ];
     for (const headers of [...wrong, { authorization: "Basic YWRh" }, { authorization: "Basic" }]) {
@@ -268,7 +274,7 @@ describe("passwords", () => {
     const digest = scryptSync("right", salt, 32, cost).toString("base64url");
     const scheme = basic({ users: { ada: `scrypt$16$1$1$${salt.toString("base64url")}$${digest}` } });
     const find = async (password: string): Promise<unknown> => {
-      const header = (): string => buildBasicHeaders("ada", password).authorization ?? "";
+      const header = (): string => buildBasicAuthTestHeaders("ada", password).authorization ?? "";
       return scheme.authenticate({ method: "GET", path: "/", query: "", header });
     };
     const ada = { tenant: "", principal: "ada" };
@@ -294,13 +300,13 @@ describe("several authentication schemes", () => {
 
   it("are each sufficient, and are all in the challenge [M-01]", async () => {
     await using server = await ways();
-    expect(await server.fetchCallerSeenByAgent(buildBearerHeaders(ADA_TOKEN))).toMatchObject({
+    expect(await server.fetchCallerSeenByAgent(buildBearerAuthTestHeaders(ADA_TOKEN))).toMatchObject({
       principal: "ada",
     });
     expect(await server.fetchCallerSeenByAgent({ "x-api-key": key })).toMatchObject({ principal: "carol" });
     expect(await server.fetchCallerSeenByAgent({ "x-own": "yes" })).toMatchObject({ principal: "dan" });
     expect(
-      await server.fetchCallerSeenByAgent({ ...buildBearerHeaders("wrong"), "x-api-key": key }),
+      await server.fetchCallerSeenByAgent({ ...buildBearerAuthTestHeaders("wrong"), "x-api-key": key }),
     ).toMatchObject({
       principal: "carol",
     });
@@ -323,11 +329,11 @@ describe("several authentication schemes", () => {
       [open, named],
     ]) {
       await using server = await AuthTestServer.start(ways);
-      expect(await server.fetchCallerSeenByAgent(buildBearerHeaders(ADA_TOKEN))).toMatchObject({
+      expect(await server.fetchCallerSeenByAgent(buildBearerAuthTestHeaders(ADA_TOKEN))).toMatchObject({
         principal: "ada",
       });
       expect(await server.fetchListTasksStatus()).toBe(200);
-      expect(await server.fetchListTasksStatus(buildBearerHeaders("wrong"))).toBe(401);
+      expect(await server.fetchListTasksStatus(buildBearerAuthTestHeaders("wrong"))).toBe(401);
     }
   });
 
@@ -444,7 +450,7 @@ describe("the card", () => {
   });
 
   it("has the security declaration of the agent, if there is one [A-10]", async () => {
-    const { whoamiAgent: mirror } = await import("./auth-test-server.fixture.ts");
+    const { whoamiTestAgent: mirror } = await import("./auth-test-server.fixture.ts");
     const own = { securitySchemes: { gateway: { mtlsSecurityScheme: {} } } };
     const served = { ...mirror, describe: () => ({ name: "m", description: "m", ...own }) };
     await using server = await AuthTestServer.start(bearer({ tokens: { [ADA_TOKEN]: "ada" } }), {}, served);

@@ -4,7 +4,7 @@ import type { AgentCard } from "../../protocol/index.ts";
 import { createServer, type Server, type ServerOptions } from "../index.ts";
 
 /** An agent that returns its caller as JSON. */
-export const whoamiAgent: Agent = agent(
+export const whoamiTestAgent: Agent = agent(
   { name: "mirror", description: "Says who asks" },
   async function* ({ caller }) {
     yield JSON.stringify(caller);
@@ -20,7 +20,7 @@ export class AuthTestServer implements AsyncDisposable {
   constructor(
     authenticate: ServerOptions["authenticate"],
     options: ServerOptions = {},
-    served: Agent = whoamiAgent,
+    served: Agent = whoamiTestAgent,
   ) {
     this.#server = createServer(served, {
       store: "memory",
@@ -79,10 +79,10 @@ export class AuthTestServer implements AsyncDisposable {
   }
 }
 
-export const buildBearerHeaders = (token: string): Record<string, string> => ({
+export const buildBearerAuthTestHeaders = (token: string): Record<string, string> => ({
   authorization: `Bearer ${token}`,
 });
 
-export const buildBasicHeaders = (user: string, password: string): Record<string, string> => ({
+export const buildBasicAuthTestHeaders = (user: string, password: string): Record<string, string> => ({
   authorization: `Basic ${Buffer.from(`${user}:${password}`).toString("base64")}`,
 });

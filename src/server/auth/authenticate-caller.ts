@@ -23,14 +23,14 @@ export async function authenticateCaller(
     certificate: () => request.certificate?.(),
   });
   if (!caller) throw createUnauthenticatedError();
-  return normalizeCaller(caller);
+  return validateAndNormalizeCaller(caller);
 }
 
 /**
  * Validates the result of an `authenticate` function, because untyped code can return any value. If the
  * caller has no tenant, sets the tenant to `""`.
  */
-function normalizeCaller(caller: Caller): Caller {
+function validateAndNormalizeCaller(caller: Caller): Caller {
   const { tenant, principal }: { readonly tenant?: unknown; readonly principal?: unknown } = caller;
   if (typeof principal !== "string" || (tenant !== undefined && typeof tenant !== "string"))
     throw new TypeError(

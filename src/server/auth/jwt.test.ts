@@ -1,14 +1,14 @@
 import { createHmac } from "node:crypto";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import {
-  createSigningKeyPair,
+  importSigningKeyPair,
   generateSigningKey,
   buildJwks,
   signJwt,
   type JwtClaims,
 } from "../../keys/index.ts";
 import { FakeOidcProvider } from "../../keys/fake-oidc-provider.fixture.ts";
-import { AuthTestServer, buildBearerHeaders } from "./auth-test-server.fixture.ts";
+import { AuthTestServer, buildBearerAuthTestHeaders } from "./auth-test-server.fixture.ts";
 import { bearer, jwt, oauth2, openIdConnect } from "./index.ts";
 
 const encodeBase64UrlJson = (value: object): string =>
@@ -38,7 +38,9 @@ describe("tokens of an OpenID provider", () => {
       openIdConnect(common),
     ]) {
       await using server = await AuthTestServer.start(scheme);
-      const headers = buildBearerHeaders(await issuer.signToken({ scope: "a b", email: "ada@example.com" }));
+      const headers = buildBearerAuthTestHeaders(
+        await issuer.signToken({ scope: "a b", email: "ada@example.com" }),
+      );
       expect(await server.fetchCallerSeenByAgent(headers)).toMatchObject({
         tenant: "",
         principal: `${issuer.url}|ada`,
@@ -51,12 +53,12 @@ describe("tokens of an OpenID provider", () => {
   it("are rejected with the same message when they are invalid [M-01]", async () => {
     await using server = await AuthTestServer.start(jwt({ issuer: issuer.url, audience: "agents" }));
     const fetchStatusAndBody = async (token: string): Promise<unknown[]> => {
-      const response = await server.listTasks(buildBearerHeaders(token));
+      const response = await server.listTasks(buildBearerAuthTestHeaders(token));
       return [response.status, response.headers.get("www-authenticate"), await response.text()];
     };
     const words = await (await server.listTasks()).text();
     const refused = [401, `Bearer realm="a2a", error="invalid_token"`, words];
-    const eve = await createSigningKeyPair({
+    const eve = await importSigningKeyPair({
       privateKey: await generateSigningKey(),
       kid: issuer.signer.kid,
     });
@@ -92,15 +94,17 @@ describe("tokens of an OpenID provider", () => {
 
   it("support key rotation, and unknown key ids cause no extra requests", async () => {
     await using server = await AuthTestServer.start(jwt({ issuer: issuer.url, audience: "agents", now }));
-    expect(await server.fetchListTasksStatus(buildBearerHeaders(await issuer.signToken()))).toBe(200);
+    expect(await server.fetchListTasksStatus(buildBearerAuthTestHeaders(await issuer.signToken()))).toBe(200);
     await issuer.rotateKey({ retire: true });
     time += 31_000;
     const requestCountBefore = issuer.requestedPaths.length;
-    expect(await server.fetchListTasksStatus(buildBearerHeaders(await issuer.signToken()))).toBe(200);
+    expect(await server.fetchListTasksStatus(buildBearerAuthTestHeaders(await issuer.signToken()))).toBe(200);
     await using stranger = await FakeOidcProvider.start();
     for (let at = 0; at < 10; at++) {
       expect(
-        await server.fetchListTasksStatus(buildBearerHeaders(await stranger.signToken({ iss: issuer.url }))),
+        await server.fetchListTasksStatus(
+          buildBearerAuthTestHeaders(await stranger.signToken({ iss: issuer.url })),
+        ),
       ).toBe(401);
     }
     expect(issuer.requestedPaths.length - requestCountBefore).toBe(2);
@@ -109,7 +113,7 @@ describe("tokens of an OpenID provider", () => {
   it("return 503 while the provider is unavailable, and only the log contains its URL", async () => {
     issuer.responseOverrides.set("/keys", { status: 500, body: "" });
     await using server = await AuthTestServer.start(jwt({ jwksUrl: issuer.jwksUrl, audience: "agents" }));
-    const response = await server.listTasks(buildBearerHeaders(await issuer.signToken()));
+    const response = await server.listTasks(buildBearerAuthTestHeaders(await issuer.signToken()));
     expect([response.status, response.headers.get("retry-after")]).toEqual([503, "5"]);
     expect(await response.text()).not.toContain(issuer.url);
     expect(server.errors).toMatchObject([
@@ -122,7 +126,7 @@ describe("tokens of an OpenID provider", () => {
       jwt({ issuer: issuer.url, audience: "agents", requiredScopes: ["use", "more"] }),
     );
     const status = async (claims: JwtClaims): Promise<number> =>
-      server.fetchListTasksStatus(buildBearerHeaders(await issuer.signToken(claims)));
+      server.fetchListTasksStatus(buildBearerAuthTestHeaders(await issuer.signToken(claims)));
     expect(await status({ scope: "more x use" })).toBe(200);
     expect(await status({ scp: ["use", "more", 7] })).toBe(200);
     for (const claims of [
@@ -134,7 +138,7 @@ describe("tokens of an OpenID provider", () => {
     ]) {
       expect(await status(claims)).toBe(403);
     }
-    const { headers } = await server.listTasks(buildBearerHeaders(await issuer.signToken()));
+    const { headers } = await server.listTasks(buildBearerAuthTestHeaders(await issuer.signToken()));
     expect(headers.get("www-authenticate")).toBe(
       `Bearer realm="a2a", error="insufficient_scope", scope="use more"`,
     );
@@ -145,11 +149,11 @@ describe("tokens of an OpenID provider", () => {
     await using server = await AuthTestServer.start(
       jwt({ issuer: issuer.url, audience: "agents", mapTenant: tenant }),
     );
-    const headers = buildBearerHeaders(await issuer.signToken({ org: "acme" }));
+    const headers = buildBearerAuthTestHeaders(await issuer.signToken({ org: "acme" }));
     expect(await server.fetchCallerSeenByAgent(headers)).toMatchObject({ tenant: "acme" });
     expect(await server.fetchCallerSeenByAgent(headers, "acme")).toMatchObject({ tenant: "acme" });
     expect((await server.sendJsonRpc("ListTasks", { tenant: "globex" }, headers)).status).toBe(403);
-    expect(await server.fetchListTasksStatus(buildBearerHeaders(await issuer.signToken()))).toBe(401);
+    expect(await server.fetchListTasksStatus(buildBearerAuthTestHeaders(await issuer.signToken()))).toBe(401);
   });
 
   it("of two issuers are different callers, even with the same subject [M-04]", async () => {
@@ -158,8 +162,8 @@ describe("tokens of an OpenID provider", () => {
       jwt({ issuer: from.url, audience: "agents", schemeName: name });
     await using server = await AuthTestServer.start([scheme(issuer, "one"), scheme(other, "other")]);
     const [one, two] = [
-      buildBearerHeaders(await issuer.signToken()),
-      buildBearerHeaders(await other.signToken()),
+      buildBearerAuthTestHeaders(await issuer.signToken()),
+      buildBearerAuthTestHeaders(await other.signToken()),
     ];
     await server.fetchCallerSeenByAgent(one);
     const count = async (headers: Record<string, string>): Promise<number> =>
@@ -174,15 +178,17 @@ describe("tokens of an OpenID provider", () => {
       bearer({ tokens: { [token]: "machine" } }),
     ];
     await using server = await AuthTestServer.start(ways);
-    expect(await server.fetchCallerSeenByAgent(buildBearerHeaders(token))).toMatchObject({
+    expect(await server.fetchCallerSeenByAgent(buildBearerAuthTestHeaders(token))).toMatchObject({
       principal: "machine",
     });
-    expect(await server.fetchCallerSeenByAgent(buildBearerHeaders(await issuer.signToken()))).toMatchObject({
+    expect(
+      await server.fetchCallerSeenByAgent(buildBearerAuthTestHeaders(await issuer.signToken())),
+    ).toMatchObject({
       principal: `${issuer.url}|ada`,
     });
-    expect(await server.fetchListTasksStatus(buildBearerHeaders(await issuer.signToken({ aud: "x" })))).toBe(
-      401,
-    );
+    expect(
+      await server.fetchListTasksStatus(buildBearerAuthTestHeaders(await issuer.signToken({ aud: "x" }))),
+    ).toBe(401);
   });
 
   it("require an audience and a secure source of keys", () => {

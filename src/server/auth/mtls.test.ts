@@ -5,15 +5,15 @@ import * as grpc from "@grpc/grpc-js";
 import { describe, expect, it } from "vitest";
 import { GRPC_SERVICE_V1 } from "../../grpc/index.ts";
 import { createServer } from "../index.ts";
-import { whoamiAgent } from "./auth-test-server.fixture.ts";
+import { whoamiTestAgent } from "./auth-test-server.fixture.ts";
 import {
   ADA_CERT,
   ADA_TLS_PRIVATE_KEY,
-  CA_CERT,
+  TEST_CA_CERT,
   UNTRUSTED_EVE_CERT,
   UNTRUSTED_EVE_TLS_PRIVATE_KEY,
-  SERVER_CERT,
-  SERVER_TLS_PRIVATE_KEY,
+  TEST_SERVER_CERT,
+  TEST_SERVER_TLS_PRIVATE_KEY,
 } from "./certificates.fixture.ts";
 import { mtls, type MtlsOptions } from "./index.ts";
 
@@ -23,12 +23,12 @@ interface TlsTestServer extends AsyncDisposable {
 
 /** A server that ends TLS and requests client certificates, but does not require them. */
 async function startTlsServer(options?: MtlsOptions): Promise<TlsTestServer> {
-  const server = createServer(whoamiAgent, { store: "memory", authenticate: mtls(options) });
+  const server = createServer(whoamiTestAgent, { store: "memory", authenticate: mtls(options) });
   const https = createHttps(
     {
-      cert: SERVER_CERT,
-      key: SERVER_TLS_PRIVATE_KEY,
-      ca: CA_CERT,
+      cert: TEST_SERVER_CERT,
+      key: TEST_SERVER_TLS_PRIVATE_KEY,
+      ca: TEST_CA_CERT,
       requestCert: true,
       rejectUnauthorized: false,
     },
@@ -46,7 +46,7 @@ async function startTlsServer(options?: MtlsOptions): Promise<TlsTestServer> {
         path: "/message:send",
         method: "POST",
         headers,
-        ca: CA_CERT,
+        ca: TEST_CA_CERT,
         agent: false,
         ...client,
       });
@@ -99,7 +99,7 @@ describe("client certificates", () => {
 describe("client certificates over gRPC", () => {
   const ask = async (port: number, cert: string, key: string): Promise<string> => {
     const bytes = (pem: string): Buffer => Buffer.from(pem);
-    const credentials = grpc.credentials.createSsl(bytes(CA_CERT), bytes(key), bytes(cert));
+    const credentials = grpc.credentials.createSsl(bytes(TEST_CA_CERT), bytes(key), bytes(cert));
     const client = new grpc.Client(`localhost:${port}`, credentials);
     const { path, request, response } = GRPC_SERVICE_V1.methods.SendMessage!;
     const message = { messageId: crypto.randomUUID(), role: "ROLE_USER", parts: [{ text: "Who am I?" }] };
@@ -117,8 +117,8 @@ describe("client certificates over gRPC", () => {
   };
 
   it("authenticate their subject, and reject certificates of other authorities [M-01]", async () => {
-    const server = createServer(whoamiAgent, { store: "memory", authenticate: mtls() });
-    const tls = { key: SERVER_TLS_PRIVATE_KEY, cert: SERVER_CERT, clientCa: CA_CERT };
+    const server = createServer(whoamiTestAgent, { store: "memory", authenticate: mtls() });
+    const tls = { key: TEST_SERVER_TLS_PRIVATE_KEY, cert: TEST_SERVER_CERT, clientCa: TEST_CA_CERT };
     const { grpc: at } = await server.listen({ grpc: { tls } });
     expect(await ask(at?.port ?? 0, ADA_CERT, ADA_TLS_PRIVATE_KEY)).toContain(
       String.raw`\"principal\":\"C=DE, O=Example, CN=ada\"`,

@@ -32,7 +32,7 @@ export function createLastEventMatcher(
  * Function that converts an error to an `A2AError` for the caller, and reports internal errors to the
  * observer.
  */
-export type A2AErrorConverter = (where: string, error: unknown) => A2AError;
+export type UnknownToA2AErrorConverter = (where: string, error: unknown) => A2AError;
 
 /**
  * HTTP headers of an event stream (A2A §9.4.2). The headers `cache-control` and `x-accel-buffering` prevent
@@ -48,11 +48,11 @@ export const EVENT_STREAM_HEADERS: Readonly<Record<string, string>> = {
 /** The open event streams of a server, with a timer that sends heartbeats on idle streams. */
 export class EventStreamRegistry {
   readonly #heartbeatMs: number;
-  readonly #reportError: A2AErrorConverter;
+  readonly #reportError: UnknownToA2AErrorConverter;
   readonly #openStreams = new SwapRemoveSet<EventStream>();
   #heartbeatTimer: NodeJS.Timeout | undefined;
 
-  constructor(heartbeatMs: number, reportError: A2AErrorConverter) {
+  constructor(heartbeatMs: number, reportError: UnknownToA2AErrorConverter) {
     this.#heartbeatMs = heartbeatMs;
     this.#reportError = reportError;
   }
@@ -61,7 +61,7 @@ export class EventStreamRegistry {
    * Creates an HTTP reply that streams the events of a subscription. The reply contains both `headers` and
    * `EVENT_STREAM_HEADERS`.
    */
-  createReply(
+  createSseHttpReply(
     subscription: Subscription,
     encoder: EventStreamEncoder,
     headers: Readonly<Record<string, string>> = {},
@@ -112,7 +112,7 @@ class EventStream implements SwapRemoveSetItem {
   readonly #subscription: Subscription;
   readonly #encoder: EventStreamEncoder;
   readonly #sink: ResponseSink;
-  readonly #reportError: A2AErrorConverter;
+  readonly #reportError: UnknownToA2AErrorConverter;
   #lastWriteAt = Date.now();
   #isWaitingForDrain = false;
 
@@ -120,7 +120,7 @@ class EventStream implements SwapRemoveSetItem {
     subscription: Subscription,
     encoder: EventStreamEncoder,
     sink: ResponseSink,
-    reportError: A2AErrorConverter,
+    reportError: UnknownToA2AErrorConverter,
   ) {
     this.#subscription = subscription;
     this.#encoder = encoder;

@@ -2,9 +2,9 @@ import { once } from "node:events";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Agent } from "../../engine/index.ts";
 import { A2AError, type AgentInterface, type JsonObject, type Task } from "../../protocol/index.ts";
-import { JsonGrpcTestClient, readGrpcStream } from "./json-grpc-test-client.fixture.ts";
+import { JsonGrpcTestClient, readGrpcTestStream } from "./json-grpc-test-client.fixture.ts";
 import { createServer, type GrpcOptions, type Server, type ServerOptions } from "../index.ts";
-import { buildTestMessage, commandTestAgent } from "../server.fixture.ts";
+import { buildTestMessage, messageCommandTestAgent } from "../server.fixture.ts";
 
 let server: Server;
 let client: JsonGrpcTestClient;
@@ -13,7 +13,7 @@ let grpcAddress: string;
 
 async function startServer(
   options: ServerOptions = {},
-  agents: Agent | Record<string, Agent> = commandTestAgent,
+  agents: Agent | Record<string, Agent> = messageCommandTestAgent,
   grpc: boolean | GrpcOptions = true,
 ): Promise<JsonGrpcTestClient> {
   server = createServer(agents, { store: "memory", ...options });
@@ -82,7 +82,7 @@ describe("a server, over gRPC", () => {
 
   it("returns the extended card to authenticated callers, with the URLs of the request [E-01]", async () => {
     const secretive: Agent = {
-      ...commandTestAgent,
+      ...messageCommandTestAgent,
       describeExtended: () => ({ description: "Repeats, and more." }),
     };
     await restartServer(
@@ -102,7 +102,7 @@ describe("a server, over gRPC", () => {
   it("streams a message's events, and ends with them [E-04, G-01, G-02, G-07]", async () => {
     await restartServer({ mergeChunks: false });
     const stream = client.openStream("SendStreamingMessage", { message: buildTestMessage("chunks 3") });
-    const { events, ended } = await readGrpcStream(stream);
+    const { events, ended } = await readGrpcTestStream(stream);
     expect(ended).toBeUndefined();
     expect(events.map((event) => Object.keys(event)[0])).toEqual([
       "task",
@@ -131,7 +131,7 @@ describe("a server, over gRPC", () => {
     await restartServer(
       {},
       {
-        ...commandTestAgent,
+        ...messageCommandTestAgent,
         describe: () => ({ name: "p", description: "p", capabilities: { extensions } }),
       },
     );
@@ -145,7 +145,7 @@ describe("a server, over gRPC", () => {
     );
     const [metadata] = (await once(stream, "metadata")) as [{ get(name: string): unknown }];
     expect(metadata.get("a2a-extensions")).toEqual(["urn:known"]);
-    await readGrpcStream(stream);
+    await readGrpcTestStream(stream);
   });
 
   it("returns errors with a status and an ErrorInfo [E-03, 1.L]", async () => {
@@ -163,7 +163,7 @@ describe("a server, over gRPC", () => {
       code: "FAILED_PRECONDITION",
       reason: "TASK_NOT_CANCELABLE",
     });
-    const refused = await readGrpcStream(client.openStream("SubscribeToTask", { id }));
+    const refused = await readGrpcTestStream(client.openStream("SubscribeToTask", { id }));
     expect(refused).toMatchObject({
       events: [],
       ended: { code: "FAILED_PRECONDITION", reason: "UNSUPPORTED_OPERATION" },
@@ -235,7 +235,7 @@ describe("a gRPC client", () => {
       undefined,
     ]);
     expect(seen[0]).toEqual(["POST", "/lf.a2a.v1.A2AService/ListTasks"]);
-    const stream = await readGrpcStream(
+    const stream = await readGrpcTestStream(
       client.openStream("SendStreamingMessage", { message: buildTestMessage("echo") }),
     );
     expect(stream).toMatchObject({ events: [], ended: { code: "UNAUTHENTICATED" } });
@@ -263,12 +263,12 @@ describe("a gRPC client", () => {
     const [first] = (await once(stream, "data")) as [{ task: Task }];
     const { id } = first.task;
     stream.cancel();
-    expect((await readGrpcStream(stream)).ended?.code).toBe("CANCELLED");
+    expect((await readGrpcTestStream(stream)).ended?.code).toBe("CANCELLED");
     expect((await client.callUnary("GetTask", { id })).answer).toMatchObject({
       status: { state: "TASK_STATE_WORKING" },
     });
     const back = client.openStream("SubscribeToTask", { id });
-    const reading = readGrpcStream(back);
+    const reading = readGrpcTestStream(back);
     await once(back, "metadata");
     await client.callUnary("CancelTask", { id });
     const { events } = await reading;
@@ -297,8 +297,8 @@ describe("a gRPC client", () => {
     const [next] = (await once(resumed, "data")) as [JsonObject];
     expect(next).toMatchObject({ statusUpdate: { status: { state: "TASK_STATE_WORKING" } } });
     await client.callUnary("CancelTask", { id });
-    await Promise.all([readGrpcStream(opened), readGrpcStream(resumed)]);
-    const wrong = await readGrpcStream(
+    await Promise.all([readGrpcTestStream(opened), readGrpcTestStream(resumed)]);
+    const wrong = await readGrpcTestStream(
       client.openStream("SubscribeToTask", { id }, { "last-event-id": "x" }),
     );
     expect(wrong.ended?.code).toBe("INVALID_ARGUMENT");
@@ -323,15 +323,18 @@ describe("a gRPC client", () => {
       const { ended } = await client.callUnary("GetTask", { id }, {}, { deadline: Date.now() + 5_000 });
       expect(ended).toMatchObject(expected);
       expect(ended?.message).toMatch(/^Task x?(?:😀){150,250}…$/u);
-      expect((await readGrpcStream(client.openStream("SubscribeToTask", { id }))).ended).toMatchObject(
+      expect((await readGrpcTestStream(client.openStream("SubscribeToTask", { id }))).ended).toMatchObject(
         expected,
       );
     }
   });
 
   it("selects an agent other than the first by the tenant in its card [E13, K-01]", async () => {
-    const other: Agent = { ...commandTestAgent, describe: () => ({ name: "other", description: "other" }) };
-    await restartServer({}, { parrot: commandTestAgent, other });
+    const other: Agent = {
+      ...messageCommandTestAgent,
+      describe: () => ({ name: "other", description: "other" }),
+    };
+    await restartServer({}, { parrot: messageCommandTestAgent, other });
     const sent = await client.callUnary("SendMessage", {
       message: buildTestMessage("echo"),
       tenant: "other",
@@ -355,7 +358,10 @@ describe("a server with a gRPC listener", () => {
   it("lists it in its cards, with host and port [A-06]", async () => {
     client.close();
     await server.close();
-    server = createServer({ parrot: commandTestAgent, other: commandTestAgent }, { store: "memory" });
+    server = createServer(
+      { parrot: messageCommandTestAgent, other: messageCommandTestAgent },
+      { store: "memory" },
+    );
     const early = await server.fetch(new Request("http://127.0.0.1:1/.well-known/agent-card.json"));
     expect(await early.text()).not.toContain("GRPC");
     const { agents, grpc } = await server.listen({ grpc: true });
@@ -377,7 +383,7 @@ describe("a server with a gRPC listener", () => {
   });
 
   it("lists its public address", async () => {
-    await restartServer({ publicUrl: "https://agents.example.com" }, commandTestAgent, {
+    await restartServer({ publicUrl: "https://agents.example.com" }, messageCommandTestAgent, {
       publicAddress: "agents.example.com:443",
     });
     const card = await server.fetch(
@@ -389,7 +395,7 @@ describe("a server with a gRPC listener", () => {
   });
 
   it("does not listen beyond loopback without authentication", async () => {
-    const open = createServer(commandTestAgent, { store: "memory" });
+    const open = createServer(messageCommandTestAgent, { store: "memory" });
     await expect(open.listen({ grpc: { host: "0.0.0.0" } })).rejects.toThrow(/allowUnauthenticated: true/);
     await open.close();
   });
@@ -397,9 +403,9 @@ describe("a server with a gRPC listener", () => {
   it("names a port that is in use", async () => {
     client.close();
     await server.close();
-    server = createServer(commandTestAgent, { store: "memory" });
+    server = createServer(messageCommandTestAgent, { store: "memory" });
     const port = (await server.listen({ grpc: true })).grpc?.port;
-    const second = createServer(commandTestAgent, { store: "memory" });
+    const second = createServer(messageCommandTestAgent, { store: "memory" });
     await expect(second.listen({ grpc: { port: port ?? 0 } })).rejects.toThrow(
       new RegExp(
         `^The gRPC listener failed to start on 127\\.0\\.0\\.1:${port} \\(.*EADDRINUSE.*\\); choose another port\\.$`,
@@ -414,7 +420,7 @@ describe("a server with a gRPC listener", () => {
     await once(subscribed, "data");
     const waiting = client.openStream("SendStreamingMessage", { message: buildTestMessage("wait") });
     await once(waiting, "data");
-    const reading = [readGrpcStream(subscribed), readGrpcStream(waiting)];
+    const reading = [readGrpcTestStream(subscribed), readGrpcTestStream(waiting)];
     await server.close({ graceMs: 500 });
     const [cut, ended] = await Promise.all(reading);
     expect(cut?.ended).toMatchObject({ code: "UNAVAILABLE", reason: "UNAVAILABLE" });

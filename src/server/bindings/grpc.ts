@@ -1,9 +1,9 @@
 import type { Subscription } from "../../engine/index.ts";
 import type {
-  GrpcResponse,
+  GrpcResponseOrFailure,
   GrpcFailure,
   IncomingCall,
-  GrpcMessageSink,
+  GrpcResponseMessageSink,
   ServerTls,
 } from "../../grpc/index.ts";
 import {
@@ -97,7 +97,7 @@ export async function startGrpcServer(
     agent.cardPublisher.setAdditionalInterfaceProvider((origin, tenant) => {
       const url = publicAddress ?? `${new URL(origin).hostname}:${listener.port}`;
       return services.flatMap(({ version }) =>
-        buildGrpcInterfaces(version, url, isFirst ? tenant : formatAgentTenant(agent, tenant)),
+        buildGrpcInterfaces(version, url, isFirst ? tenant : formatAgentSelectingTenant(agent, tenant)),
       );
     });
   }
@@ -127,7 +127,7 @@ function buildGrpcInterfaces(
  * Returns the `tenant` value that selects an agent in gRPC calls. The value consists of the agent id and the
  * optional tenant name.
  */
-function formatAgentTenant({ id }: ServedAgent, tenant: string | undefined): string {
+function formatAgentSelectingTenant({ id }: ServedAgent, tenant: string | undefined): string {
   return tenant ? `${id}/${tenant}` : id;
 }
 
@@ -174,7 +174,7 @@ class GrpcCallDispatcher {
   }
 
   /** Handles a gRPC call. Never rejects, because every error becomes a gRPC failure response. */
-  async handleCall(call: IncomingCall): Promise<GrpcResponse> {
+  async handleCall(call: IncomingCall): Promise<GrpcResponseOrFailure> {
     try {
       return await this.#executeCall(call);
     } catch (error) {
@@ -182,7 +182,7 @@ class GrpcCallDispatcher {
     }
   }
 
-  async #executeCall(call: IncomingCall): Promise<GrpcResponse> {
+  async #executeCall(call: IncomingCall): Promise<GrpcResponseOrFailure> {
     const { method, service } = call;
     const request = {
       method: "POST",
@@ -235,7 +235,7 @@ class GrpcCallDispatcher {
   async #writeEvents(
     subscription: Subscription,
     { service, method }: IncomingCall,
-    sink: GrpcMessageSink,
+    sink: GrpcResponseMessageSink,
   ): Promise<void> {
     this.#openSubscriptions.add(subscription);
     sink.onClose(() => subscription.close());

@@ -4,7 +4,7 @@ import { GRPC_SERVICE_V1 } from "../../grpc/index.ts";
 import type { JsonObject, OperationName } from "../../protocol/index.ts";
 
 /** The status of a gRPC call, with error details that the official SDK decodes. */
-export interface GrpcCallStatus {
+export interface GrpcTestCallStatus {
   readonly code: string;
   readonly message: string;
   readonly reason?: string;
@@ -30,7 +30,7 @@ export class JsonGrpcTestClient {
     request: object | Uint8Array,
     headers: Record<string, string> = {},
     options: grpc.CallOptions = {},
-  ): Promise<{ answer?: JsonObject; headers?: grpc.Metadata; ended?: GrpcCallStatus }> {
+  ): Promise<{ answer?: JsonObject; headers?: grpc.Metadata; ended?: GrpcTestCallStatus }> {
     const method = GRPC_SERVICE_V1.methods[operation]!;
     return new Promise((resolve) => {
       let initial: grpc.Metadata | undefined;
@@ -40,11 +40,11 @@ export class JsonGrpcTestClient {
           (binary: Uint8Array) => Buffer.from(binary),
           (binary: Buffer) => method.response.decode(binary),
           request instanceof Uint8Array ? request : method.request.encode(request),
-          toGrpcRequestMetadata(headers),
+          toGrpcTestMetadataFromHeaders(headers),
           options,
           (error, answer) =>
             resolve({
-              ...(error ? { ended: toGrpcCallStatus(error) } : {}),
+              ...(error ? { ended: toGrpcTestCallStatus(error) } : {}),
               ...(answer ? { answer } : {}),
               ...(initial ? { headers: initial } : {}),
             }),
@@ -64,25 +64,25 @@ export class JsonGrpcTestClient {
       (binary: Uint8Array) => Buffer.from(binary),
       (binary: Buffer) => method.response.decode(binary),
       method.request.encode(request),
-      toGrpcRequestMetadata(headers),
+      toGrpcTestMetadataFromHeaders(headers),
     );
   }
 }
 
 /** Reads all events of a stream, and the status if it failed. */
-export async function readGrpcStream(
+export async function readGrpcTestStream(
   stream: AsyncIterable<unknown>,
-): Promise<{ events: JsonObject[]; ended?: GrpcCallStatus }> {
+): Promise<{ events: JsonObject[]; ended?: GrpcTestCallStatus }> {
   const events: JsonObject[] = [];
   try {
     for await (const event of stream) events.push(event as JsonObject);
     return { events };
   } catch (error) {
-    return { events, ended: toGrpcCallStatus(error as grpc.ServiceError) };
+    return { events, ended: toGrpcTestCallStatus(error as grpc.ServiceError) };
   }
 }
 
-function toGrpcCallStatus({ code, details, metadata }: grpc.ServiceError): GrpcCallStatus {
+function toGrpcTestCallStatus({ code, details, metadata }: grpc.ServiceError): GrpcTestCallStatus {
   const [binary] = metadata.get("grpc-status-details-bin");
   const status = binary ? decodeStatus(binary as Buffer) : undefined;
   const any = status?.details ?? [];
@@ -95,7 +95,7 @@ function toGrpcCallStatus({ code, details, metadata }: grpc.ServiceError): GrpcC
   };
 }
 
-function toGrpcRequestMetadata(headers: Record<string, string>): grpc.Metadata {
+function toGrpcTestMetadataFromHeaders(headers: Record<string, string>): grpc.Metadata {
   const metadata = new grpc.Metadata();
   for (const [name, value] of Object.entries(headers)) metadata.set(name, value);
   return metadata;

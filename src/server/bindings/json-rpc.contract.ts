@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
 import {
-  V1_HEADERS,
-  V1_JSON_HEADERS,
+  V1_TEST_HEADERS,
+  V1_JSON_TEST_HEADERS,
   buildTestMessage,
-  readServerSentEvents,
-  type RpcResponse,
+  readServerSentTestEvents,
+  type JsonRpcTestResponse,
   type TestClient,
 } from "../server.fixture.ts";
 
@@ -47,9 +47,9 @@ export function defineJsonRpcContract(visit: TestClient): void {
       const response = await post("/", body);
       expect(response.headers.get("content-type")).toBe("text/event-stream");
       expect(response.headers.get("cache-control")).toBe("no-cache");
-      const events = await readServerSentEvents(response);
+      const events = await readServerSentTestEvents(response);
       expect(events.map(({ id }) => id)).toEqual(events.map((_, at) => at + 1));
-      expect(events.every(({ data }) => (data as RpcResponse).id === "s")).toBe(true);
+      expect(events.every(({ data }) => (data as JsonRpcTestResponse).id === "s")).toBe(true);
       expect(events[0]?.data).toMatchObject({
         result: { task: { status: { state: "TASK_STATE_SUBMITTED" } } },
       });
@@ -66,7 +66,7 @@ export function defineJsonRpcContract(visit: TestClient): void {
         params: { id: "nope" },
       });
       expect(response.headers.get("content-type")).toBe("application/json");
-      expect(((await response.json()) as RpcResponse).error?.code).toBe(-32001);
+      expect(((await response.json()) as JsonRpcTestResponse).error?.code).toBe(-32001);
     });
 
     it("returns status 200 for JSON-RPC errors, and lists invalid fields [C-05, C-06, C-07]", async () => {
@@ -77,7 +77,7 @@ export function defineJsonRpcContract(visit: TestClient): void {
         params: { message: { parts: [] } },
       });
       expect(response.status).toBe(200);
-      const { error } = (await response.json()) as RpcResponse;
+      const { error } = (await response.json()) as JsonRpcTestResponse;
       expect(error?.code).toBe(-32602);
       const fields =
         error?.data?.find((detail) => detail["@type"].endsWith("BadRequest"))?.fieldViolations ?? [];
@@ -101,17 +101,17 @@ export function defineJsonRpcContract(visit: TestClient): void {
       const code = async (type: string): Promise<number | undefined> => {
         const response = await visit.endpoint.send("/", {
           method: "POST",
-          headers: { ...V1_HEADERS, "content-type": type },
+          headers: { ...V1_TEST_HEADERS, "content-type": type },
           body,
         });
-        return ((await response.json()) as RpcResponse).error?.code;
+        return ((await response.json()) as JsonRpcTestResponse).error?.code;
       };
       expect(await code("application/json; charset=utf-8")).toBeUndefined();
       expect(await code("application/a2a+json")).toBeUndefined();
       expect(await code("text/plain")).toBe(-32005);
-      const headers = { ...V1_JSON_HEADERS, "content-encoding": "gzip" };
+      const headers = { ...V1_JSON_TEST_HEADERS, "content-encoding": "gzip" };
       const packed = await visit.endpoint.send("/", { method: "POST", headers, body });
-      expect(((await packed.json()) as RpcResponse).error?.code).toBe(-32005);
+      expect(((await packed.json()) as JsonRpcTestResponse).error?.code).toBe(-32005);
     });
 
     it("requires the version in the header or the query, in any letter case [B-02, B-03, B-04, B-05, B-06, C-10]", async () => {
@@ -122,7 +122,7 @@ export function defineJsonRpcContract(visit: TestClient): void {
           headers: { "content-type": "application/json", ...headers },
           body,
         });
-        return ((await response.json()) as RpcResponse).error?.code;
+        return ((await response.json()) as JsonRpcTestResponse).error?.code;
       };
       expect(await code("/", { "A2A-VERSION": "1.0" })).toBeUndefined();
       expect(await code("/", { "a2a-version": "1.0.7" })).toBeUndefined();

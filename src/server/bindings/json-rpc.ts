@@ -59,7 +59,7 @@ export async function handleJsonRpc(
     const outcome = await handleOperation({ request, agent, caller }, operation, encoded);
     if ("stream" in outcome) {
       const encoder = dialect.eventEncoder ?? createJsonRpcStreamEncoder(id, dialect, operation);
-      return context.eventStreams.createReply(outcome.stream, encoder, outcome.headers);
+      return context.eventStreams.createSseHttpReply(outcome.stream, encoder, outcome.headers);
     }
     const body = encodeJsonRpcResult(id, dialect.encodeResult(operation, outcome.result));
     return createJsonReply(200, body, { ...outcome.headers, ...buildExtendedCardCacheHeaders(operation) });

@@ -16,7 +16,7 @@ import type { AuthenticateFunction } from "../auth/auth-scheme.ts";
 import { assertOperationSupported } from "../assert-operation-supported.ts";
 import { activateExtensions, buildExtensionHeaders } from "../extensions.ts";
 import type { HttpRequest } from "../http-exchange.ts";
-import type { EventStreamRegistry, A2AErrorConverter } from "./event-stream.ts";
+import type { EventStreamRegistry, UnknownToA2AErrorConverter } from "./event-stream.ts";
 import { assertAcceptedInputModes } from "../input-modes.ts";
 import { MethodNotAllowedError } from "./method-not-allowed-error.ts";
 import { performOperation, type OperationResultOrStream } from "../perform-operation.ts";
@@ -37,7 +37,7 @@ export interface BindingContext {
   readonly eventStreams: EventStreamRegistry;
   /** Authenticates a request. The server has no `authenticate` function if all requests are anonymous. */
   readonly authenticate: AuthenticateFunction | undefined;
-  readonly reportError: A2AErrorConverter;
+  readonly reportError: UnknownToA2AErrorConverter;
 }
 
 /** An HTTP request without its body. */
@@ -88,7 +88,7 @@ export function resolveErrorReplyVersion(
 }
 
 /** The encoded parameters of an operation, with the codec that decodes the parameters. */
-interface EncodedOperationParams {
+interface EncodedOperationParamsWithCodec {
   readonly codec: Pick<OperationCodec, "decodeParams">;
   readonly version: ProtocolVersion;
   readonly params: unknown;
@@ -113,7 +113,7 @@ type OperationResultOrStreamWithHeaders = OperationResultOrStream & {
 export function handleOperation(
   authenticated: AuthenticatedRequest<RequestMetadata>,
   operation: OperationName,
-  encoded: EncodedOperationParams,
+  encoded: EncodedOperationParamsWithCodec,
 ): Promise<OperationResultOrStreamWithHeaders> {
   const description = authenticated.agent.cardPublisher.loadDescription();
   return description instanceof Promise
@@ -124,7 +124,7 @@ export function handleOperation(
 function decodeAndPerform(
   { request, agent, caller }: AuthenticatedRequest<RequestMetadata>,
   operation: OperationName,
-  { codec, version, params, autoMessageId, serviceDefaults }: EncodedOperationParams,
+  { codec, version, params, autoMessageId, serviceDefaults }: EncodedOperationParamsWithCodec,
   description: AgentDescription,
 ): Promise<OperationResultOrStreamWithHeaders> {
   assertOperationSupported(operation, description, version);

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
 import type { StreamResponse, Task } from "../../protocol/index.ts";
 import {
-  V1_HEADERS,
-  V1_JSON_HEADERS,
+  V1_TEST_HEADERS,
+  V1_JSON_TEST_HEADERS,
   buildTestMessage,
-  readServerSentEvents,
+  readServerSentTestEvents,
   type TestClient,
 } from "../server.fixture.ts";
 
@@ -18,7 +18,7 @@ export function defineRestContract(visit: TestClient): void {
       expect([sent.status, sent.headers.get("content-type")]).toEqual([200, "application/a2a+json"]);
       const { task } = (await sent.json()) as { task: Task };
       const get = async (path: string): Promise<unknown> =>
-        (await visit.endpoint.send(path, { headers: V1_HEADERS })).json();
+        (await visit.endpoint.send(path, { headers: V1_TEST_HEADERS })).json();
       expect(await get(`/tasks/${task.id}?historyLength=0`)).not.toHaveProperty("history");
       expect(await get(`/tasks?includeArtifacts=true&pageSize=1`)).toMatchObject({
         tasks: [{ artifacts: [{}] }],
@@ -27,20 +27,20 @@ export function defineRestContract(visit: TestClient): void {
       const waiting = await taskFrom("ask");
       const canceled = await visit.endpoint.send(`/tasks/${waiting.id}:cancel`, {
         method: "POST",
-        headers: V1_JSON_HEADERS,
+        headers: V1_JSON_TEST_HEADERS,
       });
       expect(await canceled.json()).toMatchObject({ status: { state: "TASK_STATE_CANCELED" } });
     });
 
     it("returns plain JSON when the client accepts only that [D-01]", async () => {
       const response = await visit.endpoint.send("/tasks", {
-        headers: { ...V1_HEADERS, accept: "application/json" },
+        headers: { ...V1_TEST_HEADERS, accept: "application/json" },
       });
       expect(response.headers.get("content-type")).toBe("application/json");
     });
 
     it("streams plain events, and subscribes with POST and GET [D-06, F-50, F-52]", async () => {
-      const events = await readServerSentEvents(
+      const events = await readServerSentTestEvents(
         await post("/message:stream", { message: buildTestMessage("chunks 2") }),
       );
       expect(events.map(({ data }) => Object.keys(data as StreamResponse)[0])).toEqual([
@@ -51,10 +51,10 @@ export function defineRestContract(visit: TestClient): void {
       ]);
       for (const method of ["POST", "GET"]) {
         const waiting = await taskFrom("ask");
-        const headers = method === "POST" ? V1_JSON_HEADERS : V1_HEADERS;
+        const headers = method === "POST" ? V1_JSON_TEST_HEADERS : V1_TEST_HEADERS;
         const stream = await visit.endpoint.send(`/tasks/${waiting.id}:subscribe`, { method, headers });
         await rpc("SendMessage", { message: buildTestMessage("echo done", { taskId: waiting.id }) });
-        const seen = await readServerSentEvents(stream);
+        const seen = await readServerSentTestEvents(stream);
         expect(seen[0]?.data).toMatchObject({ task: { status: { state: "TASK_STATE_INPUT_REQUIRED" } } });
         expect(seen.at(-1)?.data).toMatchObject({
           statusUpdate: { status: { state: "TASK_STATE_COMPLETED" } },
@@ -63,16 +63,16 @@ export function defineRestContract(visit: TestClient): void {
     });
 
     it("resumes after Last-Event-ID, and rejects an invalid one [E4]", async () => {
-      const events = await readServerSentEvents(
+      const events = await readServerSentTestEvents(
         await post("/message:stream", { message: buildTestMessage("chunks 2") }),
       );
       const { id } = (events[0] as { data: { task: Task } }).data.task;
       const resume = (last: string): Promise<Response> =>
         visit.endpoint.send(`/tasks/${id}:subscribe`, {
           method: "POST",
-          headers: { ...V1_JSON_HEADERS, "last-event-id": last },
+          headers: { ...V1_JSON_TEST_HEADERS, "last-event-id": last },
         });
-      expect(await readServerSentEvents(await resume("2"))).toEqual(events.slice(2));
+      expect(await readServerSentTestEvents(await resume("2"))).toEqual(events.slice(2));
       const refused = await resume("soon");
       expect(refused.status).toBe(400);
       expect(JSON.stringify(await refused.json())).toContain(`"field":"Last-Event-ID"`);
@@ -80,7 +80,7 @@ export function defineRestContract(visit: TestClient): void {
 
     it("returns errors as google.rpc.Status, with the status of the error [1.L, D-03, D-04, D-05, D-09]", async () => {
       const fetchError = async (path: string, init: RequestInit = {}): Promise<unknown> => {
-        const response = await visit.endpoint.send(path, { headers: V1_JSON_HEADERS, ...init });
+        const response = await visit.endpoint.send(path, { headers: V1_JSON_TEST_HEADERS, ...init });
         const { error } = (await response.json()) as {
           error: { code: number; status: string; details: { reason?: string }[] };
         };
@@ -106,7 +106,7 @@ export function defineRestContract(visit: TestClient): void {
       ]);
       expect(((await fetchError("/no/such/route")) as unknown[])[0]).toBe(404);
       expect(((await fetchError(`/tasks/${done.id}:explode`, { method: "POST" })) as unknown[])[0]).toBe(404);
-      const wrong = await visit.endpoint.send("/message:send", { headers: V1_HEADERS });
+      const wrong = await visit.endpoint.send("/message:send", { headers: V1_TEST_HEADERS });
       expect([wrong.status, wrong.headers.get("allow")]).toEqual([405, "POST"]);
       expect(((await fetchError("/a2a/silent/tasks/x/pushNotificationConfigs")) as unknown[])[2]).toBe(
         "PUSH_NOTIFICATION_NOT_SUPPORTED",

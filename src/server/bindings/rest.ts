@@ -67,7 +67,7 @@ export async function handleRest(
 
     if ("stream" in outcome) {
       const encoder = createRestStreamEncoder(dialect, operation, specRevision);
-      return context.eventStreams.createReply(outcome.stream, encoder, outcome.headers);
+      return context.eventStreams.createSseHttpReply(outcome.stream, encoder, outcome.headers);
     }
     const contentType = negotiateMediaType(request, dialect, specRevision);
     const headers = {

@@ -2,21 +2,21 @@ import { describe, expect, it } from "vitest";
 import type { Agent } from "../../engine/index.ts";
 import {
   buildTestMessage,
-  commandTestAgent,
+  messageCommandTestAgent,
   type TestServerFactory,
   type TestClient,
 } from "../server.fixture.ts";
 
-const JSON_REQUEST_HEADERS = { "content-type": "application/json" };
+const JSON_TEST_REQUEST_HEADERS = { "content-type": "application/json" };
 
-interface NamedEvent {
+interface NamedSseTestEvent {
   name: string | undefined;
   id: number | undefined;
   data: Record<string, unknown>;
 }
 
 /** Reads a complete stream and returns its named server-sent events. */
-async function readNamedEvents(response: Response): Promise<NamedEvent[]> {
+async function readNamedSseTestEvents(response: Response): Promise<NamedSseTestEvent[]> {
   const frames = (await response.text()).split("\n\n").filter((frame) => frame.includes("data: "));
   return frames.map((frame) => {
     const id = /^id: (\d+)$/m.exec(frame)?.[1];
@@ -44,7 +44,7 @@ export function defineSimpleDialectContract(visit: TestClient, open: TestServerF
   ): Promise<Response> =>
     visit.endpoint.send(path, {
       method: "POST",
-      headers: { ...JSON_REQUEST_HEADERS, ...headers },
+      headers: { ...JSON_TEST_REQUEST_HEADERS, ...headers },
       body: JSON.stringify({ jsonrpc: "2.0", id: "req_1", method, params }),
     });
   const rpc = async (...args: Parameters<typeof post>): Promise<SimpleRpcResponse> =>
@@ -61,7 +61,7 @@ export function defineSimpleDialectContract(visit: TestClient, open: TestServerF
       const { id, result } = await rpc("tasks/create", { skill: "web_research", input });
       expect(id).toBe("req_1");
       expect(result).toMatchObject({ agentId: "parrot", skill: "web_research", input, status: "pending" });
-      await readNamedEvents(await events(result.taskId));
+      await readNamedSseTestEvents(await events(result.taskId));
       const seen = await rpc("tasks/get", { taskId: result.taskId });
       expect(seen.result).toMatchObject({
         taskId: result.taskId,
@@ -83,7 +83,7 @@ export function defineSimpleDialectContract(visit: TestClient, open: TestServerF
       const canceled = await rpc("tasks/cancel", { id: taskId });
       expect(canceled.result).toMatchObject({ id: taskId });
       expect((await rpc("tasks/get", { taskId })).result.status).toBe("cancelled");
-      expect((await readNamedEvents(await events(taskId))).at(-1)).toMatchObject({
+      expect((await readNamedSseTestEvents(await events(taskId))).at(-1)).toMatchObject({
         name: "done",
         data: { type: "done", status: "cancelled" },
       });
@@ -93,7 +93,7 @@ export function defineSimpleDialectContract(visit: TestClient, open: TestServerF
       const taskId = await create("chunks 3");
       const response = await events(taskId);
       expect(response.headers.get("content-type")).toBe("text/event-stream");
-      const first = await readNamedEvents(response);
+      const first = await readNamedSseTestEvents(response);
       expect(first.map(({ name }) => name)).toEqual(
         ["artifact", "artifact", "artifact", "done"].slice(-first.length),
       );
@@ -101,19 +101,21 @@ export function defineSimpleDialectContract(visit: TestClient, open: TestServerF
         name: "done",
         data: { type: "done", status: "completed", taskId },
       });
-      const again = await readNamedEvents(await events(taskId));
+      const again = await readNamedSseTestEvents(await events(taskId));
       expect(again).toEqual(first);
       const last = again.at(-1)?.id ?? 0;
       expect(
-        (await readNamedEvents(await events(taskId, { "last-event-id": String(last - 1) }))).map(
+        (await readNamedSseTestEvents(await events(taskId, { "last-event-id": String(last - 1) }))).map(
           ({ name }) => name,
         ),
       ).toEqual(["done"]);
-      expect(await readNamedEvents(await events(taskId, { "last-event-id": String(last) }))).toEqual([]);
+      expect(await readNamedSseTestEvents(await events(taskId, { "last-event-id": String(last) }))).toEqual(
+        [],
+      );
     });
 
     it("returns a failure as an error", async () => {
-      const streamedEvents = await readNamedEvents(await events(await create("throw")));
+      const streamedEvents = await readNamedSseTestEvents(await events(await create("throw")));
       expect(streamedEvents.at(-1)).toMatchObject({
         name: "error",
         data: { type: "error", status: "failed" },
@@ -155,14 +157,14 @@ export function defineSimpleDialectContract(visit: TestClient, open: TestServerF
         { accept: "text/event-stream" },
       );
       expect(response.headers.get("content-type")).toBe("text/event-stream");
-      const streamedEvents = await readNamedEvents(response);
+      const streamedEvents = await readNamedSseTestEvents(response);
       expect(streamedEvents.map(({ name }) => name).filter((name) => name !== "artifact")).toEqual(["done"]);
       expect(streamedEvents[0]).toMatchObject({
         name: "artifact",
         data: { artifactId: "a", parts: [{ kind: "text" }] },
       });
       expect(streamedEvents.at(-1)?.data).toMatchObject({ status: "completed" });
-      const question = await readNamedEvents(await post("message/stream", { message: say("ask") }));
+      const question = await readNamedSseTestEvents(await post("message/stream", { message: say("ask") }));
       expect(question.map(({ name }) => name)).toEqual(["message", "done"]);
       expect(question[0]?.data).toMatchObject({ role: "agent", parts: [{ kind: "text", text: "what?" }] });
     });
@@ -176,7 +178,7 @@ export function defineSimpleDialectContract(visit: TestClient, open: TestServerF
       expect(await code("tasks/get", { taskId: "nope" })).toBe(-32004);
       expect(await code("tasks/create", { skill: "s" })).toBe(-32602);
       const streamed = await post("message/stream", { message: { role: "user", parts: [{ kind: "text" }] } });
-      expect(await readNamedEvents(streamed)).toMatchObject([
+      expect(await readNamedSseTestEvents(streamed)).toMatchObject([
         { name: "error", data: { type: "error", code: -32602 } },
       ]);
       const missing = await events("nope");
@@ -210,7 +212,7 @@ export function defineSimpleDialectContract(visit: TestClient, open: TestServerF
 
     it("returns a task also for an agent that responds with a message", async () => {
       const greeter: Agent = {
-        ...commandTestAgent,
+        ...messageCommandTestAgent,
         respondsWith: "either",
         async *execute() {
           yield { message: { parts: [{ text: "hello" }] } };
@@ -220,13 +222,13 @@ export function defineSimpleDialectContract(visit: TestClient, open: TestServerF
       const ask = async (method: string, params: object): Promise<Response> =>
         endpoint.send("/a2a/greeter", {
           method: "POST",
-          headers: JSON_REQUEST_HEADERS,
+          headers: JSON_TEST_REQUEST_HEADERS,
           body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params }),
         });
       const created = (await (
         await ask("tasks/create", { skill: "s", input: {} })
       ).json()) as SimpleRpcResponse;
-      const streamedEvents = await readNamedEvents(
+      const streamedEvents = await readNamedSseTestEvents(
         await endpoint.send(`/a2a/greeter/tasks/${created.result.taskId}/events`),
       );
       expect(streamedEvents).toMatchObject([
@@ -235,7 +237,7 @@ export function defineSimpleDialectContract(visit: TestClient, open: TestServerF
       ]);
       const sent = (await (await ask("message/send", { message: say("hi") })).json()) as SimpleRpcResponse;
       expect(sent.result).toMatchObject({ role: "agent", parts: [{ kind: "text", text: "hello" }] });
-      const streamed = await readNamedEvents(await ask("message/stream", { message: say("hi") }));
+      const streamed = await readNamedSseTestEvents(await ask("message/stream", { message: say("hi") }));
       expect(streamed.map(({ name }) => name)).toEqual(["message", "done"]);
       await endpoint.close();
     });
@@ -253,7 +255,7 @@ export function defineSimpleDialectContract(visit: TestClient, open: TestServerF
 
     it("can be disabled", async () => {
       const { endpoint } = await open(
-        { parrot: commandTestAgent, silent: commandTestAgent },
+        { parrot: messageCommandTestAgent, silent: messageCommandTestAgent },
         { store: "memory", simpleDialect: false },
       );
       const body = JSON.stringify({
@@ -262,7 +264,7 @@ export function defineSimpleDialectContract(visit: TestClient, open: TestServerF
         method: "tasks/create",
         params: { skill: "s", input: {} },
       });
-      const refused = await endpoint.send("/", { method: "POST", headers: JSON_REQUEST_HEADERS, body });
+      const refused = await endpoint.send("/", { method: "POST", headers: JSON_TEST_REQUEST_HEADERS, body });
       expect(((await refused.json()) as SimpleRpcResponse).error?.code).toBe(-32601);
       expect((await endpoint.send("/tasks/nope/events")).status).toBe(404);
       await endpoint.close();

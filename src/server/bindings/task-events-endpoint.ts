@@ -47,7 +47,7 @@ export async function handleTaskEvents(
       serviceDefaults: { resumeAfterSeq: 0 },
     });
     if (!("stream" in outcome)) throw new Error("SubscribeToTask returned no stream");
-    return context.eventStreams.createReply(
+    return context.eventStreams.createSseHttpReply(
       outcome.stream,
       simpleDialect.taskEventStreamCodec,
       outcome.headers,

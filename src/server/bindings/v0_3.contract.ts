@@ -1,14 +1,14 @@
 import { describe, expect, it } from "vitest";
 import {
-  commandTestAgent,
-  readServerSentEvents,
+  messageCommandTestAgent,
+  readServerSentTestEvents,
   type TestEndpoint,
   type TestServerFactory,
-  type RpcResponse,
+  type JsonRpcTestResponse,
   type TestClient,
 } from "../server.fixture.ts";
 
-const JSON_REQUEST_HEADERS = { "content-type": "application/json" };
+const JSON_TEST_REQUEST_HEADERS = { "content-type": "application/json" };
 
 /** Defines the tests of A2A 0.3 for one kind of endpoint. */
 export function defineV03Contract(visit: TestClient, open: TestServerFactory): void {
@@ -28,13 +28,13 @@ export function defineV03Contract(visit: TestClient, open: TestServerFactory): v
   ): Promise<Response> =>
     endpoint.send(path, {
       method: "POST",
-      headers: { ...JSON_REQUEST_HEADERS, ...headers },
+      headers: { ...JSON_TEST_REQUEST_HEADERS, ...headers },
       body: JSON.stringify(body),
     });
   const call = (method: string, params?: object, path = "/"): Promise<Response> =>
     send(path, { jsonrpc: "2.0", id: 3, method, ...(params ? { params } : {}) });
-  const rpc = async (method: string, params?: object, path?: string): Promise<RpcResponse> =>
-    (await (await call(method, params, path)).json()) as RpcResponse;
+  const rpc = async (method: string, params?: object, path?: string): Promise<JsonRpcTestResponse> =>
+    (await (await call(method, params, path)).json()) as JsonRpcTestResponse;
   const taskFrom = async (text: string): Promise<{ id: string; contextId: string }> =>
     (await rpc("message/send", { message: say(text) })).result as unknown as {
       id: string;
@@ -60,8 +60,10 @@ export function defineV03Contract(visit: TestClient, open: TestServerFactory): v
     });
 
     it("streams plain events, the last one with final [V-03, V-04, V-18]", async () => {
-      const events = await readServerSentEvents(await call("message/stream", { message: say("chunks 2") }));
-      const results = events.map(({ data }) => (data as RpcResponse).result);
+      const events = await readServerSentTestEvents(
+        await call("message/stream", { message: say("chunks 2") }),
+      );
+      const results = events.map(({ data }) => (data as JsonRpcTestResponse).result);
       expect(results.map((result) => [result?.["kind"], result?.["final"]])).toEqual([
         ["task", undefined],
         ["status-update", false],
@@ -71,15 +73,15 @@ export function defineV03Contract(visit: TestClient, open: TestServerFactory): v
     });
 
     it("ends a stream when the agent asks, and continues with the next message [V-04]", async () => {
-      const questionEvents = await readServerSentEvents(
+      const questionEvents = await readServerSentTestEvents(
         await call("message/stream", { message: say("ask") }),
       );
-      const [last] = questionEvents.map(({ data }) => (data as RpcResponse).result).slice(-1);
+      const [last] = questionEvents.map(({ data }) => (data as JsonRpcTestResponse).result).slice(-1);
       expect(last).toMatchObject({ status: { state: "input-required" }, final: true });
-      const followed = await readServerSentEvents(
+      const followed = await readServerSentTestEvents(
         await call("message/stream", { message: say("echo yes", { taskId: last?.["taskId"] }) }),
       );
-      const results = followed.map(({ data }) => (data as RpcResponse).result);
+      const results = followed.map(({ data }) => (data as JsonRpcTestResponse).result);
       expect(results[0]).toMatchObject({ kind: "task", status: { state: "working" } });
       expect(results.at(-1)).toMatchObject({ status: { state: "completed" }, final: true });
     });
@@ -95,8 +97,10 @@ export function defineV03Contract(visit: TestClient, open: TestServerFactory): v
     it("returns only the task for a resubscription to an inactive task [V-12]", async () => {
       for (const text of ["echo x", "ask"]) {
         const { id } = await taskFrom(text);
-        const events = await readServerSentEvents(await call("tasks/resubscribe", { id }));
-        expect(events.map(({ data }) => (data as RpcResponse).result)).toMatchObject([{ kind: "task", id }]);
+        const events = await readServerSentTestEvents(await call("tasks/resubscribe", { id }));
+        expect(events.map(({ data }) => (data as JsonRpcTestResponse).result)).toMatchObject([
+          { kind: "task", id },
+        ]);
       }
     });
 
@@ -107,7 +111,9 @@ export function defineV03Contract(visit: TestClient, open: TestServerFactory): v
       ] as const) {
         const response = await call(method, params);
         expect([response.status, response.headers.get("content-type")]).toEqual([200, "text/event-stream"]);
-        expect(await readServerSentEvents(response)).toMatchObject([{ data: { id: 3, error: { code } } }]);
+        expect(await readServerSentTestEvents(response)).toMatchObject([
+          { data: { id: 3, error: { code } } },
+        ]);
       }
     });
 
@@ -125,7 +131,7 @@ export function defineV03Contract(visit: TestClient, open: TestServerFactory): v
 
   it("stores push configurations in the 0.3 format, over both bindings [V-10, V-13, V-23]", async () => {
     const { endpoint } = await open(
-      { parrot: commandTestAgent },
+      { parrot: messageCommandTestAgent },
       { store: "memory", push: { allowPrivate: true } },
     );
     const ask = async (method: string, params: object): Promise<unknown> =>
@@ -166,7 +172,7 @@ export function defineV03Contract(visit: TestClient, open: TestServerFactory): v
 
   it("is inferred from the form of a request when configured [B-07]", async () => {
     const { endpoint } = await open(
-      { parrot: commandTestAgent },
+      { parrot: messageCommandTestAgent },
       { store: "memory", missingVersionPolicy: "infer" },
     );
     const call = async (method: string, message: object): Promise<unknown> =>
@@ -181,13 +187,13 @@ export function defineV03Contract(visit: TestClient, open: TestServerFactory): v
 
   it("returns 0.3 errors for requests that are rejected before parsing [V-16, V-25, V-26]", async () => {
     const nobody = { store: "memory", authenticate: () => undefined } as const;
-    const { endpoint } = await open({ parrot: commandTestAgent }, nobody);
+    const { endpoint } = await open({ parrot: messageCommandTestAgent }, nobody);
     const over = (path: string, headers: Record<string, string>, body: string, to = visit.endpoint) =>
       to.send(path, { method: "POST", headers, body });
     const refusals: [headers: Record<string, string>, body: string, endpoint?: TestEndpoint][] = [
-      [JSON_REQUEST_HEADERS, "{"],
+      [JSON_TEST_REQUEST_HEADERS, "{"],
       [{ "content-type": "text/plain" }, "{}"],
-      [JSON_REQUEST_HEADERS, "{}", endpoint],
+      [JSON_TEST_REQUEST_HEADERS, "{}", endpoint],
     ];
     for (const [headers, body, to] of refusals) {
       const older = await over("/v1/message:send", headers, body, to);
@@ -195,11 +201,11 @@ export function defineV03Contract(visit: TestClient, open: TestServerFactory): v
       const newer = await over("/message:send", { ...headers, "a2a-version": "1.0" }, body, to);
       expect(Object.keys((await newer.json()) as object)).toEqual(["error"]);
     }
-    const older = (await (await over("/", JSON_REQUEST_HEADERS, "[]")).json()) as RpcResponse;
+    const older = (await (await over("/", JSON_TEST_REQUEST_HEADERS, "[]")).json()) as JsonRpcTestResponse;
     expect(Object.keys(older.error ?? {})).toEqual(["code", "message"]);
     const newer = (await (
-      await over("/", { ...JSON_REQUEST_HEADERS, "a2a-version": "1.0" }, "[]")
-    ).json()) as RpcResponse;
+      await over("/", { ...JSON_TEST_REQUEST_HEADERS, "a2a-version": "1.0" }, "[]")
+    ).json()) as JsonRpcTestResponse;
     expect(newer.error?.data).toBeDefined();
     const nowhere = await visit.endpoint.send("/v1/nowhere");
     expect(await nowhere.json()).toMatchObject({ type: "NotFoundError", code: -32000 });
@@ -207,11 +213,14 @@ export function defineV03Contract(visit: TestClient, open: TestServerFactory): v
   });
 
   it("completes a message without an id when configured, also with the simple dialect", async () => {
-    const { endpoint } = await open({ parrot: commandTestAgent }, { store: "memory", autoMessageId: true });
-    const ask = async (params: object): Promise<RpcResponse> =>
+    const { endpoint } = await open(
+      { parrot: messageCommandTestAgent },
+      { store: "memory", autoMessageId: true },
+    );
+    const ask = async (params: object): Promise<JsonRpcTestResponse> =>
       (await send("/", { jsonrpc: "2.0", id: 1, method: "message/send", params }, {}, endpoint).then(
         (response) => response.json(),
-      )) as RpcResponse;
+      )) as JsonRpcTestResponse;
     const message = { role: "user", parts: [{ kind: "text", text: "echo x" }] };
     expect((await ask({ message })).result).toMatchObject({ kind: "task" });
     expect((await ask({ message, messageId: "beside" })).result).toMatchObject({ status: "completed" });
@@ -240,13 +249,17 @@ export function defineV03Contract(visit: TestClient, open: TestServerFactory): v
     });
 
     it("streams, subscribes, and cancels [V-04, V-12, V-13]", async () => {
-      const events = await readServerSentEvents(await send("/v1/message:stream", { message: say("ask") }));
+      const events = await readServerSentTestEvents(
+        await send("/v1/message:stream", { message: say("ask") }),
+      );
       const last = events.at(-1)?.data as { statusUpdate: { taskId: string } };
       expect(last).toMatchObject({
         statusUpdate: { status: { state: "TASK_STATE_INPUT_REQUIRED" }, final: true },
       });
       const { taskId } = last.statusUpdate;
-      const followed = await readServerSentEvents(await visit.endpoint.send(`/v1/tasks/${taskId}:subscribe`));
+      const followed = await readServerSentTestEvents(
+        await visit.endpoint.send(`/v1/tasks/${taskId}:subscribe`),
+      );
       expect(followed.map(({ data }) => data)).toMatchObject([{ task: { id: taskId } }]);
       const canceled = await send(`/v1/tasks/${taskId}:cancel`, {});
       expect(await canceled.json()).toMatchObject({ status: { state: "TASK_STATE_CANCELLED" } });
@@ -260,7 +273,7 @@ export function defineV03Contract(visit: TestClient, open: TestServerFactory): v
     });
 
     it("routes the path to the tenant v1 for 1.0 requests [B-06]", async () => {
-      const headers = { ...JSON_REQUEST_HEADERS, "a2a-version": "1.0" };
+      const headers = { ...JSON_TEST_REQUEST_HEADERS, "a2a-version": "1.0" };
       const body = { message: { messageId: "t1", role: "ROLE_USER", parts: [{ text: "echo x" }] } };
       const sent = (await (await send("/v1/message:send", body, headers)).json()) as { task: { id: string } };
       expect((await visit.endpoint.send(`/v1/tasks/${sent.task.id}`, { headers })).status).toBe(200);

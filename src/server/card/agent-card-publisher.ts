@@ -65,7 +65,10 @@ export interface AgentCardOptions extends CardFormatOptions {
  * Function that returns further interfaces of an agent, such as gRPC interfaces. The parameter `origin` is
  * the origin that the client used to reach the server.
  */
-type AdditionalInterfaceProvider = (origin: string, tenant: string | undefined) => readonly AgentInterface[];
+type AdditionalAgentInterfaceProvider = (
+  origin: string,
+  tenant: string | undefined,
+) => readonly AgentInterface[];
 
 /**
  * Publishes the agent card of one agent. The publisher encodes and signs the agent card only once per origin
@@ -76,7 +79,7 @@ export class AgentCardPublisher {
   readonly #options: AgentCardOptions;
   readonly #renderedCards = new Map<string, RenderedCard>();
   readonly #modifiedAt: number;
-  #interfaceProvider: AdditionalInterfaceProvider = () => [];
+  #interfaceProvider: AdditionalAgentInterfaceProvider = () => [];
   #description: AgentDescription | Promise<AgentDescription> | undefined;
 
   constructor(agent: Agent, options: AgentCardOptions, now: number = Date.now()) {
@@ -128,7 +131,7 @@ export class AgentCardPublisher {
    * Sets the function that returns further interfaces, such as gRPC interfaces. Clears the cache of agent
    * cards.
    */
-  setAdditionalInterfaceProvider(provider: AdditionalInterfaceProvider): void {
+  setAdditionalInterfaceProvider(provider: AdditionalAgentInterfaceProvider): void {
     this.#interfaceProvider = provider;
     this.#renderedCards.clear();
   }

@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { connect, createCardVerifier, verifyCard } from "../../client/index.ts";
-import { createSigningKeyPair, generateSigningKey } from "../../keys/index.ts";
+import { importSigningKeyPair, generateSigningKey } from "../../keys/index.ts";
 import type { AgentCard } from "../../protocol/index.ts";
 import { createServer, type Server } from "../index.ts";
-import { commandTestAgent } from "../server.fixture.ts";
+import { messageCommandTestAgent } from "../server.fixture.ts";
 
 let server: Server;
 afterEach(() => server.close());
@@ -20,7 +20,7 @@ const fetchCard = async (
 
 describe("a server that signs its cards", () => {
   it("is trusted by 0.3 clients too, which start from a 1.0 card [A-40, B-09]", async () => {
-    server = createServer(commandTestAgent, {
+    server = createServer(messageCommandTestAgent, {
       store: "memory",
       cardSigning: { privateKey: await generateSigningKey() },
     });
@@ -36,7 +36,7 @@ describe("a server that signs its cards", () => {
   it("publishes a key once that also signs push notifications [A-44, I-12]", async () => {
     const privateKey = await generateSigningKey();
     const { d: _secret, ...key } = privateKey;
-    server = createServer(commandTestAgent, {
+    server = createServer(messageCommandTestAgent, {
       store: "memory",
       cardSigning: { privateKey },
       push: { signing: { privateKey } },
@@ -47,8 +47,11 @@ describe("a server that signs its cards", () => {
 
   it("signs each card with the content that it serves [A-40, A-44]", async () => {
     const privateKey = await generateSigningKey();
-    server = createServer(commandTestAgent, { store: "memory", cardSigning: { privateKey, kid: "k1" } });
-    const { publicKey } = await createSigningKeyPair({ privateKey, kid: "k1" });
+    server = createServer(messageCommandTestAgent, {
+      store: "memory",
+      cardSigning: { privateKey, kid: "k1" },
+    });
+    const { publicKey } = await importSigningKeyPair({ privateKey, kid: "k1" });
     const one = await fetchCard("http://127.0.0.1:1");
     const other = await fetchCard("https://localhost:2");
     expect(one.card.supportedInterfaces[0]?.url).toBe("http://127.0.0.1:1/a2a/agent");
@@ -67,24 +70,28 @@ describe("a server that signs its cards", () => {
 
   it("adds a signature by each of its keys [A-45]", async () => {
     const keys = [await generateSigningKey("EdDSA"), await generateSigningKey("ES256")];
-    server = createServer(commandTestAgent, {
+    server = createServer(messageCommandTestAgent, {
       store: "memory",
       cardSigning: keys.map((privateKey) => ({ privateKey })),
     });
     const { card } = await fetchCard("http://127.0.0.1:1");
     for (const privateKey of keys) {
-      const { publicKey, kid } = await createSigningKeyPair({ privateKey });
+      const { publicKey, kid } = await importSigningKeyPair({ privateKey });
       expect(await verifyCard(card, { keys: [publicKey] })).toMatchObject({ kid });
     }
   });
 
   it("signs only 1.0 cards, because other formats have no canonical form [A-40, A-41]", async () => {
     const signing = { privateKey: await generateSigningKey() };
-    server = createServer(commandTestAgent, { store: "memory", cardSigning: signing });
+    server = createServer(messageCommandTestAgent, { store: "memory", cardSigning: signing });
     for (const headers of [{ "a2a-version": "0.3" }, {}]) {
       expect((await fetchCard("http://127.0.0.1:1", headers)).card).not.toHaveProperty("signatures");
     }
-    const pure = createServer(commandTestAgent, { store: "memory", cardSigning: signing, cardFormat: "v1" });
+    const pure = createServer(messageCommandTestAgent, {
+      store: "memory",
+      cardSigning: signing,
+      cardFormat: "v1",
+    });
     const response = await pure.fetch(new Request("http://127.0.0.1:1/.well-known/agent-card.json"));
     expect(await response.json()).toHaveProperty("signatures");
     await pure.close();
@@ -92,7 +99,7 @@ describe("a server that signs its cards", () => {
 
   it("publishes the public keys of its cards [A-45]", async () => {
     const privateKey = await generateSigningKey();
-    server = createServer(commandTestAgent, {
+    server = createServer(messageCommandTestAgent, {
       store: "memory",
       cardSigning: { privateKey },
       push: { signing: { privateKey: await generateSigningKey() } },
@@ -110,7 +117,7 @@ describe("a server that signs its cards", () => {
 
   it("does not sign an address from the Host header, and requires publicUrl beyond loopback [A-40, A-44]", async () => {
     const signing = { privateKey: await generateSigningKey() };
-    server = createServer(commandTestAgent, {
+    server = createServer(messageCommandTestAgent, {
       store: "memory",
       cardSigning: signing,
       allowUnauthenticated: true,
@@ -125,7 +132,11 @@ describe("a server that signs its cards", () => {
     expect((await fetchCard("http://[::1]:3")).card).toHaveProperty("signatures");
     await expect(server.listen({ host: "0.0.0.0" })).rejects.toThrow(`without "publicUrl"`);
     const publicUrl = "https://agents.example/here/";
-    const published = createServer(commandTestAgent, { store: "memory", cardSigning: signing, publicUrl });
+    const published = createServer(messageCommandTestAgent, {
+      store: "memory",
+      cardSigning: signing,
+      publicUrl,
+    });
     const request = new Request("https://evil.example/.well-known/agent-card.json", { headers: V1_HEADERS });
     const card = (await (await published.fetch(request)).json()) as AgentCard;
     expect(card.supportedInterfaces[0]?.url).toBe("https://agents.example/here/a2a/agent");
@@ -134,8 +145,11 @@ describe("a server that signs its cards", () => {
   });
 
   it("does not listen with a key that cannot sign", async () => {
-    const { publicKey } = await createSigningKeyPair({ privateKey: await generateSigningKey() });
-    server = createServer(commandTestAgent, { store: "memory", cardSigning: { privateKey: publicKey } });
+    const { publicKey } = await importSigningKeyPair({ privateKey: await generateSigningKey() });
+    server = createServer(messageCommandTestAgent, {
+      store: "memory",
+      cardSigning: { privateKey: publicKey },
+    });
     await expect(server.listen()).rejects.toThrow("requires a private key");
   });
 });

@@ -1,5 +1,5 @@
 import {
-  createSigningKeyPair,
+  importSigningKeyPair,
   buildJwks,
   signJws,
   type JSONWebKeySet,
@@ -30,7 +30,7 @@ export async function signCard(
   const payloads = [...new Set([specification, sdk])].map((text) => new TextEncoder().encode(text));
   const signatures: AgentCardSignature[] = [];
   for (const options of toArray(cardSigning)) {
-    const signer = await createSigningKeyPair(options);
+    const signer = await importSigningKeyPair(options);
     const header = { typ: "JOSE", ...(options.jku === undefined ? {} : { jku: options.jku }) };
     for (const payload of payloads) signatures.push({ ...(await signJws(payload, signer, header)) });
   }
@@ -41,7 +41,7 @@ export async function signCard(
 export async function buildCardSigningJwks(
   cardSigning: CardSigningOptions | readonly CardSigningOptions[],
 ): Promise<JSONWebKeySet> {
-  return buildJwks(await Promise.all(toArray(cardSigning).map(createSigningKeyPair)));
+  return buildJwks(await Promise.all(toArray(cardSigning).map(importSigningKeyPair)));
 }
 
 function toArray(

@@ -2,7 +2,11 @@ import { describe, expect, it } from "vitest";
 import { agent } from "../../adapters/index.ts";
 import type { Agent, Caller } from "../../engine/index.ts";
 import { A2AError, type AgentCard } from "../../protocol/index.ts";
-import { AuthTestServer, whoamiAgent, buildBearerHeaders } from "../auth/auth-test-server.fixture.ts";
+import {
+  AuthTestServer,
+  whoamiTestAgent,
+  buildBearerAuthTestHeaders,
+} from "../auth/auth-test-server.fixture.ts";
 import { bearer } from "../auth/index.ts";
 
 const IDENTITIES_BY_TOKEN = {
@@ -11,10 +15,10 @@ const IDENTITIES_BY_TOKEN = {
   "token-of-eve-0123456789": "eve",
   "token-of-dan-0123456789": { principal: "dan", tenant: "acme" },
 };
-const ADA_HEADERS = buildBearerHeaders("token-of-ada-0123456789");
-const BOB_HEADERS = buildBearerHeaders("token-of-bob-0123456789");
-const EVE_HEADERS = buildBearerHeaders("token-of-eve-0123456789");
-const DAN_HEADERS = buildBearerHeaders("token-of-dan-0123456789");
+const ADA_HEADERS = buildBearerAuthTestHeaders("token-of-ada-0123456789");
+const BOB_HEADERS = buildBearerAuthTestHeaders("token-of-bob-0123456789");
+const EVE_HEADERS = buildBearerAuthTestHeaders("token-of-eve-0123456789");
+const DAN_HEADERS = buildBearerAuthTestHeaders("token-of-dan-0123456789");
 
 const buildSkill = (id: string): { id: string; name: string; description: string; tags: string[] } => ({
   id,
@@ -99,7 +103,7 @@ describe("the extended card", () => {
   it("requires authentication [A-30, A-34]", async () => {
     await using server = await AuthTestServer.start(bearerScheme, {}, agentWithExtendedCard);
     expect(await fetchRefusal(server, undefined)).toEqual([401, 401, "UNAUTHENTICATED", -32000]);
-    expect(await fetchRefusal(server, buildBearerHeaders("wrong"))).toEqual([
+    expect(await fetchRefusal(server, buildBearerAuthTestHeaders("wrong"))).toEqual([
       401,
       401,
       "UNAUTHENTICATED",
@@ -122,7 +126,7 @@ describe("the extended card", () => {
     await using open = await AuthTestServer.start(undefined, {}, agentWithExtendedCard);
     expect((await open.fetchCard()).capabilities).not.toHaveProperty("extendedAgentCard");
     expect(await fetchRefusal(open, undefined)).toEqual(unoffered);
-    await using plain = await AuthTestServer.start(bearerScheme, {}, whoamiAgent);
+    await using plain = await AuthTestServer.start(bearerScheme, {}, whoamiTestAgent);
     expect(await fetchRefusal(plain, ADA_HEADERS)).toEqual(unoffered);
   });
 
@@ -132,7 +136,7 @@ describe("the extended card", () => {
       description: "m",
       capabilities: { extendedAgentCard: true },
     });
-    await using server = await AuthTestServer.start(undefined, {}, { ...whoamiAgent, describe });
+    await using server = await AuthTestServer.start(undefined, {}, { ...whoamiTestAgent, describe });
     expect(await fetchRefusal(server, undefined)).toEqual([
       400,
       200,

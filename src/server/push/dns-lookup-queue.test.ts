@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { FakeClock, flushEventLoop } from "../../engine/engine.fixture.ts";
+import { FakeClock, flushEventLoopForTest } from "../../engine/engine.fixture.ts";
 import { DnsLookupQueue } from "./dns-lookup-queue.ts";
 
 /** A resolver whose answers the test releases. */
@@ -33,13 +33,13 @@ describe("DNS lookups", () => {
     const found = ["a", "b", "c", "d"].map((name) => lookups.resolve(name));
     expect(resolver.requestedHostnames).toEqual(["a", "b"]);
     resolver.resolvePending("b");
-    await flushEventLoop();
+    await flushEventLoopForTest();
     expect(resolver.requestedHostnames).toEqual(["a", "b", "c"]);
     for (const name of ["a", "c"]) resolver.resolvePending(name);
-    await flushEventLoop();
+    await flushEventLoopForTest();
     resolver.resolvePending("d");
     expect(await Promise.all(found)).toEqual([1, 2, 3, 4].map(() => ["1.1.1.1"]));
-    expect(clock.pendingCount).toBe(0);
+    expect(clock.pendingTimerCount).toBe(0);
   });
 
   it("time out, and keep their slots until the resolver answers [E14]", async () => {
@@ -52,7 +52,7 @@ describe("DNS lookups", () => {
     const later = lookups.resolve("d");
     expect(resolver.requestedHostnames).toEqual(["a", "b"]);
     resolver.resolvePending("a");
-    await flushEventLoop();
+    await flushEventLoopForTest();
     // No request waits for "c" any longer.
     expect(resolver.requestedHostnames).toEqual(["a", "b", "d"]);
     resolver.resolvePending("d");

@@ -16,7 +16,7 @@ interface DnsLookupQueueOptions {
   readonly timeoutMs?: number;
 }
 
-interface PendingLookup {
+interface PendingDnsLookup {
   readonly hostname: string;
   readonly result: Deferred<readonly string[]>;
   /** Time when the last caller stops waiting for the DNS lookup. */
@@ -34,8 +34,8 @@ export class DnsLookupQueue {
   readonly #maxConcurrent: number;
   readonly #maxPending: number;
   readonly #timeoutMs: number;
-  readonly #pendingByName = new Map<string, PendingLookup>();
-  readonly #queue: PendingLookup[] = [];
+  readonly #pendingByName = new Map<string, PendingDnsLookup>();
+  readonly #queue: PendingDnsLookup[] = [];
   #activeCount = 0;
 
   constructor({
@@ -71,7 +71,7 @@ export class DnsLookupQueue {
     return addresses;
   };
 
-  #withTimeout({ hostname, result }: PendingLookup): Promise<readonly string[]> {
+  #withTimeout({ hostname, result }: PendingDnsLookup): Promise<readonly string[]> {
     return new Promise((resolve, reject) => {
       const fail = (): void => reject(new Error(`${hostname} was not resolved in ${this.#timeoutMs} ms`));
       const cancel = this.#clock.schedule(this.#timeoutMs, fail);
@@ -88,7 +88,7 @@ export class DnsLookupQueue {
     }
   }
 
-  async #runLookup({ hostname, result }: PendingLookup): Promise<void> {
+  async #runLookup({ hostname, result }: PendingDnsLookup): Promise<void> {
     this.#activeCount++;
     try {
       result.resolve(await this.#resolve(hostname));

@@ -6,13 +6,13 @@ import type { Agent, AgentEvent, PushDeliveryReport, Run } from "../../engine/in
 import type { TaskPushNotificationConfig } from "../../protocol/index.ts";
 import { createServer, type Server, type ServerOptions } from "../index.ts";
 import {
-  V1_JSON_HEADERS,
+  V1_JSON_TEST_HEADERS,
   buildTestMessage,
-  commandTestAgent,
-  V1_HEADERS,
-  type RpcResponse,
+  messageCommandTestAgent,
+  V1_TEST_HEADERS,
+  type JsonRpcTestResponse,
 } from "../server.fixture.ts";
-import { WebhookReceiver } from "./webhook-receiver.fixture.ts";
+import { TestWebhookReceiver } from "./test-webhook-receiver.fixture.ts";
 
 type ConfigMethod = "Create" | "Get" | "List" | "Delete";
 interface ConfigResponse {
@@ -50,8 +50,12 @@ const REQUEST_BY_BINDING: Record<
 > = {
   "JSON-RPC": async (url, method, params, headers = {}) => {
     const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: OPERATION_BY_METHOD[method], params });
-    const response = await fetch(url, { method: "POST", headers: { ...V1_JSON_HEADERS, ...headers }, body });
-    const { result, error } = (await response.json()) as RpcResponse;
+    const response = await fetch(url, {
+      method: "POST",
+      headers: { ...V1_JSON_TEST_HEADERS, ...headers },
+      body,
+    });
+    const { result, error } = (await response.json()) as JsonRpcTestResponse;
     return error ? toErrorResponse(error.data) : { result: result as ConfigResponse["result"] & object };
   },
   "HTTP+JSON": async (url, method, { taskId, id, ...params }, headers = {}) => {
@@ -61,13 +65,13 @@ const REQUEST_BY_BINDING: Record<
       Create: () =>
         fetch(base, {
           method: "POST",
-          headers: { ...V1_JSON_HEADERS, ...headers },
+          headers: { ...V1_JSON_TEST_HEADERS, ...headers },
           body: JSON.stringify(id === undefined ? params : { id, ...params }),
         }),
-      Get: () => fetch(`${base}/${String(id)}`, { headers: { ...V1_HEADERS, ...headers } }),
-      List: () => fetch(`${base}?${query}`, { headers: { ...V1_HEADERS, ...headers } }),
+      Get: () => fetch(`${base}/${String(id)}`, { headers: { ...V1_TEST_HEADERS, ...headers } }),
+      List: () => fetch(`${base}?${query}`, { headers: { ...V1_TEST_HEADERS, ...headers } }),
       Delete: () =>
-        fetch(`${base}/${String(id)}`, { method: "DELETE", headers: { ...V1_HEADERS, ...headers } }),
+        fetch(`${base}/${String(id)}`, { method: "DELETE", headers: { ...V1_TEST_HEADERS, ...headers } }),
     }[method]();
     const json = (await response.json()) as { error?: { details?: ErrorDetail[] } };
     if (response.ok) expect(response.status).toBe(200);
@@ -114,7 +118,7 @@ class SteppedAgent implements Agent {
 
 async function startServer(
   options: ServerOptions = {},
-  agents: Record<string, Agent> = { parrot: commandTestAgent },
+  agents: Record<string, Agent> = { parrot: messageCommandTestAgent },
 ): Promise<{ url: string; server: Server; seen: PushDeliveryReport[] }> {
   const seen: PushDeliveryReport[] = [];
   const server = createServer(agents, {
@@ -136,11 +140,11 @@ async function sendJsonRpc(
   method: string,
   params: object,
   headers: Record<string, string> = {},
-): Promise<RpcResponse> {
+): Promise<JsonRpcTestResponse> {
   const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });
   return (await (
-    await fetch(url, { method: "POST", headers: { ...V1_JSON_HEADERS, ...headers }, body })
-  ).json()) as RpcResponse;
+    await fetch(url, { method: "POST", headers: { ...V1_JSON_TEST_HEADERS, ...headers }, body })
+  ).json()) as JsonRpcTestResponse;
 }
 
 async function createTask(
@@ -268,10 +272,10 @@ describe.each(Object.keys(STORES))("push notification configs on %s", (storeName
 
   describe("receive notifications", () => {
     const store = STORES[storeName] as () => NonNullable<ServerOptions["store"]>;
-    let receiver: WebhookReceiver;
+    let receiver: TestWebhookReceiver;
 
     beforeEach(async () => {
-      receiver = await new WebhookReceiver().listen();
+      receiver = await new TestWebhookReceiver().listen();
     });
     afterEach(() => receiver.close());
 
@@ -324,7 +328,7 @@ describe.each(Object.keys(STORES))("push notification configs on %s", (storeName
     it("independently: a failing webhook does not affect other webhooks or the task [I-07, E12]", async () => {
       const stepper = new SteppedAgent();
       const { url } = await startServer({ store: store() }, { stepper });
-      const bad = await new WebhookReceiver().listen();
+      const bad = await new TestWebhookReceiver().listen();
       onTestFinished(() => bad.close());
       bad.defaultResponse = "hang";
       const started = await sendJsonRpc(url, "SendMessage", {

@@ -5,7 +5,7 @@ import { createWebhook } from "../../client/index.ts";
 import { generateSigningKey, type SignatureAlgorithm } from "../../keys/index.ts";
 import type { StreamResponse } from "../../protocol/index.ts";
 import { createServer, toNodeListener, type PushOptions } from "../index.ts";
-import { V1_JSON_HEADERS, buildTestMessage, commandTestAgent } from "../server.fixture.ts";
+import { V1_JSON_TEST_HEADERS, buildTestMessage, messageCommandTestAgent } from "../server.fixture.ts";
 
 /** A server that signs notifications, with a receiver that knows only the URL of the public keys. */
 async function startSigningServer(push: PushOptions): Promise<{
@@ -16,7 +16,7 @@ async function startSigningServer(push: PushOptions): Promise<{
   ended: Promise<void>;
 }> {
   const server = createServer(
-    { parrot: commandTestAgent },
+    { parrot: messageCommandTestAgent },
     { store: "memory", push: { allowPrivate: true, ...push } },
   );
   onTestFinished(() => server.close());
@@ -47,7 +47,11 @@ async function sendMessage(url: string, taskPushNotificationConfig: object): Pro
     message: buildTestMessage("echo hi"),
     configuration: { taskPushNotificationConfig },
   });
-  const response = await fetch(`${url}/message:send`, { method: "POST", headers: V1_JSON_HEADERS, body });
+  const response = await fetch(`${url}/message:send`, {
+    method: "POST",
+    headers: V1_JSON_TEST_HEADERS,
+    body,
+  });
   expect(response.status).toBe(200);
 }
 
@@ -104,7 +108,7 @@ it("a server without signing publishes no keys, and its notifications fail verif
 
 it("a server with an invalid signing key does not start", async () => {
   const server = createServer(
-    { parrot: commandTestAgent },
+    { parrot: messageCommandTestAgent },
     { store: "memory", push: { signing: { privateKey: "no key" } } },
   );
   onTestFinished(() => server.close());

@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from "node:crypto";
 import type { WebhookNotification } from "../../engine/index.ts";
 import {
-  createSigningKeyPair,
+  importSigningKeyPair,
   buildJwks,
   signJwt,
   type JSONWebKeySet,
@@ -47,7 +47,7 @@ export class PushSigner {
    * A2A samples expect a JWT in `Authorization` (A2A, "Streaming & Asynchronous Operations").
    */
   readonly sign: NotificationSignFunction = async (body, { webhook, event }) => {
-    this.#signer ??= createSigningKeyPair(this.#options);
+    this.#signer ??= importSigningKeyPair(this.#options);
     const now = Math.floor(Date.now() / 1000);
     const { issuer } = this.#options;
     const claims = {
@@ -66,8 +66,8 @@ export class PushSigner {
 
   /** Returns the public keys of the current and former signing keys. */
   async getJwks(): Promise<JSONWebKeySet> {
-    this.#signer ??= createSigningKeyPair(this.#options);
-    const previousSigners = await Promise.all((this.#options.previousKeys ?? []).map(createSigningKeyPair));
+    this.#signer ??= importSigningKeyPair(this.#options);
+    const previousSigners = await Promise.all((this.#options.previousKeys ?? []).map(importSigningKeyPair));
     return buildJwks([await this.#signer, ...previousSigners]);
   }
 }

@@ -5,7 +5,7 @@ import { LogEvent } from "../../protocol/index.ts";
 import { createWebhookValidator } from "./webhook-validation.ts";
 import { WebhookUrlGuard, type WebhookUrlGuardOptions } from "./webhook-url-guard.ts";
 import type { HostResolver } from "./dns-lookup-queue.ts";
-import { WebhookReceiver } from "./webhook-receiver.fixture.ts";
+import { TestWebhookReceiver } from "./test-webhook-receiver.fixture.ts";
 import { WebhookSender, type WebhookSenderOptions } from "./webhook-sender.ts";
 
 const createResolver =
@@ -185,8 +185,8 @@ describe("a notification", () => {
     );
   }
 
-  async function listening(): Promise<WebhookReceiver> {
-    const receiver = await new WebhookReceiver().listen();
+  async function listening(): Promise<TestWebhookReceiver> {
+    const receiver = await new TestWebhookReceiver().listen();
     onTestFinished(() => receiver.close());
     return receiver;
   }

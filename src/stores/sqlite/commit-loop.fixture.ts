@@ -4,13 +4,17 @@
  * reason why the store cannot be opened.
  */
 import { writeSync } from "node:fs";
-import { createAppend, createSubmittedTaskEvent, createChunkEvent } from "../task-event-logs.fixture.ts";
+import {
+  createTestLogAppend,
+  createTestSubmittedTaskEvent,
+  createTestChunkEvent,
+} from "../task-event-logs.fixture.ts";
 import { SqliteStore } from "./sqlite-store.ts";
 
 const [path = ""] = process.argv.slice(2);
-const sqliteStoreUnderTest = new SqliteStore(path);
+const continuouslyCommittedTestStore = new SqliteStore(path);
 try {
-  await sqliteStoreUnderTest.open();
+  await continuouslyCommittedTestStore.open();
 } catch (error) {
   writeSync(1, `${String(error)}\n`);
   process.exit(1);
@@ -20,19 +24,19 @@ for (let round = 0; ; round++) {
   const ids = Array.from({ length: 8 }, (_, n) => `${process.pid}-${Math.floor(round / 20)}-${n}`);
   const after = (round % 20) * 2;
   const batch = ids.map((id) =>
-    createAppend(
+    createTestLogAppend(
       id,
       after,
       [
-        after ? createChunkEvent(id, testChunkText) : createSubmittedTaskEvent(id),
-        createChunkEvent(id, testChunkText),
+        after ? createTestChunkEvent(id, testChunkText) : createTestSubmittedTaskEvent(id),
+        createTestChunkEvent(id, testChunkText),
       ],
       {
         messages: [{ messageId: `${id}-${after}`, seq: after + 1 }],
       },
     ),
   );
-  const refusals = await sqliteStoreUnderTest.commit(batch);
+  const refusals = await continuouslyCommittedTestStore.commit(batch);
   // Write synchronously before the next commit, so that the pipe never lags behind the disk.
   for (const [n, id] of ids.entries()) if (!refusals[n]) writeSync(1, `${id} ${after + 2}\n`);
 }

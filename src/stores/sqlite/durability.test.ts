@@ -3,12 +3,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import {
-  aliceScope,
-  createAppend,
-  createSubmittedTaskEvent,
-  createChunkEvent,
+  aliceTestTaskScope,
+  createTestLogAppend,
+  createTestSubmittedTaskEvent,
+  createTestChunkEvent,
 } from "../task-event-logs.fixture.ts";
-import { commitAppend } from "../task-store.contract.ts";
+import { commitTestAppendExpectingSuccess } from "../task-store.contract.ts";
 import { SqliteStore } from "./sqlite-store.ts";
 
 type Callback = (error: Error | null) => void;
@@ -38,7 +38,10 @@ describe("SqliteStore", () => {
   beforeEach(async () => {
     store = new SqliteStore(join(folder, `${crypto.randomUUID()}.db`));
     await store.open();
-    await commitAppend(store, createAppend("t", 0, [createSubmittedTaskEvent("t")]));
+    await commitTestAppendExpectingSuccess(
+      store,
+      createTestLogAppend("t", 0, [createTestSubmittedTaskEvent("t")]),
+    );
     fakeDisk.waits = true;
   });
 
@@ -69,11 +72,11 @@ describe("SqliteStore", () => {
   it("acknowledges and shows a commit only once it is on disk [E1]", async () => {
     const events = { messages: [{ messageId: "m", seq: 2 }] };
     const done = watch({
-      commit: store.commit([createAppend("t", 1, [createChunkEvent("t", "a")], events)], busy),
-      load: store.load(aliceScope, "t"),
-      list: store.list(aliceScope, { limit: 10 }),
-      "the message": store.findMessage(aliceScope, "m"),
-      "another message": store.findMessage(aliceScope, "never"),
+      commit: store.commit([createTestLogAppend("t", 1, [createTestChunkEvent("t", "a")], events)], busy),
+      load: store.load(aliceTestTaskScope, "t"),
+      list: store.list(aliceTestTaskScope, { limit: 10 }),
+      "the message": store.findMessage(aliceTestTaskScope, "m"),
+      "another message": store.findMessage(aliceTestTaskScope, "never"),
     });
     expect(await done()).toEqual(["another message"]);
     for (const answer of fakeDisk.pendingSyncs.splice(0)) answer(null);
@@ -82,27 +85,30 @@ describe("SqliteStore", () => {
 
   it("rejects every operation after a failed sync until it is opened again", async () => {
     const done = watch({
-      commit: store.commit([createAppend("t", 1, [createChunkEvent("t", "a")])], busy),
-      load: store.load(aliceScope, "t"),
+      commit: store.commit([createTestLogAppend("t", 1, [createTestChunkEvent("t", "a")])], busy),
+      load: store.load(aliceTestTaskScope, "t"),
     });
     for (const answer of fakeDisk.pendingSyncs.splice(0)) answer(new Error("EIO: the disk is gone"));
     const failed = "The task store must be opened again, because the disk failed: EIO: the disk is gone.";
     expect(await done()).toEqual([`commit: A2AError: ${failed}`, `load: A2AError: ${failed}`]);
-    await expect(store.commit([createAppend("u", 0, [createSubmittedTaskEvent("u")])])).rejects.toThrow(
-      failed,
-    );
-    await expect(store.findMessage(aliceScope, "m")).rejects.toThrow(failed);
+    await expect(
+      store.commit([createTestLogAppend("u", 0, [createTestSubmittedTaskEvent("u")])]),
+    ).rejects.toThrow(failed);
+    await expect(store.findMessage(aliceTestTaskScope, "m")).rejects.toThrow(failed);
     fakeDisk.waits = false;
     await store.close();
     await store.open();
-    await commitAppend(store, createAppend("u", 0, [createSubmittedTaskEvent("u")]));
+    await commitTestAppendExpectingSuccess(
+      store,
+      createTestLogAppend("u", 0, [createTestSubmittedTaskEvent("u")]),
+    );
   });
 
   it("rejects every sync that was pending when another failed, because the system reports a failure once", async () => {
     const done = watch({
-      first: store.commit([createAppend("t", 1, [createChunkEvent("t", "a")])], busy),
-      second: store.commit([createAppend("t", 2, [createChunkEvent("t", "b")])], busy),
-      load: store.load(aliceScope, "t"),
+      first: store.commit([createTestLogAppend("t", 1, [createTestChunkEvent("t", "a")])], busy),
+      second: store.commit([createTestLogAppend("t", 2, [createTestChunkEvent("t", "b")])], busy),
+      load: store.load(aliceTestTaskScope, "t"),
     });
     const [first, second] = fakeDisk.pendingSyncs.splice(0);
     first?.(new Error("EIO: the disk is gone"));
@@ -115,12 +121,14 @@ describe("SqliteStore", () => {
   });
 
   it("syncs in the event loop when no agent is running", async () => {
-    await store.commit([createAppend("t", 1, [createChunkEvent("t", "a")])], { agentsAtWork: false });
+    await store.commit([createTestLogAppend("t", 1, [createTestChunkEvent("t", "a")])], {
+      agentsAtWork: false,
+    });
     expect(fakeDisk.pendingSyncs).toEqual([]);
     fakeDisk.fails = true;
-    await expect(store.commit([createAppend("t", 2, [createChunkEvent("t", "b")])])).rejects.toThrow(
-      "the disk is gone",
-    );
+    await expect(
+      store.commit([createTestLogAppend("t", 2, [createTestChunkEvent("t", "b")])]),
+    ).rejects.toThrow("the disk is gone");
   });
 
   it("returns from a transaction once it is on disk", () => {

@@ -8,16 +8,16 @@ import type { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { afterAll, afterEach, beforeEach, describe, expect, it } from "vitest";
 import {
-  aliceScope,
-  createAppend,
-  createSubmittedTaskEvent,
-  createChunkEvent,
-  foldLog,
-  createUserMessage,
-  createStatusEvent,
+  aliceTestTaskScope,
+  createTestLogAppend,
+  createTestSubmittedTaskEvent,
+  createTestChunkEvent,
+  foldTestTaskEvents,
+  createTestUserMessage,
+  createTestStatusEvent,
 } from "../task-event-logs.fixture.ts";
-import { createWebhookRegistration } from "../push-store.contract.ts";
-import { commitAppend, defineTaskStoreContract } from "../task-store.contract.ts";
+import { createTestWebhookRegistration } from "../push-store.contract.ts";
+import { commitTestAppendExpectingSuccess, defineTaskStoreContract } from "../task-store.contract.ts";
 import { SqliteStore } from "./sqlite-store.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "colloquy-"));
@@ -69,51 +69,79 @@ describe("SqliteStore", () => {
 
   it("has all of its data after it is opened again [E9]", async () => {
     const log = [
-      createSubmittedTaskEvent("t", { message: createUserMessage("m1") }),
-      createStatusEvent("t", "TASK_STATE_WORKING", 5),
+      createTestSubmittedTaskEvent("t", { message: createTestUserMessage("m1") }),
+      createTestStatusEvent("t", "TASK_STATE_WORKING", 5),
     ];
-    await commitAppend(store, createAppend("t", 0, log, { messages: [{ messageId: "m1", seq: 1 }] }));
+    await commitTestAppendExpectingSuccess(
+      store,
+      createTestLogAppend("t", 0, log, { messages: [{ messageId: "m1", seq: 1 }] }),
+    );
     await reopen();
-    expect(await store.load(aliceScope, "t")).toEqual({ task: foldLog(log), seq: 2 });
-    expect(await store.findMessage(aliceScope, "m1")).toEqual({ taskId: "t", seq: 1 });
-    expect(await store.listUnfinished()).toMatchObject([{ scope: aliceScope, taskId: "t", seq: 2 }]);
+    expect(await store.load(aliceTestTaskScope, "t")).toEqual({ task: foldTestTaskEvents(log), seq: 2 });
+    expect(await store.findMessage(aliceTestTaskScope, "m1")).toEqual({ taskId: "t", seq: 1 });
+    expect(await store.listUnfinished()).toMatchObject([{ scope: aliceTestTaskScope, taskId: "t", seq: 2 }]);
     const turn = { seq: 1, attempt: 1, request: {}, service: {} };
-    await commitAppend(store, createAppend("kept", 0, [createSubmittedTaskEvent("kept")], { turn }));
+    await commitTestAppendExpectingSuccess(
+      store,
+      createTestLogAppend("kept", 0, [createTestSubmittedTaskEvent("kept")], { turn }),
+    );
     await reopen();
     expect((await store.listUnfinished()).find(({ taskId }) => taskId === "kept")).toMatchObject({ turn });
-    await commitAppend(store, createAppend("t", 2, [createChunkEvent("t", "more")]));
-    await commitAppend(store, createAppend("u", 0, [createSubmittedTaskEvent("u")]));
-    expect(await store.load(aliceScope, "t")).toMatchObject({ seq: 3 });
-    expect(await store.load(aliceScope, "u")).toEqual({
-      task: foldLog([createSubmittedTaskEvent("u")]),
+    await commitTestAppendExpectingSuccess(
+      store,
+      createTestLogAppend("t", 2, [createTestChunkEvent("t", "more")]),
+    );
+    await commitTestAppendExpectingSuccess(
+      store,
+      createTestLogAppend("u", 0, [createTestSubmittedTaskEvent("u")]),
+    );
+    expect(await store.load(aliceTestTaskScope, "t")).toMatchObject({ seq: 3 });
+    expect(await store.load(aliceTestTaskScope, "u")).toEqual({
+      task: foldTestTaskEvents([createTestSubmittedTaskEvent("u")]),
       seq: 1,
     });
   });
 
   it("has its webhooks after it is opened again and never reuses their keys [I-02]", async () => {
-    await commitAppend(
+    await commitTestAppendExpectingSuccess(
       store,
-      createAppend("t", 0, [createSubmittedTaskEvent("t")], {
-        webhooks: [createWebhookRegistration("a"), createWebhookRegistration("b")],
+      createTestLogAppend("t", 0, [createTestSubmittedTaskEvent("t")], {
+        webhooks: [createTestWebhookRegistration("a"), createTestWebhookRegistration("b")],
       }),
     );
-    const before = await store.pushStore.list(aliceScope, "t");
-    await store.pushStore.remove(aliceScope, "t", "b");
+    const before = await store.pushStore.list(aliceTestTaskScope, "t");
+    await store.pushStore.remove(aliceTestTaskScope, "t", "b");
     await reopen();
     expect(await store.pushStore.listDueWebhooks(0, 10)).toEqual(before?.slice(0, 1));
-    const again = await store.pushStore.put(aliceScope, "t", createWebhookRegistration("b"));
+    const again = await store.pushStore.put(aliceTestTaskScope, "t", createTestWebhookRegistration("b"));
     expect(again?.key).toBeGreaterThan(before?.[1]?.key ?? Infinity);
   });
 
   it("loads from the newest snapshot, without the events before it", async () => {
-    const log = [createSubmittedTaskEvent("t"), createChunkEvent("t", "a"), createChunkEvent("t", "b")];
-    const task = { ...foldLog(log), metadata: { from: "snapshot" } };
-    await commitAppend(store, createAppend("t", 0, log.slice(0, 1), { snapshot: foldLog(log.slice(0, 1)) }));
-    await commitAppend(store, createAppend("t", 1, log.slice(1), { snapshot: task }));
-    await commitAppend(store, createAppend("t", 3, [createChunkEvent("t", "c")]));
-    expect(await store.load(aliceScope, "t")).toEqual({
+    const log = [
+      createTestSubmittedTaskEvent("t"),
+      createTestChunkEvent("t", "a"),
+      createTestChunkEvent("t", "b"),
+    ];
+    const task = { ...foldTestTaskEvents(log), metadata: { from: "snapshot" } };
+    await commitTestAppendExpectingSuccess(
+      store,
+      createTestLogAppend("t", 0, log.slice(0, 1), { snapshot: foldTestTaskEvents(log.slice(0, 1)) }),
+    );
+    await commitTestAppendExpectingSuccess(
+      store,
+      createTestLogAppend("t", 1, log.slice(1), { snapshot: task }),
+    );
+    await commitTestAppendExpectingSuccess(
+      store,
+      createTestLogAppend("t", 3, [createTestChunkEvent("t", "c")]),
+    );
+    expect(await store.load(aliceTestTaskScope, "t")).toEqual({
       seq: 4,
-      task: { ...foldLog([...log, createChunkEvent("t", "c")]), metadata: { from: "snapshot" } },
+      task: {
+        ...foldTestTaskEvents([...log, createTestChunkEvent("t", "c")]),
+        metadata: { from: "snapshot" },
+      },
     });
   });
 
@@ -147,12 +175,18 @@ describe("SqliteStore", () => {
       const link = createDatabasePath();
       symlinkSync(path, link);
       await expect(new SqliteStore(link).open()).rejects.toThrow(`${path} is in use by process`);
-      await commitAppend(store, createAppend("t", 0, [createSubmittedTaskEvent("t")]));
+      await commitTestAppendExpectingSuccess(
+        store,
+        createTestLogAppend("t", 0, [createTestSubmittedTaskEvent("t")]),
+      );
       await store.close();
       store = new SqliteStore(link);
       await store.open();
-      await commitAppend(store, createAppend("t", 1, [createChunkEvent("t", "a")]));
-      expect(await store.load(aliceScope, "t")).toMatchObject({ seq: 2 });
+      await commitTestAppendExpectingSuccess(
+        store,
+        createTestLogAppend("t", 1, [createTestChunkEvent("t", "a")]),
+      );
+      expect(await store.load(aliceTestTaskScope, "t")).toMatchObject({ seq: 2 });
       await expect(new SqliteStore(path).open()).rejects.toThrow(`${path} is in use by process`);
     });
 
@@ -172,20 +206,27 @@ describe("SqliteStore", () => {
 
     it("adds the tables that a file of the first version lacks and keeps its data", async () => {
       const log = [
-        createSubmittedTaskEvent("t", { message: createUserMessage("m1") }),
-        createChunkEvent("t", "a"),
+        createTestSubmittedTaskEvent("t", { message: createTestUserMessage("m1") }),
+        createTestChunkEvent("t", "a"),
       ];
-      await commitAppend(store, createAppend("t", 0, log, { messages: [{ messageId: "m1", seq: 1 }] }));
+      await commitTestAppendExpectingSuccess(
+        store,
+        createTestLogAppend("t", 0, log, { messages: [{ messageId: "m1", seq: 1 }] }),
+      );
       // Remove the tables that versions 2 and 3 added.
       store.runTransaction((db) => db.exec("DROP TABLE push; DROP TABLE turn; PRAGMA user_version = 1;"));
       await reopen();
-      expect(await store.load(aliceScope, "t")).toEqual({ task: foldLog(log), seq: 2 });
-      expect(await store.findMessage(aliceScope, "m1")).toEqual({ taskId: "t", seq: 1 });
-      expect(await store.pushStore.put(aliceScope, "t", createWebhookRegistration("w"))).toMatchObject({
+      expect(await store.load(aliceTestTaskScope, "t")).toEqual({ task: foldTestTaskEvents(log), seq: 2 });
+      expect(await store.findMessage(aliceTestTaskScope, "m1")).toEqual({ taskId: "t", seq: 1 });
+      expect(
+        await store.pushStore.put(aliceTestTaskScope, "t", createTestWebhookRegistration("w")),
+      ).toMatchObject({
         deliveredSeq: 2,
       });
       await reopen();
-      expect(await store.pushStore.list(aliceScope, "t")).toMatchObject([createWebhookRegistration("w")]);
+      expect(await store.pushStore.list(aliceTestTaskScope, "t")).toMatchObject([
+        createTestWebhookRegistration("w"),
+      ]);
       expect(store.getDatabase().prepare("PRAGMA user_version").get()).toEqual({ user_version: 3 });
     });
 
@@ -222,38 +263,49 @@ describe("SqliteStore", () => {
     await store.open();
     expect(acknowledged.size).toBeGreaterThan(100);
     for (const [taskId, seq] of acknowledged) {
-      const events = await store.readEvents(aliceScope, taskId, 0, { events: 100, maxBytes: 1_000_000 });
+      const events = await store.readEvents(aliceTestTaskScope, taskId, 0, {
+        events: 100,
+        maxBytes: 1_000_000,
+      });
       expect(events.length).toBeGreaterThanOrEqual(seq);
       expect(events.map((event) => event.seq)).toEqual(events.map((_, index) => index + 1));
-      expect(await store.load(aliceScope, taskId)).toMatchObject({ seq: events.length });
+      expect(await store.load(aliceTestTaskScope, taskId)).toMatchObject({ seq: events.length });
       const last = events.length - 2;
-      expect(await store.findMessage(aliceScope, `${taskId}-${last}`)).toEqual({ taskId, seq: last + 1 });
+      expect(await store.findMessage(aliceTestTaskScope, `${taskId}-${last}`)).toEqual({
+        taskId,
+        seq: last + 1,
+      });
     }
     const check = store.runTransaction((db) => db.prepare("PRAGMA integrity_check").all());
     expect(check).toEqual([{ integrity_check: "ok" }]);
   });
 
   describe("a failure of the disk", () => {
-    const refused = createAppend("t", 1, [createChunkEvent("t", "x".repeat(100_000))]);
-    const added = createAppend("u", 0, [createSubmittedTaskEvent("u")], {
-      scope: { ...aliceScope, principal: "new" },
+    const refused = createTestLogAppend("t", 1, [createTestChunkEvent("t", "x".repeat(100_000))]);
+    const added = createTestLogAppend("u", 0, [createTestSubmittedTaskEvent("u")], {
+      scope: { ...aliceTestTaskScope, principal: "new" },
       messages: [{ messageId: "m1", seq: 1 }],
     });
 
-    beforeEach(() => commitAppend(store, createAppend("t", 0, [createSubmittedTaskEvent("t")])));
+    beforeEach(() =>
+      commitTestAppendExpectingSuccess(
+        store,
+        createTestLogAppend("t", 0, [createTestSubmittedTaskEvent("t")]),
+      ),
+    );
 
     async function nothingWasKept(): Promise<void> {
-      expect(await store.load(aliceScope, "t")).toEqual({
-        task: foldLog([createSubmittedTaskEvent("t")]),
+      expect(await store.load(aliceTestTaskScope, "t")).toEqual({
+        task: foldTestTaskEvents([createTestSubmittedTaskEvent("t")]),
         seq: 1,
       });
       expect(await store.load(added.scope, "u")).toBeUndefined();
       expect(await store.findMessage(added.scope, "m1")).toBeUndefined();
       expect(await store.commit([added, refused])).toEqual([undefined, undefined]);
-      expect(await store.load(aliceScope, "t")).toMatchObject({ seq: 2 });
+      expect(await store.load(aliceTestTaskScope, "t")).toMatchObject({ seq: 2 });
       await reopen();
       expect(await store.load(added.scope, "u")).toEqual({
-        task: foldLog([createSubmittedTaskEvent("u")]),
+        task: foldTestTaskEvents([createTestSubmittedTaskEvent("u")]),
         seq: 1,
       });
     }
@@ -282,7 +334,7 @@ describe("SqliteStore", () => {
       await store.close();
       const closed = { reason: "UNAVAILABLE", message: expect.stringContaining("closed") as string };
       await expect(store.commit([added])).rejects.toMatchObject(closed);
-      await expect(store.load(aliceScope, "t")).rejects.toMatchObject(closed);
+      await expect(store.load(aliceTestTaskScope, "t")).rejects.toMatchObject(closed);
       await expect(store.listUnfinished()).rejects.toMatchObject(closed);
       await store.open();
       await nothingWasKept();

@@ -21,13 +21,17 @@ import { encodeArtifact, encodeMessage, encodeTaskState } from "./encode.ts";
  * is true, the stream ends when the agent requests input.
  */
 export function encodeEventAsSseFrames(event: LogEvent, endsAtQuestion: boolean): string {
-  const text = event.encodeWith(endsAtQuestion ? encodeFramesEndingAtQuestion : encodeFramesEndingAtTaskEnd);
+  const text = event.encodeWith(
+    endsAtQuestion ? encodeEventForStreamEndingAtQuestion : encodeEventForStreamEndingAtTaskEnd,
+  );
   // The id is in the last frame. A client that is cut off between two frames gets both again.
   return event.seq > 0 ? `${text.slice(0, -1)}id: ${event.seq}\n\n` : text;
 }
 
-const encodeFramesEndingAtQuestion: EventTextEncoder = (event) => encodeTaskEventFrames(event, true).join("");
-const encodeFramesEndingAtTaskEnd: EventTextEncoder = (event) => encodeTaskEventFrames(event, false).join("");
+const encodeEventForStreamEndingAtQuestion: EventTextEncoder = (event) =>
+  encodeTaskEventFrames(event, true).join("");
+const encodeEventForStreamEndingAtTaskEnd: EventTextEncoder = (event) =>
+  encodeTaskEventFrames(event, false).join("");
 
 function encodeTaskEventFrames(event: TaskEvent, endsAtQuestion: boolean): string[] {
   if ("message" in event)
@@ -36,7 +40,7 @@ function encodeTaskEventFrames(event: TaskEvent, endsAtQuestion: boolean): strin
       encodeTypedFrame("done", { status: "completed" }),
     ];
   if ("statusUpdate" in event) return encodeStatusFrames(event.statusUpdate, endsAtQuestion);
-  if ("task" in event) return encodeTerminalTaskFrames(event.task);
+  if ("task" in event) return encodeFramesIfTaskIsTerminal(event.task);
   const { taskId, artifact, append, lastChunk } = event.artifactUpdate;
   const chunkMembers = { ...(append ? { append } : {}), ...(lastChunk ? { lastChunk } : {}) };
   return [encodeTypedFrame("artifact", { ...encodeArtifact(artifact), ...chunkMembers, taskId })];
@@ -47,7 +51,7 @@ function encodeTaskEventFrames(event: TaskEvent, endsAtQuestion: boolean): strin
  * terminal, because the event contains no new information. A terminal task event replaces all earlier
  * events of the stream.
  */
-function encodeTerminalTaskFrames({ id, contextId, status, artifacts = [] }: Task): string[] {
+function encodeFramesIfTaskIsTerminal({ id, contextId, status, artifacts = [] }: Task): string[] {
   if (!isTerminal(status.state)) return [];
   return [
     ...artifacts.map((artifact) => encodeTypedFrame("artifact", { ...encodeArtifact(artifact), taskId: id })),

@@ -82,7 +82,7 @@ export function encodeArtifact({ artifactId, name, description, parts, metadata 
 export function encodeTask(task: Task, agentId: string): JsonObject {
   const { status, artifacts = [] } = task;
   return {
-    ...encodeTaskIdsAndCreateParams(task, agentId),
+    ...encodeTaskIdsSkillAndInput(task, agentId),
     ...encodeTaskState(status.state),
     ...(status.message ? { message: encodeMessage(status.message) } : {}),
     artifacts: artifacts.map(encodeArtifact),
@@ -97,7 +97,7 @@ export function encodeTask(task: Task, agentId: string): JsonObject {
 export function encodeCreatedTask(task: Task, agentId: string): JsonObject {
   const { createdAt } = computeCreatedAndUpdatedTimes(task);
   return {
-    ...encodeTaskIdsAndCreateParams(task, agentId),
+    ...encodeTaskIdsSkillAndInput(task, agentId),
     status: "pending" satisfies SimpleTaskStatus,
     ...(createdAt === undefined ? {} : { createdAt, updatedAt: createdAt }),
   };
@@ -113,7 +113,7 @@ export function encodeSendResponse(response: SendMessageResponse, agentId: strin
   return { ...encodeMessage(message), messageId: message.messageId, ...encodeContextIdAsThread(message) };
 }
 
-function encodeTaskIdsAndCreateParams(task: Task, agentId: string): JsonObject {
+function encodeTaskIdsSkillAndInput(task: Task, agentId: string): JsonObject {
   return {
     taskId: task.id,
     agentId,

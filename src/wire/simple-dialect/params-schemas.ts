@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue, Part } from "../../protocol/index.ts";
 import {
-  withCheck,
-  withConversion,
+  createCheckedSchema,
+  createConvertingSchema,
   createListSchema,
   createObjectSchema,
   optional,
@@ -54,7 +54,7 @@ const PART_KINDS = ["text", "data", "file", "image"];
 
 const FLAT_PART_SCHEMA: DecodingSchema<FlatPart> = createObjectSchema<FlatPart>({
   kind: required(
-    withCheck(stringSchema, (kind) =>
+    createCheckedSchema(stringSchema, (kind) =>
       PART_KINDS.includes(kind) ? undefined : `must be one of ${PART_KINDS.join(", ")}`,
     ),
   ),
@@ -69,11 +69,11 @@ const FLAT_PART_SCHEMA: DecodingSchema<FlatPart> = createObjectSchema<FlatPart>(
 
 // Placeholder for a rejected part, so its list is not also reported as empty. The output of a rejected
 // request is never used.
-const REJECTED_PART_PLACEHOLDER: Part = { text: "" };
+const SUBSTITUTE_FOR_REJECTED_PART: Part = { text: "" };
 
-const PART_SCHEMA: DecodingSchema<Part> = withConversion(
+const PART_SCHEMA: DecodingSchema<Part> = createConvertingSchema(
   FLAT_PART_SCHEMA,
-  (part, at) => fromFlatPart(part, at) ?? REJECTED_PART_PLACEHOLDER,
+  (part, at) => fromFlatPart(part, at) ?? SUBSTITUTE_FOR_REJECTED_PART,
 );
 
 function fromFlatPart(
@@ -116,7 +116,9 @@ export const SEND_MESSAGE_PARAMS_SCHEMA: DecodingSchema<SendMessageParams> =
     message: required(
       createObjectSchema<SimpleMessage>({
         role: required(
-          withCheck(stringSchema, (role) => (role === "user" ? undefined : `must be "user" in a request`)),
+          createCheckedSchema(stringSchema, (role) =>
+            role === "user" ? undefined : `must be "user" in a request`,
+          ),
         ),
         parts: required(createListSchema(PART_SCHEMA)),
         metadata: structSchema,

@@ -6,7 +6,7 @@ import { toRestErrorResponse, toJsonRpcError } from "./errors.ts";
 import { isLastEvent } from "./is-last-event.ts";
 import { toProtoResult } from "./proto-encode.ts";
 import { protoJsonCodec } from "./proto-json-codec.ts";
-import { hasProtoMessage, collectRestParams } from "./rest-params.ts";
+import { hasMessageInProtoForm, collectRestParams } from "./rest-params.ts";
 import { matchRoute } from "./routes.ts";
 
 /** Operations by their JSON-RPC method names in A2A 0.3 §3.5.6. */
@@ -44,7 +44,9 @@ export const jsonRpcDialect: JsonRpcDialect = {
 export const restDialect: RestDialect = {
   ...protoJsonCodec,
   decodeParams: (operation, json) =>
-    hasProtoMessage(json) ? protoJsonCodec.decodeParams(operation, json) : decodeParams(operation, json),
+    hasMessageInProtoForm(json)
+      ? protoJsonCodec.decodeParams(operation, json)
+      : decodeParams(operation, json),
   version: "0.3",
   mediaType: "application/json",
   matchRoute,

@@ -11,7 +11,7 @@ import type {
   SecurityScheme,
 } from "../../protocol/index.ts";
 import {
-  withConversion,
+  createConvertingSchema,
   createListSchema,
   createMapSchema,
   createObjectSchema,
@@ -59,15 +59,15 @@ function fromOAuthFlows03({
   password,
 }: OAuthFlowsByType): OAuthFlows {
   if (authorizationCode) return { authorizationCode };
-  if (clientCredentials) return { clientCredentials: omitAuthorizationUrl(clientCredentials) };
+  if (clientCredentials) return { clientCredentials: omitAuthorizationUrlFromOAuthFlow(clientCredentials) };
   if (implicit) {
     const { tokenUrl: _, ...flow } = implicit;
     return { implicit: flow };
   }
-  return password ? { password: omitAuthorizationUrl(password) } : ({} as OAuthFlows);
+  return password ? { password: omitAuthorizationUrlFromOAuthFlow(password) } : ({} as OAuthFlows);
 }
 
-function omitAuthorizationUrl(flow: AnyOAuthFlow): Omit<AnyOAuthFlow, "authorizationUrl"> {
+function omitAuthorizationUrlFromOAuthFlow(flow: AnyOAuthFlow): Omit<AnyOAuthFlow, "authorizationUrl"> {
   const { authorizationUrl: _, ...rest } = flow;
   return rest;
 }
@@ -104,7 +104,7 @@ const ANY_SECURITY_SCHEME_SCHEMA: DecodingSchema<AnySecurityScheme03> =
     scheme: requiredText,
     bearerFormat: stringSchema,
     flows: required(
-      withConversion(
+      createConvertingSchema(
         createObjectSchema<OAuthFlowsByType>({
           authorizationCode: ANY_OAUTH_FLOW_SCHEMA,
           clientCredentials: ANY_OAUTH_FLOW_SCHEMA,
@@ -149,12 +149,12 @@ function pickSchemeDescription({ description }: { description?: string }): { des
   return description === undefined ? {} : { description };
 }
 
-const SECURITY_SCHEME_SCHEMA: DecodingSchema<SecurityScheme> = withConversion(
+const SECURITY_SCHEME_SCHEMA: DecodingSchema<SecurityScheme> = createConvertingSchema(
   ANY_SECURITY_SCHEME_SCHEMA,
   (scheme) => SECURITY_SCHEME_CONVERTERS_FROM_03[scheme.type](scheme),
 );
 
-const SECURITY_REQUIREMENT_SCHEMA: DecodingSchema<SecurityRequirement> = withConversion(
+const SECURITY_REQUIREMENT_SCHEMA: DecodingSchema<SecurityRequirement> = createConvertingSchema(
   createMapSchema(createListSchema(stringSchema)),
   (scopes) => ({
     schemes: Object.fromEntries(Object.entries(scopes).map(([name, list]) => [name, { list }])),
@@ -179,7 +179,7 @@ const createAgentSkillSchema03 = (
   );
 
 /** Members of a 0.3 agent card that have a different location in 1.0. */
-interface RelocatedCardFields {
+interface CardFieldsLocatedElsewhereIn03 {
   protocolVersion: string;
   url: string;
   preferredTransport: string;
@@ -198,8 +198,8 @@ export const createAgentCardSchema03 = ({
   scheme: DecodingSchema<SecurityScheme>;
   security: DecodingSchema<SecurityRequirement>;
 }): DecodingSchema<AgentCard> =>
-  withConversion(
-    createObjectSchema<Omit<AgentCard, "supportedInterfaces"> & RelocatedCardFields>(
+  createConvertingSchema(
+    createObjectSchema<Omit<AgentCard, "supportedInterfaces"> & CardFieldsLocatedElsewhereIn03>(
       {
         protocolVersion: required(stringSchema, "0.3.0"),
         name: requiredText,

@@ -14,8 +14,8 @@ import type {
   TaskStatusUpdateEvent,
 } from "../../protocol/index.ts";
 import {
-  withCheck,
-  withConversion,
+  createCheckedSchema,
+  createConvertingSchema,
   type FieldSchemas,
   createValidateOnlySchema,
   createListSchema,
@@ -69,8 +69,8 @@ type KindMember = { kind?: never };
 const createKindSchema = (name: string): DecodingSchema<never> =>
   createValidateOnlySchema(createMappedEnumSchema({ [name]: name }));
 
-const PUSH_AUTH_SCHEME_LIST_SCHEMA: DecodingSchema<string> = withConversion(
-  withCheck(createListSchema(stringSchema), (schemes) =>
+const FIRST_PUSH_AUTH_SCHEME_OF_LIST_SCHEMA: DecodingSchema<string> = createConvertingSchema(
+  createCheckedSchema(createListSchema(stringSchema), (schemes) =>
     schemes.length > 0 ? undefined : "must name at least one scheme",
   ),
   ([first]) => first,
@@ -80,9 +80,9 @@ const PUSH_AUTH_SCHEME_LIST_SCHEMA: DecodingSchema<string> = withConversion(
  * Schema for the authentication info of a webhook. If both the scheme and the credentials are missing, the
  * authentication info counts as not set.
  */
-const AUTHENTICATION_INFO_SCHEMA: DecodingSchema<AuthenticationInfo> = withConversion(
+const AUTHENTICATION_INFO_SCHEMA: DecodingSchema<AuthenticationInfo> = createConvertingSchema(
   createObjectSchema<Partial<AuthenticationInfo>>(
-    { scheme: PUSH_AUTH_SCHEME_LIST_SCHEMA, credentials: stringSchema },
+    { scheme: FIRST_PUSH_AUTH_SCHEME_OF_LIST_SCHEMA, credentials: stringSchema },
     { wireNames: { scheme: ["schemes"] } },
   ),
   ({ scheme = "", credentials }, at) => {
@@ -132,7 +132,7 @@ export function createSchemasCommonToJsonRpcAndProto({
     {
       ...messageFields,
       role: required(
-        withCheck(roleSchema, (role) =>
+        createCheckedSchema(roleSchema, (role) =>
           role === "ROLE_USER"
             ? undefined
             : `must be ${enumNames.user} in a request; an agent's role is for responses`,
@@ -155,7 +155,7 @@ export function createSchemasCommonToJsonRpcAndProto({
     { state: required(stateSchema, enumNames.working), message: messageSchema, timestamp: timestampSchema },
     { wireNames: { message: wireNames.status } },
   );
-  const configuration: DecodingSchema<SendMessageConfiguration> = withConversion(
+  const configuration: DecodingSchema<SendMessageConfiguration> = createConvertingSchema(
     createObjectSchema<Omit<SendMessageConfiguration, "returnImmediately"> & { blocking?: boolean }>(
       {
         acceptedOutputModes: createListSchema(stringSchema),

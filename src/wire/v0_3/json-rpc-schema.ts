@@ -17,7 +17,7 @@ import {
   type TaskPushNotificationConfig,
 } from "../../protocol/index.ts";
 import {
-  withConversion,
+  createConvertingSchema,
   type DecodingContext,
   createListSchema,
   createObjectSchema,
@@ -46,7 +46,7 @@ type PartContent03 = { kind?: "text" | "file" | "data"; metadata?: JsonObject } 
   | { data: JsonObject }
 );
 
-const PART_SCHEMA: DecodingSchema<Part> = withConversion(
+const PART_SCHEMA: DecodingSchema<Part> = createConvertingSchema(
   createObjectSchema<PartContent03>({
     // `kind` is optional when decoding, because the content member also identifies the kind.
     kind: createMappedEnumSchema({ text: "text", file: "file", data: "data" }),
@@ -136,7 +136,7 @@ function wrapEvent<T>(value: T | undefined, wrap: (value: T) => StreamResponse):
 }
 
 /** Schema for the result of `message/send`, which is a task or a message. */
-export const SEND_MESSAGE_RESPONSE_SCHEMA: DecodingSchema<SendMessageResponse> = withConversion(
+export const SEND_MESSAGE_RESPONSE_SCHEMA: DecodingSchema<SendMessageResponse> = createConvertingSchema(
   STREAM_RESPONSE_SCHEMA,
   (event, at) =>
     "task" in event || "message" in event ? event : at.addViolation("must be a task or a message"),
@@ -169,7 +169,7 @@ type TaskPushConfigParams = { taskId: string; pushNotificationConfig: TaskPushNo
 
 /** Schema for a push notification configuration together with its task id. */
 export const TASK_PUSH_CONFIG_SCHEMA: DecodingSchema<CreateTaskPushNotificationConfigRequest> =
-  withConversion(
+  createConvertingSchema(
     createObjectSchema<TaskPushConfigParams>({
       taskId: required(stringSchema),
       pushNotificationConfig: required(PUSH_CONFIG_SCHEMA),
@@ -179,7 +179,7 @@ export const TASK_PUSH_CONFIG_SCHEMA: DecodingSchema<CreateTaskPushNotificationC
 
 /** Schema for the parameters of `tasks/pushNotificationConfig/set`. */
 export const SET_PUSH_CONFIG_PARAMS_SCHEMA: DecodingSchema<CreateTaskPushNotificationConfigRequest> =
-  withConversion(TASK_PUSH_CONFIG_SCHEMA, (config) => ({
+  createConvertingSchema(TASK_PUSH_CONFIG_SCHEMA, (config) => ({
     ...config,
     id: config.id ?? DEFAULT_PUSH_CONFIG_ID,
   }));
@@ -189,7 +189,7 @@ export const SET_PUSH_CONFIG_PARAMS_SCHEMA: DecodingSchema<CreateTaskPushNotific
  * empty string, which selects the first configuration of the task.
  */
 export const GET_PUSH_CONFIG_PARAMS_SCHEMA: DecodingSchema<GetTaskPushNotificationConfigRequest> =
-  withConversion(
+  createConvertingSchema(
     createObjectSchema<{ taskId: string; id?: string }>(
       { taskId: required(stringSchema), id: stringSchema },
       { wireNames: { taskId: ["id"], id: ["pushNotificationConfigId"] } },
@@ -215,7 +215,7 @@ const PUSH_CONFIG_LIST_PAGE_SIZE = 100;
 
 /** Schema for the parameters of `tasks/pushNotificationConfig/list`. */
 export const LIST_PUSH_CONFIGS_PARAMS_SCHEMA: DecodingSchema<ListTaskPushNotificationConfigsRequest> =
-  withConversion(
+  createConvertingSchema(
     createObjectSchema<{ taskId: string }>(
       { taskId: required(stringSchema) },
       { wireNames: { taskId: ["id"] } },
@@ -230,7 +230,7 @@ const TASK_PUSH_CONFIG_LIST_SCHEMA = createListSchema(TASK_PUSH_CONFIG_SCHEMA);
  * empty list.
  */
 export const LIST_PUSH_CONFIGS_RESULT_SCHEMA: DecodingSchema<ListTaskPushNotificationConfigsResponse> =
-  withConversion(
+  createConvertingSchema(
     { decode: (json, at) => (json === null ? [] : TASK_PUSH_CONFIG_LIST_SCHEMA.decode(json, at)) },
     (configs) => ({ configs }),
   );

@@ -27,13 +27,13 @@ const timestampArbitrary = fc
   .date({ min: new Date(0), max: new Date("2100-01-01"), noInvalidDate: true })
   .map((date) => date.toISOString());
 const textListArbitrary = fc.array(textArbitrary, { minLength: 1, maxLength: 3 });
-const ALL_KEYS_OPTIONAL_RECORD_OPTIONS = { requiredKeys: [] };
+const FAST_CHECK_ALL_KEYS_OPTIONAL_OPTIONS = { requiredKeys: [] };
 
 /** Creates a generator of objects in which each member is present or absent. */
 function createPartialArbitrary<T extends object>(members: {
   [K in keyof T]: fc.Arbitrary<T[K]>;
 }): fc.Arbitrary<Partial<T>> {
-  return fc.record(members, ALL_KEYS_OPTIONAL_RECORD_OPTIONS) as unknown as fc.Arbitrary<Partial<T>>;
+  return fc.record(members, FAST_CHECK_ALL_KEYS_OPTIONAL_OPTIONS) as unknown as fc.Arbitrary<Partial<T>>;
 }
 
 function mergeArbitraries<A extends object, B extends object>(

@@ -16,7 +16,7 @@ import type {
   TaskState,
 } from "../../protocol/index.ts";
 import {
-  withConversion,
+  createConvertingSchema,
   createListSchema,
   createObjectSchema,
   defineOneofMember,
@@ -40,7 +40,7 @@ import { HISTORY_LENGTH_SCHEMA, ROLE_SCHEMA } from "../v1/schema.ts";
 
 type ProtoTaskState = Exclude<TaskState, "TASK_STATE_CANCELED"> | "TASK_STATE_CANCELLED";
 
-const PROTO_TASK_STATE_SCHEMA: DecodingSchema<TaskState> = withConversion(
+const PROTO_TASK_STATE_SCHEMA: DecodingSchema<TaskState> = createConvertingSchema(
   createEnumSchema<ProtoTaskState>([
     "TASK_STATE_UNSPECIFIED",
     "TASK_STATE_SUBMITTED",
@@ -59,7 +59,7 @@ type ProtoFileContent = { mimeType?: string } & ({ fileWithUri: string } | { fil
 
 type ProtoPartContent = { text: string } | { file: ProtoFileContent } | { data: { data: JsonObject } };
 
-const PROTO_PART_SCHEMA: DecodingSchema<Part> = withConversion(
+const PROTO_PART_SCHEMA: DecodingSchema<Part> = createConvertingSchema(
   createObjectSchema<ProtoPartContent>({
     text: defineOneofMember(stringSchema),
     file: defineOneofMember(
@@ -83,8 +83,9 @@ const PROTO_PART_SCHEMA: DecodingSchema<Part> = withConversion(
 );
 
 /** Schema for a history length, where 0 counts as not set. */
-const PROTO_HISTORY_LENGTH_SCHEMA: DecodingSchema<number> = withConversion(HISTORY_LENGTH_SCHEMA, (length) =>
-  length === 0 ? undefined : length,
+const PROTO_HISTORY_LENGTH_SCHEMA: DecodingSchema<number> = createConvertingSchema(
+  HISTORY_LENGTH_SCHEMA,
+  (length) => (length === 0 ? undefined : length),
 );
 
 const PROTO_COMMON_SCHEMAS = createSchemasCommonToJsonRpcAndProto({
@@ -129,7 +130,7 @@ export const PROTO_STREAM_RESPONSE_SCHEMA: DecodingSchema<StreamResponse> =
     { requiresOneof: true, wireNames: { message: ["message", "msg"] } },
   );
 
-const NAME_AS_ID_OPTIONS = { wireNames: { id: ["name"] } } as const;
+const DECODE_NAME_AS_ID_SCHEMA_OPTIONS = { wireNames: { id: ["name"] } } as const;
 
 /** Schema for the `GetTaskRequest` message. */
 export const PROTO_GET_TASK_REQUEST_SCHEMA: DecodingSchema<GetTaskRequest> = createObjectSchema<
@@ -139,32 +140,33 @@ export const PROTO_GET_TASK_REQUEST_SCHEMA: DecodingSchema<GetTaskRequest> = cre
     id: required(TASK_RESOURCE_NAME_SCHEMA),
     historyLength: PROTO_HISTORY_LENGTH_SCHEMA,
   },
-  NAME_AS_ID_OPTIONS,
+  DECODE_NAME_AS_ID_SCHEMA_OPTIONS,
 );
 
 /** Schema for the `CancelTaskRequest` message. */
 export const PROTO_CANCEL_TASK_REQUEST_SCHEMA: DecodingSchema<CancelTaskRequest> = createObjectSchema<{
   id: string;
-}>({ id: required(TASK_RESOURCE_NAME_SCHEMA) }, NAME_AS_ID_OPTIONS);
+}>({ id: required(TASK_RESOURCE_NAME_SCHEMA) }, DECODE_NAME_AS_ID_SCHEMA_OPTIONS);
 
 /** Schema for the `TaskSubscriptionRequest` message. */
 export const PROTO_TASK_SUBSCRIPTION_REQUEST_SCHEMA: DecodingSchema<SubscribeToTaskRequest> =
   PROTO_CANCEL_TASK_REQUEST_SCHEMA;
 
 /** Schema for the `TaskPushNotificationConfig` message, with the `name` from the server. */
-export const PROTO_TASK_PUSH_CONFIG_SCHEMA: DecodingSchema<TaskPushNotificationConfig> = withConversion(
-  createObjectSchema<{ name?: PushConfigIds; config: TaskPushNotificationConfig }>(
-    { name: PUSH_CONFIG_RESOURCE_NAME_SCHEMA, config: required(PUSH_CONFIG_SCHEMA) },
-    { wireNames: { config: ["pushNotificationConfig"] } },
-  ),
-  ({ name, config }) => ({ ...config, ...name }),
-);
+export const PROTO_TASK_PUSH_CONFIG_SCHEMA: DecodingSchema<TaskPushNotificationConfig> =
+  createConvertingSchema(
+    createObjectSchema<{ name?: PushConfigIds; config: TaskPushNotificationConfig }>(
+      { name: PUSH_CONFIG_RESOURCE_NAME_SCHEMA, config: required(PUSH_CONFIG_SCHEMA) },
+      { wireNames: { config: ["pushNotificationConfig"] } },
+    ),
+    ({ name, config }) => ({ ...config, ...name }),
+  );
 
 /**
  * Schema for the push notification configuration in a create request. The schema ignores the `name` of the
  * configuration, because the server assigns the name.
  */
-const PROTO_NEW_PUSH_CONFIG_SCHEMA: DecodingSchema<TaskPushNotificationConfig> = withConversion(
+const PROTO_NEW_PUSH_CONFIG_SCHEMA: DecodingSchema<TaskPushNotificationConfig> = createConvertingSchema(
   createObjectSchema<{ config: TaskPushNotificationConfig }>(
     { config: required(PUSH_CONFIG_SCHEMA) },
     { wireNames: { config: ["pushNotificationConfig"] } },
@@ -174,7 +176,7 @@ const PROTO_NEW_PUSH_CONFIG_SCHEMA: DecodingSchema<TaskPushNotificationConfig> =
 
 /** Schema for the `CreateTaskPushNotificationConfigRequest` message. */
 export const PROTO_CREATE_PUSH_CONFIG_REQUEST_SCHEMA: DecodingSchema<CreateTaskPushNotificationConfigRequest> =
-  withConversion(
+  createConvertingSchema(
     createObjectSchema<{ parent: string; configId?: string; config: TaskPushNotificationConfig }>({
       parent: required(TASK_RESOURCE_NAME_SCHEMA),
       configId: stringSchema,
@@ -189,14 +191,14 @@ export const PROTO_CREATE_PUSH_CONFIG_REQUEST_SCHEMA: DecodingSchema<CreateTaskP
 
 /** Schema for the requests that get or delete a push notification configuration. */
 export const PROTO_PUSH_CONFIG_REQUEST_SCHEMA: DecodingSchema<GetTaskPushNotificationConfigRequest> =
-  withConversion(
+  createConvertingSchema(
     createObjectSchema<{ name: PushConfigIds }>({ name: required(PUSH_CONFIG_RESOURCE_NAME_SCHEMA) }),
     ({ name }) => ({ taskId: name.taskId, id: name.id }),
   );
 
 /** Schema for the `ListTaskPushNotificationConfigRequest` message. */
 export const PROTO_LIST_PUSH_CONFIGS_REQUEST_SCHEMA: DecodingSchema<ListTaskPushNotificationConfigsRequest> =
-  withConversion(
+  createConvertingSchema(
     createObjectSchema<{ parent: string; pageSize?: number; pageToken?: string }>({
       parent: required(TASK_RESOURCE_NAME_SCHEMA),
       pageSize: int32Schema,

@@ -1,4 +1,4 @@
-import { withCheck, withConversion, type DecodingSchema } from "../proto-json-schema.ts";
+import { createCheckedSchema, createConvertingSchema, type DecodingSchema } from "../proto-json-schema.ts";
 import { stringSchema } from "../scalar-schemas.ts";
 
 // The proto of 0.3 identifies tasks and push configurations by resource paths. A task id may contain slashes.
@@ -18,8 +18,8 @@ export function formatPushConfigResourceName(taskId: string, id: string): string
 }
 
 /** Schema for the resource name `tasks/{id}`, which decodes to the id. */
-export const TASK_RESOURCE_NAME_SCHEMA: DecodingSchema<string> = withConversion(
-  withCheck(stringSchema, (name) =>
+export const TASK_RESOURCE_NAME_SCHEMA: DecodingSchema<string> = createConvertingSchema(
+  createCheckedSchema(stringSchema, (name) =>
     TASK_RESOURCE_NAME_PATTERN.test(name) ? undefined : "must be tasks/{task id}",
   ),
   (name) => TASK_RESOURCE_NAME_PATTERN.exec(name)?.[1] ?? "",
@@ -35,8 +35,8 @@ export interface PushConfigIds {
  * Schema for the resource name `tasks/{task id}/pushNotificationConfigs/{id}`, which decodes to the task id
  * and the configuration id.
  */
-export const PUSH_CONFIG_RESOURCE_NAME_SCHEMA: DecodingSchema<PushConfigIds> = withConversion(
-  withCheck(stringSchema, (name) =>
+export const PUSH_CONFIG_RESOURCE_NAME_SCHEMA: DecodingSchema<PushConfigIds> = createConvertingSchema(
+  createCheckedSchema(stringSchema, (name) =>
     PUSH_CONFIG_RESOURCE_NAME_PATTERN.test(name)
       ? undefined
       : "must be tasks/{task id}/pushNotificationConfigs/{configuration id}",

@@ -50,7 +50,7 @@ function withPushConfigId(
  * Returns `true` if the message in the body has the form of the 0.3 proto instead of the JSON-RPC types.
  * The specification of 0.3 does not state which form HTTP+JSON requires.
  */
-export function hasProtoMessage(body: unknown): boolean {
+export function hasMessageInProtoForm(body: unknown): boolean {
   if (!isObject(body)) return false;
   const message = body["message"] ?? body["request"];
   if (!isObject(message) || "kind" in message || "parts" in message) return false;

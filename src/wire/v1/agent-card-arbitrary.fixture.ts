@@ -2,10 +2,10 @@ import * as fc from "fast-check";
 import type { AgentCard, AgentSkill, OAuthFlows, SecurityScheme } from "../../protocol/index.ts";
 
 /** Options of `fc.record` that make every member optional. */
-const ALL_KEYS_OPTIONAL_RECORD_OPTIONS = { requiredKeys: [] as [] };
+const FAST_CHECK_ALL_KEYS_OPTIONAL_OPTIONS = { requiredKeys: [] as [] };
 
 const textArbitrary = fc.string({ minLength: 1, maxLength: 8 }).filter((text) => text.trim() !== "");
-const keyArbitrary = fc.stringMatching(/^[a-z][a-z0-9]{0,5}$/);
+const mapKeyArbitrary = fc.stringMatching(/^[a-z][a-z0-9]{0,5}$/);
 const urlArbitrary = fc.webUrl({ validSchemes: ["https"] });
 const mediaTypeArbitrary = fc.constantFrom(
   "text/plain",
@@ -13,15 +13,18 @@ const mediaTypeArbitrary = fc.constantFrom(
   "image/*",
   "text/html; charset=utf-8",
 );
-const oauthScopesArbitrary = fc.dictionary(keyArbitrary, textArbitrary, { maxKeys: 2 });
-const refreshUrlArbitrary = fc.record({ refreshUrl: urlArbitrary }, ALL_KEYS_OPTIONAL_RECORD_OPTIONS);
+const oauthScopesArbitrary = fc.dictionary(mapKeyArbitrary, textArbitrary, { maxKeys: 2 });
+const optionalRefreshUrlMemberArbitrary = fc.record(
+  { refreshUrl: urlArbitrary },
+  FAST_CHECK_ALL_KEYS_OPTIONAL_OPTIONS,
+);
 
 const oauthFlowsArbitrary: fc.Arbitrary<OAuthFlows> = fc
   .tuple(
     urlArbitrary,
     urlArbitrary,
     oauthScopesArbitrary,
-    refreshUrlArbitrary,
+    optionalRefreshUrlMemberArbitrary,
     fc.constantFrom({}, { pkceRequired: true }),
   )
   .chain(([tokenUrl, otherUrl, scopes, refresh, pkce]) => {
@@ -43,7 +46,7 @@ const securitySchemeArbitrary: fc.Arbitrary<SecurityScheme> = fc
     urlArbitrary,
     oauthFlowsArbitrary,
     fc.constantFrom("query" as const, "header" as const, "cookie" as const),
-    fc.record({ description: textArbitrary }, ALL_KEYS_OPTIONAL_RECORD_OPTIONS),
+    fc.record({ description: textArbitrary }, FAST_CHECK_ALL_KEYS_OPTIONAL_OPTIONS),
   )
   .chain(([name, url, oauth, location, description]) =>
     fc.constantFrom<SecurityScheme>(
@@ -70,7 +73,7 @@ const createSkillArbitrary = (schemes: readonly string[]): fc.Arbitrary<Omit<Age
           outputModes: fc.array(mediaTypeArbitrary, { minLength: 1, maxLength: 2 }),
           securityRequirements: createSecurityRequirementsArbitrary(schemes),
         },
-        ALL_KEYS_OPTIONAL_RECORD_OPTIONS,
+        FAST_CHECK_ALL_KEYS_OPTIONAL_OPTIONS,
       ),
     )
     .map(([requiredMembers, optionalMembers]) => ({ ...requiredMembers, ...optionalMembers }));
@@ -85,7 +88,7 @@ const createSecurityRequirementsArbitrary = (
           ? fc.constant({})
           : fc.dictionary(
               fc.constantFrom(...schemes),
-              fc.record({ list: fc.array(keyArbitrary, { maxLength: 2 }) }),
+              fc.record({ list: fc.array(mapKeyArbitrary, { maxLength: 2 }) }),
             ),
     }),
     { minLength: 1, maxLength: 2 },
@@ -96,7 +99,7 @@ const createSecurityRequirementsArbitrary = (
  * meaning.
  */
 export const agentCardArbitrary: fc.Arbitrary<AgentCard> = fc
-  .dictionary(keyArbitrary, securitySchemeArbitrary, { maxKeys: 3 })
+  .dictionary(mapKeyArbitrary, securitySchemeArbitrary, { maxKeys: 3 })
   .chain((schemes) => {
     const names = Object.keys(schemes);
     return fc
@@ -127,18 +130,18 @@ export const agentCardArbitrary: fc.Arbitrary<AgentCard> = fc
                         description: textArbitrary,
                         required: fc.constant(true),
                         params: fc.dictionary(
-                          keyArbitrary,
+                          mapKeyArbitrary,
                           fc.jsonValue({ maxDepth: 2 }),
                         ) as fc.Arbitrary<never>,
                       },
-                      ALL_KEYS_OPTIONAL_RECORD_OPTIONS,
+                      FAST_CHECK_ALL_KEYS_OPTIONAL_OPTIONS,
                     ),
                   )
                   .map(([uri, optionalMembers]) => ({ uri: uri.replaceAll(",", "%2C"), ...optionalMembers })),
                 { selector: ({ uri }) => uri, minLength: 1, maxLength: 2 },
               ),
             },
-            ALL_KEYS_OPTIONAL_RECORD_OPTIONS,
+            FAST_CHECK_ALL_KEYS_OPTIONAL_OPTIONS,
           ),
           defaultInputModes: fc.array(mediaTypeArbitrary, { minLength: 1, maxLength: 2 }),
           defaultOutputModes: fc.array(mediaTypeArbitrary, { minLength: 1, maxLength: 2 }),
@@ -153,7 +156,7 @@ export const agentCardArbitrary: fc.Arbitrary<AgentCard> = fc
             iconUrl: urlArbitrary,
             securityRequirements: createSecurityRequirementsArbitrary(names),
           },
-          ALL_KEYS_OPTIONAL_RECORD_OPTIONS,
+          FAST_CHECK_ALL_KEYS_OPTIONAL_OPTIONS,
         ),
       )
       .map(([requiredMembers, optionalMembers]) => ({

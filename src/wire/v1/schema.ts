@@ -28,7 +28,7 @@ import type {
   TaskStatusUpdateEvent,
 } from "../../protocol/index.ts";
 import {
-  withCheck,
+  createCheckedSchema,
   type FieldSchemas,
   createListSchema,
   createObjectSchema,
@@ -99,7 +99,7 @@ const MESSAGE_SCHEMA: DecodingSchema<Message> = createObjectSchema<Message>(MESS
 const USER_MESSAGE_SCHEMA: DecodingSchema<Message> = createObjectSchema<Message>({
   ...MESSAGE_FIELD_SCHEMAS,
   role: required(
-    withCheck(ROLE_SCHEMA, (role) =>
+    createCheckedSchema(ROLE_SCHEMA, (role) =>
       role === "ROLE_USER" ? undefined : `must be ROLE_USER in a request; ${role} is for responses`,
     ),
   ),
@@ -177,7 +177,7 @@ export const SEND_MESSAGE_RESPONSE_SCHEMA: DecodingSchema<SendMessageResponse> =
   );
 
 /** Schema for the maximum number of history messages in a response. */
-export const HISTORY_LENGTH_SCHEMA: DecodingSchema<number> = withCheck(int32Schema, (length) =>
+export const HISTORY_LENGTH_SCHEMA: DecodingSchema<number> = createCheckedSchema(int32Schema, (length) =>
   length < 0 ? `must be 0 or more, not ${length}; leave it out for the entire history` : undefined,
 );
 
@@ -259,7 +259,7 @@ export const GET_TASK_REQUEST_SCHEMA: DecodingSchema<GetTaskRequest> = createObj
 
 const MAX_PAGE_SIZE = 100;
 
-const PAGE_SIZE_SCHEMA: DecodingSchema<number> = withCheck(int32Schema, (size) =>
+const PAGE_SIZE_SCHEMA: DecodingSchema<number> = createCheckedSchema(int32Schema, (size) =>
   size < 1 || size > MAX_PAGE_SIZE ? `must be 1 to ${MAX_PAGE_SIZE}, not ${size}` : undefined,
 );
 

@@ -36,9 +36,9 @@ interface ActivationBar {
 }
 
 /** Height of a diagram row in pixels. */
-export const ROW_HEIGHT = 52;
+export const SEQUENCE_ROW_HEIGHT = 52;
 const SEQUENCE_HEADER_HEIGHT = 64;
-const SIDE_MARGIN = 92;
+const SEQUENCE_SIDE_MARGIN = 92;
 
 /**
  * Computes the layout of a sequence diagram. The diagram can be wider than the available width.
@@ -48,20 +48,20 @@ export function computeSequenceLayout(cards: readonly PageCard[], availableWidth
   const names = listRolesInCards(cards.map(({ card }) => card));
   const gap = Math.min(
     360,
-    Math.max(190, (availableWidth - 2 * SIDE_MARGIN) / Math.max(1, names.length - 1)),
+    Math.max(190, (availableWidth - 2 * SEQUENCE_SIDE_MARGIN) / Math.max(1, names.length - 1)),
   );
-  const xs = new Map(names.map((name, at) => [name, SIDE_MARGIN + at * gap]));
-  const getX = (name: string): number => xs.get(name) ?? SIDE_MARGIN;
+  const xs = new Map(names.map((name, at) => [name, SEQUENCE_SIDE_MARGIN + at * gap]));
+  const getX = (name: string): number => xs.get(name) ?? SEQUENCE_SIDE_MARGIN;
   const arrows = cards.map((seen, at): SequenceArrow => ({
     pageCard: seen,
-    y: SEQUENCE_HEADER_HEIGHT + at * ROW_HEIGHT + ROW_HEIGHT / 2,
+    y: SEQUENCE_HEADER_HEIGHT + at * SEQUENCE_ROW_HEIGHT + SEQUENCE_ROW_HEIGHT / 2,
     from: getX(seen.card.sender),
     to: getX(seen.card.recipient),
     delayMs: seen.sentMs - (cards[at - 1] ?? seen).sentMs,
   }));
   return {
-    width: 2 * SIDE_MARGIN + Math.max(0, names.length - 1) * gap,
-    height: SEQUENCE_HEADER_HEIGHT + cards.length * ROW_HEIGHT + 24,
+    width: 2 * SEQUENCE_SIDE_MARGIN + Math.max(0, names.length - 1) * gap,
+    height: SEQUENCE_HEADER_HEIGHT + cards.length * SEQUENCE_ROW_HEIGHT + 24,
     roles: names.map((name) => ({ name, x: getX(name) })),
     arrows,
     bars: computeActivationBars(arrows),

@@ -64,7 +64,7 @@ export class FilterForm {
   }
 
   /** Updates the form to offer the roles, card types, and statuses of the run. */
-  updateOptions(model: RunModel): void {
+  updateSelectOptions(model: RunModel): void {
     const cards = model.samples.flatMap((sample) => sample.cards.map(({ card }) => card));
     setSelectOptions(this.#selects.role, buildSelectOptions("any role", listRolesInCards(cards)));
     setSelectOptions(

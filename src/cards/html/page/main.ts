@@ -52,10 +52,10 @@ function updateViewState(to: Partial<ViewState>): void {
 function renderReportPage(): void {
   const { filter } = filterForm;
   const samples = runModel.samples.filter(
-    (sample) => isListedSample(sample) && matchesSample(sample, filter),
+    (sample) => hasSampleIdOrCards(sample) && matchesSample(sample, filter),
   );
   sampleList.render(samples, viewState.sampleId);
-  const total = runModel.samples.filter(isListedSample).length;
+  const total = runModel.samples.filter(hasSampleIdOrCards).length;
   const matches =
     samples.length === total
       ? pluralize(total, "problem")
@@ -69,7 +69,7 @@ function renderReportPage(): void {
   else renderRun(samples);
 }
 
-function isListedSample({ id, cards }: PageSample): boolean {
+function hasSampleIdOrCards({ id, cards }: PageSample): boolean {
   return id !== "" || cards.length > 0;
 }
 
@@ -104,7 +104,7 @@ function renderSelectedSample(sample: PageSample): void {
   };
   const picture = requireElementById("picture");
   const { scrollLeft, scrollTop } = picture;
-  picture.replaceChildren(renderView(shown, sample));
+  picture.replaceChildren(renderSampleView(shown, sample));
   picture.scrollTo(scrollLeft, scrollTop);
   requireElementById("card").replaceChildren(
     ...(selectedCard
@@ -119,7 +119,7 @@ function renderSelectedSample(sample: PageSample): void {
   );
 }
 
-function renderView(shown: SampleViewProps, sample: PageSample): Element {
+function renderSampleView(shown: SampleViewProps, sample: PageSample): Element {
   if (sample.cards.length === 0)
     return createElement("p", { class: "hint" }, "This problem has no cards yet.");
   return VIEW_RENDERERS[viewState.view](shown, sample);
@@ -204,7 +204,7 @@ let runStatistics = summarizeRun(runModel);
 
 function refreshRunStatistics(): void {
   runStatistics = summarizeRun(runModel);
-  filterForm.updateOptions(runModel);
+  filterForm.updateSelectOptions(runModel);
   requireElementById("run").replaceChildren(
     ...renderRunHeader(runModel, runStatistics, pageData.title, pageData.live !== undefined),
   );

@@ -36,7 +36,7 @@ export function renderRunHeader(
             { class: "facts" },
             ...listRunHeaderFields(run, model).map(([name, value]) => renderLabeledValue(name, value)),
           ),
-          renderAnswerEvidenceSource(run.evidence),
+          renderAnswerSourceKind(run.evidence),
         ]
       : []),
     createElement("dl", { class: "figures" }, ...renderRunStatistics(overview, model)),
@@ -72,7 +72,7 @@ function groupRolesByModel(models: Readonly<Record<string, string>>): [string, s
   ]);
 }
 
-function renderAnswerEvidenceSource(evidence: string): HTMLElement {
+function renderAnswerSourceKind(evidence: string): HTMLElement {
   const isModel = evidence === "live-model" || evidence === "recorded-model";
   return createElement(
     "p",

@@ -1,4 +1,4 @@
-import { ROW_HEIGHT, computeSequenceLayout } from "../layout/sequence-layout.ts";
+import { SEQUENCE_ROW_HEIGHT, computeSequenceLayout } from "../layout/sequence-layout.ts";
 import type { PageCard } from "../run-model.ts";
 import { findCardStatusOrErrorType, countCardTokens } from "../sample-summary.ts";
 import { getCardTypeClass } from "../../views/card-type-class.ts";
@@ -81,9 +81,9 @@ export function renderSequenceView(shown: SampleViewProps): SVGSVGElement {
         createSvgElement("rect", {
           class: "hit",
           x: 4,
-          y: y - ROW_HEIGHT / 2 + 1,
+          y: y - SEQUENCE_ROW_HEIGHT / 2 + 1,
           width: layout.width - 8,
-          height: ROW_HEIGHT - 2,
+          height: SEQUENCE_ROW_HEIGHT - 2,
           rx: 6,
         }),
         createSvgElement("text", { class: "number", x: 14, y: y - 2 }, String(at + 1)),

@@ -10,7 +10,7 @@ import {
   createScriptedRecordFileText,
   SCRIPTED_GSM8K_SAMPLES,
 } from "../../../cards/recording/recording.fixture.ts";
-import { createTempDirectory } from "../../cli-process.fixture.ts";
+import { createTempTestDirectoryWithFiles } from "../../cli-test-process.fixture.ts";
 import { streamRecordingAsSse } from "./stream-recording-as-sse.ts";
 import { followFile, type FileFollowEvent } from "./follow-file.ts";
 import { startWatchServer, type WatchServer } from "./watch-server.ts";
@@ -21,7 +21,7 @@ afterEach(async () => {
 });
 
 async function createEmptyFolder(): Promise<string> {
-  const folder = await createTempDirectory({});
+  const folder = await createTempTestDirectoryWithFiles({});
   cleanups.push(() => rm(folder, { recursive: true, force: true }));
   return folder;
 }

@@ -4,14 +4,14 @@ import { MESSAGE_CARD_EXTENSION_URI } from "./card-parts.ts";
 import { isTraceparent } from "./traceparent.ts";
 
 /** Routing data of a message card, which the A2A message contains as metadata. */
-export interface CardRoutingMetadata {
+export interface CardRelayAndTraceMetadata {
   /** ID of the experiment run that the message card belongs to. */
   readonly runId?: string | undefined;
   /** Relay mode of the task. With `full`, a role forwards every message card to its requester. */
   readonly relay: "none" | "full";
   /**
    * Number of times the problem was forwarded from one role to another. Roles reject a problem with more than
-   * `MAX_HOPS` hops as a loop.
+   * `MAX_PROBLEM_FORWARDS` hops as a loop.
    */
   readonly hops: number;
   /** W3C `traceparent` of the task, if the task is part of a distributed trace. */
@@ -19,26 +19,26 @@ export interface CardRoutingMetadata {
 }
 
 /** Maximum number of times a problem may be forwarded from one role to another. */
-export const MAX_HOPS = 8;
+export const MAX_PROBLEM_FORWARDS = 8;
 
-const RUN_ID_KEY = `${MESSAGE_CARD_EXTENSION_URI}/run_id`;
-const RELAY_MODE_KEY = `${MESSAGE_CARD_EXTENSION_URI}/relay`;
-const HOPS_KEY = `${MESSAGE_CARD_EXTENSION_URI}/hops`;
-const TRACEPARENT_KEY = `${MESSAGE_CARD_EXTENSION_URI}/traceparent`;
-const CARD_METADATA_KEY = `${MESSAGE_CARD_EXTENSION_URI}/card`;
+const RUN_ID_METADATA_KEY = `${MESSAGE_CARD_EXTENSION_URI}/run_id`;
+const RELAY_TO_REQUESTER_METADATA_KEY = `${MESSAGE_CARD_EXTENSION_URI}/relay`;
+const PROBLEM_FORWARDS_METADATA_KEY = `${MESSAGE_CARD_EXTENSION_URI}/hops`;
+const TRACEPARENT_METADATA_KEY = `${MESSAGE_CARD_EXTENSION_URI}/traceparent`;
+const MESSAGE_CARD_METADATA_KEY = `${MESSAGE_CARD_EXTENSION_URI}/card`;
 
 /** Encodes the routing data of a message card as A2A message metadata. */
-export function encodeCardRoutingMetadata({
+export function encodeCardRelayAndTraceMetadata({
   runId,
   relay,
   hops,
   traceparent,
-}: CardRoutingMetadata): JsonObject {
+}: CardRelayAndTraceMetadata): JsonObject {
   return {
-    ...(runId === undefined ? {} : { [RUN_ID_KEY]: runId }),
-    ...(relay === "none" ? {} : { [RELAY_MODE_KEY]: relay }),
-    [HOPS_KEY]: hops,
-    ...(traceparent === undefined ? {} : { [TRACEPARENT_KEY]: traceparent }),
+    ...(runId === undefined ? {} : { [RUN_ID_METADATA_KEY]: runId }),
+    ...(relay === "none" ? {} : { [RELAY_TO_REQUESTER_METADATA_KEY]: relay }),
+    [PROBLEM_FORWARDS_METADATA_KEY]: hops,
+    ...(traceparent === undefined ? {} : { [TRACEPARENT_METADATA_KEY]: traceparent }),
   };
 }
 
@@ -47,15 +47,15 @@ export function encodeCardRoutingMetadata({
  * arguments contain the same key, the first of these arguments takes precedence. The function ignores
  * malformed values.
  */
-export function decodeCardRoutingMetadata(
+export function decodeCardRelayAndTraceMetadata(
   ...metadata: readonly (JsonObject | undefined)[]
-): CardRoutingMetadata {
+): CardRelayAndTraceMetadata {
   const merged: JsonObject = Object.assign({}, ...metadata.toReversed());
   const {
-    [RUN_ID_KEY]: runId,
-    [RELAY_MODE_KEY]: relay,
-    [HOPS_KEY]: hops,
-    [TRACEPARENT_KEY]: traceparent,
+    [RUN_ID_METADATA_KEY]: runId,
+    [RELAY_TO_REQUESTER_METADATA_KEY]: relay,
+    [PROBLEM_FORWARDS_METADATA_KEY]: hops,
+    [TRACEPARENT_METADATA_KEY]: traceparent,
   } = merged;
   return {
     ...(typeof runId === "string" ? { runId } : {}),
@@ -70,7 +70,7 @@ export function decodeCardRoutingMetadata(
  * parts.
  */
 export function encodeCardInCancelMetadata(card: MessageCard): JsonObject {
-  return { [CARD_METADATA_KEY]: toDict(card) };
+  return { [MESSAGE_CARD_METADATA_KEY]: toDict(card) };
 }
 
 /**
@@ -78,7 +78,7 @@ export function encodeCardInCancelMetadata(card: MessageCard): JsonObject {
  * no valid message card.
  */
 export function findCardInCancelMetadata(metadata: JsonObject | undefined): MessageCard | undefined {
-  const json = metadata?.[CARD_METADATA_KEY];
+  const json = metadata?.[MESSAGE_CARD_METADATA_KEY];
   if (json === undefined) return undefined;
   try {
     return parseCard(json);

@@ -19,21 +19,21 @@ import { RemoteAgent, type RemoteAgentOptions } from "./remote-agent.ts";
 setLogLevel(LogLevel.ERROR);
 
 /** Starts a server for the duration of the test and returns its URL. */
-export async function startServer(server: Server, options: ListenOptions = {}): Promise<string> {
+export async function startServerForTest(server: Server, options: ListenOptions = {}): Promise<string> {
   onTestFinished(() => server.close({ graceMs: 0 }));
   return (await server.listen({ port: 0, ...options })).url;
 }
 
-export function serveAgent(
+export function serveAgentForTest(
   agent: Agent,
   options: ServerOptions = {},
   listen: ListenOptions = {},
 ): Promise<string> {
-  return startServer(createServer({ agent }, { store: "memory", ...options }), listen);
+  return startServerForTest(createServer({ agent }, { store: "memory", ...options }), listen);
 }
 
 /** Returns an A2A agent that yields the events of `execute`. */
-export function createPeerAgent(
+export function createTestPeerAgent(
   execute: (run: Run) => ReturnType<Agent["execute"]>,
   capabilities: object = { streaming: true },
 ): Agent {
@@ -48,7 +48,7 @@ export const createTestRemoteAgent = (
   more: Partial<RemoteAgentOptions> = {},
 ): RemoteAgent => new RemoteAgent({ name: "remote", description: "Far away.", agent, ...more });
 
-export interface AdkConversationOptions {
+export interface TestAdkConversationOptions {
   readonly streamingMode?: "sse" | "none";
   readonly isResumable?: boolean;
   readonly sessionService?: BaseSessionService;
@@ -56,12 +56,12 @@ export interface AdkConversationOptions {
 }
 
 /** A conversation of one user with an ADK agent. */
-export class AdkConversation {
+export class TestAdkConversation {
   readonly #runner: Runner;
   readonly #streamingMode: "sse" | "none";
   #sessionReady: Promise<unknown> | undefined;
 
-  constructor(agent: BaseAgent | Workflow, options: AdkConversationOptions = {}) {
+  constructor(agent: BaseAgent | Workflow, options: TestAdkConversationOptions = {}) {
     const {
       streamingMode = "sse",
       isResumable = true,

@@ -2,7 +2,7 @@ import { createServer, type IncomingHttpHeaders, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 
 /** A request that the webhook received. */
-export interface ReceivedRequest {
+export interface ReceivedTestWebhookRequest {
   readonly path: string;
   readonly method: string;
   readonly headers: IncomingHttpHeaders;
@@ -22,8 +22,8 @@ export type FakeWebhookResponse =
 /**
  * A webhook on a real local port. The receiver records requests, and returns the responses that a test sets.
  */
-export class WebhookReceiver {
-  readonly requests: ReceivedRequest[] = [];
+export class TestWebhookReceiver {
+  readonly requests: ReceivedTestWebhookRequest[] = [];
   /** Responses to the next requests, before `defaultResponse` applies. */
   readonly queuedResponses: FakeWebhookResponse[] = [];
   /** Response to a request when `queuedResponses` is empty. */
@@ -73,7 +73,7 @@ export class WebhookReceiver {
   }
 
   /** Resolves when the webhook has received a number of requests, or requests that satisfy a condition. */
-  waitForRequests(enough: number | ((posted: ReceivedRequest[]) => boolean)): Promise<void> {
+  waitForRequests(enough: number | ((posted: ReceivedTestWebhookRequest[]) => boolean)): Promise<void> {
     const test = (): boolean =>
       typeof enough === "number" ? this.requests.length >= enough : enough(this.requests);
     if (test()) return Promise.resolve();

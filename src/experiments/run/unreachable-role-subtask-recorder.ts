@@ -33,7 +33,7 @@ interface SampleSubtasks {
  * subtasks that failed because a role was unreachable. If a subtask failed because a role was unreachable,
  * the planner's answer is not a valid measurement of the method.
  */
-export class UnreachableSubtaskRecorder implements CardRecorder {
+export class UnreachableRoleSubtaskRecorder implements CardRecorder {
   readonly #recorder: CardRecorder;
   readonly #subtasksBySample = new Map<string, SampleSubtasks>();
 
@@ -52,7 +52,7 @@ export class UnreachableSubtaskRecorder implements CardRecorder {
    * Returns the failure reason of the first failed subtask and removes the problem from memory. The result is
    * `undefined` if no subtask failed.
    */
-  takeFailureReason(sampleId: string): string | undefined {
+  takeSampleFailureReason(sampleId: string): string | undefined {
     const [reason] = this.#subtasksBySample.get(sampleId)?.failureReasons.values() ?? [];
     this.#subtasksBySample.delete(sampleId);
     return reason;

@@ -5,7 +5,7 @@ import { parseContextDocuments } from "../../roles/index.ts";
  * A recorder that forwards all records to another recorder. For each problem, the recorder collects the
  * titles of the documents that the planner sent to solvers.
  */
-export class ShownDocumentRecorder implements CardRecorder {
+export class SolverDocumentTitleRecorder implements CardRecorder {
   readonly #recorder: CardRecorder;
   readonly #titlesBySample = new Map<string, Set<string>>();
 
@@ -29,7 +29,7 @@ export class ShownDocumentRecorder implements CardRecorder {
   recordModelCall: CardRecorder["recordModelCall"] = (record) => this.#recorder.recordModelCall(record);
 
   /** Returns the document titles of a problem and removes the problem from memory. */
-  takeTitles(sampleId: string): ReadonlySet<string> {
+  takeSampleDocumentTitles(sampleId: string): ReadonlySet<string> {
     const titles = this.#titlesBySample.get(sampleId) ?? new Set();
     this.#titlesBySample.delete(sampleId);
     return titles;

@@ -6,7 +6,7 @@ import { encodeSseFrame } from "../wire/index.ts";
 import { connect, type ConnectOptions, type A2AClient } from "./index.ts";
 
 /** A request that a recording server received. */
-export interface RecordedRequest {
+export interface RecordedTestRequest {
   readonly method: string;
   readonly url: string;
   readonly headers: IncomingMessage["headers"];
@@ -19,20 +19,20 @@ export interface RecordedRequest {
   };
 }
 
-export type Responder = (response: ServerResponse, request: RecordedRequest) => void;
+export type TestRequestResponder = (response: ServerResponse, request: RecordedTestRequest) => void;
 
 /** A server that records requests and exists during the test. `answer` handles each request. */
-export async function startRecordingServer(
-  answer: Responder,
-): Promise<{ url: string; seen: RecordedRequest[] }> {
-  const seen: RecordedRequest[] = [];
+export async function startRequestRecordingTestServer(
+  answer: TestRequestResponder,
+): Promise<{ url: string; seen: RecordedTestRequest[] }> {
+  const seen: RecordedTestRequest[] = [];
   const http = createServer((incoming, response) => {
     let text = "";
     incoming.setEncoding("utf8").on("data", (chunk: string) => (text += chunk));
     incoming.on("end", () => {
       const { method = "", url = "", headers } = incoming;
-      const body = JSON.parse(text.startsWith("{") ? text : "{}") as RecordedRequest["body"];
-      const request: RecordedRequest = { method, url, headers, text, body };
+      const body = JSON.parse(text.startsWith("{") ? text : "{}") as RecordedTestRequest["body"];
+      const request: RecordedTestRequest = { method, url, headers, text, body };
       seen.push(request);
       answer(response, request);
     });
@@ -46,12 +46,12 @@ export async function startRecordingServer(
   return { url: `http://127.0.0.1:${(http.address() as AddressInfo).port}`, seen };
 }
 
-export function sendJsonResponse(response: ServerResponse, json: unknown, status = 200): void {
+export function sendTestJsonResponse(response: ServerResponse, json: unknown, status = 200): void {
   response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(json));
 }
 
 /** Writes events with their ids (0 for none) and ends the stream as specified. */
-export function sendSseEvents(
+export function sendTestSseEvents(
   response: ServerResponse,
   events: readonly (readonly [id: number, json: unknown])[],
   ending: "end" | "cut" | "open",
@@ -64,7 +64,7 @@ export function sendSseEvents(
   });
 }
 
-export function buildAgentCard(url: string, about: object = {}): object {
+export function buildTestAgentCard(url: string, about: object = {}): object {
   return {
     name: "Raw",
     description: "A raw server",
@@ -82,14 +82,14 @@ export function buildAgentCard(url: string, about: object = {}): object {
 }
 
 /** Connects to an agent with scripted responses, and records its requests except card requests. */
-export async function connectToRecordingServer(
-  answer: Responder,
+export async function connectToRequestRecordingTestServer(
+  answer: TestRequestResponder,
   options: ConnectOptions = {},
   about: object = {},
-): Promise<{ remote: A2AClient; seen: () => RecordedRequest[] }> {
+): Promise<{ remote: A2AClient; seen: () => RecordedTestRequest[] }> {
   let url = "";
-  const server = await startRecordingServer((response, request) => {
-    if (request.url.includes("/.well-known/")) sendJsonResponse(response, buildAgentCard(url, about));
+  const server = await startRequestRecordingTestServer((response, request) => {
+    if (request.url.includes("/.well-known/")) sendTestJsonResponse(response, buildTestAgentCard(url, about));
     else answer(response, request);
   });
   ({ url } = server);
@@ -98,7 +98,7 @@ export async function connectToRecordingServer(
 }
 
 /** Answers every JSON-RPC request with a result. */
-export const respondWithJsonRpcResult =
-  (result: unknown): Responder =>
+export const createTestJsonRpcResponder =
+  (result: unknown): TestRequestResponder =>
   (response, { body }) =>
-    sendJsonResponse(response, { jsonrpc: "2.0", id: body.id, result });
+    sendTestJsonResponse(response, { jsonrpc: "2.0", id: body.id, result });

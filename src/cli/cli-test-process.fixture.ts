@@ -7,19 +7,19 @@ import { fileURLToPath } from "node:url";
 import type { CliContext } from "./cli-context.ts";
 import { runCli } from "./main.ts";
 
-const binFile = fileURLToPath(new URL("../../bin/colloquy.js", import.meta.url));
-const sourceLoaderUrl = new URL("../../test/from-source.mjs", import.meta.url).href;
+const colloquyBinFilePath = fileURLToPath(new URL("../../bin/colloquy.js", import.meta.url));
+const typescriptSourceLoaderUrl = new URL("../../test/from-source.mjs", import.meta.url).href;
 
-export interface ProcessResult {
+export interface CliTestProcessResult {
   code: number | null;
   out: string;
   err: string;
 }
 
 /** A real process of the command line. */
-export class CliProcess {
+export class CliTestProcess {
   readonly child: ChildProcess;
-  readonly result: Promise<ProcessResult>;
+  readonly result: Promise<CliTestProcessResult>;
   #stdout = "";
   #stderr = "";
   #onOutput: (() => void) | undefined;
@@ -31,7 +31,7 @@ export class CliProcess {
     env: Record<string, string> = {},
     stdin: "ended" | "open" = "ended",
   ) {
-    this.child = spawn(command, args, { cwd, env: { ...createCleanEnv(), ...env } });
+    this.child = spawn(command, args, { cwd, env: { ...createTestEnvWithoutUserSettings(), ...env } });
     const moreEnv = (chunk: string, stream: "out" | "err"): void => {
       if (stream === "out") this.#stdout += chunk;
       else this.#stderr += chunk;
@@ -62,22 +62,22 @@ export class CliProcess {
 }
 
 /** Starts `colloquy` with the given arguments. */
-export function startColloquy(
+export function spawnColloquyForTest(
   args: readonly string[],
   cwd: string = process.cwd(),
   env: Record<string, string> = {},
-): CliProcess {
-  return new CliProcess(process.execPath, [binFile, ...args], cwd, env);
+): CliTestProcess {
+  return new CliTestProcess(process.execPath, [colloquyBinFilePath, ...args], cwd, env);
 }
 
 /**
  * Runs the command line within this process, which is faster. Use it for commands that end soon and need no
  * signals.
  */
-export async function runInProcess(
+export async function runCliInTestProcess(
   args: readonly string[],
   overrides: Partial<Pick<CliContext, "env" | "cwd" | "stdin" | "isInteractive" | "stdoutColumns">> = {},
-): Promise<ProcessResult> {
+): Promise<CliTestProcessResult> {
   const ended = { code: 0, out: "", err: "" };
   const streams = {
     out: (text: string) => void (ended.out += text),
@@ -96,21 +96,24 @@ export async function runInProcess(
 }
 
 /** Runs a printed command line in a shell. */
-export function runShellLine(line: string, cwd: string): CliProcess {
+export function spawnShellCommandForTest(line: string, cwd: string): CliTestProcess {
   // `exec` makes signals reach the command itself.
-  return new CliProcess("/bin/sh", ["-c", `exec ${line.trim()}`], cwd);
+  return new CliTestProcess("/bin/sh", ["-c", `exec ${line.trim()}`], cwd);
 }
 
-export interface ServingProcess {
-  process: CliProcess;
+export interface ServingCliTestProcess {
+  process: CliTestProcess;
   url: string;
   agentUrls: Record<string, string>;
   banner: string;
 }
 
 /** Starts `colloquy serve` or `demo`. Resolves once the server listens. */
-export async function startServingProcess(args: readonly string[], cwd: string): Promise<ServingProcess> {
-  const cli = startColloquy([...args, "--port", "0", "-o", "json"], cwd);
+export async function startServeCommandForTest(
+  args: readonly string[],
+  cwd: string,
+): Promise<ServingCliTestProcess> {
+  const cli = spawnColloquyForTest([...args, "--port", "0", "-o", "json"], cwd);
   const banner = await cli.waitForOutput("Ctrl-C stops it.");
   const json = banner.slice(0, banner.indexOf("\n}\n") + 3);
   const { url, agents } = JSON.parse(json) as { url: string; agents: { id: string; url: string }[] };
@@ -123,7 +126,7 @@ export async function startServingProcess(args: readonly string[], cwd: string):
 }
 
 /** Creates a temporary directory with the given files. */
-export async function createTempDirectory(files: Record<string, string>): Promise<string> {
+export async function createTempTestDirectoryWithFiles(files: Record<string, string>): Promise<string> {
   const directory = await realpath(await mkdtemp(join(tmpdir(), "colloquy-")));
   for (const [name, content] of Object.entries(files)) {
     await mkdir(dirname(join(directory, name)), { recursive: true });
@@ -136,7 +139,7 @@ export async function createTempDirectory(files: Record<string, string>): Promis
  * Returns an environment without the developer's settings and without API keys, so that the demo runs on its
  * scripted model.
  */
-export function createCleanEnv(): Record<string, string | undefined> {
+export function createTestEnvWithoutUserSettings(): Record<string, string | undefined> {
   const keep = Object.entries(process.env).filter(([name]) => !/^(A2ACLI_|npm_|PORT$)|_API_KEY$/i.test(name));
-  return { ...Object.fromEntries(keep), NODE_OPTIONS: `--import ${sourceLoaderUrl}` };
+  return { ...Object.fromEntries(keep), NODE_OPTIONS: `--import ${typescriptSourceLoaderUrl}` };
 }

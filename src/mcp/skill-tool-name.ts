@@ -9,7 +9,7 @@ const MAX_TOOL_NAME_LENGTH = 64;
  * letters, digits, `_`, and `-`, differs from all names in `taken`, and is added to `taken`. If the id of the
  * skill starts with the agent's id, the tool name is the id of the skill.
  */
-export function createToolName(agent: string, skill: string | undefined, taken: Set<string>): string {
+export function createSkillToolName(agent: string, skill: string | undefined, taken: Set<string>): string {
   const [first, second] = [toSafeName(agent) || "agent", toSafeName(skill ?? "")];
   const fullName = second === "" ? first : startsWithWord(second, first) ? second : `${first}_${second}`;
   let name = fullName.slice(0, MAX_TOOL_NAME_LENGTH);

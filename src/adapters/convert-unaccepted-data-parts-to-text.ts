@@ -6,7 +6,7 @@ import { acceptsMediaType, getMediaType, type Part } from "../protocol/index.ts"
  * `acceptedOutputModes`). The function never removes a part from the answer. To check for another media type,
  * an agent can call `acceptsMediaType(run.configuration, "image/png")`.
  */
-export function withPartsInAcceptedOutputModes(
+export function convertUnacceptedDataPartsToText(
   events: AsyncIterable<AgentEvent>,
   { configuration }: Run,
 ): AsyncIterable<AgentEvent> {

@@ -19,7 +19,7 @@ interface AgentChatRequest {
  * Sends the new chat messages to the agent and yields the text of the answer in pieces. The first piece of
  * text, which may be empty, is yielded once the agent has accepted the message.
  */
-export async function* streamAnswerText(
+export async function* sendChatAndStreamAnswerText(
   turn: AgentChatRequest,
   answer: AnswerAccumulator,
 ): AsyncGenerator<string, void, undefined> {

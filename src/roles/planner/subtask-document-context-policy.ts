@@ -10,7 +10,7 @@ import { parseContextDocuments, selectContextDocumentsByName } from "../context-
  * - `routed`: solvers receive only the documents that the planner selects for the subtask.
  * - A function: solvers receive the context that the function returns for the subtask.
  */
-export type ContextPolicy = "none" | "full" | "routed" | ContextBuilder;
+export type SubtaskDocumentContextPolicy = "none" | "full" | "routed" | ContextBuilder;
 
 /** Builds the task context for a subtask. `documents` contains the titles that the planner selected. */
 export type ContextBuilder = (
@@ -19,8 +19,8 @@ export type ContextBuilder = (
 ) => JsonObject | undefined;
 
 /** Returns the context of a subtask and the titles of the documents in the context. */
-export function selectSubtaskContextByPolicy(
-  policy: ContextPolicy,
+export function selectSubtaskDocumentContextByPolicy(
+  policy: SubtaskDocumentContextPolicy,
   subtask: Parameters<ContextBuilder>[0],
   task: TaskCard,
 ): { readonly context?: JsonObject; readonly titles?: readonly string[] } {

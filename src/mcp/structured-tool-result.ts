@@ -11,7 +11,7 @@ import {
 import { truncateEnd } from "./sanitize-text.ts";
 
 /** The `structuredContent` of every MCP tool result. */
-export interface StructuredResult {
+export interface StructuredToolResult {
   /** The state of the agent's task, which is absent if the agent replied without a task. */
   state?: TaskState;
   taskId?: string;
@@ -40,13 +40,13 @@ type StructuredPart =
  * Maximum number of text characters in one tool result. Hosts read lines of at most 10 MB, and a tool result
  * contains its text up to three times.
  */
-export const MAX_TEXT_LENGTH = 300_000;
+export const MAX_TOOL_RESULT_TEXT_LENGTH = 300_000;
 
 /**
  * Converts an agent's response to structured content. The argument `text` is the text of the agent's
  * response.
  */
-export function toStructuredResult(response: SendMessageResponse, text: string): StructuredResult {
+export function toStructuredToolResult(response: SendMessageResponse, text: string): StructuredToolResult {
   if ("message" in response) {
     const { contextId, parts } = response.message;
     const hasNonText = parts.some((part) => !("text" in part));
@@ -117,7 +117,7 @@ export function computeBase64ByteLength(base64: string): number {
 
 /** Tracks the number of characters that a tool result can still contain. */
 export class TextBudget {
-  #remaining = MAX_TEXT_LENGTH;
+  #remaining = MAX_TOOL_RESULT_TEXT_LENGTH;
 
   tryConsume(length: number): boolean {
     if (length > this.#remaining) return false;
@@ -137,7 +137,7 @@ export class TextBudget {
 const STRING_SCHEMA: JsonObject = { type: "string" };
 
 /**
- * The JSON Schema of `StructuredResult`, for hosts that validate results and for models that plan tool calls.
+ * The JSON Schema of `StructuredToolResult`, for hosts that validate results and for models that plan tool calls.
  */
 export const TOOL_OUTPUT_SCHEMA: JsonObject & { type: "object" } = {
   type: "object",

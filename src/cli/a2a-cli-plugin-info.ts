@@ -7,7 +7,7 @@ import { PROGRAM_DESCRIPTION, readPackageVersion } from "./package-version.ts";
  * docs/command-plugins.md). If `a2a-colloquy` is on the PATH, the official CLI runs `colloquy` as
  * `a2a colloquy …`.
  */
-export function createPluginMetadataCommand({ streams }: CliContext): Command {
+export function createA2aCliPluginInfoCommand({ streams }: CliContext): Command {
   return new Command("info").action(() => {
     const info = { name: "colloquy", version: readPackageVersion(), description: PROGRAM_DESCRIPTION };
     streams.out(`${JSON.stringify(info)}\n`);
