@@ -1,57 +1,78 @@
 /**
- * Tests our server and client against the official SDKs in other languages, in every binding and version that
- * they support: their clients with our server, and our client with their servers. It uses Python and Go if
- * they are installed, and reports the SDKs that it skips. A failure that test/interop/expected.json does not
- * list fails the run. A listed failure that does not occur fails the run, too.
+ * Tests our server and client against agents and SDKs of other projects: their clients with our server, and
+ * our client with their servers. It uses the peers that can be installed, and reports the peers that it
+ * skips. A failure that test/interop/expected.json does not list fails the run. A listed failure that does
+ * not occur fails the run, too.
  *
- *   npm run interop -- [--only python|go|0.3] [--json]
+ *   npm run interop -- [--only TEXT] [--json] [--page]
+ *
+ * `--only` selects the peers whose name contains TEXT. `--page` writes the tables of docs/interop.md.
  */
-import { spawn, type ChildProcess } from "node:child_process";
 import { readFileSync } from "node:fs";
-import { createInterface } from "node:readline";
 import { parseArgs } from "node:util";
 import { createServer } from "../../src/server/index.ts";
 import { textDrivenAgent } from "../../test/interop/text-driven-agent.ts";
-import { type ExpectedFailure, countUnexpectedOutcomes } from "../tck/count-unexpected-outcomes.ts";
-import {
-  type ProgramCommand,
-  type SdkPeer,
-  SDK_PEERS,
-  type PeerServerAndClientCommands,
-} from "./sdk-peers.ts";
-import { runOurClient } from "./scenarios.ts";
-import { type ScenarioOutcome, type ProtocolVariant, PROTOCOL_VARIANTS } from "./protocol-variants.ts";
+import { ADK_PEERS, type AdkPeer } from "./adk/adk-peers.ts";
+import { OurServersProcess } from "./adk/our-servers-process.ts";
+import { runAdkPeer } from "./adk/run-adk-peer.ts";
+import { countUnexpectedResults, type ExpectedInteropFailure } from "./expected-outcomes.ts";
+import { FRAMEWORK_PEERS } from "./frameworks/framework-peers.ts";
+import { runFrameworkPeer } from "./frameworks/run-framework-peer.ts";
+import { startScenarioServers } from "./frameworks/scenario-servers.ts";
+import type { InteropResult } from "./interop-result.ts";
+import { renderTextTables, writeInteropPage } from "./render-tables.ts";
+import { runSdkPeer } from "./run-sdk-peer.ts";
+import { type ProgramCommand, SDK_PEERS } from "./sdk-peers.ts";
 
 const { values } = parseArgs({
-  options: { only: { type: "string", default: "" }, json: { type: "boolean", default: false } },
+  options: {
+    only: { type: "string", default: "" },
+    json: { type: "boolean", default: false },
+    page: { type: "boolean", default: false },
+  },
 });
 
-const CALL_DIRECTIONS = ["their client", "our client"] as const;
-
-interface InteropScenarioResult extends ProtocolVariant, ScenarioOutcome {
-  readonly peer: string;
-  readonly sdk: string;
-  readonly direction: (typeof CALL_DIRECTIONS)[number];
-}
-
 const log = (line: string): void => (values.json ? console.error(line) : console.log(line));
+const isChosen = ({ name }: { readonly name: string }): boolean => name.includes(values.only);
 const expectedFailures = JSON.parse(
   readFileSync(new URL("../../test/interop/expected.json", import.meta.url), "utf8"),
-) as ExpectedFailure[];
-const allScenarioResults: InteropScenarioResult[] = [];
+) as ExpectedInteropFailure[];
+const allScenarioResults: InteropResult[] = [];
 const skippedPeers: { readonly peer: string; readonly why: string }[] = [];
 let unexpectedOutcomeCount = 0;
 
-const ourServer = createServer(textDrivenAgent, { store: "memory", push: { allowPrivate: true } });
-const { url } = await ourServer.listen({ grpc: true });
-for (const peer of SDK_PEERS.filter(({ name }) => name.includes(values.only))) {
-  const programs = await peer.installPrograms(log);
-  if (typeof programs === "string") {
-    skippedPeers.push({ peer: peer.name, why: programs });
-    log(`${peer.sdk}: left out, because ${programs}`);
-  } else unexpectedOutcomeCount += await runPeerScenariosInBothDirections(peer, programs);
+if (SDK_PEERS.some(isChosen)) {
+  const ourServer = createServer(textDrivenAgent, { store: "memory", push: { allowPrivate: true } });
+  const { url } = await ourServer.listen({ grpc: true });
+  for (const peer of SDK_PEERS.filter(isChosen)) {
+    const programs = await peer.installPrograms(log);
+    if (typeof programs === "string") skipPeer(peer, programs);
+    else await judgePeer(runSdkPeer(peer, programs, url));
+  }
+  await ourServer.close();
 }
-await ourServer.close();
+
+if (ADK_PEERS.some(isChosen)) {
+  const ours = new OurServersProcess();
+  for (const peer of ADK_PEERS.filter(isChosen)) {
+    const program = await peer.installProgram(log);
+    if (typeof program === "string") skipPeer(peer, program);
+    else await judgePeer(runAdkPeer(peer, program, ours, await findSdkServer(peer.a2aSdk)));
+  }
+  await ours.stop();
+}
+
+if (FRAMEWORK_PEERS.some(isChosen)) {
+  const servers = await startScenarioServers();
+  for (const peer of FRAMEWORK_PEERS.filter(isChosen)) {
+    const commands = await peer.installPrograms(log);
+    if (typeof commands === "string") skipPeer(peer, commands);
+    else await judgePeer(runFrameworkPeer(peer, commands, servers));
+  }
+  await servers.close();
+}
+
+if (values.page) writeInteropPage(allScenarioResults, skippedPeers, expectedFailures);
 if (values.json)
   console.log(
     JSON.stringify(
@@ -62,102 +83,26 @@ if (values.json)
   );
 process.exit(unexpectedOutcomeCount === 0 ? 0 : 1);
 
-/** Runs all variants in both directions. Returns the number of unexpected outcomes. */
-async function runPeerScenariosInBothDirections(
-  peer: SdkPeer,
-  programs: PeerServerAndClientCommands,
-): Promise<number> {
-  const theirs = spawnPeerProgram(programs.server);
-  let unexpected = 0;
+async function judgePeer(outcomes: AsyncIterable<InteropResult>): Promise<void> {
+  const met: InteropResult[] = [];
   try {
-    const theirUrl = await readPeerServerUrl(theirs, programs.server);
-    for (const direction of CALL_DIRECTIONS) {
-      const met: InteropScenarioResult[] = [];
-      for (const variant of PROTOCOL_VARIANTS.filter(peer.supports)) {
-        const outcomes =
-          direction === "our client"
-            ? runOurClient(theirUrl, variant)
-            : runTheirClient(programs.createClientCommand(url, variant));
-        for await (const outcome of outcomes) {
-          met.push({ peer: peer.name, sdk: peer.sdk, direction, ...variant, ...outcome });
-        }
-      }
-      allScenarioResults.push(...met);
-      log(`${peer.sdk}, ${direction}:`);
-      for (const line of renderTable(met)) log(line);
-      unexpected += countUnexpectedOutcomes(
-        summarizeAsTestReport(met),
-        `${peer.name}, ${direction}`,
-        expectedFailures,
-        log,
-      );
-    }
-  } finally {
-    theirs.stdin?.end();
-    theirs.kill();
+    for await (const outcome of outcomes) met.push(outcome);
+  } catch (error) {
+    log(`A program of the peer failed: ${error instanceof Error ? error.message : String(error)}`);
+    unexpectedOutcomeCount += 1;
   }
-  return unexpected;
+  allScenarioResults.push(...met);
+  for (const line of renderTextTables(met)) log(line);
+  unexpectedOutcomeCount += countUnexpectedResults(met, expectedFailures, log);
 }
 
-/** A program that reports no outcome counts as failed. */
-async function* runTheirClient(command: ProgramCommand): AsyncGenerator<ScenarioOutcome> {
-  const client = spawnPeerProgram(command);
-  let count = 0;
-  for await (const line of readStdoutLines(client)) {
-    count += 1;
-    yield JSON.parse(line) as ScenarioOutcome;
-  }
-  if (client.exitCode === null) await new Promise((resolve) => client.once("exit", resolve));
-  if (client.exitCode !== 0)
-    yield { scenario: "run", ok: false, detail: `ended with ${client.exitCode} after ${count}` };
+/** Returns the command of the test agent of an A2A SDK, if the SDK can be installed. */
+async function findSdkServer(a2aSdk: AdkPeer["a2aSdk"]): Promise<ProgramCommand | undefined> {
+  const programs = await SDK_PEERS.find(({ name }) => name === a2aSdk?.name)?.installPrograms(log);
+  return a2aSdk && typeof programs === "object" ? [...programs.server, ...a2aSdk.serverArguments] : undefined;
 }
 
-/** Ignores stderr, because an SDK server logs every error that it returns. */
-function spawnPeerProgram([program, ...args]: ProgramCommand): ChildProcess {
-  return spawn(program, args, { stdio: ["pipe", "pipe", "ignore"] });
-}
-
-async function readPeerServerUrl(child: ChildProcess, command: ProgramCommand): Promise<string> {
-  for await (const line of readStdoutLines(child)) return (JSON.parse(line) as { url: string }).url;
-  throw new Error(`${command.join(" ")} exited before it listened`);
-}
-
-function readStdoutLines({ stdout }: ChildProcess): AsyncIterable<string> {
-  if (!stdout) throw new Error("the program has no output");
-  return createInterface({ input: stdout });
-}
-
-/** Renders a table with one row for each scenario and one column for each variant. */
-function renderTable(results: readonly InteropScenarioResult[]): string[] {
-  const width = Math.max(...results.map(({ scenario }) => scenario.length));
-  const variants = PROTOCOL_VARIANTS.filter((variant) =>
-    results.some((row) => row.version === variant.version && row.binding === variant.binding),
-  );
-  const head = variants.map(({ binding, version }) => `${binding} ${version}`);
-  const lines = [...new Set(results.map(({ scenario }) => scenario))].map((scenario) => {
-    const cells = variants.map(({ binding, version }, index) => {
-      const row = results.find(
-        (one) => one.scenario === scenario && one.binding === binding && one.version === version,
-      );
-      return (row === undefined ? "–" : row.ok ? "ok" : "FAILED").padEnd(head[index]?.length ?? 0);
-    });
-    return `  ${scenario.padEnd(width)}  ${cells.join("  ")}`;
-  });
-  return [`  ${" ".repeat(width)}  ${head.join("  ")}`, ...lines];
-}
-
-function summarizeAsTestReport(
-  results: readonly InteropScenarioResult[],
-): Parameters<typeof countUnexpectedOutcomes>[0] {
-  const failed = results.filter(({ ok }) => !ok);
-  return {
-    passed: results.length - failed.length,
-    skipped: 0,
-    failed: new Map(
-      failed.map(({ binding, version, scenario, detail = "" }) => [
-        `${binding} ${version}: ${scenario}`,
-        detail,
-      ]),
-    ),
-  };
+function skipPeer({ name, sdk }: { readonly name: string; readonly sdk: string }, why: string): void {
+  skippedPeers.push({ peer: sdk, why });
+  log(`${name} (${sdk}): left out, because ${why}`);
 }

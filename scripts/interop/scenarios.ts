@@ -35,7 +35,8 @@ export async function* runOurClient(
   }
 }
 
-async function runScenario(scenario: string, work: () => Promise<void>): Promise<ScenarioOutcome> {
+/** Runs a scenario with a time limit. A thrown error is the reason for a failure. */
+export async function runScenario(scenario: string, work: () => Promise<void>): Promise<ScenarioOutcome> {
   const deadline = Promise.withResolvers<never>();
   const timer = setTimeout(
     () => deadline.reject(new Error(`no end within ${SCENARIO_TIMEOUT_MS} ms`)),

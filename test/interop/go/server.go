@@ -38,10 +38,19 @@ func (obedient) Execute(ctx context.Context, asked *a2asrv.ExecutorContext) iter
 			return
 		}
 		if text == "ask" && isNew {
-			yield(a2a.NewStatusUpdateEvent(asked, a2a.TaskStateInputRequired, nil), nil)
+			question := a2a.NewMessageForTask(a2a.MessageRoleAgent, asked, a2a.NewTextPart("Which color?"))
+			yield(a2a.NewStatusUpdateEvent(asked, a2a.TaskStateInputRequired, question), nil)
+			return
+		}
+		if text == "sign in" {
+			request := a2a.NewMessageForTask(a2a.MessageRoleAgent, asked, a2a.NewTextPart("Sign in first."))
+			yield(a2a.NewStatusUpdateEvent(asked, a2a.TaskStateAuthRequired, request), nil)
 			return
 		}
 		words := []string{"one ", "two ", "three"}
+		if text == "fail" {
+			words = []string{"Partly. "}
+		}
 		if !isNew {
 			words = []string{"got " + text}
 		}
@@ -51,6 +60,11 @@ func (obedient) Execute(ctx context.Context, asked *a2asrv.ExecutorContext) iter
 			if !yield(event, nil) {
 				return
 			}
+		}
+		if text == "fail" {
+			reason := a2a.NewMessageForTask(a2a.MessageRoleAgent, asked, a2a.NewTextPart("no credit"))
+			yield(a2a.NewStatusUpdateEvent(asked, a2a.TaskStateFailed, reason), nil)
+			return
 		}
 		yield(a2a.NewStatusUpdateEvent(asked, a2a.TaskStateCompleted, nil), nil)
 	}

@@ -1,6 +1,7 @@
 """The test agent with the official Python SDK, in every binding and version that the SDK supports.
 
-Prints its URL as one JSON line once it listens, and exits when its standard input closes.
+Prints its URL as one JSON line once it listens, and exits when its standard input closes. With `--json-rpc`, the
+card has only the JSON-RPC interfaces.
 """
 
 import asyncio
@@ -30,7 +31,10 @@ from starlette.applications import Starlette
 
 
 class Obedient(AgentExecutor):
-    """Handles `count`, which streams "one two three", `ask`, which asks, and `wait`, which works until canceled."""
+    """Handles `count`, which streams "one two three", `ask`, which asks, and `wait`, which works until canceled.
+
+    `sign in` requires authentication, and `fail` fails after a part of the answer.
+    """
 
     async def execute(self, context: RequestContext, event_queue: EventQueue) -> None:
         text = context.get_user_input()
@@ -44,7 +48,12 @@ class Obedient(AgentExecutor):
         if text == "wait":
             await asyncio.Event().wait()
         elif text == "ask" and before is None:
-            await updater.requires_input()
+            await updater.requires_input(updater.new_agent_message([new_text_part("Which color?")]))
+        elif text == "sign in":
+            await updater.requires_auth(updater.new_agent_message([new_text_part("Sign in first.")]))
+        elif text == "fail":
+            await updater.add_artifact([new_text_part("Partly. ")], artifact_id="answer")
+            await updater.failed(updater.new_agent_message([new_text_part("no credit")]))
         else:
             words = [f"got {text}"] if before is not None else ["one ", "two ", "three"]
             for index, word in enumerate(words):
@@ -65,6 +74,8 @@ def card_for(url: str, grpc_address: str) -> AgentCard:
             AgentInterface(url=place, protocol_binding=binding, protocol_version=version)
             for version in ("1.0", "0.3")
             for binding, place in places
+            # ADK for Python rejects a card with a gRPC interface, because its address is no HTTP URL.
+            if binding == "JSONRPC" or "--json-rpc" not in sys.argv
         ],
         capabilities=AgentCapabilities(streaming=True, push_notifications=True),
         default_input_modes=["text/plain"],

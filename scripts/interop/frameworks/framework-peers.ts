@@ -1,0 +1,77 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import {
+  installMavenPackages,
+  installNpmPackages,
+  installPythonPackages,
+  readPinnedVersion,
+  repositoryRoot,
+} from "../install-programs.ts";
+import type { ProgramCommand } from "../sdk-peers.ts";
+
+/** A framework with its own A2A client or server, installed and ready to run. */
+export interface FrameworkCommands {
+  /** Calls our server and prints one outcome per line. Arguments: URL, secured URL, and bearer token. */
+  readonly client?: ProgramCommand;
+  /** Prints `{"url":…}` and exits when its stdin closes. */
+  readonly server?: ProgramCommand;
+}
+
+export interface FrameworkPeer {
+  readonly name: string;
+  readonly sdk: string;
+  /** Resolves with the reason as text if the installation is impossible. */
+  installPrograms(report: (line: string) => void): Promise<FrameworkCommands | string>;
+}
+
+const home = join(repositoryRoot, "test/interop/frameworks");
+
+function defineNpmPeer(name: string, packageName: string): FrameworkPeer {
+  const file = join(home, name, "package.json");
+  const { dependencies } = JSON.parse(readFileSync(file, "utf8")) as { dependencies: Record<string, string> };
+  return {
+    name,
+    sdk: `${packageName} ${dependencies[packageName]}`,
+    async installPrograms(report) {
+      const installed = await installNpmPackages(name, file, report);
+      if ("reason" in installed) return installed.reason;
+      return { client: [process.execPath, join(home, name, "client.ts"), installed.folder] };
+    },
+  };
+}
+
+function definePythonPeer(name: string, pattern: RegExp): FrameworkPeer {
+  const requirements = join(home, name, "requirements.txt");
+  return {
+    name,
+    sdk: readPinnedVersion(requirements, pattern),
+    async installPrograms(report) {
+      const python = await installPythonPackages(name, requirements, report);
+      if ("reason" in python) return python.reason;
+      return {
+        client: [python.program, join(home, name, "client.py")],
+        server: [python.program, join(home, name, "server.py")],
+      };
+    },
+  };
+}
+
+const pom = join(home, "java/pom.xml");
+
+const javaPeer: FrameworkPeer = {
+  name: "java",
+  sdk: readPinnedVersion(pom, /<artifactId>(a2a-java-sdk)-client<\/artifactId>\s*<version>(.+)<\/version>/),
+  async installPrograms(report) {
+    const jars = await installMavenPackages("java", pom, report);
+    if ("reason" in jars) return jars.reason;
+    return { client: ["java", "-cp", join(jars.folder, "*"), join(home, "java/JavaSdkClient.java")] };
+  },
+};
+
+export const FRAMEWORK_PEERS: readonly FrameworkPeer[] = [
+  javaPeer,
+  defineNpmPeer("mastra", "@mastra/core"),
+  defineNpmPeer("ag-ui", "@ag-ui/a2a"),
+  definePythonPeer("strands", /^(strands-agents)\S*?==(\S+)/m),
+  definePythonPeer("fasta2a", /^(fasta2a)\S*?==(\S+)/m),
+];

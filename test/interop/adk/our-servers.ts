@@ -1,0 +1,25 @@
+/**
+ * Serves the scripted ADK agent and a generator agent with Colloquy, in a process that the harness can kill.
+ * Prints `{"adk":URL,"generator":URL}`. All options have their defaults, except for the ports and the store.
+ *
+ *   our-servers.ts ADK_PORT GENERATOR_PORT FOLDER
+ */
+import { toA2a } from "../../../src/adk/index.ts";
+import { createServer } from "../../../src/server/index.ts";
+import { scenarioAgent } from "../frameworks/scenario-agent.ts";
+import script from "./scripted-agent.json" with { type: "json" };
+import type { ScriptedAgentFile } from "./scripted-agent-file.ts";
+import { createFileScriptedAgent } from "./js/scripted-agent.ts";
+
+const [adkPort, generatorPort, folder] = process.argv.slice(2);
+const adkServer = toA2a(createFileScriptedAgent(script as unknown as ScriptedAgentFile), {
+  port: Number(adkPort),
+  store: `sqlite:${folder}/adk.db`,
+});
+const generatorServer = createServer(scenarioAgent, { store: `sqlite:${folder}/generator.db` });
+const [{ url: adk }, { url: generatorUrl }] = await Promise.all([
+  adkServer.listen(),
+  generatorServer.listen({ port: Number(generatorPort) }),
+]);
+console.log(JSON.stringify({ adk, generator: generatorUrl }));
+process.stdin.on("end", () => process.exit(0)).resume();
