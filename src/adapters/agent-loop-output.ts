@@ -36,18 +36,26 @@ export class AgentLoopOutput {
   readonly #toolsToApprove: string[] = [];
   readonly #approvalRequests: DataPart[] = [];
   #metadata: JsonObject = {};
-  #paragraphState: "empty" | "open" | "closed" = "empty";
+  #answerText = "";
+  #needsParagraphBreak = false;
 
   constructor(turn: Turn, options: AgentLoopOutputOptions) {
     this.#options = options;
     this.#reasoningArtifactId = createUniqueArtifactId(turn, "reasoning");
   }
 
+  /** The text that this turn has emitted as its answer. */
+  get answerText(): string {
+    return this.#answerText;
+  }
+
   /** Emits text of the answer. Text before and after a tool call becomes separate paragraphs. */
   *emitText(delta: string): Generator<AgentYield, void, undefined> {
     if (delta === "") return;
-    yield this.#paragraphState === "closed" ? `\n\n${delta}` : delta;
-    this.#paragraphState = "open";
+    const textToEmit = this.#needsParagraphBreak && this.#answerText !== "" ? `\n\n${delta}` : delta;
+    this.#needsParagraphBreak = false;
+    this.#answerText += textToEmit;
+    yield textToEmit;
   }
 
   *emitReasoning(delta: string): Generator<AgentYield, void, undefined> {
@@ -60,7 +68,7 @@ export class AgentLoopOutput {
   }
 
   *emitToolCall({ toolCallId, toolName, input }: ModelToolCall): Generator<AgentYield, void, undefined> {
-    if (this.#paragraphState === "open") this.#paragraphState = "closed";
+    this.#needsParagraphBreak = true;
     yield* this.#emitToolStatus({ type: "tool-call", toolCallId, toolName, input: toJsonValue(input) });
   }
 

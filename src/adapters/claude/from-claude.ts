@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import { LruCache } from "../../data-structures/index.ts";
 import type { Agent, AgentDescription } from "../../engine/index.ts";
 import type { JsonObject } from "../../protocol/index.ts";
@@ -10,6 +9,7 @@ import {
   isFirstTurnInTask,
 } from "../conversation-store.ts";
 import { agent, type GeneratorOptions, type Turn } from "../generator-agent.ts";
+import { createSessionId, type SessionOptions, streamSession } from "./session.ts";
 import { ClaudeMessageConverter, decodeClaudeResult } from "./sdk-message.ts";
 import {
   createPermissionHook,
@@ -71,7 +71,7 @@ export function fromClaude<O extends object>(query: ClaudeQuery<O>, options: Cla
     const [interruptedTask] = isFirstTurn ? await turn.listInterruptedTasks() : [];
     if (interruptedTask) yield failed(formatPendingTaskRefusalReason(interruptedTask.id));
     const queryOptions: ClaudeQueryOptions = toQueryOptions?.(turn) ?? {};
-    const sessionId = createSessionId(description.name, turn);
+    const sessionId = createSessionId(description.name, getConversationKey(turn));
     const answeredCallId = isFirstTurn ? undefined : findDeferredCallId(turn.history);
     const needsPrompt = Promise.withResolvers<boolean>();
     // Claude executes the answered call without a prompt. Another turn of the model would follow a prompt.
@@ -82,10 +82,8 @@ export function fromClaude<O extends object>(query: ClaudeQuery<O>, options: Cla
     const abortController = new AbortController();
     const abort = (): void => abortController.abort(turn.signal.reason);
     turn.signal.addEventListener("abort", abort);
-    const isDecidedByUser = (toolName: string, input: JsonObject): boolean =>
-      toolName === USER_QUESTION_TOOL || requireApproval(toolName, input);
-    const hook = createPermissionHook({ isDecidedByUser, answeredCallId, canceledCallIds, turn });
-    const startQuery = (session: { resume: string } | { sessionId: string }): AsyncIterable<unknown> => {
+    const hook = createPermissionHook({ requireApproval, answeredCallId, canceledCallIds, turn });
+    const startQuery = (session: SessionOptions): AsyncIterable<unknown> => {
       const adapterOptions = {
         ...queryOptions,
         ...(canAskQuestions(queryOptions) ? { canUseTool: queryOptions.canUseTool ?? denyToolCall } : {}),
@@ -122,6 +120,8 @@ export function fromClaude<O extends object>(query: ClaudeQuery<O>, options: Cla
     if (errorText !== undefined || terminalReason === TOOL_UNAVAILABLE_REASON) {
       throw new Error(`Claude ended with an error (${terminalReason}). ${errorText ?? ""}`);
     }
+    // Claude does not stream the output of slash commands.
+    if (output.answerText === "") yield* output.emitText(result.text);
     output.setUsage(result);
     if (deferredToolUse?.name === USER_QUESTION_TOOL) {
       yield output.createFinalStatus(createUserQuestion(deferredToolUse));
@@ -144,37 +144,6 @@ export function fromClaude<O extends object>(query: ClaudeQuery<O>, options: Cla
 /** Maximum number of session ids, and of canceled calls, that an agent remembers. */
 const MAX_REMEMBERED_IDS = 10_000;
 const TOOL_UNAVAILABLE_REASON = "tool_deferred_unavailable";
-
-/** Returns the id of a caller's session, which is the same after a restart. */
-function createSessionId(agentName: string, turn: Turn): string {
-  const { tenant, principal, contextId } = getConversationKey(turn);
-  const key = JSON.stringify([agentName, tenant, principal, contextId]);
-  const hex = createHash("sha256").update(key).digest("hex");
-  return [
-    hex.slice(0, 8),
-    hex.slice(8, 12),
-    `8${hex.slice(13, 16)}`,
-    `8${hex.slice(17, 20)}`,
-    hex.slice(20, 32),
-  ].join("-");
-}
-
-/** Resumes the session, or creates the session if it does not exist yet. */
-async function* streamSession(
-  startQuery: (session: { resume: string } | { sessionId: string }) => AsyncIterable<unknown>,
-  sessionId: string,
-  isKnownSession: boolean,
-): AsyncGenerator<unknown, void, undefined> {
-  if (!isKnownSession) {
-    try {
-      yield* startQuery({ sessionId });
-      return;
-    } catch (error) {
-      if (!(error instanceof Error && error.message.includes("already in use"))) throw error;
-    }
-  }
-  yield* startQuery({ resume: sessionId });
-}
 
 function canAskQuestions({ tools, allowedTools = [] }: ClaudeQueryOptions): boolean {
   const toolNames: unknown[] = Array.isArray(tools) ? tools : [];

@@ -104,7 +104,10 @@ async function streamMessage(outputs: ReturnType<MessagesScript>, response: Serv
     }
   }
   closeBlock();
-  send("message_delta", { delta: { stop_reason: stopReason, stop_sequence: null }, usage: { output_tokens: 5 } });
+  send("message_delta", {
+    delta: { stop_reason: stopReason, stop_sequence: null },
+    usage: { output_tokens: 5 },
+  });
   send("message_stop", {});
   response.end();
 }

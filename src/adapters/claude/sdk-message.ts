@@ -1,4 +1,4 @@
-import { isObject } from "../../protocol/index.ts";
+import { isObject, type JsonObject } from "../../protocol/index.ts";
 import type { AgentLoopOutput } from "../agent-loop-output.ts";
 import type { AgentYield } from "../agent-yield.ts";
 
@@ -6,7 +6,7 @@ import type { AgentYield } from "../agent-yield.ts";
 export interface DeferredToolUse {
   readonly id: string;
   readonly name: string;
-  readonly input: unknown;
+  readonly input: JsonObject;
 }
 
 /** The result of one turn of Claude. */
@@ -16,6 +16,8 @@ export interface ClaudeResult {
   readonly deferredToolUse: DeferredToolUse | undefined;
   /** The errors of a failed turn, or `undefined`. */
   readonly errorText: string | undefined;
+  /** The text of the answer. */
+  readonly text: string;
   readonly inputTokens: number;
   readonly outputTokens: number;
 }
@@ -32,10 +34,15 @@ export function decodeClaudeResult(message: unknown): ClaudeResult | undefined {
       ? {
           id: toText(deferred_tool_use["id"]),
           name: toText(deferred_tool_use["name"]),
-          input: deferred_tool_use["input"],
+          input: isObject(deferred_tool_use["input"]) ? deferred_tool_use["input"] : {},
         }
       : undefined,
-    errorText: hasFailed ? (Array.isArray(errors) ? errors.join(" ") : toText(result)) : undefined,
+    errorText: hasFailed
+      ? Array.isArray(errors)
+        ? errors.map(toText).join(" ")
+        : toText(result)
+      : undefined,
+    text: toText(result),
     inputTokens: Number(tokens["input_tokens"] ?? 0),
     outputTokens: Number(tokens["output_tokens"] ?? 0),
   };

@@ -4,15 +4,14 @@ import { data, isObject, type JsonObject, type JsonValue, type Message } from ".
 import { inputRequired } from "../agent-yield.ts";
 import { decodeApprovalDecisions } from "../approval-decisions.ts";
 import type { Turn } from "../generator-agent.ts";
-import { toJsonValue } from "../to-json-value.ts";
 import type { DeferredToolUse } from "./sdk-message.ts";
 
 /** The tool of Claude that asks the user questions. */
 export const USER_QUESTION_TOOL = "AskUserQuestion";
 
 interface PermissionHookOptions {
-  /** Returns whether the user decides about a tool call. */
-  readonly isDecidedByUser: (toolName: string, input: JsonObject) => boolean;
+  /** Returns whether the user must approve a tool call. */
+  readonly requireApproval: (toolName: string, input: JsonObject) => boolean;
   /** The id of the tool call that the message of this turn answers. */
   readonly answeredCallId: string | undefined;
   /** The ids of tool calls whose task is canceled. */
@@ -25,18 +24,25 @@ interface PermissionHookOptions {
  * resumed, Claude calls the hook again for the same call. If the hook fails, the call is blocked.
  */
 export function createPermissionHook({
-  isDecidedByUser,
+  requireApproval,
   answeredCallId,
   canceledCallIds,
   turn,
 }: PermissionHookOptions): object {
   const decidePermission = async (hookInput: unknown): Promise<object> => {
-    if (!isObject(hookInput)) throw new TypeError("The PreToolUse hook requires an object.");
-    const { tool_name, tool_use_id: callId, agent_id: subagentId } = hookInput;
-    const input = isObject(hookInput["tool_input"]) ? hookInput["tool_input"] : {};
-    if (!isDecidedByUser(String(tool_name), input)) return {};
-    if (typeof callId === "string" && canceledCallIds.get(callId)) return deny("The user canceled the task.");
-    if (callId === answeredCallId) return createUserDecision(String(tool_name), String(callId), input, turn);
+    const {
+      tool_name: toolName,
+      tool_use_id: callId,
+      tool_input,
+      agent_id: subagentId,
+    } = isObject(hookInput) ? hookInput : {};
+    if (typeof toolName !== "string" || typeof callId !== "string") {
+      throw new TypeError("The input of the PreToolUse hook has no tool call.");
+    }
+    const input = isObject(tool_input) ? tool_input : {};
+    if (toolName !== USER_QUESTION_TOOL && !requireApproval(toolName, input)) return {};
+    if (canceledCallIds.get(callId)) return deny("The user canceled the task.");
+    if (callId === answeredCallId) return createUserDecision(toolName, callId, input, turn);
     if (subagentId !== undefined) return deny("Only the main agent can ask for the user's approval.");
     return formatHookDecision({ permissionDecision: "defer" });
   };
@@ -51,10 +57,9 @@ function createUserDecision(
 ): object {
   if (toolName === USER_QUESTION_TOOL) {
     const [dataPart] = message.parts.filter((part) => "data" in part);
-    const questions = Array.isArray(input["questions"]) ? input["questions"] : [];
     const answers: JsonValue = dataPart
       ? dataPart.data
-      : Object.fromEntries(questions.filter(isObject).map(({ question }) => [String(question), text]));
+      : Object.fromEntries(listQuestionTexts(input).map((question) => [question, text]));
     return formatHookDecision({ permissionDecision: "allow", updatedInput: { ...input, answers } });
   }
   const { approved, reason = "The user has denied this call." } = decodeApprovalDecisions(message)(callId);
@@ -82,8 +87,13 @@ export function findDeferredCallId(messages: readonly Message[]): string | undef
  * each question to an answer.
  */
 export function createUserQuestion({ id, input }: DeferredToolUse): AgentEvent {
-  const questions = isObject(input) && Array.isArray(input["questions"]) ? input["questions"] : [];
-  const questionTexts = questions.filter(isObject).map(({ question }) => String(question));
-  const content = data({ type: "user-questions", approvalId: id, questions: toJsonValue(questions) });
-  return inputRequired(questionTexts.join("\n"), content);
+  const content = data({ type: "user-questions", approvalId: id, questions: input["questions"] ?? [] });
+  return inputRequired(listQuestionTexts(input).join("\n"), content);
+}
+
+function listQuestionTexts({ questions }: JsonObject): string[] {
+  if (!Array.isArray(questions)) return [];
+  return questions
+    .map((question) => (isObject(question) ? question["question"] : undefined))
+    .filter((question) => typeof question === "string");
 }

@@ -86,11 +86,9 @@ export function fromMastra(source: MastraAgent, options: MastraOptions = {}): Ag
         );
     const output = new AgentLoopOutput(turn, { showReasoning, showToolCalls });
     let question: AgentEvent | undefined;
-    let answerText = "";
     for await (const chunk of stream.fullStream as AsyncIterable<MastraChunk>) {
       if (chunk.type === "error") throw chunk.payload.error;
       if (chunk.type === "tripwire") throw new Error(`A processor stopped the run: ${chunk.payload.reason}`);
-      if (chunk.type === "text-delta") answerText += chunk.payload.text;
       if (chunk.type === "tool-call-approval") {
         const { toolCallId, toolName, args: input } = chunk.payload;
         output.requestApproval({ toolCallId, toolName, input }, { runId: chunk.runId });
@@ -100,7 +98,7 @@ export function fromMastra(source: MastraAgent, options: MastraOptions = {}): Ag
     turn.signal.throwIfAborted();
     const messages: MastraTextMessage[] = [
       { role: "user", content: turn.text },
-      { role: "assistant", content: answerText },
+      { role: "assistant", content: output.answerText },
     ];
     if (!hasMemory) await conversationStore.append(conversationKey, messages.filter(hasContent));
     yield output.createFinalStatus(question);

@@ -166,6 +166,26 @@ describe("an agent of the OpenAI Agents SDK", () => {
     expect(JSON.stringify(events)).not.toContain("10.1.2.3");
   });
 
+  it("answers with the result of a tool that ends the run", async () => {
+    const clock = tool({
+      name: "clock",
+      description: "Returns the time",
+      parameters: z.object({}),
+      execute: () => "It is noon.",
+    });
+    const script: ResponsesScript = () => ["Let me see.", { callId: "1", toolName: "clock", input: {} }];
+    const source = new OpenAiAgent({
+      name: "clock",
+      model: "m",
+      tools: [clock],
+      toolUseBehavior: "stop_on_first_tool",
+    });
+    const runner = createScriptedRunner(script);
+    const remote = await connectToAgent(fromOpenAiAgents(source, { description: "For tests", runner }));
+    const task = await requireTask(remote.send("Time?"));
+    expect(getTaskAnswerText(task)).toBe("Let me see.\n\nIt is noon.");
+  });
+
   it("shows the reasoning of models behind the chat API", async () => {
     const endpoint = await startScriptedEndpoint(({ sendDelta, finish }) => {
       sendDelta({ reasoning: "Hm." });

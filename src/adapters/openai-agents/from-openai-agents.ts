@@ -95,6 +95,10 @@ export function fromOpenAiAgents<C = unknown, O extends AgentOutputType = "text"
     for await (const event of result) yield* convertRunStreamEvent(event, output);
     turn.signal.throwIfAborted();
     await result.completed;
+    // The final output may be the result of a tool, or the text of a model that does not stream.
+    const { finalOutput = "" } = result;
+    const finalText = typeof finalOutput === "string" ? finalOutput : JSON.stringify(finalOutput);
+    if (!output.answerText.endsWith(finalText)) yield* output.emitText(finalText);
     output.setUsage(result.runContext.usage);
     for (const { rawItem } of result.interruptions) output.requestApproval(decodeToolItem(rawItem));
     await conversationStore.append(conversationKey, [
