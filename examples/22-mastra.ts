@@ -6,6 +6,7 @@
  */
 import { Mastra } from "@mastra/core";
 import { Agent } from "@mastra/core/agent";
+import type { MastraModelConfig } from "@mastra/core/llm";
 import { InMemoryStore } from "@mastra/core/storage";
 import { createTool } from "@mastra/core/tools";
 import { simulateReadableStream } from "ai";
@@ -55,7 +56,7 @@ function createScriptedModel() {
   };
   const finish = (unified: "stop" | "tool-calls") =>
     ({ type: "finish", finishReason: { unified, raw: undefined }, usage }) as const;
-  return new MockLanguageModelV4({
+  const model = new MockLanguageModelV4({
     doStream: async ({ prompt }) => ({
       stream:
         prompt.at(-1)?.role === "user"
@@ -70,4 +71,6 @@ function createScriptedModel() {
             }),
     }),
   });
+  // The types of Mastra and of the AI SDK come from different releases of the provider interface.
+  return model as MastraModelConfig;
 }

@@ -95,11 +95,8 @@ export function fromOpenAiAgents<C = unknown, O extends AgentOutputType = "text"
     for await (const event of result) yield* convertRunStreamEvent(event, output);
     turn.signal.throwIfAborted();
     await result.completed;
-    // The final output may be the result of a tool, or the text of a model that does not stream.
-    const { finalOutput = "" } = result;
-    const finalText = typeof finalOutput === "string" ? finalOutput : JSON.stringify(finalOutput);
-    if (!output.answerText.endsWith(finalText)) yield* output.emitText(finalText);
     output.setUsage(result.runContext.usage);
+    if (result.interruptions.length === 0) yield* emitFinalOutput(result.finalOutput, output);
     for (const { rawItem } of result.interruptions) output.requestApproval(decodeToolItem(rawItem));
     await conversationStore.append(conversationKey, [
       result.interruptions.length > 0
@@ -110,6 +107,18 @@ export function fromOpenAiAgents<C = unknown, O extends AgentOutputType = "text"
   }
   const { name, handoffDescription } = source;
   return agent({ name, description: handoffDescription, ...description }, work, { afterRestart });
+}
+
+/** Emits the final output if it is the result of a tool, or the text of a model that does not stream. */
+function* emitFinalOutput(
+  finalOutput: unknown,
+  output: AgentLoopOutput,
+): Generator<AgentYield, void, undefined> {
+  if (finalOutput === undefined) return;
+  if (typeof finalOutput !== "string") {
+    // The model has streamed the JSON of a structured output, possibly with other whitespace.
+    if (output.answerText === "") yield* output.emitText(JSON.stringify(finalOutput));
+  } else if (!output.answerText.endsWith(finalOutput)) yield* output.emitText(finalOutput);
 }
 
 function listEarlierItems(records: readonly OpenAiAgentsRecord[], turn: Turn): AgentInputItem[] {
