@@ -124,6 +124,10 @@ describe("the code in the documents", () => {
       "package.json": `{ "type": "module" }`,
       "tsconfig.json": JSON.stringify({ extends: extended, compilerOptions, include: ["."] }),
       "given.d.ts": FRAGMENT_GLOBALS,
+      // `npm run test:peers` installs this package.
+      "claude-agent-sdk.d.ts": `declare module "@anthropic-ai/claude-agent-sdk" {
+  export function query(parameters: { prompt: string; options: object }): AsyncIterable<unknown>;
+}`,
     });
     await symlink(join(root, "node_modules"), join(folder, "node_modules"));
     const files = new Map<string, string>();

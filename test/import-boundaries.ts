@@ -57,7 +57,7 @@ export const IMPORT_BOUNDARIES: Readonly<Record<string, ImportBoundary>> = {
       engine: "types",
       client: "whole",
     },
-    packages: ["@a2a-js/sdk", "ai", "@langchain/langgraph"],
+    packages: ["@a2a-js/sdk", "ai", "@langchain/langgraph", "@mastra/core", "@openai/agents"],
     allowsNode: true,
   },
   cards: { rooms: { protocol: "whole" }, packages: ["get-east-asian-width"] },

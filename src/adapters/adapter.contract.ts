@@ -1,8 +1,20 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { collect, connect, readText, type A2AClient } from "../client/index.ts";
 import type { Agent } from "../engine/index.ts";
-import { ArtifactContentTracker, data, file, text, getText, type Task } from "../protocol/index.ts";
+import {
+  ArtifactContentTracker,
+  data,
+  file,
+  fromBase64,
+  text,
+  getText,
+  type Task,
+} from "../protocol/index.ts";
 import { createServer, type Server } from "../server/index.ts";
+
+/** A PNG image of one pixel, because some frameworks reject invalid images. */
+const PIXEL_BASE64 =
+  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==";
 
 /** The same agents, written in the style of each framework. */
 export interface SampleAgents {
@@ -20,7 +32,7 @@ export interface SampleAgents {
   createEndlessAgent(stopped: () => void): Agent;
   /** Creates an agent that answers with all user messages of the conversation, joined by " | ". */
   createRememberingAgent(): Agent;
-  /** Creates an agent that describes its input: `text:look file:image/png:AQID data:{"n":1}`. */
+  /** Creates an agent that describes its input: `text:look file:image/png:iVBO… data:{"n":1}`. */
   createEchoAgent(): Agent;
   /**
    * Creates an agent that asks "Which city?" and answers "Sunny in" plus the city. Absent if the framework
@@ -144,9 +156,11 @@ export function defineAdapterContract(name: string, framework: SampleAgents): vo
 
     it("receives files and data", async () => {
       const remote = await connectToAgent(framework.createEchoAgent());
-      const image = file(new Uint8Array([1, 2, 3]), { mediaType: "image/png" });
+      const image = file(fromBase64(PIXEL_BASE64), { mediaType: "image/png" });
       const task = await requireTask(remote.send([text("look"), image, data({ n: 1 })]));
-      expect(getArtifactTextWithoutReasoning(task)).toBe('text:look file:image/png:AQID data:{"n":1}');
+      expect(getArtifactTextWithoutReasoning(task)).toBe(
+        `text:look file:image/png:${PIXEL_BASE64} data:{"n":1}`,
+      );
     });
 
     it.skipIf(!framework.createAskingAgent)("asks a question and continues with the answer", async () => {

@@ -5,7 +5,8 @@ import type {
   ToolCallPart,
   ToolModelMessage,
 } from "ai";
-import { type Message, getText } from "../../protocol/index.ts";
+import type { Message } from "../../protocol/index.ts";
+import { decodeApprovalDecisions } from "../approval-decisions.ts";
 
 /** Returns the approval requests of a conversation that the user has not yet answered. */
 export function listPendingApprovals(messages: readonly ModelMessage[]): ToolApprovalRequest[] {
@@ -22,25 +23,14 @@ export function listPendingApprovals(messages: readonly ModelMessage[]): ToolApp
   return requests.filter(({ approvalId }) => !answeredIds.has(approvalId));
 }
 
-/**
- * Converts the user's answer into approval responses. The answer contains a data part `{ approvalId,
- * approved, reason? }` for each approval, or one text for all approvals. Any text except a plain "yes" denies
- * the request and becomes the reason for the denial.
- */
+/** Converts the user's answer into approval responses. */
 export function toApprovalResponses(
   pendingApprovals: readonly ToolApprovalRequest[],
   message: Message,
 ): ToolModelMessage {
-  const decisions = new Map(
-    message.parts.flatMap((part) => ("data" in part ? parseApprovalDecision(part.data) : [])),
-  );
-  const answerText = getText(message.parts).trim();
-  const isYes = /^(?:y|yes|ok|okay|approved?)[.!]?$/i.test(answerText);
+  const findDecision = decodeApprovalDecisions(message);
   const content = pendingApprovals.map(({ approvalId }): ToolApprovalResponse => {
-    const { approved, reason } = decisions.get(approvalId) ?? {
-      approved: isYes,
-      reason: isYes || answerText === "" ? undefined : answerText,
-    };
+    const { approved, reason } = findDecision(approvalId);
     const response = { type: "tool-approval-response", approvalId, approved } as const;
     return reason === undefined ? response : { ...response, reason };
   });
@@ -71,16 +61,4 @@ export function createDeniedApprovals(
 function listToolCallsInMessage({ role, content }: ModelMessage): ToolCallPart[] {
   if (role !== "assistant" || typeof content === "string") return [];
   return content.filter((part) => part.type === "tool-call");
-}
-
-interface ApprovalDecision {
-  readonly approved: boolean;
-  readonly reason: string | undefined;
-}
-
-function parseApprovalDecision(data: unknown): [string, ApprovalDecision][] {
-  if (typeof data !== "object" || data === null || !("approvalId" in data)) return [];
-  const { approvalId, approved, reason } = data as Record<string, unknown>;
-  const decision = { approved: approved === true, reason: typeof reason === "string" ? reason : undefined };
-  return typeof approvalId === "string" ? [[approvalId, decision]] : [];
 }

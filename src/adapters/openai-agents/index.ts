@@ -1,0 +1,12 @@
+/**
+ * Adapter that serves agents of the OpenAI Agents SDK over A2A. Install the package `@openai/agents`
+ * yourself.
+ */
+export { encodeConversationKey } from "../conversation-store.ts";
+export type { ConversationKey, ConversationStore } from "../conversation-store.ts";
+export type {
+  OpenAiAgentsOptions,
+  OpenAiAgentsRecord,
+  OpenAiAgentsRunOptions,
+} from "./from-openai-agents.ts";
+export { fromOpenAiAgents } from "./from-openai-agents.ts";
