@@ -3,6 +3,7 @@
 export * as front from "colloquy";
 export * as auth from "colloquy/auth";
 export * as cards from "colloquy/cards";
+export * as claude from "colloquy/claude";
 export * as client from "colloquy/client";
 export * as openai from "colloquy/openai";
 export * as testing from "colloquy/testing";
