@@ -3,7 +3,6 @@ import {
   copyTask,
   fold,
   isEventRefusal,
-  isInterrupted,
   isTerminal,
   LogEvent,
   formatTaskState,
@@ -41,6 +40,7 @@ import type { ServiceParameters } from "./service-parameters.ts";
 import type { TaskStore } from "./task-store.ts";
 import {
   hasTurnRequestedInput,
+  isWaitingWithoutTurn,
   LogSubscription,
   createSingleEventSubscription,
   type Subscription,
@@ -347,7 +347,7 @@ export class Engine {
       const span = computeSubscriptionLogRange(accepted, seq, resumeAfterSeq);
       const isStartOfTurn = "turn" in accepted && resumeAfterSeq === undefined;
       const hasStopped =
-        isCaughtUpWhileInterrupted(runner, span) ||
+        isWaitingWithoutTurn(runner, span.afterSeq) ||
         (!isStartOfTurn && span.afterSeq > seq && (await hasTurnRequestedInput(runner, this.#store, span)));
       if (!hasStopped) return new LogSubscription(runner, this.#store, span, releaseStream);
       releaseStream();
@@ -386,18 +386,6 @@ function toWorkingStartPoint(startPoint: TurnStartPoint): TurnStartPoint {
   const { task, seq, workingEvent } = startPoint;
   const working = workingEvent && fold(copyTask(task), workingEvent);
   return working && !isEventRefusal(working) ? { task: working, seq: seq + 1 } : startPoint;
-}
-
-/**
- * Returns true if the task waits for its user, no turn is running, and the reader has received every event.
- */
-function isCaughtUpWhileInterrupted(
-  { liveTask, currentTurn }: TaskRunner,
-  { afterSeq }: SubscriptionLogRange,
-): boolean {
-  return (
-    !currentTurn && afterSeq >= liveTask.seq && liveTask.state !== undefined && isInterrupted(liveTask.state)
-  );
 }
 
 /** Returns `resumeAfterSeq`, or throws `INVALID_PARAMS` if the log does not contain `resumeAfterSeq`. */

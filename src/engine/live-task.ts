@@ -160,6 +160,13 @@ export class LiveTask implements UncommittedEventSource, TaskWithPossibleWebhook
     return (this.#nextCommit ??= new Deferred()).promise;
   }
 
+  /** Lets readers check again whether their stream has ended. */
+  wakeReaders(): void {
+    const commit = this.#nextCommit;
+    this.#nextCommit = undefined;
+    commit?.resolve();
+  }
+
   /**
    * Returns the time for a new status in ISO 8601 UTC with milliseconds. The time is never earlier than the
    * time of the newest status (E16).
@@ -330,9 +337,7 @@ export class LiveTask implements UncommittedEventSource, TaskWithPossibleWebhook
       for (const event of events) observer.onEvent({ scope: this.scope, taskId: this.taskId, event });
     }
     if (this.mayHaveWebhooks) this.#context.outbox?.notifyCommit(this, webhooks);
-    const commit = this.#nextCommit;
-    this.#nextCommit = undefined;
-    commit?.resolve();
+    this.wakeReaders();
   }
 }
 

@@ -46,6 +46,8 @@ export class TaskRunner implements LiveTaskListener {
   readonly #context: TaskRunnerDependencies;
   readonly #queue: Turn[] = [];
   #currentTurn: Turn | undefined;
+  /** True if the server stopped a turn that the next server process continues. */
+  #isLeftForRestart = false;
   #readerCount = 0;
 
   constructor(
@@ -64,6 +66,14 @@ export class TaskRunner implements LiveTaskListener {
 
   get hasReaders(): boolean {
     return this.#readerCount > 0;
+  }
+
+  /**
+   * True if an agent may still change the task without a new message: a turn is running, waits to start, or
+   * continues after a restart of the server.
+   */
+  get hasUnfinishedTurn(): boolean {
+    return this.#currentTurn !== undefined || this.#queue.length > 0 || this.#isLeftForRestart;
   }
 
   /** Number of turns that wait for the current turn to end. */
@@ -379,10 +389,11 @@ export class TaskRunner implements LiveTaskListener {
     if (this.liveTask.hasPendingEvents) return;
     if (this.#currentTurn?.hasEnded) {
       // Reject requests that wait for a turn that continues after a restart, so that clients retry then.
-      if (this.#isTurnLeftForRestart(this.#currentTurn))
-        this.#currentTurn.stoppedTask.reject(createServerClosingError());
+      this.#isLeftForRestart = this.#isTurnLeftForRestart(this.#currentTurn);
+      if (this.#isLeftForRestart) this.#currentTurn.stoppedTask.reject(createServerClosingError());
       else this.#currentTurn.stoppedTask.resolve(this.liveTask.getSnapshot());
       this.#currentTurn = undefined;
+      this.liveTask.wakeReaders();
     }
     if (this.#currentTurn) return;
     const next = this.#queue.shift();
