@@ -32,7 +32,7 @@ export interface ClaudeQueryOptions {
 
 /** Options for `fromClaude`. */
 export interface ClaudeOptions<O>
-  extends AgentDescription, AgentLoopOutputOptions, Pick<GeneratorOptions, "afterRestart"> {
+  extends AgentDescription, AgentLoopOutputOptions, Pick<GeneratorOptions, "afterRestart" | "artifacts"> {
   /**
    * Returns the options of `query` for a single turn, for example `model`, `systemPrompt`, and `mcpServers`.
    * The adapter itself sets the session, the abort controller, and partial messages. Create in-process MCP
@@ -61,6 +61,7 @@ export function fromClaude<O extends object>(query: ClaudeQuery<O>, options: Cla
     showReasoning = true,
     showToolCalls = true,
     afterRestart = "fail",
+    artifacts,
     ...description
   } = options;
   const knownSessionIds = new LruCache<true>(MAX_REMEMBERED_IDS);
@@ -133,7 +134,7 @@ export function fromClaude<O extends object>(query: ClaudeQuery<O>, options: Cla
   }
 
   return {
-    ...agent(description, work, { afterRestart }),
+    ...agent(description, work, { afterRestart, artifacts }),
     onTaskCanceled({ status }) {
       const callId = findDeferredCallId(status.message ? [status.message] : []);
       if (callId !== undefined) canceledCallIds.set(callId, true);
