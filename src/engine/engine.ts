@@ -32,6 +32,10 @@ import {
   PushConfigOperations,
   type WebhookValidator,
 } from "./push/push-config-operations.ts";
+import { chooseMessageResponse, type MessageAction } from "./decide-message-outcome.ts";
+import { DeferredSubscription } from "./deferred-subscription.ts";
+import { startQueuedTurns } from "./start-queued-turns.ts";
+import { awaitStartOfQueuedTurn } from "./await-start-of-queued-turn.ts";
 import { recoverTasks, type RecoveryDependencies } from "./recover-tasks.ts";
 import { createServerClosingError, type TaskRunner } from "./task-runner.ts";
 import { RunnerRegistry } from "./runner-registry.ts";
@@ -104,6 +108,7 @@ export class Engine {
   readonly #inbox: MessageAcceptor;
   readonly #recoveryContext: RecoveryDependencies;
   readonly #streamLimit: ConcurrencyLimit;
+  readonly #clock: Clock;
   #isClosing = false;
 
   constructor(options: EngineOptions) {
@@ -111,6 +116,7 @@ export class Engine {
     const limits = resolveEngineLimits(options.limits);
     this.#agentId = agentId;
     this.#store = store;
+    this.#clock = options.clock ?? systemClock;
     this.#streamLimit = new ConcurrencyLimit("open streams", limits.streams);
     const { concurrentTurns = "parallel" } = agent;
     const contextTurns =
@@ -120,7 +126,7 @@ export class Engine {
       contextTurns,
       store,
       committer: options.committer,
-      clock: options.clock ?? systemClock,
+      clock: this.#clock,
       generateId,
       observer: withSafeListeners(options.observer ?? {}),
       mergeChunks: options.mergeChunks ?? true,
@@ -128,6 +134,7 @@ export class Engine {
       cancelGraceMs: options.cancelGraceMs ?? 5000,
       outbox: options.push?.outbox,
       persistTurns: (agent.afterRestart ?? "fail") !== "fail",
+      restoreQueuedTurn: (scope, queued) => this.#inbox.restoreQueuedTurn(scope, queued),
     });
     this.#runners = runners;
     const inbox = new MessageAcceptor({
@@ -146,10 +153,12 @@ export class Engine {
 
   /**
    * Recovers the unfinished tasks of an earlier process. Depending on `Agent.afterRestart`, the engine
-   * restarts, resumes, or fails each unfinished task (E9). Call `open` before any other method of the engine.
+   * restarts, resumes, or fails each unfinished task (E9). Messages that wait for their turn are processed.
+   * Call `open` before any other method of the engine.
    */
   async open(): Promise<void> {
     await recoverTasks(this.#recoveryContext);
+    await startQueuedTurns(this.#recoveryContext);
   }
 
   /**
@@ -176,8 +185,10 @@ export class Engine {
     const accepted = await this.#acceptMessage(request, caller, service);
     if ("reply" in accepted) return { message: accepted.reply };
     const { returnImmediately, historyLength } = request.configuration ?? {};
-    const waits = "turn" in accepted && !returnImmediately;
-    const task = waits
+    const response = chooseMessageResponse(getMessageAction(accepted), returnImmediately ?? false);
+    const mustWait =
+      "turn" in accepted && response !== "current-task" && (await this.#awaitStartOfTurn(accepted));
+    const task = mustWait
       ? await accepted.turn.stoppedTask.promise
       : await this.#awaitMessageCommitAndGetTask(accepted);
     return { task: limitHistory(task, historyLength) };
@@ -201,6 +212,8 @@ export class Engine {
         releaseStream();
         return createSingleEventSubscription(LogEvent.create(0, { message: accepted.reply }));
       }
+      if ("turn" in accepted && accepted.isQueued)
+        return this.#createQueuedMessageStream(accepted, service.resumeAfterSeq, releaseStream);
       return await this.#createMessageStream(accepted, service.resumeAfterSeq, releaseStream);
     } catch (error) {
       releaseStream();
@@ -327,10 +340,42 @@ export class Engine {
     accepted: Exclude<MessageAcceptResult, { reply: unknown }>,
   ): Promise<Task> {
     const { runner } = accepted;
-    if ("turn" in accepted) await accepted.turn.acceptedSeq.promise;
+    if ("turn" in accepted && !accepted.isQueued) await accepted.turn.acceptedSeq.promise;
     const task = runner.liveTask.getSnapshot();
     if ("seq" in accepted) runner.release();
     return task;
+  }
+
+  /**
+   * Waits until the turn of an accepted message begins. Resolves with false if the sender must receive the
+   * current task, because the running turn waits for its user.
+   */
+  #awaitStartOfTurn({ runner, turn, isQueued }: TurnAcceptResult): Promise<boolean> | true {
+    return isQueued ? awaitStartOfQueuedTurn(runner, turn, this.#clock) : true;
+  }
+
+  /**
+   * Creates the response stream for a message that waits for its turn. The stream begins with the turn. If the
+   * running turn waits for its user, the stream consists of the current task.
+   */
+  #createQueuedMessageStream(
+    accepted: TurnAcceptResult,
+    resumeAfterSeq: number | undefined,
+    releaseStream: () => void,
+  ): Subscription {
+    const runner = accepted.runner.retain();
+    const open = async (): Promise<Subscription> => {
+      try {
+        if (await this.#awaitStartOfTurn(accepted))
+          return await this.#createMessageStream(accepted, resumeAfterSeq, releaseStream);
+        releaseStream();
+        const { liveTask } = runner;
+        return createSingleEventSubscription(LogEvent.create(liveTask.seq, { task: liveTask.getSnapshot() }));
+      } finally {
+        runner.release();
+      }
+    };
+    return new DeferredSubscription(open(), releaseStream);
   }
 
   /** Resolves with the response stream for a message. */
@@ -356,6 +401,14 @@ export class Engine {
       runner.release();
     }
   }
+}
+
+/** The result for a message that starts a turn or waits for its turn. */
+type TurnAcceptResult = Extract<MessageAcceptResult, { turn: unknown }>;
+
+function getMessageAction(accepted: Exclude<MessageAcceptResult, { reply: unknown }>): MessageAction {
+  if (!("turn" in accepted)) return "deliver";
+  return accepted.isQueued ? "queue" : "start";
 }
 
 /**

@@ -16,6 +16,8 @@ import { Deferred } from "../data-structures/index.ts";
 import type { TaskScope } from "./caller.ts";
 import { formatTimestamp, type Clock } from "./clock.ts";
 import type { Committer, UncommittedEventSource } from "./event-committer.ts";
+import { PendingQueueChange } from "./pending-queue-change.ts";
+import type { QueuedTurnData } from "./queued-turn-data.ts";
 import type { TurnRestartData } from "./turn-restart-data.ts";
 import type { Observer } from "./observer.ts";
 import type { TaskWithPossibleWebhooks } from "./push/active-webhooks.ts";
@@ -63,7 +65,9 @@ interface UncommittedMessage {
   readonly seq: number;
   readonly durableSeq: Deferred<number>;
   /** Webhook that the request registers together with the message. */
-  readonly webhook: WebhookRegistration | undefined;
+  readonly webhook?: WebhookRegistration | undefined;
+  /** True if the store already has the message in the task's queue. */
+  readonly wasQueued?: boolean;
 }
 
 /**
@@ -90,13 +94,19 @@ export class LiveTask implements UncommittedEventSource, TaskWithPossibleWebhook
   #statusTimestamp: string;
   #uncommittedMessages: UncommittedMessage[] = [];
   #currentCommit:
-    | { readonly append: LogAppend; readonly messages: readonly UncommittedMessage[] }
+    | {
+        readonly append: LogAppend;
+        readonly messages: readonly UncommittedMessage[];
+        readonly queueChange: PendingQueueChange | undefined;
+      }
     | undefined;
   #capacity: Deferred | undefined;
   #nextCommit: Deferred | undefined;
   #failure: A2AError | undefined;
   /** The turn to persist in the same commit as the pending events. */
   #turnToPersist: TurnRestartData | undefined;
+  /** Change of the task's queue that waits for the next commit. */
+  #queueChange: PendingQueueChange | undefined;
   /** True if a pending event must be committed without delay. */
   #isUrgent = false;
 
@@ -133,9 +143,13 @@ export class LiveTask implements UncommittedEventSource, TaskWithPossibleWebhook
     return this.#state;
   }
 
-  /** True while the task has events that wait for a commit. */
+  /** True while the task has events or changes of its queue that wait for a commit. */
   get hasPendingEvents(): boolean {
-    return this.#currentCommit !== undefined || this.#pendingEvents.length > 0;
+    return this.#currentCommit !== undefined || this.#hasChangesToCommit;
+  }
+
+  get #hasChangesToCommit(): boolean {
+    return this.#pendingEvents.length > 0 || this.#queueChange !== undefined;
   }
 
   get hasCommitFailed(): boolean {
@@ -203,15 +217,27 @@ export class LiveTask implements UncommittedEventSource, TaskWithPossibleWebhook
    */
   validateAndEnqueueMessageEvent(
     event: TaskEvent,
-    messageId: string,
-    durableSeq: Deferred<number>,
-    webhook?: WebhookRegistration,
+    message: Omit<UncommittedMessage, "seq">,
   ): EventRefusal | undefined {
     const seq = this.lastPendingSeq + 1;
     const refusal = this.validateAndEnqueueEvent(event);
     if (refusal) return refusal;
-    this.#uncommittedMessages.push({ messageId, seq, durableSeq, webhook });
+    this.#uncommittedMessages.push({ ...message, seq });
     return undefined;
+  }
+
+  /** Stores a turn at the end of the task's queue. Resolves when the queued turn is durable. */
+  enqueueQueuedTurn(queued: QueuedTurnData): Promise<void> {
+    if (this.#failure) return Promise.reject(this.#failure);
+    const durable = (this.#queueChange ??= new PendingQueueChange()).add(queued);
+    this.#isUrgent = true;
+    if (!this.#currentCommit) this.#context.committer.enqueue(this, true);
+    return durable;
+  }
+
+  /** Removes the turns up to `position` from the queue in the same commit as the newest accepted event. */
+  removeQueuedTurnsThrough(position: number): void {
+    (this.#queueChange ??= new PendingQueueChange()).removeThrough(position);
   }
 
   /** Persists the turn in the same commit as the newest accepted event. */
@@ -237,8 +263,7 @@ export class LiveTask implements UncommittedEventSource, TaskWithPossibleWebhook
   // The committer calls the following methods.
 
   takePendingAppend(): LogAppend | undefined {
-    if (this.#currentCommit || this.#failure || this.#pendingEvents.length === 0 || !this.#state)
-      return undefined;
+    if (this.#currentCommit || this.#failure || !this.#hasChangesToCommit || !this.#state) return undefined;
     const events = this.#pendingEvents
       .takeAll()
       .map((event, at) => LogEvent.create(this.#seq + 1 + at, event));
@@ -247,6 +272,8 @@ export class LiveTask implements UncommittedEventSource, TaskWithPossibleWebhook
     this.#isUrgent = false;
     const turn = this.#turnToPersist;
     this.#turnToPersist = undefined;
+    const queueChange = this.#queueChange;
+    this.#queueChange = undefined;
     const webhooks = messages.length > 0 ? messages.flatMap(({ webhook }) => webhook ?? []) : [];
     const append: LogAppend = {
       scope: this.scope,
@@ -255,21 +282,20 @@ export class LiveTask implements UncommittedEventSource, TaskWithPossibleWebhook
       expectedSeq: this.#seq,
       events,
       status: { state: this.#state, timestamp: this.#statusTimestamp },
-      messages: this.#context.deduplicateMessages
-        ? messages.map(({ messageId, seq }) => ({ messageId, seq }))
-        : [],
+      messages: this.#context.deduplicateMessages ? selectMessageIds(messages, queueChange) : [],
       ...(webhooks.length > 0 ? { webhooks } : {}),
+      ...(queueChange ? { queueChange: queueChange.change } : {}),
       ...(this.#context.persistTurns ? this.#selectPersistedTurnChange(turn) : {}),
     };
     // Set this before serializing, which can fail, so that a failure rejects the waiting messages.
-    this.#currentCommit = { append, messages };
+    this.#currentCommit = { append, messages, queueChange };
     this.#wakeCapacityWaiters();
-    if (!this.#snapshotSchedule.isDue(events, append.status.state)) return append;
+    if (events.length === 0 || !this.#snapshotSchedule.isDue(events, append.status.state)) return append;
     const appendWithSnapshot = {
       ...append,
       snapshot: this.#foldEvents(this.#task && copyTask(this.#task), events),
     };
-    this.#currentCommit = { append: appendWithSnapshot, messages };
+    this.#currentCommit = { append: appendWithSnapshot, messages, queueChange };
     return appendWithSnapshot;
   }
 
@@ -281,7 +307,7 @@ export class LiveTask implements UncommittedEventSource, TaskWithPossibleWebhook
 
   onCommitted(): void {
     if (!this.#currentCommit) return;
-    const { append, messages } = this.#currentCommit;
+    const { append, messages, queueChange } = this.#currentCommit;
     this.#currentCommit = undefined;
     this.#task = append.snapshot ? copyTask(append.snapshot) : this.#foldEvents(this.#task, append.events);
     this.#seq += append.events.length;
@@ -289,9 +315,10 @@ export class LiveTask implements UncommittedEventSource, TaskWithPossibleWebhook
     if (append.webhooks) this.mayHaveWebhooks = true;
     this.#publishCommit(append);
     for (const { durableSeq, seq } of messages) durableSeq.resolve(seq);
+    queueChange?.resolve();
     if (isTurnStopState(append.status.state) && append.events.some(isTurnStopEvent))
       this.#listener.onTurnStop();
-    if (this.#pendingEvents.length > 0) this.#context.committer.enqueue(this, this.#isUrgent);
+    if (this.#hasChangesToCommit) this.#context.committer.enqueue(this, this.#isUrgent);
     else this.#listener.onAllCommitted();
   }
 
@@ -303,6 +330,9 @@ export class LiveTask implements UncommittedEventSource, TaskWithPossibleWebhook
     this.#failure = failure;
     for (const { durableSeq } of this.#currentCommit?.messages ?? []) durableSeq.reject(failure);
     for (const { durableSeq } of this.#uncommittedMessages) durableSeq.reject(failure);
+    this.#currentCommit?.queueChange?.reject(failure);
+    this.#queueChange?.reject(failure);
+    this.#queueChange = undefined;
     this.#currentCommit = undefined;
     this.#pendingEvents.takeAll();
     this.#wakeCapacityWaiters();
@@ -336,9 +366,21 @@ export class LiveTask implements UncommittedEventSource, TaskWithPossibleWebhook
     if (observer.onEvent) {
       for (const event of events) observer.onEvent({ scope: this.scope, taskId: this.taskId, event });
     }
-    if (this.mayHaveWebhooks) this.#context.outbox?.notifyCommit(this, webhooks);
+    if (this.mayHaveWebhooks && events.length > 0) this.#context.outbox?.notifyCommit(this, webhooks);
     this.wakeReaders();
   }
+}
+
+function selectMessageIds(
+  messages: readonly UncommittedMessage[],
+  queueChange: PendingQueueChange | undefined,
+): LogAppend["messages"] {
+  const logged = messages.map(({ messageId, seq, wasQueued }) =>
+    wasQueued ? { messageId, seq, wasQueued } : { messageId, seq },
+  );
+  return queueChange
+    ? [...queueChange.messageIds.map((messageId) => ({ messageId, seq: 0 })), ...logged]
+    : logged;
 }
 
 const APPEND_REFUSAL_REASON_TEXTS: Record<AppendRefusal, string> = {

@@ -1,5 +1,6 @@
 import type { LogEvent, Task, TaskState } from "../protocol/index.ts";
 import type { TaskScope } from "./caller.ts";
+import type { QueuedTurnData, TurnQueueChange } from "./queued-turn-data.ts";
 import type { TurnRestartData } from "./turn-restart-data.ts";
 import type { PushStore, WebhookRegistration } from "./push/push-store.ts";
 
@@ -10,12 +11,23 @@ export interface LogAppend {
   readonly contextId: string;
   /** Sequence number of the last event in the log, or 0 for a new task. */
   readonly expectedSeq: number;
-  /** One or more events with the numbers `expectedSeq + 1`, `expectedSeq + 2` … */
+  /**
+   * Events with the numbers `expectedSeq + 1`, `expectedSeq + 2` … The list is empty if the append changes
+   * only the task's queue.
+   */
   readonly events: readonly LogEvent[];
   /** Status of the task after the append. `timestamp` is in ISO 8601 UTC with milliseconds. */
   readonly status: { readonly state: TaskState; readonly timestamp: string };
-  /** The caller's messages in the appended events. Each message id is unique in its scope (E10). */
-  readonly messages: readonly { readonly messageId: string; readonly seq: number }[];
+  /**
+   * The caller's messages in the appended events and in the turns that the append queues. Each message id is
+   * unique in its scope (E10). `seq` is 0 for a queued message. If `wasQueued` is true, the store has the
+   * message with `seq` 0 and updates `seq`.
+   */
+  readonly messages: readonly {
+    readonly messageId: string;
+    readonly seq: number;
+    readonly wasQueued?: boolean;
+  }[];
   /**
    * Webhooks that the store registers in the same transaction as the events. Each webhook receives all events
    * of the append.
@@ -26,6 +38,8 @@ export interface LogAppend {
    * turn. By default, the stored turn does not change.
    */
   readonly turn?: TurnRestartData | null;
+  /** Change of the queue of turns that the store keeps for the task. `load` returns the queue. */
+  readonly queueChange?: TurnQueueChange;
   /**
    * State of the task after all `events` are applied. `snapshot` is set only if the store needs a new
    * snapshot. Only stores with `usesSnapshots` receive a snapshot.
@@ -109,10 +123,13 @@ export interface TaskStore {
     about?: { readonly agentsAtWork: boolean },
   ): Promise<readonly (AppendRefusal | undefined)[]>;
   /**
-   * Resolves with the task and the sequence number of its last event. The caller of `load` owns the
-   * returned task and may change the task.
+   * Resolves with the task, the sequence number of its last event, and its queued turns in order. Without
+   * queued turns, `queuedTurns` is absent. The caller of `load` owns the returned task and may change the task.
    */
-  load(scope: TaskScope, taskId: string): Promise<{ task: Task; seq: number } | undefined>;
+  load(
+    scope: TaskScope,
+    taskId: string,
+  ): Promise<{ task: Task; seq: number; queuedTurns?: readonly QueuedTurnData[] } | undefined>;
   /**
    * Resolves with the task's events after the sequence number `after`, in order and without gaps. The list
    * ends after `limit.events` events, or as soon as the total JSON size exceeds `limit.maxBytes`.
@@ -124,12 +141,18 @@ export interface TaskStore {
     limit: { readonly events: number; readonly maxBytes: number },
   ): Promise<LogEvent[]>;
   list(scope: TaskScope, query: TaskListQuery): Promise<TaskListPage>;
+  /**
+   * Resolves with the task of a message and the sequence number of the message's event. `seq` is 0 for a
+   * message that is queued, or that was queued when its task ended.
+   */
   findMessage(scope: TaskScope, messageId: string): Promise<{ taskId: string; seq: number } | undefined>;
   /**
    * Resolves with all tasks of all scopes that are in state SUBMITTED or WORKING. When a server starts, tasks
    * in state SUBMITTED or WORKING have no running agent.
    */
   listUnfinished(): Promise<UnfinishedTask[]>;
+  /** Resolves with all tasks of all scopes that have queued turns. */
+  listTasksWithQueuedTurns(): Promise<readonly { readonly scope: TaskScope; readonly taskId: string }[]>;
   /** Storage for webhooks. Stores without a `pushStore` do not support push notifications. */
   readonly pushStore?: PushStore;
 }

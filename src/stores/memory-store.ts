@@ -2,6 +2,7 @@ import { SlotReuseMap } from "../data-structures/index.ts";
 import type {
   LogAppend,
   AppendRefusal,
+  QueuedTurnData,
   TurnRestartData,
   TaskListCursor,
   TaskListPage,
@@ -17,6 +18,7 @@ import { foldLoggedEvents } from "./fold-logged-events.ts";
 import { getScopeKey } from "./task-owner-scope-key.ts";
 
 const COPY_ON_APPEND_MAX_LOG_LENGTH = 16;
+const NO_QUEUED_TURNS: readonly QueuedTurnData[] = [];
 
 /** A task's event log, and a `Task` that reflects the first events of the log. */
 interface TaskLog {
@@ -33,6 +35,7 @@ interface TaskLog {
   state: TaskState;
   timestamp: string;
   turn: TurnRestartData | undefined;
+  queuedTurns: readonly QueuedTurnData[];
   task: Task | undefined;
   foldedCount: number;
 }
@@ -85,9 +88,15 @@ export class MemoryStore implements TaskStore {
     return batch.map((append) => this.#appendEvents(append));
   }
 
-  async load(scope: TaskScope, taskId: string): Promise<{ task: Task; seq: number } | undefined> {
+  async load(
+    scope: TaskScope,
+    taskId: string,
+  ): Promise<{ task: Task; seq: number; queuedTurns?: readonly QueuedTurnData[] } | undefined> {
     const log = this.#findLog(scope, taskId);
-    return log && { task: foldCurrentTask(log), seq: log.events.length };
+    if (!log) return undefined;
+    const { queuedTurns } = log;
+    const stored = { task: foldCurrentTask(log), seq: log.events.length };
+    return queuedTurns.length > 0 ? { ...stored, queuedTurns } : stored;
   }
 
   async readEvents(
@@ -142,6 +151,14 @@ export class MemoryStore implements TaskStore {
     return tasks;
   }
 
+  async listTasksWithQueuedTurns(): Promise<{ scope: TaskScope; taskId: string }[]> {
+    return [...this.#scopes.values()].flatMap(({ scope, logs }) =>
+      [...logs.values()].flatMap(({ taskId, queuedTurns }) =>
+        queuedTurns.length > 0 ? { scope, taskId } : [],
+      ),
+    );
+  }
+
   #findLog(scope: TaskScope, taskId: string): TaskLog | undefined {
     return this.#findScopeData(scope)?.logs.get(taskId);
   }
@@ -156,6 +173,7 @@ export class MemoryStore implements TaskStore {
     messages,
     webhooks,
     turn,
+    queueChange,
   }: LogAppend): AppendRefusal | undefined {
     const scopeData = this.#getScopeData(scope);
     const known = scopeData.logs.get(taskId);
@@ -170,6 +188,7 @@ export class MemoryStore implements TaskStore {
       state: status.state,
       timestamp: status.timestamp,
       turn: undefined,
+      queuedTurns: NO_QUEUED_TURNS,
       task: undefined,
       foldedCount: 0,
     };
@@ -178,8 +197,15 @@ export class MemoryStore implements TaskStore {
       this.#scopes.set(scopeData.key, scopeData);
     }
     appendEventsToMemoryTaskLog(log, events, messages);
-    for (const { messageId, seq } of messages) scopeData.messages.insertNew(messageId, { taskId, seq });
+    for (const { messageId, seq, wasQueued } of messages) {
+      if (wasQueued) scopeData.messages.set(messageId, { taskId, seq });
+      else scopeData.messages.insertNew(messageId, { taskId, seq });
+    }
     if (turn !== undefined) log.turn = turn ?? undefined;
+    if (queueChange) {
+      const { added, removedThrough = 0 } = queueChange;
+      log.queuedTurns = [...log.queuedTurns, ...added].filter(({ position }) => position > removedThrough);
+    }
     log.state = status.state;
     log.timestamp = status.timestamp;
     if (webhooks)
@@ -239,8 +265,9 @@ function appendEventsToMemoryTaskLog(
 ): void {
   if (log.events.length < COPY_ON_APPEND_MAX_LOG_LENGTH) log.events = [...log.events, ...events];
   else for (const event of events) log.events.push(event);
+  const isNew = ({ wasQueued }: { readonly wasQueued?: boolean }): boolean => !wasQueued;
   if (messages.length > 0)
-    log.messageIds = [...log.messageIds, ...messages.map(({ messageId }) => messageId)];
+    log.messageIds = [...log.messageIds, ...messages.filter(isNew).map(({ messageId }) => messageId)];
 }
 
 function hasKnownOrRepeatedMessageId(
@@ -248,7 +275,8 @@ function hasKnownOrRepeatedMessageId(
   messages: LogAppend["messages"],
 ): boolean {
   return messages.some(
-    ({ messageId }, at) => known.has(messageId) || messages.findIndex((m) => m.messageId === messageId) < at,
+    ({ messageId, wasQueued }, at) =>
+      !wasQueued && (known.has(messageId) || messages.findIndex((m) => m.messageId === messageId) < at),
   );
 }
 

@@ -82,8 +82,26 @@ const CREATE_RESTARTABLE_TURN_TABLE_SQL = `
   );
 `;
 
+/**
+ * Messages that wait for the current turn of their task, as JSON. The row of a queued message in `message` has
+ * `seq` 0 until the message's turn begins.
+ */
+const CREATE_QUEUED_TURN_TABLE_SQL = `
+  CREATE TABLE queued_turn (
+    task INTEGER NOT NULL,
+    position INTEGER NOT NULL,
+    json TEXT NOT NULL,
+    PRIMARY KEY (task, position)
+  );
+`;
+
 /** SQL statements that each schema version adds to the previous version. */
-const MIGRATIONS = [CREATE_TASK_TABLES_SQL, CREATE_PUSH_TABLES_SQL, CREATE_RESTARTABLE_TURN_TABLE_SQL];
+const MIGRATIONS = [
+  CREATE_TASK_TABLES_SQL,
+  CREATE_PUSH_TABLES_SQL,
+  CREATE_RESTARTABLE_TURN_TABLE_SQL,
+  CREATE_QUEUED_TURN_TABLE_SQL,
+];
 const SCHEMA_VERSION = MIGRATIONS.length;
 
 /**

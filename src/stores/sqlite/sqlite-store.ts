@@ -2,6 +2,7 @@ import type { DatabaseSync } from "node:sqlite";
 import type {
   LogAppend,
   AppendRefusal,
+  QueuedTurnData,
   TaskListPage,
   TaskListQuery,
   PushStore,
@@ -86,8 +87,8 @@ export class SqliteStore implements TaskStore {
   /**
    * Returns the store's connection, so that an application can use additional tables in the same file. The
    * connection is valid until the store is closed. Write to the additional tables only within
-   * `runTransaction`. The table names `scope`, `task`, `log`, `snapshot`, `message`, `push`, and `turn` are
-   * reserved.
+   * `runTransaction`. The table names `scope`, `task`, `log`, `snapshot`, `message`, `push`, `turn`, and
+   * `queued_turn` are reserved.
    */
   getDatabase(): DatabaseSync {
     return this.#requireOpen().file.db;
@@ -164,7 +165,10 @@ export class SqliteStore implements TaskStore {
     return this.#syncFailure;
   }
 
-  async load(scope: TaskScope, taskId: string): Promise<{ task: Task; seq: number } | undefined> {
+  async load(
+    scope: TaskScope,
+    taskId: string,
+  ): Promise<{ task: Task; seq: number; queuedTurns?: readonly QueuedTurnData[] } | undefined> {
     return this.#readThenAwaitDurability(({ reader }) => reader.load(scope, taskId));
   }
 
@@ -198,6 +202,10 @@ export class SqliteStore implements TaskStore {
 
   async listUnfinished(): Promise<UnfinishedTask[]> {
     return this.#readThenAwaitDurability(({ reader }) => reader.listUnfinished());
+  }
+
+  async listTasksWithQueuedTurns(): Promise<{ scope: TaskScope; taskId: string }[]> {
+    return this.#readThenAwaitDurability(({ reader }) => reader.listTasksWithQueuedTurns());
   }
 
   /** Runs a query, and returns the result once all data that the query has read is durable. */

@@ -1,5 +1,6 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
 import type {
+  QueuedTurnData,
   TurnRestartData,
   TaskListPage,
   TaskListQuery,
@@ -37,6 +38,8 @@ export class TaskReader {
   readonly #selectLog: StatementSync;
   readonly #selectMessage: StatementSync;
   readonly #selectUnfinished: StatementSync;
+  readonly #selectQueuedTurns: StatementSync;
+  readonly #selectTasksWithQueuedTurns: StatementSync;
 
   constructor(db: DatabaseSync, scopeTable: TaskOwnerScopeTable) {
     this.#db = db;
@@ -53,11 +56,24 @@ export class TaskReader {
        FROM task JOIN scope ON scope.key = task.scope LEFT JOIN turn ON turn.task = task.key
        WHERE state IN ('TASK_STATE_SUBMITTED', 'TASK_STATE_WORKING')`,
     );
+    this.#selectQueuedTurns = db.prepare("SELECT json FROM queued_turn WHERE task = ? ORDER BY position");
+    this.#selectTasksWithQueuedTurns = db.prepare(
+      `SELECT tenant, principal, agent, task_id AS taskId
+       FROM (SELECT DISTINCT task AS queue FROM queued_turn) JOIN task ON task.key = queue JOIN scope ON scope.key = task.scope`,
+    );
   }
 
-  load(scope: TaskScope, taskId: string): { task: Task; seq: number } | undefined {
+  load(
+    scope: TaskScope,
+    taskId: string,
+  ): { task: Task; seq: number; queuedTurns?: readonly QueuedTurnData[] } | undefined {
     const row = this.findTask(scope, taskId);
-    return row && { task: this.#foldTask(row), seq: row.seq };
+    if (!row) return undefined;
+    const queuedTurns = this.#selectQueuedTurns
+      .all(row.key)
+      .map(({ json }) => JSON.parse(json as string) as QueuedTurnData);
+    const stored = { task: this.#foldTask(row), seq: row.seq };
+    return queuedTurns.length > 0 ? { ...stored, queuedTurns } : stored;
   }
 
   readEvents(
@@ -130,6 +146,17 @@ export class TaskReader {
       state: row["state"] as TaskState,
       timestamp: row["timestamp"] as string,
       ...(row["turn"] === null ? {} : { turn: JSON.parse(row["turn"] as string) as TurnRestartData }),
+    }));
+  }
+
+  listTasksWithQueuedTurns(): { scope: TaskScope; taskId: string }[] {
+    return this.#selectTasksWithQueuedTurns.all().map((row) => ({
+      scope: {
+        tenant: row["tenant"] as string,
+        principal: row["principal"] as string,
+        agent: row["agent"] as string,
+      },
+      taskId: row["taskId"] as string,
     }));
   }
 

@@ -1,0 +1,131 @@
+import type { TaskState } from "../protocol/index.ts";
+import type { Agent } from "./agent.ts";
+
+/**
+ * Tells whether a turn can change a task without a new message. With `none`, the task has no turn. With
+ * `running`, an agent of this process runs a turn or is about to run one. With `awaiting-recovery`, the store
+ * has an unfinished turn that no runner of this process holds.
+ */
+export type TaskTurnStatus = "none" | "running" | "awaiting-recovery";
+
+/** Everything that decides what happens to a message to an existing task. */
+export interface MessageFacts {
+  readonly turnStatus: TaskTurnStatus;
+  readonly taskState: TaskState;
+  /** True if the agent implements `deliver` and has not declined the message. */
+  readonly canDeliver: boolean;
+  readonly whileWorking: NonNullable<Agent["whileWorking"]>;
+  readonly returnImmediately: boolean;
+}
+
+/** Reason why a task does not accept a message. */
+export type MessageRefusal = "task-ended" | "agent-working" | "awaiting-recovery";
+
+/**
+ * Response to SendMessage. `task-after-turn` is the task once the turn of the message has stopped.
+ * `task-after-queued-turn` is the same, except that the sender receives the current task if the running turn
+ * waits for its user for `WAIT_WITHIN_TURN_MS`. `current-task` is the task as soon as the message is durable.
+ */
+export type MessageResponse = "current-task" | "task-after-turn" | "task-after-queued-turn";
+
+/** What happens to a message, apart from the response. */
+export type MessageAction = "start" | "queue" | "deliver";
+
+export type MessageOutcome =
+  | { readonly action: MessageAction; readonly response: MessageResponse }
+  | { readonly action: "refuse"; readonly refusal: MessageRefusal };
+
+/** What a task does when a message arrives. */
+export type MessageSituation =
+  | "ended"
+  | "awaiting-recovery"
+  | "waiting"
+  | "waiting-for-input-within-turn"
+  | "waiting-for-authorization-within-turn"
+  | "working";
+
+const ENDED_SITUATIONS = {
+  TASK_STATE_COMPLETED: "ended",
+  TASK_STATE_FAILED: "ended",
+  TASK_STATE_CANCELED: "ended",
+  TASK_STATE_REJECTED: "ended",
+} as const;
+
+/** The situation of a task by its turn and its state. */
+export const MESSAGE_SITUATIONS: Record<TaskTurnStatus, Record<TaskState, MessageSituation>> = {
+  none: {
+    ...ENDED_SITUATIONS,
+    TASK_STATE_INPUT_REQUIRED: "waiting",
+    TASK_STATE_AUTH_REQUIRED: "waiting",
+    // A turn never leaves a task in these states, so the turn was lost.
+    TASK_STATE_SUBMITTED: "awaiting-recovery",
+    TASK_STATE_WORKING: "awaiting-recovery",
+    TASK_STATE_UNSPECIFIED: "awaiting-recovery",
+  },
+  running: {
+    ...ENDED_SITUATIONS,
+    TASK_STATE_INPUT_REQUIRED: "waiting-for-input-within-turn",
+    TASK_STATE_AUTH_REQUIRED: "waiting-for-authorization-within-turn",
+    TASK_STATE_SUBMITTED: "working",
+    TASK_STATE_WORKING: "working",
+    TASK_STATE_UNSPECIFIED: "working",
+  },
+  "awaiting-recovery": {
+    ...ENDED_SITUATIONS,
+    TASK_STATE_INPUT_REQUIRED: "awaiting-recovery",
+    TASK_STATE_AUTH_REQUIRED: "awaiting-recovery",
+    TASK_STATE_SUBMITTED: "awaiting-recovery",
+    TASK_STATE_WORKING: "awaiting-recovery",
+    TASK_STATE_UNSPECIFIED: "awaiting-recovery",
+  },
+};
+
+/** What the agent does with messages during a turn. An agent that declines a message queues or refuses. */
+export type AgentMessagePolicy = "deliver" | "queue" | "refuse";
+
+const forEveryPolicy = <T>(one: T): Record<AgentMessagePolicy, T> => ({
+  deliver: one,
+  queue: one,
+  refuse: one,
+});
+
+/**
+ * The action by situation and agent. A task that waits for its user accepts every message. If its turn has
+ * not ended yet, the message waits for the end, because a client can answer before the agent has returned.
+ */
+export const MESSAGE_ACTIONS: Record<
+  MessageSituation,
+  Record<AgentMessagePolicy, MessageAction | MessageRefusal>
+> = {
+  ended: forEveryPolicy("task-ended"),
+  "awaiting-recovery": forEveryPolicy("awaiting-recovery"),
+  waiting: forEveryPolicy("start"),
+  "waiting-for-input-within-turn": forEveryPolicy("queue"),
+  "waiting-for-authorization-within-turn": { deliver: "deliver", queue: "queue", refuse: "queue" },
+  working: { deliver: "deliver", queue: "queue", refuse: "agent-working" },
+};
+
+const MESSAGE_RESPONSES: Record<MessageAction, MessageResponse> = {
+  start: "task-after-turn",
+  queue: "task-after-queued-turn",
+  deliver: "current-task",
+};
+
+/** Decides what happens to a message to an existing task, and what its sender receives. */
+export function decideMessageOutcome(facts: MessageFacts): MessageOutcome {
+  const { turnStatus, taskState, canDeliver, whileWorking, returnImmediately } = facts;
+  const situation = MESSAGE_SITUATIONS[turnStatus][taskState];
+  const action = MESSAGE_ACTIONS[situation][canDeliver ? "deliver" : whileWorking];
+  return isMessageAction(action)
+    ? { action, response: chooseMessageResponse(action, returnImmediately) }
+    : { action: "refuse", refusal: action };
+}
+
+/** Chooses the response to an accepted message. */
+export function chooseMessageResponse(action: MessageAction, returnImmediately: boolean): MessageResponse {
+  return returnImmediately ? "current-task" : MESSAGE_RESPONSES[action];
+}
+
+function isMessageAction(action: MessageAction | MessageRefusal): action is MessageAction {
+  return Object.hasOwn(MESSAGE_RESPONSES, action);
+}
