@@ -175,6 +175,21 @@ describe("queued messages", () => {
     expect(next.agent.runs).toHaveLength(2);
   });
 
+  it("wait until the server has recovered the interrupted turn of their task [E9]", async () => {
+    const store = new MemoryStore();
+    const before = await createTaskWithTurn(store, { afterRestart: "restart" });
+    const request = await before.queueMessage("one");
+    // This engine has not recovered the tasks of the store.
+    const agent = new ScriptedAgent({ whileWorking: "queue", afterRestart: "restart" });
+    const { engine } = createEngineFixture({ store, agent });
+    (await engine.subscribeToTask({ id: before.taskId }, alice)).close();
+    await flushEventLoopForTest();
+    expect(agent.runs).toHaveLength(0);
+    expect(await getRejectionA2AErrorReasonForTest(engine.sendMessage(request, alice))).toBe("UNAVAILABLE");
+    await engine.open();
+    expect(await finishTurns(agent, 0, 2)).toEqual(["begin", "one"]);
+  });
+
   it("are listed in the answer to CancelTask and discarded [E8]", async () => {
     const store = new MemoryStore();
     const { engine, run, taskId, queueMessage, agent } = await createTaskWithTurn(store);
