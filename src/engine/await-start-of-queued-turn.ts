@@ -1,3 +1,4 @@
+import { Deferred } from "../data-structures/index.ts";
 import type { Clock } from "./clock.ts";
 import type { TaskRunner } from "./task-runner.ts";
 import type { Turn } from "./turn.ts";
@@ -33,12 +34,10 @@ export async function awaitStartOfQueuedTurn(runner: TaskRunner, turn: Turn, clo
 }
 
 async function untilChangeOrTimeout(change: Promise<unknown>, ms: number, clock: Clock): Promise<void> {
-  let cancelTimer = (): void => {};
-  const timeout = new Promise<void>((resolve) => {
-    cancelTimer = clock.schedule(ms, resolve);
-  });
+  const timeout = new Deferred();
+  const cancelTimer = clock.schedule(ms, () => timeout.resolve());
   try {
-    await Promise.race([change, timeout]);
+    await Promise.race([change, timeout.promise]);
   } finally {
     cancelTimer();
   }

@@ -2,8 +2,8 @@ import type { TaskState } from "../protocol/index.ts";
 import type { Agent } from "./agent.ts";
 
 /**
- * Tells whether a turn can change a task without a new message. With `none`, the task has no turn. With
- * `running`, an agent of this process runs a turn or is about to run one. With `awaiting-recovery`, the store
+ * The unfinished turn of a task, which can change the task without a new message. With `none`, the task has no
+ * unfinished turn. With `running`, an agent of this process runs a turn or is about to run one. With `awaiting-recovery`, the store
  * has an unfinished turn that no runner of this process holds.
  */
 export type TaskTurnStatus = "none" | "running" | "awaiting-recovery";

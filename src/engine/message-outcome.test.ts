@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { MemoryStore } from "../stores/index.ts";
-import { A2AError, getText, type Message, type SendMessageResponse, type Task } from "../protocol/index.ts";
+import { A2AError, getText, type Message, type Task } from "../protocol/index.ts";
 import { WAIT_WITHIN_TURN_MS } from "./await-start-of-queued-turn.ts";
 import type { AgentEvent } from "./agent.ts";
 import {
@@ -95,14 +95,14 @@ function sendToTask(
     taskId,
     configuration: { returnImmediately },
   });
-  engine.sendMessage(request, alice).then(
-    (response: SendMessageResponse) => {
-      answer = getTestResponseTask(response);
-    },
-    (error: unknown) => {
+  const awaitAnswer = async (): Promise<void> => {
+    try {
+      answer = getTestResponseTask(await engine.sendMessage(request, alice));
+    } catch (error) {
       answer = error as A2AError;
-    },
-  );
+    }
+  };
+  void awaitAnswer();
   return { getAnswer: () => answer };
 }
 

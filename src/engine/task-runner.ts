@@ -86,7 +86,7 @@ export class TaskRunner implements LiveTaskListener {
     return this.#currentTurn !== undefined || this.#queue.length > 0 || this.#isLeftForRestart;
   }
 
-  /** Tells whether a turn can change the task without a new message. */
+  /** The unfinished turn of the task, which can change the task without a new message. */
   get turnStatus(): TaskTurnStatus {
     if (this.#isLostTurnOfTask) return "awaiting-recovery";
     const isRunning = this.#currentTurn !== undefined && !this.#currentTurn.hasEnded;

@@ -265,9 +265,8 @@ function appendEventsToMemoryTaskLog(
 ): void {
   if (log.events.length < COPY_ON_APPEND_MAX_LOG_LENGTH) log.events = [...log.events, ...events];
   else for (const event of events) log.events.push(event);
-  const isNew = ({ wasQueued }: { readonly wasQueued?: boolean }): boolean => !wasQueued;
-  if (messages.length > 0)
-    log.messageIds = [...log.messageIds, ...messages.filter(isNew).map(({ messageId }) => messageId)];
+  for (const { messageId, wasQueued } of messages)
+    if (!wasQueued) log.messageIds = [...log.messageIds, messageId];
 }
 
 function hasKnownOrRepeatedMessageId(
