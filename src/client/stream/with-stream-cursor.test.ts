@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { addEventPosition, getText, type StreamResponse } from "../../protocol/index.ts";
@@ -74,6 +75,41 @@ it("a stream with positions yields each event once, whatever the network drops, 
     }),
     { numRuns: 300 },
   );
+});
+
+interface ClientVector {
+  readonly name: string;
+  readonly after: number | null;
+  readonly events: readonly StreamResponse[];
+  readonly accepted: readonly number[];
+  readonly gap: boolean;
+}
+
+const vectorUrl = new URL("../../../docs/extensions/vectors/stream-cursor-v1.json", import.meta.url);
+const { client: vectors } = JSON.parse(readFileSync(vectorUrl, "utf8")) as { client: ClientVector[] };
+
+it.each(vectors)("receives events as in the vectors of the stream cursor: $name", async (vector) => {
+  const transport: Transport = {
+    ...createFaultyTransport([]),
+    async *stream() {
+      for (const event of vector.events) yield { event };
+    },
+  };
+  const call = vector.after === null ? {} : { lastEventId: String(vector.after) };
+  const accepted: (string | undefined)[] = [];
+  const read = async (): Promise<void> => {
+    for await (const { id, event } of withStreamCursor(transport).stream(
+      "SubscribeToTask",
+      { id: "t" },
+      call,
+    )) {
+      accepted.push(id);
+      expect(JSON.stringify(event)).not.toContain("urn:colloquy");
+    }
+  };
+  if (vector.gap) await expect(read()).rejects.toMatchObject({ reason: "UNAVAILABLE" });
+  else await read();
+  expect(accepted.map(Number)).toEqual(vector.accepted);
 });
 
 it("events without a position pass unchanged", async () => {
