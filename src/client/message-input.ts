@@ -26,9 +26,10 @@ export interface SendOptions extends CallOptions {
   readonly messageId?: string;
   readonly configuration?: SendMessageConfiguration;
   /**
-   * What the message asks of an agent that is working on the task `taskId`. `steer`: use the message in the
-   * current work. `interrupt`: stop the current work, and continue with the message. Rejects with
-   * UNSUPPORTED_OPERATION if the agent card does not declare the ability. By default, the agent decides.
+   * Effect of the message on an agent that is working on the task `taskId`. With `steer`, the agent uses the
+   * message in its current work. With `interrupt`, the agent stops its work and continues with the message.
+   * The client rejects the message with `UNSUPPORTED_OPERATION` if the agent card does not declare the
+   * ability. By default, the agent decides.
    */
   readonly steering?: SteeringSignal;
   /** Metadata of the `SendMessage` request. The message itself has separate metadata. */

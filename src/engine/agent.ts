@@ -71,7 +71,10 @@ export interface Run {
    * `protocolVersion`.
    */
   readonly protocolVersion: string;
-  /** URIs of the extensions that the agent card declares and the client requests (A2A §4.6). */
+  /**
+   * URIs of the extensions that the agent declares and the client requests (A2A §4.6). The list omits the
+   * extensions that the server implements.
+   */
   readonly extensions: readonly string[];
   /**
    * The request's `traceparent` header (W3C Trace Context), unchanged. The `traceparent` header identifies

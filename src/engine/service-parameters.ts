@@ -23,7 +23,7 @@ export interface ServiceParameters {
   readonly needsTask?: boolean | undefined;
   /** True if the stream also contains the users' messages, as `message` events. Default: false. */
   readonly includesMessages?: boolean;
-  /** What the message asks of a running agent. By default, `Agent.deliver` and `whileWorking` decide. */
+  /** Effect of the message on a running agent. By default, `Agent.deliver` and `whileWorking` decide. */
   readonly steering?: SteeringSignal | undefined;
   /** True if the request is SendStreamingMessage. The engine sets `isStreaming`. */
   readonly isStreaming?: boolean;

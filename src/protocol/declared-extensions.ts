@@ -8,8 +8,8 @@ export const AGENT_STEERING_EXTENSION_URI = "urn:colloquy:extensions:agent-steer
 export const MESSAGE_EVENTS_EXTENSION_URI = "urn:colloquy:extensions:message-events:v1";
 
 /**
- * What a message asks of a running agent. `steer`: use the message in the current work. `interrupt`: stop the
- * current work, and begin a turn with the message.
+ * Effect of a message on a running agent. With `steer`, the agent uses the message in its current work. With
+ * `interrupt`, the agent stops its work, and the message begins the next turn.
  */
 export type SteeringSignal = "steer" | "interrupt";
 
