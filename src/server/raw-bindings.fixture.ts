@@ -40,7 +40,7 @@ export const RAW_TEST_BINDING_FACTORIES = {
   "HTTP+JSON": (url: string): RawTestBinding => ({
     name: "HTTP+JSON",
     async request(operation, { id, ...params }, headers = {}) {
-      const task = `${url}/tasks/${String(id)}`;
+      const task = `${url}/tasks/${typeof id === "string" ? id : ""}`;
       const body = JSON.stringify(params);
       if (operation === "GetTask") return await post(task, undefined, headers, (json) => json);
       const paths = {

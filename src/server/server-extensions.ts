@@ -34,12 +34,12 @@ export function isServerExtension(uri: string): boolean {
  */
 export function addServerExtensions(
   { streaming, extensions = [] }: AgentCapabilities,
-  { deliver, interruptible, respondsWith }: Agent,
+  agent: Agent,
   { deduplicatesMessages }: { readonly deduplicatesMessages?: boolean },
 ): AgentExtension[] {
   const steering = {
-    ...(deliver ? { steerable: true } : {}),
-    ...(interruptible ? { interruptible } : {}),
+    ...(agent.deliver ? { steerable: true } : {}),
+    ...(agent.interruptible ? { interruptible: true } : {}),
   };
   const offered: AgentExtension[] = [];
   if (streaming)
@@ -48,7 +48,7 @@ export function addServerExtensions(
       { uri: MESSAGE_EVENTS_EXTENSION_URI, description: "Streams the messages of a task's users" },
     );
   // A reply without a task is not stored, so a repeated message would run the agent again.
-  if (deduplicatesMessages && respondsWith !== "either")
+  if (deduplicatesMessages && agent.respondsWith !== "either")
     offered.push({ uri: IDEMPOTENT_SEND_EXTENSION_URI, description: "Accepts each messageId once" });
   if (Object.keys(steering).length > 0)
     offered.push({
