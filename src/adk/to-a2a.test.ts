@@ -93,7 +93,7 @@ describe("an ADK agent served with toA2a", () => {
       capabilities: {
         streaming: true,
         extensions: expect.arrayContaining([
-          { uri: expect.stringContaining("a2a-extension") as string },
+          expect.objectContaining({ uri: expect.stringContaining("a2a-extension") as string }),
         ]) as unknown[],
       },
       skills: [{ id: "clerk", name: "model", tags: ["llm"] }, { id: "clerk-request_approval" }],
