@@ -2,7 +2,7 @@ import {
   chooseMessageResponse,
   MESSAGE_ACTIONS,
   MESSAGE_SITUATIONS,
-  type AgentMessagePolicy,
+  type RunningTurnPolicy,
   type MessageAction,
   type MessageRefusal,
   type MessageResponse,
@@ -14,13 +14,16 @@ const TURN_TEXTS: Record<TaskTurnStatus, string> = {
   running: "A turn is running",
   "awaiting-recovery": "A turn was lost, and the server has not recovered the task yet",
 };
-const POLICIES: readonly AgentMessagePolicy[] = ["deliver", "queue", "refuse"];
+const POLICIES: readonly RunningTurnPolicy[] = ["deliver", "queue", "refuse", "interrupt"];
 const OUTCOME_TEXTS: Record<MessageAction | MessageRefusal, string> = {
   start: "starts a turn",
   queue: "waits for its turn",
   deliver: "goes to the agent",
   "task-ended": "`UNSUPPORTED_OPERATION`",
   "agent-working": "`UNSUPPORTED_OPERATION`",
+  interrupt: "stops the turn and is next",
+  "not-steerable": "`UNSUPPORTED_OPERATION`",
+  "not-interruptible": "`UNSUPPORTED_OPERATION`",
   "awaiting-recovery": "`UNAVAILABLE`, with a retry time",
 };
 const RESPONSE_TEXTS: Record<MessageResponse, string> = {
@@ -29,7 +32,7 @@ const RESPONSE_TEXTS: Record<MessageResponse, string> = {
   "task-after-queued-turn":
     "The task when the turn of the message has stopped, or the current task if the running turn waits for its user for one second",
 };
-const ACTIONS: readonly MessageAction[] = ["start", "queue", "deliver"];
+const ACTIONS: readonly MessageAction[] = ["start", "queue", "deliver", "interrupt"];
 
 /** Renders the outcome of a message to an existing task. Task states with the same outcome share a row. */
 export function renderMessageOutcomesTable(): string {
@@ -41,8 +44,9 @@ export function renderMessageOutcomesTable(): string {
       return `| ${[TURN_TEXTS[turnStatus], states, ...outcomes].join(" | ")} |`;
     });
   });
-  const head = "| Turn | Task state | The agent accepts the message | `queue` | `refuse` |";
-  return `${head}\n|---|---|---|---|---|\n${rows.join("\n")}`;
+  const head =
+    "| Turn | Task state | The agent accepts the message | `queue` | `refuse` | The message interrupts |";
+  return `${head}\n|---|---|---|---|---|---|\n${rows.join("\n")}`;
 }
 
 /** Renders the response to SendMessage for each outcome. */

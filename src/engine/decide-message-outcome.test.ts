@@ -9,69 +9,78 @@ import {
 } from "./decide-message-outcome.ts";
 
 /**
- * The action in each cell: turn and task state, then the action for an agent that takes the message during a
- * turn, for an agent that queues messages, and for an agent that refuses messages.
+ * The action in each cell: turn and task state, and then the action for an agent that takes the message during
+ * a turn, for an agent that queues messages, for an agent that refuses messages, for an interrupt, for an
+ * interrupt of an agent that is not interruptible, and for steering of an agent that does not take the message.
  */
 const EXPECTED_ACTIONS = `
-none               SUBMITTED      awaiting-recovery  awaiting-recovery  awaiting-recovery
-none               WORKING        awaiting-recovery  awaiting-recovery  awaiting-recovery
-none               INPUT_REQUIRED start              start              start
-none               AUTH_REQUIRED  start              start              start
-none               COMPLETED      task-ended         task-ended         task-ended
-none               FAILED         task-ended         task-ended         task-ended
-none               CANCELED       task-ended         task-ended         task-ended
-none               REJECTED       task-ended         task-ended         task-ended
-none               UNSPECIFIED    awaiting-recovery  awaiting-recovery  awaiting-recovery
-running            SUBMITTED      deliver            queue              agent-working
-running            WORKING        deliver            queue              agent-working
-running            INPUT_REQUIRED queue              queue              queue
-running            AUTH_REQUIRED  deliver            queue              queue
-running            COMPLETED      task-ended         task-ended         task-ended
-running            FAILED         task-ended         task-ended         task-ended
-running            CANCELED       task-ended         task-ended         task-ended
-running            REJECTED       task-ended         task-ended         task-ended
-running            UNSPECIFIED    deliver            queue              agent-working
-awaiting-recovery  SUBMITTED      awaiting-recovery  awaiting-recovery  awaiting-recovery
-awaiting-recovery  WORKING        awaiting-recovery  awaiting-recovery  awaiting-recovery
-awaiting-recovery  INPUT_REQUIRED awaiting-recovery  awaiting-recovery  awaiting-recovery
-awaiting-recovery  AUTH_REQUIRED  awaiting-recovery  awaiting-recovery  awaiting-recovery
-awaiting-recovery  COMPLETED      task-ended         task-ended         task-ended
-awaiting-recovery  FAILED         task-ended         task-ended         task-ended
-awaiting-recovery  CANCELED       task-ended         task-ended         task-ended
-awaiting-recovery  REJECTED       task-ended         task-ended         task-ended
-awaiting-recovery  UNSPECIFIED    awaiting-recovery  awaiting-recovery  awaiting-recovery
+none               SUBMITTED      awaiting-recovery  awaiting-recovery  awaiting-recovery  awaiting-recovery  awaiting-recovery  awaiting-recovery
+none               WORKING        awaiting-recovery  awaiting-recovery  awaiting-recovery  awaiting-recovery  awaiting-recovery  awaiting-recovery
+none               INPUT_REQUIRED start              start              start              start              start              start
+none               AUTH_REQUIRED  start              start              start              start              start              start
+none               COMPLETED      task-ended         task-ended         task-ended         task-ended         task-ended         task-ended
+none               FAILED         task-ended         task-ended         task-ended         task-ended         task-ended         task-ended
+none               CANCELED       task-ended         task-ended         task-ended         task-ended         task-ended         task-ended
+none               REJECTED       task-ended         task-ended         task-ended         task-ended         task-ended         task-ended
+none               UNSPECIFIED    awaiting-recovery  awaiting-recovery  awaiting-recovery  awaiting-recovery  awaiting-recovery  awaiting-recovery
+running            SUBMITTED      deliver            queue              agent-working      interrupt          not-interruptible  not-steerable
+running            WORKING        deliver            queue              agent-working      interrupt          not-interruptible  not-steerable
+running            INPUT_REQUIRED queue              queue              queue              queue              queue              queue
+running            AUTH_REQUIRED  deliver            queue              queue              interrupt          not-interruptible  not-steerable
+running            COMPLETED      task-ended         task-ended         task-ended         task-ended         task-ended         task-ended
+running            FAILED         task-ended         task-ended         task-ended         task-ended         task-ended         task-ended
+running            CANCELED       task-ended         task-ended         task-ended         task-ended         task-ended         task-ended
+running            REJECTED       task-ended         task-ended         task-ended         task-ended         task-ended         task-ended
+running            UNSPECIFIED    deliver            queue              agent-working      interrupt          not-interruptible  not-steerable
+awaiting-recovery  SUBMITTED      awaiting-recovery  awaiting-recovery  awaiting-recovery  awaiting-recovery  awaiting-recovery  awaiting-recovery
+awaiting-recovery  WORKING        awaiting-recovery  awaiting-recovery  awaiting-recovery  awaiting-recovery  awaiting-recovery  awaiting-recovery
+awaiting-recovery  INPUT_REQUIRED awaiting-recovery  awaiting-recovery  awaiting-recovery  awaiting-recovery  awaiting-recovery  awaiting-recovery
+awaiting-recovery  AUTH_REQUIRED  awaiting-recovery  awaiting-recovery  awaiting-recovery  awaiting-recovery  awaiting-recovery  awaiting-recovery
+awaiting-recovery  COMPLETED      task-ended         task-ended         task-ended         task-ended         task-ended         task-ended
+awaiting-recovery  FAILED         task-ended         task-ended         task-ended         task-ended         task-ended         task-ended
+awaiting-recovery  CANCELED       task-ended         task-ended         task-ended         task-ended         task-ended         task-ended
+awaiting-recovery  REJECTED       task-ended         task-ended         task-ended         task-ended         task-ended         task-ended
+awaiting-recovery  UNSPECIFIED    awaiting-recovery  awaiting-recovery  awaiting-recovery  awaiting-recovery  awaiting-recovery  awaiting-recovery
 `;
 
 const BLOCKING_RESPONSES: Readonly<Record<string, string>> = {
   start: "task-after-turn",
   queue: "task-after-queued-turn",
   deliver: "current-task",
+  interrupt: "task-after-queued-turn",
 };
 
-type AgentFacts = Pick<MessageFacts, "canDeliver" | "whileWorking">;
+const BOOLEANS = [true, false];
+const POLICIES = ["queue", "refuse"] as const;
+const SIGNALS = [undefined, "steer", "interrupt"] as const;
 
-const AGENTS_BY_COLUMN: readonly (readonly AgentFacts[])[] = [
-  [
-    { canDeliver: true, whileWorking: "refuse" },
-    { canDeliver: true, whileWorking: "queue" },
-  ],
-  [{ canDeliver: false, whileWorking: "queue" }],
-  [{ canDeliver: false, whileWorking: "refuse" }],
-];
+type AgentFacts = Pick<MessageFacts, "canDeliver" | "whileWorking" | "steering" | "isInterruptible">;
 
-const CELLS = EXPECTED_ACTIONS.trim()
+/** Returns the column of the expected action. */
+function getExpectedColumn({ canDeliver, whileWorking, steering, isInterruptible }: AgentFacts): number {
+  if (steering === "interrupt") return isInterruptible ? 3 : 4;
+  if (canDeliver) return 0;
+  if (steering === "steer") return 5;
+  return whileWorking === "queue" ? 1 : 2;
+}
+
+const AGENT_FACTS: readonly AgentFacts[] = BOOLEANS.flatMap((canDeliver) =>
+  BOOLEANS.flatMap((isInterruptible) =>
+    POLICIES.flatMap((whileWorking) =>
+      SIGNALS.map((steering) => ({ canDeliver, isInterruptible, whileWorking, steering })),
+    ),
+  ),
+);
+
+const ROWS = EXPECTED_ACTIONS.trim()
   .split("\n")
-  .flatMap((row) => {
-    const [turn, state, ...actions] = row.split(/ +/);
-    const task = {
-      turnStatus: turn as TaskTurnStatus,
+  .map((row) => {
+    const [turnStatus, state, ...actions] = row.split(/ +/);
+    return {
+      turnStatus: turnStatus as TaskTurnStatus,
       taskState: `TASK_STATE_${state}` as MessageFacts["taskState"],
+      actions,
     };
-    return actions.flatMap((action, column) =>
-      AGENTS_BY_COLUMN[column]!.flatMap((agent) =>
-        [true, false].map((returnImmediately) => ({ ...task, ...agent, returnImmediately, action })),
-      ),
-    );
   });
 
 function toExpectedOutcome(action: string, returnImmediately: boolean): MessageOutcome {
@@ -81,17 +90,25 @@ function toExpectedOutcome(action: string, returnImmediately: boolean): MessageO
 }
 
 describe("a message to an existing task", () => {
-  it("has an expected outcome in every cell of the table", () => {
-    const cells = new Set(CELLS.map((cell) => JSON.stringify({ ...cell, action: undefined })));
-    const turnCount = Object.keys(MESSAGE_SITUATIONS).length;
-    expect(cells.size).toBe(turnCount * (TASK_STATES.length + 1) * 2 * 2 * 2);
-    expect(CELLS).toHaveLength(cells.size);
+  it("has expected outcomes for every turn and every state", () => {
+    const cells = new Set(ROWS.map(({ turnStatus, taskState }) => `${turnStatus} ${taskState}`));
+    expect(cells.size).toBe(Object.keys(MESSAGE_SITUATIONS).length * (TASK_STATES.length + 1));
   });
 
-  it.for(CELLS)(
-    "turn $turnStatus, $taskState, canDeliver $canDeliver, whileWorking $whileWorking, returnImmediately $returnImmediately: $action",
-    ({ action, ...facts }) => {
-      expect(decideMessageOutcome(facts)).toEqual(toExpectedOutcome(action, facts.returnImmediately));
+  it.for(ROWS)(
+    "with turn $turnStatus in $taskState has its outcome for every agent and every signal",
+    (row) => {
+      const { turnStatus, taskState, actions } = row;
+      expect(actions).toHaveLength(6);
+      for (const agentFacts of AGENT_FACTS)
+        for (const returnImmediately of BOOLEANS) {
+          const facts = { turnStatus, taskState, ...agentFacts, returnImmediately };
+          const action = actions[getExpectedColumn(agentFacts)] ?? "";
+          expect({ facts, outcome: decideMessageOutcome(facts) }).toEqual({
+            facts,
+            outcome: toExpectedOutcome(action, returnImmediately),
+          });
+        }
     },
   );
 });

@@ -1,4 +1,4 @@
-import type { TaskState } from "../protocol/index.ts";
+import type { SteeringSignal, TaskState } from "../protocol/index.ts";
 import type { Agent } from "./agent.ts";
 
 /**
@@ -15,11 +15,19 @@ export interface MessageFacts {
   /** True if the agent implements `deliver` and has not declined the message. */
   readonly canDeliver: boolean;
   readonly whileWorking: NonNullable<Agent["whileWorking"]>;
+  /** Effect on a running turn that the client requests. By default, the agent decides. */
+  readonly steering: SteeringSignal | undefined;
+  readonly isInterruptible: boolean;
   readonly returnImmediately: boolean;
 }
 
 /** Reason why a task does not accept a message. */
-export type MessageRefusal = "task-ended" | "agent-working" | "awaiting-recovery";
+export type MessageRefusal =
+  | "task-ended"
+  | "agent-working"
+  | "awaiting-recovery"
+  | "not-steerable"
+  | "not-interruptible";
 
 /**
  * Response to SendMessage. `task-after-turn` is the task once the turn of the message has stopped.
@@ -28,8 +36,11 @@ export type MessageRefusal = "task-ended" | "agent-working" | "awaiting-recovery
  */
 export type MessageResponse = "current-task" | "task-after-turn" | "task-after-queued-turn";
 
-/** What happens to a message, apart from the response. */
-export type MessageAction = "start" | "queue" | "deliver";
+/**
+ * What happens to a message, apart from the response. `interrupt` queues the message and stops the running
+ * turn.
+ */
+export type MessageAction = "start" | "queue" | "deliver" | "interrupt";
 
 export type MessageOutcome =
   | { readonly action: MessageAction; readonly response: MessageResponse }
@@ -80,45 +91,74 @@ export const MESSAGE_SITUATIONS: Record<TaskTurnStatus, Record<TaskState, Messag
   },
 };
 
-/** What the agent does with messages during a turn. An agent that declines a message queues or refuses. */
-export type AgentMessagePolicy = "deliver" | "queue" | "refuse";
+/**
+ * What a running turn does with a message: the agent accepts it, it waits for its turn, it is rejected, or it
+ * stops the turn. With `refuse-steering` and `refuse-interrupt`, the agent does not have the ability that the
+ * client requests.
+ */
+export type RunningTurnPolicy =
+  | "deliver"
+  | "queue"
+  | "refuse"
+  | "interrupt"
+  | "refuse-steering"
+  | "refuse-interrupt";
 
-const forEveryPolicy = <T>(one: T): Record<AgentMessagePolicy, T> => ({
-  deliver: one,
-  queue: one,
-  refuse: one,
+type ActionByPolicy = Record<RunningTurnPolicy, MessageAction | MessageRefusal>;
+
+const forEveryPolicy = (action: MessageAction | MessageRefusal): ActionByPolicy => ({
+  deliver: action,
+  queue: action,
+  refuse: action,
+  interrupt: action,
+  "refuse-steering": action,
+  "refuse-interrupt": action,
 });
 
+const WORKING_ACTIONS: ActionByPolicy = {
+  deliver: "deliver",
+  queue: "queue",
+  refuse: "agent-working",
+  interrupt: "interrupt",
+  "refuse-steering": "not-steerable",
+  "refuse-interrupt": "not-interruptible",
+};
+
 /**
- * The action by situation and agent. A task that waits for its user accepts every message. If its turn has
+ * The action by situation and policy. A task that waits for its user accepts every message. If its turn has
  * not ended yet, the message waits for the end, because a client can answer before the agent has returned.
  */
-export const MESSAGE_ACTIONS: Record<
-  MessageSituation,
-  Record<AgentMessagePolicy, MessageAction | MessageRefusal>
-> = {
+export const MESSAGE_ACTIONS: Record<MessageSituation, ActionByPolicy> = {
   ended: forEveryPolicy("task-ended"),
   "awaiting-recovery": forEveryPolicy("awaiting-recovery"),
   waiting: forEveryPolicy("start"),
   "waiting-for-input-within-turn": forEveryPolicy("queue"),
-  "waiting-for-authorization-within-turn": { deliver: "deliver", queue: "queue", refuse: "queue" },
-  working: { deliver: "deliver", queue: "queue", refuse: "agent-working" },
+  "waiting-for-authorization-within-turn": { ...WORKING_ACTIONS, refuse: "queue" },
+  working: WORKING_ACTIONS,
 };
 
 const MESSAGE_RESPONSES: Record<MessageAction, MessageResponse> = {
   start: "task-after-turn",
   queue: "task-after-queued-turn",
   deliver: "current-task",
+  interrupt: "task-after-queued-turn",
 };
 
 /** Decides what happens to a message to an existing task, and what its sender receives. */
 export function decideMessageOutcome(facts: MessageFacts): MessageOutcome {
-  const { turnStatus, taskState, canDeliver, whileWorking, returnImmediately } = facts;
+  const { turnStatus, taskState, returnImmediately } = facts;
   const situation = MESSAGE_SITUATIONS[turnStatus][taskState];
-  const action = MESSAGE_ACTIONS[situation][canDeliver ? "deliver" : whileWorking];
+  const action = MESSAGE_ACTIONS[situation][chooseRunningTurnPolicy(facts)];
   return isMessageAction(action)
     ? { action, response: chooseMessageResponse(action, returnImmediately) }
     : { action: "refuse", refusal: action };
+}
+
+function chooseRunningTurnPolicy(facts: MessageFacts): RunningTurnPolicy {
+  const { steering, isInterruptible, canDeliver, whileWorking } = facts;
+  if (steering === "interrupt") return isInterruptible ? "interrupt" : "refuse-interrupt";
+  if (canDeliver) return "deliver";
+  return steering === "steer" ? "refuse-steering" : whileWorking;
 }
 
 /** Chooses the response to an accepted message. */

@@ -212,7 +212,10 @@ export class MessageAcceptor {
         runner.startOrQueueTurn(turn);
         return { runner, turn };
       }
-      await runner.queueTurn(turn);
+      const queued = runner.queueTurn(turn);
+      // Interrupt before the queued turn can begin.
+      if (outcome.action === "interrupt") runner.interruptTurn();
+      await queued;
       const { state } = runner.liveTask;
       // The agent has ended the task in the same commit, so the turn cannot begin.
       if (turn.hasEnded && state && isTerminal(state)) throw createTaskEndedError(taskId, state);
@@ -222,14 +225,21 @@ export class MessageAcceptor {
     }
   }
 
-  #decideOutcome({ request }: InboundMessage, runner: TaskRunner, canDeliver: boolean): MessageOutcome {
+  #decideOutcome(
+    { request, serviceParameters }: InboundMessage,
+    runner: TaskRunner,
+    canDeliver: boolean,
+  ): MessageOutcome {
     const { taskId, state } = runner.liveTask;
     if (!state) throw A2AError.taskNotFound(taskId);
+    const { whileWorking = "refuse", interruptible = false } = this.#context.agent;
     return decideMessageOutcome({
       turnStatus: runner.turnStatus,
       taskState: state,
       canDeliver,
-      whileWorking: this.#context.agent.whileWorking ?? "refuse",
+      whileWorking,
+      steering: serviceParameters.steering,
+      isInterruptible: interruptible,
       returnImmediately: request.configuration?.returnImmediately ?? false,
     });
   }
@@ -352,6 +362,8 @@ const REFUSAL_ERROR_FACTORIES: Record<
   "task-ended": createTaskEndedError,
   "agent-working": createAgentWorkingError,
   "awaiting-recovery": createAwaitingRecoveryError,
+  "not-steerable": (taskId) => createSteeringRefusedError(taskId, "accept the message now"),
+  "not-interruptible": (taskId) => createSteeringRefusedError(taskId, "stop for a message"),
 };
 
 function createRefusalError(refusal: MessageRefusal, { liveTask }: TaskRunner): A2AError {
@@ -360,6 +372,11 @@ function createRefusalError(refusal: MessageRefusal, { liveTask }: TaskRunner): 
 
 function createAgentWorkingError(taskId: string): A2AError {
   const text = `Task ${taskId} is running and accepts no messages until it stops; wait for it, or cancel it.`;
+  return new A2AError("UNSUPPORTED_OPERATION", text, { metadata: { taskId } });
+}
+
+function createSteeringRefusedError(taskId: string, ability: string): A2AError {
+  const text = `The agent of task ${taskId} does not ${ability}; wait until the task stops, or cancel it.`;
   return new A2AError("UNSUPPORTED_OPERATION", text, { metadata: { taskId } });
 }
 
