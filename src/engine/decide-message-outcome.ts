@@ -37,7 +37,7 @@ export type MessageRefusal =
 export type MessageResponse = "current-task" | "task-after-turn" | "task-after-queued-turn";
 
 /**
- * What happens to a message, apart from the response. `interrupt` queues the message and stops the running
+ * The effect of an accepted message, apart from the response. `interrupt` queues the message and stops the running
  * turn.
  */
 export type MessageAction = "start" | "queue" | "deliver" | "interrupt";
@@ -46,7 +46,7 @@ export type MessageOutcome =
   | { readonly action: MessageAction; readonly response: MessageResponse }
   | { readonly action: "refuse"; readonly refusal: MessageRefusal };
 
-/** What a task does when a message arrives. */
+/** The situation of a task when a message arrives. */
 export type MessageSituation =
   | "ended"
   | "awaiting-recovery"
@@ -92,8 +92,8 @@ export const MESSAGE_SITUATIONS: Record<TaskTurnStatus, Record<TaskState, Messag
 };
 
 /**
- * What a running turn does with a message: the agent accepts it, it waits for its turn, it is rejected, or it
- * stops the turn. With `refuse-steering` and `refuse-interrupt`, the agent does not have the ability that the
+ * The treatment of a message during a turn. The agent accepts the message, or the message waits for its turn,
+ * is rejected, or stops the turn. With `refuse-steering` and `refuse-interrupt`, the agent does not have the ability that the
  * client requests.
  */
 export type RunningTurnPolicy =
