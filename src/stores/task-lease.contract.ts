@@ -127,6 +127,16 @@ export function defineTaskLeaseContract(
       expect(await claimTaskIds()).toEqual(["t"]);
     });
 
+    it("stays with its holder if an outdated writer tries to begin a turn [E17]", async () => {
+      await beginTurn("t");
+      await getStore().leases.release({ scope: aliceTestTaskScope, taskId: "t", epoch: 0 });
+      await getStore().leases.claim("echo", 10);
+      const late = createTestLogAppend("t", 1, [createTestChunkEvent("t", "late")], { hasRunningTurn: true });
+      expect(await getStore().commit([late])).toEqual(["conflict"]);
+      await getStore().leases.release({ scope: aliceTestTaskScope, taskId: "t", epoch: 0 });
+      expect(await claimTaskIds()).toEqual([]);
+    });
+
     it("ends with its turn, and the next turn has a new lease", async () => {
       await beginTurn("t");
       await append("t", 1, [createTestStatusEvent("t", "TASK_STATE_INPUT_REQUIRED")], {

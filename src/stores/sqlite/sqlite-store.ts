@@ -17,6 +17,7 @@ import { isSqliteError, toUnavailableError } from "./sqlite-error-conversion.ts"
 import { openSqliteFile, type OpenedSqliteFile } from "./sqlite-file.ts";
 import { PushTable } from "./push-table.ts";
 import { PROCESS_LEASE_RENEW_INTERVAL_MS } from "../process-lease.ts";
+import { HeldTaskLeases } from "./held-task-leases.ts";
 import { TaskLeaseTable } from "./task-lease-table.ts";
 import { TaskReader } from "./task-reader.ts";
 import { TaskOwnerScopeTable } from "./task-owner-scope-table.ts";
@@ -60,8 +61,9 @@ export class SqliteStore implements TaskStore {
     renewIntervalMs: PROCESS_LEASE_RENEW_INTERVAL_MS,
     claim: async (agent, limit) => this.#claimTasks(agent, limit),
     renew: async () => [],
-    release: async (lease) => this.#openDatabase?.leaseTable.release(lease),
+    release: async (lease) => this.#heldLeases.release(lease),
   };
+  readonly #heldLeases = new HeldTaskLeases();
   readonly #path: string;
   #openDatabase: OpenStoreComponents | undefined;
   #flushing: Promise<void> | undefined;
@@ -80,7 +82,7 @@ export class SqliteStore implements TaskStore {
       const reader = new TaskReader(file.db, scopeTable);
       const pushTable = new PushTable(file.db, reader);
       const writer = new TaskWriter(file.db, scopeTable, pushTable);
-      const leaseTable = new TaskLeaseTable(file.db);
+      const leaseTable = new TaskLeaseTable(file.db, this.#heldLeases);
       this.#syncFailure = undefined;
       this.#openDatabase = { file, scopeTable, reader, writer, pushTable, leaseTable };
     } catch (error) {
@@ -92,6 +94,7 @@ export class SqliteStore implements TaskStore {
   async close(): Promise<void> {
     const open = this.#openDatabase;
     this.#openDatabase = undefined;
+    this.#heldLeases.clear();
     await this.#flushing?.catch(() => {});
     open?.file.close();
   }
@@ -120,7 +123,8 @@ export class SqliteStore implements TaskStore {
     batch: readonly LogAppend[],
     { agentsAtWork = false }: { readonly agentsAtWork?: boolean } = {},
   ): Promise<readonly (AppendRefusal | undefined)[]> {
-    const { scopeTable, writer, file, leaseTable } = this.#requireOpen();
+    const { scopeTable, writer, file } = this.#requireOpen();
+    this.#heldLeases.holdBegunTurns(batch);
     let refusals: (AppendRefusal | undefined)[];
     try {
       refusals = this.#executeTransaction(() => batch.map((append) => writer.append(append)));
@@ -128,10 +132,9 @@ export class SqliteStore implements TaskStore {
       scopeTable.clearCache();
       throw toUnavailableError(error);
     }
-    for (const [at, append] of batch.entries())
-      if (refusals[at] === undefined) leaseTable.trackCommittedAppend(append);
     if (agentsAtWork) await this.#syncCommitsToDisk(file);
     else this.#syncCommitsToDiskBlocking(file);
+    this.#heldLeases.releaseEndedTurns(batch.filter((_, at) => refusals[at] === undefined));
     return refusals;
   }
 
@@ -233,7 +236,7 @@ export class SqliteStore implements TaskStore {
     const keys = leaseTable.listClaimableKeys(agent, limit);
     if (keys.length === 0) return [];
     const claimed = this.runTransaction(() => leaseTable.claimTasks(keys));
-    leaseTable.trackClaim(claimed);
+    for (const lease of claimed) this.#heldLeases.hold(lease);
     return claimed;
   }
 
