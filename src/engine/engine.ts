@@ -179,7 +179,7 @@ export class Engine {
     this.#recovery.stop();
     const reason = "The server was stopped while the agent was running; send the message again.";
     await Promise.allSettled(this.#runners.list().map((runner) => runner.stopAgent(reason, graceMs)));
-    await this.#recovery.releaseGivenUpLeases().catch(() => {});
+    await this.#recovery.releaseAbandonedLeases().catch(() => {});
   }
 
   /**

@@ -13,7 +13,7 @@ export type ClaimedTask = UnfinishedTask & TaskLease;
 
 /**
  * The leases of one node. A node may append to a task with a running turn only while the node holds the task's
- * lease. A node acquires a lease with the append that begins a turn, or with `claim`. The node gives up the
+ * lease. A node acquires a lease with the append that begins a turn, or with `claim`. The node releases the
  * lease with the append that ends the turn, or with `release`. If only one process can open a store, the node
  * is the process: its leases end with the process and never expire before.
  */
@@ -29,7 +29,7 @@ export interface TaskLeases {
   /** Extends all leases of the node. Resolves with the leases that the node has lost since the last call. */
   renew(): Promise<readonly TaskLease[]>;
   /**
-   * Gives up a lease before the turn has ended, so that every node can claim the task. A lease with an older
+   * Releases a lease before the turn has ended, so that every node can claim the task. A lease with an older
    * epoch is ignored.
    */
   release(lease: TaskLease): Promise<void>;

@@ -22,7 +22,7 @@ interface TaskRecoveryServiceDependencies extends TaskRecoveryDependencies {
 export class TaskRecovery {
   readonly #context: TaskRecoveryServiceDependencies;
   #leasesToRelease: TaskLease[] = [];
-  /** Tasks that this node has given up and not settled yet. */
+  /** Tasks that this node has abandoned and not settled yet. */
   readonly #lostTaskIds = new Set<string>();
   #state: "new" | "started" | "stopped" = "new";
   #currentPass: Promise<void> | undefined;
@@ -47,8 +47,8 @@ export class TaskRecovery {
     this.#cancelTimer();
   }
 
-  /** Releases the leases that the runners have given up, so that every node can claim their tasks. */
-  async releaseGivenUpLeases(): Promise<void> {
+  /** Releases the leases of the turns that the runners have abandoned, so that every node can claim their tasks. */
+  async releaseAbandonedLeases(): Promise<void> {
     for (let lease = this.#leasesToRelease[0]; lease; lease = this.#leasesToRelease[0]) {
       await this.#context.store.leases.release(lease);
       this.#leasesToRelease.shift();
@@ -56,7 +56,7 @@ export class TaskRecovery {
     }
   }
 
-  /** Gives up the lease of a task whose turn has not ended, and recovers the task as soon as possible. */
+  /** Releases the lease of a task whose turn has not ended, and recovers the task as soon as possible. */
   releaseLease(lease: TaskLease): void {
     this.#leasesToRelease.push(lease);
     this.requestPass();
@@ -87,7 +87,7 @@ export class TaskRecovery {
 
   async #recoverAllAndReport(): Promise<void> {
     try {
-      await this.releaseGivenUpLeases();
+      await this.releaseAbandonedLeases();
       await this.#abandonLostTasks();
       await this.#recoverAllClaimableTasks();
       this.#failedPasses = 0;

@@ -37,7 +37,7 @@ export interface TaskRunnerDependencies extends LiveTaskDependencies {
   /** Called when the runner has neither turns nor readers. */
   readonly onIdle: (runner: TaskRunner) => void;
   /**
-   * Called when the runner gives up a turn that has not ended, so that the turn can be recovered. The agent has
+   * Called when the runner abandons a turn that has not ended, so that the turn can be recovered. The agent has
    * stopped, or has ignored the signal to stop for `cancelGraceMs`.
    */
   readonly releaseLease: (lease: TaskLease) => void;

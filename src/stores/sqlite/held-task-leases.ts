@@ -25,7 +25,7 @@ export class HeldTaskLeases {
 
   /**
    * Holds the leases of the turns that a batch begins. Call `holdBegunTurns` before the commit, because a commit
-   * whose sync fails may nevertheless be in the file. A writer that gives up releases its lease.
+   * whose sync fails may nevertheless be in the file. A writer whose commit fails permanently releases its lease.
    */
   holdBegunTurns(batch: readonly LogAppend[]): void {
     for (const append of batch) if (append.hasRunningTurn) this.hold(append);
