@@ -177,7 +177,7 @@ export function createEngineFixture({
 
 /** Creates an engine like a new process, which holds no leases. The store may have served an earlier process. */
 export function createProcessFixture(options: EngineFixtureOptions = {}): EngineFixture {
-  void options.store?.close();
+  void options.store?.open();
   return createEngineFixture(options);
 }
 

@@ -390,7 +390,7 @@ describe("processes that are killed at any commit, repeatedly", () => {
             const store = new CrashingStore();
             const live = (commits: number): Engine => {
               store.commitsLeft = commits;
-              void store.close();
+              void store.open();
               const clock = new FakeClock();
               return new Engine({
                 agent: createReportAgent(afterRestart, pieces),

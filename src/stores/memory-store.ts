@@ -92,12 +92,12 @@ export class MemoryStore implements TaskStore {
     this.#maxFinishedTasks = maxFinishedTasks;
   }
 
-  async open(): Promise<void> {}
-
-  /** Ends all leases. The tasks remain, and the store can be opened again. */
-  async close(): Promise<void> {
+  /** Ends all leases. A server that opens the store recovers the running turns of the previous server. */
+  async open(): Promise<void> {
     for (const log of this.#listRunningLogs()) log.isLeased = false;
   }
+
+  async close(): Promise<void> {}
 
   async commit(batch: readonly LogAppend[]): Promise<readonly (AppendRefusal | undefined)[]> {
     return batch.map((append) => this.#appendEvents(append));
