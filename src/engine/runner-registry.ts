@@ -46,15 +46,22 @@ export class RunnerRegistry {
     throw this.#requestRecovery(taskId);
   }
 
-  /** Resolves with the current task. Rejects with `UNAVAILABLE` if the task waits for recovery. */
-  async readTask(scope: TaskScope, taskId: string): Promise<Task | undefined> {
+  /**
+   * Resolves with the current task and the sequence number of its last event. Rejects with `UNAVAILABLE` if the
+   * task waits for recovery.
+   */
+  async readTask(
+    scope: TaskScope,
+    taskId: string,
+  ): Promise<{ readonly task: Task; readonly seq: number } | undefined> {
     const live = this.findLive(scope, taskId);
-    if (live && !live.isAwaitingRecovery) return live.liveTask.getSnapshot();
+    if (live && !live.isAwaitingRecovery)
+      return { task: live.liveTask.getSnapshot(), seq: live.liveTask.seq };
     const stored = await this.#context.store.load(scope, taskId);
     // A new task can be in the store before its runner has received the commit.
     if (stored?.awaitsRecovery && (this.#byTask.get(taskId)?.isAwaitingRecovery ?? true))
       throw this.#requestRecovery(taskId);
-    return stored?.task;
+    return stored;
   }
 
   #requestRecovery(taskId: string): A2AError {
