@@ -54,6 +54,7 @@ type CreateAnyCard = <Name extends string>(
  * `addedTypes` of a subclass restrict the routes and add card types. `createCardProtocol` creates a card
  * protocol without a class.
  */
+// oxlint-disable-next-line no-extraneous-class -- Subclasses inherit the static members.
 export class A2ACardProtocol {
   static readonly CONTROLLER: typeof CONTROLLER = CONTROLLER;
   static readonly PLANNER: typeof PLANNER = PLANNER;
