@@ -39,6 +39,7 @@ export {
   defineCardType,
   type ErrorCard,
   type ErrorCardMetadata,
+  type FailedTry,
   fromJson,
   parseCard,
   PLANNER,

@@ -16,6 +16,7 @@ export type {
   ComparisonReportOptions,
   ControlCard,
   ErrorCard,
+  FailedTry,
   FieldRule,
   FlowDiagramOptions,
   Gsm8kSample,

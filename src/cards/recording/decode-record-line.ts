@@ -144,6 +144,7 @@ const LINE_RULES_BY_KIND: ReadonlyMap<unknown, FieldRules> = new Map<unknown, Fi
       duration_ms: required(nonNegativeNumber),
       finish: required(string),
       error: string,
+      wait_ms: nonNegativeNumber,
     },
   ],
   [

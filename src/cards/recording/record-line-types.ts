@@ -103,6 +103,8 @@ export interface ModelCallLine extends RecordLineBase {
   readonly finish: string;
   /** Error message of a failed model call. */
   readonly error?: string;
+  /** Time in milliseconds after which the role repeated a failed model call. */
+  readonly wait_ms?: number;
 }
 
 /**
