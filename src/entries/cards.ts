@@ -108,6 +108,7 @@ export type {
   StructuredModelInput,
   ModelReply,
   ModelRequest,
+  OpenAiCompatibleModelOptions,
   PlannerDispatchMode,
   PlannerOptions,
   QueryRequest,
@@ -126,6 +127,7 @@ export type {
 export {
   BASELINE_ANSWERER_CARD_ROUTES,
   createBaselineAnswerer,
+  createOpenAiCompatibleModel,
   createController,
   createControllerAgent,
   createTaskContextFromDocuments,

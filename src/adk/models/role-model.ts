@@ -133,10 +133,9 @@ function mergeLlmResponseIntoReply(
   const reason = finishReason ?? errorCode;
   // A known finish reason counts as a short answer. Any other error code is a failure.
   if (errorCode !== undefined && ROLE_MODEL_FINISH_BY_GENAI_REASON[String(reason)] === undefined)
-    throw Object.assign(
-      new Error(errorMessage ?? `The model failed with the error code ${errorCode}.`),
-      { status: Number(errorCode) },
-    );
+    throw Object.assign(new Error(errorMessage ?? `The model failed with the error code ${errorCode}.`), {
+      status: Number(errorCode),
+    });
   const usage = toRoleModelUsage(response) ?? before?.usage;
   const model = modelVersion ?? before?.model;
   return {
@@ -157,7 +156,7 @@ function mergeLlmResponseIntoReply(
 function toLlmCallError(error: unknown, id: string): Error {
   if (!(error instanceof Error)) return new Error(String(error));
   const causes: (Error & ProviderErrorMembers)[] = [];
-  for (let cause: unknown = error; cause instanceof Error && causes.length < 5; ) {
+  for (let cause: unknown = error; cause instanceof Error && causes.length < 5;) {
     causes.push(cause);
     cause = (cause as ProviderErrorMembers).lastError ?? cause.cause;
   }
