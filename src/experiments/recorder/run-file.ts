@@ -10,7 +10,7 @@ import {
   type RunRecordInput,
 } from "../../cards/index.ts";
 import {
-  collectScoredSampleIds,
+  collectFinishedSampleIds,
   decodeRecordLineFromJsonValue,
   formatCardListFileName,
 } from "../../cards/index.ts";
@@ -35,7 +35,7 @@ export interface RunFile extends Omit<RunRecorder, "startRun"> {
   /** Path of the record file. */
   readonly path: string;
   /**
-   * IDs of the problems that were finished before the run was resumed. A resumed run starts all unfinished
+   * IDs of the problems that were scored or skipped before the run was resumed. A resumed run starts all unfinished
    * problems again, even if the record file contains their message cards.
    */
   readonly doneSampleIds: ReadonlySet<string>;
@@ -79,13 +79,14 @@ export function openRunFile(run: RunRecordInput, options: OpenRunFileOptions = {
     recorder.startRun(run);
     return {
       path: file,
-      doneSampleIds: existing ? collectScoredSampleIds(existing) : new Set(),
+      doneSampleIds: existing ? collectFinishedSampleIds(existing) : new Set(),
       get isDegraded() {
         return recorder.isDegraded;
       },
       recordCard: (record) => recorder.recordCard(record),
       recordModelCall: (record) => recorder.recordModelCall(record),
       recordSampleScore: (record) => recorder.recordSampleScore(record),
+      recordSkippedSample: (record) => recorder.recordSkippedSample(record),
       readRecording: () => decodeRecording(readFileSync(file, "utf8"), file, { runId: run.run_id }),
       endRun: (status) => {
         recorder.endRun(status);
