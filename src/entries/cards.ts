@@ -142,6 +142,7 @@ export type {
   ExperimentOptions,
   ExperimentOutcome,
   ExperimentProgress,
+  FailedSample,
   FileSink,
   FileSinkOptions,
   RunFile,

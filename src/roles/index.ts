@@ -20,6 +20,7 @@ export {
   createOracleModel,
   createRequestLimit,
   type OpenAiCompatibleModelOptions,
+  type RequestLimit,
   type OracleModelOptions,
   createRecordedGsm8kModel,
   type ModelScript,
