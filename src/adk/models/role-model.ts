@@ -162,14 +162,14 @@ function toLlmCallError(error: unknown, id: string): Error {
   }
   const { code, message = error.message } = parseGenaiErrorMessage(error.message);
   const status = [code, ...causes.flatMap((cause) => [cause.status, cause.statusCode])].find(
-    (value) => typeof value === "number" && value >= 400 && value <= 599,
+    (value): value is number => typeof value === "number" && value >= 400 && value <= 599,
   );
   const headers = causes.find(({ responseHeaders }) => responseHeaders)?.responseHeaders;
   if (status === undefined && !causes.some(({ isRetryable }) => isRetryable)) return error;
   const answered = status === undefined ? "did not answer" : `answered ${status}`;
   const failure = new LlmCallError(
     `${id} ${answered}: ${message}`,
-    status as number | undefined,
+    status,
     headers && parseRetryAfterMs(headers),
     error,
   );

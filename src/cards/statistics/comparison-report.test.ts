@@ -128,7 +128,10 @@ describe("compared runs", () => {
       ...plannerRun,
       scores: plannerRun.scores.slice(2),
       skips: plannerRun.scores.slice(0, 2).map(({ v, run_id, at, sample_id }) => ({
-        ...{ v, run_id, at, sample_id },
+        v,
+        run_id,
+        at,
+        sample_id,
         kind: "skip" as const,
         error: "The provider answered 400",
       })),

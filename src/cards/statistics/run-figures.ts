@@ -28,7 +28,11 @@ export function analyzeSample(
 ): AnalyzedSample {
   const { id, cards, calls, score, skip } = sample;
   return {
-    ...{ id, cards, calls, score, skip },
+    id,
+    cards,
+    calls,
+    score,
+    skip,
     criticalPath: computeCriticalPath(timings),
     findings: detectRunFindings({
       id,

@@ -60,7 +60,7 @@ export interface ExperimentOptions
    */
   readonly concurrency?: number;
   /**
-   * What happens to a problem without an answer, because a model or an agent failed:
+   * Treatment of a problem without an answer, because a model or an agent failed:
    *
    * - `fail` (default): the problem has no score, the run fails, and a resumed run solves the problem again.
    * - `wrong`: the problem counts as wrong.

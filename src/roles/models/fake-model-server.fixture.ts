@@ -61,7 +61,7 @@ export async function startFakeModelServer(
           : schema.includes("call_solver")
             ? "call_solver"
             : undefined,
-        body: body as unknown as Record<string, unknown>,
+        body: { ...body },
         authorization: incoming.headers.authorization,
       };
       requests.push(request);
