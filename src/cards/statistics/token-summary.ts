@@ -21,8 +21,7 @@ export interface TokenSummary {
 
 /** Computes the tokens of a list of message cards without duplicates. */
 export function summarizeTokens(cards: readonly MessageCard[]): TokenSummary {
-  const isUnknown = ({ metadata }: MessageCard): boolean => metadata.usage?.source === "none";
-  const unknownCards = cards.filter(isUnknown).length;
+  const unknownCards = cards.filter(hasUnknownTokens).length;
   const total = sumBy(cards, (card) => findCardTokenTotal(card) ?? 0);
   return {
     sum: sumUsageTokens(cards.map(({ metadata }) => metadata.usage)),
@@ -31,6 +30,11 @@ export function summarizeTokens(cards: readonly MessageCard[]): TokenSummary {
       card.metadata.usage?.source === "estimated" ? (findCardTokenTotal(card) ?? 0) : 0,
     ),
     unknownCards,
-    isReported: total > 0 || cards.some((card) => findCardTokenTotal(card) !== undefined && !isUnknown(card)),
+    isReported:
+      total > 0 || cards.some((card) => findCardTokenTotal(card) !== undefined && !hasUnknownTokens(card)),
   };
+}
+
+function hasUnknownTokens({ metadata }: MessageCard): boolean {
+  return metadata.usage?.source === "none";
 }
