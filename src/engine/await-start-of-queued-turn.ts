@@ -20,7 +20,7 @@ export async function awaitStartOfQueuedTurn(runner: TaskRunner, turn: Turn, clo
     if (turn.hasBegun) return true;
     // A turn that ends before it begins rejects `acceptedSeq`.
     if (turn.hasEnded) await turn.acceptedSeq.promise;
-    const change = runner.liveTask.waitForCommit();
+    const change = runner.liveTask.waitForCommitOrTurnChange();
     if (!runner.isWaitingWithinTurn) {
       waitEndsAt = undefined;
       await change;

@@ -134,7 +134,7 @@ export class LogSubscription implements Subscription {
   }
 
   #waitForCommit(): Promise<void> {
-    const commit = this.#runner.liveTask.waitForCommit();
+    const commit = this.#runner.liveTask.waitForCommitOrTurnChange();
     return new Promise((resolve, reject) => {
       this.#wakeReader = resolve;
       commit.then(resolve, reject);

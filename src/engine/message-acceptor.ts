@@ -17,7 +17,7 @@ import type { IdGenerator } from "./id-generator.ts";
 import { CallerActivityRegistry, type CallerActivity } from "./caller-activity-registry.ts";
 import { ConcurrencyLimit, createLimitError, type EngineLimits } from "./engine-limits.ts";
 import { RelatedTaskLoader } from "./related-task-loader.ts";
-import { createTaskEndedError, type TaskRunner } from "./task-runner.ts";
+import { createTaskAwaitsRecoveryError, createTaskEndedError, type TaskRunner } from "./task-runner.ts";
 import type { RunnerRegistry } from "./runner-registry.ts";
 import { isSameMessage } from "./is-same-message.ts";
 import type { ServiceParameters } from "./service-parameters.ts";
@@ -178,7 +178,7 @@ export class MessageAcceptor {
     try {
       const { state } = runner.liveTask;
       if (!state || isTerminal(state)) throw createTaskEndedError(taskId, state);
-      if (runner.turnStatus === "awaiting-recovery") throw createAwaitingRecoveryError(taskId);
+      if (runner.turnStatus === "awaiting-recovery") throw createTaskAwaitsRecoveryError(taskId);
       const turn = runner.findUnfinishedTurn(request.message.messageId);
       // The turn has begun and ended since the query, so the store now has the message with its event.
       if (!turn) return await this.#acceptNewOrDuplicate(inbound);
@@ -361,7 +361,7 @@ const REFUSAL_ERROR_FACTORIES: Record<
 > = {
   "task-ended": createTaskEndedError,
   "agent-working": createAgentWorkingError,
-  "awaiting-recovery": createAwaitingRecoveryError,
+  "awaiting-recovery": createTaskAwaitsRecoveryError,
   "not-steerable": (taskId) => createSteeringRefusedError(taskId, "accept the message now"),
   "not-interruptible": (taskId) => createSteeringRefusedError(taskId, "stop for a message"),
 };
@@ -378,9 +378,4 @@ function createAgentWorkingError(taskId: string): A2AError {
 function createSteeringRefusedError(taskId: string, ability: string): A2AError {
   const text = `The agent of task ${taskId} does not ${ability}; wait until the task stops, or cancel it.`;
   return new A2AError("UNSUPPORTED_OPERATION", text, { metadata: { taskId } });
-}
-
-function createAwaitingRecoveryError(taskId: string): A2AError {
-  const text = `Task ${taskId} waits until the server has recovered its interrupted turn; try again in a second.`;
-  return new A2AError("UNAVAILABLE", text, { metadata: { taskId }, retryAfter: 1 });
 }

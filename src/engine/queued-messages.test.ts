@@ -8,6 +8,7 @@ import {
   alice,
   completedTestEvent,
   createEngineFixture,
+  createProcessFixture,
   createTestSendMessageRequest,
   createTestTaskScopeForCaller,
   flushEventLoopForTest,
@@ -57,7 +58,7 @@ async function restartEngine(
   options: ConstructorParameters<typeof ScriptedAgent>[0] = {},
 ): Promise<EngineFixture> {
   const agent = new ScriptedAgent({ whileWorking: "queue", ...options });
-  const fixture = createEngineFixture({ store, agent });
+  const fixture = createProcessFixture({ store, agent });
   await fixture.engine.open();
   return fixture;
 }
@@ -181,8 +182,9 @@ describe("queued messages", () => {
     const request = await before.queueMessage("one");
     // This engine has not recovered the tasks of the store.
     const agent = new ScriptedAgent({ whileWorking: "queue", afterRestart: "restart" });
-    const { engine } = createEngineFixture({ store, agent });
-    (await engine.subscribeToTask({ id: before.taskId }, alice)).close();
+    const { engine } = createProcessFixture({ store, agent });
+    const subscription = engine.subscribeToTask({ id: before.taskId }, alice);
+    expect(await getRejectionA2AErrorReasonForTest(subscription)).toBe("UNAVAILABLE");
     await flushEventLoopForTest();
     expect(agent.runs).toHaveLength(0);
     expect(await getRejectionA2AErrorReasonForTest(engine.sendMessage(request, alice))).toBe("UNAVAILABLE");
@@ -262,7 +264,7 @@ describe("queued messages", () => {
     await before.queueMessage("two");
     expect(await getRejectionA2AErrorReasonForTest(before.queueMessage("three"))).toBe("RESOURCE_EXHAUSTED");
     const agent = new ScriptedAgent({ whileWorking: "queue", ...options });
-    const { engine } = createEngineFixture({ store, agent, ...limits });
+    const { engine } = createProcessFixture({ store, agent, ...limits });
     await engine.open();
     await agent.waitForRun(0);
     const third = createTestSendMessageRequest("three", { taskId: before.taskId });
@@ -285,6 +287,34 @@ describe("queued messages", () => {
       clock.advance(4000);
     }
     expect(await answer).toBe("UNAVAILABLE");
+  });
+
+  it("start again without a restart after the store has failed at the start of their turn [E17]", async () => {
+    const store = new MemoryStore();
+    const { clock, engine, agent, run, queueMessage } = await createTaskWithTurn(store);
+    await engine.open();
+    await queueMessage("one");
+    const commit = store.commit.bind(store);
+    let isDown = false;
+    store.commit = (batch) => {
+      const isQuestion = batch.some(({ status }) => status.state === "TASK_STATE_INPUT_REQUIRED");
+      if (isDown && !isQuestion) return Promise.reject(new Error("The disk is full."));
+      isDown ||= isQuestion;
+      return commit(batch);
+    };
+    run.emit(inputRequiredTestEvent).end();
+    for (let passed = 0; passed < 10_000; passed += 500) {
+      await flushEventLoopForTest();
+      clock.advance(500);
+    }
+    store.commit = commit;
+    for (let passed = 0; passed < 5000; passed += 500) {
+      await flushEventLoopForTest();
+      clock.advance(500);
+    }
+    await flushEventLoopForTest();
+    expect(getRunText(agent.runs.at(-1)!)).toBe("one");
+    expect(await store.listTasksWithQueuedTurns()).toEqual([]);
   });
 
   it("are lost or repeated by no kill between two commits [E1, E9, E11]", async () => {

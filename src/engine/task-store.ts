@@ -1,5 +1,6 @@
 import type { LogEvent, Task, TaskState } from "../protocol/index.ts";
 import type { TaskScope } from "./caller.ts";
+import type { TaskLeases } from "./task-leases.ts";
 import type { QueuedTurnData, TurnQueueChange } from "./queued-turn-data.ts";
 import type { TurnRestartData } from "./turn-restart-data.ts";
 import type { PushStore, WebhookRegistration } from "./push/push-store.ts";
@@ -12,8 +13,8 @@ export interface LogAppend {
   /** Sequence number of the last event in the log, or 0 for a new task. */
   readonly expectedSeq: number;
   /**
-   * Events with the numbers `expectedSeq + 1`, `expectedSeq + 2` … The list is empty if the append changes
-   * only the task's queue.
+   * Events with the numbers `expectedSeq + 1`, `expectedSeq + 2` … The list is empty if the turn ends without
+   * an event, or if the append changes only the task's queue.
    */
   readonly events: readonly LogEvent[];
   /** Status of the task after the append. `timestamp` is in ISO 8601 UTC with milliseconds. */
@@ -41,6 +42,17 @@ export interface LogAppend {
   /** Change of the queue of turns that the store keeps for the task. `load` returns the queue. */
   readonly queueChange?: TurnQueueChange;
   /**
+   * Epoch of the lease under which the writer appends. The store rejects the append if the task has another
+   * epoch.
+   */
+  readonly epoch: number;
+  /**
+   * True in the append that begins a turn, and false in the append that ends the turn. The node holds the
+   * task's lease from the first append to the second. By default, the stored value does not change. A new
+   * task has no running turn.
+   */
+  readonly hasRunningTurn?: boolean;
+  /**
    * State of the task after all `events` are applied. `snapshot` is set only if the store needs a new
    * snapshot. Only stores with `usesSnapshots` receive a snapshot.
    */
@@ -48,7 +60,8 @@ export interface LogAppend {
 }
 
 /**
- * Reason for the rejection of an append. `conflict` means that the log does not end at `expectedSeq`.
+ * Reason for the rejection of an append. `conflict` means that the log does not end at `expectedSeq`, or that
+ * another node has claimed the task.
  * `duplicate-message` means that the scope already has one of the message ids.
  */
 export type AppendRefusal = "conflict" | "duplicate-message";
@@ -78,7 +91,23 @@ export interface TaskListPage {
   readonly total: number;
 }
 
-/** A task in the state SUBMITTED or WORKING. */
+/** A task as the store has it. */
+export interface StoredTask {
+  readonly task: Task;
+  /** Sequence number of the task's last event. */
+  readonly seq: number;
+  /** Number of times that a node has claimed the task. */
+  readonly epoch: number;
+  /**
+   * True if the task has a running turn, and no other living node holds the lease of the task. If the loading
+   * node does not run the turn itself, the task waits for recovery.
+   */
+  readonly awaitsRecovery: boolean;
+  /** Turns that wait for the current turn, in order. Without queued turns, `queuedTurns` is absent. */
+  readonly queuedTurns?: readonly QueuedTurnData[];
+}
+
+/** A task with a running turn, according to the store. The node that ran the turn may have failed. */
 export interface UnfinishedTask {
   readonly scope: TaskScope;
   readonly taskId: string;
@@ -122,14 +151,8 @@ export interface TaskStore {
     batch: readonly LogAppend[],
     about?: { readonly agentsAtWork: boolean },
   ): Promise<readonly (AppendRefusal | undefined)[]>;
-  /**
-   * Resolves with the task, the sequence number of its last event, and its queued turns in order. Without
-   * queued turns, `queuedTurns` is absent. The caller of `load` owns the returned task and may change the task.
-   */
-  load(
-    scope: TaskScope,
-    taskId: string,
-  ): Promise<{ task: Task; seq: number; queuedTurns?: readonly QueuedTurnData[] } | undefined>;
+  /** Resolves with a task. The caller of `load` owns the returned task and may change the task. */
+  load(scope: TaskScope, taskId: string): Promise<StoredTask | undefined>;
   /**
    * Resolves with the task's events after the sequence number `after`, in order and without gaps. The list
    * ends after `limit.events` events, or as soon as the total JSON size exceeds `limit.maxBytes`.
@@ -146,11 +169,10 @@ export interface TaskStore {
    * message that is queued, or that was queued when its task ended.
    */
   findMessage(scope: TaskScope, messageId: string): Promise<{ taskId: string; seq: number } | undefined>;
-  /**
-   * Resolves with all tasks of all scopes that are in state SUBMITTED or WORKING. When a server starts, tasks
-   * in state SUBMITTED or WORKING have no running agent.
-   */
+  /** Resolves with all tasks of all scopes that have a running turn, whichever node runs the turn. */
   listUnfinished(): Promise<UnfinishedTask[]>;
+  /** Leases of this node on the tasks with a running turn. */
+  readonly leases: TaskLeases;
   /** Resolves with all tasks of all scopes that have queued turns. */
   listTasksWithQueuedTurns(): Promise<readonly { readonly scope: TaskScope; readonly taskId: string }[]>;
   /** Storage for webhooks. Stores without a `pushStore` do not support push notifications. */
