@@ -163,6 +163,34 @@ export class Engine {
     await Promise.allSettled(this.#runners.list().map((runner) => runner.stopAgent(reason, graceMs)));
   }
 
+  /** Returns true if an agent works on the task, or if a request reads the task. */
+  isTaskInUse(scope: TaskScope, taskId: string): boolean {
+    return this.#runners.isActive(scope, taskId);
+  }
+
+  /**
+   * Ends a task that an operator erases. A task that has not ended is canceled, and the agent is notified.
+   */
+  async endTaskForErasure(scope: TaskScope, taskId: string): Promise<void> {
+    const runner = await this.#runners.findOrLoadAndRetain(scope, taskId);
+    if (!runner) return;
+    const { liveTask } = runner;
+    try {
+      if (liveTask.state && !isTerminal(liveTask.state)) runner.cancel("The task was erased.", scope, {});
+      while (!liveTask.hasEndedAtSeq(liveTask.seq)) await liveTask.waitForCommit();
+    } finally {
+      runner.release();
+    }
+  }
+
+  /** Removes an erased task from memory, and ends the subscriptions of the task. */
+  forgetErasedTask(scope: TaskScope, taskId: string): void {
+    const runner = this.#runners.findLive(scope, taskId);
+    if (!runner) return;
+    this.#runners.remove(runner);
+    runner.liveTask.markErased();
+  }
+
   /**
    * Sends a message (SendMessage). If `returnImmediately` is true, `sendMessage` resolves with the task
    * immediately. By default, `sendMessage` waits until the turn stops, and then resolves with the task or

@@ -304,6 +304,13 @@ export class LiveTask implements UncommittedEventSource, TaskWithPossibleWebhook
     this.#listener.onCommitFailed(failure);
   }
 
+  /** Rejects all readers of the task, because the store has erased the task. */
+  markErased(): void {
+    this.#failure = A2AError.taskNotFound(this.taskId);
+    this.tail.clear();
+    this.#nextCommit?.reject(this.#failure);
+  }
+
   #wakeCapacityWaiters(): void {
     this.#capacity?.resolve();
     this.#capacity = undefined;

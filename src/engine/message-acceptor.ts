@@ -4,6 +4,7 @@ import {
   isTerminal,
   type Message,
   type SendMessageRequest,
+  type Task,
 } from "../protocol/index.ts";
 import { Deferred } from "../data-structures/index.ts";
 import { toTasklessReply } from "./to-task-event.ts";
@@ -143,10 +144,15 @@ export class MessageAcceptor {
   ): Promise<MessageAcceptResult> {
     const { store, runners } = this.#context;
     const [logged] = await store.readEvents(scope, known.taskId, known.seq - 1, { events: 1, maxBytes: 1 });
-    const original = logged && findUserMessageInEvent(logged.event);
-    if (!original || !isSameMessage(message, original)) throw createDuplicateMessageIdError(message);
     const runner = await runners.findOrLoadAndRetain(scope, known.taskId);
     if (!runner) throw A2AError.taskNotFound(known.taskId);
+    const original = logged
+      ? findUserMessageInEvent(logged.event)
+      : findMessageInHistory(runner.liveTask.getSnapshot(), message.messageId);
+    if (!original || !isSameMessage(message, original)) {
+      runner.release();
+      throw createDuplicateMessageIdError(message);
+    }
     const { currentTurn } = runner;
     if (currentTurn?.startPoint?.seq !== known.seq) return { runner, seq: known.seq };
     runner.release();
@@ -294,6 +300,11 @@ export function findUserMessageInEvent(event: { task?: unknown } | object): Mess
   if ("message" in event) return event.message as Message;
   if ("task" in event) return (event.task as { history?: Message[] }).history?.at(-1);
   return undefined;
+}
+
+/** Finds a user message in the task's history, which remains after the store has deleted the task's events. */
+function findMessageInHistory({ history = [] }: Task, messageId: string): Message | undefined {
+  return history.find((message) => message.role === "ROLE_USER" && message.messageId === messageId);
 }
 
 function createDuplicateMessageIdError({ messageId }: Message): A2AError {

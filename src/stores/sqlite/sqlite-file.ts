@@ -27,11 +27,13 @@ export interface OpenedSqliteFile {
 }
 
 /**
- * Initial settings of a database connection. `synchronous` is `FULL` until the store starts to sync the
+ * Initial settings of a database connection. `auto_vacuum` affects only new files, and must precede
+ * `journal_mode`. `synchronous` is `FULL` until the store starts to sync the
  * write-ahead log (WAL) itself. A checkpoint runs every 16 MB. If several commits between two checkpoints
  * change the same page, SQLite writes the page to the database file once.
  */
 const PRAGMAS = `
+  PRAGMA auto_vacuum = INCREMENTAL;
   PRAGMA journal_mode = WAL;
   PRAGMA synchronous = FULL;
   PRAGMA foreign_keys = OFF;

@@ -1,3 +1,4 @@
+import { resolve } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import type {
   LogAppend,
@@ -5,6 +6,7 @@ import type {
   TaskListPage,
   TaskListQuery,
   PushStore,
+  TaskDeletionStore,
   TaskScope,
   TaskStore,
   UnfinishedTask,
@@ -13,6 +15,7 @@ import { A2AError, type LogEvent, type Task } from "../../protocol/index.ts";
 import { isSqliteError, toUnavailableError } from "./sqlite-error-conversion.ts";
 import { openSqliteFile, type OpenedSqliteFile } from "./sqlite-file.ts";
 import { PushTable } from "./push-table.ts";
+import { TaskDeleter } from "./task-deleter.ts";
 import { TaskReader } from "./task-reader.ts";
 import { TaskOwnerScopeTable } from "./task-owner-scope-table.ts";
 import { TaskWriter } from "./task-writer.ts";
@@ -23,6 +26,7 @@ interface OpenStoreComponents {
   readonly reader: TaskReader;
   readonly writer: TaskWriter;
   readonly pushTable: PushTable;
+  readonly deleter: TaskDeleter;
 }
 
 /**
@@ -36,6 +40,7 @@ export class SqliteStore implements TaskStore {
   readonly name: string;
   readonly usesSnapshots = true;
   readonly isDurable = true;
+  readonly filePath: string;
   readonly pushStore: PushStore = {
     put: async (scope, taskId, registration) =>
       this.#writePush((push) => push.put(scope, taskId, registration)),
@@ -50,6 +55,26 @@ export class SqliteStore implements TaskStore {
     listDeadWebhooks: async (limit) =>
       this.#readThenAwaitDurability(({ pushTable }) => pushTable.listDeadWebhooks(limit)),
   };
+  readonly deletionStore: TaskDeletionStore = {
+    listStoppedTasks: async (query) =>
+      this.#readThenAwaitDurability(({ deleter }) => deleter.listStoppedTasks(query)),
+    findMatchingTasks: async (selector, limit) =>
+      this.#readThenAwaitDurability(({ deleter }) => deleter.findMatchingTasks(selector, limit)),
+    deleteEvents: async (tasks, options) =>
+      this.#delete((deleter) => deleter.deleteEvents(tasks, options), options.overwrite),
+    deleteTasks: async (tasks, options) =>
+      this.#delete((deleter) => deleter.deleteTasks(tasks, options), options.overwrite),
+    deleteRemnants: async (options) =>
+      this.#delete((deleter) => deleter.deleteRemnants(options), options.overwrite),
+    measureSize: async () => this.#requireOpen().deleter.measureSize(),
+    returnFreeSpace: async (options) => this.#delete((deleter) => deleter.returnFreeSpace(options)),
+    flushDeletions: async () => {
+      const { file } = this.#requireOpen();
+      await this.#syncCommitsToDisk(file);
+      // The checkpoint removes the deleted content from the write-ahead log.
+      file.db.exec("PRAGMA wal_checkpoint(TRUNCATE)");
+    },
+  };
   readonly #path: string;
   #openDatabase: OpenStoreComponents | undefined;
   #flushing: Promise<void> | undefined;
@@ -57,6 +82,7 @@ export class SqliteStore implements TaskStore {
 
   constructor(path: string) {
     this.#path = path;
+    this.filePath = resolve(path);
     this.name = `sqlite:${path}`;
   }
 
@@ -69,7 +95,8 @@ export class SqliteStore implements TaskStore {
       const pushTable = new PushTable(file.db, reader);
       const writer = new TaskWriter(file.db, scopeTable, pushTable);
       this.#syncFailure = undefined;
-      this.#openDatabase = { file, scopeTable, reader, writer, pushTable };
+      const deleter = new TaskDeleter(file.db, scopeTable, reader, writer);
+      this.#openDatabase = { file, scopeTable, reader, writer, pushTable, deleter };
     } catch (error) {
       file.close();
       throw toUnavailableError(error);
@@ -86,8 +113,8 @@ export class SqliteStore implements TaskStore {
   /**
    * Returns the store's connection, so that an application can use additional tables in the same file. The
    * connection is valid until the store is closed. Write to the additional tables only within
-   * `runTransaction`. The table names `scope`, `task`, `log`, `snapshot`, `message`, `push`, and `turn` are
-   * reserved.
+   * `runTransaction`. The table names `scope`, `task`, `log`, `snapshot`, `message`, `push`, `turn`, and
+   * `deleted_task` are reserved.
    */
   getDatabase(): DatabaseSync {
     return this.#requireOpen().file.db;
@@ -216,6 +243,23 @@ export class SqliteStore implements TaskStore {
   #writePush<T>(change: (push: PushTable) => T): T {
     const { pushTable } = this.#requireOpen();
     return this.runTransaction(() => change(pushTable));
+  }
+
+  /**
+   * Runs a deletion in a transaction that is not synced. After a power failure, deleted data may exist again,
+   * until the next sweep deletes the data. `flushDeletions` makes deletions durable.
+   */
+  #delete<T>(work: (deleter: TaskDeleter) => T, overwrite = false): T {
+    const { deleter, scopeTable } = this.#requireOpen();
+    if (overwrite) deleter.setOverwrite(true);
+    try {
+      return this.#executeTransaction(() => work(deleter));
+    } catch (error) {
+      scopeTable.clearCache();
+      throw error;
+    } finally {
+      if (overwrite) deleter.setOverwrite(false);
+    }
   }
 
   #requireOpen(): OpenStoreComponents {
