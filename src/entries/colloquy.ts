@@ -53,6 +53,8 @@ export type {
   AgentMessage,
   Caller,
   Observer,
+  RetentionOptions,
+  RetentionPeriods,
   Run,
   TaskStore,
 } from "../engine/index.ts";
@@ -69,6 +71,7 @@ export type {
   ServerAddress,
   ServerLimits,
   ServerOptions,
+  StoreMaintenance,
 } from "../server/index.ts";
 export { createServer, signCard, toNodeListener } from "../server/index.ts";
 export type {

@@ -213,8 +213,13 @@ describe("SqliteStore", () => {
         store,
         createTestLogAppend("t", 0, log, { messages: [{ messageId: "m1", seq: 1 }] }),
       );
-      // Remove the tables that versions 2 and 3 added.
-      store.runTransaction((db) => db.exec("DROP TABLE push; DROP TABLE turn; PRAGMA user_version = 1;"));
+      // Remove the tables and indexes that later versions added.
+      store.runTransaction((db) =>
+        db.exec(`
+          DROP TABLE push; DROP TABLE turn; DROP TABLE deleted_task;
+          DROP INDEX task_ended; DROP INDEX task_waiting; DROP INDEX message_task;
+          PRAGMA user_version = 1;`),
+      );
       await reopen();
       expect(await store.load(aliceTestTaskScope, "t")).toEqual({ task: foldTestTaskEvents(log), seq: 2 });
       expect(await store.findMessage(aliceTestTaskScope, "m1")).toEqual({ taskId: "t", seq: 1 });
@@ -227,7 +232,7 @@ describe("SqliteStore", () => {
       expect(await store.pushStore.list(aliceTestTaskScope, "t")).toMatchObject([
         createTestWebhookRegistration("w"),
       ]);
-      expect(store.getDatabase().prepare("PRAGMA user_version").get()).toEqual({ user_version: 3 });
+      expect(store.getDatabase().prepare("PRAGMA user_version").get()).toEqual({ user_version: 4 });
     });
 
     it("is rejected for a file that a newer version wrote", async () => {
