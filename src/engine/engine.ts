@@ -125,6 +125,7 @@ export class Engine {
       observer: withSafeListeners(options.observer ?? {}),
       mergeChunks: options.mergeChunks ?? true,
       deduplicateMessages,
+      taskSizeLimit: limits.taskSize,
       cancelGraceMs: options.cancelGraceMs ?? 5000,
       outbox: options.push?.outbox,
       persistTurns: (agent.afterRestart ?? "fail") !== "fail",

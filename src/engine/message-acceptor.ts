@@ -12,6 +12,7 @@ import type { Agent, AgentEvent } from "./agent.ts";
 import type { Caller, TaskScope } from "./caller.ts";
 import type { ContextTurnGate } from "./context-turn-gate.ts";
 import { restoreCaller, type TurnRestartData } from "./turn-restart-data.ts";
+import { estimateJsonSize } from "./estimate-json-size.ts";
 import type { IdGenerator } from "./id-generator.ts";
 import { CallerActivityRegistry, type CallerActivity } from "./caller-activity-registry.ts";
 import { ConcurrencyLimit, createLimitError, type EngineLimits } from "./engine-limits.ts";
@@ -187,6 +188,8 @@ export class MessageAcceptor {
 
   /** Throws an error if the task cannot accept the message. */
   #assertTaskAccepts({ liveTask }: TaskRunner, message: Message): void {
+    if (liveTask.exceedsSizeLimitWith({ message }))
+      throw createMessageTooLargeError(this.#context.limits.taskSize);
     const { taskId, contextId, state } = liveTask;
     if (message.contextId && message.contextId !== contextId) {
       const description = `task ${taskId} belongs to another context; omit contextId, or use the task's contextId`;
@@ -212,6 +215,8 @@ export class MessageAcceptor {
   #createTask(inbound: InboundMessage): MessageAcceptResult | Promise<MessageAcceptResult> {
     const { agent, runners, generateId, contextTurns } = this.#context;
     const { message } = inbound.request;
+    const { taskSize } = this.#context.limits;
+    if (estimateJsonSize(message) > taskSize) throw createMessageTooLargeError(taskSize);
     const taskId = generateId();
     const contextId = message.contextId ?? generateId();
     contextTurns?.assertAcceptsTurn(inbound.scope, contextId, taskId);
@@ -305,6 +310,12 @@ export function findUserMessageInEvent(event: { task?: unknown } | object): Mess
 /** Finds a user message in the task's history, which remains after the store has deleted the task's events. */
 function findMessageInHistory({ history = [] }: Task, messageId: string): Message | undefined {
   return history.find((message) => message.role === "ROLE_USER" && message.messageId === messageId);
+}
+
+/** Creates the error for a message that does not fit into its task. */
+function createMessageTooLargeError(limit: number): A2AError {
+  const text = `With this message, the task would be larger than the limit of ${limit} characters; send a shorter message, or start a new task in the same context.`;
+  return new A2AError("PAYLOAD_TOO_LARGE", text);
 }
 
 function createDuplicateMessageIdError({ messageId }: Message): A2AError {

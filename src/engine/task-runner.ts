@@ -272,6 +272,7 @@ export class TaskRunner implements LiveTaskListener {
           step = await iterator.next();
           continue;
         }
+        if (liveTask.exceedsSizeLimitWith(event)) throw createTaskTooLargeError(this.#context.taskSizeLimit);
         const refusal = liveTask.validateAndEnqueueEvent(event);
         if (refusal) {
           const text = `The agent yielded an event that the task cannot accept: ${refusal.refusalReason}.`;
@@ -429,6 +430,12 @@ export class TaskRunner implements LiveTaskListener {
 
 export function createServerClosingError(): A2AError {
   return new A2AError("UNAVAILABLE", "The server is closing; try again in a moment.", { retryAfter: 1 });
+}
+
+/** Creates the error for an agent whose output exceeds the size limit of a task. */
+function createTaskTooLargeError(limit: number): A2AError {
+  const text = `The task is larger than the limit of ${limit} characters, so the server stopped the agent. Ask for a shorter answer, or in several tasks.`;
+  return new A2AError("RESOURCE_EXHAUSTED", text);
 }
 
 /** Creates the error for a message to a task that can no longer accept messages (A2A §3.1.1). */
