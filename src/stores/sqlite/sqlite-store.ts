@@ -130,6 +130,19 @@ export class SqliteStore implements TaskStore {
     return result;
   }
 
+  /**
+   * Rebuilds the entire file without free space. The call blocks the event loop until the file is rebuilt, so
+   * use it only while no server uses the store. Files of earlier versions can then also shrink in use.
+   */
+  rebuildFile(): void {
+    const { file } = this.#requireOpen();
+    try {
+      file.db.exec("PRAGMA auto_vacuum = INCREMENTAL; VACUUM; PRAGMA wal_checkpoint(TRUNCATE);");
+    } catch (error) {
+      throw toUnavailableError(error);
+    }
+  }
+
   async commit(
     batch: readonly LogAppend[],
     { agentsAtWork = false }: { readonly agentsAtWork?: boolean } = {},
