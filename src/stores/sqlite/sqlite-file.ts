@@ -26,6 +26,9 @@ export interface OpenedSqliteFile {
   close(): void;
 }
 
+/** Size of the write-ahead log, in pages of 4 KB, at which a commit starts a checkpoint. */
+export const WAL_CHECKPOINT_PAGES = 4000;
+
 /**
  * Initial settings of a database connection. `auto_vacuum` affects only new files, and must precede
  * `journal_mode`. `synchronous` is `FULL` until the store starts to sync the
@@ -39,7 +42,7 @@ const PRAGMAS = `
   PRAGMA foreign_keys = OFF;
   PRAGMA busy_timeout = 1000;
   PRAGMA cache_size = -32768;
-  PRAGMA wal_autocheckpoint = 4000;
+  PRAGMA wal_autocheckpoint = ${WAL_CHECKPOINT_PAGES};
   PRAGMA journal_size_limit = 67108864;
 `;
 

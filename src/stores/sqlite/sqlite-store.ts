@@ -265,12 +265,14 @@ export class SqliteStore implements TaskStore {
   #delete<T>(work: (deleter: TaskDeleter) => T, overwrite = false): T {
     const { deleter, scopeTable } = this.#requireOpen();
     if (overwrite) deleter.setOverwrite(true);
+    deleter.setCheckpointInterval("deleting");
     try {
       return this.#executeTransaction(() => work(deleter));
     } catch (error) {
       scopeTable.clearCache();
       throw error;
     } finally {
+      deleter.setCheckpointInterval("committing");
       if (overwrite) deleter.setOverwrite(false);
     }
   }

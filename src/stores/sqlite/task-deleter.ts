@@ -6,6 +6,7 @@ import type {
   TaskDeletionOptions,
   TaskSelector,
 } from "../../engine/index.ts";
+import { WAL_CHECKPOINT_PAGES } from "./sqlite-file.ts";
 import type { TaskOwnerScopeTable } from "./task-owner-scope-table.ts";
 import type { TaskReader } from "./task-reader.ts";
 import type { TaskWriter } from "./task-writer.ts";
@@ -168,6 +169,15 @@ export class TaskDeleter {
   /** Overwrites deleted content with zeros while `isOn` is true. */
   setOverwrite(isOn: boolean): void {
     this.#db.exec(`PRAGMA secure_delete = ${isOn ? "ON" : "OFF"}`);
+  }
+
+  /**
+   * Sets the size of the write-ahead log at which a commit starts a checkpoint. While the server commits
+   * events, these commits run the checkpoints, so that a deletion does not take longer because of a checkpoint.
+   */
+  setCheckpointInterval(during: "deleting" | "committing"): void {
+    const pages = during === "deleting" ? 3 * WAL_CHECKPOINT_PAGES : WAL_CHECKPOINT_PAGES;
+    this.#db.exec(`PRAGMA wal_autocheckpoint = ${pages}`);
   }
 
   measureSize(): StoreSize {
