@@ -36,7 +36,9 @@ describe("the size limit of a task", () => {
     (await agent.waitForRun(0)).emit(inputRequiredTestEvent).end();
     const { id } = getTestResponseTask(await answer);
     const long = createTestSendMessageRequest("y".repeat(3000), { taskId: id });
-    expect(await getRejectionA2AErrorReasonForTest(engine.sendMessage(long, alice))).toBe("PAYLOAD_TOO_LARGE");
+    expect(await getRejectionA2AErrorReasonForTest(engine.sendMessage(long, alice))).toBe(
+      "PAYLOAD_TOO_LARGE",
+    );
     expect((await engine.getTask({ id }, alice)).status.state).toBe("TASK_STATE_INPUT_REQUIRED");
     const short = engine.sendMessage(createTestSendMessageRequest("short", { taskId: id }), alice);
     (await agent.waitForRun(1)).end();
@@ -46,7 +48,9 @@ describe("the size limit of a task", () => {
   it("rejects a first message above the limit without creating a task [E14]", async () => {
     const { engine } = createEngineFixture({ limits: { taskSize: 1000 } });
     const long = createTestSendMessageRequest("y".repeat(1000));
-    expect(await getRejectionA2AErrorReasonForTest(engine.sendMessage(long, alice))).toBe("PAYLOAD_TOO_LARGE");
+    expect(await getRejectionA2AErrorReasonForTest(engine.sendMessage(long, alice))).toBe(
+      "PAYLOAD_TOO_LARGE",
+    );
     expect(await engine.listTasks({}, alice)).toMatchObject({ tasks: [] });
   });
 

@@ -16,7 +16,14 @@ import type {
   TaskStore,
   UnfinishedTask,
 } from "../engine/index.ts";
-import { isInterrupted, isTerminal, copyTask, type LogEvent, type Task, type TaskState } from "../protocol/index.ts";
+import {
+  isInterrupted,
+  isTerminal,
+  copyTask,
+  type LogEvent,
+  type Task,
+  type TaskState,
+} from "../protocol/index.ts";
 import { MemoryPushStore } from "./memory-push-store.ts";
 import { foldLoggedEvents } from "./fold-logged-events.ts";
 import { getScopeKey } from "./task-owner-scope-key.ts";

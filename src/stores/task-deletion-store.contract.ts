@@ -174,13 +174,17 @@ export function defineTaskDeletionStoreContract(
       const log = [createTestSubmittedTaskEvent("t")];
       await append("t", 0, log);
       for (let n = 1; n <= 100; n++) {
-        const event = n < 100 ? createTestChunkEvent("t", `${n} `) : createTestStatusEvent("t", "TASK_STATE_FAILED", 1);
+        const event =
+          n < 100 ? createTestChunkEvent("t", `${n} `) : createTestStatusEvent("t", "TASK_STATE_FAILED", 1);
         log.push(event);
         await append("t", n, [event]);
       }
       for (let rest = await list(); rest.length > 0;) {
         rest = rest.slice(await deletion.deleteEvents(rest, NO_TIME));
-        expect(await store.load(aliceTestTaskScope, "t")).toEqual({ task: foldTestTaskEvents(log), seq: 101 });
+        expect(await store.load(aliceTestTaskScope, "t")).toEqual({
+          task: foldTestTaskEvents(log),
+          seq: 101,
+        });
         for (const after of [0, 40, 100]) {
           const events = await store.readEvents(aliceTestTaskScope, "t", after, ALL_EVENTS);
           if (events.length > 0) expect(events.map(({ event }) => event)).toEqual(log.slice(after));
@@ -228,8 +232,7 @@ export function defineTaskDeletionStoreContract(
       const empty = await deletion.measureSize();
       expect(full.usedBytes).toBeGreaterThan(200 * 500);
       expect(empty.usedBytes).toBeLessThan(full.usedBytes / 2);
-      for (let hasMore = true; hasMore;)
-        hasMore = await deletion.returnFreeSpace({ budgetMs: 1, all: true });
+      for (let hasMore = true; hasMore;) hasMore = await deletion.returnFreeSpace({ budgetMs: 1, all: true });
       expect(await deletion.measureSize()).toMatchObject({ freeBytes: 0 });
       await deletion.flushDeletions();
     });

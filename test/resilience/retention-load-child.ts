@@ -53,7 +53,7 @@ function withMeasuredSteps(deletionStore: TaskDeletionStore): TaskDeletionStore 
       return result;
     },
   ]);
-  return Object.fromEntries(measured) as unknown as TaskDeletionStore;
+  return Object.fromEntries(measured) as TaskDeletionStore;
 }
 
 Object.defineProperty(store, "deletionStore", { value: withMeasuredSteps(store.deletionStore) });

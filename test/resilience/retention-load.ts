@@ -81,7 +81,8 @@ async function runLoad(name: string, retention: RetentionOptions | false): Promi
     let isOver = false;
     const load = Array.from({ length: clients }, async () => {
       const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-      for (let n = 0; !isOver; n++) latencies.push(await sendMessage(url, agent, n % 50 === 0 ? "ask" : "go"));
+      for (let n = 0; !isOver; n++)
+        latencies.push(await sendMessage(url, agent, n % 50 === 0 ? "ask" : "go"));
       agent.destroy();
     });
     const samples: RetentionLoadStats[] = [];
@@ -112,10 +113,16 @@ function printResult(
   const sizes = samples.map(({ fileBytes, walBytes }) => fileBytes + walBytes);
   const last = samples.at(-1) as RetentionLoadStats;
   const { longestStepMs } = last;
-  console.log(`${name}: ${latencies.length} tasks in ${seconds} s (${Math.round(latencies.length / seconds)} per s)`);
+  console.log(
+    `${name}: ${latencies.length} tasks in ${seconds} s (${Math.round(latencies.length / seconds)} per s)`,
+  );
   console.log(`  file and WAL in MB: ${sizes.map((bytes) => (bytes / MB).toFixed(0)).join(" ")}`);
-  console.log(`  used pages in MB:   ${samples.map(({ usedBytes }) => (usedBytes / MB).toFixed(0)).join(" ")}`);
-  console.log(`  latency in ms: p50 ${percentile(0.5)}, p99 ${percentile(0.99)}, p99.9 ${percentile(0.999)}, max ${percentile(1)}`);
+  console.log(
+    `  used pages in MB:   ${samples.map(({ usedBytes }) => (usedBytes / MB).toFixed(0)).join(" ")}`,
+  );
+  console.log(
+    `  latency in ms: p50 ${percentile(0.5)}, p99 ${percentile(0.99)}, p99.9 ${percentile(0.999)}, max ${percentile(1)}`,
+  );
   console.log(
     `  sweeper: ${last.deletedTasks} tasks deleted, ${last.trimmedTasks} trimmed, ${last.steps} steps, ` +
       `longest ${longestStepMs.toFixed(1)} ms (${last.longestStepName}), most CPU ${last.longestStepCpuMs.toFixed(1)} ms, ${((last.sumOfStepsMs / seconds / 1000) * 100).toFixed(1)} % of the time`,

@@ -9,7 +9,10 @@ import { defineStoreCommand, formatBytes } from "./store-command.ts";
 export function createStoreBackupCommand(context: CliContext): Command {
   const command = new Command("backup")
     .argument("<file>", "the new file for the copy")
-    .addHelpText("after", "\nTo restore a backup, stop the server, and serve the copy with --store sqlite:COPY.");
+    .addHelpText(
+      "after",
+      "\nTo restore a backup, stop the server, and serve the copy with --store sqlite:COPY.",
+    );
   return defineStoreCommand(command, context, async ({ file, args, output }) => {
     const target = resolve(context.cwd, args[0] ?? "");
     if (existsSync(target)) throw createUsageError(`${target} exists. Pass the name of a new file.`);

@@ -19,6 +19,9 @@ export function createStoreInfoCommand(context: CliContext): Command {
         Server: pid === undefined ? "none" : `process ${pid}`,
       },
     );
-    if (!canShrink) output.writeHint("the file cannot shrink while it is in use: stop the server, and run colloquy store compact");
+    if (!canShrink)
+      output.writeHint(
+        "the file cannot shrink while it is in use: stop the server, and run colloquy store compact",
+      );
   });
 }

@@ -29,7 +29,11 @@ export function defineStoreCommand<O extends object>(
   work: (input: StoreCommandInput<O>) => Promise<void>,
 ): Command {
   return command
-    .option("--store <store>", "task store, as in colloquy serve: sqlite:FILE", "sqlite:.colloquy/colloquy.db")
+    .option(
+      "--store <store>",
+      "task store, as in colloquy serve: sqlite:FILE",
+      "sqlite:.colloquy/colloquy.db",
+    )
     .addOption(createOutputOption().env("A2ACLI_OUTPUT"))
     .action(async (...parameters: unknown[]) => {
       const self = parameters.at(-1) as Command;
@@ -44,7 +48,9 @@ function resolveStoreFile(store: string, cwd: string): string {
     throw createUsageError(`The store ${store} has no file. Pass --store sqlite:FILE.`);
   const file = resolve(cwd, store.slice(SQLITE_PREFIX.length));
   if (existsSync(file)) return file;
-  throw createUsageError(`There is no task store at ${file}. Pass the file of a store with --store sqlite:FILE.`);
+  throw createUsageError(
+    `There is no task store at ${file}. Pass the file of a store with --store sqlite:FILE.`,
+  );
 }
 
 /** Formats a number of bytes for people, such as `1.5 MB`. */

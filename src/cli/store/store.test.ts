@@ -58,7 +58,9 @@ describe("colloquy store", () => {
   });
 
   it("sweep applies the server's retention policy, and is refused without a server", async () => {
-    const client = await startServer({ retention: { keepTasksMs: 1, keepEventsMs: 1, sweepIntervalMs: 2 ** 30 } });
+    const client = await startServer({
+      retention: { keepTasksMs: 1, keepEventsMs: 1, sweepIntervalMs: 2 ** 30 },
+    });
     await send(client, "echo hello");
     await vi.waitFor(async () => expect(await runStoreJson("sweep")).toMatchObject({ deletedTasks: 1 }));
     expect((await client.tasks.list()).totalSize).toBe(0);
@@ -94,7 +96,7 @@ describe("colloquy store", () => {
   it.each(["with", "without"])("compact shrinks the file %s a running server", async (mode) => {
     const client = await startServer();
     for (let n = 0; n < 20; n++) await send(client, `echo ${"x".repeat(100_000)}`);
-    const full = ((await runStoreJson("info"))["usedBytes"]) as number;
+    const full = (await runStoreJson("info"))["usedBytes"] as number;
     expect(full).toBeGreaterThan(2_000_000);
     expect(await runStoreJson("erase", "--principal", "")).toEqual({ erasedTasks: 20 });
     if (mode === "without") await stopServer();
@@ -119,20 +121,23 @@ describe("colloquy store", () => {
     expect(await runStoreJson("info")).toMatchObject({ canShrink: true });
   });
 
-  it.each(["with", "without"])("erase deletes tasks and overwrites their content %s a running server", async (mode) => {
-    const client = await startServer();
-    const secret = `secret-${crypto.randomUUID()}`;
-    await send(client, `echo ${secret} ${"x".repeat(50_000)}`);
-    const other = await send(client, "echo other");
-    const isInFiles = (): boolean =>
-      [file, `${file}-wal`].some((path) => existsSync(path) && readFileSync(path).includes(secret));
-    expect(isInFiles()).toBe(true);
-    const [task] = (await client.tasks.list()).tasks.filter(({ id }) => id !== other);
-    if (mode === "without") await stopServer();
-    expect(await runStoreJson("erase", "--task", task?.id ?? "")).toEqual({ erasedTasks: 1 });
-    expect(isInFiles()).toBe(false);
-    if (mode === "with") expect((await client.tasks.list()).tasks.map(({ id }) => id)).toEqual([other]);
-  });
+  it.each(["with", "without"])(
+    "erase deletes tasks and overwrites their content %s a running server",
+    async (mode) => {
+      const client = await startServer();
+      const secret = `secret-${crypto.randomUUID()}`;
+      await send(client, `echo ${secret} ${"x".repeat(50_000)}`);
+      const other = await send(client, "echo other");
+      const isInFiles = (): boolean =>
+        [file, `${file}-wal`].some((path) => existsSync(path) && readFileSync(path).includes(secret));
+      expect(isInFiles()).toBe(true);
+      const [task] = (await client.tasks.list()).tasks.filter(({ id }) => id !== other);
+      if (mode === "without") await stopServer();
+      expect(await runStoreJson("erase", "--task", task?.id ?? "")).toEqual({ erasedTasks: 1 });
+      expect(isInFiles()).toBe(false);
+      if (mode === "with") expect((await client.tasks.list()).tasks.map(({ id }) => id)).toEqual([other]);
+    },
+  );
 
   it("erase without a selection is a usage error", async () => {
     await startServer();

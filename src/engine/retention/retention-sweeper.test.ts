@@ -1,6 +1,13 @@
-import { afterEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import { MemoryStore } from "../../stores/index.ts";
-import { createTestLogAppend, createTestStatusEvent, createTestSubmittedTaskEvent, createTestUserMessage, createTestChunkEvent, aliceTestTaskScope } from "../../stores/task-event-logs.fixture.ts";
+import {
+  createTestLogAppend,
+  createTestStatusEvent,
+  createTestSubmittedTaskEvent,
+  createTestUserMessage,
+  createTestChunkEvent,
+  aliceTestTaskScope,
+} from "../../stores/task-event-logs.fixture.ts";
 import { FakeClock, flushEventLoopForTest } from "../engine.fixture.ts";
 import type { SweepReport } from "../observer.ts";
 import type { TaskState } from "../../protocol/index.ts";
@@ -51,11 +58,17 @@ async function storeTask(
   const scope = { ...aliceTestTaskScope, agent };
   const messages = [{ messageId: `m-${id}`, seq: 1 }];
   const first = createTestSubmittedTaskEvent(id, { message: createTestUserMessage(`m-${id}`), time });
-  await store.commit([createTestLogAppend(id, 0, [first, createTestChunkEvent(id, id)], { messages, scope })]);
+  await store.commit([
+    createTestLogAppend(id, 0, [first, createTestChunkEvent(id, id)], { messages, scope }),
+  ]);
   await store.commit([createTestLogAppend(id, 2, [createTestStatusEvent(id, state, time)], { scope })]);
 }
 
-async function hasEvents({ store }: SweeperFixture, id: string, agent = aliceTestTaskScope.agent): Promise<boolean> {
+async function hasEvents(
+  { store }: SweeperFixture,
+  id: string,
+  agent = aliceTestTaskScope.agent,
+): Promise<boolean> {
   const limit = { events: 10, maxBytes: 1e6 };
   return (await store.readEvents({ ...aliceTestTaskScope, agent }, id, 0, limit)).length > 0;
 }
@@ -100,12 +113,16 @@ describe("RetentionSweeper", () => {
       keepEventsMs: DAY_MS,
       agents: { slow: { keepTasksMs: 5 * DAY_MS }, archive: false },
     });
-    for (const agent of ["echo", "slow", "archive"]) await storeTask(fixture, "t", "TASK_STATE_FAILED", agent);
+    for (const agent of ["echo", "slow", "archive"])
+      await storeTask(fixture, "t", "TASK_STATE_FAILED", agent);
     fixture.clock.advance(3 * DAY_MS);
     await fixture.sweeper.sweep();
     expect(await listTaskIds(fixture, "echo")).toEqual([]);
     expect(await listTaskIds(fixture, "slow")).toEqual(["t"]);
-    expect([await hasEvents(fixture, "t", "slow"), await hasEvents(fixture, "t", "archive")]).toEqual([false, true]);
+    expect([await hasEvents(fixture, "t", "slow"), await hasEvents(fixture, "t", "archive")]).toEqual([
+      false,
+      true,
+    ]);
     fixture.clock.advance(100 * DAY_MS);
     await fixture.sweeper.sweep();
     expect(await listTaskIds(fixture, "slow")).toEqual([]);
@@ -166,14 +183,15 @@ describe("RetentionSweeper", () => {
   it("sweeps again after a failed sweep, and reports the error", async () => {
     const fixture = createSweeperFixture({ keepTasksMs: 1000, sweepIntervalMs: 60_000 });
     const { deletionStore } = fixture.store;
-    const { listStoppedTasks } = deletionStore;
-    deletionStore.listStoppedTasks = () => Promise.reject(new Error("The disk is gone"));
+    const listStoppedTasks = vi
+      .spyOn(deletionStore, "listStoppedTasks")
+      .mockRejectedValue(new Error("The disk is gone"));
     await storeTask(fixture, "t");
     fixture.sweeper.start();
     fixture.clock.advance(60_000);
     await flushEventLoopForTest();
     expect(fixture.errors).toEqual([new Error("The disk is gone")]);
-    deletionStore.listStoppedTasks = listStoppedTasks;
+    listStoppedTasks.mockRestore();
     fixture.clock.advance(60_000);
     await flushEventLoopForTest();
     expect(await listTaskIds(fixture)).toEqual([]);

@@ -147,7 +147,8 @@ export class RetentionSweeper {
   }
 
   #assertOpen(): void {
-    if (this.#isClosed) throw new A2AError("UNAVAILABLE", "The server closed; repeat the call on a new server.");
+    if (this.#isClosed)
+      throw new A2AError("UNAVAILABLE", "The server closed; repeat the call on a new server.");
   }
 
   #restartCursorsIfDue(): void {
@@ -250,10 +251,13 @@ export class RetentionSweeper {
     }
   }
 
-  #pauseAfterStep(stepMs: number): Promise<void> {
+  async #pauseAfterStep(stepMs: number): Promise<void> {
     const pauseMs = stepMs * PAUSE_PER_STEP_DURATION;
-    return new Promise((resolve) => {
-      if (pauseMs < MIN_TIMER_PAUSE_MS || this.#isClosed) return void setImmediate(resolve);
+    await new Promise<void>((resolve) => {
+      if (pauseMs < MIN_TIMER_PAUSE_MS || this.#isClosed) {
+        setImmediate(resolve);
+        return;
+      }
       const cancel = this.#context.clock.schedule(pauseMs, resolve);
       this.#endPause = () => {
         cancel();

@@ -121,7 +121,10 @@ function sendJson(response: ServerResponse, status: number, value: unknown): voi
 function assertAuthorized(given: string, expected: string): void {
   const [a, b] = [Buffer.from(given), Buffer.from(expected)];
   if (a.length === b.length && timingSafeEqual(a, b)) return;
-  throw new A2AError("UNAUTHENTICATED", "The maintenance token is wrong; read it from the -maintenance file.");
+  throw new A2AError(
+    "UNAUTHENTICATED",
+    "The maintenance token is wrong; read it from the -maintenance file.",
+  );
 }
 
 async function readJsonBody(request: IncomingMessage): Promise<unknown> {

@@ -61,13 +61,21 @@ describe.each(STORE_FACTORIES)("retention with the $name store", ({ openStore })
 
     it("GetTask and ListTasks return the complete task", async () => {
       expect(await client.tasks.get(task.id)).toEqual(task);
-      expect(await client.tasks.list({ includeArtifacts: true })).toMatchObject({ tasks: [task], totalSize: 1 });
+      expect(await client.tasks.list({ includeArtifacts: true })).toMatchObject({
+        tasks: [task],
+        totalSize: 1,
+      });
     });
 
-    it.each([0, 1, 3])("a stream that resumes after event %i receives the complete task, and ends [E4]", async (after) => {
-      const response = await post(`/tasks/${task.id}:subscribe`, {}, { "last-event-id": String(after) });
-      expect(await readServerSentTestEvents(response)).toEqual([{ id: expect.any(Number) as number, data: { task } }]);
-    });
+    it.each([0, 1, 3])(
+      "a stream that resumes after event %i receives the complete task, and ends [E4]",
+      async (after) => {
+        const response = await post(`/tasks/${task.id}:subscribe`, {}, { "last-event-id": String(after) });
+        expect(await readServerSentTestEvents(response)).toEqual([
+          { id: expect.any(Number) as number, data: { task } },
+        ]);
+      },
+    );
 
     it("a client that resumes its subscription receives the complete task", async () => {
       const events: StreamResponse[] = [];
@@ -78,7 +86,9 @@ describe.each(STORE_FACTORIES)("retention with the $name store", ({ openStore })
     it("a message that is sent again returns the same task, also as a stream [E10]", async () => {
       expect(await send(sent)).toEqual(task);
       const response = await post("/message:stream", { message: sent });
-      expect(await readServerSentTestEvents(response)).toEqual([{ id: expect.any(Number) as number, data: { task } }]);
+      expect(await readServerSentTestEvents(response)).toEqual([
+        { id: expect.any(Number) as number, data: { task } },
+      ]);
     });
 
     it("a different message with the same id is rejected [E10]", async () => {
