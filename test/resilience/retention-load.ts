@@ -78,10 +78,10 @@ async function runLoad(name: string, retention: RetentionOptions | false): Promi
   try {
     const [url] = (await once(child, "message")) as [string];
     const latencies: number[] = [];
-    let isOver = false;
+    const end = new AbortController();
     const load = Array.from({ length: clients }, async () => {
       const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-      for (let n = 0; !isOver; n++)
+      for (let n = 0; !end.signal.aborted; n++)
         latencies.push(await sendMessage(url, agent, n % 50 === 0 ? "ask" : "go"));
       agent.destroy();
     });
@@ -90,7 +90,7 @@ async function runLoad(name: string, retention: RetentionOptions | false): Promi
       await pause((seconds * 1000) / SAMPLES);
       samples.push(await requestStats(child));
     }
-    isOver = true;
+    end.abort();
     await Promise.all(load);
     child.send("stop");
     await once(child, "exit");
