@@ -128,6 +128,7 @@ export class Engine {
       observer,
       mergeChunks: options.mergeChunks ?? true,
       deduplicateMessages,
+      taskSizeLimit: limits.taskSize,
       cancelGraceMs: options.cancelGraceMs ?? 5000,
       outbox: options.push?.outbox,
       persistTurns: (agent.afterRestart ?? "fail") !== "fail",
@@ -180,6 +181,34 @@ export class Engine {
     const reason = "The server was stopped while the agent was running; send the message again.";
     await Promise.allSettled(this.#runners.list().map((runner) => runner.stopAgent(reason, graceMs)));
     await this.#recovery.releaseAbandonedLeases().catch(() => {});
+  }
+
+  /** Returns true if an agent works on the task, or if a request reads the task. */
+  isTaskInUse(scope: TaskScope, taskId: string): boolean {
+    return this.#runners.isActive(scope, taskId);
+  }
+
+  /**
+   * Ends a task that an operator erases. A task that has not ended is canceled, and the agent is notified.
+   */
+  async endTaskForErasure(scope: TaskScope, taskId: string): Promise<void> {
+    const runner = await this.#runners.findOrLoadAndRetain(scope, taskId);
+    if (!runner) return;
+    const { liveTask } = runner;
+    try {
+      if (liveTask.state && !isTerminal(liveTask.state)) runner.cancel("The task was erased.", scope, {});
+      while (!liveTask.hasEndedAtSeq(liveTask.seq)) await liveTask.waitForCommit();
+    } finally {
+      runner.release();
+    }
+  }
+
+  /** Removes an erased task from memory, and ends the subscriptions of the task. */
+  forgetErasedTask(scope: TaskScope, taskId: string): void {
+    const runner = this.#runners.findLive(scope, taskId);
+    if (!runner) return;
+    this.#runners.remove(runner);
+    runner.liveTask.markErased();
   }
 
   /**

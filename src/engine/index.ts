@@ -25,7 +25,7 @@ export type { EnginePushOptions } from "./engine.ts";
 export type { TurnRestartData } from "./turn-restart-data.ts";
 export type { EngineLimits } from "./engine-limits.ts";
 
-export type { Observer, PushDeliveryReport } from "./observer.ts";
+export type { Observer, PushDeliveryReport, SweepReport } from "./observer.ts";
 export { withSafeListeners } from "./observer.ts";
 export type { ServiceParameters } from "./service-parameters.ts";
 export type {
@@ -39,6 +39,17 @@ export type {
   UnfinishedTask,
 } from "./task-store.ts";
 export type { ClaimedTask, TaskLease, TaskLeases } from "./task-leases.ts";
+export type {
+  DeletableTask,
+  StoppedTaskQuery,
+  StoreSize,
+  TaskDeletionOptions,
+  TaskDeletionStore,
+  TaskSelector,
+} from "./retention/task-deletion-store.ts";
+export type { RetentionOptions, RetentionPeriods } from "./retention/retention-policy.ts";
+export { assertValidRetentionOptions } from "./retention/retention-policy.ts";
+export { RetentionSweeper } from "./retention/retention-sweeper.ts";
 export type { Subscription } from "./log-subscription.ts";
 export { createSingleEventSubscription } from "./log-subscription.ts";
 export type {

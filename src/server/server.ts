@@ -26,6 +26,7 @@ import { BasePathRequest } from "./base-path-request.ts";
 import { NodeRequest, sendReply, getOriginalUrl } from "./node-adapter.ts";
 import { toNodeListener } from "./node-listener.ts";
 import { assertSafeToListenOnHost, HostHeaderGuard } from "./loopback-protection.ts";
+import { StoreMaintenanceService, type StoreMaintenance } from "./maintenance/store-maintenance.ts";
 import { resolveStore } from "./resolve-store.ts";
 import { createRestErrorReply } from "./bindings/rest.ts";
 import { assertValidOptions, SUPPORTED_A2A_VERSIONS, type ServerOptions } from "./server-options.ts";
@@ -83,6 +84,8 @@ export interface Server {
    * listener. Rejects if the description of an agent is not a valid agent card.
    */
   listen(options?: ListenOptions): Promise<ServerAddress>;
+  /** Maintenance of the task store, such as the erasure of tasks. The first call opens the task store. */
+  readonly maintenance: StoreMaintenance;
   /** The task store of the server, which the rest of the application can also use. */
   readonly store: TaskStore;
   /**
@@ -109,6 +112,7 @@ export function createServer(
 
 class AgentServer implements Server {
   readonly store: TaskStore;
+  readonly maintenance: StoreMaintenanceService;
   readonly fetch: (request: Request) => Promise<Response>;
   readonly listener: (incoming: IncomingMessage, outgoing: ServerResponse) => void;
   readonly #options: ServerOptions;
@@ -127,7 +131,8 @@ class AgentServer implements Server {
     assertValidOptions(options);
     const { versions = SUPPORTED_A2A_VERSIONS } = options;
     this.#options = options;
-    this.store = resolveStore(options.store);
+    const { retention = {} } = options;
+    this.store = resolveStore(options.store, retention);
     this.#pushService = createPushService(options.push ?? {}, this.store, options.observer);
     const observer = withSafeListeners(options.observer ?? {});
     const reportError: UnknownToA2AErrorConverter = (where, error) => {
@@ -135,6 +140,14 @@ class AgentServer implements Server {
       return A2AError.from(error);
     };
     this.#eventStreams = new EventStreamRegistry(options.heartbeatMs ?? DEFAULT_HEARTBEAT_MS, reportError);
+    this.maintenance = new StoreMaintenanceService({
+      store: this.store,
+      retention,
+      observer,
+      findEngine: (agentId) => this.#routerContext.agents.get(agentId)?.engine,
+      openStore: () => this.#openStoreOnce(),
+      offersSocket: options.maintenanceSocket ?? true,
+    });
     const hostGuard = new HostHeaderGuard(options.publicUrl);
     const authenticator =
       options.authenticate === undefined ? undefined : new Authenticator(options.authenticate);
@@ -251,6 +264,7 @@ class AgentServer implements Server {
     clearTimeout(deadline);
     await pushClosed;
     clearInterval(keepAlive);
+    await this.maintenance.close();
     if (this.#openPromise) await this.#openPromise.then(() => this.store.close());
   }
 
@@ -290,6 +304,7 @@ class AgentServer implements Server {
     await this.store.open();
     for (const { engine } of this.#routerContext.agents.values()) await engine.open();
     this.#pushService?.outbox.open();
+    await this.maintenance.start();
     this.#isOpen = true;
   }
 

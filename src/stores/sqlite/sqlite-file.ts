@@ -26,18 +26,23 @@ export interface OpenedSqliteFile {
   close(): void;
 }
 
+/** Size of the write-ahead log, in pages of 4 KB, at which a commit starts a checkpoint. */
+export const WAL_CHECKPOINT_PAGES = 4000;
+
 /**
- * Initial settings of a database connection. `synchronous` is `FULL` until the store starts to sync the
+ * Initial settings of a database connection. `auto_vacuum` affects only new files, and must precede
+ * `journal_mode`. `synchronous` is `FULL` until the store starts to sync the
  * write-ahead log (WAL) itself. A checkpoint runs every 16 MB. If several commits between two checkpoints
  * change the same page, SQLite writes the page to the database file once.
  */
 const PRAGMAS = `
+  PRAGMA auto_vacuum = INCREMENTAL;
   PRAGMA journal_mode = WAL;
   PRAGMA synchronous = FULL;
   PRAGMA foreign_keys = OFF;
   PRAGMA busy_timeout = 1000;
   PRAGMA cache_size = -32768;
-  PRAGMA wal_autocheckpoint = 4000;
+  PRAGMA wal_autocheckpoint = ${WAL_CHECKPOINT_PAGES};
   PRAGMA journal_size_limit = 67108864;
 `;
 

@@ -1,3 +1,4 @@
+import { resolve } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import type {
   LogAppend,
@@ -8,6 +9,7 @@ import type {
   TaskListPage,
   TaskListQuery,
   PushStore,
+  TaskDeletionStore,
   TaskScope,
   TaskStore,
   UnfinishedTask,
@@ -19,6 +21,7 @@ import { PushTable } from "./push-table.ts";
 import { PROCESS_LEASE_RENEW_INTERVAL_MS } from "../process-lease.ts";
 import { HeldTaskLeases } from "./held-task-leases.ts";
 import { TaskLeaseTable } from "./task-lease-table.ts";
+import { TaskDeleter } from "./task-deleter.ts";
 import { TaskReader } from "./task-reader.ts";
 import { TaskOwnerScopeTable } from "./task-owner-scope-table.ts";
 import { TaskWriter } from "./task-writer.ts";
@@ -30,6 +33,7 @@ interface OpenStoreComponents {
   readonly writer: TaskWriter;
   readonly pushTable: PushTable;
   readonly leaseTable: TaskLeaseTable;
+  readonly deleter: TaskDeleter;
 }
 
 /**
@@ -43,6 +47,7 @@ export class SqliteStore implements TaskStore {
   readonly name: string;
   readonly usesSnapshots = true;
   readonly isDurable = true;
+  readonly filePath: string;
   readonly pushStore: PushStore = {
     put: async (scope, taskId, registration) =>
       this.#writePush((push) => push.put(scope, taskId, registration)),
@@ -64,6 +69,26 @@ export class SqliteStore implements TaskStore {
     release: async (lease) => this.#heldLeases.release(lease),
   };
   readonly #heldLeases = new HeldTaskLeases();
+  readonly deletionStore: TaskDeletionStore = {
+    listStoppedTasks: async (query) =>
+      this.#readThenAwaitDurability(({ deleter }) => deleter.listStoppedTasks(query)),
+    findMatchingTasks: async (selector, limit) =>
+      this.#readThenAwaitDurability(({ deleter }) => deleter.findMatchingTasks(selector, limit)),
+    deleteEvents: async (tasks, options) =>
+      this.#delete((deleter) => deleter.deleteEvents(tasks, options), options.overwrite),
+    deleteTasks: async (tasks, options) =>
+      this.#delete((deleter) => deleter.deleteTasks(tasks, options), options.overwrite),
+    deleteRemnants: async (options) =>
+      this.#delete((deleter) => deleter.deleteRemnants(options), options.overwrite),
+    measureSize: async () => this.#requireOpen().deleter.measureSize(),
+    returnFreeSpace: async (options) => this.#delete((deleter) => deleter.returnFreeSpace(options)),
+    flushDeletions: async () => {
+      const { file } = this.#requireOpen();
+      await this.#syncCommitsToDisk(file);
+      // The checkpoint removes the deleted content from the write-ahead log.
+      file.db.exec("PRAGMA wal_checkpoint(TRUNCATE)");
+    },
+  };
   readonly #path: string;
   #openDatabase: OpenStoreComponents | undefined;
   #flushing: Promise<void> | undefined;
@@ -71,6 +96,7 @@ export class SqliteStore implements TaskStore {
 
   constructor(path: string) {
     this.#path = path;
+    this.filePath = resolve(path);
     this.name = `sqlite:${path}`;
   }
 
@@ -84,7 +110,8 @@ export class SqliteStore implements TaskStore {
       const writer = new TaskWriter(file.db, scopeTable, pushTable);
       const leaseTable = new TaskLeaseTable(file.db, this.#heldLeases);
       this.#syncFailure = undefined;
-      this.#openDatabase = { file, scopeTable, reader, writer, pushTable, leaseTable };
+      const deleter = new TaskDeleter(file.db, scopeTable, reader, writer);
+      this.#openDatabase = { file, scopeTable, reader, writer, pushTable, leaseTable, deleter };
     } catch (error) {
       file.close();
       throw toUnavailableError(error);
@@ -102,8 +129,8 @@ export class SqliteStore implements TaskStore {
   /**
    * Returns the store's connection, so that an application can use additional tables in the same file. The
    * connection is valid until the store is closed. Write to the additional tables only within
-   * `runTransaction`. The table names `scope`, `task`, `log`, `snapshot`, `message`, `push`, and `turn` are
-   * reserved.
+   * `runTransaction`. The table names `scope`, `task`, `log`, `snapshot`, `message`, `push`, `turn`, and
+   * `deleted_task` are reserved.
    */
   getDatabase(): DatabaseSync {
     return this.#requireOpen().file.db;
@@ -117,6 +144,19 @@ export class SqliteStore implements TaskStore {
     const result = this.#executeTransaction(work);
     this.#syncCommitsToDiskBlocking(this.#requireOpen().file);
     return result;
+  }
+
+  /**
+   * Rebuilds the entire file without free space. The call blocks the event loop until the file is rebuilt, so
+   * use it only while no server uses the store. Files of earlier versions can then also shrink in use.
+   */
+  rebuildFile(): void {
+    const { file } = this.#requireOpen();
+    try {
+      file.db.exec("PRAGMA auto_vacuum = INCREMENTAL; VACUUM; PRAGMA wal_checkpoint(TRUNCATE);");
+    } catch (error) {
+      throw toUnavailableError(error);
+    }
   }
 
   async commit(
@@ -243,6 +283,25 @@ export class SqliteStore implements TaskStore {
   #writePush<T>(change: (push: PushTable) => T): T {
     const { pushTable } = this.#requireOpen();
     return this.runTransaction(() => change(pushTable));
+  }
+
+  /**
+   * Runs a deletion in a transaction that is not synced. After a power failure, deleted data may exist again,
+   * until the next sweep deletes the data. `flushDeletions` makes deletions durable.
+   */
+  #delete<T>(work: (deleter: TaskDeleter) => T, overwrite = false): T {
+    const { deleter, scopeTable } = this.#requireOpen();
+    if (overwrite) deleter.setOverwrite(true);
+    deleter.setCheckpointInterval("deleting");
+    try {
+      return this.#executeTransaction(() => work(deleter));
+    } catch (error) {
+      scopeTable.clearCache();
+      throw error;
+    } finally {
+      deleter.setCheckpointInterval("committing");
+      if (overwrite) deleter.setOverwrite(false);
+    }
   }
 
   #requireOpen(): OpenStoreComponents {
