@@ -100,6 +100,7 @@ export class Engine {
   readonly pushConfigs: PushConfigOperations | undefined;
   readonly #agentId: string;
   readonly #store: TaskStore;
+  readonly #committer: Committer;
   readonly #runners: RunnerRegistry;
   readonly #inbox: MessageAcceptor;
   readonly #recoveryContext: RecoveryDependencies;
@@ -111,6 +112,7 @@ export class Engine {
     const limits = resolveEngineLimits(options.limits);
     this.#agentId = agentId;
     this.#store = store;
+    this.#committer = options.committer;
     this.#streamLimit = new ConcurrencyLimit("open streams", limits.streams);
     const { concurrentTurns = "parallel" } = agent;
     const contextTurns =
@@ -159,6 +161,7 @@ export class Engine {
    */
   async close(graceMs: number): Promise<void> {
     this.#isClosing = true;
+    this.#committer.limitStoreWait(graceMs);
     const reason = "The server was stopped while the agent was running; send the message again.";
     await Promise.allSettled(this.#runners.list().map((runner) => runner.stopAgent(reason, graceMs)));
   }

@@ -37,6 +37,8 @@ export type {
   TaskStore,
   UnfinishedTask,
 } from "./task-store.ts";
+export { STORE_RETRY_AFTER_SECONDS } from "./store-health.ts";
+export type { StoreHealth, StoreState, StoreStateChange } from "./store-health.ts";
 export type { Subscription } from "./log-subscription.ts";
 export { createSingleEventSubscription } from "./log-subscription.ts";
 export type {

@@ -1,8 +1,6 @@
 import type { DatabaseSync } from "node:sqlite";
 import { A2AError } from "../../protocol/index.ts";
-import { isSqliteError } from "./sqlite-error-conversion.ts";
-
-const SQLITE_BUSY = 5;
+import { isLockedDatabaseError } from "./sqlite-error-conversion.ts";
 
 /**
  * Acquires an exclusive lock on the file `path` and returns a function that releases the lock. The lock is a
@@ -16,7 +14,7 @@ export function acquireFileLock(path: string, connect: (path: string) => Databas
     db.exec(`BEGIN IMMEDIATE; PRAGMA user_version = ${process.pid}; COMMIT; BEGIN IMMEDIATE;`);
     return () => db.close();
   } catch (error) {
-    const isLocked = isSqliteError(error) && error.errcode === SQLITE_BUSY;
+    const isLocked = isLockedDatabaseError(error);
     const holder = isLocked ? Number(db.prepare("PRAGMA user_version").get()?.["user_version"]) : 0;
     db.close();
     if (!isLocked) throw error;
