@@ -30,15 +30,16 @@ interface UncommittedAppend {
 
 const COMMIT_RETRY_DELAYS_MS = [50, 200, 800, 3200];
 /**
- * Maximum time in milliseconds that a new message waits for a failed store. After this time, its sender
- * receives `UNAVAILABLE`.
+ * Maximum time in milliseconds that the creation of a task waits for an unhealthy store. After this time, the
+ * sender of the message receives `UNAVAILABLE`. A store that opens its file again after one failed sync is
+ * healthy sooner.
  */
-const MAX_MESSAGE_WAIT_MS = 4_000;
+const MAX_NEW_TASK_WAIT_MS = 1_000;
 /**
- * Maximum time in milliseconds that the events of a running agent wait for a failed store. If the fault is over
- * in time, the task continues without a loss. Until then, the agent waits as soon as its buffer is full.
+ * Maximum time in milliseconds that the events of an existing task wait for an unhealthy store. If the fault is
+ * over in time, the task continues without a loss. Until then, the agent waits as soon as its buffer is full.
  */
-const MAX_EVENT_WAIT_MS = 60_000;
+const MAX_EXISTING_TASK_WAIT_MS = 60_000;
 /** Shortest delay in milliseconds that requires a timer. A commit to memory takes about 0.001 ms. */
 const MIN_COMMIT_TIMER_DELAY_MS = 0.1;
 
@@ -188,8 +189,8 @@ export class Committer {
   /** Commits the append again once the store is healthy, or reports the failure after a time limit. */
   #waitForHealthyStore(uncommitted: UncommittedAppend): void {
     const { append, writer } = uncommitted;
-    const isNewMessage = append.expectedSeq === 0 || append.messages.length > 0;
-    const maxWaitMs = Math.min(this.#maxWaitMs, isNewMessage ? MAX_MESSAGE_WAIT_MS : MAX_EVENT_WAIT_MS);
+    const limitMs = append.expectedSeq === 0 ? MAX_NEW_TASK_WAIT_MS : MAX_EXISTING_TASK_WAIT_MS;
+    const maxWaitMs = Math.min(this.#maxWaitMs, limitMs);
     const now = this.#clock.monotonic();
     const waitsUntil = uncommitted.waitsUntil ?? now + maxWaitMs;
     const waiting = { ...uncommitted, isRetry: true, waitsUntil };

@@ -126,7 +126,8 @@ export class SqliteStore implements TaskStore {
     try {
       return this.#executeDurably(work);
     } catch (error) {
-      throw this.#reportFailure(error);
+      // A lock is no failure of the store before `#retryWhileLocked` has waited for its end.
+      throw isLockedDatabaseError(error) ? toUnavailableError(error) : this.#reportFailure(error);
     }
   }
 
