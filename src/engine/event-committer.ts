@@ -92,7 +92,7 @@ export class Committer {
   limitStoreWait(maxWaitMs: number): void {
     this.#maxWaitMs = maxWaitMs;
     const waitsUntil = this.#clock.monotonic() + maxWaitMs;
-    for (const [waiting, endWait] of [...this.#waitingAppends]) {
+    for (const [waiting, endWait] of Array.from(this.#waitingAppends)) {
       endWait();
       this.#waitForHealthyStore({
         ...waiting,

@@ -123,7 +123,7 @@ it("while another program locks the store, all bindings refuse new messages at o
     const startedAt = performance.now();
     await expect(client.send("echo refused")).rejects.toMatchObject({ reason: "UNAVAILABLE", retryAfter: 2 });
     expect(performance.now() - startedAt).toBeLessThan(500);
-    expect(await client.get(taskId)).toMatchObject({ status: { state: "TASK_STATE_COMPLETED" } });
+    expect(await client.tasks.get(taskId)).toMatchObject({ status: { state: "TASK_STATE_COMPLETED" } });
   }
   const rest = await fetch(`${url}/message:send`, {
     method: "POST",
