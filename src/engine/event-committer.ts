@@ -31,8 +31,7 @@ interface UncommittedAppend {
 const COMMIT_RETRY_DELAYS_MS = [50, 200, 800, 3200];
 /**
  * Maximum time in milliseconds that the creation of a task waits for an unhealthy store. After this time, the
- * sender of the message receives `UNAVAILABLE`. A store that opens its file again after one failed sync is
- * healthy sooner.
+ * sender of the message receives `UNAVAILABLE`.
  */
 const MAX_NEW_TASK_WAIT_MS = 1_000;
 /**
@@ -155,6 +154,7 @@ export class Committer {
       // One task's events can make the batch fail. Retrying each append alone isolates that task from the
       // others.
       for (const uncommitted of batch) {
+        uncommitted.isRetry = true;
         if (this.#isStoreUnhealthy) this.#waitForHealthyStore(uncommitted);
         else void this.#commitSingleWithRetry(uncommitted);
       }
@@ -169,7 +169,6 @@ export class Committer {
     let lastError: unknown;
     for (const delay of [0, ...COMMIT_RETRY_DELAYS_MS]) {
       if (delay > 0) await new Promise<void>((resolve) => this.#clock.schedule(delay, resolve));
-      uncommitted.isRetry = true;
       try {
         const [refusal] = await this.#store.commit([uncommitted.append]);
         this.#notifyCommitOutcome(uncommitted, refusal);
@@ -188,12 +187,14 @@ export class Committer {
 
   /** Commits the append again once the store is healthy, or reports the failure after a time limit. */
   #waitForHealthyStore(uncommitted: UncommittedAppend): void {
-    const { append, writer } = uncommitted;
-    const limitMs = append.expectedSeq === 0 ? MAX_NEW_TASK_WAIT_MS : MAX_EXISTING_TASK_WAIT_MS;
+    const { append, writer, isRetry } = uncommitted;
+    // After a failed sync, the task may already exist.
+    const mayExist = append.expectedSeq > 0 || (isRetry && this.#store.health?.state === "failed");
+    const limitMs = mayExist ? MAX_EXISTING_TASK_WAIT_MS : MAX_NEW_TASK_WAIT_MS;
     const maxWaitMs = Math.min(this.#maxWaitMs, limitMs);
     const now = this.#clock.monotonic();
     const waitsUntil = uncommitted.waitsUntil ?? now + maxWaitMs;
-    const waiting = { ...uncommitted, isRetry: true, waitsUntil };
+    const waiting = { ...uncommitted, waitsUntil };
     const cancelTimer = this.#clock.schedule(Math.max(0, waitsUntil - now), () => {
       this.#waitingAppends.delete(waiting);
       writer.onCommitFailed(new Error(`The store is ${this.#store.health?.state}.`));

@@ -8,6 +8,7 @@ export async function isAppendInLog(
   store: TaskStore,
   { scope, taskId, expectedSeq, events }: LogAppend,
 ): Promise<boolean> {
+  if (events.length === 0) return false;
   const limit = { events: events.length, maxBytes: Infinity };
   const logged = await store.readEvents(scope, taskId, expectedSeq, limit);
   return (

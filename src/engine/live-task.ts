@@ -292,7 +292,11 @@ export class LiveTask implements UncommittedEventSource, TaskWithPossibleWebhook
     const reason =
       typeof cause === "string" ? APPEND_REFUSAL_REASON_TEXTS[cause] : "the store is not available";
     const text = `Task ${this.taskId} could not be stored: ${reason}. Try again later.`;
-    const failure = new A2AError("UNAVAILABLE", text, { cause, metadata: { taskId: this.taskId } });
+    const failure = new A2AError("UNAVAILABLE", text, {
+      cause,
+      metadata: { taskId: this.taskId },
+      retryAfter: 1,
+    });
     this.#failure = failure;
     for (const { durableSeq } of this.#currentCommit?.messages ?? []) durableSeq.reject(failure);
     for (const { durableSeq } of this.#uncommittedMessages) durableSeq.reject(failure);

@@ -104,19 +104,21 @@ describe.each(["full", "failing", "failed"] as const)("while the store is %s", (
     expect(clock.pendingTimerCount).toBe(0);
   });
 
-  it("a message that was accepted just before the fault receives an error after one second [E17]", async () => {
+  it("a message that was accepted just before the fault receives an error after a time limit [E17]", async () => {
     const { engine, store, clock } = createEngineFixture({
       store: new UnhealthyTestStore(),
     }) as EngineFixture & {
       store: UnhealthyTestStore;
     };
     store.failNextCommit = state;
+    // After a failed sync, the store may contain the task, so its outcome is unknown for longer.
+    const limitMs = state === "failed" ? 60_000 : 1_000;
     let outcome: unknown = "waits";
     engine
       .sendMessage(createTestSendMessageRequest("go"), alice)
       .catch((error: unknown) => (outcome = error));
     await flushEventLoopForTest();
-    clock.advance(999);
+    clock.advance(limitMs - 1);
     await flushEventLoopForTest();
     expect(outcome).toBe("waits");
     clock.advance(1);

@@ -25,7 +25,8 @@ export function isSqliteError(error: unknown): error is Error & { errcode: numbe
 
 /** Returns true if another program has locked the database, which usually lasts only for milliseconds. */
 export function isLockedDatabaseError(error: unknown): boolean {
-  return isSqliteError(error) && (error.errcode & 0xff) === SQLITE_BUSY;
+  const cause = unwrapUnavailableError(error);
+  return isSqliteError(cause) && (cause.errcode & 0xff) === SQLITE_BUSY;
 }
 
 /** Errors after which only a new connection can tell what the file contains: I/O error, damage, no database. */
@@ -36,8 +37,9 @@ const RESULT_CODES_OF_FAILED_STORE = [10, 11, 26];
  * failed, as with a text that is too long for SQLite.
  */
 export function findStoreStateAfterError(error: unknown): UnhealthyStoreState | undefined {
-  if (!isSqliteError(error)) return undefined;
-  const resultCode = error.errcode & 0xff;
+  const cause = unwrapUnavailableError(error);
+  if (!isSqliteError(cause)) return undefined;
+  const resultCode = cause.errcode & 0xff;
   if (resultCode === SQLITE_FULL) return "full";
   if (RESULT_CODES_OF_FAILED_STORE.includes(resultCode)) return "failed";
   return resultCode in RESULT_CODE_CAUSES ? "failing" : undefined;
@@ -55,4 +57,9 @@ export function toUnavailableError(error: unknown, subject = "The task store is 
     cause: error,
     retryAfter: RETRY_AFTER_SECONDS,
   });
+}
+
+/** Returns the error that `toUnavailableError` has converted. */
+function unwrapUnavailableError(error: unknown): unknown {
+  return error instanceof A2AError ? error.cause : error;
 }

@@ -26,8 +26,9 @@ import { TaskReader } from "./task-reader.ts";
 import { TaskOwnerScopeTable } from "./task-owner-scope-table.ts";
 import { TaskWriter } from "./task-writer.ts";
 
-/** The tables of one connection. */
-interface ConnectionTables {
+/** The connection to the file, with its tables. */
+interface OpenStoreComponents {
+  readonly file: OpenedSqliteFile;
   readonly scopeTable: TaskOwnerScopeTable;
   readonly reader: TaskReader;
   readonly writer: TaskWriter;
@@ -57,19 +58,21 @@ export class SqliteStore implements TaskStore {
   readonly pushStore: PushStore = {
     put: async (scope, taskId, registration) =>
       this.#writePush((push) => push.put(scope, taskId, registration)),
-    get: async (scope, taskId, id) => this.#readDurable(({ pushTable }) => pushTable.get(scope, taskId, id)),
-    list: async (scope, taskId) => this.#readDurable(({ pushTable }) => pushTable.list(scope, taskId)),
+    get: async (scope, taskId, id) =>
+      this.#readThenAwaitDurability(({ pushTable }) => pushTable.get(scope, taskId, id)),
+    list: async (scope, taskId) =>
+      this.#readThenAwaitDurability(({ pushTable }) => pushTable.list(scope, taskId)),
     remove: async (scope, taskId, id) => this.#writePush((push) => push.remove(scope, taskId, id)),
     listDueWebhooks: async (after, limit) =>
-      this.#readDurable(({ pushTable }) => pushTable.listDueWebhooks(after, limit)),
+      this.#readThenAwaitDurability(({ pushTable }) => pushTable.listDueWebhooks(after, limit)),
     saveProgress: async (progress) => this.#writePush((push) => push.saveProgress(progress)),
     listDeadWebhooks: async (limit) =>
-      this.#readDurable(({ pushTable }) => pushTable.listDeadWebhooks(limit)),
+      this.#readThenAwaitDurability(({ pushTable }) => pushTable.listDeadWebhooks(limit)),
   };
   readonly #path: string;
   readonly #health: StoreHealthMonitor;
   #file: OpenedSqliteFile | undefined;
-  #tables: ConnectionTables | undefined;
+  #openDatabase: OpenStoreComponents | undefined;
   readonly #runningFlushes = new Set<Promise<void>>();
   /** Batches whose commit or sync is not complete. */
   readonly #unsyncedBatches = new Set<readonly LogAppend[]>();
@@ -90,7 +93,7 @@ export class SqliteStore implements TaskStore {
     if (this.#file) return;
     const file = await openSqliteFile(this.#path);
     try {
-      this.#tables = createConnectionTables(file.db);
+      this.#openDatabase = openComponents(file);
       this.#file = file;
       this.#tasksInDoubt.clear();
     } catch (error) {
@@ -101,7 +104,7 @@ export class SqliteStore implements TaskStore {
 
   async close(): Promise<void> {
     const file = this.#file;
-    this.#file = this.#tables = undefined;
+    this.#file = this.#openDatabase = undefined;
     this.#health.reset();
     await this.#waitForFlushes();
     file?.close();
@@ -123,12 +126,7 @@ export class SqliteStore implements TaskStore {
    * transaction is rolled back. If another program has locked the file, `runTransaction` throws `UNAVAILABLE`.
    */
   runTransaction<T>(work: (db: DatabaseSync) => T): T {
-    try {
-      return this.#executeDurably(work);
-    } catch (error) {
-      // A lock is no failure of the store before `#retryWhileLocked` has waited for its end.
-      throw isLockedDatabaseError(error) ? toUnavailableError(error) : this.#reportFailure(error);
-    }
+    return this.#executeDurably(work);
   }
 
   async commit(
@@ -141,7 +139,7 @@ export class SqliteStore implements TaskStore {
         if (!agentsAtWork) return { refusals: this.#executeDurably(() => this.#writeBatch(batch)) };
         const result = this.#executeTransaction(() => this.#writeBatch(batch));
         // The sync starts in the same turn of the event loop, so that every reader of the batch waits for it.
-        return { refusals: result, sync: this.#syncInBackground() };
+        return { refusals: result, sync: this.#syncCommitsToDisk(this.#requireFile()) };
       });
       await sync;
       this.#health.reportSuccess();
@@ -152,7 +150,7 @@ export class SqliteStore implements TaskStore {
   }
 
   #writeBatch(batch: readonly LogAppend[]): (AppendRefusal | undefined)[] {
-    const { writer, scopeTable } = this.#requireWritable();
+    const { writer, scopeTable } = this.#requireOpen();
     try {
       return batch.map((append) => writer.append(append));
     } catch (error) {
@@ -200,40 +198,41 @@ export class SqliteStore implements TaskStore {
       return result;
     } catch (error) {
       rollback(db);
-      throw error;
+      // A lock is no failure of the store before `#retryWhileLocked` has waited for its end.
+      throw isLockedDatabaseError(error) ? toUnavailableError(error) : this.#reportFailure(error);
     }
   }
 
-  async #syncInBackground(): Promise<void> {
-    const tables = this.#requireWritable();
-    const flush = this.#requireFile().flush();
+  async #syncCommitsToDisk(file: OpenedSqliteFile): Promise<void> {
+    const open = this.#requireWritable();
+    const flush = file.flush();
     this.#runningFlushes.add(flush);
     try {
       await flush;
     } catch (error) {
-      throw this.#recordSyncFailure(error, tables);
+      throw this.#recordSyncFailure(error, open);
     } finally {
       this.#runningFlushes.delete(flush);
     }
     // The operating system reports a sync failure only once, so other syncs that were pending cannot be
     // trusted.
-    if (tables.diskFailure) throw tables.diskFailure;
+    if (open.diskFailure) throw open.diskFailure;
   }
 
-  #recordSyncFailure(error: unknown, tables = this.#tables): A2AError {
+  #recordSyncFailure(error: unknown, open = this.#openDatabase): A2AError {
     const failure = toUnavailableError(
       error,
       "The task store failed to sync its disk and opens its file again",
     );
-    this.#recordDiskFailure(failure, tables);
+    this.#recordDiskFailure(failure, open);
     return failure;
   }
 
   /** Stops commits until the file is open again, and marks the tasks of all unsynced appends. */
-  #recordDiskFailure(failure: A2AError, tables: ConnectionTables | undefined): void {
+  #recordDiskFailure(failure: A2AError, open: OpenStoreComponents | undefined): void {
     // A failure of a former connection does not concern the current connection.
-    if (!tables || tables !== this.#tables) return;
-    tables.diskFailure ??= failure;
+    if (!open || open !== this.#openDatabase) return;
+    open.diskFailure ??= failure;
     for (const batch of this.#unsyncedBatches)
       for (const { scope, taskId } of batch) this.#tasksInDoubt.add(getTaskKey(scope, taskId));
     this.#health.reportFailure("failed", failure);
@@ -244,8 +243,9 @@ export class SqliteStore implements TaskStore {
     const state = findStoreStateAfterError(error);
     const failure = isSqliteError(error) ? toUnavailableError(error) : error;
     if (!(failure instanceof A2AError) || state === undefined) return failure;
-    if (state === "failed") this.#recordDiskFailure(failure, this.#tables);
-    else if (this.#tables && !this.#tables.diskFailure) this.#health.reportFailure(state, failure);
+    if (state === "failed") this.#recordDiskFailure(failure, this.#openDatabase);
+    else if (this.#openDatabase && !this.#openDatabase.diskFailure)
+      this.#health.reportFailure(state, failure);
     return failure;
   }
 
@@ -254,26 +254,26 @@ export class SqliteStore implements TaskStore {
     const file = this.#requireFile();
     try {
       // While the disk fails, the old connection remains open for readers.
-      if (this.#tables) {
+      if (this.#openDatabase) {
         commitTestWrite(file.db);
         const flush = file.flush();
         this.#runningFlushes.add(flush);
         await flush.finally(() => this.#runningFlushes.delete(flush));
         await this.#waitForFlushes();
       }
-      if (this.#file === file && (!this.#tables || this.#tables.diskFailure)) this.#reopen(file);
+      if (this.#file === file && (!this.#openDatabase || this.#openDatabase.diskFailure)) this.#reopen(file);
     } catch (error) {
       throw this.#reportFailure(error);
     }
   }
 
   #reopen(file: OpenedSqliteFile): void {
-    const diskFailure = this.#tables?.diskFailure;
-    this.#tables = undefined;
+    const diskFailure = this.#openDatabase?.diskFailure;
+    this.#openDatabase = undefined;
     file.reconnect();
-    this.#tables = { ...createConnectionTables(file.db), ...(diskFailure ? { diskFailure } : {}) };
+    this.#openDatabase = { ...openComponents(file), ...(diskFailure ? { diskFailure } : {}) };
     file.checkpointEntireWal();
-    delete this.#tables.diskFailure;
+    delete this.#openDatabase.diskFailure;
     this.#tasksInDoubt.clear();
   }
 
@@ -282,7 +282,7 @@ export class SqliteStore implements TaskStore {
   }
 
   async load(scope: TaskScope, taskId: string): Promise<{ task: Task; seq: number } | undefined> {
-    return this.#readDurable(
+    return this.#readThenAwaitDurability(
       ({ reader }) => reader.load(scope, taskId),
       () => this.#isInDoubt(scope, taskId),
     );
@@ -294,14 +294,14 @@ export class SqliteStore implements TaskStore {
     after: number,
     limit: { readonly events: number; readonly maxBytes: number },
   ): Promise<LogEvent[]> {
-    return this.#readDurable(
+    return this.#readThenAwaitDurability(
       ({ reader }) => reader.readEvents(scope, taskId, after, limit),
       () => this.#isInDoubt(scope, taskId),
     );
   }
 
   async list(scope: TaskScope, query: TaskListQuery): Promise<TaskListPage> {
-    return this.#readDurable(
+    return this.#readThenAwaitDurability(
       ({ reader }) => reader.list(scope, query),
       ({ tasks }) => tasks.some(({ id }) => this.#isInDoubt(scope, id)),
     );
@@ -312,35 +312,35 @@ export class SqliteStore implements TaskStore {
     messageId: string,
   ): Promise<{ taskId: string; seq: number } | undefined> {
     try {
-      const found = this.#requireTables().reader.findMessageLocation(scope, messageId);
+      const found = this.#requireOpen().reader.findMessageLocation(scope, messageId);
       // The lookup runs for every message and usually finds nothing, so only a result waits for the disk.
       if (!found) return undefined;
     } catch (error) {
       throw this.#reportFailure(error);
     }
-    return this.#readDurable(
+    return this.#readThenAwaitDurability(
       ({ reader }) => reader.findMessageLocation(scope, messageId),
       (found) => found !== undefined && this.#isInDoubt(scope, found.taskId),
     );
   }
 
   async listUnfinished(): Promise<UnfinishedTask[]> {
-    return this.#readDurable(({ reader }) => reader.listUnfinished());
+    return this.#readThenAwaitDurability(({ reader }) => reader.listUnfinished());
   }
 
   /**
    * Runs a query, and returns the result once all data that the query has read is durable. After a disk
    * failure, rejects if `isInDoubt` returns true for the result.
    */
-  async #readDurable<T>(
-    query: (tables: ConnectionTables) => T,
+  async #readThenAwaitDurability<T>(
+    query: (open: OpenStoreComponents) => T,
     isInDoubt: (result: T) => boolean = () => true,
   ): Promise<T> {
-    const tables = this.#requireTables();
+    const open = this.#requireOpen();
     try {
-      const result = query(tables);
+      const result = query(open);
       if (this.#runningFlushes.size > 0) await this.#waitForFlushes();
-      if (tables.diskFailure && isInDoubt(result)) throw tables.diskFailure;
+      if (open.diskFailure && isInDoubt(result)) throw open.diskFailure;
       return result;
     } catch (error) {
       throw this.#reportFailure(error);
@@ -362,24 +362,25 @@ export class SqliteStore implements TaskStore {
     throw new A2AError("UNAVAILABLE", "The task store is closed; open it first.");
   }
 
-  #requireTables(): ConnectionTables {
+  #requireOpen(): OpenStoreComponents {
     this.#requireFile();
-    if (this.#tables) return this.#tables;
+    if (this.#openDatabase) return this.#openDatabase;
     throw toUnavailableError(new Error("its file cannot be opened"));
   }
 
-  #requireWritable(): ConnectionTables {
-    const tables = this.#requireTables();
-    if (tables.diskFailure) throw tables.diskFailure;
-    return tables;
+  #requireWritable(): OpenStoreComponents {
+    const open = this.#requireOpen();
+    if (open.diskFailure) throw open.diskFailure;
+    return open;
   }
 }
 
-function createConnectionTables(db: DatabaseSync): ConnectionTables {
+function openComponents(file: OpenedSqliteFile): OpenStoreComponents {
+  const { db } = file;
   const scopeTable = new TaskOwnerScopeTable(db);
   const reader = new TaskReader(db, scopeTable);
   const pushTable = new PushTable(db, reader);
-  return { scopeTable, reader, writer: new TaskWriter(db, scopeTable, pushTable), pushTable };
+  return { file, scopeTable, reader, writer: new TaskWriter(db, scopeTable, pushTable), pushTable };
 }
 
 function getTaskKey(scope: TaskScope, taskId: string): string {

@@ -56,17 +56,6 @@ export class LoadClients {
     await Promise.race([Promise.allSettled(this.#runs), pause(2_000)]);
   }
 
-  /** Reads the whole log of a task, as a client that has no event. */
-  async readWholeLog({
-    agentUrl,
-    taskId,
-  }: Pick<ObservedTask, "agentUrl" | "taskId">): Promise<Map<number, string>> {
-    const frames = new Map<number, string>();
-    for await (const { id, data } of readSseStream(createSubscribeRequest(agentUrl, taskId, 0)))
-      frames.set(id, data);
-    return frames;
-  }
-
   async #streamTasks(agentUrl: string): Promise<void> {
     while (this.#startsTasks && !this.#isStopped) {
       const message = createUserMessage(`m-${++this.#lastMessageNumber}`, "count");
@@ -158,6 +147,20 @@ export class LoadClients {
     if (JSON.stringify(stored.artifacts) !== JSON.stringify(task.artifacts))
       this.problems.push(`the answer differs from task ${task.id}`);
   }
+}
+
+/** Reads the whole log of a task, as a client that has no event, for at most `timeoutMs` milliseconds. */
+export async function readWholeLog(
+  { agentUrl, taskId }: Pick<ObservedTask, "agentUrl" | "taskId">,
+  timeoutMs: number,
+): Promise<Map<number, string>> {
+  const frames = new Map<number, string>();
+  const read = async (): Promise<void> => {
+    for await (const { id, data } of readSseStream(createSubscribeRequest(agentUrl, taskId, 0)))
+      frames.set(id, data);
+  };
+  await Promise.race([read().catch(() => {}), pause(timeoutMs)]);
+  return frames;
 }
 
 interface StreamEventJson {

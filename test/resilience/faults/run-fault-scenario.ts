@@ -7,7 +7,7 @@ import { createUserMessage, fetchTask } from "../../http-bindings.ts";
 import type { Task } from "../../../src/protocol/index.ts";
 import { compileFaultShim } from "./fault-controls.ts";
 import type { FaultScenario } from "./fault-scenarios.ts";
-import { LoadClients, POLICIES, type ObservedTask } from "./load-clients.ts";
+import { LoadClients, POLICIES, readWholeLog, type ObservedTask } from "./load-clients.ts";
 import { mountSmallFileSystem } from "./small-file-system.ts";
 
 export interface FaultOutcome {
@@ -26,6 +26,7 @@ const SETTLE_MS = 5_000;
 const DETECTION_MS = 3_000;
 const MAX_REFUSAL_MS = 500;
 const MAX_READ_MS = 1_000;
+const MAX_LOG_READ_MS = 2_000;
 
 /** Runs a server under load through one fault, and resolves with what went wrong. */
 export async function runFaultScenario(scenario: FaultScenario, folder: string): Promise<FaultOutcome> {
@@ -64,7 +65,7 @@ export async function runFaultScenario(scenario: FaultScenario, folder: string):
     for (const { retryAfter } of clients.refusals)
       if (retryAfter === null) problems.push("a refusal has no Retry-After");
 
-    const before = await readLogs(clients, clients.tasks, problems);
+    const before = await readLogs(clients.tasks, problems);
     first.child.kill("SIGKILL");
     await once(first.child, "exit");
     const second = await startServer(file, {}, children, []);
@@ -72,7 +73,7 @@ export async function runFaultScenario(scenario: FaultScenario, folder: string):
       ...task,
       agentUrl: task.agentUrl.replace(first.url, second.url),
     }));
-    const after = await readLogs(clients, moved, problems);
+    const after = await readLogs(moved, problems);
     let eventCount = 0;
     for (const [taskId, log] of before) {
       eventCount += log.size;
@@ -163,14 +164,12 @@ function findStatisticsProblems({ reads, healthChecks }: LoadClients): string[] 
 
 /** Reads the logs of all tasks, and compares each log with the events that clients received. */
 async function readLogs(
-  clients: LoadClients,
   tasks: readonly ObservedTask[],
   problems: string[],
 ): Promise<Map<string, Map<number, string>>> {
   const logs = new Map<string, Map<number, string>>();
   for (const task of tasks) {
-    const stop = pause(5_000).then(() => new Map<number, string>());
-    const log = await Promise.race([clients.readWholeLog(task), stop]).catch(() => new Map<number, string>());
+    const log = await readWholeLog(task, MAX_LOG_READ_MS);
     logs.set(task.taskId, log);
     for (const [seq, data] of task.frames)
       if (log.get(seq) !== data) problems.push(`event ${seq} of task ${task.taskId} is lost or changed`);
