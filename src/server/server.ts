@@ -119,6 +119,7 @@ class AgentServer implements Server {
   #openPromise: Promise<void> | undefined;
   #isOpen = false;
   #isClosing = false;
+  #stopStateReports: (() => void) | undefined;
   #httpServer: HttpServer | undefined;
   /** All open connections. */
   readonly #sockets = new Set<Socket>();
@@ -132,7 +133,8 @@ class AgentServer implements Server {
     this.store = resolveStore(options.store);
     this.#pushService = createPushService(options.push ?? {}, this.store, options.observer);
     const observer = withSafeListeners(options.observer ?? {});
-    if (observer.onStoreState) this.store.health?.onChange((change) => observer.onStoreState?.(change));
+    if (observer.onStoreState)
+      this.#stopStateReports = this.store.health?.onChange((change) => observer.onStoreState?.(change));
     const reportError: UnknownToA2AErrorConverter = (where, error) => {
       if (!(error instanceof A2AError) || isServerFault(error)) observer.onError?.({ where, error });
       return A2AError.from(error);
@@ -256,6 +258,7 @@ class AgentServer implements Server {
     await pushClosed;
     clearInterval(keepAlive);
     if (this.#openPromise) await this.#openPromise.then(() => this.store.close());
+    this.#stopStateReports?.();
   }
 
   #createServedAgents(agents: [string, Agent][], options: ServedAgentOptions): Map<string, ServedAgent> {
