@@ -31,6 +31,7 @@ export type { ServiceParameters } from "./service-parameters.ts";
 export type {
   LogAppend,
   AppendRefusal,
+  StoredTask,
   TaskListCursor,
   TaskListPage,
   TaskListQuery,
@@ -39,6 +40,7 @@ export type {
 } from "./task-store.ts";
 export { STORE_RETRY_AFTER_SECONDS } from "./store-health.ts";
 export type { StoreHealth, StoreState, StoreStateChange } from "./store-health.ts";
+export type { ClaimedTask, TaskLease, TaskLeases } from "./task-leases.ts";
 export type { Subscription } from "./log-subscription.ts";
 export { createSingleEventSubscription } from "./log-subscription.ts";
 export type {

@@ -103,9 +103,9 @@ it("while another program locks the store, all bindings refuse new messages at o
     observer: { onStoreState: (change) => changes.push(change) },
   });
   const clients = {
-    "HTTP+JSON": await connect(url, { binding: "HTTP+JSON" }),
-    JSONRPC: await connect(url, { binding: "JSONRPC" }),
-    GRPC: await connect(url, { binding: "GRPC", grpc: {} }),
+    "HTTP+JSON": await connect(url, { binding: "HTTP+JSON", retry: { maxRetries: 0 } }),
+    JSONRPC: await connect(url, { binding: "JSONRPC", retry: { maxRetries: 0 } }),
+    GRPC: await connect(url, { binding: "GRPC", grpc: {}, retry: { maxRetries: 0 } }),
   };
   expect(grpcPort).toBeGreaterThan(0);
   const done = await clients.JSONRPC.send("echo before");

@@ -3,7 +3,10 @@ import { setTimeout as pause } from "node:timers/promises";
 import type {
   LogAppend,
   AppendRefusal,
+  ClaimedTask,
   StoreHealth,
+  StoredTask,
+  TaskLeases,
   TaskListPage,
   TaskListQuery,
   PushStore,
@@ -11,7 +14,7 @@ import type {
   TaskStore,
   UnfinishedTask,
 } from "../../engine/index.ts";
-import { A2AError, type LogEvent, type Task } from "../../protocol/index.ts";
+import { A2AError, type LogEvent } from "../../protocol/index.ts";
 import { getScopeKey } from "../task-owner-scope-key.ts";
 import {
   findStoreStateAfterError,
@@ -22,6 +25,9 @@ import {
 import { openSqliteFile, type OpenedSqliteFile } from "./sqlite-file.ts";
 import { PushTable } from "./push-table.ts";
 import { StoreHealthMonitor } from "./store-health-monitor.ts";
+import { PROCESS_LEASE_RENEW_INTERVAL_MS } from "../process-lease.ts";
+import { HeldTaskLeases } from "./held-task-leases.ts";
+import { TaskLeaseTable } from "./task-lease-table.ts";
 import { TaskReader } from "./task-reader.ts";
 import { TaskOwnerScopeTable } from "./task-owner-scope-table.ts";
 import { TaskWriter } from "./task-writer.ts";
@@ -33,6 +39,7 @@ interface OpenStoreComponents {
   readonly reader: TaskReader;
   readonly writer: TaskWriter;
   readonly pushTable: PushTable;
+  readonly leaseTable: TaskLeaseTable;
   /** Set after a failed sync or an I/O error. The connection then commits no more data. */
   diskFailure?: A2AError;
 }
@@ -69,6 +76,13 @@ export class SqliteStore implements TaskStore {
     listDeadWebhooks: async (limit) =>
       this.#readThenAwaitDurability(({ pushTable }) => pushTable.listDeadWebhooks(limit)),
   };
+  readonly leases: TaskLeases = {
+    renewIntervalMs: PROCESS_LEASE_RENEW_INTERVAL_MS,
+    claim: async (agent, limit) => this.#claimTasks(agent, limit),
+    renew: async () => [],
+    release: async (lease) => this.#heldLeases.release(lease),
+  };
+  readonly #heldLeases = new HeldTaskLeases();
   readonly #path: string;
   readonly #health: StoreHealthMonitor;
   #file: OpenedSqliteFile | undefined;
@@ -93,7 +107,7 @@ export class SqliteStore implements TaskStore {
     if (this.#file) return;
     const file = await openSqliteFile(this.#path);
     try {
-      this.#openDatabase = openComponents(file);
+      this.#openDatabase = openComponents(file, this.#heldLeases);
       this.#file = file;
       this.#tasksInDoubt.clear();
     } catch (error) {
@@ -105,6 +119,7 @@ export class SqliteStore implements TaskStore {
   async close(): Promise<void> {
     const file = this.#file;
     this.#file = this.#openDatabase = undefined;
+    this.#heldLeases.clear();
     this.#health.reset();
     await this.#waitForFlushes();
     file?.close();
@@ -134,6 +149,7 @@ export class SqliteStore implements TaskStore {
     { agentsAtWork = false }: { readonly agentsAtWork?: boolean } = {},
   ): Promise<readonly (AppendRefusal | undefined)[]> {
     this.#unsyncedBatches.add(batch);
+    this.#heldLeases.holdBegunTurns(batch);
     try {
       const { refusals, sync } = await this.#retryWhileLocked(() => {
         if (!agentsAtWork) return { refusals: this.#executeDurably(() => this.#writeBatch(batch)) };
@@ -143,6 +159,7 @@ export class SqliteStore implements TaskStore {
       });
       await sync;
       this.#health.reportSuccess();
+      this.#heldLeases.releaseEndedTurns(batch.filter((_, at) => refusals[at] === undefined));
       return refusals;
     } finally {
       this.#unsyncedBatches.delete(batch);
@@ -271,7 +288,10 @@ export class SqliteStore implements TaskStore {
     const diskFailure = this.#openDatabase?.diskFailure;
     this.#openDatabase = undefined;
     file.reconnect();
-    this.#openDatabase = { ...openComponents(file), ...(diskFailure ? { diskFailure } : {}) };
+    this.#openDatabase = {
+      ...openComponents(file, this.#heldLeases),
+      ...(diskFailure ? { diskFailure } : {}),
+    };
     file.checkpointEntireWal();
     delete this.#openDatabase.diskFailure;
     this.#tasksInDoubt.clear();
@@ -281,7 +301,7 @@ export class SqliteStore implements TaskStore {
     await Promise.allSettled(this.#runningFlushes);
   }
 
-  async load(scope: TaskScope, taskId: string): Promise<{ task: Task; seq: number } | undefined> {
+  async load(scope: TaskScope, taskId: string): Promise<StoredTask | undefined> {
     return this.#readThenAwaitDurability(
       ({ reader }) => reader.load(scope, taskId),
       () => this.#isInDoubt(scope, taskId),
@@ -351,6 +371,15 @@ export class SqliteStore implements TaskStore {
     return this.#tasksInDoubt.has(getTaskKey(scope, taskId));
   }
 
+  #claimTasks(agent: string, limit: number): ClaimedTask[] {
+    const { leaseTable } = this.#requireOpen();
+    const keys = leaseTable.listClaimableKeys(agent, limit);
+    if (keys.length === 0) return [];
+    const claimed = this.runTransaction(() => leaseTable.claimTasks(keys));
+    for (const lease of claimed) this.#heldLeases.hold(lease);
+    return claimed;
+  }
+
   #writePush<T>(change: (push: PushTable) => T): Promise<T> {
     return this.#retryWhileLocked(() =>
       this.#executeDurably(() => change(this.#requireWritable().pushTable)),
@@ -375,12 +404,20 @@ export class SqliteStore implements TaskStore {
   }
 }
 
-function openComponents(file: OpenedSqliteFile): OpenStoreComponents {
+function openComponents(file: OpenedSqliteFile, heldLeases: HeldTaskLeases): OpenStoreComponents {
   const { db } = file;
   const scopeTable = new TaskOwnerScopeTable(db);
   const reader = new TaskReader(db, scopeTable);
   const pushTable = new PushTable(db, reader);
-  return { file, scopeTable, reader, writer: new TaskWriter(db, scopeTable, pushTable), pushTable };
+  const leaseTable = new TaskLeaseTable(db, heldLeases);
+  return {
+    file,
+    scopeTable,
+    reader,
+    writer: new TaskWriter(db, scopeTable, pushTable),
+    pushTable,
+    leaseTable,
+  };
 }
 
 function getTaskKey(scope: TaskScope, taskId: string): string {
