@@ -101,6 +101,7 @@ export class Engine {
   readonly pushConfigs: PushConfigOperations | undefined;
   readonly #agentId: string;
   readonly #store: TaskStore;
+  readonly #committer: Committer;
   readonly #runners: RunnerRegistry;
   readonly #inbox: MessageAcceptor;
   readonly #recovery: TaskRecovery;
@@ -112,6 +113,7 @@ export class Engine {
     const limits = resolveEngineLimits(options.limits);
     this.#agentId = agentId;
     this.#store = store;
+    this.#committer = options.committer;
     this.#streamLimit = new ConcurrencyLimit("open streams", limits.streams);
     const { concurrentTurns = "parallel" } = agent;
     const contextTurns =
@@ -177,6 +179,7 @@ export class Engine {
    */
   async close(graceMs: number): Promise<void> {
     this.#isClosing = true;
+    this.#committer.limitStoreWait(graceMs);
     this.#recovery.stop();
     const reason = "The server was stopped while the agent was running; send the message again.";
     await Promise.allSettled(this.#runners.list().map((runner) => runner.stopAgent(reason, graceMs)));

@@ -38,6 +38,8 @@ export type {
   TaskStore,
   UnfinishedTask,
 } from "./task-store.ts";
+export { STORE_RETRY_AFTER_SECONDS } from "./store-health.ts";
+export type { StoreHealth, StoreState, StoreStateChange } from "./store-health.ts";
 export type { ClaimedTask, TaskLease, TaskLeases } from "./task-leases.ts";
 export type {
   DeletableTask,

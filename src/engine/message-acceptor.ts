@@ -21,6 +21,7 @@ import { createTaskEndedError, type TaskRunner } from "./task-runner.ts";
 import type { RunnerRegistry } from "./runner-registry.ts";
 import { isSameMessage } from "./is-same-message.ts";
 import type { ServiceParameters } from "./service-parameters.ts";
+import { assertStoreAcceptsNewWork } from "./store-health.ts";
 import type { TaskStore } from "./task-store.ts";
 import { Turn, type StartedAgentIterator } from "./turn.ts";
 
@@ -133,6 +134,7 @@ export class MessageAcceptor {
   }
 
   #continueOrCreateTask(inbound: InboundMessage): MessageAcceptResult | Promise<MessageAcceptResult> {
+    assertStoreAcceptsNewWork(this.#context.store.health);
     const { taskId } = inbound.request.message;
     return taskId ? this.#continueTask(inbound, taskId) : this.#createTask(inbound);
   }

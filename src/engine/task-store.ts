@@ -1,5 +1,6 @@
 import type { LogEvent, Task, TaskState } from "../protocol/index.ts";
 import type { TaskScope } from "./caller.ts";
+import type { StoreHealth } from "./store-health.ts";
 import type { TaskLeases } from "./task-leases.ts";
 import type { TurnRestartData } from "./turn-restart-data.ts";
 import type { TaskDeletionStore } from "./retention/task-deletion-store.ts";
@@ -126,6 +127,12 @@ export interface TaskStore {
    * turns can wait for the next process.
    */
   readonly isDurable?: boolean;
+  /**
+   * Ability of the store to commit. While the store cannot commit, the engine refuses new messages at once,
+   * and keeps the pending events of running agents for a later commit. Without `health`, the engine retries
+   * each failed commit a few times.
+   */
+  readonly health?: StoreHealth;
   open(): Promise<void>;
   close(): Promise<void>;
   /**

@@ -130,6 +130,11 @@ export interface ServerOptions {
    * ping. Default: 15,000. The value 0 disables heartbeats.
    */
   readonly heartbeatMs?: number;
+  /**
+   * Whether the server replies to `GET /healthz` and `GET /readyz`. The replies contain only the state of the
+   * server and of its task store, and need no authentication. Default: true.
+   */
+  readonly healthEndpoints?: boolean;
   /** Maximum time in milliseconds that a canceled agent has to stop. Default: 5,000. */
   readonly cancelGraceMs?: number;
 }

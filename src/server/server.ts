@@ -23,6 +23,7 @@ import { createPushService, type PushService } from "./push/push-service.ts";
 import { FetchRequest, toFetchResponse } from "./fetch-adapter.ts";
 import { startGrpcServer, type GrpcServer, type GrpcOptions } from "./bindings/grpc.ts";
 import { BasePathRequest } from "./base-path-request.ts";
+import { handleHealthRequest } from "./health-endpoints.ts";
 import { NodeRequest, sendReply, getOriginalUrl } from "./node-adapter.ts";
 import { toNodeListener } from "./node-listener.ts";
 import { assertSafeToListenOnHost, HostHeaderGuard } from "./loopback-protection.ts";
@@ -121,6 +122,8 @@ class AgentServer implements Server {
   readonly #pushService: PushService | undefined;
   #openPromise: Promise<void> | undefined;
   #isOpen = false;
+  #isClosing = false;
+  #stopStateReports: (() => void) | undefined;
   #httpServer: HttpServer | undefined;
   /** All open connections. */
   readonly #sockets = new Set<Socket>();
@@ -135,6 +138,8 @@ class AgentServer implements Server {
     this.store = resolveStore(options.store, retention);
     this.#pushService = createPushService(options.push ?? {}, this.store, options.observer);
     const observer = withSafeListeners(options.observer ?? {});
+    if (observer.onStoreState)
+      this.#stopStateReports = this.store.health?.onChange((change) => observer.onStoreState?.(change));
     const reportError: UnknownToA2AErrorConverter = (where, error) => {
       if (!(error instanceof A2AError) || isServerFault(error)) observer.onError?.({ where, error });
       return A2AError.from(error);
@@ -242,6 +247,7 @@ class AgentServer implements Server {
 
   async close({ graceMs = 2000 }: { graceMs?: number } = {}): Promise<void> {
     const http = this.#httpServer;
+    this.#isClosing = true;
     // This timer keeps the process alive until the tasks are closed. The deadline timers do not.
     const keepAlive = setInterval(() => {}, 2 ** 30);
     const closed = Promise.all([
@@ -266,6 +272,7 @@ class AgentServer implements Server {
     clearInterval(keepAlive);
     await this.maintenance.close();
     if (this.#openPromise) await this.#openPromise.then(() => this.store.close());
+    this.#stopStateReports?.();
   }
 
   #createServedAgents(agents: [string, Agent][], options: ServedAgentOptions): Map<string, ServedAgent> {
@@ -338,12 +345,25 @@ class AgentServer implements Server {
 
   #handle(request: HttpRequest): Promise<HttpReply> {
     const { basePath } = this.#options;
-    if (basePath === undefined) return this.#openStoreIfNeededAndRoute(request);
     try {
-      return this.#openStoreIfNeededAndRoute(new BasePathRequest(request, basePath));
+      const mounted = basePath === undefined ? request : new BasePathRequest(request, basePath);
+      const healthReply = this.#handleHealthRequest(mounted);
+      return healthReply ? Promise.resolve(healthReply) : this.#openStoreIfNeededAndRoute(mounted);
     } catch (error) {
       return Promise.resolve(this.#createErrorReply(request, A2AError.from(error)));
     }
+  }
+
+  #handleHealthRequest(request: HttpRequest): HttpReply | Promise<HttpReply> | undefined {
+    if (this.#options.healthEndpoints === false) return undefined;
+    return handleHealthRequest(request, {
+      isClosing: this.#isClosing,
+      storeHealth: this.store.health,
+      openStore: () =>
+        this.#openStoreOnce().catch((error: unknown) => {
+          throw this.#routerContext.reportError("store", error);
+        }),
+    });
   }
 
   #openStoreIfNeededAndRoute(request: HttpRequest): Promise<HttpReply> {

@@ -183,6 +183,10 @@ export function createErrorObserver({ streams }: CliContext): Observer {
       const cause = error instanceof Error && error.cause instanceof Error ? `: ${error.cause.message}` : "";
       streams.err(`error in ${where}${task}: ${description}${cause}\n`);
     },
+    onStoreState({ store, state, error }) {
+      const cause = error ? ` (${error.message})` : "";
+      streams.err(`The task store ${store} is ${state}${cause}\n`);
+    },
     onPush({ taskId, configId, outcome, reason = "" }) {
       if (outcome !== "dead") return;
       streams.err(`No more notifications are sent to webhook ${configId} of task ${taskId}: ${reason}\n`);
