@@ -16,8 +16,16 @@ const START_TIMEOUT_MS = 60_000;
 const scriptPath = join(repositoryRoot, "test/interop/adk/scripted-agent.json");
 const { scenarios } = JSON.parse(readFileSync(scriptPath, "utf8")) as ScriptedAgentFile;
 const { resume: _, ...scenariosWithoutRestart } = scenarios;
-/** The servers of the peers lose their tasks in a restart, so our client resumes a broken stream instead. */
-const scenariosWithCut = { ...scenariosWithoutRestart, resume: { ...scenarios["stream"], isCut: true } };
+/**
+ * The servers of the peers lose their tasks in a restart, so our client resumes a broken stream instead. The
+ * stream breaks after each of its first events in turn.
+ */
+const cutScenarios = Object.fromEntries(
+  [1, 2, 3, 4, 5].map((cutAfterEvents) => [
+    `resume ${cutAfterEvents}`,
+    { ...scenarios["stream"], cutAfterEvents },
+  ]),
+);
 
 /** Generator scenarios that the test agents of the A2A SDKs support. */
 const { files: _files, ...SDK_AGENT_SCENARIOS } = GENERATOR_SCENARIOS;
@@ -80,13 +88,25 @@ export async function* runAdkPeer(
       counted,
       (scenario) => GENERATOR_SCENARIOS[scenario]?.wanted,
     );
-    const server = digestScenarios([...JS_PROGRAM, "run-colloquy", url], scenariosWithCut);
-    yield* compare("ADK", "our client", server, (scenario) =>
-      getBare(scenario === "resume" ? "stream" : scenario),
+    const command = [...JS_PROGRAM, "run-colloquy", url] as const;
+    yield* compare("ADK", "our client", digestScenarios(command, scenariosWithoutRestart), getBare);
+    const cuts = compare("ADK", "our client", digestScenarios(command, cutScenarios), () =>
+      getBare("stream"),
     );
+    yield await joinResults("resume", cuts);
   } finally {
     await theirs.kill();
   }
+}
+
+/** Joins the results of several runs into one result, which succeeds if all runs succeed. */
+async function joinResults(scenario: string, results: AsyncIterable<InteropResult>): Promise<InteropResult> {
+  const all: InteropResult[] = [];
+  for await (const result of results) all.push(result);
+  const failed = all.filter(({ ok }) => !ok);
+  const detail = failed.map((result) => `${result.scenario}: ${result.detail}`).join("; ");
+  const { detail: _, ...first } = all[0] as InteropResult;
+  return { ...first, scenario, ok: failed.length === 0, ...(detail && { detail }) };
 }
 
 interface DigestedScenario {

@@ -51,7 +51,7 @@ async function runScenariosFromStdin(): Promise<void> {
   for (;;) {
     const line = await lines.next();
     if (line.done) process.exit(0);
-    const scenario = JSON.parse(line.value) as Scenario & { isCut?: boolean };
+    const scenario = JSON.parse(line.value) as Scenario & { cutAfterEvents?: number };
     try {
       print(await runScenario(scenario, createAgent(scenario), interrupt));
     } catch (error) {
@@ -60,12 +60,12 @@ async function runScenariosFromStdin(): Promise<void> {
   }
 }
 
-function createAgent({ isCut = false }: { isCut?: boolean }): BaseAgent {
+function createAgent({ cutAfterEvents }: { cutAfterEvents?: number }): BaseAgent {
   if (target === "bare") return createFileScriptedAgent(scripted);
   if (mode === "run") return new RemoteA2AAgent({ name: "far", agentCard: target });
   return new RemoteAgent({
     name: "far",
     agent: target,
-    ...(isCut && { connect: { fetch: cutFirstStream() } }),
+    ...(cutAfterEvents !== undefined && { connect: { fetch: cutFirstStream(cutAfterEvents) } }),
   });
 }
