@@ -387,8 +387,9 @@ function computeSubscriptionLogRange(
  * Removes the artifacts of earlier turns. Clients treat every artifact of a response stream as part of the
  * answer, and the servers of the official SDKs send no earlier artifacts in such a stream.
  */
-function withoutArtifacts({ artifacts: _, ...task }: Task): Task {
-  return task;
+function withoutArtifacts(task: Task): Task {
+  const { artifacts: _, ...rest } = task;
+  return rest;
 }
 
 /** Applies the event that changes the task at the start point to WORKING. */
