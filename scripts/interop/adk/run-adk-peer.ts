@@ -76,7 +76,7 @@ export async function* runAdkPeer(
   const theirs = new JsonLinesProcess([...program, "server"]);
   try {
     const { url } = await theirs.read<{ url: string }>(START_TIMEOUT_MS);
-    const own = digestScenarios([...program, "run", url], scenariosWithoutRestart);
+    const own = digestScenarios([...program, "run-own", url], scenariosWithoutRestart);
     yield* compare("ADK", "own server", own, getBare);
     const { adk, generator } = await ours.getUrls();
     const client = digestScenarios([...program, "run", adk], scenarios, () => ours.killAndRestart());

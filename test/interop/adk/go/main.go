@@ -3,6 +3,7 @@
 //	main SCRIPT server      serves the scripted agent with adk-go's A2A executor
 //	main SCRIPT run bare    runs scenarios with the scripted agent in a bare Runner
 //	main SCRIPT run URL     runs scenarios with adk-go's remote agent
+//	main SCRIPT run-own URL does the same with adk-go's own server
 //
 // `run` reads one scenario per line from stdin and prints one session report per line.
 package main

@@ -4,6 +4,7 @@
  *   main.ts server               serves the scripted agent with ADK's own server
  *   main.ts run bare             runs scenarios with the scripted agent in a bare Runner
  *   main.ts run URL              runs scenarios with ADK's RemoteA2AAgent
+ *   main.ts run-own URL          does the same with ADK's own server
  *   main.ts run-colloquy URL     runs scenarios with Colloquy's RemoteAgent
  *
  * `run` reads one scenario per line from stdin and prints one session report per line.
@@ -62,7 +63,7 @@ async function runScenariosFromStdin(): Promise<void> {
 
 function createAgent({ cutAfterEvents }: { cutAfterEvents?: number }): BaseAgent {
   if (target === "bare") return createFileScriptedAgent(scripted);
-  if (mode === "run") return new RemoteA2AAgent({ name: "far", agentCard: target });
+  if (mode !== "run-colloquy") return new RemoteA2AAgent({ name: "far", agentCard: target });
   return new RemoteAgent({
     name: "far",
     agent: target,

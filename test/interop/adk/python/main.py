@@ -3,6 +3,7 @@
     main.py server      serves the scripted agent with to_a2a
     main.py run bare    runs scenarios with the scripted agent in a bare Runner
     main.py run URL     runs scenarios with RemoteA2aAgent
+    main.py run-own URL runs scenarios with RemoteA2aAgent and the server of this program
 
 `run` reads one scenario per line from stdin and prints one session report per line.
 """
@@ -110,12 +111,14 @@ def create_remote_agent(url: str, is_whole: bool):
     from google.adk.agents.remote_a2a_agent import RemoteA2aAgent
 
     card = f"{url}/.well-known/agent-card.json"
+    # The new implementation of ADK's client and server is the one that Colloquy's server follows.
+    use_legacy = sys.argv[1] != "run-own"
     if not is_whole:
-        return RemoteA2aAgent(name="far", agent_card=card)
+        return RemoteA2aAgent(name="far", agent_card=card, use_legacy=use_legacy)
     # Without a factory, RemoteA2aAgent always streams.
     client = httpx.AsyncClient(timeout=60)
     factory = ClientFactory(ClientConfig(streaming=False, httpx_client=client))
-    return RemoteA2aAgent(name="far", agent_card=card, a2a_client_factory=factory)
+    return RemoteA2aAgent(name="far", agent_card=card, a2a_client_factory=factory, use_legacy=use_legacy)
 
 
 async def run_scenarios(target: str) -> None:
