@@ -73,11 +73,17 @@ export async function* runAdkPeer(
       await theirs.kill();
     }
   }
+  const ownServer = new JsonLinesProcess([...program, "own-server"]);
+  try {
+    const { url } = await ownServer.read<{ url: string }>(START_TIMEOUT_MS);
+    const own = digestScenarios([...program, "run", url], scenariosWithoutRestart);
+    yield* compare("ADK", "own server", own, getBare);
+  } finally {
+    await ownServer.kill();
+  }
   const theirs = new JsonLinesProcess([...program, "server"]);
   try {
     const { url } = await theirs.read<{ url: string }>(START_TIMEOUT_MS);
-    const own = digestScenarios([...program, "run-own", url], scenariosWithoutRestart);
-    yield* compare("ADK", "own server", own, getBare);
     const { adk, generator } = await ours.getUrls();
     const client = digestScenarios([...program, "run", adk], scenarios, () => ours.killAndRestart());
     yield* compare("ADK", "their client", client, getBare);

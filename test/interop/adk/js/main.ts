@@ -1,10 +1,9 @@
 /**
  * Peer program of ADK for JavaScript.
  *
- *   main.ts server               serves the scripted agent with ADK's own server
+ *   main.ts server, own-server   serves the scripted agent with ADK's own server
  *   main.ts run bare             runs scenarios with the scripted agent in a bare Runner
  *   main.ts run URL              runs scenarios with ADK's RemoteA2AAgent
- *   main.ts run-own URL          does the same with ADK's own server
  *   main.ts run-colloquy URL     runs scenarios with Colloquy's RemoteAgent
  *
  * `run` reads one scenario per line from stdin and prints one session report per line.
@@ -28,7 +27,7 @@ console.debug = console.error;
 const print = (value: unknown): void => void process.stdout.write(`${JSON.stringify(value)}\n`);
 const scripted = file as unknown as ScriptedAgentFile;
 const [mode = "", target = ""] = process.argv.slice(2);
-if (mode === "server") await serveScriptedAgent();
+if (mode === "server" || mode === "own-server") await serveScriptedAgent();
 else await runScenariosFromStdin();
 
 async function serveScriptedAgent(): Promise<void> {
@@ -63,7 +62,7 @@ async function runScenariosFromStdin(): Promise<void> {
 
 function createAgent({ cutAfterEvents }: { cutAfterEvents?: number }): BaseAgent {
   if (target === "bare") return createFileScriptedAgent(scripted);
-  if (mode !== "run-colloquy") return new RemoteA2AAgent({ name: "far", agentCard: target });
+  if (mode === "run") return new RemoteA2AAgent({ name: "far", agentCard: target });
   return new RemoteAgent({
     name: "far",
     agent: target,
