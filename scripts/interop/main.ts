@@ -6,7 +6,7 @@
  *
  *   npm run interop -- [--only TEXT] [--json] [--page]
  *
- * `--only` selects the peers whose name contains TEXT. `--page` writes the tables of docs/interop.md.
+ * `--only` selects the peer whose name is TEXT, or else the peers whose name contains TEXT. `--page` writes the tables of docs/interop.md.
  */
 import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
@@ -31,7 +31,10 @@ const { values } = parseArgs({
 });
 
 const log = (line: string): void => (values.json ? console.error(line) : console.log(line));
-const isChosen = ({ name }: { readonly name: string }): boolean => name.includes(values.only);
+const allPeers = [...SDK_PEERS, ...ADK_PEERS, ...FRAMEWORK_PEERS];
+const isExactName = allPeers.some(({ name }) => name === values.only);
+const isChosen = ({ name }: { readonly name: string }): boolean =>
+  isExactName ? name === values.only : name.includes(values.only);
 const expectedFailures = JSON.parse(
   readFileSync(new URL("../../test/interop/expected.json", import.meta.url), "utf8"),
 ) as ExpectedInteropFailure[];

@@ -23,12 +23,22 @@ class ModelServer(BaseHTTPRequestHandler):
         if not results:
             function = {"name": "find_last_word", "arguments": "{}"}
             message["tool_calls"] = [{"id": "call-1", "type": "function", "function": function}]
-        choice = {"index": 0, "finish_reason": "stop" if results else "tool_calls", "message": message}
-        usage = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
-        completion = {"id": "c", "object": "chat.completion", "created": 1, "model": "fake"}
-        body = json.dumps({**completion, "choices": [choice], "usage": usage}).encode()
+        choice = {"index": 0, "finish_reason": "stop" if results else "tool_calls"}
+        completion = {"id": "c", "created": 1, "model": "fake"}
+        if request.get("stream"):
+            chunk = {**completion, "object": "chat.completion.chunk", "choices": [{**choice, "delta": message}]}
+            for calls in message.get("tool_calls", []):
+                calls["index"] = 0
+            self.reply("text/event-stream", f"data: {json.dumps(chunk)}\n\ndata: [DONE]\n\n")
+        else:
+            usage = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
+            answer = {**completion, "object": "chat.completion", "usage": usage}
+            self.reply("application/json", json.dumps({**answer, "choices": [{**choice, "message": message}]}))
+
+    def reply(self, media_type: str, text: str) -> None:
+        body = text.encode()
         self.send_response(200)
-        self.send_header("content-type", "application/json")
+        self.send_header("content-type", media_type)
         self.send_header("content-length", str(len(body)))
         self.end_headers()
         self.wfile.write(body)
