@@ -227,11 +227,11 @@ func (s scenarios) followUpStream(ctx context.Context) error {
 	}
 	reply := request("blue")
 	reply.Message.TaskID, reply.Message.ContextID = asked.ID, asked.ContextID
-	var first a2a.Event
+	var opening a2a.Task
 	done, err := followed(func(yield func(a2a.Event, error) bool) {
 		for event, err := range s.client.SendStreamingMessage(ctx, reply) {
-			if first == nil && err == nil {
-				first = event
+			if task, ok := event.(*a2a.Task); ok && opening.ID == "" {
+				opening = *task
 			}
 			if !yield(event, err) {
 				return
@@ -241,12 +241,9 @@ func (s scenarios) followUpStream(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	opening, ok := first.(*a2a.Task)
-	if !ok {
-		return fmt.Errorf("the first event is %T", first)
-	}
 	return errors.Join(
 		same(opening.Status.State, a2a.TaskStateWorking),
+		same(len(opening.Artifacts), 0),
 		same(done.Status.State, a2a.TaskStateCompleted),
 		same(answer(done), "got blue"),
 	)
