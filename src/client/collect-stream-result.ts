@@ -25,7 +25,7 @@ export async function collect(
   for await (const event of stream) {
     // A complete task replaces all earlier events. Servers send one after a reconnect or at the end of a
     // stream.
-    if ("task" in event) task = copyTask(task ? event.task : withArtifactsOf(previousTask, event.task));
+    if ("task" in event) task = copyTask(task ? event.task : keepPreviousArtifacts(previousTask, event.task));
     else if (!task && "message" in event) message = event.message;
     else {
       task ??= previousTask ? copyTask(previousTask) : createTaskFromUpdate(event);
@@ -39,7 +39,7 @@ export async function collect(
 }
 
 /** Returns the task with the artifacts of an earlier snapshot, unless the task has artifacts of its own. */
-function withArtifactsOf(previousTask: Task | undefined, task: Task): Task {
+function keepPreviousArtifacts(previousTask: Task | undefined, task: Task): Task {
   if (task.artifacts || !previousTask?.artifacts || previousTask.id !== task.id) return task;
   return { ...task, artifacts: previousTask.artifacts };
 }

@@ -126,7 +126,7 @@ export class StreamAggregator {
   }
 
   /**
-   * Processes an update that follows a snapshot with open content. A snapshot does not tell which artifacts are
+   * Processes an update that follows a snapshot with open content. A snapshot does not show which artifacts are
    * complete. To keep the order of the peer's artifacts, all content stays open until the end of the turn.
    */
   #processUpdateAfterSnapshot(update: TaskArtifactUpdateEvent): AdkEvent[] {
