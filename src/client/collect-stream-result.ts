@@ -26,8 +26,10 @@ export async function collect(
     // A complete task replaces all earlier events. Servers send one after a reconnect or at the end of a
     // stream.
     if ("task" in event) task = copyTask(task ? event.task : keepPreviousArtifacts(previousTask, event.task));
-    else if (!task && "message" in event) message = event.message;
-    else {
+    else if (!task && "message" in event) {
+      // Messages of the task's users are no replies. A stream contains them with the message events extension.
+      if (event.message.role === "ROLE_AGENT") message = event.message;
+    } else {
       task ??= previousTask ? copyTask(previousTask) : createTaskFromUpdate(event);
       const folded = fold(task, event);
       if (!isEventRefusal(folded)) task = folded;
