@@ -148,6 +148,15 @@ const SCENARIOS: Readonly<Record<string, (client: Client) => Promise<void>>> = {
   },
 };
 
+/** Sends a message to the secured server with the SDK's own handler of credentials. */
+async function sendSecured(credential: string): Promise<Task> {
+  const headers = (): Promise<Record<string, string>> =>
+    Promise.resolve({ authorization: `Bearer ${credential}` });
+  const handler = { headers, shouldRetryWithHeaders: () => Promise.resolve(undefined) };
+  const secured = await connect(securedUrl, createAuthenticatingFetchWithRetry(fetch, handler));
+  return requireTask(await secured.sendMessage(createTextRequest("count")));
+}
+
 const connection: { client?: Client } = {};
 const report = async (name: string, work: () => Promise<void>): Promise<void> =>
   console.log(JSON.stringify(await runScenario(name, work)));
@@ -160,15 +169,8 @@ if (client) {
   // The SDK's handler adds HTTP headers only.
   if (binding !== "GRPC") {
     await report("auth headers", async () => {
-      const send = async (credential: string): Promise<Task> => {
-        const headers = (): Promise<Record<string, string>> =>
-          Promise.resolve({ authorization: `Bearer ${credential}` });
-        const handler = { headers, shouldRetryWithHeaders: () => Promise.resolve(undefined) };
-        const secured = await connect(securedUrl, createAuthenticatingFetchWithRetry(fetch, handler));
-        return requireTask(await secured.sendMessage(createTextRequest("count")));
-      };
-      await assert.rejects(send("no-token-of-the-server"));
-      assert.equal(getAnswer(await send(token)), "one two three");
+      await assert.rejects(sendSecured("no-token-of-the-server"));
+      assert.equal(getAnswer(await sendSecured(token)), "one two three");
     });
   }
 }
