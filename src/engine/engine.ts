@@ -425,7 +425,8 @@ export class Engine {
 /**
  * Returns the start and end positions of the response stream for a message. A resumed stream starts after the
  * last event that the client received. Any other stream starts with the task at the start of the message's
- * turn. If the message answers a question, the stream starts after the task has changed to WORKING, because
+ * turn, without the artifacts of earlier turns. If the message answers a question, the stream starts after the
+ * task has changed to WORKING, because
  * clients treat an interrupted task as a new question.
  */
 function computeSubscriptionLogRange(
@@ -442,7 +443,17 @@ function computeSubscriptionLogRange(
   const { seq: afterSeq, task } = startPoint
     ? toWorkingStartPoint(startPoint)
     : { seq: liveTask.seq, task: liveTask.getSnapshot() };
-  return { afterSeq, openingEvent: LogEvent.create(afterSeq, { task }), turnSeq: seq };
+  const openingTask = startPoint ? withoutArtifacts(task) : task;
+  return { afterSeq, openingEvent: LogEvent.create(afterSeq, { task: openingTask }), turnSeq: seq };
+}
+
+/**
+ * Removes the artifacts of earlier turns. Clients treat every artifact of a response stream as part of the
+ * answer, and the servers of the official SDKs send no earlier artifacts in such a stream.
+ */
+function withoutArtifacts(task: Task): Task {
+  const { artifacts: _, ...rest } = task;
+  return rest;
 }
 
 /** Applies the event that changes the task at the start point to WORKING. */
