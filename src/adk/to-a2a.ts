@@ -43,6 +43,7 @@ export function toA2a(agent: AdkRunnableSource, options: ToA2aOptions = {}): Ser
   const server = createServer({ [deriveAgentId(agent)]: withCardOverrides(engineAgent, agentCard) }, options);
   return {
     store: server.store,
+    maintenance: server.maintenance,
     listener: server.listener,
     fetch: (request) => server.fetch(request),
     listen: (listenOptions) => server.listen({ port, host, grpc, ...listenOptions }),

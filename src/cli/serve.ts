@@ -2,7 +2,7 @@ import { Command, Option } from "commander";
 import type { ServeConfig } from "../config/index.ts";
 import type { Agent } from "../engine/index.ts";
 import type { CliContext } from "./cli-context.ts";
-import { createOutputOption, parsePort } from "./client-options.ts";
+import { createOutputOption, parseDays, parsePort } from "./client-options.ts";
 import { createUsageError } from "./cli-error.ts";
 import type { AdkAgentFactory } from "./serve/adk-agent-factory.ts";
 import { addAuthOptions } from "./serve/serve-auth-options.ts";
@@ -62,6 +62,12 @@ export function addServeOptions(command: Command): Command {
     .option("--openai", "also serve the agents as models of OpenAI's chat API at /v1")
     .option("--host <address>", "address to listen on", "127.0.0.1")
     .option("--store <store>", "task store: memory, or sqlite:FILE", "sqlite:.colloquy/colloquy.db")
+    .addOption(
+      new Option(
+        "--keep-tasks <days>",
+        "days to keep ended tasks; 0 keeps all tasks (default: 30)",
+      ).argParser(parseDays),
+    )
     .option("--public-url <url>", "URL of this server for clients, if it is behind a proxy")
     .option("--allow-unauthenticated", "accept all callers without authentication, also from other machines")
     .option(

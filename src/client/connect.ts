@@ -1,4 +1,5 @@
 import { type ConnectOptions, createTransportOptions, createCardFetchOptions } from "./find-card.ts";
+import { getMonotonicTimeMs } from "./clock.ts";
 import { A2AError, type AgentCard, type AgentInterface } from "../protocol/index.ts";
 import { createAuthorizer } from "./auth/authorizer.ts";
 import { AgentCardCache } from "./card/agent-card-cache.ts";
@@ -37,7 +38,7 @@ export async function connect(url: string, options: ConnectOptions = {}): Promis
       auth,
       agentOrigin: origin,
       fetch: http.fetch,
-      now: Date.now,
+      monotonicNow: getMonotonicTimeMs,
     }),
   };
   const transport = await createTransport(agentInterface, {

@@ -1,3 +1,4 @@
+import { getMonotonicTimeMs } from "./clock.ts";
 import type { AgentCard } from "../protocol/index.ts";
 import type { ProtocolVersion } from "../wire/index.ts";
 import type { AuthorizeFunction, ClientAuthOptions } from "./auth/client-auth.ts";
@@ -109,14 +110,14 @@ export function createCardFetchOptions(
   http: TransportOptions,
   { auth, verifyCard, retry = {} }: ConnectOptions,
 ): CardFetchOptions {
-  const now = Date.now;
-  const authorizer = auth && createChallengeAuthorizer({ auth, fetch: http.fetch, now });
+  const monotonicNow = getMonotonicTimeMs;
+  const authorizer = auth && createChallengeAuthorizer({ auth, fetch: http.fetch, monotonicNow });
   // Only 1.0 cards are signed, and a 1.0 card also names the 0.3 interfaces.
   const version = verifyCard ? "1.0" : http.version;
   return {
     transportOptions: { ...http, version, ...(authorizer ? { authorizer } : {}) },
     verifyCard,
     retry,
-    now,
+    monotonicNow,
   };
 }

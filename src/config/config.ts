@@ -24,6 +24,8 @@ export interface ServeConfig {
   host?: string;
   /** Task store of the server. The value is `memory` or `sqlite:` followed by a file path. */
   store?: string;
+  /** Number of days for which the server keeps ended tasks. 0 keeps all tasks. Default: 30. */
+  keepTasks?: number;
   /** Public base URL of a server behind a proxy. The default base URL is the origin of each request. */
   publicUrl?: string;
   /** Whether the server accepts unauthenticated requests from other machines. Default: false. */

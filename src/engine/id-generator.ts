@@ -1,3 +1,5 @@
+import { systemClock } from "./clock.ts";
+
 /** Returns a new identifier, which must be unique and unguessable. Tests pass a custom id generator. */
 export type IdGenerator = () => string;
 
@@ -27,7 +29,7 @@ let lastWrittenUuidTimestamp = Number.NaN;
  * JavaScript engines copy a concatenated string each time it becomes a map key or part of JSON.
  */
 export function generateUuidV7(): string {
-  writeUuidTimestampDigits(Date.now());
+  writeUuidTimestampDigits(systemClock.now());
   uuidBytes[14] = 0x37;
   if (randomPoolOffset + UUID_RANDOM_DIGIT_POSITIONS.length > randomPool.length) {
     crypto.getRandomValues(randomPool);

@@ -26,7 +26,7 @@ export type { TurnRestartData } from "./turn-restart-data.ts";
 export type { QueuedTurnData, TurnQueueChange } from "./queued-turn-data.ts";
 export type { EngineLimits } from "./engine-limits.ts";
 
-export type { Observer, PushDeliveryReport } from "./observer.ts";
+export type { Observer, PushDeliveryReport, SweepReport } from "./observer.ts";
 export { withSafeListeners } from "./observer.ts";
 export type { ServiceParameters } from "./service-parameters.ts";
 export type {
@@ -39,7 +39,20 @@ export type {
   TaskStore,
   UnfinishedTask,
 } from "./task-store.ts";
+export { STORE_RETRY_AFTER_SECONDS } from "./store-health.ts";
+export type { StoreHealth, StoreState, StoreStateChange } from "./store-health.ts";
 export type { ClaimedTask, TaskLease, TaskLeases } from "./task-leases.ts";
+export type {
+  DeletableTask,
+  StoppedTaskQuery,
+  StoreSize,
+  TaskDeletionOptions,
+  TaskDeletionStore,
+  TaskSelector,
+} from "./retention/task-deletion-store.ts";
+export type { RetentionOptions, RetentionPeriods } from "./retention/retention-policy.ts";
+export { assertValidRetentionOptions } from "./retention/retention-policy.ts";
+export { RetentionSweeper } from "./retention/retention-sweeper.ts";
 export type { Subscription } from "./log-subscription.ts";
 export { createSingleEventSubscription } from "./log-subscription.ts";
 export type {

@@ -3,6 +3,7 @@ import {
   isTerminal,
   type Message,
   type SendMessageRequest,
+  type Task,
   type TaskState,
 } from "../protocol/index.ts";
 import { Deferred } from "../data-structures/index.ts";
@@ -13,6 +14,7 @@ import type { ContextTurnGate } from "./context-turn-gate.ts";
 import { decideMessageOutcome, type MessageOutcome, type MessageRefusal } from "./decide-message-outcome.ts";
 import { restoreQueuedRequest, type QueuedTurnData } from "./queued-turn-data.ts";
 import { restoreCaller, type TurnRestartData } from "./turn-restart-data.ts";
+import { estimateJsonSize } from "./estimate-json-size.ts";
 import type { IdGenerator } from "./id-generator.ts";
 import { CallerActivityRegistry, type CallerActivity } from "./caller-activity-registry.ts";
 import { ConcurrencyLimit, createLimitError, type EngineLimits } from "./engine-limits.ts";
@@ -21,6 +23,7 @@ import { createTaskAwaitsRecoveryError, createTaskEndedError, type TaskRunner } 
 import type { RunnerRegistry } from "./runner-registry.ts";
 import { isSameMessage } from "./is-same-message.ts";
 import type { ServiceParameters } from "./service-parameters.ts";
+import { assertStoreAcceptsNewWork } from "./store-health.ts";
 import type { TaskStore } from "./task-store.ts";
 import { Turn, type StartedAgentIterator } from "./turn.ts";
 
@@ -143,6 +146,7 @@ export class MessageAcceptor {
   }
 
   #continueOrCreateTask(inbound: InboundMessage): MessageAcceptResult | Promise<MessageAcceptResult> {
+    assertStoreAcceptsNewWork(this.#context.store.health);
     const { taskId } = inbound.request.message;
     return taskId ? this.#continueTask(inbound, taskId) : this.#createTask(inbound);
   }
@@ -157,10 +161,15 @@ export class MessageAcceptor {
     const { message } = request;
     if (known.seq === 0) return await this.#acceptDuplicateOfQueuedMessage(inbound, known.taskId);
     const [logged] = await store.readEvents(scope, known.taskId, known.seq - 1, { events: 1, maxBytes: 1 });
-    const original = logged && findUserMessageInEvent(logged.event);
-    if (!original || !isSameMessage(message, original)) throw createDuplicateMessageIdError(message);
     const runner = await runners.findOrLoadAndRetain(scope, known.taskId);
     if (!runner) throw A2AError.taskNotFound(known.taskId);
+    const original = logged
+      ? findUserMessageInEvent(logged.event)
+      : findMessageInHistory(runner.liveTask.getSnapshot(), message.messageId);
+    if (!original || !isSameMessage(message, original)) {
+      runner.release();
+      throw createDuplicateMessageIdError(message);
+    }
     const { currentTurn } = runner;
     if (currentTurn?.startPoint?.seq !== known.seq) return { runner, seq: known.seq };
     runner.release();
@@ -195,6 +204,8 @@ export class MessageAcceptor {
     if (!runner) throw A2AError.taskNotFound(taskId);
     try {
       const { contextId } = runner.liveTask;
+      if (runner.liveTask.exceedsSizeLimitWith({ message: request.message }))
+        throw createMessageTooLargeError(this.#context.limits.taskSize);
       assertSameContext(runner, request.message);
       const message = { ...request.message, taskId, contextId };
       let outcome = this.#decideOutcome(inbound, runner, this.#context.agent.deliver !== undefined);
@@ -254,6 +265,8 @@ export class MessageAcceptor {
   #createTask(inbound: InboundMessage): MessageAcceptResult | Promise<MessageAcceptResult> {
     const { agent, runners, generateId, contextTurns } = this.#context;
     const { message } = inbound.request;
+    const { taskSize } = this.#context.limits;
+    if (estimateJsonSize(message) > taskSize) throw createMessageTooLargeError(taskSize);
     const taskId = generateId();
     const contextId = message.contextId ?? generateId();
     contextTurns?.assertAcceptsTurn(inbound.scope, contextId, taskId);
@@ -341,6 +354,17 @@ export function findUserMessageInEvent(event: { task?: unknown } | object): Mess
   if ("message" in event) return event.message as Message;
   if ("task" in event) return (event.task as { history?: Message[] }).history?.at(-1);
   return undefined;
+}
+
+/** Finds a user message in the task's history, which remains after the store has deleted the task's events. */
+function findMessageInHistory({ history = [] }: Task, messageId: string): Message | undefined {
+  return history.find((message) => message.role === "ROLE_USER" && message.messageId === messageId);
+}
+
+/** Creates the error for a message that does not fit into its task. */
+function createMessageTooLargeError(limit: number): A2AError {
+  const text = `With this message, the task would be larger than the limit of ${limit} characters; send a shorter message, or start a new task in the same context.`;
+  return new A2AError("PAYLOAD_TOO_LARGE", text);
 }
 
 function createDuplicateMessageIdError({ messageId }: Message): A2AError {

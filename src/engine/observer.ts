@@ -1,5 +1,6 @@
 import type { LogEvent } from "../protocol/index.ts";
 import type { TaskScope } from "./caller.ts";
+import type { StoreStateChange } from "./store-health.ts";
 
 /**
  * Listeners for the activity of an engine. The engine calls the listeners synchronously after each activity
@@ -15,6 +16,13 @@ export interface Observer {
    * stops permanently. `reason` contains no secrets.
    */
   onPush?(seen: PushDeliveryReport): void;
+  /** Called after each sweep that deleted data, or that found more data than `maxBytes` allows. */
+  onSweep?(seen: SweepReport): void;
+  /**
+   * Called after each change of the state of the task store, for example after the disk has become full. The
+   * change to `healthy` reports the end of the fault.
+   */
+  onStoreState?(seen: StoreStateChange): void;
   /**
    * Called with each error that no caller receives, and with each error whose details are hidden from the
    * caller.
@@ -33,6 +41,16 @@ export interface PushDeliveryReport {
   readonly retryInMs?: number;
 }
 
+/** Result of a sweep, which deletes old tasks from the store. */
+export interface SweepReport {
+  /** Number of tasks that were deleted completely. */
+  readonly deletedTasks: number;
+  /** Number of tasks whose events were deleted, and which remain in the store. */
+  readonly trimmedTasks: number;
+  /** True if the store is larger than `maxBytes`, and has no ended tasks left that may be deleted. */
+  readonly isOverMaxBytes: boolean;
+}
+
 /** Returns an observer whose listeners cannot throw. */
 export function withSafeListeners(observer: Observer): Observer {
   const safe: Observer = {};
@@ -41,6 +59,9 @@ export function withSafeListeners(observer: Observer): Observer {
   if (observer.onEvent) safe.onEvent = withListenerErrorsSuppressed(observer.onEvent.bind(observer));
   if (observer.onRun) safe.onRun = withListenerErrorsSuppressed(observer.onRun.bind(observer));
   if (observer.onPush) safe.onPush = withListenerErrorsSuppressed(observer.onPush.bind(observer));
+  if (observer.onSweep) safe.onSweep = withListenerErrorsSuppressed(observer.onSweep.bind(observer));
+  if (observer.onStoreState)
+    safe.onStoreState = withListenerErrorsSuppressed(observer.onStoreState.bind(observer));
   if (observer.onError) safe.onError = withListenerErrorsSuppressed(observer.onError.bind(observer));
   return safe;
 }

@@ -365,6 +365,7 @@ export class TaskRunner implements LiveTaskListener {
           step = await iterator.next();
           continue;
         }
+        if (liveTask.exceedsSizeLimitWith(event)) throw createTaskTooLargeError(this.#context.taskSizeLimit);
         const refusal = this.#enqueueEvent(event);
         if (refusal) {
           const text = `The agent yielded an event that the task cannot accept: ${refusal.refusalReason}.`;
@@ -571,6 +572,12 @@ export function createServerClosingError(): A2AError {
 export function createTaskAwaitsRecoveryError(taskId: string): A2AError {
   const text = `Task ${taskId} was interrupted by a fault of the server, which recovers the task as soon as its store is available; try again in a moment.`;
   return new A2AError("UNAVAILABLE", text, { retryAfter: 1, metadata: { taskId } });
+}
+
+/** Creates the error for an agent whose output exceeds the size limit of a task. */
+function createTaskTooLargeError(limit: number): A2AError {
+  const text = `The task is larger than the limit of ${limit} characters, so the server stopped the agent. Ask for a shorter answer, or in several tasks.`;
+  return new A2AError("RESOURCE_EXHAUSTED", text);
 }
 
 /** Creates the error for a message to a task that can no longer accept messages (A2A §3.1.1). */

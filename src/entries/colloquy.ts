@@ -55,6 +55,8 @@ export type {
   AgentMessage,
   Caller,
   Observer,
+  RetentionOptions,
+  RetentionPeriods,
   Run,
   TaskStore,
 } from "../engine/index.ts";
@@ -71,6 +73,7 @@ export type {
   ServerAddress,
   ServerLimits,
   ServerOptions,
+  StoreMaintenance,
 } from "../server/index.ts";
 export { createServer, signCard, toNodeListener } from "../server/index.ts";
 export type {

@@ -16,6 +16,9 @@ export { signCard } from "./card/card-signing.ts";
 
 export { toNodeListener } from "./node-listener.ts";
 
+export type { StoreInfo, StoreMaintenance } from "./maintenance/store-maintenance.ts";
+export { readMaintenanceAddress, type MaintenanceAddress } from "./maintenance/maintenance-socket.ts";
+
 export type { PushOptions } from "./push/push-service.ts";
 
 export type { StoreOption } from "./resolve-store.ts";

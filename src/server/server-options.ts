@@ -1,4 +1,9 @@
-import type { EngineLimits, Observer } from "../engine/index.ts";
+import {
+  assertValidRetentionOptions,
+  type EngineLimits,
+  type Observer,
+  type RetentionOptions,
+} from "../engine/index.ts";
 import type { ProtocolVersion, SpecPatchVersion } from "../wire/index.ts";
 import type { AuthenticationOption } from "./auth/authenticator.ts";
 import type { MountedHandler } from "./mounted-handler.ts";
@@ -21,6 +26,17 @@ export interface ServerOptions {
    * store in the working directory.
    */
   readonly store?: StoreOption;
+  /**
+   * How long the server keeps tasks, or `false` to keep all tasks. By default, the server deletes the events
+   * of a task 7 days after its end, and the task 30 days after its end. A task that waits for its user is
+   * deleted after 90 days.
+   */
+  readonly retention?: RetentionOptions | false;
+  /**
+   * Whether the server opens a local socket next to the file of its store. `colloquy store` uses the socket
+   * to maintain the store while the server runs. Only the user of the server can connect. Default: true.
+   */
+  readonly maintenanceSocket?: boolean;
   /** A2A versions that the server accepts, in order of preference. Default: `["1.0", "0.3"]`. */
   readonly versions?: readonly ProtocolVersion[];
   /**
@@ -114,6 +130,11 @@ export interface ServerOptions {
    * ping. Default: 15,000. The value 0 disables heartbeats.
    */
   readonly heartbeatMs?: number;
+  /**
+   * Whether the server replies to `GET /healthz` and `GET /readyz`. The replies contain only the state of the
+   * server and of its task store, and need no authentication. Default: true.
+   */
+  readonly healthEndpoints?: boolean;
   /** Maximum time in milliseconds that a canceled agent has to stop. Default: 5,000. */
   readonly cancelGraceMs?: number;
 }
@@ -161,6 +182,7 @@ export function assertValidOptions(options: ServerOptions): void {
       publicUrl,
       "use an absolute URL, such as https://example.com/agents",
     );
+  if (options.retention) assertValidRetentionOptions(options.retention);
   if (basePath !== undefined && !/^(\/[A-Za-z0-9._~-]+)+$/.test(basePath))
     throw createOptionError(
       "basePath",

@@ -23,9 +23,11 @@ import { createPushService, type PushService } from "./push/push-service.ts";
 import { FetchRequest, toFetchResponse } from "./fetch-adapter.ts";
 import { startGrpcServer, type GrpcServer, type GrpcOptions } from "./bindings/grpc.ts";
 import { BasePathRequest } from "./base-path-request.ts";
+import { handleHealthRequest } from "./health-endpoints.ts";
 import { NodeRequest, sendReply, getOriginalUrl } from "./node-adapter.ts";
 import { toNodeListener } from "./node-listener.ts";
 import { assertSafeToListenOnHost, HostHeaderGuard } from "./loopback-protection.ts";
+import { StoreMaintenanceService, type StoreMaintenance } from "./maintenance/store-maintenance.ts";
 import { resolveStore } from "./resolve-store.ts";
 import { createRestErrorReply } from "./bindings/rest.ts";
 import { assertValidOptions, SUPPORTED_A2A_VERSIONS, type ServerOptions } from "./server-options.ts";
@@ -83,6 +85,8 @@ export interface Server {
    * listener. Rejects if the description of an agent is not a valid agent card.
    */
   listen(options?: ListenOptions): Promise<ServerAddress>;
+  /** Maintenance of the task store, such as the erasure of tasks. The first call opens the task store. */
+  readonly maintenance: StoreMaintenance;
   /** The task store of the server, which the rest of the application can also use. */
   readonly store: TaskStore;
   /**
@@ -109,6 +113,7 @@ export function createServer(
 
 class AgentServer implements Server {
   readonly store: TaskStore;
+  readonly maintenance: StoreMaintenanceService;
   readonly fetch: (request: Request) => Promise<Response>;
   readonly listener: (incoming: IncomingMessage, outgoing: ServerResponse) => void;
   readonly #options: ServerOptions;
@@ -117,6 +122,8 @@ class AgentServer implements Server {
   readonly #pushService: PushService | undefined;
   #openPromise: Promise<void> | undefined;
   #isOpen = false;
+  #isClosing = false;
+  #stopStateReports: (() => void) | undefined;
   #httpServer: HttpServer | undefined;
   /** All open connections. */
   readonly #sockets = new Set<Socket>();
@@ -127,14 +134,25 @@ class AgentServer implements Server {
     assertValidOptions(options);
     const { versions = SUPPORTED_A2A_VERSIONS } = options;
     this.#options = options;
-    this.store = resolveStore(options.store);
+    const { retention = {} } = options;
+    this.store = resolveStore(options.store, retention);
     this.#pushService = createPushService(options.push ?? {}, this.store, options.observer);
     const observer = withSafeListeners(options.observer ?? {});
+    if (observer.onStoreState)
+      this.#stopStateReports = this.store.health?.onChange((change) => observer.onStoreState?.(change));
     const reportError: UnknownToA2AErrorConverter = (where, error) => {
       if (!(error instanceof A2AError) || isServerFault(error)) observer.onError?.({ where, error });
       return A2AError.from(error);
     };
     this.#eventStreams = new EventStreamRegistry(options.heartbeatMs ?? DEFAULT_HEARTBEAT_MS, reportError);
+    this.maintenance = new StoreMaintenanceService({
+      store: this.store,
+      retention,
+      observer,
+      findEngine: (agentId) => this.#routerContext.agents.get(agentId)?.engine,
+      openStore: () => this.#openStoreOnce(),
+      offersSocket: options.maintenanceSocket ?? true,
+    });
     const hostGuard = new HostHeaderGuard(options.publicUrl);
     const authenticator =
       options.authenticate === undefined ? undefined : new Authenticator(options.authenticate);
@@ -229,6 +247,7 @@ class AgentServer implements Server {
 
   async close({ graceMs = 2000 }: { graceMs?: number } = {}): Promise<void> {
     const http = this.#httpServer;
+    this.#isClosing = true;
     // This timer keeps the process alive until the tasks are closed. The deadline timers do not.
     const keepAlive = setInterval(() => {}, 2 ** 30);
     const closed = Promise.all([
@@ -251,7 +270,9 @@ class AgentServer implements Server {
     clearTimeout(deadline);
     await pushClosed;
     clearInterval(keepAlive);
+    await this.maintenance.close();
     if (this.#openPromise) await this.#openPromise.then(() => this.store.close());
+    this.#stopStateReports?.();
   }
 
   #createServedAgents(agents: [string, Agent][], options: ServedAgentOptions): Map<string, ServedAgent> {
@@ -290,6 +311,7 @@ class AgentServer implements Server {
     await this.store.open();
     for (const { engine } of this.#routerContext.agents.values()) await engine.open();
     this.#pushService?.outbox.open();
+    await this.maintenance.start();
     this.#isOpen = true;
   }
 
@@ -323,12 +345,25 @@ class AgentServer implements Server {
 
   #handle(request: HttpRequest): Promise<HttpReply> {
     const { basePath } = this.#options;
-    if (basePath === undefined) return this.#openStoreIfNeededAndRoute(request);
     try {
-      return this.#openStoreIfNeededAndRoute(new BasePathRequest(request, basePath));
+      const mounted = basePath === undefined ? request : new BasePathRequest(request, basePath);
+      const healthReply = this.#handleHealthRequest(mounted);
+      return healthReply ? Promise.resolve(healthReply) : this.#openStoreIfNeededAndRoute(mounted);
     } catch (error) {
       return Promise.resolve(this.#createErrorReply(request, A2AError.from(error)));
     }
+  }
+
+  #handleHealthRequest(request: HttpRequest): HttpReply | Promise<HttpReply> | undefined {
+    if (this.#options.healthEndpoints === false) return undefined;
+    return handleHealthRequest(request, {
+      isClosing: this.#isClosing,
+      storeHealth: this.store.health,
+      openStore: () =>
+        this.#openStoreOnce().catch((error: unknown) => {
+          throw this.#routerContext.reportError("store", error);
+        }),
+    });
   }
 
   #openStoreIfNeededAndRoute(request: HttpRequest): Promise<HttpReply> {

@@ -18,6 +18,7 @@ import {
 } from "./task-event-logs.fixture.ts";
 import { definePushStoreContract } from "./push-store.contract.ts";
 import { defineTaskLeaseContract } from "./task-lease.contract.ts";
+import { defineTaskDeletionStoreContract } from "./task-deletion-store.contract.ts";
 
 const GENEROUS_TEST_READ_LIMIT = { events: 1000, maxBytes: 1_000_000 };
 
@@ -73,6 +74,7 @@ export function defineTaskStoreContract(name: string, createStore: () => TaskSto
 
     definePushStoreContract(() => store, append);
     defineTaskLeaseContract(() => store, append);
+    defineTaskDeletionStoreContract(() => store, append);
 
     describe("a log", () => {
       it("is read back as it was appended, numbered from 1 without a gap [E1]", async () => {
@@ -559,6 +561,17 @@ export function defineTaskStoreContract(name: string, createStore: () => TaskSto
           messages: [waiting(1), { messageId: "q1", seq: 2, wasQueued: true }],
         });
         expect(await store.findMessage(aliceTestTaskScope, "q1")).toEqual({ taskId: "t", seq: 2 });
+        expect(await loadQueue()).toBeUndefined();
+      });
+
+      it("is deleted with its task", async () => {
+        await append("t", 1, [], { queueChange: { added: [queued(1)] }, messages: [waiting(1)] });
+        const { deletionStore } = store;
+        const tasks = (await deletionStore?.findMatchingTasks({ taskId: "t" }, 10)) ?? [];
+        expect(await deletionStore?.deleteTasks(tasks, { budgetMs: 1000 })).toBe(1);
+        expect(await store.listTasksWithQueuedTurns()).toEqual([]);
+        expect(await store.findMessage(aliceTestTaskScope, "q1")).toBeUndefined();
+        await append("t", 0, [createTestSubmittedTaskEvent("t")]);
         expect(await loadQueue()).toBeUndefined();
       });
 

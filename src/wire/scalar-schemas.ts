@@ -82,11 +82,13 @@ const RFC_3339_PATTERN =
 
 /**
  * Schema for RFC 3339 timestamps with any UTC offset. Timestamps decode to UTC with milliseconds, as A2A
- * §5.6.1 requires.
+ * §5.6.1 requires. In a response, a time without an offset counts as UTC, because the servers of FastA2A and
+ * Pydantic AI omit the offset.
  */
 export const timestampSchema: DecodingSchema<string> = {
   decode(json, at) {
-    const time = typeof json === "string" ? normalizeTimestamp(json) : undefined;
+    const text = !at.isStrict && typeof json === "string" && /T[\d:.]+$/.test(json) ? `${json}Z` : json;
+    const time = typeof text === "string" ? normalizeTimestamp(text) : undefined;
     return (
       time ??
       at.addViolation(`must be a time such as "2026-01-31T12:00:00.000Z", not ${formatJsonValue(json)}`)

@@ -25,6 +25,7 @@ const CONFIG_MEMBER_TYPES: Record<keyof ServeConfig, ConfigValueType> = {
   openai: "flag",
   host: "text",
   store: "text",
+  keepTasks: "number",
   publicUrl: "text",
   allowUnauthenticated: "flag",
   allowPrivateWebhooks: "flag",

@@ -1,4 +1,4 @@
-import type { Agent, Observer } from "../../engine/index.ts";
+import type { Agent, Observer, RetentionOptions } from "../../engine/index.ts";
 import {
   createServer,
   type ServerAddress,
@@ -28,6 +28,7 @@ export interface ServeOptions extends ServeAuthOptions {
   openai?: boolean;
   host: string;
   store: string;
+  keepTasks?: number;
   publicUrl?: string;
   allowUnauthenticated?: boolean;
   allowPrivateWebhooks?: boolean;
@@ -47,6 +48,11 @@ interface AgentsToServe {
 }
 
 const MAX_PORT_TRIES = 20;
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+function toRetention(days: number): RetentionOptions | false {
+  return days > 0 && { keepTasksMs: days * DAY_MS };
+}
 
 /**
  * Serves the agents until the user stops the command. The command writes human-readable text to stderr. In
@@ -65,6 +71,7 @@ export async function serveUntilStopped(
   const server = createServerOrUsageError(plan.agents, {
     store: options.store as StoreOption,
     observer,
+    ...(options.keepTasks === undefined ? {} : { retention: toRetention(options.keepTasks) }),
     ...(options.publicUrl === undefined ? {} : { publicUrl: options.publicUrl }),
     ...(authenticate ? { authenticate } : {}),
     ...(options.allowUnauthenticated ? { allowUnauthenticated: true } : {}),
@@ -175,6 +182,10 @@ export function createErrorObserver({ streams }: CliContext): Observer {
       const description = error instanceof Error ? (error.stack ?? error.message) : String(error);
       const cause = error instanceof Error && error.cause instanceof Error ? `: ${error.cause.message}` : "";
       streams.err(`error in ${where}${task}: ${description}${cause}\n`);
+    },
+    onStoreState({ store, state, error }) {
+      const cause = error ? ` (${error.message})` : "";
+      streams.err(`The task store ${store} is ${state}${cause}\n`);
     },
     onPush({ taskId, configId, outcome, reason = "" }) {
       if (outcome !== "dead") return;
