@@ -132,7 +132,10 @@ export class RetentionSweeper {
         for (const { scope, taskId } of tasks) onTaskErased(scope, taskId);
         erasedTasks += tasks.length;
       }
-      if (erasedTasks > 0) await deletionStore.flushDeletions();
+      // Free pages can contain deleted events and replaced snapshots of the tasks. A repeated erasure, which
+      // finds no tasks, completes an erasure that failed here.
+      await this.#reclaimSpace({ all: true });
+      await deletionStore.flushDeletions();
       return erasedTasks;
     });
   }
