@@ -58,9 +58,10 @@ export interface AdkAgentOptions
   toGenaiPart?: (part: Part) => GenaiPart | undefined;
   /**
    * Observer for errors that occur while the bridge generates the agent card. The bridge calls `onError` with
-   * each error. The server's observer receives the errors that occur in a run.
+   * each error. The server's observer receives the errors that occur in a run. The default observer writes
+   * errors to stderr, and the value `false` disables the default observer.
    */
-  observer?: Pick<Observer, "onError">;
+  observer?: Pick<Observer, "onError"> | false;
   /** Returns the members of the extended agent card that differ from the public card. */
   describeExtended?: NonNullable<Agent["describeExtended"]>;
 }

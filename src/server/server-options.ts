@@ -99,8 +99,11 @@ export interface ServerOptions {
   readonly allowUnauthenticated?: boolean;
   /** Resource limits of the server, such as the maximum number of concurrent agent runs. */
   readonly limits?: ServerLimits;
-  /** Observer that receives events, errors, and other notifications from the server. */
-  readonly observer?: Observer;
+  /**
+   * Observer that receives events, errors, and other notifications from the server. The default observer
+   * writes errors to stderr (`createLogObserver`). The value `false` disables the default observer.
+   */
+  readonly observer?: Observer | false;
   /** Whether the server merges text chunks that wait for the same commit. Default: true. */
   readonly mergeChunks?: boolean;
   /**

@@ -8,11 +8,14 @@ import type { AddressInfo, Socket } from "node:net";
 import {
   Committer,
   Engine,
+  generateErrorId,
   withSafeListeners,
   systemClock,
   type Agent,
+  type Observer,
   type TaskStore,
 } from "../engine/index.ts";
+import { resolveObserver } from "../diagnostics/index.ts";
 import { isLoopbackHost } from "../keys/index.ts";
 import { A2AError } from "../protocol/index.ts";
 import { Authenticator } from "./auth/authenticator.ts";
@@ -30,6 +33,7 @@ import { resolveStore } from "./resolve-store.ts";
 import { createRestErrorReply } from "./bindings/rest.ts";
 import { assertValidOptions, SUPPORTED_A2A_VERSIONS, type ServerOptions } from "./server-options.ts";
 import { createPublishedJwksProvider } from "./published-jwks-provider.ts";
+import { getHttpStatus, reportRequest } from "./report-request.ts";
 import { routeRequest, type RouterContext } from "./router.ts";
 import { createTenantAcceptanceCheck, findOnlyTenantAcceptedByServer } from "./accepted-tenants.ts";
 import {
@@ -112,6 +116,7 @@ class AgentServer implements Server {
   readonly fetch: (request: Request) => Promise<Response>;
   readonly listener: (incoming: IncomingMessage, outgoing: ServerResponse) => void;
   readonly #options: ServerOptions;
+  readonly #observer: Observer;
   readonly #routerContext: RouterContext;
   readonly #eventStreams: EventStreamRegistry;
   readonly #pushService: PushService | undefined;
@@ -128,16 +133,19 @@ class AgentServer implements Server {
     const { versions = SUPPORTED_A2A_VERSIONS } = options;
     this.#options = options;
     this.store = resolveStore(options.store);
-    this.#pushService = createPushService(options.push ?? {}, this.store, options.observer);
-    const observer = withSafeListeners(options.observer ?? {});
+    const observer = withSafeListeners(resolveObserver(options.observer));
+    this.#observer = observer;
+    this.#pushService = createPushService(options.push ?? {}, this.store, observer);
     const reportError: UnknownToA2AErrorConverter = (where, error) => {
-      if (!(error instanceof A2AError) || isServerFault(error)) observer.onError?.({ where, error });
-      return A2AError.from(error);
+      if (error instanceof A2AError && !isServerFault(error)) return error;
+      const errorId = generateErrorId();
+      observer.onError?.({ where, error, errorId });
+      return error instanceof A2AError ? error : createInternalError(error, errorId);
     };
     this.#eventStreams = new EventStreamRegistry(options.heartbeatMs ?? DEFAULT_HEARTBEAT_MS, reportError);
     const hostGuard = new HostHeaderGuard(options.publicUrl);
     const authenticator =
-      options.authenticate === undefined ? undefined : new Authenticator(options.authenticate);
+      options.authenticate === undefined ? undefined : new Authenticator(options.authenticate, observer);
     // URL paths are appended to this URL, so it must not end in a slash.
     const publicUrl = options.publicUrl?.replace(/\/+$/, "");
     const { cardSigning, inputModePolicy, tenants, cardFormat, basePath } = options;
@@ -170,6 +178,7 @@ class AgentServer implements Server {
           hostGuard.assertAllowed(request.header("host") ?? "");
       },
       reportError,
+      observer,
     };
     // Neither function uses `this`, so that both can be passed to a host as values.
     this.listener = (incoming, outgoing) => {
@@ -254,12 +263,12 @@ class AgentServer implements Server {
   }
 
   #createServedAgents(agents: [string, Agent][], options: ServedAgentOptions): Map<string, ServedAgent> {
-    const { observer, limits, mergeChunks, deduplicateMessages, cancelGraceMs } = this.#options;
+    const { limits, mergeChunks, deduplicateMessages, cancelGraceMs } = this.#options;
     const engineOptions = {
       store: this.store,
       committer: new Committer(this.store, systemClock),
       push: this.#pushService,
-      ...(observer ? { observer } : {}),
+      observer: this.#observer,
       ...(limits ? { limits } : {}),
       ...(mergeChunks === undefined ? {} : { mergeChunks }),
       ...(deduplicateMessages === undefined ? {} : { deduplicateMessages }),
@@ -306,10 +315,12 @@ class AgentServer implements Server {
   ): Promise<Response> {
     try {
       this.#routerContext.assertHostAllowed(request);
-      return await handler.handle(fetchRequest, async () => {
-        await this.#openStoreOnce();
-        return await authenticateAndCreateAgentAccess(request, this.#routerContext);
-      });
+      return await reportRequest(this.#observer, request, getHttpStatus, () =>
+        handler.handle(fetchRequest, async () => {
+          await this.#openStoreOnce();
+          return await authenticateAndCreateAgentAccess(request, this.#routerContext);
+        }),
+      );
     } catch (thrown) {
       const error = this.#routerContext.reportError("mounted handler", thrown);
       return toFetchResponse(this.#createErrorReply(request, error), request);
@@ -321,6 +332,12 @@ class AgentServer implements Server {
   }
 
   #handle(request: HttpRequest): Promise<HttpReply> {
+    return this.#observer.onRequest
+      ? reportRequest(this.#observer, request, getHttpStatus, () => this.#handleUnderBasePath(request))
+      : this.#handleUnderBasePath(request);
+  }
+
+  #handleUnderBasePath(request: HttpRequest): Promise<HttpReply> {
     const { basePath } = this.#options;
     if (basePath === undefined) return this.#openStoreIfNeededAndRoute(request);
     try {
@@ -338,8 +355,9 @@ class AgentServer implements Server {
     try {
       await this.#openStoreOnce();
     } catch (error) {
-      this.#routerContext.reportError("store", error);
-      const text = "The server cannot open its store; the server log has the cause.";
+      const errorId = generateErrorId();
+      this.#observer.onError?.({ where: "store", error, errorId });
+      const text = `The server cannot open its store; its log has the cause under error id ${errorId}.`;
       return createRestErrorReply(
         request,
         this.#routerContext.specRevision,
@@ -359,6 +377,11 @@ class AgentServer implements Server {
     });
     return { url, host, port, agents };
   }
+}
+
+function createInternalError(cause: unknown, errorId: string): A2AError {
+  const text = `The server failed to process the request; its log has the cause under error id ${errorId}.`;
+  return new A2AError("INTERNAL", text, { cause });
 }
 
 /**

@@ -1,3 +1,4 @@
+import { createLogObserver, type LogFormat } from "../../diagnostics/index.ts";
 import type { Agent, Observer } from "../../engine/index.ts";
 import {
   createServer,
@@ -31,6 +32,8 @@ export interface ServeOptions extends ServeAuthOptions {
   publicUrl?: string;
   allowUnauthenticated?: boolean;
   allowPrivateWebhooks?: boolean;
+  logFormat?: LogFormat;
+  logRequests?: boolean;
   output: OutputFormat;
 }
 
@@ -57,7 +60,7 @@ export async function serveUntilStopped(
   context: CliContext,
   load: (adk: AdkAgentFactory) => Promise<AgentsToServe>,
 ): Promise<void> {
-  const observer = createErrorObserver(context);
+  const observer = createStderrLogObserver(context, options);
   const adk = new AdkAgentFactory(options.store, observer);
   const plan = await load(adk);
   // Runs after the agents are loaded, because their `.env` files may contain the tokens.
@@ -167,18 +170,14 @@ function createStartError(error: unknown, options: ServeOptions): CliError {
   return new CliError("A2ACLI_ERR_INTERNAL", message, hint, error);
 }
 
-/** Creates an observer that logs internal errors and abandoned webhooks to stderr. */
-export function createErrorObserver({ streams }: CliContext): Observer {
-  return {
-    onError({ where, error, taskId }) {
-      const task = taskId ? ` (task ${taskId})` : "";
-      const description = error instanceof Error ? (error.stack ?? error.message) : String(error);
-      const cause = error instanceof Error && error.cause instanceof Error ? `: ${error.cause.message}` : "";
-      streams.err(`error in ${where}${task}: ${description}${cause}\n`);
-    },
-    onPush({ taskId, configId, outcome, reason = "" }) {
-      if (outcome !== "dead") return;
-      streams.err(`No more notifications are sent to webhook ${configId} of task ${taskId}: ${reason}\n`);
-    },
-  };
+/** Creates an observer that writes the log to stderr. */
+export function createStderrLogObserver(
+  { streams, stderrColumns }: CliContext,
+  { logFormat, logRequests }: Pick<ServeOptions, "logFormat" | "logRequests"> = {},
+): Observer {
+  return createLogObserver({
+    write: (entry) => streams.err(entry),
+    format: logFormat ?? (stderrColumns === undefined ? "json" : "pretty"),
+    requests: logRequests ?? false,
+  });
 }

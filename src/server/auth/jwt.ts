@@ -15,13 +15,7 @@ import {
 } from "../../keys/index.ts";
 import { A2AError, type OAuthFlows, type SecurityScheme } from "../../protocol/index.ts";
 import { parseBearerToken } from "./bearer.ts";
-import {
-  createBearerChallenge,
-  assertValidScopes,
-  authorizeScopes,
-  type AuthScheme,
-  type AuthResult,
-} from "./auth-scheme.ts";
+import { createBearerChallenge, assertValidScopes, authorizeScopes, type AuthScheme } from "./auth-scheme.ts";
 
 /** Options for `jwt`. */
 export interface JwtOptions extends FetchKeysOptions {
@@ -129,8 +123,10 @@ function createJwtScheme(
       const token = parseBearerToken(request);
       if (token === undefined || token === "invalid") return token;
       const claims = await verifyJwtAndGetClaims(token.value, keys, options);
-      const caller = claims && createCallerFromClaims(claims, options);
-      return caller ? authorizeScopes(caller, scopes) : ("invalid" satisfies AuthResult);
+      if (claims instanceof VerificationError) return { invalidReason: claims.message };
+      const caller = createCallerFromClaims(claims, options);
+      if (caller) return authorizeScopes(caller, scopes);
+      return { invalidReason: "the token identifies no principal, or no tenant" };
     },
   };
 }
@@ -143,18 +139,18 @@ function createKeyResolver({ keys, jwksUrl, issuer, ...options }: JwtOptions): K
 }
 
 /**
- * Returns the claims of an access token, or `undefined` if the token is invalid. Rejects with UNAVAILABLE if
+ * Returns the claims of an access token, or the error of an invalid token. Rejects with UNAVAILABLE if
  * the public keys cannot be fetched.
  */
 async function verifyJwtAndGetClaims(
   token: string,
   keys: KeyResolver,
   options: JwtOptions,
-): Promise<JwtClaims | undefined> {
+): Promise<JwtClaims | VerificationError> {
   try {
     return await verifyJwt(token, keys, options);
   } catch (error) {
-    if (error instanceof VerificationError) return undefined;
+    if (error instanceof VerificationError) return error;
     if (!(error instanceof KeysUnavailableError)) throw error;
     const text = "The server cannot verify tokens at the moment; try again soon.";
     throw new A2AError("UNAVAILABLE", text, { cause: error, retryAfter: 5 });

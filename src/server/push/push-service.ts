@@ -46,7 +46,7 @@ export interface PushService extends EnginePushOptions {
 export function createPushService(
   options: PushOptions | false,
   store: TaskStore,
-  observer: Observer | undefined,
+  observer: Observer,
 ): PushService | undefined {
   if (options === false || !store.pushStore) return undefined;
   const {
@@ -64,7 +64,7 @@ export function createPushService(
   const outbox = new Outbox({
     store: store as TaskStore & { pushStore: NonNullable<TaskStore["pushStore"]> },
     deliver: sender.deliver,
-    ...(observer ? { observer } : {}),
+    observer,
     ...(retry ? { retry } : {}),
     ...(maxConcurrent === undefined ? {} : { maxConcurrent }),
     ...(maxPerHost === undefined ? {} : { maxPerHost }),
