@@ -1,3 +1,4 @@
+import { defineOptionNames } from "../diagnostics/index.ts";
 import type { Agent, AgentDescription, Run } from "../engine/index.ts";
 import { assertValidAgentCard, getText, type Message, type Task } from "../protocol/index.ts";
 import type { AgentYield } from "./agent-yield.ts";
@@ -36,6 +37,16 @@ export interface GeneratorOptions extends Pick<
   readonly artifacts?: "whole" | "pieces" | undefined;
 }
 
+const assertKnownOptions = defineOptionNames<GeneratorOptions>()(
+  "agent",
+  "afterRestart artifacts concurrentTurns describeExtended respondsWith whileWorking",
+);
+const assertKnownDescription = defineOptionNames<AgentDescription>()(
+  "The description of agent",
+  "capabilities defaultInputModes defaultOutputModes description documentationUrl iconUrl name",
+  "provider securityRequirements securitySchemes skills version",
+);
+
 /**
  * Creates an agent from an async generator.
  *
@@ -60,6 +71,8 @@ export function agent(
   work: AgentGenerator,
   options: GeneratorOptions = {},
 ): Agent {
+  assertKnownOptions(options);
+  assertKnownDescription(description);
   const { artifacts, ...agentOptions } = options;
   const completeCard = completeDescription(description);
   assertValidAgentCard(completeCard);

@@ -7,5 +7,5 @@ export { explainMissingAwait } from "./explain-missing-await.ts";
 export type { LogFormat } from "./log-line.ts";
 export type { LogObserverOptions } from "./log-observer.ts";
 export { createLogObserver, resolveObserver } from "./log-observer.ts";
-export { defineOptionNames } from "./option-names.ts";
+export { defineOptionNames, pickOptions } from "./option-names.ts";
 export { redactSecrets } from "./redact-secrets.ts";

@@ -21,7 +21,7 @@ type ExactOptionNames<Options, Text extends string> = [
  * options. Each text contains option names, separated by spaces. The compiler rejects texts that do not name
  * exactly the members of `Options`.
  */
-export function defineOptionNames<Options extends object>(): <const Text extends string>(
+export function defineOptionNames<Options>(): <const Text extends string>(
   functionName: string,
   ...texts: (Text & ExactOptionNames<Options, Text>)[]
 ) => (options: unknown) => void {
@@ -31,15 +31,21 @@ export function defineOptionNames<Options extends object>(): <const Text extends
   };
 }
 
+/** Returns the options that the texts name, for a function that passes its options to several functions. */
+export function pickOptions<Options extends object>(options: Options, ...texts: readonly string[]): Options {
+  const names = new Set(texts.flatMap((text) => text.split(" ")));
+  return Object.fromEntries(Object.entries(options).filter(([name]) => names.has(name))) as Options;
+}
+
 function assertKnownOptions(functionName: string, options: unknown, names: ReadonlySet<string>): void {
   if (options === undefined) return;
   if (typeof options !== "object" || options === null)
     throw new TypeError(`The options of ${functionName} must be an object, not ${String(options)}.`);
-  const unknownNames = Object.keys(options).filter((name) => !names.has(name));
-  if (unknownNames.length === 0) return;
-  const mistakes = unknownNames.map(
-    (name) =>
-      `${functionName} has no option ${JSON.stringify(name)}.${didYouMean(name, names) || ` Remove it, or use one of: ${[...names].join(", ")}.`}`,
-  );
-  throw new TypeError(mistakes.join(" "));
+  const mistakes = Object.keys(options)
+    .filter((name) => !names.has(name))
+    .map((name) => {
+      const advice = didYouMean(name, names) || ` Its options are ${[...names].join(", ")}.`;
+      return `${functionName} has no option ${JSON.stringify(name)}.${advice}`;
+    });
+  if (mistakes.length > 0) throw new TypeError(mistakes.join(" "));
 }

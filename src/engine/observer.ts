@@ -35,8 +35,8 @@ export interface RequestReport {
   readonly method: string;
   /** URL path without the query, because the query may contain credentials. */
   readonly path: string;
-  /** HTTP status code, or status code of gRPC. */
-  readonly status: number;
+  /** HTTP status code, or status name of gRPC, for example `OK`. */
+  readonly status: number | string;
   /** Time in milliseconds between the arrival of the request and the start of the response. */
   readonly durationMs: number;
 }

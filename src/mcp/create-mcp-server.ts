@@ -1,7 +1,7 @@
 import type { Readable, Writable } from "node:stream";
 import { connect, type ConnectOptions, type A2AClient } from "../client/index.ts";
 import type { Agent, Observer } from "../engine/index.ts";
-import { resolveObserver } from "../diagnostics/index.ts";
+import { defineOptionNames, resolveObserver } from "../diagnostics/index.ts";
 import { createServer, type Server, type ServerOptions } from "../server/index.ts";
 import { McpHttpEndpoint } from "./mcp-http-endpoint.ts";
 import { AgentToolServer } from "./agent-tool-server.ts";
@@ -67,6 +67,12 @@ export interface McpServerOptions {
   readonly observer?: Observer | false;
 }
 
+const assertKnownOptions = defineOptionNames<McpServerOptions>()(
+  "createMcpServer",
+  "allowedHosts askUser connectOptions name observer refreshToolsMs serverOptions taskAfterMs",
+  "version waitMs",
+);
+
 /** An MCP server that offers agents as tools. */
 export interface McpServer {
   /** The current tools of the server, in the format of an MCP tool list. */
@@ -103,6 +109,7 @@ export async function createMcpServer(
   agents: Readonly<Record<string, McpAgentSource>>,
   options: McpServerOptions = {},
 ): Promise<McpServer> {
+  assertKnownOptions(options);
   const sdk = await loadMcpPackage("server", import("@modelcontextprotocol/server"));
   const local = createA2AServerForLocalAgents(agents, options);
   const clients = await Promise.all(

@@ -1,3 +1,4 @@
+import { defineOptionNames } from "../diagnostics/index.ts";
 import type { AgentEvent, Run } from "../engine/index.ts";
 import type { JsonObject } from "../protocol/index.ts";
 import { type McpServerAddress, McpConnection } from "./mcp-connection.ts";
@@ -19,6 +20,11 @@ export type McpToolClientOptions = McpServerAddress & {
    */
   readonly acceptsQuestions?: boolean;
 };
+
+const assertKnownOptions = defineOptionNames<McpToolClientOptions>()(
+  "createMcpToolClient",
+  "acceptsQuestions args command cwd env fetch headers timeoutMs url",
+);
 
 /** A tool in the tool list of an MCP server. */
 export interface McpTool {
@@ -112,6 +118,7 @@ const DEFAULT_TOOL_CALL_TIMEOUT_MS = 60_000;
  * connection has ended. Requires the package `@modelcontextprotocol/client`.
  */
 export function createMcpToolClient(options: McpToolClientOptions): McpToolClient {
+  assertKnownOptions(options);
   const connection = new McpConnection(options, options.acceptsQuestions === true);
   const defaultTimeoutMs = options.timeoutMs ?? DEFAULT_TOOL_CALL_TIMEOUT_MS;
 

@@ -1,5 +1,5 @@
 import type { Observer } from "../engine/index.ts";
-import { resolveObserver } from "../diagnostics/index.ts";
+import { defineOptionNames, resolveObserver } from "../diagnostics/index.ts";
 import { A2AError } from "../protocol/index.ts";
 import type { MountedHandler, CallerAgentAccess } from "../server/index.ts";
 import { encodeSseFrame, SSE_HEARTBEAT } from "../wire/index.ts";
@@ -38,6 +38,11 @@ export interface OpenAiFacadeOptions {
   readonly heartbeatMs?: number;
 }
 
+const assertKnownOptions = defineOptionNames<OpenAiFacadeOptions>()(
+  "createOpenAiFacade",
+  "agents heartbeatMs maxBodyBytes observer",
+);
+
 /** A façade that serves agents as models of OpenAI's API. */
 export interface OpenAiFacade extends MountedHandler {
   /**
@@ -62,6 +67,7 @@ const SSE_HEADERS = {
  * server accepts.
  */
 export function createOpenAiFacade(options: OpenAiFacadeOptions = {}): OpenAiFacade {
+  assertKnownOptions(options);
   const { maxBodyBytes = DEFAULT_MAX_BODY_BYTES, heartbeatMs = DEFAULT_HEARTBEAT_MS } = options;
   const conversations = new ConversationIndex();
   const observer = resolveObserver(options.observer);

@@ -5,7 +5,7 @@ import type { HttpRequest } from "./http-exchange.ts";
 export async function reportRequest<Reply>(
   observer: Pick<Observer, "onRequest">,
   { method, path }: Pick<HttpRequest, "method" | "path">,
-  getStatus: (reply: Reply) => number,
+  getStatus: (reply: Reply) => number | string,
   respond: () => Promise<Reply>,
 ): Promise<Reply> {
   if (!observer.onRequest) return respond();

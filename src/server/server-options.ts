@@ -1,3 +1,4 @@
+import { defineOptionNames } from "../diagnostics/index.ts";
 import type { EngineLimits, Observer } from "../engine/index.ts";
 import type { ProtocolVersion, SpecPatchVersion } from "../wire/index.ts";
 import type { AuthenticationOption } from "./auth/authenticator.ts";
@@ -124,6 +125,23 @@ export interface ServerOptions {
 /** A2A versions that this library supports, in order of preference. */
 export const SUPPORTED_A2A_VERSIONS: readonly ProtocolVersion[] = ["1.0", "0.3"];
 
+/** The option names of `createServer`, separated by spaces. */
+export const SERVER_OPTION_NAMES = [
+  "allowUnauthenticated authenticate autoMessageId basePath cancelGraceMs cardFormat cardSigning",
+  "deduplicateMessages heartbeatMs inputModePolicy limits mergeChunks missingVersionPolicy",
+  "mountedHandlers observer publicUrl push simpleDialect specRevision store tenants versions",
+] as const;
+
+const assertKnownOptions = defineOptionNames<ServerOptions>()("createServer", ...SERVER_OPTION_NAMES);
+const assertKnownLimits = defineOptionNames<ServerLimits>()(
+  '"limits" of createServer',
+  "maxBodyBytes queuedTurns runs runsPerCaller streams turnAttempts",
+);
+const assertKnownCardSigningOptions = defineOptionNames<CardSigningOptions>()(
+  '"cardSigning" of createServer',
+  "alg jku kid privateKey",
+);
+
 const ALLOWED_OPTION_VALUES = {
   cardFormat: ["v1", "v0.3", "hybrid"],
   specRevision: ["1.0.0", "1.0.1"],
@@ -133,6 +151,8 @@ const ALLOWED_OPTION_VALUES = {
 
 /** Throws an error if an option is invalid, because types do not protect untyped code. */
 export function assertValidOptions(options: ServerOptions): void {
+  assertKnownOptions(options);
+  assertKnownLimits(options.limits);
   const {
     versions = SUPPORTED_A2A_VERSIONS,
     cardFormat,
@@ -176,9 +196,15 @@ export function assertValidOptions(options: ServerOptions): void {
       tenants,
       `use a list of names, or a function that decides whether a caller may use a tenant`,
     );
-  for (const key of Array.isArray(cardSigning) ? cardSigning : cardSigning === undefined ? [] : [cardSigning])
+  for (const key of Array.isArray(cardSigning)
+    ? cardSigning
+    : cardSigning === undefined
+      ? []
+      : [cardSigning]) {
     if (typeof key !== "object" || key === null || !("privateKey" in key))
       throw new Error(`"cardSigning" has a key without "privateKey"; use a JWK, or PEM together with "alg".`);
+    assertKnownCardSigningOptions(key);
+  }
 }
 
 function isHttpUrl(text: string): boolean {

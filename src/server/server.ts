@@ -15,7 +15,7 @@ import {
   type Observer,
   type TaskStore,
 } from "../engine/index.ts";
-import { resolveObserver } from "../diagnostics/index.ts";
+import { defineOptionNames, explainMissingAwait, resolveObserver } from "../diagnostics/index.ts";
 import { isLoopbackHost } from "../keys/index.ts";
 import { A2AError } from "../protocol/index.ts";
 import { Authenticator } from "./auth/authenticator.ts";
@@ -59,6 +59,15 @@ export interface ListenOptions {
    */
   readonly grpc?: boolean | GrpcOptions;
 }
+
+/** The option names of `Server.listen`, separated by spaces. */
+export const LISTEN_OPTION_NAMES = "grpc host port";
+
+const assertKnownListenOptions = defineOptionNames<ListenOptions>()("listen", LISTEN_OPTION_NAMES);
+const assertKnownGrpcOptions = defineOptionNames<GrpcOptions>()(
+  '"grpc" of listen',
+  "host port publicAddress tls",
+);
 
 /** The addresses that a server listens on. */
 export interface ServerAddress {
@@ -202,7 +211,14 @@ class AgentServer implements Server {
     };
   }
 
-  async listen({ port = 0, host = "127.0.0.1", grpc = false }: ListenOptions = {}): Promise<ServerAddress> {
+  listen(options: ListenOptions = {}): Promise<ServerAddress> {
+    return explainMissingAwait(this.#listen(options), "listen()", ["url", "host", "port", "grpc", "agents"]);
+  }
+
+  async #listen(options: ListenOptions): Promise<ServerAddress> {
+    assertKnownListenOptions(options);
+    const { port = 0, host = "127.0.0.1", grpc = false } = options;
+    if (typeof grpc === "object") assertKnownGrpcOptions(grpc);
     assertSafeToListenOnHost(host, this.#options);
     const grpcOptions = grpc === true ? {} : grpc;
     if (grpcOptions) assertSafeToListenOnHost(grpcOptions.host ?? host, this.#options);
@@ -218,7 +234,7 @@ class AgentServer implements Server {
       socket.once("close", () => this.#sockets.delete(socket));
     });
     await new Promise<void>((resolve, reject) => {
-      http.once("error", reject);
+      http.once("error", (error) => reject(explainListenError(error, host, port)));
       http.listen(port, host, resolve);
     });
     const address = this.#buildAddress(http.address() as AddressInfo, host);
@@ -377,6 +393,24 @@ class AgentServer implements Server {
     });
     return { url, host, port, agents };
   }
+}
+
+/** Advice by the code of an error that `listen` of `node:http` reports. */
+const LISTEN_ERROR_ADVICE: Readonly<Record<string, string>> = {
+  EADDRINUSE:
+    "another process uses the port; stop that process, or choose another port (0 for any free port)",
+  EACCES: "the port requires more permissions; choose a port above 1023",
+  EADDRNOTAVAIL: "this machine does not have the address; use 127.0.0.1, or 0.0.0.0 for all addresses",
+  ENOTFOUND: "the host name is unknown; use 127.0.0.1, or 0.0.0.0 for all addresses",
+};
+
+/** Adds advice to an error of the HTTP listener, and keeps the code of the error. */
+function explainListenError(error: NodeJS.ErrnoException, host: string, port: number): Error {
+  const { code = "" } = error;
+  const advice = LISTEN_ERROR_ADVICE[code];
+  if (advice === undefined) return error;
+  const text = `The server cannot listen on ${host}:${port}: ${advice}.`;
+  return Object.assign(new Error(text, { cause: error }), { code });
 }
 
 function createInternalError(cause: unknown, errorId: string): A2AError {

@@ -1,3 +1,4 @@
+import { defineOptionNames } from "../../diagnostics/index.ts";
 import { A2AError } from "../../protocol/index.ts";
 import { type Recording, type RecordedSample, collectRecordedSamples } from "../recording/index.ts";
 import { type BootstrapOptions, computePairedBootstrap } from "./paired-bootstrap.ts";
@@ -90,6 +91,11 @@ export interface ComparisonReportOptions extends BootstrapOptions {
   readonly tariff?: TokenTariff;
 }
 
+const assertKnownOptions = defineOptionNames<ComparisonReportOptions>()(
+  "buildComparisonReport",
+  "confidence resamples seed tariff",
+);
+
 interface ComparedRun {
   readonly recording: Recording;
   readonly scoredRun: ScoredRun;
@@ -105,6 +111,7 @@ export function buildComparisonReport(
   recordings: readonly Recording[],
   options: ComparisonReportOptions = {},
 ): ComparisonReport {
+  assertKnownOptions(options);
   const names = createUniqueRunNames(recordings);
   const entries = recordings.map((recording, index) =>
     toComparedRun(recording, names[index] ?? "", options.tariff),

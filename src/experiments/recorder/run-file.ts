@@ -1,3 +1,4 @@
+import { defineOptionNames } from "../../diagnostics/index.ts";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import {
@@ -24,6 +25,12 @@ export interface OpenRunFileOptions extends RecorderOptions, FileSinkOptions {
   readonly resume?: boolean;
 }
 
+const assertKnownOptions = defineOptionNames<OpenRunFileOptions>()(
+  "openRunFile",
+  "fsync initialLength maxLineLength maxTotalLength monotonicNow now onDegraded outputFolder",
+  "redactCard resume",
+);
+
 /**
  * An open record file for an experiment run. The path of the file is `<outputFolder>/<run_id>.cards.jsonl`.
  */
@@ -48,6 +55,7 @@ export interface RunFile extends Omit<RunRecorder, "startRun"> {
  * file exists but `resume` is not set. Throws `INVALID_REQUEST` if another process writes to the record file.
  */
 export function openRunFile(run: RunRecordInput, options: OpenRunFileOptions = {}): RunFile {
+  assertKnownOptions(options);
   const { outputFolder = "results", resume = false } = options;
   // The id is validated, because it becomes part of the file name.
   decodeRecordLineFromJsonValue({ v: 1, kind: "run", at: new Date(0).toISOString(), ...run }, "the run");

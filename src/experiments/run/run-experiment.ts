@@ -1,3 +1,4 @@
+import { defineOptionNames } from "../../diagnostics/index.ts";
 import type { ErrorCard, Recording, ResultCard, RunRecordInput, DatasetSample } from "../../cards/index.ts";
 import { createTaskContextFromDocuments, type ControllerSolveResult } from "../../roles/index.ts";
 import type { Dataset } from "../data/index.ts";
@@ -55,6 +56,13 @@ export interface ExperimentOptions
   readonly onProgress?: (progress: ExperimentProgress) => void;
 }
 
+const assertKnownOptions = defineOptionNames<ExperimentOptions>()(
+  "runExperiment",
+  "answerer codeVersion concurrency dataset deadlineMs fsync maxConsecutiveFailures method model",
+  "onProgress outputFolder planner redactCard resume roleUrls runId scoreRule serverLayout signal",
+  "solver",
+);
+
 /** Progress of an experiment run. */
 export interface ExperimentProgress {
   /** Number of scored problems, including problems that were scored before the run was resumed. */
@@ -95,6 +103,7 @@ export interface ExperimentOutcome {
  * resumed run retries all problems without a score.
  */
 export async function runExperiment(options: ExperimentOptions): Promise<ExperimentOutcome> {
+  assertKnownOptions(options);
   const { dataset, concurrency = 4, signal = new AbortController().signal } = options;
   const method =
     typeof options.method === "object" ? options.method : parseExperimentMethod(options.method ?? "a2a");

@@ -1,3 +1,4 @@
+import { defineOptionNames } from "../../diagnostics/index.ts";
 import type { Caller } from "../../engine/index.ts";
 import {
   createStaticKeyResolver,
@@ -69,17 +70,34 @@ export interface OAuth2Options extends JwtOptions {
   readonly metadataUrl?: string;
 }
 
+const JWT_OPTION_NAMES = [
+  "algorithms audience clockTolerance fetch issuer jwksUrl keys mapPrincipal mapTenant now",
+  "requiredScopes schemeName typ",
+] as const;
+
 /** Options for `openIdConnect`. */
 export interface OpenIdConnectOptions extends JwtOptions {
   /** Issuer of the access tokens. */
   readonly issuer: string;
 }
 
+const assertKnownJwtOptions = defineOptionNames<JwtOptions>()("jwt", ...JWT_OPTION_NAMES);
+const assertKnownOAuth2Options = defineOptionNames<OAuth2Options>()(
+  "oauth2",
+  ...JWT_OPTION_NAMES,
+  "flows metadataUrl",
+);
+const assertKnownOpenIdConnectOptions = defineOptionNames<OpenIdConnectOptions>()(
+  "openIdConnect",
+  ...JWT_OPTION_NAMES,
+);
+
 /**
  * Creates an authentication scheme for JWT access tokens, which the server verifies with the issuer's public
  * keys.
  */
 export function jwt(options: JwtOptions): AuthScheme {
+  assertKnownJwtOptions(options);
   const securityScheme = { httpAuthSecurityScheme: { scheme: "Bearer", bearerFormat: "JWT" } };
   return createJwtScheme(options, "bearer", securityScheme);
 }
@@ -88,7 +106,9 @@ export function jwt(options: JwtOptions): AuthScheme {
  * Creates an authentication scheme for JWT access tokens. The agent card declares the scheme as OAuth 2.0,
  * with the OAuth flows that clients can use.
  */
-export function oauth2({ flows, metadataUrl, ...options }: OAuth2Options): AuthScheme {
+export function oauth2(oauth2Options: OAuth2Options): AuthScheme {
+  assertKnownOAuth2Options(oauth2Options);
+  const { flows, metadataUrl, ...options } = oauth2Options;
   const metadata = metadataUrl === undefined ? {} : { oauth2MetadataUrl: metadataUrl };
   return createJwtScheme(options, "oauth2", { oauth2SecurityScheme: { flows, ...metadata } });
 }
@@ -98,6 +118,7 @@ export function oauth2({ flows, metadataUrl, ...options }: OAuth2Options): AuthS
  * Connect, with the discovery URL of the issuer.
  */
 export function openIdConnect(options: OpenIdConnectOptions): AuthScheme {
+  assertKnownOpenIdConnectOptions(options);
   const url = `${options.issuer.replace(/\/+$/, "")}/.well-known/openid-configuration`;
   return createJwtScheme(options, "openIdConnect", {
     openIdConnectSecurityScheme: { openIdConnectUrl: url },

@@ -88,7 +88,7 @@ export async function startGrpcServer(
         reportRequest(
           context.observer,
           { method: "gRPC", path: call.method.path },
-          (reply) => ("failure" in reply ? reply.failure.code : 0),
+          (reply) => ("failure" in reply ? reply.failure.status : "OK"),
           () => dispatcher.handleCall(call),
         ),
     })
