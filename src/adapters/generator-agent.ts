@@ -42,7 +42,7 @@ const assertKnownOptions = defineOptionNames<GeneratorOptions>()(
   "afterRestart artifacts concurrentTurns describeExtended respondsWith whileWorking",
 );
 const assertKnownDescription = defineOptionNames<AgentDescription>()(
-  "The description of agent",
+  "agent(description)",
   "capabilities defaultInputModes defaultOutputModes description documentationUrl iconUrl name",
   "provider securityRequirements securitySchemes skills version",
 );
@@ -73,6 +73,7 @@ export function agent(
 ): Agent {
   assertKnownOptions(options);
   assertKnownDescription(description);
+  assertAsyncGeneratorFunction(description.name, work);
   const { artifacts, ...agentOptions } = options;
   const completeCard = completeDescription(description);
   assertValidAgentCard(completeCard);
@@ -87,13 +88,25 @@ export function agent(
   };
 }
 
+/** Detects the wrong kinds of functions when the agent is created, instead of at its first message. */
+function assertAsyncGeneratorFunction(name: string, work: unknown): void {
+  const kind = typeof work === "function" ? Object.prototype.toString.call(work).slice(8, -1) : typeof work;
+  if (!["undefined", "object", "string", "AsyncFunction", "GeneratorFunction"].includes(kind)) return;
+  throw new TypeError(
+    `The second argument of agent ${JSON.stringify(name)} is of type ${kind}; write async function* ({ text }) { yield … }.`,
+  );
+}
+
 /**
  * Adds a version and a default skill to an agent description. Clients select agents by skill, so an agent
  * without skills receives a default skill with the agent's name and description.
  */
 function completeDescription(details: AgentDescription): AgentDescription {
   const { name, description } = details;
-  const id = name.toLowerCase().replaceAll(/[^a-z0-9]+/g, "-");
+  // The validation of the agent card reports a missing name.
+  const id = String(name)
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, "-");
   return {
     version: "1.0.0",
     skills: [{ id, name, description, tags: [id] }],

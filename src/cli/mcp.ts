@@ -9,7 +9,7 @@ import { OutputWriter } from "./output-writer.ts";
 import { AdkAgentFactory } from "./serve/adk-agent-factory.ts";
 import { createStderrLogObserver } from "./serve/serve-until-stopped.ts";
 import { readSettingsFromEnvAndFiles } from "./settings.ts";
-import { waitForAbort } from "./wait-for-abort.ts";
+import { untilAborted, waitForAbort } from "./wait-for-abort.ts";
 import { readPackageVersion } from "./package-version.ts";
 
 interface McpOptions extends ClientOptions {
@@ -75,7 +75,8 @@ async function runMcp(refs: string[], options: McpOptions, context: CliContext):
   const observer = createStderrLogObserver(context);
   const adk = new AdkAgentFactory(store, observer);
   try {
-    const agents = await loadOrConnectAgents(refs, options, context, adk);
+    const loading = loadOrConnectAgents(refs, options, context, adk);
+    const agents = await untilAborted(loading, context.interruptSignal);
     const { createMcpServer } = await import("../mcp/index.ts");
     const server = await createMcpServer(agents, {
       version: readPackageVersion(),

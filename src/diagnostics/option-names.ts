@@ -40,7 +40,9 @@ export function pickOptions<Options extends object>(options: Options, ...texts: 
 function assertKnownOptions(functionName: string, options: unknown, names: ReadonlySet<string>): void {
   if (options === undefined) return;
   if (typeof options !== "object" || options === null)
-    throw new TypeError(`The options of ${functionName} must be an object, not ${String(options)}.`);
+    throw new TypeError(
+      `The options of ${functionName} must be an object, not a value of type ${options === null ? "null" : typeof options}.`,
+    );
   const mistakes = Object.keys(options)
     .filter((name) => !names.has(name))
     .map((name) => {

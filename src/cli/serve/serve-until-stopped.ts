@@ -10,7 +10,7 @@ import {
 import type { CliContext } from "../cli-context.ts";
 import { OutputWriter, type OutputFormat } from "../output-writer.ts";
 import { CliError, createUsageError } from "../cli-error.ts";
-import { waitForAbort } from "../wait-for-abort.ts";
+import { untilAborted, waitForAbort } from "../wait-for-abort.ts";
 import { readPackageVersion } from "../package-version.ts";
 import { AdkAgentFactory } from "./adk-agent-factory.ts";
 import {
@@ -62,7 +62,8 @@ export async function serveUntilStopped(
 ): Promise<void> {
   const observer = createStderrLogObserver(context, options);
   const adk = new AdkAgentFactory(options.store, observer);
-  const plan = await load(adk);
+  // The import of an agent file may never end.
+  const plan = await untilAborted(load(adk), context.interruptSignal);
   // Runs after the agents are loaded, because their `.env` files may contain the tokens.
   const authenticate = createAuthSchemes(options, process.env);
   const server = createServerOrUsageError(plan.agents, {
@@ -148,8 +149,10 @@ async function listenOnNextFreePort(
       if (next < last) continue;
       throw new CliError(
         "A2ACLI_ERR_INTERNAL",
-        strictPort ? `Port ${port} is in use.` : `The ports ${port} to ${last} are in use.`,
-        "Choose another port with --port; 0 selects any free port.",
+        last === port
+          ? `Port ${port} is in use. Stop the process that uses it, or choose another port.`
+          : `The ports ${port} to ${last} are in use. Choose another port.`,
+        "--port selects the port; 0 selects any free port.",
         error,
       );
     }

@@ -56,11 +56,11 @@ export interface RunFile extends Omit<RunRecorder, "startRun"> {
  */
 export function openRunFile(run: RunRecordInput, options: OpenRunFileOptions = {}): RunFile {
   assertKnownOptions(options);
-  const { outputFolder = "results", resume = false } = options;
+  const { outputFolder = "results", resume = false, fsync = false, ...recorderOptions } = options;
   // The id is validated, because it becomes part of the file name.
   decodeRecordLineFromJsonValue({ v: 1, kind: "run", at: new Date(0).toISOString(), ...run }, "the run");
   const file = join(outputFolder, `${run.run_id}.cards.jsonl`);
-  const sink = openFileSink(file, options);
+  const sink = openFileSink(file, { fsync });
   try {
     const text = readFileSync(file, "utf8");
     // A file without a complete line belongs to a process that was killed before its first line.
@@ -72,7 +72,7 @@ export function openRunFile(run: RunRecordInput, options: OpenRunFileOptions = {
         "pass resume (--resume) to continue the run, or use another run id",
       );
     if (existing?.run) requireSameRun(existing.run, run, file);
-    const recorder = createRecorder(sink, { ...options, initialLength: text.length });
+    const recorder = createRecorder(sink, { ...recorderOptions, initialLength: text.length });
     recorder.startRun(run);
     return {
       path: file,

@@ -1,4 +1,4 @@
-import { defineOptionNames } from "../../diagnostics/index.ts";
+import { defineOptionNames, pickOptions } from "../../diagnostics/index.ts";
 import type { ErrorCard, Recording, ResultCard, RunRecordInput, DatasetSample } from "../../cards/index.ts";
 import { createTaskContextFromDocuments, type ControllerSolveResult } from "../../roles/index.ts";
 import type { Dataset } from "../data/index.ts";
@@ -110,7 +110,10 @@ export async function runExperiment(options: ExperimentOptions): Promise<Experim
   const rule = resolveScoreRule(dataset.name, options.scoreRule);
   const run = buildRunDescription({ ...options, method }, rule);
   let writeError: unknown;
-  const file = openRunFile(run, { ...options, onDegraded: (cause) => (writeError = cause) });
+  const file = openRunFile(run, {
+    ...pickOptions<OpenRunFileOptions>(options, "fsync outputFolder redactCard resume"),
+    onDegraded: (cause) => (writeError = cause),
+  });
   const experimentRun = new ExperimentRun(file, run, { ...options, method }, rule, signal);
   try {
     await experimentRun.solvePendingSamples(concurrency);

@@ -11,6 +11,16 @@ const RESULT_CODE_CAUSES: Record<number, string> = {
   26: "the file is not a SQLite database; choose another path",
 };
 
+/** Causes and remedies of the error codes of the file system that an operator can resolve. */
+const FILE_ERROR_CAUSES: Record<string, string> = {
+  EACCES: 'this process may not write there; grant it write access, or use the store "memory"',
+  EEXIST: "a part of its path is a file; choose another path",
+  ENOTDIR: "a part of its path is a file; choose another path",
+  ENOSPC: "the disk is full; free some space",
+  EPERM: 'this process may not write there; grant it write access, or use the store "memory"',
+  EROFS: 'the file system is read-only; choose another path, or use the store "memory"',
+};
+
 export function isSqliteError(error: unknown): error is Error & { errcode: number } {
   return error instanceof Error && "errcode" in error;
 }
@@ -21,7 +31,9 @@ export function isSqliteError(error: unknown): error is Error & { errcode: numbe
  */
 export function toUnavailableError(error: unknown, subject = "The task store is not available"): A2AError {
   if (error instanceof A2AError) return error;
-  const known = isSqliteError(error) ? RESULT_CODE_CAUSES[error.errcode & 0xff] : undefined;
+  const known = isSqliteError(error)
+    ? RESULT_CODE_CAUSES[error.errcode & 0xff]
+    : FILE_ERROR_CAUSES[(error as NodeJS.ErrnoException).code ?? ""];
   const cause = known ?? (error instanceof Error ? error.message : String(error));
   return new A2AError("UNAVAILABLE", `${subject}: ${cause}.`, { cause: error });
 }

@@ -47,8 +47,8 @@ const PRAGMAS = `
  */
 export async function openSqliteFile(path: string): Promise<OpenedSqliteFile> {
   // Load SQLite only when a file is opened, because the memory store does not need it.
-  const { DatabaseSync } = await import("node:sqlite");
-  const file = resolveSymlinks(resolve(path));
+  const { DatabaseSync } = await importSqlite();
+  let file = resolve(path);
   function connect(name: string): DatabaseSync {
     createPrivateFile(name);
     return new DatabaseSync(name);
@@ -67,6 +67,7 @@ export async function openSqliteFile(path: string): Promise<OpenedSqliteFile> {
     }
   }
   try {
+    file = resolveSymlinks(file);
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
     release = acquireFileLock(file, connect);
     db = connect(file);
@@ -77,6 +78,15 @@ export async function openSqliteFile(path: string): Promise<OpenedSqliteFile> {
   } catch (error) {
     close();
     throw toUnavailableError(error, `${file} cannot be opened`);
+  }
+}
+
+async function importSqlite(): Promise<typeof import("node:sqlite")> {
+  try {
+    return await import("node:sqlite");
+  } catch (cause) {
+    const text = `SQLite requires Node.js 22.13 or later, and this is ${process.version}. Update Node.js, or use the store "memory".`;
+    throw new Error(text, { cause });
   }
 }
 
