@@ -1,10 +1,9 @@
 import { readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import { fileURLToPath } from "node:url";
+import { getPackageFolder } from "../package-version.ts";
 
 /** The parts of package.json and of npm's lock file that determine a dependency. */
 interface PackageManifest {
-  readonly name?: string;
   readonly version?: string;
   readonly packages?: Readonly<Record<string, { readonly resolved?: string }>>;
 }
@@ -14,7 +13,7 @@ interface PackageManifest {
  * version range only if npm installed the running copy from a registry. Otherwise, the value is the address of the
  * tarball, or the path of the running copy.
  */
-export function findInstallableDependency(packageFolder: string = findPackageFolder()): string {
+export function findInstallableDependency(packageFolder: string = getPackageFolder()): string {
   const { version } = readManifest(join(packageFolder, "package.json"));
   const modulesFolder = dirname(packageFolder);
   const lock = readManifest(join(modulesFolder, ".package-lock.json"));
@@ -24,13 +23,6 @@ export function findInstallableDependency(packageFolder: string = findPackageFol
   if (!resolved.startsWith("file:")) return resolved;
   // npm writes paths relative to the folder that contains node_modules.
   return toFileAddress(resolve(dirname(modulesFolder), resolved.slice("file:".length)));
-}
-
-/** Returns the folder of the package.json above this file. */
-function findPackageFolder(): string {
-  let folder = dirname(fileURLToPath(import.meta.url));
-  while (readManifest(join(folder, "package.json")).name !== "colloquy") folder = dirname(folder);
-  return folder;
 }
 
 function readManifest(file: string): PackageManifest {

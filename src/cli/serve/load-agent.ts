@@ -1,3 +1,4 @@
+import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { agent, type AgentGenerator } from "../../adapters/index.ts";
@@ -45,8 +46,20 @@ function formatInstallHint(error: unknown): string {
 /** Formats the line number from an import error. Node and jiti store the error position differently. */
 function formatErrorLineNumber(file: string, error: unknown): string {
   if (!(error instanceof Error)) return "";
-  const [, line] = /^:(\d+)/.exec(`${error.message}\n${error.stack}`.split(file)[1] ?? "") ?? [];
+  const line =
+    findLineNumber(`${error.message}\n${error.stack}`, file) ??
+    (error instanceof SyntaxError ? findSyntaxErrorLineNumber(file) : undefined);
   return line === undefined ? "" : ` (line ${line})`;
+}
+
+function findLineNumber(text: string, file: string): string | undefined {
+  return /^:(\d+)/.exec(text.split(file)[1] ?? "")?.[1];
+}
+
+/** Node prints the line of a syntax error, but the error itself does not contain the line. */
+function findSyntaxErrorLineNumber(file: string): string | undefined {
+  const { stderr } = spawnSync(process.execPath, ["--check", file], { encoding: "utf8" });
+  return findLineNumber(stderr, file);
 }
 
 async function findExportedAgent(
