@@ -102,14 +102,12 @@ function assertAsyncGeneratorFunction(name: string, work: unknown): void {
  * without skills receives a default skill with the agent's name and description.
  */
 function completeDescription(details: AgentDescription): AgentDescription {
-  const { name, description } = details;
   // The validation of the agent card reports a missing name.
-  const id = String(name)
-    .toLowerCase()
-    .replaceAll(/[^a-z0-9]+/g, "-");
+  const { name = "", description }: Partial<AgentDescription> = details;
+  const id = name.toLowerCase().replaceAll(/[^a-z0-9]+/g, "-");
   return {
     version: "1.0.0",
-    skills: [{ id, name, description, tags: [id] }],
+    skills: [{ id, name, description: description ?? "", tags: [id] }],
     ...details,
   };
 }

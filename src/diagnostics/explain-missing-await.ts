@@ -8,7 +8,7 @@ export function explainMissingAwait<T>(
   memberNames: readonly (keyof T & string)[],
 ): Promise<T> {
   for (const name of memberNames)
-    Object.defineProperty(promise, name, {
+    void Object.defineProperty(promise, name, {
       get: () => {
         throw new TypeError(`${call} returns a promise. Write (await ${call}).${name} instead.`);
       },

@@ -110,6 +110,15 @@ export interface McpToolClient {
   close(): Promise<void>;
 }
 
+const assertKnownCallOptions = defineOptionNames<McpToolCallOptions>()(
+  "callTool",
+  "signal onProgress timeoutMs onTask taskId answer",
+);
+const assertKnownStreamOptions = defineOptionNames<McpToolStreamOptions>()(
+  "streamTool",
+  "signal timeoutMs taskId answer run",
+);
+
 const DEFAULT_TOOL_CALL_TIMEOUT_MS = 60_000;
 
 /**
@@ -179,8 +188,13 @@ export function createMcpToolClient(options: McpToolClientOptions): McpToolClien
           inputSchema: inputSchema as JsonObject,
         }));
       }),
-    callTool: (name, args, callOptions) => call(name, args, callOptions),
-    async *streamTool(name, args, { run, signal = run?.signal, ...streamOptions } = {}) {
+    async callTool(name, args, callOptions) {
+      assertKnownCallOptions(callOptions);
+      return await call(name, args, callOptions);
+    },
+    async *streamTool(name, args, options = {}) {
+      assertKnownStreamOptions(options);
+      const { run, signal = run?.signal, ...streamOptions } = options;
       const lines: string[] = [];
       const records: AgentEvent[] = [];
       let nextEvent = Promise.withResolvers<false>();
