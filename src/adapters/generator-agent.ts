@@ -75,8 +75,8 @@ export function agent(
   assertKnownDescription(description);
   assertAsyncGeneratorFunction(description.name, work);
   const { artifacts, ...agentOptions } = options;
+  assertValidAgentCard(description);
   const completeCard = completeDescription(description);
-  assertValidAgentCard(completeCard);
   return {
     ...agentOptions,
     describe: () => completeCard,
@@ -102,12 +102,11 @@ function assertAsyncGeneratorFunction(name: string, work: unknown): void {
  * without skills receives a default skill with the agent's name and description.
  */
 function completeDescription(details: AgentDescription): AgentDescription {
-  // The validation of the agent card reports a missing name.
-  const { name = "", description }: Partial<AgentDescription> = details;
+  const { name, description } = details;
   const id = name.toLowerCase().replaceAll(/[^a-z0-9]+/g, "-");
   return {
     version: "1.0.0",
-    skills: [{ id, name, description: description ?? "", tags: [id] }],
+    skills: [{ id, name, description, tags: [id] }],
     ...details,
   };
 }
