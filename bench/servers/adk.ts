@@ -12,6 +12,7 @@ import type { StartedSystem } from "../system-process-main.ts";
 import type { WireTaskOrUpdate } from "../load/task-outcome.ts";
 import { createScriptedAdkAgent } from "./scripted-adk-agent.ts";
 import { listenOnFreePort } from "./listen-on-free-port.ts";
+import { readRequestText } from "./read-request-text.ts";
 
 /** Starts ADK's own A2A server (A2A 0.3, Express, tasks and sessions in memory). */
 export async function startAdkToA2aServer(): Promise<StartedSystem> {
@@ -53,12 +54,7 @@ export async function startAdkFloorServer(): Promise<StartedSystem> {
   }
 
   const server = createServer((request, response) => {
-    let body = "";
-    request.setEncoding("utf8");
-    request.on("data", (chunk: string) => {
-      body += chunk;
-    });
-    request.on("end", () => {
+    readRequestText(request, (body) => {
       void runTask(body, request.url?.startsWith("/SendStreamingMessage/") ?? false, response);
     });
   });

@@ -2,6 +2,7 @@ import { createServer, type ServerResponse } from "node:http";
 import type { StartedSystem, RecordedResponse } from "../system-process-main.ts";
 import { generateJobChunks, WAIT_UNTIL_RELEASED_JOB, yieldToEventLoop } from "../benchmark-job.ts";
 import { listenOnFreePort } from "./listen-on-free-port.ts";
+import { readRequestText } from "./read-request-text.ts";
 
 /**
  * Starts a server that shows the lower bound of the cost of a Node server. `node:http` reads the body of the
@@ -11,12 +12,7 @@ import { listenOnFreePort } from "./listen-on-free-port.ts";
 export async function startBaselineServer(): Promise<StartedSystem> {
   const recordedResponses = new Map<string, RecordedResponse>();
   const server = createServer((request, response) => {
-    let body = "";
-    request.setEncoding("utf8");
-    request.on("data", (chunk: string) => {
-      body += chunk;
-    });
-    request.on("end", () => {
+    readRequestText(request, (body) => {
       const recorded = recordedResponses.get(request.url ?? "");
       if (!recorded || body === "") response.writeHead(404).end();
       else if (recorded.contentType === "application/json") writeJsonResponse(response, recorded);

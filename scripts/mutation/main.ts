@@ -23,6 +23,7 @@ import {
   realpathSync,
   rmSync,
   symlinkSync,
+  writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
@@ -93,6 +94,8 @@ for (const file of files) {
   for (const path of [file, ...tests.flat()]) state.update(readFileSync(join(copy, path)));
   const fileState = state.digest("hex").slice(0, 8);
   const mutants = drawSample(listMutants(source), Number(values.sample));
+  // A runner that has already run other mutants sometimes serves a stale module to the next file.
+  await stopRunner();
   const timeoutMs = 20 * (await measureFirstTests(file, tests)) + 60_000;
   const counts = { killed: 0, survived: 0, timeout: 0 };
   for (const mutant of mutants) {
@@ -107,7 +110,7 @@ for (const file of files) {
     `${file}: ${counts.killed + counts.timeout} of ${counts.killed + counts.timeout + counts.survived} noticed (${mutants.length} drawn)`,
   );
 }
-runner?.kill();
+await stopRunner();
 rmSync(copy, { recursive: true, force: true });
 process.exitCode = reportSurvivors();
 
@@ -180,6 +183,7 @@ async function runTests(
   tests: readonly string[][],
   timeoutMs: number,
 ): Promise<string | typeof TIMEOUT | undefined> {
+  const original = readFileSync(join(copy, file), "utf8");
   runner ??= await startRunner();
   const child = runner;
   child.send({
@@ -198,10 +202,18 @@ async function runTests(
   if (response === TIMEOUT || typeof response === "symbol") {
     runner = undefined;
     // The killed process cannot restore the file itself.
-    cpSync(join(root, file), join(copy, file));
+    writeFileSync(join(copy, file), original);
     return TIMEOUT;
   }
   return "failedTest" in response ? response.failedTest : undefined;
+}
+
+async function stopRunner(): Promise<void> {
+  if (!runner) return;
+  const exit = once(runner, "exit");
+  runner.kill();
+  await exit;
+  runner = undefined;
 }
 
 async function startRunner(): Promise<ChildProcess> {

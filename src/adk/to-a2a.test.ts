@@ -92,7 +92,9 @@ describe("an ADK agent served with toA2a", () => {
       description: "Approves things.",
       capabilities: {
         streaming: true,
-        extensions: [{ uri: expect.stringContaining("a2a-extension") as string }],
+        extensions: expect.arrayContaining([
+          expect.objectContaining({ uri: expect.stringContaining("a2a-extension") as string }),
+        ]) as unknown[],
       },
       skills: [{ id: "clerk", name: "model", tags: ["llm"] }, { id: "clerk-request_approval" }],
     });

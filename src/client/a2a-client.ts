@@ -7,17 +7,19 @@ import {
   type ListTasksRequest,
   type ListTasksResponse,
   type Operations,
+  type SendMessageRequest,
   type SendMessageResponse,
   type StreamResponse,
   type Task,
   type TaskPushNotificationConfig,
 } from "../protocol/index.ts";
 import type { AgentCardCache } from "./card/agent-card-cache.ts";
+import { acceptsRepeatedMessages, assertSteeringDeclared } from "./negotiated-extensions.ts";
 import { openResumableStream } from "./stream/resumable-stream.ts";
 import type { CallOptions } from "./transport/send-http-request.ts";
 import { type MessageInput, type SendOptions, toSendMessageRequest } from "./message-input.ts";
 import { pollTask } from "./stream/poll-task.ts";
-import { type RetryOptions, retryReadRequest } from "./stream/retry.ts";
+import { type RetryOptions, retrySafeRequest } from "./stream/retry.ts";
 import type { Transport, UnaryOperation } from "./transport/transport.ts";
 
 /**
@@ -36,7 +38,8 @@ export interface A2AClient {
   /**
    * Sends a message, and resolves when the task ends or waits for the user. If
    * `configuration.returnImmediately` is set, `send` resolves as soon as the agent has accepted the message.
-   * The client never retries a `send` request.
+   * If the agent declares the idempotent send extension, the client sends the message again while the agent is
+   * unreachable. Otherwise, the client never retries a `send` request.
    */
   send(input: MessageInput, options?: SendOptions): Promise<SendMessageResponse>;
   /**
@@ -126,8 +129,17 @@ export function createA2AClientFromTransport({
   // The tenant is sent exactly as in the card, or omitted (A2A §8.3.2).
   const tenant = agentInterface.tenant === undefined ? {} : { tenant: agentInterface.tenant };
 
-  const send: A2AClient["send"] = (input, options = {}) =>
-    transport.call("SendMessage", toSendMessageRequest(input, options, agentInterface.tenant), options);
+  function buildSendRequest(input: MessageInput, options: SendOptions): SendMessageRequest {
+    if (options.steering !== undefined) assertSteeringDeclared(cardCache.card, options.steering);
+    return toSendMessageRequest(input, options, agentInterface.tenant);
+  }
+
+  const send: A2AClient["send"] = async (input, options = {}) => {
+    const request = buildSendRequest(input, options);
+    const call = (): Promise<SendMessageResponse> => transport.call("SendMessage", request, options);
+    if (!acceptsRepeatedMessages(cardCache.card)) return await call();
+    return await retrySafeRequest(retry, options.signal, call, ({ reason }) => reason === "UNAVAILABLE");
+  };
 
   async function* sendOnce(
     input: MessageInput,
@@ -142,7 +154,7 @@ export function createA2AClientFromTransport({
     params: Operations[O]["params"],
     call: CallOptions,
   ): Promise<Operations[O]["result"]> {
-    return retryReadRequest(retry, call.signal, () => transport.call(operation, params, call));
+    return retrySafeRequest(retry, call.signal, () => transport.call(operation, params, call));
   }
 
   /**
@@ -171,12 +183,7 @@ export function createA2AClientFromTransport({
     send,
     stream: (input, options = {}) =>
       cardCache.card.capabilities.streaming === true
-        ? openResumableStream(
-            transport,
-            { send: toSendMessageRequest(input, options, agentInterface.tenant) },
-            options,
-            reconnect,
-          )
+        ? openResumableStream(transport, { send: buildSendRequest(input, options) }, options, reconnect)
         : sendOnce(input, options),
     async getExtendedCard(call = {}) {
       await assertCapability("extendedAgentCard", "UNSUPPORTED_OPERATION");

@@ -20,8 +20,10 @@ export async function collect(stream: AsyncIterable<StreamResponse>): Promise<Se
     // A complete task replaces all earlier events. Servers send one after a reconnect or at the end of a
     // stream.
     if ("task" in event) task = copyTask(event.task);
-    else if (!task && "message" in event) message = event.message;
-    else {
+    else if (!task && "message" in event) {
+      // Messages of the task's users are no replies. A stream contains them with the message events extension.
+      if (event.message.role === "ROLE_AGENT") message = event.message;
+    } else {
       task ??= createTaskFromUpdate(event);
       const folded = fold(task, event);
       if (!isEventRefusal(folded)) task = folded;

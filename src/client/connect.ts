@@ -15,6 +15,7 @@ import {
 } from "./clear-text-credentials.ts";
 import { discoverCard } from "./card/discover-card.ts";
 import { isGrpcAvailable } from "./transport/grpc-transport.ts";
+import { addAutomaticExtensions, withRequestedExtensions } from "./negotiated-extensions.ts";
 import { withAuthErrorDetails } from "./with-auth-error-details.ts";
 import { withCloseDelayAfterFinalEvent } from "./stream/close-delay-after-final-event.ts";
 import { createA2AClientFromTransport, type A2AClient } from "./a2a-client.ts";
@@ -41,12 +42,13 @@ const CLIENT_MEMBER_NAMES = [
 
 async function connectToAgent(url: string, options: ConnectOptions): Promise<A2AClient> {
   assertKnownOptions(options);
-  const { auth, extensions = [], reconnect = {}, retry = {}, version = "1.0" } = options;
+  const { auth, extensions: requestedExtensions = [], reconnect = {}, retry = {}, version = "1.0" } = options;
   const http = createTransportOptions(options);
   const source = createCardFetchOptions(http, options);
   const fetchedCard = await discoverCard(source, url, options.signal);
   const agentInterface = await chooseInterfaceByGrpcAvailability(fetchedCard.card, options);
-  assertRequiredExtensions(fetchedCard.card, extensions);
+  assertRequiredExtensions(fetchedCard.card, requestedExtensions);
+  const extensions = addAutomaticExtensions(requestedExtensions, fetchedCard.card);
   const origin = getInterfaceOrigin(agentInterface);
   const clearTextError = options.allowClearText
     ? undefined
@@ -63,6 +65,7 @@ async function connectToAgent(url: string, options: ConnectOptions): Promise<A2A
   const transport = await createTransport(agentInterface, {
     ...http,
     ...authorizer,
+    extensions,
     version: getProtocolVersion(agentInterface) ?? version,
   });
   const guardedTransport = clearTextError
@@ -72,10 +75,11 @@ async function connectToAgent(url: string, options: ConnectOptions): Promise<A2A
     transport.version === "0.3"
       ? withCloseDelayAfterFinalEvent(guardedTransport, reconnect)
       : guardedTransport;
+  const extendedTransport = withRequestedExtensions(delayedTransport, extensions);
   return createA2AClientFromTransport({
     cardCache: new AgentCardCache(source, fetchedCard),
     agentInterface,
-    transport: auth ? delayedTransport : withAuthErrorDetails(delayedTransport, fetchedCard.card),
+    transport: auth ? extendedTransport : withAuthErrorDetails(extendedTransport, fetchedCard.card),
     reconnect,
     retry,
   });

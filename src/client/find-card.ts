@@ -56,7 +56,8 @@ export interface ConnectOptions {
   readonly verifyCard?: (card: unknown) => unknown;
   /**
    * URIs of the A2A extensions that the caller supports. The client requests these extensions with every
-   * request.
+   * request. If the agent card declares the extensions for stream cursors, idempotent sending, or agent
+   * steering, the client also requests them.
    */
   readonly extensions?: readonly string[];
   /**
@@ -72,7 +73,8 @@ export interface ConnectOptions {
   readonly reconnect?: RetryOptions;
   /**
    * Retry policy for requests that read agent cards, tasks, lists of tasks, or webhook configurations.
-   * Requests with side effects are never retried.
+   * If the agent declares the idempotent send extension, `send` is also retried while the agent is
+   * unreachable. Other requests with side effects are never retried.
    */
   readonly retry?: RetryOptions;
   /** Maximum size of a response in bytes; the client rejects larger responses. Default: 64 MiB. */

@@ -1,9 +1,12 @@
-import type {
-  JsonObject,
-  Message,
-  Part,
-  SendMessageConfiguration,
-  SendMessageRequest,
+import {
+  AGENT_STEERING_EXTENSION_URI,
+  type JsonObject,
+  type Message,
+  type Part,
+  type SendMessageConfiguration,
+  type SendMessageRequest,
+  STEERING_SIGNAL_KEY,
+  type SteeringSignal,
 } from "../protocol/index.ts";
 import { defineOptionNames } from "../diagnostics/index.ts";
 import type { CallOptions } from "./transport/send-http-request.ts";
@@ -23,13 +26,20 @@ export interface SendOptions extends CallOptions {
    */
   readonly messageId?: string;
   readonly configuration?: SendMessageConfiguration;
+  /**
+   * Effect of the message on an agent that is working on the task `taskId`. With `steer`, the agent uses the
+   * message in its current work. With `interrupt`, the agent stops its work and continues with the message.
+   * The client rejects the message with `UNSUPPORTED_OPERATION` if the agent card does not declare the
+   * ability. By default, the agent decides.
+   */
+  readonly steering?: SteeringSignal;
   /** Metadata of the `SendMessage` request. The message itself has separate metadata. */
   readonly metadata?: JsonObject;
 }
 
 const assertKnownOptions = defineOptionNames<SendOptions>()(
   "send",
-  "configuration contextId headers messageId metadata onExtensionsActivated signal taskId",
+  "configuration contextId headers messageId metadata onExtensionsActivated signal steering taskId",
 );
 
 /** Builds a `SendMessage` request from a message input and the send options. */
@@ -39,13 +49,17 @@ export function toSendMessageRequest(
   tenant: string | undefined,
 ): SendMessageRequest {
   assertKnownOptions(options);
-  const { taskId, contextId, messageId, configuration, metadata } = options;
+  const { taskId, contextId, messageId, steering, configuration, metadata } = options;
   const fields =
     typeof input === "string" ? { parts: [{ text: input }] } : isParts(input) ? { parts: [...input] } : input;
   const message: Message = { messageId: crypto.randomUUID(), role: "ROLE_USER", ...fields };
   if (messageId !== undefined) message.messageId = messageId;
   if (taskId !== undefined) message.taskId = taskId;
   if (contextId !== undefined) message.contextId = contextId;
+  if (steering !== undefined) {
+    message.metadata = { ...message.metadata, [STEERING_SIGNAL_KEY]: steering };
+    message.extensions = [...(message.extensions ?? []), AGENT_STEERING_EXTENSION_URI];
+  }
   return {
     ...(tenant === undefined ? {} : { tenant }),
     message,

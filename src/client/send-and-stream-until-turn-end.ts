@@ -125,7 +125,8 @@ function isUnfinishedTask(event: StreamResponse): boolean {
 }
 
 function isTurnEndEvent(event: StreamResponse): boolean {
-  if ("message" in event) return true;
+  // With the message events extension, the stream also contains messages of the task's users.
+  if ("message" in event) return event.message.role === "ROLE_AGENT";
   if ("artifactUpdate" in event) return false;
   const { state } = "task" in event ? event.task.status : event.statusUpdate.status;
   return isTerminal(state) || isInterrupted(state);

@@ -48,7 +48,7 @@ it("an LRU cache drops the entries that were not used for a generation", () => {
   expect(cache.get("e")).toBe(4);
 });
 
-it("a Bag behaves like an unordered Set for any sequence of operations", () => {
+it("a SwapRemoveSet behaves like an unordered Set for any sequence of operations", () => {
   const step = fc.record({ add: fc.boolean(), which: fc.nat(4) });
   fc.assert(
     fc.property(fc.array(step), (steps) => {
@@ -56,16 +56,16 @@ it("a Bag behaves like an unordered Set for any sequence of operations", () => {
         id,
         slot: -1,
       }));
-      const bag = new SwapRemoveSet<SwapRemoveSetItem & { id: number }>();
+      const swapRemoveSet = new SwapRemoveSet<SwapRemoveSetItem & { id: number }>();
       const set = new Set<number>();
       for (const { add, which } of steps) {
         const item = items[which] as SwapRemoveSetItem & { id: number };
-        if (add) bag.add(item);
-        else bag.delete(item);
+        if (add) swapRemoveSet.add(item);
+        else swapRemoveSet.delete(item);
         if (add) set.add(which);
         else set.delete(which);
-        expect(bag.size).toBe(set.size);
-        expect(new Set(bag.toArray().map(({ id }) => id))).toEqual(set);
+        expect(swapRemoveSet.size).toBe(set.size);
+        expect(new Set(swapRemoveSet.toArray().map(({ id }) => id))).toEqual(set);
       }
     }),
   );

@@ -1,6 +1,6 @@
-/** An item that a `Bag` can contain. */
+/** An item that a `SwapRemoveSet` can contain. */
 export interface SwapRemoveSetItem {
-  /** Position of the item in its bag, or -1 if the item is in no bag. Only the bag sets the position. */
+  /** Position of the item in its set, or -1 if the item is in no set. Only the set changes the position. */
   slot: number;
 }
 
@@ -31,7 +31,7 @@ export class SwapRemoveSet<T extends SwapRemoveSetItem> {
   }
 
   /**
-   * Returns a copy of the items, so that the caller can remove items from the bag while iterating over the
+   * Returns a copy of the items, so that the caller can remove items from the set while iterating over the
    * copy.
    */
   toArray(): T[] {

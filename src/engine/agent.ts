@@ -71,7 +71,10 @@ export interface Run {
    * `protocolVersion`.
    */
   readonly protocolVersion: string;
-  /** URIs of the extensions that the agent card declares and the client requests (A2A §4.6). */
+  /**
+   * URIs of the extensions that the agent declares and the client requests (A2A §4.6). The list omits the
+   * extensions that the server implements.
+   */
   readonly extensions: readonly string[];
   /**
    * The request's `traceparent` header (W3C Trace Context), unchanged. The `traceparent` header identifies
@@ -133,7 +136,8 @@ export interface Agent {
    * server applies `whileWorking`. If `deliver` returns true, the message is added to the task's history, and
    * the sender receives the current task. Existing streams of the task receive no event for a delivered
    * message. If `deliver` throws an `A2AError`, the server rejects the message with that error. `task` is a
-   * copy of the committed task.
+   * copy of the committed task. The server passes messages with the steering signal `interrupt` to the next
+   * turn instead.
    */
   deliver?(message: Message, task: Task, caller: Caller): boolean;
   /**
@@ -147,6 +151,12 @@ export interface Agent {
    * `queue` processes the message after the current turn.
    */
   readonly whileWorking?: "refuse" | "queue";
+  /**
+   * Whether a message with the steering signal `interrupt` stops the running agent. If `interruptible` is
+   * true, `run.signal` aborts, the task becomes INPUT_REQUIRED when the agent has stopped, and the message
+   * begins the next turn. The agent must leave its state ready for the next turn. Default: false.
+   */
+  readonly interruptible?: boolean;
   /**
    * Determines whether several tasks of one context can run at the same time. With `parallel` (default), the
    * tasks run at the same time. With `queue`, a task stays SUBMITTED until the earlier turns of its context

@@ -201,7 +201,7 @@ export class Engine {
         releaseStream();
         return createSingleEventSubscription(LogEvent.create(0, { message: accepted.reply }));
       }
-      return await this.#createMessageStream(accepted, service.resumeAfterSeq, releaseStream);
+      return await this.#createMessageStream(accepted, service, releaseStream);
     } catch (error) {
       releaseStream();
       throw error;
@@ -209,12 +209,22 @@ export class Engine {
   }
 
   /** Resolves with a task (GetTask). */
-  async getTask({ id, historyLength }: GetTaskRequest, caller: Caller): Promise<Task> {
+  async getTask(request: GetTaskRequest, caller: Caller): Promise<Task> {
+    return (await this.getTaskWithSeq(request, caller)).task;
+  }
+
+  /** Resolves with a task and the sequence number of the last event that the task contains. */
+  async getTaskWithSeq(
+    { id, historyLength }: GetTaskRequest,
+    caller: Caller,
+  ): Promise<{ readonly task: Task; readonly seq: number }> {
     const scope = this.#toTaskScope(caller);
     const liveTask = this.#runners.findLive(scope, id)?.liveTask;
-    const task = liveTask ? liveTask.getSnapshot() : (await this.#store.load(scope, id))?.task;
-    if (!task) throw A2AError.taskNotFound(id);
-    return limitHistory(task, historyLength);
+    const found = liveTask
+      ? { task: liveTask.getSnapshot(), seq: liveTask.seq }
+      : await this.#store.load(scope, id);
+    if (!found?.task) throw A2AError.taskNotFound(id);
+    return { task: limitHistory(found.task, historyLength), seq: found.seq };
   }
 
   /** Resolves with one page of the caller's tasks (ListTasks, A2A §3.1.4). */
@@ -252,7 +262,7 @@ export class Engine {
   async subscribeToTask(
     { id }: SubscribeToTaskRequest,
     caller: Caller,
-    { resumeAfterSeq }: ServiceParameters = {},
+    { resumeAfterSeq, includesMessages }: ServiceParameters = {},
   ): Promise<Subscription> {
     const runner = await this.#requireRetainedTaskRunner(id, caller);
     const { liveTask } = runner;
@@ -268,7 +278,12 @@ export class Engine {
               openingEvent: LogEvent.create(liveTask.seq, { task: liveTask.getSnapshot() }),
             }
           : { afterSeq: requireResumeSeq(liveTask.seq, resumeAfterSeq) };
-      return new LogSubscription(runner, this.#store, span, this.#streamLimit.acquireWithRelease());
+      return new LogSubscription(
+        runner,
+        this.#store,
+        { ...span, includesMessages },
+        this.#streamLimit.acquireWithRelease(),
+      );
     } finally {
       runner.release();
     }
@@ -336,7 +351,7 @@ export class Engine {
   /** Resolves with the response stream for a message. */
   async #createMessageStream(
     accepted: Exclude<MessageAcceptResult, { reply: unknown }>,
-    resumeAfterSeq: number | undefined,
+    { resumeAfterSeq, includesMessages }: ServiceParameters,
     releaseStream: () => void,
   ): Promise<Subscription> {
     const { runner } = accepted;
@@ -349,7 +364,8 @@ export class Engine {
       const hasStopped =
         isCaughtUpWhileInterrupted(runner, span) ||
         (!isStartOfTurn && span.afterSeq > seq && (await hasTurnRequestedInput(runner, this.#store, span)));
-      if (!hasStopped) return new LogSubscription(runner, this.#store, span, releaseStream);
+      if (!hasStopped)
+        return new LogSubscription(runner, this.#store, { ...span, includesMessages }, releaseStream);
       releaseStream();
       return createSingleEventSubscription(span.openingEvent);
     } finally {

@@ -39,6 +39,8 @@ export interface SubscriptionLogRange {
    * after `turnSeq` that requests user input. By default, the subscription ends when the task ends.
    */
   readonly turnSeq?: number;
+  /** True if the subscription also delivers the users' messages. Default: false. */
+  readonly includesMessages?: boolean | undefined;
 }
 
 /**
@@ -50,6 +52,7 @@ export class LogSubscription implements Subscription {
   readonly #runner: TaskRunner;
   readonly #store: TaskStore;
   readonly #turnSeq: number | undefined;
+  readonly #isDelivered: (event: LogEvent) => boolean;
   readonly #onClose: () => void;
   #openingEvent: LogEvent | undefined;
   #readSeq: number;
@@ -61,6 +64,7 @@ export class LogSubscription implements Subscription {
     this.#runner = runner;
     this.#store = store;
     this.#turnSeq = span.turnSeq;
+    this.#isDelivered = span.includesMessages ? () => true : isSentToReaders;
     this.#openingEvent = span.openingEvent;
     this.#readSeq = span.afterSeq;
     runner.retain();
@@ -119,10 +123,10 @@ export class LogSubscription implements Subscription {
       turnSeq === undefined
         ? -1
         : events.findIndex((event) => event.seq > turnSeq && isInputRequiredLogEvent(event));
-    if (stop < 0) return events.every(isSentToReaders) ? events : events.filter(isSentToReaders);
+    if (stop < 0) return events.every(this.#isDelivered) ? events : events.filter(this.#isDelivered);
     this.#hasStopped = true;
     this.close();
-    return events.slice(0, stop + 1).filter(isSentToReaders);
+    return events.slice(0, stop + 1).filter(this.#isDelivered);
   }
 
   #waitForCommit(): Promise<void> {

@@ -159,20 +159,24 @@ export class MessageAcceptor {
     if (!runner) throw A2AError.taskNotFound(taskId);
     try {
       const { contextId } = runner.liveTask;
+      let isInterrupting = false;
       this.#assertTaskAccepts(runner, request.message);
       if (isAgentWorking(runner)) {
         const acceptedSeq = new Deferred<number>();
         const message = { ...request.message, taskId, contextId };
-        if (runner.offerMessageToAgent(message, inbound.caller, acceptedSeq)) {
+        const { steering } = inbound.serviceParameters;
+        if (steering === "interrupt") isInterrupting = assertAgentInterruptible(this.#context.agent, taskId);
+        else if (runner.offerMessageToAgent(message, inbound.caller, acceptedSeq)) {
           const seq = await acceptedSeq.promise;
           return { runner: runner.retain(), seq };
-        }
-        this.#assertAgentAcceptsWhileWorking(runner);
+        } else if (steering === "steer") throw createSteeringRefusedError(taskId, "accept the message now");
+        else this.#assertAgentAcceptsWhileWorking(runner);
       }
       this.#assertQueueNotFull(runner);
       this.#context.contextTurns?.assertAcceptsTurn(scope, contextId, taskId);
       const turn = this.#createTurn(inbound, { ...request.message, taskId, contextId });
       runner.startOrQueueTurn(turn);
+      if (isInterrupting) runner.interruptTurn();
       return { runner, turn };
     } finally {
       runner.release();
@@ -269,6 +273,16 @@ export class MessageAcceptor {
     });
     return turn;
   }
+}
+
+function assertAgentInterruptible({ interruptible }: Agent, taskId: string): true {
+  if (interruptible) return true;
+  throw createSteeringRefusedError(taskId, "stop for a message");
+}
+
+function createSteeringRefusedError(taskId: string, ability: string): A2AError {
+  const text = `The agent of task ${taskId} does not ${ability}; wait until the task stops, or cancel it.`;
+  return new A2AError("UNSUPPORTED_OPERATION", text, { metadata: { taskId } });
 }
 
 /** Returns true if an agent run is active and the task does not wait for its user. */

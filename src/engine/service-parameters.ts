@@ -1,3 +1,5 @@
+import type { SteeringSignal } from "../protocol/index.ts";
+
 /** Request data that is not part of the operation's parameters (A2A §3.2.6). */
 export interface ServiceParameters {
   /**
@@ -19,6 +21,10 @@ export interface ServiceParameters {
    * server creates a task that the reply completes.
    */
   readonly needsTask?: boolean | undefined;
+  /** True if the stream also contains the users' messages, as `message` events. Default: false. */
+  readonly includesMessages?: boolean;
+  /** Effect of the message on a running agent. By default, `Agent.deliver` and `whileWorking` decide. */
+  readonly steering?: SteeringSignal | undefined;
   /** True if the request is SendStreamingMessage. The engine sets `isStreaming`. */
   readonly isStreaming?: boolean;
 }

@@ -180,6 +180,15 @@ export class TaskRunner implements LiveTaskListener {
     }
   }
 
+  /** Stops the running agent, so that the next turn can begin. The task becomes INPUT_REQUIRED. */
+  interruptTurn(): void {
+    const turn = this.#currentTurn;
+    if (!turn || turn.hasEnded || turn.isInterrupted) return;
+    turn.isInterrupted = true;
+    turn.abort("A message interrupted the agent.");
+    this.#scheduleAgentOutputCutoff(turn, this.#context.cancelGraceMs);
+  }
+
   /**
    * Offers a message to the running agent and returns true if the agent accepts the message. If the agent
    * accepts the message, `acceptedSeq` resolves with the sequence number of the message.
@@ -320,7 +329,7 @@ export class TaskRunner implements LiveTaskListener {
       if (!this.#isTurnLeftForRestart(turn))
         this.#enqueueTaskStatusEvent("TASK_STATE_FAILED", turn.stopReason);
     } else if (!turn.lastState || !isInterrupted(turn.lastState))
-      this.#enqueueTaskStatusEvent("TASK_STATE_COMPLETED");
+      this.#enqueueTaskStatusEvent(turn.isInterrupted ? "TASK_STATE_INPUT_REQUIRED" : "TASK_STATE_COMPLETED");
   }
 
   /** Returns true if the server stopped the agent and a later server process will start the turn again. */
@@ -331,7 +340,7 @@ export class TaskRunner implements LiveTaskListener {
 
   #writeFailure(turn: Turn, thrown: unknown): void {
     const { state } = this.liveTask;
-    if (turn.cancelMetadata || turn.stopReason) this.#writeFinalState(turn);
+    if (turn.cancelMetadata || turn.stopReason || turn.isInterrupted) this.#writeFinalState(turn);
     else if (turn.isFenced || !state || isTerminal(state)) this.#reportError(thrown);
     else this.#enqueueTaskStatusEvent("TASK_STATE_FAILED", this.#buildFailureText(thrown));
   }

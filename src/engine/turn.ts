@@ -51,6 +51,8 @@ export class Turn {
   lastState: TaskState | undefined;
   /** Metadata of the CancelTask request, if a client has canceled the task. */
   cancelMetadata: JsonObject | undefined;
+  /** True if a message with the steering signal `interrupt` stops the agent. */
+  isInterrupted = false;
   /** Reason for stopping the agent, if the server stopped the agent. */
   stopReason: string | undefined;
   /** Rewrites artifact events if an earlier attempt at the turn may have left partial artifacts. */

@@ -25,6 +25,7 @@ export type {
   SecurityScheme,
   SendMessageConfiguration,
   SendMessageResponse,
+  SteeringSignal,
   StreamResponse,
   Task,
   TaskArtifactUpdateEvent,
@@ -43,6 +44,7 @@ export {
   getText,
   isInterrupted,
   isTerminal,
+  MESSAGE_EVENTS_EXTENSION_URI,
   text,
   toBase64,
 } from "../protocol/index.ts";

@@ -1,8 +1,8 @@
 /**
- * SIGNATURES AND KEYS. The `keys` folder signs and verifies JWTs (access tokens, push notifications) and
+ * SIGNATURES AND KEYS. This module signs and verifies JWTs (access tokens, push notifications) and
  * flattened JWS (agent cards). Key resolvers find public keys in a static set, at a JWKS URL, or through an
- * OpenID issuer. The `keys` folder supports only asymmetric signature algorithms. With a symmetric algorithm,
- * a verifier could also sign. Only the `keys` folder imports the package `jose`. The code runs on every
+ * OpenID issuer. This module supports only asymmetric signature algorithms. With a symmetric algorithm,
+ * a verifier could also sign. Only this module imports the package `jose`. The code runs on every
  * platform that supports Web Crypto.
  */
 export type { JSONWebKeySet, JWK } from "jose";

@@ -35,7 +35,7 @@ export interface SigningKeyPair {
   readonly kid: string;
   /** The public key that verifiers use. */
   readonly publicKey: JWK;
-  /** The private key, which is not extractable and is used only inside the `keys` folder. */
+  /** The private key, which is not extractable and is used only inside this module. */
   readonly privateKey: CryptoKey;
 }
 

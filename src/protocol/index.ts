@@ -10,7 +10,7 @@
  * - log: the append-only list of a task's events.
  * - fold: the function that applies one event to a task.
  * - seq: the sequence number of an event, also used as the SSE event id and as the cursor for resuming a
- *   stream.
+ *   stream. The stream cursor extension calls this number the generation.
  * - turn: the processing of one message to a task, including everything that the agent does in response.
  * - run: one execution of an agent for a turn. A task never has two runs at the same time.
  * - runner: the single writer of a task.
@@ -58,6 +58,23 @@ export { getEventTaskId, getEventTaskState } from "./event.ts";
 export type { NewArtifactContent } from "./artifact-content-tracker.ts";
 export { ArtifactContentTracker, computeNewParts } from "./artifact-content-tracker.ts";
 export { type ArtifactEnding, splitLastPiece } from "./artifact-ending.ts";
+export type { AgentSteeringParams, SteeringSignal } from "./declared-extensions.ts";
+export {
+  AGENT_STEERING_EXTENSION_URI,
+  IDEMPOTENT_SEND_EXTENSION_URI,
+  MESSAGE_EVENTS_EXTENSION_URI,
+  STEERING_SIGNAL_KEY,
+  STREAM_CURSOR_EXTENSION_URI,
+} from "./declared-extensions.ts";
+export type { EventPosition } from "./event-generation.ts";
+export {
+  addEventPosition,
+  addTaskGeneration,
+  findAfterGeneration,
+  removeTaskGeneration,
+  splitEventPosition,
+} from "./event-generation.ts";
+export { findMessageJsonInStatusUpdate, toMessageStatusUpdate } from "./message-event.ts";
 export type { EventTransitionKind, EventRefusal } from "./fold.ts";
 export {
   fold,

@@ -21,8 +21,8 @@ import type { ServedAgent } from "./served-agent.ts";
 
 /** The outcome of an A2A operation, which is either a result or a stream of events. */
 export type OperationResultOrStream<O extends OperationName = OperationName> =
-  | { readonly result: Operations[O]["result"] }
-  | { readonly stream: Subscription };
+  /** `seq` is the sequence number of the last event in the result, if the result is a stored task. */
+  { readonly result: Operations[O]["result"]; readonly seq?: number } | { readonly stream: Subscription };
 
 type OperationFunction<O extends OperationName> = (
   agent: ServedAgent,
@@ -48,7 +48,10 @@ const OPERATION_FUNCTIONS: { readonly [O in OperationName]: OperationFunction<O>
   SendStreamingMessage: async ({ engine }, params, caller, service) => ({
     stream: await engine.sendStreamingMessage(params, caller, service),
   }),
-  GetTask: async ({ engine }, params, caller) => ({ result: await engine.getTask(params, caller) }),
+  GetTask: async ({ engine }, params, caller) => {
+    const { task, seq } = await engine.getTaskWithSeq(params, caller);
+    return { result: task, seq };
+  },
   ListTasks: async ({ engine }, params, caller) => ({ result: await engine.listTasks(params, caller) }),
   CancelTask: async ({ engine }, params, caller) => ({ result: await engine.cancelTask(params, caller) }),
   SubscribeToTask: async ({ engine }, params, caller, service) => ({

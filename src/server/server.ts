@@ -168,6 +168,7 @@ class AgentServer implements Server {
       tenant: findOnlyTenantAcceptedByServer(tenants),
       assertTenantServed: tenants && createTenantAcceptanceCheck(tenants),
       pushNotifications: this.#pushService !== undefined,
+      deduplicatesMessages: options.deduplicateMessages ?? true,
     });
     this.#routerContext = {
       agents: servedAgents,

@@ -102,6 +102,7 @@ function listToolResults(messages: readonly MessagesApiMessage[]): string[] {
 
 defineAdapterContract("an agent of the Claude Agent SDK", {
   createAnsweringAgent: (chunks) => createScriptedAgent(() => chunks),
+  createAnsweringAgentWithPieces: (chunks) => createScriptedAgent(() => chunks, { artifacts: "pieces" }),
   createGateWaitingAgent: (gate) =>
     createScriptedAgent(async function* () {
       yield "first ";

@@ -13,7 +13,9 @@ import { agent, type GeneratorOptions, type Turn } from "../generator-agent.ts";
 import { createSessionId, type SessionOptions, streamSession } from "./session.ts";
 import { ClaudeMessageConverter, decodeClaudeResult } from "./sdk-message.ts";
 import {
+  type ClaudeQueryOptions,
   createPermissionHook,
+  createQuestionPermission,
   createUserQuestion,
   findDeferredCallId,
   USER_QUESTION_TOOL,
@@ -23,17 +25,9 @@ import { toClaudeUserMessage } from "./user-message.ts";
 /** The `query` function of the Claude Agent SDK. The type `O` is the type of its options. */
 export type ClaudeQuery<O> = (parameters: { prompt: never; options: O }) => AsyncIterable<unknown>;
 
-/** The options of `query` that the adapter reads and extends. */
-export interface ClaudeQueryOptions {
-  readonly tools?: unknown;
-  readonly allowedTools?: readonly string[];
-  readonly canUseTool?: unknown;
-  readonly hooks?: { readonly PreToolUse?: readonly unknown[] };
-}
-
 /** Options for `fromClaude`. */
 export interface ClaudeOptions<O>
-  extends AgentDescription, AgentLoopOutputOptions, Pick<GeneratorOptions, "afterRestart"> {
+  extends AgentDescription, AgentLoopOutputOptions, Pick<GeneratorOptions, "afterRestart" | "artifacts"> {
   /**
    * Returns the options of `query` for a single turn, for example `model`, `systemPrompt`, and `mcpServers`.
    * The adapter itself sets the session, the abort controller, and partial messages. Create in-process MCP
@@ -49,7 +43,7 @@ export interface ClaudeOptions<O>
 
 const assertKnownOptions = defineOptionNames<ClaudeOptions<object>>()(
   "fromClaude",
-  "afterRestart capabilities defaultInputModes defaultOutputModes description documentationUrl",
+  "afterRestart artifacts capabilities defaultInputModes defaultOutputModes description documentationUrl",
   "iconUrl name provider requireApproval securityRequirements securitySchemes showReasoning",
   "showToolCalls skills toQueryOptions version",
 );
@@ -70,6 +64,7 @@ export function fromClaude<O extends object>(query: ClaudeQuery<O>, options: Cla
     showReasoning = true,
     showToolCalls = true,
     afterRestart = "fail",
+    artifacts,
     ...description
   } = options;
   const knownSessionIds = new LruCache<true>(MAX_REMEMBERED_IDS);
@@ -95,7 +90,7 @@ export function fromClaude<O extends object>(query: ClaudeQuery<O>, options: Cla
     const startQuery = (session: SessionOptions): AsyncIterable<unknown> => {
       const adapterOptions = {
         ...queryOptions,
-        ...(canAskQuestions(queryOptions) ? { canUseTool: queryOptions.canUseTool ?? denyToolCall } : {}),
+        ...createQuestionPermission(queryOptions),
         ...session,
         abortController,
         includePartialMessages: true,
@@ -142,7 +137,7 @@ export function fromClaude<O extends object>(query: ClaudeQuery<O>, options: Cla
   }
 
   return {
-    ...agent(description, work, { afterRestart }),
+    ...agent(description, work, { afterRestart, artifacts }),
     onTaskCanceled({ status }) {
       const callId = findDeferredCallId(status.message ? [status.message] : []);
       if (callId !== undefined) canceledCallIds.set(callId, true);
@@ -153,13 +148,3 @@ export function fromClaude<O extends object>(query: ClaudeQuery<O>, options: Cla
 /** Maximum number of session ids, and of canceled calls, that an agent remembers. */
 const MAX_REMEMBERED_IDS = 10_000;
 const TOOL_UNAVAILABLE_REASON = "tool_deferred_unavailable";
-
-function canAskQuestions({ tools, allowedTools = [] }: ClaudeQueryOptions): boolean {
-  const toolNames: unknown[] = Array.isArray(tools) ? tools : [];
-  return toolNames.includes(USER_QUESTION_TOOL) || allowedTools.includes(USER_QUESTION_TOOL);
-}
-
-/** Claude offers the tool `AskUserQuestion` only if the query has a `canUseTool` function. */
-async function denyToolCall(toolName: string): Promise<object> {
-  return { behavior: "deny", message: `The tool ${toolName} is not allowed.` };
-}

@@ -2,5 +2,6 @@
  * Adapter that serves agents of the Claude Agent SDK over A2A. Install the package
  * `@anthropic-ai/claude-agent-sdk` yourself.
  */
-export type { ClaudeOptions, ClaudeQuery, ClaudeQueryOptions } from "./from-claude.ts";
+export type { ClaudeOptions, ClaudeQuery } from "./from-claude.ts";
+export type { ClaudeQueryOptions } from "./tool-permission.ts";
 export { fromClaude } from "./from-claude.ts";

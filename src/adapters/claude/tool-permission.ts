@@ -9,6 +9,14 @@ import type { DeferredToolUse } from "./sdk-message.ts";
 /** The tool of Claude that asks the user questions. */
 export const USER_QUESTION_TOOL = "AskUserQuestion";
 
+/** The options of `query` that the adapter reads and extends. */
+export interface ClaudeQueryOptions {
+  readonly tools?: unknown;
+  readonly allowedTools?: readonly string[];
+  readonly canUseTool?: unknown;
+  readonly hooks?: { readonly PreToolUse?: readonly unknown[] };
+}
+
 interface PermissionHookOptions {
   /** Returns whether the user must approve a tool call. */
   readonly requireApproval: (toolName: string, input: JsonObject) => boolean;
@@ -96,4 +104,20 @@ function listQuestionTexts({ questions }: JsonObject): string[] {
   return questions
     .map((question) => (isObject(question) ? question["question"] : undefined))
     .filter((question) => typeof question === "string");
+}
+
+/**
+ * Returns the option `canUseTool`, because Claude offers the tool `AskUserQuestion` only to a query with this
+ * option. The function of the options has precedence, and the default denies every tool.
+ */
+export function createQuestionPermission({ tools, allowedTools = [], canUseTool }: ClaudeQueryOptions): {
+  canUseTool?: unknown;
+} {
+  const toolNames: unknown[] = Array.isArray(tools) ? tools : [];
+  const canAsk = toolNames.includes(USER_QUESTION_TOOL) || allowedTools.includes(USER_QUESTION_TOOL);
+  return canAsk ? { canUseTool: canUseTool ?? denyToolCall } : {};
+}
+
+async function denyToolCall(toolName: string): Promise<object> {
+  return { behavior: "deny", message: `The tool ${toolName} is not allowed.` };
 }

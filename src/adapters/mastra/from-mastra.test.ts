@@ -87,6 +87,8 @@ const askCity = createTool({
 
 defineAdapterContract("an agent of Mastra", {
   createAnsweringAgent: (chunks) => createScriptedAgent((exchange) => answer(exchange, ...chunks)),
+  createAnsweringAgentWithPieces: (chunks) =>
+    createScriptedAgent((exchange) => answer(exchange, ...chunks), { artifacts: "pieces" }),
   createGateWaitingAgent: (gate) =>
     createScriptedAgent(async (exchange) => {
       exchange.sendDelta({ content: "first " });

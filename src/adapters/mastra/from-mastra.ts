@@ -40,7 +40,10 @@ export interface MastraTextMessage {
 
 /** Options for `fromMastra`. */
 export interface MastraOptions
-  extends Partial<AgentDescription>, AgentLoopOutputOptions, Pick<GeneratorOptions, "afterRestart"> {
+  extends
+    Partial<AgentDescription>,
+    AgentLoopOutputOptions,
+    Pick<GeneratorOptions, "afterRestart" | "artifacts"> {
   /**
    * The store for the text of earlier turns. The adapter ignores the store if the Mastra agent has its own
    * memory. Default: the last 1,000 conversations in memory.
@@ -52,7 +55,7 @@ export interface MastraOptions
 
 const assertKnownOptions = defineOptionNames<MastraOptions>()(
   "fromMastra",
-  "afterRestart capabilities conversationStore defaultInputModes defaultOutputModes description",
+  "afterRestart artifacts capabilities conversationStore defaultInputModes defaultOutputModes description",
   "documentationUrl iconUrl name provider securityRequirements securitySchemes showReasoning",
   "showToolCalls skills toStreamOptions version",
 );
@@ -74,6 +77,7 @@ export function fromMastra(source: MastraAgent, options: MastraOptions = {}): Ag
     showReasoning = true,
     showToolCalls = true,
     afterRestart = "fail",
+    artifacts,
     ...description
   } = options;
   async function* work(turn: Turn): AsyncGenerator<AgentYield, void, undefined> {
@@ -113,7 +117,7 @@ export function fromMastra(source: MastraAgent, options: MastraOptions = {}): Ag
     yield output.createFinalStatus(question);
   }
   const nameAndDescription = { name: source.name, description: source.getDescription() };
-  return agent({ ...nameAndDescription, ...description }, work, { afterRestart });
+  return agent({ ...nameAndDescription, ...description }, work, { afterRestart, artifacts });
 }
 
 /** Anonymous callers have no name that separates them, so the thread of an anonymous caller is its resource. */

@@ -64,6 +64,7 @@ function listToolOutputs(input: readonly ResponsesInputItem[]): string[] {
 
 defineAdapterContract("an agent of the OpenAI Agents SDK", {
   createAnsweringAgent: (chunks) => createScriptedAgent(() => chunks),
+  createAnsweringAgentWithPieces: (chunks) => createScriptedAgent(() => chunks, { artifacts: "pieces" }),
   createGateWaitingAgent: (gate) =>
     createScriptedAgent(async function* () {
       yield "first ";

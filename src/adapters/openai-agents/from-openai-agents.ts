@@ -40,7 +40,10 @@ export interface OpenAiAgentsRunOptions<C> {
 
 /** Options for `fromOpenAiAgents`. */
 export interface OpenAiAgentsOptions<C>
-  extends Partial<AgentDescription>, AgentLoopOutputOptions, Pick<GeneratorOptions, "afterRestart"> {
+  extends
+    Partial<AgentDescription>,
+    AgentLoopOutputOptions,
+    Pick<GeneratorOptions, "afterRestart" | "artifacts"> {
   /**
    * The store for the items of earlier turns, and for the state of runs that wait for an approval. Default:
    * the last 1,000 conversations in memory.
@@ -54,7 +57,7 @@ export interface OpenAiAgentsOptions<C>
 
 const assertKnownOptions = defineOptionNames<OpenAiAgentsOptions<unknown>>()(
   "fromOpenAiAgents",
-  "afterRestart capabilities conversationStore defaultInputModes defaultOutputModes description",
+  "afterRestart artifacts capabilities conversationStore defaultInputModes defaultOutputModes description",
   "documentationUrl iconUrl name provider runner securityRequirements securitySchemes showReasoning",
   "showToolCalls skills toRunOptions version",
 );
@@ -78,6 +81,7 @@ export function fromOpenAiAgents<C = unknown, O extends AgentOutputType = "text"
     showReasoning = true,
     showToolCalls = true,
     afterRestart = "fail",
+    artifacts,
     ...description
   } = options;
   async function* work(turn: Turn): AsyncGenerator<AgentYield, void, undefined> {
@@ -115,7 +119,7 @@ export function fromOpenAiAgents<C = unknown, O extends AgentOutputType = "text"
     yield output.createFinalStatus();
   }
   const { name, handoffDescription } = source;
-  return agent({ name, description: handoffDescription, ...description }, work, { afterRestart });
+  return agent({ name, description: handoffDescription, ...description }, work, { afterRestart, artifacts });
 }
 
 /** Emits the final output if it is the result of a tool, or the text of a model that does not stream. */

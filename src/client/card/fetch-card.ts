@@ -8,7 +8,7 @@ import {
 import { parseJsonOrUndefined } from "../http/parse-json-or-undefined.ts";
 import { readBoundedText } from "../http/fetch-without-redirects.ts";
 import { decodeCard } from "./decode-card.ts";
-import { type RetryOptions, retryReadRequest } from "../stream/retry.ts";
+import { type RetryOptions, retrySafeRequest } from "../stream/retry.ts";
 
 /** An agent card, and the HTTP metadata that the client needs to revalidate the cached card (RFC 9111). */
 export interface FetchedCard {
@@ -63,7 +63,7 @@ export async function fetchCard(
   };
   // A host that does not answer is not retried, because a wrong URL is a more likely cause than a starting
   // server.
-  const response = await retryReadRequest(retry, signal, requestCard, ({ cause }) => cause === undefined);
+  const response = await retrySafeRequest(retry, signal, requestCard, ({ cause }) => cause === undefined);
   const freshUntil = computeFreshUntil(response.headers, now());
   if (cachedCard && !response.ok) return { ...cachedCard, freshUntil };
   const json = parseJsonOrUndefined(await readBoundedText(transportOptions, response, signal));

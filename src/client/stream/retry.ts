@@ -75,10 +75,10 @@ export function isRetryable(error: unknown): error is A2AError {
 }
 
 /**
- * Calls a read function, and repeats the call while the agent is unreachable or overloaded. If the agent
+ * Calls a function that is safe to repeat, and repeats the call while the agent is unreachable or overloaded. If the agent
  * requests a delay above `maxDelayMs`, the function immediately throws an error with the requested delay.
  */
-export async function retryReadRequest<T>(
+export async function retrySafeRequest<T>(
   { maxRetries = 3, maxDelayMs = DEFAULT_MAX_RETRY_DELAY_MS, ...options }: RetryOptions,
   signal: AbortSignal | undefined,
   read: () => Promise<T>,

@@ -15,6 +15,7 @@ import { AuthChallengeError, createUnauthenticatedError } from "../auth/authenti
 import type { AuthenticateFunction } from "../auth/auth-scheme.ts";
 import { assertOperationSupported } from "../assert-operation-supported.ts";
 import { activateExtensions, buildExtensionHeaders } from "../extensions.ts";
+import { isServerExtension, selectServerExtensions } from "../server-extensions.ts";
 import type { HttpRequest } from "../http-exchange.ts";
 import type { EventStreamRegistry, UnknownToA2AErrorConverter } from "./event-stream.ts";
 import { assertAcceptedInputModes } from "../input-modes.ts";
@@ -129,12 +130,15 @@ function decodeAndPerform(
 ): Promise<OperationResultOrStreamWithHeaders> {
   assertOperationSupported(operation, description, version);
   const extensions = activateExtensions(description.capabilities?.extensions, request, version);
+  const serverExtensions = selectServerExtensions(extensions);
   const lastEventSeq = isStreamingOperation(operation)
-    ? parseLastEventId(request.header("last-event-id"))
+    ? (serverExtensions.findAfterSeq(params) ?? parseLastEventId(request.header("last-event-id")))
     : undefined;
   const service: ServiceParameters = {
     version,
-    extensions,
+    extensions: extensions.length === 0 ? extensions : extensions.filter((uri) => !isServerExtension(uri)),
+    includesMessages: serverExtensions.includesMessages,
+    steering: serverExtensions.parseSteeringSignal(params),
     traceparent: request.header("traceparent"),
     needsTask: serviceDefaults?.needsTask,
     resumeAfterSeq: lastEventSeq ?? serviceDefaults?.resumeAfterSeq,
@@ -153,7 +157,10 @@ function decodeAndPerform(
   const outcome = performOperation(operation, agent, decoded, caller, service, request);
   if (extensions.length === 0) return outcome;
   const headers = buildExtensionHeaders(extensions, version);
-  return outcome.then((completed) => ({ ...completed, headers }));
+  return outcome.then((completed) => ({
+    ...serverExtensions.annotateOutcome(completed, service.resumeAfterSeq),
+    headers,
+  }));
 }
 
 /** Adds a generated `messageId` to a message without a `messageId`. */

@@ -19,6 +19,7 @@ import {
   type CardFormatOptions,
 } from "./card-format.ts";
 import { signCard, type CardSigningOptions } from "./card-signing.ts";
+import { addServerExtensions } from "../server-extensions.ts";
 import type { HttpReply, HttpRequest } from "../http-exchange.ts";
 import { DEFAULT_MEDIA_MODES } from "../input-modes.ts";
 import { buildHttpInterfaces } from "./agent-interfaces.ts";
@@ -58,6 +59,8 @@ export interface AgentCardOptions extends CardFormatOptions {
    * that agent.
    */
   readonly pushNotifications?: boolean;
+  /** Whether the server recognizes repeated messages by their `messageId`. */
+  readonly deduplicatesMessages?: boolean;
   readonly cardSigning?: CardSigningOptions | readonly CardSigningOptions[] | undefined;
 }
 
@@ -118,6 +121,8 @@ export class AgentCardPublisher {
     };
     // An agent cannot offer push notifications that the server does not send.
     if (!this.#options.pushNotifications) delete capabilities.pushNotifications;
+    const extensions = addServerExtensions(capabilities, this.#agent, this.#options);
+    if (extensions.length > 0) capabilities.extensions = extensions;
     const description = {
       ...(isDeclared ? {} : authenticator?.securityDeclaration),
       ...declared,

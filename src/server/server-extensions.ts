@@ -1,0 +1,122 @@
+import type { Agent, ServiceParameters } from "../engine/index.ts";
+import {
+  A2AError,
+  addTaskGeneration,
+  AGENT_STEERING_EXTENSION_URI,
+  findAfterGeneration,
+  IDEMPOTENT_SEND_EXTENSION_URI,
+  isObject,
+  MESSAGE_EVENTS_EXTENSION_URI,
+  STEERING_SIGNAL_KEY,
+  STREAM_CURSOR_EXTENSION_URI,
+  type AgentCapabilities,
+  type AgentExtension,
+  type Task,
+} from "../protocol/index.ts";
+import { ExtendedSubscription } from "./extended-subscription.ts";
+import type { OperationResultOrStream } from "./perform-operation.ts";
+
+const SERVER_EXTENSION_URIS: ReadonlySet<string> = new Set([
+  STREAM_CURSOR_EXTENSION_URI,
+  IDEMPOTENT_SEND_EXTENSION_URI,
+  AGENT_STEERING_EXTENSION_URI,
+  MESSAGE_EVENTS_EXTENSION_URI,
+]);
+
+/** Returns true if the server implements the extension, so that the agent does not need its URI. */
+export function isServerExtension(uri: string): boolean {
+  return SERVER_EXTENSION_URIS.has(uri);
+}
+
+/**
+ * Returns the extensions of an agent, followed by the extensions that the server implements for the agent. An
+ * agent's own declaration of an extension takes precedence.
+ */
+export function addServerExtensions(
+  { streaming, extensions = [] }: AgentCapabilities,
+  agent: Agent,
+  { deduplicatesMessages }: { readonly deduplicatesMessages?: boolean },
+): AgentExtension[] {
+  const steering = {
+    ...(agent.deliver ? { steerable: true } : {}),
+    ...(agent.interruptible ? { interruptible: true } : {}),
+  };
+  const offered: AgentExtension[] = [];
+  if (streaming)
+    offered.push(
+      { uri: STREAM_CURSOR_EXTENSION_URI, description: "Numbers the events of a task, and resumes streams" },
+      { uri: MESSAGE_EVENTS_EXTENSION_URI, description: "Streams the messages of a task's users" },
+    );
+  // A reply without a task is not stored, so a repeated message would run the agent again.
+  if (deduplicatesMessages && agent.respondsWith !== "either")
+    offered.push({ uri: IDEMPOTENT_SEND_EXTENSION_URI, description: "Accepts each messageId once" });
+  if (Object.keys(steering).length > 0)
+    offered.push({
+      uri: AGENT_STEERING_EXTENSION_URI,
+      description: "Accepts messages while the agent is working",
+      params: steering,
+    });
+  const declared = new Set(extensions.map(({ uri }) => uri));
+  return [...extensions, ...offered.filter(({ uri }) => !declared.has(uri))];
+}
+
+/** Returns the server's own extensions among the active extensions of a request. */
+export function selectServerExtensions(activeUris: readonly string[]): ActiveServerExtensions {
+  return activeUris.length === 0 ? NO_SERVER_EXTENSIONS : new ActiveServerExtensions(activeUris);
+}
+
+/** The server's own extensions that are active for one request. */
+class ActiveServerExtensions {
+  readonly includesMessages: boolean;
+  readonly #hasCursor: boolean;
+  readonly #hasSteering: boolean;
+
+  constructor(activeUris: readonly string[]) {
+    this.includesMessages = activeUris.includes(MESSAGE_EVENTS_EXTENSION_URI);
+    this.#hasCursor = activeUris.includes(STREAM_CURSOR_EXTENSION_URI);
+    this.#hasSteering = activeUris.includes(AGENT_STEERING_EXTENSION_URI);
+  }
+
+  /**
+   * Returns the sequence number in the metadata of a stream request, after which the stream continues. Throws
+   * INVALID_PARAMS if the value is not a sequence number.
+   */
+  findAfterSeq(params: unknown): number | undefined {
+    if (!this.#hasCursor || !isObject(params)) return undefined;
+    const seq = findAfterGeneration(params["metadata"]);
+    if (seq !== "invalid") return seq;
+    const description = "afterGeneration must be a whole number that the stream has sent as generation";
+    throw A2AError.invalidParams([{ field: "metadata", description }]);
+  }
+
+  /** Returns the steering signal of a message. Throws INVALID_PARAMS if the signal is unknown. */
+  parseSteeringSignal(params: unknown): ServiceParameters["steering"] {
+    if (!this.#hasSteering || !isObject(params)) return undefined;
+    const { message } = params;
+    const metadata = isObject(message) ? message["metadata"] : undefined;
+    const signal = isObject(metadata) ? metadata[STEERING_SIGNAL_KEY] : undefined;
+    if (signal === undefined || signal === "steer" || signal === "interrupt") return signal;
+    const description = `the steering signal must be "steer" or "interrupt", not ${JSON.stringify(signal).slice(0, 80)}`;
+    throw A2AError.invalidParams([{ field: "message.metadata", description }]);
+  }
+
+  /** Adds the metadata of the active extensions to a result or stream. */
+  annotateOutcome(
+    outcome: OperationResultOrStream,
+    resumeAfterSeq: number | undefined,
+  ): OperationResultOrStream {
+    if ("stream" in outcome) {
+      if (!this.#hasCursor && !this.includesMessages) return outcome;
+      return { stream: new ExtendedSubscription(outcome.stream, this.#hasCursor, resumeAfterSeq) };
+    }
+    const { result, seq } = outcome;
+    if (!this.#hasCursor || seq === undefined || !isTask(result)) return outcome;
+    return { result: addTaskGeneration(result, seq) };
+  }
+}
+
+const NO_SERVER_EXTENSIONS = new ActiveServerExtensions([]);
+
+function isTask(result: object): result is Task {
+  return "id" in result && "contextId" in result && "status" in result;
+}
