@@ -240,7 +240,7 @@ export class RunEventProcessor {
         ...this.closeOpenArtifacts(),
         { status, metadata: { ...this.#buildFinalMetadata(), ...metadata } },
       ],
-      error: new Error(`${text} (error_id: ${errorId})`, { cause }),
+      error: Object.assign(new Error(`${text} (error_id: ${errorId})`, { cause }), { errorId }),
     };
   }
 

@@ -47,13 +47,14 @@ export function addServeOptions(command: Command): Command {
     .addOption(
       new Option(
         "--port <number>",
-        "port to listen on; tries the next ports if it is in use; 0 for any free port",
+        "port to listen on, or 0 for any free port; the default port moves to the next free port",
       )
         .env("PORT")
         .argParser(parsePort)
+        .implies({ strictPort: true })
         .default(4120),
     )
-    .option("--strict-port", "fail if the port is in use")
+    .option("--strict-port", "fail if the default or configured port is in use")
     .addOption(
       new Option("--grpc-port <number>", "also serve gRPC on this port; 0 for any free port").argParser(
         parsePort,
@@ -74,6 +75,13 @@ export function addServeOptions(command: Command): Command {
       "--allow-private-webhooks",
       "also send push notifications to this machine and to private networks",
     )
+    .addOption(
+      new Option(
+        "--log-format <format>",
+        "format of the log (default: pretty on a terminal, else json)",
+      ).choices(["json", "pretty"]),
+    )
+    .option("--log-requests", "also log a line for each request")
     .addOption(createOutputOption().env("A2ACLI_OUTPUT"));
 }
 

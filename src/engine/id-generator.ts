@@ -42,6 +42,14 @@ export function generateUuidV7(): string {
   return String.fromCharCode.apply(undefined, uuidBytes as unknown as number[]);
 }
 
+/**
+ * Returns an id that links the error message for a caller to an entry in the server's log. The id consists of
+ * the last digits of a generated id, because the first digits of a UUID contain the time.
+ */
+export function generateErrorId(generateId: IdGenerator = generateUuidV7): string {
+  return generateId().slice(-8);
+}
+
 function writeUuidTimestampDigits(ms: number): void {
   if (ms === lastWrittenUuidTimestamp) return;
   lastWrittenUuidTimestamp = ms;

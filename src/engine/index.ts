@@ -18,7 +18,7 @@ export type { Caller, TaskScope } from "./caller.ts";
 export type { Clock } from "./clock.ts";
 export { systemClock } from "./clock.ts";
 
-export { generateUuidV7 } from "./id-generator.ts";
+export { generateErrorId, generateUuidV7 } from "./id-generator.ts";
 export { Committer } from "./event-committer.ts";
 export { Engine } from "./engine.ts";
 export type { EnginePushOptions } from "./engine.ts";
@@ -26,7 +26,7 @@ export type { TurnRestartData } from "./turn-restart-data.ts";
 export type { QueuedTurnData, TurnQueueChange } from "./queued-turn-data.ts";
 export type { EngineLimits } from "./engine-limits.ts";
 
-export type { Observer, PushDeliveryReport, SweepReport } from "./observer.ts";
+export type { Observer, PushDeliveryReport, RequestReport, SweepReport } from "./observer.ts";
 export { withSafeListeners } from "./observer.ts";
 export type { ServiceParameters } from "./service-parameters.ts";
 export type {

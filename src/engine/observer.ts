@@ -28,6 +28,25 @@ export interface Observer {
    * caller.
    */
   onError?(seen: { where: string; error: unknown; taskId?: string; errorId?: string }): void;
+  /**
+   * Called when the server rejects credentials, for example because a token has expired. `reason` contains
+   * no secrets. Callers receive the same message for all invalid credentials.
+   */
+  onCredentialsRejected?(seen: { scheme: string; reason: string }): void;
+  /** Called when the server starts the response to a request. */
+  onRequest?(seen: RequestReport): void;
+}
+
+/** Outcome of a request. */
+export interface RequestReport {
+  /** HTTP method, or `gRPC`. */
+  readonly method: string;
+  /** URL path without the query, because the query may contain credentials. */
+  readonly path: string;
+  /** HTTP status code, or status name of gRPC, for example `OK`. */
+  readonly status: number | string;
+  /** Time in milliseconds between the arrival of the request and the start of the response. */
+  readonly durationMs: number;
 }
 
 /** Result of delivering an event to a webhook. */
@@ -63,6 +82,9 @@ export function withSafeListeners(observer: Observer): Observer {
   if (observer.onStoreState)
     safe.onStoreState = withListenerErrorsSuppressed(observer.onStoreState.bind(observer));
   if (observer.onError) safe.onError = withListenerErrorsSuppressed(observer.onError.bind(observer));
+  if (observer.onCredentialsRejected)
+    safe.onCredentialsRejected = withListenerErrorsSuppressed(observer.onCredentialsRejected.bind(observer));
+  if (observer.onRequest) safe.onRequest = withListenerErrorsSuppressed(observer.onRequest.bind(observer));
   return safe;
 }
 

@@ -23,7 +23,7 @@ import type { TaskTurnStatus } from "./decide-message-outcome.ts";
 import type { QueuedTurnData } from "./queued-turn-data.ts";
 import { TurnQueue } from "./turn-queue.ts";
 import { toTurnRestartData } from "./turn-restart-data.ts";
-import type { IdGenerator } from "./id-generator.ts";
+import { generateErrorId, type IdGenerator } from "./id-generator.ts";
 import { LiveTask, type LiveTaskListener, type LiveTaskDependencies } from "./live-task.ts";
 import { extractMessageWebhookRegistration } from "./push/push-config-operations.ts";
 import type { TaskLease } from "./task-leases.ts";
@@ -436,7 +436,7 @@ export class TaskRunner implements LiveTaskListener {
    * message of any other error appears only in the server's log.
    */
   #buildFailureText(thrown: unknown): string {
-    const errorId = this.#context.generateId().slice(0, 8);
+    const errorId = generateErrorId(this.#context.generateId);
     this.#reportError(thrown, errorId);
     return thrown instanceof A2AError
       ? thrown.message
@@ -547,7 +547,8 @@ export class TaskRunner implements LiveTaskListener {
     return refusal;
   }
 
-  #reportError(error: unknown, errorId?: string): void {
+  /** An adapter that creates its own error id stores the id in the member `errorId` of the error. */
+  #reportError(error: unknown, errorId: string | undefined = getAdapterErrorId(error)): void {
     const report = { where: "agent", error, taskId: this.liveTask.taskId };
     this.#context.observer.onError?.(errorId ? { ...report, errorId } : report);
   }
@@ -562,6 +563,10 @@ function withDiscardedMessageIds(
 ): TaskEvent {
   const metadata = { ...statusUpdate.metadata, [DISCARDED_MESSAGE_IDS_METADATA_KEY]: [...messageIds] };
   return { statusUpdate: { ...statusUpdate, metadata } };
+}
+
+function getAdapterErrorId(error: unknown): string | undefined {
+  return error instanceof Error && "errorId" in error ? String(error.errorId) : undefined;
 }
 
 export function createServerClosingError(): A2AError {

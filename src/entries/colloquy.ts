@@ -55,11 +55,15 @@ export type {
   AgentMessage,
   Caller,
   Observer,
+  PushDeliveryReport,
+  RequestReport,
   RetentionOptions,
   RetentionPeriods,
   Run,
   TaskStore,
 } from "../engine/index.ts";
+export type { LogFormat, LogObserverOptions } from "../diagnostics/index.ts";
+export { createLogObserver } from "../diagnostics/index.ts";
 export type { MemoryStoreOptions } from "../stores/index.ts";
 export { MemoryStore, SqliteStore } from "../stores/index.ts";
 export type {

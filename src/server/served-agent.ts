@@ -45,6 +45,14 @@ export function createServedAgent(
  * `agent`. Throws an error if a value is not an agent or an agent id is not valid in a URL path.
  */
 export function toAgentEntries(agents: Agent | Readonly<Record<string, Agent>>): [string, Agent][] {
+  if (typeof agents === "function")
+    throw new Error(
+      "The argument of createServer is a function; wrap the function in agent({ name, description }, …).",
+    );
+  if (typeof agents === "object" && "runAsync" in agents)
+    throw new Error(
+      "The argument of createServer is an ADK agent; wrap the agent in adkAgent(…), or use toA2a(…).",
+    );
   const entries: [string, Agent][] = isAgent(agents) ? [["agent", agents]] : Object.entries(agents ?? {});
   if (entries.length === 0) throw new Error("createServer was called without an agent; pass at least one.");
   for (const [id, agent] of entries) {

@@ -1,8 +1,10 @@
+import { defineOptionNames } from "../diagnostics/index.ts";
 import {
   assertValidRetentionOptions,
   type EngineLimits,
   type Observer,
   type RetentionOptions,
+  type RetentionPeriods,
 } from "../engine/index.ts";
 import type { ProtocolVersion, SpecPatchVersion } from "../wire/index.ts";
 import type { AuthenticationOption } from "./auth/authenticator.ts";
@@ -115,8 +117,11 @@ export interface ServerOptions {
   readonly allowUnauthenticated?: boolean;
   /** Resource limits of the server, such as the maximum number of concurrent agent runs. */
   readonly limits?: ServerLimits;
-  /** Observer that receives events, errors, and other notifications from the server. */
-  readonly observer?: Observer;
+  /**
+   * Observer that receives events, errors, and other notifications from the server. The default observer
+   * writes errors to stderr (`createLogObserver`). The value `false` disables the default observer.
+   */
+  readonly observer?: Observer | false;
   /** Whether the server merges text chunks that wait for the same commit. Default: true. */
   readonly mergeChunks?: boolean;
   /**
@@ -142,6 +147,33 @@ export interface ServerOptions {
 /** A2A versions that this library supports, in order of preference. */
 export const SUPPORTED_A2A_VERSIONS: readonly ProtocolVersion[] = ["1.0", "0.3"];
 
+/** The option names of `createServer`, separated by spaces. */
+export const SERVER_OPTION_NAMES = [
+  "allowUnauthenticated authenticate autoMessageId basePath cancelGraceMs cardFormat cardSigning",
+  "deduplicateMessages healthEndpoints heartbeatMs inputModePolicy limits maintenanceSocket mergeChunks",
+  "missingVersionPolicy mountedHandlers observer publicUrl push retention simpleDialect specRevision store",
+  "tenants versions",
+] as const;
+
+const assertKnownOptions = defineOptionNames<ServerOptions>()("createServer", ...SERVER_OPTION_NAMES);
+const assertKnownLimits = defineOptionNames<ServerLimits>()(
+  '"limits" of createServer',
+  "maxBodyBytes queuedTurns runs runsPerCaller streams taskSize turnAttempts",
+);
+const assertKnownCardSigningOptions = defineOptionNames<CardSigningOptions>()(
+  '"cardSigning" of createServer',
+  "alg jku kid privateKey",
+);
+
+const assertKnownRetentionOptions = defineOptionNames<RetentionOptions>()(
+  '"retention" of createServer',
+  "agents keepEventsMs keepTasksMs keepWaitingTasksMs maxBytes maxFinishedTasks sweepIntervalMs",
+);
+const assertKnownRetentionPeriods = defineOptionNames<RetentionPeriods>()(
+  '"retention.agents" of createServer',
+  "keepEventsMs keepTasksMs keepWaitingTasksMs",
+);
+
 const ALLOWED_OPTION_VALUES = {
   cardFormat: ["v1", "v0.3", "hybrid"],
   specRevision: ["1.0.0", "1.0.1"],
@@ -151,6 +183,8 @@ const ALLOWED_OPTION_VALUES = {
 
 /** Throws an error if an option is invalid, because types do not protect untyped code. */
 export function assertValidOptions(options: ServerOptions): void {
+  assertKnownOptions(options);
+  assertKnownLimits(options.limits);
   const {
     versions = SUPPORTED_A2A_VERSIONS,
     cardFormat,
@@ -182,7 +216,7 @@ export function assertValidOptions(options: ServerOptions): void {
       publicUrl,
       "use an absolute URL, such as https://example.com/agents",
     );
-  if (options.retention) assertValidRetentionOptions(options.retention);
+  if (options.retention) assertValidRetention(options.retention);
   if (basePath !== undefined && !/^(\/[A-Za-z0-9._~-]+)+$/.test(basePath))
     throw createOptionError(
       "basePath",
@@ -195,9 +229,15 @@ export function assertValidOptions(options: ServerOptions): void {
       tenants,
       `use a list of names, or a function that decides whether a caller may use a tenant`,
     );
-  for (const key of Array.isArray(cardSigning) ? cardSigning : cardSigning === undefined ? [] : [cardSigning])
+  for (const key of Array.isArray(cardSigning)
+    ? cardSigning
+    : cardSigning === undefined
+      ? []
+      : [cardSigning]) {
     if (typeof key !== "object" || key === null || !("privateKey" in key))
       throw new Error(`"cardSigning" has a key without "privateKey"; use a JWK, or PEM together with "alg".`);
+    assertKnownCardSigningOptions(key);
+  }
 }
 
 function isHttpUrl(text: string): boolean {
@@ -207,4 +247,11 @@ function isHttpUrl(text: string): boolean {
 
 function createOptionError(name: string, value: unknown, advice: string): Error {
   return new Error(`${JSON.stringify(name)} is ${JSON.stringify(value)}; ${advice}.`);
+}
+
+function assertValidRetention(retention: RetentionOptions): void {
+  assertKnownRetentionOptions(retention);
+  for (const periods of Object.values(retention.agents ?? {}))
+    if (periods) assertKnownRetentionPeriods(periods);
+  assertValidRetentionOptions(retention);
 }

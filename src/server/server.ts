@@ -8,11 +8,14 @@ import type { AddressInfo, Socket } from "node:net";
 import {
   Committer,
   Engine,
+  generateErrorId,
   withSafeListeners,
   systemClock,
   type Agent,
+  type Observer,
   type TaskStore,
 } from "../engine/index.ts";
+import { defineOptionNames, explainMissingAwait, resolveObserver } from "../diagnostics/index.ts";
 import { isLoopbackHost } from "../keys/index.ts";
 import { A2AError } from "../protocol/index.ts";
 import { Authenticator } from "./auth/authenticator.ts";
@@ -32,6 +35,7 @@ import { resolveStore } from "./resolve-store.ts";
 import { createRestErrorReply } from "./bindings/rest.ts";
 import { assertValidOptions, SUPPORTED_A2A_VERSIONS, type ServerOptions } from "./server-options.ts";
 import { createPublishedJwksProvider } from "./published-jwks-provider.ts";
+import { getHttpStatus, reportRequest } from "./report-request.ts";
 import { routeRequest, type RouterContext } from "./router.ts";
 import { createTenantAcceptanceCheck, findOnlyTenantAcceptedByServer } from "./accepted-tenants.ts";
 import {
@@ -57,6 +61,15 @@ export interface ListenOptions {
    */
   readonly grpc?: boolean | GrpcOptions;
 }
+
+/** The option names of `Server.listen`, separated by spaces. */
+export const LISTEN_OPTION_NAMES = "grpc host port";
+
+const assertKnownListenOptions = defineOptionNames<ListenOptions>()("listen", LISTEN_OPTION_NAMES);
+const assertKnownGrpcOptions = defineOptionNames<GrpcOptions>()(
+  '"grpc" of listen',
+  "host port publicAddress tls",
+);
 
 /** The addresses that a server listens on. */
 export interface ServerAddress {
@@ -117,6 +130,7 @@ class AgentServer implements Server {
   readonly fetch: (request: Request) => Promise<Response>;
   readonly listener: (incoming: IncomingMessage, outgoing: ServerResponse) => void;
   readonly #options: ServerOptions;
+  readonly #observer: Observer;
   readonly #routerContext: RouterContext;
   readonly #eventStreams: EventStreamRegistry;
   readonly #pushService: PushService | undefined;
@@ -136,13 +150,16 @@ class AgentServer implements Server {
     this.#options = options;
     const { retention = {} } = options;
     this.store = resolveStore(options.store, retention);
-    this.#pushService = createPushService(options.push ?? {}, this.store, options.observer);
-    const observer = withSafeListeners(options.observer ?? {});
+    const observer = withSafeListeners(resolveObserver(options.observer));
+    this.#observer = observer;
+    this.#pushService = createPushService(options.push ?? {}, this.store, observer);
     if (observer.onStoreState)
       this.#stopStateReports = this.store.health?.onChange((change) => observer.onStoreState?.(change));
     const reportError: UnknownToA2AErrorConverter = (where, error) => {
-      if (!(error instanceof A2AError) || isServerFault(error)) observer.onError?.({ where, error });
-      return A2AError.from(error);
+      if (error instanceof A2AError && !isServerFault(error)) return error;
+      const errorId = generateErrorId();
+      observer.onError?.({ where, error, errorId });
+      return error instanceof A2AError ? error : createInternalError(error, errorId);
     };
     this.#eventStreams = new EventStreamRegistry(options.heartbeatMs ?? DEFAULT_HEARTBEAT_MS, reportError);
     this.maintenance = new StoreMaintenanceService({
@@ -155,7 +172,7 @@ class AgentServer implements Server {
     });
     const hostGuard = new HostHeaderGuard(options.publicUrl);
     const authenticator =
-      options.authenticate === undefined ? undefined : new Authenticator(options.authenticate);
+      options.authenticate === undefined ? undefined : new Authenticator(options.authenticate, observer);
     // URL paths are appended to this URL, so it must not end in a slash.
     const publicUrl = options.publicUrl?.replace(/\/+$/, "");
     const { cardSigning, inputModePolicy, tenants, cardFormat, basePath } = options;
@@ -189,6 +206,7 @@ class AgentServer implements Server {
           hostGuard.assertAllowed(request.header("host") ?? "");
       },
       reportError,
+      observer,
     };
     // Neither function uses `this`, so that both can be passed to a host as values.
     this.listener = (incoming, outgoing) => {
@@ -212,7 +230,14 @@ class AgentServer implements Server {
     };
   }
 
-  async listen({ port = 0, host = "127.0.0.1", grpc = false }: ListenOptions = {}): Promise<ServerAddress> {
+  listen(options: ListenOptions = {}): Promise<ServerAddress> {
+    return explainMissingAwait(this.#listen(options), "listen()", ["url", "host", "port", "grpc", "agents"]);
+  }
+
+  async #listen(options: ListenOptions): Promise<ServerAddress> {
+    assertKnownListenOptions(options);
+    const { port = 0, host = "127.0.0.1", grpc = false } = options;
+    if (typeof grpc === "object") assertKnownGrpcOptions(grpc);
     assertSafeToListenOnHost(host, this.#options);
     const grpcOptions = grpc === true ? {} : grpc;
     if (grpcOptions) assertSafeToListenOnHost(grpcOptions.host ?? host, this.#options);
@@ -228,7 +253,7 @@ class AgentServer implements Server {
       socket.once("close", () => this.#sockets.delete(socket));
     });
     await new Promise<void>((resolve, reject) => {
-      http.once("error", reject);
+      http.once("error", (error) => reject(explainListenError(error, host, port)));
       http.listen(port, host, resolve);
     });
     const address = this.#buildAddress(http.address() as AddressInfo, host);
@@ -276,12 +301,12 @@ class AgentServer implements Server {
   }
 
   #createServedAgents(agents: [string, Agent][], options: ServedAgentOptions): Map<string, ServedAgent> {
-    const { observer, limits, mergeChunks, deduplicateMessages, cancelGraceMs } = this.#options;
+    const { limits, mergeChunks, deduplicateMessages, cancelGraceMs } = this.#options;
     const engineOptions = {
       store: this.store,
       committer: new Committer(this.store, systemClock),
       push: this.#pushService,
-      ...(observer ? { observer } : {}),
+      observer: this.#observer,
       ...(limits ? { limits } : {}),
       ...(mergeChunks === undefined ? {} : { mergeChunks }),
       ...(deduplicateMessages === undefined ? {} : { deduplicateMessages }),
@@ -329,10 +354,12 @@ class AgentServer implements Server {
   ): Promise<Response> {
     try {
       this.#routerContext.assertHostAllowed(request);
-      return await handler.handle(fetchRequest, async () => {
-        await this.#openStoreOnce();
-        return await authenticateAndCreateAgentAccess(request, this.#routerContext);
-      });
+      return await reportRequest(this.#observer, request, getHttpStatus, () =>
+        handler.handle(fetchRequest, async () => {
+          await this.#openStoreOnce();
+          return await authenticateAndCreateAgentAccess(request, this.#routerContext);
+        }),
+      );
     } catch (thrown) {
       const error = this.#routerContext.reportError("mounted handler", thrown);
       return toFetchResponse(this.#createErrorReply(request, error), request);
@@ -344,6 +371,12 @@ class AgentServer implements Server {
   }
 
   #handle(request: HttpRequest): Promise<HttpReply> {
+    return this.#observer.onRequest
+      ? reportRequest(this.#observer, request, getHttpStatus, () => this.#handleUnderBasePath(request))
+      : this.#handleUnderBasePath(request);
+  }
+
+  #handleUnderBasePath(request: HttpRequest): Promise<HttpReply> {
     const { basePath } = this.#options;
     try {
       const mounted = basePath === undefined ? request : new BasePathRequest(request, basePath);
@@ -374,8 +407,9 @@ class AgentServer implements Server {
     try {
       await this.#openStoreOnce();
     } catch (error) {
-      this.#routerContext.reportError("store", error);
-      const text = "The server cannot open its store; the server log has the cause.";
+      const errorId = generateErrorId();
+      this.#observer.onError?.({ where: "store", error, errorId });
+      const text = `The server cannot open its store; its log has the cause under error id ${errorId}.`;
       return createRestErrorReply(
         request,
         this.#routerContext.specRevision,
@@ -395,6 +429,29 @@ class AgentServer implements Server {
     });
     return { url, host, port, agents };
   }
+}
+
+/** Advice by the code of an error that `listen` of `node:http` reports. */
+const LISTEN_ERROR_ADVICE: Readonly<Record<string, string>> = {
+  EADDRINUSE:
+    "another process uses the port; stop that process, or choose another port (0 for any free port)",
+  EACCES: "the port requires more permissions; choose a port above 1023",
+  EADDRNOTAVAIL: "this machine does not have the address; use 127.0.0.1, or 0.0.0.0 for all addresses",
+  ENOTFOUND: "the host name is unknown; use 127.0.0.1, or 0.0.0.0 for all addresses",
+};
+
+/** Adds advice to an error of the HTTP listener, and keeps the code of the error. */
+function explainListenError(error: NodeJS.ErrnoException, host: string, port: number): Error {
+  const { code = "" } = error;
+  const advice = LISTEN_ERROR_ADVICE[code];
+  if (advice === undefined) return error;
+  const text = `The server cannot listen on ${host}:${port}: ${advice}.`;
+  return Object.assign(new Error(text, { cause: error }), { code });
+}
+
+function createInternalError(cause: unknown, errorId: string): A2AError {
+  const text = `The server failed to process the request; its log has the cause under error id ${errorId}.`;
+  return new A2AError("INTERNAL", text, { cause });
 }
 
 /**

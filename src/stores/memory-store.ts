@@ -1,3 +1,4 @@
+import { defineOptionNames } from "../diagnostics/index.ts";
 import { OrderedQueue, SlotReuseMap } from "../data-structures/index.ts";
 import type {
   LogAppend,
@@ -80,6 +81,8 @@ export interface MemoryStoreOptions {
   readonly maxFinishedTasks?: number;
 }
 
+const assertKnownOptions = defineOptionNames<MemoryStoreOptions>()("MemoryStore", "maxFinishedTasks");
+
 /**
  * Stores tasks in the memory of the process. If the number of finished tasks exceeds `maxFinishedTasks`, the
  * store evicts the task that finished first. The messages of the evicted task are also removed. Unfinished
@@ -127,7 +130,9 @@ export class MemoryStore implements TaskStore {
   #totalSize: number | undefined;
   #lastUsedScope: ScopeData | undefined;
 
-  constructor({ maxFinishedTasks = 10_000 }: MemoryStoreOptions = {}) {
+  constructor(options: MemoryStoreOptions = {}) {
+    assertKnownOptions(options);
+    const { maxFinishedTasks = 10_000 } = options;
     if (!(Number.isInteger(maxFinishedTasks) || maxFinishedTasks === Infinity) || maxFinishedTasks < 1) {
       throw new RangeError(`maxFinishedTasks is ${maxFinishedTasks}; it must be an integer of at least 1.`);
     }

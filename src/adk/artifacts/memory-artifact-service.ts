@@ -1,3 +1,4 @@
+import { defineOptionNames } from "../../diagnostics/index.ts";
 import { InMemoryArtifactService, type DeleteArtifactRequest, type SaveArtifactRequest } from "@google/adk";
 
 /** Options of `MemoryArtifactService`. */
@@ -8,6 +9,8 @@ export interface MemoryArtifactOptions {
    */
   readonly maxBytes?: number;
 }
+
+const assertKnownOptions = defineOptionNames<MemoryArtifactOptions>()("MemoryArtifactService", "maxBytes");
 
 interface StoredFile {
   readonly location: DeleteArtifactRequest;
@@ -25,7 +28,9 @@ export class MemoryArtifactService extends InMemoryArtifactService {
   readonly #files = new Map<string, StoredFile>();
   #totalBytes = 0;
 
-  constructor({ maxBytes = 134_217_728 }: MemoryArtifactOptions = {}) {
+  constructor(options: MemoryArtifactOptions = {}) {
+    assertKnownOptions(options);
+    const { maxBytes = 134_217_728 } = options;
     super();
     if (!(maxBytes > 0)) throw new RangeError(`"maxBytes" is ${maxBytes}. Use a number above 0.`);
     this.#maxBytes = maxBytes;

@@ -1,3 +1,4 @@
+import { createLogObserver, type LogFormat } from "../../diagnostics/index.ts";
 import type { Agent, Observer, RetentionOptions } from "../../engine/index.ts";
 import {
   createServer,
@@ -9,7 +10,7 @@ import {
 import type { CliContext } from "../cli-context.ts";
 import { OutputWriter, type OutputFormat } from "../output-writer.ts";
 import { CliError, createUsageError } from "../cli-error.ts";
-import { waitForAbort } from "../wait-for-abort.ts";
+import { untilAborted, waitForAbort } from "../wait-for-abort.ts";
 import { readPackageVersion } from "../package-version.ts";
 import { AdkAgentFactory } from "./adk-agent-factory.ts";
 import {
@@ -32,6 +33,8 @@ export interface ServeOptions extends ServeAuthOptions {
   publicUrl?: string;
   allowUnauthenticated?: boolean;
   allowPrivateWebhooks?: boolean;
+  logFormat?: LogFormat;
+  logRequests?: boolean;
   output: OutputFormat;
 }
 
@@ -63,9 +66,10 @@ export async function serveUntilStopped(
   context: CliContext,
   load: (adk: AdkAgentFactory) => Promise<AgentsToServe>,
 ): Promise<void> {
-  const observer = createErrorObserver(context);
+  const observer = createStderrLogObserver(context, options);
   const adk = new AdkAgentFactory(options.store, observer);
-  const plan = await load(adk);
+  // The import of an agent file may never end.
+  const plan = await untilAborted(load(adk), context.interruptSignal);
   // Runs after the agents are loaded, because their `.env` files may contain the tokens.
   const authenticate = createAuthSchemes(options, process.env);
   const server = createServerOrUsageError(plan.agents, {
@@ -152,8 +156,10 @@ async function listenOnNextFreePort(
       if (next < last) continue;
       throw new CliError(
         "A2ACLI_ERR_INTERNAL",
-        strictPort ? `Port ${port} is in use.` : `The ports ${port} to ${last} are in use.`,
-        "Choose another port with --port; 0 selects any free port.",
+        last === port
+          ? `Port ${port} is in use. Stop the process that uses it, or choose another port.`
+          : `The ports ${port} to ${last} are in use. Choose another port.`,
+        "--port selects the port; 0 selects any free port.",
         error,
       );
     }
@@ -174,22 +180,14 @@ function createStartError(error: unknown, options: ServeOptions): CliError {
   return new CliError("A2ACLI_ERR_INTERNAL", message, hint, error);
 }
 
-/** Creates an observer that logs internal errors and abandoned webhooks to stderr. */
-export function createErrorObserver({ streams }: CliContext): Observer {
-  return {
-    onError({ where, error, taskId }) {
-      const task = taskId ? ` (task ${taskId})` : "";
-      const description = error instanceof Error ? (error.stack ?? error.message) : String(error);
-      const cause = error instanceof Error && error.cause instanceof Error ? `: ${error.cause.message}` : "";
-      streams.err(`error in ${where}${task}: ${description}${cause}\n`);
-    },
-    onStoreState({ store, state, error }) {
-      const cause = error ? ` (${error.message})` : "";
-      streams.err(`The task store ${store} is ${state}${cause}\n`);
-    },
-    onPush({ taskId, configId, outcome, reason = "" }) {
-      if (outcome !== "dead") return;
-      streams.err(`No more notifications are sent to webhook ${configId} of task ${taskId}: ${reason}\n`);
-    },
-  };
+/** Creates an observer that writes the log to stderr. */
+export function createStderrLogObserver(
+  { streams, stderrColumns }: CliContext,
+  { logFormat, logRequests }: Pick<ServeOptions, "logFormat" | "logRequests"> = {},
+): Observer {
+  return createLogObserver({
+    write: (entry) => streams.err(entry),
+    format: logFormat ?? (stderrColumns === undefined ? "json" : "pretty"),
+    requests: logRequests ?? false,
+  });
 }

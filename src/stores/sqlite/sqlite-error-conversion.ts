@@ -19,6 +19,16 @@ const RESULT_CODE_CAUSES: Record<number, string> = {
 /** Delay in seconds after which callers should repeat a request that the store could not serve. */
 const RETRY_AFTER_SECONDS = 2;
 
+/** Causes and remedies of the error codes of the file system that an operator can resolve. */
+const FILE_ERROR_CAUSES: Record<string, string> = {
+  EACCES: 'this process may not write there; grant it write access, or use the store "memory"',
+  EEXIST: "a part of its path is a file; choose another path",
+  ENOTDIR: "a part of its path is a file; choose another path",
+  ENOSPC: "the disk is full; free some space",
+  EPERM: 'this process may not write there; grant it write access, or use the store "memory"',
+  EROFS: 'the file system is read-only; choose another path, or use the store "memory"',
+};
+
 export function isSqliteError(error: unknown): error is Error & { errcode: number } {
   return error instanceof Error && "errcode" in error;
 }
@@ -51,7 +61,9 @@ export function findStoreStateAfterError(error: unknown): UnhealthyStoreState | 
  */
 export function toUnavailableError(error: unknown, subject = "The task store is not available"): A2AError {
   if (error instanceof A2AError) return error;
-  const known = isSqliteError(error) ? RESULT_CODE_CAUSES[error.errcode & 0xff] : undefined;
+  const known = isSqliteError(error)
+    ? RESULT_CODE_CAUSES[error.errcode & 0xff]
+    : FILE_ERROR_CAUSES[(error as NodeJS.ErrnoException).code ?? ""];
   const cause = known ?? (error instanceof Error ? error.message : String(error));
   return new A2AError("UNAVAILABLE", `${subject}: ${cause}.`, {
     cause: error,

@@ -76,8 +76,8 @@ const OPEN_BUSY_TIMEOUT_MS = 1000;
  */
 export async function openSqliteFile(path: string): Promise<OpenedSqliteFile> {
   // Load SQLite only when a file is opened, because the memory store does not need it.
-  const { DatabaseSync } = await import("node:sqlite");
-  const file = resolveSymlinks(resolve(path));
+  const { DatabaseSync } = await importSqlite();
+  let file = resolve(path);
   function connect(name: string): DatabaseSync {
     createPrivateFile(name);
     return new DatabaseSync(name);
@@ -116,6 +116,7 @@ export async function openSqliteFile(path: string): Promise<OpenedSqliteFile> {
     }
   }
   try {
+    file = resolveSymlinks(file);
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
     release = acquireFileLock(file, connect);
     connection = openConnection(OPEN_BUSY_TIMEOUT_MS);
@@ -147,6 +148,15 @@ export async function openSqliteFile(path: string): Promise<OpenedSqliteFile> {
     },
     close,
   };
+}
+
+async function importSqlite(): Promise<typeof import("node:sqlite")> {
+  try {
+    return await import("node:sqlite");
+  } catch (cause) {
+    const text = `SQLite requires Node.js 22.13 or later, and this is ${process.version}. Update Node.js, or use the store "memory".`;
+    throw new Error(text, { cause });
+  }
 }
 
 /**
