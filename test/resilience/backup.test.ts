@@ -50,9 +50,9 @@ describe("a backup", () => {
       const server = await startChild("queue-child.ts", file);
       const client = await connect(server.url);
       const acknowledged = new Set<string>();
-      let isLoaded = true;
+      const load = { isRunning: true };
       const senders = Array.from({ length: 4 }, async (_, sender) => {
-        for (let n = 0; isLoaded; n++) {
+        for (let n = 0; load.isRunning; n++) {
           const message = createUserMessage(`m${sender}-${n}`, `${n}`);
           const sent = await client.send(message, { configuration: { returnImmediately: true } });
           acknowledged.add((sent as { task: Task }).task.id);
@@ -67,7 +67,7 @@ describe("a backup", () => {
         expect(await once(child, "exit")).toEqual([0, null]);
         copies.push({ target, ids });
       }
-      isLoaded = false;
+      load.isRunning = false;
       await Promise.all(senders);
       for (const { target, ids } of copies) {
         const restored = await startChild("queue-child.ts", target);
