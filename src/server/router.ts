@@ -1,4 +1,5 @@
 import { A2AError } from "../protocol/index.ts";
+import { isDeviationAccepted } from "../wire/index.ts";
 import { handleJsonRpc } from "./bindings/json-rpc.ts";
 import { assertHttpMethodAllowed } from "./bindings/method-not-allowed-error.ts";
 import type { BindingContext } from "./bindings/request-pipeline.ts";
@@ -8,6 +9,8 @@ import type { PublishedJwksProvider } from "./published-jwks-provider.ts";
 import { getAgentPath, type ServedAgent } from "./served-agent.ts";
 
 const CARD_PATH = "/.well-known/agent-card.json";
+/** The card path with the slash that some clients append (`slashAfterCardPath`). */
+const CARD_PATH_WITH_SLASH = `${CARD_PATH}/`;
 const JWKS_PATH = "/.well-known/jwks.json";
 /** URL path of agent cards in versions before A2A 0.3. */
 const LEGACY_CARD_PATH = "/.well-known/agent.json";
@@ -49,7 +52,7 @@ function dispatchRequest(request: HttpRequest, context: RouterContext): HttpRepl
   if (path === JWKS_PATH && context.jwksProvider) return handleJwks(request, context.jwksProvider);
   const { agent, rest } = findAgentByPath(path, context);
   if (!agent) throw createAgentNotFoundError(`at ${path}`);
-  if (rest === CARD_PATH || rest === LEGACY_CARD_PATH) {
+  if (isCardPath(rest, context)) {
     assertHttpMethodAllowed(request, READ_METHODS);
     const { cardPublisher } = findAgentByAssistantId(request, context) ?? agent;
     return cardPublisher.handle(request, getBaseUrl(request, context));
@@ -57,6 +60,11 @@ function dispatchRequest(request: HttpRequest, context: RouterContext): HttpRepl
   if (rest !== "" && rest !== "/") return handleRest(request, agent, context, rest);
   assertHttpMethodAllowed(request, ["POST"]);
   return handleJsonRpc(request, agent, context);
+}
+
+function isCardPath(path: string, { peerLeniency }: RouterContext): boolean {
+  if (path === CARD_PATH || path === LEGACY_CARD_PATH) return true;
+  return path === CARD_PATH_WITH_SLASH && isDeviationAccepted("slashAfterCardPath", peerLeniency);
 }
 
 function createAgentNotFoundError(place: string): A2AError {

@@ -1,5 +1,5 @@
 import type { EngineLimits, Observer } from "../engine/index.ts";
-import type { ProtocolVersion, SpecPatchVersion } from "../wire/index.ts";
+import type { PeerLeniency, ProtocolVersion, SpecPatchVersion } from "../wire/index.ts";
 import type { AuthenticationOption } from "./auth/authenticator.ts";
 import type { MountedHandler } from "./mounted-handler.ts";
 import type { CardFormat } from "./card/card-format.ts";
@@ -37,9 +37,16 @@ export interface ServerOptions {
   /**
    * A2A version that the server assumes for a request without an `A2A-Version` header. The value `0.3`
    * selects A2A 0.3, as the specification requires. The value `infer` selects the A2A version that the path
-   * or body of the request suggests. Default: `0.3`.
+   * or body of the request suggests, and otherwise A2A 0.3. Default: `infer`, or `0.3` if `peerLeniency` is
+   * `none`.
    */
   readonly missingVersionPolicy?: "0.3" | "infer";
+  /**
+   * Whether the server accepts requests of real peers that the specification forbids. The value `all` accepts
+   * the deviations that docs/interop.md lists. The value `none` accepts only what the specification allows,
+   * for conformance tests. Default: `all`.
+   */
+  readonly peerLeniency?: PeerLeniency;
   /**
    * Whether the server assigns an id to a message without the required `messageId` (A2A §4.1.4). If the
    * server assigns the id, the server cannot recognize duplicates of the message. By default, the server
@@ -125,6 +132,7 @@ const ALLOWED_OPTION_VALUES = {
   cardFormat: ["v1", "v0.3", "hybrid"],
   specRevision: ["1.0.0", "1.0.1"],
   missingVersionPolicy: ["0.3", "infer"],
+  peerLeniency: ["all", "none"],
   inputModePolicy: ["enforce", "ignore"],
 } satisfies { readonly [Name in keyof ServerOptions]?: readonly ServerOptions[Name][] };
 

@@ -15,6 +15,7 @@ import {
 } from "../engine/index.ts";
 import { isLoopbackHost } from "../keys/index.ts";
 import { A2AError } from "../protocol/index.ts";
+import { isDeviationAccepted } from "../wire/index.ts";
 import { Authenticator } from "./auth/authenticator.ts";
 import { EventStreamRegistry, type UnknownToA2AErrorConverter } from "./bindings/event-stream.ts";
 import { authenticateAndCreateAgentAccess, type MountedHandler } from "./mounted-handler.ts";
@@ -140,7 +141,7 @@ class AgentServer implements Server {
       options.authenticate === undefined ? undefined : new Authenticator(options.authenticate);
     // URL paths are appended to this URL, so it must not end in a slash.
     const publicUrl = options.publicUrl?.replace(/\/+$/, "");
-    const { cardSigning, inputModePolicy, tenants, cardFormat, basePath } = options;
+    const { cardSigning, inputModePolicy, tenants, cardFormat, basePath, peerLeniency = "all" } = options;
     const servedAgents = this.#createServedAgents(agents, {
       versions,
       cardFormat,
@@ -159,7 +160,10 @@ class AgentServer implements Server {
       eventStreams: this.#eventStreams,
       specRevision: options.specRevision ?? "1.0.1",
       versions,
-      missingVersionPolicy: options.missingVersionPolicy ?? "0.3",
+      missingVersionPolicy:
+        options.missingVersionPolicy ??
+        (isDeviationAccepted("missingVersionHeader", peerLeniency) ? "infer" : "0.3"),
+      peerLeniency,
       autoMessageId: options.autoMessageId ?? false,
       simpleDialect: (options.simpleDialect ?? true) && versions.includes("0.3"),
       maxBodyBytes: options.limits?.maxBodyBytes ?? DEFAULT_MAX_BODY_BYTES,

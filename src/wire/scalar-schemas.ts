@@ -82,11 +82,13 @@ const RFC_3339_PATTERN =
 
 /**
  * Schema for RFC 3339 timestamps with any UTC offset. Timestamps decode to UTC with milliseconds, as A2A
- * §5.6.1 requires.
+ * §5.6.1 requires. In a response, a time without an offset can count as UTC (`timestampWithoutOffset`).
  */
 export const timestampSchema: DecodingSchema<string> = {
   decode(json, at) {
-    const time = typeof json === "string" ? normalizeTimestamp(json) : undefined;
+    const mayOmitOffset = !at.isStrict && at.accepts("timestampWithoutOffset");
+    const text = mayOmitOffset && typeof json === "string" && /[Tt][\d:.]+$/.test(json) ? `${json}Z` : json;
+    const time = typeof text === "string" ? normalizeTimestamp(text) : undefined;
     return (
       time ??
       at.addViolation(`must be a time such as "2026-01-31T12:00:00.000Z", not ${formatJsonValue(json)}`)

@@ -18,6 +18,7 @@ import {
   toGrpcError,
   v0_3,
   v1,
+  type PeerLeniency,
   type ProtoDialect,
   type ProtocolVersion,
 } from "../../wire/index.ts";
@@ -46,6 +47,12 @@ export interface GrpcOptions {
    * the host from the agent card request and the port of the gRPC listener.
    */
   readonly publicAddress?: string;
+  /**
+   * Whether agent cards contain the gRPC interfaces. ADK for Python rejects every agent card with a gRPC
+   * interface, because the address of the interface is not an HTTP URL. If `listedInCard` is false, clients
+   * must know the address of the gRPC listener. Default: true.
+   */
+  readonly listedInCard?: boolean;
 }
 
 export interface GrpcServer {
@@ -68,7 +75,7 @@ interface HttpServerInfo {
 export async function startGrpcServer(
   context: RouterContext,
   httpServer: HttpServerInfo,
-  { port = 0, host = httpServer.host, tls, publicAddress }: GrpcOptions,
+  { port = 0, host = httpServer.host, tls, publicAddress, listedInCard = true }: GrpcOptions,
 ): Promise<GrpcServer> {
   const grpcModule = await importGrpcModule();
   const services = [grpcModule.GRPC_SERVICE_V1, grpcModule.GRPC_SERVICE_V0_3].filter(({ version }) =>
@@ -92,7 +99,7 @@ export async function startGrpcServer(
         cause,
       });
     });
-  for (const agent of context.agents.values()) {
+  for (const agent of listedInCard ? context.agents.values() : []) {
     const isFirst = agent === context.defaultAgent;
     agent.cardPublisher.setAdditionalInterfaceProvider((origin, tenant) => {
       const url = publicAddress ?? `${new URL(origin).hostname}:${listener.port}`;
@@ -142,10 +149,10 @@ async function importGrpcModule(): Promise<typeof import("../../grpc/index.ts")>
   }
 }
 
-function selectProtoDialect(call: IncomingCall): ProtoDialect {
+function selectProtoDialect(call: IncomingCall, leniency: PeerLeniency): ProtoDialect {
   return call.service.version === "1.0"
     ? v1.protoDialect
-    : v0_3.selectProtoDialect(call.header("user-agent"));
+    : v0_3.selectProtoDialect(call.header("user-agent"), leniency);
 }
 
 /**
@@ -192,12 +199,14 @@ class GrpcCallDispatcher {
     };
     const caller = await authenticateCaller(request, this.#context.authenticate);
     const version = negotiateCallVersion(call);
-    const dialect = selectProtoDialect(call);
+    const { peerLeniency } = this.#context;
+    const dialect = selectProtoDialect(call, peerLeniency);
     const { agent, params } = this.#resolveAgent(decodeRequest(call));
     const { headers = {}, ...outcome } = await handleOperation({ request, agent, caller }, method.operation, {
       codec: dialect,
       version,
       params,
+      peerLeniency,
     });
     if ("stream" in outcome) {
       const { stream } = outcome;
@@ -237,7 +246,7 @@ class GrpcCallDispatcher {
   ): Promise<void> {
     this.#openSubscriptions.add(subscription);
     sink.onClose(() => subscription.close());
-    const dialect = selectProtoDialect(call);
+    const dialect = selectProtoDialect(call, this.#context.peerLeniency);
     const { method, service } = call;
     const operation = method.operation as StreamingOperation;
     const encodedEvents = this.#encodedEvents.get(dialect) ?? new WeakMap<LogEvent, Uint8Array>();
