@@ -329,6 +329,12 @@ export const REQUIREMENTS: readonly Requirement[] = [
     },
   ],
   ["E16", "E", "", "time never goes backwards in a task"],
+  [
+    "E17",
+    "E",
+    "",
+    "a task whose owner, store or disk failed is settled within seconds of the fault's end, without a restart",
+  ],
 
   // A2A 0.3 (section numbers of 0.3.0)
   ["V-01", "M", "0.3 §3.5.6", "methods have the names of 0.3, and their parameters its shapes"],

@@ -39,6 +39,7 @@ export {
   defineCardType,
   type ErrorCard,
   type ErrorCardMetadata,
+  type FailedTry,
   fromJson,
   parseCard,
   PLANNER,
@@ -91,6 +92,7 @@ export {
   type RunRecordInput,
   collectRecordedSamples,
   type ScoreRecordInput,
+  type SkipRecordInput,
 } from "./recording/index.ts";
 
 // Statistics of a run, and comparisons of runs.
@@ -189,7 +191,7 @@ export {
 } from "./oracle/index.ts";
 export {
   decodeRecordLine,
-  collectScoredSampleIds,
+  collectFinishedSampleIds,
   computeCardTransitTimes,
   decodeRecordLineFromJsonValue,
   formatCardListFileName,

@@ -165,8 +165,8 @@ export interface Agent {
    */
   readonly concurrentTurns?: "queue" | "refuse" | "parallel";
   /**
-   * Determines what happens to a turn that was running when the previous server process stopped. With `fail`
-   * (default), the next server that opens the store fails the task with a reason. `restart` calls `execute`
+   * Determines what happens to a turn that was running when the previous server process stopped, or when the
+   * task store failed. With `fail` (default), the task fails with a reason. `restart` calls `execute`
    * again with the same input, and new artifact content replaces the content of the earlier attempt. `resume`
    * also calls `execute` again, but `run.task` is the current task, and the agent continues from its own
    * saved state. `restart` and `resume` require a store that persists turns, such as `SqliteStore`. The task

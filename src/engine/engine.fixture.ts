@@ -175,6 +175,12 @@ export function createEngineFixture({
   return { engine, store, clock, agent, errors };
 }
 
+/** Creates an engine like a new process, which holds no leases. The store may have served an earlier process. */
+export function createProcessFixture(options: EngineFixtureOptions = {}): EngineFixture {
+  void options.store?.open();
+  return createEngineFixture(options);
+}
+
 export const alice = { tenant: "", principal: "alice" };
 export const bob = { tenant: "", principal: "bob" };
 export const createTestTaskScopeForCaller = (

@@ -10,6 +10,7 @@ import {
   collectSubscriptionEventsForTest,
   FakeClock,
   createEngineFixture,
+  createProcessFixture,
   ScriptedAgent,
   createTestSendMessageRequest,
   createTestTaskScopeForCaller,
@@ -825,7 +826,7 @@ describe("an engine that opens the store of an earlier one", () => {
     (await before.agent.waitForRun(1)).emit(inputRequiredTestEvent).end();
     const { id } = getTestResponseTask(await waiting);
     await flushEventLoopForTest();
-    const { engine } = createEngineFixture({ store });
+    const { engine } = createProcessFixture({ store });
     await engine.open();
     const orphan = await engine.getTask({ id: run.run.taskId }, alice);
     expect(orphan.status.state).toBe("TASK_STATE_FAILED");

@@ -33,11 +33,12 @@ import {
   PushConfigOperations,
   type WebhookValidator,
 } from "./push/push-config-operations.ts";
-import { recoverTasks, type RecoveryDependencies } from "./recover-tasks.ts";
+import { TaskRecovery } from "./task-recovery.ts";
 import { createServerClosingError, type TaskRunner } from "./task-runner.ts";
 import { RunnerRegistry } from "./runner-registry.ts";
 import type { TurnStartPoint } from "./turn.ts";
 import type { ServiceParameters } from "./service-parameters.ts";
+import type { TaskLease } from "./task-leases.ts";
 import type { TaskStore } from "./task-store.ts";
 import {
   hasTurnRequestedInput,
@@ -102,7 +103,7 @@ export class Engine {
   readonly #store: TaskStore;
   readonly #runners: RunnerRegistry;
   readonly #inbox: MessageAcceptor;
-  readonly #recoveryContext: RecoveryDependencies;
+  readonly #recovery: TaskRecovery;
   readonly #streamLimit: ConcurrencyLimit;
   #isClosing = false;
 
@@ -115,20 +116,24 @@ export class Engine {
     const { concurrentTurns = "parallel" } = agent;
     const contextTurns =
       concurrentTurns === "parallel" ? undefined : new ContextTurnGate(concurrentTurns, limits.queuedTurns);
-    const runners = new RunnerRegistry({
+    const clock = options.clock ?? systemClock;
+    const observer = withSafeListeners(options.observer ?? {});
+    const runnerContext = {
       agent,
       contextTurns,
       store,
       committer: options.committer,
-      clock: options.clock ?? systemClock,
+      clock,
       generateId,
-      observer: withSafeListeners(options.observer ?? {}),
+      observer,
       mergeChunks: options.mergeChunks ?? true,
       deduplicateMessages,
       cancelGraceMs: options.cancelGraceMs ?? 5000,
       outbox: options.push?.outbox,
       persistTurns: (agent.afterRestart ?? "fail") !== "fail",
-    });
+      releaseLease: (lease: TaskLease) => this.#recovery.releaseLease(lease),
+    };
+    const runners = new RunnerRegistry(runnerContext, () => this.#recovery.requestPass());
     this.#runners = runners;
     const inbox = new MessageAcceptor({
       agent,
@@ -140,16 +145,28 @@ export class Engine {
       contextTurns,
     });
     this.#inbox = inbox;
-    this.#recoveryContext = { agent, agentId, store, runners, inbox, turnAttempts: limits.turnAttempts };
+    const { turnAttempts } = limits;
+    this.#recovery = new TaskRecovery({
+      agent,
+      agentId,
+      store,
+      runners,
+      inbox,
+      turnAttempts,
+      clock,
+      observer,
+    });
     this.pushConfigs = options.push && this.#createPushConfigOperations(options.push, generateId);
   }
 
   /**
-   * Recovers the unfinished tasks of an earlier process. Depending on `Agent.afterRestart`, the engine
-   * restarts, resumes, or fails each unfinished task (E9). Call `open` before any other method of the engine.
+   * Starts the recovery of tasks, and resolves after the first attempt to recover all tasks with a running turn
+   * of an earlier process. Depending on `Agent.afterRestart`, the engine restarts, resumes, or fails each task
+   * (E9). If the store fails, the engine repeats the recovery until the store is available again. Call `open`
+   * before any other method of the engine.
    */
   async open(): Promise<void> {
-    await recoverTasks(this.#recoveryContext);
+    await this.#recovery.start();
   }
 
   /**
@@ -159,8 +176,10 @@ export class Engine {
    */
   async close(graceMs: number): Promise<void> {
     this.#isClosing = true;
+    this.#recovery.stop();
     const reason = "The server was stopped while the agent was running; send the message again.";
     await Promise.allSettled(this.#runners.list().map((runner) => runner.stopAgent(reason, graceMs)));
+    await this.#recovery.releaseAbandonedLeases().catch(() => {});
   }
 
   /**
@@ -219,11 +238,8 @@ export class Engine {
     caller: Caller,
   ): Promise<{ readonly task: Task; readonly seq: number }> {
     const scope = this.#toTaskScope(caller);
-    const liveTask = this.#runners.findLive(scope, id)?.liveTask;
-    const found = liveTask
-      ? { task: liveTask.getSnapshot(), seq: liveTask.seq }
-      : await this.#store.load(scope, id);
-    if (!found?.task) throw A2AError.taskNotFound(id);
+    const found = await this.#runners.readTask(scope, id);
+    if (!found) throw A2AError.taskNotFound(id);
     return { task: limitHistory(found.task, historyLength), seq: found.seq };
   }
 

@@ -31,12 +31,14 @@ export type { ServiceParameters } from "./service-parameters.ts";
 export type {
   LogAppend,
   AppendRefusal,
+  StoredTask,
   TaskListCursor,
   TaskListPage,
   TaskListQuery,
   TaskStore,
   UnfinishedTask,
 } from "./task-store.ts";
+export type { ClaimedTask, TaskLease, TaskLeases } from "./task-leases.ts";
 export type { Subscription } from "./log-subscription.ts";
 export { createSingleEventSubscription } from "./log-subscription.ts";
 export type {

@@ -22,7 +22,8 @@ import type { TaskWithPossibleWebhooks } from "./push/active-webhooks.ts";
 import type { WebhookRegistration } from "./push/push-store.ts";
 import { EventsPendingCommit } from "./events-pending-commit.ts";
 import { SnapshotSchedule } from "./snapshot-schedule.ts";
-import type { LogAppend, AppendRefusal, TaskStore } from "./task-store.ts";
+import type { LogAppend, AppendRefusal, StoredTask, TaskStore } from "./task-store.ts";
+import type { TaskLease } from "./task-leases.ts";
 import { TaskLogTail } from "./task-log-tail.ts";
 
 export interface LiveTaskDependencies {
@@ -46,9 +47,11 @@ export interface LiveTaskDependencies {
 export interface LiveTaskListener {
   /** True while the task has readers. */
   readonly hasReaders: boolean;
+  /** True from the start of a turn until its agent has ended. */
+  readonly hasRunningTurn: boolean;
   /** Called when a committed event ends or interrupts a turn and no later event continues the turn. */
   onTurnStop(): void;
-  /** Called when a commit fails. After a failed commit, the task commits no more events. */
+  /** Called when a commit fails. After a failed commit, the live task commits no more events. */
   onCommitFailed(error: A2AError): void;
   /** Called when the task has no more events to commit. */
   onAllCommitted(): void;
@@ -85,6 +88,10 @@ export class LiveTask implements UncommittedEventSource, TaskWithPossibleWebhook
   /** The committed task. */
   #task: Task | undefined;
   #seq: number;
+  #epoch: number;
+  /** Value of `hasRunningTurn` in the store. */
+  #hasStoredRunningTurn: boolean;
+  #isTurnEndPending = false;
   /** State that the task will have when all pending events are committed. */
   #state: TaskState | undefined;
   #statusTimestamp: string;
@@ -95,8 +102,9 @@ export class LiveTask implements UncommittedEventSource, TaskWithPossibleWebhook
   #capacity: Deferred | undefined;
   #nextCommit: Deferred | undefined;
   #failure: A2AError | undefined;
-  /** The turn to persist in the same commit as the pending events. */
+  /** The turn to persist for as long as the turn is running. */
   #turnToPersist: TurnRestartData | undefined;
+  #isTurnPersisted = false;
   /** True if a pending event must be committed without delay. */
   #isUrgent = false;
 
@@ -104,7 +112,7 @@ export class LiveTask implements UncommittedEventSource, TaskWithPossibleWebhook
     context: LiveTaskDependencies,
     listener: LiveTaskListener,
     ids: { scope: TaskScope; taskId: string; contextId: string },
-    stored?: { task: Task; seq: number },
+    stored?: StoredTask,
   ) {
     this.#context = context;
     this.#listener = listener;
@@ -116,6 +124,8 @@ export class LiveTask implements UncommittedEventSource, TaskWithPossibleWebhook
     this.mayHaveWebhooks = stored !== undefined;
     this.#task = stored?.task;
     this.#seq = stored?.seq ?? 0;
+    this.#epoch = stored?.epoch ?? 0;
+    this.#hasStoredRunningTurn = stored?.awaitsRecovery ?? false;
     this.#state = stored?.task.status.state;
     this.#statusTimestamp = stored?.task.status.timestamp ?? "";
   }
@@ -123,6 +133,16 @@ export class LiveTask implements UncommittedEventSource, TaskWithPossibleWebhook
   /** Sequence number of the newest committed event. */
   get seq(): number {
     return this.#seq;
+  }
+
+  /** The lease under which this live task appends. */
+  get lease(): TaskLease {
+    return { scope: this.scope, taskId: this.taskId, epoch: this.#epoch };
+  }
+
+  /** Appends under a new lease, which this node has claimed. */
+  adoptLease({ epoch }: TaskLease): void {
+    this.#epoch = epoch;
   }
 
   /**
@@ -135,7 +155,7 @@ export class LiveTask implements UncommittedEventSource, TaskWithPossibleWebhook
 
   /** True while the task has events that wait for a commit. */
   get hasPendingEvents(): boolean {
-    return this.#currentCommit !== undefined || this.#pendingEvents.length > 0;
+    return this.#currentCommit !== undefined || this.#pendingEvents.length > 0 || this.#isTurnEndPending;
   }
 
   get hasCommitFailed(): boolean {
@@ -207,9 +227,17 @@ export class LiveTask implements UncommittedEventSource, TaskWithPossibleWebhook
     return undefined;
   }
 
-  /** Persists the turn in the same commit as the newest accepted event. */
+  /** Persists the turn in the same commit as the newest accepted event, until the turn ends. */
   persistTurn(turn: TurnRestartData): void {
     this.#turnToPersist = turn;
+    this.#isTurnPersisted = false;
+  }
+
+  /** Commits the end of a turn that ended without an event. Otherwise, the turn's last append commits the end. */
+  commitTurnEnd(): void {
+    if (this.#failure || this.#getRunningTurnChange() === undefined) return;
+    this.#isTurnEndPending = true;
+    if (!this.#currentCommit) this.#context.committer.enqueue(this, true);
   }
 
   /** Sequence number of the newest event, including pending events. */
@@ -230,16 +258,16 @@ export class LiveTask implements UncommittedEventSource, TaskWithPossibleWebhook
   // The committer calls the following methods.
 
   takePendingAppend(): LogAppend | undefined {
-    if (this.#currentCommit || this.#failure || this.#pendingEvents.length === 0 || !this.#state)
-      return undefined;
+    const hasChange = this.#pendingEvents.length > 0 || this.#isTurnEndPending;
+    if (this.#currentCommit || this.#failure || !hasChange || !this.#state) return undefined;
+    this.#isTurnEndPending = false;
     const events = this.#pendingEvents
       .takeAll()
       .map((event, at) => LogEvent.create(this.#seq + 1 + at, event));
     const messages = this.#uncommittedMessages;
     this.#uncommittedMessages = [];
     this.#isUrgent = false;
-    const turn = this.#turnToPersist;
-    this.#turnToPersist = undefined;
+    const hasRunningTurn = this.#getRunningTurnChange();
     const webhooks = messages.length > 0 ? messages.flatMap(({ webhook }) => webhook ?? []) : [];
     const append: LogAppend = {
       scope: this.scope,
@@ -252,12 +280,14 @@ export class LiveTask implements UncommittedEventSource, TaskWithPossibleWebhook
         ? messages.map(({ messageId, seq }) => ({ messageId, seq }))
         : [],
       ...(webhooks.length > 0 ? { webhooks } : {}),
-      ...(this.#context.persistTurns ? this.#selectPersistedTurnChange(turn) : {}),
+      epoch: this.#epoch,
+      ...(hasRunningTurn === undefined ? {} : { hasRunningTurn }),
+      ...(this.#context.persistTurns ? this.#takePersistedTurnChange(hasRunningTurn) : {}),
     };
     // Set this before serializing, which can fail, so that a failure rejects the waiting messages.
     this.#currentCommit = { append, messages };
     this.#wakeCapacityWaiters();
-    if (!this.#snapshotSchedule.isDue(events, append.status.state)) return append;
+    if (events.length === 0 || !this.#snapshotSchedule.isDue(events, append.status.state)) return append;
     const appendWithSnapshot = {
       ...append,
       snapshot: this.#foldEvents(this.#task && copyTask(this.#task), events),
@@ -266,10 +296,28 @@ export class LiveTask implements UncommittedEventSource, TaskWithPossibleWebhook
     return appendWithSnapshot;
   }
 
-  /** Selects the turn for the append, or deletes the persisted turn if the task has ended. */
-  #selectPersistedTurnChange(turn: TurnRestartData | undefined): Pick<LogAppend, "turn"> {
-    if (this.#state && isTerminal(this.#state)) return { turn: null };
-    return turn ? { turn } : {};
+  /**
+   * Returns the new value of `hasRunningTurn`, or `undefined` if the store has the value. A task that waits at
+   * INPUT_REQUIRED has no running turn even while its agent still runs, because only a message can continue
+   * the task. At AUTH_REQUIRED, the agent may continue without a message (A2A §7.6.1).
+   */
+  #getRunningTurnChange(): boolean | undefined {
+    const state = this.#state;
+    const canContinue = state !== undefined && !isTerminal(state) && state !== "TASK_STATE_INPUT_REQUIRED";
+    const hasRunningTurn = canContinue && this.#listener.hasRunningTurn;
+    return hasRunningTurn === this.#hasStoredRunningTurn ? undefined : hasRunningTurn;
+  }
+
+  /** Returns the running turn if the store lacks the turn, or `null` if the running turn has ended. */
+  #takePersistedTurnChange(runningTurnChange: boolean | undefined): Pick<LogAppend, "turn"> {
+    if (runningTurnChange === false) {
+      this.#isTurnPersisted = false;
+      return { turn: null };
+    }
+    const isRunning = runningTurnChange ?? this.#hasStoredRunningTurn;
+    if (!isRunning || this.#isTurnPersisted || !this.#turnToPersist) return {};
+    this.#isTurnPersisted = true;
+    return { turn: this.#turnToPersist };
   }
 
   onCommitted(): void {
@@ -278,13 +326,15 @@ export class LiveTask implements UncommittedEventSource, TaskWithPossibleWebhook
     this.#currentCommit = undefined;
     this.#task = append.snapshot ? copyTask(append.snapshot) : this.#foldEvents(this.#task, append.events);
     this.#seq += append.events.length;
+    this.#hasStoredRunningTurn = append.hasRunningTurn ?? this.#hasStoredRunningTurn;
     // Set this only after the commit, because an outbox lookup before the commit can find no webhook.
     if (append.webhooks) this.mayHaveWebhooks = true;
     this.#publishCommit(append);
     for (const { durableSeq, seq } of messages) durableSeq.resolve(seq);
     if (isTurnStopState(append.status.state) && append.events.some(isTurnStopEvent))
       this.#listener.onTurnStop();
-    if (this.#pendingEvents.length > 0) this.#context.committer.enqueue(this, this.#isUrgent);
+    if (this.#pendingEvents.length > 0 || this.#isTurnEndPending)
+      this.#context.committer.enqueue(this, this.#isUrgent || this.#isTurnEndPending);
     else this.#listener.onAllCommitted();
   }
 
@@ -292,12 +342,17 @@ export class LiveTask implements UncommittedEventSource, TaskWithPossibleWebhook
     const reason =
       typeof cause === "string" ? APPEND_REFUSAL_REASON_TEXTS[cause] : "the store is not available";
     const text = `Task ${this.taskId} could not be stored: ${reason}. Try again later.`;
-    const failure = new A2AError("UNAVAILABLE", text, { cause, metadata: { taskId: this.taskId } });
+    const failure = new A2AError("UNAVAILABLE", text, {
+      cause,
+      metadata: { taskId: this.taskId },
+      retryAfter: 1,
+    });
     this.#failure = failure;
     for (const { durableSeq } of this.#currentCommit?.messages ?? []) durableSeq.reject(failure);
     for (const { durableSeq } of this.#uncommittedMessages) durableSeq.reject(failure);
     this.#currentCommit = undefined;
     this.#pendingEvents.takeAll();
+    this.#isTurnEndPending = false;
     this.#wakeCapacityWaiters();
     this.#nextCommit?.reject(failure);
     this.#context.observer.onError?.({ where: "store", error: failure, taskId: this.taskId });

@@ -1,6 +1,7 @@
 import { SlotReuseMap } from "../data-structures/index.ts";
+import type { A2AError, Task } from "../protocol/index.ts";
 import { getCallerKey, type TaskScope } from "./caller.ts";
-import { TaskRunner, type TaskRunnerDependencies } from "./task-runner.ts";
+import { createTaskAwaitsRecoveryError, TaskRunner, type TaskRunnerDependencies } from "./task-runner.ts";
 
 /**
  * Registry of the runners of all active tasks. A task has at most one runner, even if many requests access
@@ -8,10 +9,13 @@ import { TaskRunner, type TaskRunnerDependencies } from "./task-runner.ts";
  */
 export class RunnerRegistry {
   readonly #context: TaskRunnerDependencies;
+  readonly #onRecoveryNeeded: () => void;
   readonly #byTask = new SlotReuseMap<TaskRunner>();
   readonly #pendingLoads = new Map<string, Promise<TaskRunner | undefined>>();
 
-  constructor(context: Omit<TaskRunnerDependencies, "onIdle">) {
+  /** `onRecoveryNeeded` is called for each task that waits for recovery, although a request needs the task. */
+  constructor(context: Omit<TaskRunnerDependencies, "onIdle">, onRecoveryNeeded: () => void = () => {}) {
+    this.#onRecoveryNeeded = onRecoveryNeeded;
     this.#context = { ...context, onIdle: (runner) => this.remove(runner) };
   }
 
@@ -33,9 +37,40 @@ export class RunnerRegistry {
   /**
    * Resolves with the runner of a task in `scope`, or with `undefined` if the task does not exist. The
    * registry loads inactive tasks from the store. `findOrLoadAndRetain` retains the runner for the requester. The
-   * requester must release the runner.
+   * requester must release the runner. Rejects with `UNAVAILABLE` if the task waits for recovery.
    */
   async findOrLoadAndRetain(scope: TaskScope, taskId: string): Promise<TaskRunner | undefined> {
+    const runner = await this.findOrLoadAndRetainForRecovery(scope, taskId);
+    if (!runner?.isAwaitingRecovery) return runner;
+    runner.release();
+    throw this.#requestRecovery(taskId);
+  }
+
+  /**
+   * Resolves with the current task and the sequence number of its last event. Rejects with `UNAVAILABLE` if the
+   * task waits for recovery.
+   */
+  async readTask(
+    scope: TaskScope,
+    taskId: string,
+  ): Promise<{ readonly task: Task; readonly seq: number } | undefined> {
+    const live = this.findLive(scope, taskId);
+    if (live && !live.isAwaitingRecovery)
+      return { task: live.liveTask.getSnapshot(), seq: live.liveTask.seq };
+    const stored = await this.#context.store.load(scope, taskId);
+    // A new task can be in the store before its runner has received the commit.
+    if (stored?.awaitsRecovery && (this.#byTask.get(taskId)?.isAwaitingRecovery ?? true))
+      throw this.#requestRecovery(taskId);
+    return stored;
+  }
+
+  #requestRecovery(taskId: string): A2AError {
+    this.#onRecoveryNeeded();
+    return createTaskAwaitsRecoveryError(taskId);
+  }
+
+  /** Like `findOrLoadAndRetain`, but also resolves with the runner of a task that waits for recovery. */
+  async findOrLoadAndRetainForRecovery(scope: TaskScope, taskId: string): Promise<TaskRunner | undefined> {
     // Another caller's task is treated as missing (E13), and so is a task that is not durable yet.
     if (this.#byTask.has(taskId)) return this.findLive(scope, taskId)?.retain();
     const key = `${getCallerKey(scope)}/${taskId}`;

@@ -12,7 +12,7 @@ import {
   type TaskEvent,
   type TaskState,
 } from "../protocol/index.ts";
-import type { Deferred } from "../data-structures/index.ts";
+import { Deferred } from "../data-structures/index.ts";
 import { toTaskMessageFromAgent, toStatusUpdate, toTaskEventFromAgent } from "./to-task-event.ts";
 import type { Agent } from "./agent.ts";
 import type { ContextTurnGate } from "./context-turn-gate.ts";
@@ -22,6 +22,8 @@ import { toTurnRestartData } from "./turn-restart-data.ts";
 import type { IdGenerator } from "./id-generator.ts";
 import { LiveTask, type LiveTaskListener, type LiveTaskDependencies } from "./live-task.ts";
 import { extractMessageWebhookRegistration } from "./push/push-config-operations.ts";
+import type { TaskLease } from "./task-leases.ts";
+import type { StoredTask } from "./task-store.ts";
 import type { StartedAgentIterator, Turn } from "./turn.ts";
 
 /** Dependencies that all runners of an engine share. */
@@ -34,6 +36,11 @@ export interface TaskRunnerDependencies extends LiveTaskDependencies {
   readonly contextTurns?: ContextTurnGate | undefined;
   /** Called when the runner has neither turns nor readers. */
   readonly onIdle: (runner: TaskRunner) => void;
+  /**
+   * Called when the runner abandons a turn that has not ended, so that the turn can be recovered. The agent has
+   * stopped, or has ignored the signal to stop for `cancelGraceMs`.
+   */
+  readonly releaseLease: (lease: TaskLease) => void;
 }
 
 /**
@@ -46,20 +53,29 @@ export class TaskRunner implements LiveTaskListener {
   readonly #context: TaskRunnerDependencies;
   readonly #queue: Turn[] = [];
   #currentTurn: Turn | undefined;
+  #agentEnd: Promise<void> = Promise.resolve();
   #readerCount = 0;
+  /** True until a task with a turn of an earlier runner is settled. Requests must not see such a task. */
+  isAwaitingRecovery: boolean;
 
   constructor(
     context: TaskRunnerDependencies,
     ids: { scope: TaskScope; taskId: string; contextId: string },
-    stored?: { task: Task; seq: number },
+    stored?: StoredTask,
   ) {
     this.#context = context;
+    this.isAwaitingRecovery = stored?.awaitsRecovery ?? false;
     this.liveTask = new LiveTask(context, this, ids, stored);
   }
 
   /** The running turn, or an ended turn whose last events are not yet committed. */
   get currentTurn(): Turn | undefined {
     return this.#currentTurn;
+  }
+
+  get hasRunningTurn(): boolean {
+    const turn = this.#currentTurn;
+    return turn !== undefined && (!turn.hasEnded || this.#isTurnLeftForRestart(turn));
   }
 
   get hasReaders(): boolean {
@@ -126,7 +142,7 @@ export class TaskRunner implements LiveTaskListener {
         ...turn.startPoint,
         workingEvent: this.#enqueueTaskStatusEvent("TASK_STATE_WORKING"),
       };
-    void this.#runTurn(turn, task, output);
+    this.#agentEnd = this.#runTurn(turn, task, output);
   }
 
   /**
@@ -154,7 +170,7 @@ export class TaskRunner implements LiveTaskListener {
     this.#enqueueTaskStatusEvent("TASK_STATE_WORKING");
     liveTask.persistTurn(toTurnRestartData(turn, seq));
     await liveTask.waitForCommit();
-    if (!turn.hasEnded) void this.#runTurn(turn, task);
+    if (!turn.hasEnded) this.#agentEnd = this.#runTurn(turn, task);
   }
 
   #countWorkingAgentUntilTurnEnd(turn: Turn): void {
@@ -227,7 +243,7 @@ export class TaskRunner implements LiveTaskListener {
     if (this.#currentTurn === turn) await turn.stoppedTask.promise;
   }
 
-  /** Fails a task that is SUBMITTED or WORKING although no agent is running. */
+  /** Fails a task whose turn has no running agent. */
   failOrphanedTask(reason: string): void {
     this.#enqueueTaskStatusEvent("TASK_STATE_FAILED", reason);
   }
@@ -326,7 +342,8 @@ export class TaskRunner implements LiveTaskListener {
     if (turn.isFenced || !state || isTerminal(state)) return;
     if (turn.cancelMetadata) this.#enqueueTaskStatusEvent("TASK_STATE_CANCELED");
     else if (turn.stopReason) {
-      if (!this.#isTurnLeftForRestart(turn))
+      // At INPUT_REQUIRED, the task waits for its user and needs no agent.
+      if (!this.#isTurnLeftForRestart(turn) && state !== "TASK_STATE_INPUT_REQUIRED")
         this.#enqueueTaskStatusEvent("TASK_STATE_FAILED", turn.stopReason);
     } else if (!turn.lastState || !isInterrupted(turn.lastState))
       this.#enqueueTaskStatusEvent(turn.isInterrupted ? "TASK_STATE_INPUT_REQUIRED" : "TASK_STATE_COMPLETED");
@@ -377,6 +394,7 @@ export class TaskRunner implements LiveTaskListener {
   #endTurn(turn: Turn): void {
     if (turn.hasEnded) return;
     turn.end();
+    this.liveTask.commitTurnEnd();
     this.startNextTurnOrIdle();
   }
 
@@ -388,9 +406,10 @@ export class TaskRunner implements LiveTaskListener {
     if (this.liveTask.hasPendingEvents) return;
     if (this.#currentTurn?.hasEnded) {
       // Reject requests that wait for a turn that continues after a restart, so that clients retry then.
-      if (this.#isTurnLeftForRestart(this.#currentTurn))
+      if (this.#isTurnLeftForRestart(this.#currentTurn)) {
         this.#currentTurn.stoppedTask.reject(createServerClosingError());
-      else this.#currentTurn.stoppedTask.resolve(this.liveTask.getSnapshot());
+        this.#context.releaseLease(this.liveTask.lease);
+      } else this.#currentTurn.stoppedTask.resolve(this.liveTask.getSnapshot());
       this.#currentTurn = undefined;
     }
     if (this.#currentTurn) return;
@@ -407,7 +426,7 @@ export class TaskRunner implements LiveTaskListener {
     this.startNextTurnOrIdle();
   }
 
-  /** Fails all turns of the runner because the store could not commit. */
+  /** Ends all turns of the runner because the store could not commit. */
   onCommitFailed(error: A2AError): void {
     const turns = this.#currentTurn ? [this.#currentTurn, ...this.#queue] : [...this.#queue];
     this.#currentTurn = undefined;
@@ -417,6 +436,17 @@ export class TaskRunner implements LiveTaskListener {
       turn.endWithError(error);
     }
     this.#context.onIdle(this);
+    void this.#releaseLeaseAfterAgentEnd();
+  }
+
+  /** Releases the lease once the agent has stopped, so that a recovered turn does not overlap with its agent. */
+  async #releaseLeaseAfterAgentEnd(): Promise<void> {
+    const { clock, cancelGraceMs, releaseLease } = this.#context;
+    const graceEnd = new Deferred();
+    const cancelTimer = clock.schedule(cancelGraceMs, () => graceEnd.resolve());
+    await Promise.race([this.#agentEnd, graceEnd.promise]);
+    cancelTimer();
+    releaseLease(this.liveTask.lease);
   }
 
   #enqueueTaskStatusEvent(state: TaskState, text?: string): TaskEvent {
@@ -438,6 +468,12 @@ export class TaskRunner implements LiveTaskListener {
 
 export function createServerClosingError(): A2AError {
   return new A2AError("UNAVAILABLE", "The server is closing; try again in a moment.", { retryAfter: 1 });
+}
+
+/** Creates the error for requests that need a task whose turn waits for recovery. */
+export function createTaskAwaitsRecoveryError(taskId: string): A2AError {
+  const text = `Task ${taskId} was interrupted by a fault of the server, which recovers the task as soon as its store is available; try again in a moment.`;
+  return new A2AError("UNAVAILABLE", text, { retryAfter: 1, metadata: { taskId } });
 }
 
 /** Creates the error for a message to a task that can no longer accept messages (A2A §3.1.1). */

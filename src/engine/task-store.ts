@@ -1,5 +1,6 @@
 import type { LogEvent, Task, TaskState } from "../protocol/index.ts";
 import type { TaskScope } from "./caller.ts";
+import type { TaskLeases } from "./task-leases.ts";
 import type { TurnRestartData } from "./turn-restart-data.ts";
 import type { PushStore, WebhookRegistration } from "./push/push-store.ts";
 
@@ -10,7 +11,10 @@ export interface LogAppend {
   readonly contextId: string;
   /** Sequence number of the last event in the log, or 0 for a new task. */
   readonly expectedSeq: number;
-  /** One or more events with the numbers `expectedSeq + 1`, `expectedSeq + 2` … */
+  /**
+   * Events with the numbers `expectedSeq + 1`, `expectedSeq + 2` … The list is empty if the turn ends without
+   * an event.
+   */
   readonly events: readonly LogEvent[];
   /** Status of the task after the append. `timestamp` is in ISO 8601 UTC with milliseconds. */
   readonly status: { readonly state: TaskState; readonly timestamp: string };
@@ -27,6 +31,17 @@ export interface LogAppend {
    */
   readonly turn?: TurnRestartData | null;
   /**
+   * Epoch of the lease under which the writer appends. The store rejects the append if the task has another
+   * epoch.
+   */
+  readonly epoch: number;
+  /**
+   * True in the append that begins a turn, and false in the append that ends the turn. The node holds the
+   * task's lease from the first append to the second. By default, the stored value does not change. A new
+   * task has no running turn.
+   */
+  readonly hasRunningTurn?: boolean;
+  /**
    * State of the task after all `events` are applied. `snapshot` is set only if the store needs a new
    * snapshot. Only stores with `usesSnapshots` receive a snapshot.
    */
@@ -34,7 +49,8 @@ export interface LogAppend {
 }
 
 /**
- * Reason for the rejection of an append. `conflict` means that the log does not end at `expectedSeq`.
+ * Reason for the rejection of an append. `conflict` means that the log does not end at `expectedSeq`, or that
+ * another node has claimed the task.
  * `duplicate-message` means that the scope already has one of the message ids.
  */
 export type AppendRefusal = "conflict" | "duplicate-message";
@@ -64,7 +80,21 @@ export interface TaskListPage {
   readonly total: number;
 }
 
-/** A task in the state SUBMITTED or WORKING. */
+/** A task as the store has it. */
+export interface StoredTask {
+  readonly task: Task;
+  /** Sequence number of the task's last event. */
+  readonly seq: number;
+  /** Number of times that a node has claimed the task. */
+  readonly epoch: number;
+  /**
+   * True if the task has a running turn, and no other living node holds the lease of the task. If the loading
+   * node does not run the turn itself, the task waits for recovery.
+   */
+  readonly awaitsRecovery: boolean;
+}
+
+/** A task with a running turn, according to the store. The node that ran the turn may have failed. */
 export interface UnfinishedTask {
   readonly scope: TaskScope;
   readonly taskId: string;
@@ -108,11 +138,8 @@ export interface TaskStore {
     batch: readonly LogAppend[],
     about?: { readonly agentsAtWork: boolean },
   ): Promise<readonly (AppendRefusal | undefined)[]>;
-  /**
-   * Resolves with the task and the sequence number of its last event. The caller of `load` owns the
-   * returned task and may change the task.
-   */
-  load(scope: TaskScope, taskId: string): Promise<{ task: Task; seq: number } | undefined>;
+  /** Resolves with a task. The caller of `load` owns the returned task and may change the task. */
+  load(scope: TaskScope, taskId: string): Promise<StoredTask | undefined>;
   /**
    * Resolves with the task's events after the sequence number `after`, in order and without gaps. The list
    * ends after `limit.events` events, or as soon as the total JSON size exceeds `limit.maxBytes`.
@@ -125,11 +152,10 @@ export interface TaskStore {
   ): Promise<LogEvent[]>;
   list(scope: TaskScope, query: TaskListQuery): Promise<TaskListPage>;
   findMessage(scope: TaskScope, messageId: string): Promise<{ taskId: string; seq: number } | undefined>;
-  /**
-   * Resolves with all tasks of all scopes that are in state SUBMITTED or WORKING. When a server starts, tasks
-   * in state SUBMITTED or WORKING have no running agent.
-   */
+  /** Resolves with all tasks of all scopes that have a running turn, whichever node runs the turn. */
   listUnfinished(): Promise<UnfinishedTask[]>;
+  /** Leases of this node on the tasks with a running turn. */
+  readonly leases: TaskLeases;
   /** Storage for webhooks. Stores without a `pushStore` do not support push notifications. */
   readonly pushStore?: PushStore;
 }

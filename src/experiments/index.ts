@@ -16,5 +16,6 @@ export {
   type ExperimentOutcome,
   type ExperimentMethod,
   type ExperimentProgress,
+  type FailedSample,
   runExperiment,
 } from "./run/index.ts";

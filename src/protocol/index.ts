@@ -14,6 +14,8 @@
  * - turn: the processing of one message to a task, including everything that the agent does in response.
  * - run: one execution of an agent for a turn. A task never has two runs at the same time.
  * - runner: the single writer of a task.
+ * - lease: the exclusive right of a server process to run the turn of a task. Each claim of the task increments
+ *   its epoch, and the store rejects events that were written under an older epoch.
  * - reader, subscription: a consumer that follows the events of a task and never changes the task.
  * - caller: the authenticated sender of requests, which owns tasks and contexts and is identified by tenant
  *   and principal.

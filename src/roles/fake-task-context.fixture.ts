@@ -37,6 +37,7 @@ export class InMemoryTestRunLog {
   readonly cards: MessageCard[] = [];
   readonly modelRequests: ModelRequest[] = [];
   readonly usages: CardTokenUsage[] = [];
+  readonly unusableReplies: string[] = [];
   #lastId = 0;
   readonly protocol: CardProtocol = createCardProtocol({
     routes: BASELINE_ANSWERER_CARD_ROUTES,
@@ -99,6 +100,10 @@ export class FakeTaskContext implements TaskContext {
       this.#unreportedUsage = addUsage(this.#unreportedUsage, reply.usage);
     }
     return reply;
+  }
+
+  reportUnusableReply(reason: string): void {
+    this.runLog.unusableReplies.push(reason);
   }
 
   async delegate(request: DelegationRequest): Promise<ResultCard | ErrorCard> {

@@ -16,7 +16,11 @@ export {
   withFaults,
   type HotpotHeuristicOptions,
   createHotpotHeuristicModel,
+  createOpenAiCompatibleModel,
   createOracleModel,
+  createRequestLimit,
+  type OpenAiCompatibleModelOptions,
+  type RequestLimit,
   type OracleModelOptions,
   createRecordedGsm8kModel,
   type ModelScript,
@@ -56,6 +60,7 @@ export {
 export { type ServedRoles, serveRoles, type ServeRolesOptions } from "./serve-roles.ts";
 export { createControllerAgent, type ControllerAgentOptions } from "./controller-agent.ts";
 
-// Only other folders of `src` use these two functions. No package entry exports them.
+// Only other folders of `src` use these functions. No package entry exports them.
+export { isConfigurationStatus } from "./model-failure.ts";
 export { parseAction } from "./planner/index.ts";
 export { extractAnswer } from "./solver/index.ts";

@@ -49,6 +49,8 @@ export type TaskOutcome =
       readonly error: string;
       readonly errorType: CoreCardErrorType | (string & {});
       readonly retryable?: boolean;
+      /** HTTP status of the model provider's response, if the provider caused the error. */
+      readonly httpStatus?: number;
     };
 
 /**
@@ -63,8 +65,17 @@ export interface TaskContext {
    * stopped the task, the abort reason is that control card.
    */
   readonly signal: AbortSignal;
-  /** Calls the role's model with a request. */
+  /**
+   * Calls the role's model with a request. If the model provider responds with status 408, 409, 425, 429, or
+   * 5xx, or does not respond, the call is repeated twice. The role's next message card lists the failed
+   * tries.
+   */
   callModel(request: Omit<ModelRequest, "role" | "signal">): Promise<ModelReply>;
+  /**
+   * Reports that the model's reply is unusable and that the role requests another reply. The role's next
+   * message card lists the reason and the beginning of the reply in `metadata.failed_tries`.
+   */
+  reportUnusableReply(reason: string, reply: Pick<ModelReply, "text">): void;
   /**
    * Sends a task to another role and resolves with the final reply. If the other role or the transport fails,
    * the promise resolves with an `ErrorCard`. If the other role sends a query, the `answerQuery` method of

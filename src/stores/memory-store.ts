@@ -2,6 +2,10 @@ import { SlotReuseMap } from "../data-structures/index.ts";
 import type {
   LogAppend,
   AppendRefusal,
+  ClaimedTask,
+  StoredTask,
+  TaskLease,
+  TaskLeases,
   TurnRestartData,
   TaskListCursor,
   TaskListPage,
@@ -14,6 +18,7 @@ import type {
 import { isTerminal, copyTask, type LogEvent, type Task, type TaskState } from "../protocol/index.ts";
 import { MemoryPushStore } from "./memory-push-store.ts";
 import { foldLoggedEvents } from "./fold-logged-events.ts";
+import { PROCESS_LEASE_RENEW_INTERVAL_MS } from "./process-lease.ts";
 import { getScopeKey } from "./task-owner-scope-key.ts";
 
 const COPY_ON_APPEND_MAX_LOG_LENGTH = 16;
@@ -33,6 +38,10 @@ interface TaskLog {
   state: TaskState;
   timestamp: string;
   turn: TurnRestartData | undefined;
+  epoch: number;
+  hasRunningTurn: boolean;
+  /** True while this process holds the lease of the task. */
+  isLeased: boolean;
   task: Task | undefined;
   foldedCount: number;
 }
@@ -64,6 +73,12 @@ export class MemoryStore implements TaskStore {
     return log && { seq: log.events.length, state: log.state };
   });
   readonly pushStore: PushStore = this.#pushStore;
+  readonly leases: TaskLeases = {
+    renewIntervalMs: PROCESS_LEASE_RENEW_INTERVAL_MS,
+    claim: async (agent, limit) => this.#claim(agent, limit),
+    renew: async () => [],
+    release: async (lease) => this.#release(lease),
+  };
   readonly #maxFinishedTasks: number;
   /** A ring buffer of the finished tasks. The store evicts the task at `#ringIndex` next. */
   readonly #finishedRing: TaskLog[] = [];
@@ -77,7 +92,10 @@ export class MemoryStore implements TaskStore {
     this.#maxFinishedTasks = maxFinishedTasks;
   }
 
-  async open(): Promise<void> {}
+  /** Ends all leases. A server that opens the store recovers the running turns of the previous server. */
+  async open(): Promise<void> {
+    for (const log of this.#listRunningLogs()) log.isLeased = false;
+  }
 
   async close(): Promise<void> {}
 
@@ -85,9 +103,11 @@ export class MemoryStore implements TaskStore {
     return batch.map((append) => this.#appendEvents(append));
   }
 
-  async load(scope: TaskScope, taskId: string): Promise<{ task: Task; seq: number } | undefined> {
+  async load(scope: TaskScope, taskId: string): Promise<StoredTask | undefined> {
     const log = this.#findLog(scope, taskId);
-    return log && { task: foldCurrentTask(log), seq: log.events.length };
+    if (!log) return undefined;
+    const { events, epoch, hasRunningTurn: awaitsRecovery } = log;
+    return { task: foldCurrentTask(log), seq: events.length, epoch, awaitsRecovery };
   }
 
   async readEvents(
@@ -130,16 +150,29 @@ export class MemoryStore implements TaskStore {
   }
 
   async listUnfinished(): Promise<UnfinishedTask[]> {
-    const tasks: UnfinishedTask[] = [];
-    for (const { scope, logs } of this.#scopes.values()) {
-      for (const { taskId, contextId, events, state, timestamp, turn } of logs.values()) {
-        if (state === "TASK_STATE_SUBMITTED" || state === "TASK_STATE_WORKING") {
-          const task = { scope, taskId, contextId, seq: events.length, state, timestamp };
-          tasks.push(turn ? { ...task, turn } : task);
-        }
-      }
-    }
-    return tasks;
+    return this.#listRunningLogs().map(toUnfinishedTask);
+  }
+
+  #listRunningLogs(): TaskLog[] {
+    return [...this.#scopes.values()].flatMap(({ logs }) =>
+      [...logs.values()].filter(({ hasRunningTurn }) => hasRunningTurn),
+    );
+  }
+
+  #claim(agent: string, limit: number): ClaimedTask[] {
+    const claimable = this.#listRunningLogs().filter(
+      ({ isLeased, scopeData }) => !isLeased && scopeData.scope.agent === agent,
+    );
+    return claimable.slice(0, limit).map((log) => {
+      log.isLeased = true;
+      log.epoch++;
+      return { ...toUnfinishedTask(log), epoch: log.epoch };
+    });
+  }
+
+  #release({ scope, taskId, epoch }: TaskLease): void {
+    const log = this.#findLog(scope, taskId);
+    if (log?.epoch === epoch) log.isLeased = false;
   }
 
   #findLog(scope: TaskScope, taskId: string): TaskLog | undefined {
@@ -156,10 +189,12 @@ export class MemoryStore implements TaskStore {
     messages,
     webhooks,
     turn,
+    epoch,
+    hasRunningTurn,
   }: LogAppend): AppendRefusal | undefined {
     const scopeData = this.#getScopeData(scope);
     const known = scopeData.logs.get(taskId);
-    if ((known?.events.length ?? 0) !== expectedSeq) return "conflict";
+    if ((known?.events.length ?? 0) !== expectedSeq || (known?.epoch ?? 0) !== epoch) return "conflict";
     if (hasKnownOrRepeatedMessageId(scopeData, messages)) return "duplicate-message";
     const log: TaskLog = known ?? {
       scopeData,
@@ -170,6 +205,9 @@ export class MemoryStore implements TaskStore {
       state: status.state,
       timestamp: status.timestamp,
       turn: undefined,
+      epoch,
+      hasRunningTurn: false,
+      isLeased: false,
       task: undefined,
       foldedCount: 0,
     };
@@ -180,6 +218,7 @@ export class MemoryStore implements TaskStore {
     appendEventsToMemoryTaskLog(log, events, messages);
     for (const { messageId, seq } of messages) scopeData.messages.insertNew(messageId, { taskId, seq });
     if (turn !== undefined) log.turn = turn ?? undefined;
+    if (hasRunningTurn !== undefined) log.hasRunningTurn = log.isLeased = hasRunningTurn;
     log.state = status.state;
     log.timestamp = status.timestamp;
     if (webhooks)
@@ -226,6 +265,12 @@ export class MemoryStore implements TaskStore {
     this.#scopes.delete(scopeData.key);
     this.#lastUsedScope = undefined;
   }
+}
+
+function toUnfinishedTask(log: TaskLog): UnfinishedTask {
+  const { scopeData, taskId, contextId, events, state, timestamp, turn } = log;
+  const task = { scope: scopeData.scope, taskId, contextId, seq: events.length, state, timestamp };
+  return turn ? { ...task, turn } : task;
 }
 
 function isSameScope(a: TaskScope, b: TaskScope): boolean {

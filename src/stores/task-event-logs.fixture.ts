@@ -18,6 +18,9 @@ import {
 export const aliceTestTaskScope: TaskScope = { tenant: "acme", principal: "alice", agent: "echo" };
 export const bobTestTaskScope: TaskScope = { ...aliceTestTaskScope, principal: "bob" };
 
+/** Lease of a stored task without a running turn. */
+export const idleTestTaskLease = { epoch: 0, awaitsRecovery: false };
+
 /** Formats the time `milliseconds` after `2026-01-01T00:00:00.000Z`. */
 export function formatTestTime(milliseconds: number): string {
   return new Date(Date.UTC(2026, 0, 1) + milliseconds).toISOString();
@@ -67,6 +70,7 @@ export function createTestLogAppend(
     events: events.map((event, index) => LogEvent.create(after + 1 + index, event)),
     status: { state, timestamp },
     messages: [],
+    epoch: 0,
     ...options,
   };
 }

@@ -1,9 +1,10 @@
 import * as fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { LogAppend, TaskListQuery, TaskScope, TaskStore } from "../engine/index.ts";
-import { copyTask, TASK_STATES, text, type TaskEvent } from "../protocol/index.ts";
+import { copyTask, text, type TaskEvent } from "../protocol/index.ts";
 import {
   aliceTestTaskScope,
+  idleTestTaskLease,
   createTestLogAppend,
   formatTestTime,
   createTestSubmittedTaskEvent,
@@ -16,6 +17,7 @@ import {
   createTestStatusEvent,
 } from "./task-event-logs.fixture.ts";
 import { definePushStoreContract } from "./push-store.contract.ts";
+import { defineTaskLeaseContract } from "./task-lease.contract.ts";
 
 const GENEROUS_TEST_READ_LIMIT = { events: 1000, maxBytes: 1_000_000 };
 
@@ -70,6 +72,7 @@ export function defineTaskStoreContract(name: string, createStore: () => TaskSto
       commitTestAppendExpectingSuccess(store, createTestLogAppend(...args));
 
     definePushStoreContract(() => store, append);
+    defineTaskLeaseContract(() => store, append);
 
     describe("a log", () => {
       it("is read back as it was appended, numbered from 1 without a gap [E1]", async () => {
@@ -85,7 +88,11 @@ export function defineTaskStoreContract(name: string, createStore: () => TaskSto
         expect(events.map(({ seq }) => seq)).toEqual([1, 2, 3, 4]);
         expect(events.map(({ event }) => event)).toEqual(log);
         expect(events.map(({ jsonText: json }) => json)).toEqual(log.map((event) => JSON.stringify(event)));
-        expect(await store.load(aliceTestTaskScope, "t")).toEqual({ task: foldTestTaskEvents(log), seq: 4 });
+        expect(await store.load(aliceTestTaskScope, "t")).toEqual({
+          task: foldTestTaskEvents(log),
+          seq: 4,
+          ...idleTestTaskLease,
+        });
       });
 
       it("accepts several appends in one batch, for several tasks", async () => {
@@ -124,7 +131,11 @@ export function defineTaskStoreContract(name: string, createStore: () => TaskSto
           loaded.task.artifacts?.[0]?.parts.push(text("mine"));
           loaded.task.status = { state: "TASK_STATE_FAILED" };
         }
-        expect(await store.load(aliceTestTaskScope, "t")).toEqual({ task: foldTestTaskEvents(log), seq: 2 });
+        expect(await store.load(aliceTestTaskScope, "t")).toEqual({
+          task: foldTestTaskEvents(log),
+          seq: 2,
+          ...idleTestTaskLease,
+        });
       });
 
       it("loads as the fold of its events for any split into appends and batches [E1]", async () => {
@@ -144,6 +155,7 @@ export function defineTaskStoreContract(name: string, createStore: () => TaskSto
               expect(await store.load(aliceTestTaskScope, id)).toEqual({
                 task: foldTestTaskEvents(log),
                 seq: log.length,
+                ...idleTestTaskLease,
               });
             }
             for (let after = 0; after <= log.length; after++) {
@@ -213,6 +225,7 @@ export function defineTaskStoreContract(name: string, createStore: () => TaskSto
         expect(await store.load(aliceTestTaskScope, "t")).toEqual({
           task: foldTestTaskEvents(first),
           seq: 2,
+          ...idleTestTaskLease,
         });
         expect(await store.readEvents(aliceTestTaskScope, "t", 0, GENEROUS_TEST_READ_LIMIT)).toHaveLength(2);
       }
@@ -302,6 +315,7 @@ export function defineTaskStoreContract(name: string, createStore: () => TaskSto
         expect(await store.load(aliceTestTaskScope, "t")).toEqual({
           task: foldTestTaskEvents([createTestSubmittedTaskEvent("t")]),
           seq: 1,
+          ...idleTestTaskLease,
         });
       });
 
@@ -452,44 +466,11 @@ export function defineTaskStoreContract(name: string, createStore: () => TaskSto
       });
     });
 
-    it("lists the unfinished tasks of all scopes except tasks that wait for their user [E9]", async () => {
-      for (const state of TASK_STATES) {
-        const log = [
-          createTestSubmittedTaskEvent(state),
-          createTestStatusEvent(state, "TASK_STATE_WORKING", 1),
-          createTestStatusEvent(state, state, 2),
-        ];
-        const born = createTestLogAppend(state, 0, state === "TASK_STATE_SUBMITTED" ? log.slice(0, 1) : log);
-        await store.commit([born, { ...born, scope: bobTestTaskScope }]);
-      }
-      const found = await store.listUnfinished();
-      const expected = [aliceTestTaskScope, bobTestTaskScope].flatMap((scope) => [
-        {
-          scope,
-          taskId: "TASK_STATE_SUBMITTED",
-          contextId: "talk",
-          seq: 1,
-          state: "TASK_STATE_SUBMITTED",
-          timestamp: formatTestTime(0),
-        },
-        {
-          scope,
-          taskId: "TASK_STATE_WORKING",
-          contextId: "talk",
-          seq: 3,
-          state: "TASK_STATE_WORKING",
-          timestamp: formatTestTime(2),
-        },
-      ]);
-      expect(found).toHaveLength(4);
-      expect(found).toEqual(expect.arrayContaining(expected));
-    });
-
     it("stores the newest turn of a task until it is deleted [E9]", async () => {
       const turn = { seq: 1, attempt: 1, request: { metadata: { a: 1 } }, service: { version: "0.3" } };
       const listTurns = async (): Promise<unknown[]> =>
         (await store.listUnfinished()).map((task) => task.turn);
-      await append("t", 0, [createTestSubmittedTaskEvent("t")], { turn });
+      await append("t", 0, [createTestSubmittedTaskEvent("t")], { turn, hasRunningTurn: true });
       expect(await listTurns()).toEqual([turn]);
       await append("t", 1, [createTestChunkEvent("t", "a")]);
       expect(await listTurns()).toEqual([turn]);
@@ -519,6 +500,7 @@ export function defineTaskStoreContract(name: string, createStore: () => TaskSto
             expect(await store.load(aliceTestTaskScope, id)).toEqual({
               task: foldTestTaskEvents(log),
               seq: log.length,
+              ...idleTestTaskLease,
             });
           }
         }),

@@ -36,6 +36,7 @@ export class AiSdkLlm extends BaseLlm {
         messages: toAiSdkMessages(request.contents),
         ...toAiSdkCallSettings(config),
         ...toAiSdkToolSettings(config, jsonSchema),
+        ...toAiSdkRetrySettings(config),
         ...(schema && { output: Output.object({ schema: jsonSchema(schema) }) }),
         ...(abortSignal && { abortSignal }),
       };
@@ -191,6 +192,12 @@ function toAiSdkCallSettings(config: GenerateContentConfig): object {
     instructions: instructions || undefined,
   };
   return Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined));
+}
+
+/** Converts the number of attempts, which includes the first one, to the number of retries. */
+function toAiSdkRetrySettings({ httpOptions }: GenerateContentConfig): { maxRetries?: number } {
+  const attempts = httpOptions?.retryOptions?.attempts;
+  return attempts === undefined ? {} : { maxRetries: Math.max(0, attempts - 1) };
 }
 
 /** Returns the text of an instruction, in any of the forms that `genai` accepts. */

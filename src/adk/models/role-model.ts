@@ -41,6 +41,21 @@ type RoleModelUsage = {
   source: "reported";
 };
 
+/** Error of a failed call to a model provider. */
+class LlmCallError extends Error {
+  override readonly name = "LlmCallError";
+  /** HTTP status of the provider's response, or `undefined` if there was no response. */
+  readonly httpStatus: number | undefined;
+  /** Time in milliseconds that the provider asks to wait before the next call. */
+  readonly retryAfterMs: number | undefined;
+
+  constructor(message: string, status: number | undefined, retryAfterMs: number | undefined, cause: unknown) {
+    super(message, { cause });
+    this.httpStatus = status;
+    this.retryAfterMs = retryAfterMs;
+  }
+}
+
 /** A model for agent roles that calls an ADK model. */
 export interface LlmRoleModel {
   readonly id: string;
@@ -60,7 +75,8 @@ export interface RoleModelOptions {
  * Returns a model for agent roles that calls an ADK model. With `createModel`, the ADK model can be any AI
  * SDK model, as in `toRoleModel(createModel("openai:gpt-5-mini"))`.
  *
- * The `complete` function rejects if the provider still fails after the retries of its SDK. If the signal
+ * The `complete` function sends one request and rejects if the provider fails. The error has the members
+ * `httpStatus` and `retryAfterMs`, and the role that calls the model repeats the request. If the signal
  * aborts, `complete` rejects with the reason of the signal. If the provider filtered the answer or stopped
  * before the first text, the text is empty, and `finish` contains the reason.
  */
@@ -72,8 +88,13 @@ export function toRoleModel(llm: BaseLlm, options: RoleModelOptions = {}): LlmRo
     async complete(call): Promise<RoleModelReply> {
       call.signal.throwIfAborted();
       let reply: RoleModelReply | undefined;
-      for await (const response of llm.generateContentAsync(toLlmRequest(call), false, call.signal)) {
-        reply = mergeLlmResponseIntoReply(response, reply);
+      try {
+        for await (const response of llm.generateContentAsync(toLlmRequest(call), false, call.signal)) {
+          reply = mergeLlmResponseIntoReply(response, reply);
+        }
+      } catch (error) {
+        call.signal.throwIfAborted();
+        throw toLlmCallError(error, id);
       }
       // An aborted model ends without an error.
       call.signal.throwIfAborted();
@@ -91,8 +112,8 @@ function toLlmRequest({ messages, schema, maxTokens, temperature, seed }: RoleMo
     ...(maxTokens !== undefined && { maxOutputTokens: maxTokens }),
     ...(temperature !== undefined && { temperature }),
     ...(seed !== undefined && { seed }),
-    // Google's SDK retries only if this option is set. The AI SDK retries by default.
-    httpOptions: { retryOptions: { attempts: 3 } },
+    // The role repeats failed calls and records each failed try. Retries inside an SDK would be invisible.
+    httpOptions: { retryOptions: { attempts: 1 } },
   };
   const contents = messages
     .filter(({ role }) => role !== "system")
@@ -112,7 +133,9 @@ function mergeLlmResponseIntoReply(
   const reason = finishReason ?? errorCode;
   // A known finish reason counts as a short answer. Any other error code is a failure.
   if (errorCode !== undefined && ROLE_MODEL_FINISH_BY_GENAI_REASON[String(reason)] === undefined)
-    throw new Error(errorMessage ?? `The model failed with the error code ${errorCode}.`);
+    throw Object.assign(new Error(errorMessage ?? `The model failed with the error code ${errorCode}.`), {
+      status: Number(errorCode),
+    });
   const usage = toRoleModelUsage(response) ?? before?.usage;
   const model = modelVersion ?? before?.model;
   return {
@@ -124,6 +147,61 @@ function mergeLlmResponseIntoReply(
         : (ROLE_MODEL_FINISH_BY_GENAI_REASON[reason] ?? reason.toLowerCase()),
     ...(model !== undefined && { model }),
   };
+}
+
+/**
+ * Converts an error of an ADK model. The message of the error is JSON with the status code of the provider,
+ * and one of its causes can contain the headers of the response.
+ */
+function toLlmCallError(error: unknown, id: string): Error {
+  if (!(error instanceof Error)) return new Error(String(error));
+  const causes: (Error & ProviderErrorMembers)[] = [];
+  for (let cause: unknown = error; cause instanceof Error && causes.length < 5;) {
+    causes.push(cause);
+    cause = (cause as ProviderErrorMembers).lastError ?? cause.cause;
+  }
+  const { code, message = error.message } = parseGenaiErrorMessage(error.message);
+  const status = [code, ...causes.flatMap((cause) => [cause.status, cause.statusCode])].find(
+    (value): value is number => typeof value === "number" && value >= 400 && value <= 599,
+  );
+  const headers = causes.find(({ responseHeaders }) => responseHeaders)?.responseHeaders;
+  if (status === undefined && !causes.some(({ isRetryable }) => isRetryable)) return error;
+  const answered = status === undefined ? "did not answer" : `answered ${status}`;
+  const failure = new LlmCallError(
+    `${id} ${answered}: ${message}`,
+    status,
+    headers && parseRetryAfterMs(headers),
+    error,
+  );
+  return status === undefined ? Object.assign(failure, { isRetryable: true }) : failure;
+}
+
+interface ProviderErrorMembers {
+  readonly status?: unknown;
+  readonly statusCode?: unknown;
+  readonly isRetryable?: boolean;
+  readonly lastError?: unknown;
+  readonly responseHeaders?: Readonly<Record<string, string>>;
+}
+
+function parseGenaiErrorMessage(text: string): { code?: unknown; message?: string } {
+  try {
+    const { error } = JSON.parse(text) as { error?: { code?: unknown; message?: unknown } };
+    return {
+      code: error?.code,
+      ...(typeof error?.message === "string" && { message: error.message }),
+    };
+  } catch {
+    return {};
+  }
+}
+
+/** Parses the headers `retry-after-ms` and `retry-after`, which contains seconds or an HTTP date. */
+function parseRetryAfterMs(headers: Readonly<Record<string, string>>): number | undefined {
+  const ms = Number(headers["retry-after-ms"] ?? Number.NaN);
+  const seconds = Number(headers["retry-after"] ?? Number.NaN);
+  const dateMs = Date.parse(headers["retry-after"] ?? "") - Date.now();
+  return [ms, seconds * 1_000, dateMs].find((value) => value >= 0);
 }
 
 const ROLE_MODEL_FINISH_BY_GENAI_REASON: Readonly<Partial<Record<string, string>>> = {

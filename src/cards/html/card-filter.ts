@@ -44,7 +44,7 @@ function matchesOutcome(sample: PageSample, outcome: CardFilter["outcome"]): boo
   const summary = summarizeSample(sample);
   if (outcome === "errors") return summary.errorCount > 0;
   if (outcome === "partial") return summary.isPartial;
-  if (outcome === "unscored") return summary.outcome === "unscored" || summary.outcome === "waiting";
+  if (outcome === "unscored") return ["unscored", "waiting", "skipped"].includes(summary.outcome);
   return summary.outcome === outcome;
 }
 

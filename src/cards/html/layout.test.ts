@@ -17,7 +17,7 @@ import { type PageSample, RunModel, type PageCard } from "./run-model.ts";
 
 const model = RunModel.fromPageData(buildPageData(createScriptedRecording(), "run"));
 const getSampleAt = (at: number): PageSample =>
-  model.samples[at] ?? { id: "", cards: [], calls: [], score: undefined, version: 0 };
+  model.samples[at] ?? { id: "", cards: [], calls: [], score: undefined, skip: undefined, version: 0 };
 const getSampleById = (id: string): PageSample => model.findSample(id) ?? getSampleAt(-1);
 const janetCards = getSampleById(SCRIPTED_SEQUENTIAL_TASKS_SAMPLE.id).cards;
 

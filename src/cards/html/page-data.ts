@@ -7,6 +7,7 @@ import {
   type Recording,
   type RunLine,
   type ScoreLine,
+  type SkipLine,
 } from "../recording/index.ts";
 import { packJsonObjects, type PackedJsonObjects, unpackJsonObjects } from "./json-object-packing.ts";
 
@@ -22,6 +23,7 @@ export interface PageData {
   readonly arrived: readonly (number | null)[];
   readonly calls: PackedJsonObjects;
   readonly scores: PackedJsonObjects;
+  readonly skips: readonly SkipLine[];
   readonly ends: readonly RunEndLine[];
   /** Number of message cards from attempts that were interrupted and later repeated. */
   readonly abandoned: number;
@@ -55,6 +57,7 @@ export function buildPageData(recording: Recording, title: string): PageData {
     arrived: cards.map((line) => arrivals.get(getCardDeduplicationKey(line.card)) ?? null),
     calls: packJsonObjects(recording.calls),
     scores: packJsonObjects(recording.scores),
+    skips: recording.skips,
     ends: recording.ends,
     abandoned: recording.abandoned.cards.length,
     torn: recording.torn.length,
@@ -80,6 +83,7 @@ export function createEmptyPageData(title: string, live: string): PageData {
     arrived: [],
     calls: noRows,
     scores: noRows,
+    skips: [],
     ends: [],
     abandoned: 0,
     torn: 0,
@@ -92,6 +96,7 @@ export function unpackPageLines(data: PageData): {
   cards: { line: CardLine; arrived: number | undefined }[];
   calls: ModelCallLine[];
   scores: ScoreLine[];
+  skips: readonly SkipLine[];
 } {
   return {
     cards: unpackJsonObjects<CardLine>(data.cards).map((line, at) => ({
@@ -100,5 +105,6 @@ export function unpackPageLines(data: PageData): {
     })),
     calls: unpackJsonObjects<ModelCallLine>(data.calls),
     scores: unpackJsonObjects<ScoreLine>(data.scores),
+    skips: data.skips,
   };
 }

@@ -13,6 +13,7 @@ import {
   createScriptedRecordFileText,
   SCRIPTED_GSM8K_SAMPLES,
 } from "../recording/recording.fixture.ts";
+import { buildRunReport } from "../statistics/index.ts";
 import { summarizeRun } from "./run-statistics.ts";
 import { buildPageData } from "./page-data.ts";
 import { RunModel } from "./run-model.ts";
@@ -125,14 +126,42 @@ describe("a run on the page", () => {
     );
   });
 
+  it("has the figures of the report, for any part of a run that is resumed", () => {
+    const texts = [
+      createScriptedRecordFileText(),
+      createResumedRunText(),
+      createScriptedRecordFileText().replaceAll('"source":"reported"', '"source":"none"'),
+      createScriptedRecordFileText().replace(
+        /"kind":"score"(.*?"sample_id":"[^"]+").*/,
+        '"kind":"skip"$1,"error":"The provider answered 400"}',
+      ),
+      ...[9, 30, 70].map((killAfterLine) =>
+        createScriptedRecordFileText(SCRIPTED_GSM8K_SAMPLES, { killAfterLine }),
+      ),
+    ];
+    for (const text of texts) {
+      const recording = decodeRecording(text, "run.cards.jsonl");
+      const { samples, accuracy, measures, figures, spending, ledger, tokens, time, findings } =
+        buildRunReport(recording);
+      const { estimatedShare: _share, price: _price, ...tokenFigures } = tokens;
+      const page = summarizeRun(RunModel.fromPageData(buildPageData(recording, "run")));
+      expect(page).toMatchObject({ samples, accuracy, measures, figures, ledger, tokens: tokenFigures });
+      expect(page.spending).toEqual(spending);
+      expect(page.timePerSample).toEqual(time.perSample);
+      expect(page.bottlenecks).toEqual(time.bottlenecks);
+      expect(page.findings).toEqual(expect.arrayContaining([...findings]));
+      expect(page.findings).toHaveLength(findings.length);
+    }
+    expect(buildRunReport(decodeRecording(texts[3] ?? "", "skip")).samples.skipped).toBe(1);
+  });
+
   it("has no end status before the run has ended", () => {
     const model = buildModelLineByLine(
       createScriptedRecordFileText(SCRIPTED_GSM8K_SAMPLES, { killAfterLine: 9 }).replace(/\n[^\n]*$/, ""),
     );
     expect(model.runEndStatus).toBeUndefined();
     expect(summarizeRun(model)).toMatchObject({
-      sampleCount: SCRIPTED_GSM8K_SAMPLES.length,
-      doneCount: 0,
+      samples: { total: SCRIPTED_GSM8K_SAMPLES.length, done: 0 },
       accuracy: undefined,
     });
   });

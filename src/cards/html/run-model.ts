@@ -9,6 +9,7 @@ import {
   type RecordLine,
   type RunLine,
   type ScoreLine,
+  type SkipLine,
 } from "../recording/index.ts";
 import { unpackPageLines, type PageData } from "./page-data.ts";
 
@@ -25,6 +26,7 @@ export interface PageSample {
   readonly cards: readonly PageCard[];
   readonly calls: readonly ModelCallLine[];
   readonly score: ScoreLine | undefined;
+  readonly skip: SkipLine | undefined;
   /** Version number of the problem, which increases with every change. */
   readonly version: number;
 }
@@ -55,10 +57,10 @@ export class RunModel {
   static fromPageData(data: PageData): RunModel {
     const model = new RunModel();
     if (data.run) model.addLine(data.run);
-    const { cards, calls, scores } = unpackPageLines(data);
+    const { cards, calls, scores, skips } = unpackPageLines(data);
     for (const { line, arrived } of cards) model.#addCard(line, arrived);
     for (const line of calls) model.addLine(line);
-    for (const line of scores) model.addLine(line);
+    for (const line of [...scores, ...skips]) model.addLine(line);
     for (const line of data.ends) model.addLine(line);
     model.abandonedCardCount = data.abandoned;
     model.tornLineCount = data.torn;
@@ -102,10 +104,12 @@ export class RunModel {
         this.callCount += 1;
         break;
       }
-      case "score": {
+      case "score":
+      case "skip": {
         const sample = this.#getSampleForCurrentAttempt(line.sample_id);
         if (!sample) break;
-        sample.score = line;
+        if (line.kind === "score") sample.score = line;
+        else sample.skip = line;
         sample.version += 1;
         break;
       }
@@ -138,7 +142,7 @@ export class RunModel {
   #getSampleForCurrentAttempt(id: string): MutablePageSample | undefined {
     const sample = this.#getOrCreateSample(id);
     if (id === "" || sample.partNumber === this.#partNumber) return sample;
-    if (sample.score) return undefined;
+    if (sample.score ?? sample.skip) return undefined;
     this.abandonedCardCount += sample.cards.length;
     this.cardCount -= sample.cards.length;
     this.callCount -= sample.calls.length;
@@ -171,6 +175,7 @@ class MutablePageSample implements PageSample {
   calls: ModelCallLine[] = [];
   cardsByKey = new Map<string, PageCard>();
   score: ScoreLine | undefined;
+  skip: SkipLine | undefined;
   version = 0;
   readonly #insertionOrder = new Map<string, number>();
 

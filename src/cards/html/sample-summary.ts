@@ -1,8 +1,8 @@
-import { findCardTokenTotal, sumBy } from "../statistics/index.ts";
+import { findCardTokenTotal, summarizeTokens, type TokenSummary } from "../statistics/index.ts";
 import type { PageSample, PageCard } from "./run-model.ts";
 
-/** Outcome of a problem: scored as correct or wrong, not scored, or not started. */
-type SampleOutcome = "correct" | "wrong" | "unscored" | "waiting";
+/** Outcome of a problem: scored as correct or wrong, skipped, not scored, or not started. */
+type SampleOutcome = "correct" | "wrong" | "skipped" | "unscored" | "waiting";
 
 /** Summary of a problem in the list of problems. */
 export interface SampleSummary {
@@ -10,7 +10,7 @@ export interface SampleSummary {
   /** Content of the first message card, which is the question. */
   readonly question: string;
   readonly cardCount: number;
-  readonly tokenCount: number;
+  readonly tokens: TokenSummary;
   readonly durationMs: number;
   readonly errorCount: number;
   /**
@@ -20,14 +20,22 @@ export interface SampleSummary {
   readonly isPartial: boolean;
 }
 
-export function summarizeSample({ cards, score }: PageSample): SampleSummary {
+export function summarizeSample({ cards, score, skip }: PageSample): SampleSummary {
   const [first] = cards;
   const last = cards.findLast(({ card }) => card.message_type === "result");
   return {
-    outcome: score ? (score.correct ? "correct" : "wrong") : first ? "unscored" : "waiting",
+    outcome: score
+      ? score.correct
+        ? "correct"
+        : "wrong"
+      : skip
+        ? "skipped"
+        : first
+          ? "unscored"
+          : "waiting",
     question: first?.card.content ?? "",
     cardCount: cards.length,
-    tokenCount: sumBy(cards, ({ card }) => countCardTokens(card)),
+    tokens: summarizeTokens(cards.map(({ card }) => card)),
     durationMs: first ? computeLastArrivalTime(cards) - first.sentMs : 0,
     errorCount: cards.filter(({ card }) => card.message_type === "error").length,
     isPartial: last?.card.metadata["status"] === "partial",

@@ -14,7 +14,16 @@ import {
   type ValidationContext,
   type FieldRule,
 } from "./validation/validation-context.ts";
-import { boolean, id, list, object, oneOf, required, string } from "./validation/field-rules.ts";
+import {
+  boolean,
+  id,
+  list,
+  nonNegativeInteger,
+  object,
+  oneOf,
+  required,
+  string,
+} from "./validation/field-rules.ts";
 
 /** A message card type, which consists of a `message_type` and rules for the metadata. */
 export interface CardType<Name extends string = string, Own extends object = object> {
@@ -95,7 +104,12 @@ export const controlCardType: CardType<"control", ControlCardMetadata> = defineC
 
 /** Card type `error`. */
 export const errorCardType: CardType<"error", ErrorCardMetadata> = defineCardType("error", {
-  metadata: { error_type: required(id), retryable: boolean, failure_mode: string },
+  metadata: {
+    error_type: required(id),
+    retryable: boolean,
+    failure_mode: string,
+    http_status: nonNegativeInteger,
+  },
   symbol: "✗ [ERROR]",
   isTerminal: true,
 });

@@ -12,6 +12,7 @@ export type {
   CoreCardErrorType,
   ErrorCard,
   ErrorCardMetadata,
+  FailedTry,
   QueryCard,
   ResultCard,
   ResultCardStatus,

@@ -48,7 +48,26 @@ export interface CardMetadata {
   duration_ms?: number;
   /** Attempt number of the subtask, starting at 1. */
   attempt?: number;
+  /** Failed tries of the model calls that produced the message card, in order. */
+  failed_tries?: FailedTry[];
 }
+
+/**
+ * A failed try of a model call: a call that the role repeated, or a reply that the role rejected. `FailedTry`
+ * is a type alias, because TypeScript cannot assign an interface to a JSON object type.
+ */
+export type FailedTry = {
+  /** `model_error` if the call failed, and `unusable_reply` if the role rejected the reply. */
+  reason: "model_error" | "unusable_reply";
+  /** Error message of the call, or the reason why the reply is unusable. */
+  error: string;
+  /** HTTP status of the model provider's response, such as 429. */
+  http_status?: number;
+  /** Time in milliseconds that the role waited before the next try. */
+  wait_ms: number;
+  /** Beginning of the unusable reply. */
+  text?: string;
+};
 
 /**
  * Token counts of the model calls that produced a message card. `CardTokenUsage` is a type alias, because
@@ -121,6 +140,8 @@ export interface ErrorCardMetadata {
   retryable?: boolean;
   /** Identifier of a failure mode in the MAST taxonomy, for example `1.3`. */
   failure_mode?: string;
+  /** HTTP status of the model provider's response, if the provider caused the error. */
+  http_status?: number;
 }
 
 /** A message card that delegates a task. */

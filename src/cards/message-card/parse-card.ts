@@ -11,6 +11,7 @@ import {
   nonNegativeNumber,
   nonNegativeInteger,
   id,
+  list,
   object,
   oneOf,
   required,
@@ -116,6 +117,10 @@ export function isValidUsage(value: unknown, at: ValidationContext): value is ob
   return object(value, at) && matchesFieldRules(value, TOKEN_USAGE_RULES, at);
 }
 
+function isValidFailedTry(value: unknown, at: ValidationContext): value is object {
+  return object(value, at) && matchesFieldRules(value, FAILED_TRY_RULES, at);
+}
+
 function isPositiveInteger(value: unknown, at: ValidationContext): value is number {
   return nonNegativeInteger(value, at) && (value > 0 || at.addViolation("must be at least 1"));
 }
@@ -141,6 +146,15 @@ const METADATA_RULES: FieldRules = {
   model: string,
   duration_ms: nonNegativeNumber,
   attempt: isPositiveInteger,
+  failed_tries: list(isValidFailedTry),
+};
+
+const FAILED_TRY_RULES: FieldRules = {
+  reason: required(oneOf("model_error", "unusable_reply")),
+  error: required(string),
+  http_status: nonNegativeInteger,
+  wait_ms: required(nonNegativeNumber),
+  text: string,
 };
 
 const TOKEN_USAGE_RULES: FieldRules = {

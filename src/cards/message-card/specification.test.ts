@@ -1,5 +1,14 @@
 import { describe, expect, it } from "vitest";
-import { A2ACardProtocol, CONTROLLER, createCardProtocol, PLANNER, SOLVER } from "./index.ts";
+import {
+  A2ACardProtocol,
+  type CardProtocol,
+  type CardType,
+  CONTROLLER,
+  createCardProtocol,
+  defineCardType,
+  PLANNER,
+  SOLVER,
+} from "./index.ts";
 
 /** Examples of the card specification, unchanged. Their `{...}` stands for an empty context. */
 const EXAMPLES = [
@@ -83,5 +92,68 @@ describe("the card specification", () => {
       `${SOLVER} → ${PLANNER}: query`,
       `${SOLVER} → ${PLANNER}: error`,
     ]);
+  });
+});
+
+describe("a subclass of A2ACardProtocol", () => {
+  class ExtendedA2ACardProtocol extends A2ACardProtocol {
+    static VALIDATOR = "validator";
+    static REVIEWER = "reviewer";
+  }
+
+  it("adds the roles of the specification's example", () => {
+    expect(ExtendedA2ACardProtocol.roles).toEqual([
+      "controller",
+      "planner",
+      "solver",
+      "validator",
+      "reviewer",
+    ]);
+    const card = ExtendedA2ACardProtocol.createTaskCard({
+      from: ExtendedA2ACardProtocol.PLANNER,
+      to: ExtendedA2ACardProtocol.VALIDATOR,
+      task: "Is 18 right?",
+    });
+    expect(card).toMatchObject({ sender: "planner", recipient: "validator", message_type: "task" });
+    expect(ExtendedA2ACardProtocol.parse(card)).toEqual(card);
+    expect(ExtendedA2ACardProtocol.fromJson(JSON.stringify(card))).toEqual(card);
+  });
+
+  it("keeps the core routes, and leaves the core protocol as it is", () => {
+    expect(() => ExtendedA2ACardProtocol.createTaskCard({ from: "solver", to: "planner", task: "" })).toThrow(
+      "solver must not send task to planner",
+    );
+    expect(A2ACardProtocol.roles).toEqual(["controller", "planner", "solver"]);
+    expect(() =>
+      // @ts-expect-error the core protocol has no validator
+      A2ACardProtocol.createTaskCard({ from: "planner", to: "validator", task: "" }),
+    ).toThrow("validator is not a role");
+  });
+
+  it("can be extended again, with card types and with routes", () => {
+    class ReviewProtocol extends ExtendedA2ACardProtocol {
+      static AUDITOR = "auditor";
+      static override readonly addedTypes = [defineCardType("verdict", { metadata: {} })];
+      static override readonly addedRoutes = [{ from: "auditor", to: "planner", types: ["verdict"] }];
+    }
+    expect(ReviewProtocol.roles).toContain("reviewer");
+    const verdict = ReviewProtocol.createCard("verdict", {
+      from: ReviewProtocol.AUDITOR,
+      to: ReviewProtocol.PLANNER,
+      content: "yes",
+      metadata: {},
+    });
+    expect(ReviewProtocol.validate(verdict)).toEqual([]);
+    expect(ReviewProtocol.validate({ ...verdict, sender: "reviewer" })).toHaveLength(1);
+  });
+
+  it("is a card protocol for every function that accepts one", () => {
+    const protocol: CardProtocol<CardType, string> = ExtendedA2ACardProtocol;
+    expect(protocol.types.map(({ name }) => name)).toEqual(["task", "result", "query", "control", "error"]);
+  });
+
+  it("has methods that work as callbacks", () => {
+    // oxlint-disable-next-line unbound-method -- A callback loses its class.
+    expect(EXAMPLES.map(A2ACardProtocol.parse)).toEqual(EXAMPLES);
   });
 });

@@ -11,19 +11,9 @@ export function listCardsInSpecificationFormat(recording: Pick<Recording, "cards
 }
 
 /**
- * Builds the file name for a list of message cards from the dataset, the method, and the models, such as
- * `gsm8k_a2a_claude_cards.json`. Hyphens replace characters that file names cannot contain.
+ * Returns the name of the file with a run's message cards, such as `gsm8k_a2a_claude_cards.json` for the run
+ * `gsm8k_a2a_claude`. The name contains the run ID, so that no run replaces the file of another run.
  */
-export function formatCardListFileName({ run }: Pick<Recording, "run">): string {
-  const models = new Set(Object.values(run?.model ?? {}));
-  const words = [run?.dataset ?? "cards", run?.method ?? "a2a", [...models].join("+") || "unknown"];
-  return `${words.map(sanitizeFileNamePart).join("_")}_cards.json`;
-}
-
-/**
- * Replaces characters that Windows does not allow in file names. The function also limits the length, because
- * file names have at most 255 characters.
- */
-function sanitizeFileNamePart(word: string): string {
-  return word.replaceAll(/[^A-Za-z0-9.+@-]+/g, "-").slice(0, 64) || "-";
+export function formatCardListFileName(runId: string): string {
+  return `${runId}_cards.json`;
 }

@@ -144,6 +144,7 @@ const LINE_RULES_BY_KIND: ReadonlyMap<unknown, FieldRules> = new Map<unknown, Fi
       duration_ms: required(nonNegativeNumber),
       finish: required(string),
       error: string,
+      wait_ms: nonNegativeNumber,
     },
   ],
   [
@@ -157,8 +158,10 @@ const LINE_RULES_BY_KIND: ReadonlyMap<unknown, FieldRules> = new Map<unknown, Fi
       rule: required(string),
       turns: nonNegativeInteger,
       measures: createEveryObjectValueRule(isFiniteNumber),
+      error: string,
     },
   ],
+  ["skip", { ...COMMON_LINE_RULES, sample_id: required(id), error: required(string) }],
   [
     "end",
     {

@@ -7,7 +7,7 @@ import {
   decodeMessageCardArray,
   decodeRecordLine,
   decodeRecording,
-  collectScoredSampleIds,
+  collectFinishedSampleIds,
   encodeRecordLine,
   listCardsInSpecificationFormat,
   computeCardTransitTimes,
@@ -62,7 +62,7 @@ describe("a recording", () => {
     expect(samples[1]).toMatchObject({ score: { correct: true, predicted: "18" }, cards: { length: 6 } });
     expect(samples[1]?.cardLines).toHaveLength(12);
     expect(samples[1]?.calls).toHaveLength(5);
-    expect([...collectScoredSampleIds(recording)]).toEqual(SCRIPTED_GSM8K_SAMPLES.map(({ id }) => id));
+    expect([...collectFinishedSampleIds(recording)]).toEqual(SCRIPTED_GSM8K_SAMPLES.map(({ id }) => id));
   });
 
   it("contains the times of sending and arrival of each card", () => {
@@ -108,7 +108,7 @@ describe("a file of a killed writer", () => {
   it("contains a resumed problem once, with the abandoned attempt apart", () => {
     // Two lines before the score of the second problem.
     const killed = createScriptedRecordFileText(SCRIPTED_GSM8K_SAMPLES.slice(0, 2), { killAfterLine: 36 });
-    expect([...collectScoredSampleIds(decodeRecording(killed, FILE_NAME))]).toEqual(["gsm8k_0"]);
+    expect([...collectFinishedSampleIds(decodeRecording(killed, FILE_NAME))]).toEqual(["gsm8k_0"]);
     const resumed = createScriptedRecordFileText(SCRIPTED_GSM8K_SAMPLES.slice(1), {
       sample_ids: SCRIPTED_GSM8K_SAMPLES.map(({ id }) => id),
     });

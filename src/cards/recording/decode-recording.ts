@@ -1,7 +1,7 @@
 import { A2AError } from "../../protocol/index.ts";
 import {
   type SingleProcessRecordLines,
-  selectFirstScorePerSample,
+  selectFirstLinePerSample,
   selectAttemptPerSample,
 } from "./run-attempt-selection.ts";
 import { decodeRecordLine } from "./decode-record-line.ts";
@@ -97,7 +97,8 @@ function buildRecordingFromRunParts(
     run: parts.findLast(({ run }) => run !== undefined)?.run,
     cards: filterByKind(kept, "card").toSorted(compareByTime),
     calls: filterByKind(kept, "call").toSorted(compareByTime),
-    scores: selectFirstScorePerSample(filterByKind(kept, "score")),
+    scores: selectFirstLinePerSample(filterByKind(kept, "score")),
+    skips: selectFirstLinePerSample(filterByKind(kept, "skip")),
     ends: filterByKind(kept, "end"),
     abandoned: { cards: filterByKind(abandoned, "card"), calls: filterByKind(abandoned, "call") },
     clocks: [],

@@ -26,6 +26,7 @@ export type {
   RecordLine,
   RunLine,
   ScoreLine,
+  SkipLine,
   TornLine,
 } from "./record-line-types.ts";
 export { mergeRecordings, type NamedRecording } from "./merge-recordings.ts";
@@ -45,6 +46,7 @@ export {
   type RunRecorder,
   type RunRecordInput,
   type ScoreRecordInput,
+  type SkipRecordInput,
 } from "./recorder.ts";
 export { listCardsInSpecificationFormat, formatCardListFileName } from "./card-list-export.ts";
-export { collectScoredSampleIds, type RecordedSample, collectRecordedSamples } from "./recorded-samples.ts";
+export { collectFinishedSampleIds, type RecordedSample, collectRecordedSamples } from "./recorded-samples.ts";

@@ -1,4 +1,4 @@
-import { findRecordLineSampleId, selectFirstScorePerSample } from "./run-attempt-selection.ts";
+import { findRecordLineSampleId, selectFirstLinePerSample } from "./run-attempt-selection.ts";
 import { computeClockShiftBounds } from "./clock-shift-bounds.ts";
 import type { ModelCallLine, CardLine, RecordFileClockShift, Recording } from "./record-line-types.ts";
 import { compareByTime, findWallToMonotonicOffset } from "./record-line-clocks.ts";
@@ -27,7 +27,8 @@ export function mergeRecordings(files: readonly NamedRecording[]): Recording {
     run: first.recording.run,
     cards: all.cards.kept.toSorted(compareByTime),
     calls: all.calls.kept.toSorted(compareByTime),
-    scores: selectFirstScorePerSample(recordings.flatMap(({ scores }) => scores)),
+    scores: selectFirstLinePerSample(recordings.flatMap(({ scores }) => scores)),
+    skips: selectFirstLinePerSample(recordings.flatMap(({ skips }) => skips)),
     ends: recordings.flatMap(({ ends }) => ends),
     abandoned: { cards: all.cards.abandoned, calls: all.calls.abandoned },
     clocks: [

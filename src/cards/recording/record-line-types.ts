@@ -6,7 +6,7 @@ import type { MessageCard, CardTokenUsage } from "../message-card/index.ts";
  * TypeScript and in the record file. Readers of a record file ignore unknown members and lines with an
  * unknown `v` or `kind`.
  */
-export type RecordLine = RunLine | CardLine | ModelCallLine | ScoreLine | RunEndLine;
+export type RecordLine = RunLine | CardLine | ModelCallLine | ScoreLine | SkipLine | RunEndLine;
 
 /**
  * Source of the answers in an experiment run. Reports never compare results with different kinds of evidence.
@@ -103,6 +103,8 @@ export interface ModelCallLine extends RecordLineBase {
   readonly finish: string;
   /** Error message of a failed model call. */
   readonly error?: string;
+  /** Time in milliseconds after which the role repeated a failed model call. */
+  readonly wait_ms?: number;
 }
 
 /**
@@ -121,6 +123,19 @@ export interface ScoreLine extends RecordLineBase {
   readonly turns?: number;
   /** Additional scores between 0 and 1 that the dataset defines, for example `f1` and `joint_f1`. */
   readonly measures?: Readonly<Record<string, number>>;
+  /** Error that ended the problem, if the run counts problems with errors as wrong. */
+  readonly error?: string;
+}
+
+/**
+ * Record line for a problem that ended with an error and that the run skips. A skipped problem has no score,
+ * and a resumed run does not repeat the problem.
+ */
+export interface SkipLine extends RecordLineBase {
+  readonly kind: "skip";
+  readonly sample_id: string;
+  /** Error that ended the problem. */
+  readonly error: string;
 }
 
 /**
@@ -157,6 +172,8 @@ export interface Recording {
   readonly calls: readonly ModelCallLine[];
   /** First score line of each finished problem. */
   readonly scores: readonly ScoreLine[];
+  /** First skip line of each skipped problem. */
+  readonly skips: readonly SkipLine[];
   readonly ends: readonly RunEndLine[];
   /**
    * Lines of interrupted attempts. The problems of these attempts were started again later. Statistics

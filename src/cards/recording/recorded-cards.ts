@@ -39,6 +39,7 @@ export function createRecordingFromCards(cards: readonly MessageCard[]): Recordi
     cards: lines,
     calls: [],
     scores: [],
+    skips: [],
     ends: [],
     abandoned: { cards: [], calls: [] },
     clocks: [],

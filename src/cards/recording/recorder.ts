@@ -8,6 +8,7 @@ import type {
   RecordLine,
   RunLine,
   ScoreLine,
+  SkipLine,
 } from "./record-line-types.ts";
 
 /** Names of the members that the recorder adds to each record line. */
@@ -21,6 +22,8 @@ export type ModelCallRecordInput = Omit<ModelCallLine, RecorderAddedMember>;
 export type RunRecordInput = Omit<RunLine, RecorderAddedMember>;
 /** Record line of a score, except for the members that the recorder adds. */
 export type ScoreRecordInput = Omit<ScoreLine, RecorderAddedMember>;
+/** Record line of a skipped problem, except for the members that the recorder adds. */
+export type SkipRecordInput = Omit<SkipLine, RecorderAddedMember>;
 
 /**
  * A recorder that roles use to record message cards and model calls. A recorder never blocks and never
@@ -43,6 +46,8 @@ export interface RunRecorder extends CardRecorder {
    * stored score line counts as finished.
    */
   recordSampleScore(input: ScoreRecordInput): boolean;
+  /** Records that the run skips a problem, and returns whether the sink stored the skip line. */
+  recordSkippedSample(input: SkipRecordInput): boolean;
   /** Records the end of an experiment run. */
   endRun(status: RunEndLine["status"]): void;
   /** Whether record lines were lost. */
@@ -136,7 +141,7 @@ export function createRecorder(sink: RecordSink, options: RecorderOptions = {}):
           throw new RangeError(`The record is longer than ${maxTotalLength} characters.`);
       }
       sink.write(text);
-      if (line.kind === "score" || line.kind === "end") sink.sync?.();
+      if (line.kind === "score" || line.kind === "skip" || line.kind === "end") sink.sync?.();
       return true;
     } catch (cause) {
       handleLoss(cause);
@@ -167,6 +172,11 @@ export function createRecorder(sink: RecordSink, options: RecorderOptions = {}):
       void write({ v: 1, kind: "call", ...input, at: at(), seq: ++seq, mono_ms: mono() }),
     recordSampleScore: (input) => {
       const isKept = write({ v: 1, kind: "score", at: at(), ...input });
+      if (isKept) samples += 1;
+      return isKept;
+    },
+    recordSkippedSample: (input) => {
+      const isKept = write({ v: 1, kind: "skip", at: at(), ...input });
       if (isKept) samples += 1;
       return isKept;
     },

@@ -1,4 +1,4 @@
-import type { RecordLine, RunLine, ScoreLine } from "./record-line-types.ts";
+import type { RecordLine, RunLine } from "./record-line-types.ts";
 
 type RecordLineList = readonly RecordLine[];
 
@@ -14,7 +14,7 @@ export interface SingleProcessRecordLines {
 }
 
 /**
- * Selects one attempt for each problem: the attempt with a score, or else the last attempt with a record
+ * Selects one attempt for each problem: the attempt with a score or a skip, or else the last attempt with a record
  * line. A resumed run starts interrupted problems again. `abandoned` contains the record lines of attempts
  * that were not selected. Record lines that belong to no problem are always kept.
  */
@@ -29,7 +29,7 @@ export function selectAttemptPerSample(parts: readonly SingleProcessRecordLines[
     const id = findRecordLineSampleId(line);
     if (id === undefined || done.has(id)) continue;
     counts.set(id, attempt);
-    if (line.kind === "score") done.add(id);
+    if (line.kind === "score" || line.kind === "skip") done.add(id);
   }
   const { kept = [], abandoned = [] } = Object.groupBy(lines, ({ line, attempt }) => {
     const id = findRecordLineSampleId(line);
@@ -44,6 +44,8 @@ export function findRecordLineSampleId(line: RecordLine): string | undefined {
   return "sample_id" in line ? line.sample_id : undefined;
 }
 
-export function selectFirstScorePerSample(scores: readonly ScoreLine[]): ScoreLine[] {
-  return [...Map.groupBy(scores, ({ sample_id }) => sample_id).values()].flatMap(([first]) => first ?? []);
+export function selectFirstLinePerSample<Line extends { readonly sample_id: string }>(
+  lines: readonly Line[],
+): Line[] {
+  return [...Map.groupBy(lines, ({ sample_id }) => sample_id).values()].flatMap(([first]) => first ?? []);
 }

@@ -29,7 +29,7 @@ interface CardCallTokenMismatch {
  * only finished problems. In unfinished problems, a model call can be recorded before its message card.
  */
 export function compareCardAndCallTokens(
-  samples: readonly RecordedSample[],
+  samples: readonly Pick<RecordedSample, "id" | "cards" | "calls">[],
   recording: Pick<Recording, "cards" | "calls">,
 ): CardCallTokenComparison {
   const recordedRoles = new Set([

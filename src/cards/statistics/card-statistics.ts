@@ -1,6 +1,7 @@
 import type { MessageCard } from "../message-card/index.ts";
 import { summarizeDistribution, type DistributionSummary } from "./distribution.ts";
 import { countBy } from "./specification-formula-statistics.ts";
+import { countAnswerTokens } from "./token-counts.ts";
 import { computeWilsonInterval, type IntervalEstimate } from "./wilson-interval.ts";
 
 /** Statistics of the message cards of one run. */
@@ -13,10 +14,15 @@ export interface CardStatistics {
   /** Number of tasks from the planner to the solver per problem, or `undefined` if there are no problems. */
   readonly solverTasks: DistributionSummary | undefined;
   /**
-   * Share of the solver's results to the planner that have the status `success`. The share is `undefined` if
-   * the solver sent no results.
+   * Share of the solver's replies to the planner that are results with the status `success`. Errors count as
+   * replies. The share is `undefined` if the solver sent no replies.
    */
   readonly solverSuccess: IntervalEstimate | undefined;
+  /**
+   * Length of the solver's results to the planner in tokens (see `countAnswerTokens`), or `undefined` if the
+   * solver sent no results.
+   */
+  readonly solverAnswerTokens: DistributionSummary | undefined;
   /** Share of problems with a `completed` result, or `undefined` if there are no problems. */
   readonly completion: IntervalEstimate | undefined;
   readonly errorsByType: Readonly<Record<string, number>>;
@@ -38,6 +44,13 @@ export function computeCardStatistics(
   const results = cards.filter(
     (card) => card.message_type === "result" && hasSenderAndRecipient(card, "solver", "planner"),
   );
+  const errorReplies = cards.filter(
+    (card) =>
+      card.message_type === "error" &&
+      card.metadata.in_reply_to !== undefined &&
+      hasSenderAndRecipient(card, "solver", "planner"),
+  );
+  const replies = results.length + errorReplies.length;
   const successes = results.filter((card) => card.metadata["status"] === "success").length;
   const completed = new Set(
     cards
@@ -52,7 +65,9 @@ export function computeCardStatistics(
     byEdge: countBy(cards, formatCardSenderAndRecipient),
     solverTasks:
       samples.size > 0 ? summarizeDistribution([...samples].map((id) => taskCounts[id] ?? 0)) : undefined,
-    solverSuccess: results.length > 0 ? computeWilsonInterval(successes, results.length) : undefined,
+    solverSuccess: replies > 0 ? computeWilsonInterval(successes, replies) : undefined,
+    solverAnswerTokens:
+      results.length > 0 ? summarizeDistribution(results.map(countAnswerTokens)) : undefined,
     completion:
       samples.size > 0
         ? computeWilsonInterval([...samples].filter((id) => completed.has(id)).length, samples.size)

@@ -14,14 +14,19 @@ export interface ScoredRun {
   readonly rule: string;
   /** Scored problems by problem ID. */
   readonly samples: ReadonlyMap<string, SampleScoreAndTokens>;
+  /**
+   * IDs of the problems that the run skipped because of an error. A comparison excludes problems that any of
+   * its runs skipped. Default: none.
+   */
+  readonly skipped?: ReadonlySet<string>;
 }
 
 /** Score and token count of a problem. */
 interface SampleScoreAndTokens {
   readonly correct: boolean;
   /**
-   * Number of input and output tokens of all model calls, or `undefined` if a model call did not report its
-   * usage.
+   * Number of input and output tokens of all message cards, or `undefined` if the tokens of a message card
+   * are unknown.
    */
   readonly tokens: number | undefined;
 }
@@ -46,15 +51,16 @@ export interface RunComparison {
 }
 
 /**
- * Compares two runs problem by problem.
+ * Compares two runs problem by problem. Problems that one of the runs skipped are excluded.
  * Throws INVALID_PARAMS if the runs differ in evidence, dataset, scoring rule, or problems, because comparing
  * such runs is misleading.
  */
 export function compareRuns(
-  first: ScoredRun,
-  second: ScoredRun,
+  firstRun: ScoredRun,
+  secondRun: ScoredRun,
   options: BootstrapOptions = {},
 ): RunComparison {
+  const [first = firstRun, second = secondRun] = excludeSkippedSamples([firstRun, secondRun]);
   assertComparableRuns([first, second]);
   const pairs = [...first.samples].flatMap(([id, sample]) => {
     const other = second.samples.get(id);
@@ -73,6 +79,16 @@ export function compareRuns(
     difference: computePairedBootstrap(correctness, (a, b, count) => (b - a) / count, options),
     tokenRatio: computeRunTokenRatio(pairs, options),
   };
+}
+
+/** Returns the runs without the problems that any of the runs skipped. */
+export function excludeSkippedSamples(runs: readonly ScoredRun[]): ScoredRun[] {
+  const skipped = new Set(runs.flatMap((run) => [...(run.skipped ?? [])]));
+  if (skipped.size === 0) return [...runs];
+  return runs.map((run) => ({
+    ...run,
+    samples: new Map([...run.samples].filter(([id]) => !skipped.has(id))),
+  }));
 }
 
 /** Throws INVALID_PARAMS with the reason if the runs are not comparable. */

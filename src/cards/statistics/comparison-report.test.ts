@@ -5,7 +5,8 @@ import {
   createScriptedRecording,
   type ScriptedSample,
 } from "../recording/recording.fixture.ts";
-import { buildComparisonReport, convertRecordingToScoredRun } from "./index.ts";
+import type { CardTokenUsage } from "../message-card/index.ts";
+import { buildComparisonReport, compareRuns, convertRecordingToScoredRun } from "./index.ts";
 
 /**
  * Creates a run with `k` chains of thought per problem. `isWrong` selects the problems with a wrong answer.
@@ -93,23 +94,53 @@ describe("compared runs", () => {
     );
   });
 
-  it("have no tokens if one call did not report them, and mark estimates", () => {
-    const silent: Recording = {
+  it("have lower bounds for the tokens if a card has unknown tokens, and mark estimates", () => {
+    const changeUsage = (change: (usage: CardTokenUsage, at: number) => CardTokenUsage): Recording => ({
       ...plannerRun,
-      calls: plannerRun.calls.map((line, at) =>
-        at === 0 ? { ...line, usage: { input_tokens: 0, output_tokens: 0, source: "none" } } : line,
-      ),
-    };
-    const [, row] = buildComparisonReport([chainOfThoughtRun, silent], {
-      tariff: { input: 1, output: 1 },
-    }).rows;
-    expect(row).toMatchObject({ tokens: undefined, price: undefined, perThousand: undefined });
+      cards: plannerRun.cards.map((line, at) => {
+        const { usage } = line.card.metadata;
+        const metadata = { ...line.card.metadata, ...(usage && { usage: change(usage, at) }) };
+        return { ...line, card: { ...line.card, metadata } };
+      }),
+    });
+    const first = plannerRun.cards.findIndex(({ card }) => card.metadata.usage);
+    const id = plannerRun.cards[first]?.card.metadata.card_id;
+    const unknown = changeUsage((usage, at) =>
+      plannerRun.cards[at]?.card.metadata.card_id === id
+        ? { input_tokens: 0, output_tokens: 0, source: "none" }
+        : usage,
+    );
+    const report = buildComparisonReport([chainOfThoughtRun, unknown], { tariff: { input: 1, output: 1 } });
+    const [, row] = report.rows;
+    expect(row).toMatchObject({ unknownCards: 1, perThousand: undefined });
+    expect(row?.totalTokens).toBeLessThan(957);
+    expect(row?.totalTokens).toBeGreaterThan(957 - 957 / 40);
     expect(row?.against?.tokenRatio).toBeUndefined();
-    const guessed: Recording = {
-      ...plannerRun,
-      calls: plannerRun.calls.map((line) => ({ ...line, usage: { ...line.usage, source: "estimated" } })),
-    };
+    expect(report.budgets).toEqual([]);
+    const guessed = changeUsage((usage) => ({ ...usage, source: "estimated" }));
     expect(buildComparisonReport([guessed]).rows[0]?.estimated).toBe(true);
+    const none = changeUsage(() => ({ input_tokens: 0, output_tokens: 0, source: "none" }));
+    expect(buildComparisonReport([none]).rows[0]).toMatchObject({ tokens: undefined, price: undefined });
+  });
+
+  it("exclude the problems that a run skipped, and count them", () => {
+    const skipped = {
+      ...plannerRun,
+      scores: plannerRun.scores.slice(2),
+      skips: plannerRun.scores.slice(0, 2).map(({ v, run_id, at, sample_id }) => ({
+        v,
+        run_id,
+        at,
+        sample_id,
+        kind: "skip" as const,
+        error: "The provider answered 400",
+      })),
+    };
+    const report = buildComparisonReport([chainOfThoughtRun, skipped]);
+    expect(report).toMatchObject({ samples: 38, skipped: 2 });
+    expect(report.rows[1]?.accuracy.value).toBeCloseTo(34 / 38, 12);
+    const [first, second] = [chainOfThoughtRun, skipped].map((run) => convertRecordingToScoredRun(run));
+    expect(first && second && compareRuns(first, second).samples).toBe(38);
   });
 
   it("include the additional measures of the dataset", () => {

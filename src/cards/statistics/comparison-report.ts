@@ -1,25 +1,24 @@
 import { A2AError } from "../../protocol/index.ts";
 import { type Recording, type RecordedSample, collectRecordedSamples } from "../recording/index.ts";
 import { type BootstrapOptions, computePairedBootstrap } from "./paired-bootstrap.ts";
-import { compareRuns, assertComparableRuns, type ScoredRun } from "./compare-runs.ts";
+import { compareRuns, assertComparableRuns, excludeSkippedSamples, type ScoredRun } from "./compare-runs.ts";
 import { computeMean, computeMeasureMeans } from "./distribution.ts";
 import type { McNemarResult } from "./mcnemar.ts";
 import { computeAccuracyPerThousandTokens } from "./specification-formula-statistics.ts";
-import {
-  computeTokenPrice,
-  sumUsageTokens,
-  type TokenTariff,
-  findCardTokenTotal,
-  type TokenCounts,
-} from "./token-counts.ts";
-import { computeWilsonInterval, type IntervalEstimate } from "./wilson-interval.ts";
+import { computeAccuracy } from "./run-figures.ts";
+import { summarizeTokens } from "./token-summary.ts";
+import { computeTokenPrice, type TokenTariff, type TokenCounts } from "./token-counts.ts";
+import type { IntervalEstimate } from "./wilson-interval.ts";
 
 /** Comparison of several runs on the same problems. */
 export interface ComparisonReport {
   readonly dataset: string;
   readonly evidence: string;
   readonly rule: string;
+  /** Number of problems that every run scored. */
   readonly samples: number;
+  /** Number of problems that the comparison excludes, because a run skipped them after an error. */
+  readonly skipped: number;
   readonly rows: readonly ComparedRunStatistics[];
   readonly budgets: readonly EqualTokenBudgetComparison[];
 }
@@ -35,15 +34,27 @@ interface ComparedRunStatistics {
   readonly accuracy: IntervalEstimate;
   /** Mean of each additional dataset measure. */
   readonly measures: Readonly<Record<string, number>>;
-  /** Mean token counts per problem, or `undefined` if the token counts of a problem are unknown. */
+  /** Number of problems that ended with an error and count as wrong. */
+  readonly failed: number;
+  /**
+   * Mean token counts per problem, or `undefined` if no message card reports tokens. If `unknownCards` is
+   * greater than 0, the token counts and all figures that depend on them are lower bounds.
+   */
   readonly tokens: TokenCounts | undefined;
+  /** Mean number of input and output tokens per problem. */
+  readonly totalTokens: number | undefined;
+  /** Number of message cards with unknown tokens. */
+  readonly unknownCards: number;
   /** Whether some token counts are estimates. */
   readonly estimated: boolean;
   /** Mean number of planner turns, over the problems with recorded turns. */
   readonly turns: number | undefined;
   /** Mean price per problem according to the tariff. */
   readonly price: number | undefined;
-  /** Accuracy per 1,000 tokens. The measure comes from the specification and favors short wrong answers. */
+  /**
+   * Accuracy per 1,000 tokens, or `undefined` if the tokens of a message card are unknown. The measure comes
+   * from the specification and favors short wrong answers.
+   */
   readonly perThousand: number | undefined;
   /** Comparison with the run of the first row, or `undefined` for the first row. */
   readonly against: BaselineComparison | undefined;
@@ -106,9 +117,12 @@ export function buildComparisonReport(
   options: ComparisonReportOptions = {},
 ): ComparisonReport {
   const names = createUniqueRunNames(recordings);
-  const entries = recordings.map((recording, index) =>
-    toComparedRun(recording, names[index] ?? "", options.tariff),
-  );
+  const allRuns = recordings.map((recording, index) => convertRecordingToScoredRun(recording, names[index]));
+  const scoredRuns = excludeSkippedSamples(allRuns);
+  const entries = recordings.flatMap((recording, index) => {
+    const scoredRun = scoredRuns[index];
+    return scoredRun ? toComparedRun(recording, scoredRun, options.tariff) : [];
+  });
   assertComparableRuns(entries.map(({ scoredRun }) => scoredRun));
   const [first] = entries;
   if (!first) throw new A2AError("INVALID_PARAMS", "Nothing to compare. To do: name at least two runs.");
@@ -117,6 +131,7 @@ export function buildComparisonReport(
     evidence: first.scoredRun.evidence,
     rule: first.scoredRun.rule,
     samples: first.scoredRun.samples.size,
+    skipped: new Set(allRuns.flatMap(({ skipped = [] }) => [...skipped])).size,
     rows: entries.map((entry) => ({
       ...entry.row,
       against: entry === first ? undefined : compareWithBaseline(first, entry, options),
@@ -142,65 +157,53 @@ export function convertRecordingToScoredRun(recording: Recording, name?: string)
       collectRecordedSamples(recording).flatMap((sample) => {
         const { id, score } = sample;
         if (id === undefined || !score) return [];
-        const spent = sumSampleTokens(sample);
-        return [[id, { correct: score.correct, tokens: spent && spent.input + spent.output }] as const];
+        const { total, unknownCards, isReported } = summarizeTokens(sample.cards);
+        const tokens = isReported && unknownCards === 0 ? total : undefined;
+        return [[id, { correct: score.correct, tokens }] as const];
       }),
     ),
+    skipped: new Set(recording.skips.map(({ sample_id }) => sample_id)),
   };
 }
 
-/**
- * Returns the token counts of a problem, or `undefined` if a model call or message card does not report its
- * token counts.
- */
-function sumSampleTokens({ calls, cards }: RecordedSample): TokenCounts | undefined {
-  const usages =
-    calls.length > 0
-      ? calls.map(({ usage }) => usage)
-      : cards.flatMap(({ metadata }) => metadata.usage ?? []);
-  if (usages.length === 0 || usages.some(({ source }) => source === "none")) return undefined;
-  if (
-    calls.length === 0 &&
-    cards.some((card) => card.metadata.usage === undefined && findCardTokenTotal(card) !== undefined)
-  )
-    return undefined;
-  return sumUsageTokens(usages);
-}
-
-function toComparedRun(recording: Recording, name: string, tariff: TokenTariff | undefined): ComparedRun {
-  const scored = convertRecordingToScoredRun(recording, name);
+function toComparedRun(
+  recording: Recording,
+  scoredRun: ScoredRun,
+  tariff: TokenTariff | undefined,
+): ComparedRun {
   const samples = collectRecordedSamples(recording).filter(
-    ({ id }) => id !== undefined && scored.samples.has(id),
+    ({ id }) => id !== undefined && scoredRun.samples.has(id),
   );
-  const spent = samples.map(sumSampleTokens);
-  const known = spent.flatMap((tokens) => tokens ?? []);
-  const all = known.length === samples.length && samples.length > 0 ? known : undefined;
-  const tokens = all && computeMeanTokenCounts(all);
-  const correct = [...scored.samples.values()].filter((sample) => sample.correct).length;
-  const turns = recording.scores.flatMap((score) => score.turns ?? []);
-  const total = tokens && tokens.input + tokens.output;
+  const scores = samples.flatMap(({ score }) => score ?? []);
+  const { sum, total, estimated, unknownCards, isReported } = summarizeTokens(
+    samples.flatMap(({ cards }) => cards),
+  );
+  const isKnown = isReported && samples.length > 0;
+  const tokens = isKnown ? divideTokenCounts(sum, samples.length) : undefined;
+  const totalTokens = isKnown ? total / samples.length : undefined;
+  // Comparability is checked later, so an empty run must not throw here.
+  const accuracy = computeAccuracy(scores) ?? { value: 0, low: 0, high: 1 };
+  const turns = scores.flatMap((score) => score.turns ?? []);
   return {
     recording,
-    scoredRun: scored,
+    scoredRun,
     samples,
     row: {
-      name,
+      name: scoredRun.name,
       run_id: recording.run?.run_id ?? "",
-      // Comparability is checked later, so an empty run must not throw here.
-      accuracy: computeWilsonInterval(correct, Math.max(1, scored.samples.size)),
-      measures: computeMeasureMeans(samples.flatMap(({ score }) => score ?? [])),
+      accuracy,
+      measures: computeMeasureMeans(scores),
+      failed: scores.filter(({ error }) => error !== undefined).length,
       tokens,
-      estimated: samples.some(({ calls, cards }) =>
-        [...calls, ...cards.map(({ metadata }) => metadata)].some(
-          ({ usage }) => usage?.source === "estimated",
-        ),
-      ),
+      totalTokens,
+      unknownCards,
+      estimated: estimated > 0,
       turns: turns.length > 0 ? computeMean(turns) : undefined,
       price: tokens && tariff && computeTokenPrice(tokens, tariff),
       perThousand:
-        total === undefined || total === 0
+        totalTokens === undefined || totalTokens === 0 || unknownCards > 0
           ? undefined
-          : computeAccuracyPerThousandTokens(correct / Math.max(1, scored.samples.size), total),
+          : computeAccuracyPerThousandTokens(accuracy.value, totalTokens),
     },
   };
 }
@@ -276,9 +279,9 @@ function parseVoterCountFromMethod({ recording }: ComparedRun): number | undefin
   return found ? Number(found[1] ?? 1) : undefined;
 }
 
-function getRunTokensPerSample({ row: { tokens } }: ComparedRun): number | undefined {
-  const total = tokens && tokens.input + tokens.output;
-  return total === 0 ? undefined : total;
+/** Returns the mean number of tokens per problem, or `undefined` if it is 0 or only a lower bound. */
+function getRunTokensPerSample({ row }: ComparedRun): number | undefined {
+  return row.totalTokens === 0 || row.unknownCards > 0 ? undefined : row.totalTokens;
 }
 
 /**
@@ -313,11 +316,6 @@ function listMeasureNames(samples: readonly RecordedSample[]): string[] {
   return [...new Set(samples.flatMap(({ score }) => Object.keys(score?.measures ?? {})))];
 }
 
-function computeMeanTokenCounts(all: readonly TokenCounts[]): TokenCounts {
-  return {
-    input: computeMean(all.map(({ input }) => input)),
-    output: computeMean(all.map(({ output }) => output)),
-    cached: computeMean(all.map(({ cached }) => cached)),
-    reasoning: computeMean(all.map(({ reasoning }) => reasoning)),
-  };
+function divideTokenCounts({ input, output, cached, reasoning }: TokenCounts, by: number): TokenCounts {
+  return { input: input / by, output: output / by, cached: cached / by, reasoning: reasoning / by };
 }

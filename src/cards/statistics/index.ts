@@ -24,6 +24,8 @@ export { computeMean, computeMeasureMeans, summarizeDistribution, sumBy } from "
 
 export { createSeededRandom } from "./seeded-random.ts";
 
+export { analyzeSample, type AnalyzedSample, computeRunFigures, type RunFigures } from "./run-figures.ts";
+export { summarizeTokens, type TokenSummary } from "./token-summary.ts";
 export { buildRunReport } from "./run-report.ts";
 export type { RunReport, RunReportOptions } from "./run-report.ts";
 export { computeRoleTimes } from "./role-times.ts";

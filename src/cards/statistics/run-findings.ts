@@ -1,7 +1,7 @@
 import { type MessageCard, truncateText } from "../message-card/index.ts";
 import type { CardTransitTimes } from "../recording/index.ts";
 import { formatCardSenderAndRecipient } from "./card-statistics.ts";
-import { findCardTokenTotal } from "./token-counts.ts";
+import { countAnswerTokens, findCardTokenTotal } from "./token-counts.ts";
 
 /** Kind of finding. The detection does not interpret the content of message cards. */
 export type RunFindingKind =
@@ -14,6 +14,8 @@ export type RunFindingKind =
   | "invalid-action"
   | "premature-end"
   | "clock-inversion"
+  | "failed-try"
+  | "long-answer"
   | "tokens-differ";
 
 /** Finding in the message cards of one problem. */
@@ -64,6 +66,11 @@ export const RUN_FINDING_KINDS: Readonly<Record<RunFindingKind, RunFindingKindIn
     isViolation: false,
     description: "answers without a solver, sent or prevented",
   },
+  "failed-try": { isViolation: false, description: "model calls that failed and were repeated" },
+  "long-answer": {
+    isViolation: false,
+    description: "solver answers that are longer than a sentence (over 50 tokens)",
+  },
   "clock-inversion": { isViolation: false, description: "cards that arrived before they were sent" },
 };
 
@@ -88,8 +95,13 @@ export function detectRunFindings(sample: FindingDetectionInput): RunFinding[] {
     ...detector.detectAnswersWithoutSolver(),
     ...detector.detectArrivalsBeforeSending(),
     ...detector.detectTokensUnequalToUsage(),
+    ...detector.detectFailedTries(),
+    ...detector.detectLongSolverAnswers(),
   ];
 }
+
+/** Length of the one sentence that the card specification allows a solver. */
+const MAX_SHORT_ANSWER_TOKENS = 50;
 
 class RunFindingDetector {
   readonly #sample: FindingDetectionInput;
@@ -214,6 +226,26 @@ class RunFindingDetector {
           [card],
           `${formatCardSenderAndRecipient(card)}: tokens ${tokens}, usage ${sum}`,
         );
+    }
+  }
+
+  *detectFailedTries(): Iterable<RunFinding> {
+    for (const card of this.#sample.cards)
+      for (const { error, wait_ms } of card.metadata.failed_tries ?? [])
+        yield this.#createFinding(
+          "failed-try",
+          [card],
+          `${card.sender}: ${truncateText(error, 200)} (waited ${wait_ms / 1_000} s)`,
+        );
+  }
+
+  *detectLongSolverAnswers(): Iterable<RunFinding> {
+    for (const card of this.#sample.cards) {
+      const { sender, recipient, message_type } = card;
+      if (message_type !== "result" || sender !== "solver" || recipient !== "planner") continue;
+      const tokens = countAnswerTokens(card);
+      if (tokens > MAX_SHORT_ANSWER_TOKENS)
+        yield this.#createFinding("long-answer", [card], `the solver answered ${tokens} tokens`);
     }
   }
 

@@ -236,7 +236,7 @@ describe("the ledger", () => {
     });
     const report = buildRunReport({ ...recording, cards, calls: [...recording.calls, { ...call, usage }] });
     expect(report.ledger?.ok).toBe(true);
-    expect(report.tokens).toMatchObject({ sum: { input: 864, output: 93 }, silent: 1 });
+    expect(report.tokens).toMatchObject({ sum: { input: 864, output: 93 }, unknownCards: 1 });
   });
 
   it("excludes unfinished problems and roles that another process records", () => {

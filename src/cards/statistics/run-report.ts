@@ -11,66 +11,33 @@ import {
   collectRecordedSamples,
   type TornLine,
 } from "../recording/index.ts";
-import {
-  type CriticalPathBottleneck,
-  computeBottlenecks,
-  computeCriticalPath,
-  computeCriticalPathDuration,
-} from "./critical-path.ts";
-import { computeCardStatistics, type CardStatistics } from "./card-statistics.ts";
-import { type RunFinding, RUN_FINDING_KINDS, detectRunFindings } from "./run-findings.ts";
-import { type CardCallTokenComparison, compareCardAndCallTokens } from "./card-call-token-comparison.ts";
-import {
-  computeMeasureMeans,
-  type DistributionSummary,
-  sumBy,
-  summarizeDistribution,
-} from "./distribution.ts";
+import type { CardCallTokenComparison } from "./card-call-token-comparison.ts";
+import type { CriticalPathBottleneck } from "./critical-path.ts";
+import { type DistributionSummary, sumBy } from "./distribution.ts";
+import { type ReplyLatency, summarizeReplyLatency } from "./role-spending.ts";
 import { type RoleWorkAndWaitTime, computeRoleTimes } from "./role-times.ts";
+import { analyzeSample, computeRunFigures, type RunFigures } from "./run-figures.ts";
+import { type RunFinding, RUN_FINDING_KINDS } from "./run-findings.ts";
 import {
   computeSpecificationFormulaStatistics,
   type SpecificationFormulaStatistics,
 } from "./specification-formula-statistics.ts";
-import {
-  type ReplyLatency,
-  summarizeReplyLatency,
-  type RoleSpending,
-  summarizeRoleSpending,
-} from "./role-spending.ts";
-import {
-  computeTokenPrice,
-  sumUsageTokens,
-  type TokenTariff,
-  findCardTokenTotal,
-  type TokenCounts,
-} from "./token-counts.ts";
-import { type IntervalEstimate, computeWilsonInterval } from "./wilson-interval.ts";
+import { computeTokenPrice, sumUsageTokens, type TokenTariff, type TokenCounts } from "./token-counts.ts";
 
 /** All statistics of a run. Statistics without data are `undefined`. */
-export interface RunReport {
+export interface RunReport extends Pick<
+  RunFigures,
+  "samples" | "accuracy" | "measures" | "figures" | "spending" | "ledger" | "findings"
+> {
   /** Run line of the recording, without the list of problem IDs. */
   readonly run: Omit<RunLine, "v" | "kind" | "sample_ids"> | undefined;
   /** Reasons why some statistics cannot be computed. */
   readonly unknown: readonly string[];
   /** Descriptions of violated guarantees, empty for a correct run. */
   readonly broken: readonly string[];
-  readonly samples: {
-    readonly total: number;
-    readonly done: number;
-    /** Number of started problems that are interrupted or still running. */
-    readonly open: number;
-  };
-  /** Accuracy over the finished problems. */
-  readonly accuracy: IntervalEstimate | undefined;
-  /** Mean of each additional dataset measure, for example `f1`. */
-  readonly measures: Readonly<Record<string, number>>;
-  readonly figures: CardStatistics | undefined;
   readonly seed: SpecificationFormulaStatistics | undefined;
   readonly tokens: TokenReport;
-  readonly spending: readonly RoleSpending[];
-  readonly ledger: CardCallTokenComparison | undefined;
   readonly time: TimeReport;
-  readonly findings: readonly RunFinding[];
   /** Number of findings by kind, omitting kinds without findings. */
   readonly found: Readonly<Record<string, number>>;
   readonly ends: readonly RunEndLine["status"][];
@@ -86,22 +53,12 @@ export interface RunReport {
 }
 
 /** Token statistics of a run. */
-interface TokenReport {
-  /** Sum of the token counts from all message cards with the metadata member `usage`. */
-  readonly sum: TokenCounts;
-  /** Number of input and output tokens of all message cards, with or without the metadata member `usage`. */
-  readonly total: number;
-  /**
-   * Number of input and output tokens per finished problem, or per problem if the recording has no run line.
-   */
-  readonly perSample: DistributionSummary | undefined;
+type TokenReport = RunFigures["tokens"] & {
   /** Share of estimated tokens, from 0 to 1, or `undefined` if there are no tokens. */
   readonly estimatedShare: number | undefined;
-  /** Number of message cards whose token usage is unknown (`usage.source` is `none`). */
-  readonly silent: number;
   /** Price of all tokens according to the tariff, or `undefined` without a tariff. */
   readonly price: number | undefined;
-}
+};
 
 /** Time statistics of a run. */
 interface TimeReport {
@@ -121,51 +78,37 @@ export interface RunReportOptions {
 
 /** Builds the report of a recording. `buildRunReport` is a pure function. */
 export function buildRunReport(recording: Recording, { tariff }: RunReportOptions = {}): RunReport {
-  const { run, scores, ends, torn, clocks, abandoned } = recording;
+  const { run, ends, torn, clocks, abandoned } = recording;
   const samples = collectRecordedSamples(recording);
   const cards = listDistinctRecordedCards(recording);
-  const named = samples.filter(({ id }) => id !== undefined);
-  const settled = named.filter((sample) => isSampleComplete(sample, run));
   const timedSamples = samples.map((sample) => ({
     sample,
     timings: computeCardTransitTimes(sample.cardLines),
   }));
-
-  const findings = timedSamples.flatMap(({ sample, timings }) =>
-    detectRunFindings({
-      ...sample,
-      timings,
-      isSettled: sample.id === undefined || isSampleComplete(sample, run),
-    }),
+  const computed = computeRunFigures(
+    timedSamples.map(({ sample, timings }) => analyzeSample(sample, timings, run)),
+    run,
+    recording,
   );
-  const ledger = recording.calls.length > 0 ? compareCardAndCallTokens(settled, recording) : undefined;
+  const { findings, ledger, figures, tokens, timePerSample, bottlenecks, ...shared } = computed;
   const isElsewhere = isPlannerRecordedElsewhere(PLANNER, recording);
-  const ids = named.flatMap(({ id }) => id ?? []);
+  const { total } = computed.samples;
   const isCut = torn.some(({ last }) => !last);
   const degraded = ends.some(({ recorder }) => recorder === "degraded");
   return {
+    ...shared,
     run: run && omitRunLineSampleIds(run),
-    unknown: listReasonsForMissingStatistics(recording, cards, ids.length, ledger, isElsewhere),
+    unknown: listReasonsForMissingStatistics(recording, cards, total, ledger, isElsewhere),
     broken: listViolatedRunGuarantees(findings, ledger, degraded, isCut),
-    samples: {
-      total: ids.length,
-      done: scores.length,
-      open: run ? named.filter(({ score, cards }) => !score && cards.length > 0).length : 0,
+    figures: figures && { ...figures, ...(isElsewhere && { solverTasks: undefined }) },
+    seed: total > 0 ? computeSpecificationFormulaStatistics(cards, total) : undefined,
+    tokens: {
+      ...tokens,
+      estimatedShare: tokens.total > 0 ? tokens.estimated / tokens.total : undefined,
+      price: tariff && computeTokenPrice(tokens.sum, tariff),
     },
-    accuracy:
-      scores.length > 0
-        ? computeWilsonInterval(scores.filter(({ correct }) => correct).length, scores.length)
-        : undefined,
-    measures: computeMeasureMeans(scores),
-    figures:
-      cards.length + ids.length > 0
-        ? { ...computeCardStatistics(cards, ids), ...(isElsewhere && { solverTasks: undefined }) }
-        : undefined,
-    seed: ids.length > 0 ? computeSpecificationFormulaStatistics(cards, ids.length) : undefined,
-    tokens: buildTokenReport(cards, settled, tariff),
-    spending: summarizeRoleSpending(cards),
     ledger,
-    time: buildTimeReport(timedSamples, cards),
+    time: { ...buildTimeReport(timedSamples, cards), perSample: timePerSample, bottlenecks },
     findings: findings.toSorted(
       (a, b) => RUN_FINDING_KIND_ORDER.indexOf(a.kind) - RUN_FINDING_KIND_ORDER.indexOf(b.kind),
     ),
@@ -200,14 +143,6 @@ function isPlannerRecordedElsewhere(planner: string, { run, cards }: Recording):
 }
 
 const RUN_FINDING_KIND_ORDER: readonly string[] = Object.keys(RUN_FINDING_KINDS);
-
-/**
- * Returns whether a problem is complete. A problem is complete if it is scored, or if the recording has no
- * run line.
- */
-function isSampleComplete({ score }: RecordedSample, run: RunLine | undefined): boolean {
-  return run === undefined || score !== undefined;
-}
 
 function omitRunLineSampleIds({ v: _v, kind: _kind, sample_ids: _ids, ...rest }: RunLine): RunReport["run"] {
   return rest;
@@ -273,45 +208,16 @@ function formatSignedNumber(difference: number): string {
   return difference < 0 ? String(difference) : `+${difference}`;
 }
 
-function buildTokenReport(
-  cards: readonly MessageCard[],
-  settled: readonly RecordedSample[],
-  tariff: TokenTariff | undefined,
-): TokenReport {
-  const sum = sumUsageTokens(cards.map(({ metadata }) => metadata.usage));
-  const estimated = sumUsageTokens(
-    cards.flatMap(({ metadata: { usage } }) => (usage?.source === "estimated" ? usage : [])),
-  );
-  const all = sum.input + sum.output;
-  const totals = settled.map((sample) => sumCardTokens(sample.cards));
-  return {
-    sum,
-    total: sumCardTokens(cards),
-    perSample: totals.length > 0 ? summarizeDistribution(totals) : undefined,
-    estimatedShare: all > 0 ? (estimated.input + estimated.output) / all : undefined,
-    silent: cards.filter(({ metadata }) => metadata.usage?.source === "none").length,
-    price: tariff && computeTokenPrice(sum, tariff),
-  };
-}
-
-function sumCardTokens(cards: readonly MessageCard[]): number {
-  return sumBy(cards, (card) => findCardTokenTotal(card) ?? 0);
-}
-
 function buildTimeReport(
   timedSamples: readonly { sample: RecordedSample; timings: readonly CardTransitTimes[] }[],
   cards: readonly MessageCard[],
-): TimeReport {
+): Pick<TimeReport, "roles" | "latency"> {
   const named = timedSamples.filter(({ sample }) => sample.id !== undefined);
-  const paths = named.map(({ timings }) => computeCriticalPath(timings)).filter((path) => path.length > 0);
-  const lengths = paths.map(computeCriticalPathDuration);
   const roles = Map.groupBy(
     named.flatMap(({ timings }) => computeRoleTimes(timings)),
     ({ role }) => role,
   );
   return {
-    perSample: lengths.length > 0 ? summarizeDistribution(lengths) : undefined,
-    bottlenecks: computeBottlenecks(paths),
     roles: [...roles].map(([role, times]) => ({
       role,
       workingMs: sumBy(times, (time) => time.workingMs),

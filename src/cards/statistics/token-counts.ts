@@ -52,6 +52,15 @@ export function findCardTokenTotal({ metadata: { usage, tokens } }: MessageCard)
   return usage === undefined ? tokens : usage.input_tokens + usage.output_tokens;
 }
 
+/**
+ * Returns the length of an answer in tokens: the reported output tokens without reasoning, or an estimate of
+ * one token for four bytes of text.
+ */
+export function countAnswerTokens({ content, metadata: { usage } }: MessageCard): number {
+  if (usage?.source === "reported") return usage.output_tokens - (usage.reasoning_output_tokens ?? 0);
+  return Math.ceil(new TextEncoder().encode(content).length / 4);
+}
+
 /** Prices per million input, output, and cached tokens. */
 export interface TokenTariff {
   readonly input: number;

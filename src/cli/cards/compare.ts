@@ -11,7 +11,13 @@ import {
   type TariffOptions,
 } from "./cards-command-options.ts";
 import { readRuns } from "./read-runs.ts";
-import { formatNumber, formatPercent, formatPercentWithInterval, renderTable } from "./text-table.ts";
+import {
+  formatNumber,
+  formatPercent,
+  formatPercentWithInterval,
+  pluralize,
+  renderTable,
+} from "./text-table.ts";
 
 export function createCardsCompareCommand(context: CliContext): Command {
   return addCardsCommandOptions(new Command("compare"))
@@ -47,6 +53,7 @@ export function renderRunComparison({
   evidence,
   rule,
   samples,
+  skipped,
   rows,
   budgets,
 }: ComparisonReport): string {
@@ -54,12 +61,23 @@ export function renderRunComparison({
   const measures = Object.keys(first?.measures ?? {});
   const hasPrice = rows.some(({ price }) => price !== undefined);
   const body = rows.map(
-    ({ name, accuracy, measures: rowMeasures, tokens, estimated, turns, price, perThousand, against }) => [
+    ({
+      name,
+      accuracy,
+      measures: rowMeasures,
+      tokens,
+      unknownCards,
+      estimated,
+      turns,
+      price,
+      perThousand,
+      against,
+    }) => [
       name,
       formatPercentWithInterval(accuracy),
       ...measures.map((measure) => formatPercent(rowMeasures[measure])),
       tokens
-        ? `${formatNumber(tokens.input)}/${formatNumber(tokens.output)}${estimated ? " est." : ""}`
+        ? `${unknownCards > 0 ? "≥ " : ""}${formatNumber(tokens.input)}/${formatNumber(tokens.output)}${estimated ? " est." : ""}`
         : "–",
       against?.tokenRatio ? formatNumber(against.tokenRatio.value, 2) : against ? "–" : "1.00",
       formatNumber(turns, 1),
@@ -82,9 +100,23 @@ export function renderRunComparison({
     "p",
   ];
   const about = `${dataset}, ${samples} problems, evidence ${evidence}, scored by ${rule}; tokens${hasPrice ? " and price" : ""} of a problem; each beside ${first?.name ?? ""}`;
+  const notes = [
+    ...(skipped > 0
+      ? [`not compared: ${pluralize(skipped, "problem")}, which a run skipped because of an error`]
+      : []),
+    ...rows.flatMap(({ name, failed, unknownCards }) => [
+      ...(failed > 0 ? [`${name}: ${pluralize(failed, "problem")} wrong because of an error`] : []),
+      ...(unknownCards > 0
+        ? [
+            `${name}: all token figures are lower bounds: ${pluralize(unknownCards, "card")} with unknown tokens`,
+          ]
+        : []),
+    ]),
+  ];
   return (
     `${escapeControlCharacters(about.replaceAll(/\s+/g, " "))}\n` +
     renderTable([head, ...body], `l${"r".repeat(head.length)}`) +
+    renderTable(notes.map((note) => [note])) +
     renderTable(budgets.map((budget) => [renderEqualTokenBudgetComparison(budget)]))
   );
 }

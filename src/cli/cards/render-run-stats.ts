@@ -31,13 +31,14 @@ function renderRunHeading({ run, samples, ends }: RunReport, name: string): stri
   const words = [run.dataset, run.split, run.method, run.mode].filter((word) => word !== undefined);
   const models = Object.entries(run.model).map(([role, model]) => `${role} ${model}`);
   const open = samples.open > 0 ? `, ${samples.open} begun` : "";
+  const skipped = samples.skipped > 0 ? `, ${samples.skipped} skipped because of an error` : "";
   return renderTable([
     [words.join(" "), `run ${run.run_id}, ${run.at}`],
     ["evidence", run.evidence],
     ["models", models.join(", ") || "–"],
     [
       "problems",
-      `${samples.done} of ${samples.total} done${open}; ${ends.at(-1) ?? "no end: killed, or still at it"}`,
+      `${samples.done} of ${samples.total} done${open}${skipped}; ${ends.at(-1) ?? "no end: killed, or still at it"}`,
     ],
   ]);
 }
@@ -49,19 +50,25 @@ function renderRunAccuracyAndCounts({ accuracy, samples, run, measures, figures,
     rows.push([
       "accuracy",
       formatPercentWithInterval(accuracy),
-      `${count} of ${samples.done} by ${run?.rule ?? "?"}`,
+      `${count} of ${samples.done} by ${run?.rule ?? "?"}${samples.failed > 0 ? `; ${pluralize(samples.failed, "problem")} wrong because of an error` : ""}`,
     ]);
   }
   for (const [name, value] of Object.entries(measures)) rows.push([name, formatPercent(value)]);
   if (figures) {
-    const { solverTasks, solverSuccess, completion, errorsByType } = figures;
+    const { solverTasks, solverSuccess, solverAnswerTokens, completion, errorsByType } = figures;
     if (completion)
       rows.push(["completed", formatPercentWithInterval(completion), "problems with a result completed"]);
     rows.push([
       "solver succeeded",
       formatPercentWithInterval(solverSuccess),
-      "of its results to the planner",
+      "of its replies to the planner, errors included",
     ]);
+    if (solverAnswerTokens)
+      rows.push([
+        "solver answers",
+        formatNumber(solverAnswerTokens.mean, 1),
+        `tokens an answer; median ${formatNumber(solverAnswerTokens.median, 1)}, p95 ${formatNumber(solverAnswerTokens.p95, 1)}`,
+      ]);
     if (solverTasks)
       rows.push([
         "solver tasks",
@@ -81,9 +88,11 @@ function renderRunAccuracyAndCounts({ accuracy, samples, run, measures, figures,
 }
 
 function renderRunTokenStatistics({ tokens, spending }: RunReport): string {
-  const { sum, perSample, estimatedShare = 0, price } = tokens;
+  const { sum, perSample, estimatedShare = 0, price, unknownCards } = tokens;
   const total = sum.input + sum.output;
-  if (tokens.total === 0) return "";
+  const unknown = `${pluralize(unknownCards, "card")} with unknown tokens`;
+  if (tokens.total === 0) return unknownCards > 0 ? `tokens: ${unknown}\n` : "";
+  const atLeast = unknownCards > 0 ? "≥ " : "";
   const rows = (total > 0 ? spending : [])
     .filter(({ input, output, ms }) => input + output + ms > 0)
     .slice(0, MAX_REPORT_LIST_ROWS * 2)
@@ -98,9 +107,10 @@ function renderRunTokenStatistics({ tokens, spending }: RunReport): string {
       formatDuration(ms),
     ]);
   const notes = [
+    unknownCards > 0 && `all token figures are lower bounds: ${unknown}`,
     tokens.total > total && `${formatNumber(tokens.total - total)} tokens on cards that tell only their sum`,
     perSample &&
-      `a problem: mean ${formatNumber(perSample.mean)}, median ${formatNumber(perSample.median)}, p95 ${formatNumber(perSample.p95)} tokens`,
+      `${atLeast}${formatNumber(tokens.total)} tokens; a problem: mean ${formatNumber(perSample.mean)}, median ${formatNumber(perSample.median)}, p95 ${formatNumber(perSample.p95)} tokens`,
     estimatedShare > 0 && `${formatPercent(estimatedShare)} of the tokens are estimates`,
     price !== undefined && `price ${formatNumber(price, 4)} by the tariff`,
   ].filter((note) => typeof note === "string");
@@ -109,9 +119,9 @@ function renderRunTokenStatistics({ tokens, spending }: RunReport): string {
     "all",
     "",
     "",
-    formatNumber(sum.input),
+    `${atLeast}${formatNumber(sum.input)}`,
     formatNumber(sum.cached),
-    formatNumber(sum.output),
+    `${atLeast}${formatNumber(sum.output)}`,
     "",
     "",
   ];

@@ -5,6 +5,7 @@ import {
   type FaultOptions,
   withFaults,
   createHotpotHeuristicModel,
+  createOpenAiCompatibleModel,
   createOracleModel,
   createRecordedGsm8kModel,
   type RoleModel,
@@ -19,6 +20,8 @@ export interface RoleModelCreationOptions {
   /** File that stores recorded model answers for replay. */
   readonly cassette?: string;
   readonly replay?: boolean;
+  /** OpenAI-compatible server of all models that are not built in. */
+  readonly server?: { readonly baseUrl: string; readonly apiKey?: string };
 }
 
 /**
@@ -33,7 +36,7 @@ export async function createRoleModel(name: string, source: RoleModelCreationOpt
 
 async function createRoleModelWithoutCassette(
   name: string,
-  { samples, data, replay }: RoleModelCreationOptions,
+  { samples, data, replay, server }: RoleModelCreationOptions,
 ): Promise<RoleModel> {
   if (name === "oracle") {
     const known = samples.filter((sample) => sample.dataset === "gsm8k");
@@ -57,6 +60,8 @@ async function createRoleModelWithoutCassette(
   const evidence = name.startsWith("scripted:") ? "simulated" : "live-model";
   // Replaying a cassette requires neither the model's package nor an API key.
   if (replay) return createPlaceholderModelForReplay(name, evidence);
+  if (server && evidence === "live-model")
+    return createOpenAiCompatibleModel({ ...server, model: name.replace(/^openai:/, "") });
   const { redirectModelLogs, createModel, toRoleModel } = await import("../../adk/models/index.ts");
   redirectModelLogs((warning) => process.emitWarning(warning));
   try {

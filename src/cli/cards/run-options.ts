@@ -27,6 +27,9 @@ export interface CardsRunOptions extends OutputFormatOptions {
   seed?: number;
   calculator?: boolean;
   rule?: string;
+  baseUrl?: string;
+  apiKeyEnv?: string;
+  onError: "fail" | "wrong" | "skip";
   concurrency: number;
   deadline: number;
   out: string;
@@ -70,6 +73,15 @@ export function addCardsRunOptions(command: Command): Command {
         "--model <name>",
         "model of all roles: gemini:…, openai:…, anthropic:…, ollama:…; or oracle (GSM8K), heuristic (HotpotQA), recorded:175b_verification …",
       ).default("oracle"),
+    )
+    .addOption(
+      new Option(
+        "--base-url <url>",
+        "URL of any OpenAI-compatible server, for example http://127.0.0.1:8000/v1; --model names its model",
+      ),
+    )
+    .addOption(
+      new Option("--api-key-env <name>", "variable with the API key for --base-url (default: no key)"),
     )
     .addOption(new Option("--planner-model <name>", "model of the planner"))
     .addOption(new Option("--solver-model <name>", "model of the solver"))
@@ -130,7 +142,7 @@ export function addCardsRunOptions(command: Command): Command {
     .addOption(new Option("--calculator", "let solvers write arithmetic that is evaluated for them"))
     .addOption(new Option("--rule <name>", "scoring rule for gsm8k: strict (default) or flexible"))
     .addOption(
-      new Option("--concurrency <count>", "number of concurrent problems")
+      new Option("--concurrency <count>", "maximum number of model requests in flight")
         .argParser(parsePositiveInteger)
         .default(4),
     )
@@ -138,6 +150,14 @@ export function addCardsRunOptions(command: Command): Command {
       new Option("--deadline <duration>", "time limit per problem, for example 90s")
         .argParser(parseDuration)
         .default(120_000, "2m"),
+    )
+    .addOption(
+      new Option(
+        "--on-error <rule>",
+        "a problem that ends with an error makes the run fail, counts as wrong, or is skipped",
+      )
+        .choices(["fail", "wrong", "skip"])
+        .default("fail"),
     )
     .addOption(new Option("--out <folder>", "folder for recordings").default("results"))
     .addOption(

@@ -9,6 +9,7 @@ import {
 } from "../../cards/index.ts";
 import { createSolver, createOracleModel, serveRoles } from "../../roles/index.ts";
 import { getGsm8kSlice } from "../../cards/index.ts";
+import { answerLikeAnyRole, startFakeModelServer } from "../../roles/models/fake-model-server.fixture.ts";
 import {
   spawnColloquyForTest,
   createTempTestDirectoryWithFiles,
@@ -48,11 +49,11 @@ describe("colloquy cards run", () => {
     expect(out).toContain("ledger: ok");
     expect(err.split("\n").slice(-4)).toEqual([
       `record: ${cwd}/results/gsm8k-a2a-oracle-3.cards.jsonl`,
-      `cards: ${cwd}/results/gsm8k_a2a_oracle_cards.json`,
+      `cards: ${cwd}/results/gsm8k-a2a-oracle-3_cards.json`,
       `look at it: colloquy cards show ${cwd}/results/gsm8k-a2a-oracle-3.cards.jsonl --sample gsm8k_0`,
       "",
     ]);
-    expect(JSON.parse(readFileSync(`${cwd}/results/gsm8k_a2a_oracle_cards.json`, "utf8"))).toHaveLength(18);
+    expect(JSON.parse(readFileSync(`${cwd}/results/gsm8k-a2a-oracle-3_cards.json`, "utf8"))).toHaveLength(18);
     const again = await runCliInTestProcess(["cards", "run", "-n", "3", "--out", `${cwd}/results`]);
     expect(again).toMatchObject({
       code: 1,
@@ -106,7 +107,7 @@ describe("colloquy cards run", () => {
     expect(new Set(scored)).toEqual(new Set(getGsm8kSlice().map(({ id }) => id)));
     expect(listDistinctRecordedCards(readRecording(file))).toHaveLength(120);
     expect(buildRunReport(readRecording(file))).toMatchObject({ broken: [], samples: { done: 20 } });
-    expect(existsSync(join(cwd, "gsm8k_a2a_faulty-oracle-_cards.json"))).toBe(true);
+    expect(existsSync(join(cwd, "k_cards.json"))).toBe(true);
   }, 60_000);
 
   it("uses a solver on another server, and reports when it is unreachable", async () => {
@@ -160,6 +161,31 @@ describe("colloquy cards run", () => {
     ]);
     expect(missing.code).toBe(3);
     expect(missing.err).toContain("have no verdict");
+  });
+
+  it("calls any OpenAI-compatible server, and reports a problem that the server rejects", async () => {
+    const cwd = await createTempTestDirectoryWithFiles({});
+    const server = await startFakeModelServer((request) =>
+      request.prompt.includes("bolts of blue fiber")
+        ? { status: 400, error: "content filter" }
+        : answerLikeAnyRole(request),
+    );
+    const words = ["cards", "run", "-n", "2", "--model", "llama", "--base-url", server.baseUrl, "--out", cwd];
+    const env = { MY_KEY: "secret" };
+    const key = ["--api-key-env", "MY_KEY"];
+    const failed = await runCliInTestProcess([...words, ...key], { env });
+    expect(failed.code).toBe(3);
+    expect(failed.err).toContain(`gsm8k_1: not scored: The model failed: ${server.baseUrl}/chat/completions`);
+    expect(failed.err).toContain("(gsm8k_1) have no verdict: The model failed:");
+    expect(failed.err).toContain("--on-error wrong");
+    expect(failed.out + failed.err).not.toContain("secret");
+    expect(server.requests[0]).toMatchObject({ authorization: "Bearer secret", body: { model: "llama" } });
+    const ended = await runCliInTestProcess([...words, "--resume", "--on-error", "wrong"]);
+    expect(ended.code).toBe(0);
+    expect(ended.out).toContain("1 problem wrong because of an error");
+    expect(server.requests.at(-1)?.authorization).toBeUndefined();
+    const unset = await runCliInTestProcess([...words, ...key, "--run-id", "other"]);
+    expect(unset).toMatchObject({ code: 2, err: expect.stringContaining("MY_KEY is not set") as string });
   });
 
   it("keeps the evidence kind of an oracle when its cassette is replayed", async () => {

@@ -27,7 +27,7 @@ export function createCardsRunCommand(context: CliContext): Command {
     const data = flags.data ?? (context.env["COLLOQUY_DATA"] || undefined);
     const options = { ...flags, ...(data !== undefined && { data }) };
     const dataset = loadDataset(options);
-    const model = await createRoleModels(options, dataset);
+    const model = await createRoleModels(options, dataset, context.env);
     const outcomes: ExperimentOutcomeWithReport[] = [];
     for (const method of options.method) {
       if (context.interruptSignal.aborted) break;
@@ -56,6 +56,7 @@ function loadDataset({ dataset, data, n, offset, sample }: CardsRunOptions): Dat
 async function createRoleModels(
   options: CardsRunOptions,
   { samples }: Dataset,
+  env: CliContext["env"],
 ): Promise<Record<string, RoleModel>> {
   const {
     model,
@@ -65,6 +66,8 @@ async function createRoleModels(
     faults,
     cassette,
     replay = false,
+    baseUrl,
+    apiKeyEnv,
   } = options;
   if (replay && cassette === undefined)
     throw createUsageError("--replay requires a cassette.", "--cassette <file>");
@@ -74,12 +77,21 @@ async function createRoleModels(
     replay,
     ...(faults && { faults }),
     ...(cassette !== undefined && { cassette }),
+    ...(baseUrl !== undefined && { server: { baseUrl, ...readApiKey(apiKeyEnv, env) } }),
   };
   const planner = await createRoleModel(plannerModel, source);
   return {
     planner,
     solver: plannerModel === solverModel ? planner : await createRoleModel(solverModel, source),
   };
+}
+
+/** Reads the API key of an OpenAI-compatible server from the environment variable that the user names. */
+function readApiKey(variable: string | undefined, env: CliContext["env"]): { apiKey?: string } {
+  if (variable === undefined) return {};
+  const apiKey = env[variable];
+  if (!apiKey) throw createUsageError(`The variable ${variable} is not set.`, `export ${variable}=<key>`);
+  return { apiKey };
 }
 
 async function runExperimentMethod(
@@ -89,7 +101,7 @@ async function runExperimentMethod(
   options: CardsRunOptions,
   context: CliContext,
 ): Promise<ExperimentOutcome> {
-  const { planner, solver, out, runId, resume, rule, concurrency, deadline } = options;
+  const { planner, solver, out, runId, resume, rule, concurrency, deadline, onError } = options;
   const links = { ...(planner !== undefined && { planner }), ...(solver !== undefined && { solver }) };
   const progress = new ProgressReporter(context, `${dataset.name} ${method}`);
   try {
@@ -103,15 +115,16 @@ async function runExperimentMethod(
       answerer: toSamplingOptions(options),
       outputFolder: out,
       concurrency,
+      onError,
       deadlineMs: deadline,
       codeVersion: readPackageVersion(),
       signal: context.interruptSignal,
-      onProgress: ({ done, total, scored, correct, unreachable }) =>
+      onProgress: ({ done, total, scored, correct, failed }) =>
         progress.show({
           done,
           total,
           doneBefore: done - scored,
-          note: `${correct} right of ${scored}${unreachable > 0 ? `, ${unreachable} out of reach` : ""}`,
+          note: `${correct} right of ${scored}${failed > 0 ? `, ${failed} failed` : ""}`,
         }),
       ...(runId !== undefined && {
         runId: options.method.length > 1 ? `${runId}-${method.replaceAll("@", "_")}` : runId,
@@ -184,7 +197,9 @@ function writeExperimentOutcomes(
   }
   const texts = outcomes.map(({ report, runId }) => renderRunStats(report, runId));
   streams.out([...texts, ...(comparison ? [renderRunComparison(comparison)] : [])].join("\n"));
-  for (const { file, specificationFile } of outcomes)
+  for (const { file, specificationFile, failedSamples } of outcomes) {
+    for (const { sampleId, error, recordedAs = "not scored" } of failedSamples)
+      streams.err(`${sampleId}: ${recordedAs}: ${error.replaceAll(/\s+/g, " ")}\n`);
     streams.err(
       [
         `record: ${file}`,
@@ -192,6 +207,7 @@ function writeExperimentOutcomes(
         "",
       ].join("\n"),
     );
+  }
   const [first] = outcomes;
   if (first)
     streams.err(
@@ -200,17 +216,21 @@ function writeExperimentOutcomes(
 }
 
 /**
- * Throws an error if the experiment run was not successful. The exit code is 3 if an agent was unreachable, 1
- * if a recording is incomplete or invalid, and 130 after Ctrl-C.
+ * Throws an error if the experiment run was not successful. The exit code is 3 if a problem has no score
+ * because a model or an agent failed, 1 if a recording is incomplete or invalid, and 130 after Ctrl-C.
  */
 function assertExperimentsSucceeded(outcomes: readonly ExperimentOutcomeWithReport[]): void {
   const failed = outcomes.find(({ status }) => status === "failed");
-  if (failed)
+  if (failed) {
+    const { runId, failureReason = "the reason is unknown", failedSamples } = failed;
+    const ids = failedSamples.flatMap(({ sampleId, recordedAs }) => (recordedAs ? [] : [sampleId]));
+    const listed = ids.length > 0 ? ` (${ids.slice(0, 5).join(", ")}${ids.length > 5 ? ", …" : ""})` : "";
     throw new CliError(
       "A2ACLI_ERR_UNREACHABLE",
-      `Some problems of ${failed.runId} have no verdict: ${failed.failureReason ?? "the reason is unknown"}`,
-      "Run the same command again with --resume.",
+      `Some problems of ${runId}${listed} have no verdict: ${failureReason}`,
+      "Run the same command again with --resume. If the error stays, add --on-error wrong or --on-error skip.",
     );
+  }
   if (outcomes.some(({ status }) => status === "interrupted")) throw new ExitCodeError(130);
   if (outcomes.some(({ report, isDegraded }) => isDegraded || report.broken.length > 0))
     throw new ExitCodeError(1);

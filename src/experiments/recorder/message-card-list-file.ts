@@ -6,11 +6,12 @@ import { formatCardListFileName } from "../../cards/index.ts";
 
 /**
  * Writes the message cards of a run, in the format of the card specification, to
- * `<outputFolder>/<dataset>_a2a_<model>_cards.json`. Returns the path of the written file. Default of
- * `outputFolder`: `results`.
+ * `<outputFolder>/<run_id>_cards.json`. Returns the path of the written file. Default of `outputFolder`:
+ * `results`.
  */
 export function writeMessageCardListFile(recording: Recording, outputFolder = "results"): string {
-  const file = join(outputFolder, formatCardListFileName(recording));
+  const runId = recording.run?.run_id ?? recording.cards[0]?.run_id ?? "unknown";
+  const file = join(outputFolder, formatCardListFileName(runId));
   mkdirSync(outputFolder, { recursive: true });
   // The file is renamed into place, so that a reader never sees an incomplete file.
   const temporary = `${file}.${randomUUID()}`;

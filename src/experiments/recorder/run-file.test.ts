@@ -210,13 +210,13 @@ describe("a run that is killed", () => {
 });
 
 describe("the cards of the specification", () => {
-  it("are a separate list named after dataset and model", () => {
+  it("are a separate list named after the run", () => {
     const out = join(createTempFolder(), "results");
     const recording = createScriptedRecording([SCRIPTED_SEQUENTIAL_TASKS_SAMPLE], {
-      model: { planner: "openai:gpt/5", solver: "openai:gpt/5" },
+      run_id: "gsm8k_a2a_claude",
     });
     const file = writeMessageCardListFile(recording, out);
-    expect(file).toBe(join(out, "gsm8k_a2a_openai-gpt-5_cards.json"));
+    expect(file).toBe(join(out, "gsm8k_a2a_claude_cards.json"));
     const cards = JSON.parse(readFileSync(file, "utf8")) as object[];
     expect(cards).toHaveLength(6);
     expect(readFileSync(file, "utf8").split("\n")).toHaveLength(9);
@@ -225,9 +225,18 @@ describe("the cards of the specification", () => {
 
   it("are an empty list without cards", () => {
     const out = createTempFolder();
-    const file = writeMessageCardListFile(createScriptedRecording([], { model: {} }), out);
-    expect(file).toBe(join(out, "gsm8k_a2a_unknown_cards.json"));
+    const file = writeMessageCardListFile(createScriptedRecording([], { run_id: "none" }), out);
+    expect(file).toBe(join(out, "none_cards.json"));
     expect(JSON.parse(readFileSync(file, "utf8"))).toEqual([]);
+  });
+
+  it("are never replaced by another run with the same id", () => {
+    const out = createTempFolder();
+    const file = writeMessageCardListFile(createScriptedRecording([], { run_id: EXAMPLE_RUN.run_id }), out);
+    expect(() => openRunFile(EXAMPLE_RUN, { outputFolder: out, resume: true })).toThrow(
+      `${file} exists, so another run has this id. To do: move that file, or use another run id.`,
+    );
+    expect(readdirSync(out)).toEqual([`${EXAMPLE_RUN.run_id}_cards.json`]);
   });
 });
 

@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import {
   createRecorder,
@@ -9,7 +9,11 @@ import {
   type RunRecorder,
   type RunRecordInput,
 } from "../../cards/index.ts";
-import { collectScoredSampleIds, decodeRecordLineFromJsonValue } from "../../cards/index.ts";
+import {
+  collectFinishedSampleIds,
+  decodeRecordLineFromJsonValue,
+  formatCardListFileName,
+} from "../../cards/index.ts";
 import { A2AError } from "../../protocol/index.ts";
 import { openFileSink, type FileSinkOptions } from "./file-sink.ts";
 
@@ -31,7 +35,7 @@ export interface RunFile extends Omit<RunRecorder, "startRun"> {
   /** Path of the record file. */
   readonly path: string;
   /**
-   * IDs of the problems that were finished before the run was resumed. A resumed run starts all unfinished
+   * IDs of the problems that were scored or skipped before the run was resumed. A resumed run starts all unfinished
    * problems again, even if the record file contains their message cards.
    */
   readonly doneSampleIds: ReadonlySet<string>;
@@ -44,14 +48,21 @@ export interface RunFile extends Omit<RunRecorder, "startRun"> {
 /**
  * Opens the record file of an experiment run, locks the file, and writes a run line. With the option
  * `resume`, an interrupted run continues, even after `kill -9`. A resumed run must match the description in
- * the run line of the existing file. Throws `INVALID_PARAMS` if the descriptions differ, or if the record
- * file exists but `resume` is not set. Throws `INVALID_REQUEST` if another process writes to the record file.
+ * the run line of the existing file. Throws `INVALID_PARAMS` if the descriptions differ, if the record file
+ * exists but `resume` is not set, or if only the list of the run's message cards exists. Throws `INVALID_REQUEST` if another process writes to the record file.
  */
 export function openRunFile(run: RunRecordInput, options: OpenRunFileOptions = {}): RunFile {
   const { outputFolder = "results", resume = false } = options;
   // The id is validated, because it becomes part of the file name.
   decodeRecordLineFromJsonValue({ v: 1, kind: "run", at: new Date(0).toISOString(), ...run }, "the run");
   const file = join(outputFolder, `${run.run_id}.cards.jsonl`);
+  const cardListFile = join(outputFolder, formatCardListFileName(run.run_id));
+  if (!existsSync(file) && existsSync(cardListFile))
+    throw createRunFileConflictError(
+      file,
+      `${cardListFile} exists, so another run has this id`,
+      "move that file, or use another run id",
+    );
   const sink = openFileSink(file, options);
   try {
     const text = readFileSync(file, "utf8");
@@ -68,13 +79,14 @@ export function openRunFile(run: RunRecordInput, options: OpenRunFileOptions = {
     recorder.startRun(run);
     return {
       path: file,
-      doneSampleIds: existing ? collectScoredSampleIds(existing) : new Set(),
+      doneSampleIds: existing ? collectFinishedSampleIds(existing) : new Set(),
       get isDegraded() {
         return recorder.isDegraded;
       },
       recordCard: (record) => recorder.recordCard(record),
       recordModelCall: (record) => recorder.recordModelCall(record),
       recordSampleScore: (record) => recorder.recordSampleScore(record),
+      recordSkippedSample: (record) => recorder.recordSkippedSample(record),
       readRecording: () => decodeRecording(readFileSync(file, "utf8"), file, { runId: run.run_id }),
       endRun: (status) => {
         recorder.endRun(status);

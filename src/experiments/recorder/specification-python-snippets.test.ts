@@ -37,7 +37,7 @@ describe("the analysis code of the specification", () => {
     const cwd = mkdtempSync(join(tmpdir(), "colloquy-seed-"));
     try {
       const recording = createScriptedRecording(SAMPLE_SCRIPTS, {
-        model: { planner: "claude", solver: "claude" },
+        run_id: "gsm8k_a2a_claude",
       });
       const file = writeMessageCardListFile(recording, join(cwd, "results"));
       expect(file).toBe(join(cwd, "results/gsm8k_a2a_claude_cards.json"));

@@ -9,5 +9,6 @@ export {
   type ExperimentOptions,
   type ExperimentOutcome,
   type ExperimentProgress,
+  type FailedSample,
   runExperiment,
 } from "./run-experiment.ts";

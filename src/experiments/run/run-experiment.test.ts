@@ -249,7 +249,7 @@ describe("an experiment that is interrupted", () => {
     );
     expect(listDistinctRecordedCards(again.recording)).toHaveLength(120);
     expect(buildRunReport(again.recording).broken).toEqual([]);
-    expect(seen.at(-1)).toEqual({ done: 20, total: 20, scored: 13, correct: 13, unreachable: 0 });
+    expect(seen.at(-1)).toEqual({ done: 20, total: 20, scored: 13, correct: 13, failed: 0 });
   });
 
   it("is completed when no problem was left", async () => {

@@ -1,5 +1,18 @@
-import type { ErrorCard, Recording, ResultCard, RunRecordInput, DatasetSample } from "../../cards/index.ts";
-import { createTaskContextFromDocuments, type ControllerSolveResult } from "../../roles/index.ts";
+import type {
+  DatasetSample,
+  ErrorCard,
+  Recording,
+  ResultCard,
+  RunRecordInput,
+  ScoreRecordInput,
+} from "../../cards/index.ts";
+import {
+  type ControllerSolveResult,
+  createRequestLimit,
+  createTaskContextFromDocuments,
+  type RequestLimit,
+  type RoleModel,
+} from "../../roles/index.ts";
 import type { Dataset } from "../data/index.ts";
 import {
   openRunFile,
@@ -9,10 +22,12 @@ import {
 } from "../recorder/index.ts";
 import { buildRunDescription } from "./run-description.ts";
 import { scoreReply, resolveScoreRule, type ScoreRule } from "./score-reply.ts";
-import { type ExperimentRoleOptions, startExperimentRoles } from "./experiment-roles.ts";
+import { type ExperimentRoleOptions, resolveRoleModels, startExperimentRoles } from "./experiment-roles.ts";
 import { type ExperimentMethod, parseExperimentMethod } from "./experiment-method.ts";
 import { SolverDocumentTitleRecorder } from "./solver-document-title-recorder.ts";
 import {
+  isReplyOfMisconfiguredModel,
+  isReplyOfRejectedRequest,
   isReplyOfUnreachableRole,
   UnreachableRoleSubtaskRecorder,
 } from "./unreachable-role-subtask-recorder.ts";
@@ -38,8 +53,23 @@ export interface ExperimentOptions
    * dataset, the method, the model, and the number of problems.
    */
   readonly runId?: string;
-  /** Maximum number of problems that are solved at the same time. Default: 4. */
+  /**
+   * Maximum number of model requests in flight, over all problems and all local roles. As many problems are
+   * solved at the same time. If a method sends several requests for a problem at once, fewer problems are
+   * solved at the same time. Default: 4.
+   */
   readonly concurrency?: number;
+  /**
+   * Treatment of a problem without an answer, because a model or an agent failed:
+   *
+   * - `fail` (default): the problem has no score, the run fails, and a resumed run solves the problem again.
+   * - `wrong`: the problem counts as wrong.
+   * - `skip`: the problem has no score, and comparisons exclude the problem.
+   *
+   * With `wrong` and `skip`, the run ends. A run that is stopped because of `maxConsecutiveFailures` or
+   * because of an invalid API key keeps its last failed problems without a score.
+   */
+  readonly onError?: "fail" | "wrong" | "skip";
   /** Maximum time in milliseconds for solving one problem. Default: 120,000. */
   readonly deadlineMs?: number;
   /** Number of consecutive problems with an unreachable model or agent that stops the run. Default: 10. */
@@ -65,8 +95,17 @@ export interface ExperimentProgress {
   readonly scored: number;
   /** Number of correct answers since the run was started or resumed. */
   readonly correct: number;
-  /** Number of problems that have no score because a model or an agent was unreachable. */
-  readonly unreachable: number;
+  /** Number of problems that failed because a model or an agent was unreachable or rejected a request. */
+  readonly failed: number;
+}
+
+/** A problem without an answer. */
+export interface FailedSample {
+  readonly sampleId: string;
+  /** Error that ended the problem. */
+  readonly error: string;
+  /** What the run recorded, which is nothing for problems that a resumed run solves again. */
+  readonly recordedAs: "wrong" | "skipped" | undefined;
 }
 
 /** Outcome of an experiment run. */
@@ -82,6 +121,8 @@ export interface ExperimentOutcome {
   readonly recording: Recording;
   /** Reason why the run failed, such as an unreachable model or a write error of the record file. */
   readonly failureReason: string | undefined;
+  /** Problems that ended with an error since the run was started or resumed. */
+  readonly failedSamples: readonly FailedSample[];
   /** Whether record lines were lost because of write errors. */
   readonly isDegraded: boolean;
 }
@@ -91,8 +132,9 @@ export interface ExperimentOutcome {
  * is an A2A agent, which has its own server by default. The option `resume` continues a run that was
  * interrupted or killed. A resumed run solves every remaining problem and repeats no finished problem.
  *
- * If a model or an agent is unreachable, the problem gets no score and counts as neither correct nor wrong. A
- * resumed run retries all problems without a score.
+ * If a model or an agent is unreachable, or if a model rejects a request, the option `onError` decides
+ * whether the problem counts as wrong, is skipped, or gets no score. A resumed run retries all problems
+ * without a score. If a model rejects the API key or the name of the model, the run stops at once.
  */
 export async function runExperiment(options: ExperimentOptions): Promise<ExperimentOutcome> {
   const { dataset, concurrency = 4, signal = new AbortController().signal } = options;
@@ -111,7 +153,9 @@ export async function runExperiment(options: ExperimentOptions): Promise<Experim
   }
   const { outcomeStatus: status } = experimentRun;
   const failureReason = experimentRun.isLastScoreSaved
-    ? experimentRun.failureReason
+    ? status === "failed"
+      ? experimentRun.failureReason
+      : undefined
     : `${file.path} could not be written: ${String(writeError)}`;
   file.endRun(status);
   const recording = file.readRecording();
@@ -123,6 +167,7 @@ export async function runExperiment(options: ExperimentOptions): Promise<Experim
       status === "completed" ? writeMessageCardListFile(recording, options.outputFolder) : undefined,
     recording,
     failureReason,
+    failedSamples: experimentRun.failedSamples,
     isDegraded: file.isDegraded,
   };
 }
@@ -139,8 +184,12 @@ class ExperimentRun {
   readonly #unreachableSubtasks: UnreachableRoleSubtaskRecorder;
   #scored = 0;
   #correct = 0;
-  #unreachable = 0;
-  #consecutiveFailures = 0;
+  #skipped = 0;
+  #failed = 0;
+  #isStopped = false;
+  /** Failed problems since the last problem with an answer. */
+  #recentFailures: SampleFailure[] = [];
+  readonly failedSamples: FailedSample[] = [];
   failureReason: string | undefined;
   /** Whether the score of the last problem was written to the record file. */
   isLastScoreSaved = true;
@@ -163,14 +212,23 @@ class ExperimentRun {
   }
 
   get outcomeStatus(): ExperimentOutcome["status"] {
-    if (this.#unreachable > 0) return "failed";
-    const isDone = this.#file.doneSampleIds.size + this.#scored === this.#options.dataset.samples.length;
-    return isDone ? "completed" : "interrupted";
+    if (this.#isStopped || this.failedSamples.some(({ recordedAs }) => recordedAs === undefined))
+      return "failed";
+    return this.#doneCount === this.#options.dataset.samples.length ? "completed" : "interrupted";
+  }
+
+  get #doneCount(): number {
+    return this.#file.doneSampleIds.size + this.#scored + this.#skipped;
   }
 
   async solvePendingSamples(concurrency: number): Promise<void> {
     if (this.#pendingSamples.length === 0) return;
-    const setup = await startExperimentRoles(this.#options, this.#unreachableSubtasks);
+    const { method } = this.#options;
+    const limit = createRequestLimit(concurrency);
+    const model = limitModelRequests(resolveRoleModels(this.#options), limit);
+    const setup = await startExperimentRoles({ ...this.#options, model }, this.#unreachableSubtasks);
+    // Each problem of a majority vote sends all its requests at once.
+    const workers = Math.ceil(concurrency / (method.kind === "a2a" ? 1 : method.samples));
     const stop = AbortSignal.any([this.#signal, this.#giveUpController.signal]);
     const { deadlineMs = 120_000, dataset } = this.#options;
     const solve = (sample: DatasetSample): Promise<ControllerSolveResult> =>
@@ -192,7 +250,9 @@ class ExperimentRun {
       }
     };
     try {
-      await Promise.all(Array.from({ length: concurrency }, worker));
+      await Promise.all(Array.from({ length: workers }, worker));
+      if (stop.aborted) this.#leaveFailuresUnscored();
+      else this.#recordFailures();
     } finally {
       await setup.close();
     }
@@ -204,40 +264,94 @@ class ExperimentRun {
 
   #recordOutcome(sample: DatasetSample, reply: ResultCard | ErrorCard): void {
     const shown = this.#shownDocuments.takeSampleDocumentTitles(sample.id);
-    const subtaskFailure = this.#unreachableSubtasks.takeSampleFailureReason(sample.id);
-    const failureReason = isReplyOfUnreachableRole(reply) ? reply.content : subtaskFailure;
-    if (failureReason !== undefined) {
-      this.failureReason = failureReason;
-      this.#unreachable += 1;
-      this.#consecutiveFailures += 1;
-      if (this.#consecutiveFailures >= (this.#options.maxConsecutiveFailures ?? 10))
-        this.#giveUpController.abort();
-    } else {
-      this.#consecutiveFailures = 0;
+    const subtaskFailure = this.#unreachableSubtasks.takeSampleFailure(sample.id);
+    const isFailure = isReplyOfUnreachableRole(reply) || isReplyOfRejectedRequest(reply);
+    const failure = isFailure ? reply : subtaskFailure;
+    if (failure) this.#handleFailure(sample, failure);
+    else {
+      // The roles work, so the problems before this one failed for their own reasons.
+      this.#recordFailures();
       const isWhole = this.#options.method.kind !== "a2a";
       const score = scoreReply(sample, reply, this.#rule, { isWhole, shown });
       const { turn } = reply.metadata;
-      this.isLastScoreSaved = this.#file.recordSampleScore({
-        run_id: this.#run.run_id,
-        sample_id: sample.id,
-        ...score,
-        ...(turn !== undefined && { turns: turn }),
-      });
-      if (this.isLastScoreSaved) {
-        this.#scored += 1;
-        if (score.correct) this.#correct += 1;
-      } else {
-        // Further results could not be saved, so the run stops.
-        this.#unreachable += 1;
-        this.#giveUpController.abort();
-      }
+      this.#recordScore(sample, { ...score, ...(turn !== undefined && { turns: turn }) });
     }
     this.#options.onProgress?.({
-      done: this.#file.doneSampleIds.size + this.#scored,
+      done: this.#doneCount,
       total: this.#options.dataset.samples.length,
       scored: this.#scored,
       correct: this.#correct,
-      unreachable: this.#unreachable,
+      failed: this.#failed,
     });
   }
+
+  #handleFailure(sample: DatasetSample, failure: ResultCard | ErrorCard): void {
+    this.failureReason = failure.content;
+    this.#failed += 1;
+    this.#recentFailures.push({ sample, error: failure.content });
+    const { maxConsecutiveFailures = 10 } = this.#options;
+    if (isReplyOfMisconfiguredModel(failure) || this.#recentFailures.length >= maxConsecutiveFailures)
+      this.#stop();
+  }
+
+  /** Stops the run. The recent failures stay without a score, because nothing worked since. */
+  #stop(): void {
+    this.#isStopped = true;
+    this.#leaveFailuresUnscored();
+    this.#giveUpController.abort();
+  }
+
+  #leaveFailuresUnscored(): void {
+    for (const { sample, error } of this.#recentFailures.splice(0))
+      this.failedSamples.push({ sampleId: sample.id, error, recordedAs: undefined });
+  }
+
+  /** Records the recent failures as the option `onError` determines. */
+  #recordFailures(): void {
+    const { onError = "fail" } = this.#options;
+    for (const { sample, error } of this.#recentFailures.splice(0)) {
+      if (onError === "fail") this.failedSamples.push({ sampleId: sample.id, error, recordedAs: undefined });
+      else if (onError === "wrong") {
+        const { gold } = sample;
+        const isKept = this.#recordScore(sample, { gold, correct: false, rule: this.#rule, error });
+        this.failedSamples.push({ sampleId: sample.id, error, recordedAs: isKept ? "wrong" : undefined });
+      } else {
+        const line = { run_id: this.#run.run_id, sample_id: sample.id, error };
+        const isKept = this.#file.recordSkippedSample(line);
+        if (isKept) this.#skipped += 1;
+        else this.#handleLostLine();
+        this.failedSamples.push({ sampleId: sample.id, error, recordedAs: isKept ? "skipped" : undefined });
+      }
+    }
+  }
+
+  #recordScore(sample: DatasetSample, score: Omit<ScoreRecordInput, "run_id" | "sample_id">): boolean {
+    const line = { run_id: this.#run.run_id, sample_id: sample.id, ...score };
+    this.isLastScoreSaved = this.#file.recordSampleScore(line);
+    if (this.isLastScoreSaved) {
+      this.#scored += 1;
+      if (score.correct) this.#correct += 1;
+    } else this.#handleLostLine();
+    return this.isLastScoreSaved;
+  }
+
+  /** Stops the run, because further results could not be saved. */
+  #handleLostLine(): void {
+    this.isLastScoreSaved = false;
+    this.#stop();
+  }
+}
+
+/** A problem that ended with an error. */
+interface SampleFailure {
+  readonly sample: DatasetSample;
+  readonly error: string;
+}
+
+/** Limits the requests of all models together. */
+function limitModelRequests(
+  models: Readonly<Record<string, RoleModel>>,
+  limit: RequestLimit,
+): Record<string, RoleModel> {
+  return Object.fromEntries(Object.entries(models).map(([role, model]) => [role, limit(model)]));
 }

@@ -5,6 +5,25 @@ import {
   type CardRecorder,
   type ResultCard,
 } from "../../cards/index.ts";
+import { isConfigurationStatus } from "../../roles/index.ts";
+
+/**
+ * Returns whether a model provider rejected a request with a status such as 401 or 404. Every other request
+ * would be rejected, too.
+ */
+export function isReplyOfMisconfiguredModel({ metadata }: ResultCard | ErrorCard): boolean {
+  const { http_status } = metadata as { http_status?: unknown };
+  return typeof http_status === "number" && isConfigurationStatus(http_status);
+}
+
+/**
+ * Returns whether a model provider rejected the request for this problem, for example with status 400 because
+ * of its content filter or because the prompt is too long.
+ */
+export function isReplyOfRejectedRequest({ message_type, metadata }: ResultCard | ErrorCard): boolean {
+  const { http_status, retryable } = metadata as { http_status?: unknown; retryable?: unknown };
+  return message_type === "error" && http_status !== undefined && retryable !== true;
+}
 
 /**
  * Returns whether a reply is invalid as a measurement, because a model or an agent was unreachable or the
@@ -13,7 +32,8 @@ import {
 export function isReplyOfUnreachableRole({ message_type, metadata }: ResultCard | ErrorCard): boolean {
   const { error_type, retryable } = metadata as { error_type?: unknown; retryable?: unknown };
   // This includes a canceled planner with a partial result, because it did not get its full time.
-  if (error_type === "cancelled") return true;
+  if (error_type === "cancelled" || isReplyOfMisconfiguredModel({ message_type, metadata } as ErrorCard))
+    return true;
   if (message_type !== "error" || retryable !== true) return false;
   return error_type === "model_error" || error_type === "transport_error";
 }
@@ -24,8 +44,8 @@ interface SampleSubtasks {
    * same key.
    */
   readonly keyByCardId: Map<string, string>;
-  /** Reason why each subtask with an unreachable role failed, by subtask key. */
-  readonly failureReasons: Map<string, string>;
+  /** Reply to each subtask whose role was unreachable, by subtask key. */
+  readonly failures: Map<string, ResultCard | ErrorCard>;
 }
 
 /**
@@ -49,13 +69,13 @@ export class UnreachableRoleSubtaskRecorder implements CardRecorder {
   recordModelCall: CardRecorder["recordModelCall"] = (record) => this.#recorder.recordModelCall(record);
 
   /**
-   * Returns the failure reason of the first failed subtask and removes the problem from memory. The result is
+   * Returns the reply to the first failed subtask and removes the problem from memory. The result is
    * `undefined` if no subtask failed.
    */
-  takeSampleFailureReason(sampleId: string): string | undefined {
-    const [reason] = this.#subtasksBySample.get(sampleId)?.failureReasons.values() ?? [];
+  takeSampleFailure(sampleId: string): ResultCard | ErrorCard | undefined {
+    const [failure] = this.#subtasksBySample.get(sampleId)?.failures.values() ?? [];
     this.#subtasksBySample.delete(sampleId);
-    return reason;
+    return failure;
   }
 
   #updateSubtasksFromCard(sampleId: string, card: MessageCard): void {
@@ -64,7 +84,7 @@ export class UnreachableRoleSubtaskRecorder implements CardRecorder {
       if (sender === CONTROLLER || metadata.card_id === undefined) return;
       const subtasks = this.#subtasksBySample.get(sampleId) ?? {
         keyByCardId: new Map(),
-        failureReasons: new Map(),
+        failures: new Map(),
       };
       this.#subtasksBySample.set(sampleId, subtasks);
       subtasks.keyByCardId.set(metadata.card_id, JSON.stringify([recipient, metadata.turn, content]));
@@ -75,7 +95,7 @@ export class UnreachableRoleSubtaskRecorder implements CardRecorder {
     const subtaskKey = subtasks?.keyByCardId.get(metadata.in_reply_to ?? "");
     if (!subtasks || subtaskKey === undefined) return;
     if (isReplyOfUnreachableRole(card as ResultCard | ErrorCard))
-      subtasks.failureReasons.set(subtaskKey, content);
-    else subtasks.failureReasons.delete(subtaskKey);
+      subtasks.failures.set(subtaskKey, card as ResultCard | ErrorCard);
+    else subtasks.failures.delete(subtaskKey);
   }
 }

@@ -174,7 +174,8 @@ describe("an exception inside a role", () => {
     const failed = recorder.uniqueCards.find(({ sender }) => sender === SOLVER);
     expect(recorder.calls[0]?.card_id).toBe(failed?.metadata.card_id);
     expect(failed?.metadata).toMatchObject({ retryable: true });
-    expect(failed?.metadata).not.toHaveProperty("usage");
+    // Without a response of the provider, nobody knows how many tokens it counted.
+    expect(failed?.metadata.usage).toEqual({ input_tokens: 0, output_tokens: 0, source: "none" });
   });
 });
 

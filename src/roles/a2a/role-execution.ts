@@ -1,4 +1,5 @@
 import { A2AError } from "../../protocol/index.ts";
+import { truncateText } from "../../cards/index.ts";
 import type {
   MessageCard,
   CardA2ARequestInfo,
@@ -22,7 +23,14 @@ import { buildInReplyToMetadata, type CardJournal } from "./card-journal.ts";
 import { deliverCard } from "./card-delivery.ts";
 import { omitUndefined } from "./omit-undefined.ts";
 import { formatError } from "./format-error.ts";
+import {
+  computeRetryDelay,
+  describeModelFailure,
+  isRetryableStatus,
+  type ModelFailure,
+} from "../model-failure.ts";
 import { NO_USAGE } from "../token-usage.ts";
+import { untilAborted } from "./until-aborted.ts";
 import { UsageTracker } from "./usage-tracker.ts";
 import {
   computeGracePeriods,
@@ -62,7 +70,16 @@ const EXECUTION_ENDED_ABORT_ERROR = new DOMException("The work is over.", "Abort
 /** Error for a failed model call. */
 class ModelError extends Error {
   override readonly name = "ModelFailed";
+  readonly failure: ModelFailure;
+
+  constructor(failure: ModelFailure, cause: unknown) {
+    super(failure.message, { cause });
+    this.failure = failure;
+  }
 }
+
+/** Maximum number of characters of an unusable reply on a message card. */
+const MAX_UNUSABLE_REPLY_CHARACTERS = 500;
 
 /** Runs a role on one message card and creates the final reply. */
 export class RoleExecution implements TaskContext {
@@ -156,28 +173,69 @@ export class RoleExecution implements TaskContext {
     if (!model) throw new Error(`The ${role.name} has no model. Set the option "model".`);
     this.signal.throwIfAborted();
     const { clock } = journal.runtime;
-    const startedAt = clock.monotonic();
-    const stopTracking = this.#usage.startModelCallTimer();
-    try {
-      const reply = await model.complete({ ...request, role: role.name, signal: this.signal });
-      stopTracking();
-      const usage = reply.usage ?? NO_USAGE;
-      this.#usage.addModelUsage(usage, reply.model ?? model.id);
-      this.#recordModelCall(
-        request,
-        { model: reply.model ?? model.id, usage, finish: reply.finish },
-        startedAt,
-      );
-      return reply;
-    } catch (error) {
-      stopTracking();
-      const aborted = this.signal.aborted;
-      const why = formatError(error);
-      const finish = aborted ? "aborted" : "error";
-      this.#recordModelCall(request, { model: model.id, usage: NO_USAGE, finish, error: why }, startedAt);
-      this.signal.throwIfAborted();
-      throw new ModelError(why, { cause: error });
+    for (let tries = 1; ; tries++) {
+      const startedAt = clock.monotonic();
+      const stopTracking = this.#usage.startModelCallTimer();
+      try {
+        const reply = await model.complete({ ...request, role: role.name, signal: this.signal });
+        stopTracking();
+        const usage = reply.usage ?? NO_USAGE;
+        this.#usage.addModelUsage(usage, reply.model ?? model.id);
+        const call = { model: reply.model ?? model.id, usage, finish: reply.finish };
+        this.#recordModelCall(request, call, startedAt);
+        return reply;
+      } catch (thrown) {
+        stopTracking();
+        await this.#handleModelFailure(request, thrown, tries, startedAt);
+      }
     }
+  }
+
+  /**
+   * Records a failed try of a model call and waits until the next try. Rejects if the call must not be
+   * repeated.
+   */
+  async #handleModelFailure(
+    request: Pick<ModelRequest, "input">,
+    thrown: unknown,
+    tries: number,
+    startedAt: number,
+  ): Promise<void> {
+    const { model } = this.#options.journal.runtime;
+    const { aborted } = this.signal;
+    const failure = describeModelFailure(thrown);
+    const error = formatError(failure.message);
+    const delayMs = aborted ? undefined : computeRetryDelay(failure, tries);
+    // A provider that rejects a request reads no tokens. Without a response, the number of tokens is unknown.
+    if (aborted || failure.httpStatus === undefined) this.#usage.addModelUsage(NO_USAGE, model?.id ?? "");
+    const finish = aborted ? "aborted" : "error";
+    const call = { model: model?.id ?? "", usage: NO_USAGE, finish, error };
+    this.#recordModelCall(request, { ...call, ...omitUndefined({ wait_ms: delayMs }) }, startedAt);
+    this.signal.throwIfAborted();
+    if (delayMs === undefined) throw new ModelError({ ...failure, message: error }, thrown);
+    this.#usage.addFailedTry({
+      reason: "model_error",
+      error,
+      ...omitUndefined({ http_status: failure.httpStatus }),
+      wait_ms: delayMs,
+    });
+    await this.#wait(delayMs);
+  }
+
+  reportUnusableReply(reason: string, { text }: Pick<ModelReply, "text">): void {
+    this.#usage.addFailedTry({
+      reason: "unusable_reply",
+      error: formatError(reason),
+      wait_ms: 0,
+      text: truncateText(text.toWellFormed(), MAX_UNUSABLE_REPLY_CHARACTERS),
+    });
+  }
+
+  /** Waits for a time in milliseconds. Rejects with the abort reason of the signal. */
+  async #wait(ms: number): Promise<void> {
+    const elapsed = Promise.withResolvers<void>();
+    const cancelTimer = this.#options.journal.runtime.clock.schedule(ms, elapsed.resolve);
+    await untilAborted(elapsed.promise, this.signal).finally(cancelTimer);
   }
 
   async delegate(request: DelegationRequest): Promise<ResultCard | ErrorCard> {
@@ -211,9 +269,10 @@ export class RoleExecution implements TaskContext {
     return await asked;
   }
 
-  notifyRequesterOfError({ error, errorType, retryable }: Extract<TaskOutcome, { error: string }>): void {
+  notifyRequesterOfError(outcome: Extract<TaskOutcome, { error: string }>): void {
+    const { error, errorType, retryable, httpStatus } = outcome;
     const { journal, requestCard, requestTransport, requester } = this.#options;
-    const metadata = { error_type: errorType, ...omitUndefined({ retryable }) };
+    const metadata = { error_type: errorType, ...omitUndefined({ retryable, http_status: httpStatus }) };
     const card = this.#usage.flushToCard((spent) =>
       journal.createErrorCard(requestCard.sender, error, { ...metadata, ...spent }),
     );
@@ -292,16 +351,16 @@ export class RoleExecution implements TaskContext {
       ...omitUndefined({ turn: requestCard.metadata.turn }),
       ...buildInReplyToMetadata(requestCard),
     };
-    const fail = (error: string, error_type: string, retryable: boolean | undefined): ErrorCard =>
+    const fail = (outcome: Extract<TaskOutcome, { error: string }>): ErrorCard =>
       this.#usage.flushToCard((spent) =>
-        journal.createErrorCard(requestCard.sender, error, {
+        journal.createErrorCard(requestCard.sender, outcome.error, {
           ...metadata,
-          error_type,
-          ...omitUndefined({ retryable }),
+          error_type: outcome.errorType,
+          ...omitUndefined({ retryable: outcome.retryable, http_status: outcome.httpStatus }),
           ...spent,
         }),
       );
-    if ("error" in answer) return fail(answer.error, answer.errorType, answer.retryable);
+    if ("error" in answer) return fail(answer);
     try {
       return this.#usage.flushToCard((spent) =>
         journal.createResultCard(requestCard.sender, answer.result, answer.status, {
@@ -312,11 +371,10 @@ export class RoleExecution implements TaskContext {
         }),
       );
     } catch (error) {
-      return fail(
-        `The answer does not form a valid card: ${formatError(error)}`,
-        "protocol_violation",
-        undefined,
-      );
+      return fail({
+        error: `The answer does not form a valid card: ${formatError(error)}`,
+        errorType: "protocol_violation",
+      });
     }
   }
 
@@ -337,7 +395,13 @@ export class RoleExecution implements TaskContext {
       };
     }
     if (thrown instanceof ModelError) {
-      return { error: `The model failed: ${thrown.message}`, errorType: "model_error", retryable: true };
+      const { httpStatus } = thrown.failure;
+      return {
+        error: `The model failed: ${thrown.message}`,
+        errorType: "model_error",
+        retryable: httpStatus === undefined || isRetryableStatus(httpStatus),
+        ...omitUndefined({ httpStatus }),
+      };
     }
     journal.runtime.observer.onError?.({ where: role.name, error: thrown });
     const text =
@@ -349,7 +413,7 @@ export class RoleExecution implements TaskContext {
 
   #recordModelCall(
     { input }: Pick<ModelRequest, "input">,
-    call: { model: string; usage: CardTokenUsage; finish: string; error?: string },
+    call: { model: string; usage: CardTokenUsage; finish: string; error?: string; wait_ms?: number },
     startedAt: number,
   ): void {
     const { journal, requestCard, role } = this.#options;

@@ -1,10 +1,16 @@
-import type { CardMetadata, CardTokenUsage } from "../../cards/index.ts";
+import type { CardMetadata, CardTokenUsage, FailedTry } from "../../cards/index.ts";
 import { addUsage, sumInputAndOutputTokens } from "../token-usage.ts";
 
-type CardUsageMetadata = Pick<CardMetadata, "card_id" | "tokens" | "usage" | "model" | "duration_ms">;
+type CardUsageMetadata = Pick<
+  CardMetadata,
+  "card_id" | "tokens" | "usage" | "model" | "duration_ms" | "failed_tries"
+>;
+
+/** Maximum number of failed tries that one message card lists. */
+const MAX_FAILED_TRIES_PER_CARD = 100;
 
 /**
- * Tracks the token usage and the working time of a role since the role's last message card. The working time
+ * Tracks the token usage, the failed tries, and the working time of a role since the role's last message card. The working time
  * excludes the time that the role waits for other roles. The role's next message card reports the totals, so
  * that no usage is lost or counted twice.
  */
@@ -14,6 +20,7 @@ export class UsageTracker {
   #nextCardId: string;
   #usage: CardTokenUsage | undefined;
   #model: string | undefined;
+  #failedTries: FailedTry[] = [];
   #busyMs = 0;
   #activeModelCalls = 0;
   #activeWaits = 0;
@@ -62,6 +69,10 @@ export class UsageTracker {
     this.#model = model;
   }
 
+  addFailedTry(failedTry: FailedTry): void {
+    if (this.#failedTries.length < MAX_FAILED_TRIES_PER_CARD) this.#failedTries.push(failedTry);
+  }
+
   /**
    * Passes the token usage to `write`, which creates the message card, and then resets the tracker. If
    * `write` throws, the tracker is not reset.
@@ -77,7 +88,9 @@ export class UsageTracker {
       spent.usage = this.#usage;
     }
     if (this.#model !== undefined) spent.model = this.#model;
+    if (this.#failedTries.length > 0) spent.failed_tries = this.#failedTries;
     const card = write(spent);
+    this.#failedTries = [];
     this.#nextCardId = this.#newId();
     this.#usage = undefined;
     this.#model = undefined;

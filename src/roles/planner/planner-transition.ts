@@ -36,6 +36,8 @@ type PlannerNextStep =
 export interface PlannerTransition {
   readonly state: PlannerState;
   readonly step: PlannerNextStep;
+  /** Reason why the planner rejected the model's reply. */
+  readonly replyProblem?: string;
 }
 
 /**
@@ -46,8 +48,11 @@ export function computeTransition(state: PlannerState, event: PlannerTransitionE
   if (event.kind === "begun") return transitionToModelRequest(state);
   if (event.kind === "found")
     return transitionToModelRequest(startNextTurnWithFindings(state, event.findings, event.tokensSpent));
-  const { text, usage } = event.reply;
-  return applyModelReply({ ...state, tokensSpent: state.tokensSpent + sumInputAndOutputTokens(usage) }, text);
+  const { usage } = event.reply;
+  return applyModelReply(
+    { ...state, tokensSpent: state.tokensSpent + sumInputAndOutputTokens(usage) },
+    event.reply,
+  );
 }
 
 function transitionToModelRequest(before: PlannerState): PlannerTransition {
@@ -60,9 +65,12 @@ function transitionToModelRequest(before: PlannerState): PlannerTransition {
   return { state, step: { kind: "think", request } };
 }
 
-function applyModelReply(state: PlannerState, text: string): PlannerTransition {
+function applyModelReply(state: PlannerState, { text, finish }: ModelReply): PlannerTransition {
   const parsed = parseAction(text);
-  if ("problem" in parsed) return repromptOrFailOnInvalidReply(state, text, parsed.problem);
+  if ("problem" in parsed) {
+    const cause = finish === "stop" ? "" : ` (the model stopped with ${finish})`;
+    return repromptOrFailOnInvalidReply(state, text, `${parsed.problem}${cause}`);
+  }
   const { action } = parsed;
   if (action.action === "final_answer") return acceptOrRefuseFinalAnswer(state, text, action.answer);
   if (!canCallSolver(state)) {
@@ -137,7 +145,11 @@ function selectDocumentsForForcedSubtask({ settings, task }: PlannerState): { do
 function repromptOrFailOnInvalidReply(state: PlannerState, text: string, problem: string): PlannerTransition {
   if (!state.replyProblems.includes("useless")) return repromptModel(state, text, "useless", problem);
   const error = `The planner's model returned no valid action in turn ${state.turn}, even after a second request: ${problem}.`;
-  return { state, step: { kind: "answer", answer: { error, errorType: "invalid_action" } } };
+  return {
+    state,
+    step: { kind: "answer", answer: { error, errorType: "invalid_action" } },
+    replyProblem: problem,
+  };
 }
 
 function repromptModel(
@@ -151,11 +163,12 @@ function repromptModel(
     { role: "assistant", text },
     { role: "user", text: prompts.renderReprompt(problem) },
   ];
-  return transitionToModelRequest({
+  const transition = transitionToModelRequest({
     ...state,
     messages,
     replyProblems: [...state.replyProblems, replyProblem],
   });
+  return { ...transition, replyProblem: problem };
 }
 
 function appendModelReply(state: PlannerState, text: string): PlannerState {

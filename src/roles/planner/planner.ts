@@ -38,12 +38,13 @@ async function runPlanner(taskContext: TaskContext, initialState: PlannerState):
       ({ state } = transition);
       const { step } = transition;
       switch (step.kind) {
-        case "think":
-          transition = computeTransition(state, {
-            kind: "replied",
-            reply: await taskContext.callModel(step.request),
-          });
+        case "think": {
+          const reply = await taskContext.callModel(step.request);
+          transition = computeTransition(state, { kind: "replied", reply });
+          if (transition.replyProblem !== undefined)
+            taskContext.reportUnusableReply(transition.replyProblem, reply);
           break;
+        }
         case "dispatch": {
           const { stopped, ...found } = await dispatchSubtasks(
             taskContext,

@@ -58,6 +58,7 @@ async function runSolver(taskContext: TaskContext, options: SolverOptions): Prom
         error: `The solver's model wrote invalid arithmetic twice: ${problem}`,
         errorType: "model_error",
       };
+    taskContext.reportUnusableReply(problem, reply);
     messages.push({ role: "assistant", text }, { role: "user", text: `${problem} Answer again.` });
   }
 }

@@ -82,9 +82,27 @@ const CREATE_RESTARTABLE_TURN_TABLE_SQL = `
   );
 `;
 
+/**
+ * The running turn and the lease of each task. `running` is 1 from the append that begins a turn to the append
+ * that ends the turn, whatever the state of the task. `epoch` is the number of claims. Older versions of Colloquy
+ * recovered the tasks in the states SUBMITTED and WORKING.
+ */
+const ADD_TASK_LEASE_COLUMNS_SQL = `
+  ALTER TABLE task ADD COLUMN running INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE task ADD COLUMN epoch INTEGER NOT NULL DEFAULT 0;
+  UPDATE task SET running = 1 WHERE state IN ('TASK_STATE_SUBMITTED', 'TASK_STATE_WORKING');
+  DROP INDEX task_unfinished;
+  CREATE INDEX task_running ON task (key) WHERE running = 1;
+`;
+
 /** SQL statements that each schema version adds to the previous version. */
-const MIGRATIONS = [CREATE_TASK_TABLES_SQL, CREATE_PUSH_TABLES_SQL, CREATE_RESTARTABLE_TURN_TABLE_SQL];
-const SCHEMA_VERSION = MIGRATIONS.length;
+const MIGRATIONS = [
+  CREATE_TASK_TABLES_SQL,
+  CREATE_PUSH_TABLES_SQL,
+  CREATE_RESTARTABLE_TURN_TABLE_SQL,
+  ADD_TASK_LEASE_COLUMNS_SQL,
+];
+export const SCHEMA_VERSION: number = MIGRATIONS.length;
 
 /**
  * Creates the tables of an empty database, or adds the tables that an older database lacks. Throws an error

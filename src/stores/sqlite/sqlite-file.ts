@@ -72,6 +72,8 @@ export async function openSqliteFile(path: string): Promise<OpenedSqliteFile> {
     db = connect(file);
     db.exec(PRAGMAS);
     migrateSchema(db, file);
+    // SQLite would wait in the event loop. The committer and the recovery of tasks repeat failed writes.
+    db.exec("PRAGMA busy_timeout = 0");
     wal = openWalForFlush(db, file);
     return { db, close, ...createWalFlushFunctions(wal) };
   } catch (error) {

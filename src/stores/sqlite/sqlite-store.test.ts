@@ -9,6 +9,7 @@ import { fileURLToPath } from "node:url";
 import { afterAll, afterEach, beforeEach, describe, expect, it } from "vitest";
 import {
   aliceTestTaskScope,
+  idleTestTaskLease,
   createTestLogAppend,
   createTestSubmittedTaskEvent,
   createTestChunkEvent,
@@ -18,7 +19,17 @@ import {
 } from "../task-event-logs.fixture.ts";
 import { createTestWebhookRegistration } from "../push-store.contract.ts";
 import { commitTestAppendExpectingSuccess, defineTaskStoreContract } from "../task-store.contract.ts";
+import { TASK_STATES } from "../../protocol/index.ts";
+import { SCHEMA_VERSION } from "./schema.ts";
 import { SqliteStore } from "./sqlite-store.ts";
+
+/** Undoes the fourth version of the schema. */
+const REMOVE_LEASES_SQL = `
+  DROP INDEX task_running;
+  ALTER TABLE task DROP COLUMN running;
+  ALTER TABLE task DROP COLUMN epoch;
+  CREATE INDEX task_unfinished ON task (key) WHERE state IN ('TASK_STATE_SUBMITTED', 'TASK_STATE_WORKING');
+`;
 
 const folder = mkdtempSync(join(tmpdir(), "colloquy-"));
 let fileCount = 0;
@@ -74,16 +85,21 @@ describe("SqliteStore", () => {
     ];
     await commitTestAppendExpectingSuccess(
       store,
-      createTestLogAppend("t", 0, log, { messages: [{ messageId: "m1", seq: 1 }] }),
+      createTestLogAppend("t", 0, log, { messages: [{ messageId: "m1", seq: 1 }], hasRunningTurn: true }),
     );
     await reopen();
-    expect(await store.load(aliceTestTaskScope, "t")).toEqual({ task: foldTestTaskEvents(log), seq: 2 });
+    expect(await store.load(aliceTestTaskScope, "t")).toEqual({
+      task: foldTestTaskEvents(log),
+      seq: 2,
+      epoch: 0,
+      awaitsRecovery: true,
+    });
     expect(await store.findMessage(aliceTestTaskScope, "m1")).toEqual({ taskId: "t", seq: 1 });
     expect(await store.listUnfinished()).toMatchObject([{ scope: aliceTestTaskScope, taskId: "t", seq: 2 }]);
     const turn = { seq: 1, attempt: 1, request: {}, service: {} };
     await commitTestAppendExpectingSuccess(
       store,
-      createTestLogAppend("kept", 0, [createTestSubmittedTaskEvent("kept")], { turn }),
+      createTestLogAppend("kept", 0, [createTestSubmittedTaskEvent("kept")], { turn, hasRunningTurn: true }),
     );
     await reopen();
     expect((await store.listUnfinished()).find(({ taskId }) => taskId === "kept")).toMatchObject({ turn });
@@ -99,6 +115,7 @@ describe("SqliteStore", () => {
     expect(await store.load(aliceTestTaskScope, "u")).toEqual({
       task: foldTestTaskEvents([createTestSubmittedTaskEvent("u")]),
       seq: 1,
+      ...idleTestTaskLease,
     });
   });
 
@@ -142,6 +159,7 @@ describe("SqliteStore", () => {
         ...foldTestTaskEvents([...log, createTestChunkEvent("t", "c")]),
         metadata: { from: "snapshot" },
       },
+      ...idleTestTaskLease,
     });
   });
 
@@ -213,10 +231,16 @@ describe("SqliteStore", () => {
         store,
         createTestLogAppend("t", 0, log, { messages: [{ messageId: "m1", seq: 1 }] }),
       );
-      // Remove the tables that versions 2 and 3 added.
-      store.runTransaction((db) => db.exec("DROP TABLE push; DROP TABLE turn; PRAGMA user_version = 1;"));
+      store.runTransaction((db) =>
+        db.exec(`${REMOVE_LEASES_SQL} DROP TABLE push; DROP TABLE turn; PRAGMA user_version = 1;`),
+      );
       await reopen();
-      expect(await store.load(aliceTestTaskScope, "t")).toEqual({ task: foldTestTaskEvents(log), seq: 2 });
+      expect(await store.load(aliceTestTaskScope, "t")).toEqual({
+        task: foldTestTaskEvents(log),
+        seq: 2,
+        epoch: 0,
+        awaitsRecovery: true,
+      });
       expect(await store.findMessage(aliceTestTaskScope, "m1")).toEqual({ taskId: "t", seq: 1 });
       expect(
         await store.pushStore.put(aliceTestTaskScope, "t", createTestWebhookRegistration("w")),
@@ -227,7 +251,24 @@ describe("SqliteStore", () => {
       expect(await store.pushStore.list(aliceTestTaskScope, "t")).toMatchObject([
         createTestWebhookRegistration("w"),
       ]);
-      expect(store.getDatabase().prepare("PRAGMA user_version").get()).toEqual({ user_version: 3 });
+      expect(store.getDatabase().prepare("PRAGMA user_version").get()).toEqual({
+        user_version: SCHEMA_VERSION,
+      });
+    });
+
+    it("recovers the tasks that a file of the third version has in SUBMITTED and WORKING [E9]", async () => {
+      const turn = { seq: 1, attempt: 1, request: {}, service: {} };
+      for (const state of TASK_STATES) {
+        const log = [createTestSubmittedTaskEvent(state), createTestStatusEvent(state, state)];
+        await commitTestAppendExpectingSuccess(store, createTestLogAppend(state, 0, log, { turn }));
+      }
+      store.runTransaction((db) => db.exec(`${REMOVE_LEASES_SQL} PRAGMA user_version = 3;`));
+      await reopen();
+      const claimed = await store.leases.claim(aliceTestTaskScope.agent, 10);
+      expect(claimed.map(({ taskId, epoch, turn: kept }) => [taskId, epoch, kept])).toEqual([
+        ["TASK_STATE_SUBMITTED", 1, turn],
+        ["TASK_STATE_WORKING", 1, turn],
+      ]);
     });
 
     it("is rejected for a file that a newer version wrote", async () => {
@@ -298,6 +339,7 @@ describe("SqliteStore", () => {
       expect(await store.load(aliceTestTaskScope, "t")).toEqual({
         task: foldTestTaskEvents([createTestSubmittedTaskEvent("t")]),
         seq: 1,
+        ...idleTestTaskLease,
       });
       expect(await store.load(added.scope, "u")).toBeUndefined();
       expect(await store.findMessage(added.scope, "m1")).toBeUndefined();
@@ -307,6 +349,7 @@ describe("SqliteStore", () => {
       expect(await store.load(added.scope, "u")).toEqual({
         task: foldTestTaskEvents([createTestSubmittedTaskEvent("u")]),
         seq: 1,
+        ...idleTestTaskLease,
       });
     }
 

@@ -2,6 +2,9 @@ import type { DatabaseSync } from "node:sqlite";
 import type {
   LogAppend,
   AppendRefusal,
+  ClaimedTask,
+  StoredTask,
+  TaskLeases,
   TaskListPage,
   TaskListQuery,
   PushStore,
@@ -9,10 +12,13 @@ import type {
   TaskStore,
   UnfinishedTask,
 } from "../../engine/index.ts";
-import { A2AError, type LogEvent, type Task } from "../../protocol/index.ts";
+import { A2AError, type LogEvent } from "../../protocol/index.ts";
 import { isSqliteError, toUnavailableError } from "./sqlite-error-conversion.ts";
 import { openSqliteFile, type OpenedSqliteFile } from "./sqlite-file.ts";
 import { PushTable } from "./push-table.ts";
+import { PROCESS_LEASE_RENEW_INTERVAL_MS } from "../process-lease.ts";
+import { HeldTaskLeases } from "./held-task-leases.ts";
+import { TaskLeaseTable } from "./task-lease-table.ts";
 import { TaskReader } from "./task-reader.ts";
 import { TaskOwnerScopeTable } from "./task-owner-scope-table.ts";
 import { TaskWriter } from "./task-writer.ts";
@@ -23,6 +29,7 @@ interface OpenStoreComponents {
   readonly reader: TaskReader;
   readonly writer: TaskWriter;
   readonly pushTable: PushTable;
+  readonly leaseTable: TaskLeaseTable;
 }
 
 /**
@@ -50,6 +57,13 @@ export class SqliteStore implements TaskStore {
     listDeadWebhooks: async (limit) =>
       this.#readThenAwaitDurability(({ pushTable }) => pushTable.listDeadWebhooks(limit)),
   };
+  readonly leases: TaskLeases = {
+    renewIntervalMs: PROCESS_LEASE_RENEW_INTERVAL_MS,
+    claim: async (agent, limit) => this.#claimTasks(agent, limit),
+    renew: async () => [],
+    release: async (lease) => this.#heldLeases.release(lease),
+  };
+  readonly #heldLeases = new HeldTaskLeases();
   readonly #path: string;
   #openDatabase: OpenStoreComponents | undefined;
   #flushing: Promise<void> | undefined;
@@ -68,8 +82,9 @@ export class SqliteStore implements TaskStore {
       const reader = new TaskReader(file.db, scopeTable);
       const pushTable = new PushTable(file.db, reader);
       const writer = new TaskWriter(file.db, scopeTable, pushTable);
+      const leaseTable = new TaskLeaseTable(file.db, this.#heldLeases);
       this.#syncFailure = undefined;
-      this.#openDatabase = { file, scopeTable, reader, writer, pushTable };
+      this.#openDatabase = { file, scopeTable, reader, writer, pushTable, leaseTable };
     } catch (error) {
       file.close();
       throw toUnavailableError(error);
@@ -79,6 +94,7 @@ export class SqliteStore implements TaskStore {
   async close(): Promise<void> {
     const open = this.#openDatabase;
     this.#openDatabase = undefined;
+    this.#heldLeases.clear();
     await this.#flushing?.catch(() => {});
     open?.file.close();
   }
@@ -108,6 +124,7 @@ export class SqliteStore implements TaskStore {
     { agentsAtWork = false }: { readonly agentsAtWork?: boolean } = {},
   ): Promise<readonly (AppendRefusal | undefined)[]> {
     const { scopeTable, writer, file } = this.#requireOpen();
+    this.#heldLeases.holdBegunTurns(batch);
     let refusals: (AppendRefusal | undefined)[];
     try {
       refusals = this.#executeTransaction(() => batch.map((append) => writer.append(append)));
@@ -117,6 +134,7 @@ export class SqliteStore implements TaskStore {
     }
     if (agentsAtWork) await this.#syncCommitsToDisk(file);
     else this.#syncCommitsToDiskBlocking(file);
+    this.#heldLeases.releaseEndedTurns(batch.filter((_, at) => refusals[at] === undefined));
     return refusals;
   }
 
@@ -164,7 +182,7 @@ export class SqliteStore implements TaskStore {
     return this.#syncFailure;
   }
 
-  async load(scope: TaskScope, taskId: string): Promise<{ task: Task; seq: number } | undefined> {
+  async load(scope: TaskScope, taskId: string): Promise<StoredTask | undefined> {
     return this.#readThenAwaitDurability(({ reader }) => reader.load(scope, taskId));
   }
 
@@ -211,6 +229,15 @@ export class SqliteStore implements TaskStore {
     } catch (error) {
       throw this.#syncFailure ?? toUnavailableError(error);
     }
+  }
+
+  #claimTasks(agent: string, limit: number): ClaimedTask[] {
+    const { leaseTable } = this.#requireOpen();
+    const keys = leaseTable.listClaimableKeys(agent, limit);
+    if (keys.length === 0) return [];
+    const claimed = this.runTransaction(() => leaseTable.claimTasks(keys));
+    for (const lease of claimed) this.#heldLeases.hold(lease);
+    return claimed;
   }
 
   #writePush<T>(change: (push: PushTable) => T): T {

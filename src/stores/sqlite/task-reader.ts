@@ -1,5 +1,6 @@
-import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
+import type { DatabaseSync, SQLInputValue, SQLOutputValue, StatementSync } from "node:sqlite";
 import type {
+  StoredTask,
   TurnRestartData,
   TaskListPage,
   TaskListQuery,
@@ -17,6 +18,12 @@ export interface TaskRow {
   readonly state: TaskState;
 }
 
+interface TaskRowWithLease extends TaskRow {
+  readonly epoch: number;
+  /** 1 while the task has a running turn. */
+  readonly running: number;
+}
+
 /** The events of one append. `seq` is the sequence number of the append's last event. */
 interface LogRow {
   seq: number;
@@ -26,6 +33,26 @@ interface LogRow {
 interface SnapshotRow {
   seq: number;
   json: string;
+}
+
+export const SELECT_UNFINISHED_SQL = `
+  SELECT tenant, principal, agent, task_id AS taskId, context_id AS contextId, seq, state, timestamp, turn.json AS turn
+  FROM task JOIN scope ON scope.key = task.scope LEFT JOIN turn ON turn.task = task.key`;
+
+export function decodeUnfinishedTaskRow(row: Record<string, SQLOutputValue>): UnfinishedTask {
+  return {
+    scope: {
+      tenant: row["tenant"] as string,
+      principal: row["principal"] as string,
+      agent: row["agent"] as string,
+    },
+    taskId: row["taskId"] as string,
+    contextId: row["contextId"] as string,
+    seq: row["seq"] as number,
+    state: row["state"] as TaskState,
+    timestamp: row["timestamp"] as string,
+    ...(row["turn"] === null ? {} : { turn: JSON.parse(row["turn"] as string) as TurnRestartData }),
+  };
 }
 
 /** Reads committed tasks. */
@@ -41,23 +68,23 @@ export class TaskReader {
   constructor(db: DatabaseSync, scopeTable: TaskOwnerScopeTable) {
     this.#db = db;
     this.#scopeTable = scopeTable;
-    this.#selectTask = db.prepare("SELECT key, seq, state FROM task WHERE scope = ? AND task_id = ?");
+    this.#selectTask = db.prepare(
+      "SELECT key, seq, state, epoch, running FROM task WHERE scope = ? AND task_id = ?",
+    );
     this.#selectSnapshot = db.prepare("SELECT seq, json FROM snapshot WHERE task = ?");
     this.#selectLog = db.prepare("SELECT seq, lines FROM log WHERE task = ? AND seq > ? ORDER BY seq");
     this.#selectMessage = db.prepare(
       `SELECT task.task_id AS taskId, message.seq AS seq FROM message JOIN task ON task.key = message.task
        WHERE message.scope = ? AND message.message_id = ?`,
     );
-    this.#selectUnfinished = db.prepare(
-      `SELECT tenant, principal, agent, task_id AS taskId, context_id AS contextId, seq, state, timestamp, turn.json AS turn
-       FROM task JOIN scope ON scope.key = task.scope LEFT JOIN turn ON turn.task = task.key
-       WHERE state IN ('TASK_STATE_SUBMITTED', 'TASK_STATE_WORKING')`,
-    );
+    this.#selectUnfinished = db.prepare(`${SELECT_UNFINISHED_SQL} WHERE running = 1`);
   }
 
-  load(scope: TaskScope, taskId: string): { task: Task; seq: number } | undefined {
+  load(scope: TaskScope, taskId: string): StoredTask | undefined {
     const row = this.findTask(scope, taskId);
-    return row && { task: this.#foldTask(row), seq: row.seq };
+    if (!row) return undefined;
+    const { seq, epoch, running } = row;
+    return { task: this.#foldTask(row), seq, epoch, awaitsRecovery: running === 1 };
   }
 
   readEvents(
@@ -118,25 +145,13 @@ export class TaskReader {
   }
 
   listUnfinished(): UnfinishedTask[] {
-    return this.#selectUnfinished.all().map((row) => ({
-      scope: {
-        tenant: row["tenant"] as string,
-        principal: row["principal"] as string,
-        agent: row["agent"] as string,
-      },
-      taskId: row["taskId"] as string,
-      contextId: row["contextId"] as string,
-      seq: row["seq"] as number,
-      state: row["state"] as TaskState,
-      timestamp: row["timestamp"] as string,
-      ...(row["turn"] === null ? {} : { turn: JSON.parse(row["turn"] as string) as TurnRestartData }),
-    }));
+    return this.#selectUnfinished.all().map(decodeUnfinishedTaskRow);
   }
 
-  findTask(scope: TaskScope, taskId: string): TaskRow | undefined {
+  findTask(scope: TaskScope, taskId: string): TaskRowWithLease | undefined {
     const scopeKey = this.#scopeTable.findKey(scope);
     if (scopeKey === undefined) return undefined;
-    return this.#selectTask.get(scopeKey, taskId) as unknown as TaskRow | undefined;
+    return this.#selectTask.get(scopeKey, taskId) as unknown as TaskRowWithLease | undefined;
   }
 
   /** Folds the newest snapshot of a task and all later events into the current task. */

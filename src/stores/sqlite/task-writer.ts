@@ -40,11 +40,13 @@ export class TaskWriter {
     this.#nextKey = (last?.["key"] as number) + 1;
     this.#selectTask = db.prepare("SELECT key FROM task WHERE scope = ? AND task_id = ?");
     this.#insertTask = db.prepare(
-      `INSERT INTO task (key, scope, task_id, context_id, seq, state, timestamp) VALUES (?, ?, ?, ?, ?, ?, ?)
+      `INSERT INTO task (key, scope, task_id, context_id, seq, state, timestamp, running, epoch)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
        ON CONFLICT (scope, task_id) DO NOTHING`,
     );
     this.#updateTask = db.prepare(
-      "UPDATE task SET seq = ?, state = ?, timestamp = ? WHERE key = ? AND seq = ?",
+      `UPDATE task SET seq = ?, state = ?, timestamp = ?, running = coalesce(?, running)
+       WHERE key = ? AND seq = ? AND epoch = ?`,
     );
     this.#insertEvents = db.prepare("INSERT INTO log (task, seq, lines) VALUES (?, ?, ?)");
     this.#insertMessage = db.prepare(
@@ -76,7 +78,8 @@ export class TaskWriter {
       this.#deleteMessageIds(scope, append.messages);
       return "conflict";
     }
-    this.#insertEvents.run(key, seq, events.map(({ jsonText: json }) => json).join("\n"));
+    if (events.length > 0)
+      this.#insertEvents.run(key, seq, events.map(({ jsonText: json }) => json).join("\n"));
     if (snapshot) this.#upsertSnapshot.run(key, seq, JSON.stringify(snapshot));
     if (turn) this.#upsertTurn.run(key, JSON.stringify(turn));
     else if (turn === null) this.#deleteTurn.run(key);
@@ -86,7 +89,8 @@ export class TaskWriter {
     return undefined;
   }
 
-  #createTask(key: number, scope: number, seq: number, { taskId, contextId, status }: LogAppend): boolean {
+  #createTask(key: number, scope: number, seq: number, append: LogAppend): boolean {
+    const { taskId, contextId, status, hasRunningTurn = false, epoch } = append;
     const { changes } = this.#insertTask.run(
       key,
       scope,
@@ -95,14 +99,27 @@ export class TaskWriter {
       seq,
       status.state,
       status.timestamp,
+      Number(hasRunningTurn),
+      epoch,
     );
     if (changes === 0) return false;
     this.#nextKey++;
     return true;
   }
 
-  #updateTaskRow(key: number, seq: number, { expectedSeq, status }: LogAppend): boolean {
-    return this.#updateTask.run(seq, status.state, status.timestamp, key, expectedSeq).changes === 1;
+  #updateTaskRow(key: number, seq: number, append: LogAppend): boolean {
+    const { expectedSeq, status, hasRunningTurn, epoch } = append;
+    const running = hasRunningTurn === undefined ? null : Number(hasRunningTurn);
+    const { changes } = this.#updateTask.run(
+      seq,
+      status.state,
+      status.timestamp,
+      running,
+      key,
+      expectedSeq,
+      epoch,
+    );
+    return changes === 1;
   }
 
   #insertUniqueMessageIds(scope: number, key: number, messages: LogAppend["messages"]): boolean {

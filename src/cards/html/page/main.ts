@@ -145,7 +145,7 @@ function renderRun(samples: readonly PageSample[]): void {
     "run",
     runModel.cardCount,
     runModel.callCount,
-    runStatistics.doneCount,
+    runStatistics.samples.done + runStatistics.samples.skipped,
     view,
     filterForm.filter,
   ]);

@@ -7,6 +7,7 @@ import {
   formatDuration,
   EVIDENCE_DESCRIPTIONS,
   formatPercent,
+  formatTokenTotal,
   pluralize,
 } from "./text-format.ts";
 
@@ -83,33 +84,31 @@ function renderAnswerSourceKind(evidence: string): HTMLElement {
 }
 
 function renderRunStatistics(overview: RunStatistics, model: RunModel): HTMLElement[] {
-  const {
-    accuracy,
-    doneCount: done,
-    sampleCount: problems,
-    correctCount: correct,
-    measureMeans: measures,
-    ledger,
-  } = overview;
+  const { accuracy, samples, measures, ledger, figures, timePerSample } = overview;
+  const correct = Math.round((accuracy?.value ?? 0) * samples.done);
   return [
     ...(accuracy
       ? [
           renderLabeledStatistic(
             "accuracy",
             formatPercent(accuracy.value),
-            `${formatCount(correct)} of ${formatCount(done)}, 95 % interval ${formatPercent(accuracy.low)} to ${formatPercent(accuracy.high)}`,
+            `${formatCount(correct)} of ${formatCount(samples.done)}, 95 % interval ${formatPercent(accuracy.low)} to ${formatPercent(accuracy.high)}`,
           ),
         ]
       : []),
     ...Object.entries(measures).map(([name, mean]) => renderLabeledStatistic(name, mean.toFixed(3), "mean")),
     renderLabeledStatistic(
       "problems",
-      formatCount(problems),
-      done === problems ? "all done" : `${formatCount(done)} done`,
+      formatCount(samples.total),
+      [
+        samples.done === samples.total ? "all done" : `${formatCount(samples.done)} done`,
+        ...(samples.failed > 0 ? [`${formatCount(samples.failed)} wrong because of an error`] : []),
+        ...(samples.skipped > 0 ? [`${formatCount(samples.skipped)} skipped because of an error`] : []),
+      ].join(", "),
     ),
     renderLabeledStatistic(
       "cards",
-      formatCount(overview.cardCount),
+      formatCount(figures?.cards ?? 0),
       [
         overview.errorCount + overview.partialCount === 0
           ? "no errors"
@@ -120,24 +119,24 @@ function renderRunStatistics(overview: RunStatistics, model: RunModel): HTMLElem
       ].join("; "),
     ),
     renderTokenStatistic(overview),
-    ...(overview.medianMs === undefined
-      ? []
-      : [renderLabeledStatistic("time", formatDuration(overview.medianMs), "median per problem")]),
+    ...(timePerSample
+      ? [renderLabeledStatistic("time", formatDuration(timePerSample.median), "median per problem")]
+      : []),
     renderTokenComparisonStatus(ledger),
   ];
 }
 
-function renderTokenStatistic({
-  tokenCount: tokens,
-  meanTokens,
-  estimatedTokens: estimated,
-}: RunStatistics): HTMLElement {
-  if (tokens === 0) return renderLabeledStatistic("tokens", "–", "no card reports tokens");
+function renderTokenStatistic({ tokens }: RunStatistics): HTMLElement {
+  const { perSample, estimated, unknownCards, isReported } = tokens;
+  const unknown = `${pluralize(unknownCards, "card")} with unknown tokens`;
+  if (!isReported)
+    return renderLabeledStatistic("tokens", "–", unknownCards > 0 ? unknown : "no card reports tokens");
   const notes = [
-    ...(meanTokens === undefined ? [] : [`${formatCount(Math.round(meanTokens))} per problem`]),
+    ...(perSample ? [`${formatCount(Math.round(perSample.mean))} per problem`] : []),
     ...(estimated > 0 ? [`${formatCount(estimated)} estimated`] : []),
+    ...(unknownCards > 0 ? [`at least: ${unknown}`] : []),
   ];
-  return renderLabeledStatistic("tokens", formatCount(tokens), notes.join(", "));
+  return renderLabeledStatistic("tokens", formatTokenTotal(tokens), notes.join(", "));
 }
 
 function renderTokenComparisonStatus(ledger: RunStatistics["ledger"]): HTMLElement {

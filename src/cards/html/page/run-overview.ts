@@ -4,7 +4,13 @@ import type { PageSample } from "../run-model.ts";
 import { summarizeSample } from "../sample-summary.ts";
 import { createElement, createIsolatedText } from "./dom.ts";
 import { renderRoleGraph } from "./graph-view.ts";
-import { formatCount, formatDuration, formatPercent, formatSampleId } from "./text-format.ts";
+import {
+  formatCount,
+  formatDuration,
+  formatPercent,
+  formatSampleId,
+  formatTokenTotal,
+} from "./text-format.ts";
 
 /**
  * Renders the overview of the entire run: the role graph, token counts, times, bottlenecks, findings, and the
@@ -59,13 +65,13 @@ export function renderRunOverview(
           ),
         ]
       : []),
-    ...(overview.findingsByKind.size > 0
+    ...(overview.findings.length > 0
       ? [
           renderSection(
             "Findings",
             renderTable(
               ["finding", "count", "problems"],
-              [...overview.findingsByKind].map(([kind, found]) => [
+              [...Map.groupBy(overview.findings, ({ kind }) => kind)].map(([kind, found]) => [
                 createElement(
                   "span",
                   { class: RUN_FINDING_KINDS[kind].isViolation ? "broken" : "" },
@@ -91,7 +97,7 @@ export function renderRunOverview(
         slowest.map(({ sample, summary }) => [
           renderSampleLink(sample.id, choose),
           formatDuration(summary.durationMs),
-          formatCount(summary.tokenCount),
+          formatTokenTotal(summary.tokens),
           formatCount(summary.cardCount),
           createIsolatedText(sample.score?.predicted ?? "–"),
           createIsolatedText(sample.score?.gold ?? "–"),

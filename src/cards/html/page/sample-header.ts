@@ -2,7 +2,7 @@ import type { SampleCriticalPathAndFindings } from "../sample-critical-path-and-
 import type { PageSample } from "../run-model.ts";
 import { computeCriticalPathDuration, RUN_FINDING_KINDS } from "../../statistics/index.ts";
 import { createElement, createIsolatedText } from "./dom.ts";
-import { formatCount, formatDuration, formatSampleId, pluralize } from "./text-format.ts";
+import { formatCount, formatDuration, formatSampleId, formatTokenTotal, pluralize } from "./text-format.ts";
 
 /** Renders the question, the outcome, and the statistics of a problem. */
 export function renderSampleHeader(
@@ -21,13 +21,19 @@ export function renderSampleHeader(
             createElement("span", { class: `verdict ${summary.outcome}` }, summary.outcome),
             renderLabeledValue("answer", score.predicted ?? "none found"),
             renderLabeledValue("gold", score.gold),
+            ...(score.error === undefined ? [] : [renderLabeledValue("error", score.error)]),
             ...Object.entries(score.measures ?? {}).map(([name, value]) =>
               renderLabeledValue(name, value.toFixed(3)),
             ),
           ]
-        : [createElement("span", { class: "verdict" }, "not scored")]),
+        : sample.skip
+          ? [
+              createElement("span", { class: "verdict" }, "skipped"),
+              renderLabeledValue("error", sample.skip.error),
+            ]
+          : [createElement("span", { class: "verdict" }, "not scored")]),
       renderLabeledValue("cards", formatCount(summary.cardCount)),
-      renderLabeledValue("tokens", formatCount(summary.tokenCount)),
+      renderLabeledValue("tokens", formatTokenTotal(summary.tokens)),
       renderLabeledValue("time", formatDuration(summary.durationMs)),
       ...(criticalPath.length > 0
         ? [

@@ -3,11 +3,12 @@ import { type SampleSummary, summarizeSample } from "../sample-summary.ts";
 import { toSingleLine } from "../../views/text-width.ts";
 import { requireElementById, createElement, createIsolatedText } from "./dom.ts";
 import { VirtualList } from "./virtual-list.ts";
-import { formatCount, formatDuration, formatSampleId } from "./text-format.ts";
+import { formatDuration, formatSampleId, formatTokenTotal } from "./text-format.ts";
 
 const OUTCOME_MARKS: Readonly<Record<SampleSummary["outcome"], readonly [mark: string, label: string]>> = {
   correct: ["✓", "correct"],
   wrong: ["✗", "wrong"],
+  skipped: ["–", "skipped because of an error"],
   unscored: ["…", "not scored"],
   waiting: ["·", "not started"],
 };
@@ -68,7 +69,9 @@ export class SampleList {
     const notes = [
       ...(summary.errorCount > 0 ? ["error"] : []),
       ...(summary.isPartial ? ["partial"] : []),
-      ...(summary.tokenCount > 0 ? [`${formatCount(summary.tokenCount)} tok`] : []),
+      ...(summary.tokens.isReported && summary.tokens.total > 0
+        ? [`${formatTokenTotal(summary.tokens)} tok`]
+        : []),
       ...(summary.durationMs > 0 ? [formatDuration(summary.durationMs)] : []),
     ].join(" · ");
     return createElement(

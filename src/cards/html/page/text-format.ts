@@ -1,3 +1,4 @@
+import type { TokenSummary } from "../../statistics/index.ts";
 const integerFormat = new Intl.NumberFormat("en-US");
 
 /** Formats a number with thousands separators, for example `12,345`. */
@@ -37,3 +38,11 @@ export const EVIDENCE_DESCRIPTIONS: Readonly<Record<string, string>> = {
   simulated: "no model: the answers are scripted",
   heuristic: "no model: the answers come from rules",
 };
+
+/** Formats a number of tokens. The number is a lower bound if some message cards have unknown tokens. */
+export function formatTokenTotal({
+  total,
+  unknownCards,
+}: Pick<TokenSummary, "total" | "unknownCards">): string {
+  return `${unknownCards > 0 ? "≥ " : ""}${formatCount(total)}`;
+}

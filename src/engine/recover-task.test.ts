@@ -13,7 +13,7 @@ import {
   completedTestEvent,
   collectSubscriptionEventsForTest,
   FakeClock,
-  createEngineFixture,
+  createProcessFixture,
   ScriptedAgent,
   getRejectionA2AErrorReasonForTest,
   createTestSendMessageRequest,
@@ -57,7 +57,7 @@ describe.each(["restart", "resume"] as const)("an agent with afterRestart: %s", 
 
   it("repeats the turn of a killed process, for the same task and caller [E9]", async () => {
     const store = new MemoryStore();
-    const before = createEngineFixture({ store, agent: createAgent() });
+    const before = createProcessFixture({ store, agent: createAgent() });
     const request = createTestSendMessageRequest("hi", {
       configuration: {
         acceptedOutputModes: ["text/plain"],
@@ -71,7 +71,7 @@ describe.each(["restart", "resume"] as const)("an agent with afterRestart: %s", 
     await flushEventLoopForTest();
     expect(first.attempt).toBe(1);
 
-    const { engine, agent: after } = createEngineFixture({ store, agent: createAgent() });
+    const { engine, agent: after } = createProcessFixture({ store, agent: createAgent() });
     await engine.open();
     const { run } = await after.waitForRun(0);
     expect(run).toMatchObject({
@@ -89,12 +89,12 @@ describe.each(["restart", "resume"] as const)("an agent with afterRestart: %s", 
 
   it("repeats the turn in the mode of its request, streaming or not [E9]", async () => {
     const store = new MemoryStore();
-    const before = createEngineFixture({ store, agent: createAgent() });
+    const before = createProcessFixture({ store, agent: createAgent() });
     void before.engine.sendMessage(createTestSendMessageRequest("whole"), alice).catch(() => {});
     await before.engine.sendStreamingMessage(createTestSendMessageRequest("streamed"), alice);
     await before.agent.waitForRun(1);
     await flushEventLoopForTest();
-    const { engine, agent: after } = createEngineFixture({ store, agent: createAgent() });
+    const { engine, agent: after } = createProcessFixture({ store, agent: createAgent() });
     await engine.open();
     await after.waitForRun(1);
     const modes = after.runs.map(({ run }) => [getText(run.message.parts), run.isStreaming]);
@@ -103,12 +103,12 @@ describe.each(["restart", "resume"] as const)("an agent with afterRestart: %s", 
 
   it("answers a client that sends its message again [E9, E10]", async () => {
     const store = new MemoryStore();
-    const before = createEngineFixture({ store, agent: createAgent() });
+    const before = createProcessFixture({ store, agent: createAgent() });
     const request = createTestSendMessageRequest("hi");
     void before.engine.sendMessage(request, alice).catch(() => {});
     await before.agent.waitForRun(0);
     await flushEventLoopForTest();
-    const { engine, agent: after } = createEngineFixture({ store, agent: createAgent() });
+    const { engine, agent: after } = createProcessFixture({ store, agent: createAgent() });
     await engine.open();
     const answer = engine.sendMessage(request, alice);
     (await after.waitForRun(0)).emit(createTestChunkEvent("done", false)).end();
@@ -120,13 +120,13 @@ describe.each(["restart", "resume"] as const)("an agent with afterRestart: %s", 
 
   it("repeats a later turn of a task, but no turn that waits for its user [E9]", async () => {
     const store = new MemoryStore();
-    const before = createEngineFixture({ store, agent: createAgent() });
+    const before = createProcessFixture({ store, agent: createAgent() });
     const first = before.engine.sendMessage(createTestSendMessageRequest("one"), alice);
     (await before.agent.waitForRun(0))
       .emit(createTestChunkEvent("which? ", false), inputRequiredTestEvent)
       .end();
     const { id } = getTestResponseTask(await first);
-    const waiting = createEngineFixture({ store, agent: createAgent() });
+    const waiting = createProcessFixture({ store, agent: createAgent() });
     await waiting.engine.open();
     expect(waiting.agent.runs).toHaveLength(0);
 
@@ -135,7 +135,7 @@ describe.each(["restart", "resume"] as const)("an agent with afterRestart: %s", 
       .catch(() => {});
     await waiting.agent.waitForRun(0);
     await flushEventLoopForTest();
-    const { engine, agent: after } = createEngineFixture({ store, agent: createAgent() });
+    const { engine, agent: after } = createProcessFixture({ store, agent: createAgent() });
     await engine.open();
     const { run } = await after.waitForRun(0);
     expect(getText(run.message.parts)).toBe("two");
@@ -145,13 +145,13 @@ describe.each(["restart", "resume"] as const)("an agent with afterRestart: %s", 
 
   it("starts a limited number of times, however the process ends [E9, E14]", async () => {
     const store = new MemoryStore();
-    const before = createEngineFixture({ store, agent: createAgent() });
+    const before = createProcessFixture({ store, agent: createAgent() });
     void before.engine.sendMessage(createTestSendMessageRequest("hi"), alice).catch(() => {});
     const { run } = await before.agent.waitForRun(0);
     await flushEventLoopForTest();
     const attempts: number[] = [];
     for (let at = 0; at < 4; at++) {
-      const { engine, agent: after } = createEngineFixture({
+      const { engine, agent: after } = createProcessFixture({
         store,
         agent: createAgent(),
         limits: { turnAttempts: 3 },
@@ -160,7 +160,7 @@ describe.each(["restart", "resume"] as const)("an agent with afterRestart: %s", 
       attempts.push(...after.runs.map((again) => again.run.attempt));
     }
     expect(attempts).toEqual([2, 3]);
-    const { status } = await createEngineFixture({ store }).engine.getTask({ id: run.taskId }, alice);
+    const { status } = await createProcessFixture({ store }).engine.getTask({ id: run.taskId }, alice);
     expect(status.state).toBe("TASK_STATE_FAILED");
     expect(getText(status.message?.parts ?? [])).toContain("stopped in each of 3 attempts");
     expect(await store.listUnfinished()).toEqual([]);
@@ -168,15 +168,19 @@ describe.each(["restart", "resume"] as const)("an agent with afterRestart: %s", 
 
   it("runs once per turn, even if recovery fails and is repeated [E9]", async () => {
     const store = new FailingReadStore();
-    const before = createEngineFixture({ store, agent: createAgent() });
+    const before = createProcessFixture({ store, agent: createAgent() });
     for (const text of ["one", "two"])
       void before.engine.sendMessage(createTestSendMessageRequest(text), alice).catch(() => {});
     const { run: second } = await before.agent.waitForRun(1);
     await flushEventLoopForTest();
     store.failingTaskId = second.taskId;
-    const { engine, agent: after } = createEngineFixture({ store, agent: createAgent() });
-    await expect(engine.open()).rejects.toThrow("The disk is away.");
+    const { engine, agent: after, clock, errors } = createProcessFixture({ store, agent: createAgent() });
     await engine.open();
+    expect(errors).toMatchObject([{ message: "The disk is away." }]);
+    expect(await getRejectionA2AErrorReasonForTest(engine.getTask({ id: second.taskId }, alice))).toBe(
+      "UNAVAILABLE",
+    );
+    clock.advance(100);
     await flushEventLoopForTest();
     expect(after.runs.map(({ run }) => [getText(run.message.parts), run.attempt])).toEqual([
       ["one", 2],
@@ -186,12 +190,12 @@ describe.each(["restart", "resume"] as const)("an agent with afterRestart: %s", 
 
   it("does not exceed the run limit: further tasks fail [E9, E14]", async () => {
     const store = new MemoryStore();
-    const before = createEngineFixture({ store, agent: createAgent() });
+    const before = createProcessFixture({ store, agent: createAgent() });
     for (const text of ["one", "two"])
       void before.engine.sendMessage(createTestSendMessageRequest(text), alice).catch(() => {});
     await before.agent.waitForRun(1);
     await flushEventLoopForTest();
-    const { engine, agent: after } = createEngineFixture({
+    const { engine, agent: after } = createProcessFixture({
       store,
       agent: createAgent(),
       limits: { runs: 1 },
@@ -207,11 +211,11 @@ describe.each(["restart", "resume"] as const)("an agent with afterRestart: %s", 
 
   it("can be canceled after the restart, and the earlier process can no longer write [E8, E9]", async () => {
     const store = new MemoryStore();
-    const before = createEngineFixture({ store, agent: createAgent() });
+    const before = createProcessFixture({ store, agent: createAgent() });
     void before.engine.sendMessage(createTestSendMessageRequest("hi"), alice).catch(() => {});
     const dead = await before.agent.waitForRun(0);
     await flushEventLoopForTest();
-    const { engine, agent: after } = createEngineFixture({ store, agent: createAgent() });
+    const { engine, agent: after } = createProcessFixture({ store, agent: createAgent() });
     await engine.open();
     const again = await after.waitForRun(0);
     again.run.signal.addEventListener("abort", () => again.end());
@@ -230,7 +234,7 @@ describe.each(["restart", "resume"] as const)("an agent with afterRestart: %s", 
 
   it("leaves its task to the next server when the store is durable [E9, E15]", async () => {
     const store = Object.assign(new MemoryStore(), { isDurable: true });
-    const before = createEngineFixture({ store, agent: createAgent() });
+    const before = createProcessFixture({ store, agent: createAgent() });
     const request = createTestSendMessageRequest("hi");
     const answer = before.engine.sendMessage(request, alice);
     const run = await before.agent.waitForRun(0);
@@ -238,7 +242,7 @@ describe.each(["restart", "resume"] as const)("an agent with afterRestart: %s", 
     await flushEventLoopForTest();
     await before.engine.close(1000);
     expect(await getRejectionA2AErrorReasonForTest(answer)).toBe("UNAVAILABLE");
-    const { engine, agent: after } = createEngineFixture({ store, agent: createAgent() });
+    const { engine, agent: after } = createProcessFixture({ store, agent: createAgent() });
     await engine.open();
     const repeated = engine.sendMessage(request, alice);
     (await after.waitForRun(0)).end();
@@ -249,7 +253,7 @@ describe.each(["restart", "resume"] as const)("an agent with afterRestart: %s", 
   });
 
   it("fails when its server closes and the store is not durable", async () => {
-    const { engine, agent } = createEngineFixture({ agent: createAgent() });
+    const { engine, agent } = createProcessFixture({ agent: createAgent() });
     const answer = engine.sendMessage(createTestSendMessageRequest("hi"), alice);
     const run = await agent.waitForRun(0);
     run.run.signal.addEventListener("abort", () => run.end());
@@ -265,11 +269,11 @@ describe("the input of a repeated run", () => {
       ["resume", "half"],
     ] as const) {
       const store = new MemoryStore();
-      const before = createEngineFixture({ store, agent: new ScriptedAgent({ afterRestart }) });
+      const before = createProcessFixture({ store, agent: new ScriptedAgent({ afterRestart }) });
       void before.engine.sendMessage(createTestSendMessageRequest("hi"), alice).catch(() => {});
       (await before.agent.waitForRun(0)).emit(workingTestEvent, createTestChunkEvent("half", false));
       await flushEventLoopForTest();
-      const { engine, agent } = createEngineFixture({
+      const { engine, agent } = createProcessFixture({
         store,
         agent: new ScriptedAgent({ afterRestart }),
       });
@@ -284,12 +288,12 @@ describe("the input of a repeated run", () => {
     const taking = (): ScriptedAgent =>
       Object.assign(new ScriptedAgent({ afterRestart: "restart" }), { deliver: () => true });
     const store = new MemoryStore();
-    const before = createEngineFixture({ store, agent: taking() });
+    const before = createProcessFixture({ store, agent: taking() });
     void before.engine.sendMessage(createTestSendMessageRequest("one"), alice).catch(() => {});
     const { run } = await before.agent.waitForRun(0);
     await flushEventLoopForTest();
     await before.engine.sendMessage(createTestSendMessageRequest("two", { taskId: run.taskId }), alice);
-    const { engine, agent } = createEngineFixture({ store, agent: taking() });
+    const { engine, agent } = createProcessFixture({ store, agent: taking() });
     await engine.open();
     const again = (await agent.waitForRun(0)).run;
     expect(getText(again.message.parts)).toBe("one");
@@ -298,7 +302,7 @@ describe("the input of a repeated run", () => {
 
   it("contains no webhook secrets, scopes, or claims", async () => {
     const store = new MemoryStore();
-    const before = createEngineFixture({ store, agent: new ScriptedAgent({ afterRestart: "restart" }) });
+    const before = createProcessFixture({ store, agent: new ScriptedAgent({ afterRestart: "restart" }) });
     const caller = { ...alice, scopes: ["all"], claims: { sub: "alice" }, choseTenant: true };
     void before.engine.sendMessage(createTestSendMessageRequest("hi"), caller).catch(() => {});
     await before.agent.waitForRun(0);
@@ -312,7 +316,7 @@ describe("an artifact of a restarted turn", () => {
   it("is the content at the start of the turn plus the output of the last attempt [E9]", async () => {
     const store = new MemoryStore();
     const agents = (): ScriptedAgent => new ScriptedAgent({ afterRestart: "restart" });
-    const before = createEngineFixture({ store, agent: agents() });
+    const before = createProcessFixture({ store, agent: agents() });
     const first = before.engine.sendMessage(createTestSendMessageRequest("one"), alice);
     (await before.agent.waitForRun(0))
       .emit(createTestChunkEvent("log: ", false), inputRequiredTestEvent)
@@ -326,7 +330,7 @@ describe("an artifact of a restarted turn", () => {
       createTestChunkEvent("new, half", false, "b"),
     );
     await flushEventLoopForTest();
-    const { engine, agent } = createEngineFixture({ store, agent: agents() });
+    const { engine, agent } = createProcessFixture({ store, agent: agents() });
     await engine.open();
     const run = await agent.waitForRun(0);
     // An agent may also append to an artifact that it has not started.
@@ -386,6 +390,7 @@ describe("processes that are killed at any commit, repeatedly", () => {
             const store = new CrashingStore();
             const live = (commits: number): Engine => {
               store.commitsLeft = commits;
+              void store.open();
               const clock = new FakeClock();
               return new Engine({
                 agent: createReportAgent(afterRestart, pieces),

@@ -1,0 +1,143 @@
+import type { CardTransitTimes, RecordedSample, Recording, RunLine, ScoreLine } from "../recording/index.ts";
+import { type CardCallTokenComparison, compareCardAndCallTokens } from "./card-call-token-comparison.ts";
+import { computeCardStatistics, type CardStatistics } from "./card-statistics.ts";
+import {
+  computeBottlenecks,
+  computeCriticalPath,
+  computeCriticalPathDuration,
+  type CriticalPathBottleneck,
+  type CriticalPathSegment,
+} from "./critical-path.ts";
+import { computeMeasureMeans, type DistributionSummary, summarizeDistribution } from "./distribution.ts";
+import { type RoleSpending, summarizeRoleSpending } from "./role-spending.ts";
+import { detectRunFindings, type RunFinding } from "./run-findings.ts";
+import { summarizeTokens, type TokenSummary } from "./token-summary.ts";
+import { computeWilsonInterval, type IntervalEstimate } from "./wilson-interval.ts";
+
+/** A problem of a run with the results of its analysis. */
+export interface AnalyzedSample extends Omit<RecordedSample, "cardLines"> {
+  readonly criticalPath: readonly CriticalPathSegment[];
+  readonly findings: readonly RunFinding[];
+}
+
+/** Computes the critical path and the findings of a problem. */
+export function analyzeSample(
+  sample: Omit<RecordedSample, "cardLines">,
+  timings: readonly CardTransitTimes[],
+  run: RunLine | undefined,
+): AnalyzedSample {
+  const { id, cards, calls, score, skip } = sample;
+  return {
+    id,
+    cards,
+    calls,
+    score,
+    skip,
+    criticalPath: computeCriticalPath(timings),
+    findings: detectRunFindings({
+      id,
+      cards,
+      timings,
+      isSettled: id === undefined || isSettled(sample, run),
+    }),
+  };
+}
+
+/**
+ * Figures of a run that `cards stats`, the HTML report, and `cards compare` share. Figures without data are
+ * `undefined`.
+ */
+export interface RunFigures {
+  readonly samples: {
+    readonly total: number;
+    /** Number of scored problems. */
+    readonly done: number;
+    /** Number of problems that ended with an error and count as wrong (`--on-error wrong`). */
+    readonly failed: number;
+    /** Number of problems that ended with an error and have no score (`--on-error skip`). */
+    readonly skipped: number;
+    /** Number of started problems that are interrupted or still running. */
+    readonly open: number;
+  };
+  /** Accuracy over the scored problems. */
+  readonly accuracy: IntervalEstimate | undefined;
+  /** Mean of each additional dataset measure, for example `f1`. */
+  readonly measures: Readonly<Record<string, number>>;
+  readonly figures: CardStatistics | undefined;
+  readonly tokens: TokenSummary & {
+    /**
+     * Number of input and output tokens per scored problem, or per problem if the recording has no run line.
+     */
+    readonly perSample: DistributionSummary | undefined;
+  };
+  readonly spending: readonly RoleSpending[];
+  readonly ledger: CardCallTokenComparison | undefined;
+  /** Time in milliseconds from the first task of a problem to the last reply. */
+  readonly timePerSample: DistributionSummary | undefined;
+  /** Bottlenecks on the critical paths, longest first. */
+  readonly bottlenecks: readonly CriticalPathBottleneck[];
+  readonly findings: readonly RunFinding[];
+}
+
+/** Lines of a run that the comparison of cards and model calls needs. */
+type LedgerLines = Pick<Recording, "cards" | "calls">;
+
+/**
+ * Computes the figures of a run. The message cards of all problems must contain no duplicates. `lines` are
+ * the record lines of the same message cards and model calls.
+ */
+export function computeRunFigures(
+  samples: readonly AnalyzedSample[],
+  run: RunLine | undefined,
+  lines: LedgerLines,
+): RunFigures {
+  const named = samples.filter(({ id }) => id !== undefined);
+  const ids = named.flatMap(({ id }) => id ?? []);
+  const cards = samples.flatMap((sample) => sample.cards);
+  const scores = named.flatMap(({ score }) => score ?? []);
+  const measured = run === undefined ? named : named.filter(({ score }) => score !== undefined);
+  const settled = named.filter((sample) => isSettled(sample, run));
+  const paths = named.map(({ criticalPath }) => criticalPath).filter((path) => path.length > 0);
+  return {
+    samples: {
+      total: ids.length,
+      done: scores.length,
+      failed: scores.filter(({ error }) => error !== undefined).length,
+      skipped: named.filter(({ skip }) => skip !== undefined).length,
+      open: run ? named.filter((sample) => !isSettled(sample, run) && sample.cards.length > 0).length : 0,
+    },
+    accuracy: computeAccuracy(scores),
+    measures: computeMeasureMeans(scores),
+    figures: cards.length + ids.length > 0 ? computeCardStatistics(cards, ids) : undefined,
+    tokens: {
+      ...summarizeTokens(cards),
+      perSample: summarizeIfAny(measured.map((sample) => summarizeTokens(sample.cards).total)),
+    },
+    spending: summarizeRoleSpending(cards),
+    ledger: lines.calls.length > 0 ? compareCardAndCallTokens(settled, lines) : undefined,
+    timePerSample: summarizeIfAny(paths.map(computeCriticalPathDuration)),
+    bottlenecks: computeBottlenecks(paths),
+    findings: samples.flatMap(({ findings }) => findings),
+  };
+}
+
+/** Returns the share of correct answers with its interval, or `undefined` if no problem is scored. */
+export function computeAccuracy(scores: readonly Pick<ScoreLine, "correct">[]): IntervalEstimate | undefined {
+  const correct = scores.filter((score) => score.correct).length;
+  return scores.length > 0 ? computeWilsonInterval(correct, scores.length) : undefined;
+}
+
+/**
+ * Returns whether no more message cards of a problem are expected: the problem is scored or skipped, or the
+ * recording has no run line.
+ */
+function isSettled(
+  { score, skip }: Pick<RecordedSample, "score" | "skip">,
+  run: RunLine | undefined,
+): boolean {
+  return run === undefined || score !== undefined || skip !== undefined;
+}
+
+function summarizeIfAny(values: readonly number[]): DistributionSummary | undefined {
+  return values.length > 0 ? summarizeDistribution(values) : undefined;
+}

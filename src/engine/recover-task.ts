@@ -1,0 +1,105 @@
+import { A2AError, fold, isEventRefusal, copyTask, type Message, type Task } from "../protocol/index.ts";
+import type { Agent } from "./agent.ts";
+import type { TaskScope } from "./caller.ts";
+import { findUserMessageInEvent, type MessageAcceptor } from "./message-acceptor.ts";
+import type { Observer } from "./observer.ts";
+import type { TurnRestartData } from "./turn-restart-data.ts";
+import { readLog } from "./read-task-log.ts";
+import { createServerClosingError, type TaskRunner } from "./task-runner.ts";
+import type { RunnerRegistry } from "./runner-registry.ts";
+import type { ClaimedTask } from "./task-leases.ts";
+import type { TaskStore } from "./task-store.ts";
+
+const SERVER_STOPPED_TEXT = "The server stopped while the agent was running; send the message again.";
+const STORE_FAILED_TEXT = "The task store failed while the agent was running; send the message again.";
+const formatTooManyTurnAttemptsText = (attempts: number): string =>
+  `The server stopped in each of ${attempts} attempts to process this message; it will not be retried.`;
+
+export interface TaskRecoveryDependencies {
+  readonly agent: Agent;
+  readonly store: TaskStore;
+  readonly runners: RunnerRegistry;
+  readonly inbox: MessageAcceptor;
+  readonly observer: Observer;
+  /** Maximum number of attempts at a turn. */
+  readonly turnAttempts: number;
+  /** Returns true once the engine is closing and must start no more turns. */
+  readonly isStopped: () => boolean;
+}
+
+/**
+ * Settles a claimed task whose turn has no running agent. A turn starts again if `Agent.afterRestart` allows it
+ * and the store has persisted the turn. Otherwise, the task fails with a reason (E9). Resolves once the store
+ * has committed the new attempt or the failure.
+ */
+export async function recoverTask(
+  claimed: ClaimedTask,
+  isStoreFailure: boolean,
+  context: TaskRecoveryDependencies,
+): Promise<void> {
+  const runner = await context.runners.findOrLoadAndRetainForRecovery(claimed.scope, claimed.taskId);
+  if (!runner) return;
+  try {
+    runner.liveTask.adoptLease(claimed);
+    if (runner.currentTurn) return;
+    const interruptionText = isStoreFailure ? STORE_FAILED_TEXT : SERVER_STOPPED_TEXT;
+    const failureReason = await restartTurnOrGetFailureReason(runner, claimed, interruptionText, context);
+    if (failureReason !== undefined) {
+      runner.failOrphanedTask(failureReason);
+      await runner.liveTask.waitForCommit();
+    }
+    runner.isAwaitingRecovery = false;
+  } finally {
+    runner.release();
+  }
+}
+
+/** Starts the task's turn again, or returns the reason why the task must fail instead. */
+async function restartTurnOrGetFailureReason(
+  runner: TaskRunner,
+  { scope, taskId, turn: persisted }: ClaimedTask,
+  interruptionText: string,
+  { agent, store, inbox, observer, turnAttempts, isStopped }: TaskRecoveryDependencies,
+): Promise<string | undefined> {
+  const { afterRestart = "fail" } = agent;
+  if (afterRestart === "fail" || !persisted) return interruptionText;
+  if (persisted.attempt >= turnAttempts) return formatTooManyTurnAttemptsText(persisted.attempt);
+  const start = await findMessageAndTaskAtTurnStart(persisted, scope, taskId, store);
+  if (!start) {
+    const text = `The log of task ${taskId} has no message at ${persisted.seq}; restore the store from a backup.`;
+    observer.onError?.({ where: "recovery", error: new A2AError("INTERNAL", text), taskId });
+    return interruptionText;
+  }
+  if (isStopped()) throw createServerClosingError();
+  try {
+    const turn = inbox.createNextTurnAttempt(scope, persisted, start.message);
+    await runner.restartTurnAfterServerRestart(turn, persisted.seq, start.task, afterRestart);
+    return undefined;
+  } catch (error) {
+    // The server has more interrupted turns than it may run concurrently.
+    if (error instanceof A2AError && error.reason === "RESOURCE_EXHAUSTED") return interruptionText;
+    throw error;
+  }
+}
+
+/**
+ * Resolves with a turn's message and the task at the start of the turn. The returned task includes the
+ * messages that the agent accepted during the turn through `deliver`. Resolves with `undefined` if the log has
+ * no message at the start of the turn.
+ */
+async function findMessageAndTaskAtTurnStart(
+  { seq: turnSeq }: TurnRestartData,
+  scope: TaskScope,
+  taskId: string,
+  store: TaskStore,
+): Promise<{ message: Message; task: Task } | undefined> {
+  let task: Task | undefined;
+  let message: Message | undefined;
+  for await (const { seq, event } of readLog(store, { scope, taskId }, 0)) {
+    if (seq === turnSeq) message = findUserMessageInEvent(event);
+    if (seq > turnSeq && !("message" in event)) continue;
+    const folded = fold(task, event);
+    if (!isEventRefusal(folded)) task = folded;
+  }
+  return task && message ? { message, task: copyTask(task) } : undefined;
+}

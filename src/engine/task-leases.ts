@@ -1,0 +1,36 @@
+import type { TaskScope } from "./caller.ts";
+import type { UnfinishedTask } from "./task-store.ts";
+
+/** Identifies one lease on a task. A later lease on the same task has a higher epoch. */
+export interface TaskLease {
+  readonly scope: TaskScope;
+  readonly taskId: string;
+  /** Number of times that a node has claimed the task. */
+  readonly epoch: number;
+}
+
+export type ClaimedTask = UnfinishedTask & TaskLease;
+
+/**
+ * The leases of one node. A node may append to a task with a running turn only while the node holds the task's
+ * lease. A node acquires a lease with the append that begins a turn, or with `claim`. The node releases the
+ * lease with the append that ends the turn, or with `release`. If only one process can open a store, the node
+ * is the process: its leases end with the process and never expire before.
+ */
+export interface TaskLeases {
+  /** Interval in milliseconds at which the node must call `renew` in order to keep its leases. */
+  readonly renewIntervalMs: number;
+  /**
+   * Claims up to `limit` tasks of the agent that have a running turn, although no living node holds their
+   * lease. The claim increments the epoch of each task, so that the store rejects appends of the earlier
+   * holder.
+   */
+  claim(agent: string, limit: number): Promise<ClaimedTask[]>;
+  /** Extends all leases of the node. Resolves with the leases that the node has lost since the last call. */
+  renew(): Promise<readonly TaskLease[]>;
+  /**
+   * Releases a lease before the turn has ended, so that every node can claim the task. A lease with an older
+   * epoch is ignored.
+   */
+  release(lease: TaskLease): Promise<void>;
+}

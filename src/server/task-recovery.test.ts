@@ -1,0 +1,125 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Agent, LogAppend } from "../engine/index.ts";
+import { MemoryStore } from "../stores/index.ts";
+import { JsonGrpcTestClient, readGrpcTestStream } from "./bindings/json-grpc-test-client.fixture.ts";
+import { createServer, type Server } from "./index.ts";
+
+/** A store whose commits fail while it is down. */
+class OutageStore extends MemoryStore {
+  isDown = false;
+
+  override commit(batch: readonly LogAppend[]): ReturnType<MemoryStore["commit"]> {
+    return this.isDown ? Promise.reject(new Error("The disk is full.")) : super.commit(batch);
+  }
+}
+
+/** Writes a chunk every 50 ms until it is stopped. */
+const countingTestAgent: Agent = {
+  describe: () => ({ name: "counter", description: "Counts" }),
+  async *execute({ signal }) {
+    for (let append = false; ; append = true) {
+      yield { artifact: { artifactId: "count", parts: [{ text: "1" }] }, append };
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      signal.throwIfAborted();
+    }
+  },
+};
+
+const MESSAGE = { messageId: "m-1", role: "ROLE_USER", parts: [{ text: "count" }] };
+const HEADERS = { "a2a-version": "1.0", "content-type": "application/json" };
+
+describe("a task whose store fails for longer than the retries", () => {
+  const store = new OutageStore();
+  let server: Server;
+  let url: string;
+  let grpc: JsonGrpcTestClient;
+  let taskId: string;
+
+  beforeAll(async () => {
+    server = createServer({ counter: countingTestAgent }, { store, observer: {} });
+    const address = await server.listen({ grpc: true });
+    ({ url } = address);
+    grpc = new JsonGrpcTestClient(address.grpc?.port ?? 0);
+  });
+  afterAll(async () => {
+    store.isDown = false;
+    grpc.close();
+    await server.close({ graceMs: 50 });
+  });
+
+  const callJsonRpc = (method: string, params: object): Promise<Response> =>
+    fetch(url, {
+      method: "POST",
+      headers: HEADERS,
+      body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params }),
+    });
+
+  const callRest = (method: "GET" | "POST", path: string, body?: object): Promise<Response> =>
+    fetch(`${url}${path}`, { method, headers: HEADERS, ...(body ? { body: JSON.stringify(body) } : {}) });
+
+  it("ends the open streams of all bindings with UNAVAILABLE and a retry time [E17]", async () => {
+    const sent = (await (
+      await callJsonRpc("SendMessage", { message: MESSAGE, configuration: { returnImmediately: true } })
+    ).json()) as { result: { task: { id: string } } };
+    taskId = sent.result.task.id;
+    const streams = [
+      callJsonRpc("SubscribeToTask", { id: taskId }).then((response) => response.text()),
+      callRest("POST", `/tasks/${taskId}:subscribe`).then((response) => response.text()),
+      readGrpcTestStream(grpc.openStream("SubscribeToTask", { id: taskId })).then((read) =>
+        JSON.stringify(read),
+      ),
+    ];
+    store.isDown = true;
+    for (const text of await Promise.all(streams)) {
+      expect(text).toMatch(/UNAVAILABLE/);
+      expect(text).toMatch(/RetryInfo/);
+    }
+  });
+
+  it("answers UNAVAILABLE with a retry time to every request, over every binding [E17]", async () => {
+    const responses = [
+      callJsonRpc("GetTask", { id: taskId }),
+      callJsonRpc("SubscribeToTask", { id: taskId }),
+      callJsonRpc("SendMessage", { message: MESSAGE }),
+      callJsonRpc("SendStreamingMessage", { message: MESSAGE }),
+      callRest("GET", `/tasks/${taskId}`),
+      callRest("POST", `/tasks/${taskId}:subscribe`),
+      callRest("POST", "/message:send", { message: MESSAGE }),
+      callRest("POST", "/message:stream", { message: MESSAGE }),
+    ];
+    for (const response of await Promise.all(responses)) {
+      expect(response.headers.get("retry-after")).toBe("1");
+      const text = await response.text();
+      expect(text).toContain("UNAVAILABLE");
+      expect(text).toContain("was interrupted by a fault of the server");
+    }
+    const unavailable = {
+      code: "UNAVAILABLE",
+      detailTypes: expect.arrayContaining([expect.stringContaining("RetryInfo")]) as unknown,
+    };
+    for (const [operation, request] of [
+      ["GetTask", { id: taskId }],
+      ["SendMessage", { message: MESSAGE }],
+    ] as const)
+      expect(await grpc.callUnary(operation, request)).toMatchObject({ ended: unavailable });
+    for (const [operation, request] of [
+      ["SubscribeToTask", { id: taskId }],
+      ["SendStreamingMessage", { message: MESSAGE }],
+    ] as const)
+      expect(await readGrpcTestStream(grpc.openStream(operation, request))).toMatchObject({
+        events: [],
+        ended: unavailable,
+      });
+  });
+
+  it("is settled once the store answers again, and a resent message returns the task [E17]", async () => {
+    store.isDown = false;
+    const failed = { id: taskId, status: { state: "TASK_STATE_FAILED" } };
+    await expect
+      .poll(async () => await (await callRest("GET", `/tasks/${taskId}`)).json(), { timeout: 5000 })
+      .toMatchObject(failed);
+    expect(await (await callRest("POST", "/message:send", { message: MESSAGE })).json()).toMatchObject({
+      task: failed,
+    });
+  });
+});
