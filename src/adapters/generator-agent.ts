@@ -20,7 +20,7 @@ export type AgentGenerator = (run: Turn) => AsyncIterable<AgentYield, void, unde
 /** Options of `agent` in addition to the agent's description. */
 export interface GeneratorOptions extends Pick<
   Agent,
-  "respondsWith" | "whileWorking" | "interruptible" | "concurrentTurns" | "describeExtended"
+  "id" | "respondsWith" | "whileWorking" | "interruptible" | "concurrentTurns" | "describeExtended"
 > {
   /**
    * Determines what happens to a turn that a server restart interrupted. `restart` runs the interrupted turn

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import type { BaseSessionService, Runner } from "@google/adk";
 import type { Agent, AgentDescription } from "../engine/index.ts";
-import { A2AError, type AgentCard } from "../protocol/index.ts";
+import { A2AError, isAgentId, type AgentCard } from "../protocol/index.ts";
 import { createServer, type ListenOptions, type Server, type ServerOptions } from "../server/index.ts";
 import { type AdkAgentOptions, adkAgent } from "./adk-agent.ts";
 import { SqliteSessionService } from "./sessions/sqlite-session-service.ts";
@@ -40,7 +40,10 @@ export function toA2a(agent: AdkRunnableSource, options: ToA2aOptions = {}): Ser
     return sessionService ?? (file === undefined ? undefined : (sessions ??= new SqliteSessionService(file)));
   };
   const engineAgent = adkAgent(runner ?? agent, { ...options, sessionService: resolveSessionService });
-  const server = createServer({ [deriveAgentId(agent)]: withCardOverrides(engineAgent, agentCard) }, options);
+  const server = createServer(
+    { [options.id ?? deriveRootId(agent)]: withCardOverrides(engineAgent, agentCard) },
+    options,
+  );
   return {
     store: server.store,
     listener: server.listener,
@@ -59,9 +62,9 @@ function findServerSqlitePath({ store }: Server): string | undefined {
 }
 
 /** Returns the id of the served agent: the agent's name if the name is valid in a URL, otherwise `agent`. */
-function deriveAgentId(agent: AdkRunnableSource): string {
+function deriveRootId(agent: AdkRunnableSource): string {
   const name = "name" in agent && typeof agent !== "function" ? agent.name : "";
-  return /^[A-Za-z0-9][A-Za-z0-9._~-]{0,99}$/.test(name) ? name : "agent";
+  return isAgentId(name) ? name : "agent";
 }
 
 function withCardOverrides(agent: Agent, card: ToA2aOptions["agentCard"]): Agent {

@@ -20,6 +20,8 @@ const READ_METHODS = ["GET", "HEAD"];
 export interface RouterContext extends BindingContext {
   /** Agents by id, in the same order as in the argument of `createServer`. */
   readonly agents: ReadonlyMap<string, ServedAgent>;
+  /** Current agent ids by the ids of older versions. Both are valid in URL paths. */
+  readonly currentIdsByEarlierId: ReadonlyMap<string, string>;
   /** The first agent, which the server also serves at the root path. */
   readonly defaultAgent: ServedAgent | undefined;
   /** Base URL of the URLs in agent cards. The default base URL is the origin of the request. */
@@ -74,14 +76,22 @@ function createAgentNotFoundError(place: string): A2AError {
 /** Returns the agent that a request path addresses, and the rest of the path. */
 function findAgentByPath(
   path: string,
-  { agents, defaultAgent }: RouterContext,
+  context: RouterContext,
 ): { agent: ServedAgent | undefined; rest: string } {
   if (path.startsWith("/a2a/")) {
     const end = path.indexOf("/", "/a2a/".length);
     const id = decodeUriComponentOrEmpty(path.slice("/a2a/".length, end < 0 ? undefined : end));
-    return { agent: agents.get(id), rest: end < 0 ? "" : path.slice(end) };
+    return { agent: findAgentById(id, context), rest: end < 0 ? "" : path.slice(end) };
   }
-  return { agent: defaultAgent, rest: path };
+  return { agent: context.defaultAgent, rest: path };
+}
+
+/** Returns the agent with a current or an earlier id. */
+export function findAgentById(
+  id: string,
+  { agents, currentIdsByEarlierId }: Pick<RouterContext, "agents" | "currentIdsByEarlierId">,
+): ServedAgent | undefined {
+  return agents.get(id) ?? agents.get(currentIdsByEarlierId.get(id) ?? "");
 }
 
 /**
@@ -90,12 +100,12 @@ function findAgentByPath(
  */
 function findAgentByAssistantId(
   { path, query }: HttpRequest,
-  { simpleDialect, agents }: RouterContext,
+  context: RouterContext,
 ): ServedAgent | undefined {
-  if (!simpleDialect || path !== CARD_PATH || query === "") return undefined;
+  if (!context.simpleDialect || path !== CARD_PATH || query === "") return undefined;
   const id = new URLSearchParams(query).get("assistant_id");
   if (id === null) return undefined;
-  const agent = agents.get(id);
+  const agent = findAgentById(id, context);
   if (agent) return agent;
   throw createAgentNotFoundError(`with the id ${JSON.stringify(id.slice(0, 80))}`);
 }

@@ -69,6 +69,12 @@ export interface ServerOptions {
    * prefix.
    */
   readonly basePath?: string;
+  /**
+   * Current agent ids by earlier ids. A store of an older version of Colloquy may contain tasks under an earlier
+   * id, such as the name of an agent's file. The server assigns these tasks to the current id, and accepts the
+   * earlier id in URL paths. Default: none.
+   */
+  readonly previousAgentIds?: Readonly<Record<string, string>>;
   /** Request handlers that share the port of this server with the agents. Default: none. */
   readonly mountedHandlers?: readonly MountedHandler[];
   /**

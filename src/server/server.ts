@@ -34,6 +34,7 @@ import { createPublishedJwksProvider } from "./published-jwks-provider.ts";
 import { routeRequest, type RouterContext } from "./router.ts";
 import { createTenantAcceptanceCheck, findOnlyTenantAcceptedByServer } from "./accepted-tenants.ts";
 import {
+  findCurrentIdsByEarlierId,
   toAgentEntries,
   getAgentPath,
   createServedAgent,
@@ -98,14 +99,20 @@ const DEFAULT_HEARTBEAT_MS = 15_000;
 
 /**
  * Creates a server for one agent, or for an object with several agents by id. The server serves each agent at
- * `/a2a/{id}`, and the first agent also at the root path. The server opens the task store when `listen` is
+ * `/a2a/{id}`, and the first agent also at the root path. The id of a single agent is `agent.id`, or by default
+ * is derived from the agent's name. The server opens the task store when `listen` is
  * called or when the first request arrives.
  */
 export function createServer(
   agents: Agent | Readonly<Record<string, Agent>>,
   options: ServerOptions = {},
 ): Server {
-  return new AgentServer(toAgentEntries(agents), options);
+  const entries = toAgentEntries(agents);
+  return new AgentServer(
+    entries,
+    findCurrentIdsByEarlierId(agents, entries, options.previousAgentIds),
+    options,
+  );
 }
 
 class AgentServer implements Server {
@@ -124,7 +131,11 @@ class AgentServer implements Server {
   #grpcServer: GrpcServer | undefined;
   #isLoopbackOnly = false;
 
-  constructor(agents: [string, Agent][], options: ServerOptions) {
+  constructor(
+    agents: [string, Agent][],
+    currentIdsByEarlierId: ReadonlyMap<string, string>,
+    options: ServerOptions,
+  ) {
     assertValidOptions(options);
     const { versions = SUPPORTED_A2A_VERSIONS } = options;
     this.#options = options;
@@ -156,6 +167,7 @@ class AgentServer implements Server {
     });
     this.#routerContext = {
       agents: servedAgents,
+      currentIdsByEarlierId,
       defaultAgent: servedAgents.values().next().value,
       eventStreams: this.#eventStreams,
       specRevision: options.specRevision ?? "1.0.1",
@@ -292,6 +304,7 @@ class AgentServer implements Server {
 
   async #openStore(): Promise<void> {
     await this.store.open();
+    await this.store.adoptTasksOfEarlierIds?.(this.#routerContext.currentIdsByEarlierId);
     for (const { engine } of this.#routerContext.agents.values()) await engine.open();
     this.#pushService?.outbox.open();
     this.#isOpen = true;

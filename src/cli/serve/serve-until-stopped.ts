@@ -38,6 +38,8 @@ export interface ServeOptions extends ServeAuthOptions {
 interface AgentsToServe {
   /** Agents by name. The first agent is the default agent. */
   agents: Record<string, Agent>;
+  /** Current agent ids by the ids of an older version of Colloquy. Default: none. */
+  previousAgentIds?: Record<string, string>;
   /** Text line at the top of the banner. */
   headline?: string;
   /** Renders the banner text below the list of agents. */
@@ -65,6 +67,7 @@ export async function serveUntilStopped(
   const server = createServerOrUsageError(plan.agents, {
     store: options.store as StoreOption,
     observer,
+    ...(plan.previousAgentIds ? { previousAgentIds: plan.previousAgentIds } : {}),
     ...(options.publicUrl === undefined ? {} : { publicUrl: options.publicUrl }),
     ...(authenticate ? { authenticate } : {}),
     ...(options.allowUnauthenticated ? { allowUnauthenticated: true } : {}),
@@ -75,6 +78,7 @@ export async function serveUntilStopped(
   });
   try {
     const address = await listenOnNextFreePort(server, options, context);
+    adk.adoptEarlierSessions();
     const { url, agents, grpc } = address;
     const openai = options.openai ? { openai: `${url}/v1` } : {};
     new OutputWriter(context.streams, options.output).writeResultIfJsonFormat({

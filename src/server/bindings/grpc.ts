@@ -25,7 +25,7 @@ import {
 import { authenticateCaller } from "../auth/authenticate-caller.ts";
 import { handleOperation, buildErrorHeaders } from "./request-pipeline.ts";
 import { createStreamInterruptedError } from "./event-stream.ts";
-import type { RouterContext } from "../router.ts";
+import { findAgentById, type RouterContext } from "../router.ts";
 import type { ServedAgent } from "../served-agent.ts";
 
 /** Options for the gRPC listener of a server. The gRPC listener runs in addition to the HTTP listener. */
@@ -230,9 +230,9 @@ class GrpcCallDispatcher {
    * agent. If `tenant` contains no known agent id, the result is the default agent.
    */
   #resolveAgent(params: JsonObject): { agent: ServedAgent; params: JsonObject } {
-    const { agents, defaultAgent } = this.#context;
+    const { defaultAgent } = this.#context;
     const [id = "", ...tenant] = typeof params["tenant"] === "string" ? params["tenant"].split("/") : [];
-    const agent = agents.get(id);
+    const agent = findAgentById(id, this.#context);
     if (agent && agent !== defaultAgent) return { agent, params: { ...params, tenant: tenant.join("/") } };
     if (defaultAgent) return { agent: defaultAgent, params };
     throw new A2AError("NOT_FOUND", "This server has no agent; check the address of the server.");

@@ -95,12 +95,21 @@ const ADD_TASK_LEASE_COLUMNS_SQL = `
   CREATE INDEX task_running ON task (key) WHERE running = 1;
 `;
 
+/**
+ * Older versions of Colloquy derived agent ids from file names. No valid agent id begins with a slash, so the
+ * tasks under an old id are hidden until `adoptTasksOfEarlierIds` assigns them to an agent.
+ */
+const SET_EARLIER_AGENT_IDS_ASIDE_SQL = `
+  UPDATE scope SET agent = '/' || agent;
+`;
+
 /** SQL statements that each schema version adds to the previous version. */
 const MIGRATIONS = [
   CREATE_TASK_TABLES_SQL,
   CREATE_PUSH_TABLES_SQL,
   CREATE_RESTARTABLE_TURN_TABLE_SQL,
   ADD_TASK_LEASE_COLUMNS_SQL,
+  SET_EARLIER_AGENT_IDS_ASIDE_SQL,
 ];
 export const SCHEMA_VERSION: number = MIGRATIONS.length;
 

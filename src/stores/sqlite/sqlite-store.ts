@@ -13,6 +13,7 @@ import type {
   UnfinishedTask,
 } from "../../engine/index.ts";
 import { A2AError, type LogEvent } from "../../protocol/index.ts";
+import { adoptTasksOfEarlierIds } from "./adopt-tasks-of-earlier-ids.ts";
 import { isSqliteError, toUnavailableError } from "./sqlite-error-conversion.ts";
 import { openSqliteFile, type OpenedSqliteFile } from "./sqlite-file.ts";
 import { PushTable } from "./push-table.ts";
@@ -89,6 +90,11 @@ export class SqliteStore implements TaskStore {
       file.close();
       throw toUnavailableError(error);
     }
+  }
+
+  async adoptTasksOfEarlierIds(currentIdsByEarlierId: ReadonlyMap<string, string>): Promise<void> {
+    this.runTransaction((db) => adoptTasksOfEarlierIds(db, currentIdsByEarlierId));
+    this.#requireOpen().scopeTable.clearCache();
   }
 
   async close(): Promise<void> {
