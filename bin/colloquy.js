@@ -8,5 +8,6 @@ if (major < 22 || (major === 22 && minor < 13)) {
 const { createProcessContext, runCli } = await import("../dist/cli/main.js");
 const context = createProcessContext();
 process.exitCode = await runCli(process.argv.slice(2), context);
-// After Ctrl-C, the process does not wait for what agents left open, such as a timer or a tool process.
-if (context.interruptSignal.aborted) setTimeout(() => process.exit(), 200).unref();
+// The process does not wait for what an agent file left open, such as a timer, a server, or a tool process.
+// The callback of `write` runs after all earlier output has been written.
+setTimeout(() => process.stdout.write("", () => process.exit()), 200).unref();

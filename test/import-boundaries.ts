@@ -28,10 +28,16 @@ export const IMPORT_BOUNDARIES: Readonly<Record<string, ImportBoundary>> = {
     allowsNode: true,
   },
   engine: { rooms: { "data-structures": "whole", protocol: "whole" } },
-  stores: { rooms: { "data-structures": "whole", protocol: "whole", engine: "types" }, allowsNode: true },
+  // Reads `process`, but imports no `node:` module.
+  diagnostics: { rooms: { engine: "types" } },
+  stores: {
+    rooms: { "data-structures": "whole", protocol: "whole", diagnostics: "whole", engine: "types" },
+    allowsNode: true,
+  },
   client: {
     rooms: {
       protocol: "whole",
+      diagnostics: "whole",
       wire: "whole",
       keys: "whole",
       grpc: { onlyIn: "client/transport/grpc-transport.ts" },
@@ -41,6 +47,7 @@ export const IMPORT_BOUNDARIES: Readonly<Record<string, ImportBoundary>> = {
     rooms: {
       "data-structures": "whole",
       protocol: "whole",
+      diagnostics: "whole",
       wire: "whole",
       keys: "whole",
       engine: "whole",
@@ -53,6 +60,7 @@ export const IMPORT_BOUNDARIES: Readonly<Record<string, ImportBoundary>> = {
     rooms: {
       "data-structures": "whole",
       protocol: "whole",
+      diagnostics: "whole",
       wire: { onlyIn: "adapters/openai/completion.ts" },
       engine: "types",
       client: "whole",
@@ -60,10 +68,11 @@ export const IMPORT_BOUNDARIES: Readonly<Record<string, ImportBoundary>> = {
     packages: ["@a2a-js/sdk", "ai", "@langchain/langgraph", "@mastra/core", "@openai/agents"],
     allowsNode: true,
   },
-  cards: { rooms: { protocol: "whole" }, packages: ["get-east-asian-width"] },
+  cards: { rooms: { protocol: "whole", diagnostics: "whole" }, packages: ["get-east-asian-width"] },
   roles: {
     rooms: {
       protocol: "whole",
+      diagnostics: "whole",
       cards: "whole",
       engine: "types",
       client: "whole",
@@ -72,13 +81,21 @@ export const IMPORT_BOUNDARIES: Readonly<Record<string, ImportBoundary>> = {
   },
   // Runs roles over datasets and records the results.
   experiments: {
-    rooms: { protocol: "whole", cards: "whole", roles: "whole", engine: "types", client: "whole" },
+    rooms: {
+      protocol: "whole",
+      diagnostics: "whole",
+      cards: "whole",
+      roles: "whole",
+      engine: "types",
+      client: "whole",
+    },
     allowsNode: true,
   },
   adk: {
     rooms: {
       "data-structures": "whole",
       protocol: "whole",
+      diagnostics: "whole",
       engine: "types",
       client: "whole",
       server: { onlyIn: "adk/to-a2a.ts" },
@@ -88,7 +105,7 @@ export const IMPORT_BOUNDARIES: Readonly<Record<string, ImportBoundary>> = {
   },
   config: { rooms: { engine: "types" } },
   mcp: {
-    rooms: { protocol: "whole", engine: "types", client: "whole", server: "whole" },
+    rooms: { protocol: "whole", diagnostics: "whole", engine: "types", client: "whole", server: "whole" },
     packages: ["@modelcontextprotocol/server", "@modelcontextprotocol/client"],
     allowsNode: true,
   },
@@ -96,6 +113,7 @@ export const IMPORT_BOUNDARIES: Readonly<Record<string, ImportBoundary>> = {
     rooms: {
       "data-structures": "whole",
       protocol: "whole",
+      diagnostics: "whole",
       wire: "whole",
       client: "whole",
       engine: "types",
@@ -105,6 +123,7 @@ export const IMPORT_BOUNDARIES: Readonly<Record<string, ImportBoundary>> = {
   cli: {
     rooms: {
       protocol: "whole",
+      diagnostics: "whole",
       wire: "whole",
       engine: "whole",
       stores: "whole",
@@ -127,6 +146,7 @@ export const IMPORT_BOUNDARIES: Readonly<Record<string, ImportBoundary>> = {
   entries: {
     rooms: {
       protocol: "whole",
+      diagnostics: "whole",
       engine: "types",
       stores: "whole",
       client: "whole",

@@ -6,12 +6,10 @@
  *
  *   npm run interop -- [--only TEXT] [--json] [--page]
  *
- * `--only` selects the peers whose name contains TEXT. `--page` writes the tables of docs/interop.md.
+ * `--only` selects the peer whose name is TEXT, or else the peers whose name contains TEXT. `--page` writes the tables of docs/interop.md.
  */
 import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
-import { createServer } from "../../src/server/index.ts";
-import { textDrivenAgent } from "../../test/interop/text-driven-agent.ts";
 import { ADK_PEERS, type AdkPeer } from "./adk/adk-peers.ts";
 import { OurServersProcess } from "./adk/our-servers-process.ts";
 import { runAdkPeer } from "./adk/run-adk-peer.ts";
@@ -33,7 +31,10 @@ const { values } = parseArgs({
 });
 
 const log = (line: string): void => (values.json ? console.error(line) : console.log(line));
-const isChosen = ({ name }: { readonly name: string }): boolean => name.includes(values.only);
+const allPeers = [...SDK_PEERS, ...ADK_PEERS, ...FRAMEWORK_PEERS];
+const isExactName = allPeers.some(({ name }) => name === values.only);
+const isChosen = ({ name }: { readonly name: string }): boolean =>
+  isExactName ? name === values.only : name.includes(values.only);
 const expectedFailures = JSON.parse(
   readFileSync(new URL("../../test/interop/expected.json", import.meta.url), "utf8"),
 ) as ExpectedInteropFailure[];
@@ -42,14 +43,13 @@ const skippedPeers: { readonly peer: string; readonly why: string }[] = [];
 let unexpectedOutcomeCount = 0;
 
 if (SDK_PEERS.some(isChosen)) {
-  const ourServer = createServer(textDrivenAgent, { store: "memory", push: { allowPrivate: true } });
-  const { url } = await ourServer.listen({ grpc: true });
+  const servers = await startScenarioServers();
   for (const peer of SDK_PEERS.filter(isChosen)) {
     const programs = await peer.installPrograms(log);
     if (typeof programs === "string") skipPeer(peer, programs);
-    else await judgePeer(runSdkPeer(peer, programs, url));
+    else await judgePeer(runSdkPeer(peer, programs, servers));
   }
-  await ourServer.close();
+  await servers.close();
 }
 
 if (ADK_PEERS.some(isChosen)) {
@@ -99,7 +99,8 @@ async function judgePeer(outcomes: AsyncIterable<InteropResult>): Promise<void> 
 /** Returns the command of the test agent of an A2A SDK, if the SDK can be installed. */
 async function findSdkServer(a2aSdk: AdkPeer["a2aSdk"]): Promise<ProgramCommand | undefined> {
   const programs = await SDK_PEERS.find(({ name }) => name === a2aSdk?.name)?.installPrograms(log);
-  return a2aSdk && typeof programs === "object" ? [...programs.server, ...a2aSdk.serverArguments] : undefined;
+  if (!a2aSdk || typeof programs !== "object" || !programs.server) return undefined;
+  return [...programs.server, ...a2aSdk.serverArguments];
 }
 
 function skipPeer({ name, sdk }: { readonly name: string; readonly sdk: string }, why: string): void {

@@ -1,34 +1,35 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { createInterface } from "node:readline";
+import type { ScenarioServerUrls } from "./frameworks/scenario-servers.ts";
 import type { CallDirection, InteropResult } from "./interop-result.ts";
-import { PROTOCOL_VARIANTS, type ScenarioOutcome } from "./protocol-variants.ts";
+import { PROTOCOL_VARIANTS, type ProtocolVariant, type ScenarioOutcome } from "./protocol-variants.ts";
 import { runOurClient } from "./scenarios.ts";
 import type { PeerServerAndClientCommands, ProgramCommand, SdkPeer } from "./sdk-peers.ts";
-
-const CALL_DIRECTIONS = ["their client", "our client"] as const satisfies readonly CallDirection[];
 
 /** Runs all scenarios with an official SDK, in both directions and in all variants that the SDK supports. */
 export async function* runSdkPeer(
   peer: SdkPeer,
   programs: PeerServerAndClientCommands,
-  ourUrl: string,
+  { url, securedUrl, token }: ScenarioServerUrls,
 ): AsyncGenerator<InteropResult> {
+  const label = async function* (
+    direction: CallDirection,
+    { binding, version }: ProtocolVariant,
+    outcomes: AsyncIterable<ScenarioOutcome>,
+  ): AsyncGenerator<InteropResult> {
+    const shared = { suite: "SDKs", peer: peer.name, sdk: peer.sdk, direction } as const;
+    for await (const outcome of outcomes) yield { ...shared, variant: `${binding} ${version}`, ...outcome };
+  };
+  const variants = PROTOCOL_VARIANTS.filter(peer.supports);
+  for (const variant of variants) {
+    const client = [...programs.createClientCommand(url, variant), securedUrl, token] as const;
+    yield* label("their client", variant, runTheirClient(client));
+  }
+  if (!programs.server) return;
   const theirs = spawnPeerProgram(programs.server);
   try {
     const theirUrl = await readFirstUrl(theirs, programs.server);
-    for (const direction of CALL_DIRECTIONS) {
-      for (const variant of PROTOCOL_VARIANTS.filter(peer.supports)) {
-        const outcomes =
-          direction === "our client"
-            ? runOurClient(theirUrl, variant)
-            : runTheirClient(programs.createClientCommand(ourUrl, variant));
-        for await (const outcome of outcomes) {
-          const { name, sdk } = peer;
-          const shared = { suite: "SDKs", peer: name, sdk, direction } as const;
-          yield { ...shared, variant: `${variant.binding} ${variant.version}`, ...outcome };
-        }
-      }
-    }
+    for (const variant of variants) yield* label("our client", variant, runOurClient(theirUrl, variant));
   } finally {
     theirs.stdin?.end();
     theirs.kill();

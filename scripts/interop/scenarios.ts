@@ -79,6 +79,25 @@ const SCENARIOS: Readonly<Record<string, (remote: A2AClient) => Promise<void>>> 
     assert.deepEqual([done.id, getAnswerText(done)], [question.id, "got blue"]);
   },
 
+  async "follow-up stream"(remote) {
+    const { id: taskId, contextId } = requireTask(await collect(remote.stream("ask")));
+    await pause(100);
+    const events: StreamResponse[] = [];
+    for await (const event of remote.stream("blue", { taskId, contextId })) events.push(event);
+    // The first event shows neither the answered question nor earlier artifacts.
+    assert.notEqual(findTaskStateInStreamEvent(events[0] as StreamResponse), "TASK_STATE_INPUT_REQUIRED");
+    const first = events[0];
+    assert.deepEqual(first && "task" in first ? (first.task.artifacts ?? []) : [], []);
+    const task = requireTask(await collect(ReadableStream.from(events)));
+    assert.deepEqual([task.status.state, getAnswerText(task)], ["TASK_STATE_COMPLETED", "got blue"]);
+  },
+
+  async "sign-in"(remote) {
+    const { status } = requireTask(await remote.send("sign in"));
+    assert.equal(status.state, "TASK_STATE_AUTH_REQUIRED");
+    assert.equal(getText(status.message?.parts ?? []), "Sign in first.");
+  },
+
   async get(remote) {
     const { id } = requireTask(await remote.send("count"));
     const task = await remote.tasks.get(id, { historyLength: 1 });
@@ -92,6 +111,8 @@ const SCENARIOS: Readonly<Record<string, (remote: A2AClient) => Promise<void>>> 
       page.tasks.map((task) => task.id),
       [id],
     );
+    const defaultPage = await remote.tasks.list({ contextId });
+    assert.equal(defaultPage.tasks.length, 1);
   },
 
   async "cancel, subscribe"(remote) {

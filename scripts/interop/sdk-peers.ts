@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import {
   buildGoProgram,
@@ -12,8 +13,8 @@ export type ProgramCommand = readonly [program: string, ...args: string[]];
 /** An official SDK in another language, installed and ready to run. */
 export interface PeerServerAndClientCommands {
   /** A test agent that prints `{"url":…}` and exits when its stdin closes. */
-  readonly server: ProgramCommand;
-  /** A client that prints one outcome per line. */
+  readonly server?: ProgramCommand;
+  /** A client that prints one outcome per line. The harness appends the URL of a secured server and its token. */
   createClientCommand(url: string, variant: ProtocolVariant): ProgramCommand;
 }
 
@@ -74,11 +75,32 @@ function defineGoPeer(name: string, speaks: SdkPeer["supports"]): SdkPeer {
 
 const supportsAllProtocolVariants = (): boolean => true;
 
+const jsSdkPackage = join(repositoryRoot, "node_modules/@a2a-js/sdk/package.json");
+const jsSdk = JSON.parse(readFileSync(jsSdkPackage, "utf8")) as { version: string };
+
+/** The client of the JavaScript SDK. Vitest tests its server (`test/interop/a2a-js*.test.ts`). */
+const jsPeer: SdkPeer = {
+  name: "js-sdk",
+  sdk: `@a2a-js/sdk ${jsSdk.version}`,
+  supports: ({ version }) => version === "1.0",
+  installPrograms: () =>
+    Promise.resolve({
+      createClientCommand: (url, { binding, version }) => [
+        process.execPath,
+        join(repositoryRoot, "test/interop/js/client.ts"),
+        url,
+        binding,
+        version,
+      ],
+    }),
+};
+
 /**
  * For each language, the latest release, which supports both versions, and the last release with 0.3 only,
  * which is still widely used.
  */
 export const SDK_PEERS: readonly SdkPeer[] = [
+  jsPeer,
   definePythonPeer("python", supportsAllProtocolVariants, {
     requirements: "requirements.txt",
     server: "server.py",

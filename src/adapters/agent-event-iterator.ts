@@ -49,6 +49,7 @@ export class AgentEventIterator implements AsyncIterableIterator<AgentEvent, und
 
   constructor(run: Run, source: AsyncIterable<AgentYield, unknown>, ending: ArtifactEnding = "whole") {
     this.#run = run;
+    assertAsyncIterable(source);
     this.#source = source[Symbol.asyncIterator]();
     this.#ending = ending;
   }
@@ -90,6 +91,7 @@ export class AgentEventIterator implements AsyncIterableIterator<AgentEvent, und
 
   async #enqueueStep({ done, value }: IteratorResult<AgentYield, unknown>): Promise<void> {
     this.#pendingNext = undefined;
+    if (done && value !== undefined) throw createReturnedValueError(value);
     if (done) this.#finish();
     else if (isTurnEnd(value)) {
       this.#finish(value);
@@ -199,6 +201,24 @@ function isTurnEnd(yielded: AgentYield): yielded is StatusEvent {
     throw new TypeError(`The agent yielded ${String(yielded)}. Yield text, a part, or an event.`);
   }
   return "status" in yielded && yielded.status.state !== "TASK_STATE_WORKING";
+}
+
+/** The caller would never receive a returned value, although the task would be COMPLETED. */
+function createReturnedValueError(value: unknown): TypeError {
+  const shown = typeof value === "string" ? JSON.stringify(value.slice(0, 60)) : `a value (${typeof value})`;
+  return new TypeError(
+    `The agent returned ${shown}, which no caller receives. Write yield instead of return.`,
+  );
+}
+
+function assertAsyncIterable(source: unknown): void {
+  if (typeof source === "object" && source !== null && Symbol.asyncIterator in source) return;
+  // The rejection of a promise that nobody awaits would end the process.
+  if (source instanceof Promise) source.catch(() => {});
+  const shown = source instanceof Promise ? "a promise" : String(source);
+  throw new TypeError(
+    `The agent's function returned ${shown} instead of a generator. Write async function* and yield the answer.`,
+  );
 }
 
 /**

@@ -1,3 +1,4 @@
+import { defineOptionNames } from "../diagnostics/index.ts";
 import { spawn, type ChildProcess } from "node:child_process";
 import { basename } from "node:path";
 import type { Agent, AgentDescription } from "../engine/index.ts";
@@ -34,6 +35,13 @@ export interface CommandOptions extends Partial<AgentDescription> {
   artifacts?: "whole" | "pieces";
 }
 
+const assertKnownOptions = defineOptionNames<CommandOptions>()(
+  "command",
+  "artifacts capabilities cwd defaultInputModes defaultOutputModes description documentationUrl env",
+  "iconUrl killGraceMs maxOutputBytes name provider securityRequirements securitySchemes shell",
+  "skills stdin version",
+);
+
 const MAX_STDERR_BYTES = 4096;
 const MAX_STDERR_LINES = 10;
 
@@ -47,6 +55,7 @@ const MAX_STDERR_LINES = 10;
  * The environment variables `A2A_TASK_ID` and `A2A_CONTEXT_ID` identify the task.
  */
 export function command(line: string | readonly string[], options: CommandOptions = {}): Agent {
+  assertKnownOptions(options);
   const { shell, stdin, cwd, env, maxOutputBytes, killGraceMs, artifacts, ...description } = options;
   const limit = maxOutputBytes ?? 16 * 1024 * 1024;
   const [program, ...args] = buildArgv(line, shell ?? false);

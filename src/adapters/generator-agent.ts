@@ -1,3 +1,4 @@
+import { defineOptionNames } from "../diagnostics/index.ts";
 import type { Agent, AgentDescription, Run } from "../engine/index.ts";
 import { assertValidAgentCard, getText, type Message, type Task } from "../protocol/index.ts";
 import type { AgentYield } from "./agent-yield.ts";
@@ -36,6 +37,16 @@ export interface GeneratorOptions extends Pick<
   readonly artifacts?: "whole" | "pieces" | undefined;
 }
 
+const assertKnownOptions = defineOptionNames<GeneratorOptions>()(
+  "agent",
+  "afterRestart artifacts concurrentTurns describeExtended id interruptible respondsWith whileWorking",
+);
+const assertKnownDescription = defineOptionNames<AgentDescription>()(
+  "agent(description)",
+  "capabilities defaultInputModes defaultOutputModes description documentationUrl iconUrl name",
+  "provider securityRequirements securitySchemes skills version",
+);
+
 /**
  * Creates an agent from an async generator.
  *
@@ -60,9 +71,12 @@ export function agent(
   work: AgentGenerator,
   options: GeneratorOptions = {},
 ): Agent {
+  assertKnownOptions(options);
+  assertKnownDescription(description);
+  assertAsyncGeneratorFunction(description.name, work);
   const { artifacts, ...agentOptions } = options;
+  assertValidAgentCard(description);
   const completeCard = completeDescription(description);
-  assertValidAgentCard(completeCard);
   return {
     ...agentOptions,
     describe: () => completeCard,
@@ -72,6 +86,15 @@ export function agent(
         run,
       ),
   };
+}
+
+/** Detects the wrong kinds of functions when the agent is created, instead of at its first message. */
+function assertAsyncGeneratorFunction(name: string, work: unknown): void {
+  const kind = typeof work === "function" ? Object.prototype.toString.call(work).slice(8, -1) : typeof work;
+  if (!["undefined", "object", "string", "AsyncFunction", "GeneratorFunction"].includes(kind)) return;
+  throw new TypeError(
+    `The second argument of agent ${JSON.stringify(name)} is of type ${kind}; write async function* ({ text }) { yield … }.`,
+  );
 }
 
 /**

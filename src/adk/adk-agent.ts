@@ -1,5 +1,6 @@
 import type { RunConfig } from "@google/adk";
 import { SlotReuseMap } from "../data-structures/index.ts";
+import { defineOptionNames } from "../diagnostics/index.ts";
 import type { Agent, AgentDescription, Observer, Run } from "../engine/index.ts";
 import { deriveAgentId, type Part, type Task } from "../protocol/index.ts";
 import { describeAdkAgent, type AdkCardOptions } from "./describe-adk-agent.ts";
@@ -58,9 +59,10 @@ export interface AdkAgentOptions
   toGenaiPart?: (part: Part) => GenaiPart | undefined;
   /**
    * Observer for errors that occur while the bridge generates the agent card. The bridge calls `onError` with
-   * each error. The server's observer receives the errors that occur in a run.
+   * each error. The server's observer receives the errors that occur in a run. The default observer writes
+   * errors to stderr, and the value `false` disables the default observer.
    */
-  observer?: Pick<Observer, "onError">;
+  observer?: Pick<Observer, "onError"> | false;
   /**
    * Id of the agent in its URL path and in the task store. Default: an id that is derived from the name of the
    * root agent.
@@ -76,6 +78,15 @@ export function deriveAdkAgentId(source: AdkRunnableSource): string | undefined 
   const root = "rootAgent" in source ? source.rootAgent : "agent" in source ? source.agent : source;
   return "name" in root ? deriveAgentId(root.name) : undefined;
 }
+/** The option names of `adkAgent`, separated by spaces. */
+export const ADK_AGENT_OPTION_NAMES = [
+  "afterRun appName artifactService artifacts beforeRun concurrentTurns credentialService",
+  "describeExtended exposeErrors id includeInstructions initialState memoryService observer onEvent",
+  "plugins receiveState recoveredErrorPolicy runConfig sendState sessionService streaming toA2aPart",
+  "toGenaiPart version",
+] as const;
+
+const assertKnownOptions = defineOptionNames<AdkAgentOptions>()("adkAgent", ...ADK_AGENT_OPTION_NAMES);
 
 type SessionState = Readonly<Record<string, unknown>>;
 
@@ -87,6 +98,7 @@ const SESSION_ID_KEY = toAdkMetadataKey("session_id");
  * task's context.
  */
 export function adkAgent(source: AdkRunnableSource, options: AdkAgentOptions = {}): Agent {
+  assertKnownOptions(options);
   const runner = createLazyRunner(source, options);
   const openSession = createSessionOpener();
   const idleFlusher = new IdleRunFlusher();

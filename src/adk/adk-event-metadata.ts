@@ -26,7 +26,7 @@ export const IS_ERROR_MESSAGE_KEY: "adk_is_error_message" = toAdkMetadataKey("is
  */
 export const ACTIONS_KEY: "adk_actions" = toAdkMetadataKey("actions");
 
-const ESCALATE_KEY = toAdkMetadataKey("escalate");
+export const ESCALATE_KEY: "adk_escalate" = toAdkMetadataKey("escalate");
 const TRANSFER_KEY = toAdkMetadataKey("transfer_to_agent");
 
 /** Returns the key for an A2A field in the custom metadata of an ADK event. */
@@ -59,6 +59,8 @@ export function toEventMetadata(event: AdkEvent): JsonObject {
   Object.assign(metadata, toModelMetadata(event));
   setMetadataValue(metadata, "error_code", event.errorCode);
   setMetadataValue(metadata, "actions", selectForwardedActions(event.actions));
+  // ADK for JavaScript reads this key of the update, and ignores a status without content.
+  if (event.actions?.escalate) metadata[ESCALATE_KEY] = true;
   return metadata;
 }
 

@@ -1,3 +1,4 @@
+import { resolveObserver } from "../diagnostics/index.ts";
 import type { AgentDescription, Observer } from "../engine/index.ts";
 import type { AgentSkill } from "../protocol/index.ts";
 import { ADK_EXTENSION_URI } from "./adk-event-metadata.ts";
@@ -14,7 +15,7 @@ export interface AdkCardOptions {
 }
 
 interface SkillOptions extends Pick<AdkCardOptions, "includeInstructions"> {
-  observer?: Pick<Observer, "onError">;
+  observer?: Pick<Observer, "onError"> | false;
   /** Maximum time in milliseconds to wait for a toolset to list its tools. Default: 5 s. */
   toolsetTimeoutMs?: number;
 }
@@ -279,7 +280,7 @@ async function listAgentTools(
       try {
         return await withTimeout(toolsetTimeoutMs, tool.getTools());
       } catch (error) {
-        observer?.onError?.({ where: `agent card: a toolset of ${agent.name}`, error });
+        resolveObserver(observer).onError?.({ where: `agent card: a toolset of ${agent.name}`, error });
         return [];
       }
     }

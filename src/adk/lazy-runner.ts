@@ -29,6 +29,10 @@ export interface RunnerOptions {
    * A session service, or a function that creates the session service. Default: a `MemorySessionService`.
    */
   sessionService?: BaseSessionService | (() => BaseSessionService | undefined);
+  /**
+   * Stores the files that tools save with `saveArtifact`. Default: a `MemoryArtifactService`, which keeps up
+   * to 128 MiB in memory until the process ends.
+   */
   artifactService?: BaseArtifactService;
   memoryService?: BaseMemoryService;
   credentialService?: BaseCredentialService;
@@ -62,9 +66,12 @@ async function createRunner(source: AdkRunnableSource, options: RunnerOptions): 
     if ("pluginManager" in root) patchRunnerForInterruptedCalls(root, await importAdk());
     return root;
   }
-  const { appName, sessionService, ...services } = options;
+  const { appName, sessionService, artifactService, ...services } = options;
   const adk = await importAdk();
-  const { MemorySessionService } = await import("./sessions/memory-session-service.ts");
+  const [{ MemorySessionService }, { MemoryArtifactService }] = await Promise.all([
+    import("./sessions/memory-session-service.ts"),
+    import("./artifacts/memory-artifact-service.ts"),
+  ]);
   const sessions = typeof sessionService === "function" ? sessionService() : sessionService;
   // ADK's `DatabaseSessionService` initializes itself again on every call until it is ready, and cannot
   // create its tables concurrently. To avoid this, the service is initialized once before the runner is
@@ -78,6 +85,7 @@ async function createRunner(source: AdkRunnableSource, options: RunnerOptions): 
     ...rootOptions,
     ...services,
     sessionService: sessions ?? new MemorySessionService(),
+    artifactService: artifactService ?? new MemoryArtifactService(),
   });
   patchRunnerForInterruptedCalls(runner, adk);
   skipAgentSearchWithoutSubAgents(runner);

@@ -158,14 +158,15 @@ describe("a run", () => {
     });
   });
 
-  it("reports escalation where ADK for Python reads it: on artifacts and on status messages", () => {
+  it("reports escalation where the clients of ADK read it: on artifacts and on status messages", () => {
     const exitLoop: AdkEvent = {
       ...createContentEvent({ functionResponse: { id: "c1", name: "exit_loop", response: {} } }),
       actions: { escalate: true, skipSummarization: true },
     };
     const adk_actions = { escalate: true, skipSummarization: true };
+    // ADK for JavaScript reads the metadata of the artifact update.
     expect(processEvents([exitLoop])).toMatchObject([
-      { artifact: { metadata: { adk_actions } } },
+      { artifact: { metadata: { adk_actions } }, metadata: { adk_escalate: true } },
       { metadata: { adk_actions } },
     ]);
     expect(processEvents([exitLoop, longRunningCallEvent]).at(-1)).toMatchObject({
@@ -178,6 +179,7 @@ describe("a run", () => {
 
   it("reports escalation without content in a thought, because Python reads no bare status", () => {
     expect(processEvents([{ actions: { escalate: true } }])[0]).toEqual({
+      metadata: { adk_escalate: true },
       status: {
         state: "TASK_STATE_WORKING",
         message: {

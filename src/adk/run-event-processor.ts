@@ -8,6 +8,7 @@ import {
   toModelMetadata,
   mergePeerMetadata,
   ACTIONS_KEY,
+  ESCALATE_KEY,
   clearActionsMetadata,
   pickStateValues,
   toStateMetadata,
@@ -239,7 +240,7 @@ export class RunEventProcessor {
         ...this.closeOpenArtifacts(),
         { status, metadata: { ...this.#buildFinalMetadata(), ...metadata } },
       ],
-      error: new Error(`${text} (error_id: ${errorId})`, { cause }),
+      error: Object.assign(new Error(`${text} (error_id: ${errorId})`, { cause }), { errorId }),
     };
   }
 
@@ -320,12 +321,13 @@ export class RunEventProcessor {
 
 /**
  * Returns a progress update for an event that escalates without content. ADK for Python reads actions only from
- * artifacts and from status messages, and such an event has no artifact. The text is a thought, so ADK's
+ * artifacts and from status messages, and such an event has no artifact. ADK for JavaScript reads the metadata of
+ * the update. The text is a thought, so ADK's
  * clients do not treat it as an answer.
  */
 function buildEscalationNotice(event: AdkEvent): AgentEvent {
   const parts = toA2aParts([{ text: "The agent escalates to its caller.", thought: true }]);
   const { [ACTIONS_KEY]: actions = {} } = toActionsMetadata(event);
   const message = { parts, metadata: { [ACTIONS_KEY]: actions } };
-  return { status: { state: "TASK_STATE_WORKING", message } };
+  return { status: { state: "TASK_STATE_WORKING", message }, metadata: { [ESCALATE_KEY]: true } };
 }

@@ -144,7 +144,9 @@ describe("an ADK agent served with toA2a", () => {
       ),
     );
     expect(completedTask.status.state).toBe("TASK_STATE_COMPLETED");
-    expect(getArtifactText(completedTask)).toBe("I have asked.It was approved.");
+    expect(getArtifactText(completedTask)).toBe("It was approved.");
+    const wholeTask = await remote.tasks.get(waitingTask.id);
+    expect(getArtifactText(wholeTask)).toBe("I have asked.It was approved.");
   });
 
   it("reports a failure to the caller, and the error to the server's observer", async () => {

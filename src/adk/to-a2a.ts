@@ -1,9 +1,17 @@
 import { readFile } from "node:fs/promises";
 import type { BaseSessionService, Runner } from "@google/adk";
+import { defineOptionNames, pickOptions } from "../diagnostics/index.ts";
 import type { Agent, AgentDescription } from "../engine/index.ts";
 import { A2AError, isAgentId, type AgentCard } from "../protocol/index.ts";
-import { createServer, type ListenOptions, type Server, type ServerOptions } from "../server/index.ts";
-import { type AdkAgentOptions, adkAgent } from "./adk-agent.ts";
+import {
+  createServer,
+  LISTEN_OPTION_NAMES,
+  SERVER_OPTION_NAMES,
+  type ListenOptions,
+  type Server,
+  type ServerOptions,
+} from "../server/index.ts";
+import { ADK_AGENT_OPTION_NAMES, type AdkAgentOptions, adkAgent } from "./adk-agent.ts";
 import { SqliteSessionService } from "./sessions/sqlite-session-service.ts";
 import type { AdkRunnableSource } from "./lazy-runner.ts";
 import type { AdkRunner } from "./adk-structural-types.ts";
@@ -25,6 +33,14 @@ export interface ToA2aOptions
   runner?: Runner | AdkRunner | (() => Runner | AdkRunner | Promise<Runner | AdkRunner>);
 }
 
+const assertKnownOptions = defineOptionNames<ToA2aOptions>()(
+  "toA2a",
+  ...SERVER_OPTION_NAMES,
+  LISTEN_OPTION_NAMES,
+  ...ADK_AGENT_OPTION_NAMES,
+  "agentCard runner",
+);
+
 /**
  * Serves an ADK agent over A2A. For example, `await toA2a(rootAgent).listen()` starts a server. In hosts that
  * use `Request` and `Response`, call the server's `fetch` method. By default, the server listens on port 8000
@@ -33,19 +49,22 @@ export interface ToA2aOptions
  * memory. A custom `sessionService` works with any task store.
  */
 export function toA2a(agent: AdkRunnableSource, options: ToA2aOptions = {}): Server {
+  assertKnownOptions(options);
   const { agentCard, runner, port = 8000, host = "127.0.0.1", grpc = false, sessionService } = options;
   let sessions: SqliteSessionService | undefined;
   const resolveSessionService = (): BaseSessionService | undefined => {
     const file = findServerSqlitePath(server);
     return sessionService ?? (file === undefined ? undefined : (sessions ??= new SqliteSessionService(file)));
   };
-  const engineAgent = adkAgent(runner ?? agent, { ...options, sessionService: resolveSessionService });
+  const adkOptions: AdkAgentOptions = { ...options, sessionService: resolveSessionService };
+  const engineAgent = adkAgent(runner ?? agent, pickOptions(adkOptions, ...ADK_AGENT_OPTION_NAMES));
   const server = createServer(
     { [options.id ?? deriveRootId(agent)]: withCardOverrides(engineAgent, agentCard) },
-    options,
+    pickOptions<ServerOptions>(options, ...SERVER_OPTION_NAMES),
   );
   return {
     store: server.store,
+    maintenance: server.maintenance,
     listener: server.listener,
     fetch: (request) => server.fetch(request),
     listen: (listenOptions) => server.listen({ port, host, grpc, ...listenOptions }),

@@ -79,21 +79,15 @@ describe("serve", () => {
     expect(curl.out).toContain('"TASK_STATE_COMPLETED"');
   });
 
-  it("uses the next port if its own is in use, or fails with --strict-port", async () => {
+  it("uses the next port if the configured port is in use, but not if --port names it", async () => {
     const port = new URL(server.url).port;
-    const strict = await runInDirectory(
-      "serve",
-      "--exec",
-      "cat",
-      "--store",
-      "memory",
-      "--port",
-      port,
-      "--strict-port",
-    );
+    const strict = await runInDirectory("serve", "--exec", "cat", "--store", "memory", "--port", port);
     expect(strict).toMatchObject({ code: 1, out: "" });
-    expect(strict.err).toContain(`Port ${port} is in use`);
-    const other = spawnColloquyForTest(["serve", ".", "--store", "memory", "--port", port], cwd);
+    expect(strict.err).toContain(`Port ${port} is in use. Stop the process that uses it, or choose`);
+    const config = await createTempTestDirectoryWithFiles({
+      "colloquy.config.mjs": `export default { port: ${port} };`,
+    });
+    const other = spawnColloquyForTest(["serve", "--exec", "cat", "--store", "memory"], config);
     await other.waitForOutput(`Port ${port} is in use; using `);
     await other.waitForOutput("Ctrl-C stops it.");
     other.child.kill("SIGTERM");

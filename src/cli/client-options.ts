@@ -121,6 +121,13 @@ export function createPollIntervalOption(): Option {
     .default(2000, "2s");
 }
 
+/** Parses a number of days. */
+export function parseDays(value: string): number {
+  const days = Number(value);
+  if (value.trim() !== "" && Number.isFinite(days) && days >= 0) return days;
+  throw new InvalidArgumentError("Pass a number of days, such as 30.");
+}
+
 /**
  * Parses a duration such as `500ms`, `30s`, `5m`, or `1h`, or a plain number of seconds. Returns
  * milliseconds.

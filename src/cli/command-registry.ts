@@ -125,6 +125,31 @@ export const COMMANDS: CommandTable = {
       },
     },
   },
+  store: {
+    description: "Maintain a task store, also while its server runs: info, backup, sweep, compact, erase.",
+    commands: {
+      info: {
+        description: "Show the size of a task store, and which process serves it.",
+        loadFactory: async () => (await import("./store/info.ts")).createStoreInfoCommand,
+      },
+      backup: {
+        description: "Copy a task store to a new file.",
+        loadFactory: async () => (await import("./store/backup.ts")).createStoreBackupCommand,
+      },
+      sweep: {
+        description: "Delete the tasks whose retention period has passed, in the running server.",
+        loadFactory: async () => (await import("./store/sweep.ts")).createStoreSweepCommand,
+      },
+      compact: {
+        description: "Return the free space of a task store to the file system.",
+        loadFactory: async () => (await import("./store/compact.ts")).createStoreCompactCommand,
+      },
+      erase: {
+        description: "Delete one task, or all tasks of a context or a principal.",
+        loadFactory: async () => (await import("./store/erase.ts")).createStoreEraseCommand,
+      },
+    },
+  },
   init: {
     description: "Create a project with an agent, ready to serve.",
     loadFactory: async () => (await import("./init.ts")).createInitCommand,

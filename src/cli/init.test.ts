@@ -2,6 +2,7 @@ import { readdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
+import { findInstallableDependency } from "./init/installable-dependency.ts";
 import {
   CliTestProcess,
   spawnColloquyForTest,
@@ -48,7 +49,7 @@ describe("init", () => {
     expect((await served.process.result).code).toBe(0);
   });
 
-  it("depends on the current version, and prints the next command", async () => {
+  it("depends on the running copy, and prints the next command", async () => {
     const parent = await createTempTestDirectoryWithFiles({});
     const { out, err } = await runCliInTestProcess(["init", "my agent", "--name", "My Agent"], {
       cwd: parent,
@@ -59,8 +60,28 @@ describe("init", () => {
       string,
       unknown
     >;
-    const ownPackage = JSON.parse(await readFile(join(root, "package.json"), "utf8")) as { version: string };
-    expect(made).toMatchObject({ name: "my-agent", dependencies: { colloquy: `^${ownPackage.version}` } });
+    const dependency = `file:${root.replace(/\/$/, "")}`;
+    expect(made).toMatchObject({ name: "my-agent", dependencies: { colloquy: dependency } });
+  });
+
+  it.each([
+    ["a registry", "https://registry.example/colloquy/-/colloquy-1.2.3.tgz", "^1.2.3"],
+    ["a URL", "https://example.com/builds/colloquy.tgz", "https://example.com/builds/colloquy.tgz"],
+    ["a tarball", "file:../packs/colloquy-1.2.3.tgz", "file:PARENT/packs/colloquy-1.2.3.tgz"],
+    ["another tool than npm", undefined, "file:PARENT/app/node_modules/colloquy"],
+  ])("depends on what %s installed", async (_, resolved, dependency) => {
+    const parent = await createTempTestDirectoryWithFiles({
+      "app/node_modules/colloquy/package.json": JSON.stringify({ name: "colloquy", version: "1.2.3" }),
+      ...(resolved === undefined
+        ? {}
+        : {
+            "app/node_modules/.package-lock.json": JSON.stringify({
+              packages: { "node_modules/colloquy": { resolved } },
+            }),
+          }),
+    });
+    const found = findInstallableDependency(join(parent, "app/node_modules/colloquy"));
+    expect(found).toBe(dependency.replace("PARENT", parent));
   });
 
   it("creates nothing if it would overwrite a file", async () => {

@@ -9,7 +9,7 @@ import { createOutputOption } from "./client-options.ts";
 import { OutputWriter, type OutputFormat } from "./output-writer.ts";
 import { createUsageError } from "./cli-error.ts";
 import { toUrlSafeAgentId } from "./serve/find-agent-files.ts";
-import { readPackageVersion } from "./package-version.ts";
+import { findInstallableDependency } from "./init/installable-dependency.ts";
 
 interface InitOptions {
   name?: string;
@@ -32,7 +32,7 @@ async function runInit(
   const root = resolve(context.cwd, directory);
   const files = buildProjectFiles(
     toUrlSafeAgentId(name ?? basename(root)).toLowerCase(),
-    readPackageVersion(),
+    findInstallableDependency(),
   );
   const existing = Object.keys(files).filter((file) => existsSync(join(root, file)));
   if (existing.length > 0) {

@@ -7,9 +7,9 @@ import { reserveStdout } from "./mcp/reserve-stdout.ts";
 import { addClientOptions, parseDuration, parsePort, type ClientOptions } from "./client-options.ts";
 import { OutputWriter } from "./output-writer.ts";
 import { AdkAgentFactory } from "./serve/adk-agent-factory.ts";
-import { createErrorObserver } from "./serve/serve-until-stopped.ts";
+import { createStderrLogObserver } from "./serve/serve-until-stopped.ts";
 import { readSettingsFromEnvAndFiles } from "./settings.ts";
-import { waitForAbort } from "./wait-for-abort.ts";
+import { untilAborted, waitForAbort } from "./wait-for-abort.ts";
 import { readPackageVersion } from "./package-version.ts";
 
 interface McpOptions extends ClientOptions {
@@ -72,10 +72,11 @@ async function runMcp(refs: string[], options: McpOptions, context: CliContext):
   // Reserves stdout before any agent is loaded, because an MCP host would parse an agent's output as protocol
   // messages.
   const stdout = port === undefined ? reserveStdout() : undefined;
-  const observer = createErrorObserver(context);
+  const observer = createStderrLogObserver(context);
   const adk = new AdkAgentFactory(store, observer);
   try {
-    const agents = await loadOrConnectAgents(refs, options, context, adk);
+    const loading = loadOrConnectAgents(refs, options, context, adk);
+    const agents = await untilAborted(loading, context.interruptSignal);
     const { createMcpServer } = await import("../mcp/index.ts");
     const server = await createMcpServer(agents, {
       version: readPackageVersion(),

@@ -1,9 +1,17 @@
 import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 
-/** Reads the package version from package.json, which is two folders above both `src/cli` and `dist/cli`. */
+/** Returns the folder of package.json, which is two folders above both `src/cli` and `dist/cli`. */
+export function getPackageFolder(): string {
+  return fileURLToPath(new URL("../..", import.meta.url)).replace(/[\\/]$/, "");
+}
+
+/** Reads the version of the package from package.json. */
 export function readPackageVersion(): string {
-  const file = new URL("../../package.json", import.meta.url);
-  const { version } = JSON.parse(readFileSync(file, "utf8")) as { version: string };
+  const { version } = JSON.parse(readFileSync(join(getPackageFolder(), "package.json"), "utf8")) as {
+    version: string;
+  };
   return version;
 }
 

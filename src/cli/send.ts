@@ -130,7 +130,10 @@ async function waitForTurnResult(
       return undefined;
     });
     if (response && !("task" in response)) return response;
-    return { task: await waitForTask(call.client, response?.task.id ?? taskId ?? "", call, response?.task) };
+    // The stream of a message to an existing task leaves out the artifacts of earlier turns.
+    const isComplete = call.options.taskId === undefined;
+    const task = isComplete ? response?.task : undefined;
+    return { task: await waitForTask(call.client, response?.task.id ?? taskId ?? "", call, task) };
   } catch (error) {
     if (taskId === undefined || !call.signal.aborted) throw error;
     throw toInterruptedWaitError(

@@ -2,7 +2,7 @@ import { Command, Option } from "commander";
 import type { ServeConfig } from "../config/index.ts";
 import { deriveAgentId } from "../protocol/index.ts";
 import type { CliContext } from "./cli-context.ts";
-import { createOutputOption, parsePort } from "./client-options.ts";
+import { createOutputOption, parseDays, parsePort } from "./client-options.ts";
 import { createUsageError } from "./cli-error.ts";
 import type { AdkAgentFactory } from "./serve/adk-agent-factory.ts";
 import type { LoadedAgents } from "./serve/load-agent-files.ts";
@@ -48,13 +48,14 @@ export function addServeOptions(command: Command): Command {
     .addOption(
       new Option(
         "--port <number>",
-        "port to listen on; tries the next ports if it is in use; 0 for any free port",
+        "port to listen on, or 0 for any free port; the default port moves to the next free port",
       )
         .env("PORT")
         .argParser(parsePort)
+        .implies({ strictPort: true })
         .default(4120),
     )
-    .option("--strict-port", "fail if the port is in use")
+    .option("--strict-port", "fail if the default or configured port is in use")
     .addOption(
       new Option("--grpc-port <number>", "also serve gRPC on this port; 0 for any free port").argParser(
         parsePort,
@@ -63,12 +64,25 @@ export function addServeOptions(command: Command): Command {
     .option("--openai", "also serve the agents as models of OpenAI's chat API at /v1")
     .option("--host <address>", "address to listen on", "127.0.0.1")
     .option("--store <store>", "task store: memory, or sqlite:FILE", "sqlite:.colloquy/colloquy.db")
+    .addOption(
+      new Option(
+        "--keep-tasks <days>",
+        "days to keep ended tasks; 0 keeps all tasks (default: 30)",
+      ).argParser(parseDays),
+    )
     .option("--public-url <url>", "URL of this server for clients, if it is behind a proxy")
     .option("--allow-unauthenticated", "accept all callers without authentication, also from other machines")
     .option(
       "--allow-private-webhooks",
       "also send push notifications to this machine and to private networks",
     )
+    .addOption(
+      new Option(
+        "--log-format <format>",
+        "format of the log (default: pretty on a terminal, else json)",
+      ).choices(["json", "pretty"]),
+    )
+    .option("--log-requests", "also log a line for each request")
     .addOption(createOutputOption().env("A2ACLI_OUTPUT"));
 }
 

@@ -12,19 +12,25 @@ import {
 /**
  * Reads a stream to its end and returns the same result as `SendMessage`. The result is the updated task, or
  * a message if the agent replied without a task.
+ *
+ * The stream of a message to an existing task contains only the artifacts of that message's turn. The result
+ * also contains the earlier artifacts if you pass the task before the message as `previousTask`.
  */
-export async function collect(stream: AsyncIterable<StreamResponse>): Promise<SendMessageResponse> {
+export async function collect(
+  stream: AsyncIterable<StreamResponse>,
+  previousTask?: Task,
+): Promise<SendMessageResponse> {
   let task: Task | undefined;
   let message: Message | undefined;
   for await (const event of stream) {
     // A complete task replaces all earlier events. Servers send one after a reconnect or at the end of a
     // stream.
-    if ("task" in event) task = copyTask(event.task);
+    if ("task" in event) task = copyTask(task ? event.task : keepPreviousArtifacts(previousTask, event.task));
     else if (!task && "message" in event) {
       // Messages of the task's users are no replies. A stream contains them with the message events extension.
       if (event.message.role === "ROLE_AGENT") message = event.message;
     } else {
-      task ??= createTaskFromUpdate(event);
+      task ??= previousTask ? copyTask(previousTask) : createTaskFromUpdate(event);
       const folded = fold(task, event);
       if (!isEventRefusal(folded)) task = folded;
     }
@@ -32,6 +38,12 @@ export async function collect(stream: AsyncIterable<StreamResponse>): Promise<Se
   if (task) return { task };
   if (message) return { message };
   throw new A2AError("INVALID_AGENT_RESPONSE", "The agent's stream ended without a task or a message.");
+}
+
+/** Returns the task with the artifacts of an earlier snapshot, unless the task has artifacts of its own. */
+function keepPreviousArtifacts(previousTask: Task | undefined, task: Task): Task {
+  if (task.artifacts || !previousTask?.artifacts || previousTask.id !== task.id) return task;
+  return { ...task, artifacts: previousTask.artifacts };
 }
 
 /**

@@ -1,4 +1,11 @@
-import { type ConnectOptions, createTransportOptions, createCardFetchOptions } from "./find-card.ts";
+import { explainMissingAwait } from "../diagnostics/index.ts";
+import {
+  assertKnownOptions,
+  type ConnectOptions,
+  createTransportOptions,
+  createCardFetchOptions,
+} from "./find-card.ts";
+import { getMonotonicTimeMs } from "./clock.ts";
 import { A2AError, type AgentCard, type AgentInterface } from "../protocol/index.ts";
 import { createAuthorizer } from "./auth/authorizer.ts";
 import { AgentCardCache } from "./card/agent-card-cache.ts";
@@ -19,7 +26,23 @@ import { createTransport } from "./transport/create-transport.ts";
  * Finds the agent card by the URL of the host, the card, or the agent, and returns a client for one of the
  * card's interfaces.
  */
-export async function connect(url: string, options: ConnectOptions = {}): Promise<A2AClient> {
+export function connect(url: string, options: ConnectOptions = {}): Promise<A2AClient> {
+  return explainMissingAwait(connectToAgent(url, options), "connect(…)", CLIENT_MEMBER_NAMES);
+}
+
+const CLIENT_MEMBER_NAMES = [
+  "card",
+  "cardUrl",
+  "agentInterface",
+  "send",
+  "stream",
+  "tasks",
+  "getExtendedCard",
+  "refreshCard",
+] as const;
+
+async function connectToAgent(url: string, options: ConnectOptions): Promise<A2AClient> {
+  assertKnownOptions(options);
   const { auth, extensions: requestedExtensions = [], reconnect = {}, retry = {}, version = "1.0" } = options;
   const http = createTransportOptions(options);
   const source = createCardFetchOptions(http, options);
@@ -37,7 +60,7 @@ export async function connect(url: string, options: ConnectOptions = {}): Promis
       auth,
       agentOrigin: origin,
       fetch: http.fetch,
-      now: Date.now,
+      monotonicNow: getMonotonicTimeMs,
     }),
   };
   const transport = await createTransport(agentInterface, {

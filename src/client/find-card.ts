@@ -1,4 +1,6 @@
+import { getMonotonicTimeMs } from "./clock.ts";
 import type { AgentCard } from "../protocol/index.ts";
+import { defineOptionNames } from "../diagnostics/index.ts";
 import type { PeerLeniency, ProtocolVersion } from "../wire/index.ts";
 import type { AuthorizeFunction, ClientAuthOptions } from "./auth/client-auth.ts";
 import { createChallengeAuthorizer } from "./auth/challenge-authorizer.ts";
@@ -8,6 +10,8 @@ import type { GrpcClientOptions } from "./transport/send-http-request.ts";
 import type { TransportOptions } from "./transport/send-http-request.ts";
 import type { RetryOptions } from "./stream/retry.ts";
 import type { ClientBindingName } from "./transport/create-transport.ts";
+
+const RETRY_OPTION_NAMES = "initialDelayMs maxDelayMs maxRetries random sleep";
 
 /** Options for `connect`. */
 export interface ConnectOptions {
@@ -85,11 +89,41 @@ export interface ConnectOptions {
   readonly maxEventBytes?: number;
 }
 
+const assertKnownConnectOptions = defineOptionNames<ConnectOptions>()(
+  "connect",
+  "allowClearText allowOlderVersion auth binding extensions fetch grpc headers maxEventBytes",
+  "maxResponseBytes peerLeniency preferredBindings reconnect retry signal verifyCard version",
+);
+const assertKnownReconnectOptions = defineOptionNames<RetryOptions>()(
+  '"reconnect" of connect',
+  RETRY_OPTION_NAMES,
+);
+const assertKnownRetryOptions = defineOptionNames<RetryOptions>()('"retry" of connect', RETRY_OPTION_NAMES);
+const assertKnownAuthOptions = defineOptionNames<ClientAuthOptions>()(
+  '"auth" of connect',
+  "apiKey basic bearer mutualTls oauthClient schemeCredentials",
+);
+const assertKnownGrpcOptions = defineOptionNames<GrpcClientOptions>()(
+  '"grpc" of connect',
+  "ca cert insecure key tls",
+);
+
+/** Throws an error if an option of `connect` or `findCard`, or a member of an option, does not exist. */
+export function assertKnownOptions(options: ConnectOptions): void {
+  assertKnownConnectOptions(options);
+  const { auth, grpc, reconnect, retry } = options;
+  assertKnownReconnectOptions(reconnect);
+  assertKnownRetryOptions(retry);
+  assertKnownGrpcOptions(grpc);
+  if (typeof auth !== "function") assertKnownAuthOptions(auth);
+}
+
 /** Finds an agent card in the same way as `connect`, but does not create a client. */
 export async function findCard(
   url: string,
   options: Omit<ConnectOptions, "allowClearText" | "reconnect" | "grpc"> = {},
 ): Promise<{ readonly card: AgentCard; readonly json: unknown; readonly url: string }> {
+  assertKnownOptions(options);
   return await discoverCard(
     createCardFetchOptions(createTransportOptions(options), options),
     url,
@@ -115,14 +149,14 @@ export function createCardFetchOptions(
   http: TransportOptions,
   { auth, verifyCard, retry = {} }: ConnectOptions,
 ): CardFetchOptions {
-  const now = Date.now;
-  const authorizer = auth && createChallengeAuthorizer({ auth, fetch: http.fetch, now });
+  const monotonicNow = getMonotonicTimeMs;
+  const authorizer = auth && createChallengeAuthorizer({ auth, fetch: http.fetch, monotonicNow });
   // Only 1.0 cards are signed, and a 1.0 card also names the 0.3 interfaces.
   const version = verifyCard ? "1.0" : http.version;
   return {
     transportOptions: { ...http, version, ...(authorizer ? { authorizer } : {}) },
     verifyCard,
     retry,
-    now,
+    monotonicNow,
   };
 }

@@ -8,6 +8,7 @@ import {
   STEERING_SIGNAL_KEY,
   type SteeringSignal,
 } from "../protocol/index.ts";
+import { defineOptionNames } from "../diagnostics/index.ts";
 import type { CallOptions } from "./transport/send-http-request.ts";
 
 /** Input for an agent: a text, a list of parts, or a message that has at least `parts`. */
@@ -36,12 +37,18 @@ export interface SendOptions extends CallOptions {
   readonly metadata?: JsonObject;
 }
 
+const assertKnownOptions = defineOptionNames<SendOptions>()(
+  "send",
+  "configuration contextId headers messageId metadata onExtensionsActivated signal steering taskId",
+);
+
 /** Builds a `SendMessage` request from a message input and the send options. */
 export function toSendMessageRequest(
   input: MessageInput,
   options: SendOptions,
   tenant: string | undefined,
 ): SendMessageRequest {
+  assertKnownOptions(options);
   const { taskId, contextId, messageId, steering, configuration, metadata } = options;
   const fields =
     typeof input === "string" ? { parts: [{ text: input }] } : isParts(input) ? { parts: [...input] } : input;

@@ -8,11 +8,14 @@ export interface ServeConfig {
   /** Paths of agent files and agent directories, or an object that maps agent ids to agents. */
   agents?: readonly string[] | Readonly<Record<string, Agent>>;
   /**
-   * Port of the HTTP listener. If the port is in use, the server selects the next free port. Port 0 selects
-   * any free port. Default: 4120.
+   * Port of the HTTP listener. If the port is in use, the server selects the next free port, unless
+   * `strictPort` is set. Port 0 selects any free port. Default: 4120.
    */
   port?: number;
-  /** Whether the server fails to start if its port is in use. Default: false. */
+  /**
+   * Whether the server fails to start if its port is in use. Default: true if `--port` or the variable `PORT`
+   * sets the port, and otherwise false.
+   */
   strictPort?: boolean;
   /** Port of the gRPC listener. If the port is not set, the server does not serve gRPC. */
   grpcPort?: number;
@@ -24,6 +27,8 @@ export interface ServeConfig {
   host?: string;
   /** Task store of the server. The value is `memory` or `sqlite:` followed by a file path. */
   store?: string;
+  /** Number of days for which the server keeps ended tasks. 0 keeps all tasks. Default: 30. */
+  keepTasks?: number;
   /** Public base URL of a server behind a proxy. The default base URL is the origin of each request. */
   publicUrl?: string;
   /** Whether the server accepts unauthenticated requests from other machines. Default: false. */
@@ -33,6 +38,10 @@ export interface ServeConfig {
    * false.
    */
   allowPrivateWebhooks?: boolean;
+  /** Format of the log on stderr. Default: `pretty` if stderr is a terminal, and otherwise `json`. */
+  logFormat?: "json" | "pretty";
+  /** Whether the log contains a line for each request. Default: false. */
+  logRequests?: boolean;
   /**
    * Names of environment variables. Each variable contains one bearer token. The name of the variable is the
    * principal of a caller with this token.

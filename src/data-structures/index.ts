@@ -6,3 +6,4 @@ export { SwapRemoveSet, type SwapRemoveSetItem } from "./swap-remove-set.ts";
 export { Deferred } from "./deferred.ts";
 export { SlotReuseMap } from "./slot-reuse-map.ts";
 export { LruCache } from "./lru-cache.ts";
+export { OrderedQueue } from "./ordered-queue.ts";

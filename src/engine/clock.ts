@@ -1,10 +1,17 @@
-/** Source of time for the engine. Tests replace the system clock with a fake clock. */
+/**
+ * Source of time for the engine and the server. Tests replace the system clock with a fake clock. Other files
+ * of `engine/` and `server/` must not read the time of the process directly (`test/clock-use.test.ts`).
+ */
 export interface Clock {
-  /** Returns the time in milliseconds since 1970. */
+  /**
+   * Returns the wall-clock time in milliseconds since 1970. An operator or NTP can set the wall clock, so the
+   * time can jump in both directions. Use it only for timestamps that leave the process.
+   */
   now(): number;
   /**
    * Returns the fractional number of milliseconds since an arbitrary starting point. The monotonic time never
-   * decreases.
+   * decreases, even if the wall clock is set back. Use it to measure every interval, such as a heartbeat, a
+   * delay, or a timeout.
    */
   monotonic(): number;
   /** Calls `callback` once after `ms` milliseconds and returns a function that cancels the scheduled call. */

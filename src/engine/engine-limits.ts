@@ -25,6 +25,11 @@ export interface EngineLimits {
    * `afterRestart` is `restart` or `resume`. Default: 5.
    */
   readonly turnAttempts: number;
+  /**
+   * Approximate maximum size of a task, in characters of JSON. A task fails if the output of its agent exceeds
+   * the limit. A message that would exceed the limit is rejected. Default: 64 Mi, which is about 64 MiB.
+   */
+  readonly taskSize: number;
 }
 
 export function resolveEngineLimits(options: Partial<EngineLimits> = {}): EngineLimits {
@@ -35,6 +40,7 @@ export function resolveEngineLimits(options: Partial<EngineLimits> = {}): Engine
     streams: options.streams ?? 10_000,
     queuedTurns: options.queuedTurns ?? 16,
     turnAttempts: options.turnAttempts ?? 5,
+    taskSize: options.taskSize ?? 64 * 2 ** 20,
   };
 }
 

@@ -17,10 +17,12 @@ import type { Subscription } from "./log-subscription.ts";
 /** A clock that only the test advances. */
 export class FakeClock implements Clock {
   time: number = Date.UTC(2026, 0, 1);
+  /** Difference in milliseconds between the wall clock and the monotonic clock. */
+  wallClockOffsetMs: number = 0;
   #timers: { at: number; callback: () => void }[] = [];
 
   now(): number {
-    return this.time;
+    return this.time + this.wallClockOffsetMs;
   }
 
   monotonic(): number {

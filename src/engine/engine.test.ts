@@ -214,6 +214,34 @@ describe("a message to a task", () => {
     );
   });
 
+  it("streams without the artifacts of earlier turns, which other reads contain [F-52, F-50, F-30]", async () => {
+    const { engine, agent } = createEngineFixture();
+    const answer = engine.sendMessage(createTestSendMessageRequest("book"), alice);
+    (await agent.waitForRun(0)).emit(createTestChunkEvent("Asking.", false), inputRequiredTestEvent).end();
+    const { id } = getTestResponseTask(await answer);
+    const message = createTestSendMessageRequest("Bonn", { taskId: id });
+    const opening = engine.sendStreamingMessage(message, alice);
+    const second = await agent.waitForRun(1);
+    second.emit(workingTestEvent, { artifact: { artifactId: "b", parts: [{ text: "booked" }] } });
+    const listTexts = (task: Task | undefined): string[] | undefined =>
+      task?.artifacts?.map(({ parts }) => getText(parts));
+    const stream = await opening;
+    const [first] = (await stream.next()) ?? [];
+    expect(listTexts((first?.event as { task: Task } | undefined)?.task)).toBeUndefined();
+    const repeated = await engine.sendStreamingMessage(message, alice);
+    const [again] = (await repeated.next()) ?? [];
+    expect(again?.event).toEqual(first?.event);
+    repeated.close();
+    await flushEventLoopForTest();
+    const subscription = await engine.subscribeToTask({ id }, alice);
+    const [snapshot] = (await subscription.next()) ?? [];
+    subscription.close();
+    expect(listTexts((snapshot?.event as { task: Task } | undefined)?.task)).toEqual(["Asking.", "booked"]);
+    second.end();
+    await collectSubscriptionEventsForTest(stream);
+    expect(listTexts(await engine.getTask({ id }, alice))).toEqual(["Asking.", "booked"]);
+  });
+
   it("that has ended is rejected by both operations [F-05]", async () => {
     const { engine, agent } = createEngineFixture();
     const answer = engine.sendMessage(createTestSendMessageRequest("hi"), alice);

@@ -101,6 +101,7 @@ export class Engine {
   readonly pushConfigs: PushConfigOperations | undefined;
   readonly #agentId: string;
   readonly #store: TaskStore;
+  readonly #committer: Committer;
   readonly #runners: RunnerRegistry;
   readonly #inbox: MessageAcceptor;
   readonly #recovery: TaskRecovery;
@@ -112,6 +113,7 @@ export class Engine {
     const limits = resolveEngineLimits(options.limits);
     this.#agentId = agentId;
     this.#store = store;
+    this.#committer = options.committer;
     this.#streamLimit = new ConcurrencyLimit("open streams", limits.streams);
     const { concurrentTurns = "parallel" } = agent;
     const contextTurns =
@@ -128,6 +130,7 @@ export class Engine {
       observer,
       mergeChunks: options.mergeChunks ?? true,
       deduplicateMessages,
+      taskSizeLimit: limits.taskSize,
       cancelGraceMs: options.cancelGraceMs ?? 5000,
       outbox: options.push?.outbox,
       persistTurns: (agent.afterRestart ?? "fail") !== "fail",
@@ -176,10 +179,39 @@ export class Engine {
    */
   async close(graceMs: number): Promise<void> {
     this.#isClosing = true;
+    this.#committer.limitStoreWait(graceMs);
     this.#recovery.stop();
     const reason = "The server was stopped while the agent was running; send the message again.";
     await Promise.allSettled(this.#runners.list().map((runner) => runner.stopAgent(reason, graceMs)));
     await this.#recovery.releaseAbandonedLeases().catch(() => {});
+  }
+
+  /** Returns true if an agent works on the task, or if a request reads the task. */
+  isTaskInUse(scope: TaskScope, taskId: string): boolean {
+    return this.#runners.isActive(scope, taskId);
+  }
+
+  /**
+   * Ends a task that an operator erases. A task that has not ended is canceled, and the agent is notified.
+   */
+  async endTaskForErasure(scope: TaskScope, taskId: string): Promise<void> {
+    const runner = await this.#runners.findOrLoadAndRetain(scope, taskId);
+    if (!runner) return;
+    const { liveTask } = runner;
+    try {
+      if (liveTask.state && !isTerminal(liveTask.state)) runner.cancel("The task was erased.", scope, {});
+      while (!liveTask.hasEndedAtSeq(liveTask.seq)) await liveTask.waitForCommit();
+    } finally {
+      runner.release();
+    }
+  }
+
+  /** Removes an erased task from memory, and ends the subscriptions of the task. */
+  forgetErasedTask(scope: TaskScope, taskId: string): void {
+    const runner = this.#runners.findLive(scope, taskId);
+    if (!runner) return;
+    this.#runners.remove(runner);
+    runner.liveTask.markErased();
   }
 
   /**
@@ -393,7 +425,8 @@ export class Engine {
 /**
  * Returns the start and end positions of the response stream for a message. A resumed stream starts after the
  * last event that the client received. Any other stream starts with the task at the start of the message's
- * turn. If the message answers a question, the stream starts after the task has changed to WORKING, because
+ * turn, without the artifacts of earlier turns. If the message answers a question, the stream starts after the
+ * task has changed to WORKING, because
  * clients treat an interrupted task as a new question.
  */
 function computeSubscriptionLogRange(
@@ -410,7 +443,17 @@ function computeSubscriptionLogRange(
   const { seq: afterSeq, task } = startPoint
     ? toWorkingStartPoint(startPoint)
     : { seq: liveTask.seq, task: liveTask.getSnapshot() };
-  return { afterSeq, openingEvent: LogEvent.create(afterSeq, { task }), turnSeq: seq };
+  const openingTask = startPoint ? withoutArtifacts(task) : task;
+  return { afterSeq, openingEvent: LogEvent.create(afterSeq, { task: openingTask }), turnSeq: seq };
+}
+
+/**
+ * Removes the artifacts of earlier turns. Clients treat every artifact of a response stream as part of the
+ * answer, and the servers of the official SDKs send no earlier artifacts in such a stream.
+ */
+function withoutArtifacts(task: Task): Task {
+  const { artifacts: _, ...rest } = task;
+  return rest;
 }
 
 /** Applies the event that changes the task at the start point to WORKING. */

@@ -1,4 +1,5 @@
 import type { Clock } from "./clock.ts";
+import { isAppendInLog } from "./is-append-in-log.ts";
 import type { LogAppend, AppendRefusal, TaskStore } from "./task-store.ts";
 
 /** A source of events to commit, for example the live task of a runner. */
@@ -17,7 +18,27 @@ export interface UncommittedEventSource {
   onCommitFailed(reason: AppendRefusal | Error): void;
 }
 
+/** An append, and the writer that waits for its commit. */
+interface UncommittedAppend {
+  readonly writer: UncommittedEventSource;
+  readonly append: LogAppend;
+  /** True if an earlier attempt to commit has failed. The store may nevertheless contain the append. */
+  isRetry: boolean;
+  /** Monotonic time in milliseconds after which the append no longer waits for a failed store. */
+  waitsUntil?: number;
+}
+
 const COMMIT_RETRY_DELAYS_MS = [50, 200, 800, 3200];
+/**
+ * Maximum time in milliseconds that the creation of a task waits for an unhealthy store. After this time, the
+ * sender of the message receives `UNAVAILABLE`.
+ */
+const MAX_NEW_TASK_WAIT_MS = 1_000;
+/**
+ * Maximum time in milliseconds that the events of an existing task wait for an unhealthy store. If the fault is
+ * over in time, the task continues without a loss. Until then, the agent waits as soon as its buffer is full.
+ */
+const MAX_EXISTING_TASK_WAIT_MS = 60_000;
 /** Shortest delay in milliseconds that requires a timer. A commit to memory takes about 0.001 ms. */
 const MIN_COMMIT_TIMER_DELAY_MS = 0.1;
 
@@ -32,6 +53,11 @@ export class Committer {
   readonly #store: TaskStore;
   readonly #clock: Clock;
   #readyWriters = new Set<UncommittedEventSource>();
+  /** Appends that wait until the store can commit again, with the functions that end their waits. */
+  readonly #waitingAppends = new Map<UncommittedAppend, () => void>();
+  /** Appends to commit again, because the store can commit again. */
+  #retriedAppends: UncommittedAppend[] = [];
+  #maxWaitMs = Infinity;
   #isScheduled = false;
   #isUrgent = false;
   #workingAgents = 0;
@@ -42,16 +68,36 @@ export class Committer {
   constructor(store: TaskStore, clock: Clock) {
     this.#store = store;
     this.#clock = clock;
+    store.health?.onChange(({ state }) => {
+      if (state === "healthy") this.#retryWaitingAppends();
+    });
   }
 
   /** Schedules a commit of the writer's events. If `urgent` is true, the commit is not delayed. */
   enqueue(writer: UncommittedEventSource, urgent: boolean): void {
     this.#readyWriters.add(writer);
     this.#isUrgent ||= urgent;
+    this.#requestFlush(urgent);
+  }
+
+  #requestFlush(urgent: boolean): void {
     if (!this.#isScheduled) {
       this.#isScheduled = true;
       this.#scheduleFlush();
     } else if (urgent) this.#endDelay?.();
+  }
+
+  /** Limits the time that appends wait for a failed store, because the server is closing. */
+  limitStoreWait(maxWaitMs: number): void {
+    this.#maxWaitMs = maxWaitMs;
+    const waitsUntil = this.#clock.monotonic() + maxWaitMs;
+    for (const [waiting, endWait] of Array.from(this.#waitingAppends)) {
+      endWait();
+      this.#waitForHealthyStore({
+        ...waiting,
+        waitsUntil: Math.min(waiting.waitsUntil ?? waitsUntil, waitsUntil),
+      });
+    }
   }
 
   /** Increments the number of running agents. */
@@ -65,17 +111,16 @@ export class Committer {
 
   async #flush(): Promise<void> {
     this.#isUrgent = false;
-    const writers: UncommittedEventSource[] = [];
-    const batch: LogAppend[] = [];
+    const batch = this.#retriedAppends;
+    this.#retriedAppends = [];
     for (const writer of this.#readyWriters) {
       const append = takeAppendOrReportFailure(writer);
-      if (!append) continue;
-      writers.push(writer);
-      batch.push(append);
+      if (append) batch.push({ writer, append, isRetry: false });
     }
     this.#readyWriters = new Set();
-    if (batch.length > 0) await this.#commitBatch(writers, batch);
-    if (this.#readyWriters.size > 0) this.#scheduleFlush();
+    if (this.#isStoreUnhealthy) for (const waiting of batch) this.#waitForHealthyStore(waiting);
+    else if (batch.length > 0) await this.#commitBatch(batch);
+    if (this.#readyWriters.size > 0 || this.#retriedAppends.length > 0) this.#scheduleFlush();
     else this.#isScheduled = false;
   }
 
@@ -99,37 +144,94 @@ export class Committer {
     this.#endDelay = wake;
   }
 
-  async #commitBatch(writers: UncommittedEventSource[], batch: LogAppend[]): Promise<void> {
+  async #commitBatch(batch: readonly UncommittedAppend[]): Promise<void> {
     let refusals: readonly (AppendRefusal | undefined)[];
     const startedAt = this.#clock.monotonic();
     try {
-      refusals = await this.#store.commit(batch, { agentsAtWork: this.#workingAgents > 0 });
+      const appends = batch.map(({ append }) => append);
+      refusals = await this.#store.commit(appends, { agentsAtWork: this.#workingAgents > 0 });
     } catch {
       // One task's events can make the batch fail. Retrying each append alone isolates that task from the
       // others.
-      for (const [at, append] of batch.entries())
-        void this.#commitSingleWithRetry(writers[at] as UncommittedEventSource, append);
+      for (const uncommitted of batch) {
+        uncommitted.isRetry = true;
+        if (this.#isStoreUnhealthy) this.#waitForHealthyStore(uncommitted);
+        else void this.#commitSingleWithRetry(uncommitted);
+      }
       return;
     }
     const endedAt = this.#clock.monotonic();
     this.#delayUntil = endedAt + (endedAt - startedAt);
-    for (let at = 0; at < writers.length; at++)
-      notifyCommitOutcome(writers[at] as UncommittedEventSource, refusals[at]);
+    for (const [at, uncommitted] of batch.entries()) this.#notifyCommitOutcome(uncommitted, refusals[at]);
   }
 
-  async #commitSingleWithRetry(writer: UncommittedEventSource, append: LogAppend): Promise<void> {
+  async #commitSingleWithRetry(uncommitted: UncommittedAppend): Promise<void> {
     let lastError: unknown;
     for (const delay of [0, ...COMMIT_RETRY_DELAYS_MS]) {
       if (delay > 0) await new Promise<void>((resolve) => this.#clock.schedule(delay, resolve));
       try {
-        const [refusal] = await this.#store.commit([append]);
-        notifyCommitOutcome(writer, refusal);
+        const [refusal] = await this.#store.commit([uncommitted.append]);
+        this.#notifyCommitOutcome(uncommitted, refusal);
         return;
       } catch (error) {
         lastError = error;
       }
+      if (this.#isStoreUnhealthy) return this.#waitForHealthyStore(uncommitted);
     }
-    writer.onCommitFailed(toError(lastError));
+    uncommitted.writer.onCommitFailed(toError(lastError));
+  }
+
+  get #isStoreUnhealthy(): boolean {
+    return this.#store.health !== undefined && this.#store.health.state !== "healthy";
+  }
+
+  /** Commits the append again once the store is healthy, or reports the failure after a time limit. */
+  #waitForHealthyStore(uncommitted: UncommittedAppend): void {
+    const { append, writer, isRetry } = uncommitted;
+    // After a failed sync, the task may already exist.
+    const mayExist = append.expectedSeq > 0 || (isRetry && this.#store.health?.state === "failed");
+    const limitMs = mayExist ? MAX_EXISTING_TASK_WAIT_MS : MAX_NEW_TASK_WAIT_MS;
+    const maxWaitMs = Math.min(this.#maxWaitMs, limitMs);
+    const now = this.#clock.monotonic();
+    const waitsUntil = uncommitted.waitsUntil ?? now + maxWaitMs;
+    const waiting = { ...uncommitted, waitsUntil };
+    const cancelTimer = this.#clock.schedule(Math.max(0, waitsUntil - now), () => {
+      this.#waitingAppends.delete(waiting);
+      writer.onCommitFailed(new Error(`The store is ${this.#store.health?.state}.`));
+    });
+    this.#waitingAppends.set(waiting, () => {
+      cancelTimer();
+      this.#waitingAppends.delete(waiting);
+    });
+  }
+
+  #retryWaitingAppends(): void {
+    for (const [waiting, endWait] of this.#waitingAppends) {
+      endWait();
+      this.#retriedAppends.push(waiting);
+    }
+    if (this.#retriedAppends.length === 0) return;
+    this.#isUrgent = true;
+    this.#requestFlush(true);
+  }
+
+  #notifyCommitOutcome(uncommitted: UncommittedAppend, refusal: AppendRefusal | undefined): void {
+    const { writer, isRetry } = uncommitted;
+    if (refusal === undefined) writer.onCommitted();
+    else if (isRetry) void this.#notifyRefusedRetry(uncommitted, refusal);
+    else writer.onCommitFailed(refusal);
+  }
+
+  /** A refused retry is a success if an earlier attempt, whose outcome was unknown, has stored the append. */
+  async #notifyRefusedRetry(uncommitted: UncommittedAppend, refusal: AppendRefusal): Promise<void> {
+    const { writer, append } = uncommitted;
+    try {
+      if (await isAppendInLog(this.#store, append)) writer.onCommitted();
+      else writer.onCommitFailed(refusal);
+    } catch (error) {
+      if (this.#isStoreUnhealthy) this.#waitForHealthyStore(uncommitted);
+      else writer.onCommitFailed(toError(error));
+    }
   }
 }
 
@@ -148,9 +250,4 @@ function takeAppendOrReportFailure(writer: UncommittedEventSource): LogAppend | 
 
 function toError(thrown: unknown): Error {
   return thrown instanceof Error ? thrown : new Error(String(thrown));
-}
-
-function notifyCommitOutcome(writer: UncommittedEventSource, refusal: AppendRefusal | undefined): void {
-  if (refusal === undefined) writer.onCommitted();
-  else writer.onCommitFailed(refusal);
 }

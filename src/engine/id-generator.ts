@@ -1,3 +1,5 @@
+import { systemClock } from "./clock.ts";
+
 /** Returns a new identifier, which must be unique and unguessable. Tests pass a custom id generator. */
 export type IdGenerator = () => string;
 
@@ -27,7 +29,7 @@ let lastWrittenUuidTimestamp = Number.NaN;
  * JavaScript engines copy a concatenated string each time it becomes a map key or part of JSON.
  */
 export function generateUuidV7(): string {
-  writeUuidTimestampDigits(Date.now());
+  writeUuidTimestampDigits(systemClock.now());
   uuidBytes[14] = 0x37;
   if (randomPoolOffset + UUID_RANDOM_DIGIT_POSITIONS.length > randomPool.length) {
     crypto.getRandomValues(randomPool);
@@ -38,6 +40,14 @@ export function generateUuidV7(): string {
   // The two variant bits are binary 10, so the digit is 8, 9, a, or b.
   uuidBytes[19] = HEX_DIGITS[8 + ((randomPool[randomPoolOffset++] ?? 0) & 3)] ?? 0;
   return String.fromCharCode.apply(undefined, uuidBytes as unknown as number[]);
+}
+
+/**
+ * Returns an id that links the error message for a caller to an entry in the server's log. The id consists of
+ * the last digits of a generated id, because the first digits of a UUID contain the time.
+ */
+export function generateErrorId(generateId: IdGenerator = generateUuidV7): string {
+  return generateId().slice(-8);
 }
 
 function writeUuidTimestampDigits(ms: number): void {

@@ -18,14 +18,14 @@ export type { Caller, TaskScope } from "./caller.ts";
 export type { Clock } from "./clock.ts";
 export { systemClock } from "./clock.ts";
 
-export { generateUuidV7 } from "./id-generator.ts";
+export { generateErrorId, generateUuidV7 } from "./id-generator.ts";
 export { Committer } from "./event-committer.ts";
 export { Engine } from "./engine.ts";
 export type { EnginePushOptions } from "./engine.ts";
 export type { TurnRestartData } from "./turn-restart-data.ts";
 export type { EngineLimits } from "./engine-limits.ts";
 
-export type { Observer, PushDeliveryReport } from "./observer.ts";
+export type { Observer, PushDeliveryReport, RequestReport, SweepReport } from "./observer.ts";
 export { withSafeListeners } from "./observer.ts";
 export type { ServiceParameters } from "./service-parameters.ts";
 export type {
@@ -38,7 +38,20 @@ export type {
   TaskStore,
   UnfinishedTask,
 } from "./task-store.ts";
+export { STORE_RETRY_AFTER_SECONDS } from "./store-health.ts";
+export type { StoreHealth, StoreState, StoreStateChange } from "./store-health.ts";
 export type { ClaimedTask, TaskLease, TaskLeases } from "./task-leases.ts";
+export type {
+  DeletableTask,
+  StoppedTaskQuery,
+  StoreSize,
+  TaskDeletionOptions,
+  TaskDeletionStore,
+  TaskSelector,
+} from "./retention/task-deletion-store.ts";
+export type { RetentionOptions, RetentionPeriods } from "./retention/retention-policy.ts";
+export { assertValidRetentionOptions } from "./retention/retention-policy.ts";
+export { RetentionSweeper } from "./retention/retention-sweeper.ts";
 export type { Subscription } from "./log-subscription.ts";
 export { createSingleEventSubscription } from "./log-subscription.ts";
 export type {

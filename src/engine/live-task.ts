@@ -20,6 +20,7 @@ import type { TurnRestartData } from "./turn-restart-data.ts";
 import type { Observer } from "./observer.ts";
 import type { TaskWithPossibleWebhooks } from "./push/active-webhooks.ts";
 import type { WebhookRegistration } from "./push/push-store.ts";
+import { estimateJsonSize } from "./estimate-json-size.ts";
 import { EventsPendingCommit } from "./events-pending-commit.ts";
 import { SnapshotSchedule } from "./snapshot-schedule.ts";
 import type { LogAppend, AppendRefusal, StoredTask, TaskStore } from "./task-store.ts";
@@ -35,6 +36,8 @@ export interface LiveTaskDependencies {
   readonly mergeChunks: boolean;
   /** If true, the store records the ids of messages. */
   readonly deduplicateMessages: boolean;
+  /** Approximate maximum size of the task, in characters of JSON. */
+  readonly taskSizeLimit: number;
   /** If true, the store persists the request of each running turn. */
   readonly persistTurns: boolean;
   /** Outbox that the live task notifies of new events if the task may have webhooks. */
@@ -107,6 +110,8 @@ export class LiveTask implements UncommittedEventSource, TaskWithPossibleWebhook
   #isTurnPersisted = false;
   /** True if a pending event must be committed without delay. */
   #isUrgent = false;
+  /** Approximate size of all events in characters of JSON, or `undefined` if the size is unknown. */
+  #size: number | undefined;
 
   constructor(
     context: LiveTaskDependencies,
@@ -189,6 +194,16 @@ export class LiveTask implements UncommittedEventSource, TaskWithPossibleWebhook
     return now < this.#statusTimestamp ? this.#statusTimestamp : now;
   }
 
+  /** Returns true if the task would be larger than the limit after the event. */
+  exceedsSizeLimitWith(event: TaskEvent): boolean {
+    return this.#getSize() + estimateJsonSize(event) > this.#context.taskSizeLimit;
+  }
+
+  /** Returns the approximate size of the task. A stored task is measured on first use. */
+  #getSize(): number {
+    return (this.#size ??= this.#task ? estimateJsonSize(this.#task) : 0);
+  }
+
   /**
    * Accepts an event and schedules its commit, or returns the reason why the task cannot accept the event.
    * The caller must await `waitForCapacity` before the next call to `validateAndEnqueueEvent`.
@@ -201,6 +216,7 @@ export class LiveTask implements UncommittedEventSource, TaskWithPossibleWebhook
       this.#state = status.state;
       this.#statusTimestamp = status.timestamp ?? this.#statusTimestamp;
     }
+    this.#size = this.#getSize() + estimateJsonSize(event);
     this.#pendingEvents.push(event);
     // Only chunks can be delayed. Clients wait for every other event.
     const urgent = !("artifactUpdate" in event);
@@ -357,6 +373,13 @@ export class LiveTask implements UncommittedEventSource, TaskWithPossibleWebhook
     this.#nextCommit?.reject(failure);
     this.#context.observer.onError?.({ where: "store", error: failure, taskId: this.taskId });
     this.#listener.onCommitFailed(failure);
+  }
+
+  /** Rejects all readers of the task, because the store has erased the task. */
+  markErased(): void {
+    this.#failure = A2AError.taskNotFound(this.taskId);
+    this.tail.clear();
+    this.#nextCommit?.reject(this.#failure);
   }
 
   #wakeCapacityWaiters(): void {

@@ -1,4 +1,4 @@
-import type { LogEvent } from "../protocol/index.ts";
+import { LogEvent } from "../protocol/index.ts";
 import { LOG_PAGE_LIMIT, readLog } from "./read-task-log.ts";
 import type { TaskRunner } from "./task-runner.ts";
 import type { TaskStore } from "./task-store.ts";
@@ -110,10 +110,23 @@ export class LogSubscription implements Subscription {
       liveTask.tail.findSince(this.#readSeq) ??
       (await this.#store.readEvents(liveTask.scope, liveTask.taskId, this.#readSeq, LOG_PAGE_LIMIT));
     const last = events.at(-1);
-    // The log has no gaps, so an empty page means that a bounded memory store evicted the task.
-    if (!last) this.close();
-    else this.#readSeq = last.seq;
+    if (!last) return this.#replaceDeletedEvents();
+    this.#readSeq = last.seq;
     return events;
+  }
+
+  /**
+   * Returns the current task in place of events that the store has deleted. An erased task has no current
+   * state, so its subscription ends.
+   */
+  #replaceDeletedEvents(): LogEvent[] {
+    const { liveTask } = this.#runner;
+    if (liveTask.hasCommitFailed) {
+      this.close();
+      return [];
+    }
+    this.#readSeq = liveTask.seq;
+    return [LogEvent.create(liveTask.seq, { task: liveTask.getSnapshot() })];
   }
 
   /** Selects the events to deliver, up to the end of the reader's turn. */

@@ -4,6 +4,7 @@ import {
   isTerminal,
   type Message,
   type SendMessageRequest,
+  type Task,
 } from "../protocol/index.ts";
 import { Deferred } from "../data-structures/index.ts";
 import { toTasklessReply } from "./to-task-event.ts";
@@ -11,6 +12,7 @@ import type { Agent, AgentEvent } from "./agent.ts";
 import type { Caller, TaskScope } from "./caller.ts";
 import type { ContextTurnGate } from "./context-turn-gate.ts";
 import { restoreCaller, type TurnRestartData } from "./turn-restart-data.ts";
+import { estimateJsonSize } from "./estimate-json-size.ts";
 import type { IdGenerator } from "./id-generator.ts";
 import { CallerActivityRegistry, type CallerActivity } from "./caller-activity-registry.ts";
 import { ConcurrencyLimit, createLimitError, type EngineLimits } from "./engine-limits.ts";
@@ -19,6 +21,7 @@ import { createTaskEndedError, type TaskRunner } from "./task-runner.ts";
 import type { RunnerRegistry } from "./runner-registry.ts";
 import { isSameMessage } from "./is-same-message.ts";
 import type { ServiceParameters } from "./service-parameters.ts";
+import { assertStoreAcceptsNewWork } from "./store-health.ts";
 import type { TaskStore } from "./task-store.ts";
 import { Turn, type StartedAgentIterator } from "./turn.ts";
 
@@ -131,6 +134,7 @@ export class MessageAcceptor {
   }
 
   #continueOrCreateTask(inbound: InboundMessage): MessageAcceptResult | Promise<MessageAcceptResult> {
+    assertStoreAcceptsNewWork(this.#context.store.health);
     const { taskId } = inbound.request.message;
     return taskId ? this.#continueTask(inbound, taskId) : this.#createTask(inbound);
   }
@@ -143,10 +147,15 @@ export class MessageAcceptor {
   ): Promise<MessageAcceptResult> {
     const { store, runners } = this.#context;
     const [logged] = await store.readEvents(scope, known.taskId, known.seq - 1, { events: 1, maxBytes: 1 });
-    const original = logged && findUserMessageInEvent(logged.event);
-    if (!original || !isSameMessage(message, original)) throw createDuplicateMessageIdError(message);
     const runner = await runners.findOrLoadAndRetain(scope, known.taskId);
     if (!runner) throw A2AError.taskNotFound(known.taskId);
+    const original = logged
+      ? findUserMessageInEvent(logged.event)
+      : findMessageInHistory(runner.liveTask.getSnapshot(), message.messageId);
+    if (!original || !isSameMessage(message, original)) {
+      runner.release();
+      throw createDuplicateMessageIdError(message);
+    }
     const { currentTurn } = runner;
     if (currentTurn?.startPoint?.seq !== known.seq) return { runner, seq: known.seq };
     runner.release();
@@ -185,6 +194,8 @@ export class MessageAcceptor {
 
   /** Throws an error if the task cannot accept the message. */
   #assertTaskAccepts({ liveTask }: TaskRunner, message: Message): void {
+    if (liveTask.exceedsSizeLimitWith({ message }))
+      throw createMessageTooLargeError(this.#context.limits.taskSize);
     const { taskId, contextId, state } = liveTask;
     if (message.contextId && message.contextId !== contextId) {
       const description = `task ${taskId} belongs to another context; omit contextId, or use the task's contextId`;
@@ -210,6 +221,8 @@ export class MessageAcceptor {
   #createTask(inbound: InboundMessage): MessageAcceptResult | Promise<MessageAcceptResult> {
     const { agent, runners, generateId, contextTurns } = this.#context;
     const { message } = inbound.request;
+    const { taskSize } = this.#context.limits;
+    if (estimateJsonSize(message) > taskSize) throw createMessageTooLargeError(taskSize);
     const taskId = generateId();
     const contextId = message.contextId ?? generateId();
     contextTurns?.assertAcceptsTurn(inbound.scope, contextId, taskId);
@@ -308,6 +321,17 @@ export function findUserMessageInEvent(event: { task?: unknown } | object): Mess
   if ("message" in event) return event.message as Message;
   if ("task" in event) return (event.task as { history?: Message[] }).history?.at(-1);
   return undefined;
+}
+
+/** Finds a user message in the task's history, which remains after the store has deleted the task's events. */
+function findMessageInHistory({ history = [] }: Task, messageId: string): Message | undefined {
+  return history.find((message) => message.role === "ROLE_USER" && message.messageId === messageId);
+}
+
+/** Creates the error for a message that does not fit into its task. */
+function createMessageTooLargeError(limit: number): A2AError {
+  const text = `With this message, the task would be larger than the limit of ${limit} characters; send a shorter message, or start a new task in the same context.`;
+  return new A2AError("PAYLOAD_TOO_LARGE", text);
 }
 
 function createDuplicateMessageIdError({ messageId }: Message): A2AError {

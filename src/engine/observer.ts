@@ -1,5 +1,6 @@
 import type { LogEvent } from "../protocol/index.ts";
 import type { TaskScope } from "./caller.ts";
+import type { StoreStateChange } from "./store-health.ts";
 
 /**
  * Listeners for the activity of an engine. The engine calls the listeners synchronously after each activity
@@ -15,11 +16,37 @@ export interface Observer {
    * stops permanently. `reason` contains no secrets.
    */
   onPush?(seen: PushDeliveryReport): void;
+  /** Called after each sweep that deleted data, or that found more data than `maxBytes` allows. */
+  onSweep?(seen: SweepReport): void;
+  /**
+   * Called after each change of the state of the task store, for example after the disk has become full. The
+   * change to `healthy` reports the end of the fault.
+   */
+  onStoreState?(seen: StoreStateChange): void;
   /**
    * Called with each error that no caller receives, and with each error whose details are hidden from the
    * caller.
    */
   onError?(seen: { where: string; error: unknown; taskId?: string; errorId?: string }): void;
+  /**
+   * Called when the server rejects credentials, for example because a token has expired. `reason` contains
+   * no secrets. Callers receive the same message for all invalid credentials.
+   */
+  onCredentialsRejected?(seen: { scheme: string; reason: string }): void;
+  /** Called when the server starts the response to a request. */
+  onRequest?(seen: RequestReport): void;
+}
+
+/** Outcome of a request. */
+export interface RequestReport {
+  /** HTTP method, or `gRPC`. */
+  readonly method: string;
+  /** URL path without the query, because the query may contain credentials. */
+  readonly path: string;
+  /** HTTP status code, or status name of gRPC, for example `OK`. */
+  readonly status: number | string;
+  /** Time in milliseconds between the arrival of the request and the start of the response. */
+  readonly durationMs: number;
 }
 
 /** Result of delivering an event to a webhook. */
@@ -33,6 +60,16 @@ export interface PushDeliveryReport {
   readonly retryInMs?: number;
 }
 
+/** Result of a sweep, which deletes old tasks from the store. */
+export interface SweepReport {
+  /** Number of tasks that were deleted completely. */
+  readonly deletedTasks: number;
+  /** Number of tasks whose events were deleted, and which remain in the store. */
+  readonly trimmedTasks: number;
+  /** True if the store is larger than `maxBytes`, and has no ended tasks left that may be deleted. */
+  readonly isOverMaxBytes: boolean;
+}
+
 /** Returns an observer whose listeners cannot throw. */
 export function withSafeListeners(observer: Observer): Observer {
   const safe: Observer = {};
@@ -41,7 +78,13 @@ export function withSafeListeners(observer: Observer): Observer {
   if (observer.onEvent) safe.onEvent = withListenerErrorsSuppressed(observer.onEvent.bind(observer));
   if (observer.onRun) safe.onRun = withListenerErrorsSuppressed(observer.onRun.bind(observer));
   if (observer.onPush) safe.onPush = withListenerErrorsSuppressed(observer.onPush.bind(observer));
+  if (observer.onSweep) safe.onSweep = withListenerErrorsSuppressed(observer.onSweep.bind(observer));
+  if (observer.onStoreState)
+    safe.onStoreState = withListenerErrorsSuppressed(observer.onStoreState.bind(observer));
   if (observer.onError) safe.onError = withListenerErrorsSuppressed(observer.onError.bind(observer));
+  if (observer.onCredentialsRejected)
+    safe.onCredentialsRejected = withListenerErrorsSuppressed(observer.onCredentialsRejected.bind(observer));
+  if (observer.onRequest) safe.onRequest = withListenerErrorsSuppressed(observer.onRequest.bind(observer));
   return safe;
 }
 

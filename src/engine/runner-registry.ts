@@ -73,7 +73,7 @@ export class RunnerRegistry {
   async findOrLoadAndRetainForRecovery(scope: TaskScope, taskId: string): Promise<TaskRunner | undefined> {
     // Another caller's task is treated as missing (E13), and so is a task that is not durable yet.
     if (this.#byTask.has(taskId)) return this.findLive(scope, taskId)?.retain();
-    const key = `${getCallerKey(scope)}/${taskId}`;
+    const key = getTaskLoadKey(scope, taskId);
     let loading = this.#pendingLoads.get(key);
     if (!loading) {
       loading = this.#load(scope, taskId);
@@ -83,6 +83,11 @@ export class RunnerRegistry {
     }
     // Retain the runner for all waiting requests in the same microtask, before one of them can release it.
     return await loading.then((runner) => runner?.retain());
+  }
+
+  /** Returns true if the task has a runner, or if a request currently loads the task. */
+  isActive(scope: TaskScope, taskId: string): boolean {
+    return this.#byTask.has(taskId) || this.#pendingLoads.has(getTaskLoadKey(scope, taskId));
   }
 
   list(): TaskRunner[] {
@@ -101,6 +106,10 @@ export class RunnerRegistry {
   remove(runner: TaskRunner): void {
     this.#byTask.deleteIfValue(runner.liveTask.taskId, runner);
   }
+}
+
+function getTaskLoadKey(scope: TaskScope, taskId: string): string {
+  return `${getCallerKey(scope)}/${taskId}`;
 }
 
 function isSameTaskScope(a: TaskScope, b: TaskScope): boolean {

@@ -19,7 +19,7 @@ import type { ContextTurnGate } from "./context-turn-gate.ts";
 import { RestartedTurnArtifactRewriter } from "./restarted-turn-artifacts.ts";
 import type { Caller, TaskScope } from "./caller.ts";
 import { toTurnRestartData } from "./turn-restart-data.ts";
-import type { IdGenerator } from "./id-generator.ts";
+import { generateErrorId, type IdGenerator } from "./id-generator.ts";
 import { LiveTask, type LiveTaskListener, type LiveTaskDependencies } from "./live-task.ts";
 import { extractMessageWebhookRegistration } from "./push/push-config-operations.ts";
 import type { TaskLease } from "./task-leases.ts";
@@ -297,6 +297,7 @@ export class TaskRunner implements LiveTaskListener {
           step = await iterator.next();
           continue;
         }
+        if (liveTask.exceedsSizeLimitWith(event)) throw createTaskTooLargeError(this.#context.taskSizeLimit);
         const refusal = liveTask.validateAndEnqueueEvent(event);
         if (refusal) {
           const text = `The agent yielded an event that the task cannot accept: ${refusal.refusalReason}.`;
@@ -367,7 +368,7 @@ export class TaskRunner implements LiveTaskListener {
    * message of any other error appears only in the server's log.
    */
   #buildFailureText(thrown: unknown): string {
-    const errorId = this.#context.generateId().slice(0, 8);
+    const errorId = generateErrorId(this.#context.generateId);
     this.#reportError(thrown, errorId);
     return thrown instanceof A2AError
       ? thrown.message
@@ -460,10 +461,15 @@ export class TaskRunner implements LiveTaskListener {
     return event;
   }
 
-  #reportError(error: unknown, errorId?: string): void {
+  /** An adapter that creates its own error id stores the id in the member `errorId` of the error. */
+  #reportError(error: unknown, errorId: string | undefined = getAdapterErrorId(error)): void {
     const report = { where: "agent", error, taskId: this.liveTask.taskId };
     this.#context.observer.onError?.(errorId ? { ...report, errorId } : report);
   }
+}
+
+function getAdapterErrorId(error: unknown): string | undefined {
+  return error instanceof Error && "errorId" in error ? String(error.errorId) : undefined;
 }
 
 export function createServerClosingError(): A2AError {
@@ -474,6 +480,12 @@ export function createServerClosingError(): A2AError {
 export function createTaskAwaitsRecoveryError(taskId: string): A2AError {
   const text = `Task ${taskId} was interrupted by a fault of the server, which recovers the task as soon as its store is available; try again in a moment.`;
   return new A2AError("UNAVAILABLE", text, { retryAfter: 1, metadata: { taskId } });
+}
+
+/** Creates the error for an agent whose output exceeds the size limit of a task. */
+function createTaskTooLargeError(limit: number): A2AError {
+  const text = `The task is larger than the limit of ${limit} characters, so the server stopped the agent. Ask for a shorter answer, or in several tasks.`;
+  return new A2AError("RESOURCE_EXHAUSTED", text);
 }
 
 /** Creates the error for a message to a task that can no longer accept messages (A2A §3.1.1). */

@@ -1,7 +1,9 @@
 import type { LogEvent, Task, TaskState } from "../protocol/index.ts";
 import type { TaskScope } from "./caller.ts";
+import type { StoreHealth } from "./store-health.ts";
 import type { TaskLeases } from "./task-leases.ts";
 import type { TurnRestartData } from "./turn-restart-data.ts";
+import type { TaskDeletionStore } from "./retention/task-deletion-store.ts";
 import type { PushStore, WebhookRegistration } from "./push/push-store.ts";
 
 /** Events to append to the log of one task. The store appends either all or none of the events. */
@@ -125,6 +127,12 @@ export interface TaskStore {
    * turns can wait for the next process.
    */
   readonly isDurable?: boolean;
+  /**
+   * Ability of the store to commit. While the store cannot commit, the engine refuses new messages at once,
+   * and keeps the pending events of running agents for a later commit. Without `health`, the engine retries
+   * each failed commit a few times.
+   */
+  readonly health?: StoreHealth;
   open(): Promise<void>;
   close(): Promise<void>;
   /**
@@ -164,4 +172,8 @@ export interface TaskStore {
   readonly leases: TaskLeases;
   /** Storage for webhooks. Stores without a `pushStore` do not support push notifications. */
   readonly pushStore?: PushStore;
+  /** Deletion of tasks. Stores without a `deletionStore` keep all tasks. */
+  readonly deletionStore?: TaskDeletionStore;
+  /** Absolute path of the store's file, if the store consists of one file. */
+  readonly filePath?: string;
 }

@@ -78,7 +78,7 @@ export function toTaskEventFromAgent(
   }
   throw createInvalidEventError(
     "message" in event
-      ? "a message without a task can only be the first event of a new task; send it in a status instead"
+      ? `a message without a task requires the option respondsWith: "either", and must be the only event of a new task; otherwise yield text or a status`
       : `an event must have "status", "artifact" or "message", not ${Object.keys(event).join(", ") || "nothing"}`,
   );
 }

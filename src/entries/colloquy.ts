@@ -55,9 +55,15 @@ export type {
   AgentMessage,
   Caller,
   Observer,
+  PushDeliveryReport,
+  RequestReport,
+  RetentionOptions,
+  RetentionPeriods,
   Run,
   TaskStore,
 } from "../engine/index.ts";
+export type { LogFormat, LogObserverOptions } from "../diagnostics/index.ts";
+export { createLogObserver } from "../diagnostics/index.ts";
 export type { MemoryStoreOptions } from "../stores/index.ts";
 export { MemoryStore, SqliteStore } from "../stores/index.ts";
 export type {
@@ -71,6 +77,7 @@ export type {
   ServerAddress,
   ServerLimits,
   ServerOptions,
+  StoreMaintenance,
 } from "../server/index.ts";
 export { createServer, signCard, toNodeListener } from "../server/index.ts";
 export type {

@@ -99,10 +99,9 @@ async function fetchJwks(url: URL, options: FetchKeysOptions): Promise<JSONWebKe
  * Creates a key resolver with a cache. If the JWKS URL is unavailable, the resolver uses stale keys for a
  * limited time.
  */
-function createCachedKeyResolver(
-  load: () => Promise<JSONWebKeySet>,
-  { now = Date.now }: FetchKeysOptions,
-): KeyResolver {
+function createCachedKeyResolver(load: () => Promise<JSONWebKeySet>, { now }: FetchKeysOptions): KeyResolver {
+  // The age of the cache must not depend on changes of the wall clock.
+  const monotonicNow = now ?? ((): number => performance.now());
   let keys: KeyResolver | undefined;
   let failure: unknown;
   let loadedAt = -Infinity;
@@ -111,24 +110,24 @@ function createCachedKeyResolver(
 
   const reload = async (): Promise<void> => {
     try {
-      keys = createValidityPeriodCheckingKeyResolver(await load(), now);
-      loadedAt = now();
+      keys = createValidityPeriodCheckingKeyResolver(await load(), now ?? Date.now);
+      loadedAt = monotonicNow();
       nextAt = loadedAt + MIN_REFETCH_INTERVAL_MS;
     } catch (error) {
       failure = error;
-      nextAt = now() + JWKS_FETCH_RETRY_DELAY_MS;
+      nextAt = monotonicNow() + JWKS_FETCH_RETRY_DELAY_MS;
     } finally {
       loading = undefined;
     }
   };
   const refresh = async (): Promise<void> => {
-    if (loading === undefined && now() < nextAt) return;
+    if (loading === undefined && monotonicNow() < nextAt) return;
     await (loading ??= reload());
   };
 
   return async (header, signed) => {
-    if (now() - loadedAt >= KEYS_FRESH_MS) await refresh();
-    if (!keys || now() - loadedAt >= MAX_STALE_JWKS_MS) throw failure;
+    if (monotonicNow() - loadedAt >= KEYS_FRESH_MS) await refresh();
+    if (!keys || monotonicNow() - loadedAt >= MAX_STALE_JWKS_MS) throw failure;
     try {
       return await keys(header, signed);
     } catch (error) {

@@ -21,6 +21,18 @@ export class KeysUnavailableError extends Error {
  * unchanged.
  */
 export function toVerificationError(thrown: unknown): unknown {
-  if (thrown instanceof errors.JOSEError) return new VerificationError(thrown.message, { cause: thrown });
+  if (thrown instanceof errors.JOSEError)
+    return new VerificationError(explainJoseError(thrown), { cause: thrown });
   return thrown;
+}
+
+/** `jose` names the claim of a rejected token, but not its value. */
+function explainJoseError(error: errors.JOSEError): string {
+  if (!(error instanceof errors.JWTExpired || error instanceof errors.JWTClaimValidationFailed))
+    return error.message;
+  const value = error.payload[error.claim];
+  if (value === undefined) return error.message;
+  if (error instanceof errors.JWTExpired && typeof value === "number")
+    return `the token expired at ${new Date(value * 1000).toISOString()}`;
+  return `${error.message}: ${JSON.stringify(value).slice(0, 200)}`;
 }

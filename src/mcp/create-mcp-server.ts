@@ -1,6 +1,7 @@
 import type { Readable, Writable } from "node:stream";
 import { connect, type ConnectOptions, type A2AClient } from "../client/index.ts";
 import type { Agent, Observer } from "../engine/index.ts";
+import { defineOptionNames, resolveObserver } from "../diagnostics/index.ts";
 import { createServer, type Server, type ServerOptions } from "../server/index.ts";
 import { McpHttpEndpoint } from "./mcp-http-endpoint.ts";
 import { AgentToolServer } from "./agent-tool-server.ts";
@@ -59,9 +60,18 @@ export interface McpServerOptions {
    * machine.
    */
   readonly allowedHosts?: readonly string[];
-  /** The observer of the MCP server and of the agents in this process. */
-  readonly observer?: Observer;
+  /**
+   * The observer of the MCP server and of the agents in this process. The default observer writes errors to
+   * stderr. The value `false` disables the default observer.
+   */
+  readonly observer?: Observer | false;
 }
+
+const assertKnownOptions = defineOptionNames<McpServerOptions>()(
+  "createMcpServer",
+  "allowedHosts askUser connectOptions name observer refreshToolsMs serverOptions taskAfterMs",
+  "version waitMs",
+);
 
 /** An MCP server that offers agents as tools. */
 export interface McpServer {
@@ -99,6 +109,7 @@ export async function createMcpServer(
   agents: Readonly<Record<string, McpAgentSource>>,
   options: McpServerOptions = {},
 ): Promise<McpServer> {
+  assertKnownOptions(options);
   const sdk = await loadMcpPackage("server", import("@modelcontextprotocol/server"));
   const local = createA2AServerForLocalAgents(agents, options);
   const clients = await Promise.all(
@@ -118,8 +129,8 @@ export async function createMcpServer(
     taskAfterMs = 1000,
     refreshToolsMs = 300_000,
     allowedHosts = [],
-    observer = {},
   } = options;
+  const observer = resolveObserver(options.observer);
   const tools = new AgentToolServer(sdk, new Map(clients), {
     name,
     version,
@@ -183,7 +194,7 @@ function createA2AServerForLocalAgents(
   return createServer(Object.fromEntries(localAgents), {
     store: "memory",
     ...server,
-    ...(observer ? { observer } : {}),
+    ...(observer === undefined ? {} : { observer }),
   });
 }
 

@@ -1,3 +1,4 @@
+import { defineOptionNames } from "../diagnostics/index.ts";
 import type { AgentEvent, Run } from "../engine/index.ts";
 import type { JsonObject } from "../protocol/index.ts";
 import { type McpServerAddress, McpConnection } from "./mcp-connection.ts";
@@ -19,6 +20,11 @@ export type McpToolClientOptions = McpServerAddress & {
    */
   readonly acceptsQuestions?: boolean;
 };
+
+const assertKnownOptions = defineOptionNames<McpToolClientOptions>()(
+  "createMcpToolClient",
+  "acceptsQuestions args command cwd env fetch headers timeoutMs url",
+);
 
 /** A tool in the tool list of an MCP server. */
 export interface McpTool {
@@ -104,6 +110,15 @@ export interface McpToolClient {
   close(): Promise<void>;
 }
 
+const assertKnownCallOptions = defineOptionNames<McpToolCallOptions>()(
+  "callTool",
+  "signal onProgress timeoutMs onTask taskId answer",
+);
+const assertKnownStreamOptions = defineOptionNames<McpToolStreamOptions>()(
+  "streamTool",
+  "signal timeoutMs taskId answer run",
+);
+
 const DEFAULT_TOOL_CALL_TIMEOUT_MS = 60_000;
 
 /**
@@ -112,6 +127,7 @@ const DEFAULT_TOOL_CALL_TIMEOUT_MS = 60_000;
  * connection has ended. Requires the package `@modelcontextprotocol/client`.
  */
 export function createMcpToolClient(options: McpToolClientOptions): McpToolClient {
+  assertKnownOptions(options);
   const connection = new McpConnection(options, options.acceptsQuestions === true);
   const defaultTimeoutMs = options.timeoutMs ?? DEFAULT_TOOL_CALL_TIMEOUT_MS;
 
@@ -172,8 +188,13 @@ export function createMcpToolClient(options: McpToolClientOptions): McpToolClien
           inputSchema: inputSchema as JsonObject,
         }));
       }),
-    callTool: (name, args, callOptions) => call(name, args, callOptions),
-    async *streamTool(name, args, { run, signal = run?.signal, ...streamOptions } = {}) {
+    async callTool(name, args, callOptions) {
+      assertKnownCallOptions(callOptions);
+      return await call(name, args, callOptions);
+    },
+    async *streamTool(name, args, options = {}) {
+      assertKnownStreamOptions(options);
+      const { run, signal = run?.signal, ...streamOptions } = options;
       const lines: string[] = [];
       const records: AgentEvent[] = [];
       let nextEvent = Promise.withResolvers<false>();

@@ -1,4 +1,5 @@
 import type { Observer } from "../engine/index.ts";
+import { defineOptionNames, resolveObserver } from "../diagnostics/index.ts";
 import { A2AError } from "../protocol/index.ts";
 import type { MountedHandler, CallerAgentAccess } from "../server/index.ts";
 import { encodeSseFrame, SSE_HEARTBEAT } from "../wire/index.ts";
@@ -26,13 +27,21 @@ export interface OpenAiFacadeOptions {
   readonly agents?: (
     request: Request,
   ) => CallerWithAgents | undefined | Promise<CallerWithAgents | undefined>;
-  /** Receives errors that are not the client's fault. */
-  readonly observer?: Pick<Observer, "onError">;
+  /**
+   * Receives errors that are not the client's fault. The default observer writes errors to stderr, and the
+   * value `false` disables the default observer.
+   */
+  readonly observer?: Pick<Observer, "onError"> | false;
   /** Maximum size of a request body in bytes. Default: 10 MiB. */
   readonly maxBodyBytes?: number;
   /** Time in milliseconds before an idle SSE stream sends a comment. Default: 15,000. */
   readonly heartbeatMs?: number;
 }
+
+const assertKnownOptions = defineOptionNames<OpenAiFacadeOptions>()(
+  "createOpenAiFacade",
+  "agents heartbeatMs maxBodyBytes observer",
+);
 
 /** A façade that serves agents as models of OpenAI's API. */
 export interface OpenAiFacade extends MountedHandler {
@@ -58,13 +67,15 @@ const SSE_HEADERS = {
  * server accepts.
  */
 export function createOpenAiFacade(options: OpenAiFacadeOptions = {}): OpenAiFacade {
+  assertKnownOptions(options);
   const { maxBodyBytes = DEFAULT_MAX_BODY_BYTES, heartbeatMs = DEFAULT_HEARTBEAT_MS } = options;
   const conversations = new ConversationIndex();
+  const observer = resolveObserver(options.observer);
 
   /** Converts a thrown error to an error for the client, and reports unexpected errors to the observer. */
   const toReportableError = (error: unknown, signal: AbortSignal): A2AError | UnsuccessfulTaskError => {
     if (error instanceof A2AError || error instanceof UnsuccessfulTaskError) return error;
-    if (!signal.aborted) options.observer?.onError?.({ where: "openai facade", error });
+    if (!signal.aborted) observer.onError?.({ where: "openai facade", error });
     return A2AError.from(error);
   };
 

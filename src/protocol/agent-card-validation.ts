@@ -29,6 +29,7 @@ export function validateAgentCardContent(card: AuthorProvidedAgentCard): FieldVi
   const { provider, capabilities, securitySchemes, skills = [] } = card;
   const collector = new ViolationCollector();
   collector.checkName("name", card.name);
+  collector.checkText("description", card.description);
   if (provider) collector.checkUrl("provider.url", provider.url);
   collector.checkUrl("documentationUrl", card.documentationUrl);
   collector.checkUrl("iconUrl", card.iconUrl);
@@ -57,6 +58,8 @@ function collectSkillViolations(
 ): void {
   collector.checkName(`${path}.id`, skill.id);
   collector.checkName(`${path}.name`, skill.name);
+  collector.checkText(`${path}.description`, skill.description);
+  if (!Array.isArray(skill.tags)) collector.add(`${path}.tags`, "must be a list of texts");
   collector.checkMediaTypes(`${path}.inputModes`, skill.inputModes);
   collector.checkMediaTypes(`${path}.outputModes`, skill.outputModes);
   collector.checkSchemesDeclared(`${path}.securityRequirements`, skill.securityRequirements, schemes);
@@ -116,6 +119,10 @@ class ViolationCollector {
 
   checkName(field: string, value: unknown): void {
     if (typeof value !== "string" || value.trim() === "") this.add(field, "must not be empty");
+  }
+
+  checkText(field: string, value: unknown): void {
+    if (typeof value !== "string") this.add(field, "must be a text");
   }
 
   /** Accepts a URL, an absent URL, or an empty string. */

@@ -1,5 +1,6 @@
 import type { TaskArtifactUpdateEvent } from "./event.ts";
 import { appendPartJoiningText } from "./fold.ts";
+import { isSameJson } from "./json.ts";
 import type { Part } from "./message.ts";
 import type { Task } from "./task.ts";
 
@@ -54,7 +55,7 @@ export function computeNewParts(known: readonly Part[], whole: readonly Part[]):
       const next = rest.shift();
       if (!next) return undefined;
       if (expected === undefined || !("text" in next)) {
-        if (expected !== undefined || JSON.stringify(next) !== JSON.stringify(part)) return undefined;
+        if (expected !== undefined || !isSameJson(next, part)) return undefined;
         break;
       }
       if (expected.startsWith(next.text)) expected = expected.slice(next.text.length);

@@ -107,8 +107,8 @@ type TransportErrorReason =
    */
   | "RESOURCE_EXHAUSTED"
   /**
-   * The server does not respond, or the server is closing. To do: check that the agent is running at the
-   * requested URL, and retry the request.
+   * The server does not respond, the server is closing, or its task store cannot commit. To do: check that the
+   * agent is running at the requested URL, and retry the request.
    */
   | "UNAVAILABLE";
 

@@ -43,7 +43,7 @@
  * - violation: a problem in one field of a request, reported with the path of the field.
  */
 export type { JsonObject, JsonValue } from "./json.ts";
-export { isObject } from "./json.ts";
+export { isObject, isSameJson } from "./json.ts";
 export type { DataPart, Message, Part, RawPart, Role, TextPart, UrlPart } from "./message.ts";
 export { data, file, fromBase64, isPlainTextPart, text, getText, toBase64 } from "./message.ts";
 

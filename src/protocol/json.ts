@@ -8,3 +8,15 @@ export type JsonObject = { [key: string]: JsonValue };
 export function isObject(json: unknown): json is JsonObject {
   return typeof json === "object" && json !== null && !Array.isArray(json);
 }
+
+/** Returns true if two JSON values are equal. The order of the members of an object has no meaning. */
+export function isSameJson(a: unknown, b: unknown): boolean {
+  if (a === b) return true;
+  if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return false;
+  if (Array.isArray(a) !== Array.isArray(b)) return false;
+  const [entries, others] = [Object.entries(a), new Map(Object.entries(b))];
+  return (
+    entries.length === others.size &&
+    entries.every(([name, value]) => others.has(name) && isSameJson(value, others.get(name)))
+  );
+}

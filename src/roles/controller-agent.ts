@@ -1,3 +1,4 @@
+import { defineOptionNames } from "../diagnostics/index.ts";
 import type { Agent, AgentDescription, AgentEvent, Caller, Run } from "../engine/index.ts";
 import {
   type MessageCard,
@@ -25,6 +26,11 @@ export interface ControllerAgentOptions
   readonly description?: string;
 }
 
+const assertKnownOptions = defineOptionNames<ControllerAgentOptions>()(
+  "createControllerAgent",
+  "answerTimeoutMs context controller dataset deadlineMs description maxWaitingTasks name to",
+);
+
 /** A problem that a user submitted as plain text. */
 interface ActiveProblem {
   readonly work: ResumableWork<string>;
@@ -37,6 +43,7 @@ interface ActiveProblem {
  * the message cards. The agent forwards queries from the roles to the user.
  */
 export function createControllerAgent(options: ControllerAgentOptions): Agent {
+  assertKnownOptions(options);
   const { name = "controller", description = "Solves problems with a planner and its solvers." } = options;
   const { to, dataset, context, deadlineMs } = options;
   const defaults = omitUndefined({ to, dataset, context, deadlineMs });

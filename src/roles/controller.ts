@@ -1,3 +1,4 @@
+import { defineOptionNames } from "../diagnostics/index.ts";
 import type { A2AClient } from "../client/index.ts";
 import {
   type MessageCard,
@@ -28,6 +29,11 @@ export interface ControllerOptions extends RoleRuntimeOptions {
    */
   readonly answerQuery?: (query: QueryCard) => QueryAnswer | undefined | Promise<QueryAnswer | undefined>;
 }
+
+const assertKnownOptions = defineOptionNames<ControllerOptions>()(
+  "createController",
+  "answerQuery clock connectOptions deadlineMs graceMs newId observer protocol recorder roleTargets",
+);
 
 /** A problem to solve, with its options. */
 export interface ControllerSolveRequest {
@@ -99,6 +105,7 @@ export interface Controller {
 
 /** Creates a controller that sends problems to roles and stops work on a problem when its deadline passes. */
 export function createController(options: ControllerOptions): Controller {
+  assertKnownOptions(options);
   const runtime = createRoleRuntime(CONTROLLER, options);
   const activeProblems = new Map<
     string,

@@ -1,3 +1,4 @@
+import { defineOptionNames } from "../diagnostics/index.ts";
 import type { Agent } from "../engine/index.ts";
 import { createServer, type ListenOptions, type Server, type ServerOptions } from "../server/index.ts";
 import type { RoleTarget } from "./a2a/role-client-pool.ts";
@@ -27,6 +28,12 @@ export interface ServeRolesOptions extends Omit<RoleAgentOptions, "model" | "age
   readonly serverOptions?: ServerOptions;
 }
 
+const assertKnownOptions = defineOptionNames<ServeRolesOptions>()(
+  "serveRoles",
+  "answerTimeoutMs clock connectOptions deadlineMs graceMs listenOptions maxWaitingTasks newId",
+  "observer protocol recorder requireCards roleTargets roles serverLayout serverOptions",
+);
+
 /** The running servers of all served roles. */
 export interface ServedRoles {
   /** URL of each role, by role name. Pass `urls` to `createController` as `roleTargets`. */
@@ -48,6 +55,7 @@ export interface ServedRoles {
  * ```
  */
 export async function serveRoles(options: ServeRolesOptions): Promise<ServedRoles> {
+  assertKnownOptions(options);
   const {
     roles,
     serverLayout = "apart",

@@ -4,9 +4,10 @@
  * request, and `perform-operation.ts` calls the agent's engine. The response body is JSON, or a stream of
  * server-sent events that `bindings/event-stream.ts` writes.
  */
-export { createServer } from "./server.ts";
+export { createServer, LISTEN_OPTION_NAMES } from "./server.ts";
 export type { ServerAddress, ListenOptions, Server } from "./server.ts";
 export type { ServerLimits, ServerOptions } from "./server-options.ts";
+export { SERVER_OPTION_NAMES } from "./server-options.ts";
 export type { GrpcOptions } from "./bindings/grpc.ts";
 
 export type { MountedHandler, CallerAgentAccess } from "./mounted-handler.ts";
@@ -15,6 +16,9 @@ export type { CardSigningOptions } from "./card/card-signing.ts";
 export { signCard } from "./card/card-signing.ts";
 
 export { toNodeListener } from "./node-listener.ts";
+
+export type { StoreInfo, StoreMaintenance } from "./maintenance/store-maintenance.ts";
+export { readMaintenanceAddress, type MaintenanceAddress } from "./maintenance/maintenance-socket.ts";
 
 export type { PushOptions } from "./push/push-service.ts";
 

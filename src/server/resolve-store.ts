@@ -1,5 +1,5 @@
 import { MemoryStore, SqliteStore } from "../stores/index.ts";
-import type { TaskStore } from "../engine/index.ts";
+import type { RetentionOptions, TaskStore } from "../engine/index.ts";
 
 /**
  * A task store, or text that selects a task store. The text is `memory`, or `sqlite:` followed by a file
@@ -10,10 +10,21 @@ export type StoreOption = TaskStore | "memory" | `sqlite:${string}`;
 /** The default task store, a SQLite file in the working directory. */
 const DEFAULT_SQLITE_STORE_OPTION = "sqlite:.colloquy/colloquy.db";
 
-/** Creates the task store that the `store` option selects, but does not open the task store. */
-export function resolveStore(option: StoreOption = DEFAULT_SQLITE_STORE_OPTION): TaskStore {
+/**
+ * Creates the task store that the `store` option selects, but does not open the task store. If `retention` is
+ * `false`, the memory store keeps all tasks.
+ */
+export function resolveStore(
+  option: StoreOption = DEFAULT_SQLITE_STORE_OPTION,
+  retention: RetentionOptions | false = {},
+): TaskStore {
+  const { maxFinishedTasks } = retention === false ? { maxFinishedTasks: Infinity } : retention;
+  if (option === "memory") return new MemoryStore(maxFinishedTasks === undefined ? {} : { maxFinishedTasks });
+  if (retention !== false && maxFinishedTasks !== undefined)
+    throw new Error(
+      `"retention.maxFinishedTasks" applies only to the store "memory"; use "retention.maxBytes" for other stores.`,
+    );
   if (typeof option !== "string") return option;
-  if (option === "memory") return new MemoryStore();
   if (option.startsWith("sqlite:") && option.length > "sqlite:".length) {
     return new SqliteStore(option.slice("sqlite:".length));
   }

@@ -1,3 +1,4 @@
+import type { Observer } from "../engine/index.ts";
 import { A2AError } from "../protocol/index.ts";
 import { isDeviationAccepted } from "../wire/index.ts";
 import { handleJsonRpc } from "./bindings/json-rpc.ts";
@@ -31,6 +32,8 @@ export interface RouterContext extends BindingContext {
    * neither agent cards nor push notifications has no key provider.
    */
   readonly jwksProvider: PublishedJwksProvider | undefined;
+  /** Observer of the requests that do not arrive over HTTP. */
+  readonly observer: Pick<Observer, "onRequest">;
   /** Throws an error if the Host header of a request is not allowed. */
   readonly assertHostAllowed: (request: HttpRequest) => void;
 }

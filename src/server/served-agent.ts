@@ -46,6 +46,14 @@ export function createServedAgent(
  * agent's own id, or is derived from the agent's name. Throws an error if a value is not an agent or an agent id is not valid in a URL path.
  */
 export function toAgentEntries(agents: Agent | Readonly<Record<string, Agent>>): [string, Agent][] {
+  if (typeof agents === "function")
+    throw new Error(
+      "The argument of createServer is a function; wrap the function in agent({ name, description }, …).",
+    );
+  if (typeof agents === "object" && "runAsync" in agents)
+    throw new Error(
+      "The argument of createServer is an ADK agent; wrap the agent in adkAgent(…), or use toA2a(…).",
+    );
   const entries: [string, Agent][] = isAgent(agents)
     ? [[findAgentId(agents), agents]]
     : Object.entries(agents ?? {});

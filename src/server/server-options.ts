@@ -1,4 +1,11 @@
-import type { EngineLimits, Observer } from "../engine/index.ts";
+import { defineOptionNames } from "../diagnostics/index.ts";
+import {
+  assertValidRetentionOptions,
+  type EngineLimits,
+  type Observer,
+  type RetentionOptions,
+  type RetentionPeriods,
+} from "../engine/index.ts";
 import type { PeerLeniency, ProtocolVersion, SpecPatchVersion } from "../wire/index.ts";
 import type { AuthenticationOption } from "./auth/authenticator.ts";
 import type { MountedHandler } from "./mounted-handler.ts";
@@ -21,6 +28,17 @@ export interface ServerOptions {
    * store in the working directory.
    */
   readonly store?: StoreOption;
+  /**
+   * How long the server keeps tasks, or `false` to keep all tasks. By default, the server deletes the events
+   * of a task 7 days after its end, and the task 30 days after its end. A task that waits for its user is
+   * deleted after 90 days.
+   */
+  readonly retention?: RetentionOptions | false;
+  /**
+   * Whether the server opens a local socket next to the file of its store. `colloquy store` uses the socket
+   * to maintain the store while the server runs. Only the user of the server can connect. Default: true.
+   */
+  readonly maintenanceSocket?: boolean;
   /** A2A versions that the server accepts, in order of preference. Default: `["1.0", "0.3"]`. */
   readonly versions?: readonly ProtocolVersion[];
   /**
@@ -112,8 +130,11 @@ export interface ServerOptions {
   readonly allowUnauthenticated?: boolean;
   /** Resource limits of the server, such as the maximum number of concurrent agent runs. */
   readonly limits?: ServerLimits;
-  /** Observer that receives events, errors, and other notifications from the server. */
-  readonly observer?: Observer;
+  /**
+   * Observer that receives events, errors, and other notifications from the server. The default observer
+   * writes errors to stderr (`createLogObserver`). The value `false` disables the default observer.
+   */
+  readonly observer?: Observer | false;
   /** Whether the server merges text chunks that wait for the same commit. Default: true. */
   readonly mergeChunks?: boolean;
   /**
@@ -127,12 +148,44 @@ export interface ServerOptions {
    * ping. Default: 15,000. The value 0 disables heartbeats.
    */
   readonly heartbeatMs?: number;
+  /**
+   * Whether the server replies to `GET /healthz` and `GET /readyz`. The replies contain only the state of the
+   * server and of its task store, and need no authentication. Default: true.
+   */
+  readonly healthEndpoints?: boolean;
   /** Maximum time in milliseconds that a canceled agent has to stop. Default: 5,000. */
   readonly cancelGraceMs?: number;
 }
 
 /** A2A versions that this library supports, in order of preference. */
 export const SUPPORTED_A2A_VERSIONS: readonly ProtocolVersion[] = ["1.0", "0.3"];
+
+/** The option names of `createServer`, separated by spaces. */
+export const SERVER_OPTION_NAMES = [
+  "allowUnauthenticated authenticate autoMessageId basePath cancelGraceMs cardFormat cardSigning",
+  "deduplicateMessages healthEndpoints heartbeatMs inputModePolicy limits maintenanceSocket mergeChunks",
+  "missingVersionPolicy mountedHandlers observer peerLeniency previousAgentIds publicUrl push retention simpleDialect specRevision store",
+  "tenants versions",
+] as const;
+
+const assertKnownOptions = defineOptionNames<ServerOptions>()("createServer", ...SERVER_OPTION_NAMES);
+const assertKnownLimits = defineOptionNames<ServerLimits>()(
+  '"limits" of createServer',
+  "maxBodyBytes queuedTurns runs runsPerCaller streams taskSize turnAttempts",
+);
+const assertKnownCardSigningOptions = defineOptionNames<CardSigningOptions>()(
+  '"cardSigning" of createServer',
+  "alg jku kid privateKey",
+);
+
+const assertKnownRetentionOptions = defineOptionNames<RetentionOptions>()(
+  '"retention" of createServer',
+  "agents keepEventsMs keepTasksMs keepWaitingTasksMs maxBytes maxFinishedTasks sweepIntervalMs",
+);
+const assertKnownRetentionPeriods = defineOptionNames<RetentionPeriods>()(
+  '"retention.agents" of createServer',
+  "keepEventsMs keepTasksMs keepWaitingTasksMs",
+);
 
 const ALLOWED_OPTION_VALUES = {
   cardFormat: ["v1", "v0.3", "hybrid"],
@@ -144,6 +197,8 @@ const ALLOWED_OPTION_VALUES = {
 
 /** Throws an error if an option is invalid, because types do not protect untyped code. */
 export function assertValidOptions(options: ServerOptions): void {
+  assertKnownOptions(options);
+  assertKnownLimits(options.limits);
   const {
     versions = SUPPORTED_A2A_VERSIONS,
     cardFormat,
@@ -175,6 +230,7 @@ export function assertValidOptions(options: ServerOptions): void {
       publicUrl,
       "use an absolute URL, such as https://example.com/agents",
     );
+  if (options.retention) assertValidRetention(options.retention);
   if (basePath !== undefined && !/^(\/[A-Za-z0-9._~-]+)+$/.test(basePath))
     throw createOptionError(
       "basePath",
@@ -187,9 +243,15 @@ export function assertValidOptions(options: ServerOptions): void {
       tenants,
       `use a list of names, or a function that decides whether a caller may use a tenant`,
     );
-  for (const key of Array.isArray(cardSigning) ? cardSigning : cardSigning === undefined ? [] : [cardSigning])
+  for (const key of Array.isArray(cardSigning)
+    ? cardSigning
+    : cardSigning === undefined
+      ? []
+      : [cardSigning]) {
     if (typeof key !== "object" || key === null || !("privateKey" in key))
       throw new Error(`"cardSigning" has a key without "privateKey"; use a JWK, or PEM together with "alg".`);
+    assertKnownCardSigningOptions(key);
+  }
 }
 
 function isHttpUrl(text: string): boolean {
@@ -199,4 +261,11 @@ function isHttpUrl(text: string): boolean {
 
 function createOptionError(name: string, value: unknown, advice: string): Error {
   return new Error(`${JSON.stringify(name)} is ${JSON.stringify(value)}; ${advice}.`);
+}
+
+function assertValidRetention(retention: RetentionOptions): void {
+  assertKnownRetentionOptions(retention);
+  for (const periods of Object.values(retention.agents ?? {}))
+    if (periods) assertKnownRetentionPeriods(periods);
+  assertValidRetentionOptions(retention);
 }

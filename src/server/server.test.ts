@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer as createHttpServer, request as httpRequest, type IncomingMessage } from "node:http";
 import { connect, type AddressInfo } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { createServer } from "./index.ts";
 import { defineServerContract } from "./server.contract.ts";
 import { messageCommandTestAgent, type TestEndpoint } from "./server.fixture.ts";
@@ -105,9 +105,15 @@ describe("a listening server", () => {
     await server.close();
   });
 
-  it("sends comments on an idle stream [E4, G-05]", async () => {
+  it.each([
+    ["a steady wall clock", 0],
+    ["a wall clock that is set back an hour", -3_600_000],
+    ["a wall clock that is set forward a day", 86_400_000],
+  ])("sends comments on an idle stream with %s [E4, G-05]", async (_, clockChangeMs) => {
     const server = createServer(messageCommandTestAgent, { store: "memory", heartbeatMs: 40 });
     const { url } = await server.listen();
+    const wallNow = Date.now.bind(Date);
+    onTestFinished(() => void vi.restoreAllMocks());
     const response = await fetch(`${url}/message:stream`, {
       method: "POST",
       headers: V1_JSON_HEADERS,
@@ -116,6 +122,7 @@ describe("a listening server", () => {
     let text = "";
     for await (const bytes of response.body ?? []) {
       text += Buffer.from(bytes).toString();
+      vi.spyOn(Date, "now").mockImplementation(() => wallNow() + clockChangeMs);
       if (text.split(": keep-alive\n\n").length > 3) break;
     }
     expect(text).toContain("TASK_STATE_WORKING");

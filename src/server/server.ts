@@ -8,11 +8,14 @@ import type { AddressInfo, Socket } from "node:net";
 import {
   Committer,
   Engine,
+  generateErrorId,
   withSafeListeners,
   systemClock,
   type Agent,
+  type Observer,
   type TaskStore,
 } from "../engine/index.ts";
+import { defineOptionNames, explainMissingAwait, resolveObserver } from "../diagnostics/index.ts";
 import { isLoopbackHost } from "../keys/index.ts";
 import { A2AError } from "../protocol/index.ts";
 import { isDeviationAccepted } from "../wire/index.ts";
@@ -24,13 +27,16 @@ import { createPushService, type PushService } from "./push/push-service.ts";
 import { FetchRequest, toFetchResponse } from "./fetch-adapter.ts";
 import { startGrpcServer, type GrpcServer, type GrpcOptions } from "./bindings/grpc.ts";
 import { BasePathRequest } from "./base-path-request.ts";
+import { handleHealthRequest } from "./health-endpoints.ts";
 import { NodeRequest, sendReply, getOriginalUrl } from "./node-adapter.ts";
 import { toNodeListener } from "./node-listener.ts";
 import { assertSafeToListenOnHost, HostHeaderGuard } from "./loopback-protection.ts";
+import { StoreMaintenanceService, type StoreMaintenance } from "./maintenance/store-maintenance.ts";
 import { resolveStore } from "./resolve-store.ts";
 import { createRestErrorReply } from "./bindings/rest.ts";
 import { assertValidOptions, SUPPORTED_A2A_VERSIONS, type ServerOptions } from "./server-options.ts";
 import { createPublishedJwksProvider } from "./published-jwks-provider.ts";
+import { getHttpStatus, reportRequest } from "./report-request.ts";
 import { routeRequest, type RouterContext } from "./router.ts";
 import { createTenantAcceptanceCheck, findOnlyTenantAcceptedByServer } from "./accepted-tenants.ts";
 import {
@@ -57,6 +63,15 @@ export interface ListenOptions {
    */
   readonly grpc?: boolean | GrpcOptions;
 }
+
+/** The option names of `Server.listen`, separated by spaces. */
+export const LISTEN_OPTION_NAMES = "grpc host port";
+
+const assertKnownListenOptions = defineOptionNames<ListenOptions>()("listen", LISTEN_OPTION_NAMES);
+const assertKnownGrpcOptions = defineOptionNames<GrpcOptions>()(
+  '"grpc" of listen',
+  "host listedInCard port publicAddress tls",
+);
 
 /** The addresses that a server listens on. */
 export interface ServerAddress {
@@ -85,6 +100,8 @@ export interface Server {
    * listener. Rejects if the description of an agent is not a valid agent card.
    */
   listen(options?: ListenOptions): Promise<ServerAddress>;
+  /** Maintenance of the task store, such as the erasure of tasks. The first call opens the task store. */
+  readonly maintenance: StoreMaintenance;
   /** The task store of the server, which the rest of the application can also use. */
   readonly store: TaskStore;
   /**
@@ -117,14 +134,18 @@ export function createServer(
 
 class AgentServer implements Server {
   readonly store: TaskStore;
+  readonly maintenance: StoreMaintenanceService;
   readonly fetch: (request: Request) => Promise<Response>;
   readonly listener: (incoming: IncomingMessage, outgoing: ServerResponse) => void;
   readonly #options: ServerOptions;
+  readonly #observer: Observer;
   readonly #routerContext: RouterContext;
   readonly #eventStreams: EventStreamRegistry;
   readonly #pushService: PushService | undefined;
   #openPromise: Promise<void> | undefined;
   #isOpen = false;
+  #isClosing = false;
+  #stopStateReports: (() => void) | undefined;
   #httpServer: HttpServer | undefined;
   /** All open connections. */
   readonly #sockets = new Set<Socket>();
@@ -139,17 +160,31 @@ class AgentServer implements Server {
     assertValidOptions(options);
     const { versions = SUPPORTED_A2A_VERSIONS } = options;
     this.#options = options;
-    this.store = resolveStore(options.store);
-    this.#pushService = createPushService(options.push ?? {}, this.store, options.observer);
-    const observer = withSafeListeners(options.observer ?? {});
+    const { retention = {} } = options;
+    this.store = resolveStore(options.store, retention);
+    const observer = withSafeListeners(resolveObserver(options.observer));
+    this.#observer = observer;
+    this.#pushService = createPushService(options.push ?? {}, this.store, observer);
+    if (observer.onStoreState)
+      this.#stopStateReports = this.store.health?.onChange((change) => observer.onStoreState?.(change));
     const reportError: UnknownToA2AErrorConverter = (where, error) => {
-      if (!(error instanceof A2AError) || isServerFault(error)) observer.onError?.({ where, error });
-      return A2AError.from(error);
+      if (error instanceof A2AError && !isServerFault(error)) return error;
+      const errorId = generateErrorId();
+      observer.onError?.({ where, error, errorId });
+      return error instanceof A2AError ? error : createInternalError(error, errorId);
     };
     this.#eventStreams = new EventStreamRegistry(options.heartbeatMs ?? DEFAULT_HEARTBEAT_MS, reportError);
+    this.maintenance = new StoreMaintenanceService({
+      store: this.store,
+      retention,
+      observer,
+      findEngine: (agentId) => this.#routerContext.agents.get(agentId)?.engine,
+      openStore: () => this.#openStoreOnce(),
+      offersSocket: options.maintenanceSocket ?? true,
+    });
     const hostGuard = new HostHeaderGuard(options.publicUrl);
     const authenticator =
-      options.authenticate === undefined ? undefined : new Authenticator(options.authenticate);
+      options.authenticate === undefined ? undefined : new Authenticator(options.authenticate, observer);
     // URL paths are appended to this URL, so it must not end in a slash.
     const publicUrl = options.publicUrl?.replace(/\/+$/, "");
     const { cardSigning, inputModePolicy, tenants, cardFormat, basePath, peerLeniency = "all" } = options;
@@ -187,6 +222,7 @@ class AgentServer implements Server {
           hostGuard.assertAllowed(request.header("host") ?? "");
       },
       reportError,
+      observer,
     };
     // Neither function uses `this`, so that both can be passed to a host as values.
     this.listener = (incoming, outgoing) => {
@@ -210,7 +246,14 @@ class AgentServer implements Server {
     };
   }
 
-  async listen({ port = 0, host = "127.0.0.1", grpc = false }: ListenOptions = {}): Promise<ServerAddress> {
+  listen(options: ListenOptions = {}): Promise<ServerAddress> {
+    return explainMissingAwait(this.#listen(options), "listen()", ["url", "host", "port", "grpc", "agents"]);
+  }
+
+  async #listen(options: ListenOptions): Promise<ServerAddress> {
+    assertKnownListenOptions(options);
+    const { port = 0, host = "127.0.0.1", grpc = false } = options;
+    if (typeof grpc === "object") assertKnownGrpcOptions(grpc);
     assertSafeToListenOnHost(host, this.#options);
     const grpcOptions = grpc === true ? {} : grpc;
     if (grpcOptions) assertSafeToListenOnHost(grpcOptions.host ?? host, this.#options);
@@ -226,7 +269,7 @@ class AgentServer implements Server {
       socket.once("close", () => this.#sockets.delete(socket));
     });
     await new Promise<void>((resolve, reject) => {
-      http.once("error", reject);
+      http.once("error", (error) => reject(explainListenError(error, host, port)));
       http.listen(port, host, resolve);
     });
     const address = this.#buildAddress(http.address() as AddressInfo, host);
@@ -245,6 +288,7 @@ class AgentServer implements Server {
 
   async close({ graceMs = 2000 }: { graceMs?: number } = {}): Promise<void> {
     const http = this.#httpServer;
+    this.#isClosing = true;
     // This timer keeps the process alive until the tasks are closed. The deadline timers do not.
     const keepAlive = setInterval(() => {}, 2 ** 30);
     const closed = Promise.all([
@@ -267,16 +311,18 @@ class AgentServer implements Server {
     clearTimeout(deadline);
     await pushClosed;
     clearInterval(keepAlive);
+    await this.maintenance.close();
     if (this.#openPromise) await this.#openPromise.then(() => this.store.close());
+    this.#stopStateReports?.();
   }
 
   #createServedAgents(agents: [string, Agent][], options: ServedAgentOptions): Map<string, ServedAgent> {
-    const { observer, limits, mergeChunks, deduplicateMessages, cancelGraceMs } = this.#options;
+    const { limits, mergeChunks, deduplicateMessages, cancelGraceMs } = this.#options;
     const engineOptions = {
       store: this.store,
       committer: new Committer(this.store, systemClock),
       push: this.#pushService,
-      ...(observer ? { observer } : {}),
+      observer: this.#observer,
       ...(limits ? { limits } : {}),
       ...(mergeChunks === undefined ? {} : { mergeChunks }),
       ...(deduplicateMessages === undefined ? {} : { deduplicateMessages }),
@@ -307,6 +353,7 @@ class AgentServer implements Server {
     await this.store.adoptTasksOfEarlierIds?.(this.#routerContext.currentIdsByEarlierId);
     for (const { engine } of this.#routerContext.agents.values()) await engine.open();
     this.#pushService?.outbox.open();
+    await this.maintenance.start();
     this.#isOpen = true;
   }
 
@@ -324,10 +371,12 @@ class AgentServer implements Server {
   ): Promise<Response> {
     try {
       this.#routerContext.assertHostAllowed(request);
-      return await handler.handle(fetchRequest, async () => {
-        await this.#openStoreOnce();
-        return await authenticateAndCreateAgentAccess(request, this.#routerContext);
-      });
+      return await reportRequest(this.#observer, request, getHttpStatus, () =>
+        handler.handle(fetchRequest, async () => {
+          await this.#openStoreOnce();
+          return await authenticateAndCreateAgentAccess(request, this.#routerContext);
+        }),
+      );
     } catch (thrown) {
       const error = this.#routerContext.reportError("mounted handler", thrown);
       return toFetchResponse(this.#createErrorReply(request, error), request);
@@ -339,13 +388,32 @@ class AgentServer implements Server {
   }
 
   #handle(request: HttpRequest): Promise<HttpReply> {
+    return this.#observer.onRequest
+      ? reportRequest(this.#observer, request, getHttpStatus, () => this.#handleUnderBasePath(request))
+      : this.#handleUnderBasePath(request);
+  }
+
+  #handleUnderBasePath(request: HttpRequest): Promise<HttpReply> {
     const { basePath } = this.#options;
-    if (basePath === undefined) return this.#openStoreIfNeededAndRoute(request);
     try {
-      return this.#openStoreIfNeededAndRoute(new BasePathRequest(request, basePath));
+      const mounted = basePath === undefined ? request : new BasePathRequest(request, basePath);
+      const healthReply = this.#handleHealthRequest(mounted);
+      return healthReply ? Promise.resolve(healthReply) : this.#openStoreIfNeededAndRoute(mounted);
     } catch (error) {
       return Promise.resolve(this.#createErrorReply(request, A2AError.from(error)));
     }
+  }
+
+  #handleHealthRequest(request: HttpRequest): HttpReply | Promise<HttpReply> | undefined {
+    if (this.#options.healthEndpoints === false) return undefined;
+    return handleHealthRequest(request, {
+      isClosing: this.#isClosing,
+      storeHealth: this.store.health,
+      openStore: () =>
+        this.#openStoreOnce().catch((error: unknown) => {
+          throw this.#routerContext.reportError("store", error);
+        }),
+    });
   }
 
   #openStoreIfNeededAndRoute(request: HttpRequest): Promise<HttpReply> {
@@ -356,8 +424,9 @@ class AgentServer implements Server {
     try {
       await this.#openStoreOnce();
     } catch (error) {
-      this.#routerContext.reportError("store", error);
-      const text = "The server cannot open its store; the server log has the cause.";
+      const errorId = generateErrorId();
+      this.#observer.onError?.({ where: "store", error, errorId });
+      const text = `The server cannot open its store; its log has the cause under error id ${errorId}.`;
       return createRestErrorReply(
         request,
         this.#routerContext.specRevision,
@@ -377,6 +446,29 @@ class AgentServer implements Server {
     });
     return { url, host, port, agents };
   }
+}
+
+/** Advice by the code of an error that `listen` of `node:http` reports. */
+const LISTEN_ERROR_ADVICE: Readonly<Record<string, string>> = {
+  EADDRINUSE:
+    "another process uses the port; stop that process, or choose another port (0 for any free port)",
+  EACCES: "the port requires more permissions; choose a port above 1023",
+  EADDRNOTAVAIL: "this machine does not have the address; use 127.0.0.1, or 0.0.0.0 for all addresses",
+  ENOTFOUND: "the host name is unknown; use 127.0.0.1, or 0.0.0.0 for all addresses",
+};
+
+/** Adds advice to an error of the HTTP listener, and keeps the code of the error. */
+function explainListenError(error: NodeJS.ErrnoException, host: string, port: number): Error {
+  const { code = "" } = error;
+  const advice = LISTEN_ERROR_ADVICE[code];
+  if (advice === undefined) return error;
+  const text = `The server cannot listen on ${host}:${port}: ${advice}.`;
+  return Object.assign(new Error(text, { cause: error }), { code });
+}
+
+function createInternalError(cause: unknown, errorId: string): A2AError {
+  const text = `The server failed to process the request; its log has the cause under error id ${errorId}.`;
+  return new A2AError("INTERNAL", text, { cause });
 }
 
 /**

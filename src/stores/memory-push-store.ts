@@ -106,6 +106,14 @@ export class MemoryPushStore implements PushStore {
       .slice(0, limit);
   }
 
+  /** Returns true if a webhook of the task has not received all events yet. */
+  hasPendingWebhooks(scope: TaskScope, taskId: string): boolean {
+    if (this.#undelivered.size === 0) return false;
+    return [...(this.#findTaskWebhooks(scope, taskId)?.values() ?? [])].some(({ key }) =>
+      this.#undelivered.has(key),
+    );
+  }
+
   /** Removes the webhooks of a task that the task store has evicted. */
   removeTask(scope: TaskScope, taskId: string): void {
     if (this.#byTask.size === 0) return;

@@ -1,4 +1,5 @@
-import { SlotReuseMap } from "../data-structures/index.ts";
+import { defineOptionNames } from "../diagnostics/index.ts";
+import { OrderedQueue, SlotReuseMap } from "../data-structures/index.ts";
 import type {
   LogAppend,
   AppendRefusal,
@@ -6,6 +7,11 @@ import type {
   StoredTask,
   TaskLease,
   TaskLeases,
+  DeletableTask,
+  StoppedTaskQuery,
+  StoreSize,
+  TaskDeletionStore,
+  TaskSelector,
   TurnRestartData,
   TaskListCursor,
   TaskListPage,
@@ -15,7 +21,14 @@ import type {
   TaskStore,
   UnfinishedTask,
 } from "../engine/index.ts";
-import { isTerminal, copyTask, type LogEvent, type Task, type TaskState } from "../protocol/index.ts";
+import {
+  isInterrupted,
+  isTerminal,
+  copyTask,
+  type LogEvent,
+  type Task,
+  type TaskState,
+} from "../protocol/index.ts";
 import { MemoryPushStore } from "./memory-push-store.ts";
 import { foldLoggedEvents } from "./fold-logged-events.ts";
 import { PROCESS_LEASE_RENEW_INTERVAL_MS } from "./process-lease.ts";
@@ -44,6 +57,12 @@ interface TaskLog {
   isLeased: boolean;
   task: Task | undefined;
   foldedCount: number;
+  /** Number of events at the start of the log that the store has deleted. They are missing in `events`. */
+  deletedCount: number;
+  /** Position in the order in which tasks ended or started to wait. */
+  stopOrder: number;
+  /** Size of the events in characters of JSON, if the store measures sizes. */
+  size: number;
 }
 
 /** The tasks and messages of one scope. */
@@ -55,9 +74,11 @@ interface ScopeData {
 }
 
 export interface MemoryStoreOptions {
-  /** Maximum number of finished tasks that the store keeps. Default: 10,000. */
+  /** Maximum number of finished tasks that the store keeps, or `Infinity`. Default: 10,000. */
   readonly maxFinishedTasks?: number;
 }
+
+const assertKnownOptions = defineOptionNames<MemoryStoreOptions>()("MemoryStore", "maxFinishedTasks");
 
 /**
  * Stores tasks in the memory of the process. If the number of finished tasks exceeds `maxFinishedTasks`, the
@@ -70,7 +91,7 @@ export class MemoryStore implements TaskStore {
   readonly #scopes = new Map<string, ScopeData>();
   readonly #pushStore = new MemoryPushStore((scope, taskId) => {
     const log = this.#findLog(scope, taskId);
-    return log && { seq: log.events.length, state: log.state };
+    return log && { seq: getLastSeq(log), state: log.state };
   });
   readonly pushStore: PushStore = this.#pushStore;
   readonly leases: TaskLeases = {
@@ -79,14 +100,37 @@ export class MemoryStore implements TaskStore {
     renew: async () => [],
     release: async (lease) => this.#release(lease),
   };
+  readonly deletionStore: TaskDeletionStore = {
+    listStoppedTasks: async (query) => this.#listStoppedTasks(query),
+    findMatchingTasks: async (selector, limit) => this.#findMatchingTasks(selector, limit),
+    deleteEvents: async (tasks) => {
+      for (const { scope, taskId } of tasks) this.#deleteEvents(scope, taskId);
+      return tasks.length;
+    },
+    deleteTasks: async (tasks) => {
+      for (const { scope, taskId } of tasks) {
+        const log = this.#findLog(scope, taskId);
+        if (log) this.#deleteTask(log);
+      }
+      return tasks.length;
+    },
+    deleteRemnants: async () => false,
+    measureSize: async () => this.#measureSize(),
+    returnFreeSpace: async () => false,
+    flushDeletions: async () => {},
+  };
   readonly #maxFinishedTasks: number;
-  /** A ring buffer of the finished tasks. The store evicts the task at `#ringIndex` next. */
-  readonly #finishedRing: TaskLog[] = [];
-  #ringIndex = 0;
+  readonly #endedLogs = new OrderedQueue<TaskLog>();
+  readonly #waitingLogs = new Set<TaskLog>();
+  #lastStopOrder = 0;
+  /** Total size of all events, or `undefined` before the first measurement. */
+  #totalSize: number | undefined;
   #lastUsedScope: ScopeData | undefined;
 
-  constructor({ maxFinishedTasks = 10_000 }: MemoryStoreOptions = {}) {
-    if (!Number.isInteger(maxFinishedTasks) || maxFinishedTasks < 1) {
+  constructor(options: MemoryStoreOptions = {}) {
+    assertKnownOptions(options);
+    const { maxFinishedTasks = 10_000 } = options;
+    if (!(Number.isInteger(maxFinishedTasks) || maxFinishedTasks === Infinity) || maxFinishedTasks < 1) {
       throw new RangeError(`maxFinishedTasks is ${maxFinishedTasks}; it must be an integer of at least 1.`);
     }
     this.#maxFinishedTasks = maxFinishedTasks;
@@ -106,8 +150,8 @@ export class MemoryStore implements TaskStore {
   async load(scope: TaskScope, taskId: string): Promise<StoredTask | undefined> {
     const log = this.#findLog(scope, taskId);
     if (!log) return undefined;
-    const { events, epoch, hasRunningTurn: awaitsRecovery } = log;
-    return { task: foldCurrentTask(log), seq: events.length, epoch, awaitsRecovery };
+    const { epoch, hasRunningTurn: awaitsRecovery } = log;
+    return { task: foldCurrentTask(log), seq: getLastSeq(log), epoch, awaitsRecovery };
   }
 
   async readEvents(
@@ -116,7 +160,10 @@ export class MemoryStore implements TaskStore {
     after: number,
     limit: { readonly events: number; readonly maxBytes: number },
   ): Promise<LogEvent[]> {
-    const events = this.#findLog(scope, taskId)?.events.slice(after, after + limit.events) ?? [];
+    const log = this.#findLog(scope, taskId);
+    if (!log || after < log.deletedCount) return [];
+    const start = after - log.deletedCount;
+    const events = log.events.slice(start, start + limit.events);
     let bytes = 0;
     const last = events.findIndex((event) => (bytes += Buffer.byteLength(event.jsonText)) > limit.maxBytes);
     return last === -1 ? events : events.slice(0, last + 1);
@@ -194,7 +241,7 @@ export class MemoryStore implements TaskStore {
   }: LogAppend): AppendRefusal | undefined {
     const scopeData = this.#getScopeData(scope);
     const known = scopeData.logs.get(taskId);
-    if ((known?.events.length ?? 0) !== expectedSeq || (known?.epoch ?? 0) !== epoch) return "conflict";
+    if ((known ? getLastSeq(known) : 0) !== expectedSeq || (known?.epoch ?? 0) !== epoch) return "conflict";
     if (hasKnownOrRepeatedMessageId(scopeData, messages)) return "duplicate-message";
     const log: TaskLog = known ?? {
       scopeData,
@@ -210,6 +257,9 @@ export class MemoryStore implements TaskStore {
       isLeased: false,
       task: undefined,
       foldedCount: 0,
+      deletedCount: 0,
+      stopOrder: 0,
+      size: 0,
     };
     if (!known) {
       scopeData.logs.insertNew(taskId, log);
@@ -219,11 +269,14 @@ export class MemoryStore implements TaskStore {
     for (const { messageId, seq } of messages) scopeData.messages.insertNew(messageId, { taskId, seq });
     if (turn !== undefined) log.turn = turn ?? undefined;
     if (hasRunningTurn !== undefined) log.hasRunningTurn = log.isLeased = hasRunningTurn;
+    if (this.#totalSize !== undefined) this.#countSize(log, events);
+    if (log.state !== status.state && this.#waitingLogs.size > 0) this.#waitingLogs.delete(log);
     log.state = status.state;
     log.timestamp = status.timestamp;
     if (webhooks)
       for (const webhook of webhooks) this.#pushStore.register(scope, taskId, expectedSeq, webhook);
-    if (isTerminal(status.state)) this.#addFinishedTaskForEviction(log);
+    if (isTerminal(status.state)) this.#addEndedTask(log);
+    else if (isInterrupted(status.state)) this.#addWaitingTask(log);
     return undefined;
   }
 
@@ -250,14 +303,26 @@ export class MemoryStore implements TaskStore {
     );
   }
 
-  #addFinishedTaskForEviction(log: TaskLog): void {
-    const evicted = this.#finishedRing[this.#ringIndex];
-    this.#finishedRing[this.#ringIndex] = log;
-    this.#ringIndex = (this.#ringIndex + 1) % this.#maxFinishedTasks;
-    if (evicted) this.#evict(evicted);
+  #addEndedTask(log: TaskLog): void {
+    log.stopOrder = ++this.#lastStopOrder;
+    this.#endedLogs.push(log.stopOrder, log);
+    if (this.#endedLogs.size <= this.#maxFinishedTasks) return;
+    const evicted = this.#endedLogs.findFirst();
+    if (evicted) this.#deleteTask(evicted);
   }
 
-  #evict({ scopeData, taskId, messageIds }: TaskLog): void {
+  #addWaitingTask(log: TaskLog): void {
+    // A new status moves the task to the end of the set.
+    this.#waitingLogs.delete(log);
+    log.stopOrder = ++this.#lastStopOrder;
+    this.#waitingLogs.add(log);
+  }
+
+  #deleteTask(log: TaskLog): void {
+    const { scopeData, taskId, messageIds } = log;
+    this.#endedLogs.remove(log.stopOrder);
+    this.#waitingLogs.delete(log);
+    if (this.#totalSize !== undefined) this.#totalSize -= log.size;
     scopeData.logs.delete(taskId);
     this.#pushStore.removeTask(scopeData.scope, taskId);
     for (const messageId of messageIds) scopeData.messages.delete(messageId);
@@ -265,11 +330,86 @@ export class MemoryStore implements TaskStore {
     this.#scopes.delete(scopeData.key);
     this.#lastUsedScope = undefined;
   }
+
+  #deleteEvents(scope: TaskScope, taskId: string): void {
+    const log = this.#findLog(scope, taskId);
+    if (!log) return;
+    foldCurrentTask(log);
+    log.deletedCount = log.foldedCount;
+    log.events = [];
+    if (this.#totalSize === undefined) return;
+    const size = JSON.stringify(log.task).length;
+    this.#totalSize += size - log.size;
+    log.size = size;
+  }
+
+  #listStoppedTasks({ status, before, after, limit }: StoppedTaskQuery): DeletableTask[] {
+    const found: DeletableTask[] = [];
+    const logs = status === "ended" ? this.#endedLogs.valuesAfter(after?.key ?? 0) : this.#waitingLogs;
+    for (const log of logs) {
+      if (log.timestamp >= before || found.length >= limit) break;
+      if (log.stopOrder > (after?.key ?? 0)) found.push(this.#toDeletableTask(log));
+    }
+    return found;
+  }
+
+  #findMatchingTasks(
+    { taskId, contextId, principal, tenant, agent }: TaskSelector,
+    limit: number,
+  ): DeletableTask[] {
+    const found: DeletableTask[] = [];
+    for (const { scope, logs } of this.#scopes.values()) {
+      if ((principal ?? scope.principal) !== scope.principal) continue;
+      if ((tenant ?? scope.tenant) !== scope.tenant) continue;
+      if ((agent ?? scope.agent) !== scope.agent) continue;
+      for (const log of logs.values()) {
+        if ((taskId ?? log.taskId) !== log.taskId || (contextId ?? log.contextId) !== log.contextId) continue;
+        if (found.length >= limit) return found;
+        found.push(this.#toDeletableTask(log));
+      }
+    }
+    return found;
+  }
+
+  #toDeletableTask(log: TaskLog): DeletableTask {
+    const { scopeData, taskId, state, timestamp, stopOrder } = log;
+    const { scope } = scopeData;
+    return {
+      key: stopOrder,
+      scope,
+      taskId,
+      state,
+      timestamp,
+      hasEvents: log.events.length > 0,
+      hasPendingWebhooks: this.#pushStore.hasPendingWebhooks(scope, taskId),
+    };
+  }
+
+  /** The first call measures all tasks. After the first call, each append updates the total size. */
+  #measureSize(): StoreSize {
+    if (this.#totalSize === undefined) {
+      this.#totalSize = 0;
+      for (const { logs } of this.#scopes.values())
+        for (const log of logs.values()) this.#countSize(log, log.events);
+    }
+    return { usedBytes: this.#totalSize, freeBytes: 0, canShrink: false };
+  }
+
+  #countSize(log: TaskLog, events: readonly LogEvent[]): void {
+    let size = 0;
+    for (const event of events) size += event.jsonText.length;
+    log.size += size;
+    this.#totalSize = (this.#totalSize ?? 0) + size;
+  }
+}
+
+function getLastSeq({ events, deletedCount }: TaskLog): number {
+  return deletedCount + events.length;
 }
 
 function toUnfinishedTask(log: TaskLog): UnfinishedTask {
-  const { scopeData, taskId, contextId, events, state, timestamp, turn } = log;
-  const task = { scope: scopeData.scope, taskId, contextId, seq: events.length, state, timestamp };
+  const { scopeData, taskId, contextId, state, timestamp, turn } = log;
+  const task = { scope: scopeData.scope, taskId, contextId, seq: getLastSeq(log), state, timestamp };
   return turn ? { ...task, turn } : task;
 }
 
@@ -299,8 +439,8 @@ function hasKnownOrRepeatedMessageId(
 
 /** Returns a copy of the current task. The store folds events only when a task is loaded. */
 function foldCurrentTask(log: TaskLog): Task {
-  log.task = foldLoggedEvents(log.task, log.events.slice(log.foldedCount));
-  log.foldedCount = log.events.length;
+  log.task = foldLoggedEvents(log.task, log.events.slice(log.foldedCount - log.deletedCount));
+  log.foldedCount = getLastSeq(log);
   return copyTask(log.task as Task);
 }
 

@@ -18,6 +18,7 @@ import {
 } from "./task-event-logs.fixture.ts";
 import { definePushStoreContract } from "./push-store.contract.ts";
 import { defineTaskLeaseContract } from "./task-lease.contract.ts";
+import { defineTaskDeletionStoreContract } from "./task-deletion-store.contract.ts";
 
 const GENEROUS_TEST_READ_LIMIT = { events: 1000, maxBytes: 1_000_000 };
 
@@ -73,6 +74,7 @@ export function defineTaskStoreContract(name: string, createStore: () => TaskSto
 
     definePushStoreContract(() => store, append);
     defineTaskLeaseContract(() => store, append);
+    defineTaskDeletionStoreContract(() => store, append);
 
     describe("a log", () => {
       it("is read back as it was appended, numbered from 1 without a gap [E1]", async () => {

@@ -16,8 +16,16 @@ const START_TIMEOUT_MS = 60_000;
 const scriptPath = join(repositoryRoot, "test/interop/adk/scripted-agent.json");
 const { scenarios } = JSON.parse(readFileSync(scriptPath, "utf8")) as ScriptedAgentFile;
 const { resume: _, ...scenariosWithoutRestart } = scenarios;
-/** The servers of the peers lose their tasks in a restart, so our client resumes a broken stream instead. */
-const scenariosWithCut = { ...scenariosWithoutRestart, resume: { ...scenarios["stream"], isCut: true } };
+/**
+ * The servers of the peers lose their tasks in a restart, so our client resumes a broken stream instead. The
+ * stream breaks after each of its first events in turn.
+ */
+const cutScenarios = Object.fromEntries(
+  [1, 2, 3, 4, 5].map((cutAfterEvents) => [
+    `resume ${cutAfterEvents}`,
+    { ...scenarios["stream"], cutAfterEvents },
+  ]),
+);
 
 /** Generator scenarios that the test agents of the A2A SDKs support. */
 const { files: _files, ...SDK_AGENT_SCENARIOS } = GENERATOR_SCENARIOS;
@@ -65,11 +73,17 @@ export async function* runAdkPeer(
       await theirs.kill();
     }
   }
+  const ownServer = new JsonLinesProcess([...program, "own-server"]);
+  try {
+    const { url } = await ownServer.read<{ url: string }>(START_TIMEOUT_MS);
+    const own = digestScenarios([...program, "run", url], scenariosWithoutRestart);
+    yield* compare("ADK", "own server", own, getBare);
+  } finally {
+    await ownServer.kill();
+  }
   const theirs = new JsonLinesProcess([...program, "server"]);
   try {
     const { url } = await theirs.read<{ url: string }>(START_TIMEOUT_MS);
-    const own = digestScenarios([...program, "run", url], scenariosWithoutRestart);
-    yield* compare("ADK", "own server", own, getBare);
     const { adk, generator } = await ours.getUrls();
     const client = digestScenarios([...program, "run", adk], scenarios, () => ours.killAndRestart());
     yield* compare("ADK", "their client", client, getBare);
@@ -80,13 +94,25 @@ export async function* runAdkPeer(
       counted,
       (scenario) => GENERATOR_SCENARIOS[scenario]?.wanted,
     );
-    const server = digestScenarios([...JS_PROGRAM, "run-colloquy", url], scenariosWithCut);
-    yield* compare("ADK", "our client", server, (scenario) =>
-      getBare(scenario === "resume" ? "stream" : scenario),
+    const command = [...JS_PROGRAM, "run-colloquy", url] as const;
+    yield* compare("ADK", "our client", digestScenarios(command, scenariosWithoutRestart), getBare);
+    const cuts = compare("ADK", "our client", digestScenarios(command, cutScenarios), () =>
+      getBare("stream"),
     );
+    yield await joinResults("resume", cuts);
   } finally {
     await theirs.kill();
   }
+}
+
+/** Joins the results of several runs into one result, which succeeds if all runs succeed. */
+async function joinResults(scenario: string, results: AsyncIterable<InteropResult>): Promise<InteropResult> {
+  const all: InteropResult[] = [];
+  for await (const result of results) all.push(result);
+  const failed = all.filter(({ ok }) => !ok);
+  const detail = failed.map((result) => `${result.scenario}: ${result.detail}`).join("; ");
+  const { detail: _, ...first } = all[0] as InteropResult;
+  return { ...first, scenario, ok: failed.length === 0, ...(detail && { detail }) };
 }
 
 interface DigestedScenario {

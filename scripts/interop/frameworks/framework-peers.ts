@@ -40,7 +40,7 @@ function defineNpmPeer(name: string, packageName: string): FrameworkPeer {
   };
 }
 
-function definePythonPeer(name: string, pattern: RegExp): FrameworkPeer {
+function definePythonPeer(name: string, pattern: RegExp, hasClient = true): FrameworkPeer {
   const requirements = join(home, name, "requirements.txt");
   return {
     name,
@@ -49,7 +49,7 @@ function definePythonPeer(name: string, pattern: RegExp): FrameworkPeer {
       const python = await installPythonPackages(name, requirements, report);
       if ("reason" in python) return python.reason;
       return {
-        client: [python.program, join(home, name, "client.py")],
+        ...(hasClient && { client: [python.program, join(home, name, "client.py")] as const }),
         server: [python.program, join(home, name, "server.py")],
       };
     },
@@ -74,4 +74,5 @@ export const FRAMEWORK_PEERS: readonly FrameworkPeer[] = [
   defineNpmPeer("ag-ui", "@ag-ui/a2a"),
   definePythonPeer("strands", /^(strands-agents)\S*?==(\S+)/m),
   definePythonPeer("fasta2a", /^(fasta2a)\S*?==(\S+)/m),
+  definePythonPeer("pydantic-ai", /^(pydantic-ai)\S*?==(\S+)/m, false),
 ];

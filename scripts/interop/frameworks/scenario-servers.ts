@@ -17,7 +17,10 @@ export async function startScenarioServers(): Promise<ScenarioServerUrls & { clo
   const open = createServer(scenarioAgent, options);
   const authenticate = bearer({ tokens: { [TOKEN]: { principal: "robot" } } });
   const secured = createServer(scenarioAgent, { ...options, authenticate });
-  const [{ url }, { url: securedUrl }] = await Promise.all([open.listen(), secured.listen()]);
+  const [{ url }, { url: securedUrl }] = await Promise.all([
+    open.listen({ grpc: true }),
+    secured.listen({ grpc: true }),
+  ]);
   return {
     url,
     securedUrl,

@@ -1,3 +1,4 @@
+import { defineOptionNames } from "../../diagnostics/index.ts";
 import type { AgentCard } from "@a2a-js/sdk";
 import type { AgentExecutionEvent, AgentExecutor } from "@a2a-js/sdk/server";
 import type { Agent, AgentEvent, Run } from "../../engine/index.ts";
@@ -30,6 +31,11 @@ export type ExecutorOptions = Pick<
   "respondsWith" | "whileWorking" | "concurrentTurns" | "describeExtended"
 >;
 
+const assertKnownOptions = defineOptionNames<ExecutorOptions>()(
+  "fromExecutor",
+  "concurrentTurns describeExtended respondsWith whileWorking",
+);
+
 /**
  * Creates an agent from an `AgentExecutor` of `@a2a-js/sdk`.
  *
@@ -40,6 +46,7 @@ export type ExecutorOptions = Pick<
  * The adapter calls the executor's `cancelTask` when a working task is canceled and when the server closes.
  */
 export function fromExecutor(executor: AgentExecutor, card: AgentCard, options: ExecutorOptions = {}): Agent {
+  assertKnownOptions(options);
   const description = toAgentDescription(card);
   assertValidAgentCard(description);
   return {

@@ -1,3 +1,4 @@
+import { defineOptionNames } from "../../diagnostics/index.ts";
 import { jsonSchema, type Tool, tool } from "ai";
 import type { ConnectOptions, A2AClient } from "../../client/index.ts";
 import { RemoteAgentClient, type RemoteAgentAnswer } from "../remote-agent-client.ts";
@@ -12,6 +13,8 @@ export interface A2aToolOptions {
   /** Connection options for an agent that is passed as a URL. */
   readonly connectOptions?: ConnectOptions;
 }
+
+const assertKnownOptions = defineOptionNames<A2aToolOptions>()("a2aTool", "connectOptions description");
 
 /** The tool input that the model provides. */
 interface A2aToolInput {
@@ -47,8 +50,10 @@ const INPUT_SCHEMA = jsonSchema<A2aToolInput>({
  */
 export function a2aTool(
   agent: string | A2AClient,
-  { description, connectOptions }: A2aToolOptions = {},
+  options: A2aToolOptions = {},
 ): Tool<A2aToolInput, RemoteAgentAnswer> {
+  assertKnownOptions(options);
+  const { description, connectOptions } = options;
   const client = new RemoteAgentClient(agent, connectOptions);
   const toolDescription = description ?? (typeof agent === "string" ? undefined : agent.card.description);
   if (toolDescription === undefined) {

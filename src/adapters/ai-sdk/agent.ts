@@ -1,3 +1,4 @@
+import { defineOptionNames } from "../../diagnostics/index.ts";
 import type { LanguageModelUsage, ModelMessage, TextStreamPart, ToolSet } from "ai";
 import type { Agent, AgentDescription } from "../../engine/index.ts";
 import { data, file, fromBase64, type JsonObject, text } from "../../protocol/index.ts";
@@ -53,6 +54,13 @@ export interface AiSdkOptions extends AgentDescription {
   artifacts?: "whole" | "pieces";
 }
 
+const assertKnownOptions = defineOptionNames<AiSdkOptions>()(
+  "fromAiSdk",
+  "artifacts capabilities conversationStore defaultInputModes defaultOutputModes description",
+  "documentationUrl iconUrl name provider securityRequirements securitySchemes showReasoning",
+  "showToolCalls skills version",
+);
+
 /**
  * Creates an agent from an AI SDK agent, such as a `ToolLoopAgent`, or from a function that returns the
  * result of `streamText({ model, ...call })`.
@@ -68,6 +76,7 @@ export function fromAiSdk(
   source: AiSdkAgent | ((call: AiSdkCallOptions, turn: Turn) => AiSdkResult | PromiseLike<AiSdkResult>),
   options: AiSdkOptions,
 ): Agent {
+  assertKnownOptions(options);
   const {
     conversationStore = createMemoryConversationStore<ModelMessage>(({ role }) => role === "user"),
     showReasoning = true,

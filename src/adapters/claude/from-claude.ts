@@ -1,3 +1,4 @@
+import { defineOptionNames } from "../../diagnostics/index.ts";
 import { LruCache } from "../../data-structures/index.ts";
 import type { Agent, AgentDescription } from "../../engine/index.ts";
 import type { JsonObject } from "../../protocol/index.ts";
@@ -40,6 +41,13 @@ export interface ClaudeOptions<O>
   requireApproval?: (toolName: string, input: JsonObject) => boolean;
 }
 
+const assertKnownOptions = defineOptionNames<ClaudeOptions<object>>()(
+  "fromClaude",
+  "afterRestart artifacts capabilities defaultInputModes defaultOutputModes description documentationUrl",
+  "iconUrl name provider requireApproval securityRequirements securitySchemes showReasoning",
+  "showToolCalls skills toQueryOptions version",
+);
+
 /**
  * Creates an agent from the `query` function of the Claude Agent SDK.
  *
@@ -49,6 +57,7 @@ export interface ClaudeOptions<O>
  * the task stops the process of Claude.
  */
 export function fromClaude<O extends object>(query: ClaudeQuery<O>, options: ClaudeOptions<O>): Agent {
+  assertKnownOptions(options);
   const {
     toQueryOptions,
     requireApproval = () => false,

@@ -1,3 +1,4 @@
+import { defineOptionNames } from "../../diagnostics/index.ts";
 import { isObject } from "../../protocol/index.ts";
 import { createHash } from "node:crypto";
 import { interrupt } from "@langchain/langgraph";
@@ -14,6 +15,11 @@ export interface A2aNodeOptions<S, U> {
   /** Connection options for an agent that is passed as a URL. */
   readonly connectOptions?: ConnectOptions;
 }
+
+const assertKnownOptions = defineOptionNames<A2aNodeOptions<unknown, unknown>>()(
+  "a2aNode",
+  "connectOptions toInput toStateUpdate",
+);
 
 /** The fields of the LangGraph config that the node reads. */
 interface NodeConfig {
@@ -40,8 +46,10 @@ const MAX_CACHED_AGENT_ANSWERS = 1_000;
  */
 export function a2aNode<S, U>(
   agent: string | A2AClient,
-  { toInput, toStateUpdate, connectOptions }: A2aNodeOptions<S, U>,
+  options: A2aNodeOptions<S, U>,
 ): (state: S, config: NodeConfig) => Promise<U> {
+  assertKnownOptions(options);
+  const { toInput, toStateUpdate, connectOptions } = options;
   const client = new RemoteAgentClient(agent, connectOptions);
   const cachedAnswers = new LruCache<RemoteAgentAnswer>(MAX_CACHED_AGENT_ANSWERS);
   return async (state, config) => {

@@ -1,3 +1,4 @@
+import { defineOptionNames } from "../../diagnostics/index.ts";
 import { Command } from "@langchain/langgraph";
 import type { Agent, AgentDescription } from "../../engine/index.ts";
 import { isObject, type DataPart, data, type JsonObject, text } from "../../protocol/index.ts";
@@ -86,6 +87,13 @@ export interface LangGraphOptions<S> extends AgentDescription {
   toGraphConfig?: (turn: Turn) => LangGraphConfig;
 }
 
+const assertKnownOptions = defineOptionNames<LangGraphOptions<unknown>>()(
+  "fromLangGraph",
+  "afterRestart answerNodes artifacts capabilities defaultInputModes defaultOutputModes description",
+  "documentationUrl iconUrl name provider securityRequirements securitySchemes showReasoning",
+  "showToolCalls skills toAnswer toGraphConfig toGraphInput toProgress version",
+);
+
 /**
  * Creates an agent from a compiled LangGraph graph.
  *
@@ -95,6 +103,7 @@ export interface LangGraphOptions<S> extends AgentDescription {
  * progress updates. Canceling the task aborts `config.signal`.
  */
 export function fromLangGraph<S>(graph: CompiledLangGraph<S>, options: LangGraphOptions<S>): Agent {
+  assertKnownOptions(options);
   const {
     toGraphInput = (turn: Turn) => ({ messages: [toHumanMessage(turn.message)] }),
     toAnswer,

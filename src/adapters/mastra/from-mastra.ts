@@ -1,3 +1,4 @@
+import { defineOptionNames } from "../../diagnostics/index.ts";
 import type { Agent, AgentDescription, AgentEvent } from "../../engine/index.ts";
 import { getText } from "../../protocol/index.ts";
 import { AgentLoopOutput, type AgentLoopOutputOptions } from "../agent-loop-output.ts";
@@ -52,6 +53,13 @@ export interface MastraOptions
   toStreamOptions?: (turn: Turn) => Readonly<Record<string, unknown>>;
 }
 
+const assertKnownOptions = defineOptionNames<MastraOptions>()(
+  "fromMastra",
+  "afterRestart artifacts capabilities conversationStore defaultInputModes defaultOutputModes description",
+  "documentationUrl iconUrl name provider securityRequirements securitySchemes showReasoning",
+  "showToolCalls skills toStreamOptions version",
+);
+
 /**
  * Creates an agent from an `Agent` of Mastra. The name and the description of the A2A agent are those of the
  * Mastra agent, unless the options contain others.
@@ -62,6 +70,7 @@ export interface MastraOptions
  * context id, prefixed with the name of an authenticated caller, and its resource is the caller.
  */
 export function fromMastra(source: MastraAgent, options: MastraOptions = {}): Agent {
+  assertKnownOptions(options);
   const {
     conversationStore = createMemoryConversationStore<MastraTextMessage>(({ role }) => role === "user"),
     toStreamOptions = (): Readonly<Record<string, unknown>> => ({}),

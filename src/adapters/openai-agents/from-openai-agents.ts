@@ -1,3 +1,4 @@
+import { defineOptionNames } from "../../diagnostics/index.ts";
 import {
   type Agent as OpenAiAgent,
   type AgentOutputType,
@@ -54,6 +55,13 @@ export interface OpenAiAgentsOptions<C>
   toRunOptions?: (turn: Turn) => OpenAiAgentsRunOptions<C>;
 }
 
+const assertKnownOptions = defineOptionNames<OpenAiAgentsOptions<unknown>>()(
+  "fromOpenAiAgents",
+  "afterRestart artifacts capabilities conversationStore defaultInputModes defaultOutputModes description",
+  "documentationUrl iconUrl name provider runner securityRequirements securitySchemes showReasoning",
+  "showToolCalls skills toRunOptions version",
+);
+
 /**
  * Creates an agent from an `Agent` of the OpenAI Agents SDK. The name of the A2A agent is the name of the
  * `Agent`, and its description is `handoffDescription`, unless the options contain others.
@@ -65,6 +73,7 @@ export function fromOpenAiAgents<C = unknown, O extends AgentOutputType = "text"
   source: OpenAiAgent<C, O>,
   options: OpenAiAgentsOptions<C> = {},
 ): Agent {
+  assertKnownOptions(options);
   const {
     conversationStore = createMemoryConversationStore<OpenAiAgentsRecord>(() => true),
     runner = new Runner(),

@@ -1,3 +1,4 @@
+import { defineOptionNames } from "../../diagnostics/index.ts";
 import type { Agent, AgentDescription } from "../../engine/index.ts";
 import { data, type JsonObject, type JsonValue, text } from "../../protocol/index.ts";
 import {
@@ -54,6 +55,14 @@ export interface OpenAiOptions extends Partial<AgentDescription> {
   fetch?: typeof fetch;
 }
 
+const assertKnownOptions = defineOptionNames<OpenAiOptions>()(
+  "fromOpenAi",
+  "apiKey artifacts baseUrl capabilities conversationStore defaultInputModes defaultOutputModes",
+  "description documentationUrl extraBody fetch headers iconUrl instructions maxRetries",
+  "maxRetryDelayMs model name provider securityRequirements securitySchemes showReasoning skills",
+  "version",
+);
+
 /**
  * Creates an agent from a model behind an OpenAI-compatible endpoint. The adapter streams the model's text as
  * the answer. The metadata of the final status contains the token usage. The adapter does not execute the
@@ -61,6 +70,7 @@ export interface OpenAiOptions extends Partial<AgentDescription> {
  * execute them.
  */
 export function fromOpenAi(options: OpenAiOptions): Agent {
+  assertKnownOptions(options);
   const {
     baseUrl,
     model,

@@ -1,3 +1,4 @@
+import { defineOptionNames } from "../../diagnostics/index.ts";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { type BaseLlm, Gemini } from "@google/adk";
@@ -17,6 +18,8 @@ export interface ModelOptions {
   baseURL?: string;
   headers?: Record<string, string>;
 }
+
+const assertKnownOptions = defineOptionNames<ModelOptions>()("createModel", "apiKey baseURL headers");
 
 type ProviderFactory = (options: object) => { languageModel(name: string): LanguageModel };
 
@@ -38,6 +41,7 @@ const OLLAMA_BASE_URL = "http://127.0.0.1:11434/v1";
  * API key is missing.
  */
 export function createModel(name: string, options: ModelOptions = {}): BaseLlm {
+  assertKnownOptions(options);
   const [, provider = "", modelName = ""] = /^([\w-]+):(.+)$/.exec(name) ?? [];
   if (!provider) throw createModelNameError(name);
   if (provider === "gemini" || provider === "google") return createGeminiModel(modelName, options);

@@ -1,3 +1,4 @@
+import { defineOptionNames } from "../../diagnostics/index.ts";
 import type { BaseLlm, LlmRequest, LlmResponse } from "@google/adk";
 import type { JsonObject } from "../../protocol/index.ts";
 import type { Content, GenerateContentConfig, GenaiContentPart } from "./genai-types.ts";
@@ -71,6 +72,8 @@ export interface RoleModelOptions {
   readonly evidenceKind?: "live-model" | "simulated";
 }
 
+const assertKnownOptions = defineOptionNames<RoleModelOptions>()("toRoleModel", "evidenceKind id");
+
 /**
  * Returns a model for agent roles that calls an ADK model. With `createModel`, the ADK model can be any AI
  * SDK model, as in `toRoleModel(createModel("openai:gpt-5-mini"))`.
@@ -81,6 +84,7 @@ export interface RoleModelOptions {
  * before the first text, the text is empty, and `finish` contains the reason.
  */
 export function toRoleModel(llm: BaseLlm, options: RoleModelOptions = {}): LlmRoleModel {
+  assertKnownOptions(options);
   const { id = llm.model, evidenceKind = "live-model" } = options;
   return {
     id,

@@ -1,3 +1,4 @@
+import { defineOptionNames } from "../../diagnostics/index.ts";
 import { BaseLlm, type BaseLlmConnection, type LlmRequest, type LlmResponse } from "@google/adk";
 import type { FunctionResponse, GenaiContentPart } from "./genai-types.ts";
 
@@ -38,6 +39,8 @@ export interface ScriptedLlmOptions {
   delayMs?: number;
 }
 
+const assertKnownOptions = defineOptionNames<ScriptedLlmOptions>()("ScriptedLlm", "delayMs model");
+
 /**
  * ADK model that follows a script, for tests and for demos without an API key. A scripted model streams the
  * text in chunks and then yields the complete response. Scripts can also call tools, return errors, and
@@ -55,7 +58,9 @@ export class ScriptedLlm extends BaseLlm {
   readonly #delayMs: number;
   #requestCount = 0;
 
-  constructor(script: Script, { model = "scripted", delayMs = 0 }: ScriptedLlmOptions = {}) {
+  constructor(script: Script, options: ScriptedLlmOptions = {}) {
+    assertKnownOptions(options);
+    const { model = "scripted", delayMs = 0 } = options;
     super({ model });
     this.#script = script;
     this.#delayMs = delayMs;

@@ -22,7 +22,7 @@ export class ConnectionCache {
   readonly #now: () => number;
   readonly #connections = new Map<string, CachedConnection>();
 
-  constructor(options: ConnectOptions, maxAgeMs: number, now: () => number = Date.now) {
+  constructor(options: ConnectOptions, maxAgeMs: number, now: () => number = () => performance.now()) {
     this.#options = { ...options, extensions: [ADK_EXTENSION_URI, ...(options.extensions ?? [])] };
     this.#maxAgeMs = maxAgeMs;
     this.#now = now;

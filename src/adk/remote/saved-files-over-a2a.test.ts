@@ -33,7 +33,7 @@ class ChartAgent extends BaseAgent {
 }
 
 const serveChartAgent = (capabilities?: object): Promise<string> => {
-  const agent = adkAgent(new ChartAgent({ name: "far" }), { artifactService: new InMemoryArtifactService() });
+  const agent = adkAgent(new ChartAgent({ name: "far" }));
   const describeAgent = {
     ...agent,
     describe: async () => ({ ...(await agent.describe()), capabilities: capabilities ?? {} }),

@@ -132,3 +132,79 @@ it("emits each character once, even after an interruption", () => {
     }),
   );
 });
+
+/** How a peer divides an artifact into updates. */
+type Dialect = "pieces" | "whole" | "marked complete" | "marked partial";
+const arbitraryDialect = fc.constantFrom<Dialect>("pieces", "whole", "marked complete", "marked partial");
+
+const toPart = ([isData, text]: readonly [boolean, string]): Part =>
+  isData ? { data: { id: text, name: "f", args: { a: 1, b: 2 } } } : { text };
+
+function createUpdates(artifactId: string, parts: readonly Part[], dialect: Dialect): Chunk[] {
+  const mark = dialect.startsWith("marked") && { metadata: { adk_partial: dialect === "marked partial" } };
+  const updates = parts.map((part, at): Chunk => ({
+    artifactUpdate: {
+      ...taskIds,
+      artifact: { artifactId, parts: [part] },
+      ...(at > 0 && { append: true }),
+      ...mark,
+      ...(dialect === "pieces" && at === parts.length - 1 && { lastChunk: true }),
+    },
+  }));
+  if (dialect === "pieces" || dialect === "marked complete") return updates;
+  const artifactUpdate = { ...taskIds, artifact: { artifactId, parts: [...parts] }, lastChunk: true };
+  return [...updates, { artifactUpdate }];
+}
+
+/** Returns an equal value whose objects list their members in reverse order, as Python's SDK may do. */
+function reverseMembers<Value>(value: Value): Value {
+  if (Array.isArray(value)) return value.map(reverseMembers) as Value;
+  if (typeof value !== "object" || value === null) return value;
+  const entries = Object.entries(value).map(([name, member]) => [name, reverseMembers(member)] as const);
+  return Object.fromEntries(entries.toReversed()) as Value;
+}
+
+it("stores the content of an answer once, if the snapshot of a resumed stream repeats received events", () => {
+  const arbitraryParts = fc.array(fc.tuple(fc.boolean(), fc.string({ minLength: 1, maxLength: 3 })), {
+    minLength: 1,
+    maxLength: 5,
+  });
+  const arbitraryArtifacts = fc.array(fc.tuple(arbitraryParts, arbitraryDialect), {
+    minLength: 1,
+    maxLength: 3,
+  });
+  fc.assert(
+    fc.property(
+      arbitraryArtifacts,
+      fc.nat(),
+      fc.nat(),
+      fc.boolean(),
+      (artifacts, first, second, hasEnded) => {
+        const chunks = artifacts.flatMap(([pieces, dialect], id) =>
+          createUpdates(`A${id}`, pieces.map(toPart), dialect),
+        );
+        const [received, resumed] = [first, second]
+          .map((at) => at % (chunks.length + 1))
+          .toSorted((a, b) => a - b) as [number, number];
+        const end = hasEnded ? chunks.length : resumed;
+        const snapshot = foldTask(
+          chunks.slice(0, end),
+          hasEnded ? "TASK_STATE_COMPLETED" : "TASK_STATE_WORKING",
+        );
+        const responses = [...chunks.slice(0, received), reverseMembers(snapshot), ...chunks.slice(end)];
+        const aggregation = new StreamAggregator({ author: "r" });
+        const events = [...responses.flatMap((one) => aggregation.process(one)), ...aggregation.finish()];
+        const stored = events
+          .filter(({ partial }) => !partial)
+          .flatMap(({ content }) => content?.parts ?? []);
+        const wanted = artifacts.flatMap(([pieces]) => pieces);
+        const textOf = (texts: readonly (readonly [boolean, string])[], isData: boolean): string =>
+          texts.flatMap(([each, text]) => (each === isData ? [text] : [])).join("");
+        expect(stored.map(({ text = "" }) => text).join("")).toBe(textOf(wanted, false));
+        expect(stored.filter(({ text }) => text === undefined)).toHaveLength(
+          wanted.filter(([isData]) => isData).length,
+        );
+      },
+    ),
+  );
+});

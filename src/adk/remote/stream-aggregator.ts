@@ -41,12 +41,15 @@ interface TaskIds {
  */
 export class StreamAggregator {
   readonly #options: SessionEventOptions;
-  /** Incomplete artifacts, in the order of their last update. */
-  readonly #openArtifacts = new Map<string, Artifact>();
   /**
-   * Content of each complete artifact as JSON. The content is `undefined` for artifacts of earlier requests.
+   * Content that no complete event contains yet, by artifact id, in the order of the last update. An artifact
+   * of the peer's task consists of its emitted parts and its open parts.
    */
-  readonly #emittedArtifacts = new Map<string, string | undefined>();
+  readonly #openArtifacts = new Map<string, Artifact>();
+  /** Parts in complete events, by artifact id. `undefined` stands for an artifact of an earlier request. */
+  readonly #emittedParts = new Map<string, readonly Part[] | undefined>();
+  /** True if a snapshot in the middle of a turn has left open content. */
+  #isResumed = false;
   readonly #seenCallKeys = new Set<string>();
   /**
    * Actions that the peer requested in progress updates. The session does not store these updates, so the
@@ -58,7 +61,7 @@ export class StreamAggregator {
   /** The parameter `known` lists the task's artifacts that the session already contains. */
   constructor(options: SessionEventOptions, known: readonly string[] = []) {
     this.#options = options;
-    for (const id of known) this.#emittedArtifacts.set(id, undefined);
+    for (const id of known) this.#emittedParts.set(id, undefined);
   }
 
   /** Returns the custom metadata with the peer's task id and context id. */
@@ -95,6 +98,7 @@ export class StreamAggregator {
    */
   finish(): AdkEvent[] {
     const artifacts = [...this.#openArtifacts.values()];
+    this.#isResumed = false;
     return artifacts.flatMap((artifact) => this.#emitCompleteArtifact(artifact));
   }
 
@@ -102,11 +106,14 @@ export class StreamAggregator {
     const { artifact, append, lastChunk, metadata, taskId, contextId } = update;
     const { artifactId, parts } = artifact;
     this.#taskIds = { taskId, contextId };
+    const mark = metadata?.[PARTIAL_KEY];
+    if (mark === true) return this.#responseToSessionEvents({ artifactUpdate: update });
+    if (this.#isResumed) return this.#processUpdateAfterSnapshot(update);
     const events = this.#responseToSessionEvents({ artifactUpdate: update });
-    const isMarked = typeof metadata?.[PARTIAL_KEY] === "boolean";
-    if (isMarked) {
-      // If the peer marks partial content explicitly, it also sends the complete artifact.
-      for (const event of events) if (!event.partial) this.#recordEmittedArtifacts(event, artifact);
+    if (mark === false) {
+      // If the peer marks partial content explicitly, each other update is complete.
+      if (!append) this.#emittedParts.set(artifactId, []);
+      for (const event of events) this.#recordEmittedArtifacts(event, artifact);
       return events;
     }
     const known = this.#openArtifacts.get(artifactId);
@@ -116,6 +123,20 @@ export class StreamAggregator {
     this.#openArtifacts.delete(artifactId);
     for (const event of events) this.#recordEmittedArtifacts(event, artifact);
     return known ? [...this.#emitUnstreamedRest(known, artifact), ...events] : events;
+  }
+
+  /**
+   * Processes an update that follows a snapshot with open content. A snapshot does not show which artifacts are
+   * complete. To keep the order of the peer's artifacts, all content stays open until the end of the turn.
+   */
+  #processUpdateAfterSnapshot(update: TaskArtifactUpdateEvent): AdkEvent[] {
+    const { artifact, append, metadata } = update;
+    const known = this.#openArtifacts.get(artifact.artifactId);
+    this.#updateOpenArtifact(update);
+    if (known && !append) return this.#emitUnstreamedRest(known, artifact);
+    const partialMetadata = { ...metadata, [PARTIAL_KEY]: true };
+    const artifactUpdate = { ...update, lastChunk: false, metadata: partialMetadata };
+    return this.#responseToSessionEvents({ artifactUpdate });
   }
 
   /**
@@ -134,6 +155,7 @@ export class StreamAggregator {
     const existing = this.#openArtifacts.get(artifactId);
     // A last chunk without parts does not remove the existing content.
     const previous = append || parts.length === 0 ? existing : undefined;
+    if (!append && parts.length > 0) this.#emittedParts.set(artifactId, []);
     const grown: Artifact = { ...artifact, parts: previous?.parts ?? [] };
     const mergedMetadata = mergePeerMetadata(previous?.metadata, artifact.metadata, metadata);
     if (Object.keys(mergedMetadata).length > 0) grown.metadata = mergedMetadata;
@@ -159,16 +181,14 @@ export class StreamAggregator {
   }
 
   /**
-   * Processes a snapshot of a task, which replaces the streamed artifacts. The aggregator does not repeat
-   * artifacts that were already emitted as complete.
+   * Processes a snapshot of a task, which replaces the open artifacts. Only content that no complete event
+   * contains is new.
    */
   #processTask(task: Task): AdkEvent[] {
     this.#taskIds = { taskId: task.id, contextId: task.contextId };
+    const artifacts = (task.artifacts ?? []).flatMap((artifact) => this.#findUnemittedRest(artifact) ?? []);
     const streamed = new Map(this.#openArtifacts);
     this.#openArtifacts.clear();
-    const artifacts = (task.artifacts ?? []).filter(
-      (artifact) => !this.#isEmitted(artifact) && !isPartialArtifactWithEmptyData(artifact),
-    );
     if (isTerminal(task.status.state) || isInterrupted(task.status.state)) {
       const metadata = mergePeerMetadata(this.#progressActionsMetadata, task.metadata);
       const events = this.#responseToSessionEvents({ task: { ...task, artifacts, metadata } });
@@ -181,18 +201,28 @@ export class StreamAggregator {
       const parts = computeNewParts(streamed.get(artifact.artifactId)?.parts ?? [], artifact.parts);
       if (parts?.length) changed.push({ ...artifact, parts });
     }
+    this.#isResumed = artifacts.length > 0;
     return this.#responseToSessionEvents({ task: { ...task, artifacts: changed } });
   }
 
-  #isEmitted({ artifactId, parts }: Artifact): boolean {
-    if (!this.#emittedArtifacts.has(artifactId)) return false;
-    const emitted = this.#emittedArtifacts.get(artifactId);
-    return emitted === undefined || emitted === JSON.stringify(mergeAdjacentParts(parts));
+  /**
+   * Returns the content of a snapshot's artifact that no complete event contains, or `undefined` if nothing
+   * is left. An artifact that does not start with the emitted parts is new.
+   */
+  #findUnemittedRest(artifact: Artifact): Artifact | undefined {
+    const { artifactId } = artifact;
+    if (isPartialArtifact(artifact)) return undefined;
+    if (!this.#emittedParts.has(artifactId)) return artifact;
+    const emitted = this.#emittedParts.get(artifactId);
+    if (!emitted) return this.#openArtifacts.get(artifactId);
+    const parts = computeNewParts(emitted, artifact.parts);
+    if (!parts) this.#emittedParts.set(artifactId, []);
+    return parts?.length === 0 ? undefined : { ...artifact, parts: parts ?? artifact.parts };
   }
 
   #recordEmittedArtifacts(event: AdkEvent, ...artifacts: readonly Artifact[]): void {
     for (const { artifactId, parts } of artifacts)
-      this.#emittedArtifacts.set(artifactId, JSON.stringify(mergeAdjacentParts(parts)));
+      this.#emittedParts.set(artifactId, [...(this.#emittedParts.get(artifactId) ?? []), ...parts]);
     setCustomMetadata(
       event,
       ARTIFACT_IDS_METADATA_KEY,
@@ -242,16 +272,17 @@ function findTaskStateInStreamResponse(response: StreamResponse): Task["status"]
   return "statusUpdate" in response ? response.statusUpdate.status.state : undefined;
 }
 
-/** Returns true for an empty partial artifact, as sent by ADK for Go. */
-function isPartialArtifactWithEmptyData({ parts, metadata }: Artifact): boolean {
-  return parts.every((part) => {
-    const isPartial = metadata?.[PARTIAL_KEY] === true || part.metadata?.[PARTIAL_KEY] === true;
-    return isPartial && "data" in part && JSON.stringify(part.data) === "{}";
-  });
-}
-
-function mergeAdjacentParts(parts: readonly Part[]): Part[] {
-  const result: Part[] = [];
-  for (const part of parts) appendPartJoiningText(result, part);
-  return result;
+/**
+ * Returns true for an artifact in which ADK for Go keeps partial content. ADK for Go marks each part, and sends
+ * the complete content in another artifact. At the end of the run, it replaces the parts by an empty data part.
+ */
+function isPartialArtifact({ parts, metadata }: Artifact): boolean {
+  return (
+    parts.length > 0 &&
+    parts.every(
+      (part) =>
+        part.metadata?.[PARTIAL_KEY] === true ||
+        (metadata?.[PARTIAL_KEY] === true && "data" in part && JSON.stringify(part.data) === "{}"),
+    )
+  );
 }

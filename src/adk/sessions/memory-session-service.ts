@@ -1,3 +1,4 @@
+import { defineOptionNames } from "../../diagnostics/index.ts";
 import { MemorySessionRepository } from "./memory-session-repository.ts";
 import { RepositorySessionService } from "./repository-session-service.ts";
 
@@ -6,6 +7,8 @@ export interface MemorySessionOptions {
   /** Maximum number of sessions in memory. Default: 10,000. */
   readonly maxSessions?: number;
 }
+
+const assertKnownOptions = defineOptionNames<MemorySessionOptions>()("MemorySessionService", "maxSessions");
 
 /**
  * ADK session service that stores sessions in memory. Apart from durability, `MemorySessionService` behaves
@@ -17,8 +20,10 @@ export interface MemorySessionOptions {
 export class MemorySessionService extends RepositorySessionService {
   readonly #repository: MemorySessionRepository;
 
-  constructor({ maxSessions = 10_000 }: MemorySessionOptions = {}) {
+  constructor(options: MemorySessionOptions = {}) {
     super();
+    assertKnownOptions(options);
+    const { maxSessions = 10_000 } = options;
     if (!Number.isInteger(maxSessions) || maxSessions < 2) {
       throw new RangeError(`"maxSessions" is ${maxSessions}. Use an integer of at least 2.`);
     }

@@ -84,12 +84,12 @@ function createPrivateFile(path: string): void {
  * file to WAL mode.
  */
 function retryWhileBusy(work: () => void): void {
-  for (const end = Date.now() + BUSY_TIMEOUT_MS; ;) {
+  for (const end = performance.now() + BUSY_TIMEOUT_MS; ;) {
     try {
       work();
       return;
     } catch (error) {
-      if ((error as { errcode?: number }).errcode !== SQLITE_BUSY || Date.now() > end) throw error;
+      if ((error as { errcode?: number }).errcode !== SQLITE_BUSY || performance.now() > end) throw error;
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5);
     }
   }

@@ -1,3 +1,4 @@
+import { defineOptionNames } from "../../diagnostics/index.ts";
 import { isTraceparent } from "../a2a/index.ts";
 import type { MessageCard } from "../message-card/index.ts";
 import type { ModelCallLine, CardA2ARequestInfo, CardLine, Recording, RunLine } from "../recording/index.ts";
@@ -45,6 +46,8 @@ export interface TraceExportOptions {
   readonly includeContent?: boolean;
 }
 
+const assertKnownOptions = defineOptionNames<TraceExportOptions>()("the trace export", "includeContent");
+
 /**
  * Converts a run into OpenTelemetry spans, with one trace for each problem. A trace contains a workflow span,
  * `plan` and `chat` spans, and spans for each task. The requester and the worker of a task have one
@@ -53,6 +56,7 @@ export interface TraceExportOptions {
  * derived from the run ID, problem ID, and card ID. Repeated exports of a run therefore use the same IDs.
  */
 export function toTraceSpans(shown: CardsOrRecording, options: TraceExportOptions = {}): TraceSpan[] {
+  assertKnownOptions(options);
   const recording = convertCardsToRecording(shown);
   const lines = Map.groupBy(recording.cards, ({ card }) => card.metadata.card_id);
   return buildSampleDelegationForests(recording).flatMap((exchange) =>

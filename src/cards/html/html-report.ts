@@ -1,3 +1,4 @@
+import { defineOptionNames } from "../../diagnostics/index.ts";
 import type { Recording } from "../recording/index.ts";
 import { PAGE_SCRIPT, PAGE_SCRIPT_SHA256, PAGE_STYLE, PAGE_STYLE_SHA256 } from "./page-bundle.ts";
 import { createEmptyPageData, type PageData, buildPageData } from "./page-data.ts";
@@ -8,13 +9,17 @@ export interface HtmlReportOptions {
   readonly title?: string;
 }
 
+const assertKnownOptions = defineOptionNames<HtmlReportOptions>()("renderHtmlReport", "title");
+
 /**
  * Renders a recording as one self-contained HTML file that works offline. The HTML report shows the
  * statistics of the run. For each problem, the report shows a sequence diagram, a timeline, a causal graph,
  * and a table. The HTML report never executes text from agents as code. The same recording always produces
  * the same HTML.
  */
-export function renderHtmlReport(recording: Recording, { title = "Cards" }: HtmlReportOptions = {}): string {
+export function renderHtmlReport(recording: Recording, options: HtmlReportOptions = {}): string {
+  assertKnownOptions(options);
+  const { title = "Cards" } = options;
   return renderPage(buildPageData(recording, recording.run?.run_id ?? title));
 }
 

@@ -1,3 +1,4 @@
+import { defineOptionNames } from "../../diagnostics/index.ts";
 import { A2AError, type FieldViolation, type JsonObject } from "../../protocol/index.ts";
 import type {
   MessageCard,
@@ -60,6 +61,11 @@ export interface CardProtocolOptions<Type extends CardType = never, Role extends
   /** Returns a `card_id` for a new message card, by default a random UUID. */
   readonly newId?: () => string;
 }
+
+const assertKnownOptions = defineOptionNames<CardProtocolOptions<CardType, string>>()(
+  "createCardProtocol",
+  "newId now roles routes types",
+);
 
 /**
  * TypeScript type of message cards whose card type is registered. For several card types, the TypeScript type
@@ -134,6 +140,7 @@ export interface CardProtocol<Type extends CardType = CoreCardType, Role extends
 export function createCardProtocol<const Type extends CardType = never, const Role extends string = never>(
   options: CardProtocolOptions<Type, Role> = {},
 ): CardProtocol<CoreCardType | Type, CoreRole | Role> {
+  assertKnownOptions(options);
   const { now = Date.now, newId = () => crypto.randomUUID() } = options;
   const types = assertDistinctCardTypes<CoreCardType | Type>([...CORE_CARD_TYPES, ...(options.types ?? [])]);
   const roles: (CoreRole | Role)[] = [CONTROLLER, PLANNER, SOLVER, ...(options.roles ?? [])];

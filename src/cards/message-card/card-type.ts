@@ -1,3 +1,4 @@
+import { defineOptionNames } from "../../diagnostics/index.ts";
 import type {
   CardMetadata,
   ControlCardMetadata,
@@ -49,6 +50,11 @@ export interface CardTypeOptions<M extends FieldRules> {
   readonly isTerminal?: boolean;
 }
 
+const assertKnownOptions = defineOptionNames<CardTypeOptions<FieldRules>>()(
+  "defineCardType",
+  "isTerminal metadata symbol",
+);
+
 /**
  * Defines a type of message cards for `createCardProtocol`. The TypeScript compiler infers the metadata type
  * from the rules.
@@ -57,6 +63,7 @@ export function defineCardType<const Name extends string, const M extends FieldR
   name: Name,
   options: CardTypeOptions<M>,
 ): CardType<Name, InferFields<M>> {
+  assertKnownOptions(options);
   const { metadata: members, symbol = `• [${name.toUpperCase()}]`, isTerminal: terminal = false } = options;
   return {
     name,

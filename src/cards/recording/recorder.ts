@@ -1,3 +1,4 @@
+import { defineOptionNames } from "../../diagnostics/index.ts";
 import { type MessageCard, truncateText } from "../message-card/index.ts";
 import { decodeRecordLineFromJsonValue } from "./decode-record-line.ts";
 import { encodeRecordLine } from "./encode-record-line.ts";
@@ -100,6 +101,11 @@ export interface RecorderOptions {
   readonly onDegraded?: (cause: unknown) => void;
 }
 
+const assertKnownOptions = defineOptionNames<RecorderOptions>()(
+  "createRecorder",
+  "initialLength maxLineLength maxTotalLength monotonicNow now onDegraded redactCard",
+);
+
 const DEFAULT_MAX_RECORDED_LINE_LENGTH = 1024 * 1024;
 const DEFAULT_MAX_RECORDED_TOTAL_LENGTH = 400 * 1024 ** 2;
 /** Maximum length in characters of the content and of each metadata value in a shortened message card. */
@@ -107,6 +113,7 @@ const MAX_SHORTENED_TEXT_LENGTH = 1_000;
 
 /** Creates a recorder that writes to a sink, for example to `openFileSink(path)` or `createMemorySink()`. */
 export function createRecorder(sink: RecordSink, options: RecorderOptions = {}): RunRecorder {
+  assertKnownOptions(options);
   const { now = Date.now, monotonicNow = () => performance.now(), redactCard } = options;
   const {
     maxLineLength = DEFAULT_MAX_RECORDED_LINE_LENGTH,

@@ -1,3 +1,4 @@
+import { defineOptionNames } from "../../diagnostics/index.ts";
 import { A2AError } from "../../protocol/index.ts";
 import { type Recording, type RecordedSample, collectRecordedSamples } from "../recording/index.ts";
 import { type BootstrapOptions, computePairedBootstrap } from "./paired-bootstrap.ts";
@@ -101,6 +102,11 @@ export interface ComparisonReportOptions extends BootstrapOptions {
   readonly tariff?: TokenTariff;
 }
 
+const assertKnownOptions = defineOptionNames<ComparisonReportOptions>()(
+  "buildComparisonReport",
+  "confidence resamples seed tariff",
+);
+
 interface ComparedRun {
   readonly recording: Recording;
   readonly scoredRun: ScoredRun;
@@ -116,6 +122,7 @@ export function buildComparisonReport(
   recordings: readonly Recording[],
   options: ComparisonReportOptions = {},
 ): ComparisonReport {
+  assertKnownOptions(options);
   const names = createUniqueRunNames(recordings);
   const allRuns = recordings.map((recording, index) => convertRecordingToScoredRun(recording, names[index]));
   const scoredRuns = excludeSkippedSamples(allRuns);

@@ -1,3 +1,4 @@
+import { defineOptionNames } from "../../diagnostics/index.ts";
 import { type MessageCard, PLANNER, parseCardTime } from "../message-card/index.ts";
 import {
   listDistinctRecordedCards,
@@ -76,8 +77,12 @@ export interface RunReportOptions {
   readonly tariff?: TokenTariff;
 }
 
+const assertKnownOptions = defineOptionNames<RunReportOptions>()("buildRunReport", "tariff");
+
 /** Builds the report of a recording. `buildRunReport` is a pure function. */
-export function buildRunReport(recording: Recording, { tariff }: RunReportOptions = {}): RunReport {
+export function buildRunReport(recording: Recording, options: RunReportOptions = {}): RunReport {
+  assertKnownOptions(options);
+  const { tariff } = options;
   const { run, ends, torn, clocks, abandoned } = recording;
   const samples = collectRecordedSamples(recording);
   const cards = listDistinctRecordedCards(recording);

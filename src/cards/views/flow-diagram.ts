@@ -1,3 +1,4 @@
+import { defineOptionNames } from "../../diagnostics/index.ts";
 import { type MessageCard, type CardType, CORE_CARD_TYPES } from "../message-card/index.ts";
 import { fitToColumns, toSingleLine } from "./text-width.ts";
 
@@ -13,14 +14,15 @@ export interface FlowDiagramOptions {
   readonly types?: readonly CardType[];
 }
 
+const assertKnownOptions = defineOptionNames<FlowDiagramOptions>()("generateFlowDiagram", "types");
+
 /**
  * Renders the flow of message cards, one card per line, in the format of the specification.
  * The sender is always on the left, so a result from the solver is rendered as `SOLVER ← [RESULT] PLANNER`.
  */
-export function generateFlowDiagram(
-  cards: readonly MessageCard[],
-  { types = CORE_CARD_TYPES }: FlowDiagramOptions = {},
-): string {
+export function generateFlowDiagram(cards: readonly MessageCard[], options: FlowDiagramOptions = {}): string {
+  assertKnownOptions(options);
+  const { types = CORE_CARD_TYPES } = options;
   const symbols = new Map<string, string>(types.map(({ name, symbol }) => [name, symbol]));
   return cards
     .map(({ sender, recipient, message_type }, at) => {

@@ -1,3 +1,4 @@
+import { defineOptionNames } from "../../diagnostics/index.ts";
 import type { MessageCard } from "../message-card/index.ts";
 import { mapConcurrentRepliesToTaskNumbers } from "./concurrent-reply-task-numbers.ts";
 import { flattenDelegations, buildSampleDelegationForests } from "./sample-delegation-forests.ts";
@@ -11,6 +12,8 @@ export interface SequenceSvgOptions {
   /** Title of the SVG drawing for screen readers and tooltips. Default: `Cards between …`. */
   readonly title?: string;
 }
+
+const assertKnownOptions = defineOptionNames<SequenceSvgOptions>()("renderSequenceSvg", "title");
 
 const LIFELINE_DISTANCE_PX = 290;
 const TIME_WIDTH = 76;
@@ -28,6 +31,7 @@ const MAX_CARDS_IN_SVG_DESCRIPTION = 100;
  * the card.
  */
 export function renderSequenceSvg(cards: readonly MessageCard[], options: SequenceSvgOptions = {}): string {
+  assertKnownOptions(options);
   const roles = [...new Set(cards.flatMap(({ sender, recipient }) => [sender, recipient]))];
   const laneX = new Map(roles.map((role, index) => [role, TIME_WIDTH + 80 + index * LIFELINE_DISTANCE_PX]));
   const place = (role: string): number => laneX.get(role) ?? 0;

@@ -1,3 +1,4 @@
+import { defineOptionNames } from "../../diagnostics/index.ts";
 import type { MessageCard } from "../message-card/index.ts";
 import { mapConcurrentRepliesToTaskNumbers } from "./concurrent-reply-task-numbers.ts";
 import { formatTimeSincePreviousCard } from "./time-since-previous-card.ts";
@@ -12,6 +13,8 @@ export interface SequenceTextOptions {
   readonly width?: number;
 }
 
+const assertKnownOptions = defineOptionNames<SequenceTextOptions>()("renderSequenceText", "width");
+
 /** Width of the time column in terminal columns, including the preceding space. */
 const TIME_COLUMNS = 13;
 /** Minimum distance between the lifelines of two roles in terminal columns. */
@@ -24,10 +27,9 @@ const MAX_NAME_COLUMNS = 16;
  * tasks are solid, and arrows of replies are dashed. The rightmost column shows the time since the previous
  * message card.
  */
-export function renderSequenceText(
-  cards: readonly MessageCard[],
-  { width = 100 }: SequenceTextOptions = {},
-): string {
+export function renderSequenceText(cards: readonly MessageCard[], options: SequenceTextOptions = {}): string {
+  assertKnownOptions(options);
+  const { width = 100 } = options;
   const roles = [...new Set(cards.flatMap(({ sender, recipient }) => [sender, recipient]))];
   const names = roles.map((role) => truncateToColumns(toSingleLine(role).toUpperCase(), MAX_NAME_COLUMNS));
   const left = Math.ceil(measureColumns(names.at(0) ?? "") / 2);

@@ -1,3 +1,4 @@
+import { defineOptionNames } from "../../diagnostics/index.ts";
 import type { WorkSpan } from "./delegated-task-forest.ts";
 import { type CardsOrRecording, listWorkSpans } from "./sample-delegation-forests.ts";
 import { fitToColumns, measureColumns, truncateLine } from "./text-width.ts";
@@ -8,16 +9,17 @@ export interface TimelineTextOptions {
   readonly width?: number;
 }
 
+const assertKnownOptions = defineOptionNames<TimelineTextOptions>()("renderTimelineText", "width");
+
 const MAX_NAME_COLUMNS = 16;
 
 /**
  * Renders a bar, the duration, and the tokens of each work span. The bars are sorted by start time. A role
  * waits during the periods without a bar. The sign `~` marks durations that were not measured.
  */
-export function renderTimelineText(
-  shown: CardsOrRecording,
-  { width = 100 }: TimelineTextOptions = {},
-): string {
+export function renderTimelineText(shown: CardsOrRecording, options: TimelineTextOptions = {}): string {
+  assertKnownOptions(options);
+  const { width = 100 } = options;
   const all = listWorkSpans(shown);
   // One call may produce several cards. Cards without duration and tokens are not work.
   const significant = all.filter(

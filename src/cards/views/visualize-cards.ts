@@ -1,3 +1,4 @@
+import { defineOptionNames } from "../../diagnostics/index.ts";
 import type { MessageCard } from "../message-card/index.ts";
 import { type CardBoxOptions, renderCardBoxes } from "./card-boxes.ts";
 import { renderPlainTextCardList } from "./plain-text-card-list.ts";
@@ -11,7 +12,10 @@ export interface VisualizeOptions extends CardBoxOptions {
   readonly style?: "boxes" | "classic";
 }
 
+const assertKnownOptions = defineOptionNames<VisualizeOptions>()("visualizeCards", "colors style width");
+
 /** Renders a vertical list of message cards with direction, time, content, and metadata. */
 export function visualizeCards(cards: readonly MessageCard[], options: VisualizeOptions = {}): string {
+  assertKnownOptions(options);
   return options.style === "classic" ? renderPlainTextCardList(cards) : renderCardBoxes(cards, options);
 }

@@ -1,5 +1,8 @@
-/** Returns the files of a minimal agent project by file path. */
-export function buildProjectFiles(name: string, version: string): Record<string, string> {
+/**
+ * Returns the files of a minimal agent project by file path. `dependency` is the version range or the address
+ * of Colloquy in package.json.
+ */
+export function buildProjectFiles(name: string, dependency: string): Record<string, string> {
   return {
     "package.json": formatJson({
       name,
@@ -8,7 +11,7 @@ export function buildProjectFiles(name: string, version: string): Record<string,
       type: "module",
       engines: { node: ">=22.13" },
       scripts: { start: "colloquy serve", check: "tsc" },
-      dependencies: { colloquy: `^${version}` },
+      dependencies: { colloquy: dependency },
       devDependencies: { "@types/node": "^24.0.0", typescript: "^7.0.0" },
     }),
     "tsconfig.json": formatJson({

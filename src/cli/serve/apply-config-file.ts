@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { dirname, isAbsolute, join, resolve } from "node:path";
 import type { Command } from "commander";
 import type { ServeConfig } from "../../config/index.ts";
-import { didYouMean } from "../did-you-mean.ts";
+import { didYouMean } from "../../diagnostics/index.ts";
 import { createUsageError } from "../cli-error.ts";
 import { importFile } from "./import-file.ts";
 
@@ -25,9 +25,12 @@ const CONFIG_MEMBER_TYPES: Record<keyof ServeConfig, ConfigValueType> = {
   openai: "flag",
   host: "text",
   store: "text",
+  keepTasks: "number",
   publicUrl: "text",
   allowUnauthenticated: "flag",
   allowPrivateWebhooks: "flag",
+  logFormat: "text",
+  logRequests: "flag",
   authTokenEnv: "texts",
   bearerFile: "text",
   apiKeysFile: "text",

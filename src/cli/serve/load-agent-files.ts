@@ -1,5 +1,5 @@
 import type { Agent } from "../../engine/index.ts";
-import { CliError } from "../cli-error.ts";
+import { createUsageError } from "../cli-error.ts";
 import type { AdkAgentFactory } from "./adk-agent-factory.ts";
 import { findAgentFiles, formatPath } from "./find-agent-files.ts";
 import { loadAgent } from "./load-agent.ts";
@@ -37,10 +37,12 @@ export async function loadAgentFiles(paths: readonly string[], adk: AdkAgentFact
     }
   }
   if (Object.keys(agents).length === 0) {
-    throw new CliError(
-      "A2ACLI_ERR_INTERNAL",
+    const isExportMissing = skipped.every((line) => !line.includes(": could not be loaded: "));
+    throw createUsageError(
       ["No agent was found.", ...skipped].join("\n  "),
-      "Export the agent as rootAgent, agent, or default. `colloquy serve --help` has examples.",
+      isExportMissing
+        ? "Export the agent as rootAgent, agent, or default. `colloquy serve --help` has examples."
+        : "Correct the error in the file.",
     );
   }
   return { agents, previousAgentIds, skipped };

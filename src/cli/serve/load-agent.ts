@@ -1,3 +1,4 @@
+import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { agent, type AgentGenerator } from "../../adapters/index.ts";
@@ -32,15 +33,35 @@ export async function loadAgent(
     return { agent: found, id: found.id ?? deriveAgentId(name) };
   } catch (error) {
     const [reason = ""] = (error instanceof Error ? error.message : String(error)).split("\n");
-    return { skipped: `could not be loaded: ${reason.trim()}${formatErrorLineNumber(file, error)}` };
+    const hint = formatInstallHint(error);
+    return { skipped: `could not be loaded: ${reason.trim()}${formatErrorLineNumber(file, error)}${hint}` };
   }
+}
+
+/** Returns the command that installs a package that the agent file imports, such as `@google/adk`. */
+function formatInstallHint(error: unknown): string {
+  const message = error instanceof Error ? error.message : "";
+  const [, name] = /Cannot find (?:package|module) '((?:@[\w.-]+\/)?[A-Za-z][\w.-]*)/.exec(message) ?? [];
+  return name === undefined ? "" : `; npm install ${name}`;
 }
 
 /** Formats the line number from an import error. Node and jiti store the error position differently. */
 function formatErrorLineNumber(file: string, error: unknown): string {
   if (!(error instanceof Error)) return "";
-  const [, line] = /^:(\d+)/.exec(`${error.message}\n${error.stack}`.split(file)[1] ?? "") ?? [];
+  const line =
+    findLineNumber(`${error.message}\n${error.stack}`, file) ??
+    (error instanceof SyntaxError ? findSyntaxErrorLineNumber(file) : undefined);
   return line === undefined ? "" : ` (line ${line})`;
+}
+
+function findLineNumber(text: string, file: string): string | undefined {
+  return /^:(\d+)/.exec(text.split(file)[1] ?? "")?.[1];
+}
+
+/** Node prints the line of a syntax error, but the error itself does not contain the line. */
+function findSyntaxErrorLineNumber(file: string): string | undefined {
+  const { stderr } = spawnSync(process.execPath, ["--check", file], { encoding: "utf8" });
+  return findLineNumber(stderr, file);
 }
 
 /** Returns the exported agent. An exported generator function has the name of its file. */
@@ -64,6 +85,11 @@ function explainMissingAgent(exports: Record<string, unknown>): string {
   const expectedNames = AGENT_EXPORT_NAMES.slice(0, 3).join(", ");
   if (found.length === 0) return `exports nothing; export your agent as ${expectedNames}`;
   const candidates = found.filter((name) => AGENT_EXPORT_NAMES.includes(name));
+  const asyncFunction = candidates.find(
+    (name) => Object.prototype.toString.call(exports[name]) === "[object AsyncFunction]",
+  );
+  if (asyncFunction !== undefined)
+    return `${asyncFunction} is an async function; write async function* and yield the answer`;
   if (candidates.length > 0)
     return `${candidates.join(", ")} is not an agent: use an ADK agent, agent(…), or an async generator`;
   return `exports no agent (only ${found.join(", ")}); name it ${expectedNames}`;

@@ -1,4 +1,5 @@
-import type { Agent, Observer } from "../../engine/index.ts";
+import { createLogObserver, type LogFormat } from "../../diagnostics/index.ts";
+import type { Agent, Observer, RetentionOptions } from "../../engine/index.ts";
 import {
   createServer,
   type ServerAddress,
@@ -9,7 +10,7 @@ import {
 import type { CliContext } from "../cli-context.ts";
 import { OutputWriter, type OutputFormat } from "../output-writer.ts";
 import { CliError, createUsageError } from "../cli-error.ts";
-import { waitForAbort } from "../wait-for-abort.ts";
+import { untilAborted, waitForAbort } from "../wait-for-abort.ts";
 import { readPackageVersion } from "../package-version.ts";
 import { AdkAgentFactory } from "./adk-agent-factory.ts";
 import {
@@ -28,9 +29,12 @@ export interface ServeOptions extends ServeAuthOptions {
   openai?: boolean;
   host: string;
   store: string;
+  keepTasks?: number;
   publicUrl?: string;
   allowUnauthenticated?: boolean;
   allowPrivateWebhooks?: boolean;
+  logFormat?: LogFormat;
+  logRequests?: boolean;
   output: OutputFormat;
 }
 
@@ -49,6 +53,11 @@ interface AgentsToServe {
 }
 
 const MAX_PORT_TRIES = 20;
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+function toRetention(days: number): RetentionOptions | false {
+  return days > 0 && { keepTasksMs: days * DAY_MS };
+}
 
 /**
  * Serves the agents until the user stops the command. The command writes human-readable text to stderr. In
@@ -59,15 +68,17 @@ export async function serveUntilStopped(
   context: CliContext,
   load: (adk: AdkAgentFactory) => Promise<AgentsToServe>,
 ): Promise<void> {
-  const observer = createErrorObserver(context);
+  const observer = createStderrLogObserver(context, options);
   const adk = new AdkAgentFactory(options.store, observer);
-  const plan = await load(adk);
+  // The import of an agent file may never end.
+  const plan = await untilAborted(load(adk), context.interruptSignal);
   // Runs after the agents are loaded, because their `.env` files may contain the tokens.
   const authenticate = createAuthSchemes(options, process.env);
   const server = createServerOrUsageError(plan.agents, {
     store: options.store as StoreOption,
     observer,
     ...(plan.previousAgentIds ? { previousAgentIds: plan.previousAgentIds } : {}),
+    ...(options.keepTasks === undefined ? {} : { retention: toRetention(options.keepTasks) }),
     ...(options.publicUrl === undefined ? {} : { publicUrl: options.publicUrl }),
     ...(authenticate ? { authenticate } : {}),
     ...(options.allowUnauthenticated ? { allowUnauthenticated: true } : {}),
@@ -149,8 +160,10 @@ async function listenOnNextFreePort(
       if (next < last) continue;
       throw new CliError(
         "A2ACLI_ERR_INTERNAL",
-        strictPort ? `Port ${port} is in use.` : `The ports ${port} to ${last} are in use.`,
-        "Choose another port with --port; 0 selects any free port.",
+        last === port
+          ? `Port ${port} is in use. Stop the process that uses it, or choose another port.`
+          : `The ports ${port} to ${last} are in use. Choose another port.`,
+        "--port selects the port; 0 selects any free port.",
         error,
       );
     }
@@ -171,18 +184,14 @@ function createStartError(error: unknown, options: ServeOptions): CliError {
   return new CliError("A2ACLI_ERR_INTERNAL", message, hint, error);
 }
 
-/** Creates an observer that logs internal errors and abandoned webhooks to stderr. */
-export function createErrorObserver({ streams }: CliContext): Observer {
-  return {
-    onError({ where, error, taskId }) {
-      const task = taskId ? ` (task ${taskId})` : "";
-      const description = error instanceof Error ? (error.stack ?? error.message) : String(error);
-      const cause = error instanceof Error && error.cause instanceof Error ? `: ${error.cause.message}` : "";
-      streams.err(`error in ${where}${task}: ${description}${cause}\n`);
-    },
-    onPush({ taskId, configId, outcome, reason = "" }) {
-      if (outcome !== "dead") return;
-      streams.err(`No more notifications are sent to webhook ${configId} of task ${taskId}: ${reason}\n`);
-    },
-  };
+/** Creates an observer that writes the log to stderr. */
+export function createStderrLogObserver(
+  { streams, stderrColumns }: CliContext,
+  { logFormat, logRequests }: Pick<ServeOptions, "logFormat" | "logRequests"> = {},
+): Observer {
+  return createLogObserver({
+    write: (entry) => streams.err(entry),
+    format: logFormat ?? (stderrColumns === undefined ? "json" : "pretty"),
+    requests: logRequests ?? false,
+  });
 }

@@ -33,7 +33,7 @@ export interface AuthorizerOptions {
    * for the agent.
    */
   readonly fetch: typeof fetch;
-  readonly now: () => number;
+  readonly monotonicNow: () => number;
 }
 
 /**
@@ -126,7 +126,7 @@ function createOAuthAuthorizer(
   step: Extract<SchemeAuthStep, { kind: "token" }>,
   options: AuthorizerOptions,
 ): SchemeAuthorizer {
-  const source = new TokenSource(createTokenFetcher({ ...step, ...options }), options.now);
+  const source = new TokenSource(createTokenFetcher({ ...step, ...options }), options.monotonicNow);
   return {
     apply: async ({ headers }, signal) => setBearerHeader(headers, await source.getToken(signal)),
     invalidate({ headers }) {

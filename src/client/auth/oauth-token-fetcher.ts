@@ -17,7 +17,7 @@ interface TokenRequestOptions {
    */
   readonly agentOrigin: string;
   readonly fetch: typeof fetch;
-  readonly now: () => number;
+  readonly monotonicNow: () => number;
 }
 
 interface TokenEndpoint {
@@ -94,7 +94,7 @@ function stripTrailingSlashes(url: string): string {
 
 async function requestToken(
   { url, secretLocation }: TokenEndpoint,
-  { oauthClient, scopes, fetch, now }: TokenRequestOptions,
+  { oauthClient, scopes, fetch, monotonicNow }: TokenRequestOptions,
 ): Promise<AccessToken> {
   const { id, secret } = oauthClient;
   const form = new URLSearchParams({ grant_type: "client_credentials", ...oauthClient.tokenParameters });
@@ -104,7 +104,7 @@ async function requestToken(
     form.set("client_id", id);
     form.set("client_secret", secret);
   } else headers.set("authorization", `Basic ${encodeBase64(`${formEncode(id)}:${formEncode(secret)}`)}`);
-  const requestedAt = now();
+  const requestedAt = monotonicNow();
   const { status, json } = await fetchJson(fetch, url, { method: "POST", headers, body: form.toString() });
   const { access_token, token_type, expires_in } = json;
   if (status === 200 && typeof access_token === "string" && /^bearer$/i.test(String(token_type))) {

@@ -1,7 +1,7 @@
 import { untilAborted } from "../http/abortable-waits.ts";
 
 /**
- * An access token with its expiry time in milliseconds since 1970. The client uses a token without an expiry
+ * An access token with its expiry time in milliseconds of the monotonic clock. The client uses a token without an expiry
  * time until the agent rejects the token.
  */
 export interface AccessToken {
@@ -12,13 +12,13 @@ export interface AccessToken {
 /** Caches an access token until the token expires. Concurrent callers share one request for a new token. */
 export class TokenSource {
   readonly #fetchToken: () => Promise<AccessToken>;
-  readonly #now: () => number;
+  readonly #monotonicNow: () => number;
   #token: AccessToken | undefined;
   #pending: Promise<AccessToken> | undefined;
 
-  constructor(fetchToken: () => Promise<AccessToken>, now: () => number) {
+  constructor(fetchToken: () => Promise<AccessToken>, monotonicNow: () => number) {
     this.#fetchToken = fetchToken;
-    this.#now = now;
+    this.#monotonicNow = monotonicNow;
   }
 
   /**
@@ -27,7 +27,7 @@ export class TokenSource {
    */
   async getToken(signal: AbortSignal | undefined): Promise<string> {
     const { value, expiresAt = Infinity } = this.#token ?? { value: "", expiresAt: 0 };
-    if (this.#now() < expiresAt) return value;
+    if (this.#monotonicNow() < expiresAt) return value;
     this.#pending ??= this.#renew();
     return (await untilAborted(this.#pending, signal)).value;
   }

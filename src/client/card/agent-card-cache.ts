@@ -39,7 +39,7 @@ export class AgentCardCache {
    */
   async refresh(signal: AbortSignal | undefined): Promise<AgentCard> {
     const previous = this.#publicCard;
-    if (this.#fetchOptions.now() < previous.freshUntil) return this.card;
+    if (this.#fetchOptions.monotonicNow() < previous.freshUntil) return this.card;
     this.#publicCard = await fetchCard(this.#fetchOptions, previous.url, signal, previous);
     // The extended card is valid only for the card version that it extends.
     if (this.#publicCard.card.version !== previous.card.version) this.#extendedCard = undefined;

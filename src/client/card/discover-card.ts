@@ -30,10 +30,16 @@ export async function discoverCard(
   throw new A2AError(failure?.reason ?? "NOT_FOUND", message, { cause: failure });
 }
 
-function parseAgentUrl(address: string): URL {
+function parseAgentUrl(location: unknown): URL {
+  if (typeof location !== "string" && !(location instanceof URL)) {
+    const description = `is ${location === null ? "null" : `of type ${typeof location}`}; pass the URL of an agent, such as http://localhost:4000`;
+    throw A2AError.invalidParams([{ field: "url", description }]);
+  }
+  const address = String(location);
   // A URL without a scheme uses HTTPS, except for the local machine.
   const isLocal = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])([:/]|$)/i.test(address);
-  const text = /^[a-z][a-z0-9+.-]*:\/\//i.test(address)
+  // A host may be followed by a port, but the rest of a URL never starts with a digit.
+  const text = /^[a-z][a-z0-9+.-]*:(?!\d)/i.test(address)
     ? address
     : `${isLocal ? "http" : "https"}://${address}`;
   const url = URL.canParse(text) ? new URL(text) : undefined;

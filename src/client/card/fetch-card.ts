@@ -18,7 +18,7 @@ export interface FetchedCard {
   readonly url: string;
   readonly etag: string | null;
   readonly lastModified: string | null;
-  /** Time when the cached agent card becomes stale, in milliseconds since 1970. */
+  /** Time when the cached agent card becomes stale, in milliseconds of the monotonic clock. */
   readonly freshUntil: number;
 }
 
@@ -28,7 +28,7 @@ export interface CardFetchOptions {
   /** Verifies the original JSON of an agent card, and rejects if the card is untrusted. */
   readonly verifyCard: ((card: unknown) => unknown) | undefined;
   readonly retry: RetryOptions;
-  readonly now: () => number;
+  readonly monotonicNow: () => number;
 }
 
 /**
@@ -36,7 +36,7 @@ export interface CardFetchOptions {
  * function returns the cached card if the server's card has not changed.
  */
 export async function fetchCard(
-  { transportOptions, verifyCard, retry, now }: CardFetchOptions,
+  { transportOptions, verifyCard, retry, monotonicNow }: CardFetchOptions,
   url: string,
   signal: AbortSignal | undefined,
   cachedCard?: FetchedCard,
@@ -64,7 +64,7 @@ export async function fetchCard(
   // A host that does not answer is not retried, because a wrong URL is a more likely cause than a starting
   // server.
   const response = await retrySafeRequest(retry, signal, requestCard, ({ cause }) => cause === undefined);
-  const freshUntil = computeFreshUntil(response.headers, now());
+  const freshUntil = computeFreshUntil(response.headers, monotonicNow());
   if (cachedCard && !response.ok) return { ...cachedCard, freshUntil };
   const json = parseJsonOrUndefined(await readBoundedText(transportOptions, response, signal));
   const card = decodeCard(json, url, verifyCard !== undefined);

@@ -1,3 +1,4 @@
+import { defineOptionNames } from "../../diagnostics/index.ts";
 import {
   createStaticKeyResolver,
   KeysUnavailableError,
@@ -49,6 +50,11 @@ export interface CardTrustOptions extends FetchKeysOptions {
   readonly canonicalForm?: "specification" | "any";
 }
 
+const assertKnownOptions = defineOptionNames<CardTrustOptions>()(
+  "createCardVerifier",
+  "canonicalForm fetch findKey jwksUrls keys now",
+);
+
 /** The key of a valid card signature, and the canonical form that the signature covers. */
 export interface VerifiedSignature extends SignatureKeyInfo {
   readonly canonicalForm: "specification" | "sdk";
@@ -74,6 +80,7 @@ export function verifyCard(card: unknown, trust: CardTrustOptions): Promise<Veri
 
 /** Creates a verifier for any number of agent cards. The verifier caches the key sets that it fetches. */
 export function createCardVerifier(trust: CardTrustOptions): CardVerifier {
+  assertKnownOptions(trust);
   const sources = createKeySets(trust);
   if (sources.length === 0) {
     throw new Error("The card verifier trusts no keys. Set keys, jwksUrls, or findKey.");

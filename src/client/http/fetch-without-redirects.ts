@@ -91,14 +91,26 @@ function getResponseOrigin(response: Response): string {
 function toNetworkError(cause: unknown, signal: AbortSignal | undefined, description: string): unknown {
   if (signal?.aborted) return signal.reason;
   if (cause instanceof A2AError) return cause;
-  return new A2AError(
-    "UNAVAILABLE",
-    `${description} (${getFetchErrorReason(cause)}); is the agent running and reachable?`,
-    {
-      cause,
-    },
-  );
+  const reason = getFetchErrorReason(cause);
+  const advice = NETWORK_ERROR_ADVICE[reason] ?? "is the agent running and reachable?";
+  return new A2AError("UNAVAILABLE", `${description} (${reason}); ${advice}`, { cause });
 }
+
+const PLAIN_HTTP_ADVICE = "the server does not use TLS; write http:// instead of https://.";
+const UNTRUSTED_CERTIFICATE_ADVICE =
+  "the certificate is not trusted; set NODE_EXTRA_CA_CERTS to the file of its certificate authority.";
+
+/** Advice by the code of a network error. */
+const NETWORK_ERROR_ADVICE: Readonly<Record<string, string>> = {
+  EPROTO: PLAIN_HTTP_ADVICE,
+  ERR_SSL_WRONG_VERSION_NUMBER: PLAIN_HTTP_ADVICE,
+  ERR_SSL_PACKET_LENGTH_TOO_LONG: PLAIN_HTTP_ADVICE,
+  ENOTFOUND: "the host name is unknown; check the URL.",
+  CERT_HAS_EXPIRED: "the certificate of the server has expired; renew it.",
+  DEPTH_ZERO_SELF_SIGNED_CERT: UNTRUSTED_CERTIFICATE_ADVICE,
+  SELF_SIGNED_CERT_IN_CHAIN: UNTRUSTED_CERTIFICATE_ADVICE,
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: UNTRUSTED_CERTIFICATE_ADVICE,
+};
 
 /** Returns the reason why `fetch` failed, from the `cause` of the thrown error. */
 function getFetchErrorReason(error: unknown): string {

@@ -175,6 +175,24 @@ describe("a stream that loses its connection", () => {
     ]);
   });
 
+  it.each(["TASK_STATE_COMPLETED", "TASK_STATE_INPUT_REQUIRED"] as const)(
+    "ends with the complete task if the server no longer finds the stopped agent: %s [F-51]",
+    async (state) => {
+      const { task } = createTask(state) as { task: object };
+      const { client, listCalls } = await connectToScriptedServer([
+        respondWithStream(sliceNumberedEvents(0, 2), "cut"),
+        respondWithError(-32001, "task not found: no active execution"),
+        (response) => sendTestJsonResponse(response, { jsonrpc: "2.0", id: 1, result: task }),
+      ]);
+      expect((await collectStreamEventsForTest(client.stream("go"))).at(-1)).toEqual({ task });
+      expect(listCalls().map(({ method }) => method)).toEqual([
+        "SendStreamingMessage",
+        "SubscribeToTask",
+        "GetTask",
+      ]);
+    },
+  );
+
   it("sends the same message again if it broke before its first event", async () => {
     const { client, listCalls } = await connectToScriptedServer([
       resetConnection,

@@ -1,4 +1,4 @@
-import { A2AError, isTerminal, type Task } from "../../protocol/index.ts";
+import { A2AError, isInterrupted, isTerminal, type Task } from "../../protocol/index.ts";
 import type { CallOptions } from "../transport/send-http-request.ts";
 import { isRetryable } from "./retry.ts";
 import type { ReceivedStreamEvent, Transport } from "../transport/transport.ts";
@@ -10,8 +10,8 @@ interface SubscribeParams {
 
 /**
  * Yields the events of a task after an event id. If no event id is given, or if the server ignores the event
- * id, the first event is the complete task. If the task has already ended, the complete task is the only
- * event of the stream.
+ * id, the first event is the complete task. If the server refuses the subscription because the task has
+ * already ended or waits for its user, the complete task is the only event of the stream.
  */
 export async function* subscribeToTask(
   transport: Transport,
@@ -24,16 +24,19 @@ export async function* subscribeToTask(
     const received = transport.stream("SubscribeToTask", params, { ...call, lastEventId });
     yield* transport.version === "0.3" ? withTaskSnapshot(received, getTask, lastEventId) : received;
   } catch (error) {
-    if (!(error instanceof A2AError) || !TASK_ENDED_ERROR_CHECKS[transport.version](error)) throw error;
+    if (!(error instanceof A2AError) || !TASK_STOPPED_ERROR_CHECKS[transport.version](error)) throw error;
     const task = await getTask();
-    if (!isTerminal(task.status.state)) throw error;
+    if (!isTerminal(task.status.state) && !isInterrupted(task.status.state)) throw error;
     yield { event: { task } };
   }
 }
 
-/** Error reasons for a task that has already ended, by protocol version (A2A §3.1.6). */
-const TASK_ENDED_ERROR_CHECKS: Record<Transport["version"], (error: A2AError) => boolean> = {
-  "1.0": ({ reason }) => reason === "UNSUPPORTED_OPERATION",
+/**
+ * Errors of servers that refuse a subscription because the agent of the task has stopped, by protocol version.
+ * A2A 1.0 defines `UNSUPPORTED_OPERATION` (A2A §3.1.6), and Go's SDK answers `TASK_NOT_FOUND`.
+ */
+const TASK_STOPPED_ERROR_CHECKS: Record<Transport["version"], (error: A2AError) => boolean> = {
+  "1.0": ({ reason }) => reason === "UNSUPPORTED_OPERATION" || reason === "TASK_NOT_FOUND",
   // A2A 0.3 does not define this error, and servers differ. The client calls `GetTask` to find out.
   "0.3": (error) => !isRetryable(error),
 };

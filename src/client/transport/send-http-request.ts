@@ -1,6 +1,7 @@
 import { A2AError } from "../../protocol/index.ts";
 import { fromRestError, parseRetryAfter, type PeerLeniency, type ProtocolVersion } from "../../wire/index.ts";
 import type { Authorization, Authorizer } from "../auth/authorizer.ts";
+import { getWallTimeMs } from "../clock.ts";
 import { fetchWithoutRedirects, readBoundedText, removeUrlQuery } from "../http/fetch-without-redirects.ts";
 
 /** Options for all requests to one remote agent. */
@@ -181,7 +182,7 @@ export function toResponseError(response: Response, body: unknown): A2AError {
  * Sets the retry delay of an error from the `Retry-After` header, unless the error already has a retry delay.
  */
 export function addRetryAfterToError(error: A2AError, response: Response): A2AError {
-  const delayMs = parseRetryAfter(response.headers.get("retry-after"), Date.now());
+  const delayMs = parseRetryAfter(response.headers.get("retry-after"), getWallTimeMs());
   if (error.retryAfter !== undefined || delayMs === undefined) return error;
   const { violations, metadata, details, cause } = error;
   const retryAfter = delayMs / 1_000;

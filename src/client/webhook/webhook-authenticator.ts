@@ -1,3 +1,4 @@
+import { defineOptionNames } from "../../diagnostics/index.ts";
 import {
   createStaticKeyResolver,
   KeysUnavailableError,
@@ -42,6 +43,11 @@ export interface WebhookSignatureOptions extends FetchKeysOptions {
   readonly issuer?: string;
 }
 
+const assertKnownSignatureOptions = defineOptionNames<WebhookSignatureOptions>()(
+  '"signature" of createWebhook',
+  "keys audience issuer fetch now",
+);
+
 /** Verifies webhook notifications. If a check fails, both methods reject with `NotificationRejectedError`. */
 interface WebhookAuthenticator {
   /** Verifies the headers of a notification before its body is read. */
@@ -58,6 +64,7 @@ export function createWebhookAuthenticator({
   signature,
   allowUnauthenticated = false,
 }: WebhookAuthOptions): WebhookAuthenticator {
+  assertKnownSignatureOptions(signature);
   if (!token && !authentication && !signature && !allowUnauthenticated) {
     throw new Error(
       "createWebhook requires a way to authenticate notifications. Set token, authentication, or signature, or set { allowUnauthenticated: true } to accept all notifications.",

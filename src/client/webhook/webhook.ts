@@ -1,3 +1,4 @@
+import { defineOptionNames } from "../../diagnostics/index.ts";
 import { getEventTaskId, isObject, A2AError, type StreamResponse } from "../../protocol/index.ts";
 import { v0_3, v1 } from "../../wire/index.ts";
 import { parseJsonOrUndefined } from "../http/parse-json-or-undefined.ts";
@@ -29,6 +30,12 @@ export interface WebhookOptions extends WebhookAuthOptions {
   readonly maxConcurrent?: number;
 }
 
+const assertKnownOptions = defineOptionNames<WebhookOptions>()(
+  "createWebhook",
+  "allowUnauthenticated authentication isExpectedTask maxBodyBytes maxConcurrent onError onEvent",
+  "signature token",
+);
+
 /** Maximum number of notification ids that are remembered for deduplication. */
 const MAX_DEDUPLICATED_IDS = 10_000;
 
@@ -42,6 +49,7 @@ const MAX_DEDUPLICATED_IDS = 10_000;
  * once.
  */
 export function createWebhook(options: WebhookOptions): (request: Request) => Promise<Response> {
+  assertKnownOptions(options);
   const {
     isExpectedTask = () => true,
     onEvent,

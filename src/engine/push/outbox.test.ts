@@ -255,6 +255,20 @@ describe("the outbox", () => {
     expect(await it.store.pushStore.listDueWebhooks(0, 10)).toEqual([]);
   });
 
+  it("keeps retrying a failing webhook when the wall clock jumps a day ahead [E12]", async () => {
+    const it = createOutboxFixture({ retry: { giveUpAfterMs: HOUR_MS } });
+    it.receiver.queuedResults.set("w", createFailures(3));
+    await startTask(it);
+    await flushEventLoopForTest();
+    it.clock.wallClockOffsetMs = 24 * HOUR_MS;
+    for (let ms = 0; ms < 0.5 * HOUR_MS; ms += 60_000) {
+      it.clock.advance(60_000);
+      await flushEventLoopForTest(5);
+    }
+    expect(it.receiver.delivered).toContain("w: task SUBMITTED");
+    expect(it.reports.filter(({ outcome }) => outcome === "dead")).toEqual([]);
+  });
+
   it("measures the time from the first consecutive failure, across restarts [E12]", async () => {
     const before = createOutboxFixture({ retry: { giveUpAfterMs: HOUR_MS } });
     before.receiver.queuedResults.set("w", createFailures(1000));

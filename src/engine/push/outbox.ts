@@ -201,7 +201,7 @@ export class Outbox {
 
   #recordDelivered(delivery: WebhookDelivery): void {
     delivery.failureCount = 0;
-    delivery.failingSince = undefined;
+    delivery.clearFailingTime();
     this.#addResponsiveHost(delivery.host);
     if (delivery.isObsolete) return;
     const { key, scope, taskId, config } = delivery.webhook;
@@ -235,12 +235,13 @@ export class Outbox {
     const now = this.#clock.now();
     const isFirstFailure = delivery.failingSince === undefined;
     delivery.failingSince ??= now;
+    const failingForMs = delivery.measureFailingTime(this.#clock);
     delivery.failureCount++;
     this.#responsiveHosts.delete(delivery.host);
     delivery.releaseTaskSnapshot();
     const { key, scope, taskId, config } = delivery.webhook;
     const report = { scope, taskId, configId: config.id, seq: delivery.deliveredSeq + 1, reason };
-    const isDead = isPermanent || now - delivery.failingSince >= this.#retryPolicy.giveUpAfterMs;
+    const isDead = isPermanent || failingForMs >= this.#retryPolicy.giveUpAfterMs;
     if (isDead || isFirstFailure) {
       this.#progressRecorder.recordProgress({
         key,

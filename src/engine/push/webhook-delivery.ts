@@ -1,4 +1,5 @@
 import { isTerminal, type LogEvent } from "../../protocol/index.ts";
+import type { Clock } from "../clock.ts";
 import type { TaskStore } from "../task-store.ts";
 import type { NotificationSender, DeliveryResult, DeliveryFailure } from "./notification-sender.ts";
 import { TaskSnapshotAtSeq } from "./task-snapshot-at-seq.ts";
@@ -31,6 +32,7 @@ export class WebhookDelivery {
   /** True if the log has new events since the delivery last read the log. */
   hasNewEvents = false;
   failureCount = 0;
+  /** Wall-clock time of the first failure since the last success, in milliseconds since 1970. */
   failingSince: number | undefined;
   /**
    * True if the webhook registration was changed or removed. Later results of an obsolete delivery are
@@ -39,6 +41,8 @@ export class WebhookDelivery {
   isObsolete = false;
   cancelRetry: (() => void) | undefined;
   #deliveredSeq: number;
+  /** Monotonic time that corresponds to `failingSince`. */
+  #failingSinceMonotonic: number | undefined;
   #projection: TaskSnapshotAtSeq | undefined;
 
   constructor(webhook: Webhook, seq: number = webhook.deliveredSeq) {
@@ -51,6 +55,21 @@ export class WebhookDelivery {
   /** Sequence number of the last delivered event. */
   get deliveredSeq(): number {
     return this.#deliveredSeq;
+  }
+
+  /**
+   * Returns for how many milliseconds deliveries have failed. Only the failing time of an earlier process is
+   * measured with the wall clock, so a change of the clock cannot end the retries of this process early.
+   */
+  measureFailingTime(clock: Clock): number {
+    const monotonicNow = clock.monotonic();
+    const now = clock.now();
+    this.#failingSinceMonotonic ??= monotonicNow - Math.max(0, now - (this.failingSince ?? now));
+    return monotonicNow - this.#failingSinceMonotonic;
+  }
+
+  clearFailingTime(): void {
+    this.failingSince = this.#failingSinceMonotonic = undefined;
   }
 
   /** Returns false if the webhook was registered again with a different configuration or A2A version. */

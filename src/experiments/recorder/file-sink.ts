@@ -1,3 +1,4 @@
+import { defineOptionNames } from "../../diagnostics/index.ts";
 import { closeSync, fstatSync, fsyncSync, mkdirSync, openSync, readSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
 import type { RecordSink } from "../../cards/index.ts";
@@ -13,6 +14,8 @@ export interface FileSinkOptions {
   readonly fsync?: boolean;
 }
 
+const assertKnownOptions = defineOptionNames<FileSinkOptions>()("openFileSink", "fsync");
+
 /** A sink that appends record lines to a file. */
 export interface FileSink extends RecordSink {
   /** Closes the record file and releases its lock. Record lines that are written after `close` are lost. */
@@ -24,7 +27,9 @@ export interface FileSink extends RecordSink {
  * synchronously (in about 1.5 µs), so a killed process loses no written line. Throws `INVALID_REQUEST` if
  * another process writes to the record file.
  */
-export function openFileSink(file: string, { fsync = false }: FileSinkOptions = {}): FileSink {
+export function openFileSink(file: string, options: FileSinkOptions = {}): FileSink {
+  assertKnownOptions(options);
+  const { fsync = false } = options;
   mkdirSync(dirname(file), { recursive: true });
   const unlock = lockFile(file);
   let fd: number | undefined;

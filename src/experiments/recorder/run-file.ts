@@ -1,3 +1,4 @@
+import { defineOptionNames } from "../../diagnostics/index.ts";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import {
@@ -28,6 +29,12 @@ export interface OpenRunFileOptions extends RecorderOptions, FileSinkOptions {
   readonly resume?: boolean;
 }
 
+const assertKnownOptions = defineOptionNames<OpenRunFileOptions>()(
+  "openRunFile",
+  "fsync initialLength maxLineLength maxTotalLength monotonicNow now onDegraded outputFolder",
+  "redactCard resume",
+);
+
 /**
  * An open record file for an experiment run. The path of the file is `<outputFolder>/<run_id>.cards.jsonl`.
  */
@@ -52,7 +59,8 @@ export interface RunFile extends Omit<RunRecorder, "startRun"> {
  * exists but `resume` is not set, or if only the list of the run's message cards exists. Throws `INVALID_REQUEST` if another process writes to the record file.
  */
 export function openRunFile(run: RunRecordInput, options: OpenRunFileOptions = {}): RunFile {
-  const { outputFolder = "results", resume = false } = options;
+  assertKnownOptions(options);
+  const { outputFolder = "results", resume = false, fsync = false, ...recorderOptions } = options;
   // The id is validated, because it becomes part of the file name.
   decodeRecordLineFromJsonValue({ v: 1, kind: "run", at: new Date(0).toISOString(), ...run }, "the run");
   const file = join(outputFolder, `${run.run_id}.cards.jsonl`);
@@ -63,7 +71,7 @@ export function openRunFile(run: RunRecordInput, options: OpenRunFileOptions = {
       `${cardListFile} exists, so another run has this id`,
       "move that file, or use another run id",
     );
-  const sink = openFileSink(file, options);
+  const sink = openFileSink(file, { fsync });
   try {
     const text = readFileSync(file, "utf8");
     // A file without a complete line belongs to a process that was killed before its first line.
@@ -75,7 +83,7 @@ export function openRunFile(run: RunRecordInput, options: OpenRunFileOptions = {
         "pass resume (--resume) to continue the run, or use another run id",
       );
     if (existing?.run) requireSameRun(existing.run, run, file);
-    const recorder = createRecorder(sink, { ...options, initialLength: text.length });
+    const recorder = createRecorder(sink, { ...recorderOptions, initialLength: text.length });
     recorder.startRun(run);
     return {
       path: file,

@@ -1,3 +1,4 @@
+import { defineOptionNames, pickOptions } from "../../diagnostics/index.ts";
 import type {
   DatasetSample,
   ErrorCard,
@@ -85,6 +86,13 @@ export interface ExperimentOptions
   readonly onProgress?: (progress: ExperimentProgress) => void;
 }
 
+const assertKnownOptions = defineOptionNames<ExperimentOptions>()(
+  "runExperiment",
+  "answerer onError codeVersion concurrency dataset deadlineMs fsync maxConsecutiveFailures method model",
+  "onProgress outputFolder planner redactCard resume roleUrls runId scoreRule serverLayout signal",
+  "solver",
+);
+
 /** Progress of an experiment run. */
 export interface ExperimentProgress {
   /** Number of scored problems, including problems that were scored before the run was resumed. */
@@ -137,13 +145,17 @@ export interface ExperimentOutcome {
  * without a score. If a model rejects the API key or the name of the model, the run stops at once.
  */
 export async function runExperiment(options: ExperimentOptions): Promise<ExperimentOutcome> {
+  assertKnownOptions(options);
   const { dataset, concurrency = 4, signal = new AbortController().signal } = options;
   const method =
     typeof options.method === "object" ? options.method : parseExperimentMethod(options.method ?? "a2a");
   const rule = resolveScoreRule(dataset.name, options.scoreRule);
   const run = buildRunDescription({ ...options, method }, rule);
   let writeError: unknown;
-  const file = openRunFile(run, { ...options, onDegraded: (cause) => (writeError = cause) });
+  const file = openRunFile(run, {
+    ...pickOptions<OpenRunFileOptions>(options, "fsync outputFolder redactCard resume"),
+    onDegraded: (cause) => (writeError = cause),
+  });
   const experimentRun = new ExperimentRun(file, run, { ...options, method }, rule, signal);
   try {
     await experimentRun.solvePendingSamples(concurrency);

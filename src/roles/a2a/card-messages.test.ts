@@ -53,7 +53,7 @@ describe.each([
   ["0.3", "HTTP+JSON"],
 ] as const)("cards in A2A %s over %s", (version, binding) => {
   it("are the same six cards with the same relays", async () => {
-    const connect = { version, binding, allowOlder: true };
+    const connect = { version, binding, allowOlderVersion: true };
     const { urls } = await startRoleTestbed(
       {
         planner: createScriptedPlanner(SCRIPTED_INCEPTION_DIALOGUE),

@@ -1,3 +1,4 @@
+import { defineOptionNames } from "../../diagnostics/index.ts";
 import type { Agent, AgentDescription, AgentEvent, Caller, Run } from "../../engine/index.ts";
 import { A2AError, type JsonObject, type Message, type Task, getText } from "../../protocol/index.ts";
 import {
@@ -57,11 +58,18 @@ export interface RoleAgentOptions extends RoleRuntimeOptions, WaitingTaskLimits 
   >;
 }
 
+const assertKnownOptions = defineOptionNames<RoleAgentOptions>()(
+  "createRoleAgent",
+  "agentCard answerTimeoutMs clock connectOptions deadlineMs graceMs maxWaitingTasks model newId",
+  "observer protocol recorder requireCards roleTargets",
+);
+
 /**
  * Creates an A2A agent from a role. The agent accepts a task as a message card or as plain text. The agent
  * answers a message card with a message card, and plain text with plain text.
  */
 export function createRoleAgent(role: Role, options: RoleAgentOptions = {}): Agent {
+  assertKnownOptions(options);
   return new RoleAgent(role, options);
 }
 

@@ -1,3 +1,4 @@
+import { resolveObserver } from "../../diagnostics/index.ts";
 import type { Clock, Observer } from "../../engine/index.ts";
 import {
   type CardProtocol,
@@ -23,8 +24,11 @@ export interface RoleRuntimeOptions extends RoleConnectionOptions {
   readonly protocol?: AnyCardProtocol;
   /** Recorder for every message card that the role sends, receives, or relays, and for every model call. */
   readonly recorder?: CardRecorder;
-  /** Observer that receives complete errors. Error cards omit error details. */
-  readonly observer?: Pick<Observer, "onError">;
+  /**
+   * Observer that receives complete errors. Error cards omit error details. The default observer writes
+   * errors to stderr, and the value `false` disables the default observer.
+   */
+  readonly observer?: Pick<Observer, "onError"> | false;
   /** Clock. Default: the system clock. */
   readonly clock?: Clock;
   /** Function that returns a new `card_id`. */
@@ -69,7 +73,7 @@ export function createRoleRuntime(
     protocol,
     clients: new RoleClientPool(roleTargets, options),
     recorder: options.recorder,
-    observer: options.observer ?? {},
+    observer: resolveObserver(options.observer),
     clock,
     newId: options.newId ?? (() => crypto.randomUUID()),
     graceMs: options.graceMs ?? 2000,

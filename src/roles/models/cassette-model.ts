@@ -1,3 +1,4 @@
+import { defineOptionNames } from "../../diagnostics/index.ts";
 import type { AnswerSourceKind } from "../../cards/index.ts";
 import { A2AError, type JsonObject, type JsonValue } from "../../protocol/index.ts";
 import type { ModelReply, ModelRequest, RoleModel } from "../role-model.ts";
@@ -36,12 +37,15 @@ export interface CassetteModelOptions {
   readonly mode?: "record" | "replay" | "auto";
 }
 
+const assertKnownOptions = defineOptionNames<CassetteModelOptions>()("createCassetteModel", "id inner mode");
+
 /**
  * Creates a model that records and replays the replies of another model. With a cassette, you can repeat a
  * paid experiment run for free. Equal model requests share one cassette entry. Each sample of an answerer has
  * a separate cassette entry.
  */
 export function createCassetteModel(store: CassetteStore, options: CassetteModelOptions): RoleModel {
+  assertKnownOptions(options);
   const { inner, mode = "auto" } = options;
   const id = options.id ?? inner?.id;
   if (id === undefined)

@@ -1,3 +1,4 @@
+import { defineOptionNames } from "../../diagnostics/index.ts";
 import { findLastNumber, findStrictAnswer, formatNumberWithoutExponent } from "../../cards/index.ts";
 import type { ModelReply, ModelRequest, RoleModel } from "../role-model.ts";
 import { untilAborted } from "../a2a/until-aborted.ts";
@@ -35,12 +36,18 @@ export interface FaultOptions {
   readonly sleep?: (ms: number, signal: AbortSignal) => Promise<void>;
 }
 
+const assertKnownOptions = defineOptionNames<FaultOptions>()(
+  "withFaults",
+  "fails invalidJson loop refuseFirst seed sleep slow wrong",
+);
+
 /**
  * Wraps a model and injects faults into the replies. The faults let tests show how planners and reports
  * handle forced first calls, repairs, limits, timeouts, and wrong answers. If each solver reply is wrong with
  * probability p, the result of n dependent solver calls is correct with probability (1 − p)^n.
  */
 export function withFaults(inner: RoleModel, faults: FaultOptions): RoleModel {
+  assertKnownOptions(faults);
   const { wrong = 0, invalidJson = 0, fails = 0, slow, refuseFirst, loop = false } = faults;
   const { seed = 1, sleep = waitUnlessAborted } = faults;
 

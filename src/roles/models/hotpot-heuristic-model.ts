@@ -1,3 +1,4 @@
+import { defineOptionNames } from "../../diagnostics/index.ts";
 import { type Paragraph, ParagraphRanker } from "../../cards/index.ts";
 import { tokenizeWords } from "../../cards/index.ts";
 import { parseContextDocuments } from "../context-documents.ts";
@@ -13,6 +14,11 @@ export interface HotpotHeuristicOptions {
   readonly secondHopSource?: "answer" | "paragraph" | "nothing";
 }
 
+const assertKnownOptions = defineOptionNames<HotpotHeuristicOptions>()(
+  "createHotpotHeuristicModel",
+  "secondHopSource",
+);
+
 /**
  * Creates a model for HotpotQA that uses neither a language model nor the gold answers. As a planner, the
  * HotpotQA model selects two paragraphs in sequence by BM25. As a solver, the HotpotQA model returns the
@@ -20,9 +26,9 @@ export interface HotpotHeuristicOptions {
  * to find the right paragraphs. The HotpotQA model answers with entire sentences, so its answers have low
  * scores.
  */
-export function createHotpotHeuristicModel({
-  secondHopSource = "answer",
-}: HotpotHeuristicOptions = {}): RoleModel {
+export function createHotpotHeuristicModel(options: HotpotHeuristicOptions = {}): RoleModel {
+  assertKnownOptions(options);
+  const { secondHopSource = "answer" } = options;
   const reply = ({ input }: ModelRequest): string => {
     if (input.kind === "plan") return JSON.stringify(chooseHotpotPlannerAction(input, secondHopSource));
     return extractBestSentence(input.task.content, parseContextDocuments(input.task.metadata.context));

@@ -1,4 +1,5 @@
 import type { CardTokenUsage } from "../../cards/index.ts";
+import { defineOptionNames } from "../../diagnostics/index.ts";
 import { A2AError } from "../../protocol/index.ts";
 import type { ModelReply, ModelRequest, RoleModel } from "../role-model.ts";
 
@@ -14,12 +15,18 @@ export interface OpenAiCompatibleModelOptions {
   readonly fetch?: typeof fetch;
 }
 
+const assertKnownOptions = defineOptionNames<OpenAiCompatibleModelOptions>()(
+  "createOpenAiCompatibleModel",
+  "apiKey baseUrl fetch model",
+);
+
 /**
  * Creates a role model for any server with OpenAI's chat completions API, such as vLLM, llama.cpp, or
  * OpenRouter. The model requests JSON with a schema. If the server rejects the schema, the model omits the
  * schema from all further requests. Throws `INVALID_PARAMS` if `baseUrl` is not an HTTP URL.
  */
 export function createOpenAiCompatibleModel(options: OpenAiCompatibleModelOptions): RoleModel {
+  assertKnownOptions(options);
   const { baseUrl, model, apiKey, fetch: fetchFunction = fetch } = options;
   if (!/^https?:\/\//.test(baseUrl) || !URL.canParse(baseUrl))
     throw new A2AError(

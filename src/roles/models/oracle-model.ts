@@ -1,3 +1,4 @@
+import { defineOptionNames } from "../../diagnostics/index.ts";
 import { evaluateArithmetic, type Gsm8kSample, type TaskCard } from "../../cards/index.ts";
 import {
   batchPlanSteps,
@@ -22,6 +23,8 @@ export interface OracleModelOptions {
   readonly combineSteps?: boolean;
 }
 
+const assertKnownOptions = defineOptionNames<OracleModelOptions>()("createOracleModel", "combineSteps");
+
 /**
  * Creates a model that solves GSM8K problems by following the human-written solutions, in any role. As a
  * planner, the oracle sends each sub-question of the human solution, with its arithmetic, to the solver. The
@@ -33,8 +36,10 @@ export interface OracleModelOptions {
  */
 export function createOracleModel(
   samples: readonly Gsm8kSample[],
-  { combineSteps = true }: OracleModelOptions = {},
+  options: OracleModelOptions = {},
 ): RoleModel {
+  assertKnownOptions(options);
+  const { combineSteps = true } = options;
   const samplesByKey = new Map(
     samples.flatMap((sample) => [[sample.id, sample] as const, [sample.question, sample]]),
   );

@@ -1,3 +1,4 @@
+import { defineOptionNames } from "../../diagnostics/index.ts";
 import type { AnswerSourceKind } from "../../cards/index.ts";
 import type { ModelReply, ModelRequest, RoleModel } from "../role-model.ts";
 
@@ -20,8 +21,14 @@ export interface ScriptedModelOptions {
   readonly evidenceKind?: AnswerSourceKind;
 }
 
+const assertKnownOptions = defineOptionNames<ScriptedModelOptions>()(
+  "createScriptedModel",
+  "evidenceKind id",
+);
+
 /** Creates a model that returns scripted replies, for example in tests and demos. */
 export function createScriptedModel(script: ModelScript, options: ScriptedModelOptions = {}): RoleModel {
+  assertKnownOptions(options);
   const { id = "scripted", evidenceKind = "simulated" } = options;
   let calls = 0;
   return {

@@ -1,3 +1,4 @@
+import { defineOptionNames } from "../../diagnostics/index.ts";
 import type { CoreCardErrorType, TaskCard } from "../../cards/index.ts";
 import { A2AError } from "../../protocol/index.ts";
 import { getTaskDatasetName } from "../task-dataset-name.ts";
@@ -60,6 +61,12 @@ export interface PlannerOptions {
   readonly seed?: number;
 }
 
+const assertKnownOptions = defineOptionNames<PlannerOptions>()(
+  "createPlanner",
+  "context forceFirstSolver maxSolverCalls maxTokens maxTurns mode name retries seed solver",
+  "temperature tokenBudget transcript",
+);
+
 /** Mode that determines how a planner dispatches subtasks. See `PlannerOptions.mode`. */
 export type PlannerDispatchMode = "chained" | "plan-first" | "parallel";
 
@@ -86,6 +93,7 @@ export interface PlannerLimits {
  * Applies the defaults to planner options. Throws `INVALID_PARAMS` if the limits are too low for any task.
  */
 export function resolveSettings(options: PlannerOptions): PlannerSettings {
+  assertKnownOptions(options);
   const settings: PlannerSettings = {
     name: "planner",
     solver: "solver",

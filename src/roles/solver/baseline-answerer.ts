@@ -1,3 +1,4 @@
+import { defineOptionNames } from "../../diagnostics/index.ts";
 import { CONTROLLER, type CoreRole, normalizeAnswer, type CardRoute, SOLVER } from "../../cards/index.ts";
 import { findLastNumber, findStrictAnswer } from "../../cards/index.ts";
 import { A2AError } from "../../protocol/index.ts";
@@ -28,6 +29,11 @@ export interface BaselineAnswererOptions {
   readonly seed?: number;
 }
 
+const assertKnownOptions = defineOptionNames<BaselineAnswererOptions>()(
+  "createBaselineAnswerer",
+  "maxTokens name samples seed style temperature",
+);
+
 /**
  * Creates an answerer role, which solves a complete problem without a planner. The answerer implements the
  * baselines `direct`, `cot`, and `cot-sc@k`. If only one answer is sampled, the result is the model's
@@ -36,6 +42,7 @@ export interface BaselineAnswererOptions {
  * if `samples` is less than 1.
  */
 export function createBaselineAnswerer(options: BaselineAnswererOptions): Role {
+  assertKnownOptions(options);
   const { samples = 1 } = options;
   if (!Number.isSafeInteger(samples) || samples < 1)
     throw new A2AError(

@@ -1,3 +1,4 @@
+import { defineOptionNames } from "../../diagnostics/index.ts";
 import { evaluateArithmetic } from "../../cards/index.ts";
 import { formatNumberWithoutExponent } from "../../cards/index.ts";
 import { A2AError } from "../../protocol/index.ts";
@@ -20,6 +21,11 @@ export interface SolverOptions {
   readonly seed?: number;
 }
 
+const assertKnownOptions = defineOptionNames<SolverOptions>()(
+  "createSolver",
+  "calculator maxAnswerTokens name seed temperature",
+);
+
 /**
  * Creates a solver role. The solver performs one subtask with one model call and returns a short answer. If
  * `calculator` is `true` and an expression is invalid, the solver calls the model a second time. The result
@@ -27,6 +33,7 @@ export interface SolverOptions {
  * or still contains an invalid expression, the solver returns the error `model_error`.
  */
 export function createSolver(options: SolverOptions = {}): Role {
+  assertKnownOptions(options);
   return {
     name: options.name ?? "solver",
     description: "Performs one subtask and answers with a number or a sentence.",

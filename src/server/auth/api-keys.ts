@@ -1,3 +1,4 @@
+import { defineOptionNames } from "../../diagnostics/index.ts";
 import { hash, randomBytes, timingSafeEqual } from "node:crypto";
 import {
   assertValidScopes,
@@ -40,6 +41,11 @@ export interface ApiKeyOptions {
   readonly schemeName?: string;
 }
 
+const assertKnownOptions = defineOptionNames<ApiKeyOptions>()(
+  "apiKeys",
+  "in keys name requiredScopes schemeName",
+);
+
 /** A new API key: the key for the client, and its stored form for the server. */
 export interface GeneratedApiKey {
   /** The API key for the client. The key cannot be shown again, because the server stores only a digest. */
@@ -72,6 +78,7 @@ export function generateApiKey(identity: CallerIdentity): GeneratedApiKey {
  * logs, and browsers add cookies to cross-site requests.
  */
 export function apiKeys(options: ApiKeyOptions): AuthScheme {
+  assertKnownOptions(options);
   const { in: location, name, keys, schemeName = "apiKey" } = options;
   // The name must be valid in a header, a cookie, and a challenge (RFC 9110 §5.6.2).
   if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name))

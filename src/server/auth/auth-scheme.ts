@@ -20,10 +20,16 @@ export type CallerIdentity = string | (Pick<Caller, "principal" | "scopes"> & { 
 
 /**
  * The result of an authentication scheme. For valid credentials, the result is the caller. Without
- * credentials for the scheme, the result is `undefined`. For invalid credentials, the result is `"invalid"`.
+ * credentials for the scheme, the result is `undefined`. For invalid credentials, the result is `"invalid"`, or
+ * an object with `invalidReason`. Only the server's observer receives the reason, which must contain no secrets.
  * If the caller lacks required scopes, the result is an object with `missingScopes`.
  */
-export type AuthResult = Caller | undefined | "invalid" | { readonly missingScopes: readonly string[] };
+export type AuthResult =
+  | Caller
+  | undefined
+  | "invalid"
+  | { readonly invalidReason: string }
+  | { readonly missingScopes: readonly string[] };
 
 /** Authenticates callers, and provides the declaration of the authentication scheme for agent cards. */
 export interface AuthScheme {

@@ -1,4 +1,4 @@
-import type { Caller } from "../../engine/index.ts";
+import type { Caller, Observer } from "../../engine/index.ts";
 import { A2AError, type AgentCard } from "../../protocol/index.ts";
 import type { AuthenticateFunction, AuthScheme, AuthRequest } from "./auth-scheme.ts";
 
@@ -33,8 +33,10 @@ type SecurityDeclaration = Pick<AgentCard, "securitySchemes" | "securityRequirem
 export class Authenticator {
   readonly #methods: readonly (AuthenticateFunction | AuthScheme)[];
   readonly #schemes: readonly AuthScheme[];
+  readonly #observer: Pick<Observer, "onCredentialsRejected">;
 
-  constructor(option: AuthenticationOption) {
+  constructor(option: AuthenticationOption, observer: Pick<Observer, "onCredentialsRejected"> = {}) {
+    this.#observer = observer;
     this.#methods = Array.isArray(option)
       ? (option as readonly (AuthenticateFunction | AuthScheme)[])
       : [option as AuthScheme];
@@ -85,8 +87,12 @@ export class Authenticator {
         if (result.principal !== "") return result;
         anonymousCaller ??= result;
       } else if (typeof method === "function") continue;
-      else if (result === "invalid") invalidSchemes.add(method);
-      else scopeError ??= createInsufficientScopeError(method, result.missingScopes);
+      else if (result === "invalid" || "invalidReason" in result) {
+        invalidSchemes.add(method);
+        const reason =
+          result === "invalid" ? "the credentials are unknown or malformed" : result.invalidReason;
+        this.#observer.onCredentialsRejected?.({ scheme: method.name, reason });
+      } else scopeError ??= createInsufficientScopeError(method, result.missingScopes);
     }
     if (anonymousCaller && !scopeError && invalidSchemes.size === 0) return anonymousCaller;
     throw scopeError ?? this.createUnauthenticatedError(invalidSchemes);

@@ -1,3 +1,4 @@
+import { defineOptionNames } from "../../diagnostics/index.ts";
 import type { Caller } from "../../engine/index.ts";
 import { computeSaltedDigest } from "./salted-digest.ts";
 import { PasswordHash } from "./password-hash.ts";
@@ -34,6 +35,8 @@ export interface BasicAuthOptions {
   readonly schemeName?: string;
 }
 
+const assertKnownOptions = defineOptionNames<BasicAuthOptions>()("basic", "requiredScopes schemeName users");
+
 interface RegisteredBasicAuthUser {
   readonly caller: Caller;
   readonly passwordHash: PasswordHash;
@@ -45,7 +48,9 @@ interface RegisteredBasicAuthUser {
 }
 
 /** Creates an authentication scheme for user names and passwords (HTTP Basic authentication, RFC 7617). */
-export function basic({ users, schemeName = "basic", requiredScopes }: BasicAuthOptions): AuthScheme {
+export function basic(options: BasicAuthOptions): AuthScheme {
+  assertKnownOptions(options);
+  const { users, schemeName = "basic", requiredScopes } = options;
   const scopes = assertValidScopes(requiredScopes);
   const usersByName = new Map(
     Object.entries(users).map(([name, user]) => [name, toRegisteredBasicAuthUser(name, user)]),

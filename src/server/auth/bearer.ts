@@ -1,3 +1,4 @@
+import { defineOptionNames } from "../../diagnostics/index.ts";
 import type { Caller } from "../../engine/index.ts";
 import { computeSaltedDigest } from "./salted-digest.ts";
 import {
@@ -38,11 +39,17 @@ export interface BearerOptions {
   readonly bearerFormat?: string;
 }
 
+const assertKnownOptions = defineOptionNames<BearerOptions>()(
+  "bearer",
+  "bearerFormat requiredScopes schemeName tokens verifyToken",
+);
+
 /**
  * Creates an authentication scheme for bearer tokens. The scheme accepts the static tokens in `tokens`. The
  * scheme also accepts a token if `verifyToken` returns a caller.
  */
 export function bearer(options: BearerOptions): AuthScheme {
+  assertKnownOptions(options);
   const { tokens = {}, verifyToken, schemeName = "bearer", bearerFormat } = options;
   const scopes = assertValidScopes(options.requiredScopes);
   const callers = new Map(

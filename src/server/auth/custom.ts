@@ -1,3 +1,4 @@
+import { defineOptionNames } from "../../diagnostics/index.ts";
 import type { SecurityScheme } from "../../protocol/index.ts";
 import {
   createBearerChallenge,
@@ -28,14 +29,15 @@ export interface CustomAuthOptions {
   readonly challenge?: string;
 }
 
+const assertKnownOptions = defineOptionNames<CustomAuthOptions>()(
+  "custom",
+  "authenticate challenge requiredScopes schemeName securityScheme",
+);
+
 /** Creates an authentication scheme from a function and a declaration for the agent card. */
-export function custom({
-  schemeName,
-  securityScheme,
-  authenticate,
-  challenge,
-  ...options
-}: CustomAuthOptions): AuthScheme {
+export function custom(options: CustomAuthOptions): AuthScheme {
+  assertKnownOptions(options);
+  const { schemeName, securityScheme, authenticate, challenge } = options;
   const scopes = assertValidScopes(options.requiredScopes);
   if (challenge !== undefined && !/^[\x21-\x7e]+( [\x21-\x7e]+)*$/.test(challenge))
     throw new Error(

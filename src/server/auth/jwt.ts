@@ -1,3 +1,4 @@
+import { defineOptionNames } from "../../diagnostics/index.ts";
 import type { Caller } from "../../engine/index.ts";
 import {
   createStaticKeyResolver,
@@ -15,13 +16,7 @@ import {
 } from "../../keys/index.ts";
 import { A2AError, type OAuthFlows, type SecurityScheme } from "../../protocol/index.ts";
 import { parseBearerToken } from "./bearer.ts";
-import {
-  createBearerChallenge,
-  assertValidScopes,
-  authorizeScopes,
-  type AuthScheme,
-  type AuthResult,
-} from "./auth-scheme.ts";
+import { createBearerChallenge, assertValidScopes, authorizeScopes, type AuthScheme } from "./auth-scheme.ts";
 
 /** Options for `jwt`. */
 export interface JwtOptions extends FetchKeysOptions {
@@ -75,17 +70,34 @@ export interface OAuth2Options extends JwtOptions {
   readonly metadataUrl?: string;
 }
 
+const JWT_OPTION_NAMES = [
+  "algorithms audience clockTolerance fetch issuer jwksUrl keys mapPrincipal mapTenant now",
+  "requiredScopes schemeName typ",
+] as const;
+
 /** Options for `openIdConnect`. */
 export interface OpenIdConnectOptions extends JwtOptions {
   /** Issuer of the access tokens. */
   readonly issuer: string;
 }
 
+const assertKnownJwtOptions = defineOptionNames<JwtOptions>()("jwt", ...JWT_OPTION_NAMES);
+const assertKnownOAuth2Options = defineOptionNames<OAuth2Options>()(
+  "oauth2",
+  ...JWT_OPTION_NAMES,
+  "flows metadataUrl",
+);
+const assertKnownOpenIdConnectOptions = defineOptionNames<OpenIdConnectOptions>()(
+  "openIdConnect",
+  ...JWT_OPTION_NAMES,
+);
+
 /**
  * Creates an authentication scheme for JWT access tokens, which the server verifies with the issuer's public
  * keys.
  */
 export function jwt(options: JwtOptions): AuthScheme {
+  assertKnownJwtOptions(options);
   const securityScheme = { httpAuthSecurityScheme: { scheme: "Bearer", bearerFormat: "JWT" } };
   return createJwtScheme(options, "bearer", securityScheme);
 }
@@ -94,7 +106,9 @@ export function jwt(options: JwtOptions): AuthScheme {
  * Creates an authentication scheme for JWT access tokens. The agent card declares the scheme as OAuth 2.0,
  * with the OAuth flows that clients can use.
  */
-export function oauth2({ flows, metadataUrl, ...options }: OAuth2Options): AuthScheme {
+export function oauth2(oauth2Options: OAuth2Options): AuthScheme {
+  assertKnownOAuth2Options(oauth2Options);
+  const { flows, metadataUrl, ...options } = oauth2Options;
   const metadata = metadataUrl === undefined ? {} : { oauth2MetadataUrl: metadataUrl };
   return createJwtScheme(options, "oauth2", { oauth2SecurityScheme: { flows, ...metadata } });
 }
@@ -104,6 +118,7 @@ export function oauth2({ flows, metadataUrl, ...options }: OAuth2Options): AuthS
  * Connect, with the discovery URL of the issuer.
  */
 export function openIdConnect(options: OpenIdConnectOptions): AuthScheme {
+  assertKnownOpenIdConnectOptions(options);
   const url = `${options.issuer.replace(/\/+$/, "")}/.well-known/openid-configuration`;
   return createJwtScheme(options, "openIdConnect", {
     openIdConnectSecurityScheme: { openIdConnectUrl: url },
@@ -129,8 +144,10 @@ function createJwtScheme(
       const token = parseBearerToken(request);
       if (token === undefined || token === "invalid") return token;
       const claims = await verifyJwtAndGetClaims(token.value, keys, options);
-      const caller = claims && createCallerFromClaims(claims, options);
-      return caller ? authorizeScopes(caller, scopes) : ("invalid" satisfies AuthResult);
+      if (claims instanceof VerificationError) return { invalidReason: claims.message };
+      const caller = createCallerFromClaims(claims, options);
+      if (caller) return authorizeScopes(caller, scopes);
+      return { invalidReason: "the token identifies no principal, or no tenant" };
     },
   };
 }
@@ -143,18 +160,18 @@ function createKeyResolver({ keys, jwksUrl, issuer, ...options }: JwtOptions): K
 }
 
 /**
- * Returns the claims of an access token, or `undefined` if the token is invalid. Rejects with UNAVAILABLE if
+ * Returns the claims of an access token, or the error of an invalid token. Rejects with UNAVAILABLE if
  * the public keys cannot be fetched.
  */
 async function verifyJwtAndGetClaims(
   token: string,
   keys: KeyResolver,
   options: JwtOptions,
-): Promise<JwtClaims | undefined> {
+): Promise<JwtClaims | VerificationError> {
   try {
     return await verifyJwt(token, keys, options);
   } catch (error) {
-    if (error instanceof VerificationError) return undefined;
+    if (error instanceof VerificationError) return error;
     if (!(error instanceof KeysUnavailableError)) throw error;
     const text = "The server cannot verify tokens at the moment; try again soon.";
     throw new A2AError("UNAVAILABLE", text, { cause: error, retryAfter: 5 });

@@ -1,3 +1,4 @@
+import { defineOptionNames } from "../../diagnostics/index.ts";
 import type { ClientCertificate } from "../http-exchange.ts";
 import { REALM, toCallerFromIdentity, type AuthScheme, type CallerIdentity } from "./auth-scheme.ts";
 
@@ -12,12 +13,16 @@ export interface MtlsOptions {
   readonly schemeName?: string;
 }
 
+const assertKnownOptions = defineOptionNames<MtlsOptions>()("mtls", "mapIdentity schemeName");
+
 /**
  * Creates an authentication scheme for TLS client certificates. Use the `mtls` scheme with
  * `https.createServer({ requestCert: true, ca }, server.listener)`, which verifies each client certificate
  * with `ca`. If a proxy terminates TLS, use `custom` and read the certificate from the proxy's header.
  */
-export function mtls({ mapIdentity = formatSubject, schemeName = "mtls" }: MtlsOptions = {}): AuthScheme {
+export function mtls(options: MtlsOptions = {}): AuthScheme {
+  assertKnownOptions(options);
+  const { mapIdentity = formatSubject, schemeName = "mtls" } = options;
   return {
     name: schemeName,
     securityScheme: { mtlsSecurityScheme: {} },

@@ -1,5 +1,5 @@
 import { SwapRemoveSet, type SwapRemoveSetItem } from "../../data-structures/index.ts";
-import type { Subscription } from "../../engine/index.ts";
+import { systemClock, type Subscription } from "../../engine/index.ts";
 import { A2AError, isStreamingOperation, type LogEvent, type OperationName } from "../../protocol/index.ts";
 import { SSE_HEARTBEAT, type OperationCodec } from "../../wire/index.ts";
 import type { HttpReply, ResponseSink } from "../http-exchange.ts";
@@ -100,7 +100,7 @@ export class EventStreamRegistry {
         this.#heartbeatTimer = undefined;
       }
       for (const stream of this.#openStreams.toArray())
-        stream.sendHeartbeatIfIdle(Date.now() - this.#heartbeatMs);
+        stream.sendHeartbeatIfIdle(systemClock.monotonic() - this.#heartbeatMs);
     }, this.#heartbeatMs / 4);
     this.#heartbeatTimer.unref();
   }
@@ -113,7 +113,8 @@ class EventStream implements SwapRemoveSetItem {
   readonly #encoder: EventStreamEncoder;
   readonly #sink: ResponseSink;
   readonly #reportError: UnknownToA2AErrorConverter;
-  #lastWriteAt = Date.now();
+  /** Monotonic time of the last write, in milliseconds. */
+  #lastWriteAt = systemClock.monotonic();
   #isWaitingForDrain = false;
 
   constructor(
@@ -160,7 +161,7 @@ class EventStream implements SwapRemoveSetItem {
   }
 
   /**
-   * Sends an SSE comment if the stream has been idle since `before` (ms since 1970). Sends nothing while a
+   * Sends an SSE comment if the stream has been idle since the monotonic time `before`. Sends nothing while a
    * write is waiting for the client.
    */
   sendHeartbeatIfIdle(before: number): void {
@@ -173,7 +174,7 @@ class EventStream implements SwapRemoveSetItem {
   }
 
   #write(text: string): Promise<void> | undefined {
-    this.#lastWriteAt = Date.now();
+    this.#lastWriteAt = systemClock.monotonic();
     return this.#sink.write(text);
   }
 }

@@ -25,6 +25,7 @@ import {
 import { authenticateCaller } from "../auth/authenticate-caller.ts";
 import { handleOperation, buildErrorHeaders } from "./request-pipeline.ts";
 import { createStreamInterruptedError } from "./event-stream.ts";
+import { reportRequest } from "../report-request.ts";
 import { findAgentById, type RouterContext } from "../router.ts";
 import type { ServedAgent } from "../served-agent.ts";
 
@@ -90,7 +91,13 @@ export async function startGrpcServer(
       tls,
       keepaliveMs: httpServer.heartbeatMs,
       maxRequestBytes: context.maxBodyBytes,
-      handleCall: (call) => dispatcher.handleCall(call),
+      handleCall: (call) =>
+        reportRequest(
+          context.observer,
+          { method: "gRPC", path: call.method.path },
+          (reply) => ("failure" in reply ? reply.failure.status : "OK"),
+          () => dispatcher.handleCall(call),
+        ),
     })
     .catch((cause: unknown) => {
       const why = cause instanceof Error ? cause.message : "unknown";

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { Agent, AgentDescription, Caller } from "../../engine/index.ts";
+import { systemClock, type Agent, type AgentDescription, type Caller } from "../../engine/index.ts";
 import { isLoopbackHost } from "../../keys/index.ts";
 import {
   A2AError,
@@ -85,7 +85,7 @@ export class AgentCardPublisher {
   #interfaceProvider: AdditionalAgentInterfaceProvider = () => [];
   #description: AgentDescription | Promise<AgentDescription> | undefined;
 
-  constructor(agent: Agent, options: AgentCardOptions, now: number = Date.now()) {
+  constructor(agent: Agent, options: AgentCardOptions, now: number = systemClock.now()) {
     this.#agent = agent;
     this.#options = options;
     this.#modifiedAt = Math.floor(now / 1000) * 1000;

@@ -1,3 +1,4 @@
+import { defineOptionNames } from "../../diagnostics/index.ts";
 import {
   Outbox,
   type EnginePushOptions,
@@ -33,6 +34,19 @@ export interface PushOptions extends WebhookUrlGuardOptions {
   readonly maxPerHost?: number;
 }
 
+const assertKnownOptions = defineOptionNames<PushOptions>()(
+  '"push" of createServer',
+  "allowPrivate allowedHosts maxConcurrent maxPerHost redactSecrets resolve retry signing timeoutMs",
+);
+const assertKnownRetryOptions = defineOptionNames<RetryPolicy>()(
+  '"push.retry" of createServer',
+  "giveUpAfterMs initialDelayMs maxDelayMs",
+);
+const assertKnownSigningOptions = defineOptionNames<PushSigningOptions>()(
+  '"push.signing" of createServer',
+  "alg issuer kid previousKeys privateKey",
+);
+
 /** The service that signs and sends the push notifications of a server. */
 export interface PushService extends EnginePushOptions {
   readonly signer: PushSigner | undefined;
@@ -46,9 +60,12 @@ export interface PushService extends EnginePushOptions {
 export function createPushService(
   options: PushOptions | false,
   store: TaskStore,
-  observer: Observer | undefined,
+  observer: Observer,
 ): PushService | undefined {
   if (options === false || !store.pushStore) return undefined;
+  assertKnownOptions(options);
+  assertKnownRetryOptions(options.retry);
+  assertKnownSigningOptions(options.signing);
   const {
     signing,
     redactSecrets = false,
@@ -64,7 +81,7 @@ export function createPushService(
   const outbox = new Outbox({
     store: store as TaskStore & { pushStore: NonNullable<TaskStore["pushStore"]> },
     deliver: sender.deliver,
-    ...(observer ? { observer } : {}),
+    observer,
     ...(retry ? { retry } : {}),
     ...(maxConcurrent === undefined ? {} : { maxConcurrent }),
     ...(maxPerHost === undefined ? {} : { maxPerHost }),

@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from "node:crypto";
-import type { WebhookNotification } from "../../engine/index.ts";
+import { systemClock, type WebhookNotification } from "../../engine/index.ts";
 import {
   importSigningKeyPair,
   buildJwks,
@@ -48,7 +48,7 @@ export class PushSigner {
    */
   readonly sign: NotificationSignFunction = async (body, { webhook, event }) => {
     this.#signer ??= importSigningKeyPair(this.#options);
-    const now = Math.floor(Date.now() / 1000);
+    const now = Math.floor(systemClock.now() / 1000);
     const { issuer } = this.#options;
     const claims = {
       ...(issuer === undefined ? {} : { iss: issuer }),

@@ -9,11 +9,12 @@ import {
 } from "node:http";
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
 import { isIPv6, type LookupFunction } from "node:net";
-import type {
-  NotificationSender,
-  DeliveryResult,
-  DeliveryFailure,
-  WebhookNotification,
+import {
+  systemClock,
+  type NotificationSender,
+  type DeliveryResult,
+  type DeliveryFailure,
+  type WebhookNotification,
 } from "../../engine/index.ts";
 import { WebhookNotAllowedError, type WebhookUrlGuard } from "./webhook-url-guard.ts";
 import { encodeNotification } from "./notification-payload.ts";
@@ -191,7 +192,7 @@ function buildNotificationHeaders({
 
 function toDeliveryResultFromResponse({ statusCode = 0, headers }: IncomingMessage): DeliveryResult {
   if (statusCode >= 200 && statusCode < 300) return { ok: true };
-  const retryAfterMs = parseRetryAfter(headers["retry-after"], Date.now());
+  const retryAfterMs = parseRetryAfter(headers["retry-after"], systemClock.now());
   const redirectNote = statusCode >= 300 && statusCode < 400 ? "; redirects are not followed" : "";
   return {
     ok: false,

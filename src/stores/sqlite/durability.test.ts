@@ -47,8 +47,13 @@ describe("SqliteStore", () => {
 
   afterEach(async () => {
     fakeDisk.waits = fakeDisk.fails = false;
+    finishPendingSyncs();
     await store.close();
   });
+
+  function finishPendingSyncs(error: Error | null = null): void {
+    for (const finish of fakeDisk.pendingSyncs.splice(0)) finish(error);
+  }
 
   afterAll(() => rmSync(folder, { recursive: true }));
 
@@ -79,29 +84,73 @@ describe("SqliteStore", () => {
       "another message": store.findMessage(aliceTestTaskScope, "never"),
     });
     expect(await done()).toEqual(["another message"]);
-    for (const answer of fakeDisk.pendingSyncs.splice(0)) answer(null);
+    finishPendingSyncs();
     expect(await done()).toEqual(["another message", "commit", "list", "load", "the message"]);
   });
 
-  it("rejects every operation after a failed sync until it is opened again", async () => {
-    const done = watch({
-      commit: store.commit([createTestLogAppend("t", 1, [createTestChunkEvent("t", "a")])], busy),
-      load: store.load(aliceTestTaskScope, "t"),
-    });
-    for (const answer of fakeDisk.pendingSyncs.splice(0)) answer(new Error("EIO: the disk is gone"));
-    const failed = "The task store must be opened again, because the disk failed: EIO: the disk is gone.";
-    expect(await done()).toEqual([`commit: A2AError: ${failed}`, `load: A2AError: ${failed}`]);
-    await expect(
-      store.commit([createTestLogAppend("u", 0, [createTestSubmittedTaskEvent("u")])]),
-    ).rejects.toThrow(failed);
-    await expect(store.findMessage(aliceTestTaskScope, "m")).rejects.toThrow(failed);
+  const failedText =
+    "The task store failed to sync its disk and opens its file again: EIO: the disk is gone.";
+
+  async function commitWithFailedSync(): Promise<void> {
+    const commit = store.commit([createTestLogAppend("t", 1, [createTestChunkEvent("t", "a")])], busy);
+    commit.catch(() => {});
+    await vi.waitFor(() => expect(fakeDisk.pendingSyncs).not.toEqual([]));
+    finishPendingSyncs(new Error("EIO: the disk is gone"));
+    await expect(commit).rejects.toThrow(failedText);
+  }
+
+  it("rejects commits and reads of a task in doubt after a failed sync, and serves other tasks [E17, E1]", async () => {
     fakeDisk.waits = false;
-    await store.close();
-    await store.open();
     await commitTestAppendExpectingSuccess(
       store,
       createTestLogAppend("u", 0, [createTestSubmittedTaskEvent("u")]),
     );
+    fakeDisk.waits = true;
+    await commitWithFailedSync();
+    const rejection = { reason: "UNAVAILABLE", message: failedText, retryAfter: 2 };
+    expect(store.health.state).toBe("failed");
+    await expect(
+      store.commit([createTestLogAppend("u", 1, [createTestChunkEvent("u", "a")])]),
+    ).rejects.toMatchObject(rejection);
+    await expect(store.load(aliceTestTaskScope, "t")).rejects.toMatchObject(rejection);
+    await expect(
+      store.readEvents(aliceTestTaskScope, "t", 0, { events: 9, maxBytes: 9 }),
+    ).rejects.toMatchObject(rejection);
+    await expect(store.list(aliceTestTaskScope, { limit: 9 })).rejects.toMatchObject(rejection);
+    await expect(store.listUnfinished()).rejects.toMatchObject(rejection);
+    expect(await store.load(aliceTestTaskScope, "u")).toMatchObject({ seq: 1 });
+    expect(await store.findMessage(aliceTestTaskScope, "never")).toBeUndefined();
+  });
+
+  it("opens its file again after a failed sync, and the file decides what is stored [E17, E1]", async () => {
+    const states: string[] = [];
+    store.health.onChange(({ state }) => states.push(state));
+    const connection = store.getDatabase();
+    await commitWithFailedSync();
+    fakeDisk.waits = false;
+    await vi.waitFor(() => {
+      finishPendingSyncs();
+      expect(store.health.state).toBe("healthy");
+    });
+    expect(states).toEqual(["failed", "healthy"]);
+    expect(connection.isOpen).toBe(false);
+    // This fake disk has kept the append, so the append must neither be lost nor be stored twice.
+    expect(await store.load(aliceTestTaskScope, "t")).toMatchObject({ seq: 2 });
+    expect(await store.commit([createTestLogAppend("t", 1, [createTestChunkEvent("t", "a")])])).toEqual([
+      "conflict",
+    ]);
+  });
+
+  it("stays failed while the disk fails, and keeps serving tasks that are not in doubt [E17]", async () => {
+    const states: string[] = [];
+    store.health.onChange(({ state }) => states.push(state));
+    await commitWithFailedSync();
+    for (let attempt = 0; attempt < 3; attempt++) {
+      await vi.waitFor(() => expect(fakeDisk.pendingSyncs).not.toEqual([]));
+      finishPendingSyncs(new Error("EIO: the disk is gone"));
+    }
+    expect(states).toEqual(["failed"]);
+    expect(await store.load(aliceTestTaskScope, "another")).toBeUndefined();
   });
 
   it("rejects every sync that was pending when another failed, because the system reports a failure once", async () => {
@@ -114,9 +163,9 @@ describe("SqliteStore", () => {
     first?.(new Error("EIO: the disk is gone"));
     second?.(null);
     expect(await done()).toEqual([
-      expect.stringContaining("first: A2AError: The task store must be opened again"),
-      expect.stringContaining("load: A2AError: The task store must be opened again"),
-      expect.stringContaining("second: A2AError: The task store must be opened again"),
+      expect.stringContaining(`first: A2AError: ${failedText}`),
+      expect.stringContaining(`load: A2AError: ${failedText}`),
+      expect.stringContaining(`second: A2AError: ${failedText}`),
     ]);
   });
 

@@ -4,3 +4,4 @@
  * all waiting appends in one transaction.
  */
 export { SqliteStore } from "./sqlite-store.ts";
+export { backupSqliteFile, checkpointSqliteFile, measureSqliteFile } from "./shared-file-operations.ts";

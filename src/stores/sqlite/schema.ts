@@ -96,6 +96,20 @@ const ADD_TASK_LEASE_COLUMNS_SQL = `
 `;
 
 /**
+ * Indexes that find the oldest stopped tasks, and the message ids of a task. New entries are appended at the
+ * end of each index, so that the indexes add little to the cost of a commit. `deleted_task` contains the keys
+ * of deleted tasks whose log still has rows, because a long log is deleted in several transactions.
+ */
+const CREATE_RETENTION_TABLES_SQL = `
+  CREATE INDEX task_ended ON task (timestamp)
+    WHERE state IN ('TASK_STATE_COMPLETED', 'TASK_STATE_FAILED', 'TASK_STATE_CANCELED', 'TASK_STATE_REJECTED');
+  CREATE INDEX task_waiting ON task (timestamp)
+    WHERE state IN ('TASK_STATE_INPUT_REQUIRED', 'TASK_STATE_AUTH_REQUIRED');
+  CREATE INDEX message_task ON message (task);
+  CREATE TABLE deleted_task (key INTEGER PRIMARY KEY);
+`;
+
+/**
  * Older versions of Colloquy derived agent ids from file names. No valid agent id begins with a slash, so the
  * tasks under an old id are hidden until `adoptTasksOfEarlierIds` assigns them to an agent.
  */
@@ -109,6 +123,7 @@ const MIGRATIONS = [
   CREATE_PUSH_TABLES_SQL,
   CREATE_RESTARTABLE_TURN_TABLE_SQL,
   ADD_TASK_LEASE_COLUMNS_SQL,
+  CREATE_RETENTION_TABLES_SQL,
   SET_EARLIER_AGENT_IDS_ASIDE_SQL,
 ];
 export const SCHEMA_VERSION: number = MIGRATIONS.length;

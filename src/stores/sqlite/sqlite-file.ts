@@ -1,5 +1,6 @@
 import {
   closeSync,
+  existsSync,
   fdatasync,
   fdatasyncSync,
   fsyncSync,
@@ -10,12 +11,15 @@ import {
 } from "node:fs";
 import { dirname, resolve } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
+import { promisify } from "node:util";
+import { A2AError } from "../../protocol/index.ts";
 import { toUnavailableError } from "./sqlite-error-conversion.ts";
 import { acquireFileLock } from "./file-lock.ts";
 import { migrateSchema } from "./schema.ts";
 
 /** A database file that only the current process has opened. */
 export interface OpenedSqliteFile {
+  /** The current connection. `reconnect` replaces the connection. Throws `UNAVAILABLE` without a connection. */
   readonly db: DatabaseSync;
   /**
    * Resolves once all previous commits would survive a power failure. The sync does not block the event
@@ -23,62 +27,133 @@ export interface OpenedSqliteFile {
    */
   flush(): Promise<void>;
   flushSync(): void;
+  /** Closes the connection and opens a new connection to the existing file, without releasing its lock. */
+  reconnect(): void;
+  /**
+   * Copies the entire WAL to the database file, syncs the database file, and empties the WAL. After a failed
+   * sync of the WAL, the operating system may treat the unwritten pages as clean. Another sync of the WAL
+   * would succeed without writing the pages. SQLite's recovery would then lose every later commit in the same
+   * WAL.
+   */
+  checkpointEntireWal(): void;
   close(): void;
 }
 
+/** Size of the write-ahead log, in pages of 4 KB, at which a commit starts a checkpoint. */
+export const WAL_CHECKPOINT_PAGES = 4000;
+
+/** A connection to a database, with the file descriptor of its WAL. */
+interface SqliteConnection {
+  readonly db: DatabaseSync;
+  readonly wal: number | undefined;
+}
+
 /**
- * Initial settings of a database connection. `synchronous` is `FULL` until the store starts to sync the
+ * Initial settings of a database connection. `auto_vacuum` affects only new files, and must precede
+ * `journal_mode`. `synchronous` is `FULL` until the store starts to sync the
  * write-ahead log (WAL) itself. A checkpoint runs every 16 MB. If several commits between two checkpoints
  * change the same page, SQLite writes the page to the database file once.
  */
 const PRAGMAS = `
+  PRAGMA auto_vacuum = INCREMENTAL;
   PRAGMA journal_mode = WAL;
   PRAGMA synchronous = FULL;
   PRAGMA foreign_keys = OFF;
-  PRAGMA busy_timeout = 1000;
   PRAGMA cache_size = -32768;
-  PRAGMA wal_autocheckpoint = 4000;
+  PRAGMA wal_autocheckpoint = ${WAL_CHECKPOINT_PAGES};
   PRAGMA journal_size_limit = 67108864;
 `;
+const syncData = promisify(fdatasync);
+/** Time in milliseconds that SQLite may block the event loop for a lock of another program at start-up. */
+const OPEN_BUSY_TIMEOUT_MS = 1000;
 
 /**
  * Opens the database at `path`. If the file or its folder does not exist, `openSqliteFile` creates it with
- * access for the current user only.
+ * access for the current user only. Once the file is open, SQLite never waits for the lock of another
+ * program, because SQLite would block the event loop.
  */
 export async function openSqliteFile(path: string): Promise<OpenedSqliteFile> {
   // Load SQLite only when a file is opened, because the memory store does not need it.
-  const { DatabaseSync } = await import("node:sqlite");
-  const file = resolveSymlinks(resolve(path));
+  const { DatabaseSync } = await importSqlite();
+  let file = resolve(path);
   function connect(name: string): DatabaseSync {
     createPrivateFile(name);
     return new DatabaseSync(name);
   }
   let release: (() => void) | undefined;
-  let db: DatabaseSync | undefined;
-  let wal: number | undefined;
+  let connection: SqliteConnection | undefined;
+  function openConnection(busyTimeoutMs: number): SqliteConnection {
+    const db = connect(file);
+    try {
+      db.exec(`PRAGMA busy_timeout = ${busyTimeoutMs}; ${PRAGMAS}`);
+      migrateSchema(db, file);
+      const wal = openWalForFlush(db, file);
+      db.exec("PRAGMA busy_timeout = 0");
+      return { db, wal };
+    } catch (error) {
+      db.close();
+      throw error;
+    }
+  }
+  function closeConnection(): void {
+    const closing = connection;
+    connection = undefined;
+    if (closing?.wal !== undefined) closeSync(closing.wal);
+    // The last connection that closes writes the WAL back to the database file and deletes it.
+    closing?.db.close();
+  }
+  function requireConnection(): SqliteConnection {
+    if (connection) return connection;
+    throw new A2AError("UNAVAILABLE", "The task store has no connection to its file; try again later.");
+  }
   function close(): void {
     try {
-      if (wal !== undefined) closeSync(wal);
-      wal = undefined;
-      // The last connection that closes writes the WAL back to the database file and deletes it.
-      db?.close();
+      closeConnection();
     } finally {
       release?.();
     }
   }
   try {
+    file = resolveSymlinks(file);
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
     release = acquireFileLock(file, connect);
-    db = connect(file);
-    db.exec(PRAGMAS);
-    migrateSchema(db, file);
-    // SQLite would wait in the event loop. The committer and the recovery of tasks repeat failed writes.
-    db.exec("PRAGMA busy_timeout = 0");
-    wal = openWalForFlush(db, file);
-    return { db, close, ...createWalFlushFunctions(wal) };
+    connection = openConnection(OPEN_BUSY_TIMEOUT_MS);
   } catch (error) {
     close();
     throw toUnavailableError(error, `${file} cannot be opened`);
+  }
+  return {
+    get db() {
+      return requireConnection().db;
+    },
+    flush: async () => {
+      const { wal } = requireConnection();
+      if (wal !== undefined) await syncData(wal);
+    },
+    flushSync: () => {
+      const { wal } = requireConnection();
+      if (wal !== undefined) fdatasyncSync(wal);
+    },
+    reconnect: () => {
+      closeConnection();
+      // A new file would be an empty store, in which no task exists.
+      if (!existsSync(file)) throw new Error("the file of the store is missing; restore it from a backup");
+      connection = openConnection(0);
+    },
+    checkpointEntireWal: () => {
+      const result = requireConnection().db.prepare("PRAGMA wal_checkpoint(TRUNCATE)").get();
+      if (result?.["busy"] !== 0) throw new Error("another program is using the file; stop that program");
+    },
+    close,
+  };
+}
+
+async function importSqlite(): Promise<typeof import("node:sqlite")> {
+  try {
+    return await import("node:sqlite");
+  } catch (cause) {
+    const text = `SQLite requires Node.js 22.13 or later, and this is ${process.version}. Update Node.js, or use the store "memory".`;
+    throw new Error(text, { cause });
   }
 }
 
@@ -118,15 +193,6 @@ function flushFolder(path: string): void {
   } finally {
     closeSync(folder);
   }
-}
-
-function createWalFlushFunctions(wal: number | undefined): Pick<OpenedSqliteFile, "flush" | "flushSync"> {
-  if (wal === undefined) return { flush: async () => {}, flushSync: () => {} };
-  return {
-    flush: () =>
-      new Promise((resolve, reject) => fdatasync(wal, (error) => (error ? reject(error) : resolve()))),
-    flushSync: () => fdatasyncSync(wal),
-  };
 }
 
 /**

@@ -23,6 +23,10 @@ import { TASK_STATES } from "../../protocol/index.ts";
 import { SCHEMA_VERSION } from "./schema.ts";
 import { SqliteStore } from "./sqlite-store.ts";
 
+/** Undoes the schema version that added retention. */
+const REMOVE_RETENTION_SQL = `
+  DROP TABLE deleted_task; DROP INDEX task_ended; DROP INDEX task_waiting; DROP INDEX message_task;`;
+
 /** Undoes the fourth version of the schema. */
 const REMOVE_LEASES_SQL = `
   DROP INDEX task_running;
@@ -231,8 +235,11 @@ describe("SqliteStore", () => {
         store,
         createTestLogAppend("t", 0, log, { messages: [{ messageId: "m1", seq: 1 }] }),
       );
+      // Remove the tables and indexes that later versions added.
       store.runTransaction((db) =>
-        db.exec(`${REMOVE_LEASES_SQL} DROP TABLE push; DROP TABLE turn; PRAGMA user_version = 1;`),
+        db.exec(
+          `${REMOVE_RETENTION_SQL} ${REMOVE_LEASES_SQL} DROP TABLE push; DROP TABLE turn; PRAGMA user_version = 1;`,
+        ),
       );
       await reopen();
       expect(await store.load(aliceTestTaskScope, "t")).toEqual({
@@ -262,7 +269,9 @@ describe("SqliteStore", () => {
         const log = [createTestSubmittedTaskEvent(state), createTestStatusEvent(state, state)];
         await commitTestAppendExpectingSuccess(store, createTestLogAppend(state, 0, log, { turn }));
       }
-      store.runTransaction((db) => db.exec(`${REMOVE_LEASES_SQL} PRAGMA user_version = 3;`));
+      store.runTransaction((db) =>
+        db.exec(`${REMOVE_RETENTION_SQL} ${REMOVE_LEASES_SQL} PRAGMA user_version = 3;`),
+      );
       await reopen();
       const claimed = await store.leases.claim(aliceTestTaskScope.agent, 10);
       expect(claimed.map(({ taskId, epoch, turn: kept }) => [taskId, epoch, kept])).toEqual([

@@ -1,29 +1,42 @@
+import { resolve } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
+import { setTimeout as pause } from "node:timers/promises";
 import type {
   LogAppend,
   AppendRefusal,
   ClaimedTask,
+  StoreHealth,
   StoredTask,
   TaskLeases,
   TaskListPage,
   TaskListQuery,
   PushStore,
+  TaskDeletionStore,
   TaskScope,
   TaskStore,
   UnfinishedTask,
 } from "../../engine/index.ts";
 import { A2AError, type LogEvent } from "../../protocol/index.ts";
 import { adoptTasksOfEarlierIds } from "./adopt-tasks-of-earlier-ids.ts";
-import { isSqliteError, toUnavailableError } from "./sqlite-error-conversion.ts";
+import { getScopeKey } from "../task-owner-scope-key.ts";
+import {
+  findStoreStateAfterError,
+  isLockedDatabaseError,
+  isSqliteError,
+  toUnavailableError,
+} from "./sqlite-error-conversion.ts";
 import { openSqliteFile, type OpenedSqliteFile } from "./sqlite-file.ts";
 import { PushTable } from "./push-table.ts";
+import { StoreHealthMonitor } from "./store-health-monitor.ts";
 import { PROCESS_LEASE_RENEW_INTERVAL_MS } from "../process-lease.ts";
 import { HeldTaskLeases } from "./held-task-leases.ts";
 import { TaskLeaseTable } from "./task-lease-table.ts";
+import { TaskDeleter } from "./task-deleter.ts";
 import { TaskReader } from "./task-reader.ts";
 import { TaskOwnerScopeTable } from "./task-owner-scope-table.ts";
 import { TaskWriter } from "./task-writer.ts";
 
+/** The connection to the file, with its tables. */
 interface OpenStoreComponents {
   readonly file: OpenedSqliteFile;
   readonly scopeTable: TaskOwnerScopeTable;
@@ -31,19 +44,30 @@ interface OpenStoreComponents {
   readonly writer: TaskWriter;
   readonly pushTable: PushTable;
   readonly leaseTable: TaskLeaseTable;
+  readonly deleter: TaskDeleter;
+  /** Set after a failed sync or an I/O error. The connection then commits no more data. */
+  diskFailure?: A2AError;
 }
+
+/**
+ * Delays in milliseconds between the attempts to commit while another program has locked the file. A longer
+ * lock changes the state of the store to `failing`.
+ */
+const LOCK_RETRY_DELAYS_MS = [1, 2, 5, 10, 20, 50, 100, 150];
 
 /**
  * Stores tasks in the SQLite file at `path` and creates the file if necessary. Data that `commit` has
  * acknowledged survives a killed process and a power failure. Reads return only acknowledged data. `open`
  * rejects if another process has locked the file. If the disk fails, `commit` rejects with `UNAVAILABLE`
- * and discards the entire batch. After a failed sync, the state of the disk is unknown, so the store
- * rejects every operation until the store is opened again.
+ * and discards the entire batch, unless the disk failed to sync. After a failed sync, the store opens its
+ * file again, and the reopened file decides which of the unacknowledged appends are stored. Until then, the
+ * store reads only tasks that no unacknowledged append has changed.
  */
 export class SqliteStore implements TaskStore {
   readonly name: string;
   readonly usesSnapshots = true;
   readonly isDurable = true;
+  readonly filePath: string;
   readonly pushStore: PushStore = {
     put: async (scope, taskId, registration) =>
       this.#writePush((push) => push.put(scope, taskId, registration)),
@@ -65,27 +89,54 @@ export class SqliteStore implements TaskStore {
     release: async (lease) => this.#heldLeases.release(lease),
   };
   readonly #heldLeases = new HeldTaskLeases();
+  readonly deletionStore: TaskDeletionStore = {
+    listStoppedTasks: async (query) =>
+      this.#readThenAwaitDurability(({ deleter }) => deleter.listStoppedTasks(query)),
+    findMatchingTasks: async (selector, limit) =>
+      this.#readThenAwaitDurability(({ deleter }) => deleter.findMatchingTasks(selector, limit)),
+    deleteEvents: async (tasks, options) =>
+      this.#delete((deleter) => deleter.deleteEvents(tasks, options), options.overwrite),
+    deleteTasks: async (tasks, options) =>
+      this.#delete((deleter) => deleter.deleteTasks(tasks, options), options.overwrite),
+    deleteRemnants: async (options) =>
+      this.#delete((deleter) => deleter.deleteRemnants(options), options.overwrite),
+    measureSize: async () => this.#requireOpen().deleter.measureSize(),
+    returnFreeSpace: async (options) => this.#delete((deleter) => deleter.returnFreeSpace(options)),
+    flushDeletions: async () => {
+      const { file } = this.#requireOpen();
+      await this.#syncCommitsToDisk(file);
+      // The checkpoint removes the deleted content from the write-ahead log.
+      file.db.exec("PRAGMA wal_checkpoint(TRUNCATE)");
+    },
+  };
   readonly #path: string;
+  readonly #health: StoreHealthMonitor;
+  #file: OpenedSqliteFile | undefined;
   #openDatabase: OpenStoreComponents | undefined;
-  #flushing: Promise<void> | undefined;
-  #syncFailure: A2AError | undefined;
+  readonly #runningFlushes = new Set<Promise<void>>();
+  /** Batches whose commit or sync is not complete. */
+  readonly #unsyncedBatches = new Set<readonly LogAppend[]>();
+  /** Keys of the tasks with appends that a disk failure has left in doubt. */
+  readonly #tasksInDoubt = new Set<string>();
 
   constructor(path: string) {
     this.#path = path;
+    this.filePath = resolve(path);
     this.name = `sqlite:${path}`;
+    this.#health = new StoreHealthMonitor(this.name, () => this.#recover());
+  }
+
+  get health(): StoreHealth {
+    return this.#health;
   }
 
   async open(): Promise<void> {
-    if (this.#openDatabase) return;
+    if (this.#file) return;
     const file = await openSqliteFile(this.#path);
     try {
-      const scopeTable = new TaskOwnerScopeTable(file.db);
-      const reader = new TaskReader(file.db, scopeTable);
-      const pushTable = new PushTable(file.db, reader);
-      const writer = new TaskWriter(file.db, scopeTable, pushTable);
-      const leaseTable = new TaskLeaseTable(file.db, this.#heldLeases);
-      this.#syncFailure = undefined;
-      this.#openDatabase = { file, scopeTable, reader, writer, pushTable, leaseTable };
+      this.#openDatabase = openComponents(file, this.#heldLeases);
+      this.#file = file;
+      this.#tasksInDoubt.clear();
     } catch (error) {
       file.close();
       throw toUnavailableError(error);
@@ -98,50 +149,106 @@ export class SqliteStore implements TaskStore {
   }
 
   async close(): Promise<void> {
-    const open = this.#openDatabase;
-    this.#openDatabase = undefined;
+    const file = this.#file;
+    this.#file = this.#openDatabase = undefined;
     this.#heldLeases.clear();
-    await this.#flushing?.catch(() => {});
-    open?.file.close();
+    this.#health.reset();
+    await this.#waitForFlushes();
+    file?.close();
   }
 
   /**
    * Returns the store's connection, so that an application can use additional tables in the same file. The
-   * connection is valid until the store is closed. Write to the additional tables only within
-   * `runTransaction`. The table names `scope`, `task`, `log`, `snapshot`, `message`, `push`, and `turn` are
-   * reserved.
+   * connection is valid until the store is closed, or until the store opens its file again after a failed
+   * sync. Write to the additional tables only within `runTransaction`. The table names `scope`, `task`, `log`,
+   * `snapshot`, `message`, `push`, `turn`, and `deleted_task` are reserved.
    */
   getDatabase(): DatabaseSync {
-    return this.#requireOpen().file.db;
+    this.#requireWritable();
+    return this.#requireFile().db;
   }
 
   /**
    * Runs `work`, which must be synchronous, as one durable transaction. If `work` throws an error, the
-   * transaction is rolled back.
+   * transaction is rolled back. If another program has locked the file, `runTransaction` throws `UNAVAILABLE`.
    */
   runTransaction<T>(work: (db: DatabaseSync) => T): T {
-    const result = this.#executeTransaction(work);
-    this.#syncCommitsToDiskBlocking(this.#requireOpen().file);
-    return result;
+    return this.#executeDurably(work);
+  }
+
+  /**
+   * Rebuilds the entire file without free space. The call blocks the event loop until the file is rebuilt, so
+   * use it only while no server uses the store. Files of earlier versions can then also shrink in use.
+   */
+  rebuildFile(): void {
+    const { file } = this.#requireOpen();
+    try {
+      file.db.exec("PRAGMA auto_vacuum = INCREMENTAL; VACUUM; PRAGMA wal_checkpoint(TRUNCATE);");
+    } catch (error) {
+      throw toUnavailableError(error);
+    }
   }
 
   async commit(
     batch: readonly LogAppend[],
     { agentsAtWork = false }: { readonly agentsAtWork?: boolean } = {},
   ): Promise<readonly (AppendRefusal | undefined)[]> {
-    const { scopeTable, writer, file } = this.#requireOpen();
+    this.#unsyncedBatches.add(batch);
     this.#heldLeases.holdBegunTurns(batch);
-    let refusals: (AppendRefusal | undefined)[];
     try {
-      refusals = this.#executeTransaction(() => batch.map((append) => writer.append(append)));
+      const { refusals, sync } = await this.#retryWhileLocked(() => {
+        if (!agentsAtWork) return { refusals: this.#executeDurably(() => this.#writeBatch(batch)) };
+        const result = this.#executeTransaction(() => this.#writeBatch(batch));
+        // The sync starts in the same turn of the event loop, so that every reader of the batch waits for it.
+        return { refusals: result, sync: this.#syncCommitsToDisk(this.#requireFile()) };
+      });
+      await sync;
+      this.#health.reportSuccess();
+      this.#heldLeases.releaseEndedTurns(batch.filter((_, at) => refusals[at] === undefined));
+      return refusals;
+    } finally {
+      this.#unsyncedBatches.delete(batch);
+    }
+  }
+
+  #writeBatch(batch: readonly LogAppend[]): (AppendRefusal | undefined)[] {
+    const { writer, scopeTable } = this.#requireOpen();
+    try {
+      return batch.map((append) => writer.append(append));
     } catch (error) {
       scopeTable.clearCache();
-      throw toUnavailableError(error);
+      throw error;
     }
-    if (agentsAtWork) await this.#syncCommitsToDisk(file);
-    else this.#syncCommitsToDiskBlocking(file);
-    this.#heldLeases.releaseEndedTurns(batch.filter((_, at) => refusals[at] === undefined));
-    return refusals;
+  }
+
+  /**
+   * Resolves with the result of `work`. While another program has locked the file, `work` is repeated for a
+   * short time. SQLite does not wait for the lock, because SQLite would block the event loop.
+   */
+  async #retryWhileLocked<T>(work: () => T): Promise<T> {
+    // A lock that has already made the store fail does not delay further commits.
+    const delaysMs = this.#health.state === "healthy" ? LOCK_RETRY_DELAYS_MS : [];
+    for (let attempt = 0; ; attempt++) {
+      try {
+        return work();
+      } catch (error) {
+        const delayMs = isLockedDatabaseError(error) ? delaysMs[attempt] : undefined;
+        if (delayMs === undefined) throw this.#reportFailure(error);
+        await pause(delayMs);
+      }
+    }
+  }
+
+  /** Runs a transaction and syncs the disk in the event loop. */
+  #executeDurably<T>(work: (db: DatabaseSync) => T): T {
+    const result = this.#executeTransaction(work);
+    const file = this.#requireFile();
+    try {
+      file.flushSync();
+    } catch (error) {
+      throw this.#recordSyncFailure(error);
+    }
+    return result;
   }
 
   #executeTransaction<T>(work: (db: DatabaseSync) => T): T {
@@ -153,43 +260,97 @@ export class SqliteStore implements TaskStore {
       return result;
     } catch (error) {
       rollback(db);
-      throw isSqliteError(error) ? toUnavailableError(error) : error;
+      // A lock is no failure of the store before `#retryWhileLocked` has waited for its end.
+      throw isLockedDatabaseError(error) ? toUnavailableError(error) : this.#reportFailure(error);
     }
   }
 
   async #syncCommitsToDisk(file: OpenedSqliteFile): Promise<void> {
-    const syncing = file.flush();
-    this.#flushing = syncing;
+    const open = this.#requireWritable();
+    const flush = file.flush();
+    this.#runningFlushes.add(flush);
     try {
-      await syncing;
+      await flush;
     } catch (error) {
-      throw this.#recordDiskSyncFailure(error);
+      throw this.#recordSyncFailure(error, open);
     } finally {
-      if (this.#flushing === syncing) this.#flushing = undefined;
+      this.#runningFlushes.delete(flush);
     }
     // The operating system reports a sync failure only once, so other syncs that were pending cannot be
     // trusted.
-    if (this.#syncFailure) throw this.#syncFailure;
+    if (open.diskFailure) throw open.diskFailure;
   }
 
-  #syncCommitsToDiskBlocking(file: OpenedSqliteFile): void {
+  #recordSyncFailure(error: unknown, open = this.#openDatabase): A2AError {
+    const failure = toUnavailableError(
+      error,
+      "The task store failed to sync its disk and opens its file again",
+    );
+    this.#recordDiskFailure(failure, open);
+    return failure;
+  }
+
+  /** Stops commits until the file is open again, and marks the tasks of all unsynced appends. */
+  #recordDiskFailure(failure: A2AError, open: OpenStoreComponents | undefined): void {
+    // A failure of a former connection does not concern the current connection.
+    if (!open || open !== this.#openDatabase) return;
+    open.diskFailure ??= failure;
+    for (const batch of this.#unsyncedBatches)
+      for (const { scope, taskId } of batch) this.#tasksInDoubt.add(getTaskKey(scope, taskId));
+    this.#health.reportFailure("failed", failure);
+  }
+
+  /** Reports an error that concerns the file or the disk, and returns the error for the caller. */
+  #reportFailure(error: unknown): unknown {
+    const state = findStoreStateAfterError(error);
+    const failure = isSqliteError(error) ? toUnavailableError(error) : error;
+    if (!(failure instanceof A2AError) || state === undefined) return failure;
+    if (state === "failed") this.#recordDiskFailure(failure, this.#openDatabase);
+    else if (this.#openDatabase && !this.#openDatabase.diskFailure)
+      this.#health.reportFailure(state, failure);
+    return failure;
+  }
+
+  /** Resolves once a commit has succeeded. After a disk failure, the store also opens its file again. */
+  async #recover(): Promise<void> {
+    const file = this.#requireFile();
     try {
-      file.flushSync();
+      // While the disk fails, the old connection remains open for readers.
+      if (this.#openDatabase) {
+        commitTestWrite(file.db);
+        const flush = file.flush();
+        this.#runningFlushes.add(flush);
+        await flush.finally(() => this.#runningFlushes.delete(flush));
+        await this.#waitForFlushes();
+      }
+      if (this.#file === file && (!this.#openDatabase || this.#openDatabase.diskFailure)) this.#reopen(file);
     } catch (error) {
-      throw this.#recordDiskSyncFailure(error);
+      throw this.#reportFailure(error);
     }
   }
 
-  #recordDiskSyncFailure(error: unknown): A2AError {
-    this.#syncFailure ??= toUnavailableError(
-      error,
-      "The task store must be opened again, because the disk failed",
-    );
-    return this.#syncFailure;
+  #reopen(file: OpenedSqliteFile): void {
+    const diskFailure = this.#openDatabase?.diskFailure;
+    this.#openDatabase = undefined;
+    file.reconnect();
+    this.#openDatabase = {
+      ...openComponents(file, this.#heldLeases),
+      ...(diskFailure ? { diskFailure } : {}),
+    };
+    file.checkpointEntireWal();
+    delete this.#openDatabase.diskFailure;
+    this.#tasksInDoubt.clear();
+  }
+
+  async #waitForFlushes(): Promise<void> {
+    await Promise.allSettled(this.#runningFlushes);
   }
 
   async load(scope: TaskScope, taskId: string): Promise<StoredTask | undefined> {
-    return this.#readThenAwaitDurability(({ reader }) => reader.load(scope, taskId));
+    return this.#readThenAwaitDurability(
+      ({ reader }) => reader.load(scope, taskId),
+      () => this.#isInDoubt(scope, taskId),
+    );
   }
 
   async readEvents(
@@ -198,43 +359,61 @@ export class SqliteStore implements TaskStore {
     after: number,
     limit: { readonly events: number; readonly maxBytes: number },
   ): Promise<LogEvent[]> {
-    return this.#readThenAwaitDurability(({ reader }) => reader.readEvents(scope, taskId, after, limit));
+    return this.#readThenAwaitDurability(
+      ({ reader }) => reader.readEvents(scope, taskId, after, limit),
+      () => this.#isInDoubt(scope, taskId),
+    );
   }
 
   async list(scope: TaskScope, query: TaskListQuery): Promise<TaskListPage> {
-    return this.#readThenAwaitDurability(({ reader }) => reader.list(scope, query));
+    return this.#readThenAwaitDurability(
+      ({ reader }) => reader.list(scope, query),
+      ({ tasks }) => tasks.some(({ id }) => this.#isInDoubt(scope, id)),
+    );
   }
 
   async findMessage(
     scope: TaskScope,
     messageId: string,
   ): Promise<{ taskId: string; seq: number } | undefined> {
-    const { reader } = this.#requireOpen();
     try {
-      const found = reader.findMessageLocation(scope, messageId);
+      const found = this.#requireOpen().reader.findMessageLocation(scope, messageId);
       // The lookup runs for every message and usually finds nothing, so only a result waits for the disk.
-      if (found) await this.#flushing;
-      return found;
+      if (!found) return undefined;
     } catch (error) {
-      throw this.#syncFailure ?? toUnavailableError(error);
+      throw this.#reportFailure(error);
     }
+    return this.#readThenAwaitDurability(
+      ({ reader }) => reader.findMessageLocation(scope, messageId),
+      (found) => found !== undefined && this.#isInDoubt(scope, found.taskId),
+    );
   }
 
   async listUnfinished(): Promise<UnfinishedTask[]> {
     return this.#readThenAwaitDurability(({ reader }) => reader.listUnfinished());
   }
 
-  /** Runs a query, and returns the result once all data that the query has read is durable. */
-  async #readThenAwaitDurability<T>(query: (open: OpenStoreComponents) => T): Promise<T> {
+  /**
+   * Runs a query, and returns the result once all data that the query has read is durable. After a disk
+   * failure, rejects if `isInDoubt` returns true for the result.
+   */
+  async #readThenAwaitDurability<T>(
+    query: (open: OpenStoreComponents) => T,
+    isInDoubt: (result: T) => boolean = () => true,
+  ): Promise<T> {
     const open = this.#requireOpen();
     try {
       const result = query(open);
-      await this.#flushing;
-      if (this.#syncFailure) throw this.#syncFailure;
+      if (this.#runningFlushes.size > 0) await this.#waitForFlushes();
+      if (open.diskFailure && isInDoubt(result)) throw open.diskFailure;
       return result;
     } catch (error) {
-      throw this.#syncFailure ?? toUnavailableError(error);
+      throw this.#reportFailure(error);
     }
+  }
+
+  #isInDoubt(scope: TaskScope, taskId: string): boolean {
+    return this.#tasksInDoubt.has(getTaskKey(scope, taskId));
   }
 
   #claimTasks(agent: string, limit: number): ClaimedTask[] {
@@ -246,15 +425,76 @@ export class SqliteStore implements TaskStore {
     return claimed;
   }
 
-  #writePush<T>(change: (push: PushTable) => T): T {
-    const { pushTable } = this.#requireOpen();
-    return this.runTransaction(() => change(pushTable));
+  #writePush<T>(change: (push: PushTable) => T): Promise<T> {
+    return this.#retryWhileLocked(() =>
+      this.#executeDurably(() => change(this.#requireWritable().pushTable)),
+    );
+  }
+
+  #requireFile(): OpenedSqliteFile {
+    if (this.#file) return this.#file;
+    throw new A2AError("UNAVAILABLE", "The task store is closed; open it first.");
+  }
+
+  /**
+   * Runs a deletion in a transaction that is not synced. After a power failure, deleted data may exist again,
+   * until the next sweep deletes the data. `flushDeletions` makes deletions durable.
+   */
+  #delete<T>(work: (deleter: TaskDeleter) => T, overwrite = false): Promise<T> {
+    return this.#retryWhileLocked(() => this.#executeDeletion(work, overwrite));
+  }
+
+  #executeDeletion<T>(work: (deleter: TaskDeleter) => T, overwrite: boolean): T {
+    const { deleter, scopeTable } = this.#requireWritable();
+    if (overwrite) deleter.setOverwrite(true);
+    deleter.setCheckpointInterval("deleting");
+    try {
+      return this.#executeTransaction(() => work(deleter));
+    } catch (error) {
+      scopeTable.clearCache();
+      throw error;
+    } finally {
+      deleter.setCheckpointInterval("committing");
+      if (overwrite) deleter.setOverwrite(false);
+    }
   }
 
   #requireOpen(): OpenStoreComponents {
-    if (this.#syncFailure) throw this.#syncFailure;
+    this.#requireFile();
     if (this.#openDatabase) return this.#openDatabase;
-    throw new A2AError("UNAVAILABLE", "The task store is closed; open it first.");
+    throw toUnavailableError(new Error("its file cannot be opened"));
+  }
+
+  #requireWritable(): OpenStoreComponents {
+    const open = this.#requireOpen();
+    if (open.diskFailure) throw open.diskFailure;
+    return open;
+  }
+}
+
+function openComponents(file: OpenedSqliteFile, heldLeases: HeldTaskLeases): OpenStoreComponents {
+  const { db } = file;
+  const scopeTable = new TaskOwnerScopeTable(db);
+  const reader = new TaskReader(db, scopeTable);
+  const pushTable = new PushTable(db, reader);
+  const writer = new TaskWriter(db, scopeTable, pushTable);
+  const leaseTable = new TaskLeaseTable(db, heldLeases);
+  const deleter = new TaskDeleter(db, scopeTable, reader, writer);
+  return { file, scopeTable, reader, writer, pushTable, leaseTable, deleter };
+}
+
+function getTaskKey(scope: TaskScope, taskId: string): string {
+  return `${taskId} ${getScopeKey(scope)}`;
+}
+
+/** Commits one page without changing any data. Throws an error if the database cannot be written. */
+function commitTestWrite(db: DatabaseSync): void {
+  const version = Number(db.prepare("PRAGMA user_version").get()?.["user_version"]);
+  try {
+    db.exec(`BEGIN IMMEDIATE; PRAGMA user_version = ${version}; COMMIT`);
+  } catch (error) {
+    rollback(db);
+    throw error;
   }
 }
 

@@ -8,10 +8,14 @@ export class TaskOwnerScopeTable {
   #cachedKeys = createIntegerKeyCache();
   readonly #selectKey: StatementSync;
   readonly #insertScope: StatementSync;
+  readonly #deleteUnusedScope: StatementSync;
 
   constructor(db: DatabaseSync) {
     this.#selectKey = db.prepare("SELECT key FROM scope WHERE tenant = ? AND principal = ? AND agent = ?");
     this.#insertScope = db.prepare("INSERT INTO scope (tenant, principal, agent) VALUES (?, ?, ?)");
+    this.#deleteUnusedScope = db.prepare(
+      "DELETE FROM scope WHERE key = ? AND NOT EXISTS (SELECT 1 FROM task WHERE scope = ?)",
+    );
   }
 
   /** Returns the key of a scope, or `undefined` if the database has no key for the scope. */
@@ -36,6 +40,11 @@ export class TaskOwnerScopeTable {
     const key = Number(this.#insertScope.run(scope.tenant, scope.principal, scope.agent).lastInsertRowid);
     this.#cachedKeys.set(getScopeKey(scope), key);
     return key;
+  }
+
+  /** Deletes a scope that has no tasks. Call `deleteIfUnused` only within a transaction. */
+  deleteIfUnused(key: number, scope: TaskScope): void {
+    if (this.#deleteUnusedScope.run(key, key).changes > 0) this.#cachedKeys.delete(getScopeKey(scope));
   }
 
   /**

@@ -84,7 +84,7 @@ export class TaskReader {
     const row = this.findTask(scope, taskId);
     if (!row) return undefined;
     const { seq, epoch, running } = row;
-    return { task: this.#foldTask(row), seq, epoch, awaitsRecovery: running === 1 };
+    return { task: this.foldTask(row), seq, epoch, awaitsRecovery: running === 1 };
   }
 
   readEvents(
@@ -98,6 +98,8 @@ export class TaskReader {
     if (!row || row.seq <= after) return events;
     let bytes = 0;
     for (const event of this.#iterateEventsAfter(row.key, after)) {
+      // The store has deleted the events after `after`, and keeps only later events.
+      if (events.length === 0 && event.seq > after + 1) break;
       events.push(event);
       bytes += Buffer.byteLength(event.jsonText);
       if (events.length >= limit.events || bytes > limit.maxBytes) break;
@@ -131,7 +133,7 @@ export class TaskReader {
       )
       .all(...values, limit + 1) as unknown as Pick<TaskRow, "key">[];
     return {
-      tasks: rows.slice(0, limit).map((row) => this.#foldTask(row)),
+      tasks: rows.slice(0, limit).map((row) => this.foldTask(row)),
       hasMore: rows.length > limit,
       total,
     };
@@ -155,7 +157,7 @@ export class TaskReader {
   }
 
   /** Folds the newest snapshot of a task and all later events into the current task. */
-  #foldTask({ key }: Pick<TaskRow, "key">): Task {
+  foldTask({ key }: Pick<TaskRow, "key">): Task {
     const newest = this.#selectSnapshot.get(key) as unknown as SnapshotRow | undefined;
     const task = newest && (JSON.parse(newest.json) as Task);
     return foldLoggedEvents(task, this.#iterateEventsAfter(key, newest?.seq ?? 0)) as Task;

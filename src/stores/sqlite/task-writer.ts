@@ -36,7 +36,11 @@ export class TaskWriter {
   constructor(db: DatabaseSync, scopeTable: TaskOwnerScopeTable, pushTable: PushTable) {
     this.#scopeTable = scopeTable;
     this.#pushTable = pushTable;
-    const last = db.prepare("SELECT coalesce(max(key), 0) AS key FROM task").get();
+    const last = db
+      .prepare(
+        "SELECT max(coalesce((SELECT max(key) FROM task), 0), coalesce((SELECT max(key) FROM deleted_task), 0)) AS key",
+      )
+      .get();
     this.#nextKey = (last?.["key"] as number) + 1;
     this.#selectTask = db.prepare("SELECT key FROM task WHERE scope = ? AND task_id = ?");
     this.#insertTask = db.prepare(
@@ -87,6 +91,11 @@ export class TaskWriter {
       this.#pushTable.register({ key, seq, state: status.state }, expectedSeq, webhook);
     this.#cacheTaskKey(key, scope, append);
     return undefined;
+  }
+
+  /** Removes a deleted task from the cache of task keys. */
+  forgetTask(scope: number, taskId: string): void {
+    this.#cachedKeys.delete(`${scope} ${taskId}`);
   }
 
   #createTask(key: number, scope: number, seq: number, append: LogAppend): boolean {

@@ -24,6 +24,14 @@ describe("an agent's answer", () => {
     }
   });
 
+  it("may have times without an offset, which count as UTC, because FastA2A omits the offset", () => {
+    const decodeTime = (timestamp: string): unknown =>
+      decodeResult("GetTask", { ...task, status: { ...task.status, timestamp } });
+    const utc = { ...task, status: { ...task.status, timestamp: "2026-01-31T12:00:00.123Z" } };
+    expect(decodeTime("2026-01-31T12:00:00.123456")).toEqual(utc);
+    expect(() => decodeTime("2026-01-31T25:00:00")).toThrow("must be a time");
+  });
+
   it("may have a part of an unknown kind", () => {
     const message = { messageId: "m", role: "ROLE_AGENT", parts: [{ hologram: "…" }, { text: "x" }] };
     expect(decodeResult("SendMessage", { message })).toEqual({

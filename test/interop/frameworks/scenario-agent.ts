@@ -1,14 +1,23 @@
+import { once } from "node:events";
 import { setTimeout as pause } from "node:timers/promises";
-import { agent, authRequired, data, failed, file, inputRequired } from "../../../src/adapters/index.ts";
+import {
+  agent,
+  authRequired,
+  data,
+  failed,
+  file,
+  inputRequired,
+  status,
+} from "../../../src/adapters/index.ts";
 import { fromBase64 } from "../../../src/protocol/index.ts";
 import type { Agent } from "../../../src/engine/index.ts";
 
 const PAUSE_MS = 150;
 
 /**
- * Generator agent that the stand-ins of other frameworks call. `count` streams "one two three" with pauses,
- * `ask` asks a question, `sign in` requires authentication, `files` returns a file and data, `receive` lists
- * the received parts, and `fail` fails.
+ * Generator agent that the clients of other projects call. `count` streams "one two three" with pauses, `ask`
+ * asks a question, `wait` works until it is canceled, `sign in` requires authentication, `files` returns a file
+ * and data, `receive` lists the received parts, and `fail` fails.
  */
 export const scenarioAgent: Agent = agent(
   {
@@ -16,10 +25,13 @@ export const scenarioAgent: Agent = agent(
     description: "Counts.",
     capabilities: { streaming: true, pushNotifications: true },
   },
-  async function* ({ text, task, message }) {
+  async function* ({ text, task, message, signal }) {
     const isAnswer = (task.history ?? []).filter(({ role }) => role === "ROLE_USER").length > 1;
     if (text === "ask") yield inputRequired("Which color?");
-    else if (text === "sign in") yield authRequired("Sign in first.");
+    else if (text === "wait") {
+      yield status();
+      await once(signal, "abort");
+    } else if (text === "sign in") yield authRequired("Sign in first.");
     else if (isAnswer) yield `got ${text}`;
     else if (text === "files") {
       yield "Here it is: ";

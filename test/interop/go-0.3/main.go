@@ -12,7 +12,7 @@ func main() {
 	switch {
 	case len(os.Args) == 2 && os.Args[1] == "server":
 		err = serve()
-	case len(os.Args) == 5 && os.Args[1] == "client":
+	case len(os.Args) == 7 && os.Args[1] == "client":
 		err = call(os.Args[2], os.Args[3], os.Args[4])
 	default:
 		err = fmt.Errorf("usage: interop server | interop client <url> <binding> <version>")

@@ -17,7 +17,8 @@ import (
 	"google.golang.org/grpc"
 )
 
-// obedient is the test agent: `count` streams "one two three", `ask` asks a question, and `wait` works until canceled.
+// obedient is the test agent: `count` streams "one two three", `ask` asks a question, `wait` works until canceled, and
+// `sign in` requires authentication.
 type obedient struct{}
 
 func (obedient) Execute(ctx context.Context, asked *a2asrv.RequestContext, queue eventqueue.Queue) error {
@@ -37,6 +38,11 @@ func (obedient) Execute(ctx context.Context, asked *a2asrv.RequestContext, queue
 	}
 	if text == "ask" && isNew {
 		return queue.Write(ctx, last(asked, a2a.TaskStateInputRequired))
+	}
+	if text == "sign in" {
+		event := last(asked, a2a.TaskStateAuthRequired)
+		event.Status.Message = a2a.NewMessageForTask(a2a.MessageRoleAgent, asked, a2a.TextPart{Text: "Sign in first."})
+		return queue.Write(ctx, event)
 	}
 	words := []string{"one ", "two ", "three"}
 	if !isNew {

@@ -1,4 +1,5 @@
-"""Runs the scenarios with the official Python SDK's client against a test agent: `client.py <url> <binding> <version>`.
+"""Runs the scenarios with the official Python SDK's client against a test agent:
+`client.py <url> <binding> <version> <secured url> <token>`.
 
 Prints one JSON line per scenario: its name, its result, and the error.
 """
@@ -11,7 +12,9 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 
 import grpc
 import httpx
+from google.protobuf import json_format, struct_pb2
 from a2a.client import A2ACardResolver, Client, ClientConfig, ClientFactory
+from a2a.client.auth import AuthInterceptor, CredentialService
 from a2a.types.a2a_pb2 import (
     AgentCard,
     CancelTaskRequest,
@@ -38,6 +41,36 @@ HOOK = "http://127.0.0.1:9/hook"
 def request(text: str, **about: str) -> SendMessageRequest:
     message = Message(message_id=str(uuid.uuid4()), role=Role.ROLE_USER, parts=[Part(text=text)], **about)
     return SendMessageRequest(message=message)
+
+
+def data_part(value: dict) -> Part:
+    return Part(data=json_format.ParseDict(value, struct_pb2.Value()))
+
+
+class Token(CredentialService):
+    def __init__(self, token: str) -> None:
+        self.token = token
+
+    async def get_credentials(self, security_scheme_name: str, context: object) -> str:
+        return self.token
+
+
+class Webhook:
+    """Receives push notifications over plain HTTP/1.1."""
+
+    async def open(self) -> str:
+        self.received: asyncio.Queue[tuple[str, dict]] = asyncio.Queue()
+        self.server = await asyncio.start_server(self.receive, "127.0.0.1", 0)
+        return f"http://127.0.0.1:{self.server.sockets[0].getsockname()[1]}/hook"
+
+    async def receive(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        head = (await reader.readuntil(b"\r\n\r\n")).decode()
+        headers = dict(line.lower().split(": ", 1) for line in head.split("\r\n")[1:] if line)
+        body = await reader.readexactly(int(headers["content-length"]))
+        await self.received.put((headers.get("x-a2a-notification-token", ""), json.loads(body)))
+        writer.write(b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\nconnection: close\r\n\r\n")
+        await writer.drain()
+        writer.close()
 
 
 def answer(task: Task) -> str:
@@ -84,10 +117,14 @@ async def refused(work: Awaitable[object], kind: str) -> None:
 
 
 class Scenarios:
-    def __init__(self, once: Client, streaming: Client, binding: str, version: str) -> None:
-        self.once, self.streaming, self.version = once, streaming, version
+    def __init__(
+        self, once: Client, streaming: Client, secured: Callable[..., Awaitable[Client]], binding: str, version: str
+    ) -> None:
+        self.once, self.streaming, self.secured, self.version = once, streaming, secured, version
         # The SDK's client does not support listing here.
         self.lists = (binding, version) != ("HTTP+JSON", "0.3")
+        # In the proto of A2A 0.3.0, files have no name.
+        self.has_names = version == "1.0" or binding == "JSONRPC"
 
     async def send(self) -> None:
         task = await task_of(self.once.send_message(request("count")))
@@ -106,6 +143,56 @@ class Scenarios:
         done = await task_of(self.once.send_message(request("blue", **about)))
         same((done.id, answer(done)), (asked.id, "got blue"))
 
+    async def follow_up_stream(self) -> None:
+        asked = await task_of(self.streaming.send_message(request("ask")))
+        reply = request("blue", task_id=asked.id, context_id=asked.context_id)
+        events = [event async for event in self.streaming.send_message(reply)]
+        first = events[0]
+        status = first.task.status if first.HasField("task") else first.status_update.status
+        same((TaskState.Name(status.state), len(first.task.artifacts)), ("TASK_STATE_WORKING", 0))
+
+        async def replay() -> AsyncIterator[StreamResponse]:
+            for event in events:
+                yield event
+
+        done = await task_of(replay())
+        same((TaskState.Name(done.status.state), answer(done)), ("TASK_STATE_COMPLETED", "got blue"))
+
+    async def sign_in(self) -> None:
+        task = await task_of(self.once.send_message(request("sign in")))
+        same(TaskState.Name(task.status.state), "TASK_STATE_AUTH_REQUIRED")
+        same([part.text for part in task.status.message.parts], ["Sign in first."])
+
+    async def files(self) -> None:
+        task = await task_of(self.streaming.send_message(request("files")))
+        parts = [part for artifact in task.artifacts for part in artifact.parts]
+        files = [(part.filename, part.media_type, part.raw) for part in parts if part.HasField("raw")]
+        same(files, [("dot.png" if self.has_names else "", "image/png", b"\x89PNG\r\n\x1a\n")])
+        same([json_format.MessageToDict(part.data) for part in parts if part.HasField("data")], [{"width": 1.0}])
+        sent = request("receive")
+        sent.message.parts.extend([Part(raw=b"hello", filename="a.bin", media_type="image/png"), data_part({"a": 1})])
+        same(answer(await task_of(self.once.send_message(sent))), "Received: text aGVsbG8= data")
+
+    async def auth_headers(self) -> None:
+        wrong = await self.secured("no-token-of-the-server")
+        await refused(task_of(wrong.send_message(request("count"))), "Error")
+        secured = await self.secured()
+        same(answer(await task_of(secured.send_message(request("count")))), "one two three")
+
+    async def push_delivery(self) -> None:
+        hook = Webhook()
+        url = await hook.open()
+        task = await task_of(self.once.send_message(request("ask")))
+        given = TaskPushNotificationConfig(task_id=task.id, id="mine", url=url, token="secret")
+        await self.once.create_task_push_notification_config(given)
+        await task_of(self.once.send_message(request("blue", task_id=task.id, context_id=task.context_id)))
+        while True:
+            token, event = await hook.received.get()
+            same(token, "secret")
+            if "COMPLETED" in json.dumps(event).upper():
+                break
+        hook.server.close()
+
     async def get(self) -> None:
         task = await task_of(self.once.send_message(request("count")))
         same((await self.once.get_task(GetTaskRequest(id=task.id))).id, task.id)
@@ -116,6 +203,8 @@ class Scenarios:
         task = await task_of(self.once.send_message(request("count")))
         page = await self.once.list_tasks(ListTasksRequest(context_id=task.context_id, page_size=5))
         same([one.id for one in page.tasks], [task.id])
+        default = await self.once.list_tasks(ListTasksRequest(context_id=task.context_id))
+        same([one.id for one in default.tasks], [task.id])
 
     async def cancel_and_subscribe(self) -> None:
         events = self.streaming.send_message(request("wait"))
@@ -158,9 +247,18 @@ class Scenarios:
         await refused(task_of(self.streaming.send_message(more)), kind)
 
 
-async def main(url: str, binding: str, version: str) -> None:
+async def main(url: str, binding: str, version: str, secured_url: str, token: str) -> None:
     async with httpx.AsyncClient(timeout=20) as http:
         card: AgentCard = await A2ACardResolver(http, url).get_agent_card()
+
+        def select_interfaces(card: AgentCard) -> None:
+            wanted = [
+                way
+                for way in card.supported_interfaces
+                if way.protocol_binding == binding and way.protocol_version.startswith(version)
+            ]
+            del card.supported_interfaces[:]
+            card.supported_interfaces.extend(wanted)
 
         async def report(name: str, work: Callable[[], Awaitable[None]]) -> None:
             try:
@@ -175,32 +273,36 @@ async def main(url: str, binding: str, version: str) -> None:
             assert any(b == binding and v.startswith(version) for b, v in ways), f"the card offers {ways}"
 
         await report("card", offered)
-        wanted = [
-            way
-            for way in card.supported_interfaces
-            if way.protocol_binding == binding and way.protocol_version.startswith(version)
-        ]
-        del card.supported_interfaces[:]
-        card.supported_interfaces.extend(wanted)
+        select_interfaces(card)
 
-        def client(streaming: bool) -> Client:
+        def client(streaming: bool, card: AgentCard = card, interceptors: list | None = None) -> Client:
             config = ClientConfig(
                 streaming=streaming,
                 supported_protocol_bindings=[binding],
                 httpx_client=http,
                 grpc_channel_factory=grpc.aio.insecure_channel,
             )
-            return ClientFactory(config).create(card)
+            return ClientFactory(config).create(card, interceptors)
 
-        scenarios = Scenarios(client(False), client(True), binding, version)
+        async def secured(credential: str = token) -> Client:
+            secured_card = await A2ACardResolver(http, secured_url).get_agent_card()
+            select_interfaces(secured_card)
+            return client(False, secured_card, [AuthInterceptor(Token(credential))])
+
+        scenarios = Scenarios(client(False), client(True), secured, binding, version)
         await report("send", scenarios.send)
         await report("stream", scenarios.stream)
         await report("follow-up", scenarios.follow_up)
+        await report("follow-up stream", scenarios.follow_up_stream)
+        await report("sign-in", scenarios.sign_in)
+        await report("files", scenarios.files)
+        await report("auth headers", scenarios.auth_headers)
         await report("get", scenarios.get)
         if version == "1.0":
             await report("list", scenarios.list)
         await report("cancel, subscribe", scenarios.cancel_and_subscribe)
         await report("push configuration", scenarios.push_configuration)
+        await report("push delivery", scenarios.push_delivery)
         await report("errors", scenarios.errors)
 
 

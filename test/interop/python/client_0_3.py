@@ -119,7 +119,7 @@ class Scenarios:
         await refused(task_of(self.streaming.send_message(message("more", task_id=task.id))), "Error")
 
 
-async def main(url: str, binding: str, _version: str) -> None:
+async def main(url: str, binding: str, *_: str) -> None:
     async with httpx.AsyncClient(timeout=20) as http:
 
         async def report(name: str, work: Callable[[], Awaitable[None]]) -> None:

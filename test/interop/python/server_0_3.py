@@ -24,7 +24,10 @@ from a2a.utils import new_task
 
 
 class Obedient(AgentExecutor):
-    """Handles `count`, which streams "one two three", `ask`, which asks, and `wait`, which works until canceled."""
+    """Handles `count`, which streams "one two three", `ask`, which asks, and `wait`, which works until canceled.
+
+    `sign in` requires authentication.
+    """
 
     async def execute(self, context: RequestContext, event_queue: EventQueue) -> None:
         text = context.get_user_input()
@@ -37,6 +40,9 @@ class Obedient(AgentExecutor):
             await asyncio.Event().wait()
         elif text == "ask" and before is None:
             await updater.requires_input(final=True)
+        elif text == "sign in":
+            request = updater.new_agent_message([Part(root=TextPart(text="Sign in first."))])
+            await updater.requires_auth(request, final=True)
         else:
             words = [f"got {text}"] if before is not None else ["one ", "two ", "three"]
             for index, word in enumerate(words):

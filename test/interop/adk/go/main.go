@@ -1,6 +1,6 @@
 // Peer program of ADK for Go.
 //
-//	main SCRIPT server      serves the scripted agent with adk-go's A2A executor
+//	main SCRIPT server      serves the scripted agent with adk-go's A2A executor (also own-server)
 //	main SCRIPT run bare    runs scenarios with the scripted agent in a bare Runner
 //	main SCRIPT run URL     runs scenarios with adk-go's remote agent
 //
@@ -33,7 +33,7 @@ func main() {
 	log.SetOutput(io.Discard)
 	slog.SetDefault(slog.New(slog.DiscardHandler))
 	script := readScript(os.Args[1])
-	if os.Args[2] == "server" {
+	if os.Args[2] == "server" || os.Args[2] == "own-server" {
 		serve(script)
 		return
 	}

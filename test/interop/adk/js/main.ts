@@ -1,7 +1,7 @@
 /**
  * Peer program of ADK for JavaScript.
  *
- *   main.ts server               serves the scripted agent with ADK's own server
+ *   main.ts server, own-server   serves the scripted agent with ADK's own server
  *   main.ts run bare             runs scenarios with the scripted agent in a bare Runner
  *   main.ts run URL              runs scenarios with ADK's RemoteA2AAgent
  *   main.ts run-colloquy URL     runs scenarios with Colloquy's RemoteAgent
@@ -27,7 +27,7 @@ console.debug = console.error;
 const print = (value: unknown): void => void process.stdout.write(`${JSON.stringify(value)}\n`);
 const scripted = file as unknown as ScriptedAgentFile;
 const [mode = "", target = ""] = process.argv.slice(2);
-if (mode === "server") await serveScriptedAgent();
+if (mode === "server" || mode === "own-server") await serveScriptedAgent();
 else await runScenariosFromStdin();
 
 async function serveScriptedAgent(): Promise<void> {
@@ -51,7 +51,7 @@ async function runScenariosFromStdin(): Promise<void> {
   for (;;) {
     const line = await lines.next();
     if (line.done) process.exit(0);
-    const scenario = JSON.parse(line.value) as Scenario & { isCut?: boolean };
+    const scenario = JSON.parse(line.value) as Scenario & { cutAfterEvents?: number };
     try {
       print(await runScenario(scenario, createAgent(scenario), interrupt));
     } catch (error) {
@@ -60,12 +60,12 @@ async function runScenariosFromStdin(): Promise<void> {
   }
 }
 
-function createAgent({ isCut = false }: { isCut?: boolean }): BaseAgent {
+function createAgent({ cutAfterEvents }: { cutAfterEvents?: number }): BaseAgent {
   if (target === "bare") return createFileScriptedAgent(scripted);
   if (mode === "run") return new RemoteA2AAgent({ name: "far", agentCard: target });
   return new RemoteAgent({
     name: "far",
     agent: target,
-    ...(isCut && { connect: { fetch: cutFirstStream() } }),
+    ...(cutAfterEvents !== undefined && { connect: { fetch: cutFirstStream(cutAfterEvents) } }),
   });
 }

@@ -1,6 +1,7 @@
 """Peer program of ADK for Python.
 
     main.py server      serves the scripted agent with to_a2a
+    main.py own-server  does the same in the new dialect, which Colloquy's server follows
     main.py run bare    runs scenarios with the scripted agent in a bare Runner
     main.py run URL     runs scenarios with RemoteA2aAgent
 
@@ -141,7 +142,15 @@ def serve() -> None:
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     listener.bind(("127.0.0.1", 0))
     port = listener.getsockname()[1]
-    app = to_a2a(create_scripted_agent(), host="127.0.0.1", port=port)
+    from google.adk.a2a.executor.a2a_agent_executor import A2aAgentExecutor
+
+    def create_executor(runner) -> A2aAgentExecutor:
+        return A2aAgentExecutor(runner=runner, force_new_version=True)
+
+    # RemoteA2aAgent requests this dialect with `use_legacy=False`, but a2a-sdk 1.x does not send its header.
+    is_new = sys.argv[1] == "own-server"
+    executor = {"agent_executor_factory": create_executor} if is_new else {}
+    app = to_a2a(create_scripted_agent(), host="127.0.0.1", port=port, **executor)
 
     def exit_with_stdin() -> None:
         sys.stdin.read()
@@ -160,7 +169,7 @@ def serve() -> None:
     asyncio.run(start())
 
 
-if sys.argv[1] == "server":
+if sys.argv[1] in ("server", "own-server"):
     serve()
 else:
     asyncio.run(run_scenarios(sys.argv[2]))

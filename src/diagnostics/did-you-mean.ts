@@ -1,10 +1,13 @@
 /** Returns a sentence that suggests the most similar name, or an empty string if no name is similar. */
 export function didYouMean(word: string, names: Iterable<string>): string {
-  const closest = [...names]
+  const all = [...names];
+  const closest = all
     .map((name) => ({ name, far: computeEditDistance(word.toLowerCase(), name.toLowerCase()) }))
     .filter(({ name, far }) => far < name.length && far <= Math.max(2, Math.floor(name.length / 3)))
     .toSorted((a, b) => a.far - b.far)[0];
-  return closest ? ` Did you mean ${closest.name}?` : "";
+  const isLonger = (name: string): boolean => word.length >= 3 && name.startsWith(word);
+  const name = closest?.name ?? all.find(isLonger);
+  return name === undefined ? "" : ` Did you mean ${name}?`;
 }
 
 /** Computes the Levenshtein distance between two words. */

@@ -1,0 +1,64 @@
+import { Command } from "commander";
+import { RetentionSweeper, systemClock, type TaskSelector } from "../../engine/index.ts";
+import { SqliteStore } from "../../stores/index.ts";
+import type { CliContext } from "../cli-context.ts";
+import { createUsageError } from "../cli-error.ts";
+import { callMaintenanceIfServed } from "./maintenance-client.ts";
+import { defineStoreCommand } from "./store-command.ts";
+
+interface StoreEraseOptions {
+  task?: string;
+  context?: string;
+  principal?: string;
+  tenant?: string;
+  agent?: string;
+}
+
+export function createStoreEraseCommand(context: CliContext): Command {
+  const command = new Command("erase")
+    .option("--task <id>", "erase the task with this id")
+    .option("--context <id>", "erase all tasks of this context")
+    .option("--principal <name>", "erase all tasks of this principal")
+    .option("--tenant <name>", "erase only tasks of this tenant")
+    .option("--agent <id>", "erase only tasks of this agent")
+    .addHelpText("after", "\nA task must match all options. Running agents of the tasks are canceled first.");
+  return defineStoreCommand<StoreEraseOptions>(command, context, async ({ file, options, output }) => {
+    const selector = toTaskSelector(options);
+    const { erasedTasks } =
+      (await callMaintenanceIfServed<{ erasedTasks: number }>(file, "erase", selector)) ??
+      (await eraseInUnusedFile(file, selector));
+    output.writeResult({ erasedTasks }, { "Erased tasks": String(erasedTasks) });
+  });
+}
+
+function toTaskSelector({ task, context, principal, tenant, agent }: StoreEraseOptions): TaskSelector {
+  if (task === undefined && context === undefined && principal === undefined)
+    throw createUsageError("No tasks are selected. Pass --task, --context, or --principal.");
+  return {
+    ...(task === undefined ? {} : { taskId: task }),
+    ...(context === undefined ? {} : { contextId: context }),
+    ...(principal === undefined ? {} : { principal }),
+    ...(tenant === undefined ? {} : { tenant }),
+    ...(agent === undefined ? {} : { agent }),
+  };
+}
+
+/** Erases tasks of a store that no server uses, so that no agent works on the tasks. */
+async function eraseInUnusedFile(file: string, selector: TaskSelector): Promise<{ erasedTasks: number }> {
+  const store = new SqliteStore(file);
+  await store.open();
+  try {
+    const sweeper = new RetentionSweeper({
+      deletionStore: store.deletionStore,
+      retention: false,
+      clock: systemClock,
+      observer: {},
+      isTaskInUse: () => false,
+      endTask: async () => {},
+      onTaskErased: () => {},
+    });
+    return { erasedTasks: await sweeper.erase(selector) };
+  } finally {
+    await store.close();
+  }
+}

@@ -1,0 +1,63 @@
+import { existsSync } from "node:fs";
+import { resolve } from "node:path";
+import { Command } from "commander";
+import type { CliContext } from "../cli-context.ts";
+import { createUsageError } from "../cli-error.ts";
+import { createOutputOption } from "../client-options.ts";
+import { OutputWriter, type OutputFormat } from "../output-writer.ts";
+
+interface StoreCommandOptions {
+  store: string;
+  output: OutputFormat;
+}
+
+/** Input of a command that maintains a task store. */
+export interface StoreCommandInput<O> {
+  /** Absolute path of the store's SQLite file, which exists. */
+  readonly file: string;
+  readonly args: readonly string[];
+  readonly options: O & StoreCommandOptions;
+  readonly output: OutputWriter;
+}
+
+const SQLITE_PREFIX = "sqlite:";
+
+/** Defines a `colloquy store` command. `work` does the work of the command. */
+export function defineStoreCommand<O extends object>(
+  command: Command,
+  { streams, cwd }: CliContext,
+  work: (input: StoreCommandInput<O>) => Promise<void>,
+): Command {
+  return command
+    .option(
+      "--store <store>",
+      "task store, as in colloquy serve: sqlite:FILE",
+      "sqlite:.colloquy/colloquy.db",
+    )
+    .addOption(createOutputOption().env("A2ACLI_OUTPUT"))
+    .action(async (...parameters: unknown[]) => {
+      const self = parameters.at(-1) as Command;
+      const options = self.opts<O & StoreCommandOptions>();
+      const file = resolveStoreFile(options.store, cwd);
+      await work({ file, args: self.args, options, output: new OutputWriter(streams, options.output) });
+    });
+}
+
+function resolveStoreFile(store: string, cwd: string): string {
+  if (!store.startsWith(SQLITE_PREFIX))
+    throw createUsageError(`The store ${store} has no file. Pass --store sqlite:FILE.`);
+  const file = resolve(cwd, store.slice(SQLITE_PREFIX.length));
+  if (existsSync(file)) return file;
+  throw createUsageError(
+    `There is no task store at ${file}. Pass the file of a store with --store sqlite:FILE.`,
+  );
+}
+
+/** Formats a number of bytes for people, such as `1.5 MB`. */
+export function formatBytes(bytes: number): string {
+  if (bytes < 1000) return `${bytes} bytes`;
+  if (bytes < 1_000_000) return `${(bytes / 1000).toFixed(1)} kB`;
+  return bytes < 1_000_000_000
+    ? `${(bytes / 1_000_000).toFixed(1)} MB`
+    : `${(bytes / 1_000_000_000).toFixed(2)} GB`;
+}

@@ -1,0 +1,184 @@
+import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { request } from "node:http";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { createTempFolder } from "../../../test/store-factories.ts";
+import { connect, type A2AClient } from "../../client/index.ts";
+import { createServer, readMaintenanceAddress, type Server, type ServerOptions } from "../../server/index.ts";
+import { buildTestMessage, messageCommandTestAgent } from "../../server/server.fixture.ts";
+import { runCliInTestProcess, type CliTestProcessResult } from "../cli-test-process.fixture.ts";
+
+describe("colloquy store", () => {
+  let folder: string;
+  let remove: () => Promise<void>;
+  let file: string;
+  let server: Server | undefined;
+
+  beforeEach(async () => {
+    ({ folder, remove } = await createTempFolder());
+    file = join(folder, "tasks.db");
+  });
+
+  afterEach(async () => {
+    await stopServer();
+    await remove();
+  });
+
+  async function startServer(options: Partial<ServerOptions> = {}): Promise<A2AClient> {
+    server = createServer({ parrot: messageCommandTestAgent }, { store: `sqlite:${file}`, ...options });
+    return await connect((await server.listen()).url);
+  }
+
+  async function stopServer(): Promise<void> {
+    await server?.close({ graceMs: 50 });
+    server = undefined;
+  }
+
+  async function send(client: A2AClient, text: string, more: object = {}): Promise<string> {
+    const response = await client.send(buildTestMessage(text, more) as never);
+    return "task" in response ? response.task.id : "";
+  }
+
+  const runStore = (...args: string[]): Promise<CliTestProcessResult> =>
+    runCliInTestProcess(["store", ...args, "--store", `sqlite:${file}`]);
+  async function runStoreJson(...args: string[]): Promise<Record<string, unknown>> {
+    const { code, out, err } = await runStore(...args, "-o", "json");
+    expect({ code, err }).toEqual({ code: 0, err: "" });
+    return JSON.parse(out) as Record<string, unknown>;
+  }
+
+  it("info shows the size and the server process, with and without a server", async () => {
+    await send(await startServer(), "echo hello");
+    const info = await runStoreJson("info");
+    expect(info).toMatchObject({ file, serverProcess: process.pid, canShrink: true });
+    expect(info["usedBytes"]).toBeGreaterThan(4096);
+    await stopServer();
+    expect(await runStoreJson("info")).toMatchObject({ serverProcess: null, canShrink: true });
+  });
+
+  it("sweep applies the server's retention policy, and is refused without a server", async () => {
+    const client = await startServer({
+      retention: { keepTasksMs: 1, keepEventsMs: 1, sweepIntervalMs: 2 ** 30 },
+    });
+    await send(client, "echo hello");
+    await vi.waitFor(async () => expect(await runStoreJson("sweep")).toMatchObject({ deletedTasks: 1 }));
+    expect((await client.tasks.list()).totalSize).toBe(0);
+    await stopServer();
+    const { code, err } = await runStore("sweep");
+    expect(code).toBe(3);
+    expect(err).toContain("Only the server knows its retention policy");
+  });
+
+  it("backup copies the store while its server works", async () => {
+    const client = await startServer();
+    const id = await send(client, "ask");
+    const target = join(folder, "copy.db");
+    expect(await runStoreJson("backup", target)).toMatchObject({ file: target });
+    expect(statSync(target).mode & 0o777).toBe(0o600);
+    expect(existsSync(`${target}.incomplete`)).toBe(false);
+    await send(client, "echo later");
+    await stopServer();
+    file = target;
+    const restored = await startServer();
+    expect((await restored.tasks.list()).tasks.map((task) => task.id)).toEqual([id]);
+    expect(await send(restored, "echo answer", { taskId: id })).toBe(id);
+  });
+
+  it("backup does not overwrite a file", async () => {
+    await send(await startServer(), "echo hello");
+    const target = join(folder, "precious.txt");
+    writeFileSync(target, "precious");
+    expect(await runStore("backup", target)).toMatchObject({ code: 2, out: "" });
+    expect(readFileSync(target, "utf8")).toBe("precious");
+  });
+
+  it.each(["with", "without"])("compact shrinks the file %s a running server", async (mode) => {
+    const client = await startServer();
+    for (let n = 0; n < 20; n++) await send(client, `echo ${"x".repeat(100_000)}`);
+    const full = (await runStoreJson("info"))["usedBytes"] as number;
+    expect(full).toBeGreaterThan(2_000_000);
+    expect(await runStoreJson("erase", "--principal", "")).toEqual({ erasedTasks: 20 });
+    if (mode === "without") await stopServer();
+    expect(await runStoreJson("compact")).toMatchObject({ freeBytes: 0 });
+    expect(statSync(file).size).toBeLessThan(200_000);
+  });
+
+  it("compact shrinks a file of an earlier version only without a running server", async () => {
+    const old = new DatabaseSync(file);
+    old.exec("PRAGMA auto_vacuum = NONE; CREATE TABLE other (text TEXT);");
+    old.exec(`INSERT INTO other VALUES ('${"x".repeat(1_000_000)}'); DELETE FROM other;`);
+    old.close();
+    const client = await startServer();
+    const id = await send(client, "echo hello");
+    const { code, err } = await runStore("compact");
+    expect(code).toBe(3);
+    expect(err).toContain("Stop the server");
+    await stopServer();
+    expect(await runStoreJson("compact")).toMatchObject({ freeBytes: 0 });
+    expect(statSync(file).size).toBeLessThan(300_000);
+    expect((await (await startServer()).tasks.get(id)).id).toBe(id);
+    expect(await runStoreJson("info")).toMatchObject({ canShrink: true });
+  });
+
+  it.each(["with", "without"])(
+    "erase deletes tasks and overwrites their content %s a running server",
+    async (mode) => {
+      const client = await startServer();
+      const secret = `secret-${crypto.randomUUID()}`;
+      await send(client, `echo ${secret} ${"x".repeat(50_000)}`);
+      const other = await send(client, "echo other");
+      const isInFiles = (): boolean =>
+        [file, `${file}-wal`].some((path) => existsSync(path) && readFileSync(path).includes(secret));
+      expect(isInFiles()).toBe(true);
+      const [task] = (await client.tasks.list()).tasks.filter(({ id }) => id !== other);
+      if (mode === "without") await stopServer();
+      expect(await runStoreJson("erase", "--task", task?.id ?? "")).toEqual({ erasedTasks: 1 });
+      expect(isInFiles()).toBe(false);
+      if (mode === "with") expect((await client.tasks.list()).tasks.map(({ id }) => id)).toEqual([other]);
+    },
+  );
+
+  it("erase without a selection is a usage error", async () => {
+    await startServer();
+    expect((await runStore("erase", "--agent", "parrot")).code).toBe(2);
+  });
+
+  it("works after a server was killed, and names a server without a socket", async () => {
+    await send(await startServer({ maintenanceSocket: false }), "echo hello");
+    expect(readMaintenanceAddress(file)).toBeUndefined();
+    const { err } = await runStore("erase", "--principal", "");
+    expect(err).toContain(`is in use by process ${process.pid}`);
+    await stopServer();
+    const dead = { pid: 1, socket: join(folder, "gone"), token: "t" };
+    writeFileSync(`${file}-maintenance`, JSON.stringify(dead));
+    expect(await runStoreJson("erase", "--principal", "")).toEqual({ erasedTasks: 1 });
+  });
+
+  it("is refused for a store without a file, and for a missing file", async () => {
+    expect((await runCliInTestProcess(["store", "info", "--store", "memory"])).code).toBe(2);
+    const { code, err } = await runStore("info");
+    expect(code).toBe(2);
+    expect(err).toContain("There is no task store at");
+    expect(existsSync(file)).toBe(false);
+  });
+
+  it("the maintenance socket is private, and rejects requests without the token", async () => {
+    await startServer();
+    await runStoreJson("info");
+    const { socket = "" } = readMaintenanceAddress(file) ?? {};
+    expect(statSync(`${file}-maintenance`).mode & 0o777).toBe(0o600);
+    expect(statSync(socket).mode & 0o777).toBe(0o600);
+    const status = await new Promise((resolve, reject) => {
+      request({ socketPath: socket, method: "POST", path: "/erase" }, (response) => {
+        response.resume();
+        resolve(response.statusCode);
+      })
+        .on("error", reject)
+        .end("{}");
+    });
+    expect(status).toBe(401);
+    await stopServer();
+    expect([existsSync(socket), existsSync(`${file}-maintenance`)]).toEqual([false, false]);
+  });
+});

@@ -1,0 +1,106 @@
+import { anything, assert, property } from "fast-check";
+import { describe, expect, it } from "vitest";
+import { createLogObserver, resolveObserver } from "./log-observer.ts";
+import { redactSecrets } from "./redact-secrets.ts";
+
+function logError(format: "json" | "pretty", error: unknown): string {
+  const lines: string[] = [];
+  const observer = createLogObserver({ format, write: (line) => lines.push(line) });
+  observer.onError?.({ where: "agent", error, taskId: "t1", errorId: "e1" });
+  return lines.join("");
+}
+
+describe("the log", () => {
+  it("has one JSON object per entry, with the stack of the error and of its causes", () => {
+    const error = new Error("No answer", { cause: new Error("No route", { cause: "a loose cable" }) });
+    const line = logError("json", error);
+    expect(line.trim()).not.toContain("\n");
+    const entry = JSON.parse(line) as Record<string, string>;
+    expect(entry).toMatchObject({
+      level: "error",
+      where: "agent",
+      message: "No answer",
+      taskId: "t1",
+      errorId: "e1",
+    });
+    expect(entry["stack"]).toMatch(
+      /^Error: No answer\n {4}at .*\nCaused by: Error: No route\n.*\nCaused by: a loose cable$/s,
+    );
+  });
+
+  it("is text for people, without control characters that a terminal would execute", () => {
+    const text = logError("pretty", new Error("red \u001b[31m text"));
+    expect(text).toMatch(
+      /^\d\d:\d\d:\d\d error agent \(task t1, error id e1\): Error: red \\u001b\[31m text\n {4}at /,
+    );
+  });
+
+  it("describes every thrown value in one line of JSON", () => {
+    assert(
+      property(anything(), (thrown) => {
+        const line = logError("json", thrown);
+        expect(line.endsWith("\n")).toBe(true);
+        expect(typeof (JSON.parse(line) as { message: unknown }).message).toBe("string");
+      }),
+    );
+  });
+
+  it("has warnings for rejected credentials and abandoned webhooks, and requests on request", () => {
+    const lines: string[] = [];
+    const observer = createLogObserver({
+      format: "pretty",
+      requests: true,
+      write: (line) => lines.push(line),
+    });
+    const delivery = { scope: { tenant: "", agentId: "a" } as never, taskId: "t1", configId: "c1", seq: 1 };
+    observer.onCredentialsRejected?.({ scheme: "bearer", reason: "the token expired" });
+    observer.onPush?.({ ...delivery, outcome: "failed" });
+    observer.onPush?.({ ...delivery, outcome: "dead", reason: "HTTP 410" });
+    observer.onStoreState?.({
+      store: "sqlite:a.db",
+      state: "full",
+      previousState: "healthy",
+      error: new Error("disk full"),
+    });
+    observer.onStoreState?.({ store: "sqlite:a.db", state: "healthy", previousState: "full" });
+    observer.onSweep?.({ deletedTasks: 1, trimmedTasks: 0, isOverMaxBytes: false });
+    observer.onSweep?.({ deletedTasks: 0, trimmedTasks: 0, isOverMaxBytes: true });
+    observer.onRequest?.({ method: "POST", path: "/a2a/a", status: 200, durationMs: 1.4 });
+    expect(lines.map((line) => line.slice(9))).toEqual([
+      "warn authentication: bearer: the token expired\n",
+      "warn push (task t1): Webhook c1 receives no more notifications: HTTP 410\n",
+      "error store: The task store sqlite:a.db is full: disk full\n",
+      "info store: The task store sqlite:a.db is healthy\n",
+      "warn retention: The store is larger than maxBytes, and no ended task is left that the server may delete\n",
+      "info request: POST /a2a/a 200 in 1 ms\n",
+    ]);
+    expect(createLogObserver()).not.toHaveProperty("onRequest");
+  });
+
+  it("has only known formats", () => {
+    expect(() => createLogObserver({ format: "xml" as "json" })).toThrow('use "json" or "pretty"');
+  });
+
+  it("is the default observer, unless the observer is false", () => {
+    expect(resolveObserver(undefined)).toHaveProperty("onError");
+    expect(resolveObserver(false)).toEqual({});
+  });
+});
+
+describe("the redaction of secrets", () => {
+  it.each([
+    ["Authorization: Bearer abc.def-123456", "Authorization: Bearer ***"],
+    ["Incorrect API key provided: sk-proj-abcdef123456.", "Incorrect API key provided: ***."],
+    ["https://ada:lovelace@example.com/x", "https://***@example.com/x"],
+    ["GET /x?api_key=abc&page=2", "GET /x?api_key=***&page=2"],
+    ['{"access_token":"abc","user":"ada"}', '{"access_token":***,"user":"ada"}'],
+    ["token eyJhbGciOiJ.eyJzdWIi.c2ln ended", "token *** ended"],
+    ["the value swordfish-42 of a variable", "the value *** of a variable"],
+    ["Bearer authentication failed", "Bearer authentication failed"],
+    ["Unexpected token '}' at 5; maxTokens: 7", "Unexpected token '}' at 5; maxTokens: 7"],
+  ])("changes %j to %j", (text, redacted) => {
+    expect(redactSecrets(text, { MY_API_KEY: "swordfish-42", HOME: "authentication", SHORT_KEY: "at" })).toBe(
+      redacted,
+    );
+  });
+});

@@ -1,0 +1,81 @@
+import type { Observer } from "../engine/index.ts";
+import { describeThrownValue, formatLogEntry, type LogEntry, type LogFormat } from "./log-line.ts";
+import { defineOptionNames } from "./option-names.ts";
+
+/** Options for `createLogObserver`. */
+export interface LogObserverOptions {
+  /**
+   * Format of the log. The value `json` writes one JSON object per line, and `pretty` writes text for people.
+   * The default format is `pretty` if stderr is a terminal, and otherwise `json`.
+   */
+  readonly format?: LogFormat;
+  /** Whether the log also contains a line for each request. Default: false. */
+  readonly requests?: boolean;
+  /** Writes a log entry, which ends with a line end. By default, the log is written to stderr. */
+  readonly write?: (entry: string) => void;
+}
+
+const assertKnownOptions = defineOptionNames<LogObserverOptions>()(
+  "createLogObserver",
+  "format requests write",
+);
+
+/**
+ * Creates an observer that logs errors, rejected credentials, changes of the store's state, a store that is
+ * too large, and webhooks that no longer receive notifications. Each error has its stack, its task id, and the error id that the caller receives. The log
+ * contains `***` instead of secrets. A server without the option `observer` uses this observer.
+ */
+export function createLogObserver(options: LogObserverOptions = {}): Observer {
+  assertKnownOptions(options);
+  const { write = writeToStderr, format = isStderrTerminal() ? "pretty" : "json", requests } = options;
+  if (format !== "json" && format !== "pretty")
+    throw new TypeError(`The log format ${JSON.stringify(format)} does not exist; use "json" or "pretty".`);
+  const log = (entry: Omit<LogEntry, "time">): void =>
+    write(formatLogEntry({ time: new Date().toISOString(), ...entry }, format));
+  return {
+    onError: ({ where, error, taskId, errorId }) =>
+      log({ level: "error", where, taskId, errorId, ...describeThrownValue(error) }),
+    onCredentialsRejected: ({ scheme, reason }) =>
+      log({ level: "warn", where: "authentication", message: `${scheme}: ${reason}` }),
+    onPush({ taskId, configId, outcome, reason = "" }) {
+      if (outcome !== "dead") return;
+      const message = `Webhook ${configId} receives no more notifications: ${reason}`;
+      log({ level: "warn", where: "push", taskId, message });
+    },
+    onStoreState({ store, state, error }) {
+      const message = `The task store ${store} is ${state}${error ? `: ${error.message}` : ""}`;
+      log({ level: state === "healthy" ? "info" : "error", where: "store", message });
+    },
+    onSweep({ isOverMaxBytes }) {
+      if (!isOverMaxBytes) return;
+      const message =
+        "The store is larger than maxBytes, and no ended task is left that the server may delete";
+      log({ level: "warn", where: "retention", message });
+    },
+    ...(requests
+      ? {
+          onRequest: ({ method, path, status, durationMs }) =>
+            log({
+              level: "info",
+              where: "request",
+              message: `${method} ${path} ${status} in ${Math.round(durationMs)} ms`,
+            }),
+        }
+      : {}),
+  };
+}
+
+/** Returns the observer of the option `observer`. The default observer logs errors to stderr. */
+export function resolveObserver(observer: Observer | false | undefined): Observer {
+  return observer === false ? {} : (observer ?? createLogObserver());
+}
+
+function writeToStderr(entry: string): void {
+  // `console.error` exists on every runtime, and writes to stderr on Node.js, Deno, and Bun.
+  // oxlint-disable-next-line no-console -- the only place where the library writes to the console
+  console.error(entry.trimEnd());
+}
+
+function isStderrTerminal(): boolean {
+  return typeof process !== "undefined" && process.stderr?.isTTY;
+}

@@ -1,0 +1,44 @@
+const REDACTED_VALUE = "***";
+/** Names of environment variables whose values are secrets. */
+const SECRET_VARIABLE_NAME = /(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?)$/i;
+/** Shorter values are not redacted, because they also occur in texts without secrets. */
+const MIN_SECRET_LENGTH = 8;
+
+/** Patterns of secrets, each with a replacement that keeps the text around the secret. */
+const SECRET_PATTERNS: readonly (readonly [pattern: RegExp, replacement: string])[] = [
+  [/\b(Bearer|Basic)\s+(?=\S*\d|\S{20})[\w.~+/=-]{8,}/gi, `$1 ${REDACTED_VALUE}`],
+  [/\beyJ[\w-]{5,}\.[\w-]+\.[\w-]*/g, REDACTED_VALUE],
+  [/\b(?:sk-|AIza|gh[pousr]_|xox[abp]-|AKIA)[\w-]{8,}/g, REDACTED_VALUE],
+  [/(:\/\/)[^\s/@:]*:[^\s/@]+@/g, `$1${REDACTED_VALUE}@`],
+  [
+    /((?:password|passwd|secret|token|api[-_]?key|authorization)["']?\s*[:=]\s*)(?!(?:Bearer|Basic)\s)("[^"]*"|'[^']*'|[^\s,;&}"']+)/gi,
+    `$1${REDACTED_VALUE}`,
+  ],
+];
+
+/**
+ * Replaces secrets in a text for the log with `***`. The function recognizes the values of environment
+ * variables such as `OPENAI_API_KEY`, and common forms of tokens, keys, and passwords.
+ */
+export function redactSecrets(
+  text: string,
+  env: Readonly<Record<string, string | undefined>> = readEnvironment(),
+): string {
+  const values = Object.entries(env).flatMap(([name, value = ""]) =>
+    SECRET_VARIABLE_NAME.test(name) && value.length >= MIN_SECRET_LENGTH ? value : [],
+  );
+  const withoutValues = values.reduce((clean, value) => clean.replaceAll(value, REDACTED_VALUE), text);
+  return SECRET_PATTERNS.reduce(
+    (clean, [pattern, replacement]) => clean.replaceAll(pattern, replacement),
+    withoutValues,
+  );
+}
+
+/** Returns no variables on runtimes without an environment and without permission to read it. */
+function readEnvironment(): Readonly<Record<string, string | undefined>> {
+  try {
+    return { ...process.env };
+  } catch {
+    return {};
+  }
+}

@@ -1,0 +1,268 @@
+import { A2AError } from "../../protocol/index.ts";
+import type { TaskScope } from "../caller.ts";
+import { formatTimestamp, type Clock } from "../clock.ts";
+import type { Observer, SweepReport } from "../observer.ts";
+import {
+  canDeleteTasksOfAgent,
+  createRetentionRules,
+  DEFAULT_SWEEP_INTERVAL_MS,
+  type RetentionOptions,
+  type RetentionRule,
+} from "./retention-policy.ts";
+import type { DeletableTask, StoreSize, TaskDeletionStore, TaskSelector } from "./task-deletion-store.ts";
+
+/** Number of tasks that one query of the sweeper lists. */
+const SWEEP_PAGE_SIZE = 128;
+/** Approximate duration of one deletion step in milliseconds. Requests can run between two steps. */
+const STEP_BUDGET_MS = 4;
+/** Pause after a step, as a multiple of the step's duration. The sweeper uses about a quarter of the time. */
+const PAUSE_PER_STEP_DURATION = 3;
+/** Shortest pause in milliseconds that requires a timer. */
+const MIN_TIMER_PAUSE_MS = 1;
+/**
+ * Time in milliseconds between sweeps that check all stopped tasks again. Other sweeps check only the tasks
+ * that became due after the previous sweep, so tasks that were in use must be checked again.
+ */
+const FULL_SWEEP_INTERVAL_MS = 60 * 60 * 1000;
+
+export interface RetentionSweeperDependencies {
+  readonly deletionStore: TaskDeletionStore;
+  /** The retention policy, or `false` to delete only on request. */
+  readonly retention: RetentionOptions | false;
+  readonly clock: Clock;
+  /** An observer whose listeners cannot throw. */
+  readonly observer: Observer;
+  /** Returns true if a request or an agent currently uses the task. The sweeper skips such tasks. */
+  readonly isTaskInUse: (scope: TaskScope, taskId: string) => boolean;
+  /** Ends a task before its erasure, so that no agent continues to work on the task. */
+  readonly endTask: (scope: TaskScope, taskId: string) => Promise<void>;
+  /** Called after the erasure of a task. */
+  readonly onTaskErased: (scope: TaskScope, taskId: string) => void;
+}
+
+interface SweepTotals {
+  deletedTasks: number;
+  trimmedTasks: number;
+}
+
+/**
+ * Deletes old tasks from the store, in short steps with pauses. A step lasts a few milliseconds, so that
+ * requests never wait long for the sweeper. Sweeps and erasures run one after another.
+ */
+export class RetentionSweeper {
+  readonly #context: RetentionSweeperDependencies;
+  readonly #rules: readonly RetentionRule[];
+  readonly #cursors = new Map<RetentionRule, DeletableTask>();
+  #nextFullSweepAt = 0;
+  #lastJob: Promise<unknown> = Promise.resolve();
+  #isClosed = false;
+  #cancelTimer: (() => void) | undefined;
+  #endPause: (() => void) | undefined;
+
+  constructor(context: RetentionSweeperDependencies) {
+    this.#context = context;
+    this.#rules = context.retention === false ? [] : createRetentionRules(context.retention);
+  }
+
+  /** Starts the periodic sweeps. Without a retention policy, `start` has no effect. */
+  start(): void {
+    const { retention, clock, observer } = this.#context;
+    if (retention === false || this.#isClosed) return;
+    this.#cancelTimer = clock.schedule(retention.sweepIntervalMs ?? DEFAULT_SWEEP_INTERVAL_MS, () => {
+      this.sweep().then(
+        () => this.start(),
+        (error: unknown) => {
+          observer.onError?.({ where: "retention", error });
+          this.start();
+        },
+      );
+    });
+  }
+
+  /** Stops the sweeper and resolves once no step is running. The next process continues the work. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#cancelTimer?.();
+    this.#endPause?.();
+    await this.#lastJob.catch(() => {});
+  }
+
+  /** Applies the retention policy once. */
+  sweep(): Promise<SweepReport> {
+    return this.#runExclusively(async () => {
+      const totals: SweepTotals = { deletedTasks: 0, trimmedTasks: 0 };
+      this.#restartCursorsIfDue();
+      for (const rule of this.#rules) await this.#applyRule(rule, totals);
+      const isOverMaxBytes = await this.#deleteOldestAboveMaxBytes(totals);
+      await this.#reclaimSpace({ all: false });
+      const report = { ...totals, isOverMaxBytes };
+      if (totals.deletedTasks + totals.trimmedTasks > 0 || isOverMaxBytes)
+        this.#context.observer.onSweep?.(report);
+      return report;
+    });
+  }
+
+  /** Returns all free space to the file system, and resolves with the new size. */
+  compact(): Promise<StoreSize> {
+    return this.#runExclusively(async () => {
+      await this.#reclaimSpace({ all: true });
+      return await this.#context.deletionStore.measureSize();
+    });
+  }
+
+  /**
+   * Ends and deletes all tasks that match the selector, and overwrites their content in the store's file.
+   * Resolves with the number of deleted tasks once the deletion is durable.
+   */
+  erase(selector: TaskSelector): Promise<number> {
+    return this.#runExclusively(async () => {
+      const { deletionStore, endTask, onTaskErased } = this.#context;
+      let erasedTasks = 0;
+      for (;;) {
+        const tasks = await deletionStore.findMatchingTasks(selector, SWEEP_PAGE_SIZE);
+        if (tasks.length === 0) break;
+        await Promise.all(tasks.map(({ scope, taskId }) => endTask(scope, taskId)));
+        await this.#runInSteps(tasks, (rest) =>
+          deletionStore.deleteTasks(rest, { budgetMs: STEP_BUDGET_MS, overwrite: true }),
+        );
+        this.#assertOpen();
+        await this.#repeatInSteps(() =>
+          deletionStore.deleteRemnants({ budgetMs: STEP_BUDGET_MS, overwrite: true }),
+        );
+        for (const { scope, taskId } of tasks) onTaskErased(scope, taskId);
+        erasedTasks += tasks.length;
+      }
+      if (erasedTasks > 0) await deletionStore.flushDeletions();
+      return erasedTasks;
+    });
+  }
+
+  #runExclusively<T>(job: () => Promise<T>): Promise<T> {
+    const result = this.#lastJob.then(() => {
+      this.#assertOpen();
+      return job();
+    });
+    this.#lastJob = result.catch(() => {});
+    return result;
+  }
+
+  #assertOpen(): void {
+    if (this.#isClosed)
+      throw new A2AError("UNAVAILABLE", "The server closed; repeat the call on a new server.");
+  }
+
+  #restartCursorsIfDue(): void {
+    const now = this.#context.clock.monotonic();
+    if (now < this.#nextFullSweepAt) return;
+    this.#nextFullSweepAt = now + FULL_SWEEP_INTERVAL_MS;
+    this.#cursors.clear();
+  }
+
+  async #applyRule(rule: RetentionRule, totals: SweepTotals): Promise<void> {
+    const { deletionStore, clock } = this.#context;
+    const before = formatTimestamp(clock.now() - rule.keepMs);
+    const { status } = rule;
+    while (!this.#isClosed) {
+      const startedAt = clock.monotonic();
+      const after = this.#cursors.get(rule);
+      const tasks = await deletionStore.listStoppedTasks({ status, before, after, limit: SWEEP_PAGE_SIZE });
+      await this.#pauseAfterStep(clock.monotonic() - startedAt);
+      const due = tasks.filter(
+        (task) =>
+          rule.appliesToAgent(task.scope.agent) &&
+          (rule.deletes === "task" || (task.hasEvents && !task.hasPendingWebhooks)),
+      );
+      if (rule.deletes === "task") await this.#deleteTasks(due, totals);
+      else totals.trimmedTasks += await this.#deleteUnused(due, "deleteEvents");
+      const last = tasks.at(-1);
+      if (last) this.#cursors.set(rule, last);
+      if (tasks.length < SWEEP_PAGE_SIZE) return;
+    }
+  }
+
+  /** Deletes the oldest ended tasks while the store is too large. Resolves with true if no tasks are left. */
+  async #deleteOldestAboveMaxBytes(totals: SweepTotals): Promise<boolean> {
+    const { deletionStore, retention, clock } = this.#context;
+    if (retention === false || retention.maxBytes === undefined) return false;
+    const before = formatTimestamp(clock.now() + 1);
+    let after: DeletableTask | undefined;
+    while (!this.#isClosed) {
+      await this.#repeatInSteps(() => deletionStore.deleteRemnants({ budgetMs: STEP_BUDGET_MS }));
+      if ((await deletionStore.measureSize()).usedBytes <= retention.maxBytes) return false;
+      const tasks = await deletionStore.listStoppedTasks({ status: "ended", before, after, limit: 32 });
+      after = tasks.at(-1);
+      if (!after) return true;
+      await this.#deleteTasks(
+        tasks.filter(({ scope }) => canDeleteTasksOfAgent(retention, scope.agent)),
+        totals,
+      );
+    }
+    return false;
+  }
+
+  async #deleteTasks(tasks: readonly DeletableTask[], totals: SweepTotals): Promise<void> {
+    totals.deletedTasks += await this.#deleteUnused(tasks, "deleteTasks");
+  }
+
+  /** Deletes the tasks, or their events, except tasks in use. Resolves with the number of completed tasks. */
+  async #deleteUnused(
+    tasks: readonly DeletableTask[],
+    operation: "deleteTasks" | "deleteEvents",
+  ): Promise<number> {
+    const { deletionStore, isTaskInUse } = this.#context;
+    let completed = 0;
+    await this.#runInSteps(tasks, async (rest) => {
+      // Requests can start to use a task between two steps.
+      const [first] = rest;
+      if (first && isTaskInUse(first.scope, first.taskId)) return 1;
+      const inUse = rest.findIndex(({ scope, taskId }) => isTaskInUse(scope, taskId));
+      const unused = inUse < 0 ? rest : rest.slice(0, inUse);
+      const count = await deletionStore[operation](unused, { budgetMs: STEP_BUDGET_MS });
+      completed += count;
+      return count;
+    });
+    return completed;
+  }
+
+  /** Calls `step` with the remaining tasks until all tasks are done. `step` resolves with the number done. */
+  async #runInSteps(
+    tasks: readonly DeletableTask[],
+    step: (rest: readonly DeletableTask[]) => Promise<number>,
+  ): Promise<void> {
+    for (let rest = tasks; rest.length > 0 && !this.#isClosed;) {
+      const startedAt = this.#context.clock.monotonic();
+      rest = rest.slice(await step(rest));
+      await this.#pauseAfterStep(this.#context.clock.monotonic() - startedAt);
+    }
+  }
+
+  async #reclaimSpace({ all }: { all: boolean }): Promise<void> {
+    const { deletionStore } = this.#context;
+    await this.#repeatInSteps(() => deletionStore.deleteRemnants({ budgetMs: STEP_BUDGET_MS }));
+    await this.#repeatInSteps(() => deletionStore.returnFreeSpace({ budgetMs: STEP_BUDGET_MS, all }));
+  }
+
+  /** Calls `step` until `step` resolves with false. */
+  async #repeatInSteps(step: () => Promise<boolean>): Promise<void> {
+    for (let hasMore = true; hasMore && !this.#isClosed;) {
+      const startedAt = this.#context.clock.monotonic();
+      hasMore = await step();
+      await this.#pauseAfterStep(this.#context.clock.monotonic() - startedAt);
+    }
+  }
+
+  async #pauseAfterStep(stepMs: number): Promise<void> {
+    const pauseMs = stepMs * PAUSE_PER_STEP_DURATION;
+    await new Promise<void>((resolve) => {
+      if (pauseMs < MIN_TIMER_PAUSE_MS || this.#isClosed) {
+        setImmediate(resolve);
+        return;
+      }
+      const cancel = this.#context.clock.schedule(pauseMs, resolve);
+      this.#endPause = () => {
+        cancel();
+        resolve();
+      };
+    });
+  }
+}

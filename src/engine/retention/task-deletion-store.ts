@@ -1,0 +1,88 @@
+import type { TaskState } from "../../protocol/index.ts";
+import type { TaskScope } from "../caller.ts";
+
+/** A stored task that has ended or that waits for its user. */
+export interface DeletableTask {
+  /** Number that the store assigns to the task. No two tasks of a store have the same key. */
+  readonly key: number;
+  readonly scope: TaskScope;
+  readonly taskId: string;
+  readonly state: TaskState;
+  /** Time of the task's status in ISO 8601 UTC with milliseconds. */
+  readonly timestamp: string;
+  /** True if the store has at least one event of the task. */
+  readonly hasEvents: boolean;
+  /** True if a webhook of the task has not received all events yet. */
+  readonly hasPendingWebhooks: boolean;
+}
+
+export interface StoppedTaskQuery {
+  /** Whether to list the tasks in a terminal state, or the tasks that wait for their user. */
+  readonly status: "ended" | "waiting";
+  /** Status time in ISO 8601 UTC. The list contains only tasks with an earlier status. */
+  readonly before: string;
+  /** Task that directly precedes the first listed task. By default, the list starts with the oldest status. */
+  readonly after?: Pick<DeletableTask, "timestamp" | "key"> | undefined;
+  readonly limit: number;
+}
+
+/** Selects tasks. A task must match all members that are set. At least one of the ids must be set. */
+export interface TaskSelector {
+  readonly taskId?: string;
+  readonly contextId?: string;
+  /** Principal that owns the tasks. */
+  readonly principal?: string;
+  /** Tenant of the tasks. By default, tasks of all tenants match. */
+  readonly tenant?: string;
+  /** Id of the agent. By default, tasks of all agents match. */
+  readonly agent?: string;
+}
+
+export interface TaskDeletionOptions {
+  /**
+   * Approximate time in milliseconds after which the store stops and leaves the remaining tasks to the next
+   * call. A single step, such as the deletion of a large snapshot, can exceed the time.
+   */
+  readonly budgetMs: number;
+  /** If true, the store overwrites the deleted content in its file. Default: false. */
+  readonly overwrite?: boolean;
+}
+
+/** Size of a store in bytes. */
+export interface StoreSize {
+  /** Bytes that the data of the store uses. */
+  readonly usedBytes: number;
+  /** Bytes of the store's files that contain no data. New data reuses these bytes. */
+  readonly freeBytes: number;
+  /** True if the store can return free bytes to the file system while a server uses the store. */
+  readonly canShrink: boolean;
+}
+
+/** Deletes stored tasks. Each method is one short transaction, so that other requests can run in between. */
+export interface TaskDeletionStore {
+  /** Resolves with stopped tasks, ordered by the time of their status and by key. */
+  listStoppedTasks(query: StoppedTaskQuery): Promise<DeletableTask[]>;
+  /** Resolves with at most `limit` tasks that match the selector, in any state and any order. */
+  findMatchingTasks(selector: TaskSelector, limit: number): Promise<DeletableTask[]>;
+  /**
+   * Deletes the events of ended tasks, and keeps the tasks. Resolves with the number of completed tasks from
+   * the start of the list. The store may keep the newest events of a large task.
+   */
+  deleteEvents(tasks: readonly DeletableTask[], options: TaskDeletionOptions): Promise<number>;
+  /**
+   * Deletes tasks with their events, message ids, webhooks, and persisted turns. Resolves with the number of
+   * completed tasks from the start of the list. The store may leave events of a completed task, which no
+   * request can read, to `deleteRemnants`.
+   */
+  deleteTasks(tasks: readonly DeletableTask[], options: TaskDeletionOptions): Promise<number>;
+  /** Deletes the remaining events of deleted tasks. Resolves with true if more events remain. */
+  deleteRemnants(options: TaskDeletionOptions): Promise<boolean>;
+  measureSize(): Promise<StoreSize>;
+  /**
+   * Returns free bytes to the file system for about `budgetMs` milliseconds. If `all` is false, the store
+   * keeps some free bytes for new data. Resolves with false if the store has no more bytes to return.
+   */
+  returnFreeSpace(options: { readonly budgetMs: number; readonly all: boolean }): Promise<boolean>;
+  /** Resolves once all deletions are durable and deleted content no longer remains in a write-ahead log. */
+  flushDeletions(): Promise<void>;
+}

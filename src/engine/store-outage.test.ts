@@ -1,0 +1,179 @@
+import { describe, expect, it } from "vitest";
+import { MemoryStore } from "../stores/index.ts";
+import {
+  alice,
+  completedTestEvent,
+  createEngineFixture,
+  createTestChunkEvent,
+  createTestSendMessageRequest,
+  flushEventLoopForTest,
+  getTestResponseTask,
+  ScriptedAgent,
+  type EngineFixture,
+} from "./engine.fixture.ts";
+import type { StoreHealth, StoreState, StoreStateChange } from "./store-health.ts";
+import type { AppendRefusal, LogAppend } from "./task-store.ts";
+
+/** A store whose state the test sets. In a state other than healthy, each commit rejects. */
+class UnhealthyTestStore extends MemoryStore {
+  #listeners = new Set<(change: StoreStateChange) => void>();
+  #state: StoreState = "healthy";
+  commitCount = 0;
+  /** If true, a commit in state `failed` stores the batch and rejects nevertheless, like a failed sync. */
+  storesInDoubt = false;
+
+  readonly health: StoreHealth = ((store: UnhealthyTestStore) => ({
+    get state() {
+      return store.#state;
+    },
+    onChange(listener: (change: StoreStateChange) => void) {
+      store.#listeners.add(listener);
+      return () => void store.#listeners.delete(listener);
+    },
+  }))(this);
+
+  setState(state: StoreState): void {
+    const previousState = this.#state;
+    this.#state = state;
+    for (const listener of this.#listeners) listener({ store: this.name, state, previousState });
+  }
+
+  /** Fails the next commit and changes the state at the same time, like a fault of the disk. */
+  failNextCommit: StoreState | undefined;
+
+  override async commit(batch: readonly LogAppend[]): Promise<readonly (AppendRefusal | undefined)[]> {
+    this.commitCount++;
+    if (this.failNextCommit) {
+      this.setState(this.failNextCommit);
+      this.failNextCommit = undefined;
+    }
+    if (this.#state === "healthy") return super.commit(batch);
+    if (this.storesInDoubt) await super.commit(batch);
+    throw new Error(`the store is ${this.#state}`);
+  }
+}
+
+/** Starts a turn whose task is stored. */
+async function startStoredTurn(
+  options: Parameters<typeof createEngineFixture>[0] = {},
+): Promise<EngineFixture & { store: UnhealthyTestStore; answer: Promise<object> }> {
+  const store = new UnhealthyTestStore();
+  const fixture = createEngineFixture({ ...options, store });
+  const answer = fixture.engine.sendMessage(createTestSendMessageRequest("go"), alice);
+  answer.catch(() => {});
+  await fixture.agent.waitForRun(0);
+  await flushEventLoopForTest();
+  return { ...fixture, store, answer };
+}
+
+const unavailable = { reason: "UNAVAILABLE", retryAfter: 2 };
+
+describe.each(["full", "failing", "failed"] as const)("while the store is %s", (state) => {
+  it("a new message is refused at once, without a commit [E17]", async () => {
+    const { engine, store } = createEngineFixture({ store: new UnhealthyTestStore() }) as EngineFixture & {
+      store: UnhealthyTestStore;
+    };
+    store.setState(state);
+    await expect(engine.sendMessage(createTestSendMessageRequest("go"), alice)).rejects.toMatchObject(
+      unavailable,
+    );
+    await expect(
+      engine.sendStreamingMessage(createTestSendMessageRequest("go"), alice),
+    ).rejects.toMatchObject(unavailable);
+    expect(store.commitCount).toBe(0);
+  });
+
+  it("the events of a running agent wait, and are stored once the store is healthy [E17]", async () => {
+    const { agent, store, clock, engine, answer } = await startStoredTurn();
+    store.failNextCommit = state;
+    agent.runs[0]?.emit(createTestChunkEvent("a", false));
+    await flushEventLoopForTest();
+    const commits = store.commitCount;
+    agent.runs[0]?.emit(createTestChunkEvent("b"), completedTestEvent).end();
+    for (let second = 0; second < 30; second++) {
+      clock.advance(1000);
+      await flushEventLoopForTest(5);
+    }
+    expect(store.commitCount).toBe(commits);
+    store.setState("healthy");
+    const { id } = getTestResponseTask(await answer);
+    expect(await engine.getTask({ id }, alice)).toMatchObject({
+      status: { state: "TASK_STATE_COMPLETED" },
+      artifacts: [{ parts: [{ text: "ab" }] }],
+    });
+    expect(clock.pendingTimerCount).toBe(0);
+  });
+
+  it("a message that was accepted just before the fault receives an error after a time limit [E17]", async () => {
+    const { engine, store, clock } = createEngineFixture({
+      store: new UnhealthyTestStore(),
+    }) as EngineFixture & {
+      store: UnhealthyTestStore;
+    };
+    store.failNextCommit = state;
+    // After a failed sync, the store may contain the task, so its outcome is unknown for longer.
+    const limitMs = state === "failed" ? 60_000 : 1_000;
+    let outcome: unknown = "waits";
+    engine
+      .sendMessage(createTestSendMessageRequest("go"), alice)
+      .catch((error: unknown) => (outcome = error));
+    await flushEventLoopForTest();
+    clock.advance(limitMs - 1);
+    await flushEventLoopForTest();
+    expect(outcome).toBe("waits");
+    clock.advance(1);
+    await flushEventLoopForTest();
+    expect(outcome).toMatchObject({ reason: "UNAVAILABLE" });
+  });
+
+  it("a server that closes waits no longer than its grace period", async () => {
+    const { agent, store, clock, engine, answer } = await startStoredTurn();
+    store.failNextCommit = state;
+    agent.runs[0]?.emit(createTestChunkEvent("a", false));
+    await flushEventLoopForTest();
+    const closed = engine.close(500);
+    for (let step = 0; step < 6; step++) {
+      await flushEventLoopForTest();
+      clock.advance(100);
+    }
+    await closed;
+    await expect(answer).rejects.toMatchObject({ reason: "UNAVAILABLE" });
+  });
+});
+
+describe("after a failed sync", () => {
+  it("an append that the reopened log contains counts as stored [E17, E1]", async () => {
+    const { agent, store, answer } = await startStoredTurn();
+    store.storesInDoubt = true;
+    store.failNextCommit = "failed";
+    agent.runs[0]?.emit(createTestChunkEvent("a", false));
+    await flushEventLoopForTest();
+    agent.runs[0]?.emit(createTestChunkEvent("b"), completedTestEvent).end();
+    store.setState("healthy");
+    const task = getTestResponseTask(await answer);
+    expect(task).toMatchObject({
+      status: { state: "TASK_STATE_COMPLETED" },
+      artifacts: [{ parts: [{ text: "ab" }] }],
+    });
+    const scope = { agent: "puppet", ...alice };
+    expect((await store.load(scope, task.id))?.task).toEqual(task);
+  });
+
+  it("a message that the reopened log contains starts one task [E17, E10]", async () => {
+    const agent = new ScriptedAgent();
+    const { store, engine } = createEngineFixture({
+      agent,
+      store: new UnhealthyTestStore(),
+    }) as EngineFixture & {
+      store: UnhealthyTestStore;
+    };
+    store.storesInDoubt = true;
+    store.failNextCommit = "failed";
+    const answer = engine.sendMessage(createTestSendMessageRequest("go"), alice);
+    (await agent.waitForRun(0)).emit(completedTestEvent).end();
+    await flushEventLoopForTest();
+    store.setState("healthy");
+    expect(getTestResponseTask(await answer).status.state).toBe("TASK_STATE_COMPLETED");
+    expect((await engine.listTasks({}, alice)).totalSize).toBe(1);
+  });
+});

@@ -1,0 +1,43 @@
+import { STORE_RETRY_AFTER_SECONDS, type StoreHealth, type StoreState } from "../engine/index.ts";
+import { assertHttpMethodAllowed } from "./bindings/method-not-allowed-error.ts";
+import { createJsonReply, type HttpReply, type HttpRequest } from "./http-exchange.ts";
+
+/** State of a server that the health endpoints report. */
+export interface ServerHealth {
+  /** Whether the server is closing and accepts no more work. */
+  readonly isClosing: boolean;
+  readonly storeHealth: StoreHealth | undefined;
+  /** Opens the task store. Rejects if the store cannot be opened. */
+  readonly openStore: () => Promise<void>;
+}
+
+const NO_CACHE = { "cache-control": "no-store" };
+
+/**
+ * Replies to `GET /healthz` and `GET /readyz`, or returns `undefined` for other paths. `/healthz` replies with
+ * 200 as long as the process handles requests. `/readyz` replies with 200 if the server accepts new messages,
+ * and otherwise with 503. The replies need no authentication, because they contain only states.
+ */
+export function handleHealthRequest(
+  request: HttpRequest,
+  health: ServerHealth,
+): HttpReply | Promise<HttpReply> | undefined {
+  if (request.path !== "/healthz" && request.path !== "/readyz") return undefined;
+  assertHttpMethodAllowed(request, ["GET", "HEAD"]);
+  if (request.path === "/healthz") return createJsonReply(200, JSON.stringify({ status: "ok" }), NO_CACHE);
+  return createReadinessReply(health);
+}
+
+async function createReadinessReply({ isClosing, storeHealth, openStore }: ServerHealth): Promise<HttpReply> {
+  let store: StoreState | "closed" = "closed";
+  if (!isClosing) {
+    store = await openStore().then(
+      () => storeHealth?.state ?? "healthy",
+      () => "closed" as const,
+    );
+  }
+  const isReady = store === "healthy";
+  const body = JSON.stringify({ status: isReady ? "ready" : "unavailable", store });
+  if (isReady) return createJsonReply(200, body, NO_CACHE);
+  return createJsonReply(503, body, { ...NO_CACHE, "retry-after": String(STORE_RETRY_AFTER_SECONDS) });
+}

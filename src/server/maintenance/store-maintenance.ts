@@ -1,0 +1,131 @@
+import {
+  RetentionSweeper,
+  systemClock,
+  withSafeListeners,
+  type Engine,
+  type Observer,
+  type RetentionOptions,
+  type StoreSize,
+  type SweepReport,
+  type TaskSelector,
+  type TaskStore,
+} from "../../engine/index.ts";
+import { A2AError } from "../../protocol/index.ts";
+import { startMaintenanceSocket, type MaintenanceSocket } from "./maintenance-socket.ts";
+
+/** Name and size of a server's task store. */
+export interface StoreInfo extends StoreSize {
+  /** Display name of the store, for example `sqlite:.colloquy/colloquy.db`. */
+  readonly name: string;
+}
+
+/** Maintenance operations on the task store of a running server. All operations run in short steps. */
+export interface StoreMaintenance {
+  readInfo(): Promise<StoreInfo>;
+  /** Applies the retention policy now, instead of at the next interval. */
+  sweep(): Promise<SweepReport>;
+  /** Returns the free space of the store's file to the file system, and resolves with the new size. */
+  compact(): Promise<StoreInfo>;
+  /**
+   * Erases all matching tasks with their events, message ids, and webhooks. Running agents of these tasks are
+   * canceled first. Resolves with the number of erased tasks once the deletion is durable. The content in the
+   * store's file is overwritten. Throws `INVALID_PARAMS` if `selector` contains neither a task, a context, nor
+   * a principal.
+   */
+  eraseTasks(selector: TaskSelector): Promise<{ readonly erasedTasks: number }>;
+}
+
+interface StoreMaintenanceOptions {
+  readonly store: TaskStore;
+  readonly retention: RetentionOptions | false;
+  readonly observer: Observer;
+  readonly findEngine: (agentId: string) => Engine | undefined;
+  /** Opens the store, and resolves once the store is open. */
+  readonly openStore: () => Promise<void>;
+  readonly offersSocket: boolean;
+}
+
+/** Runs the sweeper of a server, and offers the maintenance operations to the application and the CLI. */
+export class StoreMaintenanceService implements StoreMaintenance {
+  readonly #options: StoreMaintenanceOptions;
+  readonly #sweeper: RetentionSweeper | undefined;
+  #socket: MaintenanceSocket | undefined;
+
+  constructor(options: StoreMaintenanceOptions) {
+    const { store, retention, observer, findEngine } = options;
+    this.#options = options;
+    this.#sweeper =
+      store.deletionStore &&
+      new RetentionSweeper({
+        deletionStore: store.deletionStore,
+        retention,
+        clock: systemClock,
+        observer: withSafeListeners(observer),
+        isTaskInUse: (scope, taskId) => findEngine(scope.agent)?.isTaskInUse(scope, taskId) ?? false,
+        endTask: async (scope, taskId) => findEngine(scope.agent)?.endTaskForErasure(scope, taskId),
+        onTaskErased: (scope, taskId) => findEngine(scope.agent)?.forgetErasedTask(scope, taskId),
+      });
+  }
+
+  /** Starts the sweeper and the maintenance socket. The store must be open. */
+  async start(): Promise<void> {
+    this.#sweeper?.start();
+    const { store, observer, offersSocket } = this.#options;
+    if (!offersSocket || store.filePath === undefined) return;
+    try {
+      this.#socket = await startMaintenanceSocket(store.filePath, this);
+    } catch (error) {
+      // Requests do not need the socket, so the server works without the socket.
+      observer.onError?.({ where: "maintenance", error });
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#socket?.close();
+    await this.#sweeper?.close();
+  }
+
+  async readInfo(): Promise<StoreInfo> {
+    await this.#requireSweeper();
+    return { name: this.#options.store.name, ...(await this.#measureSize()) };
+  }
+
+  async sweep(): Promise<SweepReport> {
+    return await (await this.#requireSweeper()).sweep();
+  }
+
+  async compact(): Promise<StoreInfo> {
+    const sweeper = await this.#requireSweeper();
+    return { name: this.#options.store.name, ...(await sweeper.compact()) };
+  }
+
+  async eraseTasks(selector: TaskSelector): Promise<{ readonly erasedTasks: number }> {
+    assertSelectsSomeTasks(selector);
+    const sweeper = await this.#requireSweeper();
+    return { erasedTasks: await sweeper.erase(selector) };
+  }
+
+  async #measureSize(): Promise<StoreSize> {
+    return (
+      (await this.#options.store.deletionStore?.measureSize()) ?? {
+        usedBytes: 0,
+        freeBytes: 0,
+        canShrink: false,
+      }
+    );
+  }
+
+  async #requireSweeper(): Promise<RetentionSweeper> {
+    await this.#options.openStore();
+    if (this.#sweeper) return this.#sweeper;
+    const text = `The store ${this.#options.store.name} does not support maintenance; implement "deletionStore".`;
+    throw new A2AError("UNSUPPORTED_OPERATION", text);
+  }
+}
+
+/** Throws an error if the selector would match all tasks. */
+function assertSelectsSomeTasks({ taskId, contextId, principal }: TaskSelector): void {
+  if (taskId !== undefined || contextId !== undefined || principal !== undefined) return;
+  const description = "no tasks are selected; set taskId, contextId, or principal";
+  throw A2AError.invalidParams([{ field: "selector", description }]);
+}

@@ -1,0 +1,114 @@
+import { linkSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { afterAll, afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
+import {
+  aliceTestTaskScope,
+  createTestChunkEvent,
+  createTestLogAppend,
+  createTestSubmittedTaskEvent,
+} from "../task-event-logs.fixture.ts";
+import { SqliteStore } from "./sqlite-store.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "colloquy-lock-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+/** Locks the database against writes like another program, and returns a function that ends the lock. */
+function lockDatabase(path: string): () => void {
+  const foreign = new DatabaseSync(path);
+  foreign.exec("BEGIN IMMEDIATE");
+  const unlock = (): void => {
+    if (foreign.isOpen) foreign.close();
+  };
+  onTestFinished(unlock);
+  return unlock;
+}
+
+describe("a SqliteStore whose file another program locks", () => {
+  let path: string;
+  let store: SqliteStore;
+
+  beforeEach(async () => {
+    path = join(folder, `${crypto.randomUUID()}.db`);
+    store = new SqliteStore(path);
+    await store.open();
+    await store.commit([createTestLogAppend("t", 0, [createTestSubmittedTaskEvent("t")])]);
+  });
+  afterEach(() => store.close());
+
+  const commitChunk = (): Promise<unknown> =>
+    store.commit([createTestLogAppend("t", 1, [createTestChunkEvent("t", "a")])]);
+
+  it("never blocks the event loop, and serves reads [E17]", async () => {
+    const unlock = lockDatabase(path);
+    const startedAt = performance.now();
+    const commit = commitChunk();
+    expect(await store.load(aliceTestTaskScope, "t")).toMatchObject({ seq: 1 });
+    expect(performance.now() - startedAt).toBeLessThan(200);
+    unlock();
+    expect(await commit).toEqual([undefined]);
+    expect(store.health.state).toBe("healthy");
+  });
+
+  it("is failing until the lock ends, and then healthy without a new commit [E17]", async () => {
+    const unlock = lockDatabase(path);
+    const changes: object[] = [];
+    store.health.onChange((change) => changes.push(change));
+    await expect(commitChunk()).rejects.toMatchObject({
+      reason: "UNAVAILABLE",
+      retryAfter: 2,
+      message: expect.stringContaining("another process is writing to the file") as string,
+    });
+    expect(changes).toMatchObject([{ store: store.name, previousState: "healthy", state: "failing" }]);
+    const startedAt = performance.now();
+    await expect(commitChunk()).rejects.toMatchObject({ reason: "UNAVAILABLE" });
+    expect(performance.now() - startedAt).toBeLessThan(100);
+    unlock();
+    await vi.waitFor(() => expect(store.health.state).toBe("healthy"), { timeout: 5_000 });
+    expect(changes.at(-1)).toEqual({ store: store.name, previousState: "failing", state: "healthy" });
+    expect(await commitChunk()).toEqual([undefined]);
+  });
+
+  it("waits for a push config and throws at once in runTransaction [E17]", async () => {
+    const unlock = lockDatabase(path);
+    expect(() => store.runTransaction((db) => db.exec("CREATE TABLE own (n)"))).toThrow("another process");
+    const saved = store.pushStore.saveProgress([]);
+    unlock();
+    await saved;
+    store.runTransaction((db) => db.exec("CREATE TABLE own (n)"));
+  });
+});
+
+describe("a hard link to the file of a store", () => {
+  it("cannot be opened as another store, neither during nor after the use of the store", async () => {
+    const path = join(folder, "linked.db");
+    const link = join(folder, "link.db");
+    const store = new SqliteStore(path);
+    await store.open();
+    linkSync(path, link);
+    const linked = new SqliteStore(link);
+    const refusal = { reason: "UNAVAILABLE", message: expect.stringContaining("is a hard link") as string };
+    await expect(linked.open()).rejects.toMatchObject(refusal);
+    await store.close();
+    await expect(linked.open()).rejects.toMatchObject(refusal);
+    await store.open();
+    await store.close();
+    rmSync(path);
+    await linked.open();
+    await linked.close();
+  });
+
+  it("is the same store if the lock file is linked as well, as in a copied folder of hard links", async () => {
+    const path = join(folder, "all.db");
+    const link = join(folder, "all-linked.db");
+    const store = new SqliteStore(path);
+    await store.open();
+    linkSync(path, link);
+    linkSync(`${path}-lock`, `${link}-lock`);
+    await expect(new SqliteStore(link).open()).rejects.toMatchObject({
+      message: expect.stringContaining(`in use by process ${process.pid}`) as string,
+    });
+    await store.close();
+  });
+});

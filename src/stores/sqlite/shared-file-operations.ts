@@ -1,0 +1,69 @@
+import { closeSync, fsyncSync, openSync, renameSync, rmSync } from "node:fs";
+import type { StoreSize } from "../../engine/index.ts";
+import { toUnavailableError } from "./sqlite-error-conversion.ts";
+
+/**
+ * Copies the store in the SQLite file `source` to the new file `target`. The copy is consistent, compact, and
+ * private to the current user. Another process may use the store at the same time, and does not wait for the
+ * copy. Rejects if `target` exists.
+ */
+export async function backupSqliteFile(source: string, target: string): Promise<void> {
+  // The file gets its name when it is complete.
+  const incomplete = `${target}.incomplete`;
+  closeSync(openSync(target, "wx", 0o600));
+  try {
+    closeSync(openSync(incomplete, "wx", 0o600));
+    await withReadOnlyDatabase(source, (db) => db.prepare("VACUUM INTO ?").run(incomplete));
+    const file = openSync(incomplete, "r+");
+    fsyncSync(file);
+    closeSync(file);
+    renameSync(incomplete, target);
+  } catch (error) {
+    rmSync(incomplete, { force: true });
+    rmSync(target, { force: true });
+    throw error;
+  }
+}
+
+/** Resolves with the size of the store in a SQLite file that another process may use. */
+export function measureSqliteFile(path: string): Promise<StoreSize> {
+  return withReadOnlyDatabase(path, (db) => {
+    const readPragma = (name: string): number => db.prepare(`PRAGMA ${name}`).get()?.[name] as number;
+    const pageSize = readPragma("page_size");
+    const freePages = readPragma("freelist_count");
+    return {
+      usedBytes: (readPragma("page_count") - freePages) * pageSize,
+      freeBytes: freePages * pageSize,
+      canShrink: readPragma("auto_vacuum") === 2,
+    };
+  });
+}
+
+/**
+ * Copies committed pages from the write-ahead log to the SQLite file, so that the file shrinks to its new
+ * size. Another process may use the file at the same time, and does not wait.
+ */
+export async function checkpointSqliteFile(path: string): Promise<void> {
+  const { DatabaseSync } = await import("node:sqlite");
+  const db = new DatabaseSync(path);
+  try {
+    db.exec("PRAGMA wal_checkpoint(PASSIVE)");
+  } finally {
+    db.close();
+  }
+}
+
+type Database = import("node:sqlite").DatabaseSync;
+
+async function withReadOnlyDatabase<T>(path: string, work: (db: Database) => T): Promise<T> {
+  const { DatabaseSync } = await import("node:sqlite");
+  let db: Database | undefined;
+  try {
+    db = new DatabaseSync(path, { readOnly: true });
+    return work(db);
+  } catch (error) {
+    throw toUnavailableError(error, `${path} cannot be read`);
+  } finally {
+    db?.close();
+  }
+}

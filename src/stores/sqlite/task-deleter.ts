@@ -1,0 +1,265 @@
+import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
+import type {
+  DeletableTask,
+  StoppedTaskQuery,
+  StoreSize,
+  TaskDeletionOptions,
+  TaskSelector,
+} from "../../engine/index.ts";
+import { WAL_CHECKPOINT_PAGES } from "./sqlite-file.ts";
+import type { TaskOwnerScopeTable } from "./task-owner-scope-table.ts";
+import type { TaskReader } from "./task-reader.ts";
+import type { TaskWriter } from "./task-writer.ts";
+
+/**
+ * Maximum size of a snapshot and of the later events that the store folds into a new snapshot. Folding larger
+ * tasks would block the event loop, so their events after the snapshot are kept.
+ */
+const MAX_FOLDED_SIZE = 256 * 1024;
+/** Number of log rows that one statement deletes. A log row contains at most about 256 KB. */
+const LOG_ROWS_PER_STATEMENT = 16;
+const PAGES_PER_VACUUM_STATEMENT = 16;
+/** Share of free pages that the store keeps for new data, and the number of pages that it always keeps. */
+const KEPT_FREE_SHARE = 0.1;
+const MIN_KEPT_FREE_PAGES = 256;
+const AUTO_VACUUM_INCREMENTAL = 2;
+
+const STATES = {
+  ended: "'TASK_STATE_COMPLETED', 'TASK_STATE_FAILED', 'TASK_STATE_CANCELED', 'TASK_STATE_REJECTED'",
+  waiting: "'TASK_STATE_INPUT_REQUIRED', 'TASK_STATE_AUTH_REQUIRED'",
+};
+
+const SELECT_DELETABLE_TASKS = `
+  SELECT task.key AS key, tenant, principal, agent, task_id AS taskId, state, timestamp,
+    EXISTS (SELECT 1 FROM log WHERE log.task = task.key) AS hasEvents,
+    EXISTS (SELECT 1 FROM push WHERE push.task = task.key AND push.owing = 1) AS hasPendingWebhooks`;
+
+interface DeletableTaskRow extends Omit<DeletableTask, "scope" | "hasEvents" | "hasPendingWebhooks"> {
+  readonly tenant: string;
+  readonly principal: string;
+  readonly agent: string;
+  readonly hasEvents: number;
+  readonly hasPendingWebhooks: number;
+}
+
+/** Deletes tasks and events, and returns free pages to the file system. */
+export class TaskDeleter {
+  readonly #db: DatabaseSync;
+  readonly #scopeTable: TaskOwnerScopeTable;
+  readonly #reader: TaskReader;
+  readonly #writer: TaskWriter;
+  readonly #selectStopped: Record<StoppedTaskQuery["status"], StatementSync>;
+  readonly #selectCoverage: StatementSync;
+  readonly #selectTailSize: StatementSync;
+  readonly #upsertSnapshot: StatementSync;
+  readonly #deleteCoveredRows: StatementSync;
+  readonly #deleteLogRows: StatementSync;
+  readonly #deleteRestOfTask: readonly StatementSync[];
+  readonly #insertRemnant: StatementSync;
+  readonly #selectRemnant: StatementSync;
+  readonly #deleteRemnant: StatementSync;
+
+  constructor(db: DatabaseSync, scopeTable: TaskOwnerScopeTable, reader: TaskReader, writer: TaskWriter) {
+    this.#db = db;
+    this.#scopeTable = scopeTable;
+    this.#reader = reader;
+    this.#writer = writer;
+    const selectStopped = (states: string): StatementSync =>
+      db.prepare(
+        `${SELECT_DELETABLE_TASKS} FROM task JOIN scope ON scope.key = task.scope
+         WHERE state IN (${states}) AND timestamp < ? AND (timestamp, task.key) > (?, ?)
+         ORDER BY timestamp, task.key LIMIT ?`,
+      );
+    this.#selectStopped = { ended: selectStopped(STATES.ended), waiting: selectStopped(STATES.waiting) };
+    this.#selectCoverage = db.prepare(
+      `SELECT task.seq AS seq, coalesce(snapshot.seq, 0) AS coveredSeq, coalesce(length(snapshot.json), 0) AS size
+       FROM task LEFT JOIN snapshot ON snapshot.task = task.key WHERE task.key = ?`,
+    );
+    this.#selectTailSize = db.prepare(
+      "SELECT coalesce(sum(length(lines)), 0) AS size FROM log WHERE task = ? AND seq > ?",
+    );
+    this.#upsertSnapshot = db.prepare("INSERT OR REPLACE INTO snapshot (task, seq, json) VALUES (?, ?, ?)");
+    const deleteOldestRows = (condition: string): StatementSync =>
+      db.prepare(
+        `DELETE FROM log WHERE rowid IN (
+           SELECT rowid FROM log WHERE task = ? ${condition} ORDER BY seq LIMIT ${LOG_ROWS_PER_STATEMENT})`,
+      );
+    this.#deleteCoveredRows = deleteOldestRows("AND seq <= ?");
+    this.#deleteLogRows = deleteOldestRows("");
+    this.#deleteRestOfTask = [
+      ...["snapshot", "turn", "push", "message"].map((table) =>
+        db.prepare(`DELETE FROM ${table} WHERE task = ?`),
+      ),
+      db.prepare("DELETE FROM task WHERE key = ?"),
+    ];
+    this.#insertRemnant = db.prepare("INSERT INTO deleted_task (key) VALUES (?)");
+    this.#selectRemnant = db.prepare("SELECT key FROM deleted_task LIMIT 1");
+    this.#deleteRemnant = db.prepare("DELETE FROM deleted_task WHERE key = ?");
+  }
+
+  listStoppedTasks({ status, before, after, limit }: StoppedTaskQuery): DeletableTask[] {
+    const rows = this.#selectStopped[status].all(before, after?.timestamp ?? "", after?.key ?? 0, limit);
+    return rows.map((row) => decodeDeletableTaskRow(row as unknown as DeletableTaskRow));
+  }
+
+  findMatchingTasks(selector: TaskSelector, limit: number): DeletableTask[] {
+    const conditions: string[] = [];
+    const values: SQLInputValue[] = [];
+    function where(column: string, value: string | undefined): void {
+      if (value === undefined) return;
+      conditions.push(`${column} = ?`);
+      values.push(value);
+    }
+    where("task_id", selector.taskId);
+    where("context_id", selector.contextId);
+    where("principal", selector.principal);
+    where("tenant", selector.tenant);
+    where("agent", selector.agent);
+    // CROSS JOIN makes SQLite look up the task in each scope, because no index begins with the task id.
+    const rows = this.#db
+      .prepare(
+        `${SELECT_DELETABLE_TASKS} FROM scope CROSS JOIN task ON task.scope = scope.key
+         WHERE ${conditions.join(" AND ")} LIMIT ?`,
+      )
+      .all(...values, limit);
+    return rows.map((row) => decodeDeletableTaskRow(row as unknown as DeletableTaskRow));
+  }
+
+  /** Deletes events. Call `deleteEvents` only within a transaction. */
+  deleteEvents(tasks: readonly DeletableTask[], { budgetMs }: TaskDeletionOptions): number {
+    return countUntilDeadline(tasks, budgetMs, ({ key }, isTimeUp) => {
+      const coveredSeq = this.#coverEventsBySnapshot(key);
+      while (this.#deleteCoveredRows.run(key, coveredSeq).changes === LOG_ROWS_PER_STATEMENT)
+        if (isTimeUp()) return false;
+      return true;
+    });
+  }
+
+  /**
+   * Deletes tasks. Of a long log, `deleteTasks` deletes only the first rows, and `deleteRemnants` deletes the
+   * others. Call `deleteTasks` only within a transaction.
+   */
+  deleteTasks(tasks: readonly DeletableTask[], { budgetMs }: TaskDeletionOptions): number {
+    return countUntilDeadline(tasks, budgetMs, ({ key, scope, taskId }) => {
+      for (const statement of this.#deleteRestOfTask) statement.run(key);
+      if (this.#deleteLogRows.run(key).changes === LOG_ROWS_PER_STATEMENT) this.#insertRemnant.run(key);
+      const scopeKey = this.#scopeTable.findKey(scope);
+      if (scopeKey === undefined) return true;
+      this.#writer.forgetTask(scopeKey, taskId);
+      this.#scopeTable.deleteIfUnused(scopeKey, scope);
+      return true;
+    });
+  }
+
+  /**
+   * Deletes log rows of deleted tasks. Returns true if more rows remain. Call `deleteRemnants` only within a
+   * transaction.
+   */
+  deleteRemnants({ budgetMs }: TaskDeletionOptions): boolean {
+    const deadline = performance.now() + budgetMs;
+    for (;;) {
+      const key = this.#selectRemnant.get()?.["key"] as number | undefined;
+      if (key === undefined) return false;
+      while (this.#deleteLogRows.run(key).changes === LOG_ROWS_PER_STATEMENT)
+        if (performance.now() >= deadline) return true;
+      this.#deleteRemnant.run(key);
+    }
+  }
+
+  /** Overwrites deleted content with zeros while `isOn` is true. */
+  setOverwrite(isOn: boolean): void {
+    this.#db.exec(`PRAGMA secure_delete = ${isOn ? "ON" : "OFF"}`);
+  }
+
+  /**
+   * Sets the size of the write-ahead log at which a commit starts a checkpoint. While the server commits
+   * events, these commits run the checkpoints, so that a deletion does not take longer because of a checkpoint.
+   */
+  setCheckpointInterval(during: "deleting" | "committing"): void {
+    const pages = during === "deleting" ? 3 * WAL_CHECKPOINT_PAGES : WAL_CHECKPOINT_PAGES;
+    this.#db.exec(`PRAGMA wal_autocheckpoint = ${pages}`);
+  }
+
+  measureSize(): StoreSize {
+    const pageSize = this.#readPragma("page_size");
+    const free = this.#readPragma("freelist_count");
+    return {
+      usedBytes: (this.#readPragma("page_count") - free) * pageSize,
+      freeBytes: free * pageSize,
+      canShrink: this.#readPragma("auto_vacuum") === AUTO_VACUUM_INCREMENTAL,
+    };
+  }
+
+  /**
+   * Removes free pages from the file. Returns true if more pages can be removed. Call `returnFreeSpace` only
+   * within a transaction.
+   */
+  returnFreeSpace({ budgetMs, all }: { readonly budgetMs: number; readonly all: boolean }): boolean {
+    if (this.#readPragma("auto_vacuum") !== AUTO_VACUUM_INCREMENTAL) return false;
+    const pages = this.#readPragma("page_count");
+    const kept = all ? 0 : Math.max(MIN_KEPT_FREE_PAGES, Math.floor(pages * KEPT_FREE_SHARE));
+    const deadline = performance.now() + budgetMs;
+    for (;;) {
+      const surplus = this.#readPragma("freelist_count") - kept;
+      if (surplus <= 0) return false;
+      if (performance.now() >= deadline) return true;
+      this.#db.exec(`PRAGMA incremental_vacuum(${Math.min(surplus, PAGES_PER_VACUUM_STATEMENT)})`);
+    }
+  }
+
+  /**
+   * Returns the sequence number up to which a snapshot contains the events of the task. If the newest events
+   * are small, `#coverEventsBySnapshot` first writes a snapshot that contains all events.
+   */
+  #coverEventsBySnapshot(key: number): number {
+    const row = this.#selectCoverage.get(key) as
+      | { seq: number; coveredSeq: number; size: number }
+      | undefined;
+    if (!row) return 0;
+    const { seq, coveredSeq, size } = row;
+    const tailSize = this.#selectTailSize.get(key, coveredSeq)?.["size"] as number;
+    if (coveredSeq === seq || size + tailSize > MAX_FOLDED_SIZE) return coveredSeq;
+    this.#upsertSnapshot.run(key, seq, JSON.stringify(this.#reader.foldTask({ key })));
+    return seq;
+  }
+
+  #readPragma(name: string): number {
+    return this.#db.prepare(`PRAGMA ${name}`).get()?.[name] as number;
+  }
+}
+
+/**
+ * Calls `work` for each task until the time is up, and returns the number of completed tasks. `work` returns
+ * false if the time was up before the task was completed.
+ */
+function countUntilDeadline(
+  tasks: readonly DeletableTask[],
+  budgetMs: number,
+  work: (task: DeletableTask, isTimeUp: () => boolean) => boolean,
+): number {
+  const deadline = performance.now() + budgetMs;
+  const isTimeUp = (): boolean => performance.now() >= deadline;
+  let completed = 0;
+  for (const task of tasks) {
+    if (!work(task, isTimeUp)) break;
+    completed++;
+    if (isTimeUp()) break;
+  }
+  return completed;
+}
+
+function decodeDeletableTaskRow({
+  tenant,
+  principal,
+  agent,
+  hasEvents,
+  hasPendingWebhooks,
+  ...row
+}: DeletableTaskRow): DeletableTask {
+  return {
+    ...row,
+    scope: { tenant, principal, agent },
+    hasEvents: hasEvents === 1,
+    hasPendingWebhooks: hasPendingWebhooks === 1,
+  };
+}
