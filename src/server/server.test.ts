@@ -92,15 +92,15 @@ describe("a listening server", () => {
     const { agents, port } = await server.listen();
     expect(agents).toEqual([
       {
-        id: "agent",
-        url: "https://agents.example.com/all/a2a/agent",
-        cardUrl: "https://agents.example.com/all/a2a/agent/.well-known/agent-card.json",
+        id: "parrot",
+        url: "https://agents.example.com/all/a2a/parrot",
+        cardUrl: "https://agents.example.com/all/a2a/parrot/.well-known/agent-card.json",
       },
     ]);
     const card = (await (await fetch(`http://127.0.0.1:${port}/.well-known/agent-card.json`)).json()) as {
       supportedInterfaces: { url: string }[];
     };
-    expect(card.supportedInterfaces[0]?.url).toBe("https://agents.example.com/all/a2a/agent");
+    expect(card.supportedInterfaces[0]?.url).toBe("https://agents.example.com/all/a2a/parrot");
     expect(JSON.stringify(card)).not.toMatch(/127\.0\.0\.1|localhost/);
     await server.close();
   });
