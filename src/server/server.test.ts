@@ -207,12 +207,8 @@ describe("an agent with an invalid description", () => {
 describe("a value that is not an agent", () => {
   it.each([
     ["nothing", undefined, "createServer was called without an agent"],
-    ["a generator function", async function* () {}, "createServer was called without an agent"],
-    [
-      "an ADK agent",
-      { name: "weather", runAsync() {} },
-      'The value of "name" in createServer is not an agent',
-    ],
+    ["a generator function", async function* () {}, "The argument of createServer is a function"],
+    ["an ADK agent", { name: "weather", runAsync() {} }, "The argument of createServer is an ADK agent"],
     ["an undefined agent", { weather: undefined }, 'The value of "weather" in createServer is not an agent'],
   ])("is rejected before the store is opened: %s", (_, agents, message) => {
     expect(() => createServer(agents as never)).toThrow(message);
