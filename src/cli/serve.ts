@@ -61,6 +61,7 @@ export function addServeOptions(command: Command): Command {
         parsePort,
       ),
     )
+    .option("--grpc-unlisted", "leave gRPC out of the agent cards, for ADK for Python")
     .option("--openai", "also serve the agents as models of OpenAI's chat API at /v1")
     .option("--host <address>", "address to listen on", "127.0.0.1")
     .option("--store <store>", "task store: memory, or sqlite:FILE", "sqlite:.colloquy/colloquy.db")

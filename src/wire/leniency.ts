@@ -36,7 +36,7 @@ export const LENIENCIES: Readonly<Record<LeniencyName, Leniency>> = {
     treatment: "Base64 text is decoded, and these SDKs receive base64 text (decision 038).",
   },
   timestampWithoutOffset: {
-    peer: "fasta2a 2.1.1, which Pydantic AI 2.68.0 uses",
+    peer: "fasta2a 2.1.1 (Pydantic AI 2.68.0)",
     appliesTo: "responses and notifications of all versions and bindings",
     deviation: "Timestamps have no offset from UTC, which RFC 3339 does not allow.",
     treatment: "The time is UTC.",

@@ -26,6 +26,7 @@ export interface ServeOptions extends ServeAuthOptions {
   port: number;
   strictPort?: boolean;
   grpcPort?: number;
+  grpcUnlisted?: boolean;
   openai?: boolean;
   host: string;
   store: string;
@@ -147,8 +148,8 @@ async function listenOnNextFreePort(
   options: ServeOptions,
   { streams }: CliContext,
 ): Promise<ServerAddress> {
-  const { port, strictPort, host, grpcPort } = options;
-  const grpc = grpcPort === undefined ? {} : { grpc: { port: grpcPort } };
+  const { port, strictPort, host, grpcPort, grpcUnlisted = false } = options;
+  const grpc = grpcPort === undefined ? {} : { grpc: { port: grpcPort, listedInCard: !grpcUnlisted } };
   const last = strictPort || port === 0 ? port : port + MAX_PORT_TRIES;
   for (let next = port; ; next++) {
     try {

@@ -54,7 +54,9 @@ func (obedient) Execute(ctx context.Context, asked *a2asrv.RequestContext, queue
 				return err
 			}
 			text := a2a.TextPart{Text: hex.EncodeToString(received)}
-			if err := queue.Write(ctx, a2a.NewArtifactUpdateEvent(asked, "answer", a2a.FilePart{File: file}, text)); err != nil {
+			event := a2a.NewArtifactUpdateEvent(asked, "answer", a2a.FilePart{File: file}, text)
+			event.Append = false
+			if err := queue.Write(ctx, event); err != nil {
 				return err
 			}
 			return queue.Write(ctx, last(asked, a2a.TaskStateCompleted))

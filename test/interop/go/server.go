@@ -52,7 +52,9 @@ func (obedient) Execute(ctx context.Context, asked *a2asrv.ExecutorContext) iter
 			if raw := part.Raw(); raw != nil {
 				file := a2a.NewRawPart(raw)
 				file.MediaType = part.MediaType
-				if yield(a2a.NewArtifactUpdateEvent(asked, "answer", file, a2a.NewTextPart(hex.EncodeToString(raw))), nil) {
+				event := a2a.NewArtifactUpdateEvent(asked, "answer", file, a2a.NewTextPart(hex.EncodeToString(raw)))
+				event.Append = false
+				if yield(event, nil) {
 					yield(a2a.NewStatusUpdateEvent(asked, a2a.TaskStateCompleted, nil), nil)
 				}
 				return
