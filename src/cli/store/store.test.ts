@@ -51,10 +51,25 @@ describe("colloquy store", () => {
   it("info shows the size and the server process, with and without a server", async () => {
     await send(await startServer(), "echo hello");
     const info = await runStoreJson("info");
-    expect(info).toMatchObject({ file, serverProcess: process.pid, canShrink: true });
+    expect(info).toMatchObject({ file, serverProcess: process.pid, canShrink: true, state: "healthy" });
     expect(info["usedBytes"]).toBeGreaterThan(4096);
     await stopServer();
-    expect(await runStoreJson("info")).toMatchObject({ serverProcess: null, canShrink: true });
+    expect(await runStoreJson("info")).toMatchObject({ serverProcess: null, canShrink: true, state: null });
+  });
+
+  it("info shows that the store is failing while another program has locked the file", async () => {
+    server = createServer({ parrot: messageCommandTestAgent }, { store: `sqlite:${file}` });
+    const client = await connect((await server.listen()).url, { retry: { maxRetries: 0 } });
+    const other = new DatabaseSync(file);
+    other.exec("BEGIN IMMEDIATE");
+    await expect(send(client, "echo hello")).rejects.toThrow("could not be stored");
+    expect(await runStoreJson("info")).toMatchObject({ state: "failing" });
+    other.exec("ROLLBACK");
+    other.close();
+    await vi.waitFor(
+      async () => expect(await runStoreJson("info")).toMatchObject({ state: "healthy" }),
+      10_000,
+    );
   });
 
   it("sweep applies the server's retention policy, and is refused without a server", async () => {
