@@ -17,6 +17,7 @@ import type {
   UnfinishedTask,
 } from "../../engine/index.ts";
 import { A2AError, type LogEvent } from "../../protocol/index.ts";
+import { adoptTasksOfEarlierIds } from "./adopt-tasks-of-earlier-ids.ts";
 import { getScopeKey } from "../task-owner-scope-key.ts";
 import {
   findStoreStateAfterError,
@@ -141,6 +142,11 @@ export class SqliteStore implements TaskStore {
       file.close();
       throw toUnavailableError(error);
     }
+  }
+
+  async adoptTasksOfEarlierIds(currentIdsByEarlierId: ReadonlyMap<string, string>): Promise<void> {
+    this.runTransaction((db) => adoptTasksOfEarlierIds(db, currentIdsByEarlierId));
+    this.#requireOpen().scopeTable.clearCache();
   }
 
   async close(): Promise<void> {
