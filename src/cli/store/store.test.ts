@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { createTempFolder } from "../../../test/store-factories.ts";
+import { agent } from "../../adapters/index.ts";
 import { connect, type A2AClient } from "../../client/index.ts";
 import { createServer, readMaintenanceAddress, type Server, type ServerOptions } from "../../server/index.ts";
 import { buildTestMessage, messageCommandTestAgent } from "../../server/server.fixture.ts";
@@ -153,6 +154,42 @@ describe("colloquy store", () => {
       if (mode === "with") expect((await client.tasks.list()).tasks.map(({ id }) => id)).toEqual([other]);
     },
   );
+
+  it("erase overwrites deleted events and replaced snapshots of the tasks", async () => {
+    const secret = `secret-${crypto.randomUUID()}`;
+    const writer = agent({ name: "writer", description: "Writes" }, async function* () {
+      for (let n = 0; n < 100; n++) {
+        yield `${secret} `.repeat(100);
+        await new Promise(setImmediate);
+      }
+    });
+    server = createServer(
+      { writer },
+      { store: `sqlite:${file}`, retention: { keepEventsMs: 1, sweepIntervalMs: 2 ** 30 } },
+    );
+    const client = await connect((await server.listen()).url);
+    const id = await send(client, "write");
+    await vi.waitFor(async () => expect(await runStoreJson("sweep")).toMatchObject({ trimmedTasks: 1 }));
+    expect(await runStoreJson("erase", "--task", id)).toEqual({ erasedTasks: 1 });
+    await stopServer();
+    expect(readFileSync(file).includes(secret)).toBe(false);
+  });
+
+  it("erase waits for a program that reads the file, because the write-ahead log keeps the content", async () => {
+    const client = await startServer();
+    const secret = `secret-${crypto.randomUUID()}`;
+    const id = await send(client, `echo ${secret}`);
+    const reader = new DatabaseSync(file, { readOnly: true });
+    reader.exec("BEGIN; SELECT count(*) FROM task;");
+    let isErased = false;
+    const erasure = runStoreJson("erase", "--task", id).finally(() => (isErased = true));
+    await expect.poll(async () => (await client.tasks.list()).totalSize).toBe(0);
+    await runStoreJson("info");
+    expect(isErased).toBe(false);
+    reader.close();
+    expect(await erasure).toEqual({ erasedTasks: 1 });
+    expect(readFileSync(`${file}-wal`).includes(secret)).toBe(false);
+  });
 
   it("erase without a selection is a usage error", async () => {
     await startServer();
