@@ -18,6 +18,7 @@ import { FRAMEWORK_PEERS } from "./frameworks/framework-peers.ts";
 import { runFrameworkPeer } from "./frameworks/run-framework-peer.ts";
 import { startScenarioServers } from "./frameworks/scenario-servers.ts";
 import type { InteropResult } from "./interop-result.ts";
+import { readMissingFeatures } from "./missing-features.ts";
 import { renderTextTables, writeInteropPage } from "./render-tables.ts";
 import { runSdkPeer } from "./run-sdk-peer.ts";
 import { type ProgramCommand, SDK_PEERS } from "./sdk-peers.ts";
@@ -67,7 +68,7 @@ if (FRAMEWORK_PEERS.some(isChosen)) {
   for (const peer of FRAMEWORK_PEERS.filter(isChosen)) {
     const commands = await peer.installPrograms(log);
     if (typeof commands === "string") skipPeer(peer, commands);
-    else await judgePeer(runFrameworkPeer(peer, commands, servers));
+    else await judgePeer(runFrameworkPeer(peer, commands, servers, readMissingFeatures()));
   }
   await servers.close();
 }

@@ -43,7 +43,9 @@ export function renderTextTables(results: readonly InteropResult[]): string[] {
     const width = Math.max(suite.length, ...names.map((name) => name.length));
     const lines = table.rows.map(({ name, cells }) => {
       const texts = cells.map((cell, index) =>
-        (cell === undefined ? "–" : cell.ok ? "ok" : "FAILED").padEnd(table.columns[index]?.length ?? 0),
+        (cell === undefined ? "–" : cell.ok ? (cell.missing ?? "ok") : "FAILED").padEnd(
+          table.columns[index]?.length ?? 0,
+        ),
       );
       return `  ${name.padEnd(width)}  ${texts.join("  ")}`;
     });
@@ -79,7 +81,7 @@ function renderMarkdownTable(
   const notes: string[] = [];
   const toCell = (cell: InteropResult | undefined): string => {
     if (!cell) return "–";
-    if (cell.ok) return "ok";
+    if (cell.ok) return cell.missing ?? "ok";
     if (cell.direction === "own server") return "fails";
     const run = `${cell.peer}, ${cell.direction}`;
     const reason = expected.find(

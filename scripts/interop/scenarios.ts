@@ -8,6 +8,7 @@ import {
   type Task,
   getText,
 } from "../../src/protocol/index.ts";
+import type { ScenarioServerUrls } from "./frameworks/scenario-servers.ts";
 import { startTestWebhook } from "./test-webhook.ts";
 import type { ScenarioOutcome, ProtocolVariant } from "./protocol-variants.ts";
 
@@ -19,12 +20,13 @@ const SCENARIO_TIMEOUT_MS = 20_000;
  * scenarios.
  */
 export async function* runOurClient(
-  url: string,
+  { url, securedUrl, token }: ScenarioServerUrls,
   { binding, version }: ProtocolVariant,
 ): AsyncGenerator<ScenarioOutcome> {
   let remote: A2AClient | undefined;
+  const options = { binding, version, reconnect: { maxRetries: 2, initialDelayMs: 50 } };
   yield await runScenario("card", async () => {
-    remote = await connect(url, { binding, version, reconnect: { maxRetries: 2, initialDelayMs: 50 } });
+    remote = await connect(url, options);
     assert.equal(remote.card.name, "Obedient");
   });
   if (!remote) return;
@@ -33,6 +35,12 @@ export async function* runOurClient(
     const agent = remote;
     yield await runScenario(scenario, () => work(agent));
   }
+  yield await runScenario("auth headers", async () => {
+    const intruder = await connect(securedUrl, { ...options, auth: { bearer: "no-token-of-the-server" } });
+    await assert.rejects(intruder.send("count"), { reason: "UNAUTHENTICATED" });
+    const secured = await connect(securedUrl, { ...options, auth: { bearer: token } });
+    assert.equal(getAnswerText(requireTask(await secured.send("count"))), "one two three");
+  });
 }
 
 /** Runs a scenario with a time limit. A thrown error is the reason for a failure. */
@@ -96,6 +104,18 @@ const SCENARIOS: Readonly<Record<string, (remote: A2AClient) => Promise<void>>> 
     const { status } = requireTask(await remote.send("sign in"));
     assert.equal(status.state, "TASK_STATE_AUTH_REQUIRED");
     assert.equal(getText(status.message?.parts ?? []), "Sign in first.");
+  },
+
+  async files(remote) {
+    const { artifacts = [] } = requireTask(await collect(remote.stream("files")));
+    const [, file, data] = artifacts.flatMap(({ parts }) => parts);
+    assert.partialDeepStrictEqual(file, { raw: "iVBORw0KGgo=", filename: "dot.png", mediaType: "image/png" });
+    assert.partialDeepStrictEqual(data, { data: { width: 1 } });
+    const image = { raw: "aGVsbG8=", filename: "in.png", mediaType: "image/png" };
+    const received = requireTask(
+      await remote.send({ parts: [{ text: "receive" }, image, { data: { a: 1 } }] }),
+    );
+    assert.equal(getAnswerText(received), "Received: text aGVsbG8= data");
   },
 
   async get(remote) {

@@ -1,6 +1,7 @@
 /**
  * Serves the scripted ADK agent and a generator agent with Colloquy, in a process that the harness can kill.
- * Prints `{"adk":URL,"generator":URL}`. All options have their defaults, except for the ports and the store.
+ * Prints `{"adk":URL,"generator":URL}`. All options have their defaults, except for the ports, the store, and the
+ * session state key that the scenario `state` sends.
  *
  *   our-servers.ts ADK_PORT GENERATOR_PORT FOLDER
  */
@@ -15,6 +16,7 @@ const [adkPort, generatorPort, folder] = process.argv.slice(2);
 const adkServer = toA2a(createFileScriptedAgent(script as unknown as ScriptedAgentFile), {
   port: Number(adkPort),
   store: `sqlite:${folder}/adk.db`,
+  sendState: ["mood"],
 });
 const generatorServer = createServer(scenarioAgent, { store: `sqlite:${folder}/generator.db` });
 const [{ url: adk }, { url: generatorUrl }] = await Promise.all([
