@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import type { ExpectedInteropFailure } from "./expected-outcomes.ts";
 import { getResultName, type InteropResult, type InteropSuite } from "./interop-result.ts";
+import type { SkippedPeer } from "./page-results.ts";
 
 const PAGE = new URL("../../docs/interop.md", import.meta.url);
 
@@ -56,7 +57,7 @@ export function renderTextTables(results: readonly InteropResult[]): string[] {
 /** Replaces the tables between the markers of docs/interop.md. */
 export function writeInteropPage(
   results: readonly InteropResult[],
-  skipped: readonly { readonly peer: string; readonly why: string }[],
+  skipped: readonly SkippedPeer[],
   expected: readonly ExpectedInteropFailure[],
 ): void {
   const page = readFileSync(PAGE, "utf8");
