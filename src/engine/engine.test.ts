@@ -558,6 +558,48 @@ describe("readers", () => {
     ).toEqual(["AUTH_REQUIRED", "WORKING", "COMPLETED"]);
   });
 
+  it("of a message's stream end when the turn has ended while the task waits for authorization [G-04]", async () => {
+    const { engine, agent } = createEngineFixture();
+    const request = createTestSendMessageRequest("hi");
+    const events = engine.sendStreamingMessage(request, alice).then(collectSubscriptionEventsForTest);
+    const run = await agent.waitForRun(0);
+    run.emit({ status: { state: "TASK_STATE_AUTH_REQUIRED" } });
+    await flushEventLoopForTest();
+    run.end();
+    const expected = ["task SUBMITTED", "AUTH_REQUIRED"];
+    expect((await events).map(({ event }) => formatTaskEventForTest(event))).toEqual(expected);
+    // A repeated request and a resumed stream end at the same event.
+    for (const [resumeAfterSeq, rest] of [
+      [undefined, expected],
+      [1, expected.slice(1)],
+      [2, []],
+    ] as const) {
+      const again = await engine.sendStreamingMessage(request, alice, { resumeAfterSeq });
+      expect(
+        (await collectSubscriptionEventsForTest(again)).map(({ event }) => formatTaskEventForTest(event)),
+      ).toEqual(rest);
+      expect(again.isComplete).toBe(true);
+    }
+  });
+
+  it("of a subscription stay connected after a turn that ended while the task waits for authorization", async () => {
+    const { engine, agent } = createEngineFixture();
+    void engine.sendMessage(createTestSendMessageRequest("hi"), alice);
+    const run = await agent.waitForRun(0);
+    const { taskId } = run.run;
+    run.emit({ status: { state: "TASK_STATE_AUTH_REQUIRED" } }).end();
+    await flushEventLoopForTest();
+    const events = engine.subscribeToTask({ id: taskId }, alice).then(collectSubscriptionEventsForTest);
+    await flushEventLoopForTest();
+    void engine.sendMessage(createTestSendMessageRequest("here is my token", { taskId }), alice);
+    (await agent.waitForRun(1)).end();
+    expect((await events).map(({ event }) => formatTaskEventForTest(event))).toEqual([
+      "task AUTH_REQUIRED",
+      "WORKING",
+      "COMPLETED",
+    ]);
+  });
+
   it("that disconnect do not affect the task [E2, F-19]", async () => {
     const { engine, agent } = createEngineFixture();
     const stream = await engine.sendStreamingMessage(createTestSendMessageRequest("hi"), alice);

@@ -23,8 +23,9 @@ import { TASK_STATES } from "../../protocol/index.ts";
 import { SCHEMA_VERSION } from "./schema.ts";
 import { SqliteStore } from "./sqlite-store.ts";
 
-/** Undoes the schema version that added retention. */
-const REMOVE_RETENTION_SQL = `
+/** Undoes the schema versions that added queued turns and retention. */
+const REMOVE_RETENTION_AND_QUEUE_SQL = `
+  DROP TABLE queued_turn;
   DROP TABLE deleted_task; DROP INDEX task_ended; DROP INDEX task_waiting; DROP INDEX message_task;`;
 
 /** Undoes the fourth version of the schema. */
@@ -238,7 +239,7 @@ describe("SqliteStore", () => {
       // Remove the tables and indexes that later versions added.
       store.runTransaction((db) =>
         db.exec(
-          `${REMOVE_RETENTION_SQL} ${REMOVE_LEASES_SQL} DROP TABLE push; DROP TABLE turn; PRAGMA user_version = 1;`,
+          `${REMOVE_RETENTION_AND_QUEUE_SQL} ${REMOVE_LEASES_SQL} DROP TABLE push; DROP TABLE turn; PRAGMA user_version = 1;`,
         ),
       );
       await reopen();
@@ -270,7 +271,7 @@ describe("SqliteStore", () => {
         await commitTestAppendExpectingSuccess(store, createTestLogAppend(state, 0, log, { turn }));
       }
       store.runTransaction((db) =>
-        db.exec(`${REMOVE_RETENTION_SQL} ${REMOVE_LEASES_SQL} PRAGMA user_version = 3;`),
+        db.exec(`${REMOVE_RETENTION_AND_QUEUE_SQL} ${REMOVE_LEASES_SQL} PRAGMA user_version = 3;`),
       );
       await reopen();
       const claimed = await store.leases.claim(aliceTestTaskScope.agent, 10);

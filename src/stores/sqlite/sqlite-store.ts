@@ -155,7 +155,7 @@ export class SqliteStore implements TaskStore {
    * Returns the store's connection, so that an application can use additional tables in the same file. The
    * connection is valid until the store is closed, or until the store opens its file again after a failed
    * sync. Write to the additional tables only within `runTransaction`. The table names `scope`, `task`, `log`,
-   * `snapshot`, `message`, `push`, `turn`, and `deleted_task` are reserved.
+   * `snapshot`, `message`, `push`, `turn`, `queued_turn`, and `deleted_task` are reserved.
    */
   getDatabase(): DatabaseSync {
     this.#requireWritable();
@@ -385,6 +385,10 @@ export class SqliteStore implements TaskStore {
 
   async listUnfinished(): Promise<UnfinishedTask[]> {
     return this.#readThenAwaitDurability(({ reader }) => reader.listUnfinished());
+  }
+
+  async listTasksWithQueuedTurns(): Promise<{ scope: TaskScope; taskId: string }[]> {
+    return this.#readThenAwaitDurability(({ reader }) => reader.listTasksWithQueuedTurns());
   }
 
   /**

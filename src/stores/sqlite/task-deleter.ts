@@ -87,7 +87,7 @@ export class TaskDeleter {
     this.#deleteCoveredRows = deleteOldestRows("AND seq <= ?");
     this.#deleteLogRows = deleteOldestRows("");
     this.#deleteRestOfTask = [
-      ...["snapshot", "turn", "push", "message"].map((table) =>
+      ...["snapshot", "turn", "queued_turn", "push", "message"].map((table) =>
         db.prepare(`DELETE FROM ${table} WHERE task = ?`),
       ),
       db.prepare("DELETE FROM task WHERE key = ?"),
