@@ -97,9 +97,11 @@ const SCENARIOS: Readonly<Record<string, (urls: ScenarioServerUrls) => Promise<v
     const remote = await connectTo(url);
     const hook = await startTestWebhook("secret");
     try {
-      const { id } = requireTask(await remote.send("count"));
-      await remote.tasks.pushConfigs.create(id, { url: hook.url, token: "secret" });
-      await hook.first((event) => "statusUpdate" in event);
+      for await (const event of remote.stream("count")) {
+        if (!("task" in event)) continue;
+        await remote.tasks.pushConfigs.create(event.task.id, { id: "mine", url: hook.url, token: "secret" });
+      }
+      await hook.first(() => true);
     } finally {
       hook.close();
     }
