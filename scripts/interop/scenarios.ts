@@ -111,11 +111,12 @@ const SCENARIOS: Readonly<Record<string, (remote: A2AClient) => Promise<void>>> 
     const [, file, data] = artifacts.flatMap(({ parts }) => parts);
     assert.partialDeepStrictEqual(file, { raw: "iVBORw0KGgo=", filename: "dot.png", mediaType: "image/png" });
     assert.partialDeepStrictEqual(data, { data: { width: 1 } });
-    const image = { raw: "aGVsbG8=", filename: "in.png", mediaType: "image/png" };
+    // Two of the bytes 80, 81, and ff are not ASCII, and none is valid UTF-8: every wrong encoding changes them.
+    const image = { raw: "gIH/", filename: "in.png", mediaType: "image/png" };
     const received = requireTask(
       await remote.send({ parts: [{ text: "receive" }, image, { data: { a: 1 } }] }),
     );
-    assert.equal(getAnswerText(received), "Received: text aGVsbG8= data");
+    assert.equal(getAnswerText(received), "Received: text gIH/ data");
   },
 
   async get(remote) {

@@ -113,6 +113,11 @@ export type AgentDescription = Pick<AgentCard, "name" | "description"> &
  * task is CANCELED. The runner always calls `return()` on the agent's iterator.
  */
 export interface Agent {
+  /**
+   * Id of the agent in its URL path (`/a2a/{id}`) and in the task store. The tasks of an agent belong to its
+   * id. Default: the id that `createServer` receives, or an id that the server derives from the agent's name.
+   */
+  readonly id?: string | undefined;
   /** Returns the content of the agent card, which the server caches. */
   describe(): AgentDescription | Promise<AgentDescription>;
   /**

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { Deferred } from "../data-structures/index.ts";
 import { A2AError, getText, type Task } from "../protocol/index.ts";
 import { MemoryStore } from "../stores/index.ts";
 import {
@@ -978,5 +979,28 @@ describe("close", () => {
     expect(
       await getRejectionA2AErrorReasonForTest(engine.sendMessage(createTestSendMessageRequest("hi"), alice)),
     ).toBe("UNAVAILABLE");
+  });
+
+  it("rejects messages that wait for the store when the server closes, and starts no agent for them", async () => {
+    const lookup = new Deferred();
+    class SlowLookupStore extends MemoryStore {
+      override async findMessage(
+        ...args: Parameters<MemoryStore["findMessage"]>
+      ): ReturnType<MemoryStore["findMessage"]> {
+        await lookup.promise;
+        return await super.findMessage(...args);
+      }
+    }
+    const { engine, agent } = createEngineFixture({ store: new SlowLookupStore() });
+    const answer = getRejectionA2AErrorReasonForTest(
+      engine.sendMessage(
+        createTestSendMessageRequest("hi", { configuration: { returnImmediately: true } }),
+        alice,
+      ),
+    );
+    await engine.close(1000);
+    lookup.resolve();
+    expect(await answer).toBe("UNAVAILABLE");
+    expect(agent.runs).toEqual([]);
   });
 });

@@ -154,6 +154,7 @@ export class Engine {
       limits,
       deduplicateMessages,
       contextTurns,
+      assertOpen: () => this.#assertOpen(),
     });
     this.#inbox = inbox;
     const { turnAttempts } = limits;
@@ -359,12 +360,16 @@ export class Engine {
     return runner;
   }
 
+  #assertOpen(): void {
+    if (this.#isClosing) throw createServerClosingError();
+  }
+
   #acceptMessage(
     request: SendMessageRequest,
     caller: Caller,
     serviceParameters: ServiceParameters,
   ): Promise<MessageAcceptResult> {
-    if (this.#isClosing) throw createServerClosingError();
+    this.#assertOpen();
     const scope = this.#toTaskScope(caller);
     const inbound = { request, caller, serviceParameters };
     if (!request.configuration?.taskPushNotificationConfig) return this.#inbox.acceptMessage(scope, inbound);

@@ -46,6 +46,8 @@ interface MessageAcceptorDependencies {
   readonly limits: EngineLimits;
   readonly deduplicateMessages: boolean;
   readonly contextTurns: ContextTurnGate | undefined;
+  /** Throws an error once the engine is closing. */
+  readonly assertOpen: () => void;
 }
 
 interface InboundMessage {
@@ -146,6 +148,8 @@ export class MessageAcceptor {
   }
 
   #continueOrCreateTask(inbound: InboundMessage): MessageAcceptResult | Promise<MessageAcceptResult> {
+    // The engine can start to close while the message waits for the store.
+    this.#context.assertOpen();
     assertStoreAcceptsNewWork(this.#context.store.health);
     const { taskId } = inbound.request.message;
     return taskId ? this.#continueTask(inbound, taskId) : this.#createTask(inbound);
@@ -203,6 +207,7 @@ export class MessageAcceptor {
     const runner = await this.#context.runners.findOrLoadAndRetain(scope, taskId);
     if (!runner) throw A2AError.taskNotFound(taskId);
     try {
+      this.#context.assertOpen();
       const { contextId } = runner.liveTask;
       if (runner.liveTask.exceedsSizeLimitWith({ message: request.message }))
         throw createMessageTooLargeError(this.#context.limits.taskSize);

@@ -368,8 +368,9 @@ export class MemoryStore implements TaskStore {
     const found: DeletableTask[] = [];
     const logs = status === "ended" ? this.#endedLogs.valuesAfter(after?.key ?? 0) : this.#waitingLogs;
     for (const log of logs) {
-      if (log.timestamp >= before || found.length >= limit) break;
-      if (log.stopOrder > (after?.key ?? 0)) found.push(this.#toDeletableTask(log));
+      if (found.length >= limit) break;
+      // After the wall clock was set back, a later task can have an earlier status.
+      if (log.timestamp < before && log.stopOrder > (after?.key ?? 0)) found.push(this.#toDeletableTask(log));
     }
     return found;
   }

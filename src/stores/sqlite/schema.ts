@@ -122,6 +122,14 @@ const CREATE_QUEUED_TURN_TABLE_SQL = `
   );
 `;
 
+/**
+ * Older versions of Colloquy derived agent ids from file names. No valid agent id begins with a slash, so the
+ * tasks under an old id are hidden until `adoptTasksOfEarlierIds` assigns them to an agent.
+ */
+const SET_EARLIER_AGENT_IDS_ASIDE_SQL = `
+  UPDATE scope SET agent = '/' || agent;
+`;
+
 /** SQL statements that each schema version adds to the previous version. */
 const MIGRATIONS = [
   CREATE_TASK_TABLES_SQL,
@@ -130,6 +138,7 @@ const MIGRATIONS = [
   ADD_TASK_LEASE_COLUMNS_SQL,
   CREATE_RETENTION_TABLES_SQL,
   CREATE_QUEUED_TURN_TABLE_SQL,
+  SET_EARLIER_AGENT_IDS_ASIDE_SQL,
 ];
 export const SCHEMA_VERSION: number = MIGRATIONS.length;
 

@@ -243,6 +243,9 @@ describe("SqliteStore", () => {
         ),
       );
       await reopen();
+      expect(await store.load(aliceTestTaskScope, "t")).toBeUndefined();
+      // Older versions stored the tasks under an id that may come from a file name.
+      await store.adoptTasksOfEarlierIds(new Map([[aliceTestTaskScope.agent, aliceTestTaskScope.agent]]));
       expect(await store.load(aliceTestTaskScope, "t")).toEqual({
         task: foldTestTaskEvents(log),
         seq: 2,
@@ -274,6 +277,8 @@ describe("SqliteStore", () => {
         db.exec(`${REMOVE_RETENTION_AND_QUEUE_SQL} ${REMOVE_LEASES_SQL} PRAGMA user_version = 3;`),
       );
       await reopen();
+      // Older versions stored the tasks under an id that may come from a file name.
+      await store.adoptTasksOfEarlierIds(new Map([[aliceTestTaskScope.agent, aliceTestTaskScope.agent]]));
       const claimed = await store.leases.claim(aliceTestTaskScope.agent, 10);
       expect(claimed.map(({ taskId, epoch, turn: kept }) => [taskId, epoch, kept])).toEqual([
         ["TASK_STATE_SUBMITTED", 1, turn],

@@ -168,7 +168,7 @@ export class TaskDeleter {
 
   /** Overwrites deleted content with zeros while `isOn` is true. */
   setOverwrite(isOn: boolean): void {
-    this.#db.exec(`PRAGMA secure_delete = ${isOn ? "ON" : "OFF"}`);
+    this.#db.exec(`PRAGMA secure_delete = ${isOn ? "ON" : "FAST"}`);
   }
 
   /**

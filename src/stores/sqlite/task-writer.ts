@@ -68,7 +68,9 @@ export class TaskWriter {
     this.#upsertTurn = db.prepare("INSERT OR REPLACE INTO turn (task, json) VALUES (?, ?)");
     this.#deleteTurn = db.prepare("DELETE FROM turn WHERE task = ?");
     this.#updateMessage = db.prepare("UPDATE message SET seq = ? WHERE scope = ? AND message_id = ?");
-    this.#insertQueuedTurn = db.prepare("INSERT INTO queued_turn (task, position, json) VALUES (?, ?, ?)");
+    this.#insertQueuedTurn = db.prepare(
+      "INSERT OR REPLACE INTO queued_turn (task, position, json) VALUES (?, ?, ?)",
+    );
     this.#deleteQueuedTurns = db.prepare("DELETE FROM queued_turn WHERE task = ? AND position <= ?");
   }
 
