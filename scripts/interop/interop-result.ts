@@ -10,6 +10,8 @@ export interface InteropResult extends ScenarioOutcome {
   readonly direction: CallDirection;
   /** Protocol binding and version, if the suite runs several. */
   readonly variant?: string;
+  /** The scenario did not run, because the peer does not support it. Content of the cell, such as `no push`. */
+  readonly missing?: string;
 }
 
 export type InteropSuite = "ADK" | "generators" | "SDKs" | "frameworks";

@@ -4,9 +4,11 @@
  * skips. A failure that test/interop/expected.json does not list fails the run. A listed failure that does
  * not occur fails the run, too.
  *
- *   npm run interop -- [--only TEXT] [--json] [--page]
+ *   npm run interop -- [--only TEXT] [--json] [--page] [--artifacts whole|pieces]
  *
- * `--only` selects the peer whose name is TEXT, or else the peers whose name contains TEXT. `--page` writes the tables of docs/interop.md.
+ * `--only` selects the peer whose name is TEXT, or else the peers whose name contains TEXT. `--page` writes the
+ * tables of docs/interop.md with the latest results of each peer. `--artifacts` sets the option of our generator
+ * agent; `pieces` compares the peers, and its failures do not fail the run.
  */
 import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
@@ -18,6 +20,8 @@ import { FRAMEWORK_PEERS } from "./frameworks/framework-peers.ts";
 import { runFrameworkPeer } from "./frameworks/run-framework-peer.ts";
 import { startScenarioServers } from "./frameworks/scenario-servers.ts";
 import type { InteropResult } from "./interop-result.ts";
+import { mergePageResults, type SkippedPeer } from "./page-results.ts";
+import { readMissingFeatures } from "./missing-features.ts";
 import { renderTextTables, writeInteropPage } from "./render-tables.ts";
 import { runSdkPeer } from "./run-sdk-peer.ts";
 import { type ProgramCommand, SDK_PEERS } from "./sdk-peers.ts";
@@ -27,8 +31,14 @@ const { values } = parseArgs({
     only: { type: "string", default: "" },
     json: { type: "boolean", default: false },
     page: { type: "boolean", default: false },
+    artifacts: { type: "string", default: "whole" },
   },
 });
+
+const artifacts = values.artifacts === "pieces" ? "pieces" : "whole";
+if (values.artifacts !== artifacts) throw new Error(`--artifacts ${values.artifacts}: pass whole or pieces`);
+const isComparison = artifacts === "pieces";
+if (isComparison && values.page) throw new Error("--page shows the default: omit --artifacts pieces");
 
 const log = (line: string): void => (values.json ? console.error(line) : console.log(line));
 const allPeers = [...SDK_PEERS, ...ADK_PEERS, ...FRAMEWORK_PEERS];
@@ -39,11 +49,11 @@ const expectedFailures = JSON.parse(
   readFileSync(new URL("../../test/interop/expected.json", import.meta.url), "utf8"),
 ) as ExpectedInteropFailure[];
 const allScenarioResults: InteropResult[] = [];
-const skippedPeers: { readonly peer: string; readonly why: string }[] = [];
+const skippedPeers: SkippedPeer[] = [];
 let unexpectedOutcomeCount = 0;
 
 if (SDK_PEERS.some(isChosen)) {
-  const servers = await startScenarioServers();
+  const servers = await startScenarioServers(artifacts);
   for (const peer of SDK_PEERS.filter(isChosen)) {
     const programs = await peer.installPrograms(log);
     if (typeof programs === "string") skipPeer(peer, programs);
@@ -53,7 +63,7 @@ if (SDK_PEERS.some(isChosen)) {
 }
 
 if (ADK_PEERS.some(isChosen)) {
-  const ours = new OurServersProcess();
+  const ours = new OurServersProcess(artifacts);
   for (const peer of ADK_PEERS.filter(isChosen)) {
     const program = await peer.installProgram(log);
     if (typeof program === "string") skipPeer(peer, program);
@@ -63,16 +73,20 @@ if (ADK_PEERS.some(isChosen)) {
 }
 
 if (FRAMEWORK_PEERS.some(isChosen)) {
-  const servers = await startScenarioServers();
+  const servers = await startScenarioServers(artifacts);
   for (const peer of FRAMEWORK_PEERS.filter(isChosen)) {
     const commands = await peer.installPrograms(log);
     if (typeof commands === "string") skipPeer(peer, commands);
-    else await judgePeer(runFrameworkPeer(peer, commands, servers));
+    else await judgePeer(runFrameworkPeer(peer, commands, servers, readMissingFeatures()));
   }
   await servers.close();
 }
 
-if (values.page) writeInteropPage(allScenarioResults, skippedPeers, expectedFailures);
+if (values.page) {
+  const { results, missing } = mergePageResults(allPeers, allScenarioResults);
+  const unexplained = missing.filter(({ peer }) => !skippedPeers.some((skipped) => skipped.peer === peer));
+  writeInteropPage(results, [...skippedPeers, ...unexplained], expectedFailures);
+}
 if (values.json)
   console.log(
     JSON.stringify(
@@ -93,7 +107,7 @@ async function judgePeer(outcomes: AsyncIterable<InteropResult>): Promise<void> 
   }
   allScenarioResults.push(...met);
   for (const line of renderTextTables(met)) log(line);
-  unexpectedOutcomeCount += countUnexpectedResults(met, expectedFailures, log);
+  if (!isComparison) unexpectedOutcomeCount += countUnexpectedResults(met, expectedFailures, log);
 }
 
 /** Returns the command of the test agent of an A2A SDK, if the SDK can be installed. */

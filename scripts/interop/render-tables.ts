@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import type { ExpectedInteropFailure } from "./expected-outcomes.ts";
 import { getResultName, type InteropResult, type InteropSuite } from "./interop-result.ts";
+import type { SkippedPeer } from "./page-results.ts";
 
 const PAGE = new URL("../../docs/interop.md", import.meta.url);
 
@@ -43,7 +44,9 @@ export function renderTextTables(results: readonly InteropResult[]): string[] {
     const width = Math.max(suite.length, ...names.map((name) => name.length));
     const lines = table.rows.map(({ name, cells }) => {
       const texts = cells.map((cell, index) =>
-        (cell === undefined ? "–" : cell.ok ? "ok" : "FAILED").padEnd(table.columns[index]?.length ?? 0),
+        (cell === undefined ? "–" : cell.ok ? (cell.missing ?? "ok") : "FAILED").padEnd(
+          table.columns[index]?.length ?? 0,
+        ),
       );
       return `  ${name.padEnd(width)}  ${texts.join("  ")}`;
     });
@@ -54,7 +57,7 @@ export function renderTextTables(results: readonly InteropResult[]): string[] {
 /** Replaces the tables between the markers of docs/interop.md. */
 export function writeInteropPage(
   results: readonly InteropResult[],
-  skipped: readonly { readonly peer: string; readonly why: string }[],
+  skipped: readonly SkippedPeer[],
   expected: readonly ExpectedInteropFailure[],
 ): void {
   const page = readFileSync(PAGE, "utf8");
@@ -79,7 +82,7 @@ function renderMarkdownTable(
   const notes: string[] = [];
   const toCell = (cell: InteropResult | undefined): string => {
     if (!cell) return "–";
-    if (cell.ok) return "ok";
+    if (cell.ok) return cell.missing ?? "ok";
     if (cell.direction === "own server") return "fails";
     const run = `${cell.peer}, ${cell.direction}`;
     const reason = expected.find(

@@ -26,13 +26,35 @@ export async function* runSdkPeer(
     yield* label("their client", variant, runTheirClient(client));
   }
   if (!programs.server) return;
-  const theirs = spawnPeerProgram(programs.server);
+  const theirs = await startPeerServers(programs.server, token);
   try {
-    const theirUrl = await readFirstUrl(theirs, programs.server);
-    for (const variant of variants) yield* label("our client", variant, runOurClient(theirUrl, variant));
+    for (const variant of variants) yield* label("our client", variant, runOurClient(theirs, variant));
   } finally {
-    theirs.stdin?.end();
-    theirs.kill();
+    theirs.stop();
+  }
+}
+
+/** Starts the server of a peer twice: for everybody, and for callers with a bearer token (`--token TOKEN`). */
+export async function startPeerServers(
+  command: ProgramCommand,
+  token: string,
+): Promise<ScenarioServerUrls & { stop(): void }> {
+  const commands = [command, [...command, "--token", token]] as const;
+  const programs = commands.map(spawnPeerProgram);
+  const stop = (): void => {
+    for (const program of programs) {
+      program.stdin?.end();
+      program.kill();
+    }
+  };
+  try {
+    const [url = "", securedUrl = ""] = await Promise.all(
+      programs.map((program) => readFirstUrl(program, command)),
+    );
+    return { url, securedUrl, token, stop };
+  } catch (error) {
+    stop();
+    throw error;
   }
 }
 
@@ -50,11 +72,11 @@ export async function* runTheirClient(command: ProgramCommand): AsyncGenerator<S
 }
 
 /** Ignores stderr, because an SDK server logs every error that it returns. */
-export function spawnPeerProgram([program, ...args]: ProgramCommand): ChildProcess {
+function spawnPeerProgram([program, ...args]: ProgramCommand): ChildProcess {
   return spawn(program, args, { stdio: ["pipe", "pipe", "ignore"] });
 }
 
-export async function readFirstUrl(child: ChildProcess, command: ProgramCommand): Promise<string> {
+async function readFirstUrl(child: ChildProcess, command: ProgramCommand): Promise<string> {
   for await (const line of readStdoutLines(child)) return (JSON.parse(line) as { url: string }).url;
   throw new Error(`${command.join(" ")} exited before it listened`);
 }

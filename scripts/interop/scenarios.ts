@@ -3,14 +3,12 @@ import { setTimeout as pause } from "node:timers/promises";
 import { collect, connect, type A2AClient } from "../../src/client/index.ts";
 import {
   A2AError,
-  file,
-  fromBase64,
   type SendMessageResponse,
   type StreamResponse,
   type Task,
   getText,
-  text as textPart,
 } from "../../src/protocol/index.ts";
+import type { ScenarioServerUrls } from "./frameworks/scenario-servers.ts";
 import { startTestWebhook } from "./test-webhook.ts";
 import type { ScenarioOutcome, ProtocolVariant } from "./protocol-variants.ts";
 
@@ -22,12 +20,13 @@ const SCENARIO_TIMEOUT_MS = 20_000;
  * scenarios.
  */
 export async function* runOurClient(
-  url: string,
+  { url, securedUrl, token }: ScenarioServerUrls,
   { binding, version }: ProtocolVariant,
 ): AsyncGenerator<ScenarioOutcome> {
   let remote: A2AClient | undefined;
+  const options = { binding, version, reconnect: { maxRetries: 2, initialDelayMs: 50 } };
   yield await runScenario("card", async () => {
-    remote = await connect(url, { binding, version, reconnect: { maxRetries: 2, initialDelayMs: 50 } });
+    remote = await connect(url, options);
     assert.equal(remote.card.name, "Obedient");
   });
   if (!remote) return;
@@ -36,6 +35,12 @@ export async function* runOurClient(
     const agent = remote;
     yield await runScenario(scenario, () => work(agent));
   }
+  yield await runScenario("auth headers", async () => {
+    const intruder = await connect(securedUrl, { ...options, auth: { bearer: "no-token-of-the-server" } });
+    await assert.rejects(intruder.send("count"), { reason: "UNAUTHENTICATED" });
+    const secured = await connect(securedUrl, { ...options, auth: { bearer: token } });
+    assert.equal(getAnswerText(requireTask(await secured.send("count"))), "one two three");
+  });
 }
 
 /** Runs a scenario with a time limit. A thrown error is the reason for a failure. */
@@ -102,17 +107,16 @@ const SCENARIOS: Readonly<Record<string, (remote: A2AClient) => Promise<void>>> 
   },
 
   async files(remote) {
-    // Two of the bytes are not ASCII, and none is valid UTF-8, so that every wrong encoding changes them.
-    const bytes = new Uint8Array([0x80, 0x81, 0xff]);
-    const sent = [textPart("echo"), file(bytes, { mediaType: "image/png" })];
-    const { artifacts = [] } = requireTask(await collect(remote.stream(sent)));
-    const parts = artifacts.flatMap((artifact) => artifact.parts);
-    // The agent's text contains the bytes that the agent has received.
-    assert.equal(getText(parts), "8081ff");
-    assert.deepEqual(
-      parts.flatMap((part) => ("raw" in part ? [fromBase64(part.raw)] : [])),
-      [bytes],
+    const { artifacts = [] } = requireTask(await collect(remote.stream("files")));
+    const [, file, data] = artifacts.flatMap(({ parts }) => parts);
+    assert.partialDeepStrictEqual(file, { raw: "iVBORw0KGgo=", filename: "dot.png", mediaType: "image/png" });
+    assert.partialDeepStrictEqual(data, { data: { width: 1 } });
+    // Two of the bytes 80, 81, and ff are not ASCII, and none is valid UTF-8: every wrong encoding changes them.
+    const image = { raw: "gIH/", filename: "in.png", mediaType: "image/png" };
+    const received = requireTask(
+      await remote.send({ parts: [{ text: "receive" }, image, { data: { a: 1 } }] }),
     );
+    assert.equal(getAnswerText(received), "Received: text gIH/ data");
   },
 
   async get(remote) {

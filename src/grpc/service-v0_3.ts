@@ -22,7 +22,7 @@ const TASK_MESSAGE_DEFINITIONS_V0_3: MessageDefinitions = {
   Task: "id=1 contextId=2 status=3:TaskStatus artifacts=4:Artifact[] history=5:Message[] metadata=6:Struct",
   TaskStatus: "state=1:TaskState message=2:Message timestamp=3:Timestamp",
   Part: "|text=1 |file=2:FilePart |data=3:DataPart",
-  FilePart: "|fileWithUri=1 |fileWithBytes=2:bytes mimeType=3",
+  FilePart: "|fileWithUri=1 |fileWithBytes=2:bytes mimeType=3 name=4",
   DataPart: "data=1:Struct",
   Message: "messageId=1 contextId=2 taskId=3 role=4:Role content=5:Part[] metadata=6:Struct extensions=7[]",
   Artifact: "artifactId=1 name=3 description=4 parts=5:Part[] metadata=6:Struct extensions=7[]",

@@ -16,8 +16,14 @@ export interface OurServerUrls {
 /** Our servers in a child process with a SQLite store, so that the harness can kill and restart them. */
 export class OurServersProcess {
   readonly #folder = mkdtempSync(join(tmpdir(), "colloquy-interop-"));
+  readonly #artifacts: "whole" | "pieces";
   #process: JsonLinesProcess | undefined;
   #urls: OurServerUrls | undefined;
+
+  /** `artifacts` is the option of the generator agent. */
+  constructor(artifacts: "whole" | "pieces") {
+    this.#artifacts = artifacts;
+  }
 
   /** Returns the URLs of the servers. The first call starts the servers. */
   async getUrls(): Promise<OurServerUrls> {
@@ -27,7 +33,13 @@ export class OurServersProcess {
   async #start(): Promise<OurServerUrls> {
     const { adk, generator } = this.#urls ?? { adk: "http://x:0", generator: "http://x:0" };
     const ports = [adk, generator].map((url) => new URL(url).port || "0");
-    this.#process = new JsonLinesProcess([process.execPath, program, ...ports, this.#folder]);
+    this.#process = new JsonLinesProcess([
+      process.execPath,
+      program,
+      ...ports,
+      this.#folder,
+      this.#artifacts,
+    ]);
     this.#urls = await this.#process.read<OurServerUrls>(START_TIMEOUT_MS);
     return this.#urls;
   }

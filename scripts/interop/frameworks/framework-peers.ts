@@ -26,7 +26,7 @@ export interface FrameworkPeer {
 
 const home = join(repositoryRoot, "test/interop/frameworks");
 
-function defineNpmPeer(name: string, packageName: string): FrameworkPeer {
+function defineNpmPeer(name: string, packageName: string, hasServer = false): FrameworkPeer {
   const file = join(home, name, "package.json");
   const { dependencies } = JSON.parse(readFileSync(file, "utf8")) as { dependencies: Record<string, string> };
   return {
@@ -35,7 +35,12 @@ function defineNpmPeer(name: string, packageName: string): FrameworkPeer {
     async installPrograms(report) {
       const installed = await installNpmPackages(name, file, report);
       if ("reason" in installed) return installed.reason;
-      return { client: [process.execPath, join(home, name, "client.ts"), installed.folder] };
+      return {
+        client: [process.execPath, join(home, name, "client.ts"), installed.folder],
+        ...(hasServer && {
+          server: [process.execPath, join(home, name, "server.ts"), installed.folder] as const,
+        }),
+      };
     },
   };
 }
@@ -70,7 +75,7 @@ const javaPeer: FrameworkPeer = {
 
 export const FRAMEWORK_PEERS: readonly FrameworkPeer[] = [
   javaPeer,
-  defineNpmPeer("mastra", "@mastra/core"),
+  defineNpmPeer("mastra", "@mastra/core", true),
   defineNpmPeer("ag-ui", "@ag-ui/a2a"),
   definePythonPeer("strands", /^(strands-agents)\S*?==(\S+)/m),
   definePythonPeer("fasta2a", /^(fasta2a)\S*?==(\S+)/m),

@@ -1,6 +1,7 @@
-import type { InteropResult } from "../interop-result.ts";
+import type { CallDirection, InteropResult } from "../interop-result.ts";
+import { markMissingFeatures, type MissingFeature } from "../missing-features.ts";
 import type { ScenarioOutcome } from "../protocol-variants.ts";
-import { readFirstUrl, runTheirClient, spawnPeerProgram } from "../run-sdk-peer.ts";
+import { runTheirClient, startPeerServers } from "../run-sdk-peer.ts";
 import type { FrameworkCommands, FrameworkPeer } from "./framework-peers.ts";
 import { runOurClientWithFramework } from "./our-client-scenarios.ts";
 import type { ScenarioServerUrls } from "./scenario-servers.ts";
@@ -10,20 +11,19 @@ export async function* runFrameworkPeer(
   { name, sdk }: FrameworkPeer,
   { client, server }: FrameworkCommands,
   { url, securedUrl, token }: ScenarioServerUrls,
+  missingFeatures: readonly MissingFeature[],
 ): AsyncGenerator<InteropResult> {
-  const shared = { suite: "frameworks", peer: name, sdk } as const;
-  if (client) {
-    const outcomes: AsyncIterable<ScenarioOutcome> = runTheirClient([...client, url, securedUrl, token]);
-    for await (const outcome of outcomes) yield { ...shared, direction: "their client", ...outcome };
-  }
+  const label = (
+    direction: CallDirection,
+    outcomes: AsyncIterable<ScenarioOutcome>,
+  ): AsyncGenerator<InteropResult> =>
+    markMissingFeatures({ suite: "frameworks", peer: name, sdk, direction }, outcomes, missingFeatures);
+  if (client) yield* label("their client", runTheirClient([...client, url, securedUrl, token]));
   if (!server) return;
-  const theirs = spawnPeerProgram(server);
+  const theirs = await startPeerServers(server, token);
   try {
-    for await (const outcome of runOurClientWithFramework(await readFirstUrl(theirs, server))) {
-      yield { ...shared, direction: "our client", ...outcome };
-    }
+    yield* label("our client", runOurClientWithFramework(theirs));
   } finally {
-    theirs.stdin?.end();
-    theirs.kill();
+    theirs.stop();
   }
 }

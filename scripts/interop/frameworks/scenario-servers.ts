@@ -1,6 +1,6 @@
 import { bearer } from "../../../src/entries/auth.ts";
 import { createServer } from "../../../src/server/index.ts";
-import { scenarioAgent } from "../../../test/interop/frameworks/scenario-agent.ts";
+import { createScenarioAgent } from "../../../test/interop/frameworks/scenario-agent.ts";
 
 export interface ScenarioServerUrls {
   readonly url: string;
@@ -12,11 +12,13 @@ export interface ScenarioServerUrls {
 const TOKEN = "a-token-of-16-characters-or-more";
 
 /** Serves the scenario agent twice: for everybody, and for callers with a bearer token. */
-export async function startScenarioServers(): Promise<ScenarioServerUrls & { close(): Promise<void> }> {
+export async function startScenarioServers(
+  artifacts: "whole" | "pieces",
+): Promise<ScenarioServerUrls & { close(): Promise<void> }> {
   const options = { store: "memory", push: { allowPrivate: true } } as const;
-  const open = createServer(scenarioAgent, options);
+  const open = createServer(createScenarioAgent(artifacts), options);
   const authenticate = bearer({ tokens: { [TOKEN]: { principal: "robot" } } });
-  const secured = createServer(scenarioAgent, { ...options, authenticate });
+  const secured = createServer(createScenarioAgent(artifacts), { ...options, authenticate });
   const [{ url }, { url: securedUrl }] = await Promise.all([
     open.listen({ grpc: true }),
     secured.listen({ grpc: true }),

@@ -209,14 +209,14 @@ describe("a request of 0.3's proto", () => {
 
   it("has files and data in their own messages [V-23]", () => {
     const content = [
-      { file: { fileWithBytes: "AA==", mimeType: "image/png" } },
+      { file: { fileWithBytes: "AA==", mimeType: "image/png", name: "a.png" } },
       { file: { file_with_uri: "https://example.com/a" } },
       { data: { data: { a: 1 } } },
     ];
     expect(
       protoJsonCodec.decodeParams("SendMessage", { message: { ...message, content } }).message.parts,
     ).toEqual([
-      { raw: "AA==", mediaType: "image/png" },
+      { raw: "AA==", mediaType: "image/png", filename: "a.png" },
       { url: "https://example.com/a" },
       { data: { a: 1 } },
     ]);

@@ -56,7 +56,11 @@ const PROTO_TASK_STATE_SCHEMA: DecodingSchema<TaskState> = createConvertingSchem
   (state) => (state === "TASK_STATE_CANCELLED" ? "TASK_STATE_CANCELED" : state),
 );
 
-type ProtoFileContent = { mimeType?: string } & ({ fileWithUri: string } | { fileWithBytes: string });
+/** `name` exists since release 0.3.8 of Python's SDK. Earlier readers of ProtoJSON reject it, so it is not sent. */
+type ProtoFileContent = { mimeType?: string; name?: string } & (
+  | { fileWithUri: string }
+  | { fileWithBytes: string }
+);
 
 type ProtoPartContent = { text: string } | { file: ProtoFileContent } | { data: { data: JsonObject } };
 
@@ -73,6 +77,7 @@ const PROTO_PART_SCHEMA: DecodingSchema<Part> = createConvertingSchema(
         fileWithUri: defineOneofMember(stringSchema),
         fileWithBytes: defineOneofMember(PROTO_FILE_BYTES_SCHEMA),
         mimeType: stringSchema,
+        name: stringSchema,
       }),
     ),
     data: defineOneofMember(createObjectSchema<{ data: JsonObject }>({ data: required(structSchema, {}) })),
@@ -81,10 +86,14 @@ const PROTO_PART_SCHEMA: DecodingSchema<Part> = createConvertingSchema(
     if ("text" in part) return { text: part.text };
     if ("data" in part) return { data: part.data.data };
     if (!("file" in part)) return part;
-    const { mimeType: mediaType } = part.file;
+    const { mimeType: mediaType, name: filename } = part.file;
     const content =
       "fileWithBytes" in part.file ? { raw: part.file.fileWithBytes } : { url: part.file.fileWithUri };
-    return mediaType === undefined ? content : { ...content, mediaType };
+    return {
+      ...content,
+      ...(mediaType !== undefined && { mediaType }),
+      ...(filename !== undefined && { filename }),
+    };
   },
 );
 

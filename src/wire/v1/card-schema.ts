@@ -12,6 +12,7 @@ import type {
 } from "../../protocol/index.ts";
 import {
   withDefault,
+  createConvertingSchema,
   createListSchema,
   createMapSchema,
   createObjectSchema,
@@ -130,15 +131,24 @@ export const SECURITY_SCHEME_SCHEMA: DecodingSchema<SecurityScheme> = createObje
   ),
 });
 
+const SCOPES_MESSAGE_SCHEMA: DecodingSchema<{ list: string[] }> = createObjectSchema<{ list: string[] }>({
+  list: withDefault(createListSchema(stringSchema), []),
+});
+
+const SCOPES_LIST_SCHEMA: DecodingSchema<{ list: string[] }> = createConvertingSchema(
+  createListSchema(stringSchema),
+  (list) => ({ list }),
+);
+
+/** Schema for the scopes of a scheme. Cards of a2a-go 2.4.0 contain a list instead of an object. */
+const SCOPES_SCHEMA: DecodingSchema<{ list: string[] }> = {
+  decode: (json, at) => (Array.isArray(json) ? SCOPES_LIST_SCHEMA : SCOPES_MESSAGE_SCHEMA).decode(json, at),
+};
+
 /** Schema for a security requirement, which contains the required scopes by scheme name. */
 export const SECURITY_REQUIREMENT_SCHEMA: DecodingSchema<SecurityRequirement> =
   createObjectSchema<SecurityRequirement>({
-    schemes: withDefault(
-      createMapSchema(
-        createObjectSchema<{ list: string[] }>({ list: withDefault(createListSchema(stringSchema), []) }),
-      ),
-      {},
-    ),
+    schemes: withDefault(createMapSchema(SCOPES_SCHEMA), {}),
   });
 
 const AGENT_INTERFACE_SCHEMA: DecodingSchema<AgentInterface> = createObjectSchema<AgentInterface>({

@@ -48,6 +48,13 @@ describe("an agent's answer", () => {
 });
 
 describe("an agent card", () => {
+  it("may have scopes as a list, because cards of a2a-go have such lists", () => {
+    const securityRequirements = [{ schemes: { oauth: ["read"], token: { list: [] } } }];
+    expect(decodeCard({ name: "x", securityRequirements }).securityRequirements).toEqual([
+      { schemes: { oauth: { list: ["read"] }, token: { list: [] } } },
+    ]);
+  });
+
   it("is decoded even if most members are missing [A-02]", () => {
     expect(decodeCard({ name: "x" })).toEqual({
       name: "x",

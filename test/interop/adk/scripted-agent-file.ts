@@ -36,6 +36,8 @@ export interface ScriptedAgentTool {
   readonly isLongRunning?: boolean;
   /** The tool sets the `escalate` action. */
   readonly escalates?: boolean;
+  /** The tool sets these values in the session state. */
+  readonly sets?: Readonly<Record<string, string>>;
   /** The tool saves this artifact. */
   readonly saves?: { readonly name: string; readonly mimeType: string; readonly data: string };
 }

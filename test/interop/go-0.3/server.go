@@ -2,8 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/base64"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -46,21 +44,12 @@ func (obedient) Execute(ctx context.Context, asked *a2asrv.RequestContext, queue
 		event.Status.Message = a2a.NewMessageForTask(a2a.MessageRoleAgent, asked, a2a.TextPart{Text: "Sign in first."})
 		return queue.Write(ctx, event)
 	}
-	for _, part := range asked.Message.Parts {
-		if part, ok := part.(a2a.FilePart); ok {
-			file := part.File.(a2a.FileBytes)
-			received, err := base64.StdEncoding.DecodeString(file.Bytes)
-			if err != nil {
-				return err
-			}
-			text := a2a.TextPart{Text: hex.EncodeToString(received)}
-			event := a2a.NewArtifactUpdateEvent(asked, "answer", a2a.FilePart{File: file}, text)
-			event.Append = false
-			if err := queue.Write(ctx, event); err != nil {
-				return err
-			}
-			return queue.Write(ctx, last(asked, a2a.TaskStateCompleted))
+	if text == "files" || text == "receive" {
+		answer := a2a.NewArtifactEvent(asked, answerWithFiles(text, asked.Message)...)
+		if err := queue.Write(ctx, answer); err != nil {
+			return err
 		}
+		return queue.Write(ctx, last(asked, a2a.TaskStateCompleted))
 	}
 	words := []string{"one ", "two ", "three"}
 	if !isNew {
@@ -74,6 +63,27 @@ func (obedient) Execute(ctx context.Context, asked *a2asrv.RequestContext, queue
 		}
 	}
 	return queue.Write(ctx, last(asked, a2a.TaskStateCompleted))
+}
+
+// answerWithFiles returns a file and data, or lists the received parts.
+func answerWithFiles(text string, message *a2a.Message) []a2a.Part {
+	if text == "files" {
+		file := a2a.FileBytes{FileMeta: a2a.FileMeta{MimeType: "image/png", Name: "dot.png"}, Bytes: "iVBORw0KGgo="}
+		data := a2a.DataPart{Data: map[string]any{"width": 1}}
+		return []a2a.Part{a2a.TextPart{Text: "Here it is: "}, a2a.FilePart{File: file}, data}
+	}
+	received := "Received:"
+	for _, part := range message.Parts {
+		switch part := part.(type) {
+		case a2a.FilePart:
+			received += " " + part.File.(a2a.FileBytes).Bytes
+		case a2a.DataPart:
+			received += " data"
+		default:
+			received += " text"
+		}
+	}
+	return []a2a.Part{a2a.TextPart{Text: received}}
 }
 
 func (obedient) Cancel(ctx context.Context, asked *a2asrv.RequestContext, queue eventqueue.Queue) error {
@@ -112,17 +122,21 @@ func serve() error {
 		DefaultOutputModes: []string{"text/plain"},
 		Skills:             []a2a.AgentSkill{{ID: "obey", Name: "Obey", Description: "Obeys", Tags: []string{"test"}}},
 	}
+	if requiredToken != "" {
+		card.SecuritySchemes = a2a.NamedSecuritySchemes{"token": a2a.HTTPAuthSecurityScheme{Scheme: "bearer"}}
+		card.Security = []a2a.SecurityRequirements{{"token": {}}}
+	}
 	sender := push.NewHTTPPushSender(nil)
 	handler := a2asrv.NewHandler(obedient{}, a2asrv.WithPushNotifications(push.NewInMemoryStore(), sender))
 
-	rpc := grpc.NewServer()
+	rpc := grpc.NewServer(grpc.UnaryInterceptor(requireCallToken))
 	a2agrpc.NewHandler(handler).RegisterWith(rpc)
 	go func() { _ = rpc.Serve(listeningRPC) }()
 
 	mux := http.NewServeMux()
 	mux.Handle("/.well-known/agent-card.json", a2asrv.NewStaticAgentCardHandler(card))
 	mux.Handle("/rpc", a2asrv.NewJSONRPCHandler(handler))
-	go func() { _ = http.Serve(listening, mux) }()
+	go func() { _ = http.Serve(listening, requireToken(mux)) }()
 
 	if err := json.NewEncoder(os.Stdout).Encode(map[string]string{"url": url}); err != nil {
 		return err

@@ -2,7 +2,7 @@ package main
 
 import (
 	"context"
-	"encoding/hex"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -48,17 +48,11 @@ func (obedient) Execute(ctx context.Context, asked *a2asrv.ExecutorContext) iter
 			yield(a2a.NewStatusUpdateEvent(asked, a2a.TaskStateAuthRequired, request), nil)
 			return
 		}
-		for _, part := range asked.Message.Parts {
-			if raw := part.Raw(); raw != nil {
-				file := a2a.NewRawPart(raw)
-				file.MediaType = part.MediaType
-				event := a2a.NewArtifactUpdateEvent(asked, "answer", file, a2a.NewTextPart(hex.EncodeToString(raw)))
-				event.Append = false
-				if yield(event, nil) {
-					yield(a2a.NewStatusUpdateEvent(asked, a2a.TaskStateCompleted, nil), nil)
-				}
-				return
+		if text == "files" || text == "receive" {
+			if yield(a2a.NewArtifactEvent(asked, answerWithFiles(text, asked.Message)...), nil) {
+				yield(a2a.NewStatusUpdateEvent(asked, a2a.TaskStateCompleted, nil), nil)
 			}
+			return
 		}
 		words := []string{"one ", "two ", "three"}
 		if text == "fail" {
@@ -81,6 +75,27 @@ func (obedient) Execute(ctx context.Context, asked *a2asrv.ExecutorContext) iter
 		}
 		yield(a2a.NewStatusUpdateEvent(asked, a2a.TaskStateCompleted, nil), nil)
 	}
+}
+
+// answerWithFiles returns a file and data, or lists the received parts.
+func answerWithFiles(text string, message *a2a.Message) []*a2a.Part {
+	if text == "files" {
+		file := a2a.NewRawPart([]byte("\x89PNG\r\n\x1a\n"))
+		file.MediaType, file.Filename = "image/png", "dot.png"
+		return []*a2a.Part{a2a.NewTextPart("Here it is: "), file, a2a.NewDataPart(map[string]any{"width": 1})}
+	}
+	received := "Received:"
+	for _, part := range message.Parts {
+		switch part.Content.(type) {
+		case a2a.Raw:
+			received += " " + base64.StdEncoding.EncodeToString(part.Raw())
+		case a2a.Data:
+			received += " data"
+		default:
+			received += " text"
+		}
+	}
+	return []*a2a.Part{a2a.NewTextPart(received)}
 }
 
 func (obedient) Cancel(_ context.Context, asked *a2asrv.ExecutorContext) iter.Seq2[a2a.Event, error] {
@@ -111,7 +126,7 @@ func serve() error {
 		a2asrv.WithPushNotifications(push.NewInMemoryStore(), push.NewHTTPPushSender(&push.HTTPSenderConfig{AllowPrivateNetworks: true})),
 	)
 
-	rpc := grpc.NewServer()
+	rpc := grpc.NewServer(grpc.UnaryInterceptor(requireCallToken))
 	grpcv1.NewHandler(handler).RegisterWith(rpc)
 	grpcv0.NewHandler(handler).RegisterWith(rpc)
 	go func() { _ = rpc.Serve(listeningRPC) }()
@@ -122,7 +137,7 @@ func serve() error {
 	mux.Handle("/v1.0/rest/", http.StripPrefix("/v1.0/rest", a2asrv.NewRESTHandler(handler)))
 	mux.Handle("/v0.3/rpc", a2av0.NewJSONRPCHandler(handler))
 	mux.Handle("/v0.3/rest/", http.StripPrefix("/v0.3/rest", a2av0.NewRESTHandler(handler)))
-	go func() { _ = http.Serve(listening, mux) }()
+	go func() { _ = http.Serve(listening, requireToken(mux)) }()
 
 	if err := json.NewEncoder(os.Stdout).Encode(map[string]string{"url": url}); err != nil {
 		return err
@@ -148,6 +163,10 @@ func cardFor(url, grpcAddress string) *a2a.AgentCard {
 			&a2a.AgentInterface{URL: at + "/rest", ProtocolBinding: a2a.TransportProtocolHTTPJSON, ProtocolVersion: version},
 			&a2a.AgentInterface{URL: grpcAddress, ProtocolBinding: a2a.TransportProtocolGRPC, ProtocolVersion: version},
 		)
+	}
+	if requiredToken != "" {
+		card.SecuritySchemes = a2a.NamedSecuritySchemes{"token": a2a.HTTPAuthSecurityScheme{Scheme: "bearer"}}
+		card.SecurityRequirements = a2a.SecurityRequirementsOptions{{"token": {}}}
 	}
 	return card
 }

@@ -1,10 +1,11 @@
 """The test agent with the official Python SDK, in every binding and version that the SDK supports.
 
 Prints its URL as one JSON line once it listens, and exits when its standard input closes. With `--json-rpc`, the
-card has only the JSON-RPC interfaces.
+card has only the JSON-RPC interfaces. With `--token TOKEN`, the server requires a bearer token.
 """
 
 import asyncio
+import base64
 import json
 import socket
 import sys
@@ -14,7 +15,7 @@ import httpx
 import uvicorn
 from a2a.compat.v0_3 import a2a_v0_3_pb2_grpc
 from a2a.compat.v0_3.grpc_handler import CompatGrpcHandler
-from a2a.helpers.proto_helpers import new_task_from_user_message, new_text_part
+from a2a.helpers.proto_helpers import new_data_part, new_raw_part, new_task_from_user_message, new_text_part
 from a2a.server.agent_execution import AgentExecutor, RequestContext
 from a2a.server.events import EventQueue
 from a2a.server.request_handlers import DefaultRequestHandler, GrpcHandler
@@ -26,14 +27,25 @@ from a2a.server.tasks import (
     TaskUpdater,
 )
 from a2a.types import a2a_pb2_grpc
-from a2a.types.a2a_pb2 import AgentCapabilities, AgentCard, AgentInterface, AgentSkill, Part
+from a2a.types.a2a_pb2 import (
+    AgentCapabilities,
+    AgentCard,
+    AgentInterface,
+    AgentSkill,
+    HTTPAuthSecurityScheme,
+    SecurityRequirement,
+    SecurityScheme,
+    StringList,
+)
+from bearer_token import REQUIRED_TOKEN, create_grpc_interceptors, require_bearer_token
 from starlette.applications import Starlette
 
 
 class Obedient(AgentExecutor):
     """Handles `count`, which streams "one two three", `ask`, which asks, and `wait`, which works until canceled.
 
-    `sign in` requires authentication, and `fail` fails after a part of the answer.
+    `sign in` requires authentication, and `fail` fails after a part of the answer. `files` returns a file and data, and
+    `receive` lists the received parts.
     """
 
     async def execute(self, context: RequestContext, event_queue: EventQueue) -> None:
@@ -45,12 +57,7 @@ class Obedient(AgentExecutor):
             await event_queue.enqueue_event(task)
         updater = TaskUpdater(event_queue, context.task_id, context.context_id)
         await updater.start_work()
-        files = [part for part in context.message.parts if part.HasField("raw")]
-        if files:
-            parts = [Part(raw=files[0].raw, media_type=files[0].media_type), new_text_part(files[0].raw.hex())]
-            await updater.add_artifact(parts, artifact_id="answer")
-            await updater.complete()
-        elif text == "wait":
+        if text == "wait":
             await asyncio.Event().wait()
         elif text == "ask" and before is None:
             await updater.requires_input(updater.new_agent_message([new_text_part("Which color?")]))
@@ -59,6 +66,14 @@ class Obedient(AgentExecutor):
         elif text == "fail":
             await updater.add_artifact([new_text_part("Partly. ")], artifact_id="answer")
             await updater.failed(updater.new_agent_message([new_text_part("no credit")]))
+        elif text.startswith("files"):
+            file = new_raw_part(base64.b64decode("iVBORw0KGgo="), media_type="image/png", filename="dot.png")
+            await updater.add_artifact([new_text_part("Here it is: "), file, new_data_part({"width": 1})])
+            await updater.complete()
+        elif text.startswith("receive"):
+            parts = [describe_part(part) for part in context.message.parts]
+            await updater.add_artifact([new_text_part(f"Received: {' '.join(parts)}")])
+            await updater.complete()
         else:
             words = [f"got {text}"] if before is not None else ["one ", "two ", "three"]
             for index, word in enumerate(words):
@@ -69,9 +84,19 @@ class Obedient(AgentExecutor):
         await TaskUpdater(event_queue, context.task_id, context.context_id).cancel()
 
 
+def describe_part(part) -> str:
+    return base64.b64encode(part.raw).decode() if part.HasField("raw") else str(part.WhichOneof("content"))
+
+
 def card_for(url: str, grpc_address: str) -> AgentCard:
     places = [("JSONRPC", f"{url}/"), ("HTTP+JSON", f"{url}/rest"), ("GRPC", grpc_address)]
+    security = {}
+    if REQUIRED_TOKEN:
+        scheme = SecurityScheme(http_auth_security_scheme=HTTPAuthSecurityScheme(scheme="bearer"))
+        requirement = SecurityRequirement(schemes={"token": StringList()})
+        security = {"security_schemes": {"token": scheme}, "security_requirements": [requirement]}
     return AgentCard(
+        **security,
         name="Obedient",
         description="Does as it is told.",
         version="1",
@@ -92,7 +117,7 @@ def card_for(url: str, grpc_address: str) -> AgentCard:
 async def main() -> None:
     listening = socket.create_server(("127.0.0.1", 0))
     url = f"http://127.0.0.1:{listening.getsockname()[1]}"
-    rpc = grpc.aio.server()
+    rpc = grpc.aio.server(interceptors=create_grpc_interceptors())
     grpc_address = f"127.0.0.1:{rpc.add_insecure_port('127.0.0.1:0')}"
     card = card_for(url, grpc_address)
     configs = InMemoryPushNotificationConfigStore()
@@ -118,7 +143,7 @@ async def main() -> None:
             *create_rest_routes(handler, path_prefix="/rest", enable_v0_3_compat=True),
         ]
     )
-    server = uvicorn.Server(uvicorn.Config(app, log_level="error"))
+    server = uvicorn.Server(uvicorn.Config(require_bearer_token(app), log_level="error"))
     serving = asyncio.create_task(server.serve([listening]))
     print(json.dumps({"url": url}), flush=True)
     await asyncio.get_running_loop().run_in_executor(None, sys.stdin.read)

@@ -1,4 +1,4 @@
-"""The test agent with the last official Python SDK that supports only 0.3."""
+"""The test agent with the last official Python SDK that supports only 0.3. With `--token TOKEN`, it requires a bearer token."""
 
 import asyncio
 import base64
@@ -25,18 +25,23 @@ from a2a.types import (
     AgentCard,
     AgentInterface,
     AgentSkill,
+    DataPart,
     FilePart,
+    FileWithBytes,
+    HTTPAuthSecurityScheme,
     Part,
+    SecurityScheme,
     TextPart,
     TransportProtocol,
 )
 from a2a.utils import new_task
+from bearer_token import REQUIRED_TOKEN, create_grpc_interceptors, require_bearer_token
 
 
 class Obedient(AgentExecutor):
     """Handles `count`, which streams "one two three", `ask`, which asks, and `wait`, which works until canceled.
 
-    `sign in` requires authentication.
+    `sign in` requires authentication. `files` returns a file and data, and `receive` lists the received parts.
     """
 
     async def execute(self, context: RequestContext, event_queue: EventQueue) -> None:
@@ -46,19 +51,22 @@ class Obedient(AgentExecutor):
             await event_queue.enqueue_event(new_task(context.message))
         updater = TaskUpdater(event_queue, context.task_id, context.context_id)
         await updater.start_work()
-        files = [part.root.file for part in context.message.parts if isinstance(part.root, FilePart)]
-        if files:
-            received = base64.b64decode(files[0].bytes, validate=True)
-            parts = [Part(root=FilePart(file=files[0])), Part(root=TextPart(text=received.hex()))]
-            await updater.add_artifact(parts, artifact_id="answer")
-            await updater.complete()
-        elif text == "wait":
+        if text == "wait":
             await asyncio.Event().wait()
         elif text == "ask" and before is None:
             await updater.requires_input(final=True)
         elif text == "sign in":
             request = updater.new_agent_message([Part(root=TextPart(text="Sign in first."))])
             await updater.requires_auth(request, final=True)
+        elif text.startswith("files"):
+            file = FileWithBytes(bytes="iVBORw0KGgo=", mime_type="image/png", name="dot.png")
+            parts = [TextPart(text="Here it is: "), FilePart(file=file), DataPart(data={"width": 1})]
+            await updater.add_artifact([Part(root=part) for part in parts])
+            await updater.complete()
+        elif text.startswith("receive"):
+            parts = [describe_part(part.root) for part in context.message.parts]
+            await updater.add_artifact([Part(root=TextPart(text=f"Received: {' '.join(parts)}"))])
+            await updater.complete()
         else:
             words = [f"got {text}"] if before is not None else ["one ", "two ", "three"]
             for index, word in enumerate(words):
@@ -70,8 +78,17 @@ class Obedient(AgentExecutor):
         await TaskUpdater(event_queue, context.task_id, context.context_id).cancel()
 
 
+def describe_part(part) -> str:
+    return part.file.bytes if isinstance(part, FilePart) else part.kind
+
+
 def card_for(url: str, grpc_address: str) -> AgentCard:
+    security = {}
+    if REQUIRED_TOKEN:
+        scheme = SecurityScheme(root=HTTPAuthSecurityScheme(scheme="bearer"))
+        security = {"security_schemes": {"token": scheme}, "security": [{"token": []}]}
     return AgentCard(
+        **security,
         name="Obedient",
         description="Does as it is told.",
         version="1",
@@ -91,7 +108,7 @@ def card_for(url: str, grpc_address: str) -> AgentCard:
 async def main() -> None:
     listening = socket.create_server(("127.0.0.1", 0))
     url = f"http://127.0.0.1:{listening.getsockname()[1]}"
-    rpc = grpc.aio.server()
+    rpc = grpc.aio.server(interceptors=create_grpc_interceptors())
     card = card_for(url, f"127.0.0.1:{rpc.add_insecure_port('127.0.0.1:0')}")
     configs = InMemoryPushNotificationConfigStore()
     handler = DefaultRequestHandler(
@@ -104,7 +121,7 @@ async def main() -> None:
     await rpc.start()
     app = A2AStarletteApplication(agent_card=card, http_handler=handler).build()
     app.mount("/rest", A2ARESTFastAPIApplication(agent_card=card, http_handler=handler).build())
-    server = uvicorn.Server(uvicorn.Config(app, log_level="error"))
+    server = uvicorn.Server(uvicorn.Config(require_bearer_token(app), log_level="error"))
     serving = asyncio.create_task(server.serve([listening]))
     print(json.dumps({"url": url}), flush=True)
     await asyncio.get_running_loop().run_in_executor(None, sys.stdin.read)

@@ -41,6 +41,7 @@ type scriptedTool struct {
 	Result        map[string]any
 	IsLongRunning bool
 	Escalates     bool
+	Sets          map[string]any
 	Saves         *struct {
 		Name     string
 		MIMEType string
@@ -161,6 +162,11 @@ func createTool(name string, definition scriptedTool) tool.Tool {
 	}, func(ctx agent.Context, _ map[string]any) (map[string]any, error) {
 		if definition.Escalates {
 			ctx.Actions().Escalate = true
+		}
+		for key, value := range definition.Sets {
+			if err := ctx.State().Set(key, value); err != nil {
+				return nil, err
+			}
 		}
 		if saved := definition.Saves; saved != nil {
 			part := genai.NewPartFromBytes(saved.Data, saved.MIMEType)

@@ -66,6 +66,7 @@ function createAgent({ cutAfterEvents }: { cutAfterEvents?: number }): BaseAgent
   return new RemoteAgent({
     name: "far",
     agent: target,
+    receiveState: ["mood"],
     ...(cutAfterEvents !== undefined && { connect: { fetch: cutFirstStream(cutAfterEvents) } }),
   });
 }

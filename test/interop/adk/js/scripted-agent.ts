@@ -87,6 +87,7 @@ function createTool(name: string, tool: ScriptedAgentTool): FunctionTool {
     parameters: z.object(Object.fromEntries(tool.parameters.map((parameter) => [parameter, z.any()]))),
     execute: async (_, context) => {
       if (tool.escalates && context) context.actions.escalate = true;
+      for (const [key, value] of Object.entries(tool.sets ?? {})) context?.state.set(key, value);
       if (tool.saves) {
         const { name: fileName, data, mimeType } = tool.saves;
         await context?.saveArtifact(fileName, { inlineData: { data, mimeType } });

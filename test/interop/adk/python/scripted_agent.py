@@ -89,6 +89,13 @@ async def save_report(tool_context: ToolContext) -> dict:
     return tool["result"]
 
 
+async def set_mood(tool_context: ToolContext) -> dict:
+    """set_mood"""
+    tool = SCRIPT["tools"]["set_mood"]
+    tool_context.state.update(tool["sets"])
+    return tool["result"]
+
+
 def create_scripted_agent() -> LlmAgent:
     return LlmAgent(
         name=SCRIPT["name"],
@@ -99,5 +106,6 @@ def create_scripted_agent() -> LlmAgent:
             LongRunningFunctionTool(request_approval),
             FunctionTool(quit),
             FunctionTool(save_report),
+            FunctionTool(set_mood),
         ],
     )

@@ -28,49 +28,67 @@ const { A2AClient } = loadInstalledPackage(folder, "@a2a-js/sdk/client") as {
   A2AClient: new (url: string) => unknown;
 };
 
-/** Runs one turn. Returns the text that AG-UI shows, and the A2A events that AG-UI passes on unread. */
+/** Runs one turn. Returns the text that AG-UI shows, and the parts of artifacts that AG-UI passes on unread. */
 async function runTurn(
   threadId: string,
-  ...texts: readonly string[]
-): Promise<{ text: string; raw: string }> {
+  content: string | readonly unknown[],
+): Promise<{ text: string; rawParts: readonly A2APart[] }> {
   const remote = new A2AAgent({ a2aClient: new A2AClient(url) });
-  const messages = texts.map((content, index) => ({ id: `m-${threadId}-${index}`, role: "user", content }));
+  const messages = [{ id: `m-${threadId}`, role: "user", content }];
   const events: AgUiEvent[] = [];
   await new Promise<void>((resolve, reject) => {
-    remote
-      .run({ threadId, runId: `r-${threadId}-${texts.length}`, messages, tools: [], context: [], state: {} })
-      .subscribe({
-        next: (event) => void events.push(event),
-        error: reject,
-        complete: resolve,
-      });
+    remote.run({ threadId, runId: `r-${threadId}`, messages, tools: [], context: [], state: {} }).subscribe({
+      next: (event) => void events.push(event),
+      error: reject,
+      complete: resolve,
+    });
   });
   return {
     text: events.map(({ delta = "" }) => delta).join(""),
-    raw: events.flatMap(({ event }) => listArtifactTexts(event)).join(""),
+    rawParts: events.flatMap(({ event }) => listArtifactParts(event)),
   };
 }
 
-function listArtifactTexts(event: unknown): string[] {
+/** A part of A2A 0.3. */
+interface A2APart {
+  readonly text?: string;
+  readonly file?: { readonly name?: string; readonly bytes?: string };
+}
+
+function listArtifactParts(event: unknown): readonly A2APart[] {
   const { kind, artifact } = (event ?? {}) as {
     kind?: string;
-    artifact?: { parts: readonly { text?: string }[] };
+    artifact?: { parts: readonly A2APart[] };
   };
-  return kind === "artifact-update" && artifact ? artifact.parts.map(({ text = "" }) => text) : [];
+  return kind === "artifact-update" && artifact ? artifact.parts : [];
 }
+
+const joinTexts = (parts: readonly A2APart[]): string => parts.map(({ text = "" }) => text).join("");
 
 await reportOutcomes({
   async stream() {
     assert.equal((await runTurn("stream", "count")).text, "one two three");
   },
   async "raw events"() {
-    assert.match((await runTurn("raw", "count")).raw, /one two three$/);
+    assert.match(joinTexts((await runTurn("raw", "count")).rawParts), /one two three$/);
   },
-  async "follow-up"() {
+  async question() {
     assert.equal((await runTurn("question", "ask")).text, "Which color?");
   },
-  async "auth required"() {
+  async "sign-in"() {
     assert.equal((await runTurn("sign-in", "sign in")).text, "Sign in first.");
+  },
+  async "sent files"() {
+    const image = { type: "binary", mimeType: "image/png", data: "iVBORw0KGgo=", filename: "dot.png" };
+    const sent = await runTurn("send-files", [{ type: "text", text: "receive" }, image]);
+    assert.match(joinTexts(sent.rawParts), /Received: text iVBORw0KGgo=$/);
+  },
+  async files() {
+    const { rawParts } = await runTurn("files", "files");
+    const files = rawParts.flatMap(({ file }) => (file ? [`${file.name} ${file.bytes}`] : []));
+    assert.ok(files.includes("dot.png iVBORw0KGgo="), "The file is in no RAW event.");
+    // AG-UI accepts text only, so our server sends the data as JSON text.
+    assert.equal(joinTexts(rawParts).endsWith('{"width":1}'), true, "The data is in no RAW event.");
   },
   async failure() {
     assert.equal((await runTurn("fail", "fail")).text, "no credit");

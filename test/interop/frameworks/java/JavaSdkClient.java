@@ -1,4 +1,5 @@
 import com.fasterxml.jackson.databind.ObjectMapper;
+import com.sun.net.httpserver.HttpServer;
 import io.a2a.A2A;
 import io.a2a.client.Client;
 import io.a2a.client.TaskEvent;
@@ -7,14 +8,19 @@ import io.a2a.client.config.ClientConfig;
 import io.a2a.client.transport.jsonrpc.JSONRPCTransport;
 import io.a2a.client.transport.jsonrpc.JSONRPCTransportConfig;
 import io.a2a.client.transport.spi.interceptors.ClientCallContext;
+import io.a2a.spec.DataPart;
 import io.a2a.spec.FilePart;
 import io.a2a.spec.FileWithBytes;
 import io.a2a.spec.Message;
 import io.a2a.spec.Part;
+import io.a2a.spec.PushNotificationConfig;
 import io.a2a.spec.Task;
+import io.a2a.spec.TaskPushNotificationConfig;
 import io.a2a.spec.TaskQueryParams;
 import io.a2a.spec.TaskState;
 import io.a2a.spec.TextPart;
+import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -50,21 +56,26 @@ public class JavaSdkClient {
     Map<String, Scenario> scenarios = new LinkedHashMap<>();
     scenarios.put("send", () -> assertEqual(send(url, false, message("count"), Map.of()).text(), "one two three"));
     scenarios.put("stream", () -> assertEqual(send(url, true, message("count"), Map.of()).text(), "one two three"));
-    scenarios.put("follow-up", () -> {
-      Task question = send(url, true, message("ask"), Map.of()).task();
+    scenarios.put("question", () -> {
+      Task question = send(url, false, message("ask"), Map.of()).task();
       assertEqual(question.getStatus().state(), TaskState.INPUT_REQUIRED);
-      Message answer = A2A.createUserTextMessage("blue", question.getContextId(), question.getId());
-      Turn turn = send(url, true, answer, Map.of());
+      assertEqual(toText(question.getStatus().message().getParts().get(0)), "Which color?");
+    });
+    scenarios.put("follow-up", () -> assertEqual(answerQuestion(url, false).text(), "got blue"));
+    scenarios.put("follow-up stream", () -> {
+      Turn turn = answerQuestion(url, true);
       assertEqual(turn.text(), "got blue");
       assertEqual(turn.states().contains(TaskState.INPUT_REQUIRED), false);
     });
-    scenarios.put("files", () -> {
+    scenarios.put("files", () ->
+        assertEqual(send(url, true, message("files"), Map.of()).text(), "Here it is: dot.png{width=1}"));
+    scenarios.put("sent files", () -> {
       Part<?> file = new FilePart(new FileWithBytes("image/png", "dot.png", "iVBORw0KGgo="));
-      Message parts = new Message.Builder(message("receive")).parts(List.of(new TextPart("receive"), file)).build();
-      assertEqual(send(url, true, parts, Map.of()).text(), "Received: text iVBORw0KGgo=");
-      assertEqual(send(url, true, message("files"), Map.of()).text(), "Here it is: dot.png{width=1}");
+      List<Part<?>> parts = List.of(new TextPart("receive"), file, new DataPart(Map.of("a", 1)));
+      Message message = new Message.Builder(message("receive")).parts(parts).build();
+      assertEqual(send(url, true, message, Map.of()).text(), "Received: text iVBORw0KGgo= data");
     });
-    scenarios.put("auth required", () ->
+    scenarios.put("sign-in", () ->
         assertEqual(send(url, true, message("sign in"), Map.of()).task().getStatus().state(), TaskState.AUTH_REQUIRED));
     scenarios.put("failure", () ->
         assertEqual(send(url, true, message("fail"), Map.of()).task().getStatus().state(), TaskState.FAILED));
@@ -77,6 +88,7 @@ public class JavaSdkClient {
       Task found = connect(url, false, new LinkedBlockingQueue<>()).getTask(new TaskQueryParams(task.getId()));
       assertEqual(found.getStatus().state(), TaskState.COMPLETED);
     });
+    scenarios.put("push delivery", () -> receiveNotification(url));
     ObjectMapper json = new ObjectMapper();
     for (Map.Entry<String, Scenario> entry : scenarios.entrySet()) {
       Map<String, Object> outcome = new LinkedHashMap<>(Map.of("scenario", entry.getKey(), "ok", true));
@@ -88,6 +100,41 @@ public class JavaSdkClient {
       System.out.println(json.writeValueAsString(outcome));
     }
     System.exit(0);
+  }
+
+  private static Turn answerQuestion(String url, boolean streaming) throws Exception {
+    Task question = send(url, streaming, message("ask"), Map.of()).task();
+    Message answer = A2A.createUserTextMessage("blue", question.getContextId(), question.getId());
+    return send(url, streaming, answer, Map.of());
+  }
+
+  /** Receives the notification of the end of a task, with its token. */
+  private static void receiveNotification(String url) throws Exception {
+    BlockingQueue<String> notifications = new LinkedBlockingQueue<>();
+    HttpServer webhook = HttpServer.create(new InetSocketAddress("127.0.0.1", 0), 0);
+    webhook.createContext("/hook", exchange -> {
+      String token = exchange.getRequestHeaders().getFirst("X-A2A-Notification-Token");
+      notifications.add(token + " " + new String(exchange.getRequestBody().readAllBytes(), StandardCharsets.UTF_8));
+      exchange.sendResponseHeaders(204, -1);
+      exchange.close();
+    });
+    webhook.start();
+    try {
+      Task question = send(url, false, message("ask"), Map.of()).task();
+      PushNotificationConfig config = new PushNotificationConfig.Builder()
+          .url("http://127.0.0.1:" + webhook.getAddress().getPort() + "/hook").token("secret").build();
+      connect(url, false, new LinkedBlockingQueue<>())
+          .setTaskPushNotificationConfiguration(new TaskPushNotificationConfig(question.getId(), config));
+      Message answer = A2A.createUserTextMessage("blue", question.getContextId(), question.getId());
+      send(url, false, answer, Map.of());
+      while (true) {
+        String notification = notifications.poll(TIMEOUT_SECONDS, TimeUnit.SECONDS);
+        if (notification == null) throw new AssertionError("no notification of the end of the task");
+        if (notification.startsWith("secret ") && notification.contains("\"completed\"")) return;
+      }
+    } finally {
+      webhook.stop(0);
+    }
   }
 
   private static Message message(String text) {
@@ -122,7 +169,7 @@ public class JavaSdkClient {
   private static String toText(Part<?> part) {
     if (part instanceof TextPart text) return text.getText();
     if (part instanceof FilePart file) return ((FileWithBytes) file.getFile()).name();
-    return String.valueOf(((io.a2a.spec.DataPart) part).getData());
+    return String.valueOf(((DataPart) part).getData());
   }
 
   private static void assertEqual(Object actual, Object wanted) {

@@ -6,14 +6,24 @@ import { loadInstalledPackage, reportOutcomes } from "../report-outcomes.ts";
 interface MastraAgent {
   generate(messages: unknown, options?: object): Promise<MastraResult>;
   resumeGenerate(data: unknown, options?: object): Promise<MastraResult>;
-  stream(messages: unknown, options?: object): Promise<{ fullStream: AsyncIterable<MastraStreamChunk> }>;
+  stream(messages: unknown, options?: object): Promise<MastraStreamResult>;
+  resumeStream(data: unknown, options?: object): Promise<MastraStreamResult>;
+}
+
+interface MastraStreamResult {
+  readonly fullStream: AsyncIterable<MastraStreamChunk>;
 }
 
 interface MastraResult {
   readonly text: string;
   readonly finishReason?: string;
   readonly suspendPayload?: unknown;
-  readonly task?: { readonly status: { readonly state: string } };
+  readonly task?: MastraTask;
+}
+
+interface MastraTask {
+  readonly status: { readonly state: string };
+  readonly artifacts?: readonly { readonly parts: readonly unknown[] }[];
 }
 
 interface MastraStreamChunk {
@@ -28,9 +38,8 @@ const { A2AAgent } = loadInstalledPackage(folder, "@mastra/core/a2a") as {
 const connectTo = (address: string, options: object = {}): MastraAgent =>
   new A2AAgent({ url: `${address}/.well-known/agent-card.json`, ...options });
 
-async function streamText(remote: MastraAgent, message: string): Promise<string> {
+async function readText({ fullStream }: MastraStreamResult): Promise<string> {
   const chunks: string[] = [];
-  const { fullStream } = await remote.stream(message);
   for await (const { type, payload } of fullStream)
     if (type === "text-delta") chunks.push(payload?.text ?? "");
   return chunks.join("");
@@ -41,21 +50,49 @@ await reportOutcomes({
     assert.equal((await connectTo(url).generate("count")).text, "one two three");
   },
   async stream() {
-    assert.equal(await streamText(connectTo(url), "count"), "one two three");
+    assert.equal(await readText(await connectTo(url).stream("count")), "one two three");
   },
   async "1.0 stream"() {
-    assert.equal(await streamText(connectTo(url, { protocolVersion: "1.0" }), "count"), "one two three");
+    assert.equal(
+      await readText(await connectTo(url, { protocolVersion: "1.0" }).stream("count")),
+      "one two three",
+    );
+  },
+  async question() {
+    const { finishReason, suspendPayload } = await connectTo(url).generate("ask");
+    assert.equal(finishReason, "suspended");
+    assert.match(JSON.stringify(suspendPayload), /Which color\?/);
   },
   async "follow-up"() {
     const remote = connectTo(url);
-    const question = await remote.generate("ask", { runId: "follow-up" });
-    assert.equal(question.finishReason, "suspended");
+    await remote.generate("ask", { runId: "follow-up" });
     const answer = await remote.resumeGenerate("blue", { runId: "follow-up" });
     assert.equal(answer.text, "got blue");
   },
-  async "auth required"() {
-    const { text, finishReason, suspendPayload } = await connectTo(url).generate("sign in");
-    assert.match(`${text}${finishReason}${JSON.stringify(suspendPayload)}`, /Sign in first|suspended/);
+  async "follow-up stream"() {
+    const remote = connectTo(url);
+    await remote.generate("ask", { runId: "follow-up-stream" });
+    const answer = await readText(await remote.resumeStream("blue", { runId: "follow-up-stream" }));
+    assert.equal(answer, "got blue");
+  },
+  async "sign-in"() {
+    const { finishReason, suspendPayload } = await connectTo(url).generate("sign in");
+    assert.equal(finishReason, "suspended");
+    assert.match(JSON.stringify(suspendPayload), /Sign in first\./);
+  },
+  async files() {
+    const { task } = await connectTo(url).generate("files");
+    const [, file, data] = task?.artifacts?.flatMap(({ parts }) => parts) ?? [];
+    assert.partialDeepStrictEqual(file, { file: { bytes: "iVBORw0KGgo=", name: "dot.png" } });
+    assert.partialDeepStrictEqual(data, { data: { width: 1 } });
+  },
+  async "sent files"() {
+    const image = { type: "file", data: "iVBORw0KGgo=", mediaType: "image/png", mimeType: "image/png" };
+    const content = [{ type: "text", text: "receive" }, image];
+    assert.equal(
+      (await connectTo(url).generate([{ role: "user", content }])).text,
+      "Received: text iVBORw0KGgo=",
+    );
   },
   async failure() {
     const { text, task } = await connectTo(url).generate("fail");

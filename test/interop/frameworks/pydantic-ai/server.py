@@ -1,4 +1,7 @@
-"""Serves an agent of Pydantic AI. A model server with OpenAI's API calls its tool, and answers "one two three"."""
+"""Serves an agent of Pydantic AI. A model server with OpenAI's API calls its tool, and answers "one two three".
+
+The model server rejects `fail`, and counts the files of `receive`. `again` returns "again" in a context with an earlier answer.
+"""
 
 import json
 import pathlib
@@ -15,15 +18,32 @@ from pydantic_ai.providers.openai import OpenAIProvider
 from serve_app import serve_app
 
 
+def list_files(message: dict) -> list:
+    content = message.get("content")
+    return [part for part in content if part["type"] != "text"] if isinstance(content, list) else []
+
+
 class ModelServer(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         request = json.loads(self.rfile.read(int(self.headers["content-length"])))
-        results = [message for message in request["messages"] if message["role"] == "tool"]
-        message = {"role": "assistant", "content": f"one two {results[-1]['content']}" if results else None}
-        if not results:
+        messages = request["messages"]
+        if any(message.get("content") == "fail" for message in messages):
+            self.send_error(402)
+            return
+        results = [message for message in messages if message["role"] == "tool"]
+        files = [part for message in messages for part in list_files(message)]
+        text = None
+        if any(message.get("content") == "again" for message in messages):
+            text = "again" if results else "The context is new."
+        elif any(message.get("content") == "receive" for message in messages):
+            text = f"received {len(files)} files"
+        elif results:
+            text = f"one two {results[-1]['content']}"
+        message = {"role": "assistant", "content": text}
+        if text is None:
             function = {"name": "find_last_word", "arguments": "{}"}
             message["tool_calls"] = [{"id": "call-1", "type": "function", "function": function}]
-        choice = {"index": 0, "finish_reason": "stop" if results else "tool_calls"}
+        choice = {"index": 0, "finish_reason": "stop" if text else "tool_calls"}
         completion = {"id": "c", "created": 1, "model": "fake"}
         if request.get("stream"):
             chunk = {**completion, "object": "chat.completion.chunk", "choices": [{**choice, "delta": message}]}

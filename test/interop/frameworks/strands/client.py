@@ -43,7 +43,7 @@ async def question() -> None:
     assert_equal((result.stop_reason, get_text(result)), ("interrupt", "Which color?"))
 
 
-async def auth_required() -> None:
+async def sign_in() -> None:
     assert_equal(await ask("sign in"), "Sign in first.")
 
 
@@ -65,7 +65,7 @@ asyncio.run(
             "send": send,
             "stream": stream,
             "question": question,
-            "auth required": auth_required,
+            "sign-in": sign_in,
             "failure": failure,
             "auth headers": auth_headers,
         }
