@@ -23,7 +23,9 @@ describe("the mutants of a source", () => {
 
   it("leave types, imports, and names of members alone", () => {
     expect(
-      mutate(`import { a } from "a"; export * from "b"; type T = "c"; const d: "e" = { f: g };`),
+      mutate(
+        `import { a } from "a"; export * from "b"; export { h } from "i"; type T = "c"; const d: "e" = { f: g };`,
+      ),
     ).toEqual([]);
   });
 
