@@ -3,7 +3,13 @@
  * the process if a mutant does not terminate. Arguments: the number of failed tests after which a run stops
  * (0 is no limit), and the time limit of a test, in milliseconds.
  */
-import { BaseSequencer, createVitest, type TestSpecification, type Vitest } from "vitest/node";
+import {
+  BaseSequencer,
+  createVitest,
+  type TestModule,
+  type TestSpecification,
+  type Vitest,
+} from "vitest/node";
 
 /** Parent to child: the paths of the tests, from the root, in the order in which they run. */
 export interface TestRequest {
@@ -29,9 +35,11 @@ class GivenOrder extends BaseSequencer {
 }
 
 const [bail = 0, testTimeout = 0] = process.argv.slice(2).map(Number);
+// The results of `runTestSpecifications` contain the modules of earlier runs, so a reporter collects them.
+const endedModules: TestModule[] = [];
 const vitest: Vitest = await createVitest({
   watch: false,
-  reporters: [{ onTestModuleEnd: () => void process.send?.("file ended" satisfies FileEnded) }],
+  reporters: [{ onTestModuleEnd: collectEndedModule }],
   silent: true,
   bail,
   testTimeout,
@@ -44,14 +52,20 @@ process.on("message", ({ tests }: TestRequest) => {
   void runTestFiles(tests).then((response) => process.send?.(response));
 });
 
+function collectEndedModule(module: TestModule): void {
+  endedModules.push(module);
+  process.send?.("file ended" satisfies FileEnded);
+}
+
 async function runTestFiles(tests: readonly string[]): Promise<TestResponse> {
   const project = vitest.getRootProject();
   const specifications = tests.map((test) => project.createSpecification(`${project.config.root}/${test}`));
-  const { testModules, unhandledErrors } = await vitest.runTestSpecifications(specifications);
+  endedModules.length = 0;
+  const { unhandledErrors } = await vitest.runTestSpecifications(specifications);
   let failure: TestResponse["failure"];
   let slowestTestMs = 0;
   const fileDurations: Record<string, number> = {};
-  for (const module of testModules) {
+  for (const module of endedModules) {
     const file = module.relativeModuleId;
     const { collectDuration, duration, setupDuration } = module.diagnostic();
     fileDurations[file] = collectDuration + duration + setupDuration;
