@@ -109,7 +109,10 @@ function drawSample(mutants: readonly Mutant[], size: number): Mutant[] {
   return mutants.filter((mutant) => chosen.has(mutant));
 }
 
-/** Tests all mutants, and prints one line per file and per room. Resolves with the survivors. */
+/**
+ * Tests all mutants: the first one of each file, then the second one of each file, and so on, so that a run with
+ * `--minutes` covers all files. Prints one line per file and per room, and resolves with the survivors.
+ */
 async function testSources(sources: readonly MutatedSource[]): Promise<MutantResult[]> {
   const reached = await recordReachedMutants(sources);
   const runner = new TestProcess(copy, {
@@ -117,36 +120,28 @@ async function testSources(sources: readonly MutatedSource[]): Promise<MutantRes
     testTimeoutMs: Math.max(5000, 10 * reached.slowestTestMs),
   });
   const results: MutantResult[] = [];
-  for (const { file, mutants } of sources) {
-    // The test that noticed the last mutant of a file is likely to notice the next one.
-    const recentKillers: string[] = [file.replace(/\.ts$/, ".test.ts")];
-    for (const mutant of mutants) {
+  // The test file that noticed the last mutant of a source is likely to notice the next one.
+  const recentKillers = new Map(sources.map(({ file }) => [file, [file.replace(/\.ts$/, ".test.ts")]]));
+  const mostMutants = Math.max(...sources.map(({ mutants }) => mutants.length));
+  for (let index = 0; index < mostMutants; index++)
+    for (const { file, mutants } of sources) {
+      const mutant = mutants[index];
+      if (!mutant) continue;
+      const killers = recentKillers.get(file) ?? [];
       const tests = (reached.tests.get(getMutantKey(file, mutant)) ?? []).toSorted(
         (a, b) =>
-          recentKillers.lastIndexOf(b) - recentKillers.lastIndexOf(a) ||
+          killers.lastIndexOf(b) - killers.lastIndexOf(a) ||
           (reached.fileDurations[a] ?? 0) - (reached.fileDurations[b] ?? 0),
       );
       const known = findKnownResult(file, mutant, tests);
-      if (!known && Date.now() > deadline) break;
+      if (!known && Date.now() > deadline) continue;
       const result = known ?? (await testMutant(runner, file, mutant, tests, reached.fileDurations));
       results.push(result);
-      if (result.outcome === "killed") recentKillers.push(...result.testFiles);
+      if (result.outcome === "killed") killers.push(...result.testFiles);
     }
-    printCounts(
-      file,
-      results.filter((result) => result.file === file),
-      mutants.length,
-    );
-  }
   await runner.stop();
-  for (const room of MUTATED_ROOMS) {
-    const drawn = sources.filter(({ file }) => file.startsWith(`${room}/`)).flatMap(({ mutants }) => mutants);
-    printCounts(
-      room,
-      results.filter(({ file }) => file.startsWith(`${room}/`)),
-      drawn.length,
-    );
-  }
+  for (const { file } of sources) printCounts(file, sources, results);
+  for (const room of MUTATED_ROOMS) printCounts(`${room}/`, sources, results);
   return results.filter(({ outcome }) => outcome === "survived");
 }
 
@@ -158,8 +153,23 @@ interface ReachedMutants {
   readonly slowestTestMs: number;
 }
 
-/** Runs all tests of the rooms without an active mutant. Rejects if a test fails. */
+/** The content of reports/mutation-reached.json. `state` is a hash of the sources and tests. */
+type SavedReachedMutants = Omit<ReachedMutants, "tests"> & {
+  readonly state: string;
+  readonly tests: readonly (readonly [string, readonly string[]])[];
+};
+
+/**
+ * Runs all tests of the rooms without an active mutant, unless the last run saved the result for the same
+ * sources and tests. Rejects if a test fails.
+ */
 async function recordReachedMutants(sources: readonly MutatedSource[]): Promise<ReachedMutants> {
+  const savedFile = join(root, "reports/mutation-reached.json");
+  const state = hashFiles(globSync("{src,test}/**/*.ts", { cwd: copy }).toSorted());
+  if (existsSync(savedFile)) {
+    const saved = JSON.parse(readFileSync(savedFile, "utf8")) as SavedReachedMutants;
+    if (saved.state === state) return { ...saved, tests: new Map(saved.tests) };
+  }
   const rooms = MUTATED_ROOMS.filter((room) => sources.some(({ file }) => file.startsWith(`${room}/`)));
   const tests = rooms.flatMap((room) => globSync(`${room}/**/*.test.ts`, { cwd: copy })).toSorted();
   writeFileSync(join(copy, "active-mutant"), "record");
@@ -173,13 +183,21 @@ async function recordReachedMutants(sources: readonly MutatedSource[]): Promise<
     throw new Error(
       `Without a mutant, ${response.failure.file} fails: ${response.failure.test}. Mend it, or run the command again if the machine was busy.`,
     );
-  const reached = new Map<string, string[]>();
+  const reached = new Map<string, Set<string>>();
   for (const line of readFileSync(join(copy, "reached-mutants"), "utf8").split("\n").filter(Boolean)) {
     const [test = "", key = ""] = line.split("\t");
-    const known = reached.get(key) ?? [];
-    reached.set(key, [...known, relative(copy, test)]);
+    const files = reached.get(key) ?? new Set();
+    reached.set(key, files.add(relative(copy, test)));
   }
-  return { ...response, tests: new Map([...reached].map(([key, files]) => [key, [...new Set(files)]])) };
+  const { fileDurations, slowestTestMs } = response;
+  const saved: SavedReachedMutants = {
+    state,
+    tests: [...reached].map(([key, files]) => [key, [...files]]),
+    fileDurations,
+    slowestTestMs,
+  };
+  writeFileSync(savedFile, JSON.stringify(saved));
+  return { ...saved, tests: new Map(saved.tests) };
 }
 
 async function testMutant(
@@ -238,9 +256,16 @@ function hashFiles(files: readonly string[]): string {
   return hash.digest("hex").slice(0, 8);
 }
 
-function printCounts(place: string, results: readonly MutantResult[], drawn: number): void {
-  const noticed = results.filter(({ outcome }) => outcome !== "survived").length;
-  console.log(`${place}: ${noticed} of ${results.length} noticed (${drawn} drawn)`);
+/** Prints how many mutants below a path were drawn, tested, and noticed. */
+function printCounts(
+  path: string,
+  sources: readonly MutatedSource[],
+  results: readonly MutantResult[],
+): void {
+  const drawn = sources.filter(({ file }) => file.startsWith(path)).flatMap(({ mutants }) => mutants).length;
+  const tested = results.filter(({ file }) => file.startsWith(path));
+  const noticed = tested.filter(({ outcome }) => outcome !== "survived").length;
+  if (drawn > 0) console.log(`${path}: ${noticed} of ${tested.length} noticed (${drawn} drawn)`);
 }
 
 /** Compares the survivors with the expected survivors. Returns the exit code. */
