@@ -1,5 +1,10 @@
 import { expect, it } from "vitest";
-import { flushEventLoopForTest } from "./engine.fixture.ts";
+import {
+  alice,
+  createEngineFixture,
+  createTestSendMessageRequest,
+  flushEventLoopForTest,
+} from "./engine.fixture.ts";
 import { withSafeListeners, type Observer } from "./observer.ts";
 
 const LISTENER_NAMES = {
@@ -33,6 +38,28 @@ it.each(Object.keys(LISTENER_NAMES) as (keyof Observer)[])(
     }
   },
 );
+
+it("onRun reports the begin and the end of each turn, and the error of the agent", async () => {
+  const error = new Error("broken");
+  const reports: unknown[] = [];
+  const { engine, agent } = createEngineFixture({
+    observer: { onRun: ({ phase, ...report }) => reports.push([phase, report.error]) },
+  });
+  const answers = ["a", "b"].map((text) => engine.sendMessage(createTestSendMessageRequest(text), alice));
+  const run = await agent.waitForRun(1);
+  expect(reports).toEqual([
+    ["begin", undefined],
+    ["begin", undefined],
+  ]);
+  run.fail(error);
+  await answers[1];
+  agent.runs[0]?.end();
+  await answers[0];
+  expect(reports.slice(2)).toEqual([
+    ["end", error],
+    ["end", undefined],
+  ]);
+});
 
 function fail(): never {
   throw new Error("thrown");
