@@ -3,7 +3,7 @@
  * scripted model, which also calls the tool.
  *
  *     colloquy serve examples/02-adk-agent.ts
- *     colloquy send http://127.0.0.1:4120/a2a/adk-agent "What is the weather in Seoul?"
+ *     colloquy send http://127.0.0.1:4120/a2a/weather "What is the weather in Seoul?"
  */
 import { FunctionTool, LlmAgent } from "@google/adk";
 import { ScriptedLlm } from "colloquy/testing/adk";

@@ -3,8 +3,8 @@
  * stored on disk, so the answer may arrive after a restart of the server.
  *
  *     colloquy serve examples/09-adk-approval.ts
- *     colloquy send http://127.0.0.1:4120/a2a/adk-approval "Refund 80 euros"
- *     colloquy send http://127.0.0.1:4120/a2a/adk-approval --task-id <task> \
+ *     colloquy send http://127.0.0.1:4120/a2a/refunds "Refund 80 euros"
+ *     colloquy send http://127.0.0.1:4120/a2a/refunds --task-id <task> \
  *       --data '{"id": "<id of the call>", "response": {"approved": true}}'
  */
 import { LlmAgent, LongRunningFunctionTool } from "@google/adk";

@@ -3,7 +3,7 @@
  * MCP server is unavailable.
  *
  *     colloquy serve examples/10-adk-mcp.ts
- *     colloquy send http://127.0.0.1:4120/a2a/adk-mcp "How many pears are there?"
+ *     colloquy send http://127.0.0.1:4120/a2a/grocer "How many pears are there?"
  */
 import { fileURLToPath } from "node:url";
 import { LlmAgent, MCPToolset } from "@google/adk";

@@ -15,9 +15,9 @@ const getExamplePath = (name: string): string =>
 describe("the examples", () => {
   it.each([
     ["01-hello.ts", "hello", "Ada", "Hello, Ada! Nice to meet you."],
-    ["02-adk-agent.ts", "adk-agent", "What is the weather in Seoul?", "It is sunny in Seoul, 21 °C."],
-    ["19-a2a-js-executor.ts", "a2a-js-executor", "Ada", "Hello, Ada!"],
-    ["10-adk-mcp.ts", "adk-mcp", "How many pears are there?", "There are 3."],
+    ["02-adk-agent.ts", "weather", "What is the weather in Seoul?", "It is sunny in Seoul, 21 °C."],
+    ["19-a2a-js-executor.ts", "greeter", "Ada", "Hello, Ada!"],
+    ["10-adk-mcp.ts", "grocer", "How many pears are there?", "There are 3."],
   ])("%s can be served", async (file, id, text, answer) => {
     const cwd = await createTempTestDirectoryWithFiles({});
     const server = await startServeCommandForTest(["serve", getExamplePath(file), "--store", "memory"], cwd);
@@ -42,7 +42,7 @@ describe("the examples", () => {
       const { out } = await spawnColloquyForTest(["send", url, "-o", "json", ...options], cwd).result;
       return (JSON.parse(out) as { task: Task }).task;
     };
-    const question = await send(before.agentUrls["adk-approval"] as string, "Refund 80 euros");
+    const question = await send(before.agentUrls["refunds"] as string, "Refund 80 euros");
     before.process.child.kill("SIGKILL");
     await before.process.result;
     expect(question.status.state).toBe("TASK_STATE_INPUT_REQUIRED");
@@ -51,7 +51,7 @@ describe("the examples", () => {
     const after = await startServeCommandForTest(args, cwd);
     try {
       const answer = JSON.stringify({ id, response: { approved: true } });
-      const url = after.agentUrls["adk-approval"] as string;
+      const url = after.agentUrls["refunds"] as string;
       const done = await send(url, "--task-id", question.id, "--data", answer);
       expect(done.status.state).toBe("TASK_STATE_COMPLETED");
       expect(done.artifacts?.map(({ parts }) => getText(parts)).join(" ")).toBe(

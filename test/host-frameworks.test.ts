@@ -257,7 +257,7 @@ describe("a server with a base path", () => {
     onTestFinished(() => server.close());
     const response = await server.fetch(new Request("http://127.0.0.1/agents/.well-known/agent-card.json"));
     expect(await response.json()).toMatchObject({
-      supportedInterfaces: [{ url: "https://example.com/all/agents/a2a/agent" }, {}, {}, {}],
+      supportedInterfaces: [{ url: "https://example.com/all/agents/a2a/actor" }, {}, {}, {}],
     });
   });
 
@@ -267,7 +267,7 @@ describe("a server with a base path", () => {
     const card = "http://localhost:3000/agents/.well-known/agent-card.json";
     const response = await server.fetch(new Request(card, { headers: { host: "shop.example:8080" } }));
     expect(await response.json()).toMatchObject({
-      supportedInterfaces: [{ url: "http://shop.example:8080/agents/a2a/agent" }, {}, {}, {}],
+      supportedInterfaces: [{ url: "http://shop.example:8080/agents/a2a/actor" }, {}, {}, {}],
     });
   });
 
@@ -290,7 +290,7 @@ describe("a server with a base path", () => {
       "access-control-request-method": "POST",
       "access-control-request-headers": "content-type,a2a-version,last-event-id",
     };
-    const request = await app.request("/agents/a2a/agent", { method: "OPTIONS", headers });
+    const request = await app.request("/agents/a2a/actor", { method: "OPTIONS", headers });
     expect(request.headers.get("access-control-allow-headers")).toBe(
       "content-type,a2a-version,last-event-id",
     );

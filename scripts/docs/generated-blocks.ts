@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { EXIT_CODES } from "../../src/cli/cli-error.ts";
+import { renderMessageActionsTable, renderMessageOutcomesTable } from "./message-outcomes-table.ts";
 import { ERROR_MAPPINGS, toA2AErrorName } from "../../src/wire/index.ts";
 import { repositoryRoot, SourceFile } from "./source-file.ts";
 
@@ -16,8 +17,10 @@ export function renderGeneratedBlock(words: string): string {
   if (kind === "cli-errors") return renderCliErrorsTable();
   if (kind === "exports") return renderExportsTables();
   if (kind === "glossary") return renderGlossary();
+  if (kind === "message-outcomes") return renderMessageOutcomesTable();
+  if (kind === "message-actions") return renderMessageActionsTable();
   throw new Error(
-    `Unknown generator "${words}" in a page. Use members, functions, errors, cli-errors, exports, or glossary.`,
+    `Unknown generator "${words}" in a page. Use members, functions, errors, cli-errors, exports, glossary, message-outcomes, or message-actions.`,
   );
 }
 

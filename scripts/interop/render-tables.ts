@@ -94,6 +94,19 @@ function renderMarkdownTable(
     ["---", ...columns.map(() => "---")],
     ...rows.map(({ name, cells }) => [name, ...cells.map(toCell)]),
   ].map((cells) => `| ${cells.join(" | ")} |`);
-  const numbered = notes.map((note, index) => `${index + 1}. ${note}`);
+  const numbered = notes.map((note, index) => wrapListItem(`${index + 1}. `, note));
   return ["", ...lines, ...(numbered.length > 0 ? ["", ...numbered] : []), "", ""].join("\n");
+}
+
+const MAX_COLUMNS = 120;
+
+/** Breaks the text of a list item into lines, which are indented like the text after the marker. */
+function wrapListItem(marker: string, text: string): string {
+  const lines = [marker.trimEnd()];
+  for (const word of text.split(" ")) {
+    const line = `${lines.at(-1)} ${word}`;
+    if (line.length <= MAX_COLUMNS) lines[lines.length - 1] = line;
+    else lines.push(`${" ".repeat(marker.length)}${word}`);
+  }
+  return lines.join("\n");
 }

@@ -3,10 +3,13 @@ import { setTimeout as pause } from "node:timers/promises";
 import { collect, connect, type A2AClient } from "../../src/client/index.ts";
 import {
   A2AError,
+  file,
+  fromBase64,
   type SendMessageResponse,
   type StreamResponse,
   type Task,
   getText,
+  text as textPart,
 } from "../../src/protocol/index.ts";
 import { startTestWebhook } from "./test-webhook.ts";
 import type { ScenarioOutcome, ProtocolVariant } from "./protocol-variants.ts";
@@ -96,6 +99,20 @@ const SCENARIOS: Readonly<Record<string, (remote: A2AClient) => Promise<void>>> 
     const { status } = requireTask(await remote.send("sign in"));
     assert.equal(status.state, "TASK_STATE_AUTH_REQUIRED");
     assert.equal(getText(status.message?.parts ?? []), "Sign in first.");
+  },
+
+  async files(remote) {
+    // Two of the bytes are not ASCII, and none is valid UTF-8, so that every wrong encoding changes them.
+    const bytes = new Uint8Array([0x80, 0x81, 0xff]);
+    const sent = [textPart("echo"), file(bytes, { mediaType: "image/png" })];
+    const { artifacts = [] } = requireTask(await collect(remote.stream(sent)));
+    const parts = artifacts.flatMap((artifact) => artifact.parts);
+    // The agent's text contains the bytes that the agent has received.
+    assert.equal(getText(parts), "8081ff");
+    assert.deepEqual(
+      parts.flatMap((part) => ("raw" in part ? [fromBase64(part.raw)] : [])),
+      [bytes],
+    );
   },
 
   async get(remote) {

@@ -94,6 +94,7 @@ async function runKit(
     "--allow-private-webhooks",
     "--grpc-port",
     "0",
+    "--strict",
     ...run.sutFlags,
   ];
   try {

@@ -21,7 +21,7 @@ export type AgentGenerator = (run: Turn) => AsyncIterable<AgentYield, void, unde
 /** Options of `agent` in addition to the agent's description. */
 export interface GeneratorOptions extends Pick<
   Agent,
-  "respondsWith" | "whileWorking" | "interruptible" | "concurrentTurns" | "describeExtended"
+  "id" | "respondsWith" | "whileWorking" | "interruptible" | "concurrentTurns" | "describeExtended"
 > {
   /**
    * Determines what happens to a turn that a server restart interrupted. `restart` runs the interrupted turn
@@ -39,7 +39,7 @@ export interface GeneratorOptions extends Pick<
 
 const assertKnownOptions = defineOptionNames<GeneratorOptions>()(
   "agent",
-  "afterRestart artifacts concurrentTurns describeExtended interruptible respondsWith whileWorking",
+  "afterRestart artifacts concurrentTurns describeExtended id interruptible respondsWith whileWorking",
 );
 const assertKnownDescription = defineOptionNames<AgentDescription>()(
   "agent(description)",

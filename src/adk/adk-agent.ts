@@ -2,7 +2,7 @@ import type { RunConfig } from "@google/adk";
 import { SlotReuseMap } from "../data-structures/index.ts";
 import { defineOptionNames } from "../diagnostics/index.ts";
 import type { Agent, AgentDescription, Observer, Run } from "../engine/index.ts";
-import type { Part, Task } from "../protocol/index.ts";
+import { deriveAgentId, type Part, type Task } from "../protocol/index.ts";
 import { describeAdkAgent, type AdkCardOptions } from "./describe-adk-agent.ts";
 import { isStatusEvent, type RunHooks, applyRunHooksToEvents } from "./run-hooks.ts";
 import { checkPendingCallAnswers } from "./pending-function-calls.ts";
@@ -63,14 +63,25 @@ export interface AdkAgentOptions
    * errors to stderr, and the value `false` disables the default observer.
    */
   observer?: Pick<Observer, "onError"> | false;
+  /**
+   * Id of the agent in its URL path and in the task store. Default: an id that is derived from the name of the
+   * root agent.
+   */
+  id?: string;
   /** Returns the members of the extended agent card that differ from the public card. */
   describeExtended?: NonNullable<Agent["describeExtended"]>;
 }
 
+/** Returns the id for the name of the root agent, unless a function creates the root agent later. */
+export function deriveAdkAgentId(source: AdkRunnableSource): string | undefined {
+  if (typeof source === "function") return undefined;
+  const root = "rootAgent" in source ? source.rootAgent : "agent" in source ? source.agent : source;
+  return "name" in root ? deriveAgentId(root.name) : undefined;
+}
 /** The option names of `adkAgent`, separated by spaces. */
 export const ADK_AGENT_OPTION_NAMES = [
   "afterRun appName artifactService artifacts beforeRun concurrentTurns credentialService",
-  "describeExtended exposeErrors includeInstructions initialState memoryService observer onEvent",
+  "describeExtended exposeErrors id includeInstructions initialState memoryService observer onEvent",
   "plugins receiveState recoveredErrorPolicy runConfig sendState sessionService streaming toA2aPart",
   "toGenaiPart version",
 ] as const;
@@ -92,6 +103,7 @@ export function adkAgent(source: AdkRunnableSource, options: AdkAgentOptions = {
   const openSession = createSessionOpener();
   const idleFlusher = new IdleRunFlusher();
   return {
+    id: options.id ?? deriveAdkAgentId(source),
     describe: async (): Promise<AgentDescription> => describeAdkAgent((await runner()).agent, options),
     ...(options.describeExtended ? { describeExtended: options.describeExtended } : {}),
     ...(options.concurrentTurns ? { concurrentTurns: options.concurrentTurns } : {}),

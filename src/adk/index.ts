@@ -6,7 +6,7 @@
  * keeps the state of each run.
  */
 export { toA2a, type ToA2aOptions } from "./to-a2a.ts";
-export { type AdkAgentOptions, adkAgent } from "./adk-agent.ts";
+export { type AdkAgentOptions, adkAgent, deriveAdkAgentId } from "./adk-agent.ts";
 export type { AdkRunnable, AdkRunnableSource, RunnerOptions } from "./lazy-runner.ts";
 export { type AdkAgentLike, buildAgentSkills, type AdkCardOptions } from "./describe-adk-agent.ts";
 export { toA2aPart, toA2aParts, toGenaiPart, toGenaiParts } from "./part-conversion.ts";
@@ -35,6 +35,7 @@ export type {
 } from "./adk-structural-types.ts";
 export { MemoryArtifactService, type MemoryArtifactOptions } from "./artifacts/memory-artifact-service.ts";
 export { MemorySessionService, type MemorySessionOptions } from "./sessions/memory-session-service.ts";
+export type { SqliteSessionServiceOptions } from "./sessions/sqlite-session-service.ts";
 export { SqliteSessionService } from "./sessions/sqlite-session-service.ts";
 export {
   AiSdkLlm,

@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import type { BaseSessionService, Runner } from "@google/adk";
 import { defineOptionNames, pickOptions } from "../diagnostics/index.ts";
 import type { Agent, AgentDescription } from "../engine/index.ts";
-import { A2AError, type AgentCard } from "../protocol/index.ts";
+import { A2AError, isAgentId, type AgentCard } from "../protocol/index.ts";
 import {
   createServer,
   LISTEN_OPTION_NAMES,
@@ -59,7 +59,7 @@ export function toA2a(agent: AdkRunnableSource, options: ToA2aOptions = {}): Ser
   const adkOptions: AdkAgentOptions = { ...options, sessionService: resolveSessionService };
   const engineAgent = adkAgent(runner ?? agent, pickOptions(adkOptions, ...ADK_AGENT_OPTION_NAMES));
   const server = createServer(
-    { [deriveAgentId(agent)]: withCardOverrides(engineAgent, agentCard) },
+    { [options.id ?? deriveRootId(agent)]: withCardOverrides(engineAgent, agentCard) },
     pickOptions<ServerOptions>(options, ...SERVER_OPTION_NAMES),
   );
   return {
@@ -81,9 +81,9 @@ function findServerSqlitePath({ store }: Server): string | undefined {
 }
 
 /** Returns the id of the served agent: the agent's name if the name is valid in a URL, otherwise `agent`. */
-function deriveAgentId(agent: AdkRunnableSource): string {
+function deriveRootId(agent: AdkRunnableSource): string {
   const name = "name" in agent && typeof agent !== "function" ? agent.name : "";
-  return /^[A-Za-z0-9][A-Za-z0-9._~-]{0,99}$/.test(name) ? name : "agent";
+  return isAgentId(name) ? name : "agent";
 }
 
 function withCardOverrides(agent: Agent, card: ToA2aOptions["agentCard"]): Agent {

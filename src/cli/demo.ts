@@ -22,7 +22,7 @@ async function runDemo(options: DemoOptions, context: CliContext): Promise<void>
   const { serveUntilStopped } = await import("./serve/serve-until-stopped.ts");
   await serveUntilStopped(options, context, async (adk) => {
     const demo = createDemo(
-      (assistant) => adk.createAgentFromAdk("assistant", assistant),
+      (assistant) => adk.createAgentFromAdk(assistant, { id: "assistant" }),
       options.model,
       process.env,
     );

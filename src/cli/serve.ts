@@ -1,10 +1,11 @@
 import { Command, Option } from "commander";
 import type { ServeConfig } from "../config/index.ts";
-import type { Agent } from "../engine/index.ts";
+import { deriveAgentId } from "../protocol/index.ts";
 import type { CliContext } from "./cli-context.ts";
 import { createOutputOption, parseDays, parsePort } from "./client-options.ts";
 import { createUsageError } from "./cli-error.ts";
 import type { AdkAgentFactory } from "./serve/adk-agent-factory.ts";
+import type { LoadedAgents } from "./serve/load-agent-files.ts";
 import { addAuthOptions } from "./serve/serve-auth-options.ts";
 import { renderCurlCommand, renderSendCommand, type ServedAgentSummary } from "./serve/banner.ts";
 import type { ServeOptions } from "./serve/serve-until-stopped.ts";
@@ -60,6 +61,7 @@ export function addServeOptions(command: Command): Command {
         parsePort,
       ),
     )
+    .option("--grpc-unlisted", "leave gRPC out of the agent cards, for ADK for Python")
     .option("--openai", "also serve the agents as models of OpenAI's chat API at /v1")
     .option("--host <address>", "address to listen on", "127.0.0.1")
     .option("--store <store>", "task store: memory, or sqlite:FILE", "sqlite:.colloquy/colloquy.db")
@@ -104,6 +106,7 @@ async function runServe(
     const loaded = await loadAgentsToServe(agents, options, adk);
     return {
       agents: loaded.agents,
+      previousAgentIds: loaded.previousAgentIds,
       renderBannerFooter: (served, header) =>
         renderSkippedFiles(loaded.skipped) + renderTryCommands(served, header),
     };
@@ -114,17 +117,19 @@ async function loadAgentsToServe(
   agents: NonNullable<ServeConfig["agents"]>,
   { exec, shell, name }: ServeCommandOptions,
   adk: AdkAgentFactory,
-): Promise<{ agents: Record<string, Agent>; skipped: string[] }> {
+): Promise<LoadedAgents> {
   if (exec === undefined) {
     const { isConfigAgentPathList: isPathList } = await import("./serve/apply-config-file.ts");
-    if (!isPathList(agents)) return { agents: agents, skipped: [] };
+    if (!isPathList(agents)) return { agents: agents, previousAgentIds: {}, skipped: [] };
     const { loadAgentFiles } = await import("./serve/load-agent-files.ts");
     return loadAgentFiles(agents, adk);
   }
   const { command } = await import("../adapters/index.ts");
-  const { toUrlSafeAgentId: toAgentId } = await import("./serve/find-agent-files.ts");
+  const { toUrlSafeAgentId } = await import("./serve/find-agent-files.ts");
   const agent = command(exec, { ...(shell ? { shell } : {}), ...(name ? { name } : {}) });
-  return { agents: { [toAgentId((await agent.describe()).name)]: agent }, skipped: [] };
+  const { name: agentName } = await agent.describe();
+  const id = deriveAgentId(agentName);
+  return { agents: { [id]: agent }, previousAgentIds: { [toUrlSafeAgentId(agentName)]: id }, skipped: [] };
 }
 
 /** Lists the skipped agent files, with the reason for each file. */

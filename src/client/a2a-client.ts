@@ -13,6 +13,7 @@ import {
   type Task,
   type TaskPushNotificationConfig,
 } from "../protocol/index.ts";
+import { askAgent, type AgentAnswer } from "./ask-agent.ts";
 import type { AgentCardCache } from "./card/agent-card-cache.ts";
 import { acceptsRepeatedMessages, assertSteeringDeclared } from "./negotiated-extensions.ts";
 import { openResumableStream } from "./stream/resumable-stream.ts";
@@ -35,6 +36,16 @@ export interface A2AClient {
   readonly cardUrl: string;
   /** The agent interface that this client calls, with its protocol version. */
   readonly agentInterface: AgentInterface;
+  /**
+   * Sends a message, and resolves with the text of the answer and the task when the turn ends. If the task waits
+   * for the user, the text contains the agent's question. Rejects with a `TaskNotCompletedError` if the task
+   * ended as FAILED, CANCELED, or REJECTED. If `signal` aborts, the client cancels the task.
+   *
+   * ```ts
+   * const { text, task } = await client.ask("What is your name?");
+   * ```
+   */
+  ask(input: MessageInput, options?: SendOptions): Promise<AgentAnswer>;
   /**
    * Sends a message, and resolves when the task ends or waits for the user. If
    * `configuration.returnImmediately` is set, `send` resolves as soon as the agent has accepted the message.
@@ -172,7 +183,7 @@ export function createA2AClientFromTransport({
   const assertPushSupported = (): Promise<void> =>
     assertCapability("pushNotifications", "PUSH_NOTIFICATION_NOT_SUPPORTED");
 
-  return {
+  const client: A2AClient = {
     get card() {
       return cardCache.card;
     },
@@ -180,6 +191,7 @@ export function createA2AClientFromTransport({
       return cardCache.url;
     },
     agentInterface,
+    ask: (input, options = {}) => askAgent(client, input, options),
     send,
     stream: (input, options = {}) =>
       cardCache.card.capabilities.streaming === true
@@ -229,4 +241,5 @@ export function createA2AClientFromTransport({
       },
     },
   };
+  return client;
 }

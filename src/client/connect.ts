@@ -34,6 +34,7 @@ const CLIENT_MEMBER_NAMES = [
   "card",
   "cardUrl",
   "agentInterface",
+  "ask",
   "send",
   "stream",
   "tasks",

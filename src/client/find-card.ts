@@ -1,7 +1,7 @@
 import { getMonotonicTimeMs } from "./clock.ts";
 import type { AgentCard } from "../protocol/index.ts";
 import { defineOptionNames } from "../diagnostics/index.ts";
-import type { ProtocolVersion } from "../wire/index.ts";
+import type { PeerLeniency, ProtocolVersion } from "../wire/index.ts";
 import type { AuthorizeFunction, ClientAuthOptions } from "./auth/client-auth.ts";
 import { createChallengeAuthorizer } from "./auth/challenge-authorizer.ts";
 import { discoverCard } from "./card/discover-card.ts";
@@ -78,6 +78,11 @@ export interface ConnectOptions {
    * unreachable. Other requests with side effects are never retried.
    */
   readonly retry?: RetryOptions;
+  /**
+   * Whether the client accepts responses of real peers that the specification forbids. The value `all` accepts
+   * the deviations that docs/interop.md lists. The value `none` rejects these responses. Default: `all`.
+   */
+  readonly peerLeniency?: PeerLeniency;
   /** Maximum size of a response in bytes; the client rejects larger responses. Default: 64 MiB. */
   readonly maxResponseBytes?: number;
   /** Maximum size of one stream event in bytes; the client rejects larger events. Default: 16 MiB. */
@@ -87,7 +92,7 @@ export interface ConnectOptions {
 const assertKnownConnectOptions = defineOptionNames<ConnectOptions>()(
   "connect",
   "allowClearText allowOlderVersion auth binding extensions fetch grpc headers maxEventBytes",
-  "maxResponseBytes preferredBindings reconnect retry signal verifyCard version",
+  "maxResponseBytes peerLeniency preferredBindings reconnect retry signal verifyCard version",
 );
 const assertKnownReconnectOptions = defineOptionNames<RetryOptions>()(
   '"reconnect" of connect',
@@ -133,6 +138,7 @@ export function createTransportOptions(options: ConnectOptions): TransportOption
     headers: options.headers ?? {},
     version,
     extensions,
+    peerLeniency: options.peerLeniency ?? "all",
     maxResponseBytes: options.maxResponseBytes ?? 64 * 2 ** 20,
     maxEventBytes: options.maxEventBytes ?? 16 * 2 ** 20,
     ...(options.grpc ? { grpc: options.grpc } : {}),

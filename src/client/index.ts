@@ -13,6 +13,8 @@ export type {
   OAuthClient,
   SecurityRequirementToSatisfy,
 } from "./auth/client-auth.ts";
+export type { AgentAnswer } from "./ask-agent.ts";
+export { TaskNotCompletedError } from "./ask-agent.ts";
 export { collect } from "./collect-stream-result.ts";
 export { connect } from "./connect.ts";
 export type { ConnectOptions } from "./find-card.ts";

@@ -17,9 +17,9 @@ export type MessageInput = string | readonly Part[] | (Pick<Message, "parts"> & 
 /** Options for sending a message. */
 export interface SendOptions extends CallOptions {
   /** The id of the task to continue, for example a task in state INPUT_REQUIRED. */
-  readonly taskId?: string;
+  readonly taskId?: string | undefined;
   /** The id of the context that the new task belongs to. */
-  readonly contextId?: string;
+  readonly contextId?: string | undefined;
   /**
    * Id of the message, which is a random UUID by default. An agent that deduplicates messages accepts the
    * same id from the same caller only once.

@@ -19,6 +19,8 @@ export interface ServeConfig {
   strictPort?: boolean;
   /** Port of the gRPC listener. If the port is not set, the server does not serve gRPC. */
   grpcPort?: number;
+  /** Whether agent cards omit the gRPC interfaces, which ADK for Python rejects. Default: false. */
+  grpcUnlisted?: boolean;
   /**
    * Whether the server also serves the agents as models of an OpenAI-compatible API at `/v1`. Default: false.
    */

@@ -113,6 +113,11 @@ export type AgentDescription = Pick<AgentCard, "name" | "description"> &
  * task is CANCELED. The runner always calls `return()` on the agent's iterator.
  */
 export interface Agent {
+  /**
+   * Id of the agent in its URL path (`/a2a/{id}`) and in the task store. The tasks of an agent belong to its
+   * id. Default: the id that `createServer` receives, or an id that the server derives from the agent's name.
+   */
+  readonly id?: string | undefined;
   /** Returns the content of the agent card, which the server caches. */
   describe(): AgentDescription | Promise<AgentDescription>;
   /**
@@ -132,8 +137,8 @@ export interface Agent {
    */
   onTaskCanceled?(task: Task, caller: Caller, metadata: JsonObject): void | Promise<void>;
   /**
-   * Offers the agent a message that arrives while the agent is running. If `deliver` returns false, the
-   * server applies `whileWorking`. If `deliver` returns true, the message is added to the task's history, and
+   * Offers the agent a message that arrives while the agent is running, except at INPUT_REQUIRED. If `deliver`
+   * returns false, the server applies `whileWorking`. If `deliver` returns true, the message is added to the task's history, and
    * the sender receives the current task. Existing streams of the task receive no event for a delivered
    * message. If `deliver` throws an `A2AError`, the server rejects the message with that error. `task` is a
    * copy of the committed task. The server passes messages with the steering signal `interrupt` to the next
@@ -148,7 +153,9 @@ export interface Agent {
   readonly respondsWith?: "task" | "either";
   /**
    * Determines what happens to a message to a running task. `refuse` (default) rejects the message, and
-   * `queue` processes the message after the current turn.
+   * `queue` processes the message after the current turn. The store keeps queued messages. If the task ends
+   * before the turn of a queued message, the server discards the message, and the task's metadata lists its id
+   * under `colloquy:discardedMessageIds`. A task that waits for its user never rejects messages.
    */
   readonly whileWorking?: "refuse" | "queue";
   /**

@@ -61,10 +61,10 @@ export class ConcurrencyLimit {
 
   /**
    * Acquires one unit of the limit. The caller must return the unit with `release`. Throws
-   * `RESOURCE_EXHAUSTED` if the limit is reached.
+   * `RESOURCE_EXHAUSTED` if the limit is reached, unless `mayExceedLimit` is true.
    */
-  acquireOrThrow(): void {
-    if (this.#inUse >= this.#limit) throw createLimitError(this.#description, this.#limit);
+  acquireOrThrow(mayExceedLimit = false): void {
+    if (this.#inUse >= this.#limit && !mayExceedLimit) throw createLimitError(this.#description, this.#limit);
     this.#inUse++;
   }
 
@@ -73,11 +73,11 @@ export class ConcurrencyLimit {
   }
 
   /**
-   * Acquires one unit of the limit and returns a function that releases the unit. Only the first call to the
-   * returned function has an effect.
+   * Acquires one unit of the limit like `acquireOrThrow`, and returns a function that releases the unit. Only
+   * the first call to the returned function has an effect.
    */
-  acquireWithRelease(): () => void {
-    this.acquireOrThrow();
+  acquireWithRelease(mayExceedLimit = false): () => void {
+    this.acquireOrThrow(mayExceedLimit);
     let held = true;
     return () => {
       if (held) this.release();

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { Deferred } from "../data-structures/index.ts";
 import { A2AError, getText, type Task } from "../protocol/index.ts";
 import { MemoryStore } from "../stores/index.ts";
 import {
@@ -558,6 +559,48 @@ describe("readers", () => {
     ).toEqual(["AUTH_REQUIRED", "WORKING", "COMPLETED"]);
   });
 
+  it("of a message's stream end when the turn has ended while the task waits for authorization [G-04]", async () => {
+    const { engine, agent } = createEngineFixture();
+    const request = createTestSendMessageRequest("hi");
+    const events = engine.sendStreamingMessage(request, alice).then(collectSubscriptionEventsForTest);
+    const run = await agent.waitForRun(0);
+    run.emit({ status: { state: "TASK_STATE_AUTH_REQUIRED" } });
+    await flushEventLoopForTest();
+    run.end();
+    const expected = ["task SUBMITTED", "AUTH_REQUIRED"];
+    expect((await events).map(({ event }) => formatTaskEventForTest(event))).toEqual(expected);
+    // A repeated request and a resumed stream end at the same event.
+    for (const [resumeAfterSeq, rest] of [
+      [undefined, expected],
+      [1, expected.slice(1)],
+      [2, []],
+    ] as const) {
+      const again = await engine.sendStreamingMessage(request, alice, { resumeAfterSeq });
+      expect(
+        (await collectSubscriptionEventsForTest(again)).map(({ event }) => formatTaskEventForTest(event)),
+      ).toEqual(rest);
+      expect(again.isComplete).toBe(true);
+    }
+  });
+
+  it("of a subscription stay connected after a turn that ended while the task waits for authorization", async () => {
+    const { engine, agent } = createEngineFixture();
+    void engine.sendMessage(createTestSendMessageRequest("hi"), alice);
+    const run = await agent.waitForRun(0);
+    const { taskId } = run.run;
+    run.emit({ status: { state: "TASK_STATE_AUTH_REQUIRED" } }).end();
+    await flushEventLoopForTest();
+    const events = engine.subscribeToTask({ id: taskId }, alice).then(collectSubscriptionEventsForTest);
+    await flushEventLoopForTest();
+    void engine.sendMessage(createTestSendMessageRequest("here is my token", { taskId }), alice);
+    (await agent.waitForRun(1)).end();
+    expect((await events).map(({ event }) => formatTaskEventForTest(event))).toEqual([
+      "task AUTH_REQUIRED",
+      "WORKING",
+      "COMPLETED",
+    ]);
+  });
+
   it("that disconnect do not affect the task [E2, F-19]", async () => {
     const { engine, agent } = createEngineFixture();
     const stream = await engine.sendStreamingMessage(createTestSendMessageRequest("hi"), alice);
@@ -936,5 +979,28 @@ describe("close", () => {
     expect(
       await getRejectionA2AErrorReasonForTest(engine.sendMessage(createTestSendMessageRequest("hi"), alice)),
     ).toBe("UNAVAILABLE");
+  });
+
+  it("rejects messages that wait for the store when the server closes, and starts no agent for them", async () => {
+    const lookup = new Deferred();
+    class SlowLookupStore extends MemoryStore {
+      override async findMessage(
+        ...args: Parameters<MemoryStore["findMessage"]>
+      ): ReturnType<MemoryStore["findMessage"]> {
+        await lookup.promise;
+        return await super.findMessage(...args);
+      }
+    }
+    const { engine, agent } = createEngineFixture({ store: new SlowLookupStore() });
+    const answer = getRejectionA2AErrorReasonForTest(
+      engine.sendMessage(
+        createTestSendMessageRequest("hi", { configuration: { returnImmediately: true } }),
+        alice,
+      ),
+    );
+    await engine.close(1000);
+    lookup.resolve();
+    expect(await answer).toBe("UNAVAILABLE");
+    expect(agent.runs).toEqual([]);
   });
 });

@@ -3,7 +3,6 @@ import {
   copyTask,
   fold,
   isEventRefusal,
-  isInterrupted,
   isTerminal,
   LogEvent,
   formatTaskState,
@@ -33,6 +32,10 @@ import {
   PushConfigOperations,
   type WebhookValidator,
 } from "./push/push-config-operations.ts";
+import { chooseMessageResponse, type MessageAction } from "./decide-message-outcome.ts";
+import { DeferredSubscription } from "./deferred-subscription.ts";
+import { awaitStartOfQueuedTurn } from "./await-start-of-queued-turn.ts";
+import type { QueuedTurnData } from "./queued-turn-data.ts";
 import { TaskRecovery } from "./task-recovery.ts";
 import { createServerClosingError, type TaskRunner } from "./task-runner.ts";
 import { RunnerRegistry } from "./runner-registry.ts";
@@ -42,6 +45,7 @@ import type { TaskLease } from "./task-leases.ts";
 import type { TaskStore } from "./task-store.ts";
 import {
   hasTurnRequestedInput,
+  isWaitingWithoutTurn,
   LogSubscription,
   createSingleEventSubscription,
   type Subscription,
@@ -106,6 +110,7 @@ export class Engine {
   readonly #inbox: MessageAcceptor;
   readonly #recovery: TaskRecovery;
   readonly #streamLimit: ConcurrencyLimit;
+  readonly #clock: Clock;
   #isClosing = false;
 
   constructor(options: EngineOptions) {
@@ -113,6 +118,7 @@ export class Engine {
     const limits = resolveEngineLimits(options.limits);
     this.#agentId = agentId;
     this.#store = store;
+    this.#clock = options.clock ?? systemClock;
     this.#committer = options.committer;
     this.#streamLimit = new ConcurrencyLimit("open streams", limits.streams);
     const { concurrentTurns = "parallel" } = agent;
@@ -134,6 +140,8 @@ export class Engine {
       cancelGraceMs: options.cancelGraceMs ?? 5000,
       outbox: options.push?.outbox,
       persistTurns: (agent.afterRestart ?? "fail") !== "fail",
+      restoreQueuedTurn: (scope: TaskScope, queued: QueuedTurnData) =>
+        this.#inbox.restoreQueuedTurn(scope, queued),
       releaseLease: (lease: TaskLease) => this.#recovery.releaseLease(lease),
     };
     const runners = new RunnerRegistry(runnerContext, () => this.#recovery.requestPass());
@@ -146,6 +154,7 @@ export class Engine {
       limits,
       deduplicateMessages,
       contextTurns,
+      assertOpen: () => this.#assertOpen(),
     });
     this.#inbox = inbox;
     const { turnAttempts } = limits;
@@ -165,8 +174,8 @@ export class Engine {
   /**
    * Starts the recovery of tasks, and resolves after the first attempt to recover all tasks with a running turn
    * of an earlier process. Depending on `Agent.afterRestart`, the engine restarts, resumes, or fails each task
-   * (E9). If the store fails, the engine repeats the recovery until the store is available again. Call `open`
-   * before any other method of the engine.
+   * (E9). Messages that wait for their turn are processed. If the store fails, the engine repeats the recovery
+   * until the store is available again. Call `open` before any other method of the engine.
    */
   async open(): Promise<void> {
     await this.#recovery.start();
@@ -227,8 +236,10 @@ export class Engine {
     const accepted = await this.#acceptMessage(request, caller, service);
     if ("reply" in accepted) return { message: accepted.reply };
     const { returnImmediately, historyLength } = request.configuration ?? {};
-    const waits = "turn" in accepted && !returnImmediately;
-    const task = waits
+    const response = chooseMessageResponse(getMessageAction(accepted), returnImmediately ?? false);
+    const mustWait =
+      "turn" in accepted && response !== "current-task" && (await this.#awaitStartOfTurn(accepted));
+    const task = mustWait
       ? await accepted.turn.stoppedTask.promise
       : await this.#awaitMessageCommitAndGetTask(accepted);
     return { task: limitHistory(task, historyLength) };
@@ -252,6 +263,8 @@ export class Engine {
         releaseStream();
         return createSingleEventSubscription(LogEvent.create(0, { message: accepted.reply }));
       }
+      if ("turn" in accepted && accepted.isQueued)
+        return this.#createQueuedMessageStream(accepted, service, releaseStream);
       return await this.#createMessageStream(accepted, service, releaseStream);
     } catch (error) {
       releaseStream();
@@ -347,12 +360,16 @@ export class Engine {
     return runner;
   }
 
+  #assertOpen(): void {
+    if (this.#isClosing) throw createServerClosingError();
+  }
+
   #acceptMessage(
     request: SendMessageRequest,
     caller: Caller,
     serviceParameters: ServiceParameters,
   ): Promise<MessageAcceptResult> {
-    if (this.#isClosing) throw createServerClosingError();
+    this.#assertOpen();
     const scope = this.#toTaskScope(caller);
     const inbound = { request, caller, serviceParameters };
     if (!request.configuration?.taskPushNotificationConfig) return this.#inbox.acceptMessage(scope, inbound);
@@ -390,10 +407,42 @@ export class Engine {
     accepted: Exclude<MessageAcceptResult, { reply: unknown }>,
   ): Promise<Task> {
     const { runner } = accepted;
-    if ("turn" in accepted) await accepted.turn.acceptedSeq.promise;
+    if ("turn" in accepted && !accepted.isQueued) await accepted.turn.acceptedSeq.promise;
     const task = runner.liveTask.getSnapshot();
     if ("seq" in accepted) runner.release();
     return task;
+  }
+
+  /**
+   * Waits until the turn of an accepted message begins. Resolves with false if the sender must receive the
+   * current task, because the running turn waits for its user.
+   */
+  #awaitStartOfTurn({ runner, turn, isQueued }: TurnAcceptResult): Promise<boolean> | true {
+    return isQueued ? awaitStartOfQueuedTurn(runner, turn, this.#clock) : true;
+  }
+
+  /**
+   * Creates the response stream for a message that waits for its turn. The stream begins with the turn. If the
+   * running turn waits for its user, the stream consists of the current task.
+   */
+  #createQueuedMessageStream(
+    accepted: TurnAcceptResult,
+    service: ServiceParameters,
+    releaseStream: () => void,
+  ): Subscription {
+    const runner = accepted.runner.retain();
+    const open = async (): Promise<Subscription> => {
+      try {
+        if (await this.#awaitStartOfTurn(accepted))
+          return await this.#createMessageStream(accepted, service, releaseStream);
+        releaseStream();
+        const { liveTask } = runner;
+        return createSingleEventSubscription(LogEvent.create(liveTask.seq, { task: liveTask.getSnapshot() }));
+      } finally {
+        runner.release();
+      }
+    };
+    return new DeferredSubscription(open(), releaseStream);
   }
 
   /** Resolves with the response stream for a message. */
@@ -410,7 +459,7 @@ export class Engine {
       const span = computeSubscriptionLogRange(accepted, seq, resumeAfterSeq);
       const isStartOfTurn = "turn" in accepted && resumeAfterSeq === undefined;
       const hasStopped =
-        isCaughtUpWhileInterrupted(runner, span) ||
+        isWaitingWithoutTurn(runner, span.afterSeq) ||
         (!isStartOfTurn && span.afterSeq > seq && (await hasTurnRequestedInput(runner, this.#store, span)));
       if (!hasStopped)
         return new LogSubscription(runner, this.#store, { ...span, includesMessages }, releaseStream);
@@ -420,6 +469,14 @@ export class Engine {
       runner.release();
     }
   }
+}
+
+/** The result for a message that starts a turn or waits for its turn. */
+type TurnAcceptResult = Extract<MessageAcceptResult, { turn: unknown }>;
+
+function getMessageAction(accepted: Exclude<MessageAcceptResult, { reply: unknown }>): MessageAction {
+  if (!("turn" in accepted)) return "deliver";
+  return accepted.isQueued ? "queue" : "start";
 }
 
 /**
@@ -461,18 +518,6 @@ function toWorkingStartPoint(startPoint: TurnStartPoint): TurnStartPoint {
   const { task, seq, workingEvent } = startPoint;
   const working = workingEvent && fold(copyTask(task), workingEvent);
   return working && !isEventRefusal(working) ? { task: working, seq: seq + 1 } : startPoint;
-}
-
-/**
- * Returns true if the task waits for its user, no turn is running, and the reader has received every event.
- */
-function isCaughtUpWhileInterrupted(
-  { liveTask, currentTurn }: TaskRunner,
-  { afterSeq }: SubscriptionLogRange,
-): boolean {
-  return (
-    !currentTurn && afterSeq >= liveTask.seq && liveTask.state !== undefined && isInterrupted(liveTask.state)
-  );
 }
 
 /** Returns `resumeAfterSeq`, or throws `INVALID_PARAMS` if the log does not contain `resumeAfterSeq`. */

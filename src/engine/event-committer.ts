@@ -1,5 +1,5 @@
 import type { Clock } from "./clock.ts";
-import { isAppendInLog } from "./is-append-in-log.ts";
+import { isAppendStored } from "./is-append-stored.ts";
 import type { LogAppend, AppendRefusal, TaskStore } from "./task-store.ts";
 
 /** A source of events to commit, for example the live task of a runner. */
@@ -226,7 +226,7 @@ export class Committer {
   async #notifyRefusedRetry(uncommitted: UncommittedAppend, refusal: AppendRefusal): Promise<void> {
     const { writer, append } = uncommitted;
     try {
-      if (await isAppendInLog(this.#store, append)) writer.onCommitted();
+      if (await isAppendStored(this.#store, append)) writer.onCommitted();
       else writer.onCommitFailed(refusal);
     } catch (error) {
       if (this.#isStoreUnhealthy) this.#waitForHealthyStore(uncommitted);

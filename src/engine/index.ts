@@ -23,6 +23,7 @@ export { Committer } from "./event-committer.ts";
 export { Engine } from "./engine.ts";
 export type { EnginePushOptions } from "./engine.ts";
 export type { TurnRestartData } from "./turn-restart-data.ts";
+export type { QueuedTurnData, TurnQueueChange } from "./queued-turn-data.ts";
 export type { EngineLimits } from "./engine-limits.ts";
 
 export type { Observer, PushDeliveryReport, RequestReport, SweepReport } from "./observer.ts";

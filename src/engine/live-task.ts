@@ -16,6 +16,8 @@ import { Deferred } from "../data-structures/index.ts";
 import type { TaskScope } from "./caller.ts";
 import { formatTimestamp, type Clock } from "./clock.ts";
 import type { Committer, UncommittedEventSource } from "./event-committer.ts";
+import { PendingQueueChange } from "./pending-queue-change.ts";
+import type { QueuedTurnData } from "./queued-turn-data.ts";
 import type { TurnRestartData } from "./turn-restart-data.ts";
 import type { Observer } from "./observer.ts";
 import type { TaskWithPossibleWebhooks } from "./push/active-webhooks.ts";
@@ -69,7 +71,9 @@ interface UncommittedMessage {
   readonly seq: number;
   readonly durableSeq: Deferred<number>;
   /** Webhook that the request registers together with the message. */
-  readonly webhook: WebhookRegistration | undefined;
+  readonly webhook?: WebhookRegistration | undefined;
+  /** True if the store already has the message in the task's queue. */
+  readonly wasQueued?: boolean;
 }
 
 /**
@@ -100,14 +104,21 @@ export class LiveTask implements UncommittedEventSource, TaskWithPossibleWebhook
   #statusTimestamp: string;
   #uncommittedMessages: UncommittedMessage[] = [];
   #currentCommit:
-    | { readonly append: LogAppend; readonly messages: readonly UncommittedMessage[] }
+    | {
+        readonly append: LogAppend;
+        readonly messages: readonly UncommittedMessage[];
+        readonly queueChange: PendingQueueChange | undefined;
+      }
     | undefined;
   #capacity: Deferred | undefined;
   #nextCommit: Deferred | undefined;
+  #nextChange: Deferred | undefined;
   #failure: A2AError | undefined;
   /** The turn to persist for as long as the turn is running. */
   #turnToPersist: TurnRestartData | undefined;
   #isTurnPersisted = false;
+  /** Change of the task's queue that waits for the next commit. */
+  #queueChange: PendingQueueChange | undefined;
   /** True if a pending event must be committed without delay. */
   #isUrgent = false;
   /** Approximate size of all events in characters of JSON, or `undefined` if the size is unknown. */
@@ -158,9 +169,13 @@ export class LiveTask implements UncommittedEventSource, TaskWithPossibleWebhook
     return this.#state;
   }
 
-  /** True while the task has events that wait for a commit. */
+  /** True while the task has events or changes of its queue that wait for a commit. */
   get hasPendingEvents(): boolean {
-    return this.#currentCommit !== undefined || this.#pendingEvents.length > 0 || this.#isTurnEndPending;
+    return this.#currentCommit !== undefined || this.#hasChangesToCommit;
+  }
+
+  get #hasChangesToCommit(): boolean {
+    return this.#pendingEvents.length > 0 || this.#isTurnEndPending || this.#queueChange !== undefined;
   }
 
   get hasCommitFailed(): boolean {
@@ -183,6 +198,22 @@ export class LiveTask implements UncommittedEventSource, TaskWithPossibleWebhook
   waitForCommit(): Promise<void> {
     if (this.#failure) return Promise.reject(this.#failure);
     return (this.#nextCommit ??= new Deferred()).promise;
+  }
+
+  /**
+   * Resolves at the next commit of the task or change of its turns. Rejects if the task will commit no more
+   * events.
+   */
+  waitForCommitOrTurnChange(): Promise<void> {
+    if (this.#failure) return Promise.reject(this.#failure);
+    return (this.#nextChange ??= new Deferred()).promise;
+  }
+
+  /** Wakes the requests that wait for a commit or for a change of the task's turns. */
+  notifyTurnChange(): void {
+    const change = this.#nextChange;
+    this.#nextChange = undefined;
+    change?.resolve();
   }
 
   /**
@@ -232,15 +263,27 @@ export class LiveTask implements UncommittedEventSource, TaskWithPossibleWebhook
    */
   validateAndEnqueueMessageEvent(
     event: TaskEvent,
-    messageId: string,
-    durableSeq: Deferred<number>,
-    webhook?: WebhookRegistration,
+    message: Omit<UncommittedMessage, "seq">,
   ): EventRefusal | undefined {
     const seq = this.lastPendingSeq + 1;
     const refusal = this.validateAndEnqueueEvent(event);
     if (refusal) return refusal;
-    this.#uncommittedMessages.push({ messageId, seq, durableSeq, webhook });
+    this.#uncommittedMessages.push({ ...message, seq });
     return undefined;
+  }
+
+  /** Stores a turn at the end of the task's queue. Resolves when the queued turn is durable. */
+  enqueueQueuedTurn(queued: QueuedTurnData): Promise<void> {
+    if (this.#failure) return Promise.reject(this.#failure);
+    const durable = (this.#queueChange ??= new PendingQueueChange()).add(queued);
+    this.#isUrgent = true;
+    if (!this.#currentCommit) this.#context.committer.enqueue(this, true);
+    return durable;
+  }
+
+  /** Removes the turns up to `position` from the queue in the same commit as the newest accepted event. */
+  removeQueuedTurnsThrough(position: number): void {
+    (this.#queueChange ??= new PendingQueueChange()).removeThrough(position);
   }
 
   /** Persists the turn in the same commit as the newest accepted event, until the turn ends. */
@@ -274,8 +317,7 @@ export class LiveTask implements UncommittedEventSource, TaskWithPossibleWebhook
   // The committer calls the following methods.
 
   takePendingAppend(): LogAppend | undefined {
-    const hasChange = this.#pendingEvents.length > 0 || this.#isTurnEndPending;
-    if (this.#currentCommit || this.#failure || !hasChange || !this.#state) return undefined;
+    if (this.#currentCommit || this.#failure || !this.#hasChangesToCommit || !this.#state) return undefined;
     this.#isTurnEndPending = false;
     const events = this.#pendingEvents
       .takeAll()
@@ -283,6 +325,8 @@ export class LiveTask implements UncommittedEventSource, TaskWithPossibleWebhook
     const messages = this.#uncommittedMessages;
     this.#uncommittedMessages = [];
     this.#isUrgent = false;
+    const queueChange = this.#queueChange;
+    this.#queueChange = undefined;
     const hasRunningTurn = this.#getRunningTurnChange();
     const webhooks = messages.length > 0 ? messages.flatMap(({ webhook }) => webhook ?? []) : [];
     const append: LogAppend = {
@@ -292,23 +336,22 @@ export class LiveTask implements UncommittedEventSource, TaskWithPossibleWebhook
       expectedSeq: this.#seq,
       events,
       status: { state: this.#state, timestamp: this.#statusTimestamp },
-      messages: this.#context.deduplicateMessages
-        ? messages.map(({ messageId, seq }) => ({ messageId, seq }))
-        : [],
+      messages: this.#context.deduplicateMessages ? selectMessageIds(messages, queueChange) : [],
       ...(webhooks.length > 0 ? { webhooks } : {}),
+      ...(queueChange ? { queueChange: queueChange.change } : {}),
       epoch: this.#epoch,
       ...(hasRunningTurn === undefined ? {} : { hasRunningTurn }),
       ...(this.#context.persistTurns ? this.#takePersistedTurnChange(hasRunningTurn) : {}),
     };
     // Set this before serializing, which can fail, so that a failure rejects the waiting messages.
-    this.#currentCommit = { append, messages };
+    this.#currentCommit = { append, messages, queueChange };
     this.#wakeCapacityWaiters();
     if (events.length === 0 || !this.#snapshotSchedule.isDue(events, append.status.state)) return append;
     const appendWithSnapshot = {
       ...append,
       snapshot: this.#foldEvents(this.#task && copyTask(this.#task), events),
     };
-    this.#currentCommit = { append: appendWithSnapshot, messages };
+    this.#currentCommit = { append: appendWithSnapshot, messages, queueChange };
     return appendWithSnapshot;
   }
 
@@ -338,7 +381,7 @@ export class LiveTask implements UncommittedEventSource, TaskWithPossibleWebhook
 
   onCommitted(): void {
     if (!this.#currentCommit) return;
-    const { append, messages } = this.#currentCommit;
+    const { append, messages, queueChange } = this.#currentCommit;
     this.#currentCommit = undefined;
     this.#task = append.snapshot ? copyTask(append.snapshot) : this.#foldEvents(this.#task, append.events);
     this.#seq += append.events.length;
@@ -347,9 +390,10 @@ export class LiveTask implements UncommittedEventSource, TaskWithPossibleWebhook
     if (append.webhooks) this.mayHaveWebhooks = true;
     this.#publishCommit(append);
     for (const { durableSeq, seq } of messages) durableSeq.resolve(seq);
+    queueChange?.resolve();
     if (isTurnStopState(append.status.state) && append.events.some(isTurnStopEvent))
       this.#listener.onTurnStop();
-    if (this.#pendingEvents.length > 0 || this.#isTurnEndPending)
+    if (this.#hasChangesToCommit)
       this.#context.committer.enqueue(this, this.#isUrgent || this.#isTurnEndPending);
     else this.#listener.onAllCommitted();
   }
@@ -366,11 +410,15 @@ export class LiveTask implements UncommittedEventSource, TaskWithPossibleWebhook
     this.#failure = failure;
     for (const { durableSeq } of this.#currentCommit?.messages ?? []) durableSeq.reject(failure);
     for (const { durableSeq } of this.#uncommittedMessages) durableSeq.reject(failure);
+    this.#currentCommit?.queueChange?.reject(failure);
+    this.#queueChange?.reject(failure);
+    this.#queueChange = undefined;
     this.#currentCommit = undefined;
     this.#pendingEvents.takeAll();
     this.#isTurnEndPending = false;
     this.#wakeCapacityWaiters();
     this.#nextCommit?.reject(failure);
+    this.#nextChange?.reject(failure);
     this.#context.observer.onError?.({ where: "store", error: failure, taskId: this.taskId });
     this.#listener.onCommitFailed(failure);
   }
@@ -380,6 +428,7 @@ export class LiveTask implements UncommittedEventSource, TaskWithPossibleWebhook
     this.#failure = A2AError.taskNotFound(this.taskId);
     this.tail.clear();
     this.#nextCommit?.reject(this.#failure);
+    this.#nextChange?.reject(this.#failure);
   }
 
   #wakeCapacityWaiters(): void {
@@ -407,11 +456,24 @@ export class LiveTask implements UncommittedEventSource, TaskWithPossibleWebhook
     if (observer.onEvent) {
       for (const event of events) observer.onEvent({ scope: this.scope, taskId: this.taskId, event });
     }
-    if (this.mayHaveWebhooks) this.#context.outbox?.notifyCommit(this, webhooks);
+    if (this.mayHaveWebhooks && events.length > 0) this.#context.outbox?.notifyCommit(this, webhooks);
     const commit = this.#nextCommit;
     this.#nextCommit = undefined;
     commit?.resolve();
+    this.notifyTurnChange();
   }
+}
+
+function selectMessageIds(
+  messages: readonly UncommittedMessage[],
+  queueChange: PendingQueueChange | undefined,
+): LogAppend["messages"] {
+  const logged = messages.map(({ messageId, seq, wasQueued }) =>
+    wasQueued ? { messageId, seq, wasQueued } : { messageId, seq },
+  );
+  return queueChange
+    ? [...queueChange.messageIds.map((messageId) => ({ messageId, seq: 0 })), ...logged]
+    : logged;
 }
 
 const APPEND_REFUSAL_REASON_TEXTS: Record<AppendRefusal, string> = {

@@ -1,4 +1,4 @@
-import { LogEvent } from "../protocol/index.ts";
+import { isInterrupted, LogEvent } from "../protocol/index.ts";
 import { LOG_PAGE_LIMIT, readLog } from "./read-task-log.ts";
 import type { TaskRunner } from "./task-runner.ts";
 import type { TaskStore } from "./task-store.ts";
@@ -36,7 +36,8 @@ export interface SubscriptionLogRange {
   readonly openingEvent?: LogEvent;
   /**
    * Sequence number of a turn's message. If `turnSeq` is set, the subscription ends at the first event
-   * after `turnSeq` that requests user input. By default, the subscription ends when the task ends.
+   * after `turnSeq` that requests user input, or as soon as the task waits for its user and no turn can
+   * continue the task. By default, the subscription ends when the task ends.
    */
   readonly turnSeq?: number;
   /** True if the subscription also delivers the users' messages. Default: false. */
@@ -84,6 +85,9 @@ export class LogSubscription implements Subscription {
         const events = this.#selectEventsUntilInputRequest(await this.#readNextEvents());
         if (events.length > 0) return events;
       } else if (liveTask.hasEndedAtSeq(this.#readSeq)) {
+        this.close();
+      } else if (this.#turnSeq !== undefined && isWaitingWithoutTurn(this.#runner, this.#readSeq)) {
+        this.#hasStopped = true;
         this.close();
       } else {
         await this.#waitForCommit();
@@ -143,7 +147,7 @@ export class LogSubscription implements Subscription {
   }
 
   #waitForCommit(): Promise<void> {
-    const commit = this.#runner.liveTask.waitForCommit();
+    const commit = this.#runner.liveTask.waitForCommitOrTurnChange();
     return new Promise((resolve, reject) => {
       this.#wakeReader = resolve;
       commit.then(resolve, reject);
@@ -160,8 +164,17 @@ function isSentToReaders({ event }: LogEvent): boolean {
 }
 
 /**
- * Returns true for INPUT_REQUIRED, which ends the stream of a turn. AUTH_REQUIRED does not end the stream,
- * because the agent may continue without a new message (A2A §7.6.1).
+ * Returns true if the reader has every event of a task that waits for its user, and no turn can continue the
+ * task. The stream of a message then ends, because nothing follows without a new message.
+ */
+export function isWaitingWithoutTurn({ liveTask, hasUnfinishedTurn }: TaskRunner, readSeq: number): boolean {
+  const { state } = liveTask;
+  return !hasUnfinishedTurn && readSeq >= liveTask.seq && state !== undefined && isInterrupted(state);
+}
+
+/**
+ * Returns true for INPUT_REQUIRED, which ends the stream of a turn. AUTH_REQUIRED ends the stream only with
+ * the turn, because the agent may continue without a new message (A2A §7.6.1).
  */
 function isInputRequiredLogEvent({ event }: LogEvent): boolean {
   return "statusUpdate" in event && event.statusUpdate.status.state === "TASK_STATE_INPUT_REQUIRED";

@@ -1,23 +1,25 @@
 import {
   A2AError,
-  isInterrupted,
   isTerminal,
   type Message,
   type SendMessageRequest,
   type Task,
+  type TaskState,
 } from "../protocol/index.ts";
 import { Deferred } from "../data-structures/index.ts";
 import { toTasklessReply } from "./to-task-event.ts";
 import type { Agent, AgentEvent } from "./agent.ts";
 import type { Caller, TaskScope } from "./caller.ts";
 import type { ContextTurnGate } from "./context-turn-gate.ts";
+import { decideMessageOutcome, type MessageOutcome, type MessageRefusal } from "./decide-message-outcome.ts";
+import { restoreQueuedRequest, type QueuedTurnData } from "./queued-turn-data.ts";
 import { restoreCaller, type TurnRestartData } from "./turn-restart-data.ts";
 import { estimateJsonSize } from "./estimate-json-size.ts";
 import type { IdGenerator } from "./id-generator.ts";
 import { CallerActivityRegistry, type CallerActivity } from "./caller-activity-registry.ts";
 import { ConcurrencyLimit, createLimitError, type EngineLimits } from "./engine-limits.ts";
 import { RelatedTaskLoader } from "./related-task-loader.ts";
-import { createTaskEndedError, type TaskRunner } from "./task-runner.ts";
+import { createTaskAwaitsRecoveryError, createTaskEndedError, type TaskRunner } from "./task-runner.ts";
 import type { RunnerRegistry } from "./runner-registry.ts";
 import { isSameMessage } from "./is-same-message.ts";
 import type { ServiceParameters } from "./service-parameters.ts";
@@ -26,12 +28,13 @@ import type { TaskStore } from "./task-store.ts";
 import { Turn, type StartedAgentIterator } from "./turn.ts";
 
 /**
- * Result of accepting a message. An accepted message starts a turn, repeats an earlier message, goes to a
- * running agent, or is answered without a task. If the result has `seq`, the task's runner stays in the
- * registry for the receiver. The receiver of the result must release the runner.
+ * Result of accepting a message. An accepted message starts a turn, waits for its turn, repeats an earlier
+ * message, goes to a running agent, or is answered without a task. If `isQueued` is true, the message is
+ * durable in the task's queue. If the result has `seq`, the task's runner stays in the registry for the
+ * receiver. The receiver of the result must release the runner.
  */
 export type MessageAcceptResult =
-  | { readonly runner: TaskRunner; readonly turn: Turn }
+  | { readonly runner: TaskRunner; readonly turn: Turn; readonly isQueued?: boolean }
   | { readonly runner: TaskRunner; readonly seq: number }
   | { readonly reply: Message };
 
@@ -43,6 +46,8 @@ interface MessageAcceptorDependencies {
   readonly limits: EngineLimits;
   readonly deduplicateMessages: boolean;
   readonly contextTurns: ContextTurnGate | undefined;
+  /** Throws an error once the engine is closing. */
+  readonly assertOpen: () => void;
 }
 
 interface InboundMessage {
@@ -125,15 +130,26 @@ export class MessageAcceptor {
     return this.#createTurn(inbound, message, persisted.attempt + 1);
   }
 
+  /** Creates the turn of a message that an earlier server process queued. */
+  restoreQueuedTurn(scope: TaskScope, queued: QueuedTurnData): Turn {
+    const inbound = {
+      scope,
+      ...restoreQueuedRequest(queued),
+      caller: restoreCaller(scope, queued),
+      callerState: this.#callerStates.getOrCreate(scope),
+    };
+    return this.#createTurn(inbound, queued.message, 1, true);
+  }
+
   async #acceptNewOrDuplicate(inbound: InboundMessage): Promise<MessageAcceptResult> {
     const { scope, request } = inbound;
     const known = await this.#context.store.findMessage(scope, request.message.messageId);
-    return known
-      ? await this.#acceptDuplicate(scope, request.message, known)
-      : await this.#continueOrCreateTask(inbound);
+    return known ? await this.#acceptDuplicate(inbound, known) : await this.#continueOrCreateTask(inbound);
   }
 
   #continueOrCreateTask(inbound: InboundMessage): MessageAcceptResult | Promise<MessageAcceptResult> {
+    // The engine can start to close while the message waits for the store.
+    this.#context.assertOpen();
     assertStoreAcceptsNewWork(this.#context.store.health);
     const { taskId } = inbound.request.message;
     return taskId ? this.#continueTask(inbound, taskId) : this.#createTask(inbound);
@@ -141,11 +157,13 @@ export class MessageAcceptor {
 
   /** Handles a message with the id of an earlier accepted message. */
   async #acceptDuplicate(
-    scope: TaskScope,
-    message: Message,
+    inbound: InboundMessage,
     known: { taskId: string; seq: number },
   ): Promise<MessageAcceptResult> {
     const { store, runners } = this.#context;
+    const { scope, request } = inbound;
+    const { message } = request;
+    if (known.seq === 0) return await this.#acceptDuplicateOfQueuedMessage(inbound, known.taskId);
     const [logged] = await store.readEvents(scope, known.taskId, known.seq - 1, { events: 1, maxBytes: 1 });
     const runner = await runners.findOrLoadAndRetain(scope, known.taskId);
     if (!runner) throw A2AError.taskNotFound(known.taskId);
@@ -162,53 +180,84 @@ export class MessageAcceptor {
     return { runner, turn: currentTurn };
   }
 
-  async #continueTask(inbound: InboundMessage, taskId: string): Promise<MessageAcceptResult> {
+  /** Handles a repeated message that waits for its turn, or that the end of its task discarded. */
+  async #acceptDuplicateOfQueuedMessage(
+    inbound: InboundMessage,
+    taskId: string,
+  ): Promise<MessageAcceptResult> {
     const { scope, request } = inbound;
     const runner = await this.#context.runners.findOrLoadAndRetain(scope, taskId);
     if (!runner) throw A2AError.taskNotFound(taskId);
     try {
-      const { contextId } = runner.liveTask;
-      let isInterrupting = false;
-      this.#assertTaskAccepts(runner, request.message);
-      if (isAgentWorking(runner)) {
-        const acceptedSeq = new Deferred<number>();
-        const message = { ...request.message, taskId, contextId };
-        const { steering } = inbound.serviceParameters;
-        if (steering === "interrupt") isInterrupting = assertAgentInterruptible(this.#context.agent, taskId);
-        else if (runner.offerMessageToAgent(message, inbound.caller, acceptedSeq)) {
-          const seq = await acceptedSeq.promise;
-          return { runner: runner.retain(), seq };
-        } else if (steering === "steer") throw createSteeringRefusedError(taskId, "accept the message now");
-        else this.#assertAgentAcceptsWhileWorking(runner);
-      }
-      this.#assertQueueNotFull(runner);
-      this.#context.contextTurns?.assertAcceptsTurn(scope, contextId, taskId);
-      const turn = this.#createTurn(inbound, { ...request.message, taskId, contextId });
-      runner.startOrQueueTurn(turn);
-      if (isInterrupting) runner.interruptTurn();
-      return { runner, turn };
+      const { state } = runner.liveTask;
+      if (!state || isTerminal(state)) throw createTaskEndedError(taskId, state);
+      if (runner.turnStatus === "awaiting-recovery") throw createTaskAwaitsRecoveryError(taskId);
+      const turn = runner.findUnfinishedTurn(request.message.messageId);
+      // The turn has begun and ended since the query, so the store now has the message with its event.
+      if (!turn) return await this.#acceptNewOrDuplicate(inbound);
+      if (!isSameMessage(request.message, turn.message)) throw createDuplicateMessageIdError(request.message);
+      return { runner, turn, isQueued: true };
     } finally {
       runner.release();
     }
   }
 
-  /** Throws an error if the task cannot accept the message. */
-  #assertTaskAccepts({ liveTask }: TaskRunner, message: Message): void {
-    if (liveTask.exceedsSizeLimitWith({ message }))
-      throw createMessageTooLargeError(this.#context.limits.taskSize);
-    const { taskId, contextId, state } = liveTask;
-    if (message.contextId && message.contextId !== contextId) {
-      const description = `task ${taskId} belongs to another context; omit contextId, or use the task's contextId`;
-      throw A2AError.invalidParams([{ field: "message.contextId", description }]);
+  async #continueTask(inbound: InboundMessage, taskId: string): Promise<MessageAcceptResult> {
+    const { scope, request } = inbound;
+    const runner = await this.#context.runners.findOrLoadAndRetain(scope, taskId);
+    if (!runner) throw A2AError.taskNotFound(taskId);
+    try {
+      this.#context.assertOpen();
+      const { contextId } = runner.liveTask;
+      if (runner.liveTask.exceedsSizeLimitWith({ message: request.message }))
+        throw createMessageTooLargeError(this.#context.limits.taskSize);
+      assertSameContext(runner, request.message);
+      const message = { ...request.message, taskId, contextId };
+      let outcome = this.#decideOutcome(inbound, runner, this.#context.agent.deliver !== undefined);
+      if (outcome.action === "deliver") {
+        const acceptedSeq = new Deferred<number>();
+        if (runner.offerMessageToAgent(message, inbound.caller, acceptedSeq))
+          return { runner: runner.retain(), seq: await acceptedSeq.promise };
+        outcome = this.#decideOutcome(inbound, runner, false);
+      }
+      if (outcome.action === "refuse") throw createRefusalError(outcome.refusal, runner);
+      this.#assertQueueNotFull(runner);
+      this.#context.contextTurns?.assertAcceptsTurn(scope, contextId, taskId);
+      const turn = this.#createTurn(inbound, message);
+      if (outcome.action === "start") {
+        runner.startOrQueueTurn(turn);
+        return { runner, turn };
+      }
+      const queued = runner.queueTurn(turn);
+      // Interrupt before the queued turn can begin.
+      if (outcome.action === "interrupt") runner.interruptTurn();
+      await queued;
+      const { state } = runner.liveTask;
+      // The agent has ended the task in the same commit, so the turn cannot begin.
+      if (turn.hasEnded && state && isTerminal(state)) throw createTaskEndedError(taskId, state);
+      return { runner, turn, isQueued: true };
+    } finally {
+      runner.release();
     }
-    if (!state || isTerminal(state)) throw createTaskEndedError(taskId, state);
   }
 
-  /** Throws an error if the agent accepts no messages while it is running. */
-  #assertAgentAcceptsWhileWorking({ liveTask: { taskId } }: TaskRunner): void {
-    if (this.#context.agent.whileWorking === "queue") return;
-    const text = `Task ${taskId} is running and accepts no messages until it stops; wait for it, or cancel it.`;
-    throw new A2AError("UNSUPPORTED_OPERATION", text, { metadata: { taskId } });
+  #decideOutcome(
+    { request, serviceParameters }: InboundMessage,
+    runner: TaskRunner,
+    canDeliver: boolean,
+  ): MessageOutcome {
+    const { taskId, state } = runner.liveTask;
+    if (!state) throw A2AError.taskNotFound(taskId);
+    const { whileWorking = "refuse", interruptible = false } = this.#context.agent;
+    return decideMessageOutcome({
+      turnStatus: runner.turnStatus,
+      taskState: state,
+      canDeliver,
+      whileWorking,
+      steering: serviceParameters.steering,
+      isInterruptible: interruptible,
+      returnImmediately: request.configuration?.returnImmediately ?? false,
+    });
   }
 
   /** Throws an error if too many messages wait for the current turn of the task. */
@@ -260,19 +309,23 @@ export class MessageAcceptor {
     return { reply: toTasklessReply(runner.liveTask.contextId, firstEvent.message, generateId) };
   }
 
-  /** Creates a turn. Until the turn ends, it counts against the limits on concurrent runs. */
+  /**
+   * Creates a turn. Until the turn ends, it counts against the limits on concurrent runs. If `isAdmitted` is
+   * true, an earlier server process has accepted the turn, and the turn may exceed the limits.
+   */
   #createTurn(
     { scope, request, caller, serviceParameters, callerState }: InboundMessage,
     message: Message,
     attempt = 1,
+    isAdmitted = false,
   ): Turn {
     // A principal that can choose its tenant would otherwise get a separate limit for each tenant.
     const { runLimit } = caller.choseTenant
       ? this.#callerStates.getOrCreate({ ...caller, tenant: "" })
       : callerState;
-    const releaseRun = this.#runLimit.acquireWithRelease();
+    const releaseRun = this.#runLimit.acquireWithRelease(isAdmitted);
     try {
-      runLimit.acquireOrThrow();
+      runLimit.acquireOrThrow(isAdmitted);
     } catch (error) {
       releaseRun();
       throw error;
@@ -286,21 +339,6 @@ export class MessageAcceptor {
     });
     return turn;
   }
-}
-
-function assertAgentInterruptible({ interruptible }: Agent, taskId: string): true {
-  if (interruptible) return true;
-  throw createSteeringRefusedError(taskId, "stop for a message");
-}
-
-function createSteeringRefusedError(taskId: string, ability: string): A2AError {
-  const text = `The agent of task ${taskId} does not ${ability}; wait until the task stops, or cancel it.`;
-  return new A2AError("UNSUPPORTED_OPERATION", text, { metadata: { taskId } });
-}
-
-/** Returns true if an agent run is active and the task does not wait for its user. */
-function isAgentWorking({ liveTask: { state }, currentTurn }: TaskRunner): boolean {
-  return currentTurn !== undefined && !currentTurn.hasEnded && state !== undefined && !isInterrupted(state);
 }
 
 /**
@@ -337,4 +375,36 @@ function createMessageTooLargeError(limit: number): A2AError {
 function createDuplicateMessageIdError({ messageId }: Message): A2AError {
   const description = `${messageId} was already used for a different message; use a new id for each message`;
   return A2AError.invalidParams([{ field: "message.messageId", description }]);
+}
+
+/** Throws an error if the message belongs to another context than the task. */
+function assertSameContext({ liveTask: { taskId, contextId } }: TaskRunner, message: Message): void {
+  if (!message.contextId || message.contextId === contextId) return;
+  const description = `task ${taskId} belongs to another context; omit contextId, or use the task's contextId`;
+  throw A2AError.invalidParams([{ field: "message.contextId", description }]);
+}
+
+const REFUSAL_ERROR_FACTORIES: Record<
+  MessageRefusal,
+  (taskId: string, state: TaskState | undefined) => A2AError
+> = {
+  "task-ended": createTaskEndedError,
+  "agent-working": createAgentWorkingError,
+  "awaiting-recovery": createTaskAwaitsRecoveryError,
+  "not-steerable": (taskId) => createSteeringRefusedError(taskId, "accept the message now"),
+  "not-interruptible": (taskId) => createSteeringRefusedError(taskId, "stop for a message"),
+};
+
+function createRefusalError(refusal: MessageRefusal, { liveTask }: TaskRunner): A2AError {
+  return REFUSAL_ERROR_FACTORIES[refusal](liveTask.taskId, liveTask.state);
+}
+
+function createAgentWorkingError(taskId: string): A2AError {
+  const text = `Task ${taskId} is running and accepts no messages until it stops; wait for it, or cancel it.`;
+  return new A2AError("UNSUPPORTED_OPERATION", text, { metadata: { taskId } });
+}
+
+function createSteeringRefusedError(taskId: string, ability: string): A2AError {
+  const text = `The agent of task ${taskId} does not ${ability}; wait until the task stops, or cancel it.`;
+  return new A2AError("UNSUPPORTED_OPERATION", text, { metadata: { taskId } });
 }

@@ -8,6 +8,7 @@ import {
   createTestSendMessageRequest,
   flushEventLoopForTest,
   getTestResponseTask,
+  inputRequiredTestEvent,
   ScriptedAgent,
   type EngineFixture,
 } from "./engine.fixture.ts";
@@ -175,5 +176,28 @@ describe("after a failed sync", () => {
     store.setState("healthy");
     expect(getTestResponseTask(await answer).status.state).toBe("TASK_STATE_COMPLETED");
     expect((await engine.listTasks({}, alice)).totalSize).toBe(1);
+  });
+
+  it("a queued message that the reopened queue contains counts as stored, and the running turn continues [E17, E10]", async () => {
+    const agent = new ScriptedAgent({ whileWorking: "queue" });
+    const { store, engine, answer } = await startStoredTurn({ agent });
+    const taskId = agent.runs[0]?.run.taskId ?? "";
+    store.storesInDoubt = true;
+    store.failNextCommit = "failed";
+    const more = createTestSendMessageRequest("more", { taskId, configuration: { returnImmediately: true } });
+    const queued = engine.sendMessage(more, alice);
+    queued.catch(() => {});
+    await flushEventLoopForTest();
+    store.setState("healthy");
+    await queued;
+    agent.runs[0]?.emit(inputRequiredTestEvent).end();
+    expect(getTestResponseTask(await answer).status.state).toBe("TASK_STATE_INPUT_REQUIRED");
+    (await agent.waitForRun(1)).emit(completedTestEvent).end();
+    await flushEventLoopForTest();
+    expect(await engine.getTask({ id: taskId }, alice)).toMatchObject({
+      status: { state: "TASK_STATE_COMPLETED" },
+      history: [{ parts: [{ text: "go" }] }, { parts: [{ text: "which?" }] }, { parts: [{ text: "more" }] }],
+    });
+    expect(agent.runs).toHaveLength(2);
   });
 });

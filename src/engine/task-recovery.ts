@@ -1,5 +1,6 @@
 import type { Clock } from "./clock.ts";
 import { recoverTask, type TaskRecoveryDependencies } from "./recover-task.ts";
+import { startQueuedTurns } from "./start-queued-turns.ts";
 import type { ClaimedTask, TaskLease } from "./task-leases.ts";
 
 /** Number of tasks that one claim returns and that the service recovers concurrently. */
@@ -90,6 +91,7 @@ export class TaskRecovery {
       await this.releaseAbandonedLeases();
       await this.#abandonLostTasks();
       await this.#recoverAllClaimableTasks();
+      if (this.#state === "started") await startQueuedTurns(this.#context);
       this.#failedPasses = 0;
       this.#lostTaskIds.clear();
     } catch (error) {

@@ -6,6 +6,7 @@ import {
   isTerminal,
   copyTask,
   formatTaskState,
+  type EventRefusal,
   type JsonObject,
   type Message,
   type Task,
@@ -18,6 +19,9 @@ import type { Agent } from "./agent.ts";
 import type { ContextTurnGate } from "./context-turn-gate.ts";
 import { RestartedTurnArtifactRewriter } from "./restarted-turn-artifacts.ts";
 import type { Caller, TaskScope } from "./caller.ts";
+import type { TaskTurnStatus } from "./decide-message-outcome.ts";
+import type { QueuedTurnData } from "./queued-turn-data.ts";
+import { TurnQueue } from "./turn-queue.ts";
 import { toTurnRestartData } from "./turn-restart-data.ts";
 import { generateErrorId, type IdGenerator } from "./id-generator.ts";
 import { LiveTask, type LiveTaskListener, type LiveTaskDependencies } from "./live-task.ts";
@@ -34,6 +38,8 @@ export interface TaskRunnerDependencies extends LiveTaskDependencies {
   readonly cancelGraceMs: number;
   /** Orders the turns of each context. By default, turns of different tasks run concurrently. */
   readonly contextTurns?: ContextTurnGate | undefined;
+  /** Creates the turn of a message that an earlier server process queued. */
+  readonly restoreQueuedTurn: (scope: TaskScope, queued: QueuedTurnData) => Turn;
   /** Called when the runner has neither turns nor readers. */
   readonly onIdle: (runner: TaskRunner) => void;
   /**
@@ -51,8 +57,11 @@ export interface TaskRunnerDependencies extends LiveTaskDependencies {
 export class TaskRunner implements LiveTaskListener {
   readonly liveTask: LiveTask;
   readonly #context: TaskRunnerDependencies;
-  readonly #queue: Turn[] = [];
+  readonly #queue: TurnQueue;
   #currentTurn: Turn | undefined;
+  /** True if the server stopped a turn that the next server process continues. */
+  #isLeftForRestart = false;
+  #isStopping = false;
   #agentEnd: Promise<void> = Promise.resolve();
   #readerCount = 0;
   /** True until a task with a turn of an earlier runner is settled. Requests must not see such a task. */
@@ -65,6 +74,9 @@ export class TaskRunner implements LiveTaskListener {
   ) {
     this.#context = context;
     this.isAwaitingRecovery = stored?.awaitsRecovery ?? false;
+    this.#queue = new TurnQueue(stored?.queuedTurns ?? [], (queued) =>
+      context.restoreQueuedTurn(ids.scope, queued),
+    );
     this.liveTask = new LiveTask(context, this, ids, stored);
   }
 
@@ -80,6 +92,41 @@ export class TaskRunner implements LiveTaskListener {
 
   get hasReaders(): boolean {
     return this.#readerCount > 0;
+  }
+
+  /**
+   * True if an agent may still change the task without a new message: a turn is running, waits to start, or
+   * continues after a restart of the server.
+   */
+  get hasUnfinishedTurn(): boolean {
+    return this.#currentTurn !== undefined || this.#queue.length > 0 || this.#isLeftForRestart;
+  }
+
+  /** The unfinished turn of the task, which can change the task without a new message. */
+  get turnStatus(): TaskTurnStatus {
+    if (this.#isLostTurnOfTask) return "awaiting-recovery";
+    const isRunning = this.#currentTurn !== undefined && !this.#currentTurn.hasEnded;
+    return isRunning || this.#queue.length > 0 ? "running" : "none";
+  }
+
+  /** True if the task has an unfinished turn that this runner does not run. */
+  get #isLostTurnOfTask(): boolean {
+    const { state } = this.liveTask;
+    if (this.isAwaitingRecovery) return true;
+    return !this.#currentTurn && state !== undefined && !isInterrupted(state) && !isTerminal(state);
+  }
+
+  /** True while the running turn waits for its user and may continue without a message. */
+  get isWaitingWithinTurn(): boolean {
+    const { state } = this.liveTask;
+    const isRunning = this.#currentTurn !== undefined && !this.#currentTurn.hasEnded;
+    return isRunning && state !== undefined && isInterrupted(state);
+  }
+
+  /** Returns the turn of a message that waits for its turn or has just begun. */
+  findUnfinishedTurn(messageId: string): Turn | undefined {
+    const { currentTurn } = this;
+    return currentTurn?.message.messageId === messageId ? currentTurn : this.#queue.findTurn(messageId);
   }
 
   /** Number of turns that wait for the current turn to end. */
@@ -117,22 +164,36 @@ export class TaskRunner implements LiveTaskListener {
    * started before its task existed.
    */
   startOrQueueTurn(turn: Turn, output?: StartedAgentIterator): void {
-    if (this.#currentTurn && this.#currentTurn !== turn) {
-      this.#queue.push(turn);
-      return;
-    }
+    if ((this.#currentTurn && this.#currentTurn !== turn) || this.#queue.length > 0)
+      void this.queueTurn(turn).catch(() => {});
+    else this.#startTurn(turn, output);
+  }
+
+  /** Queues a turn. Resolves when the queued turn is durable. Rejects if the turn cannot be stored. */
+  queueTurn(turn: Turn): Promise<void> {
+    return this.liveTask.enqueueQueuedTurn(this.#queue.add(turn));
+  }
+
+  /** Starts a turn. `queuePosition` is the position of a turn that has waited in the queue. */
+  #startTurn(turn: Turn, output?: StartedAgentIterator, queuePosition?: number): void {
     const { liveTask } = this;
     const task = this.buildTaskWithTurnMessage(turn.message);
     turn.startPoint = { task, seq: liveTask.seq + 1 };
     const event: TaskEvent = liveTask.state === undefined ? { task } : { message: turn.message };
     const { message, acceptedSeq, request, serviceParameters } = turn;
     const webhook = extractMessageWebhookRegistration(request, liveTask.taskId, serviceParameters);
-    const refusal = liveTask.validateAndEnqueueMessageEvent(event, message.messageId, acceptedSeq, webhook);
+    const refusal = liveTask.validateAndEnqueueMessageEvent(event, {
+      messageId: message.messageId,
+      durableSeq: acceptedSeq,
+      webhook,
+      wasQueued: queuePosition !== undefined,
+    });
     if (refusal) {
       turn.endWithError(createTaskEndedError(liveTask.taskId, liveTask.state));
       this.startNextTurnOrIdle();
       return;
     }
+    if (queuePosition !== undefined) liveTask.removeQueuedTurnsThrough(queuePosition);
     this.#currentTurn = turn;
     this.#countWorkingAgentUntilTurnEnd(turn);
     if (this.#context.persistTurns) liveTask.persistTurn(toTurnRestartData(turn, turn.startPoint.seq));
@@ -212,7 +273,11 @@ export class TaskRunner implements LiveTaskListener {
   offerMessageToAgent(message: Message, caller: Caller, acceptedSeq: Deferred<number>): boolean {
     const { liveTask } = this;
     if (!this.#context.agent.deliver?.(message, copyTask(liveTask.getSnapshot()), caller)) return false;
-    const refusal = liveTask.validateAndEnqueueMessageEvent({ message }, message.messageId, acceptedSeq);
+    const { messageId } = message;
+    const refusal = liveTask.validateAndEnqueueMessageEvent(
+      { message },
+      { messageId, durableSeq: acceptedSeq },
+    );
     if (refusal) throw createTaskEndedError(liveTask.taskId, liveTask.state);
     return true;
   }
@@ -231,7 +296,10 @@ export class TaskRunner implements LiveTaskListener {
    * Rejects if the task waits for a restart of the server.
    */
   async stopAgent(reason: string, graceMs: number): Promise<void> {
-    for (const queued of this.#queue.splice(0)) queued.endWithError(createServerClosingError());
+    // A durable store keeps the queued turns for the next process.
+    this.#isStopping = true;
+    this.#queue.rejectRequests(createServerClosingError());
+    this.liveTask.notifyTurnChange();
     const turn = this.#currentTurn;
     if (!turn) return;
     if (!turn.hasEnded) {
@@ -298,7 +366,7 @@ export class TaskRunner implements LiveTaskListener {
           continue;
         }
         if (liveTask.exceedsSizeLimitWith(event)) throw createTaskTooLargeError(this.#context.taskSizeLimit);
-        const refusal = liveTask.validateAndEnqueueEvent(event);
+        const refusal = this.#enqueueEvent(event);
         if (refusal) {
           const text = `The agent yielded an event that the task cannot accept: ${refusal.refusalReason}.`;
           throw new A2AError("INVALID_AGENT_RESPONSE", text);
@@ -407,16 +475,25 @@ export class TaskRunner implements LiveTaskListener {
     if (this.liveTask.hasPendingEvents) return;
     if (this.#currentTurn?.hasEnded) {
       // Reject requests that wait for a turn that continues after a restart, so that clients retry then.
-      if (this.#isTurnLeftForRestart(this.#currentTurn)) {
+      this.#isLeftForRestart = this.#isTurnLeftForRestart(this.#currentTurn);
+      if (this.#isLeftForRestart) {
         this.#currentTurn.stoppedTask.reject(createServerClosingError());
         this.#context.releaseLease(this.liveTask.lease);
       } else this.#currentTurn.stoppedTask.resolve(this.liveTask.getSnapshot());
       this.#currentTurn = undefined;
+      this.liveTask.notifyTurnChange();
     }
     if (this.#currentTurn) return;
-    const next = this.#queue.shift();
-    if (next) this.startOrQueueTurn(next);
+    const next = this.#canStartQueuedTurn() ? this.#queue.takeFirst() : undefined;
+    if (next) this.#startTurn(next.turn, undefined, next.position);
     else if (this.#readerCount === 0) this.#context.onIdle(this);
+  }
+
+  /** Returns true if the first queued turn may start. Rejects all queued turns of a task that has ended. */
+  #canStartQueuedTurn(): boolean {
+    const { taskId, state } = this.liveTask;
+    if (state && isTerminal(state)) this.#queue.clear(createTaskEndedError(taskId, state));
+    return !this.#isStopping && !this.#isLostTurnOfTask;
   }
 
   onTurnStop(): void {
@@ -429,13 +506,11 @@ export class TaskRunner implements LiveTaskListener {
 
   /** Ends all turns of the runner because the store could not commit. */
   onCommitFailed(error: A2AError): void {
-    const turns = this.#currentTurn ? [this.#currentTurn, ...this.#queue] : [...this.#queue];
+    const turn = this.#currentTurn;
     this.#currentTurn = undefined;
-    this.#queue.length = 0;
-    for (const turn of turns) {
-      turn.abort(error.message);
-      turn.endWithError(error);
-    }
+    turn?.abort(error.message);
+    turn?.endWithError(error);
+    this.#queue.clear(error);
     this.#context.onIdle(this);
     void this.#releaseLeaseAfterAgentEnd();
   }
@@ -456,9 +531,20 @@ export class TaskRunner implements LiveTaskListener {
         ? undefined
         : toTaskMessageFromAgent(this.liveTask, { parts: [{ text }] }, this.#context.generateId);
     const event = toStatusUpdate(this.liveTask, state, this.liveTask.getNextStatusTimestamp(), message);
-    const refusal = this.liveTask.validateAndEnqueueEvent(event);
+    const refusal = this.#enqueueEvent(event);
     if (refusal) this.#reportError(new Error(refusal.refusalReason));
     return event;
+  }
+
+  /** Enqueues an event of the agent or the runner. The end of the task discards its queued messages. */
+  #enqueueEvent(event: TaskEvent): EventRefusal | undefined {
+    const { liveTask } = this;
+    const isLast =
+      this.#queue.length > 0 && "statusUpdate" in event && isTerminal(event.statusUpdate.status.state);
+    if (!isLast) return liveTask.validateAndEnqueueEvent(event);
+    const refusal = liveTask.validateAndEnqueueEvent(withDiscardedMessageIds(event, this.#queue.messageIds));
+    if (!refusal) liveTask.removeQueuedTurnsThrough(this.#queue.lastPosition);
+    return refusal;
   }
 
   /** An adapter that creates its own error id stores the id in the member `errorId` of the error. */
@@ -466,6 +552,17 @@ export class TaskRunner implements LiveTaskListener {
     const report = { where: "agent", error, taskId: this.liveTask.taskId };
     this.#context.observer.onError?.(errorId ? { ...report, errorId } : report);
   }
+}
+
+/** Key of the task metadata with the ids of the queued messages that the end of the task discarded. */
+export const DISCARDED_MESSAGE_IDS_METADATA_KEY = "colloquy:discardedMessageIds";
+
+function withDiscardedMessageIds(
+  { statusUpdate }: Extract<TaskEvent, { statusUpdate: unknown }>,
+  messageIds: readonly string[],
+): TaskEvent {
+  const metadata = { ...statusUpdate.metadata, [DISCARDED_MESSAGE_IDS_METADATA_KEY]: [...messageIds] };
+  return { statusUpdate: { ...statusUpdate, metadata } };
 }
 
 function getAdapterErrorId(error: unknown): string | undefined {

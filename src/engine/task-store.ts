@@ -2,6 +2,7 @@ import type { LogEvent, Task, TaskState } from "../protocol/index.ts";
 import type { TaskScope } from "./caller.ts";
 import type { StoreHealth } from "./store-health.ts";
 import type { TaskLeases } from "./task-leases.ts";
+import type { QueuedTurnData, TurnQueueChange } from "./queued-turn-data.ts";
 import type { TurnRestartData } from "./turn-restart-data.ts";
 import type { TaskDeletionStore } from "./retention/task-deletion-store.ts";
 import type { PushStore, WebhookRegistration } from "./push/push-store.ts";
@@ -15,13 +16,21 @@ export interface LogAppend {
   readonly expectedSeq: number;
   /**
    * Events with the numbers `expectedSeq + 1`, `expectedSeq + 2` … The list is empty if the turn ends without
-   * an event.
+   * an event, or if the append changes only the task's queue.
    */
   readonly events: readonly LogEvent[];
   /** Status of the task after the append. `timestamp` is in ISO 8601 UTC with milliseconds. */
   readonly status: { readonly state: TaskState; readonly timestamp: string };
-  /** The caller's messages in the appended events. Each message id is unique in its scope (E10). */
-  readonly messages: readonly { readonly messageId: string; readonly seq: number }[];
+  /**
+   * The caller's messages in the appended events and in the turns that the append queues. Each message id is
+   * unique in its scope (E10). `seq` is 0 for a queued message. If `wasQueued` is true, the store has the
+   * message with `seq` 0 and updates `seq`.
+   */
+  readonly messages: readonly {
+    readonly messageId: string;
+    readonly seq: number;
+    readonly wasQueued?: boolean;
+  }[];
   /**
    * Webhooks that the store registers in the same transaction as the events. Each webhook receives all events
    * of the append.
@@ -32,6 +41,8 @@ export interface LogAppend {
    * turn. By default, the stored turn does not change.
    */
   readonly turn?: TurnRestartData | null;
+  /** Change of the queue of turns that the store keeps for the task. `load` returns the queue. */
+  readonly queueChange?: TurnQueueChange;
   /**
    * Epoch of the lease under which the writer appends. The store rejects the append if the task has another
    * epoch.
@@ -94,6 +105,8 @@ export interface StoredTask {
    * node does not run the turn itself, the task waits for recovery.
    */
   readonly awaitsRecovery: boolean;
+  /** Turns that wait for the current turn, in order. Without queued turns, `queuedTurns` is absent. */
+  readonly queuedTurns?: readonly QueuedTurnData[];
 }
 
 /** A task with a running turn, according to the store. The node that ran the turn may have failed. */
@@ -136,6 +149,12 @@ export interface TaskStore {
   open(): Promise<void>;
   close(): Promise<void>;
   /**
+   * Assigns tasks that an older version of Colloquy stored under an earlier agent id to the current agent id.
+   * Tasks that this version stored keep their agent id. Each server calls the function after `open`, with all
+   * of its agents. Stores without such tasks omit the function.
+   */
+  adoptTasksOfEarlierIds?(currentIdsByEarlierId: ReadonlyMap<string, string>): Promise<void>;
+  /**
    * Commits the appends of many tasks in one transaction. Resolves with one result per append when the
    * appends are durable. For a stored append, the result is `undefined`. For a rejected append, the result is
    * the reason for the rejection. If `agentsAtWork` is true, the store must not block the event loop during
@@ -159,11 +178,17 @@ export interface TaskStore {
     limit: { readonly events: number; readonly maxBytes: number },
   ): Promise<LogEvent[]>;
   list(scope: TaskScope, query: TaskListQuery): Promise<TaskListPage>;
+  /**
+   * Resolves with the task of a message and the sequence number of the message's event. `seq` is 0 for a
+   * message that is queued, or that was queued when its task ended.
+   */
   findMessage(scope: TaskScope, messageId: string): Promise<{ taskId: string; seq: number } | undefined>;
   /** Resolves with all tasks of all scopes that have a running turn, whichever node runs the turn. */
   listUnfinished(): Promise<UnfinishedTask[]>;
   /** Leases of this node on the tasks with a running turn. */
   readonly leases: TaskLeases;
+  /** Resolves with all tasks of all scopes that have queued turns. */
+  listTasksWithQueuedTurns(): Promise<readonly { readonly scope: TaskScope; readonly taskId: string }[]>;
   /** Storage for webhooks. Stores without a `pushStore` do not support push notifications. */
   readonly pushStore?: PushStore;
   /** Deletion of tasks. Stores without a `deletionStore` keep all tasks. */

@@ -48,6 +48,9 @@ export function toTurnRestartData(
 }
 
 /** Returns the caller of a persisted turn. The returned caller has no scopes and no claims. */
-export function restoreCaller({ tenant, principal }: Caller, { choseTenant }: TurnRestartData): Caller {
+export function restoreCaller(
+  { tenant, principal }: Caller,
+  { choseTenant }: Pick<TurnRestartData, "choseTenant">,
+): Caller {
   return { tenant, principal, ...(choseTenant ? { choseTenant } : {}) };
 }

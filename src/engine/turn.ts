@@ -90,6 +90,11 @@ export class Turn {
     return this.#hasEnded;
   }
 
+  /** True if the task has accepted the message of the turn, and false while the turn waits in a queue. */
+  get hasBegun(): boolean {
+    return this.startPoint !== undefined;
+  }
+
   get signal(): AbortSignal {
     return (this.#abortController ??= new AbortController()).signal;
   }

@@ -57,6 +57,7 @@ export type {
   CardVerifier,
   ClientAuthOptions,
   ClientBindingName,
+  AgentAnswer,
   ClientPushConfigs,
   ClientTasks,
   ConnectOptions,
@@ -77,5 +78,6 @@ export {
   createWebhook,
   findCard,
   readText,
+  TaskNotCompletedError,
   verifyCard,
 } from "../client/index.ts";

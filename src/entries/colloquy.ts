@@ -82,6 +82,7 @@ export type {
 export { createServer, signCard, toNodeListener } from "../server/index.ts";
 export type {
   A2AClient,
+  AgentAnswer,
   CardTrustOptions,
   CardVerifier,
   ConnectOptions,
@@ -89,7 +90,14 @@ export type {
   SendOptions,
   WebhookOptions,
 } from "../client/index.ts";
-export { collect, connect, createCardVerifier, createWebhook, readText } from "../client/index.ts";
+export {
+  collect,
+  connect,
+  createCardVerifier,
+  createWebhook,
+  readText,
+  TaskNotCompletedError,
+} from "../client/index.ts";
 export type { AgentYield, CommandOptions, GeneratorOptions, Turn } from "../adapters/index.ts";
 export {
   agent,

@@ -126,3 +126,5 @@ export type {
 export { isStreamingOperation } from "./operation.ts";
 export type { A2AErrorOptions, ErrorReason, FieldViolation } from "./error.ts";
 export { A2AError } from "./error.ts";
+
+export { deriveAgentId, isAgentId } from "./derive-agent-id.ts";

@@ -1,5 +1,6 @@
 import type { Observer } from "../engine/index.ts";
 import { A2AError } from "../protocol/index.ts";
+import { isDeviationAccepted } from "../wire/index.ts";
 import { handleJsonRpc } from "./bindings/json-rpc.ts";
 import { assertHttpMethodAllowed } from "./bindings/method-not-allowed-error.ts";
 import type { BindingContext } from "./bindings/request-pipeline.ts";
@@ -9,6 +10,8 @@ import type { PublishedJwksProvider } from "./published-jwks-provider.ts";
 import { getAgentPath, type ServedAgent } from "./served-agent.ts";
 
 const CARD_PATH = "/.well-known/agent-card.json";
+/** The card path with the slash that some clients append (`slashAfterCardPath`). */
+const CARD_PATH_WITH_SLASH = `${CARD_PATH}/`;
 const JWKS_PATH = "/.well-known/jwks.json";
 /** URL path of agent cards in versions before A2A 0.3. */
 const LEGACY_CARD_PATH = "/.well-known/agent.json";
@@ -18,6 +21,8 @@ const READ_METHODS = ["GET", "HEAD"];
 export interface RouterContext extends BindingContext {
   /** Agents by id, in the same order as in the argument of `createServer`. */
   readonly agents: ReadonlyMap<string, ServedAgent>;
+  /** Current agent ids by the ids of older versions. Both are valid in URL paths. */
+  readonly currentIdsByEarlierId: ReadonlyMap<string, string>;
   /** The first agent, which the server also serves at the root path. */
   readonly defaultAgent: ServedAgent | undefined;
   /** Base URL of the URLs in agent cards. The default base URL is the origin of the request. */
@@ -52,7 +57,7 @@ function dispatchRequest(request: HttpRequest, context: RouterContext): HttpRepl
   if (path === JWKS_PATH && context.jwksProvider) return handleJwks(request, context.jwksProvider);
   const { agent, rest } = findAgentByPath(path, context);
   if (!agent) throw createAgentNotFoundError(`at ${path}`);
-  if (rest === CARD_PATH || rest === LEGACY_CARD_PATH) {
+  if (isCardPath(rest, context)) {
     assertHttpMethodAllowed(request, READ_METHODS);
     const { cardPublisher } = findAgentByAssistantId(request, context) ?? agent;
     return cardPublisher.handle(request, getBaseUrl(request, context));
@@ -62,6 +67,11 @@ function dispatchRequest(request: HttpRequest, context: RouterContext): HttpRepl
   return handleJsonRpc(request, agent, context);
 }
 
+function isCardPath(path: string, { peerLeniency }: RouterContext): boolean {
+  if (path === CARD_PATH || path === LEGACY_CARD_PATH) return true;
+  return path === CARD_PATH_WITH_SLASH && isDeviationAccepted("slashAfterCardPath", peerLeniency);
+}
+
 function createAgentNotFoundError(place: string): A2AError {
   return new A2AError("NOT_FOUND", `This server has no agent ${place}; GET /a2a lists its agents.`);
 }
@@ -69,14 +79,22 @@ function createAgentNotFoundError(place: string): A2AError {
 /** Returns the agent that a request path addresses, and the rest of the path. */
 function findAgentByPath(
   path: string,
-  { agents, defaultAgent }: RouterContext,
+  context: RouterContext,
 ): { agent: ServedAgent | undefined; rest: string } {
   if (path.startsWith("/a2a/")) {
     const end = path.indexOf("/", "/a2a/".length);
     const id = decodeUriComponentOrEmpty(path.slice("/a2a/".length, end < 0 ? undefined : end));
-    return { agent: agents.get(id), rest: end < 0 ? "" : path.slice(end) };
+    return { agent: findAgentById(id, context), rest: end < 0 ? "" : path.slice(end) };
   }
-  return { agent: defaultAgent, rest: path };
+  return { agent: context.defaultAgent, rest: path };
+}
+
+/** Returns the agent with a current or an earlier id. */
+export function findAgentById(
+  id: string,
+  { agents, currentIdsByEarlierId }: Pick<RouterContext, "agents" | "currentIdsByEarlierId">,
+): ServedAgent | undefined {
+  return agents.get(id) ?? agents.get(currentIdsByEarlierId.get(id) ?? "");
 }
 
 /**
@@ -85,12 +103,12 @@ function findAgentByPath(
  */
 function findAgentByAssistantId(
   { path, query }: HttpRequest,
-  { simpleDialect, agents }: RouterContext,
+  context: RouterContext,
 ): ServedAgent | undefined {
-  if (!simpleDialect || path !== CARD_PATH || query === "") return undefined;
+  if (!context.simpleDialect || path !== CARD_PATH || query === "") return undefined;
   const id = new URLSearchParams(query).get("assistant_id");
   if (id === null) return undefined;
-  const agent = agents.get(id);
+  const agent = findAgentById(id, context);
   if (agent) return agent;
   throw createAgentNotFoundError(`with the id ${JSON.stringify(id.slice(0, 80))}`);
 }

@@ -1,4 +1,5 @@
 import type { Agent, Engine } from "../engine/index.ts";
+import { deriveAgentId, isAgentId } from "../protocol/index.ts";
 import { AgentCardPublisher, type AgentCardOptions } from "./card/agent-card-publisher.ts";
 import type { TenantAcceptanceCheck } from "./accepted-tenants.ts";
 
@@ -41,8 +42,8 @@ export function createServedAgent(
 }
 
 /**
- * Converts the argument of `createServer` to pairs of an agent id and an agent. A single agent has the id
- * `agent`. Throws an error if a value is not an agent or an agent id is not valid in a URL path.
+ * Converts the argument of `createServer` to pairs of an agent id and an agent. The id of a single agent is the
+ * agent's own id, or is derived from the agent's name. Throws an error if a value is not an agent or an agent id is not valid in a URL path.
  */
 export function toAgentEntries(agents: Agent | Readonly<Record<string, Agent>>): [string, Agent][] {
   if (typeof agents === "function")
@@ -53,7 +54,9 @@ export function toAgentEntries(agents: Agent | Readonly<Record<string, Agent>>):
     throw new Error(
       "The argument of createServer is an ADK agent; wrap the agent in adkAgent(…), or use toA2a(…).",
     );
-  const entries: [string, Agent][] = isAgent(agents) ? [["agent", agents]] : Object.entries(agents ?? {});
+  const entries: [string, Agent][] = isAgent(agents)
+    ? [[findAgentId(agents), agents]]
+    : Object.entries(agents ?? {});
   if (entries.length === 0) throw new Error("createServer was called without an agent; pass at least one.");
   for (const [id, agent] of entries) {
     if (!isAgent(agent)) {
@@ -61,13 +64,42 @@ export function toAgentEntries(agents: Agent | Readonly<Record<string, Agent>>):
         `The value of ${JSON.stringify(id)} in createServer is not an agent; create one with agent(…), or with adkAgent(…) for an ADK agent.`,
       );
     }
-    if (!/^[A-Za-z0-9][A-Za-z0-9._~-]{0,99}$/.test(id)) {
+    if (!isAgentId(id)) {
       throw new Error(
         `The agent id ${JSON.stringify(id)} is not valid in a URL; use letters, digits, ".", "_", "~", and "-".`,
       );
     }
   }
   return entries;
+}
+
+/** The id of an agent without an id whose description is not available synchronously. */
+const DEFAULT_AGENT_ID = "agent";
+
+function findAgentId(agent: Agent): string {
+  if (agent.id !== undefined) return agent.id;
+  const description = agent.describe();
+  if (!("then" in description)) return deriveAgentId(description.name);
+  // The card publisher reports the failure.
+  description.catch(() => {});
+  return DEFAULT_AGENT_ID;
+}
+
+/**
+ * Returns the current agent ids by the ids that an older version of Colloquy used. Older versions had the same
+ * ids for objects of agents, `agent` for a single agent, and names of files in `colloquy serve`.
+ */
+export function findCurrentIdsByEarlierId(
+  agents: Agent | Readonly<Record<string, Agent>>,
+  entries: readonly (readonly [id: string, agent: Agent])[],
+  previousAgentIds: Readonly<Record<string, string>> = {},
+): Map<string, string> {
+  const ids = new Map(Object.entries(previousAgentIds));
+  for (const [id] of entries) {
+    if (isAgent(agents)) ids.set(DEFAULT_AGENT_ID, id);
+    else if (!Object.values(previousAgentIds).includes(id)) ids.set(id, id);
+  }
+  return ids;
 }
 
 /** Returns false if untyped code passes an ADK agent or a generator function instead of an agent. */

@@ -6,7 +6,7 @@ import {
   type RetentionOptions,
   type RetentionPeriods,
 } from "../engine/index.ts";
-import type { ProtocolVersion, SpecPatchVersion } from "../wire/index.ts";
+import type { PeerLeniency, ProtocolVersion, SpecPatchVersion } from "../wire/index.ts";
 import type { AuthenticationOption } from "./auth/authenticator.ts";
 import type { MountedHandler } from "./mounted-handler.ts";
 import type { CardFormat } from "./card/card-format.ts";
@@ -55,9 +55,16 @@ export interface ServerOptions {
   /**
    * A2A version that the server assumes for a request without an `A2A-Version` header. The value `0.3`
    * selects A2A 0.3, as the specification requires. The value `infer` selects the A2A version that the path
-   * or body of the request suggests. Default: `0.3`.
+   * or body of the request suggests, and otherwise A2A 0.3. Default: `infer`, or `0.3` if `peerLeniency` is
+   * `none`.
    */
   readonly missingVersionPolicy?: "0.3" | "infer";
+  /**
+   * Whether the server accepts requests of real peers that the specification forbids. The value `all` accepts
+   * the deviations that docs/interop.md lists. The value `none` accepts only what the specification allows,
+   * for conformance tests. Default: `all`.
+   */
+  readonly peerLeniency?: PeerLeniency;
   /**
    * Whether the server assigns an id to a message without the required `messageId` (A2A §4.1.4). If the
    * server assigns the id, the server cannot recognize duplicates of the message. By default, the server
@@ -80,6 +87,12 @@ export interface ServerOptions {
    * prefix.
    */
   readonly basePath?: string;
+  /**
+   * Current agent ids by earlier ids. A store of an older version of Colloquy may contain tasks under an earlier
+   * id, such as the name of an agent's file. The server assigns these tasks to the current id, and accepts the
+   * earlier id in URL paths. Default: none.
+   */
+  readonly previousAgentIds?: Readonly<Record<string, string>>;
   /** Request handlers that share the port of this server with the agents. Default: none. */
   readonly mountedHandlers?: readonly MountedHandler[];
   /**
@@ -151,7 +164,7 @@ export const SUPPORTED_A2A_VERSIONS: readonly ProtocolVersion[] = ["1.0", "0.3"]
 export const SERVER_OPTION_NAMES = [
   "allowUnauthenticated authenticate autoMessageId basePath cancelGraceMs cardFormat cardSigning",
   "deduplicateMessages healthEndpoints heartbeatMs inputModePolicy limits maintenanceSocket mergeChunks",
-  "missingVersionPolicy mountedHandlers observer publicUrl push retention simpleDialect specRevision store",
+  "missingVersionPolicy mountedHandlers observer peerLeniency previousAgentIds publicUrl push retention simpleDialect specRevision store",
   "tenants versions",
 ] as const;
 
@@ -178,6 +191,7 @@ const ALLOWED_OPTION_VALUES = {
   cardFormat: ["v1", "v0.3", "hybrid"],
   specRevision: ["1.0.0", "1.0.1"],
   missingVersionPolicy: ["0.3", "infer"],
+  peerLeniency: ["all", "none"],
   inputModePolicy: ["enforce", "ignore"],
 } satisfies { readonly [Name in keyof ServerOptions]?: readonly ServerOptions[Name][] };
 

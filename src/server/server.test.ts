@@ -92,15 +92,15 @@ describe("a listening server", () => {
     const { agents, port } = await server.listen();
     expect(agents).toEqual([
       {
-        id: "agent",
-        url: "https://agents.example.com/all/a2a/agent",
-        cardUrl: "https://agents.example.com/all/a2a/agent/.well-known/agent-card.json",
+        id: "parrot",
+        url: "https://agents.example.com/all/a2a/parrot",
+        cardUrl: "https://agents.example.com/all/a2a/parrot/.well-known/agent-card.json",
       },
     ]);
     const card = (await (await fetch(`http://127.0.0.1:${port}/.well-known/agent-card.json`)).json()) as {
       supportedInterfaces: { url: string }[];
     };
-    expect(card.supportedInterfaces[0]?.url).toBe("https://agents.example.com/all/a2a/agent");
+    expect(card.supportedInterfaces[0]?.url).toBe("https://agents.example.com/all/a2a/parrot");
     expect(JSON.stringify(card)).not.toMatch(/127\.0\.0\.1|localhost/);
     await server.close();
   });
@@ -207,12 +207,8 @@ describe("an agent with an invalid description", () => {
 describe("a value that is not an agent", () => {
   it.each([
     ["nothing", undefined, "createServer was called without an agent"],
-    ["a generator function", async function* () {}, "createServer was called without an agent"],
-    [
-      "an ADK agent",
-      { name: "weather", runAsync() {} },
-      'The value of "name" in createServer is not an agent',
-    ],
+    ["a generator function", async function* () {}, "The argument of createServer is a function"],
+    ["an ADK agent", { name: "weather", runAsync() {} }, "The argument of createServer is an ADK agent"],
     ["an undefined agent", { weather: undefined }, 'The value of "weather" in createServer is not an agent'],
   ])("is rejected before the store is opened: %s", (_, agents, message) => {
     expect(() => createServer(agents as never)).toThrow(message);

@@ -18,6 +18,7 @@ import {
 import { defineOptionNames, explainMissingAwait, resolveObserver } from "../diagnostics/index.ts";
 import { isLoopbackHost } from "../keys/index.ts";
 import { A2AError } from "../protocol/index.ts";
+import { isDeviationAccepted } from "../wire/index.ts";
 import { Authenticator } from "./auth/authenticator.ts";
 import { EventStreamRegistry, type UnknownToA2AErrorConverter } from "./bindings/event-stream.ts";
 import { authenticateAndCreateAgentAccess, type MountedHandler } from "./mounted-handler.ts";
@@ -39,6 +40,7 @@ import { getHttpStatus, reportRequest } from "./report-request.ts";
 import { routeRequest, type RouterContext } from "./router.ts";
 import { createTenantAcceptanceCheck, findOnlyTenantAcceptedByServer } from "./accepted-tenants.ts";
 import {
+  findCurrentIdsByEarlierId,
   toAgentEntries,
   getAgentPath,
   createServedAgent,
@@ -68,7 +70,7 @@ export const LISTEN_OPTION_NAMES = "grpc host port";
 const assertKnownListenOptions = defineOptionNames<ListenOptions>()("listen", LISTEN_OPTION_NAMES);
 const assertKnownGrpcOptions = defineOptionNames<GrpcOptions>()(
   '"grpc" of listen',
-  "host port publicAddress tls",
+  "host listedInCard port publicAddress tls",
 );
 
 /** The addresses that a server listens on. */
@@ -114,14 +116,20 @@ const DEFAULT_HEARTBEAT_MS = 15_000;
 
 /**
  * Creates a server for one agent, or for an object with several agents by id. The server serves each agent at
- * `/a2a/{id}`, and the first agent also at the root path. The server opens the task store when `listen` is
+ * `/a2a/{id}`, and the first agent also at the root path. The id of a single agent is `agent.id`, or by default
+ * is derived from the agent's name. The server opens the task store when `listen` is
  * called or when the first request arrives.
  */
 export function createServer(
   agents: Agent | Readonly<Record<string, Agent>>,
   options: ServerOptions = {},
 ): Server {
-  return new AgentServer(toAgentEntries(agents), options);
+  const entries = toAgentEntries(agents);
+  return new AgentServer(
+    entries,
+    findCurrentIdsByEarlierId(agents, entries, options.previousAgentIds),
+    options,
+  );
 }
 
 class AgentServer implements Server {
@@ -144,7 +152,11 @@ class AgentServer implements Server {
   #grpcServer: GrpcServer | undefined;
   #isLoopbackOnly = false;
 
-  constructor(agents: [string, Agent][], options: ServerOptions) {
+  constructor(
+    agents: [string, Agent][],
+    currentIdsByEarlierId: ReadonlyMap<string, string>,
+    options: ServerOptions,
+  ) {
     assertValidOptions(options);
     const { versions = SUPPORTED_A2A_VERSIONS } = options;
     this.#options = options;
@@ -175,7 +187,7 @@ class AgentServer implements Server {
       options.authenticate === undefined ? undefined : new Authenticator(options.authenticate, observer);
     // URL paths are appended to this URL, so it must not end in a slash.
     const publicUrl = options.publicUrl?.replace(/\/+$/, "");
-    const { cardSigning, inputModePolicy, tenants, cardFormat, basePath } = options;
+    const { cardSigning, inputModePolicy, tenants, cardFormat, basePath, peerLeniency = "all" } = options;
     const servedAgents = this.#createServedAgents(agents, {
       versions,
       cardFormat,
@@ -190,11 +202,15 @@ class AgentServer implements Server {
     });
     this.#routerContext = {
       agents: servedAgents,
+      currentIdsByEarlierId,
       defaultAgent: servedAgents.values().next().value,
       eventStreams: this.#eventStreams,
       specRevision: options.specRevision ?? "1.0.1",
       versions,
-      missingVersionPolicy: options.missingVersionPolicy ?? "0.3",
+      missingVersionPolicy:
+        options.missingVersionPolicy ??
+        (isDeviationAccepted("missingVersionHeader", peerLeniency) ? "infer" : "0.3"),
+      peerLeniency,
       autoMessageId: options.autoMessageId ?? false,
       simpleDialect: (options.simpleDialect ?? true) && versions.includes("0.3"),
       maxBodyBytes: options.limits?.maxBodyBytes ?? DEFAULT_MAX_BODY_BYTES,
@@ -334,6 +350,7 @@ class AgentServer implements Server {
 
   async #openStore(): Promise<void> {
     await this.store.open();
+    await this.store.adoptTasksOfEarlierIds?.(this.#routerContext.currentIdsByEarlierId);
     for (const { engine } of this.#routerContext.agents.values()) await engine.open();
     this.#pushService?.outbox.open();
     await this.maintenance.start();

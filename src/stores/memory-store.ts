@@ -7,6 +7,7 @@ import type {
   StoredTask,
   TaskLease,
   TaskLeases,
+  QueuedTurnData,
   DeletableTask,
   StoppedTaskQuery,
   StoreSize,
@@ -35,6 +36,7 @@ import { PROCESS_LEASE_RENEW_INTERVAL_MS } from "./process-lease.ts";
 import { getScopeKey } from "./task-owner-scope-key.ts";
 
 const COPY_ON_APPEND_MAX_LOG_LENGTH = 16;
+const NO_QUEUED_TURNS: readonly QueuedTurnData[] = [];
 
 /** A task's event log, and a `Task` that reflects the first events of the log. */
 interface TaskLog {
@@ -51,6 +53,7 @@ interface TaskLog {
   state: TaskState;
   timestamp: string;
   turn: TurnRestartData | undefined;
+  queuedTurns: readonly QueuedTurnData[];
   epoch: number;
   hasRunningTurn: boolean;
   /** True while this process holds the lease of the task. */
@@ -150,8 +153,9 @@ export class MemoryStore implements TaskStore {
   async load(scope: TaskScope, taskId: string): Promise<StoredTask | undefined> {
     const log = this.#findLog(scope, taskId);
     if (!log) return undefined;
-    const { epoch, hasRunningTurn: awaitsRecovery } = log;
-    return { task: foldCurrentTask(log), seq: getLastSeq(log), epoch, awaitsRecovery };
+    const { epoch, hasRunningTurn: awaitsRecovery, queuedTurns } = log;
+    const stored = { task: foldCurrentTask(log), seq: getLastSeq(log), epoch, awaitsRecovery };
+    return queuedTurns.length > 0 ? { ...stored, queuedTurns } : stored;
   }
 
   async readEvents(
@@ -222,6 +226,14 @@ export class MemoryStore implements TaskStore {
     if (log?.epoch === epoch) log.isLeased = false;
   }
 
+  async listTasksWithQueuedTurns(): Promise<{ scope: TaskScope; taskId: string }[]> {
+    return [...this.#scopes.values()].flatMap(({ scope, logs }) =>
+      [...logs.values()].flatMap(({ taskId, queuedTurns }) =>
+        queuedTurns.length > 0 ? { scope, taskId } : [],
+      ),
+    );
+  }
+
   #findLog(scope: TaskScope, taskId: string): TaskLog | undefined {
     return this.#findScopeData(scope)?.logs.get(taskId);
   }
@@ -236,6 +248,7 @@ export class MemoryStore implements TaskStore {
     messages,
     webhooks,
     turn,
+    queueChange,
     epoch,
     hasRunningTurn,
   }: LogAppend): AppendRefusal | undefined {
@@ -252,6 +265,7 @@ export class MemoryStore implements TaskStore {
       state: status.state,
       timestamp: status.timestamp,
       turn: undefined,
+      queuedTurns: NO_QUEUED_TURNS,
       epoch,
       hasRunningTurn: false,
       isLeased: false,
@@ -266,8 +280,15 @@ export class MemoryStore implements TaskStore {
       this.#scopes.set(scopeData.key, scopeData);
     }
     appendEventsToMemoryTaskLog(log, events, messages);
-    for (const { messageId, seq } of messages) scopeData.messages.insertNew(messageId, { taskId, seq });
+    for (const { messageId, seq, wasQueued } of messages) {
+      if (wasQueued) scopeData.messages.set(messageId, { taskId, seq });
+      else scopeData.messages.insertNew(messageId, { taskId, seq });
+    }
     if (turn !== undefined) log.turn = turn ?? undefined;
+    if (queueChange) {
+      const { added, removedThrough = 0 } = queueChange;
+      log.queuedTurns = [...log.queuedTurns, ...added].filter(({ position }) => position > removedThrough);
+    }
     if (hasRunningTurn !== undefined) log.hasRunningTurn = log.isLeased = hasRunningTurn;
     if (this.#totalSize !== undefined) this.#countSize(log, events);
     if (log.state !== status.state && this.#waitingLogs.size > 0) this.#waitingLogs.delete(log);
@@ -347,8 +368,9 @@ export class MemoryStore implements TaskStore {
     const found: DeletableTask[] = [];
     const logs = status === "ended" ? this.#endedLogs.valuesAfter(after?.key ?? 0) : this.#waitingLogs;
     for (const log of logs) {
-      if (log.timestamp >= before || found.length >= limit) break;
-      if (log.stopOrder > (after?.key ?? 0)) found.push(this.#toDeletableTask(log));
+      if (found.length >= limit) break;
+      // After the wall clock was set back, a later task can have an earlier status.
+      if (log.timestamp < before && log.stopOrder > (after?.key ?? 0)) found.push(this.#toDeletableTask(log));
     }
     return found;
   }
@@ -424,8 +446,8 @@ function appendEventsToMemoryTaskLog(
 ): void {
   if (log.events.length < COPY_ON_APPEND_MAX_LOG_LENGTH) log.events = [...log.events, ...events];
   else for (const event of events) log.events.push(event);
-  if (messages.length > 0)
-    log.messageIds = [...log.messageIds, ...messages.map(({ messageId }) => messageId)];
+  for (const { messageId, wasQueued } of messages)
+    if (!wasQueued) log.messageIds = [...log.messageIds, messageId];
 }
 
 function hasKnownOrRepeatedMessageId(
@@ -433,7 +455,8 @@ function hasKnownOrRepeatedMessageId(
   messages: LogAppend["messages"],
 ): boolean {
   return messages.some(
-    ({ messageId }, at) => known.has(messageId) || messages.findIndex((m) => m.messageId === messageId) < at,
+    ({ messageId, wasQueued }, at) =>
+      !wasQueued && (known.has(messageId) || messages.findIndex((m) => m.messageId === messageId) < at),
   );
 }
 

@@ -1,6 +1,7 @@
 import type { A2AError, LogEvent, OperationName, Operations, StreamingOperation } from "../protocol/index.ts";
 import type { SpecPatchVersion } from "./error-mappings.ts";
 import type { JsonRpcId } from "./json-rpc.ts";
+import type { PeerLeniency } from "./leniency.ts";
 import type { RouteMatcher } from "./route-matcher.ts";
 
 /** Supported A2A protocol versions, as `Major.Minor`. */
@@ -13,9 +14,13 @@ export type ProtocolVersion = "1.0" | "0.3";
 export interface OperationCodec {
   /**
    * Decodes the parameters of a request. Throws an `INVALID_PARAMS` error that lists every violation with its
-   * path.
+   * path. `leniency` is `all` by default.
    */
-  decodeParams<O extends OperationName>(operation: O, json: unknown): Operations[O]["params"];
+  decodeParams<O extends OperationName>(
+    operation: O,
+    json: unknown,
+    leniency?: PeerLeniency,
+  ): Operations[O]["params"];
   /** Encodes the result of a non-streaming operation as JSON text. */
   encodeResult<O extends OperationName>(operation: O, result: Operations[O]["result"]): string;
   /**
@@ -49,7 +54,11 @@ export interface ProtoDialect extends Pick<OperationCodec, "decodeParams" | "isL
    * Decodes a response message in tolerant mode. Throws `INVALID_AGENT_RESPONSE` if the response message is
    * unusable.
    */
-  decodeResult<O extends OperationName>(operation: O, json: unknown): Operations[O]["result"];
+  decodeResult<O extends OperationName>(
+    operation: O,
+    json: unknown,
+    leniency?: PeerLeniency,
+  ): Operations[O]["result"];
 }
 
 /** A codec for one protocol version over JSON-RPC. */

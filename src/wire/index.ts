@@ -25,6 +25,8 @@ export type {
   ProtoDialect,
   RestDialect,
 } from "./dialect.ts";
+export type { Leniency, LeniencyName, PeerLeniency } from "./leniency.ts";
+export { isDeviationAccepted, LENIENCIES } from "./leniency.ts";
 export { parseRetryAfter } from "./parse-retry-after.ts";
 
 export { encodeSseFrame, encodeNamedSseFrame, SSE_HEARTBEAT, parseSse } from "./sse.ts";

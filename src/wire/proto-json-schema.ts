@@ -1,4 +1,5 @@
 import { A2AError, type FieldViolation, isObject } from "../protocol/index.ts";
+import { isDeviationAccepted, type LeniencyName, type PeerLeniency } from "./leniency.ts";
 
 /**
  * A decoder for values of one ProtoJSON type. The schema of a protocol version consists of schemas that
@@ -43,13 +44,20 @@ export class DecodingContext {
   /** Number of all violations, which may exceed the number of reported violations. */
   refusalCount = 0;
   readonly #rootName: string;
+  readonly #leniency: PeerLeniency;
   readonly #path: (string | number)[] = [];
 
   /** The parameter `root` is the path of the top-level value, for example `params`. */
-  constructor(root: string, mode: DecodingMode) {
+  constructor(root: string, mode: DecodingMode, leniency: PeerLeniency = "all") {
     this.#rootName = root;
+    this.#leniency = leniency;
     this.isStrict = mode === "strict";
     this.fillsDefaults = mode !== "canonical";
+  }
+
+  /** Returns whether the decoder accepts a deviation from the specification that real peers have. */
+  accepts(name: LeniencyName): boolean {
+    return isDeviationAccepted(name, this.#leniency);
   }
 
   pushPath(step: string | number): void {
@@ -83,8 +91,13 @@ export class DecodingContext {
 }
 
 /** Decodes a complete request in strict mode. Throws an `INVALID_PARAMS` error that lists every violation. */
-export function decodeRequestStrictly<T>(schema: DecodingSchema<T>, json: unknown, root: string): T {
-  const at = new DecodingContext(root, "strict");
+export function decodeRequestStrictly<T>(
+  schema: DecodingSchema<T>,
+  json: unknown,
+  root: string,
+  leniency?: PeerLeniency,
+): T {
+  const at = new DecodingContext(root, "strict", leniency);
   const value = schema.decode(json, at);
   if (value === undefined || at.violations.length > 0) throw A2AError.invalidParams(at.violations);
   return value;
@@ -99,8 +112,9 @@ export function decodeResponseTolerantly<T>(
   json: unknown,
   root: string,
   mode: "tolerant" | "canonical" = "tolerant",
+  leniency?: PeerLeniency,
 ): T {
-  const at = new DecodingContext(root, mode);
+  const at = new DecodingContext(root, mode, leniency);
   const value = schema.decode(json, at);
   const [first] = at.violations;
   if (value !== undefined && !first) return value;

@@ -82,12 +82,12 @@ const RFC_3339_PATTERN =
 
 /**
  * Schema for RFC 3339 timestamps with any UTC offset. Timestamps decode to UTC with milliseconds, as A2A
- * §5.6.1 requires. In a response, a time without an offset counts as UTC, because the servers of FastA2A and
- * Pydantic AI omit the offset.
+ * §5.6.1 requires. In a response, a time without an offset can count as UTC (`timestampWithoutOffset`).
  */
 export const timestampSchema: DecodingSchema<string> = {
   decode(json, at) {
-    const text = !at.isStrict && typeof json === "string" && /T[\d:.]+$/.test(json) ? `${json}Z` : json;
+    const mayOmitOffset = !at.isStrict && at.accepts("timestampWithoutOffset");
+    const text = mayOmitOffset && typeof json === "string" && /[Tt][\d:.]+$/.test(json) ? `${json}Z` : json;
     const time = typeof text === "string" ? normalizeTimestamp(text) : undefined;
     return (
       time ??

@@ -120,7 +120,7 @@ describe("a card for readers of both versions", () => {
     // Simulates a proxy that removes headers: the newer client receives the same hybrid card.
     const fetchWithoutHeaders: typeof fetch = (input) => fetch(input);
     const newer = await createClientFactory("JSONRPC", fetchWithoutHeaders).createFromUrl(url);
-    expect(await newer.getAgentCard()).toMatchObject({ url: `${url}/a2a/agent` });
+    expect(await newer.getAgentCard()).toMatchObject({ url: `${url}/a2a/actor` });
     expect(newer.protocolVersion).toBe("1.0");
     expect(listArtifactTexts(requireTask(await newer.sendMessage(createTextRequest("y"))))).toEqual([
       "heard y",

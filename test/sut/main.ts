@@ -16,7 +16,8 @@ const USAGE = `usage: npm run sut -- --port N
   --executor                        an AgentExecutor of a2a-js plays the scenarios (TCK for 1.0)
   --required-ext                    require the TCK's extension
   --allow-private-webhooks          push to this machine
-  --lenient                         take messages without an id, and 1.0 without its header (ACTS)
+  --strict                          accept no deviations of real peers from the specification (TCK)
+  --lenient                         take messages without an id (ACTS)
   --auth                            want "Bearer itk-valid-token"; refuse "itk-insufficient-token" as forbidden (ACTS)
   --grpc-port N                     serve gRPC too`;
 
@@ -31,6 +32,7 @@ const { values } = parseArgs({
     executor: { type: "boolean", default: false },
     "required-ext": { type: "boolean", default: false },
     "allow-private-webhooks": { type: "boolean", default: false },
+    strict: { type: "boolean", default: false },
     lenient: { type: "boolean", default: false },
     auth: { type: "boolean", default: false },
     "grpc-port": { type: "string" },
@@ -81,7 +83,8 @@ const options: ServerOptions = {
   inputModePolicy: "ignore",
   mountedHandlers: [itkJsonRpcRoute],
   push: values["no-push"] ? false : { allowPrivate: values["allow-private-webhooks"] },
-  ...(values.lenient ? { missingVersionPolicy: "infer", autoMessageId: true } : {}),
+  ...(values.strict ? { peerLeniency: "none" } : {}),
+  ...(values.lenient ? { autoMessageId: true } : {}),
   ...(values.auth ? { authenticate: itkAuthScheme } : {}),
 };
 

@@ -17,8 +17,8 @@ it("two ADK agents with the same name, store, and context have separate conversa
   const store = `sqlite:${await createTempTestDirectoryWithFiles({})}/tasks.db` as const;
   const adk = new AdkAgentFactory(store, {});
   const agents = {
-    one: await adk.createAgentFromAdk("one", createCounterAgent()),
-    other: await adk.createAgentFromAdk("other", createCounterAgent()),
+    one: await adk.createAgentFromAdk(createCounterAgent(), { id: "one" }),
+    other: await adk.createAgentFromAdk(createCounterAgent(), { id: "other" }),
   };
   const server = createServer(agents, { store });
   const { agents: served } = await server.listen();

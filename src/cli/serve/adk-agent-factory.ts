@@ -10,6 +10,7 @@ import { CliError } from "../cli-error.ts";
 export class AdkAgentFactory {
   readonly #databaseFile: string | undefined;
   readonly #observer: Pick<Observer, "onError">;
+  readonly #appNamesByEarlierName = new Map<string, string>();
   #sessionService: SqliteSessionService | undefined;
 
   constructor(store: string, observer: Pick<Observer, "onError">) {
@@ -18,20 +19,38 @@ export class AdkAgentFactory {
   }
 
   /**
-   * Creates an A2A agent with the given `id` from an ADK object. The factory stores the agent's sessions
-   * under `id`, because several ADK agents may have the same name.
+   * Creates an A2A agent from an ADK object. The factory stores the agent's sessions under `id`, which is by
+   * default derived from the name of the ADK agent. An older version of Colloquy may have stored the sessions
+   * under `earlierId`.
    */
-  async createAgentFromAdk(id: string, source: AdkRunnableSource): Promise<Agent> {
-    const { adkAgent, SqliteSessionService } = await requireAdk(import("../../adk/index.ts"));
+  async createAgentFromAdk(
+    source: AdkRunnableSource,
+    { id, earlierId }: { readonly id?: string; readonly earlierId?: string } = {},
+  ): Promise<Agent> {
+    const { adkAgent, deriveAdkAgentId, SqliteSessionService } = await requireAdk(
+      import("../../adk/index.ts"),
+    );
+    const appName = id ?? deriveAdkAgentId(source);
+    if (earlierId !== undefined && appName !== undefined) this.#appNamesByEarlierName.set(earlierId, appName);
     return adkAgent(source, {
-      appName: id,
+      ...(appName === undefined ? {} : { appName, id: appName }),
       observer: this.#observer,
       // Opened lazily, because the store creates the file.
       sessionService: () =>
         this.#databaseFile === undefined
           ? undefined
-          : (this.#sessionService ??= new SqliteSessionService(this.#databaseFile)),
+          : (this.#sessionService ??= new SqliteSessionService(this.#databaseFile, {
+              currentAppNamesByEarlierName: this.#appNamesByEarlierName,
+            })),
     });
+  }
+
+  /**
+   * Assigns the sessions of an older version of Colloquy to the current agents. Call the function after the task
+   * store has created the file.
+   */
+  adoptEarlierSessions(): void {
+    if (this.#appNamesByEarlierName.size > 0) this.#sessionService?.open();
   }
 
   close(): void {

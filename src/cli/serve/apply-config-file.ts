@@ -22,6 +22,7 @@ const CONFIG_MEMBER_TYPES: Record<keyof ServeConfig, ConfigValueType> = {
   port: "number",
   strictPort: "flag",
   grpcPort: "number",
+  grpcUnlisted: "flag",
   openai: "flag",
   host: "text",
   store: "text",

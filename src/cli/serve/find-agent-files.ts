@@ -3,10 +3,10 @@ import { basename, dirname, extname, join, relative, resolve } from "node:path";
 import { createUsageError } from "../cli-error.ts";
 
 /**
- * A file that the agent search examined. The search determines either an agent id or the reason why the file
- * was skipped.
+ * A file that the agent search examined. The search determines either an id for the file's name or the
+ * reason why the file was skipped.
  */
-type AgentFileCandidate = { file: string; id: string } | { file: string; skipped: string };
+type AgentFileCandidate = { file: string; fileId: string } | { file: string; skipped: string };
 
 const AGENT_FILE_EXTENSIONS = [".ts", ".mts", ".cts", ".js", ".mjs", ".cjs"];
 
@@ -28,14 +28,14 @@ export async function findAgentFiles(paths: readonly string[]): Promise<AgentFil
       );
     }
     if (stats.isDirectory()) found.push(...(await findAgentFilesInDirectory(absolute)));
-    else found.push({ file: absolute, id: deriveAgentId(absolute) });
+    else found.push({ file: absolute, fileId: deriveFileId(absolute) });
   }
-  return skipDuplicateAgentFiles(found);
+  return removeDuplicateFiles(found);
 }
 
 async function findAgentFilesInDirectory(directory: string): Promise<AgentFileCandidate[]> {
   const ownAgent = await findAgentFile(directory);
-  if (ownAgent) return [{ file: ownAgent, id: deriveAgentId(ownAgent) }];
+  if (ownAgent) return [{ file: ownAgent, fileId: deriveFileId(ownAgent) }];
   const found: AgentFileCandidate[] = [];
   const entries = await readdir(directory, { withFileTypes: true });
   for (const entry of entries.toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
@@ -43,10 +43,12 @@ async function findAgentFilesInDirectory(directory: string): Promise<AgentFileCa
     if (entry.name.startsWith(".") || entry.name === "node_modules") continue;
     if (entry.isDirectory()) {
       const nested = await findAgentFile(file);
-      found.push(nested ? { file: nested, id: deriveAgentId(nested) } : { file, skipped: "has no agent.ts" });
+      found.push(
+        nested ? { file: nested, fileId: deriveFileId(nested) } : { file, skipped: "has no agent.ts" },
+      );
     } else if (AGENT_FILE_EXTENSIONS.includes(extname(entry.name))) {
       const reason = findSkipReason(entry.name);
-      found.push(reason ? { file, skipped: reason } : { file, id: deriveAgentId(file) });
+      found.push(reason ? { file, skipped: reason } : { file, fileId: deriveFileId(file) });
     }
   }
   return found;
@@ -68,10 +70,10 @@ function findSkipReason(name: string): string | undefined {
 }
 
 /**
- * Derives an agent id from a file path. The agent id of `weather.ts` and of `weather/agent.ts` is `weather`.
- * The agent id omits a number at the start of the file name, because the number only sorts the files.
+ * Derives an id from a file path. The id of `weather.ts` and of `weather/agent.ts` is `weather`. An agent without a
+ * name has this id. The id omits a number at the start of the file name, because the number only sorts the files.
  */
-function deriveAgentId(file: string): string {
+function deriveFileId(file: string): string {
   const name = basename(file, extname(file));
   const id = name === "agent" || name === "index" ? basename(dirname(file)) : name;
   return toUrlSafeAgentId(id.replace(/^\d+[-_.]/, ""));
@@ -82,23 +84,10 @@ export function toUrlSafeAgentId(name: string): string {
   return name.replaceAll(/[^A-Za-z0-9._-]+/g, "-").replace(/^[^A-Za-z0-9]+/, "") || "agent";
 }
 
-function skipDuplicateAgentFiles(found: readonly AgentFileCandidate[]): AgentFileCandidate[] {
+/** Removes the files that several paths select. */
+function removeDuplicateFiles(found: readonly AgentFileCandidate[]): AgentFileCandidate[] {
   const files = new Set<string>();
-  const ids = new Map<string, string>();
-  return found
-    .filter(({ file }) => !files.has(file) && files.add(file))
-    .map((candidate) => {
-      if ("skipped" in candidate) return candidate;
-      const other = ids.get(candidate.id);
-      if (other !== undefined) {
-        return {
-          file: candidate.file,
-          skipped: `has the same name (${candidate.id}) as ${formatPath(other)}`,
-        };
-      }
-      ids.set(candidate.id, candidate.file);
-      return candidate;
-    });
+  return found.filter(({ file }) => !files.has(file) && files.add(file));
 }
 
 /** Returns the path relative to the working directory, or the absolute path of a file elsewhere. */

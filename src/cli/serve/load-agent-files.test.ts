@@ -5,7 +5,7 @@ import { AdkAgentFactory } from "./adk-agent-factory.ts";
 import { loadAgentFiles } from "./load-agent-files.ts";
 
 const GENERATOR = `export default async function* () { yield "hi"; }`;
-const AGENT = `export const agent = { describe: () => ({ name: "n", description: "d" }), async *execute() {} };`;
+const AGENT = `export const agent = { describe: () => ({ name: "rain", description: "d" }), async *execute() {} };`;
 
 async function loadFromDirectory(
   directory: string,
@@ -33,10 +33,10 @@ describe("the agents of a directory", () => {
       ".hidden.ts": GENERATOR,
     });
     expect(await loadFromDirectory(directory)).toEqual({
-      ids: ["hello", "weather"],
+      ids: ["hello", "rain"],
       skipped: [
         "broken.ts: could not be loaded: It broke. (line 2)",
-        "hello.mjs: has the same name (hello) as " + join(directory, "01-hello.ts"),
+        `hello.mjs: has the same id (hello) as ${join(directory, "01-hello.ts")}; give one agent another name`,
         "hello.test.ts: is a test",
         "helper.ts: exports no agent (only add); name it rootAgent, agent, default",
         "notes: has no agent.ts",
@@ -49,7 +49,7 @@ describe("the agents of a directory", () => {
 
   it("can be one file, or a directory with its own agent.ts", async () => {
     const directory = await createTempTestDirectoryWithFiles({ "a/agent.ts": GENERATOR, "b.ts": AGENT });
-    expect(await loadFromDirectory(directory, "a", "b.ts")).toEqual({ ids: ["a", "b"], skipped: [] });
+    expect(await loadFromDirectory(directory, "a", "b.ts")).toEqual({ ids: ["a", "rain"], skipped: [] });
     expect((await loadFromDirectory(directory, "a/agent.ts")).ids).toEqual(["a"]);
   });
 
@@ -59,7 +59,7 @@ describe("the agents of a directory", () => {
       "adk.ts": `import { LlmAgent } from ${JSON.stringify(adk)};
         export const rootAgent = new LlmAgent({ name: "weather", model: "gemini-2.5-flash" });`,
     });
-    expect(await loadFromDirectory(directory)).toEqual({ ids: ["adk"], skipped: [] });
+    expect(await loadFromDirectory(directory)).toEqual({ ids: ["weather"], skipped: [] });
   });
 
   it("may be in a CommonJS package, as created by npm init", async () => {

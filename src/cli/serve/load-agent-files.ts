@@ -4,17 +4,37 @@ import type { AdkAgentFactory } from "./adk-agent-factory.ts";
 import { findAgentFiles, formatPath } from "./find-agent-files.ts";
 import { loadAgent } from "./load-agent.ts";
 
-/** Loads agents from paths. Returns the agents by id, and the skipped files with reasons. */
-export async function loadAgentFiles(
-  paths: readonly string[],
-  adk: AdkAgentFactory,
-): Promise<{ agents: Record<string, Agent>; skipped: string[] }> {
+/** The agents of files by id. */
+export interface LoadedAgents {
+  readonly agents: Record<string, Agent>;
+  /** Current agent ids by the ids that an older version of Colloquy derived from the names of the files. */
+  readonly previousAgentIds: Record<string, string>;
+  /** The skipped files with reasons. */
+  readonly skipped: string[];
+}
+
+/** Loads agents from paths. */
+export async function loadAgentFiles(paths: readonly string[], adk: AdkAgentFactory): Promise<LoadedAgents> {
   const agents: Record<string, Agent> = {};
+  const previousAgentIds: Record<string, string> = {};
+  const filesById = new Map<string, string>();
   const skipped: string[] = [];
   for (const candidate of await findAgentFiles(paths)) {
-    const loaded = "skipped" in candidate ? candidate : await loadAgent(candidate.file, candidate.id, adk);
+    const loaded =
+      "skipped" in candidate ? candidate : await loadAgent(candidate.file, candidate.fileId, adk);
     if ("skipped" in loaded) skipped.push(`${formatPath(candidate.file)}: ${loaded.skipped}`);
-    else if ("id" in candidate) agents[candidate.id] = loaded.agent;
+    else if ("fileId" in candidate) {
+      const { agent, id } = loaded;
+      const otherFile = filesById.get(id);
+      if (otherFile !== undefined) {
+        const reason = `has the same id (${id}) as ${formatPath(otherFile)}; give one agent another name`;
+        skipped.push(`${formatPath(candidate.file)}: ${reason}`);
+        continue;
+      }
+      filesById.set(id, candidate.file);
+      agents[id] = agent;
+      previousAgentIds[candidate.fileId] ??= id;
+    }
   }
   if (Object.keys(agents).length === 0) {
     const isExportMissing = skipped.every((line) => !line.includes(": could not be loaded: "));
@@ -25,5 +45,5 @@ export async function loadAgentFiles(
         : "Correct the error in the file.",
     );
   }
-  return { agents, skipped };
+  return { agents, previousAgentIds, skipped };
 }

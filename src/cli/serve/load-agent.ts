@@ -4,6 +4,7 @@ import { dirname, join } from "node:path";
 import { agent, type AgentGenerator } from "../../adapters/index.ts";
 import type { AdkRunnableSource } from "../../adk/index.ts";
 import type { Agent } from "../../engine/index.ts";
+import { deriveAgentId } from "../../protocol/index.ts";
 import type { AdkAgentFactory } from "./adk-agent-factory.ts";
 import { importFile } from "./import-file.ts";
 
@@ -13,22 +14,23 @@ import { importFile } from "./import-file.ts";
 const AGENT_EXPORT_NAMES = ["rootAgent", "agent", "default", "app", "workflow", "runner"];
 
 /**
- * Loads the agent from one file, or returns the reason why the file contains no agent. The promise never
- * rejects, because other agents must load even if one file is broken.
+ * Loads the agent from one file with its id, or returns the reason why the file contains no agent. The agent has
+ * an explicit id, or the id is derived from its name. `fileId` is the id that is derived from the file's name. The
+ * promise never rejects, because other agents must load even if one file is broken.
  */
 export async function loadAgent(
   file: string,
-  id: string,
+  fileId: string,
   adk: AdkAgentFactory,
-): Promise<{ agent: Agent } | { skipped: string }> {
+): Promise<{ agent: Agent; id: string } | { skipped: string }> {
   loadEnvFile(file);
   try {
     const exports = await importFile(file);
-    const found = await findExportedAgent(exports, id, adk);
+    const found = await findExportedAgent(exports, fileId, adk);
     if (!found) return { skipped: explainMissingAgent(exports) };
     // An agent whose `describe` fails would otherwise fail at the first request for its card.
-    await found.describe();
-    return { agent: found };
+    const { name } = await found.describe();
+    return { agent: found, id: found.id ?? deriveAgentId(name) };
   } catch (error) {
     const [reason = ""] = (error instanceof Error ? error.message : String(error)).split("\n");
     const hint = formatInstallHint(error);
@@ -62,17 +64,18 @@ function findSyntaxErrorLineNumber(file: string): string | undefined {
   return findLineNumber(stderr, file);
 }
 
+/** Returns the exported agent. An exported generator function has the name of its file. */
 async function findExportedAgent(
   exports: Record<string, unknown>,
-  id: string,
+  fileId: string,
   adk: AdkAgentFactory,
 ): Promise<Agent | undefined> {
   for (const name of AGENT_EXPORT_NAMES) {
     const exported = exports[name];
     if (isAgent(exported)) return exported;
     if (isGeneratorFunction(exported))
-      return agent({ name: id, description: `The agent of ${id}` }, exported);
-    if (isAdkRunnable(exported)) return adk.createAgentFromAdk(id, exported);
+      return agent({ name: fileId, description: `The agent of ${fileId}` }, exported);
+    if (isAdkRunnable(exported)) return adk.createAgentFromAdk(exported, { earlierId: fileId });
   }
   return undefined;
 }

@@ -26,6 +26,7 @@ export interface ServeOptions extends ServeAuthOptions {
   port: number;
   strictPort?: boolean;
   grpcPort?: number;
+  grpcUnlisted?: boolean;
   openai?: boolean;
   host: string;
   store: string;
@@ -42,6 +43,8 @@ export interface ServeOptions extends ServeAuthOptions {
 interface AgentsToServe {
   /** Agents by name. The first agent is the default agent. */
   agents: Record<string, Agent>;
+  /** Current agent ids by the ids of an older version of Colloquy. Default: none. */
+  previousAgentIds?: Record<string, string>;
   /** Text line at the top of the banner. */
   headline?: string;
   /** Renders the banner text below the list of agents. */
@@ -75,6 +78,7 @@ export async function serveUntilStopped(
   const server = createServerOrUsageError(plan.agents, {
     store: options.store as StoreOption,
     observer,
+    ...(plan.previousAgentIds ? { previousAgentIds: plan.previousAgentIds } : {}),
     ...(options.keepTasks === undefined ? {} : { retention: toRetention(options.keepTasks) }),
     ...(options.publicUrl === undefined ? {} : { publicUrl: options.publicUrl }),
     ...(authenticate ? { authenticate } : {}),
@@ -86,6 +90,7 @@ export async function serveUntilStopped(
   });
   try {
     const address = await listenOnNextFreePort(server, options, context);
+    adk.adoptEarlierSessions();
     const { url, agents, grpc } = address;
     const openai = options.openai ? { openai: `${url}/v1` } : {};
     new OutputWriter(context.streams, options.output).writeResultIfJsonFormat({
@@ -143,8 +148,8 @@ async function listenOnNextFreePort(
   options: ServeOptions,
   { streams }: CliContext,
 ): Promise<ServerAddress> {
-  const { port, strictPort, host, grpcPort } = options;
-  const grpc = grpcPort === undefined ? {} : { grpc: { port: grpcPort } };
+  const { port, strictPort, host, grpcPort, grpcUnlisted = false } = options;
+  const grpc = grpcPort === undefined ? {} : { grpc: { port: grpcPort, listedInCard: !grpcUnlisted } };
   const last = strictPort || port === 0 ? port : port + MAX_PORT_TRIES;
   for (let next = port; ; next++) {
     try {

@@ -11,12 +11,13 @@ export function createStoreInfoCommand(context: CliContext): Command {
     const pid = served && readMaintenanceAddress(file)?.pid;
     const { usedBytes, freeBytes, canShrink } = served ?? (await measureSqliteFile(file));
     output.writeResult(
-      { file, usedBytes, freeBytes, canShrink, serverProcess: pid ?? null },
+      { file, usedBytes, freeBytes, canShrink, serverProcess: pid ?? null, state: served?.state ?? null },
       {
         File: file,
         Used: formatBytes(usedBytes),
         Free: formatBytes(freeBytes),
         Server: pid === undefined ? "none" : `process ${pid}`,
+        ...(served && { State: served.state }),
       },
     );
     if (!canShrink)

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { createTempFolder } from "../../../test/store-factories.ts";
+import { agent } from "../../adapters/index.ts";
 import { connect, type A2AClient } from "../../client/index.ts";
 import { createServer, readMaintenanceAddress, type Server, type ServerOptions } from "../../server/index.ts";
 import { buildTestMessage, messageCommandTestAgent } from "../../server/server.fixture.ts";
@@ -51,10 +52,25 @@ describe("colloquy store", () => {
   it("info shows the size and the server process, with and without a server", async () => {
     await send(await startServer(), "echo hello");
     const info = await runStoreJson("info");
-    expect(info).toMatchObject({ file, serverProcess: process.pid, canShrink: true });
+    expect(info).toMatchObject({ file, serverProcess: process.pid, canShrink: true, state: "healthy" });
     expect(info["usedBytes"]).toBeGreaterThan(4096);
     await stopServer();
-    expect(await runStoreJson("info")).toMatchObject({ serverProcess: null, canShrink: true });
+    expect(await runStoreJson("info")).toMatchObject({ serverProcess: null, canShrink: true, state: null });
+  });
+
+  it("info shows that the store is failing while another program has locked the file", async () => {
+    server = createServer({ parrot: messageCommandTestAgent }, { store: `sqlite:${file}` });
+    const client = await connect((await server.listen()).url, { retry: { maxRetries: 0 } });
+    const other = new DatabaseSync(file);
+    other.exec("BEGIN IMMEDIATE");
+    await expect(send(client, "echo hello")).rejects.toThrow("could not be stored");
+    expect(await runStoreJson("info")).toMatchObject({ state: "failing" });
+    other.exec("ROLLBACK");
+    other.close();
+    await vi.waitFor(
+      async () => expect(await runStoreJson("info")).toMatchObject({ state: "healthy" }),
+      10_000,
+    );
   });
 
   it("sweep applies the server's retention policy, and is refused without a server", async () => {
@@ -138,6 +154,42 @@ describe("colloquy store", () => {
       if (mode === "with") expect((await client.tasks.list()).tasks.map(({ id }) => id)).toEqual([other]);
     },
   );
+
+  it("erase overwrites deleted events and replaced snapshots of the tasks", async () => {
+    const secret = `secret-${crypto.randomUUID()}`;
+    const writer = agent({ name: "writer", description: "Writes" }, async function* () {
+      for (let n = 0; n < 100; n++) {
+        yield `${secret} `.repeat(100);
+        await new Promise(setImmediate);
+      }
+    });
+    server = createServer(
+      { writer },
+      { store: `sqlite:${file}`, retention: { keepEventsMs: 1, sweepIntervalMs: 2 ** 30 } },
+    );
+    const client = await connect((await server.listen()).url);
+    const id = await send(client, "write");
+    await vi.waitFor(async () => expect(await runStoreJson("sweep")).toMatchObject({ trimmedTasks: 1 }));
+    expect(await runStoreJson("erase", "--task", id)).toEqual({ erasedTasks: 1 });
+    await stopServer();
+    expect(readFileSync(file).includes(secret)).toBe(false);
+  });
+
+  it("erase waits for a program that reads the file, because the write-ahead log keeps the content", async () => {
+    const client = await startServer();
+    const secret = `secret-${crypto.randomUUID()}`;
+    const id = await send(client, `echo ${secret}`);
+    const reader = new DatabaseSync(file, { readOnly: true });
+    reader.exec("BEGIN; SELECT count(*) FROM task;");
+    let isErased = false;
+    const erasure = runStoreJson("erase", "--task", id).finally(() => (isErased = true));
+    await expect.poll(async () => (await client.tasks.list()).totalSize).toBe(0);
+    await runStoreJson("info");
+    expect(isErased).toBe(false);
+    reader.close();
+    expect(await erasure).toEqual({ erasedTasks: 1 });
+    expect(readFileSync(`${file}-wal`).includes(secret)).toBe(false);
+  });
 
   it("erase without a selection is a usage error", async () => {
     await startServer();

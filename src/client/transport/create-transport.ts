@@ -1,4 +1,5 @@
 import type { AgentInterface } from "../../protocol/index.ts";
+import { withPeerLeniency } from "./dialect.ts";
 import { createGrpcTransport } from "./grpc-transport.ts";
 import type { TransportOptions } from "./send-http-request.ts";
 import { JsonRpcTransport } from "./json-rpc-transport.ts";
@@ -15,8 +16,14 @@ const TRANSPORT_FACTORIES: Record<
   ClientBindingName,
   (agentInterface: AgentInterface, options: TransportOptions) => Transport | Promise<Transport>
 > = {
-  JSONRPC: ({ url }, options) => new JsonRpcTransport(options, url, DIALECTS[options.version].jsonRpcDialect),
-  "HTTP+JSON": ({ url }, options) => new RestTransport(options, url, DIALECTS[options.version].restDialect),
+  JSONRPC: ({ url }, options) => {
+    const { jsonRpcDialect } = DIALECTS[options.version];
+    return new JsonRpcTransport(options, url, withPeerLeniency(jsonRpcDialect, options.peerLeniency));
+  },
+  "HTTP+JSON": ({ url }, options) => {
+    const { restDialect } = DIALECTS[options.version];
+    return new RestTransport(options, url, withPeerLeniency(restDialect, options.peerLeniency));
+  },
   GRPC: ({ url }, options) => createGrpcTransport(options, url),
 };
 

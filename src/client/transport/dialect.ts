@@ -1,6 +1,6 @@
 import type { ReceivedStreamEvent, StreamOperation } from "./transport.ts";
 import { A2AError, type OperationName, type Operations } from "../../protocol/index.ts";
-import type { ProtocolVersion } from "../../wire/index.ts";
+import type { PeerLeniency, ProtocolVersion } from "../../wire/index.ts";
 
 /**
  * Decodes responses of one protocol version. Outside the dialects, the client uses only the A2A 1.0 model.
@@ -8,9 +8,22 @@ import type { ProtocolVersion } from "../../wire/index.ts";
 interface ResultDecoder {
   readonly version: ProtocolVersion;
   /** Decodes the JSON of a response, or of one stream element. */
-  decodeResult<O extends OperationName>(operation: O, json: unknown): Operations[O]["result"];
+  decodeResult<O extends OperationName>(
+    operation: O,
+    json: unknown,
+    leniency?: PeerLeniency,
+  ): Operations[O]["result"];
   /** Returns whether a stream element declares itself to be the last one. */
   isFinalEvent(json: unknown): boolean;
+}
+
+/** Returns a dialect that decodes responses with the given leniency. */
+export function withPeerLeniency<D extends Pick<ResultDecoder, "decodeResult">>(
+  dialect: D,
+  leniency: PeerLeniency,
+): D {
+  if (leniency === "all") return dialect;
+  return { ...dialect, decodeResult: (operation, json) => dialect.decodeResult(operation, json, leniency) };
 }
 
 /** Encodes the requests of one protocol version for JSON-RPC, and decodes the responses. */

@@ -9,7 +9,7 @@ import {
 import { type ProtoDialect, type ProtocolVersion, v0_3, v1 } from "../../wire/index.ts";
 import type { Authorization } from "../auth/authorizer.ts";
 import { isLoopback } from "../http/loopback.ts";
-import { createUnsupportedOperationError } from "./dialect.ts";
+import { createUnsupportedOperationError, withPeerLeniency } from "./dialect.ts";
 import {
   type CallOptions,
   EXTENSIONS_HEADER,
@@ -42,9 +42,10 @@ export async function createGrpcTransport(options: TransportOptions, url: string
     tls: (grpc.tls ?? tls) ? grpc : undefined,
     maxMessageBytes,
   });
-  return options.version === "0.3"
-    ? new GrpcTransport(options, channel, grpcModule.GRPC_SERVICE_V0_3, v0_3.protoDialect)
-    : new GrpcTransport(options, channel, grpcModule.GRPC_SERVICE_V1, v1.protoDialect);
+  const isV0_3 = options.version === "0.3";
+  const service = isV0_3 ? grpcModule.GRPC_SERVICE_V0_3 : grpcModule.GRPC_SERVICE_V1;
+  const dialect = withPeerLeniency(isV0_3 ? v0_3.protoDialect : v1.protoDialect, options.peerLeniency);
+  return new GrpcTransport(options, channel, service, dialect);
 }
 
 class GrpcTransport implements Transport {

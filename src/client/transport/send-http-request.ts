@@ -1,5 +1,5 @@
 import { A2AError } from "../../protocol/index.ts";
-import { fromRestError, parseRetryAfter, type ProtocolVersion } from "../../wire/index.ts";
+import { fromRestError, parseRetryAfter, type PeerLeniency, type ProtocolVersion } from "../../wire/index.ts";
 import type { Authorization, Authorizer } from "../auth/authorizer.ts";
 import { getWallTimeMs } from "../clock.ts";
 import { fetchWithoutRedirects, readBoundedText, removeUrlQuery } from "../http/fetch-without-redirects.ts";
@@ -17,6 +17,8 @@ export interface TransportOptions {
   readonly extensions: readonly string[];
   /** Authenticates the requests. The authorizer is absent if no credentials are configured. */
   readonly authorizer?: Authorizer;
+  /** Whether the client accepts responses of real peers that the specification forbids. */
+  readonly peerLeniency: PeerLeniency;
   /** Maximum size in bytes of a response that is not a stream. */
   readonly maxResponseBytes: number;
   /** Maximum size in bytes of one stream event. */

@@ -23,7 +23,7 @@ export const jsonRpcDialect: JsonRpcClientDialect = {
 export const restDialect: RestClientDialect = {
   version: "0.3",
   encodeRequest: encodeRestRequest,
-  decodeResult: (operation, json) => v0_3.protoJsonCodec.decodeResult(operation, json),
+  decodeResult: (operation, json, leniency) => v0_3.protoJsonCodec.decodeResult(operation, json, leniency),
   isFinalEvent(json) {
     const update = isObject(json) ? (json["statusUpdate"] ?? json["status_update"]) : undefined;
     return isObject(update) && update["final"] === true;

@@ -146,6 +146,29 @@ describe("RetentionSweeper", () => {
     expect(await listTaskIds(fixture, "archive")).toEqual(["kept"]);
   });
 
+  it("deletes only as many tasks as necessary if the store is slightly larger than maxBytes", async () => {
+    const probe = createSweeperFixture();
+    for (let n = 0; n < 20; n++) await storeTask(probe, `t${n}`);
+    const { usedBytes } = await probe.store.deletionStore.measureSize();
+    const fixture = createSweeperFixture({ maxBytes: usedBytes - 1 });
+    for (let n = 0; n < 20; n++) await storeTask(fixture, `t${n}`);
+    expect(await fixture.sweeper.sweep()).toMatchObject({ deletedTasks: 1, isOverMaxBytes: false });
+  });
+
+  it("enforces maxBytes and all periods after the wall clock was set back", async () => {
+    const fixture = createSweeperFixture({ maxBytes: 4000, keepTasksMs: 1000 });
+    fixture.clock.wallClockOffsetMs = DAY_MS;
+    for (let n = 0; n < 20; n++) await storeTask(fixture, `late${n}`);
+    fixture.clock.wallClockOffsetMs = 0;
+    await storeTask(fixture, "early");
+    fixture.clock.advance(2000);
+    expect(await fixture.sweeper.sweep()).toMatchObject({ isOverMaxBytes: false });
+    const left = await listTaskIds(fixture);
+    expect(left).not.toContain("early");
+    expect(left.length).toBeGreaterThan(0);
+    expect((await fixture.store.deletionStore.measureSize()).usedBytes).toBeLessThanOrEqual(4000);
+  });
+
   it("reports a store that is too large although no ended tasks are left", async () => {
     const fixture = createSweeperFixture({ maxBytes: 10 });
     await storeTask(fixture, "t", "TASK_STATE_WORKING");

@@ -13,6 +13,8 @@ import type { DeletableTask, StoreSize, TaskDeletionStore, TaskSelector } from "
 
 /** Number of tasks that one query of the sweeper lists. */
 const SWEEP_PAGE_SIZE = 128;
+/** Maximum number of tasks that the sweeper deletes before it measures the size of the store again. */
+const MAX_TASKS_PER_SIZE_CHECK = 32;
 /** Approximate duration of one deletion step in milliseconds. Requests can run between two steps. */
 const STEP_BUDGET_MS = 4;
 /** Pause after a step, as a multiple of the step's duration. The sweeper uses about a quarter of the time. */
@@ -24,6 +26,9 @@ const MIN_TIMER_PAUSE_MS = 1;
  * that became due after the previous sweep, so tasks that were in use must be checked again.
  */
 const FULL_SWEEP_INTERVAL_MS = 60 * 60 * 1000;
+
+/** Later than every status, even if the wall clock was set back after the status. */
+const AFTER_ALL_TIMESTAMPS = "9999-12-31T23:59:59.999Z";
 
 export interface RetentionSweeperDependencies {
   readonly deletionStore: TaskDeletionStore;
@@ -132,7 +137,10 @@ export class RetentionSweeper {
         for (const { scope, taskId } of tasks) onTaskErased(scope, taskId);
         erasedTasks += tasks.length;
       }
-      if (erasedTasks > 0) await deletionStore.flushDeletions();
+      // Free pages can contain deleted events and replaced snapshots of the tasks. A repeated erasure, which
+      // finds no tasks, completes an erasure that failed here.
+      await this.#reclaimSpace({ all: true });
+      await deletionStore.flushDeletions();
       return erasedTasks;
     });
   }
@@ -182,14 +190,19 @@ export class RetentionSweeper {
 
   /** Deletes the oldest ended tasks while the store is too large. Resolves with true if no tasks are left. */
   async #deleteOldestAboveMaxBytes(totals: SweepTotals): Promise<boolean> {
-    const { deletionStore, retention, clock } = this.#context;
+    const { deletionStore, retention } = this.#context;
     if (retention === false || retention.maxBytes === undefined) return false;
-    const before = formatTimestamp(clock.now() + 1);
     let after: DeletableTask | undefined;
-    while (!this.#isClosed) {
+    // Growing batches delete at most about twice as many tasks as necessary.
+    for (let limit = 1; !this.#isClosed; limit = Math.min(2 * limit, MAX_TASKS_PER_SIZE_CHECK)) {
       await this.#repeatInSteps(() => deletionStore.deleteRemnants({ budgetMs: STEP_BUDGET_MS }));
       if ((await deletionStore.measureSize()).usedBytes <= retention.maxBytes) return false;
-      const tasks = await deletionStore.listStoppedTasks({ status: "ended", before, after, limit: 32 });
+      const tasks = await deletionStore.listStoppedTasks({
+        status: "ended",
+        before: AFTER_ALL_TIMESTAMPS,
+        after,
+        limit,
+      });
       after = tasks.at(-1);
       if (!after) return true;
       await this.#deleteTasks(

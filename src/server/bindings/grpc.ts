@@ -18,6 +18,7 @@ import {
   toGrpcError,
   v0_3,
   v1,
+  type PeerLeniency,
   type ProtoDialect,
   type ProtocolVersion,
 } from "../../wire/index.ts";
@@ -25,7 +26,7 @@ import { authenticateCaller } from "../auth/authenticate-caller.ts";
 import { handleOperation, buildErrorHeaders } from "./request-pipeline.ts";
 import { createStreamInterruptedError } from "./event-stream.ts";
 import { reportRequest } from "../report-request.ts";
-import type { RouterContext } from "../router.ts";
+import { findAgentById, type RouterContext } from "../router.ts";
 import type { ServedAgent } from "../served-agent.ts";
 
 /** Options for the gRPC listener of a server. The gRPC listener runs in addition to the HTTP listener. */
@@ -47,6 +48,12 @@ export interface GrpcOptions {
    * the host from the agent card request and the port of the gRPC listener.
    */
   readonly publicAddress?: string;
+  /**
+   * Whether agent cards contain the gRPC interfaces. ADK for Python rejects every agent card with a gRPC
+   * interface, because the address of the interface is not an HTTP URL. If `listedInCard` is false, clients
+   * must know the address of the gRPC listener. Default: true.
+   */
+  readonly listedInCard?: boolean;
 }
 
 export interface GrpcServer {
@@ -69,7 +76,7 @@ interface HttpServerInfo {
 export async function startGrpcServer(
   context: RouterContext,
   httpServer: HttpServerInfo,
-  { port = 0, host = httpServer.host, tls, publicAddress }: GrpcOptions,
+  { port = 0, host = httpServer.host, tls, publicAddress, listedInCard = true }: GrpcOptions,
 ): Promise<GrpcServer> {
   const grpcModule = await importGrpcModule();
   const services = [grpcModule.GRPC_SERVICE_V1, grpcModule.GRPC_SERVICE_V0_3].filter(({ version }) =>
@@ -99,7 +106,7 @@ export async function startGrpcServer(
         cause,
       });
     });
-  for (const agent of context.agents.values()) {
+  for (const agent of listedInCard ? context.agents.values() : []) {
     const isFirst = agent === context.defaultAgent;
     agent.cardPublisher.setAdditionalInterfaceProvider((origin, tenant) => {
       const url = publicAddress ?? `${new URL(origin).hostname}:${listener.port}`;
@@ -149,10 +156,10 @@ async function importGrpcModule(): Promise<typeof import("../../grpc/index.ts")>
   }
 }
 
-function selectProtoDialect(call: IncomingCall): ProtoDialect {
+function selectProtoDialect(call: IncomingCall, leniency: PeerLeniency): ProtoDialect {
   return call.service.version === "1.0"
     ? v1.protoDialect
-    : v0_3.selectProtoDialect(call.header("user-agent"));
+    : v0_3.selectProtoDialect(call.header("user-agent"), leniency);
 }
 
 /**
@@ -199,12 +206,14 @@ class GrpcCallDispatcher {
     };
     const caller = await authenticateCaller(request, this.#context.authenticate);
     const version = negotiateCallVersion(call);
-    const dialect = selectProtoDialect(call);
+    const { peerLeniency } = this.#context;
+    const dialect = selectProtoDialect(call, peerLeniency);
     const { agent, params } = this.#resolveAgent(decodeRequest(call));
     const { headers = {}, ...outcome } = await handleOperation({ request, agent, caller }, method.operation, {
       codec: dialect,
       version,
       params,
+      peerLeniency,
     });
     if ("stream" in outcome) {
       const { stream } = outcome;
@@ -228,9 +237,9 @@ class GrpcCallDispatcher {
    * agent. If `tenant` contains no known agent id, the result is the default agent.
    */
   #resolveAgent(params: JsonObject): { agent: ServedAgent; params: JsonObject } {
-    const { agents, defaultAgent } = this.#context;
+    const { defaultAgent } = this.#context;
     const [id = "", ...tenant] = typeof params["tenant"] === "string" ? params["tenant"].split("/") : [];
-    const agent = agents.get(id);
+    const agent = findAgentById(id, this.#context);
     if (agent && agent !== defaultAgent) return { agent, params: { ...params, tenant: tenant.join("/") } };
     if (defaultAgent) return { agent: defaultAgent, params };
     throw new A2AError("NOT_FOUND", "This server has no agent; check the address of the server.");
@@ -244,7 +253,7 @@ class GrpcCallDispatcher {
   ): Promise<void> {
     this.#openSubscriptions.add(subscription);
     sink.onClose(() => subscription.close());
-    const dialect = selectProtoDialect(call);
+    const dialect = selectProtoDialect(call, this.#context.peerLeniency);
     const { method, service } = call;
     const operation = method.operation as StreamingOperation;
     const encodedEvents = this.#encodedEvents.get(dialect) ?? new WeakMap<LogEvent, Uint8Array>();

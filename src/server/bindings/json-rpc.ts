@@ -54,8 +54,15 @@ export async function handleJsonRpc(
     if (!operation) throw createUnknownMethodError(method, version);
     if (version === "0.3" && isStreamingOperation(operation)) createErrorReply = createStreamErrorReply;
 
-    const { autoMessageId } = context;
-    const encoded = { codec: dialect, version, params, autoMessageId, serviceDefaults: dialect };
+    const { autoMessageId, peerLeniency } = context;
+    const encoded = {
+      codec: dialect,
+      version,
+      params,
+      peerLeniency,
+      autoMessageId,
+      serviceDefaults: dialect,
+    };
     const outcome = await handleOperation({ request, agent, caller }, operation, encoded);
     if ("stream" in outcome) {
       const encoder = dialect.eventEncoder ?? createJsonRpcStreamEncoder(id, dialect, operation);

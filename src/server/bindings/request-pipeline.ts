@@ -8,6 +8,7 @@ import { A2AError, isStreamingOperation, type OperationName } from "../../protoc
 import {
   negotiateVersion,
   type OperationCodec,
+  type PeerLeniency,
   type ProtocolVersion,
   type SpecPatchVersion,
 } from "../../wire/index.ts";
@@ -29,6 +30,8 @@ export interface BindingContext {
   readonly versions: readonly ProtocolVersion[];
   readonly specRevision: SpecPatchVersion;
   readonly missingVersionPolicy: "0.3" | "infer";
+  /** Whether the server accepts requests of real peers that the specification forbids. */
+  readonly peerLeniency: PeerLeniency;
   /** Whether the server assigns an id to a message without a `messageId`. */
   readonly autoMessageId: boolean;
   /** Whether the server accepts requests in the simple dialect as well as in A2A 0.3. */
@@ -93,6 +96,8 @@ interface EncodedOperationParamsWithCodec {
   readonly codec: Pick<OperationCodec, "decodeParams">;
   readonly version: ProtocolVersion;
   readonly params: unknown;
+  /** Default: `all`. */
+  readonly peerLeniency?: PeerLeniency;
   /** Whether the server assigns an id to a message without a `messageId`. Default: false. */
   readonly autoMessageId?: boolean;
   /** Default values for service parameters that the request does not contain. */
@@ -125,7 +130,7 @@ export function handleOperation(
 function decodeAndPerform(
   { request, agent, caller }: AuthenticatedRequest<RequestMetadata>,
   operation: OperationName,
-  { codec, version, params, autoMessageId, serviceDefaults }: EncodedOperationParamsWithCodec,
+  { codec, version, params, peerLeniency, autoMessageId, serviceDefaults }: EncodedOperationParamsWithCodec,
   description: AgentDescription,
 ): Promise<OperationResultOrStreamWithHeaders> {
   assertOperationSupported(operation, description, version);
@@ -143,7 +148,11 @@ function decodeAndPerform(
     needsTask: serviceDefaults?.needsTask,
     resumeAfterSeq: lastEventSeq ?? serviceDefaults?.resumeAfterSeq,
   };
-  const decoded = codec.decodeParams(operation, autoMessageId ? ensureMessageId(params) : params);
+  const decoded = codec.decodeParams(
+    operation,
+    autoMessageId ? ensureMessageId(params) : params,
+    peerLeniency,
+  );
   if ("message" in decoded) {
     if (decoded.configuration?.taskPushNotificationConfig)
       assertOperationSupported("CreateTaskPushNotificationConfig", description, version);

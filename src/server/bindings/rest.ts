@@ -50,11 +50,17 @@ export async function handleRest(
     const taskId = matchTaskEventsPath(request, context, path);
     if (taskId !== undefined) return await handleTaskEvents(authenticated, context, taskId);
 
-    const inferredVersion = inferVersionFromPath(request.method, path, context.versions);
+    const inferredVersion = findVersionWithRoute(request.method, path, context);
     if (!inferredVersion) throw createRouteNotFoundError(request);
-    const version = resolveProtocolVersion(request, context, inferredVersion);
+    const version = resolveProtocolVersion(
+      request,
+      context,
+      isV0_3Path(path, context) ? "0.3" : inferredVersion,
+    );
     dialect =
-      version === "0.3" ? v0_3.selectRestDialect(request.header("user-agent")) : REST_DIALECTS[version];
+      version === "0.3"
+        ? v0_3.selectRestDialect(request.header("user-agent"), context.peerLeniency)
+        : REST_DIALECTS[version];
     const match = dialect.matchRoute(request.method, path);
     if (!match) throw createRouteNotFoundError(request, version, inferredVersion);
     if ("allowedMethods" in match) throw new MethodNotAllowedError(request, match.allowedMethods);
@@ -62,8 +68,8 @@ export async function handleRest(
     const { operation, pathParams } = match;
     const body = request.method === "POST" ? await readJsonBody(request, context.maxBodyBytes) : undefined;
     const params = dialect.collectParams(operation, pathParams, new URLSearchParams(request.query), body);
-    const { autoMessageId } = context;
-    const encoded = { codec: dialect, version, params, autoMessageId };
+    const { autoMessageId, peerLeniency } = context;
+    const encoded = { codec: dialect, version, params, peerLeniency, autoMessageId };
     const outcome = await handleOperation(authenticated, operation, encoded);
 
     if ("stream" in outcome) {
@@ -85,17 +91,21 @@ export async function handleRest(
 }
 
 /**
- * Returns the A2A version that a path suggests. A path below `/v1/` is either an A2A 0.3 route or an A2A 1.0
- * route of the tenant `v1`.
+ * Returns an A2A version that has a route for the path. A path below `/v1/` is either an A2A 0.3 route or an
+ * A2A 1.0 route of the tenant `v1`.
  */
-function inferVersionFromPath(
+function findVersionWithRoute(
   method: string,
   path: string,
-  versions: readonly ProtocolVersion[],
+  context: BindingContext,
 ): ProtocolVersion | undefined {
-  const isV0_3Path = path.startsWith("/v1/") && versions.includes("0.3");
-  if (isV0_3Path && v0_3.restDialect.matchRoute(method, path)) return "0.3";
+  if (isV0_3Path(path, context) && v0_3.restDialect.matchRoute(method, path)) return "0.3";
   return v1.restDialect.matchRoute(method, path) && "1.0";
+}
+
+/** Returns whether the path of a request without a version header suggests A2A 0.3. */
+function isV0_3Path(path: string, { versions }: BindingContext): boolean {
+  return path.startsWith("/v1/") && versions.includes("0.3");
 }
 
 /**
@@ -103,8 +113,8 @@ function inferVersionFromPath(
  * below `/v1/` if the server supports A2A 0.3.
  */
 function resolveErrorDialect(request: HttpRequest, context: BindingContext, path: string): RestDialect {
-  const isV0_3Path = path.startsWith("/v1/") && context.versions.includes("0.3");
-  return REST_DIALECTS[resolveErrorReplyVersion(request, context, isV0_3Path ? "0.3" : "1.0")];
+  const inferredVersion = isV0_3Path(path, context) ? "0.3" : "1.0";
+  return REST_DIALECTS[resolveErrorReplyVersion(request, context, inferredVersion)];
 }
 
 function createRouteNotFoundError(

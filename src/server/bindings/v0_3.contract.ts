@@ -124,7 +124,6 @@ export function defineV03Contract(visit: TestClient, open: TestServerFactory): v
       expect(await code("tasks/pushNotificationConfig/get", { id: "nope" })).toBe(-32001);
       expect(await code("agent/getAuthenticatedExtendedCard", {})).toBe(-32007);
       expect(await code("tasks/list", {})).toBe(-32601);
-      expect(await code("SendMessage", {})).toBe(-32601);
       expect(await code("message/send", {})).toBe(-32602);
     });
   });
@@ -170,11 +169,8 @@ export function defineV03Contract(visit: TestClient, open: TestServerFactory): v
     await endpoint.close();
   });
 
-  it("is inferred from the form of a request when configured [B-07]", async () => {
-    const { endpoint } = await open(
-      { parrot: messageCommandTestAgent },
-      { store: "memory", missingVersionPolicy: "infer" },
-    );
+  it("is inferred from the form of a request by default [B-07]", async () => {
+    const { endpoint } = await open({ parrot: messageCommandTestAgent }, { store: "memory" });
     const call = async (method: string, message: object): Promise<unknown> =>
       (await send("/", { jsonrpc: "2.0", id: 1, method, params: { message } }, {}, endpoint)).json();
     const newer = { messageId: "n1", role: "ROLE_USER", parts: [{ text: "echo x" }] };

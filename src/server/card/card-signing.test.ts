@@ -54,7 +54,7 @@ describe("a server that signs its cards", () => {
     const { publicKey } = await importSigningKeyPair({ privateKey, kid: "k1" });
     const one = await fetchCard("http://127.0.0.1:1");
     const other = await fetchCard("https://localhost:2");
-    expect(one.card.supportedInterfaces[0]?.url).toBe("http://127.0.0.1:1/a2a/agent");
+    expect(one.card.supportedInterfaces[0]?.url).toBe("http://127.0.0.1:1/a2a/parrot");
     for (const { card } of [one, other]) {
       expect(card.signatures).toHaveLength(1);
       expect(await verifyCard(card, { keys: [publicKey] })).toMatchObject({
@@ -139,7 +139,7 @@ describe("a server that signs its cards", () => {
     });
     const request = new Request("https://evil.example/.well-known/agent-card.json", { headers: V1_HEADERS });
     const card = (await (await published.fetch(request)).json()) as AgentCard;
-    expect(card.supportedInterfaces[0]?.url).toBe("https://agents.example/here/a2a/agent");
+    expect(card.supportedInterfaces[0]?.url).toBe("https://agents.example/here/a2a/parrot");
     expect(card.signatures).toHaveLength(1);
     await published.close();
   });

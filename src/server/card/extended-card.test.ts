@@ -171,6 +171,6 @@ describe("the extended card", () => {
       agentWithExtendedCard,
     );
     const { supportedInterfaces } = await fetchExtendedCard(server, ADA_HEADERS);
-    expect(supportedInterfaces[0]?.url).toBe("https://agents.example.com/all/a2a/agent");
+    expect(supportedInterfaces[0]?.url).toBe("https://agents.example.com/all/a2a/discreet");
   });
 });

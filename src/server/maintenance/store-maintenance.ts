@@ -6,6 +6,7 @@ import {
   type Observer,
   type RetentionOptions,
   type StoreSize,
+  type StoreState,
   type SweepReport,
   type TaskSelector,
   type TaskStore,
@@ -13,10 +14,12 @@ import {
 import { A2AError } from "../../protocol/index.ts";
 import { startMaintenanceSocket, type MaintenanceSocket } from "./maintenance-socket.ts";
 
-/** Name and size of a server's task store. */
+/** Name, state, and size of a server's task store. */
 export interface StoreInfo extends StoreSize {
   /** Display name of the store, for example `sqlite:.colloquy/colloquy.db`. */
   readonly name: string;
+  /** State of the store. A store without `TaskStore.health` is always `healthy`. */
+  readonly state: StoreState;
 }
 
 /** Maintenance operations on the task store of a running server. All operations run in short steps. */
@@ -87,7 +90,7 @@ export class StoreMaintenanceService implements StoreMaintenance {
 
   async readInfo(): Promise<StoreInfo> {
     await this.#requireSweeper();
-    return { name: this.#options.store.name, ...(await this.#measureSize()) };
+    return this.#createInfo(await this.#measureSize());
   }
 
   async sweep(): Promise<SweepReport> {
@@ -96,7 +99,12 @@ export class StoreMaintenanceService implements StoreMaintenance {
 
   async compact(): Promise<StoreInfo> {
     const sweeper = await this.#requireSweeper();
-    return { name: this.#options.store.name, ...(await sweeper.compact()) };
+    return this.#createInfo(await sweeper.compact());
+  }
+
+  #createInfo(size: StoreSize): StoreInfo {
+    const { name, health } = this.#options.store;
+    return { name, state: health?.state ?? "healthy", ...size };
   }
 
   async eraseTasks(selector: TaskSelector): Promise<{ readonly erasedTasks: number }> {

@@ -1,4 +1,6 @@
-import { existsSync, statSync } from "node:fs";
+import { createHash } from "node:crypto";
+import { existsSync, realpathSync, statSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import { A2AError } from "../../protocol/index.ts";
 import { isLockedDatabaseError } from "./sqlite-error-conversion.ts";
@@ -7,13 +9,21 @@ import { isLockedDatabaseError } from "./sqlite-error-conversion.ts";
  * Acquires an exclusive lock on the file `path` and returns a function that releases the lock. The lock is a
  * write transaction on the companion file `<path>-lock`. The operating system therefore releases the lock
  * even if the process is killed. The `user_version` of the database `<path>-lock` is the id of the process
- * that holds the lock. If another process holds the lock, the error message contains the id of that process.
+ * that holds the lock. If another process holds the lock, the error message contains the id of that process. The
+ * `application_id` of `<path>-lock` identifies the path, because hard links can share a lock file.
  */
 export function acquireFileLock(path: string, connect: (path: string) => DatabaseSync): () => void {
-  assertNotHardLinkOfOtherStore(path);
+  const hasLinks = (statSync(path, { throwIfNoEntry: false })?.nlink ?? 1) > 1;
+  if (hasLinks && !existsSync(`${path}-lock`)) throw createHardLinkError(path);
   const db = connect(`${path}-lock`);
   try {
-    db.exec(`BEGIN IMMEDIATE; PRAGMA user_version = ${process.pid}; COMMIT; BEGIN IMMEDIATE;`);
+    db.exec("BEGIN IMMEDIATE");
+    const pathId = computePathId(path);
+    const lastPathId = db.prepare("PRAGMA application_id").get()?.["application_id"];
+    if (hasLinks && lastPathId !== 0 && lastPathId !== pathId) throw createHardLinkError(path);
+    db.exec(
+      `PRAGMA user_version = ${process.pid}; PRAGMA application_id = ${pathId}; COMMIT; BEGIN IMMEDIATE;`,
+    );
     return () => db.close();
   } catch (error) {
     const isLocked = isLockedDatabaseError(error);
@@ -29,15 +39,18 @@ export function acquireFileLock(path: string, connect: (path: string) => Databas
 }
 
 /**
- * Throws an error if the file belongs to a store with another path. Every path of a file has its own lock and
- * its own WAL, so SQLite would damage a file that is opened by two paths. The path that the store uses has a
- * lock file.
+ * Creates the error for a file that belongs to a store with another path. Every path of a file has its own WAL, so
+ * SQLite would damage a file that is opened by two paths.
  */
-function assertNotHardLinkOfOtherStore(path: string): void {
-  const linkCount = statSync(path, { throwIfNoEntry: false })?.nlink ?? 1;
-  if (linkCount === 1 || existsSync(`${path}-lock`)) return;
-  throw new A2AError(
+function createHardLinkError(path: string): A2AError {
+  return new A2AError(
     "UNAVAILABLE",
     `${path} is a hard link of a store with another path; open the store by its own path, or copy the file.`,
   );
+}
+
+/** Returns a positive 31-bit number that identifies the path. */
+function computePathId(path: string): number {
+  const realPath = join(realpathSync(dirname(path)), basename(path));
+  return createHash("sha256").update(realPath).digest().readUInt32BE() >>> 1 || 1;
 }

@@ -111,4 +111,20 @@ describe("a hard link to the file of a store", () => {
     });
     await store.close();
   });
+
+  it("cannot be opened after the use of the store although the lock file is linked, because the WAL is not", async () => {
+    const path = join(folder, "unused.db");
+    const link = join(folder, "unused-linked.db");
+    const store = new SqliteStore(path);
+    await store.open();
+    linkSync(path, link);
+    linkSync(`${path}-lock`, `${link}-lock`);
+    await store.close();
+    await expect(new SqliteStore(link).open()).rejects.toMatchObject({
+      reason: "UNAVAILABLE",
+      message: expect.stringContaining("is a hard link") as string,
+    });
+    await store.open();
+    await store.close();
+  });
 });

@@ -109,6 +109,27 @@ const CREATE_RETENTION_TABLES_SQL = `
   CREATE TABLE deleted_task (key INTEGER PRIMARY KEY);
 `;
 
+/**
+ * Messages that wait for the current turn of their task, as JSON. The row of a queued message in `message` has
+ * `seq` 0 until the message's turn begins.
+ */
+const CREATE_QUEUED_TURN_TABLE_SQL = `
+  CREATE TABLE queued_turn (
+    task INTEGER NOT NULL,
+    position INTEGER NOT NULL,
+    json TEXT NOT NULL,
+    PRIMARY KEY (task, position)
+  );
+`;
+
+/**
+ * Older versions of Colloquy derived agent ids from file names. No valid agent id begins with a slash, so the
+ * tasks under an old id are hidden until `adoptTasksOfEarlierIds` assigns them to an agent.
+ */
+const SET_EARLIER_AGENT_IDS_ASIDE_SQL = `
+  UPDATE scope SET agent = '/' || agent;
+`;
+
 /** SQL statements that each schema version adds to the previous version. */
 const MIGRATIONS = [
   CREATE_TASK_TABLES_SQL,
@@ -116,6 +137,8 @@ const MIGRATIONS = [
   CREATE_RESTARTABLE_TURN_TABLE_SQL,
   ADD_TASK_LEASE_COLUMNS_SQL,
   CREATE_RETENTION_TABLES_SQL,
+  CREATE_QUEUED_TURN_TABLE_SQL,
+  SET_EARLIER_AGENT_IDS_ASIDE_SQL,
 ];
 export const SCHEMA_VERSION: number = MIGRATIONS.length;
 

@@ -1,28 +1,34 @@
-import { closeSync, fsyncSync, openSync, renameSync, rmSync } from "node:fs";
+import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync } from "node:fs";
 import type { StoreSize } from "../../engine/index.ts";
+import { A2AError } from "../../protocol/index.ts";
 import { toUnavailableError } from "./sqlite-error-conversion.ts";
 
 /**
  * Copies the store in the SQLite file `source` to the new file `target`. The copy is consistent, compact, and
  * private to the current user. Another process may use the store at the same time, and does not wait for the
- * copy. Rejects if `target` exists.
+ * copy. Rejects if `target` exists. Until the copy is complete, its name is `<target>.incomplete`, so that an
+ * interrupted copy is never opened as a store.
  */
 export async function backupSqliteFile(source: string, target: string): Promise<void> {
-  // The file gets its name when it is complete.
   const incomplete = `${target}.incomplete`;
-  closeSync(openSync(target, "wx", 0o600));
+  assertMissing(target, "choose another name");
+  assertMissing(incomplete, "an earlier backup was interrupted or is still running; delete the file");
+  closeSync(openSync(incomplete, "wx", 0o600));
   try {
-    closeSync(openSync(incomplete, "wx", 0o600));
     await withReadOnlyDatabase(source, (db) => db.prepare("VACUUM INTO ?").run(incomplete));
     const file = openSync(incomplete, "r+");
     fsyncSync(file);
     closeSync(file);
+    assertMissing(target, "choose another name");
     renameSync(incomplete, target);
   } catch (error) {
     rmSync(incomplete, { force: true });
-    rmSync(target, { force: true });
     throw error;
   }
+}
+
+function assertMissing(path: string, remedy: string): void {
+  if (existsSync(path)) throw new A2AError("INVALID_PARAMS", `${path} exists; ${remedy}.`);
 }
 
 /** Resolves with the size of the store in a SQLite file that another process may use. */

@@ -23,8 +23,9 @@ import { TASK_STATES } from "../../protocol/index.ts";
 import { SCHEMA_VERSION } from "./schema.ts";
 import { SqliteStore } from "./sqlite-store.ts";
 
-/** Undoes the schema version that added retention. */
-const REMOVE_RETENTION_SQL = `
+/** Undoes the schema versions that added queued turns and retention. */
+const REMOVE_RETENTION_AND_QUEUE_SQL = `
+  DROP TABLE queued_turn;
   DROP TABLE deleted_task; DROP INDEX task_ended; DROP INDEX task_waiting; DROP INDEX message_task;`;
 
 /** Undoes the fourth version of the schema. */
@@ -238,10 +239,13 @@ describe("SqliteStore", () => {
       // Remove the tables and indexes that later versions added.
       store.runTransaction((db) =>
         db.exec(
-          `${REMOVE_RETENTION_SQL} ${REMOVE_LEASES_SQL} DROP TABLE push; DROP TABLE turn; PRAGMA user_version = 1;`,
+          `${REMOVE_RETENTION_AND_QUEUE_SQL} ${REMOVE_LEASES_SQL} DROP TABLE push; DROP TABLE turn; PRAGMA user_version = 1;`,
         ),
       );
       await reopen();
+      expect(await store.load(aliceTestTaskScope, "t")).toBeUndefined();
+      // Older versions stored the tasks under an id that may come from a file name.
+      await store.adoptTasksOfEarlierIds(new Map([[aliceTestTaskScope.agent, aliceTestTaskScope.agent]]));
       expect(await store.load(aliceTestTaskScope, "t")).toEqual({
         task: foldTestTaskEvents(log),
         seq: 2,
@@ -270,9 +274,11 @@ describe("SqliteStore", () => {
         await commitTestAppendExpectingSuccess(store, createTestLogAppend(state, 0, log, { turn }));
       }
       store.runTransaction((db) =>
-        db.exec(`${REMOVE_RETENTION_SQL} ${REMOVE_LEASES_SQL} PRAGMA user_version = 3;`),
+        db.exec(`${REMOVE_RETENTION_AND_QUEUE_SQL} ${REMOVE_LEASES_SQL} PRAGMA user_version = 3;`),
       );
       await reopen();
+      // Older versions stored the tasks under an id that may come from a file name.
+      await store.adoptTasksOfEarlierIds(new Map([[aliceTestTaskScope.agent, aliceTestTaskScope.agent]]));
       const claimed = await store.leases.claim(aliceTestTaskScope.agent, 10);
       expect(claimed.map(({ taskId, epoch, turn: kept }) => [taskId, epoch, kept])).toEqual([
         ["TASK_STATE_SUBMITTED", 1, turn],

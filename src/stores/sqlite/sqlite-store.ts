@@ -17,6 +17,7 @@ import type {
   UnfinishedTask,
 } from "../../engine/index.ts";
 import { A2AError, type LogEvent } from "../../protocol/index.ts";
+import { adoptTasksOfEarlierIds } from "./adopt-tasks-of-earlier-ids.ts";
 import { getScopeKey } from "../task-owner-scope-key.ts";
 import {
   findStoreStateAfterError,
@@ -25,6 +26,7 @@ import {
   toUnavailableError,
 } from "./sqlite-error-conversion.ts";
 import { openSqliteFile, type OpenedSqliteFile } from "./sqlite-file.ts";
+import { checkpointOnceUnread } from "./checkpoint-once-unread.ts";
 import { PushTable } from "./push-table.ts";
 import { StoreHealthMonitor } from "./store-health-monitor.ts";
 import { PROCESS_LEASE_RENEW_INTERVAL_MS } from "../process-lease.ts";
@@ -105,7 +107,7 @@ export class SqliteStore implements TaskStore {
       const { file } = this.#requireOpen();
       await this.#syncCommitsToDisk(file);
       // The checkpoint removes the deleted content from the write-ahead log.
-      file.db.exec("PRAGMA wal_checkpoint(TRUNCATE)");
+      await checkpointOnceUnread(file);
     },
   };
   readonly #path: string;
@@ -142,6 +144,11 @@ export class SqliteStore implements TaskStore {
     }
   }
 
+  async adoptTasksOfEarlierIds(currentIdsByEarlierId: ReadonlyMap<string, string>): Promise<void> {
+    this.runTransaction((db) => adoptTasksOfEarlierIds(db, currentIdsByEarlierId));
+    this.#requireOpen().scopeTable.clearCache();
+  }
+
   async close(): Promise<void> {
     const file = this.#file;
     this.#file = this.#openDatabase = undefined;
@@ -155,7 +162,7 @@ export class SqliteStore implements TaskStore {
    * Returns the store's connection, so that an application can use additional tables in the same file. The
    * connection is valid until the store is closed, or until the store opens its file again after a failed
    * sync. Write to the additional tables only within `runTransaction`. The table names `scope`, `task`, `log`,
-   * `snapshot`, `message`, `push`, `turn`, and `deleted_task` are reserved.
+   * `snapshot`, `message`, `push`, `turn`, `queued_turn`, and `deleted_task` are reserved.
    */
   getDatabase(): DatabaseSync {
     this.#requireWritable();
@@ -331,7 +338,7 @@ export class SqliteStore implements TaskStore {
       ...openComponents(file, this.#heldLeases),
       ...(diskFailure ? { diskFailure } : {}),
     };
-    file.checkpointEntireWal();
+    if (!file.checkpointEntireWal()) throw new Error("another program is using the file; stop that program");
     delete this.#openDatabase.diskFailure;
     this.#tasksInDoubt.clear();
   }
@@ -385,6 +392,10 @@ export class SqliteStore implements TaskStore {
 
   async listUnfinished(): Promise<UnfinishedTask[]> {
     return this.#readThenAwaitDurability(({ reader }) => reader.listUnfinished());
+  }
+
+  async listTasksWithQueuedTurns(): Promise<{ scope: TaskScope; taskId: string }[]> {
+    return this.#readThenAwaitDurability(({ reader }) => reader.listTasksWithQueuedTurns());
   }
 
   /**

@@ -87,7 +87,7 @@ export class TaskDeleter {
     this.#deleteCoveredRows = deleteOldestRows("AND seq <= ?");
     this.#deleteLogRows = deleteOldestRows("");
     this.#deleteRestOfTask = [
-      ...["snapshot", "turn", "push", "message"].map((table) =>
+      ...["snapshot", "turn", "queued_turn", "push", "message"].map((table) =>
         db.prepare(`DELETE FROM ${table} WHERE task = ?`),
       ),
       db.prepare("DELETE FROM task WHERE key = ?"),
@@ -168,7 +168,7 @@ export class TaskDeleter {
 
   /** Overwrites deleted content with zeros while `isOn` is true. */
   setOverwrite(isOn: boolean): void {
-    this.#db.exec(`PRAGMA secure_delete = ${isOn ? "ON" : "OFF"}`);
+    this.#db.exec(`PRAGMA secure_delete = ${isOn ? "ON" : "FAST"}`);
   }
 
   /**

@@ -1,5 +1,6 @@
 import type { DatabaseSync, SQLInputValue, SQLOutputValue, StatementSync } from "node:sqlite";
 import type {
+  QueuedTurnData,
   StoredTask,
   TurnRestartData,
   TaskListPage,
@@ -64,6 +65,8 @@ export class TaskReader {
   readonly #selectLog: StatementSync;
   readonly #selectMessage: StatementSync;
   readonly #selectUnfinished: StatementSync;
+  readonly #selectQueuedTurns: StatementSync;
+  readonly #selectTasksWithQueuedTurns: StatementSync;
 
   constructor(db: DatabaseSync, scopeTable: TaskOwnerScopeTable) {
     this.#db = db;
@@ -78,13 +81,22 @@ export class TaskReader {
        WHERE message.scope = ? AND message.message_id = ?`,
     );
     this.#selectUnfinished = db.prepare(`${SELECT_UNFINISHED_SQL} WHERE running = 1`);
+    this.#selectQueuedTurns = db.prepare("SELECT json FROM queued_turn WHERE task = ? ORDER BY position");
+    this.#selectTasksWithQueuedTurns = db.prepare(
+      `SELECT tenant, principal, agent, task_id AS taskId
+       FROM (SELECT DISTINCT task AS queue FROM queued_turn) JOIN task ON task.key = queue JOIN scope ON scope.key = task.scope`,
+    );
   }
 
   load(scope: TaskScope, taskId: string): StoredTask | undefined {
     const row = this.findTask(scope, taskId);
     if (!row) return undefined;
-    const { seq, epoch, running } = row;
-    return { task: this.foldTask(row), seq, epoch, awaitsRecovery: running === 1 };
+    const { key, seq, epoch, running } = row;
+    const queuedTurns = this.#selectQueuedTurns
+      .all(key)
+      .map(({ json }) => JSON.parse(json as string) as QueuedTurnData);
+    const stored = { task: this.foldTask(row), seq, epoch, awaitsRecovery: running === 1 };
+    return queuedTurns.length > 0 ? { ...stored, queuedTurns } : stored;
   }
 
   readEvents(
@@ -148,6 +160,17 @@ export class TaskReader {
 
   listUnfinished(): UnfinishedTask[] {
     return this.#selectUnfinished.all().map(decodeUnfinishedTaskRow);
+  }
+
+  listTasksWithQueuedTurns(): { scope: TaskScope; taskId: string }[] {
+    return this.#selectTasksWithQueuedTurns.all().map((row) => ({
+      scope: {
+        tenant: row["tenant"] as string,
+        principal: row["principal"] as string,
+        agent: row["agent"] as string,
+      },
+      taskId: row["taskId"] as string,
+    }));
   }
 
   findTask(scope: TaskScope, taskId: string): TaskRowWithLease | undefined {

@@ -1,5 +1,5 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
-import type { LogAppend, AppendRefusal } from "../../engine/index.ts";
+import type { LogAppend, AppendRefusal, TurnQueueChange } from "../../engine/index.ts";
 import { isTerminal } from "../../protocol/index.ts";
 import { createIntegerKeyCache } from "./integer-key-cache.ts";
 import type { PushTable } from "./push-table.ts";
@@ -32,6 +32,9 @@ export class TaskWriter {
   readonly #upsertSnapshot: StatementSync;
   readonly #upsertTurn: StatementSync;
   readonly #deleteTurn: StatementSync;
+  readonly #updateMessage: StatementSync;
+  readonly #insertQueuedTurn: StatementSync;
+  readonly #deleteQueuedTurns: StatementSync;
 
   constructor(db: DatabaseSync, scopeTable: TaskOwnerScopeTable, pushTable: PushTable) {
     this.#scopeTable = scopeTable;
@@ -64,11 +67,16 @@ export class TaskWriter {
     );
     this.#upsertTurn = db.prepare("INSERT OR REPLACE INTO turn (task, json) VALUES (?, ?)");
     this.#deleteTurn = db.prepare("DELETE FROM turn WHERE task = ?");
+    this.#updateMessage = db.prepare("UPDATE message SET seq = ? WHERE scope = ? AND message_id = ?");
+    this.#insertQueuedTurn = db.prepare(
+      "INSERT OR REPLACE INTO queued_turn (task, position, json) VALUES (?, ?, ?)",
+    );
+    this.#deleteQueuedTurns = db.prepare("DELETE FROM queued_turn WHERE task = ? AND position <= ?");
   }
 
   /** Writes an entire append, or rejects the append without changes. */
   append(append: LogAppend): AppendRefusal | undefined {
-    const { expectedSeq, events, snapshot, status, webhooks = [], turn } = append;
+    const { expectedSeq, events, snapshot, status, webhooks = [], turn, queueChange } = append;
     const scope = this.#scopeTable.findOrInsertKey(append.scope);
     const key = expectedSeq === 0 ? this.#nextKey : this.#findTaskKey(scope, append.taskId);
     if (key === undefined) return "conflict";
@@ -87,6 +95,9 @@ export class TaskWriter {
     if (snapshot) this.#upsertSnapshot.run(key, seq, JSON.stringify(snapshot));
     if (turn) this.#upsertTurn.run(key, JSON.stringify(turn));
     else if (turn === null) this.#deleteTurn.run(key);
+    if (queueChange) this.#writeQueueChange(key, queueChange);
+    for (const message of append.messages)
+      if (message.wasQueued) this.#updateMessage.run(message.seq, scope, message.messageId);
     for (const webhook of webhooks)
       this.#pushTable.register({ key, seq, state: status.state }, expectedSeq, webhook);
     this.#cacheTaskKey(key, scope, append);
@@ -132,7 +143,8 @@ export class TaskWriter {
   }
 
   #insertUniqueMessageIds(scope: number, key: number, messages: LogAppend["messages"]): boolean {
-    for (const [at, { messageId, seq }] of messages.entries()) {
+    for (const [at, { messageId, seq, wasQueued }] of messages.entries()) {
+      if (wasQueued) continue;
       if (this.#insertMessage.run(scope, messageId, key, seq).changes === 0) {
         this.#deleteMessageIds(scope, messages.slice(0, at));
         return false;
@@ -142,7 +154,13 @@ export class TaskWriter {
   }
 
   #deleteMessageIds(scope: number, messages: LogAppend["messages"]): void {
-    for (const { messageId } of messages) this.#deleteMessage.run(scope, messageId);
+    for (const { messageId, wasQueued } of messages)
+      if (!wasQueued) this.#deleteMessage.run(scope, messageId);
+  }
+
+  #writeQueueChange(key: number, { added, removedThrough }: TurnQueueChange): void {
+    for (const queued of added) this.#insertQueuedTurn.run(key, queued.position, JSON.stringify(queued));
+    if (removedThrough !== undefined) this.#deleteQueuedTurns.run(key, removedThrough);
   }
 
   #findTaskKey(scope: number, taskId: string): number | undefined {

@@ -1,5 +1,6 @@
 import type { OperationName, EventTextEncoder } from "../../protocol/index.ts";
 import type { JsonRpcDialect, ProtoDialect, RestDialect } from "../dialect.ts";
+import type { PeerLeniency } from "../leniency.ts";
 import { decodeParams } from "./decode.ts";
 import { encodeResult, toEvent03 } from "./encode.ts";
 import { toRestErrorResponse, toJsonRpcError } from "./errors.ts";
@@ -44,9 +45,9 @@ export const jsonRpcDialect: JsonRpcDialect = {
  */
 const createRestDialect = (fileBytes: ProtoFileBytes): RestDialect => ({
   ...createProtoJsonCodec(fileBytes),
-  decodeParams: (operation, json) =>
+  decodeParams: (operation, json, leniency) =>
     hasMessageInProtoForm(json)
-      ? protoJsonCodec.decodeParams(operation, json)
+      ? protoJsonCodec.decodeParams(operation, json, leniency)
       : decodeParams(operation, json),
   version: "0.3",
   mediaType: "application/json",
@@ -72,11 +73,11 @@ const base64TextRestDialect = createRestDialect("base64-text");
 const base64TextProtoDialect = createProtoDialect("base64-text");
 
 /** Returns the dialect of A2A 0.3 over HTTP+JSON in which a client expects files. */
-export function selectRestDialect(userAgent: string | undefined): RestDialect {
-  return selectProtoFileBytes(userAgent) === "bytes" ? restDialect : base64TextRestDialect;
+export function selectRestDialect(userAgent: string | undefined, leniency: PeerLeniency): RestDialect {
+  return selectProtoFileBytes(userAgent, leniency) === "bytes" ? restDialect : base64TextRestDialect;
 }
 
 /** Returns the dialect of A2A 0.3 over gRPC in which a client expects files. */
-export function selectProtoDialect(userAgent: string | undefined): ProtoDialect {
-  return selectProtoFileBytes(userAgent) === "bytes" ? protoDialect : base64TextProtoDialect;
+export function selectProtoDialect(userAgent: string | undefined, leniency: PeerLeniency): ProtoDialect {
+  return selectProtoFileBytes(userAgent, leniency) === "bytes" ? protoDialect : base64TextProtoDialect;
 }

@@ -4,6 +4,7 @@ import {
   decodeResponseTolerantly,
   type DecodingSchema,
 } from "../proto-json-schema.ts";
+import type { PeerLeniency } from "../leniency.ts";
 import { AGENT_CARD_SCHEMA } from "./card-schema.ts";
 import { throwListTasksUnsupported } from "./encode.ts";
 import {
@@ -74,6 +75,10 @@ export function decodeParams<O extends OperationName>(operation: O, json: unknow
  * Decodes a 0.3 result, or one event of a 0.3 stream, in tolerant mode. Throws `INVALID_AGENT_RESPONSE` if
  * the result or event is unusable.
  */
-export function decodeResult<O extends OperationName>(operation: O, json: unknown): Operations[O]["result"] {
-  return decodeResponseTolerantly(RESULT_SCHEMAS[operation], json, "result");
+export function decodeResult<O extends OperationName>(
+  operation: O,
+  json: unknown,
+  leniency?: PeerLeniency,
+): Operations[O]["result"] {
+  return decodeResponseTolerantly(RESULT_SCHEMAS[operation], json, "result", "tolerant", leniency);
 }

@@ -2,6 +2,26 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { toBase64 } from "../../protocol/index.ts";
 import { fromProtoFileBytes, selectProtoFileBytes, toProtoFileBytes } from "./proto-file-bytes.ts";
+import { protoJsonCodec } from "./proto-json-codec.ts";
+
+describe("a file with base64 text in a response", () => {
+  const base64 = toBase64(new Uint8Array([0x80, 0x81, 0xff]));
+  const text = toProtoFileBytes(base64, "base64-text");
+
+  it.each([
+    ["all", base64],
+    ["none", text],
+  ] as const)("decodes with the leniency %s [V-23]", (leniency, raw) => {
+    const task = {
+      id: "t",
+      contextId: "c",
+      status: { state: "TASK_STATE_COMPLETED" },
+      artifacts: [{ artifactId: "a", parts: [{ file: { fileWithBytes: text } }] }],
+    };
+    const { artifacts } = protoJsonCodec.decodeResult("GetTask", task, leniency);
+    expect(artifacts?.[0]?.parts).toEqual([{ raw }]);
+  });
+});
 
 describe("the files in the proto of 0.3", () => {
   it("return from the base64 text that the SDKs in Python, Go, and Java use [V-23]", () => {

@@ -1,3 +1,5 @@
+import { isDeviationAccepted, type PeerLeniency } from "../leniency.ts";
+
 /**
  * The content of the `bytes` field `file_with_bytes`: the bytes of the file, as the proto defines, or the
  * base64 text of these bytes. The SDKs for 0.3 in Python, Go, and Java write and expect the text
@@ -9,8 +11,12 @@ export type ProtoFileBytes = "bytes" | "base64-text";
 const BASE64_TEXT_USER_AGENT = /^(?:grpc-(?:python|go|java)|python-|Go-http-client|Java-http-client|Java\/)/;
 
 /** Returns the content of `file_with_bytes` that a client expects. */
-export function selectProtoFileBytes(userAgent: string | undefined): ProtoFileBytes {
-  return BASE64_TEXT_USER_AGENT.test(userAgent ?? "") ? "base64-text" : "bytes";
+export function selectProtoFileBytes(
+  userAgent: string | undefined,
+  leniency: PeerLeniency = "all",
+): ProtoFileBytes {
+  const isTextExpected = BASE64_TEXT_USER_AGENT.test(userAgent ?? "");
+  return isTextExpected && isDeviationAccepted("base64TextOfFile", leniency) ? "base64-text" : "bytes";
 }
 
 /** Encodes the base64 of a file as ProtoJSON, which encodes a `bytes` field as base64. */

@@ -1,5 +1,6 @@
 import type { OperationName, Operations, EventTextEncoder } from "../../protocol/index.ts";
 import type { OperationCodec } from "../dialect.ts";
+import type { PeerLeniency } from "../leniency.ts";
 import { decodeRequestStrictly, decodeResponseTolerantly } from "../proto-json-schema.ts";
 import { type OperationSchemas, UNSUPPORTED_OPERATION_SCHEMA } from "./decode.ts";
 import { isLastEvent } from "./is-last-event.ts";
@@ -61,7 +62,11 @@ export interface ClientCodec {
    * Decodes the result of an operation in tolerant mode. Throws `INVALID_AGENT_RESPONSE` if the result is
    * unusable.
    */
-  decodeResult<O extends OperationName>(operation: O, json: unknown): Operations[O]["result"];
+  decodeResult<O extends OperationName>(
+    operation: O,
+    json: unknown,
+    leniency?: PeerLeniency,
+  ): Operations[O]["result"];
 }
 
 const PROTO_EVENT_SERIALIZERS: Readonly<Record<ProtoFileBytes, EventTextEncoder>> = {
@@ -75,9 +80,10 @@ const PROTO_EVENT_SERIALIZERS: Readonly<Record<ProtoFileBytes, EventTextEncoder>
  * `fileBytes` is the form of the files in results. The codec decodes both forms.
  */
 export const createProtoJsonCodec = (fileBytes: ProtoFileBytes): OperationCodec & ClientCodec => ({
-  decodeParams: (operation, json) => decodeRequestStrictly(PROTO_PARAMS_SCHEMAS[operation], json, "params"),
-  decodeResult: (operation, json) =>
-    decodeResponseTolerantly(PROTO_RESULT_SCHEMAS[operation], json, "result"),
+  decodeParams: (operation, json, leniency) =>
+    decodeRequestStrictly(PROTO_PARAMS_SCHEMAS[operation], json, "params", leniency),
+  decodeResult: (operation, json, leniency) =>
+    decodeResponseTolerantly(PROTO_RESULT_SCHEMAS[operation], json, "result", "tolerant", leniency),
   encodeParams: encodeProtoParams,
   encodeResult: (operation, result) => encodeProtoResult(operation, result, fileBytes),
   encodeEvent: (event) => event.encodeWith(PROTO_EVENT_SERIALIZERS[fileBytes]),

@@ -60,13 +60,18 @@ type ProtoFileContent = { mimeType?: string } & ({ fileWithUri: string } | { fil
 
 type ProtoPartContent = { text: string } | { file: ProtoFileContent } | { data: { data: JsonObject } };
 
+/** Schema for the bytes of a file. The bytes can be the base64 text of the file (`base64TextOfFile`). */
+const PROTO_FILE_BYTES_SCHEMA: DecodingSchema<string> = createConvertingSchema(bytesSchema, (bytes, at) =>
+  at.accepts("base64TextOfFile") ? fromProtoFileBytes(bytes) : bytes,
+);
+
 const PROTO_PART_SCHEMA: DecodingSchema<Part> = createConvertingSchema(
   createObjectSchema<ProtoPartContent>({
     text: defineOneofMember(stringSchema),
     file: defineOneofMember(
       createObjectSchema<ProtoFileContent>({
         fileWithUri: defineOneofMember(stringSchema),
-        fileWithBytes: defineOneofMember(bytesSchema),
+        fileWithBytes: defineOneofMember(PROTO_FILE_BYTES_SCHEMA),
         mimeType: stringSchema,
       }),
     ),
@@ -78,9 +83,7 @@ const PROTO_PART_SCHEMA: DecodingSchema<Part> = createConvertingSchema(
     if (!("file" in part)) return part;
     const { mimeType: mediaType } = part.file;
     const content =
-      "fileWithBytes" in part.file
-        ? { raw: fromProtoFileBytes(part.file.fileWithBytes) }
-        : { url: part.file.fileWithUri };
+      "fileWithBytes" in part.file ? { raw: part.file.fileWithBytes } : { url: part.file.fileWithUri };
     return mediaType === undefined ? content : { ...content, mediaType };
   },
 );

@@ -1,5 +1,7 @@
 import type { OperationCodec, JsonRpcDialect, ProtoDialect, RestDialect } from "../dialect.ts";
+import { isObject } from "../../protocol/index.ts";
 import { encodeJsonRpcError } from "../json-rpc.ts";
+import { isDeviationAccepted, type PeerLeniency } from "../leniency.ts";
 import { toRestError } from "../rest-error.ts";
 import { collectRestParams } from "../collect-rest-params.ts";
 import { decodeParams, decodeResult, isOperationName } from "./decode.ts";
@@ -36,8 +38,17 @@ export const restDialect: RestDialect = {
 /** Codec of A2A 1.0 over gRPC (A2A §10). The engine's model is already the ProtoJSON of the gRPC messages. */
 export const protoDialect: ProtoDialect = {
   version: "1.0",
-  decodeParams,
+  decodeParams: (operation, json, leniency = "all") =>
+    decodeParams(operation, operation === "ListTasks" ? omitZeroPageSize(json, leniency) : json),
   decodeResult,
   encodeParams: (_operation, params) => params,
   toProtoResponseMessage: (_operation, result) => result,
 };
+
+/** Removes a page size of 0, which counts as not set (`zeroPageSize`). */
+function omitZeroPageSize(json: unknown, leniency: PeerLeniency): unknown {
+  if (!isObject(json) || json["pageSize"] !== 0 || !isDeviationAccepted("zeroPageSize", leniency))
+    return json;
+  const { pageSize: _, ...rest } = json;
+  return rest;
+}

@@ -42,6 +42,7 @@ func call(url, binding, _ string) error {
 	report("send", s.send)
 	report("stream", s.stream)
 	report("follow-up", s.followUp)
+	report("files", s.files)
 	report("get", s.get)
 	report("cancel, subscribe", s.cancelAndSubscribe)
 	report("push configuration", s.pushConfiguration)
@@ -168,6 +169,30 @@ func (s scenarios) followUp(ctx context.Context) error {
 		return err
 	}
 	return errors.Join(same(done.ID, asked.ID), same(answer(done), "got blue"))
+}
+
+func (s scenarios) files(ctx context.Context) error {
+	task, err := followed(s.client.SendStreamingMessage(ctx, request("files")))
+	if err != nil {
+		return err
+	}
+	found := ""
+	for _, artifact := range task.Artifacts {
+		for _, part := range artifact.Parts {
+			if part, ok := part.(a2a.FilePart); ok {
+				found += part.File.(a2a.FileBytes).Bytes
+			}
+		}
+	}
+	sent := request("receive")
+	sent.Message.Parts = append(sent.Message.Parts, a2a.FilePart{
+		File: a2a.FileBytes{FileMeta: a2a.FileMeta{MimeType: "image/png"}, Bytes: "gIH/"},
+	})
+	received, err := s.sent(ctx, sent)
+	if err != nil {
+		return err
+	}
+	return errors.Join(same(found, "iVBORw0KGgo="), same(answer(received), "Received: text gIH/"))
 }
 
 func (s scenarios) get(ctx context.Context) error {

@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"encoding/base64"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -43,6 +45,22 @@ func (obedient) Execute(ctx context.Context, asked *a2asrv.RequestContext, queue
 		event := last(asked, a2a.TaskStateAuthRequired)
 		event.Status.Message = a2a.NewMessageForTask(a2a.MessageRoleAgent, asked, a2a.TextPart{Text: "Sign in first."})
 		return queue.Write(ctx, event)
+	}
+	for _, part := range asked.Message.Parts {
+		if part, ok := part.(a2a.FilePart); ok {
+			file := part.File.(a2a.FileBytes)
+			received, err := base64.StdEncoding.DecodeString(file.Bytes)
+			if err != nil {
+				return err
+			}
+			text := a2a.TextPart{Text: hex.EncodeToString(received)}
+			event := a2a.NewArtifactUpdateEvent(asked, "answer", a2a.FilePart{File: file}, text)
+			event.Append = false
+			if err := queue.Write(ctx, event); err != nil {
+				return err
+			}
+			return queue.Write(ctx, last(asked, a2a.TaskStateCompleted))
+		}
 	}
 	words := []string{"one ", "two ", "three"}
 	if !isNew {

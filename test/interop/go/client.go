@@ -275,7 +275,7 @@ func (s scenarios) files(ctx context.Context) error {
 			}
 		}
 	}
-	file := a2a.NewRawPart([]byte("hello"))
+	file := a2a.NewRawPart([]byte{0x80, 0x81, 0xff})
 	file.Filename, file.MediaType = "a.bin", "image/png"
 	sent := request("receive")
 	sent.Message.Parts = append(sent.Message.Parts, file, a2a.NewDataPart(map[string]any{"a": 1}))
@@ -289,7 +289,7 @@ func (s scenarios) files(ctx context.Context) error {
 	}
 	return errors.Join(
 		same(strings.Join(found, ", "), name+` image/png "\x89PNG\r\n\x1a\n", map[width:1]`),
-		same(answer(received), "Received: text aGVsbG8= data"),
+		same(answer(received), "Received: text gIH/ data"),
 	)
 }
 

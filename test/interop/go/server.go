@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -46,6 +47,18 @@ func (obedient) Execute(ctx context.Context, asked *a2asrv.ExecutorContext) iter
 			request := a2a.NewMessageForTask(a2a.MessageRoleAgent, asked, a2a.NewTextPart("Sign in first."))
 			yield(a2a.NewStatusUpdateEvent(asked, a2a.TaskStateAuthRequired, request), nil)
 			return
+		}
+		for _, part := range asked.Message.Parts {
+			if raw := part.Raw(); raw != nil {
+				file := a2a.NewRawPart(raw)
+				file.MediaType = part.MediaType
+				event := a2a.NewArtifactUpdateEvent(asked, "answer", file, a2a.NewTextPart(hex.EncodeToString(raw)))
+				event.Append = false
+				if yield(event, nil) {
+					yield(a2a.NewStatusUpdateEvent(asked, a2a.TaskStateCompleted, nil), nil)
+				}
+				return
+			}
 		}
 		words := []string{"one ", "two ", "three"}
 		if text == "fail" {

@@ -170,8 +170,8 @@ class Scenarios:
         same(files, [("dot.png" if self.has_names else "", "image/png", b"\x89PNG\r\n\x1a\n")])
         same([json_format.MessageToDict(part.data) for part in parts if part.HasField("data")], [{"width": 1.0}])
         sent = request("receive")
-        sent.message.parts.extend([Part(raw=b"hello", filename="a.bin", media_type="image/png"), data_part({"a": 1})])
-        same(answer(await task_of(self.once.send_message(sent))), "Received: text aGVsbG8= data")
+        sent.message.parts.extend([Part(raw=b"\x80\x81\xff", filename="a.bin", media_type="image/png"), data_part({"a": 1})])
+        same(answer(await task_of(self.once.send_message(sent))), "Received: text gIH/ data")
 
     async def auth_headers(self) -> None:
         wrong = await self.secured("no-token-of-the-server")

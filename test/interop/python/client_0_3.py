@@ -5,6 +5,7 @@ Prints one JSON line per scenario: its name, its result, and the error.
 """
 
 import asyncio
+import base64
 import json
 import sys
 import uuid
@@ -14,6 +15,8 @@ import grpc
 import httpx
 from a2a.client import A2ACardResolver, Client, ClientConfig, ClientFactory
 from a2a.types import (
+    FilePart,
+    FileWithBytes,
     GetTaskPushNotificationConfigParams,
     Message,
     Part,
@@ -36,7 +39,8 @@ def message(text: str, **about: str) -> Message:
 
 
 def answer(task: Task) -> str:
-    return "".join(part.root.text for artifact in task.artifacts or [] for part in artifact.parts)
+    parts = [part.root for artifact in task.artifacts or [] for part in artifact.parts]
+    return "".join(part.text for part in parts if isinstance(part, TextPart))
 
 
 async def task_of(events: AsyncIterator) -> Task:
@@ -81,6 +85,16 @@ class Scenarios:
         reply = message("blue", task_id=asked.id, context_id=asked.context_id)
         done = await task_of(self.once.send_message(reply))
         same((done.id, answer(done)), (asked.id, "got blue"))
+
+    async def files(self) -> None:
+        task = await task_of(self.streaming.send_message(message("files")))
+        parts = [part.root for artifact in task.artifacts or [] for part in artifact.parts]
+        files = [base64.b64decode(part.file.bytes, validate=True) for part in parts if isinstance(part, FilePart)]
+        same(files, [b"\x89PNG\r\n\x1a\n"])
+        sent = message("receive")
+        content = base64.b64encode(b"\x80\x81\xff").decode()
+        sent.parts.append(Part(root=FilePart(file=FileWithBytes(bytes=content, mime_type="image/png"))))
+        same(answer(await task_of(self.once.send_message(sent))), "Received: text gIH/")
 
     async def get(self) -> None:
         task = await task_of(self.once.send_message(message("count")))
@@ -150,6 +164,7 @@ async def main(url: str, binding: str, *_: str) -> None:
         await report("send", scenarios.send)
         await report("stream", scenarios.stream)
         await report("follow-up", scenarios.follow_up)
+        await report("files", scenarios.files)
         await report("get", scenarios.get)
         await report("cancel, subscribe", scenarios.cancel_and_subscribe)
         await report("push configuration", scenarios.push_configuration)

@@ -26,7 +26,7 @@ from a2a.server.tasks import (
     TaskUpdater,
 )
 from a2a.types import a2a_pb2_grpc
-from a2a.types.a2a_pb2 import AgentCapabilities, AgentCard, AgentInterface, AgentSkill
+from a2a.types.a2a_pb2 import AgentCapabilities, AgentCard, AgentInterface, AgentSkill, Part
 from starlette.applications import Starlette
 
 
@@ -45,7 +45,12 @@ class Obedient(AgentExecutor):
             await event_queue.enqueue_event(task)
         updater = TaskUpdater(event_queue, context.task_id, context.context_id)
         await updater.start_work()
-        if text == "wait":
+        files = [part for part in context.message.parts if part.HasField("raw")]
+        if files:
+            parts = [Part(raw=files[0].raw, media_type=files[0].media_type), new_text_part(files[0].raw.hex())]
+            await updater.add_artifact(parts, artifact_id="answer")
+            await updater.complete()
+        elif text == "wait":
             await asyncio.Event().wait()
         elif text == "ask" and before is None:
             await updater.requires_input(updater.new_agent_message([new_text_part("Which color?")]))

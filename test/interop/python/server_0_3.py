@@ -1,6 +1,7 @@
 """The test agent with the last official Python SDK that supports only 0.3."""
 
 import asyncio
+import base64
 import json
 import socket
 import sys
@@ -19,7 +20,16 @@ from a2a.server.tasks import (
     InMemoryTaskStore,
     TaskUpdater,
 )
-from a2a.types import AgentCapabilities, AgentCard, AgentInterface, AgentSkill, Part, TextPart, TransportProtocol
+from a2a.types import (
+    AgentCapabilities,
+    AgentCard,
+    AgentInterface,
+    AgentSkill,
+    FilePart,
+    Part,
+    TextPart,
+    TransportProtocol,
+)
 from a2a.utils import new_task
 
 
@@ -36,7 +46,13 @@ class Obedient(AgentExecutor):
             await event_queue.enqueue_event(new_task(context.message))
         updater = TaskUpdater(event_queue, context.task_id, context.context_id)
         await updater.start_work()
-        if text == "wait":
+        files = [part.root.file for part in context.message.parts if isinstance(part.root, FilePart)]
+        if files:
+            received = base64.b64decode(files[0].bytes, validate=True)
+            parts = [Part(root=FilePart(file=files[0])), Part(root=TextPart(text=received.hex()))]
+            await updater.add_artifact(parts, artifact_id="answer")
+            await updater.complete()
+        elif text == "wait":
             await asyncio.Event().wait()
         elif text == "ask" and before is None:
             await updater.requires_input(final=True)

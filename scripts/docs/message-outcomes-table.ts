@@ -1,0 +1,59 @@
+import {
+  chooseMessageResponse,
+  MESSAGE_ACTIONS,
+  MESSAGE_SITUATIONS,
+  type RunningTurnPolicy,
+  type MessageAction,
+  type MessageRefusal,
+  type MessageResponse,
+  type TaskTurnStatus,
+} from "../../src/engine/decide-message-outcome.ts";
+
+const TURN_TEXTS: Record<TaskTurnStatus, string> = {
+  none: "No turn",
+  running: "A turn is running",
+  "awaiting-recovery": "A turn was lost, and the server has not recovered the task yet",
+};
+const POLICIES: readonly RunningTurnPolicy[] = ["deliver", "queue", "refuse", "interrupt"];
+const OUTCOME_TEXTS: Record<MessageAction | MessageRefusal, string> = {
+  start: "starts a turn",
+  queue: "waits for its turn",
+  deliver: "goes to the agent",
+  "task-ended": "`UNSUPPORTED_OPERATION`",
+  "agent-working": "`UNSUPPORTED_OPERATION`",
+  interrupt: "stops the turn and is next",
+  "not-steerable": "`UNSUPPORTED_OPERATION`",
+  "not-interruptible": "`UNSUPPORTED_OPERATION`",
+  "awaiting-recovery": "`UNAVAILABLE`, with a retry time",
+};
+const RESPONSE_TEXTS: Record<MessageResponse, string> = {
+  "current-task": "The current task, as soon as the message is durable",
+  "task-after-turn": "The task when the turn of the message has stopped",
+  "task-after-queued-turn":
+    "The task when the turn of the message has stopped, or the current task if the running turn waits for its user for one second",
+};
+const ACTIONS: readonly MessageAction[] = ["start", "queue", "deliver", "interrupt"];
+
+/** Renders the outcome of a message to an existing task. Task states with the same outcome share a row. */
+export function renderMessageOutcomesTable(): string {
+  const rows = (Object.keys(MESSAGE_SITUATIONS) as TaskTurnStatus[]).flatMap((turnStatus) => {
+    const situations = Object.entries(MESSAGE_SITUATIONS[turnStatus]);
+    return [...Map.groupBy(situations, ([, situation]) => situation)].map(([situation, entries]) => {
+      const states = entries.map(([state]) => state.slice("TASK_STATE_".length)).join(", ");
+      const outcomes = POLICIES.map((policy) => OUTCOME_TEXTS[MESSAGE_ACTIONS[situation][policy]]);
+      return `| ${[TURN_TEXTS[turnStatus], states, ...outcomes].join(" | ")} |`;
+    });
+  });
+  const head =
+    "| Turn | Task state | The agent accepts the message | `queue` | `refuse` | The message interrupts |";
+  return `${head}\n|---|---|---|---|---|---|\n${rows.join("\n")}`;
+}
+
+/** Renders the response to SendMessage for each outcome. */
+export function renderMessageActionsTable(): string {
+  const rows = ACTIONS.map((action) => {
+    const responses = [false, true].map((immediately) => chooseMessageResponse(action, immediately));
+    return `| ${OUTCOME_TEXTS[action]} | ${responses.map((one) => RESPONSE_TEXTS[one]).join(" | ")} |`;
+  });
+  return `| The message | SendMessage | SendMessage with \`returnImmediately\` |\n|---|---|---|\n${rows.join("\n")}`;
+}

@@ -1,0 +1,58 @@
+import {
+  formatTaskState,
+  getText,
+  isInterrupted,
+  type SendMessageResponse,
+  type Task,
+} from "../protocol/index.ts";
+import { collect } from "./collect-stream-result.ts";
+import type { MessageInput, SendOptions } from "./message-input.ts";
+import { sendAndStreamUntilTurnEnd, type TurnStreamClient } from "./send-and-stream-until-turn-end.ts";
+
+/** The answer of an agent to one message. */
+export interface AgentAnswer {
+  /** The text of the answer, or the agent's question if the task waits for the user. */
+  readonly text: string;
+  /** The task with its state and all parts of the answer. An agent can also answer without a task. */
+  readonly task?: Task;
+}
+
+/** Error of `ask` for a task that ended as FAILED, CANCELED, or REJECTED. `task` is the task. */
+export class TaskNotCompletedError extends Error {
+  override readonly name = "TaskNotCompletedError";
+  readonly task: Task;
+
+  constructor(task: Task) {
+    const reason = getText(task.status.message?.parts ?? []);
+    const state = formatTaskState(task.status.state);
+    super(
+      reason === ""
+        ? `The agent ended task ${task.id} as ${state}, without a reason. The log of the agent may have the cause.`
+        : `The agent ended task ${task.id} as ${state}: ${reason}`,
+    );
+    this.task = task;
+  }
+}
+
+/** Sends a message, and resolves with the answer when the turn ends (`A2AClient.ask`). */
+export async function askAgent(
+  client: TurnStreamClient,
+  input: MessageInput,
+  options: SendOptions,
+): Promise<AgentAnswer> {
+  const { signal = new AbortController().signal } = options;
+  return toAgentAnswer(await collect(sendAndStreamUntilTurnEnd(client, input, { ...options, signal })));
+}
+
+function toAgentAnswer(response: SendMessageResponse): AgentAnswer {
+  if ("message" in response) return { text: getText(response.message.parts) };
+  const { task } = response;
+  const { state, message } = task.status;
+  if (state === "TASK_STATE_FAILED" || state === "TASK_STATE_CANCELED" || state === "TASK_STATE_REJECTED")
+    throw new TaskNotCompletedError(task);
+  const answerTexts = (task.artifacts ?? []).map(({ parts }) => getText(parts));
+  const statusText = getText(message?.parts ?? []);
+  const isStatusPartOfAnswer = isInterrupted(state) || answerTexts.length === 0;
+  const texts = isStatusPartOfAnswer ? [...answerTexts, statusText] : answerTexts;
+  return { text: texts.filter((text) => text !== "").join("\n"), task };
+}

@@ -1,0 +1,171 @@
+import type { SteeringSignal, TaskState } from "../protocol/index.ts";
+import type { Agent } from "./agent.ts";
+
+/**
+ * The unfinished turn of a task, which can change the task without a new message. With `none`, the task has no
+ * unfinished turn. With `running`, an agent of this process runs a turn or is about to run one. With `awaiting-recovery`, the store
+ * has an unfinished turn that no runner of this process holds.
+ */
+export type TaskTurnStatus = "none" | "running" | "awaiting-recovery";
+
+/** Everything that decides what happens to a message to an existing task. */
+export interface MessageFacts {
+  readonly turnStatus: TaskTurnStatus;
+  readonly taskState: TaskState;
+  /** True if the agent implements `deliver` and has not declined the message. */
+  readonly canDeliver: boolean;
+  readonly whileWorking: NonNullable<Agent["whileWorking"]>;
+  /** Effect on a running turn that the client requests. By default, the agent decides. */
+  readonly steering: SteeringSignal | undefined;
+  readonly isInterruptible: boolean;
+  readonly returnImmediately: boolean;
+}
+
+/** Reason why a task does not accept a message. */
+export type MessageRefusal =
+  | "task-ended"
+  | "agent-working"
+  | "awaiting-recovery"
+  | "not-steerable"
+  | "not-interruptible";
+
+/**
+ * Response to SendMessage. `task-after-turn` is the task once the turn of the message has stopped.
+ * `task-after-queued-turn` is the same, except that the sender receives the current task if the running turn
+ * waits for its user for `WAIT_WITHIN_TURN_MS`. `current-task` is the task as soon as the message is durable.
+ */
+export type MessageResponse = "current-task" | "task-after-turn" | "task-after-queued-turn";
+
+/**
+ * The effect of an accepted message, apart from the response. `interrupt` queues the message and stops the running
+ * turn.
+ */
+export type MessageAction = "start" | "queue" | "deliver" | "interrupt";
+
+export type MessageOutcome =
+  | { readonly action: MessageAction; readonly response: MessageResponse }
+  | { readonly action: "refuse"; readonly refusal: MessageRefusal };
+
+/** The situation of a task when a message arrives. */
+export type MessageSituation =
+  | "ended"
+  | "awaiting-recovery"
+  | "waiting"
+  | "waiting-for-input-within-turn"
+  | "waiting-for-authorization-within-turn"
+  | "working";
+
+const ENDED_SITUATIONS = {
+  TASK_STATE_COMPLETED: "ended",
+  TASK_STATE_FAILED: "ended",
+  TASK_STATE_CANCELED: "ended",
+  TASK_STATE_REJECTED: "ended",
+} as const;
+
+/** The situation of a task by its turn and its state. */
+export const MESSAGE_SITUATIONS: Record<TaskTurnStatus, Record<TaskState, MessageSituation>> = {
+  none: {
+    ...ENDED_SITUATIONS,
+    TASK_STATE_INPUT_REQUIRED: "waiting",
+    TASK_STATE_AUTH_REQUIRED: "waiting",
+    // A turn never leaves a task in these states, so the turn was lost.
+    TASK_STATE_SUBMITTED: "awaiting-recovery",
+    TASK_STATE_WORKING: "awaiting-recovery",
+    TASK_STATE_UNSPECIFIED: "awaiting-recovery",
+  },
+  running: {
+    ...ENDED_SITUATIONS,
+    TASK_STATE_INPUT_REQUIRED: "waiting-for-input-within-turn",
+    TASK_STATE_AUTH_REQUIRED: "waiting-for-authorization-within-turn",
+    TASK_STATE_SUBMITTED: "working",
+    TASK_STATE_WORKING: "working",
+    TASK_STATE_UNSPECIFIED: "working",
+  },
+  "awaiting-recovery": {
+    ...ENDED_SITUATIONS,
+    TASK_STATE_INPUT_REQUIRED: "awaiting-recovery",
+    TASK_STATE_AUTH_REQUIRED: "awaiting-recovery",
+    TASK_STATE_SUBMITTED: "awaiting-recovery",
+    TASK_STATE_WORKING: "awaiting-recovery",
+    TASK_STATE_UNSPECIFIED: "awaiting-recovery",
+  },
+};
+
+/**
+ * The treatment of a message during a turn. The agent accepts the message, or the message waits for its turn,
+ * is rejected, or stops the turn. With `refuse-steering` and `refuse-interrupt`, the agent does not have the ability that the
+ * client requests.
+ */
+export type RunningTurnPolicy =
+  | "deliver"
+  | "queue"
+  | "refuse"
+  | "interrupt"
+  | "refuse-steering"
+  | "refuse-interrupt";
+
+type ActionByPolicy = Record<RunningTurnPolicy, MessageAction | MessageRefusal>;
+
+const forEveryPolicy = (action: MessageAction | MessageRefusal): ActionByPolicy => ({
+  deliver: action,
+  queue: action,
+  refuse: action,
+  interrupt: action,
+  "refuse-steering": action,
+  "refuse-interrupt": action,
+});
+
+const WORKING_ACTIONS: ActionByPolicy = {
+  deliver: "deliver",
+  queue: "queue",
+  refuse: "agent-working",
+  interrupt: "interrupt",
+  "refuse-steering": "not-steerable",
+  "refuse-interrupt": "not-interruptible",
+};
+
+/**
+ * The action by situation and policy. A task that waits for its user accepts every message. If its turn has
+ * not ended yet, the message waits for the end, because a client can answer before the agent has returned.
+ */
+export const MESSAGE_ACTIONS: Record<MessageSituation, ActionByPolicy> = {
+  ended: forEveryPolicy("task-ended"),
+  "awaiting-recovery": forEveryPolicy("awaiting-recovery"),
+  waiting: forEveryPolicy("start"),
+  "waiting-for-input-within-turn": forEveryPolicy("queue"),
+  "waiting-for-authorization-within-turn": { ...WORKING_ACTIONS, refuse: "queue" },
+  working: WORKING_ACTIONS,
+};
+
+const MESSAGE_RESPONSES: Record<MessageAction, MessageResponse> = {
+  start: "task-after-turn",
+  queue: "task-after-queued-turn",
+  deliver: "current-task",
+  interrupt: "task-after-queued-turn",
+};
+
+/** Decides what happens to a message to an existing task, and what its sender receives. */
+export function decideMessageOutcome(facts: MessageFacts): MessageOutcome {
+  const { turnStatus, taskState, returnImmediately } = facts;
+  const situation = MESSAGE_SITUATIONS[turnStatus][taskState];
+  const action = MESSAGE_ACTIONS[situation][chooseRunningTurnPolicy(facts)];
+  return isMessageAction(action)
+    ? { action, response: chooseMessageResponse(action, returnImmediately) }
+    : { action: "refuse", refusal: action };
+}
+
+function chooseRunningTurnPolicy(facts: MessageFacts): RunningTurnPolicy {
+  const { steering, isInterruptible, canDeliver, whileWorking } = facts;
+  if (steering === "interrupt") return isInterruptible ? "interrupt" : "refuse-interrupt";
+  if (canDeliver) return "deliver";
+  return steering === "steer" ? "refuse-steering" : whileWorking;
+}
+
+/** Chooses the response to an accepted message. */
+export function chooseMessageResponse(action: MessageAction, returnImmediately: boolean): MessageResponse {
+  return returnImmediately ? "current-task" : MESSAGE_RESPONSES[action];
+}
+
+function isMessageAction(action: MessageAction | MessageRefusal): action is MessageAction {
+  return Object.hasOwn(MESSAGE_RESPONSES, action);
+}

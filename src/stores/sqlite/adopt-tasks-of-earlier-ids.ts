@@ -1,0 +1,24 @@
+import type { DatabaseSync } from "node:sqlite";
+
+/**
+ * Assigns the tasks that an older version of Colloquy stored under an earlier agent id to the current id. Call
+ * the function only within a transaction. If both ids have tasks of the same caller, the caller has the tasks of
+ * both. A second call changes nothing.
+ */
+export function adoptTasksOfEarlierIds(
+  db: DatabaseSync,
+  currentIdsByEarlierId: ReadonlyMap<string, string>,
+): void {
+  const selectEarlier = db.prepare("SELECT key, tenant, principal FROM scope WHERE agent = '/' || ?");
+  const selectCurrent = db.prepare("SELECT key FROM scope WHERE tenant = ? AND principal = ? AND agent = ?");
+  const rename = db.prepare("UPDATE scope SET agent = ? WHERE key = ?");
+  const moveTasks = db.prepare("UPDATE OR IGNORE task SET scope = ? WHERE scope = ?");
+  const moveMessages = db.prepare("UPDATE OR IGNORE message SET scope = ? WHERE scope = ?");
+  for (const [earlierId, currentId] of currentIdsByEarlierId) {
+    for (const { key = 0, tenant = "", principal = "" } of selectEarlier.all(earlierId)) {
+      const current = selectCurrent.get(tenant, principal, currentId)?.["key"];
+      if (current === undefined) rename.run(currentId, key);
+      else for (const move of [moveTasks, moveMessages]) move.run(current, key);
+    }
+  }
+}
