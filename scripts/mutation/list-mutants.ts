@@ -124,7 +124,7 @@ function mutateNode(node: LocatedNode, source: string): Edit[] {
       return [replace(node, ";", "statement")];
     case "ReturnStatement":
       // A caller cannot tell `undefined` from `false`, and the literal `false` becomes `true` anyway.
-      return node["argument"] && !isBooleanLiteral(node["argument"])
+      return node["argument"] && !isBooleanOrUndefined(node["argument"])
         ? [replace(node, "return undefined;", "statement")]
         : [];
     default:
@@ -132,8 +132,9 @@ function mutateNode(node: LocatedNode, source: string): Edit[] {
   }
 }
 
-function isBooleanLiteral(node: unknown): boolean {
-  return isSyntaxNode(node) && node.type === "Literal" && typeof node["value"] === "boolean";
+function isBooleanOrUndefined(node: unknown): boolean {
+  if (!isSyntaxNode(node)) return false;
+  return node.type === "Literal" ? typeof node["value"] === "boolean" : node["name"] === "undefined";
 }
 
 function shorten(text: string): string {

@@ -19,6 +19,7 @@ describe("the mutants of a source", () => {
       `function f() { return [a ?? ""]; }`,
     ]);
     expect(mutate(`function f() { return false; }`)).toEqual([`function f() { return true; }`]);
+    expect(mutate(`function f() { return undefined; }`)).toEqual([]);
   });
 
   it("leave types, imports, and names of members alone", () => {
