@@ -8,7 +8,8 @@ const activeMutant = readFileSync(new URL("active-mutant", import.meta.url), "ut
 const reachedMutants = new Set();
 
 // Processes that a test starts inherit the name of the test.
-if (globalThis.__vitest_worker__) process.env.MUTATION_TEST_FILE = globalThis.__vitest_worker__.filepath;
+const vitestWorker = globalThis["__vitest_worker__"];
+if (vitestWorker) process.env.MUTATION_TEST_FILE = vitestWorker.filepath;
 
 export function isActiveMutant(key) {
   if (activeMutant === "record" && !reachedMutants.has(key)) {

@@ -7,6 +7,7 @@ import {
   createTestSendMessageRequest,
   createTestTaskScopeForCaller,
   flushEventLoopForTest,
+  getRejectionA2AErrorReasonForTest,
   getTestResponseTask,
   type EngineFixture,
   type ScriptedRun,
@@ -53,9 +54,8 @@ it("the erasure of an unknown task changes nothing", async () => {
 it("an erased task ends its subscriptions with TASK_NOT_FOUND", async () => {
   const { engine, run } = await startTask();
   const subscription = await engine.subscribeToTask({ id: run.run.taskId }, alice);
-  const events = collectSubscriptionEventsForTest(subscription);
-  const rejection = expect(events).rejects.toMatchObject({ reason: "TASK_NOT_FOUND" });
+  const reason = getRejectionA2AErrorReasonForTest(collectSubscriptionEventsForTest(subscription));
   await flushEventLoopForTest();
   engine.forgetErasedTask(scope, run.run.taskId);
-  await rejection;
+  expect(await reason).toBe("TASK_NOT_FOUND");
 });

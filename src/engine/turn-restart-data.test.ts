@@ -10,7 +10,7 @@ it("a persisted turn has the tenant, the metadata, and the configuration of its 
   const request = { message, tenant: "acme", metadata: { urgent: true }, configuration };
   const service = { version: "1.0", extensions: ["urn:x"], traceparent: "00-1", needsTask: true };
   const turn = new Turn(
-    { ...request, configuration: { ...configuration, ...webhook } as never },
+    { ...request, configuration: { ...configuration, ...webhook } },
     message,
     { ...alice, choseTenant: true },
     { ...service, isStreaming: true },

@@ -30,7 +30,7 @@ it.each([
   });
   const push = { outbox, validateWebhook: async (): Promise<[]> => [], redactSecrets };
   const { engine } = createEngineFixture({ store, clock, push });
-  const sent = createTestSendMessageRequest("hi", { configuration: { returnImmediately: true } as never });
+  const sent = createTestSendMessageRequest("hi", { configuration: { returnImmediately: true } });
   const { id: taskId } = getTestResponseTask(await engine.sendMessage(sent, alice));
   const created = await engine.pushConfigs?.create({ taskId, ...config }, alice);
   expect(created).toEqual({ taskId, ...wanted });
