@@ -40,7 +40,7 @@ describe("mcp", () => {
     const file = fileURLToPath(new URL("../../examples/09-adk-approval.ts", import.meta.url));
     const host = await connectTestMcpHost2026({ args: [file] });
     onTestFinished(() => host.close());
-    const tool = "refunds_refunds";
+    const tool = "refunds";
     const asked = await host.callTool(tool, { message: "Refund 80 euros" });
     const { state, taskId, artifacts = [] } = asked.structuredContent ?? {};
     expect(state).toBe("TASK_STATE_INPUT_REQUIRED");
