@@ -9,13 +9,14 @@ export interface Mutant {
   readonly start: number;
   readonly end: number;
   readonly replacement: string;
+  readonly kind: "expression" | "spread" | "statement";
   /** The change as text, such as `a === b → a !== b`. */
   readonly change: string;
   /** Stable id: a hash of the change, its line of code, and its position among equal changes. */
   readonly id: string;
 }
 
-type Edit = Pick<Mutant, "start" | "end" | "replacement">;
+type Edit = Pick<Mutant, "start" | "end" | "replacement" | "kind">;
 type LocatedNode = SyntaxNode & { readonly start: number; readonly end: number };
 
 const OPPOSITE_OPERATORS: Readonly<Record<string, string>> = {
@@ -33,8 +34,11 @@ const OPPOSITE_OPERATORS: Readonly<Record<string, string>> = {
   "||": "&&",
 };
 
-/** Nodes whose content exists only for the compiler, or whose strings are names of modules. */
-const SKIPPED_NODE_PATTERN = /^(?:TS(?!NonNull|As|Satisfies)|Import|Export(?:All|Specifier))/;
+/** Nodes whose content exists only for the compiler. */
+const SKIPPED_NODE_PATTERN = /^(?:TS(?!NonNull|As|Satisfies)|Import(?!Expression)|Export(?:All|Specifier))/;
+
+/** Fields with types, and with the names of members and modules, which are not behavior. */
+const SKIPPED_FIELDS: ReadonlySet<string> = new Set(["typeAnnotation", "returnType", "source"]);
 
 /** Lists all mutants of a TypeScript source, in source order. */
 export function listMutants(source: string): Mutant[] {
@@ -56,7 +60,11 @@ export function listMutants(source: string): Mutant[] {
     });
 }
 
-export function applyMutant(source: string, { start, end, replacement }: Edit): string {
+/** Returns the source with one mutant. */
+export function applyMutant(
+  source: string,
+  { start, end, replacement }: Pick<Mutant, "start" | "end" | "replacement">,
+): string {
   return source.slice(0, start) + replacement + source.slice(end);
 }
 
@@ -64,9 +72,7 @@ function collectEdits(node: LocatedNode, source: string, edits: Edit[]): void {
   if (SKIPPED_NODE_PATTERN.test(node.type)) return;
   edits.push(...mutateNode(node, source));
   for (const [field, value] of Object.entries(node)) {
-    // The keys of members and the types of declarations are not behavior.
-    if (field === "typeAnnotation" || field === "returnType" || (field === "key" && !node["computed"]))
-      continue;
+    if (SKIPPED_FIELDS.has(field) || (field === "key" && !node["computed"])) continue;
     const children: readonly unknown[] = Array.isArray(value) ? value : [value];
     for (const child of children)
       if (isSyntaxNode(child) && !isDirective(child)) collectEdits(child as LocatedNode, source, edits);
@@ -82,9 +88,9 @@ function mutateNode(node: LocatedNode, source: string): Edit[] {
     const { start, end } = part as LocatedNode;
     return source.slice(start, end);
   };
-  const replace = (part: unknown, replacement: string): Edit => {
+  const replace = (part: unknown, replacement: string, kind: Edit["kind"] = "expression"): Edit => {
     const { start, end } = part as LocatedNode;
-    return { start, end, replacement };
+    return { start, end, replacement, kind };
   };
   switch (node.type) {
     case "IfStatement":
@@ -113,21 +119,22 @@ function mutateNode(node: LocatedNode, source: string): Edit[] {
     case "ArrayExpression":
       return (node["elements"] as unknown[]).length > 0 ? [replace(node, "[]")] : [];
     case "SpreadElement":
-      return [replace(node, `...[]`)].filter(() => source[node.start - 1] === "[");
+      return [replace(node, `...[]`, "spread")].filter(() => source[node.start - 1] === "[");
     case "ExpressionStatement":
-      return [replace(node, ";")];
+      return [replace(node, ";", "statement")];
     case "ReturnStatement":
       // A caller cannot tell `undefined` from `false`, and the literal `false` becomes `true` anyway.
-      return node["argument"] && !isBooleanLiteral(node["argument"])
-        ? [replace(node, "return undefined;")]
+      return node["argument"] && !isBooleanOrUndefined(node["argument"])
+        ? [replace(node, "return undefined;", "statement")]
         : [];
     default:
       return [];
   }
 }
 
-function isBooleanLiteral(node: unknown): boolean {
-  return isSyntaxNode(node) && node.type === "Literal" && typeof node["value"] === "boolean";
+function isBooleanOrUndefined(node: unknown): boolean {
+  if (!isSyntaxNode(node)) return false;
+  return node.type === "Literal" ? typeof node["value"] === "boolean" : node["name"] === "undefined";
 }
 
 function shorten(text: string): string {

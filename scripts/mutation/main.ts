@@ -6,14 +6,14 @@
  *
  *   npm run mutation -- [--only TEXT] [--sample N] [--minutes N] [--fresh]
  *
- * The tests that import the source run first, and those of the same name before all others. `--sample N`
+ * The copy of each source contains all of its mutants, and the file `active-mutant` selects one. A first run of
+ * all tests records which test files reach which mutant, so that a mutant runs only with these. `--sample N`
  * draws N mutants per file by their hash, so that each run draws the same.
  */
-import { fork, type ChildProcess } from "node:child_process";
 import { createHash } from "node:crypto";
-import { once } from "node:events";
 import {
   appendFileSync,
+  copyFileSync,
   cpSync,
   existsSync,
   globSync,
@@ -26,24 +26,32 @@ import {
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
-import { basename, dirname, join } from "node:path";
+import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { applyMutant, listMutants, type Mutant } from "./list-mutants.ts";
-import type { MutantRequest, MutantResponse } from "./mutant-runner.ts";
+import { getMutantKey, insertMutantSwitches, SWITCH_MODULE } from "./insert-mutant-switches.ts";
+import { listMutants, type Mutant } from "./list-mutants.ts";
+import { TestProcess } from "./test-process.ts";
 
 const MUTATED_ROOMS = ["src/adk", "src/engine"];
 
 interface MutantResult {
   readonly file: string;
-  /** Hash of the source and its tests. A result is valid only for this state. */
-  readonly state: string;
   readonly mutant: string;
   readonly line: number;
   readonly change: string;
   readonly outcome: "killed" | "survived" | "timeout";
-  /** Name of the test that noticed the change. */
+  /** Title of the test that noticed the change. */
   readonly test?: string;
+  /** The file of that test, or else all test files that reach the mutant. */
+  readonly testFiles: readonly string[];
+  /** Hash of the source and `testFiles`. A result is valid only for this state. */
+  readonly state: string;
+}
+
+interface MutatedSource {
+  readonly file: string;
+  readonly mutants: readonly Mutant[];
 }
 
 interface ExpectedSurvivor {
@@ -53,9 +61,6 @@ interface ExpectedSurvivor {
   readonly reason: string;
 }
 
-/** The result of `runTests` if the tests do not end in time, such as in an endless loop. */
-const TIMEOUT = Symbol("timeout");
-
 const { values } = parseArgs({
   options: {
     only: { type: "string", default: "" },
@@ -64,55 +69,30 @@ const { values } = parseArgs({
     fresh: { type: "boolean", default: false },
   },
 });
+const deadline = Date.now() + Number(values.minutes) * 60_000;
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const resultsFile = join(root, "reports/mutation.jsonl");
-const copy = copyRepository();
-const deadline = Date.now() + Number(values.minutes) * 60_000;
-
-const files = MUTATED_ROOMS.flatMap((room) => globSync(`${room}/*.ts`, { cwd: copy }))
-  .filter((file) => !/\.(?:test|fixture|contract|d)\.ts$/.test(file) && file.includes(values.only))
-  .toSorted();
-if (files.length === 0)
-  throw new Error(`--only ${values.only} matches no file of ${MUTATED_ROOMS.join(", ")}`);
-
 mkdirSync(dirname(resultsFile), { recursive: true });
 if (values.fresh) rmSync(resultsFile, { force: true });
-const results = new Map<string, MutantResult>();
-if (existsSync(resultsFile))
-  for (const line of readFileSync(resultsFile, "utf8").split("\n").filter(Boolean)) {
-    const result = JSON.parse(line) as MutantResult;
-    results.set(`${result.file} ${result.state} ${result.mutant}`, result);
-  }
+const knownResults = readKnownResults();
+const copy = copyRepository();
 
-const survivors: MutantResult[] = [];
-let runner: ChildProcess | undefined;
-for (const file of files) {
-  const source = readFileSync(join(copy, file), "utf8");
-  const tests = listTests(file);
-  if (tests.length === 0) continue;
-  const state = createHash("sha256");
-  for (const path of [file, ...tests.flat()]) state.update(readFileSync(join(copy, path)));
-  const fileState = state.digest("hex").slice(0, 8);
-  const mutants = drawSample(listMutants(source), Number(values.sample));
-  // A runner that has already run other mutants sometimes serves a stale module to the next file.
-  await stopRunner();
-  const timeoutMs = 20 * (await measureFirstTests(file, tests)) + 60_000;
-  const counts = { killed: 0, survived: 0, timeout: 0 };
-  for (const mutant of mutants) {
-    const known = results.get(`${file} ${fileState} ${mutant.id}`);
-    if (!known && Date.now() > deadline) break;
-    const result =
-      known ?? (await testMutant(file, fileState, applyMutant(source, mutant), mutant, tests, timeoutMs));
-    counts[result.outcome]++;
-    if (result.outcome === "survived") survivors.push(result);
-  }
-  console.log(
-    `${file}: ${counts.killed + counts.timeout} of ${counts.killed + counts.timeout + counts.survived} noticed (${mutants.length} drawn)`,
-  );
+try {
+  const sources = MUTATED_ROOMS.flatMap((room) => globSync(`${room}/**/*.ts`, { cwd: copy }))
+    .filter((file) => !/\.(?:test|fixture|contract|d)\.ts$/.test(file) && file.includes(values.only))
+    .toSorted()
+    .map((file): MutatedSource => {
+      const source = readFileSync(join(copy, file), "utf8");
+      const mutants = listMutants(source);
+      writeFileSync(join(copy, file), insertMutantSwitches(file, source, mutants));
+      return { file, mutants: drawSample(mutants, Number(values.sample)) };
+    });
+  if (sources.length === 0)
+    throw new Error(`--only ${values.only} matches no file of ${MUTATED_ROOMS.join(", ")}`);
+  process.exitCode = reportSurvivors(await testSources(sources));
+} finally {
+  rmSync(copy, { recursive: true, force: true });
 }
-await stopRunner();
-rmSync(copy, { recursive: true, force: true });
-process.exitCode = reportSurvivors();
 
 /** Copies what the tests read to a temporary folder, so that no mutant is ever in the repository. */
 function copyRepository(): string {
@@ -120,22 +100,8 @@ function copyRepository(): string {
   for (const path of ["src", "test", "package.json", "tsconfig.json", "vitest.config.ts"])
     cpSync(join(root, path), join(folder, path), { recursive: true });
   symlinkSync(join(root, "node_modules"), join(folder, "node_modules"));
+  copyFileSync(new URL(SWITCH_MODULE, import.meta.url), join(folder, SWITCH_MODULE));
   return folder;
-}
-
-/**
- * Returns the tests of a file, relative to the root, in the groups in which they run: the test of the same
- * name, the tests that import the file, and the other tests of the room.
- */
-function listTests(file: string): string[][] {
-  const own = file.replace(/\.ts$/, ".test.ts");
-  const importsFile = (test: string): boolean =>
-    readFileSync(join(copy, test), "utf8").includes(`/${basename(file)}"`);
-  const roomTests = globSync(`${dirname(file)}/*.test.ts`, { cwd: copy }).toSorted();
-  const rank = (test: string): number => (test === own ? 0 : importsFile(test) ? 1 : 2);
-  return [0, 1, 2]
-    .map((wanted) => roomTests.filter((test) => rank(test) === wanted))
-    .filter((group) => group.length > 0);
 }
 
 function drawSample(mutants: readonly Mutant[], size: number): Mutant[] {
@@ -143,90 +109,167 @@ function drawSample(mutants: readonly Mutant[], size: number): Mutant[] {
   return mutants.filter((mutant) => chosen.has(mutant));
 }
 
-/** Runs the first tests on the unchanged file. Resolves with their duration, in milliseconds. */
-async function measureFirstTests(file: string, tests: readonly string[][]): Promise<number> {
-  const began = Date.now();
-  const failedTest = await runTests(file, readFileSync(join(copy, file), "utf8"), tests.slice(0, 1), 600_000);
-  if (failedTest !== undefined)
-    throw new Error(`Without a mutant, this test of ${file} fails: ${String(failedTest)}`);
-  return Date.now() - began;
+/**
+ * Tests all mutants: the first one of each file, then the second one of each file, and so on, so that a run with
+ * `--minutes` covers all files. Prints one line per file and per room, and resolves with the survivors.
+ */
+async function testSources(sources: readonly MutatedSource[]): Promise<MutantResult[]> {
+  const reached = await recordReachedMutants(sources);
+  const runner = new TestProcess(copy, {
+    bail: 1,
+    testTimeoutMs: Math.max(5000, 10 * reached.slowestTestMs),
+  });
+  const results: MutantResult[] = [];
+  // The test file that noticed the last mutant of a source is likely to notice the next one.
+  const recentKillers = new Map(sources.map(({ file }) => [file, [file.replace(/\.ts$/, ".test.ts")]]));
+  const mostMutants = Math.max(...sources.map(({ mutants }) => mutants.length));
+  for (let index = 0; index < mostMutants; index++)
+    for (const { file, mutants } of sources) {
+      const mutant = mutants[index];
+      if (!mutant) continue;
+      const killers = recentKillers.get(file) ?? [];
+      const tests = (reached.tests.get(getMutantKey(file, mutant)) ?? []).toSorted(
+        (a, b) =>
+          killers.lastIndexOf(b) - killers.lastIndexOf(a) ||
+          (reached.fileDurations[a] ?? 0) - (reached.fileDurations[b] ?? 0),
+      );
+      const known = findKnownResult(file, mutant, tests);
+      if (!known && Date.now() > deadline) continue;
+      const result = known ?? (await testMutant(runner, file, mutant, tests, reached.fileDurations));
+      results.push(result);
+      if (result.outcome === "killed") killers.push(...result.testFiles);
+    }
+  await runner.stop();
+  for (const { file } of sources) printCounts(file, sources, results);
+  for (const room of MUTATED_ROOMS) printCounts(`${room}/`, sources, results);
+  return results.filter(({ outcome }) => outcome === "survived");
+}
+
+interface ReachedMutants {
+  /** Maps the key of a mutant to the test files that reach it. */
+  readonly tests: ReadonlyMap<string, readonly string[]>;
+  /** Durations of the test files, in milliseconds. */
+  readonly fileDurations: Readonly<Record<string, number>>;
+  readonly slowestTestMs: number;
+}
+
+/** The content of reports/mutation-reached.json. `state` is a hash of the sources and tests. */
+type SavedReachedMutants = Omit<ReachedMutants, "tests"> & {
+  readonly state: string;
+  readonly tests: readonly (readonly [string, readonly string[]])[];
+};
+
+/**
+ * Runs all tests of the rooms without an active mutant, unless the last run saved the result for the same
+ * sources and tests. Rejects if a test fails.
+ */
+async function recordReachedMutants(sources: readonly MutatedSource[]): Promise<ReachedMutants> {
+  const savedFile = join(root, "reports/mutation-reached.json");
+  const state = hashFiles(globSync("{src,test}/**/*.ts", { cwd: copy }).toSorted());
+  if (existsSync(savedFile)) {
+    const saved = JSON.parse(readFileSync(savedFile, "utf8")) as SavedReachedMutants;
+    if (saved.state === state) return { ...saved, tests: new Map(saved.tests) };
+  }
+  const rooms = MUTATED_ROOMS.filter((room) => sources.some(({ file }) => file.startsWith(`${room}/`)));
+  const tests = rooms.flatMap((room) => globSync(`${room}/**/*.test.ts`, { cwd: copy })).toSorted();
+  writeFileSync(join(copy, "active-mutant"), "record");
+  writeFileSync(join(copy, "reached-mutants"), "");
+  const runner = new TestProcess(copy, { bail: 0, testTimeoutMs: 60_000 });
+  const response = await runner.runTests(tests, 600_000);
+  await runner.stop();
+  if (response === "timeout")
+    throw new Error("Without a mutant, a test file does not end within ten minutes");
+  if (response.failure)
+    throw new Error(
+      `Without a mutant, ${response.failure.file} fails: ${response.failure.test}. Mend it, or run the command again if the machine was busy.`,
+    );
+  const reached = new Map<string, Set<string>>();
+  for (const line of readFileSync(join(copy, "reached-mutants"), "utf8").split("\n").filter(Boolean)) {
+    const [test = "", key = ""] = line.split("\t");
+    const files = reached.get(key) ?? new Set();
+    reached.set(key, files.add(relative(copy, test)));
+  }
+  const { fileDurations, slowestTestMs } = response;
+  const saved: SavedReachedMutants = {
+    state,
+    tests: [...reached].map(([key, files]) => [key, [...files]]),
+    fileDurations,
+    slowestTestMs,
+  };
+  writeFileSync(savedFile, JSON.stringify(saved));
+  return { ...saved, tests: new Map(saved.tests) };
 }
 
 async function testMutant(
+  runner: TestProcess,
   file: string,
-  state: string,
-  source: string,
-  { id, line, change }: Mutant,
-  tests: readonly string[][],
-  timeoutMs: number,
+  mutant: Mutant,
+  tests: readonly string[],
+  durations: Readonly<Record<string, number>>,
 ): Promise<MutantResult> {
-  const failedTest = await runTests(file, source, tests, timeoutMs);
-  const outcome = failedTest === undefined ? "survived" : failedTest === TIMEOUT ? "timeout" : "killed";
+  writeFileSync(join(copy, "active-mutant"), getMutantKey(file, mutant));
+  const slowestFileMs = Math.max(0, ...tests.map((test) => durations[test] ?? 0));
+  const response = tests.length > 0 ? await runner.runTests(tests, 5 * slowestFileMs + 30_000) : undefined;
+  const failure = response === "timeout" ? undefined : response?.failure;
+  const outcome = response === "timeout" ? "timeout" : failure ? "killed" : "survived";
+  const testFiles = failure ? [failure.file] : tests.toSorted();
   const result: MutantResult = {
     file,
-    state,
-    mutant: id,
-    line,
-    change,
+    mutant: mutant.id,
+    line: mutant.line,
+    change: mutant.change,
     outcome,
-    ...(typeof failedTest === "string" ? { test: failedTest } : {}),
+    ...(failure ? { test: failure.test } : {}),
+    testFiles,
+    state: hashFiles([file, ...testFiles]),
   };
   appendFileSync(resultsFile, `${JSON.stringify(result)}\n`);
-  if (outcome === "survived") console.log(`  survived ${id}  ${file}:${line}  ${change}`);
+  if (outcome === "survived")
+    console.log(
+      `  survived ${mutant.id}  ${file}:${mutant.line}  ${mutant.change}${tests.length > 0 ? "" : "  (not reached)"}`,
+    );
   return result;
 }
 
-/** Resolves with the name of the first test that failed, or with `undefined` if all tests passed. */
-async function runTests(
-  file: string,
-  source: string,
-  tests: readonly string[][],
-  timeoutMs: number,
-): Promise<string | typeof TIMEOUT | undefined> {
-  const original = readFileSync(join(copy, file), "utf8");
-  runner ??= await startRunner();
-  const child = runner;
-  child.send({
-    file: join(copy, file),
-    source,
-    tests: tests.map((group) => group.map((test) => join(copy, test))),
-  } satisfies MutantRequest);
-  const timer = setTimeout(() => child.kill("SIGKILL"), timeoutMs);
-  const settled = new AbortController();
-  const response = await Promise.race([
-    once(child, "message", settled).then(([message]) => message as MutantResponse),
-    once(child, "exit", settled).then(() => TIMEOUT),
-  ]);
-  settled.abort();
-  clearTimeout(timer);
-  if (response === TIMEOUT || typeof response === "symbol") {
-    runner = undefined;
-    // The killed process cannot restore the file itself.
-    writeFileSync(join(copy, file), original);
-    return TIMEOUT;
-  }
-  return "failedTest" in response ? response.failedTest : undefined;
+function readKnownResults(): ReadonlyMap<string, MutantResult> {
+  if (!existsSync(resultsFile)) return new Map();
+  const lines = readFileSync(resultsFile, "utf8").split("\n").filter(Boolean);
+  return new Map(
+    lines
+      .map((line) => JSON.parse(line) as MutantResult)
+      .map((result) => [getMutantKey(result.file, { id: result.mutant }), result]),
+  );
 }
 
-async function stopRunner(): Promise<void> {
-  if (!runner) return;
-  const exit = once(runner, "exit");
-  runner.kill();
-  await exit;
-  runner = undefined;
+/** Returns the result of an earlier run if the source and the tests are still the same. */
+function findKnownResult(file: string, mutant: Mutant, tests: readonly string[]): MutantResult | undefined {
+  const known = knownResults.get(getMutantKey(file, mutant));
+  if (!known) return undefined;
+  const testFiles = known.outcome === "killed" ? known.testFiles : tests.toSorted();
+  const testsExist = testFiles.every((test) => existsSync(join(copy, test)));
+  return testsExist && known.state === hashFiles([file, ...testFiles]) ? known : undefined;
 }
 
-async function startRunner(): Promise<ChildProcess> {
-  const child = fork(new URL("mutant-runner.ts", import.meta.url), {
-    cwd: copy,
-    stdio: ["ignore", "ignore", "inherit", "ipc"],
-  });
-  await once(child, "message");
-  return child;
+function hashFiles(files: readonly string[]): string {
+  const hash = createHash("sha256");
+  for (const file of files) hash.update(file).update(readFileSync(join(copy, file)));
+  return hash.digest("hex").slice(0, 8);
+}
+
+/** Prints how many mutants below a path were drawn, tested, and noticed. */
+function printCounts(
+  path: string,
+  sources: readonly MutatedSource[],
+  results: readonly MutantResult[],
+): void {
+  const drawn = sources.filter(({ file }) => file.startsWith(path)).flatMap(({ mutants }) => mutants).length;
+  const tested = results.filter(({ file }) => file.startsWith(path));
+  const noticed = tested.filter(({ outcome }) => outcome !== "survived").length;
+  if (drawn > 0) console.log(`${path}: ${noticed} of ${tested.length} noticed (${drawn} drawn)`);
 }
 
 /** Compares the survivors with the expected survivors. Returns the exit code. */
-function reportSurvivors(): number {
+function reportSurvivors(survivors: readonly MutantResult[]): number {
   const file = join(root, "test/mutation/expected-survivors.json");
   const expected = JSON.parse(readFileSync(file, "utf8")) as ExpectedSurvivor[];
   const unexplained = survivors.filter(

@@ -1,58 +1,80 @@
 /**
- * A child process of `main.ts`, which runs in a copy of the repository. It keeps vitest warm, and runs tests
- * with one changed source at a time. The parent kills the process if a mutant does not terminate.
+ * A child process of `main.ts`, which runs in a copy of the repository and keeps vitest warm. The parent kills
+ * the process if a mutant does not terminate. Arguments: the number of failed tests after which a run stops
+ * (0 is no limit), and the time limit of a test, in milliseconds.
  */
-import { readFileSync, writeFileSync } from "node:fs";
-import { createVitest, type Vitest } from "vitest/node";
+import {
+  BaseSequencer,
+  createVitest,
+  type TestModule,
+  type TestSpecification,
+  type Vitest,
+} from "vitest/node";
 
-/** Parent to child: the source of a file, and the groups of tests to run in order. Paths are absolute. */
-export interface MutantRequest {
-  readonly file: string;
-  readonly source: string;
-  readonly tests: readonly (readonly string[])[];
+/** Parent to child: the paths of the tests, from the root, in the order in which they run. */
+export interface TestRequest {
+  readonly tests: readonly string[];
 }
 
-/** Child to parent. */
-export type MutantResponse = { readonly ready: true } | { readonly failedTest: string | undefined };
+/** Child to parent after each file of a run. */
+export type FileEnded = "file ended";
 
-const vitest: Vitest = await createVitest({ watch: false, bail: 1, reporters: [{}], silent: true });
+/** Child to parent at the end of a run. */
+export interface TestResponse {
+  /** The first test that failed, and its file. */
+  readonly failure?: { readonly file: string; readonly test: string };
+  /** Duration of each file that ended, and of the slowest test, in milliseconds. */
+  readonly fileDurations: Readonly<Record<string, number>>;
+  readonly slowestTestMs: number;
+}
+
+class GivenOrder extends BaseSequencer {
+  override sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    return Promise.resolve(files);
+  }
+}
+
+const [bail = 0, testTimeout = 0] = process.argv.slice(2).map(Number);
+// The results of `runTestSpecifications` contain the modules of earlier runs, so a reporter collects them.
+const endedModules: TestModule[] = [];
+const vitest: Vitest = await createVitest({
+  watch: false,
+  reporters: [{ onTestModuleEnd: collectEndedModule }],
+  silent: true,
+  bail,
+  testTimeout,
+  sequence: { sequencer: GivenOrder },
+});
 await vitest.standalone();
-send({ ready: true });
+process.send?.("ready");
 
-process.on("message", (request: MutantRequest) => {
-  void runMutant(request).then((failedTest) => send({ failedTest }));
+process.on("message", ({ tests }: TestRequest) => {
+  void runTestFiles(tests).then((response) => process.send?.(response));
 });
 
-/** Resolves with the name of the first test that failed, or with `undefined` if all tests passed. */
-async function runMutant({ file, source, tests }: MutantRequest): Promise<string | undefined> {
-  const original = readFileSync(file, "utf8");
-  writeSource(file, source);
-  try {
-    return await findFailedTest(tests);
-  } finally {
-    // The tests of the next file must not see this mutant.
-    writeSource(file, original);
+function collectEndedModule(module: TestModule): void {
+  endedModules.push(module);
+  process.send?.("file ended" satisfies FileEnded);
+}
+
+async function runTestFiles(tests: readonly string[]): Promise<TestResponse> {
+  const project = vitest.getRootProject();
+  const specifications = tests.map((test) => project.createSpecification(`${project.config.root}/${test}`));
+  endedModules.length = 0;
+  const { unhandledErrors } = await vitest.runTestSpecifications(specifications);
+  let failure: TestResponse["failure"];
+  let slowestTestMs = 0;
+  const fileDurations: Record<string, number> = {};
+  for (const module of endedModules) {
+    const file = module.relativeModuleId;
+    const { collectDuration, duration, setupDuration } = module.diagnostic();
+    fileDurations[file] = collectDuration + duration + setupDuration;
+    for (const test of module.children.allTests())
+      slowestTestMs = Math.max(slowestTestMs, test.diagnostic()?.duration ?? 0);
+    const [failed] = module.children.allTests("failed");
+    if (failed) failure ??= { file, test: failed.fullName };
+    else if (module.state() === "failed") failure ??= { file, test: "the file as a whole" };
   }
-}
-
-function writeSource(file: string, source: string): void {
-  writeFileSync(file, source);
-  vitest.invalidateFile(file);
-}
-
-async function findFailedTest(tests: MutantRequest["tests"]): Promise<string | undefined> {
-  for (const group of tests) {
-    const specifications = group.map((test) => vitest.getRootProject().createSpecification(test));
-    const { testModules, unhandledErrors } = await vitest.runTestSpecifications(specifications);
-    for (const module of testModules) {
-      for (const { fullName } of module.children.allTests("failed")) return fullName;
-      if (!module.ok()) return module.relativeModuleId;
-    }
-    if (unhandledErrors.length > 0) return "an unhandled error";
-  }
-  return undefined;
-}
-
-function send(response: MutantResponse): void {
-  process.send?.(response);
+  if (unhandledErrors.length > 0) failure ??= { file: tests[0] ?? "", test: "an unhandled error" };
+  return { ...(failure ? { failure } : {}), fileDurations, slowestTestMs };
 }

@@ -133,17 +133,32 @@ describe("the output of a peer as a session event", () => {
       const nothing = toNulls(
         ..."grounding_metadata usage_metadata citation_metadata custom_metadata escalate".split(" "),
         ..."transfer_to_agent error_code error_message partial invocation_id author branch".split(" "),
+        ..."finish_reason model_version actions".split(" "),
       );
       const nothingOfPart = toNulls(
         ..."type thought thought_signature video_metadata is_long_running is_error_message more".split(" "),
       );
-      const allowedActions = ["escalate", "transferToAgent"] as const;
-      expect(buildEvent(createResponse(nothing, nothingOfPart), { allowedActions })).toStrictEqual(
-        buildEvent(createResponse({}, {}), { allowedActions }),
+      const actionNames = ["escalate", "skipSummarization", "transferToAgent"] as const;
+      const permissions = { allowedActions: actionNames, stateKeys: ["color"] };
+      const nullActions = {
+        escalate: null,
+        skipSummarization: null,
+        transferToAgent: null,
+        stateDelta: null,
+      };
+      const events = [{}, nothing, { ...nothing, adk_actions: nullActions }].map((metadata) =>
+        buildEvent(createResponse(metadata, metadata === nothing ? nothingOfPart : {}), permissions),
       );
-      const { actions } = buildEvent(createResponse(nothing, nothingOfPart), { allowedActions }) ?? {};
-      expect(actions ?? {}).not.toHaveProperty("escalate");
-      expect(actions ?? {}).not.toHaveProperty("transferToAgent");
+      const wrappedCall = `<a2a_datapart_json>{"id":"f","name":"f","args":{}}</a2a_datapart_json>`;
+      const [event] = events;
+      for (const other of events) expect(other).toStrictEqual(event);
+      expect(event?.content?.parts).toStrictEqual([
+        { text: "foo" },
+        { inlineData: { mimeType: "text/plain", data: btoa(wrappedCall) } },
+        ...(kind === "task" ? [{ text: "no" }] : []),
+      ]);
+      // The event of an ended task has this action in any case.
+      expect(event?.actions).toEqual(kind === "task" ? { skipSummarization: true } : undefined);
     },
   );
 

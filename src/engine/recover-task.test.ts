@@ -87,6 +87,19 @@ describe.each(["restart", "resume"] as const)("an agent with afterRestart: %s", 
     expect((await engine.getTask({ id: run.taskId }, alice)).status.state).toBe("TASK_STATE_WORKING");
   });
 
+  it("fails the turn if the agent of the next process does not declare afterRestart [E9]", async () => {
+    const store = new MemoryStore();
+    const before = createProcessFixture({ store, agent: createAgent() });
+    void before.engine.sendMessage(createTestSendMessageRequest("hi"), alice).catch(() => {});
+    const { run } = await before.agent.waitForRun(0);
+    await flushEventLoopForTest();
+    const { engine, agent: after } = createProcessFixture({ store });
+    await engine.open();
+    await flushEventLoopForTest();
+    expect((await engine.getTask({ id: run.taskId }, alice)).status.state).toBe("TASK_STATE_FAILED");
+    expect(after.runs).toHaveLength(0);
+  });
+
   it("repeats the turn in the mode of its request, streaming or not [E9]", async () => {
     const store = new MemoryStore();
     const before = createProcessFixture({ store, agent: createAgent() });

@@ -75,7 +75,7 @@ export class Turn {
     caller: Caller,
     serviceParameters: ServiceParameters,
     relatedTasks: Turn["relatedTasks"],
-    attempt = 1,
+    attempt: number,
   ) {
     this.request = request;
     this.message = message;

@@ -19,11 +19,14 @@ describe("the mutants of a source", () => {
       `function f() { return [a ?? ""]; }`,
     ]);
     expect(mutate(`function f() { return false; }`)).toEqual([`function f() { return true; }`]);
+    expect(mutate(`function f() { return undefined; }`)).toEqual([]);
   });
 
   it("leave types, imports, and names of members alone", () => {
     expect(
-      mutate(`import { a } from "a"; export * from "b"; type T = "c"; const d: "e" = { f: g };`),
+      mutate(
+        `import { a } from "a"; export * from "b"; export { h } from "i"; type T = "c"; const d: "e" = { f: g };`,
+      ),
     ).toEqual([]);
   });
 

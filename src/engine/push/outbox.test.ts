@@ -564,6 +564,18 @@ describe("the outbox", () => {
     ]);
   });
 
+  it("stops the delivery to a webhook that is removed between two attempts [E12]", async () => {
+    const it = createOutboxFixture();
+    it.receiver.queuedResults.set("w", createFailures(1));
+    const { taskId } = await startTask(it);
+    await flushEventLoopForTest();
+    expect(it.receiver.attempts).toHaveLength(1);
+    await it.engine.pushConfigs?.delete({ taskId, id: "w" }, alice);
+    it.clock.advance(HOUR_MS);
+    await flushEventLoopForTest();
+    expect(it.receiver.attempts).toHaveLength(1);
+  });
+
   it("resumes a dead webhook that a message registers again, even before its dead letter is saved [E12]", async () => {
     const it = createOutboxFixture();
     it.receiver.queuedResults.set("w", [createFailure({ isPermanent: true })]);

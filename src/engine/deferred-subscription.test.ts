@@ -1,0 +1,24 @@
+import { expect, it } from "vitest";
+import { DeferredSubscription } from "./deferred-subscription.ts";
+import { flushEventLoopForTest } from "./engine.fixture.ts";
+import type { Subscription } from "./log-subscription.ts";
+
+it("a subscription that is closed before it begins closes the later subscription, and calls onClose once", async () => {
+  let [closeCount, innerCloseCount] = [0, 0];
+  const inner: Subscription = {
+    next: async () => [],
+    isComplete: false,
+    close: () => void innerCloseCount++,
+  };
+  let open: (subscription: Subscription) => void = () => {};
+  const opening = new Promise<Subscription>((resolve) => (open = resolve));
+  const subscription = new DeferredSubscription(opening, () => void closeCount++);
+  const reading = subscription.next();
+  subscription.close();
+  subscription.close();
+  expect(await reading).toBeUndefined();
+  expect([closeCount, innerCloseCount]).toEqual([1, 0]);
+  open(inner);
+  await flushEventLoopForTest();
+  expect([closeCount, innerCloseCount]).toEqual([1, 1]);
+});

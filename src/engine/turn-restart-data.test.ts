@@ -1,0 +1,34 @@
+import { expect, it } from "vitest";
+import { alice, createTestSendMessageRequest } from "./engine.fixture.ts";
+import { toTurnRestartData } from "./turn-restart-data.ts";
+import { Turn } from "./turn.ts";
+
+it("a persisted turn has the tenant, the metadata, and the configuration of its request, without the webhook", () => {
+  const { message } = createTestSendMessageRequest("hi");
+  const configuration = { acceptedOutputModes: ["text/plain"] };
+  const webhook = { taskPushNotificationConfig: { id: "w", url: "https://example.com/", token: "secret" } };
+  const request = { message, tenant: "acme", metadata: { urgent: true }, configuration };
+  const service = { version: "1.0", extensions: ["urn:x"], traceparent: "00-1", needsTask: true };
+  const turn = new Turn(
+    { ...request, configuration: { ...configuration, ...webhook } },
+    message,
+    { ...alice, choseTenant: true },
+    { ...service, isStreaming: true },
+    [] as never,
+    2,
+  );
+  expect(toTurnRestartData(turn, 7)).toStrictEqual({
+    seq: 7,
+    attempt: 2,
+    request: { configuration, tenant: "acme", metadata: { urgent: true } },
+    service: { ...service, isStreaming: true },
+    choseTenant: true,
+  });
+  const plain = new Turn({ message }, message, alice, {}, [] as never, 1);
+  expect(toTurnRestartData(plain, 1)).toStrictEqual({
+    seq: 1,
+    attempt: 1,
+    request: { configuration: {} },
+    service: {},
+  });
+});
