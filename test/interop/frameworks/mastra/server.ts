@@ -15,8 +15,10 @@ interface ChatMessage {
 
 const [folder = "", , token] = process.argv.slice(2);
 
-async function listen(listener: RequestListener): Promise<string> {
-  const server = createServer(listener).listen(0, "127.0.0.1");
+type AsyncRequestListener = (...parameters: Parameters<RequestListener>) => void | Promise<void>;
+
+async function listen(listener: AsyncRequestListener): Promise<string> {
+  const server = createServer((request, response) => void listener(request, response)).listen(0, "127.0.0.1");
   await once(server, "listening");
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
@@ -75,7 +77,7 @@ const { Hono } = loadInstalledPackage(folder, "hono") as {
   Hono: new () => { fetch(request: Request): Promise<Response> };
 };
 const { getRequestListener } = loadInstalledPackage(folder, "@hono/node-server") as {
-  getRequestListener(handle: (request: Request) => Response | Promise<Response>): RequestListener;
+  getRequestListener: (handle: (request: Request) => Response | Promise<Response>) => RequestListener;
 };
 
 const { InMemoryTaskStore } = loadInstalledPackage(folder, "@mastra/server/a2a/store") as {
