@@ -167,7 +167,7 @@ describe("an invalid JSON-RPC request", () => {
 describe("a version of A2A that is not served", () => {
   let endpoint: TestEndpoint;
   beforeAll(async () => {
-    endpoint = await startTestEndpoint({ versions: ["1.0"] });
+    endpoint = await startTestEndpoint({ versions: ["1.0"], missingVersionPolicy: "0.3" });
   });
   afterAll(() => endpoint.server.close());
 
