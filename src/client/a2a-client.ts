@@ -17,6 +17,7 @@ import { askAgent, type AgentAnswer } from "./ask-agent.ts";
 import type { AgentCardCache } from "./card/agent-card-cache.ts";
 import { acceptsRepeatedMessages, assertSteeringDeclared } from "./negotiated-extensions.ts";
 import { openResumableStream } from "./stream/resumable-stream.ts";
+import { assertKnownTaskOptions } from "./task-call-options.ts";
 import type { CallOptions } from "./transport/send-http-request.ts";
 import { type MessageInput, type SendOptions, toSendMessageRequest } from "./message-input.ts";
 import { pollTask } from "./stream/poll-task.ts";
@@ -203,30 +204,47 @@ export function createA2AClientFromTransport({
     },
     refreshCard: ({ signal } = {}) => cardCache.refresh(signal),
     tasks: {
-      get: (id, { historyLength, ...call } = {}) =>
-        read("GetTask", { ...tenant, id, ...(historyLength === undefined ? {} : { historyLength }) }, call),
-      list: (params = {}, call = {}) => read("ListTasks", { ...tenant, ...params }, call),
-      cancel: (id, { metadata, ...call } = {}) =>
-        transport.call("CancelTask", { ...tenant, id, ...(metadata ? { metadata } : {}) }, call),
-      subscribe: (id, { after, ...call } = {}) =>
-        cardCache.card.capabilities.streaming === true
+      async get(id, options = {}) {
+        assertKnownTaskOptions.get(options);
+        const { historyLength, ...call } = options;
+        const length = historyLength === undefined ? {} : { historyLength };
+        return read("GetTask", { ...tenant, id, ...length }, call);
+      },
+      async list(params = {}, call = {}) {
+        assertKnownTaskOptions.list(call);
+        return read("ListTasks", { ...tenant, ...params }, call);
+      },
+      async cancel(id, options = {}) {
+        assertKnownTaskOptions.cancel(options);
+        const { metadata, ...call } = options;
+        return transport.call("CancelTask", { ...tenant, id, ...(metadata ? { metadata } : {}) }, call);
+      },
+      subscribe(id, options = {}) {
+        assertKnownTaskOptions.subscribe(options);
+        const { after, ...call } = options;
+        return cardCache.card.capabilities.streaming === true
           ? openResumableStream(
               transport,
               { subscribe: { ...tenant, id }, lastEventId: after?.toString() },
               call,
               reconnect,
             )
-          : pollTask(() => read("GetTask", { ...tenant, id }, call), call.signal, reconnect),
+          : pollTask(() => read("GetTask", { ...tenant, id }, call), call.signal, reconnect);
+      },
       pushConfigs: {
         async create(taskId, config, call = {}) {
+          assertKnownTaskOptions.pushConfigs(call);
           await assertPushSupported();
           return transport.call("CreateTaskPushNotificationConfig", { ...tenant, ...config, taskId }, call);
         },
         async get(taskId, id, call = {}) {
+          assertKnownTaskOptions.pushConfigs(call);
           await assertPushSupported();
           return read("GetTaskPushNotificationConfig", { ...tenant, taskId, id }, call);
         },
-        async list(taskId, { pageSize, pageToken, ...call } = {}) {
+        async list(taskId, options = {}) {
+          assertKnownTaskOptions.listPushConfigs(options);
+          const { pageSize, pageToken, ...call } = options;
           await assertPushSupported();
           const page = {
             ...(pageSize === undefined ? {} : { pageSize }),
@@ -235,6 +253,7 @@ export function createA2AClientFromTransport({
           return read("ListTaskPushNotificationConfigs", { ...tenant, taskId, ...page }, call);
         },
         async delete(taskId, id, call = {}) {
+          assertKnownTaskOptions.pushConfigs(call);
           await assertPushSupported();
           await transport.call("DeleteTaskPushNotificationConfig", { ...tenant, taskId, id }, call);
         },
