@@ -10,7 +10,7 @@ import { rolldown } from "rolldown";
 
 const dist = fileURLToPath(new URL("../dist/", import.meta.url));
 const cli = join(dist, "cli");
-const ROOMS = new Set(["cli", "client", "wire", "keys", "protocol", "diagnostics"]);
+const ROOMS = new Set(["cli", "client", "wire", "keys", "protocol", "usage-checks"]);
 const PACKAGES = new Set(["commander", "eventsource-parser", "canonicalize"]);
 
 const bundle = await rolldown({

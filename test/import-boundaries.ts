@@ -28,16 +28,17 @@ export const IMPORT_BOUNDARIES: Readonly<Record<string, ImportBoundary>> = {
     allowsNode: true,
   },
   engine: { rooms: { "data-structures": "whole", protocol: "whole" } },
+  "usage-checks": { rooms: {} },
   // Reads `process`, but imports no `node:` module.
-  diagnostics: { rooms: { engine: "types" } },
+  logging: { rooms: { "usage-checks": "whole", engine: "types" } },
   stores: {
-    rooms: { "data-structures": "whole", protocol: "whole", diagnostics: "whole", engine: "types" },
+    rooms: { "data-structures": "whole", protocol: "whole", "usage-checks": "whole", engine: "types" },
     allowsNode: true,
   },
   client: {
     rooms: {
       protocol: "whole",
-      diagnostics: "whole",
+      "usage-checks": "whole",
       wire: "whole",
       keys: "whole",
       grpc: { onlyIn: "client/transport/grpc-transport.ts" },
@@ -47,7 +48,8 @@ export const IMPORT_BOUNDARIES: Readonly<Record<string, ImportBoundary>> = {
     rooms: {
       "data-structures": "whole",
       protocol: "whole",
-      diagnostics: "whole",
+      "usage-checks": "whole",
+      logging: "whole",
       wire: "whole",
       keys: "whole",
       engine: "whole",
@@ -60,7 +62,7 @@ export const IMPORT_BOUNDARIES: Readonly<Record<string, ImportBoundary>> = {
     rooms: {
       "data-structures": "whole",
       protocol: "whole",
-      diagnostics: "whole",
+      "usage-checks": "whole",
       wire: { onlyIn: "adapters/openai/completion.ts" },
       engine: "types",
       client: "whole",
@@ -68,11 +70,12 @@ export const IMPORT_BOUNDARIES: Readonly<Record<string, ImportBoundary>> = {
     packages: ["@a2a-js/sdk", "ai", "@langchain/langgraph", "@mastra/core", "@openai/agents"],
     allowsNode: true,
   },
-  cards: { rooms: { protocol: "whole", diagnostics: "whole" }, packages: ["get-east-asian-width"] },
+  cards: { rooms: { protocol: "whole", "usage-checks": "whole" }, packages: ["get-east-asian-width"] },
   roles: {
     rooms: {
       protocol: "whole",
-      diagnostics: "whole",
+      "usage-checks": "whole",
+      logging: "whole",
       cards: "whole",
       engine: "types",
       client: "whole",
@@ -83,7 +86,7 @@ export const IMPORT_BOUNDARIES: Readonly<Record<string, ImportBoundary>> = {
   experiments: {
     rooms: {
       protocol: "whole",
-      diagnostics: "whole",
+      "usage-checks": "whole",
       cards: "whole",
       roles: "whole",
       engine: "types",
@@ -95,7 +98,8 @@ export const IMPORT_BOUNDARIES: Readonly<Record<string, ImportBoundary>> = {
     rooms: {
       "data-structures": "whole",
       protocol: "whole",
-      diagnostics: "whole",
+      "usage-checks": "whole",
+      logging: "whole",
       engine: "types",
       client: "whole",
       server: { onlyIn: "adk/to-a2a.ts" },
@@ -105,7 +109,14 @@ export const IMPORT_BOUNDARIES: Readonly<Record<string, ImportBoundary>> = {
   },
   config: { rooms: { engine: "types" } },
   mcp: {
-    rooms: { protocol: "whole", diagnostics: "whole", engine: "types", client: "whole", server: "whole" },
+    rooms: {
+      protocol: "whole",
+      "usage-checks": "whole",
+      logging: "whole",
+      engine: "types",
+      client: "whole",
+      server: "whole",
+    },
     packages: ["@modelcontextprotocol/server", "@modelcontextprotocol/client"],
     allowsNode: true,
   },
@@ -113,7 +124,8 @@ export const IMPORT_BOUNDARIES: Readonly<Record<string, ImportBoundary>> = {
     rooms: {
       "data-structures": "whole",
       protocol: "whole",
-      diagnostics: "whole",
+      "usage-checks": "whole",
+      logging: "whole",
       wire: "whole",
       client: "whole",
       engine: "types",
@@ -123,7 +135,8 @@ export const IMPORT_BOUNDARIES: Readonly<Record<string, ImportBoundary>> = {
   cli: {
     rooms: {
       protocol: "whole",
-      diagnostics: "whole",
+      "usage-checks": "whole",
+      logging: "whole",
       wire: "whole",
       engine: "whole",
       stores: "whole",
@@ -146,7 +159,8 @@ export const IMPORT_BOUNDARIES: Readonly<Record<string, ImportBoundary>> = {
   entries: {
     rooms: {
       protocol: "whole",
-      diagnostics: "whole",
+      "usage-checks": "whole",
+      logging: "whole",
       engine: "types",
       stores: "whole",
       client: "whole",

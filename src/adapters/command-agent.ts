@@ -1,4 +1,4 @@
-import { defineOptionNames } from "../diagnostics/index.ts";
+import { defineOptionNames } from "../usage-checks/index.ts";
 import { spawn, type ChildProcess } from "node:child_process";
 import { basename } from "node:path";
 import type { Agent, AgentDescription } from "../engine/index.ts";

@@ -1,4 +1,4 @@
-import { defineOptionNames } from "../diagnostics/index.ts";
+import { defineOptionNames } from "../usage-checks/index.ts";
 import type { Agent, AgentDescription, Run } from "../engine/index.ts";
 import { assertValidAgentCard, getText, type Message, type Task } from "../protocol/index.ts";
 import type { AgentYield } from "./agent-yield.ts";

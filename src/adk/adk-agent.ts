@@ -1,6 +1,6 @@
 import type { RunConfig } from "@google/adk";
 import { SlotReuseMap } from "../data-structures/index.ts";
-import { defineOptionNames } from "../diagnostics/index.ts";
+import { defineOptionNames } from "../usage-checks/index.ts";
 import type { Agent, AgentDescription, Observer, Run } from "../engine/index.ts";
 import { deriveAgentId, type Part, type Task } from "../protocol/index.ts";
 import { describeAdkAgent, type AdkCardOptions } from "./describe-adk-agent.ts";

@@ -1,4 +1,4 @@
-import { resolveObserver } from "../diagnostics/index.ts";
+import { resolveObserver } from "../logging/index.ts";
 import type { AgentDescription, Observer } from "../engine/index.ts";
 import type { AgentSkill } from "../protocol/index.ts";
 import { ADK_EXTENSION_URI } from "./adk-event-metadata.ts";

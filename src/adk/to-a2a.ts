@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import type { BaseSessionService, Runner } from "@google/adk";
-import { defineOptionNames, pickOptions } from "../diagnostics/index.ts";
+import { defineOptionNames, pickOptions } from "../usage-checks/index.ts";
 import type { Agent, AgentDescription } from "../engine/index.ts";
 import { A2AError, isAgentId, type AgentCard } from "../protocol/index.ts";
 import {

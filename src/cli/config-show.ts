@@ -6,7 +6,7 @@ import {
   isSettableByVariable,
 } from "./apply-settings.ts";
 import type { CliContext } from "./cli-context.ts";
-import { didYouMean } from "../diagnostics/index.ts";
+import { didYouMean } from "../usage-checks/index.ts";
 import { addClientOptions, type ClientOptions } from "./client-options.ts";
 import { OutputWriter } from "./output-writer.ts";
 import { readSettingsFromEnvAndFiles, toVariableName, type Settings } from "./settings.ts";

@@ -1,4 +1,4 @@
-import { explainMissingAwait } from "../diagnostics/index.ts";
+import { explainMissingAwait } from "../usage-checks/index.ts";
 import {
   assertKnownOptions,
   type ConnectOptions,

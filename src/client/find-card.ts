@@ -1,6 +1,6 @@
 import { getMonotonicTimeMs } from "./clock.ts";
 import type { AgentCard } from "../protocol/index.ts";
-import { defineOptionNames } from "../diagnostics/index.ts";
+import { defineOptionNames } from "../usage-checks/index.ts";
 import type { PeerLeniency, ProtocolVersion } from "../wire/index.ts";
 import type { AuthorizeFunction, ClientAuthOptions } from "./auth/client-auth.ts";
 import { createChallengeAuthorizer } from "./auth/challenge-authorizer.ts";

@@ -62,8 +62,8 @@ export type {
   Run,
   TaskStore,
 } from "../engine/index.ts";
-export type { LogFormat, LogObserverOptions } from "../diagnostics/index.ts";
-export { createLogObserver } from "../diagnostics/index.ts";
+export type { LogFormat, LogObserverOptions } from "../logging/index.ts";
+export { createLogObserver } from "../logging/index.ts";
 export type { MemoryStoreOptions } from "../stores/index.ts";
 export { MemoryStore, SqliteStore } from "../stores/index.ts";
 export type {

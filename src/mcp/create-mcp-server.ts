@@ -1,7 +1,8 @@
 import type { Readable, Writable } from "node:stream";
 import { connect, type ConnectOptions, type A2AClient } from "../client/index.ts";
 import type { Agent, Observer } from "../engine/index.ts";
-import { defineOptionNames, resolveObserver } from "../diagnostics/index.ts";
+import { defineOptionNames } from "../usage-checks/index.ts";
+import { resolveObserver } from "../logging/index.ts";
 import { createServer, type Server, type ServerOptions } from "../server/index.ts";
 import { McpHttpEndpoint } from "./mcp-http-endpoint.ts";
 import { AgentToolServer } from "./agent-tool-server.ts";

@@ -1,4 +1,4 @@
-import { defineOptionNames } from "../diagnostics/index.ts";
+import { defineOptionNames } from "../usage-checks/index.ts";
 import type { AgentEvent, Run } from "../engine/index.ts";
 import type { JsonObject } from "../protocol/index.ts";
 import { type McpServerAddress, McpConnection } from "./mcp-connection.ts";

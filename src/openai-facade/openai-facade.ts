@@ -1,5 +1,6 @@
 import type { Observer } from "../engine/index.ts";
-import { defineOptionNames, resolveObserver } from "../diagnostics/index.ts";
+import { defineOptionNames } from "../usage-checks/index.ts";
+import { resolveObserver } from "../logging/index.ts";
 import { A2AError } from "../protocol/index.ts";
 import type { MountedHandler, CallerAgentAccess } from "../server/index.ts";
 import { encodeSseFrame, SSE_HEARTBEAT } from "../wire/index.ts";

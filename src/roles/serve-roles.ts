@@ -1,4 +1,4 @@
-import { defineOptionNames } from "../diagnostics/index.ts";
+import { defineOptionNames } from "../usage-checks/index.ts";
 import type { Agent } from "../engine/index.ts";
 import { createServer, type ListenOptions, type Server, type ServerOptions } from "../server/index.ts";
 import type { RoleTarget } from "./a2a/role-client-pool.ts";

@@ -15,7 +15,8 @@ import {
   type Observer,
   type TaskStore,
 } from "../engine/index.ts";
-import { defineOptionNames, explainMissingAwait, resolveObserver } from "../diagnostics/index.ts";
+import { defineOptionNames, explainMissingAwait } from "../usage-checks/index.ts";
+import { resolveObserver } from "../logging/index.ts";
 import { isLoopbackHost } from "../keys/index.ts";
 import { A2AError } from "../protocol/index.ts";
 import { isDeviationAccepted } from "../wire/index.ts";

@@ -1,4 +1,4 @@
-import { defineOptionNames } from "../diagnostics/index.ts";
+import { defineOptionNames } from "../usage-checks/index.ts";
 import { OrderedQueue, SlotReuseMap } from "../data-structures/index.ts";
 import type {
   LogAppend,

@@ -1,4 +1,4 @@
-import { defineOptionNames } from "../../diagnostics/index.ts";
+import { defineOptionNames } from "../../usage-checks/index.ts";
 import type { AgentCard } from "@a2a-js/sdk";
 import type { AgentExecutionEvent, AgentExecutor } from "@a2a-js/sdk/server";
 import type { Agent, AgentEvent, Run } from "../../engine/index.ts";

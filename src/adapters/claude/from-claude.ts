@@ -1,4 +1,4 @@
-import { defineOptionNames } from "../../diagnostics/index.ts";
+import { defineOptionNames } from "../../usage-checks/index.ts";
 import { LruCache } from "../../data-structures/index.ts";
 import type { Agent, AgentDescription } from "../../engine/index.ts";
 import type { JsonObject } from "../../protocol/index.ts";

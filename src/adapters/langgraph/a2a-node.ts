@@ -1,4 +1,4 @@
-import { defineOptionNames } from "../../diagnostics/index.ts";
+import { defineOptionNames } from "../../usage-checks/index.ts";
 import { isObject } from "../../protocol/index.ts";
 import { createHash } from "node:crypto";
 import { interrupt } from "@langchain/langgraph";

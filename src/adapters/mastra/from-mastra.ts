@@ -1,4 +1,4 @@
-import { defineOptionNames } from "../../diagnostics/index.ts";
+import { defineOptionNames } from "../../usage-checks/index.ts";
 import type { Agent, AgentDescription, AgentEvent } from "../../engine/index.ts";
 import { getText } from "../../protocol/index.ts";
 import { AgentLoopOutput, type AgentLoopOutputOptions } from "../agent-loop-output.ts";

@@ -1,4 +1,4 @@
-import { defineOptionNames } from "../../diagnostics/index.ts";
+import { defineOptionNames } from "../../usage-checks/index.ts";
 import type { Agent, AgentDescription } from "../../engine/index.ts";
 import { data, type JsonObject, type JsonValue, text } from "../../protocol/index.ts";
 import {

@@ -1,4 +1,4 @@
-import { defineOptionNames } from "../../diagnostics/index.ts";
+import { defineOptionNames } from "../../usage-checks/index.ts";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { type BaseLlm, Gemini } from "@google/adk";

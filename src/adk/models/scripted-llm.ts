@@ -1,4 +1,4 @@
-import { defineOptionNames } from "../../diagnostics/index.ts";
+import { defineOptionNames } from "../../usage-checks/index.ts";
 import { BaseLlm, type BaseLlmConnection, type LlmRequest, type LlmResponse } from "@google/adk";
 import type { FunctionResponse, GenaiContentPart } from "./genai-types.ts";
 

@@ -1,4 +1,4 @@
-import { defineOptionNames } from "../../diagnostics/index.ts";
+import { defineOptionNames } from "../../usage-checks/index.ts";
 import { type MessageCard, truncateText } from "../message-card/index.ts";
 import { decodeRecordLineFromJsonValue } from "./decode-record-line.ts";
 import { encodeRecordLine } from "./encode-record-line.ts";

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { dirname, isAbsolute, join, resolve } from "node:path";
 import type { Command } from "commander";
 import type { ServeConfig } from "../../config/index.ts";
-import { didYouMean } from "../../diagnostics/index.ts";
+import { didYouMean } from "../../usage-checks/index.ts";
 import { createUsageError } from "../cli-error.ts";
 import { importFile } from "./import-file.ts";
 

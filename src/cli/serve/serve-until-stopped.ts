@@ -1,4 +1,4 @@
-import { createLogObserver, type LogFormat } from "../../diagnostics/index.ts";
+import { createLogObserver, type LogFormat } from "../../logging/index.ts";
 import type { Agent, Observer, RetentionOptions } from "../../engine/index.ts";
 import {
   createServer,

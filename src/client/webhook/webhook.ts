@@ -1,4 +1,4 @@
-import { defineOptionNames } from "../../diagnostics/index.ts";
+import { defineOptionNames } from "../../usage-checks/index.ts";
 import { getEventTaskId, isObject, A2AError, type StreamResponse } from "../../protocol/index.ts";
 import { v0_3, v1 } from "../../wire/index.ts";
 import { parseJsonOrUndefined } from "../http/parse-json-or-undefined.ts";

@@ -1,4 +1,4 @@
-import { defineOptionNames } from "../../diagnostics/index.ts";
+import { defineOptionNames } from "../../usage-checks/index.ts";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import {

@@ -1,4 +1,4 @@
-import { defineOptionNames, pickOptions } from "../../diagnostics/index.ts";
+import { defineOptionNames, pickOptions } from "../../usage-checks/index.ts";
 import type {
   DatasetSample,
   ErrorCard,

@@ -1,4 +1,4 @@
-import { resolveObserver } from "../../diagnostics/index.ts";
+import { resolveObserver } from "../../logging/index.ts";
 import type { Clock, Observer } from "../../engine/index.ts";
 import {
   type CardProtocol,

@@ -1,4 +1,4 @@
-import { defineOptionNames } from "../../diagnostics/index.ts";
+import { defineOptionNames } from "../../usage-checks/index.ts";
 import { type Paragraph, ParagraphRanker } from "../../cards/index.ts";
 import { tokenizeWords } from "../../cards/index.ts";
 import { parseContextDocuments } from "../context-documents.ts";

@@ -1,5 +1,5 @@
 import type { CardTokenUsage } from "../../cards/index.ts";
-import { defineOptionNames } from "../../diagnostics/index.ts";
+import { defineOptionNames } from "../../usage-checks/index.ts";
 import { A2AError } from "../../protocol/index.ts";
 import type { ModelReply, ModelRequest, RoleModel } from "../role-model.ts";
 

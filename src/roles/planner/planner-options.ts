@@ -1,4 +1,4 @@
-import { defineOptionNames } from "../../diagnostics/index.ts";
+import { defineOptionNames } from "../../usage-checks/index.ts";
 import type { CoreCardErrorType, TaskCard } from "../../cards/index.ts";
 import { A2AError } from "../../protocol/index.ts";
 import { getTaskDatasetName } from "../task-dataset-name.ts";

@@ -1,4 +1,4 @@
-import { defineOptionNames } from "../../diagnostics/index.ts";
+import { defineOptionNames } from "../../usage-checks/index.ts";
 import { CONTROLLER, type CoreRole, normalizeAnswer, type CardRoute, SOLVER } from "../../cards/index.ts";
 import { findLastNumber, findStrictAnswer } from "../../cards/index.ts";
 import { A2AError } from "../../protocol/index.ts";

@@ -1,4 +1,4 @@
-import { defineOptionNames } from "../../diagnostics/index.ts";
+import { defineOptionNames } from "../../usage-checks/index.ts";
 import { evaluateArithmetic } from "../../cards/index.ts";
 import { formatNumberWithoutExponent } from "../../cards/index.ts";
 import { A2AError } from "../../protocol/index.ts";

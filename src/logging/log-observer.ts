@@ -1,6 +1,6 @@
 import type { Observer } from "../engine/index.ts";
 import { describeThrownValue, formatLogEntry, type LogEntry, type LogFormat } from "./log-line.ts";
-import { defineOptionNames } from "./option-names.ts";
+import { defineOptionNames } from "../usage-checks/index.ts";
 
 /** Options for `createLogObserver`. */
 export interface LogObserverOptions {
