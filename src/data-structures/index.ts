@@ -7,3 +7,4 @@ export { Deferred } from "./deferred.ts";
 export { SlotReuseMap } from "./slot-reuse-map.ts";
 export { LruCache } from "./lru-cache.ts";
 export { OrderedQueue } from "./ordered-queue.ts";
+export { SortedList } from "./sorted-list.ts";

@@ -9,6 +9,7 @@ it("the limits of an engine have the documented defaults", () => {
     queuedTurns: 16,
     turnAttempts: 5,
     taskSize: 64 * 1024 * 1024,
+    listPageBytes: 4 * 1024 * 1024,
   });
 });
 

@@ -30,6 +30,11 @@ export interface EngineLimits {
    * the limit. A message that would exceed the limit is rejected. Default: 64 Mi, which is about 64 MiB.
    */
   readonly taskSize: number;
+  /**
+   * Approximate maximum size of a page of ListTasks, in bytes of JSON. A page that would exceed the limit ends
+   * early, and its `nextPageToken` continues the list. A page contains at least one task. Default: 4 MiB.
+   */
+  readonly listPageBytes: number;
 }
 
 export function resolveEngineLimits(options: Partial<EngineLimits> = {}): EngineLimits {
@@ -41,6 +46,7 @@ export function resolveEngineLimits(options: Partial<EngineLimits> = {}): Engine
     queuedTurns: options.queuedTurns ?? 16,
     turnAttempts: options.turnAttempts ?? 5,
     taskSize: options.taskSize ?? 64 * 2 ** 20,
+    listPageBytes: options.listPageBytes ?? 4 * 2 ** 20,
   };
 }
 

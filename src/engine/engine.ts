@@ -111,6 +111,7 @@ export class Engine {
   readonly #recovery: TaskRecovery;
   readonly #streamLimit: ConcurrencyLimit;
   readonly #clock: Clock;
+  readonly #listPageBytes: number;
   #isClosing = false;
 
   constructor(options: EngineOptions) {
@@ -118,6 +119,7 @@ export class Engine {
     const limits = resolveEngineLimits(options.limits);
     this.#agentId = agentId;
     this.#store = store;
+    this.#listPageBytes = limits.listPageBytes;
     this.#clock = options.clock ?? systemClock;
     this.#committer = options.committer;
     this.#streamLimit = new ConcurrencyLimit("open streams", limits.streams);
@@ -290,7 +292,7 @@ export class Engine {
 
   /** Resolves with one page of the caller's tasks (ListTasks, A2A §3.1.4). */
   listTasks(request: ListTasksRequest, caller: Caller): Promise<ListTasksResponse> {
-    return listTasks(this.#store, this.#toTaskScope(caller), request);
+    return listTasks(this.#store, this.#toTaskScope(caller), request, this.#listPageBytes);
   }
 
   /**

@@ -12,16 +12,26 @@ import type { TaskListCursor, TaskListQuery, TaskStore } from "./task-store.ts";
 
 const DEFAULT_PAGE_SIZE = 50;
 
-/** Returns one page of the caller's tasks, with the newest status first (ListTasks, A2A §3.1.4). */
+/**
+ * Returns one page of the caller's tasks, with the newest status first (ListTasks, A2A §3.1.4). A page of more than
+ * `maxBytes` of JSON ends early, and its `nextPageToken` continues the list.
+ */
 export async function listTasks(
   store: TaskStore,
   scope: TaskScope,
   request: ListTasksRequest,
+  maxBytes: number,
 ): Promise<ListTasksResponse> {
   const pageSize = request.pageSize ?? DEFAULT_PAGE_SIZE;
   const filter = toTaskListFilter(request);
   const after = request.pageToken ? decodePageToken(request.pageToken, filter) : undefined;
-  const page = await store.list(scope, { ...filter, ...(after ? { after } : {}), limit: pageSize });
+  const page = await store.list(scope, {
+    ...filter,
+    ...(after ? { after } : {}),
+    limit: pageSize,
+    maxBytes,
+    includeArtifacts: request.includeArtifacts ?? false,
+  });
   return {
     tasks: page.tasks.map((task) => selectTaskFields(task, request)),
     nextPageToken: page.hasMore ? encodePageToken(page.tasks, filter) : "",

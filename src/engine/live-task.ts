@@ -11,6 +11,7 @@ import {
   type Task,
   type TaskEvent,
   type TaskState,
+  estimateJsonSize,
 } from "../protocol/index.ts";
 import { Deferred } from "../data-structures/index.ts";
 import type { TaskScope } from "./caller.ts";
@@ -22,7 +23,7 @@ import type { TurnRestartData } from "./turn-restart-data.ts";
 import type { Observer } from "./observer.ts";
 import type { TaskWithPossibleWebhooks } from "./push/active-webhooks.ts";
 import type { WebhookRegistration } from "./push/push-store.ts";
-import { estimateJsonSize } from "./estimate-json-size.ts";
+
 import { EventsPendingCommit } from "./events-pending-commit.ts";
 import { SnapshotSchedule } from "./snapshot-schedule.ts";
 import type { LogAppend, AppendRefusal, StoredTask, TaskStore } from "./task-store.ts";

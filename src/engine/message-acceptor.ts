@@ -5,6 +5,7 @@ import {
   type SendMessageRequest,
   type Task,
   type TaskState,
+  estimateJsonSize,
 } from "../protocol/index.ts";
 import { Deferred } from "../data-structures/index.ts";
 import { toTasklessReply } from "./to-task-event.ts";
@@ -14,7 +15,7 @@ import type { ContextTurnGate } from "./context-turn-gate.ts";
 import { decideMessageOutcome, type MessageOutcome, type MessageRefusal } from "./decide-message-outcome.ts";
 import { restoreQueuedRequest, type QueuedTurnData } from "./queued-turn-data.ts";
 import { restoreCaller, type TurnRestartData } from "./turn-restart-data.ts";
-import { estimateJsonSize } from "./estimate-json-size.ts";
+
 import type { IdGenerator } from "./id-generator.ts";
 import { CallerActivityRegistry, type CallerActivity } from "./caller-activity-registry.ts";
 import { ConcurrencyLimit, createLimitError, type EngineLimits } from "./engine-limits.ts";

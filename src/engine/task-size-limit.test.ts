@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import * as fc from "fast-check";
-import type { Task } from "../protocol/index.ts";
+import { estimateJsonSize, type Task } from "../protocol/index.ts";
 import {
   alice,
   createEngineFixture,
@@ -10,7 +10,6 @@ import {
   getTestResponseTask,
   inputRequiredTestEvent,
 } from "./engine.fixture.ts";
-import { estimateJsonSize } from "./estimate-json-size.ts";
 
 describe("the size limit of a task", () => {
   it("fails a task whose agent exceeds the limit, and keeps the earlier output [E14]", async () => {

@@ -75,7 +75,15 @@ export interface TaskListQuery {
   readonly statusSince?: string;
   /** Position in the task list. The page begins after this position. */
   readonly after?: TaskListCursor;
+  /** Maximum number of tasks on the page. */
   readonly limit: number;
+  /**
+   * Approximate maximum size of the page, in bytes of stored JSON. The page ends before the task that would
+   * exceed the limit, and contains at least one task. By default, only `limit` limits the page.
+   */
+  readonly maxBytes?: number;
+  /** Whether the tasks contain their artifacts. If false, the store need not read the artifacts. Default: false. */
+  readonly includeArtifacts?: boolean;
 }
 
 /** Position in a list of tasks that is sorted by status timestamp and task id, both in descending order. */
@@ -85,11 +93,14 @@ export interface TaskListCursor {
 }
 
 export interface TaskListPage {
-  /** At most `limit` tasks, each with all of its fields. */
+  /** Tasks with all of their fields, except for artifacts that the query excludes. */
   readonly tasks: Task[];
   /** True if at least one more task follows the returned tasks. */
   readonly hasMore: boolean;
-  /** Number of all matching tasks in the store, regardless of `after` and `limit`. */
+  /**
+   * Number of all matching tasks in the store, regardless of `after`, `limit`, and `maxBytes`. For a filter by
+   * context or time, a store may stop to count at a number of tasks that it documents, and returns that number.
+   */
   readonly total: number;
 }
 

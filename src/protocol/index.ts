@@ -77,6 +77,7 @@ export {
   splitEventPosition,
 } from "./event-generation.ts";
 export { findMessageJsonInStatusUpdate, toMessageStatusUpdate } from "./message-event.ts";
+export { estimateJsonSize } from "./estimate-json-size.ts";
 export type { EventTransitionKind, EventRefusal } from "./fold.ts";
 export {
   fold,

@@ -14,7 +14,6 @@ import type {
   TaskDeletionStore,
   TaskSelector,
   TurnRestartData,
-  TaskListCursor,
   TaskListPage,
   TaskListQuery,
   PushStore,
@@ -26,10 +25,12 @@ import {
   isInterrupted,
   isTerminal,
   copyTask,
+  estimateJsonSize,
   type LogEvent,
   type Task,
   type TaskState,
 } from "../protocol/index.ts";
+import { MemoryTaskListIndex } from "./memory-task-list-index.ts";
 import { MemoryPushStore } from "./memory-push-store.ts";
 import { foldLoggedEvents } from "./fold-logged-events.ts";
 import { PROCESS_LEASE_RENEW_INTERVAL_MS } from "./process-lease.ts";
@@ -74,6 +75,7 @@ interface ScopeData {
   readonly key: string;
   readonly logs: SlotReuseMap<TaskLog>;
   readonly messages: SlotReuseMap<{ taskId: string; seq: number }>;
+  listIndex: MemoryTaskListIndex<TaskLog> | undefined;
 }
 
 export interface MemoryStoreOptions {
@@ -175,22 +177,22 @@ export class MemoryStore implements TaskStore {
 
   async list(
     scope: TaskScope,
-    { contextId, status, statusSince, after, limit }: TaskListQuery,
+    { after, limit, maxBytes = Infinity, includeArtifacts = false, ...query }: TaskListQuery,
   ): Promise<TaskListPage> {
-    const matches: TaskLog[] = [];
-    for (const log of this.#findScopeData(scope)?.logs.values() ?? []) {
-      if (contextId !== undefined && log.contextId !== contextId) continue;
-      if (status !== undefined && log.state !== status) continue;
-      if (statusSince !== undefined && log.timestamp < statusSince) continue;
-      matches.push(log);
+    const scopeData = this.#findScopeData(scope);
+    if (!scopeData) return { tasks: [], hasMore: false, total: 0 };
+    const index = getOrCreateListIndex(scopeData);
+    const tasks: Task[] = [];
+    let bytes = 0;
+    let hasMore = false;
+    for (const log of index.values(query, after)) {
+      const task = foldListedTask(log, includeArtifacts);
+      bytes += estimateJsonSize(task);
+      hasMore = tasks.length === limit || (bytes > maxBytes && tasks.length > 0);
+      if (hasMore) break;
+      tasks.push(task);
     }
-    const remaining = after ? matches.filter((log) => compareListOrder(log, after) > 0) : matches;
-    remaining.sort(compareListOrder);
-    return {
-      tasks: remaining.slice(0, limit).map(foldCurrentTask),
-      hasMore: remaining.length > limit,
-      total: matches.length,
-    };
+    return { tasks, hasMore, total: index.count(query) };
   }
 
   async findMessage(
@@ -292,8 +294,12 @@ export class MemoryStore implements TaskStore {
     if (hasRunningTurn !== undefined) log.hasRunningTurn = log.isLeased = hasRunningTurn;
     if (this.#totalSize !== undefined) this.#countSize(log, events);
     if (log.state !== status.state && this.#waitingLogs.size > 0) this.#waitingLogs.delete(log);
+    const { listIndex } = scopeData;
+    const isMoved = !known || log.state !== status.state || log.timestamp !== status.timestamp;
+    if (known && isMoved) listIndex?.remove(log);
     log.state = status.state;
     log.timestamp = status.timestamp;
+    if (isMoved) listIndex?.add(log);
     if (webhooks)
       for (const webhook of webhooks) this.#pushStore.register(scope, taskId, expectedSeq, webhook);
     if (isTerminal(status.state)) this.#addEndedTask(log);
@@ -320,6 +326,7 @@ export class MemoryStore implements TaskStore {
         key: getScopeKey(scope),
         logs: new SlotReuseMap(),
         messages: new SlotReuseMap(),
+        listIndex: undefined,
       }
     );
   }
@@ -345,6 +352,7 @@ export class MemoryStore implements TaskStore {
     this.#waitingLogs.delete(log);
     if (this.#totalSize !== undefined) this.#totalSize -= log.size;
     scopeData.logs.delete(taskId);
+    scopeData.listIndex?.remove(log);
     this.#pushStore.removeTask(scopeData.scope, taskId);
     for (const messageId of messageIds) scopeData.messages.delete(messageId);
     if (scopeData.logs.size > 0) return;
@@ -467,11 +475,18 @@ function foldCurrentTask(log: TaskLog): Task {
   return copyTask(log.task as Task);
 }
 
-/**
- * Compares positions in a task list, which is sorted by status time and task id, both in descending order.
- */
-function compareListOrder(a: TaskListCursor, b: TaskListCursor): number {
-  if (a.timestamp !== b.timestamp) return a.timestamp > b.timestamp ? -1 : 1;
-  if (a.taskId === b.taskId) return 0;
-  return a.taskId > b.taskId ? -1 : 1;
+/** Returns a copy of the current task, as a task list shows it. */
+function foldListedTask(log: TaskLog, includeArtifacts: boolean): Task {
+  const task = foldCurrentTask(log);
+  if (includeArtifacts) return task;
+  const { artifacts: _, ...rest } = task;
+  return rest;
+}
+
+/** Returns the list index of a scope. The first list of a scope creates the index, because most scopes never need it. */
+function getOrCreateListIndex(scopeData: ScopeData): MemoryTaskListIndex<TaskLog> {
+  if (scopeData.listIndex) return scopeData.listIndex;
+  scopeData.listIndex = new MemoryTaskListIndex();
+  for (const log of scopeData.logs.values()) scopeData.listIndex.add(log);
+  return scopeData.listIndex;
 }

@@ -1,12 +1,11 @@
 import * as fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { LogAppend, QueuedTurnData, TaskListQuery, TaskScope, TaskStore } from "../engine/index.ts";
+import type { LogAppend, QueuedTurnData, TaskScope, TaskStore } from "../engine/index.ts";
 import { copyTask, text, type TaskEvent } from "../protocol/index.ts";
 import {
   aliceTestTaskScope,
   idleTestTaskLease,
   createTestLogAppend,
-  formatTestTime,
   createTestSubmittedTaskEvent,
   bobTestTaskScope,
   createTestChunkEvent,
@@ -19,40 +18,13 @@ import {
 import { definePushStoreContract } from "./push-store.contract.ts";
 import { defineTaskLeaseContract } from "./task-lease.contract.ts";
 import { defineTaskDeletionStoreContract } from "./task-deletion-store.contract.ts";
+import { defineTaskListContract } from "./task-list.contract.ts";
 
 const GENEROUS_TEST_READ_LIMIT = { events: 1000, maxBytes: 1_000_000 };
 
 /** Commits one append and expects it to succeed. */
 export async function commitTestAppendExpectingSuccess(store: TaskStore, one: LogAppend): Promise<void> {
   expect(await store.commit([one])).toEqual([undefined]);
-}
-
-/** Returns the ids of alice's matching tasks. */
-async function listAliceTaskIdsForTest(
-  store: TaskStore,
-  query: Partial<TaskListQuery> = {},
-): Promise<string[]> {
-  return (await store.list(aliceTestTaskScope, { limit: 100, ...query })).tasks.map(({ id }) => id);
-}
-
-/**
- * Returns the ids on every page of alice's list. Each page starts after the last task of the previous one.
- */
-async function listAliceTaskIdPagesForTest(
-  store: TaskStore,
-  query: Partial<TaskListQuery>,
-  between: (page: number) => Promise<void> = async () => {},
-): Promise<string[][]> {
-  const pages: string[][] = [];
-  let after: TaskListQuery["after"];
-  for (;;) {
-    const page = await store.list(aliceTestTaskScope, { limit: 3, ...query, ...(after && { after }) });
-    pages.push(page.tasks.map(({ id }) => id));
-    const last = page.tasks.at(-1);
-    if (!page.hasMore || !last) return pages;
-    after = { timestamp: last.status.timestamp as string, taskId: last.id };
-    await between(pages.length);
-  }
 }
 
 /**
@@ -75,6 +47,7 @@ export function defineTaskStoreContract(name: string, createStore: () => TaskSto
     definePushStoreContract(() => store, append);
     defineTaskLeaseContract(() => store, append);
     defineTaskDeletionStoreContract(() => store, append);
+    defineTaskListContract(() => store, append);
 
     describe("a log", () => {
       it("is read back as it was appended, numbered from 1 without a gap [E1]", async () => {
@@ -336,135 +309,6 @@ export function defineTaskStoreContract(name: string, createStore: () => TaskSto
           task: { status: { state: "TASK_STATE_SUBMITTED" } },
         });
         expect((await store.list(bobTestTaskScope, { limit: 10 })).total).toBe(1);
-      });
-    });
-
-    describe("a list", () => {
-      /**
-       * Creates ten tasks, two per millisecond, in the contexts `even` and `odd`. The tasks of `even` are
-       * completed.
-       */
-      beforeEach(async () => {
-        for (let n = 0; n < 10; n++) {
-          const contextId = n % 2 ? "odd" : "even";
-          const state = n % 2 ? "TASK_STATE_WORKING" : "TASK_STATE_COMPLETED";
-          const id = `t${n}`;
-          const log = [
-            createTestSubmittedTaskEvent(id, { contextId }),
-            createTestStatusEvent(id, state, Math.floor(n / 2)),
-          ];
-          await append(id, 0, log, { contextId });
-        }
-        await append("b", 0, [createTestSubmittedTaskEvent("b", { contextId: "even" })], {
-          scope: bobTestTaskScope,
-        });
-      });
-
-      it("is ordered by newest status, then by highest id", async () => {
-        expect(await listAliceTaskIdsForTest(store)).toEqual([
-          "t9",
-          "t8",
-          "t7",
-          "t6",
-          "t5",
-          "t4",
-          "t3",
-          "t2",
-          "t1",
-          "t0",
-        ]);
-      });
-
-      it("contains complete tasks", async () => {
-        const { tasks } = await store.list(aliceTestTaskScope, { limit: 1 });
-        expect(tasks).toEqual([(await store.load(aliceTestTaskScope, "t9"))?.task]);
-      });
-
-      it("is filtered by context, state, and time, alone and combined", async () => {
-        expect(await listAliceTaskIdsForTest(store, { contextId: "even" })).toEqual([
-          "t8",
-          "t6",
-          "t4",
-          "t2",
-          "t0",
-        ]);
-        expect(await listAliceTaskIdsForTest(store, { status: "TASK_STATE_WORKING" })).toEqual([
-          "t9",
-          "t7",
-          "t5",
-          "t3",
-          "t1",
-        ]);
-        expect(await listAliceTaskIdsForTest(store, { statusSince: formatTestTime(3) })).toEqual([
-          "t9",
-          "t8",
-          "t7",
-          "t6",
-        ]);
-        expect(
-          await listAliceTaskIdsForTest(store, { contextId: "odd", status: "TASK_STATE_COMPLETED" }),
-        ).toEqual([]);
-        expect(
-          await listAliceTaskIdsForTest(store, {
-            contextId: "even",
-            status: "TASK_STATE_COMPLETED",
-            statusSince: formatTestTime(2),
-          }),
-        ).toEqual(["t8", "t6", "t4"]);
-        expect(await listAliceTaskIdsForTest(store, { contextId: "nowhere" })).toEqual([]);
-      });
-
-      it("is split into pages that contain every task once", async () => {
-        expect(await listAliceTaskIdPagesForTest(store, {})).toEqual([
-          ["t9", "t8", "t7"],
-          ["t6", "t5", "t4"],
-          ["t3", "t2", "t1"],
-          ["t0"],
-        ]);
-        expect(await listAliceTaskIdPagesForTest(store, { limit: 5 })).toEqual([
-          ["t9", "t8", "t7", "t6", "t5"],
-          ["t4", "t3", "t2", "t1", "t0"],
-        ]);
-        expect(await listAliceTaskIdPagesForTest(store, { contextId: "odd", limit: 2 })).toEqual([
-          ["t9", "t7"],
-          ["t5", "t3"],
-          ["t1"],
-        ]);
-      });
-
-      it("counts all matching tasks on every page", async () => {
-        const after = { timestamp: formatTestTime(1), taskId: "t2" };
-        expect(await store.list(aliceTestTaskScope, { limit: 1, after })).toMatchObject({
-          total: 10,
-          hasMore: true,
-        });
-        expect(await store.list(aliceTestTaskScope, { limit: 2, after })).toMatchObject({
-          total: 10,
-          hasMore: false,
-        });
-        expect(await store.list(aliceTestTaskScope, { limit: 1, contextId: "even" })).toMatchObject({
-          total: 5,
-        });
-        expect(
-          await store.list(aliceTestTaskScope, {
-            limit: 1,
-            status: "TASK_STATE_WORKING",
-            statusSince: formatTestTime(1),
-          }),
-        ).toMatchObject({ total: 4 });
-      });
-
-      it("includes every unchanged task while other tasks move to the front", async () => {
-        const pages = await listAliceTaskIdPagesForTest(store, {}, async (page) => {
-          if (page === 1) await append("t5", 2, [createTestStatusEvent("t5", "TASK_STATE_WORKING", 10)]);
-          if (page === 2) await append("t10", 0, [createTestSubmittedTaskEvent("t10", { time: 11 })]);
-        });
-        expect(pages).toEqual([
-          ["t9", "t8", "t7"],
-          ["t6", "t4", "t3"],
-          ["t2", "t1", "t0"],
-        ]);
-        expect((await listAliceTaskIdsForTest(store)).slice(0, 3)).toEqual(["t10", "t5", "t9"]);
       });
     });
 

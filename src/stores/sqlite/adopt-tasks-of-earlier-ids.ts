@@ -1,4 +1,5 @@
 import type { DatabaseSync } from "node:sqlite";
+import { recountTasks } from "./task-count-table.ts";
 
 /**
  * Assigns the tasks that an older version of Colloquy stored under an earlier agent id to the current id. Call
@@ -15,10 +16,16 @@ export function adoptTasksOfEarlierIds(
   const moveTasks = db.prepare("UPDATE OR IGNORE task SET scope = ? WHERE scope = ?");
   const moveMessages = db.prepare("UPDATE OR IGNORE message SET scope = ? WHERE scope = ?");
   for (const [earlierId, currentId] of currentIdsByEarlierId) {
-    for (const { key = 0, tenant = "", principal = "" } of selectEarlier.all(earlierId)) {
-      const current = selectCurrent.get(tenant, principal, currentId)?.["key"];
-      if (current === undefined) rename.run(currentId, key);
-      else for (const move of [moveTasks, moveMessages]) move.run(current, key);
+    for (const { key, tenant = "", principal = "" } of selectEarlier.all(earlierId)) {
+      const earlier = key as number;
+      const current = selectCurrent.get(tenant, principal, currentId)?.["key"] as number | undefined;
+      if (current === undefined) {
+        rename.run(currentId, earlier);
+        continue;
+      }
+      moveMessages.run(current, earlier);
+      if (moveTasks.run(current, earlier).changes === 0) continue;
+      for (const scope of [earlier, current]) recountTasks(db, scope);
     }
   }
 }

@@ -130,6 +130,27 @@ const SET_EARLIER_AGENT_IDS_ASIDE_SQL = `
   UPDATE scope SET agent = '/' || agent;
 `;
 
+/**
+ * Indexes for lists of tasks, and the numbers of tasks by scope and state. Both indexes sort by state before time,
+ * so that a list with or without a state reads only the index entries of its page. `has_only_artifacts` is 1 for
+ * rows that a list without artifacts skips. SQLite stores 0 and 1 in the header of a row, and therefore skips such
+ * a row without reading its content.
+ */
+const ADD_TASK_LIST_INDEXES_SQL = `
+  ALTER TABLE log ADD COLUMN has_only_artifacts INTEGER NOT NULL DEFAULT 0;
+  DROP INDEX task_list;
+  DROP INDEX task_context;
+  CREATE INDEX task_by_state ON task (scope, state, timestamp, task_id);
+  CREATE INDEX task_by_context ON task (scope, context_id, state, timestamp, task_id);
+  CREATE TABLE task_count (
+    scope INTEGER NOT NULL,
+    state TEXT NOT NULL,
+    count INTEGER NOT NULL,
+    PRIMARY KEY (scope, state)
+  ) WITHOUT ROWID;
+  INSERT INTO task_count (scope, state, count) SELECT scope, state, count(*) FROM task GROUP BY scope, state;
+`;
+
 /** SQL statements that each schema version adds to the previous version. */
 const MIGRATIONS = [
   CREATE_TASK_TABLES_SQL,
@@ -139,6 +160,7 @@ const MIGRATIONS = [
   CREATE_RETENTION_TABLES_SQL,
   CREATE_QUEUED_TURN_TABLE_SQL,
   SET_EARLIER_AGENT_IDS_ASIDE_SQL,
+  ADD_TASK_LIST_INDEXES_SQL,
 ];
 export const SCHEMA_VERSION: number = MIGRATIONS.length;
 

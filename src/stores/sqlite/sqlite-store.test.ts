@@ -23,8 +23,16 @@ import { TASK_STATES } from "../../protocol/index.ts";
 import { SCHEMA_VERSION } from "./schema.ts";
 import { SqliteStore } from "./sqlite-store.ts";
 
-/** Undoes the schema versions that added queued turns and retention. */
+/** Undoes the schema version that added indexes for task lists. */
+const REMOVE_TASK_LIST_INDEXES_SQL = `
+  ALTER TABLE log DROP COLUMN has_only_artifacts;
+  DROP TABLE task_count; DROP INDEX task_by_state; DROP INDEX task_by_context;
+  CREATE INDEX task_list ON task (scope, timestamp, task_id, state);
+  CREATE INDEX task_context ON task (scope, context_id);`;
+
+/** Undoes the schema versions from retention on. */
 const REMOVE_RETENTION_AND_QUEUE_SQL = `
+  ${REMOVE_TASK_LIST_INDEXES_SQL}
   DROP TABLE queued_turn;
   DROP TABLE deleted_task; DROP INDEX task_ended; DROP INDEX task_waiting; DROP INDEX message_task;`;
 
@@ -265,6 +273,29 @@ describe("SqliteStore", () => {
       expect(store.getDatabase().prepare("PRAGMA user_version").get()).toEqual({
         user_version: SCHEMA_VERSION,
       });
+    });
+
+    it("counts and lists the tasks of a file of the seventh version", async () => {
+      for (const [id, state] of [
+        ["a", "TASK_STATE_COMPLETED"],
+        ["b", "TASK_STATE_FAILED"],
+        ["c", "TASK_STATE_COMPLETED"],
+      ] as const) {
+        const events = [
+          createTestSubmittedTaskEvent(id),
+          createTestChunkEvent(id, "x"),
+          createTestStatusEvent(id, state),
+        ];
+        await commitTestAppendExpectingSuccess(store, createTestLogAppend(id, 0, events));
+      }
+      store.runTransaction((db) => db.exec(`${REMOVE_TASK_LIST_INDEXES_SQL} PRAGMA user_version = 7;`));
+      await reopen();
+      const status = "TASK_STATE_COMPLETED";
+      const page = await store.list(aliceTestTaskScope, { limit: 10, status });
+      expect(page.tasks.map(({ id }) => id)).toEqual(["c", "a"]);
+      expect(page.tasks[0]).not.toHaveProperty("artifacts");
+      expect(page.total).toBe(2);
+      expect((await store.list(aliceTestTaskScope, { limit: 1 })).total).toBe(3);
     });
 
     it("recovers the tasks that a file of the third version has in SUBMITTED and WORKING [E9]", async () => {

@@ -33,6 +33,8 @@ import { PROCESS_LEASE_RENEW_INTERVAL_MS } from "../process-lease.ts";
 import { HeldTaskLeases } from "./held-task-leases.ts";
 import { TaskLeaseTable } from "./task-lease-table.ts";
 import { TaskDeleter } from "./task-deleter.ts";
+import { TaskCountTable } from "./task-count-table.ts";
+import { TaskListReader } from "./task-list-reader.ts";
 import { TaskReader } from "./task-reader.ts";
 import { TaskOwnerScopeTable } from "./task-owner-scope-table.ts";
 import { TaskWriter } from "./task-writer.ts";
@@ -42,6 +44,8 @@ interface OpenStoreComponents {
   readonly file: OpenedSqliteFile;
   readonly scopeTable: TaskOwnerScopeTable;
   readonly reader: TaskReader;
+  readonly listReader: TaskListReader;
+  readonly taskCounts: TaskCountTable;
   readonly writer: TaskWriter;
   readonly pushTable: PushTable;
   readonly leaseTable: TaskLeaseTable;
@@ -162,7 +166,7 @@ export class SqliteStore implements TaskStore {
    * Returns the store's connection, so that an application can use additional tables in the same file. The
    * connection is valid until the store is closed, or until the store opens its file again after a failed
    * sync. Write to the additional tables only within `runTransaction`. The table names `scope`, `task`, `log`,
-   * `snapshot`, `message`, `push`, `turn`, `queued_turn`, and `deleted_task` are reserved.
+   * `snapshot`, `message`, `push`, `turn`, `queued_turn`, `deleted_task`, and `task_count` are reserved.
    */
   getDatabase(): DatabaseSync {
     this.#requireWritable();
@@ -213,13 +217,8 @@ export class SqliteStore implements TaskStore {
   }
 
   #writeBatch(batch: readonly LogAppend[]): (AppendRefusal | undefined)[] {
-    const { writer, scopeTable } = this.#requireOpen();
-    try {
-      return batch.map((append) => writer.append(append));
-    } catch (error) {
-      scopeTable.clearCache();
-      throw error;
-    }
+    const { writer } = this.#requireOpen();
+    return batch.map((append) => writer.append(append));
   }
 
   /**
@@ -254,13 +253,18 @@ export class SqliteStore implements TaskStore {
 
   #executeTransaction<T>(work: (db: DatabaseSync) => T): T {
     const db = this.getDatabase();
+    const { scopeTable, taskCounts, writer } = this.#requireOpen();
     try {
       db.exec("BEGIN IMMEDIATE");
       const result = work(db);
+      taskCounts.writeChanges();
       db.exec("COMMIT");
       return result;
     } catch (error) {
       rollback(db);
+      taskCounts.discardChanges();
+      writer.clearCache();
+      scopeTable.clearCache();
       // A lock is no failure of the store before `#retryWhileLocked` has waited for its end.
       throw isLockedDatabaseError(error) ? toUnavailableError(error) : this.#reportFailure(error);
     }
@@ -368,7 +372,7 @@ export class SqliteStore implements TaskStore {
 
   async list(scope: TaskScope, query: TaskListQuery): Promise<TaskListPage> {
     return this.#readThenAwaitDurability(
-      ({ reader }) => reader.list(scope, query),
+      ({ listReader }) => listReader.list(scope, query),
       ({ tasks }) => tasks.some(({ id }) => this.#isInDoubt(scope, id)),
     );
   }
@@ -450,14 +454,11 @@ export class SqliteStore implements TaskStore {
   }
 
   #executeDeletion<T>(work: (deleter: TaskDeleter) => T, overwrite: boolean): T {
-    const { deleter, scopeTable } = this.#requireWritable();
+    const { deleter } = this.#requireWritable();
     if (overwrite) deleter.setOverwrite(true);
     deleter.setCheckpointInterval("deleting");
     try {
       return this.#executeTransaction(() => work(deleter));
-    } catch (error) {
-      scopeTable.clearCache();
-      throw error;
     } finally {
       deleter.setCheckpointInterval("committing");
       if (overwrite) deleter.setOverwrite(false);
@@ -482,10 +483,12 @@ function openComponents(file: OpenedSqliteFile, heldLeases: HeldTaskLeases): Ope
   const scopeTable = new TaskOwnerScopeTable(db);
   const reader = new TaskReader(db, scopeTable);
   const pushTable = new PushTable(db, reader);
-  const writer = new TaskWriter(db, scopeTable, pushTable);
+  const taskCounts = new TaskCountTable(db);
+  const listReader = new TaskListReader(db, scopeTable, taskCounts, reader);
+  const writer = new TaskWriter(db, scopeTable, pushTable, taskCounts);
   const leaseTable = new TaskLeaseTable(db, heldLeases);
-  const deleter = new TaskDeleter(db, scopeTable, reader, writer);
-  return { file, scopeTable, reader, writer, pushTable, leaseTable, deleter };
+  const deleter = new TaskDeleter(db, scopeTable, reader, writer, taskCounts);
+  return { file, scopeTable, reader, listReader, taskCounts, writer, pushTable, leaseTable, deleter };
 }
 
 function getTaskKey(scope: TaskScope, taskId: string): string {

@@ -6,7 +6,9 @@ import type {
   TaskDeletionOptions,
   TaskSelector,
 } from "../../engine/index.ts";
+import type { TaskState } from "../../protocol/index.ts";
 import { WAL_CHECKPOINT_PAGES } from "./sqlite-file.ts";
+import type { TaskCountTable } from "./task-count-table.ts";
 import type { TaskOwnerScopeTable } from "./task-owner-scope-table.ts";
 import type { TaskReader } from "./task-reader.ts";
 import type { TaskWriter } from "./task-writer.ts";
@@ -48,6 +50,7 @@ export class TaskDeleter {
   readonly #scopeTable: TaskOwnerScopeTable;
   readonly #reader: TaskReader;
   readonly #writer: TaskWriter;
+  readonly #taskCounts: TaskCountTable;
   readonly #selectStopped: Record<StoppedTaskQuery["status"], StatementSync>;
   readonly #selectCoverage: StatementSync;
   readonly #selectTailSize: StatementSync;
@@ -55,15 +58,23 @@ export class TaskDeleter {
   readonly #deleteCoveredRows: StatementSync;
   readonly #deleteLogRows: StatementSync;
   readonly #deleteRestOfTask: readonly StatementSync[];
+  readonly #deleteTask: StatementSync;
   readonly #insertRemnant: StatementSync;
   readonly #selectRemnant: StatementSync;
   readonly #deleteRemnant: StatementSync;
 
-  constructor(db: DatabaseSync, scopeTable: TaskOwnerScopeTable, reader: TaskReader, writer: TaskWriter) {
+  constructor(
+    db: DatabaseSync,
+    scopeTable: TaskOwnerScopeTable,
+    reader: TaskReader,
+    writer: TaskWriter,
+    taskCounts: TaskCountTable,
+  ) {
     this.#db = db;
     this.#scopeTable = scopeTable;
     this.#reader = reader;
     this.#writer = writer;
+    this.#taskCounts = taskCounts;
     const selectStopped = (states: string): StatementSync =>
       db.prepare(
         `${SELECT_DELETABLE_TASKS} FROM task JOIN scope ON scope.key = task.scope
@@ -86,12 +97,10 @@ export class TaskDeleter {
       );
     this.#deleteCoveredRows = deleteOldestRows("AND seq <= ?");
     this.#deleteLogRows = deleteOldestRows("");
-    this.#deleteRestOfTask = [
-      ...["snapshot", "turn", "queued_turn", "push", "message"].map((table) =>
-        db.prepare(`DELETE FROM ${table} WHERE task = ?`),
-      ),
-      db.prepare("DELETE FROM task WHERE key = ?"),
-    ];
+    this.#deleteRestOfTask = ["snapshot", "turn", "queued_turn", "push", "message"].map((table) =>
+      db.prepare(`DELETE FROM ${table} WHERE task = ?`),
+    );
+    this.#deleteTask = db.prepare("DELETE FROM task WHERE key = ? RETURNING scope, state");
     this.#insertRemnant = db.prepare("INSERT INTO deleted_task (key) VALUES (?)");
     this.#selectRemnant = db.prepare("SELECT key FROM deleted_task LIMIT 1");
     this.#deleteRemnant = db.prepare("DELETE FROM deleted_task WHERE key = ?");
@@ -142,11 +151,13 @@ export class TaskDeleter {
   deleteTasks(tasks: readonly DeletableTask[], { budgetMs }: TaskDeletionOptions): number {
     return countUntilDeadline(tasks, budgetMs, ({ key, scope, taskId }) => {
       for (const statement of this.#deleteRestOfTask) statement.run(key);
+      const deleted = this.#deleteTask.get(key) as { scope: number; state: TaskState } | undefined;
+      if (deleted) this.#taskCounts.moveTask(deleted.scope, deleted.state, undefined);
       if (this.#deleteLogRows.run(key).changes === LOG_ROWS_PER_STATEMENT) this.#insertRemnant.run(key);
       const scopeKey = this.#scopeTable.findKey(scope);
       if (scopeKey === undefined) return true;
       this.#writer.forgetTask(scopeKey, taskId);
-      this.#scopeTable.deleteIfUnused(scopeKey, scope);
+      if (this.#scopeTable.deleteIfUnused(scopeKey, scope)) this.#taskCounts.deleteScope(scopeKey);
       return true;
     });
   }

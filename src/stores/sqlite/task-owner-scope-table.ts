@@ -42,9 +42,14 @@ export class TaskOwnerScopeTable {
     return key;
   }
 
-  /** Deletes a scope that has no tasks. Call `deleteIfUnused` only within a transaction. */
-  deleteIfUnused(key: number, scope: TaskScope): void {
-    if (this.#deleteUnusedScope.run(key, key).changes > 0) this.#cachedKeys.delete(getScopeKey(scope));
+  /**
+   * Deletes a scope that has no tasks, and returns true if the scope was deleted. Call `deleteIfUnused` only
+   * within a transaction.
+   */
+  deleteIfUnused(key: number, scope: TaskScope): boolean {
+    if (this.#deleteUnusedScope.run(key, key).changes === 0) return false;
+    this.#cachedKeys.delete(getScopeKey(scope));
+    return true;
   }
 
   /**

@@ -1,10 +1,8 @@
-import type { DatabaseSync, SQLInputValue, SQLOutputValue, StatementSync } from "node:sqlite";
+import type { DatabaseSync, SQLOutputValue, StatementSync } from "node:sqlite";
 import type {
   QueuedTurnData,
   StoredTask,
   TurnRestartData,
-  TaskListPage,
-  TaskListQuery,
   TaskScope,
   UnfinishedTask,
 } from "../../engine/index.ts";
@@ -58,7 +56,6 @@ export function decodeUnfinishedTaskRow(row: Record<string, SQLOutputValue>): Un
 
 /** Reads committed tasks. */
 export class TaskReader {
-  readonly #db: DatabaseSync;
   readonly #scopeTable: TaskOwnerScopeTable;
   readonly #selectTask: StatementSync;
   readonly #selectSnapshot: StatementSync;
@@ -69,7 +66,6 @@ export class TaskReader {
   readonly #selectTasksWithQueuedTurns: StatementSync;
 
   constructor(db: DatabaseSync, scopeTable: TaskOwnerScopeTable) {
-    this.#db = db;
     this.#scopeTable = scopeTable;
     this.#selectTask = db.prepare(
       "SELECT key, seq, state, epoch, running FROM task WHERE scope = ? AND task_id = ?",
@@ -117,38 +113,6 @@ export class TaskReader {
       if (events.length >= limit.events || bytes > limit.maxBytes) break;
     }
     return events;
-  }
-
-  list(scope: TaskScope, { contextId, status, statusSince, after, limit }: TaskListQuery): TaskListPage {
-    const scopeKey = this.#scopeTable.findKey(scope);
-    if (scopeKey === undefined) return { tasks: [], hasMore: false, total: 0 };
-    const conditions = ["scope = ?"];
-    const values: SQLInputValue[] = [scopeKey];
-    function where(condition: string, ...bound: SQLInputValue[]): void {
-      conditions.push(condition);
-      values.push(...bound);
-    }
-    if (contextId !== undefined) where("context_id = ?", contextId);
-    if (status !== undefined) where("state = ?", status);
-    if (statusSince !== undefined) where("timestamp >= ?", statusSince);
-    // Without this hint, SQLite scans the entire scope in list order to find the few tasks of a context.
-    const table = contextId === undefined ? "task" : "task INDEXED BY task_context";
-    const total = this.#db
-      .prepare(`SELECT count(*) AS total FROM ${table} WHERE ${conditions.join(" AND ")}`)
-      .get(...values)?.["total"] as number;
-    // A row comparison is one index range. The equivalent expression with OR would scan the table.
-    if (after) where("(timestamp, task_id) < (?, ?)", after.timestamp, after.taskId);
-    const rows = this.#db
-      .prepare(
-        `SELECT key FROM ${table} WHERE ${conditions.join(" AND ")}
-         ORDER BY timestamp DESC, task_id DESC LIMIT ?`,
-      )
-      .all(...values, limit + 1) as unknown as Pick<TaskRow, "key">[];
-    return {
-      tasks: rows.slice(0, limit).map((row) => this.foldTask(row)),
-      hasMore: rows.length > limit,
-      total,
-    };
   }
 
   findMessageLocation(scope: TaskScope, messageId: string): { taskId: string; seq: number } | undefined {

@@ -1,9 +1,11 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { LogAppend, AppendRefusal, TurnQueueChange } from "../../engine/index.ts";
-import { isTerminal } from "../../protocol/index.ts";
-import { createIntegerKeyCache } from "./integer-key-cache.ts";
+import { LruCache } from "../../data-structures/index.ts";
+import { isTerminal, type TaskState } from "../../protocol/index.ts";
 import type { PushTable } from "./push-table.ts";
+import type { TaskCountTable } from "./task-count-table.ts";
 import type { TaskOwnerScopeTable } from "./task-owner-scope-table.ts";
+import { toLogRows } from "./to-log-rows.ts";
 
 /**
  * Writes appends to the database with as few statements as possible. Call the methods of `TaskWriter` only
@@ -12,11 +14,12 @@ import type { TaskOwnerScopeTable } from "./task-owner-scope-table.ts";
 export class TaskWriter {
   readonly #scopeTable: TaskOwnerScopeTable;
   readonly #pushTable: PushTable;
+  readonly #taskCounts: TaskCountTable;
   /**
-   * Keys of running tasks by scope and id. The keys of running tasks are cached because running tasks soon
-   * receive more appends.
+   * Keys and states of running tasks by scope and id. They are cached because running tasks soon receive more
+   * appends.
    */
-  readonly #cachedKeys = createIntegerKeyCache();
+  #cachedTasks = createWrittenTaskCache();
   /**
    * Key that the writer assigns to the next new task. The writer assigns task keys so that a message can be
    * written before its task. The process can assign keys safely, because no other process writes to the
@@ -36,16 +39,22 @@ export class TaskWriter {
   readonly #insertQueuedTurn: StatementSync;
   readonly #deleteQueuedTurns: StatementSync;
 
-  constructor(db: DatabaseSync, scopeTable: TaskOwnerScopeTable, pushTable: PushTable) {
+  constructor(
+    db: DatabaseSync,
+    scopeTable: TaskOwnerScopeTable,
+    pushTable: PushTable,
+    taskCounts: TaskCountTable,
+  ) {
     this.#scopeTable = scopeTable;
     this.#pushTable = pushTable;
+    this.#taskCounts = taskCounts;
     const last = db
       .prepare(
         "SELECT max(coalesce((SELECT max(key) FROM task), 0), coalesce((SELECT max(key) FROM deleted_task), 0)) AS key",
       )
       .get();
     this.#nextKey = (last?.["key"] as number) + 1;
-    this.#selectTask = db.prepare("SELECT key FROM task WHERE scope = ? AND task_id = ?");
+    this.#selectTask = db.prepare("SELECT key, state FROM task WHERE scope = ? AND task_id = ?");
     this.#insertTask = db.prepare(
       `INSERT INTO task (key, scope, task_id, context_id, seq, state, timestamp, running, epoch)
        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
@@ -55,7 +64,9 @@ export class TaskWriter {
       `UPDATE task SET seq = ?, state = ?, timestamp = ?, running = coalesce(?, running)
        WHERE key = ? AND seq = ? AND epoch = ?`,
     );
-    this.#insertEvents = db.prepare("INSERT INTO log (task, seq, lines) VALUES (?, ?, ?)");
+    this.#insertEvents = db.prepare(
+      "INSERT INTO log (task, seq, lines, has_only_artifacts) VALUES (?, ?, ?, ?)",
+    );
     this.#insertMessage = db.prepare(
       `INSERT INTO message (scope, message_id, task, seq) VALUES (?, ?, ?, ?)
        ON CONFLICT (scope, message_id) DO NOTHING`,
@@ -78,7 +89,8 @@ export class TaskWriter {
   append(append: LogAppend): AppendRefusal | undefined {
     const { expectedSeq, events, snapshot, status, webhooks = [], turn, queueChange } = append;
     const scope = this.#scopeTable.findOrInsertKey(append.scope);
-    const key = expectedSeq === 0 ? this.#nextKey : this.#findTaskKey(scope, append.taskId);
+    const known = expectedSeq === 0 ? undefined : this.#findTask(scope, append.taskId);
+    const key = expectedSeq === 0 ? this.#nextKey : known?.key;
     if (key === undefined) return "conflict";
     // Statements that can be rejected run first. A rejection undoes them manually, which is rare and saves a
     // savepoint for every append.
@@ -90,8 +102,9 @@ export class TaskWriter {
       this.#deleteMessageIds(scope, append.messages);
       return "conflict";
     }
-    if (events.length > 0)
-      this.#insertEvents.run(key, seq, events.map(({ jsonText: json }) => json).join("\n"));
+    this.#taskCounts.moveTask(scope, known?.state, status.state);
+    for (const { seq: lastSeq, lines, hasOnlyArtifacts } of toLogRows(events))
+      this.#insertEvents.run(key, lastSeq, lines, Number(hasOnlyArtifacts));
     if (snapshot) this.#upsertSnapshot.run(key, seq, JSON.stringify(snapshot));
     if (turn) this.#upsertTurn.run(key, JSON.stringify(turn));
     else if (turn === null) this.#deleteTurn.run(key);
@@ -100,13 +113,18 @@ export class TaskWriter {
       if (message.wasQueued) this.#updateMessage.run(message.seq, scope, message.messageId);
     for (const webhook of webhooks)
       this.#pushTable.register({ key, seq, state: status.state }, expectedSeq, webhook);
-    this.#cacheTaskKey(key, scope, append);
+    this.#cacheTask(key, scope, append);
     return undefined;
   }
 
-  /** Removes a deleted task from the cache of task keys. */
+  /** Removes a deleted task from the cache. */
   forgetTask(scope: number, taskId: string): void {
-    this.#cachedKeys.delete(`${scope} ${taskId}`);
+    this.#cachedTasks.delete(`${scope} ${taskId}`);
+  }
+
+  /** Clears the cache. Call `clearCache` after a rollback, because cached states may never have been committed. */
+  clearCache(): void {
+    this.#cachedTasks = createWrittenTaskCache();
   }
 
   #createTask(key: number, scope: number, seq: number, append: LogAppend): boolean {
@@ -163,16 +181,26 @@ export class TaskWriter {
     if (removedThrough !== undefined) this.#deleteQueuedTurns.run(key, removedThrough);
   }
 
-  #findTaskKey(scope: number, taskId: string): number | undefined {
+  #findTask(scope: number, taskId: string): WrittenTask | undefined {
     return (
-      this.#cachedKeys.get(`${scope} ${taskId}`) ??
-      (this.#selectTask.get(scope, taskId)?.["key"] as number | undefined)
+      this.#cachedTasks.get(`${scope} ${taskId}`) ??
+      (this.#selectTask.get(scope, taskId) as unknown as WrittenTask | undefined)
     );
   }
 
-  #cacheTaskKey(key: number, scope: number, { taskId, status }: LogAppend): void {
+  #cacheTask(key: number, scope: number, { taskId, status: { state } }: LogAppend): void {
     const name = `${scope} ${taskId}`;
-    if (isTerminal(status.state)) this.#cachedKeys.delete(name);
-    else this.#cachedKeys.set(name, key);
+    if (isTerminal(state)) this.#cachedTasks.delete(name);
+    else this.#cachedTasks.set(name, { key, state });
   }
+}
+
+/** A task as the writer has written it. */
+interface WrittenTask {
+  readonly key: number;
+  readonly state: TaskState;
+}
+
+function createWrittenTaskCache(): LruCache<WrittenTask> {
+  return new LruCache(10_000);
 }

@@ -1,0 +1,56 @@
+import type { LogEvent } from "../../protocol/index.ts";
+
+/** Size in characters of JSON from which artifacts are stored in their own rows. About a page of the database. */
+const MIN_SEPARATED_ARTIFACT_SIZE = 4096;
+/** Beginning of the JSON text of each artifact event. */
+const ARTIFACT_EVENT_PREFIX = '{"artifactUpdate"';
+
+/** A row of the table `log`. `seq` is the sequence number of the last event in `lines`. */
+export interface LogRow {
+  readonly seq: number;
+  readonly lines: string;
+  /** True if all events of the row are artifact events. A task list without artifacts skips the row. */
+  readonly hasOnlyArtifacts: boolean;
+}
+
+/**
+ * Converts the events of one append to rows. An append is one row, because rows are expensive. Large artifacts
+ * and the events between them are separate rows, so that the store can read a task without its artifacts.
+ */
+export function toLogRows(events: readonly LogEvent[]): LogRow[] {
+  let artifactSize = 0;
+  let otherCount = 0;
+  for (const { jsonText } of events) {
+    if (isArtifactEventText(jsonText)) artifactSize += jsonText.length;
+    else otherCount++;
+  }
+  if (events.length === 0) return [];
+  if (otherCount === 0) return [toLogRow(events, true)];
+  if (artifactSize < MIN_SEPARATED_ARTIFACT_SIZE) return [toLogRow(events, false)];
+  return groupByKind(events).map((run) => toLogRow(run, run.every(isArtifactEvent)));
+}
+
+/** Returns true for the JSON text of a stored artifact event, without parsing the text. */
+export function isArtifactEventText(jsonText: string): boolean {
+  return jsonText.startsWith(ARTIFACT_EVENT_PREFIX);
+}
+
+function isArtifactEvent({ jsonText }: LogEvent): boolean {
+  return isArtifactEventText(jsonText);
+}
+
+/** Splits the events into runs of artifact events and runs of other events. */
+function groupByKind(events: readonly LogEvent[]): LogEvent[][] {
+  const runs: LogEvent[][] = [];
+  for (const event of events) {
+    const run = runs.at(-1);
+    if (run?.[0] && isArtifactEvent(run[0]) === isArtifactEvent(event)) run.push(event);
+    else runs.push([event]);
+  }
+  return runs;
+}
+
+function toLogRow(events: readonly LogEvent[], hasOnlyArtifacts: boolean): LogRow {
+  const seq = (events.at(-1) as LogEvent).seq;
+  return { seq, lines: events.map(({ jsonText }) => jsonText).join("\n"), hasOnlyArtifacts };
+}
