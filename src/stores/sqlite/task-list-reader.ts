@@ -33,7 +33,7 @@ export class TaskListReader {
   readonly #selectSizes: StatementSync;
   readonly #selectSizesWithArtifacts: StatementSync;
   readonly #selectSnapshot: StatementSync;
-  readonly #selectLog: StatementSync;
+  readonly #selectOtherRows: StatementSync;
 
   constructor(
     db: DatabaseSync,
@@ -58,8 +58,11 @@ export class TaskListReader {
     this.#selectSizes = selectSizes("AND has_only_artifacts = 0");
     this.#selectSizesWithArtifacts = selectSizes("");
     this.#selectSnapshot = db.prepare("SELECT json FROM snapshot WHERE task = ?");
-    this.#selectLog = db.prepare(
-      "SELECT seq, lines FROM log WHERE task = ? AND seq > ? AND has_only_artifacts = 0 ORDER BY seq",
+    // CROSS JOIN keeps the order of the loops, so the rows of each task are in the order of the index on (task, seq).
+    this.#selectOtherRows = db.prepare(
+      `SELECT log.task AS key, log.seq AS seq, lines
+       FROM json_each(?) AS listed LEFT JOIN snapshot ON snapshot.task = listed.value
+         CROSS JOIN log ON log.task = listed.value AND log.seq > coalesce(snapshot.seq, 0) AND has_only_artifacts = 0`,
     );
   }
 
@@ -71,9 +74,9 @@ export class TaskListReader {
     const sizes = this.#measureTasks(keys.slice(0, limit), includeArtifacts);
     const shown = sizes.slice(0, countTasksWithin(maxBytes, sizes));
     return {
-      tasks: shown.map((task) =>
-        includeArtifacts ? this.#reader.foldTask(task) : this.#foldWithoutArtifacts(task),
-      ),
+      tasks: includeArtifacts
+        ? shown.map((task) => this.#reader.foldTask(task))
+        : this.#foldWithoutArtifacts(shown),
       hasMore: keys.length > shown.length,
       total: this.#countTasks(scopeKey, query),
     };
@@ -106,24 +109,30 @@ export class TaskListReader {
     return select.all(JSON.stringify(keys)) as unknown as TaskSizeRow[];
   }
 
-  #foldWithoutArtifacts({ key, snapshotSeq }: TaskSizeRow): Task {
-    const json = snapshotSeq === null ? undefined : (this.#selectSnapshot.get(key)?.["json"] as string);
-    const snapshot = json === undefined ? undefined : (JSON.parse(json) as Task);
-    const { artifacts: _, ...task } = foldLoggedEvents(
-      snapshot,
-      this.#iterateOtherEvents(key, snapshotSeq ?? 0),
-    ) as Task;
-    return task;
+  /** Folds the snapshots and the later events of the tasks, without reading rows of artifact events. */
+  #foldWithoutArtifacts(tasks: readonly TaskSizeRow[]): Task[] {
+    const eventsByTask = this.#readOtherEvents(tasks.map(({ key }) => key));
+    return tasks.map(({ key, snapshotSeq }) => {
+      const json = snapshotSeq === null ? undefined : (this.#selectSnapshot.get(key)?.["json"] as string);
+      const snapshot = json === undefined ? undefined : (JSON.parse(json) as Task);
+      const { artifacts: _, ...task } = foldLoggedEvents(snapshot, eventsByTask.get(key) ?? []) as Task;
+      return task;
+    });
   }
 
-  /** Yields the events after the snapshot, except artifact events. */
-  *#iterateOtherEvents(key: number, after: number): Generator<LogEvent> {
-    for (const { seq, lines } of this.#selectLog.iterate(key, after) as Iterable<LogRow>) {
+  /** Reads the events after the snapshots, except artifact events. One statement reads the rows of all tasks. */
+  #readOtherEvents(keys: readonly number[]): Map<number, LogEvent[]> {
+    const eventsByTask = new Map<number, LogEvent[]>();
+    for (const row of this.#selectOtherRows.all(JSON.stringify(keys))) {
+      const { key, seq, lines } = row as unknown as LogRow & { key: number };
+      let events = eventsByTask.get(key);
+      if (!events) eventsByTask.set(key, (events = []));
       const texts = lines.split("\n");
       const firstSeq = seq - texts.length + 1;
       for (const [at, jsonText] of texts.entries())
-        if (!isArtifactEventText(jsonText)) yield LogEvent.fromJsonText(firstSeq + at, jsonText);
+        if (!isArtifactEventText(jsonText)) events.push(LogEvent.fromJsonText(firstSeq + at, jsonText));
     }
+    return eventsByTask;
   }
 
   #prepare(sql: string): StatementSync {
