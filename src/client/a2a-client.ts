@@ -76,8 +76,8 @@ export interface A2AClient {
 export interface ClientTasks {
   get(id: string, options?: CallOptions & { readonly historyLength?: number }): Promise<Task>;
   /**
-   * Returns one page of tasks. `nextPageToken` is empty on the last page of tasks. Agents that only support
-   * A2A 0.3 cannot list tasks.
+   * Returns one page of tasks. `nextPageToken` is empty on the last page of tasks. Earlier pages can have fewer
+   * tasks than `pageSize`. Agents that only support A2A 0.3 cannot list tasks.
    */
   list(params?: Omit<ListTasksRequest, "tenant">, options?: CallOptions): Promise<ListTasksResponse>;
   /**

@@ -27,7 +27,7 @@ describe("SortedList", () => {
             list.add(items.get(position) as Item);
           }
         }
-        const sorted = [...items.keys()].sort((a, b) => b - a);
+        const sorted = [...items.keys()].toSorted((a, b) => b - a);
         expect([...list.valuesDescending()].map(({ position }) => position)).toEqual(sorted);
         const before = sorted.filter((position) => position < bound);
         const values = [...list.valuesDescending({ position: bound })];

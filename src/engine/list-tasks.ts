@@ -32,6 +32,8 @@ export async function listTasks(
     maxBytes,
     includeArtifacts: request.includeArtifacts ?? false,
   });
+  // Reading and encoding a large page both block the event loop. Other requests run in between.
+  await new Promise<void>((resolve) => setImmediate(resolve));
   return {
     tasks: page.tasks.map((task) => selectTaskFields(task, request)),
     nextPageToken: page.hasMore ? encodePageToken(page.tasks, filter) : "",

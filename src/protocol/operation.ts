@@ -55,7 +55,7 @@ export interface ListTasksRequest {
   tenant?: string;
   contextId?: string;
   status?: TaskState;
-  /** Number of tasks per page, from 1 to 100. Default: 50. */
+  /** Maximum number of tasks per page, from 1 to 100. Default: 50. */
   pageSize?: number;
   pageToken?: string;
   historyLength?: number;
@@ -66,10 +66,16 @@ export interface ListTasksRequest {
 
 export interface ListTasksResponse {
   tasks: Task[];
-  /** Token of the next page of tasks, or an empty string on the last page. */
+  /**
+   * Token of the next page of tasks, or an empty string on the last page. A page can have fewer tasks than
+   * `pageSize` before the last page, because a server can limit the size of a page.
+   */
   nextPageToken: string;
   pageSize: number;
-  /** Number of matching tasks on all pages. */
+  /**
+   * Number of matching tasks on all pages. For a filter by context or time, the SQLite store stops to count at
+   * 1,000. A `totalSize` of 1,000 then means at least 1,000.
+   */
   totalSize: number;
 }
 

@@ -331,7 +331,7 @@ function selectTestTasks(tasks: readonly Task[], { contextId, status, statusSinc
     .filter((task) => contextId === undefined || task.contextId === contextId)
     .filter((task) => status === undefined || task.status.state === status)
     .filter((task) => statusSince === undefined || (task.status.timestamp ?? "") >= statusSince)
-    .sort((a, b) => (key(a) < key(b) ? 1 : -1));
+    .toSorted((a, b) => (key(a) < key(b) ? 1 : -1));
 }
 
 /** Creates events that move a new or an existing task to `state`. */

@@ -16,34 +16,37 @@ function explainQueryPlan(sql: string): string[] {
   return steps.map(({ detail }) => detail as string);
 }
 
-/** Expects a plan that reads only covering index ranges on all conditions, and sorts nothing. */
-function expectIndexRanges(
+/** Returns the parts of a query plan that read more than one covering index range per state, or that sort. */
+function findSlowSteps(
   sql: string,
   { hasContextId, hasStatus, hasStatusSince }: TaskListConditions,
-): void {
+): string[] {
   const plan = explainQueryPlan(sql);
-  expect(plan.filter((step) => /TEMP B-TREE|SCAN (?!\(subquery)/.test(step))).toEqual([]);
   const searches = plan.filter((step) => step.startsWith("SEARCH"));
-  expect(searches).toHaveLength(hasStatus ? 1 : 9);
   const index = hasContextId
     ? "COVERING INDEX task_by_context (scope=? AND context_id=? AND state=?"
     : "COVERING INDEX task_by_state (scope=? AND state=?";
-  for (const step of searches) {
-    expect(step).toContain(index);
-    if (hasStatusSince) expect(step).toContain("timestamp>?");
-  }
+  return [
+    ...plan.filter((step) => /TEMP B-TREE|SCAN (?!\(subquery)/.test(step)),
+    ...searches.filter((step) => !step.includes(index)),
+    ...searches.filter((step) => hasStatusSince && !step.includes("timestamp>?")),
+    ...(searches.length === (hasStatus ? 1 : 9) ? [] : [`${searches.length} searches`]),
+  ];
 }
 
 describe.each(ALL_CONDITIONS)("a task list with $hasContextId, $hasStatus, $hasStatusSince", (conditions) => {
-  it("reads only the index entries of its page", () => {
-    expectIndexRanges(buildTaskPageSql(conditions, true), conditions);
-    const laterPage = buildTaskPageSql(conditions, false);
-    expectIndexRanges(laterPage, conditions);
-    for (const step of explainQueryPlan(laterPage).filter((one) => one.startsWith("SEARCH")))
+  it("reads only the index entries of its first page", () => {
+    expect(findSlowSteps(buildTaskPageSql(conditions, true), conditions)).toEqual([]);
+  });
+
+  it("reads only the index entries of a later page", () => {
+    const sql = buildTaskPageSql(conditions, false);
+    expect(findSlowSteps(sql, conditions)).toEqual([]);
+    for (const step of explainQueryPlan(sql).filter((one) => one.startsWith("SEARCH")))
       expect(step).toMatch(/\(timestamp,task_id\)<\(\?,\?\)|timestamp<\?/);
   });
 
   it("counts only index entries", () => {
-    expectIndexRanges(buildTaskCountSql(conditions), conditions);
+    expect(findSlowSteps(buildTaskCountSql(conditions), conditions)).toEqual([]);
   });
 });
