@@ -350,8 +350,9 @@ function createListedTestEvents(
   ];
 }
 
-function omitTestArtifacts({ artifacts: _, ...task }: Task): Task {
-  return task;
+function omitTestArtifacts(task: Task): Task {
+  const { artifacts: _, ...rest } = task;
+  return rest;
 }
 
 function measureTestJson(values: readonly unknown[]): number {
