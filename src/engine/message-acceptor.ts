@@ -65,8 +65,8 @@ interface InFlightMessage {
 }
 
 /**
- * Accepts messages. The inbox finds or creates the task of each message and deduplicates the messages of each
- * caller by message id (E10).
+ * Accepts messages. The `MessageAcceptor` finds or creates the task of each message and deduplicates the
+ * messages of each caller by message id (E10).
  */
 export class MessageAcceptor {
   readonly #context: MessageAcceptorDependencies;
@@ -285,7 +285,7 @@ export class MessageAcceptor {
   }
 
   /**
-   * Starts the agent before its task exists. The agent's first event decides whether the inbox creates a
+   * Starts the agent before its task exists. The agent's first event decides whether the acceptor creates a
    * task.
    */
   async #startAgentBeforeTaskExists(runner: TaskRunner, turn: Turn): Promise<MessageAcceptResult> {
