@@ -46,11 +46,12 @@ export function createLogObserver(options: LogObserverOptions = {}): Observer {
       const message = `The task store ${store} is ${state}${error ? `: ${error.message}` : ""}`;
       log({ level: state === "healthy" ? "info" : "error", where: "store", message });
     },
-    onSweep({ isOverMaxBytes }) {
-      if (!isOverMaxBytes) return;
-      const message =
-        "The store is larger than maxBytes, and no ended task is left that the server may delete";
-      log({ level: "warn", where: "retention", message });
+    onSweep({ isOverMaxBytes, evictedWaitingTasks }) {
+      const warn = (message: string): void => log({ level: "warn", where: "retention", message });
+      if (evictedWaitingTasks > 0)
+        warn(`The memory store exceeded maxBytes and deleted ${evictedWaitingTasks} tasks that waited for input`);
+      if (isOverMaxBytes)
+        warn("The store is larger than maxBytes, and no ended task is left that the server may delete");
     },
     ...(requests
       ? {

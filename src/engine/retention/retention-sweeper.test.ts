@@ -27,8 +27,10 @@ interface SweeperFixture {
 
 const openSweepers: RetentionSweeper[] = [];
 
-function createSweeperFixture(retention: RetentionOptions | false = {}): SweeperFixture {
-  const store = new MemoryStore();
+function createSweeperFixture(
+  retention: RetentionOptions | false = {},
+  store: MemoryStore = new MemoryStore(),
+): SweeperFixture {
   const clock = new FakeClock();
   const reports: SweepReport[] = [];
   const errors: unknown[] = [];
@@ -89,7 +91,13 @@ describe("RetentionSweeper", () => {
     await storeTask(fixture, "done");
     await storeTask(fixture, "asks", "TASK_STATE_INPUT_REQUIRED");
     await storeTask(fixture, "works", "TASK_STATE_WORKING");
-    const nothing = { deletedTasks: 0, trimmedTasks: 0, isOverMaxBytes: false };
+    const nothing = {
+      deletedTasks: 0,
+      trimmedTasks: 0,
+      evictedTasks: 0,
+      evictedWaitingTasks: 0,
+      isOverMaxBytes: false,
+    };
     clock.advance(7 * DAY_MS);
     expect(await sweeper.sweep()).toEqual(nothing);
     clock.advance(1);
@@ -105,6 +113,16 @@ describe("RetentionSweeper", () => {
     expect(await sweeper.sweep()).toEqual(nothing);
     expect(await listTaskIds(fixture)).toEqual(["works"]);
     expect(fixture.reports).toHaveLength(3);
+  });
+
+  it("reports the tasks that the memory store evicted since the last sweep [E14]", async () => {
+    const fixture = createSweeperFixture({}, new MemoryStore({ maxBytes: 1 }));
+    await storeTask(fixture, "asks", "TASK_STATE_INPUT_REQUIRED");
+    for (const id of ["a", "b", "c"]) await storeTask(fixture, id);
+    const { evictedTasks, evictedWaitingTasks } = await fixture.sweeper.sweep();
+    expect([evictedTasks, evictedWaitingTasks]).toEqual([3, 1]);
+    expect(await fixture.sweeper.sweep()).toMatchObject({ evictedTasks: 0 });
+    expect(fixture.reports).toHaveLength(1);
   });
 
   it("applies the periods of single agents, and keeps all tasks of an agent with false", async () => {
