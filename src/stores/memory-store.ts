@@ -22,6 +22,7 @@ import type {
 } from "../engine/index.ts";
 import { isTerminal, type LogEvent } from "../protocol/index.ts";
 import { MemoryPushStore } from "./memory-push-store.ts";
+import { deleteInOrder } from "./delete-in-order.ts";
 import { MemoryScopeRegistry } from "./memory-scope-registry.ts";
 import {
   appendToMemoryTaskLog,
@@ -87,17 +88,17 @@ export class MemoryStore implements TaskStore {
   readonly deletionStore: TaskDeletionStore = {
     listStoppedTasks: async (query) => this.#listStoppedTasks(query),
     findMatchingTasks: async (selector, limit) => this.#findMatchingTasks(selector, limit),
-    deleteEvents: async (tasks) => {
-      for (const { scope, taskId } of tasks) this.#deleteEvents(scope, taskId);
-      return tasks.length;
-    },
-    deleteTasks: async (tasks) => {
-      for (const { scope, taskId } of tasks) {
+    deleteEvents: async (tasks, options) =>
+      deleteInOrder(tasks, options, ({ scope, taskId }) => {
+        this.#deleteEvents(scope, taskId);
+        return true;
+      }),
+    deleteTasks: async (tasks, options) =>
+      deleteInOrder(tasks, options, ({ scope, taskId }) => {
         const log = this.#scopes.findLog(scope, taskId);
         if (log) this.#deleteTask(log);
-      }
-      return tasks.length;
-    },
+        return true;
+      }),
     deleteRemnants: async () => false,
     measureSize: async () => ({
       usedBytes: this.#stoppedTasks.totalSize,
