@@ -49,7 +49,9 @@ export function createLogObserver(options: LogObserverOptions = {}): Observer {
     onSweep({ isOverMaxBytes, evictedWaitingTasks }) {
       const warn = (message: string): void => log({ level: "warn", where: "retention", message });
       if (evictedWaitingTasks > 0)
-        warn(`The memory store exceeded maxBytes and deleted ${evictedWaitingTasks} tasks that waited for input`);
+        warn(
+          `The memory store exceeded maxBytes and deleted ${evictedWaitingTasks} tasks that waited for input`,
+        );
       if (isOverMaxBytes)
         warn("The store is larger than maxBytes, and no ended task is left that the server may delete");
     },

@@ -100,11 +100,7 @@ export class MemoryStore implements TaskStore {
         return true;
       }),
     deleteRemnants: async () => false,
-    measureSize: async () => ({
-      usedBytes: this.#stoppedTasks.totalSize,
-      freeBytes: this.#texts.allocatedBytes - this.#texts.usedBytes,
-      canShrink: false,
-    }),
+    measureSize: async () => ({ usedBytes: this.#stoppedTasks.totalSize, freeBytes: 0, canShrink: false }),
     returnFreeSpace: async () => false,
     flushDeletions: async () => {},
     takeEvictions: () => {
@@ -269,7 +265,7 @@ export class MemoryStore implements TaskStore {
   }
 
   #listStoppedTasks(query: StoppedTaskQuery): DeletableTask[] {
-    return [...this.#stoppedTasks.list(query).take(query.limit)].map((log) => this.#toDeletableTask(log));
+    return this.#stoppedTasks.list(query).map((log) => this.#toDeletableTask(log));
   }
 
   #findMatchingTasks(

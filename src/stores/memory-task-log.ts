@@ -138,7 +138,8 @@ export function packTaskLog(log: MemoryTaskLog, texts: OffHeapTextStore): void {
 
 /** Returns the size of a packed task in bytes, including its objects on V8's heap. */
 export function measurePackedTask(log: MemoryTaskLog): number {
-  let size = HEAP_BYTES_PER_TASK + log.taskId.length + log.contextId.length + (log.packedTask?.byteLength ?? 0);
+  let size =
+    HEAP_BYTES_PER_TASK + log.taskId.length + log.contextId.length + (log.packedTask?.byteLength ?? 0);
   for (const messageId of log.messageIds) size += messageId.length;
   for (const { text } of log.packedEvents) size += text.byteLength;
   return size;

@@ -63,14 +63,19 @@ export class StoppedMemoryTasks {
       log.stopOrder < this.#lastStopOrder && log.queuedTurns.length === 0;
     const ended = this.#ended.findFirst();
     if (ended && isEvictable(ended)) return ended;
-    return this.#waiting.valuesAfter(0).find(isEvictable);
+    for (const waiting of this.#waiting.valuesAfter(0)) if (isEvictable(waiting)) return waiting;
+    return undefined;
   }
 
-  /** Yields the matching tasks of a query, oldest first. */
-  *list({ status, before, after }: StoppedTaskQuery): Generator<MemoryTaskLog, void, undefined> {
-    for (const log of (status === "ended" ? this.#ended : this.#waiting).valuesAfter(after?.key ?? 0))
+  /** Returns the matching tasks of a query, oldest first. */
+  list({ status, before, after, limit }: StoppedTaskQuery): MemoryTaskLog[] {
+    const found: MemoryTaskLog[] = [];
+    for (const log of (status === "ended" ? this.#ended : this.#waiting).valuesAfter(after?.key ?? 0)) {
+      if (found.length >= limit) break;
       // After the wall clock was set back, a later task can have an earlier status.
-      if (log.timestamp < before) yield log;
+      if (log.timestamp < before) found.push(log);
+    }
+    return found;
   }
 }
 

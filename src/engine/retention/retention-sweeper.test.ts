@@ -148,7 +148,7 @@ describe("RetentionSweeper", () => {
   });
 
   it("deletes the tasks that ended first while the store is larger than maxBytes, except those of kept agents", async () => {
-    const fixture = createSweeperFixture({ maxBytes: 4000, agents: { archive: false } });
+    const fixture = createSweeperFixture({ maxBytes: 70_000, agents: { archive: false } });
     await storeTask(fixture, "kept", "TASK_STATE_COMPLETED", "archive");
     for (let n = 0; n < 100; n++) {
       fixture.clock.advance(1);
@@ -160,7 +160,7 @@ describe("RetentionSweeper", () => {
     expect(left.length).toBe(100 - deletedTasks);
     expect(left.length).toBeGreaterThan(0);
     expect(left[0]).toBe(`t${String(deletedTasks).padStart(3, "0")}`);
-    expect((await fixture.store.deletionStore.measureSize()).usedBytes).toBeLessThanOrEqual(4000);
+    expect((await fixture.store.deletionStore.measureSize()).usedBytes).toBeLessThanOrEqual(70_000);
     expect(await listTaskIds(fixture, "archive")).toEqual(["kept"]);
   });
 
@@ -174,7 +174,7 @@ describe("RetentionSweeper", () => {
   });
 
   it("enforces maxBytes and all periods after the wall clock was set back", async () => {
-    const fixture = createSweeperFixture({ maxBytes: 4000, keepTasksMs: 1000 });
+    const fixture = createSweeperFixture({ maxBytes: 10_000, keepTasksMs: 1000 });
     fixture.clock.wallClockOffsetMs = DAY_MS;
     for (let n = 0; n < 20; n++) await storeTask(fixture, `late${n}`);
     fixture.clock.wallClockOffsetMs = 0;
@@ -184,12 +184,12 @@ describe("RetentionSweeper", () => {
     const left = await listTaskIds(fixture);
     expect(left).not.toContain("early");
     expect(left.length).toBeGreaterThan(0);
-    expect((await fixture.store.deletionStore.measureSize()).usedBytes).toBeLessThanOrEqual(4000);
+    expect((await fixture.store.deletionStore.measureSize()).usedBytes).toBeLessThanOrEqual(10_000);
   });
 
   it("reports a store that is too large although no ended tasks are left", async () => {
     const fixture = createSweeperFixture({ maxBytes: 10 });
-    await storeTask(fixture, "t", "TASK_STATE_WORKING");
+    await storeTask(fixture, "t", "TASK_STATE_INPUT_REQUIRED");
     expect(await fixture.sweeper.sweep()).toMatchObject({ isOverMaxBytes: true, deletedTasks: 0 });
     expect(fixture.reports).toHaveLength(1);
   });
