@@ -32,6 +32,7 @@ export function createLogObserver(options: LogObserverOptions = {}): Observer {
     throw new TypeError(`The log format ${JSON.stringify(format)} does not exist; use "json" or "pretty".`);
   const log = (entry: Omit<LogEntry, "time">): void =>
     write(formatLogEntry({ time: new Date().toISOString(), ...entry }, format));
+  const logRetentionWarning = (message: string): void => log({ level: "warn", where: "retention", message });
   return {
     onError: ({ where, error, taskId, errorId }) =>
       log({ level: "error", where, taskId, errorId, ...describeThrownValue(error) }),
@@ -47,13 +48,14 @@ export function createLogObserver(options: LogObserverOptions = {}): Observer {
       log({ level: state === "healthy" ? "info" : "error", where: "store", message });
     },
     onSweep({ isOverMaxBytes, evictedWaitingTasks }) {
-      const warn = (message: string): void => log({ level: "warn", where: "retention", message });
       if (evictedWaitingTasks > 0)
-        warn(
+        logRetentionWarning(
           `The memory store exceeded maxBytes and deleted ${evictedWaitingTasks} tasks that waited for input`,
         );
       if (isOverMaxBytes)
-        warn("The store is larger than maxBytes, and no ended task is left that the server may delete");
+        logRetentionWarning(
+          "The store is larger than maxBytes, and no ended task is left that the server may delete",
+        );
     },
     ...(requests
       ? {
