@@ -80,6 +80,7 @@ export { findMessageJsonInStatusUpdate, toMessageStatusUpdate } from "./message-
 export type { EventTransitionKind, EventRefusal } from "./fold.ts";
 export {
   fold,
+  foldArtifact,
   isEventRefusal,
   ALLOWED_TRANSITIONS_BY_TASK_STATE,
   appendPartJoiningText,

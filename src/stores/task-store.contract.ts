@@ -5,6 +5,7 @@ import { copyTask, text, type TaskEvent } from "../protocol/index.ts";
 import {
   aliceTestTaskScope,
   idleTestTaskLease,
+  loadTestTask,
   createTestLogAppend,
   formatTestTime,
   createTestSubmittedTaskEvent,
@@ -90,7 +91,7 @@ export function defineTaskStoreContract(name: string, createStore: () => TaskSto
         expect(events.map(({ seq }) => seq)).toEqual([1, 2, 3, 4]);
         expect(events.map(({ event }) => event)).toEqual(log);
         expect(events.map(({ jsonText: json }) => json)).toEqual(log.map((event) => JSON.stringify(event)));
-        expect(await store.load(aliceTestTaskScope, "t")).toEqual({
+        expect(await loadTestTask(store, aliceTestTaskScope, "t")).toEqual({
           task: foldTestTaskEvents(log),
           seq: 4,
           ...idleTestTaskLease,
@@ -133,7 +134,7 @@ export function defineTaskStoreContract(name: string, createStore: () => TaskSto
           loaded.task.artifacts?.[0]?.parts.push(text("mine"));
           loaded.task.status = { state: "TASK_STATE_FAILED" };
         }
-        expect(await store.load(aliceTestTaskScope, "t")).toEqual({
+        expect(await loadTestTask(store, aliceTestTaskScope, "t")).toEqual({
           task: foldTestTaskEvents(log),
           seq: 2,
           ...idleTestTaskLease,
@@ -154,7 +155,7 @@ export function defineTaskStoreContract(name: string, createStore: () => TaskSto
                 return one;
               });
               expect(await store.commit(appends)).toEqual(appends.map(() => undefined));
-              expect(await store.load(aliceTestTaskScope, id)).toEqual({
+              expect(await loadTestTask(store, aliceTestTaskScope, id)).toEqual({
                 task: foldTestTaskEvents(log),
                 seq: log.length,
                 ...idleTestTaskLease,
@@ -224,7 +225,7 @@ export function defineTaskStoreContract(name: string, createStore: () => TaskSto
       beforeEach(() => append("t", 0, first, done));
 
       async function unchanged(): Promise<void> {
-        expect(await store.load(aliceTestTaskScope, "t")).toEqual({
+        expect(await loadTestTask(store, aliceTestTaskScope, "t")).toEqual({
           task: foldTestTaskEvents(first),
           seq: 2,
           ...idleTestTaskLease,
@@ -314,7 +315,7 @@ export function defineTaskStoreContract(name: string, createStore: () => TaskSto
             createTestLogAppend("t", 1, [createTestChunkEvent("t", "x")], { scope: stranger }),
           ]),
         ).toEqual(["conflict"]);
-        expect(await store.load(aliceTestTaskScope, "t")).toEqual({
+        expect(await loadTestTask(store, aliceTestTaskScope, "t")).toEqual({
           task: foldTestTaskEvents([createTestSubmittedTaskEvent("t")]),
           seq: 1,
           ...idleTestTaskLease,
@@ -586,6 +587,30 @@ export function defineTaskStoreContract(name: string, createStore: () => TaskSto
       });
     });
 
+    it("knows whether a loaded task is unchanged", async () => {
+      const isUnchanged = async (seq: number, epoch = 0, scope = aliceTestTaskScope): Promise<unknown> =>
+        await store.isTaskUnchanged?.(scope, "t", { seq, epoch });
+      if (!store.isTaskUnchanged) return;
+      const queued = { position: 1, message: createTestUserMessage("q"), request: {}, service: {} };
+      expect(await isUnchanged(1)).toBe(false);
+      await append("t", 0, [createTestSubmittedTaskEvent("t")]);
+      expect([await isUnchanged(1), await isUnchanged(0), await isUnchanged(1, 1)]).toEqual([
+        true,
+        false,
+        false,
+      ]);
+      expect(await isUnchanged(1, 0, bobTestTaskScope)).toBe(false);
+      await append("t", 1, [], { queueChange: { added: [queued] } });
+      expect(await isUnchanged(1)).toBe(false);
+      await append("t", 1, [], { queueChange: { added: [], removedThrough: 1 }, hasRunningTurn: true });
+      expect(await isUnchanged(1)).toBe(false);
+      await append("t", 1, [createTestChunkEvent("t", "a")], { hasRunningTurn: false });
+      expect([await isUnchanged(1), await isUnchanged(2)]).toEqual([false, true]);
+      const tasks = (await store.deletionStore?.findMatchingTasks({ taskId: "t" }, 1)) ?? [];
+      await store.deletionStore?.deleteTasks(tasks, { budgetMs: 1000 });
+      expect(await isUnchanged(2)).toBe(false);
+    });
+
     it("loads the same task with and without snapshots", async () => {
       let count = 0;
       const snapshots = fc.array(fc.boolean(), { minLength: 41, maxLength: 41 });
@@ -599,7 +624,7 @@ export function defineTaskStoreContract(name: string, createStore: () => TaskSto
             const options =
               store.usesSnapshots && due[index] ? { snapshot: copyTask(foldTestTaskEvents(log)) } : {};
             await append(id, after, events, options);
-            expect(await store.load(aliceTestTaskScope, id)).toEqual({
+            expect(await loadTestTask(store, aliceTestTaskScope, id)).toEqual({
               task: foldTestTaskEvents(log),
               seq: log.length,
               ...idleTestTaskLease,

@@ -130,6 +130,14 @@ const SET_EARLIER_AGENT_IDS_ASIDE_SQL = `
   UPDATE scope SET agent = '/' || agent;
 `;
 
+/**
+ * References of a snapshot to the artifact content in the log, as JSON, or NULL for a snapshot with all content.
+ * Older versions of Colloquy wrote only snapshots with all content.
+ */
+const ADD_ARTIFACT_REFERENCES_SQL = `
+  ALTER TABLE snapshot ADD COLUMN artifact_references TEXT;
+`;
+
 /** SQL statements that each schema version adds to the previous version. */
 const MIGRATIONS = [
   CREATE_TASK_TABLES_SQL,
@@ -139,6 +147,7 @@ const MIGRATIONS = [
   CREATE_RETENTION_TABLES_SQL,
   CREATE_QUEUED_TURN_TABLE_SQL,
   SET_EARLIER_AGENT_IDS_ASIDE_SQL,
+  ADD_ARTIFACT_REFERENCES_SQL,
 ];
 export const SCHEMA_VERSION: number = MIGRATIONS.length;
 

@@ -10,6 +10,7 @@ import { afterAll, afterEach, beforeEach, describe, expect, it } from "vitest";
 import {
   aliceTestTaskScope,
   idleTestTaskLease,
+  loadTestTask,
   createTestLogAppend,
   createTestSubmittedTaskEvent,
   createTestChunkEvent,
@@ -19,12 +20,13 @@ import {
 } from "../task-event-logs.fixture.ts";
 import { createTestWebhookRegistration } from "../push-store.contract.ts";
 import { commitTestAppendExpectingSuccess, defineTaskStoreContract } from "../task-store.contract.ts";
-import { TASK_STATES } from "../../protocol/index.ts";
+import { copyTask, TASK_STATES } from "../../protocol/index.ts";
 import { SCHEMA_VERSION } from "./schema.ts";
 import { SqliteStore } from "./sqlite-store.ts";
 
-/** Undoes the schema versions that added queued turns and retention. */
+/** Undoes the schema versions from retention on. */
 const REMOVE_RETENTION_AND_QUEUE_SQL = `
+  ALTER TABLE snapshot DROP COLUMN artifact_references;
   DROP TABLE queued_turn;
   DROP TABLE deleted_task; DROP INDEX task_ended; DROP INDEX task_waiting; DROP INDEX message_task;`;
 
@@ -93,7 +95,7 @@ describe("SqliteStore", () => {
       createTestLogAppend("t", 0, log, { messages: [{ messageId: "m1", seq: 1 }], hasRunningTurn: true }),
     );
     await reopen();
-    expect(await store.load(aliceTestTaskScope, "t")).toEqual({
+    expect(await loadTestTask(store, aliceTestTaskScope, "t")).toEqual({
       task: foldTestTaskEvents(log),
       seq: 2,
       epoch: 0,
@@ -117,7 +119,7 @@ describe("SqliteStore", () => {
       createTestLogAppend("u", 0, [createTestSubmittedTaskEvent("u")]),
     );
     expect(await store.load(aliceTestTaskScope, "t")).toMatchObject({ seq: 3 });
-    expect(await store.load(aliceTestTaskScope, "u")).toEqual({
+    expect(await loadTestTask(store, aliceTestTaskScope, "u")).toEqual({
       task: foldTestTaskEvents([createTestSubmittedTaskEvent("u")]),
       seq: 1,
       ...idleTestTaskLease,
@@ -158,7 +160,7 @@ describe("SqliteStore", () => {
       store,
       createTestLogAppend("t", 3, [createTestChunkEvent("t", "c")]),
     );
-    expect(await store.load(aliceTestTaskScope, "t")).toEqual({
+    expect(await loadTestTask(store, aliceTestTaskScope, "t")).toEqual({
       seq: 4,
       task: {
         ...foldTestTaskEvents([...log, createTestChunkEvent("t", "c")]),
@@ -246,7 +248,7 @@ describe("SqliteStore", () => {
       expect(await store.load(aliceTestTaskScope, "t")).toBeUndefined();
       // Older versions stored the tasks under an id that may come from a file name.
       await store.adoptTasksOfEarlierIds(new Map([[aliceTestTaskScope.agent, aliceTestTaskScope.agent]]));
-      expect(await store.load(aliceTestTaskScope, "t")).toEqual({
+      expect(await loadTestTask(store, aliceTestTaskScope, "t")).toEqual({
         task: foldTestTaskEvents(log),
         seq: 2,
         epoch: 0,
@@ -265,6 +267,20 @@ describe("SqliteStore", () => {
       expect(store.getDatabase().prepare("PRAGMA user_version").get()).toEqual({
         user_version: SCHEMA_VERSION,
       });
+    });
+
+    it("loads the snapshots of the seventh version, which contain all artifacts", async () => {
+      const log = [createTestSubmittedTaskEvent("t"), createTestChunkEvent("t", "a".repeat(100_000))];
+      const snapshot = copyTask(foldTestTaskEvents(log));
+      await commitTestAppendExpectingSuccess(store, createTestLogAppend("t", 0, log, { snapshot }));
+      // Only the snapshot has the content.
+      store.runTransaction((db) =>
+        db.exec(
+          "DELETE FROM log; ALTER TABLE snapshot DROP COLUMN artifact_references; PRAGMA user_version = 7;",
+        ),
+      );
+      await reopen();
+      expect((await store.load(aliceTestTaskScope, "t"))?.task).toEqual(foldTestTaskEvents(log));
     });
 
     it("recovers the tasks that a file of the third version has in SUBMITTED and WORKING [E9]", async () => {
@@ -351,7 +367,7 @@ describe("SqliteStore", () => {
     );
 
     async function nothingWasKept(): Promise<void> {
-      expect(await store.load(aliceTestTaskScope, "t")).toEqual({
+      expect(await loadTestTask(store, aliceTestTaskScope, "t")).toEqual({
         task: foldTestTaskEvents([createTestSubmittedTaskEvent("t")]),
         seq: 1,
         ...idleTestTaskLease,
@@ -361,7 +377,7 @@ describe("SqliteStore", () => {
       expect(await store.commit([added, refused])).toEqual([undefined, undefined]);
       expect(await store.load(aliceTestTaskScope, "t")).toMatchObject({ seq: 2 });
       await reopen();
-      expect(await store.load(added.scope, "u")).toEqual({
+      expect(await loadTestTask(store, added.scope, "u")).toEqual({
         task: foldTestTaskEvents([createTestSubmittedTaskEvent("u")]),
         seq: 1,
         ...idleTestTaskLease,

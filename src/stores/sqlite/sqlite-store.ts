@@ -32,6 +32,7 @@ import { StoreHealthMonitor } from "./store-health-monitor.ts";
 import { PROCESS_LEASE_RENEW_INTERVAL_MS } from "../process-lease.ts";
 import { HeldTaskLeases } from "./held-task-leases.ts";
 import { TaskLeaseTable } from "./task-lease-table.ts";
+import { SnapshotTable } from "./snapshot-table.ts";
 import { TaskDeleter } from "./task-deleter.ts";
 import { TaskReader } from "./task-reader.ts";
 import { TaskOwnerScopeTable } from "./task-owner-scope-table.ts";
@@ -354,6 +355,17 @@ export class SqliteStore implements TaskStore {
     );
   }
 
+  async isTaskUnchanged(
+    scope: TaskScope,
+    taskId: string,
+    loaded: Pick<StoredTask, "seq" | "epoch">,
+  ): Promise<boolean> {
+    return this.#readThenAwaitDurability(
+      ({ reader }) => reader.isTaskUnchanged(scope, taskId, loaded),
+      () => this.#isInDoubt(scope, taskId),
+    );
+  }
+
   async readEvents(
     scope: TaskScope,
     taskId: string,
@@ -480,11 +492,12 @@ export class SqliteStore implements TaskStore {
 function openComponents(file: OpenedSqliteFile, heldLeases: HeldTaskLeases): OpenStoreComponents {
   const { db } = file;
   const scopeTable = new TaskOwnerScopeTable(db);
-  const reader = new TaskReader(db, scopeTable);
+  const snapshotTable = new SnapshotTable(db);
+  const reader = new TaskReader(db, scopeTable, snapshotTable);
   const pushTable = new PushTable(db, reader);
-  const writer = new TaskWriter(db, scopeTable, pushTable);
+  const writer = new TaskWriter(db, scopeTable, pushTable, snapshotTable);
   const leaseTable = new TaskLeaseTable(db, heldLeases);
-  const deleter = new TaskDeleter(db, scopeTable, reader, writer);
+  const deleter = new TaskDeleter(db, scopeTable, snapshotTable, writer);
   return { file, scopeTable, reader, writer, pushTable, leaseTable, deleter };
 }
 

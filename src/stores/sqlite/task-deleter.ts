@@ -6,9 +6,10 @@ import type {
   TaskDeletionOptions,
   TaskSelector,
 } from "../../engine/index.ts";
+import { findFirstReferencedSeq } from "../artifact-references.ts";
+import { decodeArtifactReferences, type SnapshotTable } from "./snapshot-table.ts";
 import { WAL_CHECKPOINT_PAGES } from "./sqlite-file.ts";
 import type { TaskOwnerScopeTable } from "./task-owner-scope-table.ts";
-import type { TaskReader } from "./task-reader.ts";
 import type { TaskWriter } from "./task-writer.ts";
 
 /**
@@ -42,16 +43,23 @@ interface DeletableTaskRow extends Omit<DeletableTask, "scope" | "hasEvents" | "
   readonly hasPendingWebhooks: number;
 }
 
+interface SnapshotCoverageRow {
+  readonly seq: number;
+  readonly coveredSeq: number;
+  /** Size of the snapshot in bytes of JSON. */
+  readonly size: number;
+  readonly artifactReferences: string | null;
+}
+
 /** Deletes tasks and events, and returns free pages to the file system. */
 export class TaskDeleter {
   readonly #db: DatabaseSync;
   readonly #scopeTable: TaskOwnerScopeTable;
-  readonly #reader: TaskReader;
+  readonly #snapshotTable: SnapshotTable;
   readonly #writer: TaskWriter;
   readonly #selectStopped: Record<StoppedTaskQuery["status"], StatementSync>;
   readonly #selectCoverage: StatementSync;
   readonly #selectTailSize: StatementSync;
-  readonly #upsertSnapshot: StatementSync;
   readonly #deleteCoveredRows: StatementSync;
   readonly #deleteLogRows: StatementSync;
   readonly #deleteRestOfTask: readonly StatementSync[];
@@ -59,10 +67,15 @@ export class TaskDeleter {
   readonly #selectRemnant: StatementSync;
   readonly #deleteRemnant: StatementSync;
 
-  constructor(db: DatabaseSync, scopeTable: TaskOwnerScopeTable, reader: TaskReader, writer: TaskWriter) {
+  constructor(
+    db: DatabaseSync,
+    scopeTable: TaskOwnerScopeTable,
+    snapshotTable: SnapshotTable,
+    writer: TaskWriter,
+  ) {
     this.#db = db;
     this.#scopeTable = scopeTable;
-    this.#reader = reader;
+    this.#snapshotTable = snapshotTable;
     this.#writer = writer;
     const selectStopped = (states: string): StatementSync =>
       db.prepare(
@@ -72,13 +85,13 @@ export class TaskDeleter {
       );
     this.#selectStopped = { ended: selectStopped(STATES.ended), waiting: selectStopped(STATES.waiting) };
     this.#selectCoverage = db.prepare(
-      `SELECT task.seq AS seq, coalesce(snapshot.seq, 0) AS coveredSeq, coalesce(length(snapshot.json), 0) AS size
+      `SELECT task.seq AS seq, coalesce(snapshot.seq, 0) AS coveredSeq, coalesce(octet_length(snapshot.json), 0) AS size,
+         snapshot.artifact_references AS artifactReferences
        FROM task LEFT JOIN snapshot ON snapshot.task = task.key WHERE task.key = ?`,
     );
     this.#selectTailSize = db.prepare(
       "SELECT coalesce(sum(length(lines)), 0) AS size FROM log WHERE task = ? AND seq > ?",
     );
-    this.#upsertSnapshot = db.prepare("INSERT OR REPLACE INTO snapshot (task, seq, json) VALUES (?, ?, ?)");
     const deleteOldestRows = (condition: string): StatementSync =>
       db.prepare(
         `DELETE FROM log WHERE rowid IN (
@@ -208,18 +221,19 @@ export class TaskDeleter {
   }
 
   /**
-   * Returns the sequence number up to which a snapshot contains the events of the task. If the newest events
-   * are small, `#coverEventsBySnapshot` first writes a snapshot that contains all events.
+   * Returns the sequence number up to which the store does not need the events of the task. If the newest
+   * events are small, `#coverEventsBySnapshot` first writes a snapshot that contains all events. Events from
+   * the first referenced event on are kept until the task is deleted.
    */
   #coverEventsBySnapshot(key: number): number {
-    const row = this.#selectCoverage.get(key) as
-      | { seq: number; coveredSeq: number; size: number }
-      | undefined;
+    const row = this.#selectCoverage.get(key) as SnapshotCoverageRow | undefined;
     if (!row) return 0;
     const { seq, coveredSeq, size } = row;
+    const firstReferencedSeq = findFirstReferencedSeq(decodeArtifactReferences(row.artifactReferences));
+    if (firstReferencedSeq !== undefined) return firstReferencedSeq - 1;
     const tailSize = this.#selectTailSize.get(key, coveredSeq)?.["size"] as number;
     if (coveredSeq === seq || size + tailSize > MAX_FOLDED_SIZE) return coveredSeq;
-    this.#upsertSnapshot.run(key, seq, JSON.stringify(this.#reader.foldTask({ key })));
+    this.#snapshotTable.upsert(key, seq, this.#snapshotTable.restoreTask(key).task);
     return seq;
   }
 

@@ -3,6 +3,7 @@ import type { LogAppend, AppendRefusal, TurnQueueChange } from "../../engine/ind
 import { isTerminal } from "../../protocol/index.ts";
 import { createIntegerKeyCache } from "./integer-key-cache.ts";
 import type { PushTable } from "./push-table.ts";
+import type { SnapshotTable } from "./snapshot-table.ts";
 import type { TaskOwnerScopeTable } from "./task-owner-scope-table.ts";
 
 /**
@@ -12,6 +13,7 @@ import type { TaskOwnerScopeTable } from "./task-owner-scope-table.ts";
 export class TaskWriter {
   readonly #scopeTable: TaskOwnerScopeTable;
   readonly #pushTable: PushTable;
+  readonly #snapshotTable: SnapshotTable;
   /**
    * Keys of running tasks by scope and id. The keys of running tasks are cached because running tasks soon
    * receive more appends.
@@ -29,16 +31,21 @@ export class TaskWriter {
   readonly #insertEvents: StatementSync;
   readonly #insertMessage: StatementSync;
   readonly #deleteMessage: StatementSync;
-  readonly #upsertSnapshot: StatementSync;
   readonly #upsertTurn: StatementSync;
   readonly #deleteTurn: StatementSync;
   readonly #updateMessage: StatementSync;
   readonly #insertQueuedTurn: StatementSync;
   readonly #deleteQueuedTurns: StatementSync;
 
-  constructor(db: DatabaseSync, scopeTable: TaskOwnerScopeTable, pushTable: PushTable) {
+  constructor(
+    db: DatabaseSync,
+    scopeTable: TaskOwnerScopeTable,
+    pushTable: PushTable,
+    snapshotTable: SnapshotTable,
+  ) {
     this.#scopeTable = scopeTable;
     this.#pushTable = pushTable;
+    this.#snapshotTable = snapshotTable;
     const last = db
       .prepare(
         "SELECT max(coalesce((SELECT max(key) FROM task), 0), coalesce((SELECT max(key) FROM deleted_task), 0)) AS key",
@@ -61,10 +68,6 @@ export class TaskWriter {
        ON CONFLICT (scope, message_id) DO NOTHING`,
     );
     this.#deleteMessage = db.prepare("DELETE FROM message WHERE scope = ? AND message_id = ?");
-    this.#upsertSnapshot = db.prepare(
-      `INSERT INTO snapshot (task, seq, json) VALUES (?, ?, ?)
-       ON CONFLICT (task) DO UPDATE SET seq = excluded.seq, json = excluded.json`,
-    );
     this.#upsertTurn = db.prepare("INSERT OR REPLACE INTO turn (task, json) VALUES (?, ?)");
     this.#deleteTurn = db.prepare("DELETE FROM turn WHERE task = ?");
     this.#updateMessage = db.prepare("UPDATE message SET seq = ? WHERE scope = ? AND message_id = ?");
@@ -76,7 +79,8 @@ export class TaskWriter {
 
   /** Writes an entire append, or rejects the append without changes. */
   append(append: LogAppend): AppendRefusal | undefined {
-    const { expectedSeq, events, snapshot, status, webhooks = [], turn, queueChange } = append;
+    const { expectedSeq, events, snapshot, artifactReferences, status, webhooks = [] } = append;
+    const { turn, queueChange } = append;
     const scope = this.#scopeTable.findOrInsertKey(append.scope);
     const key = expectedSeq === 0 ? this.#nextKey : this.#findTaskKey(scope, append.taskId);
     if (key === undefined) return "conflict";
@@ -92,7 +96,7 @@ export class TaskWriter {
     }
     if (events.length > 0)
       this.#insertEvents.run(key, seq, events.map(({ jsonText: json }) => json).join("\n"));
-    if (snapshot) this.#upsertSnapshot.run(key, seq, JSON.stringify(snapshot));
+    if (snapshot) this.#snapshotTable.upsert(key, seq, snapshot, artifactReferences);
     if (turn) this.#upsertTurn.run(key, JSON.stringify(turn));
     else if (turn === null) this.#deleteTurn.run(key);
     if (queueChange) this.#writeQueueChange(key, queueChange);
