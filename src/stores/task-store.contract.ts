@@ -28,6 +28,32 @@ export async function commitTestAppendExpectingSuccess(store: TaskStore, one: Lo
   expect(await store.commit([one])).toEqual([undefined]);
 }
 
+/**
+ * Creates a snapshot of the task. The bits of `referenceBits` decide which artifacts the snapshot references in
+ * the log, and whether a reference begins with the first or with the last possible event.
+ */
+function createTestSnapshot(
+  log: readonly TaskEvent[],
+  referenceBits: number,
+): Pick<LogAppend, "snapshot" | "artifactReferences"> {
+  const snapshot = copyTask(foldTestTaskEvents(log));
+  const artifactReferences = (snapshot.artifacts ?? []).flatMap(({ artifactId }, at) => {
+    if (!((referenceBits >> (2 * at)) & 1)) return [];
+    const isBegin = (event: TaskEvent, index: number): boolean =>
+      "artifactUpdate" in event &&
+      event.artifactUpdate.artifact.artifactId === artifactId &&
+      (!event.artifactUpdate.append || !hasArtifact(log.slice(0, index), artifactId));
+    return { artifactId, fromSeq: (referenceBits >> (2 * at + 1)) & 1 ? 1 : log.findLastIndex(isBegin) + 1 };
+  });
+  return { snapshot, artifactReferences };
+}
+
+function hasArtifact(log: readonly TaskEvent[], artifactId: string): boolean {
+  return log.some(
+    (event) => "artifactUpdate" in event && event.artifactUpdate.artifact.artifactId === artifactId,
+  );
+}
+
 /** Returns the ids of alice's matching tasks. */
 async function listAliceTaskIdsForTest(
   store: TaskStore,
@@ -615,22 +641,26 @@ export function defineTaskStoreContract(name: string, createStore: () => TaskSto
       let count = 0;
       const snapshots = fc.array(fc.boolean(), { minLength: 41, maxLength: 41 });
       await fc.assert(
-        fc.asyncProperty(createSplitLogArbitrary("t"), snapshots, async (pieces, due) => {
-          const id = `task-${++count}`;
-          const log: TaskEvent[] = [];
-          for (const [index, events] of pieces.entries()) {
-            const after = log.length;
-            log.push(...events);
-            const options =
-              store.usesSnapshots && due[index] ? { snapshot: copyTask(foldTestTaskEvents(log)) } : {};
-            await append(id, after, events, options);
-            expect(await loadTestTask(store, aliceTestTaskScope, id)).toEqual({
-              task: foldTestTaskEvents(log),
-              seq: log.length,
-              ...idleTestTaskLease,
-            });
-          }
-        }),
+        fc.asyncProperty(
+          createSplitLogArbitrary("t"),
+          snapshots,
+          fc.nat(),
+          async (pieces, due, references) => {
+            const id = `task-${++count}`;
+            const log: TaskEvent[] = [];
+            for (const [index, events] of pieces.entries()) {
+              const after = log.length;
+              log.push(...events);
+              const options = store.usesSnapshots && due[index] ? createTestSnapshot(log, references) : {};
+              await append(id, after, events, options);
+              expect(await loadTestTask(store, aliceTestTaskScope, id)).toEqual({
+                task: foldTestTaskEvents(log),
+                seq: log.length,
+                ...idleTestTaskLease,
+              });
+            }
+          },
+        ),
         { numRuns: 30 },
       );
     });
