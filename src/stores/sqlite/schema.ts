@@ -131,11 +131,13 @@ const SET_EARLIER_AGENT_IDS_ASIDE_SQL = `
 `;
 
 /**
- * References of a snapshot to the artifact content in the log, as JSON, or NULL for a snapshot with all content.
- * Older versions of Colloquy wrote only snapshots with all content.
+ * References of a snapshot to the artifact content in the log, as JSON. The restored task needs the log rows from
+ * `first_referenced_seq` on. Both columns are NULL for a snapshot with all content. Older versions of Colloquy
+ * wrote only such snapshots.
  */
 const ADD_ARTIFACT_REFERENCES_SQL = `
   ALTER TABLE snapshot ADD COLUMN artifact_references TEXT;
+  ALTER TABLE snapshot ADD COLUMN first_referenced_seq INTEGER;
 `;
 
 /** SQL statements that each schema version adds to the previous version. */

@@ -37,9 +37,8 @@ export class SnapshotTable {
 
   constructor(db: DatabaseSync) {
     this.#upsertSnapshot = db.prepare(
-      `INSERT INTO snapshot (task, seq, json, artifact_references) VALUES (?, ?, ?, ?)
-       ON CONFLICT (task) DO UPDATE
-       SET seq = excluded.seq, json = excluded.json, artifact_references = excluded.artifact_references`,
+      `INSERT OR REPLACE INTO snapshot (task, seq, json, artifact_references, first_referenced_seq)
+       VALUES (?, ?, ?, ?, ?)`,
     );
     this.#selectSnapshot = db.prepare("SELECT seq, json, artifact_references FROM snapshot WHERE task = ?");
     this.#selectLog = db.prepare("SELECT seq, lines FROM log WHERE task = ? AND seq > ? ORDER BY seq");
@@ -48,7 +47,9 @@ export class SnapshotTable {
   /** Stores the snapshot of a task after the event `seq`. Call `upsert` only within a transaction. */
   upsert(key: number, seq: number, task: Task, references: readonly ArtifactReference[] = []): void {
     const json = JSON.stringify(omitReferencedContent(task, references));
-    this.#upsertSnapshot.run(key, seq, json, references.length > 0 ? JSON.stringify(references) : null);
+    const firstSeq = findFirstReferencedSeq(references);
+    if (firstSeq === undefined) this.#upsertSnapshot.run(key, seq, json, null, null);
+    else this.#upsertSnapshot.run(key, seq, json, JSON.stringify(references), firstSeq);
   }
 
   /** Restores the current task from its newest snapshot and from its log. */
@@ -103,7 +104,7 @@ export class SnapshotTable {
   }
 }
 
-export function decodeArtifactReferences(json: string | null): ArtifactReference[] {
+function decodeArtifactReferences(json: string | null): ArtifactReference[] {
   return json === null ? [] : (JSON.parse(json) as ArtifactReference[]);
 }
 

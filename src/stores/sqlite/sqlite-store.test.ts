@@ -24,9 +24,15 @@ import { copyTask, TASK_STATES } from "../../protocol/index.ts";
 import { SCHEMA_VERSION } from "./schema.ts";
 import { SqliteStore } from "./sqlite-store.ts";
 
+/** Undoes the schema version that added references to snapshots. */
+const REMOVE_ARTIFACT_REFERENCES_SQL = `
+  ALTER TABLE snapshot DROP COLUMN artifact_references;
+  ALTER TABLE snapshot DROP COLUMN first_referenced_seq;
+`;
+
 /** Undoes the schema versions from retention on. */
 const REMOVE_RETENTION_AND_QUEUE_SQL = `
-  ALTER TABLE snapshot DROP COLUMN artifact_references;
+  ${REMOVE_ARTIFACT_REFERENCES_SQL}
   DROP TABLE queued_turn;
   DROP TABLE deleted_task; DROP INDEX task_ended; DROP INDEX task_waiting; DROP INDEX message_task;`;
 
@@ -275,9 +281,7 @@ describe("SqliteStore", () => {
       await commitTestAppendExpectingSuccess(store, createTestLogAppend("t", 0, log, { snapshot }));
       // Only the snapshot has the content.
       store.runTransaction((db) =>
-        db.exec(
-          "DELETE FROM log; ALTER TABLE snapshot DROP COLUMN artifact_references; PRAGMA user_version = 7;",
-        ),
+        db.exec(`DELETE FROM log; ${REMOVE_ARTIFACT_REFERENCES_SQL} PRAGMA user_version = 7;`),
       );
       await reopen();
       expect((await store.load(aliceTestTaskScope, "t"))?.task).toEqual(foldTestTaskEvents(log));

@@ -27,6 +27,7 @@ import {
 } from "./sqlite-error-conversion.ts";
 import { openSqliteFile, type OpenedSqliteFile } from "./sqlite-file.ts";
 import { checkpointOnceUnread } from "./checkpoint-once-unread.ts";
+import { LargeContentCheckpoints } from "./large-content-checkpoints.ts";
 import { PushTable } from "./push-table.ts";
 import { StoreHealthMonitor } from "./store-health-monitor.ts";
 import { PROCESS_LEASE_RENEW_INTERVAL_MS } from "../process-lease.ts";
@@ -47,6 +48,7 @@ interface OpenStoreComponents {
   readonly pushTable: PushTable;
   readonly leaseTable: TaskLeaseTable;
   readonly deleter: TaskDeleter;
+  readonly checkpoints: LargeContentCheckpoints;
   /** Set after a failed sync or an I/O error. The connection then commits no more data. */
   diskFailure?: A2AError;
 }
@@ -205,6 +207,8 @@ export class SqliteStore implements TaskStore {
         return { refusals: result, sync: this.#syncCommitsToDisk(this.#requireFile()) };
       });
       await sync;
+      // The write-ahead log is on the disk now, so that a checkpoint waits only for the database file.
+      this.#openDatabase?.checkpoints.runIfDue();
       this.#health.reportSuccess();
       this.#heldLeases.releaseEndedTurns(batch.filter((_, at) => refusals[at] === undefined));
       return refusals;
@@ -495,10 +499,11 @@ function openComponents(file: OpenedSqliteFile, heldLeases: HeldTaskLeases): Ope
   const snapshotTable = new SnapshotTable(db);
   const reader = new TaskReader(db, scopeTable, snapshotTable);
   const pushTable = new PushTable(db, reader);
-  const writer = new TaskWriter(db, scopeTable, pushTable, snapshotTable);
+  const checkpoints = new LargeContentCheckpoints(db);
+  const writer = new TaskWriter(db, scopeTable, pushTable, snapshotTable, checkpoints);
   const leaseTable = new TaskLeaseTable(db, heldLeases);
   const deleter = new TaskDeleter(db, scopeTable, snapshotTable, writer);
-  return { file, scopeTable, reader, writer, pushTable, leaseTable, deleter };
+  return { file, scopeTable, reader, writer, pushTable, leaseTable, deleter, checkpoints };
 }
 
 function getTaskKey(scope: TaskScope, taskId: string): string {

@@ -6,8 +6,7 @@ import type {
   TaskDeletionOptions,
   TaskSelector,
 } from "../../engine/index.ts";
-import { findFirstReferencedSeq } from "../artifact-references.ts";
-import { decodeArtifactReferences, type SnapshotTable } from "./snapshot-table.ts";
+import type { SnapshotTable } from "./snapshot-table.ts";
 import { WAL_CHECKPOINT_PAGES } from "./sqlite-file.ts";
 import type { TaskOwnerScopeTable } from "./task-owner-scope-table.ts";
 import type { TaskWriter } from "./task-writer.ts";
@@ -48,7 +47,7 @@ interface SnapshotCoverageRow {
   readonly coveredSeq: number;
   /** Size of the snapshot in bytes of JSON. */
   readonly size: number;
-  readonly artifactReferences: string | null;
+  readonly firstReferencedSeq: number | null;
 }
 
 /** Deletes tasks and events, and returns free pages to the file system. */
@@ -86,7 +85,7 @@ export class TaskDeleter {
     this.#selectStopped = { ended: selectStopped(STATES.ended), waiting: selectStopped(STATES.waiting) };
     this.#selectCoverage = db.prepare(
       `SELECT task.seq AS seq, coalesce(snapshot.seq, 0) AS coveredSeq, coalesce(octet_length(snapshot.json), 0) AS size,
-         snapshot.artifact_references AS artifactReferences
+         first_referenced_seq AS firstReferencedSeq
        FROM task LEFT JOIN snapshot ON snapshot.task = task.key WHERE task.key = ?`,
     );
     this.#selectTailSize = db.prepare(
@@ -228,9 +227,8 @@ export class TaskDeleter {
   #coverEventsBySnapshot(key: number): number {
     const row = this.#selectCoverage.get(key) as SnapshotCoverageRow | undefined;
     if (!row) return 0;
-    const { seq, coveredSeq, size } = row;
-    const firstReferencedSeq = findFirstReferencedSeq(decodeArtifactReferences(row.artifactReferences));
-    if (firstReferencedSeq !== undefined) return firstReferencedSeq - 1;
+    const { seq, coveredSeq, size, firstReferencedSeq } = row;
+    if (firstReferencedSeq !== null) return firstReferencedSeq - 1;
     const tailSize = this.#selectTailSize.get(key, coveredSeq)?.["size"] as number;
     if (coveredSeq === seq || size + tailSize > MAX_FOLDED_SIZE) return coveredSeq;
     this.#snapshotTable.upsert(key, seq, this.#snapshotTable.restoreTask(key).task);

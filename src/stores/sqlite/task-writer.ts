@@ -2,6 +2,7 @@ import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { LogAppend, AppendRefusal, TurnQueueChange } from "../../engine/index.ts";
 import { isTerminal } from "../../protocol/index.ts";
 import { createIntegerKeyCache } from "./integer-key-cache.ts";
+import type { LargeContentCheckpoints } from "./large-content-checkpoints.ts";
 import type { PushTable } from "./push-table.ts";
 import type { SnapshotTable } from "./snapshot-table.ts";
 import type { TaskOwnerScopeTable } from "./task-owner-scope-table.ts";
@@ -14,6 +15,7 @@ export class TaskWriter {
   readonly #scopeTable: TaskOwnerScopeTable;
   readonly #pushTable: PushTable;
   readonly #snapshotTable: SnapshotTable;
+  readonly #checkpoints: LargeContentCheckpoints;
   /**
    * Keys of running tasks by scope and id. The keys of running tasks are cached because running tasks soon
    * receive more appends.
@@ -42,10 +44,12 @@ export class TaskWriter {
     scopeTable: TaskOwnerScopeTable,
     pushTable: PushTable,
     snapshotTable: SnapshotTable,
+    checkpoints: LargeContentCheckpoints,
   ) {
     this.#scopeTable = scopeTable;
     this.#pushTable = pushTable;
     this.#snapshotTable = snapshotTable;
+    this.#checkpoints = checkpoints;
     const last = db
       .prepare(
         "SELECT max(coalesce((SELECT max(key) FROM task), 0), coalesce((SELECT max(key) FROM deleted_task), 0)) AS key",
@@ -94,8 +98,11 @@ export class TaskWriter {
       this.#deleteMessageIds(scope, append.messages);
       return "conflict";
     }
-    if (events.length > 0)
-      this.#insertEvents.run(key, seq, events.map(({ jsonText: json }) => json).join("\n"));
+    if (events.length > 0) {
+      const lines = events.map(({ jsonText: json }) => json).join("\n");
+      this.#insertEvents.run(key, seq, lines);
+      this.#checkpoints.countRow(lines.length);
+    }
     if (snapshot) this.#snapshotTable.upsert(key, seq, snapshot, artifactReferences);
     if (turn) this.#upsertTurn.run(key, JSON.stringify(turn));
     else if (turn === null) this.#deleteTurn.run(key);
