@@ -184,9 +184,11 @@ function copyArtifact(artifact: Artifact): Artifact {
  */
 export function copyTask(task: Task): Task {
   const copy = { ...task };
-  const newest = task.artifacts?.at(-1);
-  if (task.artifacts && newest) copy.artifacts = task.artifacts.with(-1, copyArtifact(newest));
-  else if (task.artifacts) copy.artifacts = [];
+  if (task.artifacts) {
+    copy.artifacts = task.artifacts.slice();
+    const newest = copy.artifacts.pop();
+    if (newest) copy.artifacts.push(copyArtifact(newest));
+  }
   if (task.history) copy.history = task.history.slice();
   return copy;
 }
