@@ -145,7 +145,7 @@ export class MemoryStore implements TaskStore {
     taskId: string,
     { seq, epoch }: Pick<StoredTask, "seq" | "epoch">,
   ): Promise<boolean> {
-    const log = this.#findLog(scope, taskId);
+    const log = this.#scopes.findLog(scope, taskId);
     if (!log || log.hasRunningTurn || log.queuedTurns.length > 0) return false;
     return getLastSeq(log) === seq && log.epoch === epoch;
   }
