@@ -223,13 +223,16 @@ function assertAsyncIterable(source: unknown): void {
 
 /**
  * Returns an artifact id that no earlier turn of the task has used. The candidates are `name`, `name-2`,
- * `name-3`, and so on.
+ * `name-3`, and so on. The search starts after the newest id, so that its cost does not grow with each turn.
  */
 export function createUniqueArtifactId({ task }: Pick<Run, "task">, name: string): string {
-  const usedIds = new Set(task.artifacts?.map((artifact) => artifact.artifactId));
-  let id = name;
-  for (let turn = 2; usedIds.has(id); turn++) id = `${name}-${turn}`;
-  return id;
+  const ids = task.artifacts?.map(({ artifactId }) => artifactId) ?? [];
+  if (!ids.includes(name)) return name;
+  const newest = Number(ids.findLast((id) => id.startsWith(`${name}-`))?.slice(name.length + 1));
+  for (let turn = Number.isSafeInteger(newest) && newest > 1 ? newest + 1 : 2; ; turn++) {
+    const id = `${name}-${turn}`;
+    if (!ids.includes(id)) return id;
+  }
 }
 
 async function isResolvedSoon(promise: Promise<unknown>): Promise<boolean> {

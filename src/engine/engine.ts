@@ -219,10 +219,7 @@ export class Engine {
 
   /** Removes an erased task from memory, and ends the subscriptions of the task. */
   forgetErasedTask(scope: TaskScope, taskId: string): void {
-    const runner = this.#runners.findLive(scope, taskId);
-    if (!runner) return;
-    this.#runners.remove(runner);
-    runner.liveTask.markErased();
+    this.#runners.forgetErasedTask(scope, taskId);
   }
 
   /**

@@ -30,8 +30,10 @@ export type { Observer, PushDeliveryReport, RequestReport, SweepReport } from ".
 export { withSafeListeners } from "./observer.ts";
 export type { ServiceParameters } from "./service-parameters.ts";
 export type {
+  ArtifactReference,
   LogAppend,
   AppendRefusal,
+  SnapshotProgress,
   StoredTask,
   TaskListCursor,
   TaskListPage,

@@ -15,6 +15,7 @@ import {
 } from "../protocol/index.ts";
 import { Deferred } from "../data-structures/index.ts";
 import type { TaskScope } from "./caller.ts";
+import { createCommitFailedError } from "./commit-failed-error.ts";
 import { formatTimestamp, type Clock } from "./clock.ts";
 import type { Committer, UncommittedEventSource } from "./event-committer.ts";
 import { PendingQueueChange } from "./pending-queue-change.ts";
@@ -25,7 +26,7 @@ import type { TaskWithPossibleWebhooks } from "./push/active-webhooks.ts";
 import type { WebhookRegistration } from "./push/push-store.ts";
 
 import { EventsPendingCommit } from "./events-pending-commit.ts";
-import { SnapshotSchedule } from "./snapshot-schedule.ts";
+import { SnapshotPlanner } from "./snapshot-planner.ts";
 import type { LogAppend, AppendRefusal, StoredTask, TaskStore } from "./task-store.ts";
 import type { TaskLease } from "./task-leases.ts";
 import { TaskLogTail } from "./task-log-tail.ts";
@@ -92,7 +93,7 @@ export class LiveTask implements UncommittedEventSource, TaskWithPossibleWebhook
   readonly #context: LiveTaskDependencies;
   readonly #listener: LiveTaskListener;
   readonly #pendingEvents: EventsPendingCommit;
-  readonly #snapshotSchedule: SnapshotSchedule;
+  readonly #snapshotPlanner: SnapshotPlanner | undefined;
   /** The committed task. */
   #task: Task | undefined;
   #seq: number;
@@ -139,7 +140,7 @@ export class LiveTask implements UncommittedEventSource, TaskWithPossibleWebhook
     this.taskId = ids.taskId;
     this.contextId = ids.contextId;
     this.#pendingEvents = new EventsPendingCommit(context.mergeChunks);
-    this.#snapshotSchedule = new SnapshotSchedule(context.store.usesSnapshots);
+    if (context.store.usesSnapshots) this.#snapshotPlanner = new SnapshotPlanner(stored?.snapshotProgress);
     this.mayHaveWebhooks = stored !== undefined;
     this.#task = stored?.task;
     this.#seq = stored?.seq ?? 0;
@@ -230,11 +231,11 @@ export class LiveTask implements UncommittedEventSource, TaskWithPossibleWebhook
 
   /** Returns true if the task would be larger than the limit after the event. */
   exceedsSizeLimitWith(event: TaskEvent): boolean {
-    return this.#getSize() + this.#measureEvent(event) > this.#context.taskSizeLimit;
+    return this.getSize() + this.#measureEvent(event) > this.#context.taskSizeLimit;
   }
 
-  /** Returns the approximate size of the task. A stored task is measured on first use. */
-  #getSize(): number {
+  /** Returns the approximate size of the task in characters of JSON. A stored task is measured on first use. */
+  getSize(): number {
     return (this.#size ??= this.#task ? estimateJsonSize(this.#task) : 0);
   }
 
@@ -259,7 +260,7 @@ export class LiveTask implements UncommittedEventSource, TaskWithPossibleWebhook
       this.#state = status.state;
       this.#statusTimestamp = status.timestamp ?? this.#statusTimestamp;
     }
-    this.#size = this.#getSize() + this.#measureEvent(event);
+    this.#size = this.getSize() + this.#measureEvent(event);
     this.#pendingEvents.push(event);
     // Only chunks can be delayed. Clients wait for every other event.
     const urgent = !("artifactUpdate" in event);
@@ -358,11 +359,11 @@ export class LiveTask implements UncommittedEventSource, TaskWithPossibleWebhook
     // Set this before serializing, which can fail, so that a failure rejects the waiting messages.
     this.#currentCommit = { append, messages, queueChange };
     this.#wakeCapacityWaiters();
-    if (events.length === 0 || !this.#snapshotSchedule.isDue(events, append.status.state)) return append;
-    const appendWithSnapshot = {
-      ...append,
-      snapshot: this.#foldEvents(this.#task && copyTask(this.#task), events),
-    };
+    if (events.length === 0) return append;
+    const artifactReferences = this.#snapshotPlanner?.planSnapshot(this.#task, events, this.#state);
+    if (!artifactReferences) return append;
+    const snapshot = this.#foldEvents(this.#task && copyTask(this.#task), events);
+    const appendWithSnapshot = { ...append, snapshot, artifactReferences };
     this.#currentCommit = { append: appendWithSnapshot, messages, queueChange };
     return appendWithSnapshot;
   }
@@ -411,14 +412,7 @@ export class LiveTask implements UncommittedEventSource, TaskWithPossibleWebhook
   }
 
   onCommitFailed(cause: AppendRefusal | Error): void {
-    const reason =
-      typeof cause === "string" ? APPEND_REFUSAL_REASON_TEXTS[cause] : "the store is not available";
-    const text = `Task ${this.taskId} could not be stored: ${reason}. Try again later.`;
-    const failure = new A2AError("UNAVAILABLE", text, {
-      cause,
-      metadata: { taskId: this.taskId },
-      retryAfter: 1,
-    });
+    const failure = createCommitFailedError(this.taskId, cause);
     this.#failure = failure;
     for (const { durableSeq } of this.#currentCommit?.messages ?? []) durableSeq.reject(failure);
     for (const { durableSeq } of this.#uncommittedMessages) durableSeq.reject(failure);
@@ -433,6 +427,12 @@ export class LiveTask implements UncommittedEventSource, TaskWithPossibleWebhook
     this.#nextChange?.reject(failure);
     this.#context.observer.onError?.({ where: "store", error: failure, taskId: this.taskId });
     this.#listener.onCommitFailed(failure);
+  }
+
+  /** Releases the events in memory, and prepares for webhooks that are registered while the task rests. */
+  rest(): void {
+    this.tail.clear();
+    this.mayHaveWebhooks = true;
   }
 
   /** Rejects all readers of the task, because the store has erased the task. */
@@ -487,11 +487,6 @@ function selectMessageIds(
     ? [...queueChange.messageIds.map((messageId) => ({ messageId, seq: 0 })), ...logged]
     : logged;
 }
-
-const APPEND_REFUSAL_REASON_TEXTS: Record<AppendRefusal, string> = {
-  conflict: "another writer has changed it",
-  "duplicate-message": "its message was sent twice at the same time",
-};
 
 function getEventStatus(event: TaskEvent): Task["status"] | undefined {
   if ("statusUpdate" in event) return event.statusUpdate.status;

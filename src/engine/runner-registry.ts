@@ -1,6 +1,7 @@
 import { SlotReuseMap } from "../data-structures/index.ts";
 import type { A2AError, Task } from "../protocol/index.ts";
-import { getCallerKey, type TaskScope } from "./caller.ts";
+import type { TaskScope } from "./caller.ts";
+import { getTaskKey, RestingRunnerCache } from "./resting-runner-cache.ts";
 import { createTaskAwaitsRecoveryError, TaskRunner, type TaskRunnerDependencies } from "./task-runner.ts";
 
 /**
@@ -11,12 +12,13 @@ export class RunnerRegistry {
   readonly #context: TaskRunnerDependencies;
   readonly #onRecoveryNeeded: () => void;
   readonly #byTask = new SlotReuseMap<TaskRunner>();
+  readonly #restingRunners = new RestingRunnerCache();
   readonly #pendingLoads = new Map<string, Promise<TaskRunner | undefined>>();
 
   /** `onRecoveryNeeded` is called for each task that waits for recovery, although a request needs the task. */
   constructor(context: Omit<TaskRunnerDependencies, "onIdle">, onRecoveryNeeded: () => void = () => {}) {
     this.#onRecoveryNeeded = onRecoveryNeeded;
-    this.#context = { ...context, onIdle: (runner) => this.remove(runner) };
+    this.#context = { ...context, onIdle: (runner) => this.#removeIdle(runner) };
   }
 
   /** Creates the runner of a new task. */
@@ -57,6 +59,9 @@ export class RunnerRegistry {
     const live = this.findLive(scope, taskId);
     if (live && !live.isAwaitingRecovery)
       return { task: live.liveTask.getSnapshot(), seq: live.liveTask.seq };
+    const resting = this.#restingRunners.find(scope, taskId);
+    if (resting && (await this.#isCurrent(resting)))
+      return { task: resting.liveTask.getSnapshot(), seq: resting.liveTask.seq };
     const stored = await this.#context.store.load(scope, taskId);
     // A new task can be in the store before its runner has received the commit.
     if (stored?.awaitsRecovery && (this.#byTask.get(taskId)?.isAwaitingRecovery ?? true))
@@ -73,7 +78,7 @@ export class RunnerRegistry {
   async findOrLoadAndRetainForRecovery(scope: TaskScope, taskId: string): Promise<TaskRunner | undefined> {
     // Another caller's task is treated as missing (E13), and so is a task that is not durable yet.
     if (this.#byTask.has(taskId)) return this.findLive(scope, taskId)?.retain();
-    const key = getTaskLoadKey(scope, taskId);
+    const key = getTaskKey(scope, taskId);
     let loading = this.#pendingLoads.get(key);
     if (!loading) {
       loading = this.#load(scope, taskId);
@@ -87,7 +92,7 @@ export class RunnerRegistry {
 
   /** Returns true if the task has a runner, or if a request currently loads the task. */
   isActive(scope: TaskScope, taskId: string): boolean {
-    return this.#byTask.has(taskId) || this.#pendingLoads.has(getTaskLoadKey(scope, taskId));
+    return this.#byTask.has(taskId) || this.#pendingLoads.has(getTaskKey(scope, taskId));
   }
 
   list(): TaskRunner[] {
@@ -95,21 +100,48 @@ export class RunnerRegistry {
   }
 
   async #load(scope: TaskScope, taskId: string): Promise<TaskRunner | undefined> {
-    const stored = await this.#context.store.load(scope, taskId);
-    if (!stored) return undefined;
-    const runner = new TaskRunner(this.#context, { scope, taskId, contextId: stored.task.contextId }, stored);
-    this.#byTask.set(taskId, runner);
+    const resting = this.#restingRunners.take(scope, taskId);
+    const runner =
+      resting && (await this.#isCurrent(resting)) ? resting : await this.#createFromStore(scope, taskId);
+    if (runner) this.#byTask.set(taskId, runner);
     return runner;
+  }
+
+  /** Creates a runner for the task as the store has it. */
+  async #createFromStore(scope: TaskScope, taskId: string): Promise<TaskRunner | undefined> {
+    const stored = await this.#context.store.load(scope, taskId);
+    return (
+      stored && new TaskRunner(this.#context, { scope, taskId, contextId: stored.task.contextId }, stored)
+    );
+  }
+
+  /** Resolves with true if the store has not changed the task of a resting runner. */
+  async #isCurrent({ liveTask: { scope, taskId, seq, lease } }: TaskRunner): Promise<boolean> {
+    const { store } = this.#context;
+    return (await store.isTaskUnchanged?.(scope, taskId, { seq, epoch: lease.epoch })) ?? false;
+  }
+
+  #removeIdle(runner: TaskRunner): void {
+    this.remove(runner);
+    if (this.#context.store.isTaskUnchanged && runner.canRest) {
+      runner.liveTask.rest();
+      this.#restingRunners.add(runner);
+    }
   }
 
   /** Removes a runner from the registry. The store keeps the task of the runner. */
   remove(runner: TaskRunner): void {
     this.#byTask.deleteIfValue(runner.liveTask.taskId, runner);
   }
-}
 
-function getTaskLoadKey(scope: TaskScope, taskId: string): string {
-  return `${getCallerKey(scope)}/${taskId}`;
+  /** Removes an erased task from memory. */
+  forgetErasedTask(scope: TaskScope, taskId: string): void {
+    this.#restingRunners.take(scope, taskId);
+    const runner = this.findLive(scope, taskId);
+    if (!runner) return;
+    this.remove(runner);
+    runner.liveTask.markErased();
+  }
 }
 
 function isSameTaskScope(a: TaskScope, b: TaskScope): boolean {

@@ -102,6 +102,13 @@ export class TaskRunner implements LiveTaskListener {
     return this.#currentTurn !== undefined || this.#queue.length > 0 || this.#isLeftForRestart;
   }
 
+  /** True if the runner is idle, and its task waits for a message. */
+  get canRest(): boolean {
+    const { state, hasPendingEvents, hasCommitFailed } = this.liveTask;
+    const isIdle = !this.hasUnfinishedTurn && !this.hasReaders && !hasPendingEvents && !hasCommitFailed;
+    return isIdle && !this.isAwaitingRecovery && state !== undefined && isInterrupted(state);
+  }
+
   /** The unfinished turn of the task, which can change the task without a new message. */
   get turnStatus(): TaskTurnStatus {
     if (this.#isLostTurnOfTask) return "awaiting-recovery";
@@ -219,7 +226,7 @@ export class TaskRunner implements LiveTaskListener {
     mode: "restart" | "resume",
   ): Promise<void> {
     const { liveTask } = this;
-    const task = mode === "restart" ? initialTask : copyTask(liveTask.getSnapshot());
+    const task = mode === "restart" ? initialTask : liveTask.getSnapshot();
     const workingEvent = isInterrupted(initialTask.status.state)
       ? toStatusUpdate(liveTask, "TASK_STATE_WORKING", liveTask.getNextStatusTimestamp())
       : undefined;
@@ -272,7 +279,7 @@ export class TaskRunner implements LiveTaskListener {
    */
   offerMessageToAgent(message: Message, caller: Caller, acceptedSeq: Deferred<number>): boolean {
     const { liveTask } = this;
-    if (!this.#context.agent.deliver?.(message, copyTask(liveTask.getSnapshot()), caller)) return false;
+    if (!this.#context.agent.deliver?.(message, liveTask.getSnapshot(), caller)) return false;
     const { messageId } = message;
     const refusal = liveTask.validateAndEnqueueMessageEvent(
       { message },
@@ -323,8 +330,10 @@ export class TaskRunner implements LiveTaskListener {
       const status = { state: "TASK_STATE_SUBMITTED", timestamp: liveTask.getNextStatusTimestamp() } as const;
       return { id: liveTask.taskId, contextId: liveTask.contextId, status, history: [message] };
     }
-    const task = fold(copyTask(liveTask.getSnapshot()), { message });
-    return isEventRefusal(task) ? liveTask.getSnapshot() : task;
+    // A finished task refuses the message, and `fold` does not change the task.
+    const snapshot = liveTask.getSnapshot();
+    const task = fold(snapshot, { message });
+    return isEventRefusal(task) ? snapshot : task;
   }
 
   async #runTurn(turn: Turn, task: Task, output?: StartedAgentIterator): Promise<void> {

@@ -59,6 +59,25 @@ export interface LogAppend {
    * snapshot. Only stores with `usesSnapshots` receive a snapshot.
    */
   readonly snapshot?: Task;
+  /** Artifacts of `snapshot` whose content the store can omit, because the log contains the content. */
+  readonly artifactReferences?: readonly ArtifactReference[];
+}
+
+/**
+ * A reference from a snapshot to the content of an artifact in the log. The events of the artifact from
+ * `fromSeq` to the snapshot contain the entire content.
+ */
+export interface ArtifactReference {
+  readonly artifactId: string;
+  readonly fromSeq: number;
+}
+
+/** The newest snapshot of a task, and the events after it. Sizes are in characters of JSON. */
+export interface SnapshotProgress {
+  readonly logSizeSinceSnapshot: number;
+  /** Size of the snapshot, including the events that it references, or 0 without a snapshot. */
+  readonly snapshotSize: number;
+  readonly artifactReferences: readonly ArtifactReference[];
 }
 
 /**
@@ -118,6 +137,8 @@ export interface StoredTask {
   readonly awaitsRecovery: boolean;
   /** Turns that wait for the current turn, in order. Without queued turns, `queuedTurns` is absent. */
   readonly queuedTurns?: readonly QueuedTurnData[];
+  /** Only stores with `usesSnapshots` return `snapshotProgress`. */
+  readonly snapshotProgress?: SnapshotProgress;
 }
 
 /** A task with a running turn, according to the store. The node that ran the turn may have failed. */
@@ -176,8 +197,17 @@ export interface TaskStore {
     batch: readonly LogAppend[],
     about?: { readonly agentsAtWork: boolean },
   ): Promise<readonly (AppendRefusal | undefined)[]>;
-  /** Resolves with a task. The caller of `load` owns the returned task and may change the task. */
+  /** Resolves with a task. The caller of `load` owns the returned task and may fold events into the task. */
   load(scope: TaskScope, taskId: string): Promise<StoredTask | undefined>;
+  /**
+   * Resolves with true if a loaded task is still current: the task has no running and no queued turn, and its
+   * log and epoch are unchanged. Without `isTaskUnchanged`, the engine loads a task again for each turn.
+   */
+  isTaskUnchanged?(
+    scope: TaskScope,
+    taskId: string,
+    loaded: Pick<StoredTask, "seq" | "epoch">,
+  ): Promise<boolean>;
   /**
    * Resolves with the task's events after the sequence number `after`, in order and without gaps. The list
    * ends after `limit.events` events, or as soon as the total JSON size exceeds `limit.maxBytes`.

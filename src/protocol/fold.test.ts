@@ -172,6 +172,36 @@ describe("fold", () => {
     expect(JSON.stringify(events)).toBe(before);
   });
 
+  it("changes no copy of the task, and no task whose copy changes", () => {
+    type ChunkOptions = { text: string; append: boolean; id: string };
+    const events = fc.array(
+      fc.oneof(
+        fc.record({ text: fc.string(), append: fc.boolean(), id: fc.constantFrom("a", "b", "c") }),
+        fc.constant(undefined),
+      ),
+      { maxLength: 30 },
+    );
+    const toEvents = (log: readonly (ChunkOptions | undefined)[]): TaskEvent[] =>
+      log.map((chunk) => (chunk ? createChunkEvent(chunk.text, chunk) : userMessageEvent));
+    const foldOnto = (start: Task, log: readonly TaskEvent[]): Task =>
+      log.reduce((task, event) => fold(task, event) as Task, start);
+    fc.assert(
+      fc.property(events, events, events, (before, onOriginal, onCopy) => {
+        const start = [{ task: createTask() }, ...toEvents(before)];
+        const original = foldAll(start);
+        const copy = copyTask(original);
+        const untouched = copyTask(copy);
+        const [changedOriginal, changedCopy] = [
+          foldOnto(original, toEvents(onOriginal)),
+          foldOnto(copy, toEvents(onCopy)),
+        ];
+        expect(changedOriginal).toEqual(foldAll([...start, ...toEvents(onOriginal)]));
+        expect(changedCopy).toEqual(foldAll([...start, ...toEvents(onCopy)]));
+        expect(untouched).toEqual(foldAll(start));
+      }),
+    );
+  });
+
   it("has a constant cost per chunk for any length of the task [E6]", () => {
     // Counted instead of timed: every read of an artifact's parts by index passes through this proxy.
     const parts: { url: string }[] = [];

@@ -98,10 +98,10 @@ export function isEventRefusal(result: Task | EventRefusal): result is EventRefu
 
 /**
  * Applies one event to a task and returns the changed task, or the reason why the task cannot accept the
- * event. `fold` is the only function that changes a task. `fold` extends the arrays of `task` in place, so
- * the cost of a chunk does not depend on the task's length. Callers must not share `task` with other code.
- * Callers can share a snapshot from `copyTask`. `fold` stores references to the parts and messages of
- * events and never modifies the events.
+ * event. `fold` is the only function that changes a task. `fold` extends the history and the newest artifact
+ * of `task` in place, so the cost of a chunk does not depend on the task's length. `fold` replaces an older
+ * artifact by a changed copy. Callers must not share `task` with other code. Callers can share a snapshot
+ * from `copyTask`. `fold` stores references to the parts and messages of events and never modifies the events.
  */
 export function fold(task: Task | undefined, event: TaskEvent): Task | EventRefusal {
   const refusal = findEventRefusal(task?.status.state, event);
@@ -127,14 +127,28 @@ function addToHistory(task: Task, message: Message | undefined): void {
   if (message) (task.history ??= []).push(message);
 }
 
-function applyArtifactUpdate(task: Task, { artifact, append }: TaskArtifactUpdateEvent): void {
+function applyArtifactUpdate(task: Task, update: TaskArtifactUpdateEvent): void {
+  const { artifactId } = update.artifact;
   const artifacts = (task.artifacts ??= []);
   // Search from the end, because the growing artifact is nearly always the newest one.
-  const at = artifacts.findLastIndex((known) => known.artifactId === artifact.artifactId);
+  const at = artifacts.findLastIndex((known) => known.artifactId === artifactId);
   const known = artifacts[at];
-  if (!known) artifacts.push(copyArtifact(artifact));
-  else if (append) appendToArtifact(known, artifact);
-  else artifacts[at] = copyArtifact(artifact);
+  if (!known) artifacts.push(copyArtifact(update.artifact));
+  // Copies of the task share all artifacts except the newest one.
+  else artifacts[at] = foldArtifact(at === artifacts.length - 1 ? known : copyArtifact(known), update);
+}
+
+/**
+ * Applies one update to an artifact and returns the changed artifact. `foldArtifact` extends `known` in place
+ * if the update appends. `known` is `undefined` before the first update.
+ */
+export function foldArtifact(
+  known: Artifact | undefined,
+  { artifact, append }: TaskArtifactUpdateEvent,
+): Artifact {
+  if (!known || !append) return copyArtifact(artifact);
+  appendToArtifact(known, artifact);
+  return known;
 }
 
 function appendToArtifact(
@@ -165,11 +179,16 @@ function copyArtifact(artifact: Artifact): Artifact {
 
 /**
  * Returns a copy of a task. Later calls of `fold` on the original task do not change the copy. The copy
- * shares all content with the task and duplicates only the arrays of parts, messages, and artifacts.
+ * shares all content with the task, and duplicates only the list of messages, the list of artifacts, and the
+ * newest artifact. `fold` changes no other artifact in place.
  */
 export function copyTask(task: Task): Task {
   const copy = { ...task };
-  if (task.artifacts) copy.artifacts = task.artifacts.map(copyArtifact);
+  if (task.artifacts) {
+    copy.artifacts = task.artifacts.slice();
+    const newest = copy.artifacts.pop();
+    if (newest) copy.artifacts.push(copyArtifact(newest));
+  }
   if (task.history) copy.history = task.history.slice();
   return copy;
 }

@@ -81,6 +81,7 @@ export { estimateJsonSize } from "./estimate-json-size.ts";
 export type { EventTransitionKind, EventRefusal } from "./fold.ts";
 export {
   fold,
+  foldArtifact,
   isEventRefusal,
   ALLOWED_TRANSITIONS_BY_TASK_STATE,
   appendPartJoiningText,

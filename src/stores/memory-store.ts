@@ -141,6 +141,16 @@ export class MemoryStore implements TaskStore {
     return queuedTurns.length > 0 ? { ...stored, queuedTurns } : stored;
   }
 
+  async isTaskUnchanged(
+    scope: TaskScope,
+    taskId: string,
+    { seq, epoch }: Pick<StoredTask, "seq" | "epoch">,
+  ): Promise<boolean> {
+    const log = this.#scopes.findLog(scope, taskId);
+    if (!log || log.hasRunningTurn || log.queuedTurns.length > 0) return false;
+    return getLastSeq(log) === seq && log.epoch === epoch;
+  }
+
   async readEvents(
     scope: TaskScope,
     taskId: string,

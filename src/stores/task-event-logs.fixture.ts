@@ -1,6 +1,6 @@
 /** Creates task logs for store tests, both fixed and random. */
 import * as fc from "fast-check";
-import type { LogAppend, TaskScope } from "../engine/index.ts";
+import type { LogAppend, StoredTask, TaskScope, TaskStore } from "../engine/index.ts";
 import {
   fold,
   isEventRefusal,
@@ -20,6 +20,18 @@ export const bobTestTaskScope: TaskScope = { ...aliceTestTaskScope, principal: "
 
 /** Lease of a stored task without a running turn. */
 export const idleTestTaskLease = { epoch: 0, awaitsRecovery: false };
+
+/** Loads a task without the progress of its snapshots, which differs between stores. */
+export async function loadTestTask(
+  store: TaskStore,
+  scope: TaskScope,
+  taskId: string,
+): Promise<Omit<StoredTask, "snapshotProgress"> | undefined> {
+  const stored = await store.load(scope, taskId);
+  if (!stored) return undefined;
+  const { snapshotProgress: _, ...rest } = stored;
+  return rest;
+}
 
 /** Formats the time `milliseconds` after `2026-01-01T00:00:00.000Z`. */
 export function formatTestTime(milliseconds: number): string {

@@ -5,6 +5,7 @@ import { copyTask, text, type TaskEvent } from "../protocol/index.ts";
 import {
   aliceTestTaskScope,
   idleTestTaskLease,
+  loadTestTask,
   createTestLogAppend,
   createTestSubmittedTaskEvent,
   bobTestTaskScope,
@@ -25,6 +26,32 @@ const GENEROUS_TEST_READ_LIMIT = { events: 1000, maxBytes: 1_000_000 };
 /** Commits one append and expects it to succeed. */
 export async function commitTestAppendExpectingSuccess(store: TaskStore, one: LogAppend): Promise<void> {
   expect(await store.commit([one])).toEqual([undefined]);
+}
+
+/**
+ * Creates a snapshot of the task. The bits of `referenceBits` decide which artifacts the snapshot references in
+ * the log, and whether a reference begins with the first or with the last possible event.
+ */
+function createTestSnapshot(
+  log: readonly TaskEvent[],
+  referenceBits: number,
+): Pick<LogAppend, "snapshot" | "artifactReferences"> {
+  const snapshot = copyTask(foldTestTaskEvents(log));
+  const artifactReferences = (snapshot.artifacts ?? []).flatMap(({ artifactId }, at) => {
+    if (!((referenceBits >> (2 * at)) & 1)) return [];
+    const isBegin = (event: TaskEvent, index: number): boolean =>
+      "artifactUpdate" in event &&
+      event.artifactUpdate.artifact.artifactId === artifactId &&
+      (!event.artifactUpdate.append || !hasArtifact(log.slice(0, index), artifactId));
+    return { artifactId, fromSeq: (referenceBits >> (2 * at + 1)) & 1 ? 1 : log.findLastIndex(isBegin) + 1 };
+  });
+  return { snapshot, artifactReferences };
+}
+
+function hasArtifact(log: readonly TaskEvent[], artifactId: string): boolean {
+  return log.some(
+    (event) => "artifactUpdate" in event && event.artifactUpdate.artifact.artifactId === artifactId,
+  );
 }
 
 /**
@@ -63,7 +90,7 @@ export function defineTaskStoreContract(name: string, createStore: () => TaskSto
         expect(events.map(({ seq }) => seq)).toEqual([1, 2, 3, 4]);
         expect(events.map(({ event }) => event)).toEqual(log);
         expect(events.map(({ jsonText: json }) => json)).toEqual(log.map((event) => JSON.stringify(event)));
-        expect(await store.load(aliceTestTaskScope, "t")).toEqual({
+        expect(await loadTestTask(store, aliceTestTaskScope, "t")).toEqual({
           task: foldTestTaskEvents(log),
           seq: 4,
           ...idleTestTaskLease,
@@ -106,7 +133,7 @@ export function defineTaskStoreContract(name: string, createStore: () => TaskSto
           loaded.task.artifacts?.[0]?.parts.push(text("mine"));
           loaded.task.status = { state: "TASK_STATE_FAILED" };
         }
-        expect(await store.load(aliceTestTaskScope, "t")).toEqual({
+        expect(await loadTestTask(store, aliceTestTaskScope, "t")).toEqual({
           task: foldTestTaskEvents(log),
           seq: 2,
           ...idleTestTaskLease,
@@ -127,7 +154,7 @@ export function defineTaskStoreContract(name: string, createStore: () => TaskSto
                 return one;
               });
               expect(await store.commit(appends)).toEqual(appends.map(() => undefined));
-              expect(await store.load(aliceTestTaskScope, id)).toEqual({
+              expect(await loadTestTask(store, aliceTestTaskScope, id)).toEqual({
                 task: foldTestTaskEvents(log),
                 seq: log.length,
                 ...idleTestTaskLease,
@@ -197,7 +224,7 @@ export function defineTaskStoreContract(name: string, createStore: () => TaskSto
       beforeEach(() => append("t", 0, first, done));
 
       async function unchanged(): Promise<void> {
-        expect(await store.load(aliceTestTaskScope, "t")).toEqual({
+        expect(await loadTestTask(store, aliceTestTaskScope, "t")).toEqual({
           task: foldTestTaskEvents(first),
           seq: 2,
           ...idleTestTaskLease,
@@ -287,7 +314,7 @@ export function defineTaskStoreContract(name: string, createStore: () => TaskSto
             createTestLogAppend("t", 1, [createTestChunkEvent("t", "x")], { scope: stranger }),
           ]),
         ).toEqual(["conflict"]);
-        expect(await store.load(aliceTestTaskScope, "t")).toEqual({
+        expect(await loadTestTask(store, aliceTestTaskScope, "t")).toEqual({
           task: foldTestTaskEvents([createTestSubmittedTaskEvent("t")]),
           seq: 1,
           ...idleTestTaskLease,
@@ -430,26 +457,54 @@ export function defineTaskStoreContract(name: string, createStore: () => TaskSto
       });
     });
 
+    it("knows whether a loaded task is unchanged", async () => {
+      const isUnchanged = async (seq: number, epoch = 0, scope = aliceTestTaskScope): Promise<unknown> =>
+        await store.isTaskUnchanged?.(scope, "t", { seq, epoch });
+      if (!store.isTaskUnchanged) return;
+      const queued = { position: 1, message: createTestUserMessage("q"), request: {}, service: {} };
+      expect(await isUnchanged(1)).toBe(false);
+      await append("t", 0, [createTestSubmittedTaskEvent("t")]);
+      expect([await isUnchanged(1), await isUnchanged(0), await isUnchanged(1, 1)]).toEqual([
+        true,
+        false,
+        false,
+      ]);
+      expect(await isUnchanged(1, 0, bobTestTaskScope)).toBe(false);
+      await append("t", 1, [], { queueChange: { added: [queued] } });
+      expect(await isUnchanged(1)).toBe(false);
+      await append("t", 1, [], { queueChange: { added: [], removedThrough: 1 }, hasRunningTurn: true });
+      expect(await isUnchanged(1)).toBe(false);
+      await append("t", 1, [createTestChunkEvent("t", "a")], { hasRunningTurn: false });
+      expect([await isUnchanged(1), await isUnchanged(2)]).toEqual([false, true]);
+      const tasks = (await store.deletionStore?.findMatchingTasks({ taskId: "t" }, 1)) ?? [];
+      await store.deletionStore?.deleteTasks(tasks, { budgetMs: 1000 });
+      expect(await isUnchanged(2)).toBe(false);
+    });
+
     it("loads the same task with and without snapshots", async () => {
       let count = 0;
       const snapshots = fc.array(fc.boolean(), { minLength: 41, maxLength: 41 });
       await fc.assert(
-        fc.asyncProperty(createSplitLogArbitrary("t"), snapshots, async (pieces, due) => {
-          const id = `task-${++count}`;
-          const log: TaskEvent[] = [];
-          for (const [index, events] of pieces.entries()) {
-            const after = log.length;
-            log.push(...events);
-            const options =
-              store.usesSnapshots && due[index] ? { snapshot: copyTask(foldTestTaskEvents(log)) } : {};
-            await append(id, after, events, options);
-            expect(await store.load(aliceTestTaskScope, id)).toEqual({
-              task: foldTestTaskEvents(log),
-              seq: log.length,
-              ...idleTestTaskLease,
-            });
-          }
-        }),
+        fc.asyncProperty(
+          createSplitLogArbitrary("t"),
+          snapshots,
+          fc.nat(),
+          async (pieces, due, references) => {
+            const id = `task-${++count}`;
+            const log: TaskEvent[] = [];
+            for (const [index, events] of pieces.entries()) {
+              const after = log.length;
+              log.push(...events);
+              const options = store.usesSnapshots && due[index] ? createTestSnapshot(log, references) : {};
+              await append(id, after, events, options);
+              expect(await loadTestTask(store, aliceTestTaskScope, id)).toEqual({
+                task: foldTestTaskEvents(log),
+                seq: log.length,
+                ...idleTestTaskLease,
+              });
+            }
+          },
+        ),
         { numRuns: 30 },
       );
     });

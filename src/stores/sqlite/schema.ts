@@ -151,6 +151,16 @@ const ADD_TASK_LIST_INDEXES_SQL = `
   INSERT INTO task_count (scope, state, count) SELECT scope, state, count(*) FROM task GROUP BY scope, state;
 `;
 
+/**
+ * References of a snapshot to the artifact content in the log, as JSON. The restored task needs the log rows from
+ * `first_referenced_seq` on. Both columns are NULL for a snapshot with all content. Older versions of Colloquy
+ * wrote only such snapshots.
+ */
+const ADD_ARTIFACT_REFERENCES_SQL = `
+  ALTER TABLE snapshot ADD COLUMN artifact_references TEXT;
+  ALTER TABLE snapshot ADD COLUMN first_referenced_seq INTEGER;
+`;
+
 /** SQL statements that each schema version adds to the previous version. */
 const MIGRATIONS = [
   CREATE_TASK_TABLES_SQL,
@@ -161,6 +171,7 @@ const MIGRATIONS = [
   CREATE_QUEUED_TURN_TABLE_SQL,
   SET_EARLIER_AGENT_IDS_ASIDE_SQL,
   ADD_TASK_LIST_INDEXES_SQL,
+  ADD_ARTIFACT_REFERENCES_SQL,
 ];
 export const SCHEMA_VERSION: number = MIGRATIONS.length;
 

@@ -10,6 +10,7 @@ import { afterAll, afterEach, beforeEach, describe, expect, it } from "vitest";
 import {
   aliceTestTaskScope,
   idleTestTaskLease,
+  loadTestTask,
   createTestLogAppend,
   createTestSubmittedTaskEvent,
   createTestChunkEvent,
@@ -19,7 +20,7 @@ import {
 } from "../task-event-logs.fixture.ts";
 import { createTestWebhookRegistration } from "../push-store.contract.ts";
 import { commitTestAppendExpectingSuccess, defineTaskStoreContract } from "../task-store.contract.ts";
-import { TASK_STATES } from "../../protocol/index.ts";
+import { copyTask, TASK_STATES } from "../../protocol/index.ts";
 import { SCHEMA_VERSION } from "./schema.ts";
 import { SqliteStore } from "./sqlite-store.ts";
 
@@ -30,9 +31,18 @@ const REMOVE_TASK_LIST_INDEXES_SQL = `
   CREATE INDEX task_list ON task (scope, timestamp, task_id, state);
   CREATE INDEX task_context ON task (scope, context_id);`;
 
+/** Undoes the schema version that added references to snapshots. */
+const REMOVE_ARTIFACT_REFERENCES_SQL = `
+  ALTER TABLE snapshot DROP COLUMN artifact_references;
+  ALTER TABLE snapshot DROP COLUMN first_referenced_seq;
+`;
+
+/** Undoes the schema versions after the seventh. */
+const REMOVE_EIGHTH_AND_LATER_SQL = `${REMOVE_TASK_LIST_INDEXES_SQL} ${REMOVE_ARTIFACT_REFERENCES_SQL}`;
+
 /** Undoes the schema versions from retention on. */
 const REMOVE_RETENTION_AND_QUEUE_SQL = `
-  ${REMOVE_TASK_LIST_INDEXES_SQL}
+  ${REMOVE_EIGHTH_AND_LATER_SQL}
   DROP TABLE queued_turn;
   DROP TABLE deleted_task; DROP INDEX task_ended; DROP INDEX task_waiting; DROP INDEX message_task;`;
 
@@ -101,7 +111,7 @@ describe("SqliteStore", () => {
       createTestLogAppend("t", 0, log, { messages: [{ messageId: "m1", seq: 1 }], hasRunningTurn: true }),
     );
     await reopen();
-    expect(await store.load(aliceTestTaskScope, "t")).toEqual({
+    expect(await loadTestTask(store, aliceTestTaskScope, "t")).toEqual({
       task: foldTestTaskEvents(log),
       seq: 2,
       epoch: 0,
@@ -125,7 +135,7 @@ describe("SqliteStore", () => {
       createTestLogAppend("u", 0, [createTestSubmittedTaskEvent("u")]),
     );
     expect(await store.load(aliceTestTaskScope, "t")).toMatchObject({ seq: 3 });
-    expect(await store.load(aliceTestTaskScope, "u")).toEqual({
+    expect(await loadTestTask(store, aliceTestTaskScope, "u")).toEqual({
       task: foldTestTaskEvents([createTestSubmittedTaskEvent("u")]),
       seq: 1,
       ...idleTestTaskLease,
@@ -166,7 +176,7 @@ describe("SqliteStore", () => {
       store,
       createTestLogAppend("t", 3, [createTestChunkEvent("t", "c")]),
     );
-    expect(await store.load(aliceTestTaskScope, "t")).toEqual({
+    expect(await loadTestTask(store, aliceTestTaskScope, "t")).toEqual({
       seq: 4,
       task: {
         ...foldTestTaskEvents([...log, createTestChunkEvent("t", "c")]),
@@ -254,7 +264,7 @@ describe("SqliteStore", () => {
       expect(await store.load(aliceTestTaskScope, "t")).toBeUndefined();
       // Older versions stored the tasks under an id that may come from a file name.
       await store.adoptTasksOfEarlierIds(new Map([[aliceTestTaskScope.agent, aliceTestTaskScope.agent]]));
-      expect(await store.load(aliceTestTaskScope, "t")).toEqual({
+      expect(await loadTestTask(store, aliceTestTaskScope, "t")).toEqual({
         task: foldTestTaskEvents(log),
         seq: 2,
         epoch: 0,
@@ -288,7 +298,7 @@ describe("SqliteStore", () => {
         ];
         await commitTestAppendExpectingSuccess(store, createTestLogAppend(id, 0, events));
       }
-      store.runTransaction((db) => db.exec(`${REMOVE_TASK_LIST_INDEXES_SQL} PRAGMA user_version = 7;`));
+      store.runTransaction((db) => db.exec(`${REMOVE_EIGHTH_AND_LATER_SQL} PRAGMA user_version = 7;`));
       await reopen();
       const status = "TASK_STATE_COMPLETED";
       const page = await store.list(aliceTestTaskScope, { limit: 10, status });
@@ -296,6 +306,18 @@ describe("SqliteStore", () => {
       expect(page.tasks[0]).not.toHaveProperty("artifacts");
       expect(page.total).toBe(2);
       expect((await store.list(aliceTestTaskScope, { limit: 1 })).total).toBe(3);
+    });
+
+    it("loads the snapshots of the seventh version, which contain all artifacts", async () => {
+      const log = [createTestSubmittedTaskEvent("t"), createTestChunkEvent("t", "a".repeat(100_000))];
+      const snapshot = copyTask(foldTestTaskEvents(log));
+      await commitTestAppendExpectingSuccess(store, createTestLogAppend("t", 0, log, { snapshot }));
+      // Only the snapshot has the content.
+      store.runTransaction((db) =>
+        db.exec(`DELETE FROM log; ${REMOVE_EIGHTH_AND_LATER_SQL} PRAGMA user_version = 7;`),
+      );
+      await reopen();
+      expect((await store.load(aliceTestTaskScope, "t"))?.task).toEqual(foldTestTaskEvents(log));
     });
 
     it("recovers the tasks that a file of the third version has in SUBMITTED and WORKING [E9]", async () => {
@@ -382,7 +404,7 @@ describe("SqliteStore", () => {
     );
 
     async function nothingWasKept(): Promise<void> {
-      expect(await store.load(aliceTestTaskScope, "t")).toEqual({
+      expect(await loadTestTask(store, aliceTestTaskScope, "t")).toEqual({
         task: foldTestTaskEvents([createTestSubmittedTaskEvent("t")]),
         seq: 1,
         ...idleTestTaskLease,
@@ -392,7 +414,7 @@ describe("SqliteStore", () => {
       expect(await store.commit([added, refused])).toEqual([undefined, undefined]);
       expect(await store.load(aliceTestTaskScope, "t")).toMatchObject({ seq: 2 });
       await reopen();
-      expect(await store.load(added.scope, "u")).toEqual({
+      expect(await loadTestTask(store, added.scope, "u")).toEqual({
         task: foldTestTaskEvents([createTestSubmittedTaskEvent("u")]),
         seq: 1,
         ...idleTestTaskLease,

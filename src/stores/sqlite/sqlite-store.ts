@@ -27,11 +27,13 @@ import {
 } from "./sqlite-error-conversion.ts";
 import { openSqliteFile, type OpenedSqliteFile } from "./sqlite-file.ts";
 import { checkpointOnceUnread } from "./checkpoint-once-unread.ts";
+import { LargeContentCheckpoints } from "./large-content-checkpoints.ts";
 import { PushTable } from "./push-table.ts";
 import { StoreHealthMonitor } from "./store-health-monitor.ts";
 import { PROCESS_LEASE_RENEW_INTERVAL_MS } from "../process-lease.ts";
 import { HeldTaskLeases } from "./held-task-leases.ts";
 import { TaskLeaseTable } from "./task-lease-table.ts";
+import { SnapshotTable } from "./snapshot-table.ts";
 import { TaskDeleter } from "./task-deleter.ts";
 import { TaskCountTable } from "./task-count-table.ts";
 import { TaskListReader } from "./task-list-reader.ts";
@@ -50,6 +52,7 @@ interface OpenStoreComponents {
   readonly pushTable: PushTable;
   readonly leaseTable: TaskLeaseTable;
   readonly deleter: TaskDeleter;
+  readonly checkpoints: LargeContentCheckpoints;
   /** Set after a failed sync or an I/O error. The connection then commits no more data. */
   diskFailure?: A2AError;
 }
@@ -208,6 +211,8 @@ export class SqliteStore implements TaskStore {
         return { refusals: result, sync: this.#syncCommitsToDisk(this.#requireFile()) };
       });
       await sync;
+      // The write-ahead log is on the disk now, so that a checkpoint waits only for the database file.
+      this.#openDatabase?.checkpoints.runIfDue();
       this.#health.reportSuccess();
       this.#heldLeases.releaseEndedTurns(batch.filter((_, at) => refusals[at] === undefined));
       return refusals;
@@ -358,6 +363,17 @@ export class SqliteStore implements TaskStore {
     );
   }
 
+  async isTaskUnchanged(
+    scope: TaskScope,
+    taskId: string,
+    loaded: Pick<StoredTask, "seq" | "epoch">,
+  ): Promise<boolean> {
+    return this.#readThenAwaitDurability(
+      ({ reader }) => reader.isTaskUnchanged(scope, taskId, loaded),
+      () => this.#isInDoubt(scope, taskId),
+    );
+  }
+
   async readEvents(
     scope: TaskScope,
     taskId: string,
@@ -481,14 +497,27 @@ export class SqliteStore implements TaskStore {
 function openComponents(file: OpenedSqliteFile, heldLeases: HeldTaskLeases): OpenStoreComponents {
   const { db } = file;
   const scopeTable = new TaskOwnerScopeTable(db);
-  const reader = new TaskReader(db, scopeTable);
+  const snapshotTable = new SnapshotTable(db);
+  const reader = new TaskReader(db, scopeTable, snapshotTable);
   const pushTable = new PushTable(db, reader);
   const taskCounts = new TaskCountTable(db);
   const listReader = new TaskListReader(db, scopeTable, taskCounts, reader);
-  const writer = new TaskWriter(db, scopeTable, pushTable, taskCounts);
+  const checkpoints = new LargeContentCheckpoints(db);
+  const writer = new TaskWriter(db, { scopeTable, pushTable, snapshotTable, taskCounts, checkpoints });
   const leaseTable = new TaskLeaseTable(db, heldLeases);
-  const deleter = new TaskDeleter(db, scopeTable, reader, writer, taskCounts);
-  return { file, scopeTable, reader, listReader, taskCounts, writer, pushTable, leaseTable, deleter };
+  const deleter = new TaskDeleter(db, { scopeTable, snapshotTable, writer, taskCounts });
+  return {
+    file,
+    scopeTable,
+    reader,
+    listReader,
+    taskCounts,
+    writer,
+    pushTable,
+    leaseTable,
+    deleter,
+    checkpoints,
+  };
 }
 
 function getTaskKey(scope: TaskScope, taskId: string): string {

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { tmpdir } from "node:os";
 import { mkdtempSync } from "node:fs";
 import { afterAll, afterEach, beforeEach, describe, expect, it } from "vitest";
-import { copyTask } from "../../protocol/index.ts";
+import { copyTask, type TaskEvent } from "../../protocol/index.ts";
 import {
   aliceTestTaskScope,
   createTestChunkEvent,
@@ -63,6 +63,43 @@ describe("deletions in a SQLite file", () => {
       task: foldTestTaskEvents([...log, last]),
       seq: 3,
     });
+  });
+
+  it("keep the events that a snapshot references until the task is deleted", async () => {
+    const chunk = (content: string): TaskEvent => createTestChunkEvent("t", content);
+    const replacement = { artifactId: "answer", parts: [{ text: "b".repeat(50_000) }] };
+    const log = [
+      createTestSubmittedTaskEvent("t"),
+      chunk("a".repeat(50_000)),
+      { artifactUpdate: { taskId: "t", contextId: "talk", artifact: replacement } },
+      chunk("c".repeat(50_000)),
+      createTestStatusEvent("t", "TASK_STATE_COMPLETED", 1),
+    ];
+    for (const [at, event] of log.entries()) {
+      const options =
+        at === 3
+          ? {
+              snapshot: copyTask(foldTestTaskEvents(log.slice(0, 4))),
+              artifactReferences: [{ artifactId: "answer", fromSeq: 3 }],
+            }
+          : {};
+      await commitTestAppendExpectingSuccess(store, createTestLogAppend("t", at, [event], options));
+    }
+    const loaded = await store.load(aliceTestTaskScope, "t");
+    expect(loaded?.task).toEqual(foldTestTaskEvents(log));
+    const limit = { events: 10, maxBytes: 1e7 };
+    // A second sweep changes nothing.
+    for (let sweep = 0; sweep < 2; sweep++) {
+      expect(await store.deletionStore.deleteEvents(await listEnded(), BUDGET)).toBe(1);
+      expect(await store.load(aliceTestTaskScope, "t")).toEqual(loaded);
+      expect(await store.readEvents(aliceTestTaskScope, "t", 0, limit)).toEqual([]);
+      expect((await store.readEvents(aliceTestTaskScope, "t", 2, limit)).map(({ seq }) => seq)).toEqual([
+        3, 4, 5,
+      ]);
+    }
+    await store.deletionStore.deleteTasks(await listEnded(), BUDGET);
+    expect(await store.load(aliceTestTaskScope, "t")).toBeUndefined();
+    expect(store.getDatabase().prepare("SELECT count(*) AS rows FROM log").get()).toEqual({ rows: 0 });
   });
 
   it("survive a restart between the deletion of a task and the deletion of its long log", async () => {

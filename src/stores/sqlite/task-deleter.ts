@@ -8,10 +8,10 @@ import type {
 } from "../../engine/index.ts";
 import type { TaskState } from "../../protocol/index.ts";
 import { deleteInOrder } from "../delete-in-order.ts";
+import type { SnapshotTable } from "./snapshot-table.ts";
 import { WAL_CHECKPOINT_PAGES } from "./sqlite-file.ts";
 import type { TaskCountTable } from "./task-count-table.ts";
 import type { TaskOwnerScopeTable } from "./task-owner-scope-table.ts";
-import type { TaskReader } from "./task-reader.ts";
 import type { TaskWriter } from "./task-writer.ts";
 
 /**
@@ -45,17 +45,24 @@ interface DeletableTaskRow extends Omit<DeletableTask, "scope" | "hasEvents" | "
   readonly hasPendingWebhooks: number;
 }
 
+interface SnapshotCoverageRow {
+  readonly seq: number;
+  readonly coveredSeq: number;
+  /** Size of the snapshot in bytes of JSON. */
+  readonly size: number;
+  readonly firstReferencedSeq: number | null;
+}
+
 /** Deletes tasks and events, and returns free pages to the file system. */
 export class TaskDeleter {
   readonly #db: DatabaseSync;
   readonly #scopeTable: TaskOwnerScopeTable;
-  readonly #reader: TaskReader;
+  readonly #snapshotTable: SnapshotTable;
   readonly #writer: TaskWriter;
   readonly #taskCounts: TaskCountTable;
   readonly #selectStopped: Record<StoppedTaskQuery["status"], StatementSync>;
   readonly #selectCoverage: StatementSync;
   readonly #selectTailSize: StatementSync;
-  readonly #upsertSnapshot: StatementSync;
   readonly #deleteCoveredRows: StatementSync;
   readonly #deleteLogRows: StatementSync;
   readonly #deleteRestOfTask: readonly StatementSync[];
@@ -66,14 +73,21 @@ export class TaskDeleter {
 
   constructor(
     db: DatabaseSync,
-    scopeTable: TaskOwnerScopeTable,
-    reader: TaskReader,
-    writer: TaskWriter,
-    taskCounts: TaskCountTable,
+    {
+      scopeTable,
+      snapshotTable,
+      writer,
+      taskCounts,
+    }: {
+      readonly scopeTable: TaskOwnerScopeTable;
+      readonly snapshotTable: SnapshotTable;
+      readonly writer: TaskWriter;
+      readonly taskCounts: TaskCountTable;
+    },
   ) {
     this.#db = db;
     this.#scopeTable = scopeTable;
-    this.#reader = reader;
+    this.#snapshotTable = snapshotTable;
     this.#writer = writer;
     this.#taskCounts = taskCounts;
     const selectStopped = (states: string): StatementSync =>
@@ -84,13 +98,13 @@ export class TaskDeleter {
       );
     this.#selectStopped = { ended: selectStopped(STATES.ended), waiting: selectStopped(STATES.waiting) };
     this.#selectCoverage = db.prepare(
-      `SELECT task.seq AS seq, coalesce(snapshot.seq, 0) AS coveredSeq, coalesce(length(snapshot.json), 0) AS size
+      `SELECT task.seq AS seq, coalesce(snapshot.seq, 0) AS coveredSeq, coalesce(octet_length(snapshot.json), 0) AS size,
+         first_referenced_seq AS firstReferencedSeq
        FROM task LEFT JOIN snapshot ON snapshot.task = task.key WHERE task.key = ?`,
     );
     this.#selectTailSize = db.prepare(
       "SELECT coalesce(sum(length(lines)), 0) AS size FROM log WHERE task = ? AND seq > ?",
     );
-    this.#upsertSnapshot = db.prepare("INSERT OR REPLACE INTO snapshot (task, seq, json) VALUES (?, ?, ?)");
     const deleteOldestRows = (condition: string): StatementSync =>
       db.prepare(
         `DELETE FROM log WHERE rowid IN (
@@ -220,18 +234,18 @@ export class TaskDeleter {
   }
 
   /**
-   * Returns the sequence number up to which a snapshot contains the events of the task. If the newest events
-   * are small, `#coverEventsBySnapshot` first writes a snapshot that contains all events.
+   * Returns the sequence number up to which the store does not need the events of the task. If the newest
+   * events are small, `#coverEventsBySnapshot` first writes a snapshot that contains all events. Events from
+   * the first referenced event on are kept until the task is deleted.
    */
   #coverEventsBySnapshot(key: number): number {
-    const row = this.#selectCoverage.get(key) as
-      | { seq: number; coveredSeq: number; size: number }
-      | undefined;
+    const row = this.#selectCoverage.get(key) as SnapshotCoverageRow | undefined;
     if (!row) return 0;
-    const { seq, coveredSeq, size } = row;
+    const { seq, coveredSeq, size, firstReferencedSeq } = row;
+    if (firstReferencedSeq !== null) return firstReferencedSeq - 1;
     const tailSize = this.#selectTailSize.get(key, coveredSeq)?.["size"] as number;
     if (coveredSeq === seq || size + tailSize > MAX_FOLDED_SIZE) return coveredSeq;
-    this.#upsertSnapshot.run(key, seq, JSON.stringify(this.#reader.foldTask({ key })));
+    this.#snapshotTable.upsert(key, seq, this.#snapshotTable.restoreTask(key).task);
     return seq;
   }
 

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { TaskListQuery } from "../../engine/index.ts";
+import { copyTask } from "../../protocol/index.ts";
 import {
   aliceTestTaskScope,
   bobTestTaskScope,
@@ -10,6 +11,7 @@ import {
   createTestLogAppend,
   createTestStatusEvent,
   createTestSubmittedTaskEvent,
+  foldTestTaskEvents,
   formatTestTime,
 } from "../task-event-logs.fixture.ts";
 import { commitTestAppendExpectingSuccess } from "../task-store.contract.ts";
@@ -55,6 +57,26 @@ describe("a list of tasks in a SQLite file", () => {
     store.runTransaction((db) => db.exec("UPDATE log SET lines = 'unreadable' WHERE has_only_artifacts = 1"));
     expect((await store.list(aliceTestTaskScope, { limit: 1 })).tasks).toHaveLength(1);
     await expect(store.list(aliceTestTaskScope, { limit: 1, includeArtifacts: true })).rejects.toThrow();
+  });
+
+  it("counts the content that a snapshot references in the log, and reads it only with artifacts", async () => {
+    for (const id of ["a", "b"]) {
+      const events = [createTestSubmittedTaskEvent(id), createTestChunkEvent(id, "x".repeat(100_000))];
+      const snapshot = copyTask(foldTestTaskEvents(events));
+      const artifactReferences = (snapshot.artifacts ?? []).map(({ artifactId }) => ({
+        artifactId,
+        fromSeq: 2,
+      }));
+      const append = createTestLogAppend(id, 0, events, { snapshot, artifactReferences });
+      await commitTestAppendExpectingSuccess(store, append);
+    }
+    const query = { limit: 2, maxBytes: 150_000 };
+    expect((await store.list(aliceTestTaskScope, query)).tasks).toHaveLength(2);
+    const page = await store.list(aliceTestTaskScope, { ...query, includeArtifacts: true });
+    expect(page).toMatchObject({ hasMore: true, tasks: [{ id: "b" }] });
+    expect(JSON.stringify(page.tasks)).toContain("x".repeat(100_000));
+    store.runTransaction((db) => db.exec("UPDATE log SET lines = 'unreadable' WHERE has_only_artifacts = 1"));
+    expect((await store.list(aliceTestTaskScope, query)).tasks).toHaveLength(2);
   });
 
   it("counts only the tasks of committed batches", async () => {

@@ -46,17 +46,20 @@ export class TaskListReader {
     this.#taskCounts = taskCounts;
     this.#reader = reader;
     // SQLite computes `octet_length` of a column without reading the content of the column.
-    const selectSizes = (condition: string): StatementSync =>
+    const selectSizes = (firstRows: string): StatementSync =>
       db.prepare(
         `SELECT listed.value AS key, snapshot.seq AS snapshotSeq,
            coalesce(octet_length(snapshot.json), 0) + coalesce((
              SELECT sum(octet_length(lines)) FROM log
-             WHERE log.task = listed.value AND log.seq > coalesce(snapshot.seq, 0) ${condition}
+             WHERE log.task = listed.value AND ${firstRows}
            ), 0) AS size
          FROM json_each(?) AS listed LEFT JOIN snapshot ON snapshot.task = listed.value`,
       );
-    this.#selectSizes = selectSizes("AND has_only_artifacts = 0");
-    this.#selectSizesWithArtifacts = selectSizes("");
+    this.#selectSizes = selectSizes("log.seq > coalesce(snapshot.seq, 0) AND has_only_artifacts = 0");
+    // A snapshot can reference artifact content in earlier rows.
+    this.#selectSizesWithArtifacts = selectSizes(
+      "log.seq > coalesce(snapshot.first_referenced_seq - 1, snapshot.seq, 0)",
+    );
     this.#selectSnapshot = db.prepare("SELECT json FROM snapshot WHERE task = ?");
     // CROSS JOIN keeps the order of the loops, so the rows of each task are in the order of the index on (task, seq).
     this.#selectOtherRows = db.prepare(

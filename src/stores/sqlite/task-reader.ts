@@ -6,8 +6,8 @@ import type {
   TaskScope,
   UnfinishedTask,
 } from "../../engine/index.ts";
-import { LogEvent, type Task, type TaskState } from "../../protocol/index.ts";
-import { foldLoggedEvents } from "../fold-logged-events.ts";
+import type { LogEvent, Task, TaskState } from "../../protocol/index.ts";
+import type { SnapshotTable } from "./snapshot-table.ts";
 import type { TaskOwnerScopeTable } from "./task-owner-scope-table.ts";
 
 /** Key and current state of a stored task. */
@@ -21,17 +21,6 @@ interface TaskRowWithLease extends TaskRow {
   readonly epoch: number;
   /** 1 while the task has a running turn. */
   readonly running: number;
-}
-
-/** The events of one append. `seq` is the sequence number of the append's last event. */
-interface LogRow {
-  seq: number;
-  lines: string;
-}
-
-interface SnapshotRow {
-  seq: number;
-  json: string;
 }
 
 export const SELECT_UNFINISHED_SQL = `
@@ -58,26 +47,26 @@ export function decodeUnfinishedTaskRow(row: Record<string, SQLOutputValue>): Un
 export class TaskReader {
   readonly #scopeTable: TaskOwnerScopeTable;
   readonly #selectTask: StatementSync;
-  readonly #selectSnapshot: StatementSync;
-  readonly #selectLog: StatementSync;
+  readonly #snapshotTable: SnapshotTable;
   readonly #selectMessage: StatementSync;
   readonly #selectUnfinished: StatementSync;
   readonly #selectQueuedTurns: StatementSync;
+  readonly #selectFirstQueuedTurn: StatementSync;
   readonly #selectTasksWithQueuedTurns: StatementSync;
 
-  constructor(db: DatabaseSync, scopeTable: TaskOwnerScopeTable) {
+  constructor(db: DatabaseSync, scopeTable: TaskOwnerScopeTable, snapshotTable: SnapshotTable) {
     this.#scopeTable = scopeTable;
+    this.#snapshotTable = snapshotTable;
     this.#selectTask = db.prepare(
       "SELECT key, seq, state, epoch, running FROM task WHERE scope = ? AND task_id = ?",
     );
-    this.#selectSnapshot = db.prepare("SELECT seq, json FROM snapshot WHERE task = ?");
-    this.#selectLog = db.prepare("SELECT seq, lines FROM log WHERE task = ? AND seq > ? ORDER BY seq");
     this.#selectMessage = db.prepare(
       `SELECT task.task_id AS taskId, message.seq AS seq FROM message JOIN task ON task.key = message.task
        WHERE message.scope = ? AND message.message_id = ?`,
     );
     this.#selectUnfinished = db.prepare(`${SELECT_UNFINISHED_SQL} WHERE running = 1`);
     this.#selectQueuedTurns = db.prepare("SELECT json FROM queued_turn WHERE task = ? ORDER BY position");
+    this.#selectFirstQueuedTurn = db.prepare("SELECT 1 FROM queued_turn WHERE task = ? LIMIT 1");
     this.#selectTasksWithQueuedTurns = db.prepare(
       `SELECT tenant, principal, agent, task_id AS taskId
        FROM (SELECT DISTINCT task AS queue FROM queued_turn) JOIN task ON task.key = queue JOIN scope ON scope.key = task.scope`,
@@ -91,8 +80,18 @@ export class TaskReader {
     const queuedTurns = this.#selectQueuedTurns
       .all(key)
       .map(({ json }) => JSON.parse(json as string) as QueuedTurnData);
-    const stored = { task: this.foldTask(row), seq, epoch, awaitsRecovery: running === 1 };
+    const stored = { ...this.#snapshotTable.restoreTask(key), seq, epoch, awaitsRecovery: running === 1 };
     return queuedTurns.length > 0 ? { ...stored, queuedTurns } : stored;
+  }
+
+  isTaskUnchanged(
+    scope: TaskScope,
+    taskId: string,
+    { seq, epoch }: Pick<StoredTask, "seq" | "epoch">,
+  ): boolean {
+    const row = this.findTask(scope, taskId);
+    if (!row || row.seq !== seq || row.epoch !== epoch || row.running === 1) return false;
+    return this.#selectFirstQueuedTurn.get(row.key) === undefined;
   }
 
   readEvents(
@@ -105,7 +104,7 @@ export class TaskReader {
     const events: LogEvent[] = [];
     if (!row || row.seq <= after) return events;
     let bytes = 0;
-    for (const event of this.#iterateEventsAfter(row.key, after)) {
+    for (const event of this.#snapshotTable.iterateEventsAfter(row.key, after)) {
       // The store has deleted the events after `after`, and keeps only later events.
       if (events.length === 0 && event.seq > after + 1) break;
       events.push(event);
@@ -145,19 +144,6 @@ export class TaskReader {
 
   /** Folds the newest snapshot of a task and all later events into the current task. */
   foldTask({ key }: Pick<TaskRow, "key">): Task {
-    const newest = this.#selectSnapshot.get(key) as unknown as SnapshotRow | undefined;
-    const task = newest && (JSON.parse(newest.json) as Task);
-    return foldLoggedEvents(task, this.#iterateEventsAfter(key, newest?.seq ?? 0)) as Task;
-  }
-
-  *#iterateEventsAfter(key: number, after: number): Generator<LogEvent> {
-    for (const { seq, lines } of this.#selectLog.iterate(key, after) as Iterable<LogRow>) {
-      const events = lines.split("\n");
-      const before = seq - events.length;
-      for (const [index, json] of events.entries()) {
-        // The first row may contain earlier events.
-        if (before + index >= after) yield LogEvent.fromJsonText(before + index + 1, json);
-      }
-    }
+    return this.#snapshotTable.restoreTask(key).task;
   }
 }

@@ -2,10 +2,20 @@ import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { LogAppend, AppendRefusal, TurnQueueChange } from "../../engine/index.ts";
 import { LruCache } from "../../data-structures/index.ts";
 import { isTerminal, type TaskState } from "../../protocol/index.ts";
+import type { LargeContentCheckpoints } from "./large-content-checkpoints.ts";
 import type { PushTable } from "./push-table.ts";
+import type { SnapshotTable } from "./snapshot-table.ts";
 import type { TaskCountTable } from "./task-count-table.ts";
 import type { TaskOwnerScopeTable } from "./task-owner-scope-table.ts";
 import { toLogRows } from "./to-log-rows.ts";
+
+interface TaskWriterTables {
+  readonly scopeTable: TaskOwnerScopeTable;
+  readonly pushTable: PushTable;
+  readonly snapshotTable: SnapshotTable;
+  readonly taskCounts: TaskCountTable;
+  readonly checkpoints: LargeContentCheckpoints;
+}
 
 /**
  * Writes appends to the database with as few statements as possible. Call the methods of `TaskWriter` only
@@ -15,6 +25,8 @@ export class TaskWriter {
   readonly #scopeTable: TaskOwnerScopeTable;
   readonly #pushTable: PushTable;
   readonly #taskCounts: TaskCountTable;
+  readonly #snapshotTable: SnapshotTable;
+  readonly #checkpoints: LargeContentCheckpoints;
   /**
    * Keys and states of running tasks by scope and id. They are cached because running tasks soon receive more
    * appends.
@@ -32,22 +44,18 @@ export class TaskWriter {
   readonly #insertEvents: StatementSync;
   readonly #insertMessage: StatementSync;
   readonly #deleteMessage: StatementSync;
-  readonly #upsertSnapshot: StatementSync;
   readonly #upsertTurn: StatementSync;
   readonly #deleteTurn: StatementSync;
   readonly #updateMessage: StatementSync;
   readonly #insertQueuedTurn: StatementSync;
   readonly #deleteQueuedTurns: StatementSync;
 
-  constructor(
-    db: DatabaseSync,
-    scopeTable: TaskOwnerScopeTable,
-    pushTable: PushTable,
-    taskCounts: TaskCountTable,
-  ) {
-    this.#scopeTable = scopeTable;
-    this.#pushTable = pushTable;
-    this.#taskCounts = taskCounts;
+  constructor(db: DatabaseSync, tables: TaskWriterTables) {
+    this.#scopeTable = tables.scopeTable;
+    this.#pushTable = tables.pushTable;
+    this.#taskCounts = tables.taskCounts;
+    this.#snapshotTable = tables.snapshotTable;
+    this.#checkpoints = tables.checkpoints;
     const last = db
       .prepare(
         "SELECT max(coalesce((SELECT max(key) FROM task), 0), coalesce((SELECT max(key) FROM deleted_task), 0)) AS key",
@@ -72,10 +80,6 @@ export class TaskWriter {
        ON CONFLICT (scope, message_id) DO NOTHING`,
     );
     this.#deleteMessage = db.prepare("DELETE FROM message WHERE scope = ? AND message_id = ?");
-    this.#upsertSnapshot = db.prepare(
-      `INSERT INTO snapshot (task, seq, json) VALUES (?, ?, ?)
-       ON CONFLICT (task) DO UPDATE SET seq = excluded.seq, json = excluded.json`,
-    );
     this.#upsertTurn = db.prepare("INSERT OR REPLACE INTO turn (task, json) VALUES (?, ?)");
     this.#deleteTurn = db.prepare("DELETE FROM turn WHERE task = ?");
     this.#updateMessage = db.prepare("UPDATE message SET seq = ? WHERE scope = ? AND message_id = ?");
@@ -87,7 +91,8 @@ export class TaskWriter {
 
   /** Writes an entire append, or rejects the append without changes. */
   append(append: LogAppend): AppendRefusal | undefined {
-    const { expectedSeq, events, snapshot, status, webhooks = [], turn, queueChange } = append;
+    const { expectedSeq, events, snapshot, artifactReferences, status, webhooks = [] } = append;
+    const { turn, queueChange } = append;
     const scope = this.#scopeTable.findOrInsertKey(append.scope);
     const known = expectedSeq === 0 ? undefined : this.#findTask(scope, append.taskId);
     const key = expectedSeq === 0 ? this.#nextKey : known?.key;
@@ -103,9 +108,11 @@ export class TaskWriter {
       return "conflict";
     }
     this.#taskCounts.moveTask(scope, known?.state, status.state);
-    for (const { seq: lastSeq, lines, hasOnlyArtifacts } of toLogRows(events))
+    for (const { seq: lastSeq, lines, hasOnlyArtifacts } of toLogRows(events)) {
       this.#insertEvents.run(key, lastSeq, lines, Number(hasOnlyArtifacts));
-    if (snapshot) this.#upsertSnapshot.run(key, seq, JSON.stringify(snapshot));
+      this.#checkpoints.countRow(lines.length);
+    }
+    if (snapshot) this.#snapshotTable.upsert(key, seq, snapshot, artifactReferences);
     if (turn) this.#upsertTurn.run(key, JSON.stringify(turn));
     else if (turn === null) this.#deleteTurn.run(key);
     if (queueChange) this.#writeQueueChange(key, queueChange);

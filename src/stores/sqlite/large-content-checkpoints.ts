@@ -1,0 +1,36 @@
+import type { DatabaseSync } from "node:sqlite";
+
+/** Smallest log row, in characters, that counts as large. Most of its pages change only once. */
+const MIN_LARGE_ROW_SIZE = 16 * 1024;
+/** A checkpoint of this many characters blocks the event loop for about 5 ms, besides the sync of the disk. */
+const CHECKPOINTED_SIZE = 2 * 2 ** 20;
+
+/**
+ * Runs short checkpoints while large rows are written. The checkpoint that SQLite starts every 16 MB would
+ * block the event loop for about 40 ms. Small rows wait for that checkpoint, because their commits change the
+ * same pages repeatedly, and a later checkpoint writes each page only once.
+ */
+export class LargeContentCheckpoints {
+  readonly #db: DatabaseSync;
+  #sizeSinceCheckpoint = 0;
+
+  constructor(db: DatabaseSync) {
+    this.#db = db;
+  }
+
+  /** Counts a log row with `size` characters. */
+  countRow(size: number): void {
+    if (size >= MIN_LARGE_ROW_SIZE) this.#sizeSinceCheckpoint += size;
+  }
+
+  /** Runs a checkpoint if enough large rows have been written. Call `runIfDue` only outside of a transaction. */
+  runIfDue(): void {
+    if (this.#sizeSinceCheckpoint < CHECKPOINTED_SIZE) return;
+    this.#sizeSinceCheckpoint = 0;
+    try {
+      this.#db.exec("PRAGMA wal_checkpoint(PASSIVE)");
+    } catch {
+      // The write-ahead log keeps its content. SQLite also ignores the failure of its own checkpoints.
+    }
+  }
+}
