@@ -12,6 +12,10 @@ import { ChildProcessClient } from "./child-process-rpc.ts";
 import type { BenchmarkSettings } from "./settings.ts";
 import { SYSTEMS_UNDER_TEST, type SystemName } from "./systems-under-test.ts";
 
+/** One core runs the system under test with all of its threads, and the other core runs the load generator. */
+const SYSTEM_CORE = 1;
+const LOAD_GENERATOR_CORE = 0;
+
 /** A system under test that runs in its own process. */
 export interface RunningSystem {
   readonly name: SystemName;
@@ -43,6 +47,7 @@ export class BenchmarkContext {
     const loadGenerator = await ChildProcessClient.start<LoadGeneratorMethods>(
       "load generator",
       new URL("./load/load-generator.ts", import.meta.url),
+      LOAD_GENERATOR_CORE,
     );
     return new BenchmarkContext(settings, loadGenerator, logProgress);
   }
@@ -78,6 +83,7 @@ export class BenchmarkContext {
     const client = await ChildProcessClient.start<SystemProcessMethods>(
       name,
       new URL("./system-process-main.ts", import.meta.url),
+      SYSTEM_CORE,
       [name],
       execArgv,
     );

@@ -60,6 +60,29 @@ export function createJobRequest(
   return createRequestTemplate(endpoint, getBaselineServerUrlPath(method, job), JSON.stringify(rpc));
 }
 
+/** Creates an A2A 1.0 request that continues a task. The response omits the history. */
+export function createFollowUpRequest(
+  endpoint: ServerEndpoint,
+  ids: { readonly taskId: string; readonly contextId: string },
+  job: BenchmarkJob,
+): RequestTemplate {
+  const message = {
+    messageId: "{id}",
+    ...ids,
+    role: "ROLE_USER",
+    parts: [{ text: formatJobAsMessageText(job) }],
+  };
+  const params = { message, configuration: { historyLength: 0 } };
+  const rpc = { jsonrpc: "2.0", id: 1, method: "SendMessage", params };
+  return createRequestTemplate(endpoint, getBaselineServerUrlPath("SendMessage", job), JSON.stringify(rpc));
+}
+
+/** Creates an A2A 1.0 request that lists tasks. `params` are the parameters of `ListTasks`. */
+export function createListRequest(endpoint: ServerEndpoint, params: object): RequestTemplate {
+  const rpc = { jsonrpc: "2.0", id: 1, method: "ListTasks", params };
+  return createRequestTemplate(endpoint, "/ListTasks", JSON.stringify(rpc));
+}
+
 /** Creates a request that subscribes to a task. */
 export function createSubscribeRequest(endpoint: ServerEndpoint, taskId: string): RequestTemplate {
   const rpc = { jsonrpc: "2.0", id: 1, method: "SubscribeToTask", params: { id: taskId } };

@@ -146,7 +146,7 @@ export const SCHEMA_VERSION: number = MIGRATIONS.length;
  * Creates the tables of an empty database, or adds the tables that an older database lacks. Throws an error
  * if a newer version of Colloquy wrote the database.
  */
-export function migrateSchema(db: DatabaseSync, path: string): void {
+export function migrateSchema(db: DatabaseSync, path: string, targetVersion: number = SCHEMA_VERSION): void {
   const version = db.prepare("PRAGMA user_version").get()?.["user_version"] as number;
   if (version > SCHEMA_VERSION) {
     throw new A2AError(
@@ -154,7 +154,7 @@ export function migrateSchema(db: DatabaseSync, path: string): void {
       `${path} was written by a newer version of Colloquy (schema ${version}, this one knows ${SCHEMA_VERSION}); upgrade Colloquy or choose another file.`,
     );
   }
-  if (version === SCHEMA_VERSION) return;
-  const missing = MIGRATIONS.slice(version).join("");
-  db.exec(`BEGIN IMMEDIATE; ${missing} PRAGMA user_version = ${SCHEMA_VERSION}; COMMIT;`);
+  if (version >= targetVersion) return;
+  const missing = MIGRATIONS.slice(version, targetVersion).join("");
+  db.exec(`BEGIN IMMEDIATE; ${missing} PRAGMA user_version = ${targetVersion}; COMMIT;`);
 }
