@@ -1,6 +1,7 @@
 import type { SystemProcessMethods } from "./system-process-main.ts";
 import type { BenchmarkJob } from "./benchmark-job.ts";
 import {
+  FLOOR_AT_ONCE_SUFFIX,
   getBaselineServerUrlPath,
   createJobRequest,
   type ServerEndpoint,
@@ -97,7 +98,7 @@ export class BenchmarkContext {
     };
   }
 
-  /** Records the response of a system and makes the baseline repeat it event by event. */
+  /** Records the response of a system and makes the baseline repeat it event by event, or at once. */
   async recordResponseForBaselineReplay(
     systems: readonly RunningSystem[],
     recordedSystem: SystemName,
@@ -112,9 +113,14 @@ export class BenchmarkContext {
     const { headers, body } = parseHttpResponse(Buffer.from(answer, "latin1"));
     const contentType = headers["content-type"]?.split(";")[0] ?? "";
     const isStreamed = contentType === "text/event-stream";
+    const path = getBaselineServerUrlPath(method, job);
+    const response = { path, contentType, frames: [body], yieldsBetweenFrames: false };
     await baseline.process.call("setRecordedResponse", {
-      path: getBaselineServerUrlPath(method, job),
-      contentType,
+      ...response,
+      path: path + FLOOR_AT_ONCE_SUFFIX,
+    });
+    await baseline.process.call("setRecordedResponse", {
+      ...response,
       frames: isStreamed ? splitSseFrames(body) : [body],
       yieldsBetweenFrames: job.kind === "turns",
     });
