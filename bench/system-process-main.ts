@@ -36,7 +36,7 @@ export interface RecordedResponse {
 export interface ResourceUsage {
   /** User and system CPU time of the process in milliseconds. */
   readonly cpuMs: number;
-  /** Time in milliseconds in which the event loop was not idle. */
+  /** CPU time in milliseconds of the thread that runs the event loop. Other load on the machine has no effect. */
   readonly loopMs: number;
   readonly rss: number;
 }
@@ -90,9 +90,10 @@ serveParentProcessCalls({
 
 function readResourceUsage(): ResourceUsage {
   const { user, system } = process.cpuUsage();
+  const loop = process.threadCpuUsage();
   return {
     cpuMs: (user + system) / 1000,
-    loopMs: performance.eventLoopUtilization().active,
+    loopMs: (loop.user + loop.system) / 1000,
     rss: process.memoryUsage.rss(),
   };
 }

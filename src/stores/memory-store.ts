@@ -296,6 +296,7 @@ export class MemoryStore implements TaskStore {
     log.timestamp = status.timestamp;
     if (webhooks)
       for (const webhook of webhooks) this.#pushStore.register(scope, taskId, expectedSeq, webhook);
+    this.#pushStore.notifyCommit(scope, taskId, expectedSeq + events.length);
     if (isTerminal(status.state)) this.#addEndedTask(log);
     else if (isInterrupted(status.state)) this.#addWaitingTask(log);
     return undefined;

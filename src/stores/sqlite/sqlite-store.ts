@@ -27,6 +27,7 @@ import {
 } from "./sqlite-error-conversion.ts";
 import { openSqliteFile, type OpenedSqliteFile } from "./sqlite-file.ts";
 import { checkpointOnceUnread } from "./checkpoint-once-unread.ts";
+import { GroupedPushWrites, type PushWriteGroup } from "./grouped-push-writes.ts";
 import { PushTable } from "./push-table.ts";
 import { StoreHealthMonitor } from "./store-health-monitor.ts";
 import { PROCESS_LEASE_RENEW_INTERVAL_MS } from "../process-lease.ts";
@@ -71,15 +72,15 @@ export class SqliteStore implements TaskStore {
   readonly filePath: string;
   readonly pushStore: PushStore = {
     put: async (scope, taskId, registration) =>
-      this.#writePush((push) => push.put(scope, taskId, registration)),
+      this.#pushWrites.write((push) => push.put(scope, taskId, registration)),
     get: async (scope, taskId, id) =>
       this.#readThenAwaitDurability(({ pushTable }) => pushTable.get(scope, taskId, id)),
     list: async (scope, taskId) =>
       this.#readThenAwaitDurability(({ pushTable }) => pushTable.list(scope, taskId)),
-    remove: async (scope, taskId, id) => this.#writePush((push) => push.remove(scope, taskId, id)),
+    remove: async (scope, taskId, id) => this.#pushWrites.write((push) => push.remove(scope, taskId, id)),
     listDueWebhooks: async (after, limit) =>
       this.#readThenAwaitDurability(({ pushTable }) => pushTable.listDueWebhooks(after, limit)),
-    saveProgress: async (progress) => this.#writePush((push) => push.saveProgress(progress)),
+    saveProgress: async (progress) => this.#pushWrites.write((push) => push.saveProgress(progress)),
     listDeadWebhooks: async (limit) =>
       this.#readThenAwaitDurability(({ pushTable }) => pushTable.listDeadWebhooks(limit)),
   };
@@ -114,6 +115,7 @@ export class SqliteStore implements TaskStore {
   readonly #health: StoreHealthMonitor;
   #file: OpenedSqliteFile | undefined;
   #openDatabase: OpenStoreComponents | undefined;
+  readonly #pushWrites = new GroupedPushWrites(() => this.commit([], { agentsAtWork: true }));
   readonly #runningFlushes = new Set<Promise<void>>();
   /** Batches whose commit or sync is not complete. */
   readonly #unsyncedBatches = new Set<readonly LogAppend[]>();
@@ -194,27 +196,36 @@ export class SqliteStore implements TaskStore {
     batch: readonly LogAppend[],
     { agentsAtWork = false }: { readonly agentsAtWork?: boolean } = {},
   ): Promise<readonly (AppendRefusal | undefined)[]> {
+    const pushWrites = this.#pushWrites.takeGroup();
     this.#unsyncedBatches.add(batch);
     this.#heldLeases.holdBegunTurns(batch);
     try {
       const { refusals, sync } = await this.#retryWhileLocked(() => {
-        if (!agentsAtWork) return { refusals: this.#executeDurably(() => this.#writeBatch(batch)) };
-        const result = this.#executeTransaction(() => this.#writeBatch(batch));
+        const write = (): (AppendRefusal | undefined)[] => this.#writeBatch(batch, pushWrites);
+        if (!agentsAtWork) return { refusals: this.#executeDurably(write) };
+        const result = this.#executeTransaction(write);
         // The sync starts in the same turn of the event loop, so that every reader of the batch waits for it.
         return { refusals: result, sync: this.#syncCommitsToDisk(this.#requireFile()) };
       });
       await sync;
       this.#health.reportSuccess();
       this.#heldLeases.releaseEndedTurns(batch.filter((_, at) => refusals[at] === undefined));
+      pushWrites.resolve();
       return refusals;
+    } catch (error) {
+      // The events of a task can make the batch fail, so the changes of webhooks are committed again alone.
+      if (batch.length > 0) this.#pushWrites.putBack(pushWrites);
+      else pushWrites.reject(error);
+      throw error;
     } finally {
       this.#unsyncedBatches.delete(batch);
     }
   }
 
-  #writeBatch(batch: readonly LogAppend[]): (AppendRefusal | undefined)[] {
-    const { writer, scopeTable } = this.#requireOpen();
+  #writeBatch(batch: readonly LogAppend[], pushWrites: PushWriteGroup): (AppendRefusal | undefined)[] {
+    const { writer, scopeTable, pushTable } = this.#requireOpen();
     try {
+      pushWrites.run(pushTable);
       return batch.map((append) => writer.append(append));
     } catch (error) {
       scopeTable.clearCache();
@@ -428,12 +439,6 @@ export class SqliteStore implements TaskStore {
     const claimed = this.runTransaction(() => leaseTable.claimTasks(keys));
     for (const lease of claimed) this.#heldLeases.hold(lease);
     return claimed;
-  }
-
-  #writePush<T>(change: (push: PushTable) => T): Promise<T> {
-    return this.#retryWhileLocked(() =>
-      this.#executeDurably(() => change(this.#requireWritable().pushTable)),
-    );
   }
 
   #requireFile(): OpenedSqliteFile {
