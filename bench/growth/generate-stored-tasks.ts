@@ -25,11 +25,15 @@ const STATE = "TASK_STATE_OF_THIS_TASK" as TaskState;
  * Creates a SQLite store with `count` tasks of the agent `bench`, as the server stores them. SQL statements
  * copy one task, so that a million tasks take seconds.
  */
-export function generateStoredTasks(storeFile: string, count: number): void {
+export function generateStoredTasks(
+  storeFile: string,
+  count: number,
+  schemaVersion: number = GENERATED_SCHEMA_VERSION,
+): void {
   const db = new DatabaseSync(storeFile);
   try {
     db.exec("PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF");
-    migrateSchema(db, storeFile, GENERATED_SCHEMA_VERSION);
+    migrateSchema(db, storeFile, schemaVersion);
     db.exec("BEGIN; INSERT INTO scope (key, tenant, principal, agent) VALUES (1, '', '', 'bench')");
     const lines = LOGGED_EVENTS.map((event) => JSON.stringify(event)).join("\n");
     db.prepare(CREATE_GENERATED_TABLE_SQL).run(Date.now() - count * TASK_INTERVAL_MS, count);

@@ -14,9 +14,9 @@ export interface LoadOptions {
 /** Reads the sampled responses. */
 export interface ResponseReader<Sample> {
   /** Returns the first problem of a response, or `undefined` for a correct response. */
-  findFault(sample: Sample): string | undefined;
+  readonly findFault: (sample: Sample) => string | undefined;
   /** Counts the events of a correct response. */
-  countEvents(sample: Sample): number;
+  readonly countEvents: (sample: Sample) => number;
 }
 
 export interface ThroughputResult {

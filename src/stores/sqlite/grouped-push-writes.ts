@@ -3,9 +3,9 @@ import { findStoreStateAfterError, isSqliteError } from "./sqlite-error-conversi
 
 /** A change of the webhooks that waits for the next commit. */
 interface PendingPushWrite {
-  run(pushTable: PushTable): unknown;
-  resolve(result: unknown): void;
-  reject(error: unknown): void;
+  readonly run: (pushTable: PushTable) => unknown;
+  readonly resolve: (result: unknown) => void;
+  readonly reject: (error: unknown) => void;
 }
 
 /** The outcome of one change, which is reported after the commit. */

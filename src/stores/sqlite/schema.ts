@@ -142,12 +142,23 @@ const MIGRATIONS = [
 ];
 export const SCHEMA_VERSION: number = MIGRATIONS.length;
 
+/** Returns the schema version of a database, or 0 for an empty database. */
+export function readSchemaVersion(db: DatabaseSync): number {
+  return db.prepare("PRAGMA user_version").get()?.["user_version"] as number;
+}
+
 /**
- * Creates the tables of an empty database, or adds the tables that an older database lacks. Throws an error
- * if a newer version of Colloquy wrote the database.
+ * Creates the tables of an empty database, or runs the steps that an older database lacks, in one transaction.
+ * `onStep` is called before each step, with the version that the step creates. Throws an error if a newer
+ * version of Colloquy wrote the database.
  */
-export function migrateSchema(db: DatabaseSync, path: string, targetVersion: number = SCHEMA_VERSION): void {
-  const version = db.prepare("PRAGMA user_version").get()?.["user_version"] as number;
+export function migrateSchema(
+  db: DatabaseSync,
+  path: string,
+  targetVersion: number = SCHEMA_VERSION,
+  onStep: (nextVersion: number) => void = () => {},
+): void {
+  const version = readSchemaVersion(db);
   if (version > SCHEMA_VERSION) {
     throw new A2AError(
       "UNAVAILABLE",
@@ -155,6 +166,15 @@ export function migrateSchema(db: DatabaseSync, path: string, targetVersion: num
     );
   }
   if (version >= targetVersion) return;
-  const missing = MIGRATIONS.slice(version, targetVersion).join("");
-  db.exec(`BEGIN IMMEDIATE; ${missing} PRAGMA user_version = ${targetVersion}; COMMIT;`);
+  db.exec("BEGIN IMMEDIATE");
+  try {
+    for (const [at, sql] of MIGRATIONS.slice(version, targetVersion).entries()) {
+      onStep(version + at + 1);
+      db.exec(sql);
+    }
+    db.exec(`PRAGMA user_version = ${targetVersion}; COMMIT;`);
+  } catch (error) {
+    if (db.isTransaction) db.exec("ROLLBACK");
+    throw error;
+  }
 }

@@ -6,6 +6,7 @@ import type {
   AppendRefusal,
   ClaimedTask,
   StoreHealth,
+  StoreMigrationListener,
   StoredTask,
   TaskLeases,
   TaskListPage,
@@ -16,6 +17,7 @@ import type {
   TaskStore,
   UnfinishedTask,
 } from "../../engine/index.ts";
+import { defineOptionNames } from "../../usage-checks/index.ts";
 import { A2AError, type LogEvent } from "../../protocol/index.ts";
 import { adoptTasksOfEarlierIds } from "./adopt-tasks-of-earlier-ids.ts";
 import { getScopeKey } from "../task-owner-scope-key.ts";
@@ -37,6 +39,16 @@ import { TaskDeleter } from "./task-deleter.ts";
 import { TaskReader } from "./task-reader.ts";
 import { TaskOwnerScopeTable } from "./task-owner-scope-table.ts";
 import { TaskWriter } from "./task-writer.ts";
+
+export interface SqliteStoreOptions {
+  /**
+   * Whether `open` copies a file of an earlier version of Colloquy before its migration, to
+   * `<file>.schema-<version>.bak`. Default: true.
+   */
+  readonly backupBeforeMigration?: boolean;
+}
+
+const assertKnownOptions = defineOptionNames<SqliteStoreOptions>()("SqliteStore", "backupBeforeMigration");
 
 /** The connection to the file, with its tables. */
 interface OpenStoreComponents {
@@ -63,7 +75,8 @@ const LOCK_RETRY_DELAYS_MS = [1, 2, 5, 10, 20, 50, 100, 150];
  * rejects if another process has locked the file. If the disk fails, `commit` rejects with `UNAVAILABLE`
  * and discards the entire batch, unless the disk failed to sync. After a failed sync, the store opens its
  * file again, and the reopened file decides which of the unacknowledged appends are stored. Until then, the
- * store reads only tasks that no unacknowledged append has changed.
+ * store reads only tasks that no unacknowledged append has changed. `open` migrates a file of an earlier
+ * version of Colloquy, and rejects a file of a newer version.
  */
 export class SqliteStore implements TaskStore {
   readonly name: string;
@@ -112,6 +125,7 @@ export class SqliteStore implements TaskStore {
     },
   };
   readonly #path: string;
+  readonly #backUp: boolean;
   readonly #health: StoreHealthMonitor;
   #file: OpenedSqliteFile | undefined;
   #openDatabase: OpenStoreComponents | undefined;
@@ -122,7 +136,9 @@ export class SqliteStore implements TaskStore {
   /** Keys of the tasks with appends that a disk failure has left in doubt. */
   readonly #tasksInDoubt = new Set<string>();
 
-  constructor(path: string) {
+  constructor(path: string, options: SqliteStoreOptions = {}) {
+    assertKnownOptions(options);
+    this.#backUp = options.backupBeforeMigration ?? true;
     this.#path = path;
     this.filePath = resolve(path);
     this.name = `sqlite:${path}`;
@@ -133,9 +149,9 @@ export class SqliteStore implements TaskStore {
     return this.#health;
   }
 
-  async open(): Promise<void> {
+  async open(onMigration?: StoreMigrationListener): Promise<void> {
     if (this.#file) return;
-    const file = await openSqliteFile(this.#path);
+    const file = await openSqliteFile(this.#path, { store: this.name, backUp: this.#backUp, onMigration });
     try {
       this.#openDatabase = openComponents(file, this.#heldLeases);
       this.#file = file;
