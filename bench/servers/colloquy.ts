@@ -3,6 +3,7 @@ import { fileURLToPath } from "node:url";
 import type { AdkAgentOptions } from "../../src/adk/index.ts";
 import type { Agent } from "../../src/engine/index.ts";
 import { createServer } from "../../src/server/index.ts";
+import { SqliteStore } from "../../src/stores/index.ts";
 import { EndedTaskCounter } from "../growth/ended-task-counter.ts";
 import type { StartedSystem } from "../system-process-main.ts";
 
@@ -51,7 +52,7 @@ async function startColloquyServerForAgent(
   const server = createServer(
     { bench: agent },
     {
-      store: storeFile ? `sqlite:${storeFile}` : "memory",
+      store: storeFile ? new SqliteStore(storeFile, { backupBeforeMigration: false }) : "memory",
       mergeChunks: mergesChunks,
       ...(endedTasks ? { observer: endedTasks.observer } : {}),
     },
