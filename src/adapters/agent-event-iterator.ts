@@ -213,7 +213,7 @@ function createReturnedValueError(value: unknown): TypeError {
 
 function assertAsyncIterable(source: unknown): void {
   if (typeof source === "object" && source !== null && Symbol.asyncIterator in source) return;
-  // The rejection of a promise that nobody awaits would end the process.
+  // An unhandled rejection would end the process.
   if (source instanceof Promise) source.catch(() => {});
   const shown = source instanceof Promise ? "a promise" : String(source);
   throw new TypeError(

@@ -338,7 +338,7 @@ describe("task", () => {
   });
 
   it("get of an unknown task prints the command that lists the tasks", async () => {
-    const { code, err } = await runInDirectory("task", "get", parrot, "nobody");
+    const { code, err } = await runInDirectory("task", "get", parrot, "unknown");
     expect(code).toBe(1);
     expect(err).toContain("(TaskNotFoundError)\nhint: ");
     expect(err).toContain(`task list ${parrot}\n`);
@@ -395,9 +395,9 @@ describe("errors", () => {
   });
 
   it("list every URL that was tried for a missing agent", async () => {
-    const { code, err } = await runInDirectory("card", "get", `${server.url}/a2a/nobody`);
+    const { code, err } = await runInDirectory("card", "get", `${server.url}/a2a/unknown`);
     expect(code).toBe(3);
-    expect(err).toContain("/a2a/nobody/.well-known/agent-card.json: HTTP 404");
+    expect(err).toContain("/a2a/unknown/.well-known/agent-card.json: HTTP 404");
     expect(err).toContain("(A2ACLI_ERR_CARD_NOT_FOUND)");
   });
 

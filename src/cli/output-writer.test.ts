@@ -184,9 +184,9 @@ describe("a failure", () => {
           artifact: { artifactId: "a", parts: [{ text: "half" }] },
         },
       });
-      output.writeError(new CliError("A2ACLI_ERR_UNREACHABLE", "Nobody answers.", "Start it."));
+      output.writeError(new CliError("A2ACLI_ERR_UNREACHABLE", "The server does not answer.", "Start it."));
     });
     expect(out).toBe("Artifact: a\nhalf\n\n");
-    expect(err).toBe("error: Nobody answers. (A2ACLI_ERR_UNREACHABLE)\nhint: Start it.\n");
+    expect(err).toBe("error: The server does not answer. (A2ACLI_ERR_UNREACHABLE)\nhint: Start it.\n");
   });
 });

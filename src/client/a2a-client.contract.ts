@@ -126,10 +126,10 @@ export function defineA2AClientContractTests(
 
     it("maps errors to their reasons [D-03, C-05]", async () => {
       const { id } = requireTaskResponseInTest(await remote.send("count"));
-      await expect(remote.tasks.get("nobody")).rejects.toMatchObject({ reason: "TASK_NOT_FOUND" });
-      await expect(remote.tasks.cancel("nobody")).rejects.toMatchObject({ reason: "TASK_NOT_FOUND" });
+      await expect(remote.tasks.get("unknown")).rejects.toMatchObject({ reason: "TASK_NOT_FOUND" });
+      await expect(remote.tasks.cancel("unknown")).rejects.toMatchObject({ reason: "TASK_NOT_FOUND" });
       await expect(remote.tasks.cancel(id)).rejects.toMatchObject({ reason: "TASK_NOT_CANCELABLE" });
-      await expect(collectStreamEventsForTest(remote.tasks.subscribe("nobody"))).rejects.toMatchObject({
+      await expect(collectStreamEventsForTest(remote.tasks.subscribe("unknown"))).rejects.toMatchObject({
         reason: "TASK_NOT_FOUND",
       });
       // A2A 0.3 does not define this error.

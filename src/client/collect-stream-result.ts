@@ -40,7 +40,7 @@ export async function collect(
   throw new A2AError("INVALID_AGENT_RESPONSE", "The agent's stream ended without a task or a message.");
 }
 
-/** Returns the task with the artifacts of an earlier snapshot, unless the task has artifacts of its own. */
+/** Returns the task with the artifacts of an earlier snapshot, unless the task contains artifacts. */
 function keepPreviousArtifacts(previousTask: Task | undefined, task: Task): Task {
   if (task.artifacts || !previousTask?.artifacts || previousTask.id !== task.id) return task;
   return { ...task, artifacts: previousTask.artifacts };

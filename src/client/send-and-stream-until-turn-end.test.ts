@@ -151,10 +151,10 @@ describe("a message exchange", () => {
     const away = createScriptedClient({
       // oxlint-disable-next-line require-yield
       async *stream() {
-        throw new A2AError("UNAVAILABLE", "nobody");
+        throw new A2AError("UNAVAILABLE", "unknown");
       },
     });
-    await expect(collectExchange(away, { taskId: "T" })).rejects.toThrow("nobody");
+    await expect(collectExchange(away, { taskId: "T" })).rejects.toThrow("unknown");
     expect(away.cancelledTaskIds).toEqual([]);
   });
 

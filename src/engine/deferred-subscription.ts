@@ -27,7 +27,7 @@ export class DeferredSubscription implements Subscription {
       },
     );
     this.#inner = Promise.race([opened, closed]);
-    // The reader receives the error. Without a reader, nobody needs the error.
+    // The reader receives the error. Without a reader, the error is ignored.
     this.#inner.catch(() => {});
     opened.catch(() => {});
   }

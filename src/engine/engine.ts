@@ -107,7 +107,7 @@ export class Engine {
   readonly #store: TaskStore;
   readonly #committer: Committer;
   readonly #runners: RunnerRegistry;
-  readonly #inbox: MessageAcceptor;
+  readonly #messageAcceptor: MessageAcceptor;
   readonly #recovery: TaskRecovery;
   readonly #streamLimit: ConcurrencyLimit;
   readonly #clock: Clock;
@@ -141,12 +141,12 @@ export class Engine {
       outbox: options.push?.outbox,
       persistTurns: (agent.afterRestart ?? "fail") !== "fail",
       restoreQueuedTurn: (scope: TaskScope, queued: QueuedTurnData) =>
-        this.#inbox.restoreQueuedTurn(scope, queued),
+        this.#messageAcceptor.restoreQueuedTurn(scope, queued),
       releaseLease: (lease: TaskLease) => this.#recovery.releaseLease(lease),
     };
     const runners = new RunnerRegistry(runnerContext, () => this.#recovery.requestPass());
     this.#runners = runners;
-    const inbox = new MessageAcceptor({
+    const messageAcceptor = new MessageAcceptor({
       agent,
       store,
       runners,
@@ -156,14 +156,14 @@ export class Engine {
       contextTurns,
       assertOpen: () => this.#assertOpen(),
     });
-    this.#inbox = inbox;
+    this.#messageAcceptor = messageAcceptor;
     const { turnAttempts } = limits;
     this.#recovery = new TaskRecovery({
       agent,
       agentId,
       store,
       runners,
-      inbox,
+      messageAcceptor,
       turnAttempts,
       clock,
       observer,
@@ -372,11 +372,12 @@ export class Engine {
     this.#assertOpen();
     const scope = this.#toTaskScope(caller);
     const inbound = { request, caller, serviceParameters };
-    if (!request.configuration?.taskPushNotificationConfig) return this.#inbox.acceptMessage(scope, inbound);
+    if (!request.configuration?.taskPushNotificationConfig)
+      return this.#messageAcceptor.acceptMessage(scope, inbound);
     if (!this.pushConfigs) throw createPushNotSupportedError();
     return this.pushConfigs
       .assertMessagePushConfigAccepted(request, scope)
-      .then(() => this.#inbox.acceptMessage(scope, inbound));
+      .then(() => this.#messageAcceptor.acceptMessage(scope, inbound));
   }
 
   #createPushConfigOperations(

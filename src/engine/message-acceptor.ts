@@ -64,8 +64,8 @@ interface InFlightMessage {
 }
 
 /**
- * Accepts messages. The inbox finds or creates the task of each message and deduplicates the messages of each
- * caller by message id (E10).
+ * Accepts messages. The `MessageAcceptor` finds or creates the task of each message and deduplicates the
+ * messages of each caller by message id (E10).
  */
 export class MessageAcceptor {
   readonly #context: MessageAcceptorDependencies;
@@ -284,7 +284,7 @@ export class MessageAcceptor {
   }
 
   /**
-   * Starts the agent before its task exists. The agent's first event decides whether the inbox creates a
+   * Starts the agent before its task exists. The agent's first event decides whether the acceptor creates a
    * task.
    */
   async #startAgentBeforeTaskExists(runner: TaskRunner, turn: Turn): Promise<MessageAcceptResult> {

@@ -19,7 +19,7 @@ export interface TaskRecoveryDependencies {
   readonly agent: Agent;
   readonly store: TaskStore;
   readonly runners: RunnerRegistry;
-  readonly inbox: MessageAcceptor;
+  readonly messageAcceptor: MessageAcceptor;
   readonly observer: Observer;
   /** Maximum number of attempts at a turn. */
   readonly turnAttempts: number;
@@ -59,7 +59,7 @@ async function restartTurnOrGetFailureReason(
   runner: TaskRunner,
   { scope, taskId, turn: persisted }: ClaimedTask,
   interruptionText: string,
-  { agent, store, inbox, observer, turnAttempts, isStopped }: TaskRecoveryDependencies,
+  { agent, store, messageAcceptor, observer, turnAttempts, isStopped }: TaskRecoveryDependencies,
 ): Promise<string | undefined> {
   const { afterRestart = "fail" } = agent;
   if (afterRestart === "fail" || !persisted) return interruptionText;
@@ -72,7 +72,7 @@ async function restartTurnOrGetFailureReason(
   }
   if (isStopped()) throw createServerClosingError();
   try {
-    const turn = inbox.createNextTurnAttempt(scope, persisted, start.message);
+    const turn = messageAcceptor.createNextTurnAttempt(scope, persisted, start.message);
     await runner.restartTurnAfterServerRestart(turn, persisted.seq, start.task, afterRestart);
     return undefined;
   } catch (error) {

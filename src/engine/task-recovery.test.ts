@@ -197,6 +197,30 @@ describe("the recovery of tasks", () => {
     expect(agent.runs).toHaveLength(1);
   });
 
+  it("leaves the lease to a new turn if the store refused the turn before it [E11, E17]", async () => {
+    const store = new OutageStore();
+    const { engine, agent, clock } = createEngineFixture({ store });
+    await engine.open();
+    const answer = engine.sendMessage(createTestSendMessageRequest("hi"), alice);
+    (await agent.waitForRun(0)).emit(inputRequiredTestEvent).end();
+    const { id: taskId } = getTestResponseTask(await answer);
+    store.isDown = true;
+    const refused = engine.sendMessage(createTestSendMessageRequest("lost", { taskId }), alice);
+    const outcome = getRejectionA2AErrorReasonForTest(refused);
+    // The agent of the refused turn ignores the signal to stop for the grace period of 5 s.
+    await agent.waitForRun(1);
+    for (let ms = 0; ms < 10_000 && !agent.runs[1]?.run.signal.aborted; ms += 50)
+      await advanceInSteps(clock, 50);
+    expect(await outcome).toBe("UNAVAILABLE");
+    store.isDown = false;
+    const second = engine.sendMessage(createTestSendMessageRequest("again", { taskId }), alice);
+    const run = await agent.waitForRun(2);
+    await advanceInSteps(clock, 6000);
+    expect(await store.load({ agent: "puppet", ...alice }, taskId)).toMatchObject({ epoch: 0 });
+    run.emit(createTestChunkEvent("all", false)).end();
+    expect(getTestResponseTask(await second).status.state).toBe("TASK_STATE_COMPLETED");
+  });
+
   it("stops a turn whose lease another node has taken over [E17]", async () => {
     const store = new MemoryStore();
     let lost: TaskLease[] = [];

@@ -50,10 +50,14 @@ export class TaskRecovery {
 
   /** Releases the leases of the turns that the runners have abandoned, so that every node can claim their tasks. */
   async releaseAbandonedLeases(): Promise<void> {
+    const { store, runners } = this.#context;
     for (let lease = this.#leasesToRelease[0]; lease; lease = this.#leasesToRelease[0]) {
-      await this.#context.store.leases.release(lease);
+      // If the store refused the start of the abandoned turn, a newer turn can hold the same lease.
+      if (!runners.findLive(lease.scope, lease.taskId)?.hasRunningTurn) {
+        await store.leases.release(lease);
+        this.#lostTaskIds.add(lease.taskId);
+      }
       this.#leasesToRelease.shift();
-      this.#lostTaskIds.add(lease.taskId);
     }
   }
 

@@ -48,7 +48,7 @@ describe("a JWT", () => {
     ["has not begun", { nbf: seconds() + 100 }],
     ["is for somebody else", { aud: "others" }],
     ["is of somebody else", { iss: "https://evil.example" }],
-    ["is for nobody", { aud: undefined }],
+    ["has no audience", { aud: undefined }],
     ["never ends", { exp: undefined }],
   ])("is rejected that %s", async (_, claims) => {
     const token = await issuer.signToken(claims as JwtClaims);

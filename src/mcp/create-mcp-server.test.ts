@@ -289,7 +289,7 @@ describe.each<[string, HostConnector]>([
     expect(content[0]?.text).toContain("files[0]: must have either url or base64");
     const empty = await host.callTool("parrot_say", {});
     expect(empty.content[0]?.text).toContain("send a message, or the taskId");
-    const unknown = await host.callTool("parrot_say", { taskId: "nobody's" });
+    const unknown = await host.callTool("parrot_say", { taskId: "unknown-task" });
     expect(unknown.content[0]?.text).toContain("was not found");
   });
 

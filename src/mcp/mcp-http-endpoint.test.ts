@@ -178,6 +178,6 @@ describe("the agents of an MCP server", () => {
   });
 
   it("must be reachable when the server is created", async () => {
-    await expect(createMcpServer({ nobody: "http://127.0.0.1:9" })).rejects.toThrow("127.0.0.1:9");
+    await expect(createMcpServer({ unreachable: "http://127.0.0.1:9" })).rejects.toThrow("127.0.0.1:9");
   });
 });

@@ -114,7 +114,7 @@ describe("the official OpenAI client", () => {
     const models = await client.models.list();
     expect(models.data.map(({ id }) => id)).toEqual(["actor"]);
     expect(await client.models.retrieve("actor")).toMatchObject({ id: "actor", object: "model" });
-    expect(await catchApiError(client.models.retrieve("nobody"))).toMatchObject({
+    expect(await catchApiError(client.models.retrieve("unknown"))).toMatchObject({
       status: 404,
       code: "not_found",
     });
@@ -453,7 +453,7 @@ describe("an unsuccessful request", () => {
   });
 
   it.each([
-    ["rejects an unknown agent", { model: "nobody" }, 404, "model"],
+    ["rejects an unknown agent", { model: "unknown" }, 404, "model"],
     ["rejects an empty list of messages", { messages: [] }, 400, "messages"],
     [
       "rejects a final assistant message",

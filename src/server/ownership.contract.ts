@@ -123,7 +123,7 @@ export function defineOwnershipContract(wire: OwnershipTestBindingClient, url: (
 
   describe(`ownership, over ${wire.name} ${wire.version}`, () => {
     it.each(operations)(
-      "%s tells nobody of somebody else's task [E13, M-02, M-03, M-04, K-02]",
+      "%s hides a task from other callers [E13, M-02, M-03, M-04, K-02]",
       async (operation) => {
         const own = await taskOfAda();
         await callAndMask("CreateTaskPushNotificationConfig", own, ADA);

@@ -31,6 +31,7 @@ import {
   type TaskState,
 } from "../protocol/index.ts";
 import { MemoryPushStore } from "./memory-push-store.ts";
+import { deleteInOrder } from "./delete-in-order.ts";
 import { foldLoggedEvents } from "./fold-logged-events.ts";
 import { PROCESS_LEASE_RENEW_INTERVAL_MS } from "./process-lease.ts";
 import { getScopeKey } from "./task-owner-scope-key.ts";
@@ -106,17 +107,17 @@ export class MemoryStore implements TaskStore {
   readonly deletionStore: TaskDeletionStore = {
     listStoppedTasks: async (query) => this.#listStoppedTasks(query),
     findMatchingTasks: async (selector, limit) => this.#findMatchingTasks(selector, limit),
-    deleteEvents: async (tasks) => {
-      for (const { scope, taskId } of tasks) this.#deleteEvents(scope, taskId);
-      return tasks.length;
-    },
-    deleteTasks: async (tasks) => {
-      for (const { scope, taskId } of tasks) {
+    deleteEvents: async (tasks, options) =>
+      deleteInOrder(tasks, options, ({ scope, taskId }) => {
+        this.#deleteEvents(scope, taskId);
+        return true;
+      }),
+    deleteTasks: async (tasks, options) =>
+      deleteInOrder(tasks, options, ({ scope, taskId }) => {
         const log = this.#findLog(scope, taskId);
         if (log) this.#deleteTask(log);
-      }
-      return tasks.length;
-    },
+        return true;
+      }),
     deleteRemnants: async () => false,
     measureSize: async () => this.#measureSize(),
     returnFreeSpace: async () => false,

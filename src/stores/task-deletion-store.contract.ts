@@ -154,6 +154,16 @@ export function defineTaskDeletionStoreContract(
       expect(await store.pushStore?.list(aliceTestTaskScope, "t")).toEqual([]);
     });
 
+    it("stops before a task in use", async () => {
+      for (const [at, id] of ["a", "used", "c"].entries()) await storeTask(id, "TASK_STATE_COMPLETED", at);
+      const options = { ...GENEROUS_BUDGET, isInUse: ({ taskId }: DeletableTask) => taskId === "used" };
+      expect(await deletion.deleteEvents(await list(), options)).toBe(1);
+      expect((await list()).map(({ hasEvents }) => hasEvents)).toEqual([false, true, true]);
+      expect(await deletion.deleteTasks(await list(), options)).toBe(1);
+      expect(getTaskIds(await list())).toEqual(["used", "c"]);
+      expect(await deletion.deleteTasks(await list(), options)).toBe(0);
+    });
+
     it("of all tasks of a scope removes the scope, which can then be used again", async () => {
       for (let round = 0; round < 3; round++) {
         await storeTask("t", "TASK_STATE_COMPLETED", round);

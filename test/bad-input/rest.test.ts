@@ -37,7 +37,7 @@ describe("an invalid HTTP+JSON request", () => {
   });
 
   it("is answered 404 for an unknown agent [D-09]", async () => {
-    for (const path of ["nobody", "nobody/tasks", "nobody/.well-known/agent-card.json", "%zz/tasks"]) {
+    for (const path of ["unknown", "unknown/tasks", "unknown/.well-known/agent-card.json", "%zz/tasks"]) {
       const response = await fetch(new URL(`/a2a/${path}`, endpoint.url), {
         headers: { "a2a-version": "1.0" },
       });

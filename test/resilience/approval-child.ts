@@ -21,7 +21,7 @@ const model = new ScriptedLlm(
     const answer = results[0]?.response;
     if (!answer) return { call: "refund", args: { euros: Number(text) } };
     if (answer["status"] === "pending") return "Asked.";
-    return `${String(answer["euros"])} euros are on their way, and here is a long goodbye that nobody hears.`;
+    return `${String(answer["euros"])} euros are on their way, and here is a long goodbye.`;
   },
   { delayMs: 20 },
 );

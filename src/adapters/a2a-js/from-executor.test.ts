@@ -94,7 +94,7 @@ describe("an AgentExecutor on the Colloquy engine", () => {
       }),
     );
     await remote.send(
-      { parts: [text("go on")], referenceTaskIds: [first.id, "nobody's"] },
+      { parts: [text("go on")], referenceTaskIds: [first.id, "unknown-task"] },
       { taskId: first.id },
     );
     const [one, two] = contexts as [RequestContext, RequestContext];
@@ -128,7 +128,7 @@ describe("an AgentExecutor on the Colloquy engine", () => {
       fromExecutor(
         {
           execute: async (context, bus) => {
-            user = context.context.user?.isAuthenticated ? context.context.user.userName : "nobody";
+            user = context.context.user?.isAuthenticated ? context.context.user.userName : "unknown";
             publishToA2aJsEventBus(bus, createStatusUpdate(context, "COMPLETED"));
           },
           cancelTask: () => Promise.resolve(),

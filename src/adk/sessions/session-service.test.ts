@@ -139,7 +139,7 @@ describe.each(SESSION_SERVICES_UNDER_TEST)("$name", (sessions) => {
       { page: 2, limit: 2, totalItems: 3, totalPages: 2 },
     ]);
     expect((await service.listSessions({ appName: "app" })).totalItems).toBe(4);
-    expect(await list({ userId: "nobody" })).toEqual([
+    expect(await list({ userId: "unknown" })).toEqual([
       [],
       { page: 1, limit: 0, totalItems: 0, totalPages: 0 },
     ]);

@@ -217,7 +217,7 @@ describe("colloquy cards run", () => {
     [["--method", "tot"], '"tot" is not a method. Use a2a, cot'],
     [["--rule", "f1"], 'gsm8k does not support the scoring rule "f1"'],
     [["--model", "recorded:gpt"], "No recorded answers exist for gpt."],
-    [["--model", "nobody"], "nobody"],
+    [["--model", "unknown"], "unknown"],
     [["--faults", "wrong=2"], "wrong=2 is not a fault"],
     [["--replay"], "--replay requires a cassette."],
     [

@@ -89,7 +89,7 @@ describe("a chat", () => {
 
   it("of a pipe ends at a failed line, with its exit code", async () => {
     const overrides = createPipedInput("hello", "again");
-    const { code, err } = await runCliInTestProcess(["chat", served.url, "--task-id", "nobody"], overrides);
+    const { code, err } = await runCliInTestProcess(["chat", served.url, "--task-id", "unknown"], overrides);
     expect({ code, err }).toMatchObject({
       code: 1,
       err: expect.stringContaining("TaskNotFoundError") as string,
@@ -98,7 +98,7 @@ describe("a chat", () => {
 
   it("of a person shows a prompt, reports failures, and continues until /quit", async () => {
     const stdin = new PassThrough();
-    const talking = runCliInTestProcess(["chat", served.url, "--task-id", "nobody"], {
+    const talking = runCliInTestProcess(["chat", served.url, "--task-id", "unknown"], {
       stdin,
       isInteractive: true,
     });

@@ -58,7 +58,7 @@ describe.each(TEST_SERVERS)("an interaction with %s", (_, serve) => {
     const ended = await send("hello");
     const before = await runCliForJson<ListTasksResponse>(["task", "list", served.url]);
     for (const [flags, code] of [
-      [["--task-id", "nobody"], "TaskNotFoundError"],
+      [["--task-id", "unknown"], "TaskNotFoundError"],
       [["--task-id", ended.id], ANY_NON_EMPTY_TEXT],
       [["--task-id", question.id, "--context-id", ended.contextId], ANY_NON_EMPTY_TEXT],
     ] as const) {

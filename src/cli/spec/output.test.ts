@@ -161,7 +161,7 @@ describe("errors", () => {
   it("have the protocol's names, identical over every binding, and a hint [OUT_004]", async () => {
     const errors = await Promise.all(
       ["jsonrpc", "rest", "grpc"].map((binding) =>
-        runCliExpectingError(["task", "get", served.url, "nobody", "--transport", binding]),
+        runCliExpectingError(["task", "get", served.url, "unknown", "--transport", binding]),
       ),
     );
     for (const error of errors) {
@@ -177,7 +177,7 @@ describe("errors", () => {
 
   it.each([
     ["A2ACLI_ERR_USAGE", 2, () => ["send", served.url, "--tsak-id", "1"]],
-    ["A2ACLI_ERR_CARD_NOT_FOUND", 3, () => ["card", "get", `${served.url}/nobody/here`]],
+    ["A2ACLI_ERR_CARD_NOT_FOUND", 3, () => ["card", "get", `${served.url}/unknown/here`]],
     ["A2ACLI_ERR_CARD_INVALID", 1, () => ["card", "get", "package.json"]],
     ["A2ACLI_ERR_UNREACHABLE", 3, () => ["card", "get", "http://127.0.0.1:9"]],
     ["A2ACLI_ERR_TIMEOUT", 5, () => ["send", served.url, "wait", "--timeout", "200ms"]],
@@ -219,7 +219,7 @@ describe("exit codes", () => {
     const codes = await Promise.all(
       [
         ["send", served.url, "hello"],
-        ["task", "get", served.url, "nobody"],
+        ["task", "get", served.url, "unknown"],
         ["send", served.url],
         ["nonsense"],
         ["task"],

@@ -105,7 +105,7 @@ describe("settings", () => {
       expect(out).toContain(`"principal":"${name}"`);
       expect(err).toBe("");
     }
-    expect(await runCliExpectingError(["card", "get", "--config", "nobody.env"], overrides)).toMatchObject({
+    expect(await runCliExpectingError(["card", "get", "--config", "missing.env"], overrides)).toMatchObject({
       exit: 2,
     });
   });

@@ -64,7 +64,7 @@ async function connectToScriptedServer(
       return sendTestJsonResponse(response, buildTestAgentCard(url, old));
     }
     const next = aborted.get(request.body.method ?? "")?.shift();
-    if (!next) throw new Error(`nobody expected ${request.body.method}`);
+    if (!next) throw new Error(`unexpected request ${request.body.method}`);
     next(response, request);
   });
   ({ url } = server);

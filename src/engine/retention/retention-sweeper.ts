@@ -223,14 +223,13 @@ export class RetentionSweeper {
     operation: "deleteTasks" | "deleteEvents",
   ): Promise<number> {
     const { deletionStore, isTaskInUse } = this.#context;
+    const isInUse = ({ scope, taskId }: DeletableTask): boolean => isTaskInUse(scope, taskId);
     let completed = 0;
     await this.#runInSteps(tasks, async (rest) => {
-      // Requests can start to use a task between two steps.
+      // The store has stopped before a task in use, or the first task of the list is in use.
       const [first] = rest;
-      if (first && isTaskInUse(first.scope, first.taskId)) return 1;
-      const inUse = rest.findIndex(({ scope, taskId }) => isTaskInUse(scope, taskId));
-      const unused = inUse < 0 ? rest : rest.slice(0, inUse);
-      const count = await deletionStore[operation](unused, { budgetMs: STEP_BUDGET_MS });
+      if (first && isInUse(first)) return 1;
+      const count = await deletionStore[operation](rest, { budgetMs: STEP_BUDGET_MS, isInUse });
       completed += count;
       return count;
     });

@@ -46,6 +46,11 @@ export interface TaskDeletionOptions {
   readonly budgetMs: number;
   /** If true, the store overwrites the deleted content in its file. Default: false. */
   readonly overwrite?: boolean;
+  /**
+   * The store stops before the first task in use. The store calls `isInUse` immediately before each deletion,
+   * because the store can wait for a locked file, and a request can start to use a task in the meantime.
+   */
+  readonly isInUse?: (task: DeletableTask) => boolean;
 }
 
 /** Size of a store in bytes. */

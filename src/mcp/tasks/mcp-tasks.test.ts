@@ -173,7 +173,7 @@ describe("MCP Tasks", () => {
     const host = await openHost(parrot.url);
     const taskId = await startTask(host, "wait");
     for (const method of ["tasks/get", "tasks/update", "tasks/cancel"]) {
-      for (const id of ["nobody:x:1", "parrot:unknown:1", "nonsense", `${taskId}:1`]) {
+      for (const id of ["unknown:x:1", "parrot:unknown:1", "nonsense", `${taskId}:1`]) {
         const response = await host.request(method, { taskId: id, inputResponses: {} });
         expect([id, response]).toMatchObject([id, { kind: "error", error: { code: -32602 } }]);
       }
@@ -238,9 +238,9 @@ describe("MCP Tasks", () => {
       const response = await bob.request(method, { taskId, inputResponses: {} });
       expect(response).toMatchObject({ kind: "error", error: { code: -32602 } });
     }
-    const nobody = await connectMcpTaskHost(alice.url);
-    onTestFinished(() => nobody.close());
-    expect(await nobody.request("tasks/get", { taskId })).toMatchObject({ kind: "error" });
+    const stranger = await connectMcpTaskHost(alice.url);
+    onTestFinished(() => stranger.close());
+    expect(await stranger.request("tasks/get", { taskId })).toMatchObject({ kind: "error" });
     expect((await alice.session.task(toTaskId(taskId)).snapshot()).status).toBe("working");
   });
 });

@@ -174,7 +174,7 @@ describe("an exception inside a role", () => {
     const failed = recorder.uniqueCards.find(({ sender }) => sender === SOLVER);
     expect(recorder.calls[0]?.card_id).toBe(failed?.metadata.card_id);
     expect(failed?.metadata).toMatchObject({ retryable: true });
-    // Without a response of the provider, nobody knows how many tokens it counted.
+    // Without a response of the provider, the number of counted tokens is unknown.
     expect(failed?.metadata.usage).toEqual({ input_tokens: 0, output_tokens: 0, source: "none" });
   });
 });

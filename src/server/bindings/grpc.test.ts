@@ -243,7 +243,7 @@ describe("a gRPC client", () => {
 
   it("can access only its own tasks [M-02, M-04]", async () => {
     await restartServer({
-      authenticate: ({ header }) => ({ tenant: "", principal: header("x-user") ?? "nobody" }),
+      authenticate: ({ header }) => ({ tenant: "", principal: header("x-user") ?? "unknown" }),
     });
     const alice = { "x-user": "alice" };
     const sent = await client.callUnary("SendMessage", { message: buildTestMessage("echo") }, alice);

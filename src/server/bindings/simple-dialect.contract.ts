@@ -249,7 +249,7 @@ export function defineSimpleDialectContract(visit: TestClient, open: TestServerF
       };
       expect(await name("?assistant_id=silent")).toBe("silent");
       expect(await name("?assistant_id=parrot")).toBe("parrot");
-      expect(await name("?assistant_id=nobody")).toBe(404);
+      expect(await name("?assistant_id=unknown")).toBe(404);
       expect(await name("?other=silent")).toBe("parrot");
     });
 

@@ -182,8 +182,8 @@ export function defineV03Contract(visit: TestClient, open: TestServerFactory): v
   });
 
   it("returns 0.3 errors for requests that are rejected before parsing [V-16, V-25, V-26]", async () => {
-    const nobody = { store: "memory", authenticate: () => undefined } as const;
-    const { endpoint } = await open({ parrot: messageCommandTestAgent }, nobody);
+    const denyAllOptions = { store: "memory", authenticate: () => undefined } as const;
+    const { endpoint } = await open({ parrot: messageCommandTestAgent }, denyAllOptions);
     const over = (path: string, headers: Record<string, string>, body: string, to = visit.endpoint) =>
       to.send(path, { method: "POST", headers, body });
     const refusals: [headers: Record<string, string>, body: string, endpoint?: TestEndpoint][] = [

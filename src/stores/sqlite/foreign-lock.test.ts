@@ -7,6 +7,7 @@ import {
   aliceTestTaskScope,
   createTestChunkEvent,
   createTestLogAppend,
+  createTestStatusEvent,
   createTestSubmittedTaskEvent,
 } from "../task-event-logs.fixture.ts";
 import { SqliteStore } from "./sqlite-store.ts";
@@ -68,6 +69,19 @@ describe("a SqliteStore whose file another program locks", () => {
     await vi.waitFor(() => expect(store.health.state).toBe("healthy"), { timeout: 5_000 });
     expect(changes.at(-1)).toEqual({ store: store.name, previousState: "failing", state: "healthy" });
     expect(await commitChunk()).toEqual([undefined]);
+  });
+
+  it("keeps a task that a request begins to use while its deletion waits for the lock [E14, E17]", async () => {
+    await store.commit([createTestLogAppend("t", 1, [createTestStatusEvent("t", "TASK_STATE_COMPLETED")])]);
+    const tasks = await store.deletionStore.listStoppedTasks({ status: "ended", before: "9999", limit: 1 });
+    expect(tasks).toHaveLength(1);
+    const unlock = lockDatabase(path);
+    let isInUse = false;
+    const deleted = store.deletionStore.deleteTasks(tasks, { budgetMs: 1000, isInUse: () => isInUse });
+    isInUse = true;
+    unlock();
+    expect(await deleted).toBe(0);
+    expect(await store.load(aliceTestTaskScope, "t")).toMatchObject({ seq: 2 });
   });
 
   it("waits for a push config and throws at once in runTransaction [E17]", async () => {

@@ -6,6 +6,7 @@ import type {
   TaskDeletionOptions,
   TaskSelector,
 } from "../../engine/index.ts";
+import { deleteInOrder } from "../delete-in-order.ts";
 import { WAL_CHECKPOINT_PAGES } from "./sqlite-file.ts";
 import type { TaskOwnerScopeTable } from "./task-owner-scope-table.ts";
 import type { TaskReader } from "./task-reader.ts";
@@ -126,8 +127,8 @@ export class TaskDeleter {
   }
 
   /** Deletes events. Call `deleteEvents` only within a transaction. */
-  deleteEvents(tasks: readonly DeletableTask[], { budgetMs }: TaskDeletionOptions): number {
-    return countUntilDeadline(tasks, budgetMs, ({ key }, isTimeUp) => {
+  deleteEvents(tasks: readonly DeletableTask[], options: TaskDeletionOptions): number {
+    return deleteInOrder(tasks, options, ({ key }, isTimeUp) => {
       const coveredSeq = this.#coverEventsBySnapshot(key);
       while (this.#deleteCoveredRows.run(key, coveredSeq).changes === LOG_ROWS_PER_STATEMENT)
         if (isTimeUp()) return false;
@@ -139,8 +140,8 @@ export class TaskDeleter {
    * Deletes tasks. Of a long log, `deleteTasks` deletes only the first rows, and `deleteRemnants` deletes the
    * others. Call `deleteTasks` only within a transaction.
    */
-  deleteTasks(tasks: readonly DeletableTask[], { budgetMs }: TaskDeletionOptions): number {
-    return countUntilDeadline(tasks, budgetMs, ({ key, scope, taskId }) => {
+  deleteTasks(tasks: readonly DeletableTask[], options: TaskDeletionOptions): number {
+    return deleteInOrder(tasks, options, ({ key, scope, taskId }) => {
       for (const statement of this.#deleteRestOfTask) statement.run(key);
       if (this.#deleteLogRows.run(key).changes === LOG_ROWS_PER_STATEMENT) this.#insertRemnant.run(key);
       const scopeKey = this.#scopeTable.findKey(scope);
@@ -226,26 +227,6 @@ export class TaskDeleter {
   #readPragma(name: string): number {
     return this.#db.prepare(`PRAGMA ${name}`).get()?.[name] as number;
   }
-}
-
-/**
- * Calls `work` for each task until the time is up, and returns the number of completed tasks. `work` returns
- * false if the time was up before the task was completed.
- */
-function countUntilDeadline(
-  tasks: readonly DeletableTask[],
-  budgetMs: number,
-  work: (task: DeletableTask, isTimeUp: () => boolean) => boolean,
-): number {
-  const deadline = performance.now() + budgetMs;
-  const isTimeUp = (): boolean => performance.now() >= deadline;
-  let completed = 0;
-  for (const task of tasks) {
-    if (!work(task, isTimeUp)) break;
-    completed++;
-    if (isTimeUp()) break;
-  }
-  return completed;
 }
 
 function decodeDeletableTaskRow({

@@ -119,13 +119,13 @@ describe("an agent card", () => {
       "must not be empty",
     ],
     [
-      "a requirement that nobody declares [A-10]",
+      "an undeclared requirement [A-10]",
       { securitySchemes: { b }, securityRequirements: [{ schemes: { b: {}, c: {} } }] },
       "securityRequirements[0].schemes.c",
       "is not among the card's securitySchemes",
     ],
     [
-      "a skill's requirement that nobody declares [A-10]",
+      "an undeclared requirement of a skill [A-10]",
       { skills: [{ ...skill, securityRequirements: [{ schemes: { b: {} } }] }] },
       "skills[0].securityRequirements[0].schemes.b",
       "is not among the card's securitySchemes",

@@ -277,7 +277,7 @@ func (s scenarios) errors(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	_, getErr := s.client.GetTask(ctx, &a2a.TaskQueryParams{ID: "nobody"})
+	_, getErr := s.client.GetTask(ctx, &a2a.TaskQueryParams{ID: "unknown"})
 	_, cancelErr := s.client.CancelTask(ctx, &a2a.TaskIDParams{ID: task.ID})
 	more := request("more")
 	more.Message.TaskID = task.ID

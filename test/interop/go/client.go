@@ -446,7 +446,7 @@ func (s scenarios) errors(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	_, getErr := s.client.GetTask(ctx, &a2a.GetTaskRequest{ID: "nobody"})
+	_, getErr := s.client.GetTask(ctx, &a2a.GetTaskRequest{ID: "unknown"})
 	_, cancelErr := s.client.CancelTask(ctx, &a2a.CancelTaskRequest{ID: task.ID})
 	more := request("more")
 	more.Message.TaskID = task.ID

@@ -239,8 +239,8 @@ class Scenarios:
 
     async def errors(self) -> None:
         task = await task_of(self.once.send_message(request("count")))
-        await refused(self.once.get_task(GetTaskRequest(id="nobody")), "TaskNotFoundError")
-        await refused(self.once.cancel_task(CancelTaskRequest(id="nobody")), "TaskNotFoundError")
+        await refused(self.once.get_task(GetTaskRequest(id="unknown")), "TaskNotFoundError")
+        await refused(self.once.cancel_task(CancelTaskRequest(id="unknown")), "TaskNotFoundError")
         await refused(self.once.cancel_task(CancelTaskRequest(id=task.id)), "TaskNotCancelableError")
         more = request("more", task_id=task.id)
         kind = "UnsupportedOperationError" if self.version == "1.0" else "Error"

@@ -127,8 +127,8 @@ class Scenarios:
     async def errors(self) -> None:
         task = await task_of(self.once.send_message(message("count")))
         lost = ("not found", "-32001", "NOT_FOUND", "404")
-        await refused(self.once.get_task(TaskQueryParams(id="nobody")), *lost)
-        await refused(self.once.cancel_task(TaskIdParams(id="nobody")), *lost)
+        await refused(self.once.get_task(TaskQueryParams(id="unknown")), *lost)
+        await refused(self.once.cancel_task(TaskIdParams(id="unknown")), *lost)
         await refused(self.once.cancel_task(TaskIdParams(id=task.id)), "cancel", "-32002", "409", "400")
         await refused(task_of(self.streaming.send_message(message("more", task_id=task.id))), "Error")
 
