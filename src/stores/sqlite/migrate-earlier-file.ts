@@ -65,9 +65,12 @@ function assertRoomForBackup(file: string, bytes: number): void {
   const { bavail, bsize } = statfsSync(dirname(file));
   const freeBytes = bavail * bsize;
   if (freeBytes > bytes) return;
-  const inMegabytes = (count: number): string => `${Math.ceil(count / 1e6).toLocaleString("en-US")} MB`;
   throw new A2AError(
     "UNAVAILABLE",
-    `${file} was written by an earlier version of Colloquy, and the backup before its migration needs ${inMegabytes(bytes)}, but the disk has only ${inMegabytes(freeBytes)} free. Free some space, or copy the file elsewhere and run: colloquy store migrate --no-backup`,
+    `${file} was written by an earlier version of Colloquy, and the backup before its migration needs ${formatMegabytes(bytes)}, but the disk has only ${formatMegabytes(freeBytes)} free. Free some space, or copy the file elsewhere and run: colloquy store migrate --no-backup`,
   );
+}
+
+function formatMegabytes(bytes: number): string {
+  return `${(bytes / 1e6).toLocaleString("en-US", { maximumFractionDigits: 1 })} MB`;
 }
