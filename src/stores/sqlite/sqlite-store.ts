@@ -40,6 +40,7 @@ import { TaskReader } from "./task-reader.ts";
 import { TaskOwnerScopeTable } from "./task-owner-scope-table.ts";
 import { TaskWriter } from "./task-writer.ts";
 
+/** Options of `SqliteStore`. */
 export interface SqliteStoreOptions {
   /**
    * Whether `open` copies a file of an earlier version of Colloquy before its migration, to
