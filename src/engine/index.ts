@@ -46,6 +46,7 @@ export type { ClaimedTask, TaskLease, TaskLeases } from "./task-leases.ts";
 export type {
   DeletableTask,
   StoppedTaskQuery,
+  StoreEvictions,
   StoreSize,
   TaskDeletionOptions,
   TaskDeletionStore,

@@ -75,8 +75,10 @@ describe("the log", () => {
     observer.onStoreMigration?.({ ...migration, phase: "step", nextVersion: 7 });
     observer.onStoreMigration?.({ ...migration, phase: "done" });
     observer.onStoreMigration?.({ ...migration, phase: "done", backupFile: undefined });
-    observer.onSweep?.({ deletedTasks: 1, trimmedTasks: 0, isOverMaxBytes: false });
-    observer.onSweep?.({ deletedTasks: 0, trimmedTasks: 0, isOverMaxBytes: true });
+    const sweep = { deletedTasks: 1, trimmedTasks: 0, evictedTasks: 3, evictedWaitingTasks: 0 };
+    observer.onSweep?.({ ...sweep, isOverMaxBytes: false });
+    observer.onSweep?.({ ...sweep, isOverMaxBytes: true });
+    observer.onSweep?.({ ...sweep, evictedWaitingTasks: 2, isOverMaxBytes: false });
     observer.onRequest?.({ method: "POST", path: "/a2a/a", status: 200, durationMs: 1.4 });
     expect(lines.map((line) => line.slice(9))).toEqual([
       "warn authentication: bearer: the token expired\n",
@@ -88,6 +90,7 @@ describe("the log", () => {
       "info store: The task store sqlite:a.db was migrated from schema 6 to 8 in 12.3 s. The earlier version of Colloquy can open a.db.schema-6.bak. Delete this backup when you no longer need it\n",
       "info store: The task store sqlite:a.db was migrated from schema 6 to 8 in 12.3 s. There is no backup for the earlier version of Colloquy\n",
       "warn retention: The store is larger than maxBytes, and no ended task is left that the server may delete\n",
+      "warn retention: The memory store exceeded maxBytes and deleted 2 tasks that waited for input\n",
       "info request: POST /a2a/a 200 in 1 ms\n",
     ]);
     expect(createLogObserver()).not.toHaveProperty("onRequest");

@@ -33,6 +33,7 @@ export function createLogObserver(options: LogObserverOptions = {}): Observer {
     throw new TypeError(`The log format ${JSON.stringify(format)} does not exist; use "json" or "pretty".`);
   const log = (entry: Omit<LogEntry, "time">): void =>
     write(formatLogEntry({ time: new Date().toISOString(), ...entry }, format));
+  const logRetentionWarning = (message: string): void => log({ level: "warn", where: "retention", message });
   return {
     onError: ({ where, error, taskId, errorId }) =>
       log({ level: "error", where, taskId, errorId, ...describeThrownValue(error) }),
@@ -49,11 +50,15 @@ export function createLogObserver(options: LogObserverOptions = {}): Observer {
     },
     onStoreMigration: (report) =>
       log({ level: "info", where: "store", message: formatStoreMigration(report) }),
-    onSweep({ isOverMaxBytes }) {
-      if (!isOverMaxBytes) return;
-      const message =
-        "The store is larger than maxBytes, and no ended task is left that the server may delete";
-      log({ level: "warn", where: "retention", message });
+    onSweep({ isOverMaxBytes, evictedWaitingTasks }) {
+      if (evictedWaitingTasks > 0)
+        logRetentionWarning(
+          `The memory store exceeded maxBytes and deleted ${evictedWaitingTasks} tasks that waited for input`,
+        );
+      if (isOverMaxBytes)
+        logRetentionWarning(
+          "The store is larger than maxBytes, and no ended task is left that the server may delete",
+        );
     },
     ...(requests
       ? {
