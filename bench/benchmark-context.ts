@@ -1,6 +1,7 @@
 import type { SystemProcessMethods } from "./system-process-main.ts";
 import type { BenchmarkJob } from "./benchmark-job.ts";
 import {
+  FLOOR_AT_ONCE_SUFFIX,
   getBaselineServerUrlPath,
   createJobRequest,
   type ServerEndpoint,
@@ -11,6 +12,10 @@ import type { LoadGeneratorMethods } from "./load/load-generator.ts";
 import { ChildProcessClient } from "./child-process-rpc.ts";
 import type { BenchmarkSettings } from "./settings.ts";
 import { SYSTEMS_UNDER_TEST, type SystemName } from "./systems-under-test.ts";
+
+/** One core runs the system under test with all of its threads, and the other core runs the load generator. */
+const SYSTEM_CORE = 1;
+const LOAD_GENERATOR_CORE = 0;
 
 /** A system under test that runs in its own process. */
 export interface RunningSystem {
@@ -43,6 +48,7 @@ export class BenchmarkContext {
     const loadGenerator = await ChildProcessClient.start<LoadGeneratorMethods>(
       "load generator",
       new URL("./load/load-generator.ts", import.meta.url),
+      LOAD_GENERATOR_CORE,
     );
     return new BenchmarkContext(settings, loadGenerator, logProgress);
   }
@@ -78,6 +84,7 @@ export class BenchmarkContext {
     const client = await ChildProcessClient.start<SystemProcessMethods>(
       name,
       new URL("./system-process-main.ts", import.meta.url),
+      SYSTEM_CORE,
       [name],
       execArgv,
     );
@@ -91,7 +98,7 @@ export class BenchmarkContext {
     };
   }
 
-  /** Records the response of a system and makes the baseline repeat it event by event. */
+  /** Records the response of a system and makes the baseline repeat it event by event, or at once. */
   async recordResponseForBaselineReplay(
     systems: readonly RunningSystem[],
     recordedSystem: SystemName,
@@ -106,9 +113,14 @@ export class BenchmarkContext {
     const { headers, body } = parseHttpResponse(Buffer.from(answer, "latin1"));
     const contentType = headers["content-type"]?.split(";")[0] ?? "";
     const isStreamed = contentType === "text/event-stream";
+    const path = getBaselineServerUrlPath(method, job);
+    const response = { path, contentType, frames: [body], yieldsBetweenFrames: false };
     await baseline.process.call("setRecordedResponse", {
-      path: getBaselineServerUrlPath(method, job),
-      contentType,
+      ...response,
+      path: path + FLOOR_AT_ONCE_SUFFIX,
+    });
+    await baseline.process.call("setRecordedResponse", {
+      ...response,
       frames: isStreamed ? splitSseFrames(body) : [body],
       yieldsBetweenFrames: job.kind === "turns",
     });

@@ -1,12 +1,18 @@
 /**
  * Job that a request sends to every server under test. The message text names the job, and the agent answers
- * with one artifact in chunks of 16 characters.
+ * with one artifact in chunks of 16 characters, or of `LARGE_CHUNK_SIZE` characters for `large`.
  */
 export interface BenchmarkJob {
-  readonly kind: "chunks" | "turns" | "wait";
-  /** Number of chunks. 0 for `wait`. */
+  readonly kind: BenchmarkJobKind;
+  /** Number of chunks. 0 for `wait` and `question`. */
   readonly count: number;
 }
+
+const BENCHMARK_JOB_KINDS = ["chunks", "turns", "wait", "large", "question"] as const;
+type BenchmarkJobKind = (typeof BENCHMARK_JOB_KINDS)[number];
+
+/** Size in characters of each chunk of a `large` job. */
+export const LARGE_CHUNK_SIZE: number = 64 * 1024;
 
 /** A job that produces nothing and runs until it is released. */
 export const WAIT_UNTIL_RELEASED_JOB: BenchmarkJob = { kind: "wait", count: 0 };
@@ -17,6 +23,8 @@ export const WAIT_UNTIL_RELEASED_JOB: BenchmarkJob = { kind: "wait", count: 0 };
  * - `chunks`: yields all chunks without returning to the event loop.
  * - `turns`: returns to the event loop before each chunk, like chunks that arrive from a model's socket.
  * - `wait`: runs until it is released.
+ * - `large`: yields chunks of 64 KB, and returns to the event loop before each chunk.
+ * - `question`: ends the turn in the state INPUT_REQUIRED, so that the task accepts another message.
  */
 export function formatJobAsMessageText({ kind, count }: BenchmarkJob): string {
   return `${kind} ${count}`;
@@ -24,9 +32,9 @@ export function formatJobAsMessageText({ kind, count }: BenchmarkJob): string {
 
 /** Parses the text of a message. Throws when it names no job. */
 export function parseJobFromMessageText(text: string): BenchmarkJob {
-  const [kind, count] = text.split(" ");
-  if (kind !== "chunks" && kind !== "turns" && kind !== "wait")
-    throw new Error(`the message ${JSON.stringify(text)} names no job`);
+  const [name, count] = text.split(" ");
+  const kind = BENCHMARK_JOB_KINDS.find((known) => known === name);
+  if (!kind) throw new Error(`the message ${JSON.stringify(text)} names no job`);
   return { kind, count: Number(count) };
 }
 
@@ -37,6 +45,8 @@ export function parseJobFromMessageText(text: string): BenchmarkJob {
 export function buildChunkText(index: number): string {
   return `chunk ${String(index).padStart(8, "0")}. `;
 }
+
+const LARGE_CHUNK_TEXT = buildChunkText(0).repeat(LARGE_CHUNK_SIZE / 16);
 
 /** Builds the text of all chunks of a job. */
 export function buildExpectedText(count: number): string {
@@ -51,8 +61,9 @@ export async function* generateJobChunks(
 ): AsyncGenerator<{ text: string; last: boolean }, void, undefined> {
   if (job.kind === "wait") await jobsReleased;
   for (let index = 0; index < job.count; index++) {
-    if (job.kind === "turns") await yieldToEventLoop();
-    yield { text: buildChunkText(index), last: index === job.count - 1 };
+    if (job.kind === "turns" || job.kind === "large") await yieldToEventLoop();
+    const text = job.kind === "large" ? LARGE_CHUNK_TEXT : buildChunkText(index);
+    yield { text, last: index === job.count - 1 };
   }
 }
 

@@ -1,4 +1,5 @@
-import { fork, type ChildProcess } from "node:child_process";
+import { fork, type ChildProcess, type ForkOptions } from "node:child_process";
+import { canPinProcesses } from "./can-pin-processes.ts";
 
 /**
  * Functions that another process can call. The child process calls `serveParentProcessCalls`, and the parent calls
@@ -60,15 +61,19 @@ export class ChildProcessClient<C extends ChildProcessMethods> {
     });
   }
 
-  /** Starts `module` in a child process. Resolves when the child has called `serveParentProcessCalls`. */
+  /**
+   * Starts `module` in a child process that runs only on the given core, if the machine can pin processes.
+   * Resolves when the child has called `serveParentProcessCalls`.
+   */
   static async start<C extends ChildProcessMethods>(
     name: string,
     module: URL,
+    core: 0 | 1,
     args: readonly string[] = [],
     execArgv: readonly string[] = [],
   ): Promise<ChildProcessClient<C>> {
     const child = fork(module, args, {
-      execArgv: ["--disable-warning=ExperimentalWarning", ...execArgv],
+      ...createPinnedNodeCommand(core, ["--disable-warning=ExperimentalWarning", ...execArgv]),
       // The output of a server must not appear in the report.
       stdio: ["ignore", "ignore", "inherit", "ipc"],
     });
@@ -105,4 +110,13 @@ export class ChildProcessClient<C extends ChildProcessMethods> {
     await exited;
     clearTimeout(killTimer);
   }
+}
+
+/** Returns the command that starts Node on one core. `taskset` replaces itself with Node. */
+function createPinnedNodeCommand(
+  core: number,
+  execArgv: string[],
+): Pick<ForkOptions, "execPath" | "execArgv"> {
+  if (!canPinProcesses()) return { execArgv };
+  return { execPath: "taskset", execArgv: ["-c", String(core), process.execPath, ...execArgv] };
 }

@@ -8,6 +8,12 @@ import { measureLongStreams } from "./workloads/long-streams.ts";
 import { measureGrpc } from "./workloads/grpc.ts";
 import { measureIdleSubscribers } from "./workloads/idle-subscribers.ts";
 import { measureSend, measureStreaming } from "./workloads/message-throughput.ts";
+import { measureArtifactSizes } from "./growth/artifact-size.ts";
+import { measureLargePages } from "./growth/large-pages.ts";
+import { measureListBesideSend } from "./growth/list-beside-send.ts";
+import { measureListTasks } from "./growth/list-tasks.ts";
+import { measureStoredTasks } from "./growth/stored-tasks.ts";
+import { measureTurns } from "./growth/turns.ts";
 
 const WORKLOADS_BY_NAME: Record<WorkloadName, (bench: BenchmarkContext) => Promise<ReportTable[]>> = {
   send: measureSend,
@@ -16,6 +22,12 @@ const WORKLOADS_BY_NAME: Record<WorkloadName, (bench: BenchmarkContext) => Promi
   grpc: measureGrpc,
   adk: measureAdkThroughput,
   readers: measureIdleSubscribers,
+  "stored-tasks": measureStoredTasks,
+  "list-tasks": measureListTasks,
+  "list-beside-send": measureListBesideSend,
+  turns: measureTurns,
+  "artifact-size": measureArtifactSizes,
+  "large-pages": measureLargePages,
 };
 
 const commandLineSettings = readCommandLineSettings();

@@ -1,14 +1,16 @@
 import { createMinimumTarget, createMaximumTarget, type PerformanceTarget } from "./report.ts";
 import type { SystemName } from "./systems-under-test.ts";
 
-/** Throughput of a system relative to the baseline and to `@a2a-js/sdk`. */
+/** Throughput and CPU time of a system relative to the baseline and to `@a2a-js/sdk`. */
 export interface ThroughputRatios {
   readonly toBaseline: number;
+  /** CPU time of the server per response, relative to the baseline. */
+  readonly cpuToBaseline: number;
   readonly toA2aJs: number;
 }
 
 /** Throughput ratios of a long stream. */
-export interface LongStreamThroughputRatios extends ThroughputRatios {
+export interface LongStreamThroughputRatios extends Omit<ThroughputRatios, "cpuToBaseline"> {
   /** Whether `toA2aJs` is only a lower bound. */
   readonly isBound: boolean;
   /** Cost per chunk of the longest stream divided by the cost per chunk of the shortest stream. */
@@ -16,13 +18,13 @@ export interface LongStreamThroughputRatios extends ThroughputRatios {
 }
 
 /** Performance targets by system. */
-export type TargetsBySystem<R extends ThroughputRatios = ThroughputRatios> = Partial<
+export type TargetsBySystem<R = ThroughputRatios> = Partial<
   Record<SystemName, (ratios: R) => PerformanceTarget[]>
 >;
 
 export const SEND_PERFORMANCE_TARGETS: TargetsBySystem = {
-  "colloquy-memory": defineThroughputTargets(0.45, 8),
-  "colloquy-sqlite": defineThroughputTargets(0.2, 3),
+  "colloquy-memory": defineThroughputTargets(0.45, 8, 2.25),
+  "colloquy-sqlite": defineThroughputTargets(0.2, 3, 3.5),
 };
 export const STREAM_PERFORMANCE_TARGETS: TargetsBySystem = {
   "colloquy-memory": defineThroughputTargets(0.5, 5),
@@ -61,9 +63,11 @@ export const createV03ToV1CostRatioTarget = (cost: number): PerformanceTarget =>
 function defineThroughputTargets(
   floor: number,
   a2aJs: number,
+  cpuToFloor?: number,
 ): (ratios: ThroughputRatios) => PerformanceTarget[] {
-  return ({ toBaseline, toA2aJs }) => [
+  return ({ toBaseline, cpuToBaseline, toA2aJs }) => [
     createMinimumTarget(floor, toBaseline, "floor"),
+    ...(cpuToFloor === undefined ? [] : [createMaximumTarget(cpuToFloor, cpuToBaseline, "cpu × floor")]),
     createMinimumTarget(a2aJs, toA2aJs, "a2a-js"),
   ];
 }

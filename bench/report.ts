@@ -1,5 +1,5 @@
 /** Format of a number in a table. */
-export type NumberFormatName = "rate" | "ratio" | "ms" | "us" | "kb" | "count";
+export type NumberFormatName = "rate" | "ratio" | "ms" | "ms2" | "us" | "kb" | "count";
 
 export interface ReportColumn {
   readonly key: string;
@@ -40,6 +40,7 @@ const NUMBER_FORMATTERS: Record<NumberFormatName, (value: number) => string> = {
   rate: (value) => Math.round(value).toLocaleString("en-US"),
   ratio: (value) => (value >= 100 ? value.toFixed(0) : value >= 10 ? value.toFixed(1) : value.toFixed(2)),
   ms: (value) => (value >= 100 ? Math.round(value).toLocaleString("en-US") : value.toFixed(1)),
+  ms2: (value) => value.toFixed(2),
   us: (value) => Math.round(value).toLocaleString("en-US"),
   kb: (value) => value.toFixed(1),
   count: (value) => value.toFixed(0),

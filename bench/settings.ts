@@ -1,7 +1,18 @@
 import { parseArgs } from "node:util";
 
-export const WORKLOAD_NAMES: readonly WorkloadName[] = ["send", "stream", "chunks", "grpc", "adk", "readers"];
-export type WorkloadName = "send" | "stream" | "chunks" | "grpc" | "adk" | "readers";
+/** Workloads that compare Colloquy with other servers. */
+const COMPARISON_WORKLOADS = ["send", "stream", "chunks", "grpc", "adk", "readers"] as const;
+/** Workloads that measure how costs grow with the stored data (`bench/growth/`). */
+const GROWTH_WORKLOADS = [
+  "stored-tasks",
+  "list-tasks",
+  "list-beside-send",
+  "turns",
+  "artifact-size",
+  "large-pages",
+] as const;
+
+export type WorkloadName = (typeof COMPARISON_WORKLOADS | typeof GROWTH_WORKLOADS)[number];
 
 export interface BenchmarkSettings {
   readonly quick: boolean;
@@ -31,7 +42,8 @@ export interface BenchmarkSettings {
 export const USAGE: string = `npm run bench -- [options]
 
   --quick            about half a minute instead of about three and a half; coarser
-  --only <workload>  one of ${WORKLOAD_NAMES.join(", ")}; may be repeated
+  --growth           the rows of growth: ${GROWTH_WORKLOADS.join(", ")}
+  --only <workload>  one of ${COMPARISON_WORKLOADS.join(", ")}, growth, or a row of growth; may be repeated
   --json             one JSON document instead of tables
   --profile <dir>    write a CPU profile of every process under test to <dir>`;
 
@@ -45,19 +57,22 @@ export function parseCommandLineSettings(args: readonly string[]): BenchmarkSett
     options: {
       quick: { type: "boolean", default: false },
       json: { type: "boolean", default: false },
+      growth: { type: "boolean", default: false },
       only: { type: "string", multiple: true, default: [] },
       profile: { type: "string" },
       help: { type: "boolean", short: "h", default: false },
     },
   });
   if (values.help) return undefined;
-  const only = values.only.flatMap((names) => names.split(",")).map(parseWorkloadName);
+  const only = [...values.only, ...(values.growth ? ["growth"] : [])]
+    .flatMap((names) => names.split(","))
+    .flatMap(parseWorkloadNames);
   const { quick, json, profile } = values;
   return {
     quick,
     json,
     profileDir: profile,
-    workloads: only.length > 0 ? only : WORKLOAD_NAMES,
+    workloads: only.length > 0 ? only : COMPARISON_WORKLOADS,
     rounds: quick ? 3 : 9,
     trialMs: quick ? 200 : 400,
     rampUpMs: 100,
@@ -67,8 +82,11 @@ export function parseCommandLineSettings(args: readonly string[]): BenchmarkSett
   };
 }
 
-function parseWorkloadName(name: string): WorkloadName {
-  const known = WORKLOAD_NAMES.find((workload) => workload === name);
-  if (!known) throw new Error(`the workload ${name} does not exist; use one of ${WORKLOAD_NAMES.join(", ")}`);
-  return known;
+/** Returns the workloads that a name selects. The name `growth` selects all rows of growth. */
+function parseWorkloadNames(name: string): readonly WorkloadName[] {
+  if (name === "growth") return GROWTH_WORKLOADS;
+  const all = [...COMPARISON_WORKLOADS, ...GROWTH_WORKLOADS];
+  const known = all.find((workload) => workload === name);
+  if (!known) throw new Error(`the workload ${name} does not exist; use one of ${all.join(", ")}, growth`);
+  return [known];
 }

@@ -1,13 +1,19 @@
+import { monitorEventLoopDelay } from "node:perf_hooks";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { releaseWaitingJobs } from "./benchmark-job.ts";
 import { serveParentProcessCalls } from "./child-process-rpc.ts";
+import { measureCheckpointedStoreBytes } from "./growth/measure-checkpointed-store-bytes.ts";
 import { SYSTEMS_UNDER_TEST, type SystemName } from "./systems-under-test.ts";
 
 /** A started system under test. */
 export interface StartedSystem {
   /** URL of the server. */
   readonly url: string;
+  /** File of the SQLite store, if the system has one. */
+  readonly storeFile?: string;
+  /** Resolves once `count` tasks have ended since the start. */
+  waitForEndedTasks?(count: number): Promise<void>;
   /** Sets the response that the baseline writes. Only the baseline has this method. */
   setRecordedResponse?(response: RecordedResponse): void;
 }
@@ -30,6 +36,8 @@ export interface RecordedResponse {
 export interface ResourceUsage {
   /** User and system CPU time of the process in milliseconds. */
   readonly cpuMs: number;
+  /** CPU time in milliseconds of the thread that runs the event loop. Other load on the machine has no effect. */
+  readonly loopMs: number;
   readonly rss: number;
 }
 
@@ -42,9 +50,17 @@ export type SystemProcessMethods = {
   getResourceUsage(): ResourceUsage;
   /** Measures the resource usage after garbage collection. */
   measureSettledUsage(): Promise<ResourceUsage>;
+  /** Starts to measure the longest time in milliseconds for which the event loop stalls. */
+  startStallMeasurement(): void;
+  endStallMeasurement(): number;
+  waitForEndedTasks(count: number): Promise<void>;
+  /** Measures the size in bytes of the SQLite file after a checkpoint. */
+  measureStoreBytes(): Promise<number>;
   releaseWaitingJobs(): void;
   setRecordedResponse(response: RecordedResponse): void;
 };
+
+const stallHistogram = monitorEventLoopDelay({ resolution: 1 });
 
 serveParentProcessCalls({
   getUrl: () => startedSystem.url,
@@ -58,11 +74,26 @@ serveParentProcessCalls({
     }
     return readResourceUsage();
   },
+  startStallMeasurement: () => {
+    stallHistogram.reset();
+    stallHistogram.enable();
+  },
+  endStallMeasurement: () => {
+    stallHistogram.disable();
+    return stallHistogram.max / 1e6;
+  },
+  waitForEndedTasks: async (count) => startedSystem.waitForEndedTasks?.(count),
+  measureStoreBytes: () => measureCheckpointedStoreBytes(startedSystem.storeFile ?? ""),
   releaseWaitingJobs,
   setRecordedResponse: (response) => startedSystem.setRecordedResponse?.(response),
 } satisfies SystemProcessMethods);
 
 function readResourceUsage(): ResourceUsage {
   const { user, system } = process.cpuUsage();
-  return { cpuMs: (user + system) / 1000, rss: process.memoryUsage.rss() };
+  const loop = process.threadCpuUsage();
+  return {
+    cpuMs: (user + system) / 1000,
+    loopMs: (loop.user + loop.system) / 1000,
+    rss: process.memoryUsage.rss(),
+  };
 }

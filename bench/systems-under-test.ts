@@ -14,6 +14,9 @@ export type SystemName =
   | "colloquy-memory-unmerged"
   | "colloquy-sqlite"
   | "colloquy-sqlite-unmerged"
+  | "colloquy-sqlite-observed"
+  | "colloquy-sqlite-100k"
+  | "colloquy-sqlite-1m"
   | "colloquy-grpc-memory"
   | "colloquy-grpc-memory-unmerged"
   | "colloquy-grpc-sqlite"
@@ -35,6 +38,9 @@ export const SYSTEMS_UNDER_TEST: Record<SystemName, SystemUnderTest> = {
   "colloquy-memory-unmerged": defineColloquySystem({ store: "memory", mergesChunks: false }),
   "colloquy-sqlite": defineColloquySystem({ store: "sqlite" }),
   "colloquy-sqlite-unmerged": defineColloquySystem({ store: "sqlite", mergesChunks: false }),
+  "colloquy-sqlite-observed": defineColloquySystem({ store: "sqlite", countsEndedTasks: true }),
+  "colloquy-sqlite-100k": defineColloquySystem({ store: "sqlite", storedTaskCount: 100_000 }),
+  "colloquy-sqlite-1m": defineColloquySystem({ store: "sqlite", storedTaskCount: 1_000_000 }),
   "colloquy-grpc-memory": defineColloquySystem({ store: "memory", grpc: true }),
   "colloquy-grpc-memory-unmerged": defineColloquySystem({ store: "memory", mergesChunks: false, grpc: true }),
   "colloquy-grpc-sqlite": defineColloquySystem({ store: "sqlite", grpc: true }),

@@ -1,13 +1,20 @@
 import * as grpc from "@grpc/grpc-js";
 import { GRPC_SERVICE_V1 } from "../../src/grpc/index.ts";
 import { formatJobAsMessageText, type BenchmarkJob } from "../benchmark-job.ts";
-import { foldEventsIntoTaskOutcome, type WireTaskOrUpdate } from "./task-outcome.ts";
+import {
+  findOutcomeFault,
+  foldEventsIntoTaskOutcome,
+  type TaskOutcome,
+  type WireTaskOrUpdate,
+} from "./task-outcome.ts";
 import { createMessageId, MESSAGE_ID_LENGTH, type ServerEndpoint } from "./request-template.ts";
 import { ResponseCounter, type LoadOptions, type ThroughputResult } from "./response-counter.ts";
 
 /** Options for `measureGrpcThroughput`. */
 export interface GrpcThroughputOptions extends LoadOptions {
   readonly request: GrpcBenchmarkJobRequest;
+  /** Text that every response must contain. */
+  readonly expectedText: string;
 }
 
 /** A gRPC call that sends a job to an agent. */
@@ -23,6 +30,7 @@ export interface GrpcBenchmarkJobRequest {
  */
 export async function measureGrpcThroughput({
   request,
+  expectedText,
   ...load
 }: GrpcThroughputOptions): Promise<ThroughputResult> {
   const connections = Array.from({ length: load.connections }, () => new GrpcConnection(request));
@@ -40,9 +48,12 @@ export async function measureGrpcThroughput({
   await counter.waitForConnectionsOrTimeout(connections.map(runConnection));
   for (const connection of connections) connection.close();
   const codec = GRPC_SERVICE_V1.methods[request.operation]!.response;
-  return counter.summarizeThroughput((messages) =>
-    foldEventsIntoTaskOutcome(messages.map((binary) => codec.decode(binary) as WireTaskOrUpdate)),
-  );
+  const decode = (messages: Buffer[]): TaskOutcome =>
+    foldEventsIntoTaskOutcome(messages.map((binary) => codec.decode(binary) as WireTaskOrUpdate));
+  return counter.summarizeThroughput({
+    findFault: (messages) => findOutcomeFault(() => decode(messages), expectedText),
+    countEvents: (messages) => decode(messages).eventCount,
+  });
 }
 
 const MESSAGE_ID_PLACEHOLDER = "0".repeat(MESSAGE_ID_LENGTH);

@@ -1,15 +1,23 @@
 import { HttpConnection, type TimedResponse } from "./http-connection.ts";
+import { parseHttpResponse } from "./http-response.ts";
 import { ResponseCounter, sleep, type LoadOptions, type ThroughputResult } from "./response-counter.ts";
+import { findTaskListFault } from "./task-list-fault.ts";
 import { findResponseFault, parseTaskOutcome } from "./task-outcome.ts";
 import { renderNextRequest, type RequestTemplate } from "./request-template.ts";
 
 /** Options for `measureThroughput`. */
 export interface ThroughputOptions extends LoadOptions {
   readonly template: RequestTemplate;
+  /** Text of the task, or total size of the task list, that every response must contain. */
+  readonly expected: { readonly text: string } | { readonly totalSize: number };
 }
 
 /** Keeps all connections busy and counts complete responses. */
-export async function measureThroughput({ template, ...load }: ThroughputOptions): Promise<ThroughputResult> {
+export async function measureThroughput({
+  template,
+  expected,
+  ...load
+}: ThroughputOptions): Promise<ThroughputResult> {
   const connections = Array.from(
     { length: load.connections },
     () => new HttpConnection(template.host, template.port),
@@ -30,7 +38,63 @@ export async function measureThroughput({ template, ...load }: ThroughputOptions
     });
   await counter.waitForConnectionsOrTimeout(connections.map(runConnection));
   for (const connection of connections) connection.close();
-  return counter.summarizeThroughput(parseTaskOutcome);
+  return counter.summarizeThroughput(
+    "text" in expected
+      ? {
+          findFault: (bytes) => findResponseFault(bytes, expected.text),
+          countEvents: (bytes) => parseTaskOutcome(bytes).eventCount,
+        }
+      : { findFault: (bytes) => findTaskListFault(bytes, expected.totalSize), countEvents: () => 1 },
+  );
+}
+
+/** Sends requests of a template one after another, and returns the time of each response in milliseconds. */
+export async function measureSequentialRequests({
+  template,
+  count,
+}: {
+  readonly template: RequestTemplate;
+  readonly count: number;
+}): Promise<number[]> {
+  const connection = new HttpConnection(template.host, template.port);
+  await connection.connected;
+  const durations: number[] = [];
+  while (durations.length < count) {
+    const reply = await connection.request(renderNextRequest(template));
+    const { body } = parseHttpResponse(requireBytes(reply));
+    if (reply.status !== 200 || body.includes('"error":')) throw new Error(body.slice(0, 300));
+    durations.push(reply.durationMs);
+  }
+  connection.close();
+  return durations;
+}
+
+/** A response of any size. */
+export interface LargeResponse {
+  readonly status: number;
+  readonly durationMs: number;
+  readonly byteCount: number;
+  /** The first bytes as text. */
+  readonly start: string;
+}
+
+/** Sends one request and measures its response without keeping the response in memory. */
+export async function measureLargeResponse(template: RequestTemplate): Promise<LargeResponse> {
+  const connection = new HttpConnection(template.host, template.port);
+  await connection.connected;
+  let byteCount = 0;
+  let start = "";
+  connection.onData = (bytes) => {
+    byteCount += bytes.length;
+    if (start.length < 1000) start += bytes.toString("latin1", 0, 1000);
+  };
+  const { status, durationMs } = await new Promise<TimedResponse>((resolve, reject) => {
+    connection.send(renderNextRequest(template), false, (error, reply) =>
+      reply ? resolve(reply) : reject(error!),
+    );
+  });
+  connection.close();
+  return { status, durationMs, byteCount, start };
 }
 
 /** Options for `measureStreamTiming`. */

@@ -8,8 +8,11 @@ import {
 } from "./subscribers.ts";
 import {
   sendOnce,
+  measureLargeResponse,
+  measureSequentialRequests,
   measureThroughput,
   measureStreamTiming,
+  type LargeResponse,
   type ThroughputOptions,
   type StreamTimingOptions,
   type StreamTiming,
@@ -22,6 +25,8 @@ export type LoadGeneratorMethods = {
   measureThroughput(options: ThroughputOptions): Promise<ThroughputResult>;
   measureGrpcThroughput(options: GrpcThroughputOptions): Promise<ThroughputResult>;
   measureStreamTiming(options: StreamTimingOptions): Promise<StreamTiming>;
+  measureLargeResponse(template: RequestTemplate): Promise<LargeResponse>;
+  measureSequentialRequests(options: { template: RequestTemplate; count: number }): Promise<number[]>;
   sendOnce(template: RequestTemplate): Promise<string>;
   openSubscribers(options: SubscribersOptions): Promise<number>;
   waitForSubscribers(): Promise<SubscribersResult>;
@@ -31,6 +36,8 @@ serveParentProcessCalls({
   measureThroughput,
   measureGrpcThroughput,
   measureStreamTiming,
+  measureLargeResponse,
+  measureSequentialRequests,
   sendOnce,
   openSubscribers,
   waitForSubscribers: waitForSubscriberStreamsToEnd,

@@ -1,7 +1,10 @@
 import { formatJobAsMessageText, type BenchmarkJob } from "../benchmark-job.ts";
 
-/** Request format of a server: A2A 1.0 or 0.3 over JSON-RPC, or a plain path for the baseline (`floor`). */
-export type RequestDialect = "1.0" | "0.3" | "floor";
+/**
+ * Request format of a server: A2A 1.0 or 0.3 over JSON-RPC, or a plain path for the baseline. The baseline
+ * writes each event separately for `floor`, and the entire response at once for `floor-at-once`.
+ */
+export type RequestDialect = "1.0" | "0.3" | "floor" | "floor-at-once";
 
 export type A2AMethod = "SendMessage" | "SendStreamingMessage" | "SubscribeToTask";
 
@@ -60,11 +63,37 @@ export function createJobRequest(
   return createRequestTemplate(endpoint, getBaselineServerUrlPath(method, job), JSON.stringify(rpc));
 }
 
+/** Creates an A2A 1.0 request that continues a task. The response omits the history. */
+export function createFollowUpRequest(
+  endpoint: ServerEndpoint,
+  ids: { readonly taskId: string; readonly contextId: string },
+  job: BenchmarkJob,
+): RequestTemplate {
+  const message = {
+    messageId: "{id}",
+    ...ids,
+    role: "ROLE_USER",
+    parts: [{ text: formatJobAsMessageText(job) }],
+  };
+  const params = { message, configuration: { historyLength: 0 } };
+  const rpc = { jsonrpc: "2.0", id: 1, method: "SendMessage", params };
+  return createRequestTemplate(endpoint, getBaselineServerUrlPath("SendMessage", job), JSON.stringify(rpc));
+}
+
+/** Creates an A2A 1.0 request that lists tasks. `params` are the parameters of `ListTasks`. */
+export function createListRequest(endpoint: ServerEndpoint, params: object): RequestTemplate {
+  const rpc = { jsonrpc: "2.0", id: 1, method: "ListTasks", params };
+  return createRequestTemplate(endpoint, "/ListTasks", JSON.stringify(rpc));
+}
+
 /** Creates a request that subscribes to a task. */
 export function createSubscribeRequest(endpoint: ServerEndpoint, taskId: string): RequestTemplate {
   const rpc = { jsonrpc: "2.0", id: 1, method: "SubscribeToTask", params: { id: taskId } };
   return createRequestTemplate(endpoint, getBaselineServerUrlPath("SubscribeToTask"), JSON.stringify(rpc));
 }
+
+/** Suffix of the paths at which the baseline writes the entire response at once. */
+export const FLOOR_AT_ONCE_SUFFIX = "/at-once";
 
 /** Returns the path at which the baseline answers a request. The baseline does not read bodies. */
 export function getBaselineServerUrlPath(method: A2AMethod, job?: BenchmarkJob): string {
@@ -83,8 +112,14 @@ function createRequestTemplate(
 ): RequestTemplate {
   const [before = "", after] = body.split("{id}");
   const length = after === undefined ? body.length : body.length - "{id}".length + MESSAGE_ID_LENGTH;
+  const paths: Record<RequestDialect, string> = {
+    "1.0": path,
+    "0.3": path,
+    floor: bare,
+    "floor-at-once": bare + FLOOR_AT_ONCE_SUFFIX,
+  };
   const head =
-    `POST ${dialect === "floor" ? bare : path} HTTP/1.1\r\nHost: ${host}:${port}\r\n` +
+    `POST ${paths[dialect]} HTTP/1.1\r\nHost: ${host}:${port}\r\n` +
     `Content-Type: application/json\r\nAccept: application/json, text/event-stream\r\n` +
     `${dialect === "1.0" ? "A2A-Version: 1.0\r\n" : ""}Content-Length: ${length}\r\n\r\n`;
   return { host, port, beforeId: head + before, afterId: after };

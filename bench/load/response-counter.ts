@@ -1,5 +1,3 @@
-import { findOutcomeFault, type TaskOutcome } from "./task-outcome.ts";
-
 /** The load that is put on a server for some time. */
 export interface LoadOptions {
   /** Number of connections, each with one request in flight. */
@@ -11,8 +9,14 @@ export interface LoadOptions {
   readonly rampUpMs: number;
   /** Time in milliseconds in which responses are counted. */
   readonly durationMs: number;
-  /** Text that every response must contain. */
-  readonly expectedText: string;
+}
+
+/** Reads the sampled responses. */
+export interface ResponseReader<Sample> {
+  /** Returns the first problem of a response, or `undefined` for a correct response. */
+  readonly findFault: (sample: Sample) => string | undefined;
+  /** Counts the events of a correct response. */
+  readonly countEvents: (sample: Sample) => number;
 }
 
 export interface ThroughputResult {
@@ -82,12 +86,9 @@ export class ResponseCounter<Sample> {
   }
 
   /** Checks the samples and summarizes the measurement. */
-  summarizeThroughput(decode: (sample: Sample) => TaskOutcome): ThroughputResult {
-    const { durationMs, expectedText } = this.#options;
-    const faults = [
-      ...this.#faults,
-      ...this.#samples.flatMap((sample) => findOutcomeFault(() => decode(sample), expectedText) ?? []),
-    ];
+  summarizeThroughput({ findFault, countEvents }: ResponseReader<Sample>): ThroughputResult {
+    const { durationMs } = this.#options;
+    const faults = [...this.#faults, ...this.#samples.flatMap((sample) => findFault(sample) ?? [])];
     const latencies = this.#latencies.toSorted((a, b) => a - b);
     const [first] = this.#samples;
     return {
@@ -97,7 +98,7 @@ export class ResponseCounter<Sample> {
       completed: this.#completed,
       checked: this.#samples.length,
       faults,
-      eventsPerResponse: first !== undefined && faults.length === 0 ? decode(first).eventCount : Number.NaN,
+      eventsPerResponse: first !== undefined && faults.length === 0 ? countEvents(first) : Number.NaN,
     };
   }
 }

@@ -12,12 +12,13 @@ export interface TaskOutcome {
   /** Number of SSE frames with data. 1 for a plain JSON response. */
   readonly eventCount: number;
   readonly taskId: string | undefined;
+  readonly contextId: string | undefined;
 }
 
 type WirePart = { text?: string };
 type WireArtifact = { artifactId: string; parts: WirePart[] };
 type WireStatus = { state: string };
-type WireTask = { id: string; status: WireStatus; artifacts?: WireArtifact[] };
+type WireTask = { id: string; contextId?: string; status: WireStatus; artifacts?: WireArtifact[] };
 type WireStatusUpdate = { taskId: string; status: WireStatus };
 type WireArtifactUpdate = { artifact: WireArtifact; append?: boolean };
 /** One result in A2A 1.0, where a member names the variant, or in 0.3, where `kind` names it. */
@@ -50,9 +51,10 @@ export function foldEventsIntoTaskOutcome(results: readonly WireTaskOrUpdate[]):
   const artifacts = new Map<string, string>();
   let state: string | undefined;
   let taskId: string | undefined;
+  let contextId: string | undefined;
   for (const { task, statusUpdate, artifactUpdate } of results) {
     if (task) {
-      ({ id: taskId } = task);
+      ({ id: taskId, contextId } = task);
       ({ state } = task.status);
       for (const { artifactId, parts } of task.artifacts ?? [])
         artifacts.set(artifactId, joinTextParts(parts));
@@ -69,6 +71,7 @@ export function foldEventsIntoTaskOutcome(results: readonly WireTaskOrUpdate[]):
     text: [...artifacts.values()].join(""),
     eventCount: results.length,
     taskId,
+    contextId,
   };
 }
 

@@ -3,11 +3,17 @@ import { fileURLToPath } from "node:url";
 import type { AdkAgentOptions } from "../../src/adk/index.ts";
 import type { Agent } from "../../src/engine/index.ts";
 import { createServer } from "../../src/server/index.ts";
+import { SqliteStore } from "../../src/stores/index.ts";
+import { EndedTaskCounter } from "../growth/ended-task-counter.ts";
 import type { StartedSystem } from "../system-process-main.ts";
 
 export interface ColloquyServerVariant {
   readonly store: "memory" | "sqlite";
   readonly mergesChunks?: boolean;
+  /** Number of finished tasks in the SQLite store at the start. Default: 0. */
+  readonly storedTaskCount?: number;
+  /** Whether the benchmark can wait for the end of tasks, which costs CPU time for each event. */
+  readonly countsEndedTasks?: boolean;
   /** Whether the server is measured over gRPC. */
   readonly grpc?: boolean;
 }
@@ -35,19 +41,34 @@ export async function startColloquyAdkServer(
 
 async function startColloquyServerForAgent(
   agent: Agent,
-  { store, mergesChunks = true, grpc = false }: ColloquyServerVariant,
+  { store, mergesChunks = true, grpc = false, storedTaskCount = 0, countsEndedTasks }: ColloquyServerVariant,
 ): Promise<StartedSystem> {
+  const endedTasks = countsEndedTasks ? new EndedTaskCounter() : undefined;
+  const storeFile = store === "memory" ? undefined : createScratchFilePath();
+  if (storeFile && storedTaskCount > 0) {
+    const { generateStoredTasks } = await import("../growth/generate-stored-tasks.ts");
+    generateStoredTasks(storeFile, storedTaskCount);
+  }
   const server = createServer(
     { bench: agent },
-    { store: store === "memory" ? store : createScratchDatabase(), mergeChunks: mergesChunks },
+    {
+      store: storeFile ? new SqliteStore(storeFile, { backupBeforeMigration: false }) : "memory",
+      mergeChunks: mergesChunks,
+      ...(endedTasks ? { observer: endedTasks.observer } : {}),
+    },
   );
   const address = await server.listen({ grpc });
-  return { url: address.grpc ? `http://127.0.0.1:${address.grpc.port}` : (address.agents[0]?.url ?? "") };
+  const url = address.grpc ? `http://127.0.0.1:${address.grpc.port}` : (address.agents[0]?.url ?? "");
+  return {
+    url,
+    ...(storeFile === undefined ? {} : { storeFile }),
+    ...(endedTasks ? { waitForEndedTasks: (count) => endedTasks.waitForCount(count) } : {}),
+  };
 }
 
-function createScratchDatabase(): `sqlite:${string}` {
+function createScratchFilePath(): string {
   mkdirSync(SCRATCH_DIR, { recursive: true });
   const folder = mkdtempSync(`${SCRATCH_DIR}bench-`);
   process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
-  return `sqlite:${folder}/tasks.db`;
+  return `${folder}/tasks.db`;
 }

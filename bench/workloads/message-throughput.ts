@@ -14,6 +14,7 @@ import {
   SEND_PERFORMANCE_TARGETS,
   STREAM_PERFORMANCE_TARGETS,
   type TargetsBySystem,
+  type ThroughputRatios,
 } from "../performance-targets.ts";
 import {
   CONNECTION_COUNT,
@@ -22,6 +23,9 @@ import {
   measureThroughputRounds,
   type LoadTarget,
 } from "./throughput-rounds.ts";
+
+/** Label of the row in which the baseline writes each event of a stream separately. */
+const FLOOR_PER_EVENT = "floor, write per event";
 
 /** Measures `SendMessage` with ten chunks. */
 export function measureSend(bench: BenchmarkContext): Promise<ReportTable[]> {
@@ -51,6 +55,7 @@ async function measureA2AMethodThroughput(
   targetsBySystem: TargetsBySystem,
   v03Systems: readonly SystemName[] = [],
 ): Promise<ReportTable[]> {
+  const isStreamed = method === "SendStreamingMessage";
   const results = await bench.runWithStartedSystems(names, async (systems) => {
     await bench.recordResponseForBaselineReplay(systems, SYSTEM_RECORDED_FOR_BASELINE, method, TEN_CHUNK_JOB);
     const createTarget = (
@@ -65,30 +70,38 @@ async function measureA2AMethodThroughput(
     });
     const entries = names.flatMap((name) => {
       const system = requireRunningSystem(systems, name);
+      if (name === "floor" && isStreamed)
+        return [createTarget(name, system, "floor-at-once"), createTarget(FLOOR_PER_EVENT, system)];
       const row = createTarget(name, system);
       return v03Systems.includes(name) ? [row, createTarget(formatV03Label(name), system, "0.3")] : [row];
     });
     return measureThroughputRounds(bench, entries, CONNECTION_COUNT);
   });
-  const floor = results.get("floor")!.perSecond;
+  const floor = results.get("floor")!;
   const a2aJs = results.get("a2a-js")!.perSecond;
   const rows = names.flatMap((name) => {
     const newer = results.get(name)!;
     const createRow = (
       subject: string,
-      targetsFor: (toFloor: number, toA2aJs: number) => ReportRow["targets"],
+      targetsFor: (ratios: ThroughputRatios) => ReportRow["targets"],
     ): ReportRow => {
       const rates = results.get(subject)!;
-      const toFloor = computeMedianRatio(rates.perSecond, floor);
-      const toA2aJs = computeMedianRatio(rates.perSecond, a2aJs);
-      const targets = targetsFor(toFloor, toA2aJs);
+      const ratios = {
+        toBaseline: computeMedianRatio(rates.perSecond, floor.perSecond),
+        cpuToBaseline: computeMedianRatio(rates.cpuMicros, floor.cpuMicros),
+        toA2aJs: computeMedianRatio(rates.perSecond, a2aJs),
+      };
       const { checkedResponseCount: checked, responseFaults: faults } = rates;
-      return { subject, cells: { ...rates.tableCells, toFloor, toA2aJs }, targets, checked, faults };
+      return {
+        subject,
+        cells: { ...rates.tableCells, ...ratios },
+        targets: targetsFor(ratios),
+        checked,
+        faults,
+      };
     };
-    const own = createRow(
-      name,
-      (toFloor, toA2aJs) => targetsBySystem[name]?.({ toBaseline: toFloor, toA2aJs }) ?? [],
-    );
+    const own = createRow(name, (ratios) => targetsBySystem[name]?.(ratios) ?? []);
+    if (name === "floor" && isStreamed) return [own, createRow(FLOOR_PER_EVENT, () => [])];
     if (!v03Systems.includes(name)) return [own];
     const cost = computeMedianRatio(newer.perSecond, results.get(formatV03Label(name))!.perSecond);
     const row = createRow(formatV03Label(name), () => [createV03ToV1CostRatioTarget(cost)]);
@@ -100,7 +113,8 @@ async function measureA2AMethodThroughput(
       title: `${method}, ${TEN_CHUNK_JOB.count} chunks, ${CONNECTION_COUNT} connections`,
       columns: [
         { key: "perSecond", title: "per second", format: "rate" },
-        { key: "toFloor", title: "× floor", format: "ratio" },
+        { key: "toBaseline", title: "× floor", format: "ratio" },
+        { key: "cpuToBaseline", title: "cpu × floor", format: "ratio" },
         { key: "toA2aJs", title: "× a2a-js", format: "ratio" },
         ...(v03Systems.length > 0 ? [{ key: "cost", title: "cost/1.0", format: "ratio" } as const] : []),
         ...LATENCY_COLUMNS,

@@ -113,7 +113,11 @@ async function measureRound(
   const before = await system.process.call("getResourceUsage");
   const result = await ("job" in request
     ? bench.loadGenerator.call("measureGrpcThroughput", { ...load, request, expectedText })
-    : bench.loadGenerator.call("measureThroughput", { ...load, template: request, expectedText }));
+    : bench.loadGenerator.call("measureThroughput", {
+        ...load,
+        template: request,
+        expected: { text: expectedText },
+      }));
   const after = await system.process.call("getResourceUsage");
   return { ...result, cpuMicros: ((after.cpuMs - before.cpuMs) * 1000) / result.completed };
 }

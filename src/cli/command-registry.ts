@@ -126,7 +126,8 @@ export const COMMANDS: CommandTable = {
     },
   },
   store: {
-    description: "Maintain a task store, also while its server runs: info, backup, sweep, compact, erase.",
+    description:
+      "Maintain a task store, also while its server runs: info, backup, migrate, sweep, compact, erase.",
     commands: {
       info: {
         description: "Show the size of a task store, and which process serves it.",
@@ -135,6 +136,10 @@ export const COMMANDS: CommandTable = {
       backup: {
         description: "Copy a task store to a new file.",
         loadFactory: async () => (await import("./store/backup.ts")).createStoreBackupCommand,
+      },
+      migrate: {
+        description: "Migrate a task store of an earlier version of Colloquy, before its server starts.",
+        loadFactory: async () => (await import("./store/migrate.ts")).createStoreMigrateCommand,
       },
       sweep: {
         description: "Delete the tasks whose retention period has passed, in the running server.",

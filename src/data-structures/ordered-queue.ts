@@ -2,7 +2,7 @@
 const MIN_COMPACTED_LENGTH = 64;
 
 /**
- * A queue of items with increasing numbers. Each item can be removed by its number. A removed item leaves a
+ * A queue of items in the order of their numbers. Each item can be removed by its number. A removed item leaves a
  * gap, and the queue drops all gaps once half of its positions are gaps.
  */
 export class OrderedQueue<T> {
@@ -21,6 +21,16 @@ export class OrderedQueue<T> {
     this.#numbers.push(number);
     this.#items.push(item);
     this.#size++;
+  }
+
+  /** Inserts an item at the position of its number. The item replaces an item with the same number. */
+  insert(number: number, item: T): void {
+    const at = this.#findPosition(number);
+    const hasPosition = this.#numbers[at] === number;
+    if (!hasPosition || this.#items[at] === undefined) this.#size++;
+    this.#numbers.splice(at, hasPosition ? 1 : 0, number);
+    this.#items.splice(at, hasPosition ? 1 : 0, item);
+    this.#start = Math.min(this.#start, at);
   }
 
   findFirst(): T | undefined {

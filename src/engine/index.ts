@@ -42,6 +42,7 @@ export type {
   UnfinishedTask,
 } from "./task-store.ts";
 export { STORE_RETRY_AFTER_SECONDS } from "./store-health.ts";
+export type { StoreMigrationListener, StoreMigrationReport } from "./store-migration-report.ts";
 export type { StoreHealth, StoreState, StoreStateChange } from "./store-health.ts";
 export type { ClaimedTask, TaskLease, TaskLeases } from "./task-leases.ts";
 export type {

@@ -13,6 +13,7 @@ const LISTENER_NAMES = {
   onPush: true,
   onSweep: true,
   onStoreState: true,
+  onStoreMigration: true,
   onError: true,
   onCredentialsRejected: true,
   onRequest: true,

@@ -1,6 +1,7 @@
 import type { LogEvent } from "../protocol/index.ts";
 import type { TaskScope } from "./caller.ts";
 import type { StoreStateChange } from "./store-health.ts";
+import type { StoreMigrationReport } from "./store-migration-report.ts";
 
 /**
  * Listeners for the activity of an engine. The engine calls the listeners synchronously after each activity
@@ -24,6 +25,11 @@ export interface Observer {
    * change to `healthy` reports the end of the fault.
    */
   onStoreState?(seen: StoreStateChange): void;
+  /**
+   * Called while the task store migrates data of an earlier version of Colloquy: before the backup, at most once
+   * per second before a step, and at the end.
+   */
+  onStoreMigration?(seen: StoreMigrationReport): void;
   /**
    * Called with each error that no caller receives, and with each error whose details are hidden from the
    * caller.
@@ -89,6 +95,8 @@ export function withSafeListeners(observer: Observer): Observer {
   if (observer.onSweep) safe.onSweep = withListenerErrorsSuppressed(observer.onSweep.bind(observer));
   if (observer.onStoreState)
     safe.onStoreState = withListenerErrorsSuppressed(observer.onStoreState.bind(observer));
+  if (observer.onStoreMigration)
+    safe.onStoreMigration = withListenerErrorsSuppressed(observer.onStoreMigration.bind(observer));
   if (observer.onError) safe.onError = withListenerErrorsSuppressed(observer.onError.bind(observer));
   if (observer.onCredentialsRejected)
     safe.onCredentialsRejected = withListenerErrorsSuppressed(observer.onCredentialsRejected.bind(observer));

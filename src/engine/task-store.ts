@@ -1,5 +1,6 @@
 import type { LogEvent, Task, TaskState } from "../protocol/index.ts";
 import type { TaskScope } from "./caller.ts";
+import type { StoreMigrationListener } from "./store-migration-report.ts";
 import type { StoreHealth } from "./store-health.ts";
 import type { TaskLeases } from "./task-leases.ts";
 import type { QueuedTurnData, TurnQueueChange } from "./queued-turn-data.ts";
@@ -178,7 +179,8 @@ export interface TaskStore {
    * each failed commit a few times.
    */
   readonly health?: StoreHealth;
-  open(): Promise<void>;
+  /** Opens the store. `onMigration` receives the progress of a migration of earlier data. */
+  open(onMigration?: StoreMigrationListener): Promise<void>;
   close(): Promise<void>;
   /**
    * Assigns tasks that an older version of Colloquy stored under an earlier agent id to the current agent id.

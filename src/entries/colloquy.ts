@@ -64,7 +64,7 @@ export type {
 } from "../engine/index.ts";
 export type { LogFormat, LogObserverOptions } from "../logging/index.ts";
 export { createLogObserver } from "../logging/index.ts";
-export type { MemoryStoreOptions } from "../stores/index.ts";
+export type { MemoryStoreOptions, SqliteStoreOptions } from "../stores/index.ts";
 export { MemoryStore, SqliteStore } from "../stores/index.ts";
 export type {
   CallerAgentAccess,

@@ -63,6 +63,18 @@ describe("the log", () => {
       error: new Error("disk full"),
     });
     observer.onStoreState?.({ store: "sqlite:a.db", state: "healthy", previousState: "full" });
+    const migration = {
+      store: "sqlite:a.db",
+      fromVersion: 6,
+      toVersion: 8,
+      backupFile: "a.db.schema-6.bak",
+      bytes: 5_054_321_000,
+      elapsedMs: 12_345,
+    };
+    observer.onStoreMigration?.({ ...migration, phase: "backup" });
+    observer.onStoreMigration?.({ ...migration, phase: "step", nextVersion: 7 });
+    observer.onStoreMigration?.({ ...migration, phase: "done" });
+    observer.onStoreMigration?.({ ...migration, phase: "done", backupFile: undefined });
     const sweep = { deletedTasks: 1, trimmedTasks: 0, evictedTasks: 3, evictedWaitingTasks: 0 };
     observer.onSweep?.({ ...sweep, isOverMaxBytes: false });
     observer.onSweep?.({ ...sweep, isOverMaxBytes: true });
@@ -73,6 +85,10 @@ describe("the log", () => {
       "warn push (task t1): Webhook c1 receives no more notifications: HTTP 410\n",
       "error store: The task store sqlite:a.db is full: disk full\n",
       "info store: The task store sqlite:a.db is healthy\n",
+      "info store: The task store sqlite:a.db (5054.3 MB) is copied to a.db.schema-6.bak before its migration from schema 6 to 8\n",
+      "info store: The task store sqlite:a.db is migrated to schema 7 of 8, after 12.3 s\n",
+      "info store: The task store sqlite:a.db was migrated from schema 6 to 8 in 12.3 s. The earlier version of Colloquy can open a.db.schema-6.bak. Delete this backup when you no longer need it\n",
+      "info store: The task store sqlite:a.db was migrated from schema 6 to 8 in 12.3 s. There is no backup for the earlier version of Colloquy\n",
       "warn retention: The store is larger than maxBytes, and no ended task is left that the server may delete\n",
       "warn retention: The memory store exceeded maxBytes and deleted 2 tasks that waited for input\n",
       "info request: POST /a2a/a 200 in 1 ms\n",

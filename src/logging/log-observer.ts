@@ -1,5 +1,6 @@
 import type { Observer } from "../engine/index.ts";
 import { describeThrownValue, formatLogEntry, type LogEntry, type LogFormat } from "./log-line.ts";
+import { formatStoreMigration } from "./format-store-migration.ts";
 import { defineOptionNames } from "../usage-checks/index.ts";
 
 /** Options for `createLogObserver`. */
@@ -21,8 +22,8 @@ const assertKnownOptions = defineOptionNames<LogObserverOptions>()(
 );
 
 /**
- * Creates an observer that logs errors, rejected credentials, changes of the store's state, a store that is
- * too large, and webhooks that no longer receive notifications. Each error has its stack, its task id, and the error id that the caller receives. The log
+ * Creates an observer that logs errors, rejected credentials, changes of the store's state, migrations of the
+ * store, a store that is too large, and webhooks that no longer receive notifications. Each error has its stack, its task id, and the error id that the caller receives. The log
  * contains `***` instead of secrets. A server without the option `observer` uses this observer.
  */
 export function createLogObserver(options: LogObserverOptions = {}): Observer {
@@ -47,6 +48,8 @@ export function createLogObserver(options: LogObserverOptions = {}): Observer {
       const message = `The task store ${store} is ${state}${error ? `: ${error.message}` : ""}`;
       log({ level: state === "healthy" ? "info" : "error", where: "store", message });
     },
+    onStoreMigration: (report) =>
+      log({ level: "info", where: "store", message: formatStoreMigration(report) }),
     onSweep({ isOverMaxBytes, evictedWaitingTasks }) {
       if (evictedWaitingTasks > 0)
         logRetentionWarning(

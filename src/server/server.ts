@@ -350,7 +350,7 @@ class AgentServer implements Server {
   }
 
   async #openStore(): Promise<void> {
-    await this.store.open();
+    await this.store.open((report) => this.#observer.onStoreMigration?.(report));
     await this.store.adoptTasksOfEarlierIds?.(this.#routerContext.currentIdsByEarlierId);
     for (const { engine } of this.#routerContext.agents.values()) await engine.open();
     this.#pushService?.outbox.open();

@@ -4,4 +4,10 @@
  * store of a server. `MemoryStore` and `SqliteStore` pass the same contract tests.
  */
 export { MemoryStore, type MemoryStoreOptions } from "./memory-store.ts";
-export { backupSqliteFile, checkpointSqliteFile, measureSqliteFile, SqliteStore } from "./sqlite/index.ts";
+export {
+  backupSqliteFile,
+  checkpointSqliteFile,
+  measureSqliteFile,
+  SqliteStore,
+  type SqliteStoreOptions,
+} from "./sqlite/index.ts";

@@ -1,5 +1,6 @@
 import type { PushStore, TaskScope, Webhook, WebhookProgress, WebhookRegistration } from "../engine/index.ts";
 import { isTerminal, type TaskState } from "../protocol/index.ts";
+import { OrderedQueue } from "../data-structures/index.ts";
 import { getScopeKey } from "./task-owner-scope-key.ts";
 
 /** Looks up the last sequence number and the state of a task. */
@@ -8,12 +9,20 @@ type TaskSeqAndStateLookup = (
   taskId: string,
 ) => { readonly seq: number; readonly state: TaskState } | undefined;
 
+interface WebhookLocation {
+  readonly scope: TaskScope;
+  readonly taskId: string;
+  readonly id: string;
+}
+
 /** Stores webhooks in the memory of the process. */
 export class MemoryPushStore implements PushStore {
   readonly #findTaskState: TaskSeqAndStateLookup;
   readonly #byTask = new Map<string, Map<string, Webhook>>();
   /** Webhooks that have undelivered events or whose tasks have not ended. */
-  readonly #undelivered = new Map<number, { scope: TaskScope; taskId: string; id: string }>();
+  readonly #undelivered = new Map<number, WebhookLocation>();
+  /** Webhooks that have undelivered events, in the order of their keys. */
+  readonly #due = new OrderedQueue<WebhookLocation>();
   #lastKey = 0;
 
   constructor(findTaskState: TaskSeqAndStateLookup) {
@@ -43,9 +52,29 @@ export class MemoryPushStore implements PushStore {
     const siblings = this.#findTaskWebhooks(scope, taskId) ?? new Map<string, Webhook>();
     this.#byTask.set(getTaskKey(scope, taskId), siblings.set(config.id, webhook));
     const task = this.#findTaskState(scope, taskId);
-    if (task && (task.seq > deliveredSeq || !isTerminal(task.state)))
+    if (task && (task.seq > deliveredSeq || !isTerminal(task.state))) {
       this.#undelivered.set(key, { scope, taskId, id: config.id });
+      this.#updateDue(webhook, task.seq);
+    }
     return webhook;
+  }
+
+  /** Marks the webhooks of a task as due after a commit of the task. */
+  notifyCommit(scope: TaskScope, taskId: string, seq: number): void {
+    if (this.#undelivered.size === 0) return;
+    for (const webhook of this.#findTaskWebhooks(scope, taskId)?.values() ?? [])
+      this.#updateDue(webhook, seq);
+  }
+
+  #updateDue({ key, deliveredSeq }: Webhook, taskSeq: number): void {
+    const location = this.#undelivered.get(key);
+    if (location && deliveredSeq < taskSeq) this.#due.insert(key, location);
+    else this.#due.remove(key);
+  }
+
+  #removeUndelivered(key: number): void {
+    this.#undelivered.delete(key);
+    this.#due.remove(key);
   }
 
   async get(scope: TaskScope, taskId: string, id: string): Promise<Webhook | undefined> {
@@ -61,7 +90,7 @@ export class MemoryPushStore implements PushStore {
     const siblings = this.#findTaskWebhooks(scope, taskId);
     const webhook = siblings?.get(id);
     if (siblings && webhook) {
-      this.#undelivered.delete(webhook.key);
+      this.#removeUndelivered(webhook.key);
       siblings.delete(id);
       if (siblings.size === 0) this.#byTask.delete(getTaskKey(scope, taskId));
     }
@@ -70,11 +99,12 @@ export class MemoryPushStore implements PushStore {
 
   async listDueWebhooks(after: number, limit: number): Promise<Webhook[]> {
     const due: Webhook[] = [];
-    for (const [key, { scope, taskId, id }] of this.#undelivered) {
-      const webhook = key > after ? this.#findTaskWebhooks(scope, taskId)?.get(id) : undefined;
-      if (webhook && webhook.deliveredSeq < (this.#findTaskState(scope, taskId)?.seq ?? 0)) due.push(webhook);
+    for (const { scope, taskId, id } of this.#due.valuesAfter(after)) {
+      if (due.length >= limit) break;
+      const webhook = this.#findTaskWebhooks(scope, taskId)?.get(id);
+      if (webhook) due.push(webhook);
     }
-    return due.toSorted((a, b) => a.key - b.key).slice(0, limit);
+    return due;
   }
 
   async saveProgress(progress: readonly WebhookProgress[]): Promise<void> {
@@ -84,7 +114,7 @@ export class MemoryPushStore implements PushStore {
       const known = siblings?.get(location?.id ?? "");
       if (!siblings || !known) continue;
       const { scope, taskId, config, version } = known;
-      siblings.set(config.id, {
+      const webhook = {
         key,
         scope,
         taskId,
@@ -93,8 +123,10 @@ export class MemoryPushStore implements PushStore {
         deliveredSeq: Math.max(known.deliveredSeq, deliveredSeq),
         ...(failingSince === undefined ? {} : { failingSince }),
         ...(deadLetter ? { deadLetter } : {}),
-      });
-      if (isFinished || deadLetter) this.#undelivered.delete(key);
+      };
+      siblings.set(config.id, webhook);
+      if (isFinished || deadLetter) this.#removeUndelivered(key);
+      else this.#updateDue(webhook, this.#findTaskState(scope, taskId)?.seq ?? 0);
     }
   }
 
@@ -117,8 +149,7 @@ export class MemoryPushStore implements PushStore {
   /** Removes the webhooks of a task that the task store has evicted. */
   removeTask(scope: TaskScope, taskId: string): void {
     if (this.#byTask.size === 0) return;
-    for (const { key } of this.#findTaskWebhooks(scope, taskId)?.values() ?? [])
-      this.#undelivered.delete(key);
+    for (const { key } of this.#findTaskWebhooks(scope, taskId)?.values() ?? []) this.#removeUndelivered(key);
     this.#byTask.delete(getTaskKey(scope, taskId));
   }
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { TaskEvent, TaskState } from "../protocol/index.ts";
+import { MemoryPushStore } from "./memory-push-store.ts";
 import { MemoryStore } from "./memory-store.ts";
 import {
   aliceTestTaskScope,
@@ -63,6 +64,22 @@ describe("MemoryStore", () => {
     }
     expect(await store.pushStore.list(aliceTestTaskScope, "a")).toBeUndefined();
     expect(await store.pushStore.listDueWebhooks(0, 10)).toMatchObject([{ taskId: "b", deliveredSeq: 0 }]);
+  });
+
+  it("finds due webhooks without a look at the webhooks that are not due", async () => {
+    let lookupCount = 0;
+    const webhooks = new MemoryPushStore((_, taskId) => {
+      lookupCount++;
+      return { seq: taskId === "due" ? 2 : 1, state: "TASK_STATE_WORKING" };
+    });
+    for (let n = 0; n < 1_000; n++)
+      webhooks.register(aliceTestTaskScope, `t${n}`, 1, createTestWebhookRegistration("w"));
+    webhooks.register(aliceTestTaskScope, "due", 1, createTestWebhookRegistration("w"));
+    lookupCount = 0;
+    expect(await webhooks.listDueWebhooks(0, 10)).toMatchObject([{ key: 1_001, taskId: "due" }]);
+    webhooks.notifyCommit(aliceTestTaskScope, "t7", 2);
+    expect(await webhooks.listDueWebhooks(0, 10)).toMatchObject([{ key: 8 }, { key: 1_001 }]);
+    expect(lookupCount).toBe(0);
   });
 
   it("rejects limits of zero", () => {

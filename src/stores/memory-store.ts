@@ -231,6 +231,7 @@ export class MemoryStore implements TaskStore {
     }
     if (webhooks)
       for (const webhook of webhooks) this.#pushStore.register(scope, taskId, expectedSeq, webhook);
+    this.#pushStore.notifyCommit(scope, taskId, getLastSeq(log));
     if (!isStopped(log)) return undefined;
     packTaskLog(log, this.#texts);
     this.#stoppedTasks.add(log, measurePackedTask(log));

@@ -108,6 +108,21 @@ export function definePushStoreContract(
       expect(await push.get(aliceTestTaskScope, "t", "w")).toEqual(second);
     });
 
+    it("is registered, replaced, and removed by concurrent requests in their order [I-01, I-03]", async () => {
+      const results = await Promise.all([
+        ...Array.from({ length: 100 }, (_, n) => put(`w${n}`)),
+        push.put(bobTestTaskScope, "t", createTestWebhookRegistration("w")),
+        push.put(aliceTestTaskScope, "t", createTestWebhookRegistration("w1", { token: "new" })),
+        push.remove(aliceTestTaskScope, "t", "w2"),
+        push.remove(bobTestTaskScope, "t", "w3"),
+      ]);
+      const [replaced] = results.slice(101) as [Webhook];
+      expect(results.slice(100)).toEqual([undefined, replaced, true, false]);
+      expect(replaced).toMatchObject({ key: (results[1] as Webhook).key, config: { token: "new" } });
+      const ids = Array.from({ length: 100 }, (_, n) => `w${n}`).filter((id) => id !== "w2");
+      expect(getPushConfigIdsForTest(await push.list(aliceTestTaskScope, "t"))).toEqual(ids);
+    });
+
     it("is due while the log has undelivered events [E12]", async () => {
       const { key } = await put("w");
       await append("t", 2, [createTestChunkEvent("t", "b"), createTestChunkEvent("t", "c")]);

@@ -1,8 +1,10 @@
 import { Command } from "commander";
 import type { StoreSize } from "../../engine/index.ts";
+import { formatStoreMigration } from "../../logging/index.ts";
 import { checkpointSqliteFile, measureSqliteFile, SqliteStore } from "../../stores/index.ts";
 import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";
+import type { OutputWriter } from "../output-writer.ts";
 import { callMaintenanceIfServed } from "./maintenance-client.ts";
 import { defineStoreCommand, formatBytes } from "./store-command.ts";
 
@@ -10,7 +12,7 @@ export function createStoreCompactCommand(context: CliContext): Command {
   return defineStoreCommand(new Command("compact"), context, async ({ file, output }) => {
     const served = await callMaintenanceIfServed<StoreSize>(file, "compact");
     if (served) assertCanShrinkInUse(served, file);
-    else await rebuildUnusedFile(file);
+    else await rebuildUnusedFile(file, output);
     await checkpointSqliteFile(file);
     const { usedBytes, freeBytes } = await measureSqliteFile(file);
     output.writeResult(
@@ -26,9 +28,9 @@ function assertCanShrinkInUse({ canShrink }: StoreSize, file: string): void {
   throw new CliError("A2ACLI_ERR_UNREACHABLE", text, "Stop the server, and run the command again.");
 }
 
-async function rebuildUnusedFile(file: string): Promise<void> {
+async function rebuildUnusedFile(file: string, output: OutputWriter): Promise<void> {
   const store = new SqliteStore(file);
-  await store.open();
+  await store.open((report) => output.writeHint(formatStoreMigration(report)));
   try {
     store.rebuildFile();
   } finally {

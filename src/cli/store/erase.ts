@@ -1,8 +1,10 @@
 import { Command } from "commander";
 import { RetentionSweeper, systemClock, type TaskSelector } from "../../engine/index.ts";
+import { formatStoreMigration } from "../../logging/index.ts";
 import { SqliteStore } from "../../stores/index.ts";
 import type { CliContext } from "../cli-context.ts";
 import { createUsageError } from "../cli-error.ts";
+import type { OutputWriter } from "../output-writer.ts";
 import { callMaintenanceIfServed } from "./maintenance-client.ts";
 import { defineStoreCommand } from "./store-command.ts";
 
@@ -26,7 +28,7 @@ export function createStoreEraseCommand(context: CliContext): Command {
     const selector = toTaskSelector(options);
     const { erasedTasks } =
       (await callMaintenanceIfServed<{ erasedTasks: number }>(file, "erase", selector)) ??
-      (await eraseInUnusedFile(file, selector));
+      (await eraseInUnusedFile(file, selector, output));
     output.writeResult({ erasedTasks }, { "Erased tasks": String(erasedTasks) });
   });
 }
@@ -44,9 +46,13 @@ function toTaskSelector({ task, context, principal, tenant, agent }: StoreEraseO
 }
 
 /** Erases tasks of a store that no server uses, so that no agent works on the tasks. */
-async function eraseInUnusedFile(file: string, selector: TaskSelector): Promise<{ erasedTasks: number }> {
+async function eraseInUnusedFile(
+  file: string,
+  selector: TaskSelector,
+  output: OutputWriter,
+): Promise<{ erasedTasks: number }> {
   const store = new SqliteStore(file);
-  await store.open();
+  await store.open((report) => output.writeHint(formatStoreMigration(report)));
   try {
     const sweeper = new RetentionSweeper({
       deletionStore: store.deletionStore,

@@ -8,6 +8,8 @@ import {
   createTestSubmittedTaskEvent,
   createTestChunkEvent,
 } from "../task-event-logs.fixture.ts";
+import type { Task } from "../../protocol/index.ts";
+import { createTestWebhookRegistration } from "../push-store.contract.ts";
 import { commitTestAppendExpectingSuccess } from "../task-store.contract.ts";
 import { SqliteStore } from "./sqlite-store.ts";
 
@@ -178,6 +180,58 @@ describe("SqliteStore", () => {
     await expect(
       store.commit([createTestLogAppend("t", 2, [createTestChunkEvent("t", "b")])]),
     ).rejects.toThrow("the disk is gone");
+  });
+
+  it("makes 1,000 concurrent push configs durable with one sync [I-01]", async () => {
+    const ids = Array.from({ length: 1_000 }, (_, n) => `w${n}`);
+    const puts = ids.map((id) =>
+      store.pushStore.put(aliceTestTaskScope, "t", createTestWebhookRegistration(id)),
+    );
+    const done = watch({
+      puts: Promise.all(puts),
+      removal: store.pushStore.remove(aliceTestTaskScope, "t", "w0"),
+    });
+    await vi.waitFor(() => expect(fakeDisk.pendingSyncs).toHaveLength(1));
+    const late = store.pushStore.remove(aliceTestTaskScope, "t", "w1");
+    expect(await done()).toEqual([]);
+    expect(fakeDisk.pendingSyncs).toHaveLength(1);
+    finishPendingSyncs();
+    expect(await done()).toEqual(["puts", "removal"]);
+    await vi.waitFor(() => expect(fakeDisk.pendingSyncs).toHaveLength(1));
+    finishPendingSyncs();
+    expect(await late).toBe(true);
+    expect(await store.pushStore.list(aliceTestTaskScope, "t")).toHaveLength(998);
+  });
+
+  it("commits a push config together with the events of the same turn of the event loop [I-01]", async () => {
+    const done = watch({
+      config: store.pushStore.put(aliceTestTaskScope, "t", createTestWebhookRegistration("w")),
+      commit: store.commit([createTestLogAppend("t", 1, [createTestChunkEvent("t", "a")])], busy),
+    });
+    expect(await done()).toEqual([]);
+    expect(fakeDisk.pendingSyncs).toHaveLength(1);
+    finishPendingSyncs();
+    expect(await done()).toEqual(["commit", "config"]);
+  });
+
+  it("commits a push config although the events in the same transaction cannot be committed [I-01]", async () => {
+    fakeDisk.waits = false;
+    const config = store.pushStore.put(aliceTestTaskScope, "t", createTestWebhookRegistration("w"));
+    const snapshot = { id: 1n } as unknown as Task;
+    await expect(
+      store.commit([createTestLogAppend("t", 1, [createTestChunkEvent("t", "a")], { snapshot })]),
+    ).rejects.toThrow("BigInt");
+    expect(await config).toMatchObject({ config: { id: "w" }, deliveredSeq: 1 });
+    expect(await store.load(aliceTestTaskScope, "t")).toMatchObject({ seq: 1 });
+  });
+
+  it("rejects a push config whose sync fails [E17]", async () => {
+    const config = store.pushStore.put(aliceTestTaskScope, "t", createTestWebhookRegistration("w"));
+    config.catch(() => {});
+    await vi.waitFor(() => expect(fakeDisk.pendingSyncs).not.toEqual([]));
+    finishPendingSyncs(new Error("EIO: the disk is gone"));
+    await expect(config).rejects.toThrow(failedText);
+    expect(store.health.state).toBe("failed");
   });
 
   it("returns from a transaction once it is on disk", () => {

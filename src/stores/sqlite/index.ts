@@ -3,5 +3,5 @@
  * Only one process at a time writes the SQLite file. The writing process uses one connection and commits
  * all waiting appends in one transaction.
  */
-export { SqliteStore } from "./sqlite-store.ts";
+export { SqliteStore, type SqliteStoreOptions } from "./sqlite-store.ts";
 export { backupSqliteFile, checkpointSqliteFile, measureSqliteFile } from "./shared-file-operations.ts";

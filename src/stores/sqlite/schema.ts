@@ -175,19 +175,39 @@ const MIGRATIONS = [
 ];
 export const SCHEMA_VERSION: number = MIGRATIONS.length;
 
+/** Returns the schema version of a database, or 0 for an empty database. */
+export function readSchemaVersion(db: DatabaseSync): number {
+  return db.prepare("PRAGMA user_version").get()?.["user_version"] as number;
+}
+
 /**
- * Creates the tables of an empty database, or adds the tables that an older database lacks. Throws an error
- * if a newer version of Colloquy wrote the database.
+ * Creates the tables of an empty database, or runs the steps that an older database lacks, in one transaction.
+ * `onStep` is called before each step, with the version that the step creates. Throws an error if a newer
+ * version of Colloquy wrote the database.
  */
-export function migrateSchema(db: DatabaseSync, path: string): void {
-  const version = db.prepare("PRAGMA user_version").get()?.["user_version"] as number;
+export function migrateSchema(
+  db: DatabaseSync,
+  path: string,
+  targetVersion: number = SCHEMA_VERSION,
+  onStep: (nextVersion: number) => void = () => {},
+): void {
+  const version = readSchemaVersion(db);
   if (version > SCHEMA_VERSION) {
     throw new A2AError(
       "UNAVAILABLE",
       `${path} was written by a newer version of Colloquy (schema ${version}, this one knows ${SCHEMA_VERSION}); upgrade Colloquy or choose another file.`,
     );
   }
-  if (version === SCHEMA_VERSION) return;
-  const missing = MIGRATIONS.slice(version).join("");
-  db.exec(`BEGIN IMMEDIATE; ${missing} PRAGMA user_version = ${SCHEMA_VERSION}; COMMIT;`);
+  if (version >= targetVersion) return;
+  db.exec("BEGIN IMMEDIATE");
+  try {
+    for (const [at, sql] of MIGRATIONS.slice(version, targetVersion).entries()) {
+      onStep(version + at + 1);
+      db.exec(sql);
+    }
+    db.exec(`PRAGMA user_version = ${targetVersion}; COMMIT;`);
+  } catch (error) {
+    if (db.isTransaction) db.exec("ROLLBACK");
+    throw error;
+  }
 }

@@ -1,6 +1,8 @@
 import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync } from "node:fs";
+import { dirname } from "node:path";
 import type { StoreSize } from "../../engine/index.ts";
 import { A2AError } from "../../protocol/index.ts";
+import { syncFolder } from "./sync-folder.ts";
 import { toUnavailableError } from "./sqlite-error-conversion.ts";
 
 /**
@@ -13,14 +15,34 @@ export async function backupSqliteFile(source: string, target: string): Promise<
   const incomplete = `${target}.incomplete`;
   assertMissing(target, "choose another name");
   assertMissing(incomplete, "an earlier backup was interrupted or is still running; delete the file");
+  await withReadOnlyDatabase(source, (db) =>
+    writeBackup(db, incomplete, () => {
+      assertMissing(target, "choose another name");
+      renameSync(incomplete, target);
+    }),
+  );
+}
+
+/**
+ * Copies the database to the file `target`, and replaces an earlier copy. Call the function only while the
+ * process holds the lock of the store, so that no other process writes the copy.
+ */
+export function replaceSqliteBackup(db: Database, target: string): void {
+  const incomplete = `${target}.incomplete`;
+  rmSync(incomplete, { force: true });
+  writeBackup(db, incomplete, () => renameSync(incomplete, target));
+}
+
+/** Writes a durable copy to the new file `incomplete`, and calls `rename`. */
+function writeBackup(db: Database, incomplete: string, rename: () => void): void {
   closeSync(openSync(incomplete, "wx", 0o600));
   try {
-    await withReadOnlyDatabase(source, (db) => db.prepare("VACUUM INTO ?").run(incomplete));
+    db.prepare("VACUUM INTO ?").run(incomplete);
     const file = openSync(incomplete, "r+");
     fsyncSync(file);
     closeSync(file);
-    assertMissing(target, "choose another name");
-    renameSync(incomplete, target);
+    rename();
+    syncFolder(dirname(incomplete));
   } catch (error) {
     rmSync(incomplete, { force: true });
     throw error;

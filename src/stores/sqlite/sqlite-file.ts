@@ -3,7 +3,6 @@ import {
   existsSync,
   fdatasync,
   fdatasyncSync,
-  fsyncSync,
   lstatSync,
   mkdirSync,
   openSync,
@@ -15,7 +14,9 @@ import { promisify } from "node:util";
 import { A2AError } from "../../protocol/index.ts";
 import { toUnavailableError } from "./sqlite-error-conversion.ts";
 import { acquireFileLock } from "./file-lock.ts";
+import { migrateEarlierFile, type MigrationOptions } from "./migrate-earlier-file.ts";
 import { migrateSchema } from "./schema.ts";
+import { syncFolder } from "./sync-folder.ts";
 
 /** A database file that only the current process has opened. */
 export interface OpenedSqliteFile {
@@ -71,10 +72,10 @@ const OPEN_BUSY_TIMEOUT_MS = 1000;
 
 /**
  * Opens the database at `path`. If the file or its folder does not exist, `openSqliteFile` creates it with
- * access for the current user only. Once the file is open, SQLite never waits for the lock of another
+ * access for the current user only. A file of an earlier version is migrated. Once the file is open, SQLite never waits for the lock of another
  * program, because SQLite would block the event loop.
  */
-export async function openSqliteFile(path: string): Promise<OpenedSqliteFile> {
+export async function openSqliteFile(path: string, migration: MigrationOptions): Promise<OpenedSqliteFile> {
   // Load SQLite only when a file is opened, because the memory store does not need it.
   const { DatabaseSync } = await importSqlite();
   let file = resolve(path);
@@ -119,6 +120,7 @@ export async function openSqliteFile(path: string): Promise<OpenedSqliteFile> {
     file = resolveSymlinks(file);
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
     release = acquireFileLock(file, connect);
+    migrateEarlierFile(file, connect, migration);
     connection = openConnection(OPEN_BUSY_TIMEOUT_MS);
   } catch (error) {
     close();
@@ -180,21 +182,9 @@ function resolveSymlinks(file: string): string {
 function openWalForFlush(db: DatabaseSync, file: string): number | undefined {
   if (db.prepare("PRAGMA journal_mode").get()?.["journal_mode"] !== "wal") return undefined;
   const wal = openSync(`${file}-wal`, "r+");
-  flushFolder(dirname(file));
+  syncFolder(dirname(file));
   db.exec("PRAGMA synchronous = NORMAL");
   return wal;
-}
-
-/** Syncs the folder so that the directory entry of the WAL is durable. */
-function flushFolder(path: string): void {
-  // Windows does not support syncing folders.
-  if (process.platform === "win32") return;
-  const folder = openSync(path, "r");
-  try {
-    fsyncSync(folder);
-  } finally {
-    closeSync(folder);
-  }
 }
 
 /**

@@ -6,6 +6,7 @@ import type {
   AppendRefusal,
   ClaimedTask,
   StoreHealth,
+  StoreMigrationListener,
   StoredTask,
   TaskLeases,
   TaskListPage,
@@ -16,6 +17,7 @@ import type {
   TaskStore,
   UnfinishedTask,
 } from "../../engine/index.ts";
+import { defineOptionNames } from "../../usage-checks/index.ts";
 import { A2AError, type LogEvent } from "../../protocol/index.ts";
 import { adoptTasksOfEarlierIds } from "./adopt-tasks-of-earlier-ids.ts";
 import { getScopeKey } from "../task-owner-scope-key.ts";
@@ -27,6 +29,7 @@ import {
 } from "./sqlite-error-conversion.ts";
 import { openSqliteFile, type OpenedSqliteFile } from "./sqlite-file.ts";
 import { checkpointOnceUnread } from "./checkpoint-once-unread.ts";
+import { GroupedPushWrites, type PushWriteGroup } from "./grouped-push-writes.ts";
 import { LargeContentCheckpoints } from "./large-content-checkpoints.ts";
 import { PushTable } from "./push-table.ts";
 import { StoreHealthMonitor } from "./store-health-monitor.ts";
@@ -40,6 +43,17 @@ import { TaskListReader } from "./task-list-reader.ts";
 import { TaskReader } from "./task-reader.ts";
 import { TaskOwnerScopeTable } from "./task-owner-scope-table.ts";
 import { TaskWriter } from "./task-writer.ts";
+
+/** Options of `SqliteStore`. */
+export interface SqliteStoreOptions {
+  /**
+   * Whether `open` copies a file of an earlier version of Colloquy before its migration, to
+   * `<file>.schema-<version>.bak`. Default: true.
+   */
+  readonly backupBeforeMigration?: boolean;
+}
+
+const assertKnownOptions = defineOptionNames<SqliteStoreOptions>()("SqliteStore", "backupBeforeMigration");
 
 /** The connection to the file, with its tables. */
 interface OpenStoreComponents {
@@ -69,7 +83,8 @@ const LOCK_RETRY_DELAYS_MS = [1, 2, 5, 10, 20, 50, 100, 150];
  * rejects if another process has locked the file. If the disk fails, `commit` rejects with `UNAVAILABLE`
  * and discards the entire batch, unless the disk failed to sync. After a failed sync, the store opens its
  * file again, and the reopened file decides which of the unacknowledged appends are stored. Until then, the
- * store reads only tasks that no unacknowledged append has changed.
+ * store reads only tasks that no unacknowledged append has changed. `open` migrates a file of an earlier
+ * version of Colloquy, and rejects a file of a newer version.
  */
 export class SqliteStore implements TaskStore {
   readonly name: string;
@@ -78,15 +93,15 @@ export class SqliteStore implements TaskStore {
   readonly filePath: string;
   readonly pushStore: PushStore = {
     put: async (scope, taskId, registration) =>
-      this.#writePush((push) => push.put(scope, taskId, registration)),
+      this.#pushWrites.write((push) => push.put(scope, taskId, registration)),
     get: async (scope, taskId, id) =>
       this.#readThenAwaitDurability(({ pushTable }) => pushTable.get(scope, taskId, id)),
     list: async (scope, taskId) =>
       this.#readThenAwaitDurability(({ pushTable }) => pushTable.list(scope, taskId)),
-    remove: async (scope, taskId, id) => this.#writePush((push) => push.remove(scope, taskId, id)),
+    remove: async (scope, taskId, id) => this.#pushWrites.write((push) => push.remove(scope, taskId, id)),
     listDueWebhooks: async (after, limit) =>
       this.#readThenAwaitDurability(({ pushTable }) => pushTable.listDueWebhooks(after, limit)),
-    saveProgress: async (progress) => this.#writePush((push) => push.saveProgress(progress)),
+    saveProgress: async (progress) => this.#pushWrites.write((push) => push.saveProgress(progress)),
     listDeadWebhooks: async (limit) =>
       this.#readThenAwaitDurability(({ pushTable }) => pushTable.listDeadWebhooks(limit)),
   };
@@ -118,16 +133,20 @@ export class SqliteStore implements TaskStore {
     },
   };
   readonly #path: string;
+  readonly #backUp: boolean;
   readonly #health: StoreHealthMonitor;
   #file: OpenedSqliteFile | undefined;
   #openDatabase: OpenStoreComponents | undefined;
+  readonly #pushWrites = new GroupedPushWrites(() => this.commit([], { agentsAtWork: true }));
   readonly #runningFlushes = new Set<Promise<void>>();
   /** Batches whose commit or sync is not complete. */
   readonly #unsyncedBatches = new Set<readonly LogAppend[]>();
   /** Keys of the tasks with appends that a disk failure has left in doubt. */
   readonly #tasksInDoubt = new Set<string>();
 
-  constructor(path: string) {
+  constructor(path: string, options: SqliteStoreOptions = {}) {
+    assertKnownOptions(options);
+    this.#backUp = options.backupBeforeMigration ?? true;
     this.#path = path;
     this.filePath = resolve(path);
     this.name = `sqlite:${path}`;
@@ -138,9 +157,9 @@ export class SqliteStore implements TaskStore {
     return this.#health;
   }
 
-  async open(): Promise<void> {
+  async open(onMigration?: StoreMigrationListener): Promise<void> {
     if (this.#file) return;
-    const file = await openSqliteFile(this.#path);
+    const file = await openSqliteFile(this.#path, { store: this.name, backUp: this.#backUp, onMigration });
     try {
       this.#openDatabase = openComponents(file, this.#heldLeases);
       this.#file = file;
@@ -201,12 +220,14 @@ export class SqliteStore implements TaskStore {
     batch: readonly LogAppend[],
     { agentsAtWork = false }: { readonly agentsAtWork?: boolean } = {},
   ): Promise<readonly (AppendRefusal | undefined)[]> {
+    const pushWrites = this.#pushWrites.takeGroup();
     this.#unsyncedBatches.add(batch);
     this.#heldLeases.holdBegunTurns(batch);
     try {
       const { refusals, sync } = await this.#retryWhileLocked(() => {
-        if (!agentsAtWork) return { refusals: this.#executeDurably(() => this.#writeBatch(batch)) };
-        const result = this.#executeTransaction(() => this.#writeBatch(batch));
+        const write = (): (AppendRefusal | undefined)[] => this.#writeBatch(batch, pushWrites);
+        if (!agentsAtWork) return { refusals: this.#executeDurably(write) };
+        const result = this.#executeTransaction(write);
         // The sync starts in the same turn of the event loop, so that every reader of the batch waits for it.
         return { refusals: result, sync: this.#syncCommitsToDisk(this.#requireFile()) };
       });
@@ -215,14 +236,21 @@ export class SqliteStore implements TaskStore {
       this.#openDatabase?.checkpoints.runIfDue();
       this.#health.reportSuccess();
       this.#heldLeases.releaseEndedTurns(batch.filter((_, at) => refusals[at] === undefined));
+      pushWrites.resolve();
       return refusals;
+    } catch (error) {
+      // The events of a task can make the batch fail, so the changes of webhooks are committed again alone.
+      if (batch.length > 0) this.#pushWrites.putBack(pushWrites);
+      else pushWrites.reject(error);
+      throw error;
     } finally {
       this.#unsyncedBatches.delete(batch);
     }
   }
 
-  #writeBatch(batch: readonly LogAppend[]): (AppendRefusal | undefined)[] {
-    const { writer } = this.#requireOpen();
+  #writeBatch(batch: readonly LogAppend[], pushWrites: PushWriteGroup): (AppendRefusal | undefined)[] {
+    const { writer, pushTable } = this.#requireOpen();
+    pushWrites.run(pushTable);
     return batch.map((append) => writer.append(append));
   }
 
@@ -448,12 +476,6 @@ export class SqliteStore implements TaskStore {
     const claimed = this.runTransaction(() => leaseTable.claimTasks(keys));
     for (const lease of claimed) this.#heldLeases.hold(lease);
     return claimed;
-  }
-
-  #writePush<T>(change: (push: PushTable) => T): Promise<T> {
-    return this.#retryWhileLocked(() =>
-      this.#executeDurably(() => change(this.#requireWritable().pushTable)),
-    );
   }
 
   #requireFile(): OpenedSqliteFile {
