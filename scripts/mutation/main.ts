@@ -41,8 +41,9 @@ interface MutantResult {
   readonly line: number;
   readonly change: string;
   readonly outcome: "killed" | "survived" | "timeout";
-  /** Title of the test that noticed the change. */
+  /** Title of the test that noticed the change, and the first line of its error. */
   readonly test?: string;
+  readonly error?: string;
   /** The file of that test, or else all test files that reach the mutant. */
   readonly testFiles: readonly string[];
   /** Hash of the source and `testFiles`. A result is valid only for this state. */
@@ -219,7 +220,7 @@ async function testMutant(
     line: mutant.line,
     change: mutant.change,
     outcome,
-    ...(failure ? { test: failure.test } : {}),
+    ...(failure ? { test: failure.test, error: failure.error } : {}),
     testFiles,
     state: hashFiles([file, ...testFiles]),
   };
