@@ -427,15 +427,21 @@ describe("a run with one artifact", () => {
     ]);
   });
 
-  it("replaces only the chunks of a chain with a different complete event", () => {
-    const { folded } = mergeEvents([
+  it("replaces only the chunks of a chain with a different complete event [V22]", () => {
+    const { chunks, lastChunk } = mergeEvents([
       createTextEvent("one "),
-      piece("tw"),
-      piece("elve"),
+      piece("to"),
+      piece("o "),
       createTextEvent("two "),
       createTextEvent("three"),
     ]);
-    expect(getText(folded[0]?.parts ?? [])).toBe("one two three");
+    expect(chunks).toEqual([
+      [[{ text: "one " }], false],
+      [[{ text: "to" }], true],
+      [[{ text: "one " }, { text: "two " }], false],
+      [[{ text: "three" }], true],
+    ]);
+    expect(lastChunk).toEqual([{ text: "one " }, { text: "two " }, { text: "three" }]);
   });
 
   it("does not interleave chains [J23]", () => {
