@@ -196,6 +196,9 @@ describe("an AI SDK model in ADK", () => {
       "tool",
       "user",
     ]);
+    expect(mock.doStreamCalls[0]?.prompt[2]?.content).toMatchObject([
+      { toolCallId: "c1", output: { value: "The call was interrupted and has no result." } },
+    ]);
   });
 
   it("requests JSON if the agent has an output schema", async () => {
