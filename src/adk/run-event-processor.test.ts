@@ -408,6 +408,15 @@ describe("a run with one artifact", () => {
     expect([chunks, lastChunk]).toEqual([[], [{ text: "Hello" }]]);
   });
 
+  it("does not hold its first message back while the run is idle", () => {
+    const processor = createProcessor(perRun);
+    expect(processor.hasBufferedParts).toBe(false);
+    expect(processor.process(createTextEvent("Hello"))).toEqual([]);
+    expect(processor.hasBufferedParts).toBe(true);
+    expect(summarizeEvents(processor.flush())).toEqual([[{ text: "Hello" }]]);
+    expect(processor.hasBufferedParts).toBe(false);
+  });
+
   it("is marked if no complete event follows, and is not emptied [V34, J15]", () => {
     const code = { code: "get_the_answer()", language: "PYTHON" };
     const { folded } = mergeEvents([
