@@ -41,8 +41,9 @@ interface MutantResult {
   readonly line: number;
   readonly change: string;
   readonly outcome: "killed" | "survived" | "timeout";
-  /** Title of the test that noticed the change. */
+  /** Title of the test that noticed the change, and the first line of its error. */
   readonly test?: string;
+  readonly error?: string;
   /** The file of that test, or else all test files that reach the mutant. */
   readonly testFiles: readonly string[];
   /** Hash of the source and `testFiles`. A result is valid only for this state. */
@@ -117,7 +118,8 @@ async function testSources(sources: readonly MutatedSource[]): Promise<MutantRes
   const reached = await recordReachedMutants(sources);
   const runner = new TestProcess(copy, {
     bail: 1,
-    testTimeoutMs: Math.max(5000, 10 * reached.slowestTestMs),
+    // On a busy machine, the first run is slow, and a mutant that hangs would take many minutes.
+    testTimeoutMs: Math.max(5000, Math.min(45_000, 10 * reached.slowestTestMs)),
   });
   const results: MutantResult[] = [];
   // The test file that noticed the last mutant of a source is likely to notice the next one.
@@ -209,7 +211,7 @@ async function testMutant(
 ): Promise<MutantResult> {
   writeFileSync(join(copy, "active-mutant"), getMutantKey(file, mutant));
   const slowestFileMs = Math.max(0, ...tests.map((test) => durations[test] ?? 0));
-  const response = tests.length > 0 ? await runner.runTests(tests, 5 * slowestFileMs + 30_000) : undefined;
+  const response = tests.length > 0 ? await runner.runTests(tests, 2 * slowestFileMs + 60_000) : undefined;
   const failure = response === "timeout" ? undefined : response?.failure;
   const outcome = response === "timeout" ? "timeout" : failure ? "killed" : "survived";
   const testFiles = failure ? [failure.file] : tests.toSorted();
@@ -219,7 +221,7 @@ async function testMutant(
     line: mutant.line,
     change: mutant.change,
     outcome,
-    ...(failure ? { test: failure.test } : {}),
+    ...(failure ? { test: failure.test, error: failure.error } : {}),
     testFiles,
     state: hashFiles([file, ...testFiles]),
   };

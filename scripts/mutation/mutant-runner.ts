@@ -21,8 +21,8 @@ export type FileEnded = "file ended";
 
 /** Child to parent at the end of a run. */
 export interface TestResponse {
-  /** The first test that failed, and its file. */
-  readonly failure?: { readonly file: string; readonly test: string };
+  /** The first test that failed, its file, and the first line of its error. */
+  readonly failure?: { readonly file: string; readonly test: string; readonly error: string };
   /** Duration of each file that ended, and of the slowest test, in milliseconds. */
   readonly fileDurations: Readonly<Record<string, number>>;
   readonly slowestTestMs: number;
@@ -72,9 +72,20 @@ async function runTestFiles(tests: readonly string[]): Promise<TestResponse> {
     for (const test of module.children.allTests())
       slowestTestMs = Math.max(slowestTestMs, test.diagnostic()?.duration ?? 0);
     const [failed] = module.children.allTests("failed");
-    if (failed) failure ??= { file, test: failed.fullName };
-    else if (module.state() === "failed") failure ??= { file, test: "the file as a whole" };
+    if (failed) failure ??= { file, test: failed.fullName, error: getFirstLine(failed.result().errors?.[0]) };
+    else if (module.state() === "failed")
+      failure ??= { file, test: "the file as a whole", error: getFirstLine(module.errors()[0]) };
   }
-  if (unhandledErrors.length > 0) failure ??= { file: tests[0] ?? "", test: "an unhandled error" };
+  if (unhandledErrors.length > 0)
+    failure ??= {
+      file: tests[0] ?? "",
+      test: "an unhandled error",
+      error: getFirstLine(unhandledErrors[0]),
+    };
   return { ...(failure ? { failure } : {}), fileDurations, slowestTestMs };
+}
+
+function getFirstLine(error: unknown): string {
+  const message = error !== null && typeof error === "object" && "message" in error ? error.message : error;
+  return String(message).split("\n")[0] ?? "";
 }

@@ -401,6 +401,10 @@ describe("an ADK agent with hooks", () => {
     const task = new TaskHarness(agent);
     const turn = await task.send("hi");
     expect(listArtifactTexts(task)).toEqual(["ONE TWO THREE"]);
+    const chunk = turn.events.find((event) => "artifact" in event && !event.lastChunk);
+    expect(chunk).toMatchObject({
+      artifact: { parts: [{ text: expect.stringContaining("ONE") as unknown }] },
+    });
     expect(turn.states).toEqual(["TASK_STATE_WORKING", "TASK_STATE_COMPLETED"]);
     expect(getText(task.task.status.message?.parts ?? [])).toBe("bye");
     expect(new Set(authors)).toEqual(new Set(["a"]));

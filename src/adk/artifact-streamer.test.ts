@@ -278,6 +278,8 @@ describe("the partial events of a chain, with the whole at the end", () => {
       record(artifacts.addPartsOfPartialEvent("a", [piece], getEmptyMetadata, false));
     events.push(...artifacts.closeOpenArtifacts());
     expect(listRecorded().at(-1)).toEqual(["A1", ["Hmm", "half done"], "last"]);
+    // The update must not have the mark, because ADK's remote agents drop marked content.
+    expect(events.at(-1)).not.toHaveProperty("metadata");
     expect(foldTask(events).artifacts).toEqual([
       {
         artifactId: "A1",

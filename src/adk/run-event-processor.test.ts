@@ -408,6 +408,15 @@ describe("a run with one artifact", () => {
     expect([chunks, lastChunk]).toEqual([[], [{ text: "Hello" }]]);
   });
 
+  it("does not hold its first message back while the run is idle", () => {
+    const processor = createProcessor(perRun);
+    expect(processor.hasBufferedParts).toBe(false);
+    expect(processor.process(createTextEvent("Hello"))).toEqual([]);
+    expect(processor.hasBufferedParts).toBe(true);
+    expect(summarizeEvents(processor.flush())).toEqual([[{ text: "Hello" }]]);
+    expect(processor.hasBufferedParts).toBe(false);
+  });
+
   it("is marked if no complete event follows, and is not emptied [V34, J15]", () => {
     const code = { code: "get_the_answer()", language: "PYTHON" };
     const { folded } = mergeEvents([
@@ -427,15 +436,21 @@ describe("a run with one artifact", () => {
     ]);
   });
 
-  it("replaces only the chunks of a chain with a different complete event", () => {
-    const { folded } = mergeEvents([
+  it("replaces only the chunks of a chain with a different complete event [V22]", () => {
+    const { chunks, lastChunk } = mergeEvents([
       createTextEvent("one "),
-      piece("tw"),
-      piece("elve"),
+      piece("to"),
+      piece("o "),
       createTextEvent("two "),
       createTextEvent("three"),
     ]);
-    expect(getText(folded[0]?.parts ?? [])).toBe("one two three");
+    expect(chunks).toEqual([
+      [[{ text: "one " }], false],
+      [[{ text: "to" }], true],
+      [[{ text: "one " }, { text: "two " }], false],
+      [[{ text: "three" }], true],
+    ]);
+    expect(lastChunk).toEqual([{ text: "one " }, { text: "two " }, { text: "three" }]);
   });
 
   it("does not interleave chains [J23]", () => {

@@ -16,6 +16,8 @@ it("skips callbacks without plugins, and calls plugins that are added later", as
   const manager = new adk.PluginManager();
   skipEmptyPluginManagerCallbacks(manager, adk);
   expect(await manager.runOnEventCallback(onEventRequest)).toBeUndefined();
+  // ADK's own callback would return a new promise for each call.
+  expect(manager.runOnEventCallback(onEventRequest)).toBe(manager.runOnEventCallback(onEventRequest));
   manager.registerPlugin(new AuthorRenamingPlugin("late"));
   expect(await manager.runOnEventCallback(onEventRequest)).toMatchObject({ author: "late" });
 });

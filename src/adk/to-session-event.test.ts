@@ -116,17 +116,17 @@ describe("the output of a peer as a session event", () => {
     });
   });
 
-  it.each(["message", "task", "status update", "artifact update"])(
-    "a %s in which all metadata are null is the same event as without metadata [W02]",
+  it.each(["a message", "a task", "a status update", "an artifact update"])(
+    "%s in which all metadata are null is the same event as without metadata [W02]",
     (kind) => {
       const createResponse = (of: JsonObject, ofPart: JsonObject): StreamResponse => {
         const parts = [
           { text: "foo", metadata: ofPart },
           { data: { id: "f", name: "f", args: {} }, metadata: ofPart },
         ];
-        if (kind === "message") return createMessage(parts, of);
-        if (kind === "task") return createTask("TASK_STATE_FAILED", [parts], [createTextPart("no")], of);
-        if (kind === "status update") return createStatusUpdate("TASK_STATE_FAILED", parts, of);
+        if (kind === "a message") return createMessage(parts, of);
+        if (kind === "a task") return createTask("TASK_STATE_FAILED", [parts], [createTextPart("no")], of);
+        if (kind === "a status update") return createStatusUpdate("TASK_STATE_FAILED", parts, of);
         const artifact = { artifactId: "a", parts, metadata: of };
         return { artifactUpdate: { ...taskIds, artifact, append: true, metadata: of } };
       };
@@ -138,6 +138,8 @@ describe("the output of a peer as a session event", () => {
       const nothingOfPart = toNulls(
         ..."type thought thought_signature video_metadata is_long_running is_error_message more".split(" "),
       );
+      // Go's bridge writes this key without its prefix.
+      nothingOfPart["video_metadata"] = null;
       const actionNames = ["escalate", "skipSummarization", "transferToAgent"] as const;
       const permissions = { allowedActions: actionNames, stateKeys: ["color"] };
       const nullActions = {
@@ -145,6 +147,9 @@ describe("the output of a peer as a session event", () => {
         skipSummarization: null,
         transferToAgent: null,
         stateDelta: null,
+        skip_summarization: null,
+        transfer_to_agent: null,
+        state_delta: null,
       };
       const events = [{}, nothing, { ...nothing, adk_actions: nullActions }].map((metadata) =>
         buildEvent(createResponse(metadata, metadata === nothing ? nothingOfPart : {}), permissions),
@@ -155,10 +160,10 @@ describe("the output of a peer as a session event", () => {
       expect(event?.content?.parts).toStrictEqual([
         { text: "foo" },
         { inlineData: { mimeType: "text/plain", data: btoa(wrappedCall) } },
-        ...(kind === "task" ? [{ text: "no" }] : []),
+        ...(kind === "a task" ? [{ text: "no" }] : []),
       ]);
       // The event of an ended task has this action in any case.
-      expect(event?.actions).toEqual(kind === "task" ? { skipSummarization: true } : undefined);
+      expect(event?.actions).toEqual(kind === "a task" ? { skipSummarization: true } : undefined);
     },
   );
 

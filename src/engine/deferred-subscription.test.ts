@@ -22,3 +22,11 @@ it("a subscription that is closed before it begins closes the later subscription
   await flushEventLoopForTest();
   expect([closeCount, innerCloseCount]).toEqual([1, 1]);
 });
+
+it("a subscription that cannot begin rejects, and calls onClose once", async () => {
+  let closeCount = 0;
+  const opening = Promise.reject(new Error("the store is closed"));
+  const subscription = new DeferredSubscription(opening, () => void closeCount++);
+  await expect(subscription.next()).rejects.toThrow("the store is closed");
+  expect(closeCount).toBe(1);
+});

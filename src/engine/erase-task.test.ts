@@ -59,3 +59,18 @@ it("an erased task ends its subscriptions with TASK_NOT_FOUND", async () => {
   engine.forgetErasedTask(scope, run.run.taskId);
   expect(await reason).toBe("TASK_NOT_FOUND");
 });
+
+it("a task is in use while its agent works, and while a request loads the task", async () => {
+  const { engine, run, answer } = await startTask();
+  const { taskId } = run.run;
+  expect(engine.isTaskInUse(scope, taskId)).toBe(true);
+  run.emit(completedTestEvent).end();
+  await answer;
+  await flushEventLoopForTest();
+  expect(engine.isTaskInUse(scope, taskId)).toBe(false);
+  const subscribing = engine.subscribeToTask({ id: taskId }, alice);
+  expect(engine.isTaskInUse(scope, taskId)).toBe(true);
+  (await subscribing.catch(() => undefined))?.close();
+  await flushEventLoopForTest();
+  expect(engine.isTaskInUse(scope, taskId)).toBe(false);
+});

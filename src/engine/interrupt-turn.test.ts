@@ -92,8 +92,17 @@ it("a cancellation takes precedence over an interrupt", async () => {
 });
 
 it("an agent that is not interruptible keeps its turn", async () => {
-  const { run, first, interrupt } = await startTurn(false);
-  await expect(interrupt("instead")).rejects.toMatchObject({ reason: "UNSUPPORTED_OPERATION" });
+  const { engine, run, first, interrupt } = await startTurn(false);
+  const { taskId } = run.run;
+  await expect(interrupt("instead")).rejects.toMatchObject({
+    reason: "UNSUPPORTED_OPERATION",
+    message: expect.stringContaining("does not stop for a message") as unknown,
+  });
+  const adjustment = createTestSendMessageRequest("also", { taskId });
+  await expect(engine.sendMessage(adjustment, alice, { steering: "steer" })).rejects.toMatchObject({
+    reason: "UNSUPPORTED_OPERATION",
+    message: expect.stringContaining("does not accept the message now") as unknown,
+  });
   expect(run.run.signal.aborted).toBe(false);
   run.end();
   expect(getTestResponseTask(await first).status.state).toBe("TASK_STATE_COMPLETED");

@@ -96,6 +96,25 @@ describe("ListTasks", () => {
     expect((await engine.listTasks({ historyLength: 1 }, alice)).tasks[0]?.history).toHaveLength(1);
   });
 
+  it("issues tokens that need no URL encoding, whatever the filter contains", async () => {
+    const { engine, agent } = createEngineFixture();
+    for (const contextId of ["~?>~?>", "a~?>~?>", "ab~?>~?>"]) {
+      for (const text of ["one", "two"]) {
+        const answer = engine.sendMessage(createTestSendMessageRequest(text, { contextId }), alice);
+        (await agent.waitForRun(agent.runs.length)).end();
+        await answer;
+      }
+      const first = await engine.listTasks({ contextId, pageSize: 1 }, alice);
+      expect(first.nextPageToken).toMatch(/^[\w-]+$/);
+      const second = await engine.listTasks(
+        { contextId, pageSize: 1, pageToken: first.nextPageToken },
+        alice,
+      );
+      expect(second.tasks).toHaveLength(1);
+      expect(second.nextPageToken).toBe("");
+    }
+  });
+
   it("rejects a foreign token and a token for different filters [F-37]", async () => {
     const { engine } = await createFiveTasks();
     const { nextPageToken: pageToken } = await engine.listTasks({ pageSize: 1 }, alice);

@@ -5,7 +5,7 @@ import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import { MockLanguageModelV4 } from "ai/test";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { getText } from "../../protocol/index.ts";
+import { A2AError, getText } from "../../protocol/index.ts";
 import { adkAgent } from "../adk-agent.ts";
 import { TaskHarness } from "../task-harness.fixture.ts";
 import { AiSdkLlm } from "./ai-sdk-llm.ts";
@@ -196,6 +196,9 @@ describe("an AI SDK model in ADK", () => {
       "tool",
       "user",
     ]);
+    expect(mock.doStreamCalls[0]?.prompt[2]?.content).toMatchObject([
+      { toolCallId: "c1", output: { value: "The call was interrupted and has no result." } },
+    ]);
   });
 
   it("requests JSON if the agent has an output schema", async () => {
@@ -212,6 +215,22 @@ describe("an AI SDK model in ADK", () => {
     const [response] = await collectResponses(llm.generateContentAsync(buildLlmRequest("q"), true));
     expect(response).toMatchObject({ errorCode: "SAFETY", finishReason: "SAFETY" });
     expect(response?.content).toBeUndefined();
+  });
+
+  it("rejects with an error of its loader as it is, and hides a thrown value that is not an error", async () => {
+    const request = async (thrown: unknown): Promise<LlmResponse[]> => {
+      const load = async (): Promise<never> => {
+        throw thrown;
+      };
+      return await collectResponses(new AiSdkLlm(load).generateContentAsync(buildLlmRequest("q")));
+    };
+    const loaderError = new A2AError("RESOURCE_EXHAUSTED", "Load the model later");
+    await expect(request(loaderError)).rejects.toBe(loaderError);
+    await expect(request("key sk-1 is wrong")).rejects.toMatchObject({
+      reason: "INTERNAL",
+      message: expect.not.stringContaining("sk-1") as unknown,
+      cause: "key sk-1 is wrong",
+    });
   });
 
   it("stops without an error when it is aborted", async () => {

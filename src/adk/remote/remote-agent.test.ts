@@ -296,7 +296,11 @@ describe("a remote agent", () => {
       adkAgent(createScriptedLlmAgent("far", ({ text }) => `far heard ${text}`)),
     );
     const changed = createTestRemoteAgent(url, {
-      beforeRequest: (request) => ({ ...request, parts: [{ text: "other" }] }),
+      beforeRequest: (request) => {
+        // Without state for the peer, a request has no metadata.
+        expect(request).not.toHaveProperty("metadata");
+        return { ...request, parts: [{ text: "other" }] };
+      },
       onEvent: (event) => {
         if (event.partial) return null;
         const said = (event as AdkEvent).content?.parts?.[0]?.text;

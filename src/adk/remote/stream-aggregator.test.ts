@@ -218,3 +218,10 @@ describe("the chunks of a peer as session events", () => {
     });
   });
 });
+
+it("an aggregator remembers the ids of the peer's task", () => {
+  const aggregator = new StreamAggregator({ author: "r" });
+  expect(aggregator.peerTaskIdMetadata).toEqual({});
+  aggregator.process(createStatusUpdate("TASK_STATE_WORKING"));
+  expect(aggregator.peerTaskIdMetadata).toEqual({ "a2a:task_id": "T", "a2a:context_id": "C" });
+});

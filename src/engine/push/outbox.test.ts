@@ -576,6 +576,24 @@ describe("the outbox", () => {
     expect(it.receiver.attempts).toHaveLength(1);
   });
 
+  it("stops the delivery to a removed webhook of a task that keeps another webhook [E12]", async () => {
+    const it = createOutboxFixture();
+    it.receiver.queuedResults.set("w", createFailures(1));
+    const { run, taskId } = await startTask(it);
+    await it.engine.pushConfigs?.create({ taskId, ...createWebhookConfig("kept") }, alice);
+    await flushEventLoopForTest();
+    await it.engine.pushConfigs?.delete({ taskId, id: "w" }, alice);
+    await flushEventLoopForTest();
+    it.clock.advance(HOUR_MS);
+    run.emit(workingTestEvent).end();
+    await flushEventLoopForTest();
+    expect(it.receiver.attempts.map(({ webhook, event }) => [webhook.config.id, event.seq])).toEqual([
+      ["w", 1],
+      ["kept", 2],
+      ["kept", 3],
+    ]);
+  });
+
   it("resumes a dead webhook that a message registers again, even before its dead letter is saved [E12]", async () => {
     const it = createOutboxFixture();
     it.receiver.queuedResults.set("w", [createFailure({ isPermanent: true })]);

@@ -5,6 +5,7 @@ import {
   createEngineFixture,
   createTestSendMessageRequest,
   FakeClock,
+  getRejectionA2AErrorReasonForTest,
   getTestResponseTask,
 } from "../engine.fixture.ts";
 import { Outbox } from "./outbox.ts";
@@ -36,4 +37,12 @@ it.each([
   expect(created).toEqual({ taskId, ...wanted });
   expect(await engine.pushConfigs?.get({ taskId, id: "w" }, alice)).toEqual(created);
   expect((await engine.pushConfigs?.list({ taskId }, alice))?.configs).toEqual([created]);
+});
+
+it("an engine without push notifications rejects a message with a webhook", async () => {
+  const { engine, agent } = createEngineFixture();
+  const sent = createTestSendMessageRequest("hi", { configuration: { taskPushNotificationConfig: config } });
+  const answer = Promise.resolve().then(() => engine.sendMessage(sent, alice));
+  expect(await getRejectionA2AErrorReasonForTest(answer)).toBe("PUSH_NOTIFICATION_NOT_SUPPORTED");
+  expect(agent.runs).toEqual([]);
 });

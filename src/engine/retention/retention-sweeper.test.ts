@@ -14,7 +14,8 @@ import type { TaskState } from "../../protocol/index.ts";
 import type { RetentionOptions } from "./retention-policy.ts";
 import { RetentionSweeper } from "./retention-sweeper.ts";
 
-const DAY_MS = 24 * 60 * 60 * 1000;
+const HOUR_MS = 60 * 60 * 1000;
+const DAY_MS = 24 * HOUR_MS;
 
 interface SweeperFixture {
   readonly store: MemoryStore;
@@ -194,7 +195,7 @@ describe("RetentionSweeper", () => {
     expect(fixture.reports).toHaveLength(1);
   });
 
-  it("skips tasks in use, and deletes them in a later full sweep", async () => {
+  it("skips tasks in use, and deletes them in the next full sweep, an hour later", async () => {
     const fixture = createSweeperFixture({ keepTasksMs: DAY_MS });
     for (const id of ["a", "b", "c"]) await storeTask(fixture, id);
     fixture.tasksInUse.add("b");
@@ -202,7 +203,9 @@ describe("RetentionSweeper", () => {
     expect(await fixture.sweeper.sweep()).toMatchObject({ deletedTasks: 2 });
     expect(await listTaskIds(fixture)).toEqual(["b"]);
     fixture.tasksInUse.clear();
-    fixture.clock.advance(DAY_MS);
+    fixture.clock.advance(HOUR_MS - 1);
+    expect(await fixture.sweeper.sweep()).toMatchObject({ deletedTasks: 0 });
+    fixture.clock.advance(1);
     expect(await fixture.sweeper.sweep()).toMatchObject({ deletedTasks: 1 });
   });
 
