@@ -6,4 +6,5 @@ export { SwapRemoveSet, type SwapRemoveSetItem } from "./swap-remove-set.ts";
 export { Deferred } from "./deferred.ts";
 export { SlotReuseMap } from "./slot-reuse-map.ts";
 export { LruCache } from "./lru-cache.ts";
+export { OffHeapTextStore, type OffHeapText } from "./off-heap-text-store.ts";
 export { OrderedQueue } from "./ordered-queue.ts";

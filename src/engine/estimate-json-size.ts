@@ -7,8 +7,11 @@ export function estimateJsonSize(value: unknown): number {
   if (typeof value !== "object" || value === null) return 4;
   let size = 2;
   if (Array.isArray(value)) for (const item of value) size += estimateJsonSize(item) + 1;
+  // `for…in` creates no lists of members, and is several times faster than `Object.entries`.
   else
-    for (const [name, member] of Object.entries(value))
+    for (const name in value) {
+      const member: unknown = value[name as keyof typeof value];
       if (member !== undefined) size += name.length + 4 + estimateJsonSize(member);
+    }
   return size;
 }

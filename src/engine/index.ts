@@ -45,6 +45,7 @@ export type { ClaimedTask, TaskLease, TaskLeases } from "./task-leases.ts";
 export type {
   DeletableTask,
   StoppedTaskQuery,
+  StoreEvictions,
   StoreSize,
   TaskDeletionOptions,
   TaskDeletionStore,

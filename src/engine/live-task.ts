@@ -123,6 +123,8 @@ export class LiveTask implements UncommittedEventSource, TaskWithPossibleWebhook
   #isUrgent = false;
   /** Approximate size of all events in characters of JSON, or `undefined` if the size is unknown. */
   #size: number | undefined;
+  #lastMeasuredEvent: TaskEvent | undefined;
+  #lastMeasuredEventSize = 0;
 
   constructor(
     context: LiveTaskDependencies,
@@ -227,12 +229,21 @@ export class LiveTask implements UncommittedEventSource, TaskWithPossibleWebhook
 
   /** Returns true if the task would be larger than the limit after the event. */
   exceedsSizeLimitWith(event: TaskEvent): boolean {
-    return this.#getSize() + estimateJsonSize(event) > this.#context.taskSizeLimit;
+    return this.#getSize() + this.#measureEvent(event) > this.#context.taskSizeLimit;
   }
 
   /** Returns the approximate size of the task. A stored task is measured on first use. */
   #getSize(): number {
     return (this.#size ??= this.#task ? estimateJsonSize(this.#task) : 0);
+  }
+
+  /** Returns the approximate size of an event. Each event is measured once, although two functions need its size. */
+  #measureEvent(event: TaskEvent): number {
+    if (event !== this.#lastMeasuredEvent) {
+      this.#lastMeasuredEvent = event;
+      this.#lastMeasuredEventSize = estimateJsonSize(event);
+    }
+    return this.#lastMeasuredEventSize;
   }
 
   /**
@@ -247,7 +258,7 @@ export class LiveTask implements UncommittedEventSource, TaskWithPossibleWebhook
       this.#state = status.state;
       this.#statusTimestamp = status.timestamp ?? this.#statusTimestamp;
     }
-    this.#size = this.#getSize() + estimateJsonSize(event);
+    this.#size = this.#getSize() + this.#measureEvent(event);
     this.#pendingEvents.push(event);
     // Only chunks can be delayed. Clients wait for every other event.
     const urgent = !("artifactUpdate" in event);

@@ -16,7 +16,8 @@ export interface Observer {
    * stops permanently. `reason` contains no secrets.
    */
   onPush?(seen: PushDeliveryReport): void;
-  /** Called after each sweep that deleted data, or that found more data than `maxBytes` allows. */
+  /** Called after each sweep that deleted data, that follows an eviction, or that found more data than `maxBytes`
+   * allows. */
   onSweep?(seen: SweepReport): void;
   /**
    * Called after each change of the state of the task store, for example after the disk has become full. The
@@ -66,6 +67,13 @@ export interface SweepReport {
   readonly deletedTasks: number;
   /** Number of tasks whose events were deleted, and which remain in the store. */
   readonly trimmedTasks: number;
+  /**
+   * Number of tasks that the memory store has deleted since the last sweep, because of `maxBytes` or
+   * `maxFinishedTasks`.
+   */
+  readonly evictedTasks: number;
+  /** Number of evicted tasks that waited for their user. */
+  readonly evictedWaitingTasks: number;
   /** True if the store is larger than `maxBytes`, and has no ended tasks left that may be deleted. */
   readonly isOverMaxBytes: boolean;
 }

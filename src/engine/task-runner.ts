@@ -492,7 +492,8 @@ export class TaskRunner implements LiveTaskListener {
   /** Returns true if the first queued turn may start. Rejects all queued turns of a task that has ended. */
   #canStartQueuedTurn(): boolean {
     const { taskId, state } = this.liveTask;
-    if (state && isTerminal(state)) this.#queue.clear(createTaskEndedError(taskId, state));
+    if (this.#queue.length > 0 && state && isTerminal(state))
+      this.#queue.clear(createTaskEndedError(taskId, state));
     return !this.#isStopping && !this.#isLostTurnOfTask;
   }
 

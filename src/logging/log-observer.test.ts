@@ -63,8 +63,10 @@ describe("the log", () => {
       error: new Error("disk full"),
     });
     observer.onStoreState?.({ store: "sqlite:a.db", state: "healthy", previousState: "full" });
-    observer.onSweep?.({ deletedTasks: 1, trimmedTasks: 0, isOverMaxBytes: false });
-    observer.onSweep?.({ deletedTasks: 0, trimmedTasks: 0, isOverMaxBytes: true });
+    const sweep = { deletedTasks: 1, trimmedTasks: 0, evictedTasks: 3, evictedWaitingTasks: 0 };
+    observer.onSweep?.({ ...sweep, isOverMaxBytes: false });
+    observer.onSweep?.({ ...sweep, isOverMaxBytes: true });
+    observer.onSweep?.({ ...sweep, evictedWaitingTasks: 2, isOverMaxBytes: false });
     observer.onRequest?.({ method: "POST", path: "/a2a/a", status: 200, durationMs: 1.4 });
     expect(lines.map((line) => line.slice(9))).toEqual([
       "warn authentication: bearer: the token expired\n",
@@ -72,6 +74,7 @@ describe("the log", () => {
       "error store: The task store sqlite:a.db is full: disk full\n",
       "info store: The task store sqlite:a.db is healthy\n",
       "warn retention: The store is larger than maxBytes, and no ended task is left that the server may delete\n",
+      "warn retention: The memory store exceeded maxBytes and deleted 2 tasks that waited for input\n",
       "info request: POST /a2a/a 200 in 1 ms\n",
     ]);
     expect(createLogObserver()).not.toHaveProperty("onRequest");

@@ -32,6 +32,7 @@ export function createLogObserver(options: LogObserverOptions = {}): Observer {
     throw new TypeError(`The log format ${JSON.stringify(format)} does not exist; use "json" or "pretty".`);
   const log = (entry: Omit<LogEntry, "time">): void =>
     write(formatLogEntry({ time: new Date().toISOString(), ...entry }, format));
+  const logRetentionWarning = (message: string): void => log({ level: "warn", where: "retention", message });
   return {
     onError: ({ where, error, taskId, errorId }) =>
       log({ level: "error", where, taskId, errorId, ...describeThrownValue(error) }),
@@ -46,11 +47,15 @@ export function createLogObserver(options: LogObserverOptions = {}): Observer {
       const message = `The task store ${store} is ${state}${error ? `: ${error.message}` : ""}`;
       log({ level: state === "healthy" ? "info" : "error", where: "store", message });
     },
-    onSweep({ isOverMaxBytes }) {
-      if (!isOverMaxBytes) return;
-      const message =
-        "The store is larger than maxBytes, and no ended task is left that the server may delete";
-      log({ level: "warn", where: "retention", message });
+    onSweep({ isOverMaxBytes, evictedWaitingTasks }) {
+      if (evictedWaitingTasks > 0)
+        logRetentionWarning(
+          `The memory store exceeded maxBytes and deleted ${evictedWaitingTasks} tasks that waited for input`,
+        );
+      if (isOverMaxBytes)
+        logRetentionWarning(
+          "The store is larger than maxBytes, and no ended task is left that the server may delete",
+        );
     },
     ...(requests
       ? {

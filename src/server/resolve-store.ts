@@ -18,9 +18,8 @@ export function resolveStore(
   option: StoreOption = DEFAULT_SQLITE_STORE_OPTION,
   retention: RetentionOptions | false = {},
 ): TaskStore {
-  const { maxFinishedTasks } = retention === false ? { maxFinishedTasks: Infinity } : retention;
-  if (option === "memory") return new MemoryStore(maxFinishedTasks === undefined ? {} : { maxFinishedTasks });
-  if (retention !== false && maxFinishedTasks !== undefined)
+  if (option === "memory") return createMemoryStore(retention);
+  if (retention !== false && retention.maxFinishedTasks !== undefined)
     throw new Error(
       `"retention.maxFinishedTasks" applies only to the store "memory"; use "retention.maxBytes" for other stores.`,
     );
@@ -29,4 +28,13 @@ export function resolveStore(
     return new SqliteStore(option.slice("sqlite:".length));
   }
   throw new Error(`Unknown store ${JSON.stringify(option)}; use "memory" or "sqlite:path/to/file.db".`);
+}
+
+function createMemoryStore(retention: RetentionOptions | false): MemoryStore {
+  if (retention === false) return new MemoryStore({ maxFinishedTasks: Infinity, maxBytes: Infinity });
+  const { maxFinishedTasks, maxBytes } = retention;
+  return new MemoryStore({
+    ...(maxFinishedTasks === undefined ? {} : { maxFinishedTasks }),
+    ...(maxBytes === undefined ? {} : { maxBytes }),
+  });
 }

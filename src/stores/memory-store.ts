@@ -1,5 +1,5 @@
+import { OffHeapTextStore } from "../data-structures/index.ts";
 import { defineOptionNames } from "../usage-checks/index.ts";
-import { OrderedQueue, SlotReuseMap } from "../data-structures/index.ts";
 import type {
   LogAppend,
   AppendRefusal,
@@ -7,13 +7,11 @@ import type {
   StoredTask,
   TaskLease,
   TaskLeases,
-  QueuedTurnData,
   DeletableTask,
   StoppedTaskQuery,
-  StoreSize,
+  StoreEvictions,
   TaskDeletionStore,
   TaskSelector,
-  TurnRestartData,
   TaskListCursor,
   TaskListPage,
   TaskListQuery,
@@ -22,79 +20,62 @@ import type {
   TaskStore,
   UnfinishedTask,
 } from "../engine/index.ts";
-import {
-  isInterrupted,
-  isTerminal,
-  copyTask,
-  type LogEvent,
-  type Task,
-  type TaskState,
-} from "../protocol/index.ts";
+import { isTerminal, type LogEvent } from "../protocol/index.ts";
 import { MemoryPushStore } from "./memory-push-store.ts";
 import { deleteInOrder } from "./delete-in-order.ts";
-import { foldLoggedEvents } from "./fold-logged-events.ts";
+import { MemoryScopeRegistry } from "./memory-scope-registry.ts";
+import {
+  appendToMemoryTaskLog,
+  createMemoryTaskLog,
+  deletePackedTexts,
+  foldCurrentTask,
+  getLastSeq,
+  hasEvents,
+  measurePackedTask,
+  packTaskLog,
+  readEventsAfter,
+  replaceEventsWithTask,
+  type MemoryScopeData,
+  type MemoryTaskLog,
+} from "./memory-task-log.ts";
 import { PROCESS_LEASE_RENEW_INTERVAL_MS } from "./process-lease.ts";
-import { getScopeKey } from "./task-owner-scope-key.ts";
+import { isStopped, StoppedMemoryTasks } from "./stopped-memory-tasks.ts";
 
-const COPY_ON_APPEND_MAX_LOG_LENGTH = 16;
-const NO_QUEUED_TURNS: readonly QueuedTurnData[] = [];
-
-/** A task's event log, and a `Task` that reflects the first events of the log. */
-interface TaskLog {
-  readonly scopeData: ScopeData;
-  readonly taskId: string;
-  readonly contextId: string;
-  /**
-   * Each append to a short log creates a new array, because an array that grows by `push` reserves up to
-   * four times the required memory.
-   */
-  events: LogEvent[];
-  /** Ids of the caller's messages in the log. */
-  messageIds: string[];
-  state: TaskState;
-  timestamp: string;
-  turn: TurnRestartData | undefined;
-  queuedTurns: readonly QueuedTurnData[];
-  epoch: number;
-  hasRunningTurn: boolean;
-  /** True while this process holds the lease of the task. */
-  isLeased: boolean;
-  task: Task | undefined;
-  foldedCount: number;
-  /** Number of events at the start of the log that the store has deleted. They are missing in `events`. */
-  deletedCount: number;
-  /** Position in the order in which tasks ended or started to wait. */
-  stopOrder: number;
-  /** Size of the events in characters of JSON, if the store measures sizes. */
-  size: number;
-}
-
-/** The tasks and messages of one scope. */
-interface ScopeData {
-  readonly scope: TaskScope;
-  readonly key: string;
-  readonly logs: SlotReuseMap<TaskLog>;
-  readonly messages: SlotReuseMap<{ taskId: string; seq: number }>;
-}
+const DEFAULT_MAX_FINISHED_TASKS = 10_000;
+const DEFAULT_MAX_BYTES = 256 * 1024 * 1024;
+const NO_EVICTIONS: StoreEvictions = { endedTasks: 0, waitingTasks: 0 };
 
 export interface MemoryStoreOptions {
   /** Maximum number of finished tasks that the store keeps, or `Infinity`. Default: 10,000. */
   readonly maxFinishedTasks?: number;
+  /**
+   * Maximum size in bytes of the tasks that have ended or that wait for their user, or `Infinity`. The size
+   * includes an estimate of 1,000 bytes per task for its index entries. Default: 256 MiB.
+   */
+  readonly maxBytes?: number;
 }
 
-const assertKnownOptions = defineOptionNames<MemoryStoreOptions>()("MemoryStore", "maxFinishedTasks");
+const assertKnownOptions = defineOptionNames<MemoryStoreOptions>()(
+  "MemoryStore",
+  "maxBytes maxFinishedTasks",
+);
 
 /**
- * Stores tasks in the memory of the process. If the number of finished tasks exceeds `maxFinishedTasks`, the
- * store evicts the task that finished first. The messages of the evicted task are also removed. Unfinished
- * tasks are never evicted.
+ * Stores tasks in the memory of the process. The events of tasks that have ended or that wait for their user are
+ * outside of V8's heap, where they do not slow down the garbage collector.
+ *
+ * Each commit observes `maxFinishedTasks` and `maxBytes`. The store first evicts the tasks that ended first, and
+ * then the tasks that have waited longest. The messages and webhooks of an evicted task are also removed. The
+ * store never evicts running tasks, tasks with queued messages, and the task that stopped last.
  */
 export class MemoryStore implements TaskStore {
   readonly name = "memory";
   readonly usesSnapshots = false;
-  readonly #scopes = new Map<string, ScopeData>();
+  readonly #scopes = new MemoryScopeRegistry();
+  readonly #texts = new OffHeapTextStore();
+  readonly #stoppedTasks: StoppedMemoryTasks;
   readonly #pushStore = new MemoryPushStore((scope, taskId) => {
-    const log = this.#findLog(scope, taskId);
+    const log = this.#scopes.findLog(scope, taskId);
     return log && { seq: getLastSeq(log), state: log.state };
   });
   readonly pushStore: PushStore = this.#pushStore;
@@ -114,30 +95,30 @@ export class MemoryStore implements TaskStore {
       }),
     deleteTasks: async (tasks, options) =>
       deleteInOrder(tasks, options, ({ scope, taskId }) => {
-        const log = this.#findLog(scope, taskId);
+        const log = this.#scopes.findLog(scope, taskId);
         if (log) this.#deleteTask(log);
         return true;
       }),
     deleteRemnants: async () => false,
-    measureSize: async () => this.#measureSize(),
+    measureSize: async () => ({ usedBytes: this.#stoppedTasks.totalSize, freeBytes: 0, canShrink: false }),
     returnFreeSpace: async () => false,
     flushDeletions: async () => {},
+    takeEvictions: () => {
+      const evictions = this.#evictions;
+      this.#evictions = NO_EVICTIONS;
+      return evictions;
+    },
   };
-  readonly #maxFinishedTasks: number;
-  readonly #endedLogs = new OrderedQueue<TaskLog>();
-  readonly #waitingLogs = new Set<TaskLog>();
-  #lastStopOrder = 0;
-  /** Total size of all events, or `undefined` before the first measurement. */
-  #totalSize: number | undefined;
-  #lastUsedScope: ScopeData | undefined;
+  /** Evictions since the last call of `takeEvictions`. */
+  #evictions: StoreEvictions = NO_EVICTIONS;
 
   constructor(options: MemoryStoreOptions = {}) {
     assertKnownOptions(options);
-    const { maxFinishedTasks = 10_000 } = options;
-    if (!(Number.isInteger(maxFinishedTasks) || maxFinishedTasks === Infinity) || maxFinishedTasks < 1) {
+    const { maxFinishedTasks = DEFAULT_MAX_FINISHED_TASKS, maxBytes = DEFAULT_MAX_BYTES } = options;
+    if (!(Number.isInteger(maxFinishedTasks) || maxFinishedTasks === Infinity) || maxFinishedTasks < 1)
       throw new RangeError(`maxFinishedTasks is ${maxFinishedTasks}; it must be an integer of at least 1.`);
-    }
-    this.#maxFinishedTasks = maxFinishedTasks;
+    if (!(maxBytes > 0)) throw new RangeError(`maxBytes is ${maxBytes}; it must be greater than 0.`);
+    this.#stoppedTasks = new StoppedMemoryTasks({ maxFinishedTasks, maxBytes });
   }
 
   /** Ends all leases. A server that opens the store recovers the running turns of the previous server. */
@@ -152,10 +133,10 @@ export class MemoryStore implements TaskStore {
   }
 
   async load(scope: TaskScope, taskId: string): Promise<StoredTask | undefined> {
-    const log = this.#findLog(scope, taskId);
+    const log = this.#scopes.findLog(scope, taskId);
     if (!log) return undefined;
     const { epoch, hasRunningTurn: awaitsRecovery, queuedTurns } = log;
-    const stored = { task: foldCurrentTask(log), seq: getLastSeq(log), epoch, awaitsRecovery };
+    const stored = { task: foldCurrentTask(log, this.#texts), seq: getLastSeq(log), epoch, awaitsRecovery };
     return queuedTurns.length > 0 ? { ...stored, queuedTurns } : stored;
   }
 
@@ -165,21 +146,24 @@ export class MemoryStore implements TaskStore {
     after: number,
     limit: { readonly events: number; readonly maxBytes: number },
   ): Promise<LogEvent[]> {
-    const log = this.#findLog(scope, taskId);
+    const log = this.#scopes.findLog(scope, taskId);
     if (!log || after < log.deletedCount) return [];
-    const start = after - log.deletedCount;
-    const events = log.events.slice(start, start + limit.events);
+    const events: LogEvent[] = [];
     let bytes = 0;
-    const last = events.findIndex((event) => (bytes += Buffer.byteLength(event.jsonText)) > limit.maxBytes);
-    return last === -1 ? events : events.slice(0, last + 1);
+    for (const event of readEventsAfter(log, this.#texts, after)) {
+      events.push(event);
+      bytes += Buffer.byteLength(event.jsonText);
+      if (events.length >= limit.events || bytes > limit.maxBytes) break;
+    }
+    return events;
   }
 
   async list(
     scope: TaskScope,
     { contextId, status, statusSince, after, limit }: TaskListQuery,
   ): Promise<TaskListPage> {
-    const matches: TaskLog[] = [];
-    for (const log of this.#findScopeData(scope)?.logs.values() ?? []) {
+    const matches: MemoryTaskLog[] = [];
+    for (const log of this.#scopes.find(scope)?.logs.values() ?? []) {
       if (contextId !== undefined && log.contextId !== contextId) continue;
       if (status !== undefined && log.state !== status) continue;
       if (statusSince !== undefined && log.timestamp < statusSince) continue;
@@ -188,7 +172,7 @@ export class MemoryStore implements TaskStore {
     const remaining = after ? matches.filter((log) => compareListOrder(log, after) > 0) : matches;
     remaining.sort(compareListOrder);
     return {
-      tasks: remaining.slice(0, limit).map(foldCurrentTask),
+      tasks: remaining.slice(0, limit).map((log) => foldCurrentTask(log, this.#texts)),
       hasMore: remaining.length > limit,
       total: matches.length,
     };
@@ -198,17 +182,15 @@ export class MemoryStore implements TaskStore {
     scope: TaskScope,
     messageId: string,
   ): Promise<{ taskId: string; seq: number } | undefined> {
-    return this.#findScopeData(scope)?.messages.get(messageId);
+    return this.#scopes.find(scope)?.messages.get(messageId);
   }
 
   async listUnfinished(): Promise<UnfinishedTask[]> {
     return this.#listRunningLogs().map(toUnfinishedTask);
   }
 
-  #listRunningLogs(): TaskLog[] {
-    return [...this.#scopes.values()].flatMap(({ logs }) =>
-      [...logs.values()].filter(({ hasRunningTurn }) => hasRunningTurn),
-    );
+  #listRunningLogs(): MemoryTaskLog[] {
+    return [...this.#scopes.listLogs()].filter(({ hasRunningTurn }) => hasRunningTurn);
   }
 
   #claim(agent: string, limit: number): ClaimedTask[] {
@@ -223,157 +205,67 @@ export class MemoryStore implements TaskStore {
   }
 
   #release({ scope, taskId, epoch }: TaskLease): void {
-    const log = this.#findLog(scope, taskId);
+    const log = this.#scopes.findLog(scope, taskId);
     if (log?.epoch === epoch) log.isLeased = false;
   }
 
   async listTasksWithQueuedTurns(): Promise<{ scope: TaskScope; taskId: string }[]> {
-    return [...this.#scopes.values()].flatMap(({ scope, logs }) =>
-      [...logs.values()].flatMap(({ taskId, queuedTurns }) =>
-        queuedTurns.length > 0 ? { scope, taskId } : [],
-      ),
+    return [...this.#scopes.listLogs()].flatMap(({ scopeData, taskId, queuedTurns }) =>
+      queuedTurns.length > 0 ? { scope: scopeData.scope, taskId } : [],
     );
   }
 
-  #findLog(scope: TaskScope, taskId: string): TaskLog | undefined {
-    return this.#findScopeData(scope)?.logs.get(taskId);
-  }
-
-  #appendEvents({
-    scope,
-    taskId,
-    contextId,
-    expectedSeq,
-    events,
-    status,
-    messages,
-    webhooks,
-    turn,
-    queueChange,
-    epoch,
-    hasRunningTurn,
-  }: LogAppend): AppendRefusal | undefined {
-    const scopeData = this.#getScopeData(scope);
+  #appendEvents(append: LogAppend): AppendRefusal | undefined {
+    const { scope, taskId, expectedSeq, messages, webhooks, epoch } = append;
+    const scopeData = this.#scopes.findOrCreate(scope);
     const known = scopeData.logs.get(taskId);
     if ((known ? getLastSeq(known) : 0) !== expectedSeq || (known?.epoch ?? 0) !== epoch) return "conflict";
     if (hasKnownOrRepeatedMessageId(scopeData, messages)) return "duplicate-message";
-    const log: TaskLog = known ?? {
-      scopeData,
-      taskId,
-      contextId,
-      events: [],
-      messageIds: [],
-      state: status.state,
-      timestamp: status.timestamp,
-      turn: undefined,
-      queuedTurns: NO_QUEUED_TURNS,
-      epoch,
-      hasRunningTurn: false,
-      isLeased: false,
-      task: undefined,
-      foldedCount: 0,
-      deletedCount: 0,
-      stopOrder: 0,
-      size: 0,
-    };
-    if (!known) {
-      scopeData.logs.insertNew(taskId, log);
-      this.#scopes.set(scopeData.key, scopeData);
-    }
-    appendEventsToMemoryTaskLog(log, events, messages);
+    const log = known ?? createMemoryTaskLog(scopeData, append);
+    if (known) this.#stoppedTasks.remove(known);
+    else this.#scopes.addLog(log);
+    appendToMemoryTaskLog(log, append);
     for (const { messageId, seq, wasQueued } of messages) {
       if (wasQueued) scopeData.messages.set(messageId, { taskId, seq });
       else scopeData.messages.insertNew(messageId, { taskId, seq });
     }
-    if (turn !== undefined) log.turn = turn ?? undefined;
-    if (queueChange) {
-      const { added, removedThrough = 0 } = queueChange;
-      log.queuedTurns = [...log.queuedTurns, ...added].filter(({ position }) => position > removedThrough);
-    }
-    if (hasRunningTurn !== undefined) log.hasRunningTurn = log.isLeased = hasRunningTurn;
-    if (this.#totalSize !== undefined) this.#countSize(log, events);
-    if (log.state !== status.state && this.#waitingLogs.size > 0) this.#waitingLogs.delete(log);
-    log.state = status.state;
-    log.timestamp = status.timestamp;
     if (webhooks)
       for (const webhook of webhooks) this.#pushStore.register(scope, taskId, expectedSeq, webhook);
-    if (isTerminal(status.state)) this.#addEndedTask(log);
-    else if (isInterrupted(status.state)) this.#addWaitingTask(log);
+    if (!isStopped(log)) return undefined;
+    packTaskLog(log, this.#texts);
+    this.#stoppedTasks.add(log, measurePackedTask(log));
+    this.#evictTasksAboveLimits();
     return undefined;
   }
 
-  /**
-   * Returns the data of a scope. The store caches the data of the most recent scope, because consecutive
-   * requests often come from the same caller.
-   */
-  #findScopeData(scope: TaskScope): ScopeData | undefined {
-    const lastUsed = this.#lastUsedScope;
-    if (lastUsed && isSameScope(lastUsed.scope, scope)) return lastUsed;
-    const scopeData = this.#scopes.get(getScopeKey(scope));
-    if (scopeData) this.#lastUsedScope = scopeData;
-    return scopeData;
+  #evictTasksAboveLimits(): void {
+    for (;;) {
+      const evicted = this.#stoppedTasks.findTaskToEvict();
+      if (!evicted) return;
+      const { endedTasks, waitingTasks } = this.#evictions;
+      this.#evictions = isTerminal(evicted.state)
+        ? { endedTasks: endedTasks + 1, waitingTasks }
+        : { endedTasks, waitingTasks: waitingTasks + 1 };
+      this.#deleteTask(evicted);
+    }
   }
 
-  #getScopeData(scope: TaskScope): ScopeData {
-    return (
-      this.#findScopeData(scope) ?? {
-        scope,
-        key: getScopeKey(scope),
-        logs: new SlotReuseMap(),
-        messages: new SlotReuseMap(),
-      }
-    );
-  }
-
-  #addEndedTask(log: TaskLog): void {
-    log.stopOrder = ++this.#lastStopOrder;
-    this.#endedLogs.push(log.stopOrder, log);
-    if (this.#endedLogs.size <= this.#maxFinishedTasks) return;
-    const evicted = this.#endedLogs.findFirst();
-    if (evicted) this.#deleteTask(evicted);
-  }
-
-  #addWaitingTask(log: TaskLog): void {
-    // A new status moves the task to the end of the set.
-    this.#waitingLogs.delete(log);
-    log.stopOrder = ++this.#lastStopOrder;
-    this.#waitingLogs.add(log);
-  }
-
-  #deleteTask(log: TaskLog): void {
-    const { scopeData, taskId, messageIds } = log;
-    this.#endedLogs.remove(log.stopOrder);
-    this.#waitingLogs.delete(log);
-    if (this.#totalSize !== undefined) this.#totalSize -= log.size;
-    scopeData.logs.delete(taskId);
-    this.#pushStore.removeTask(scopeData.scope, taskId);
-    for (const messageId of messageIds) scopeData.messages.delete(messageId);
-    if (scopeData.logs.size > 0) return;
-    this.#scopes.delete(scopeData.key);
-    this.#lastUsedScope = undefined;
+  #deleteTask(log: MemoryTaskLog): void {
+    this.#stoppedTasks.remove(log);
+    deletePackedTexts(log, this.#texts);
+    this.#scopes.removeLog(log);
+    this.#pushStore.removeTask(log.scopeData.scope, log.taskId);
   }
 
   #deleteEvents(scope: TaskScope, taskId: string): void {
-    const log = this.#findLog(scope, taskId);
+    const log = this.#scopes.findLog(scope, taskId);
     if (!log) return;
-    foldCurrentTask(log);
-    log.deletedCount = log.foldedCount;
-    log.events = [];
-    if (this.#totalSize === undefined) return;
-    const size = JSON.stringify(log.task).length;
-    this.#totalSize += size - log.size;
-    log.size = size;
+    replaceEventsWithTask(log, this.#texts);
+    this.#stoppedTasks.resize(log, measurePackedTask(log));
   }
 
-  #listStoppedTasks({ status, before, after, limit }: StoppedTaskQuery): DeletableTask[] {
-    const found: DeletableTask[] = [];
-    const logs = status === "ended" ? this.#endedLogs.valuesAfter(after?.key ?? 0) : this.#waitingLogs;
-    for (const log of logs) {
-      if (found.length >= limit) break;
-      // After the wall clock was set back, a later task can have an earlier status.
-      if (log.timestamp < before && log.stopOrder > (after?.key ?? 0)) found.push(this.#toDeletableTask(log));
-    }
-    return found;
+  #listStoppedTasks(query: StoppedTaskQuery): DeletableTask[] {
+    return this.#stoppedTasks.list(query).map((log) => this.#toDeletableTask(log));
   }
 
   #findMatchingTasks(
@@ -381,7 +273,7 @@ export class MemoryStore implements TaskStore {
     limit: number,
   ): DeletableTask[] {
     const found: DeletableTask[] = [];
-    for (const { scope, logs } of this.#scopes.values()) {
+    for (const { scope, logs } of this.#scopes.listScopes()) {
       if ((principal ?? scope.principal) !== scope.principal) continue;
       if ((tenant ?? scope.tenant) !== scope.tenant) continue;
       if ((agent ?? scope.agent) !== scope.agent) continue;
@@ -394,7 +286,7 @@ export class MemoryStore implements TaskStore {
     return found;
   }
 
-  #toDeletableTask(log: TaskLog): DeletableTask {
+  #toDeletableTask(log: MemoryTaskLog): DeletableTask {
     const { scopeData, taskId, state, timestamp, stopOrder } = log;
     const { scope } = scopeData;
     return {
@@ -403,69 +295,26 @@ export class MemoryStore implements TaskStore {
       taskId,
       state,
       timestamp,
-      hasEvents: log.events.length > 0,
+      hasEvents: hasEvents(log),
       hasPendingWebhooks: this.#pushStore.hasPendingWebhooks(scope, taskId),
     };
   }
-
-  /** The first call measures all tasks. After the first call, each append updates the total size. */
-  #measureSize(): StoreSize {
-    if (this.#totalSize === undefined) {
-      this.#totalSize = 0;
-      for (const { logs } of this.#scopes.values())
-        for (const log of logs.values()) this.#countSize(log, log.events);
-    }
-    return { usedBytes: this.#totalSize, freeBytes: 0, canShrink: false };
-  }
-
-  #countSize(log: TaskLog, events: readonly LogEvent[]): void {
-    let size = 0;
-    for (const event of events) size += event.jsonText.length;
-    log.size += size;
-    this.#totalSize = (this.#totalSize ?? 0) + size;
-  }
 }
 
-function getLastSeq({ events, deletedCount }: TaskLog): number {
-  return deletedCount + events.length;
-}
-
-function toUnfinishedTask(log: TaskLog): UnfinishedTask {
+function toUnfinishedTask(log: MemoryTaskLog): UnfinishedTask {
   const { scopeData, taskId, contextId, state, timestamp, turn } = log;
   const task = { scope: scopeData.scope, taskId, contextId, seq: getLastSeq(log), state, timestamp };
   return turn ? { ...task, turn } : task;
 }
 
-function isSameScope(a: TaskScope, b: TaskScope): boolean {
-  return a.principal === b.principal && a.tenant === b.tenant && a.agent === b.agent;
-}
-
-function appendEventsToMemoryTaskLog(
-  log: TaskLog,
-  events: readonly LogEvent[],
-  messages: LogAppend["messages"],
-): void {
-  if (log.events.length < COPY_ON_APPEND_MAX_LOG_LENGTH) log.events = [...log.events, ...events];
-  else for (const event of events) log.events.push(event);
-  for (const { messageId, wasQueued } of messages)
-    if (!wasQueued) log.messageIds = [...log.messageIds, messageId];
-}
-
 function hasKnownOrRepeatedMessageId(
-  { messages: known }: ScopeData,
+  { messages: known }: MemoryScopeData,
   messages: LogAppend["messages"],
 ): boolean {
   return messages.some(
     ({ messageId, wasQueued }, at) =>
       !wasQueued && (known.has(messageId) || messages.findIndex((m) => m.messageId === messageId) < at),
   );
-}
-
-/** Returns a copy of the current task. The store folds events only when a task is loaded. */
-function foldCurrentTask(log: TaskLog): Task {
-  log.task = foldLoggedEvents(log.task, log.events.slice(log.foldedCount - log.deletedCount));
-  log.foldedCount = getLastSeq(log);
-  return copyTask(log.task as Task);
 }
 
 /**

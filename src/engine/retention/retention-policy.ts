@@ -23,8 +23,9 @@ export interface RetentionPeriods {
 export interface RetentionOptions extends RetentionPeriods {
   /**
    * Maximum size of the stored data in bytes. Above this size, the server deletes the tasks that ended first,
-   * even if their retention periods have not passed. Tasks that have not ended are never deleted because of
-   * the size. Default: no maximum.
+   * even if their retention periods have not passed. If no ended tasks are left, the memory store deletes the
+   * tasks that have waited longest for input or authorization. Other tasks are never deleted because of the
+   * size. Default: 256 MiB in the memory store, and no maximum in other stores.
    */
   readonly maxBytes?: number;
   /**

@@ -27,8 +27,10 @@ interface SweeperFixture {
 
 const openSweepers: RetentionSweeper[] = [];
 
-function createSweeperFixture(retention: RetentionOptions | false = {}): SweeperFixture {
-  const store = new MemoryStore();
+function createSweeperFixture(
+  retention: RetentionOptions | false = {},
+  store: MemoryStore = new MemoryStore(),
+): SweeperFixture {
   const clock = new FakeClock();
   const reports: SweepReport[] = [];
   const errors: unknown[] = [];
@@ -89,7 +91,13 @@ describe("RetentionSweeper", () => {
     await storeTask(fixture, "done");
     await storeTask(fixture, "asks", "TASK_STATE_INPUT_REQUIRED");
     await storeTask(fixture, "works", "TASK_STATE_WORKING");
-    const nothing = { deletedTasks: 0, trimmedTasks: 0, isOverMaxBytes: false };
+    const nothing = {
+      deletedTasks: 0,
+      trimmedTasks: 0,
+      evictedTasks: 0,
+      evictedWaitingTasks: 0,
+      isOverMaxBytes: false,
+    };
     clock.advance(7 * DAY_MS);
     expect(await sweeper.sweep()).toEqual(nothing);
     clock.advance(1);
@@ -105,6 +113,16 @@ describe("RetentionSweeper", () => {
     expect(await sweeper.sweep()).toEqual(nothing);
     expect(await listTaskIds(fixture)).toEqual(["works"]);
     expect(fixture.reports).toHaveLength(3);
+  });
+
+  it("reports the tasks that the memory store evicted since the last sweep [E14]", async () => {
+    const fixture = createSweeperFixture({}, new MemoryStore({ maxBytes: 1 }));
+    await storeTask(fixture, "asks", "TASK_STATE_INPUT_REQUIRED");
+    for (const id of ["a", "b", "c"]) await storeTask(fixture, id);
+    const { evictedTasks, evictedWaitingTasks } = await fixture.sweeper.sweep();
+    expect([evictedTasks, evictedWaitingTasks]).toEqual([3, 1]);
+    expect(await fixture.sweeper.sweep()).toMatchObject({ evictedTasks: 0 });
+    expect(fixture.reports).toHaveLength(1);
   });
 
   it("applies the periods of single agents, and keeps all tasks of an agent with false", async () => {
@@ -130,7 +148,7 @@ describe("RetentionSweeper", () => {
   });
 
   it("deletes the tasks that ended first while the store is larger than maxBytes, except those of kept agents", async () => {
-    const fixture = createSweeperFixture({ maxBytes: 4000, agents: { archive: false } });
+    const fixture = createSweeperFixture({ maxBytes: 70_000, agents: { archive: false } });
     await storeTask(fixture, "kept", "TASK_STATE_COMPLETED", "archive");
     for (let n = 0; n < 100; n++) {
       fixture.clock.advance(1);
@@ -142,7 +160,7 @@ describe("RetentionSweeper", () => {
     expect(left.length).toBe(100 - deletedTasks);
     expect(left.length).toBeGreaterThan(0);
     expect(left[0]).toBe(`t${String(deletedTasks).padStart(3, "0")}`);
-    expect((await fixture.store.deletionStore.measureSize()).usedBytes).toBeLessThanOrEqual(4000);
+    expect((await fixture.store.deletionStore.measureSize()).usedBytes).toBeLessThanOrEqual(70_000);
     expect(await listTaskIds(fixture, "archive")).toEqual(["kept"]);
   });
 
@@ -156,7 +174,7 @@ describe("RetentionSweeper", () => {
   });
 
   it("enforces maxBytes and all periods after the wall clock was set back", async () => {
-    const fixture = createSweeperFixture({ maxBytes: 4000, keepTasksMs: 1000 });
+    const fixture = createSweeperFixture({ maxBytes: 10_000, keepTasksMs: 1000 });
     fixture.clock.wallClockOffsetMs = DAY_MS;
     for (let n = 0; n < 20; n++) await storeTask(fixture, `late${n}`);
     fixture.clock.wallClockOffsetMs = 0;
@@ -166,12 +184,12 @@ describe("RetentionSweeper", () => {
     const left = await listTaskIds(fixture);
     expect(left).not.toContain("early");
     expect(left.length).toBeGreaterThan(0);
-    expect((await fixture.store.deletionStore.measureSize()).usedBytes).toBeLessThanOrEqual(4000);
+    expect((await fixture.store.deletionStore.measureSize()).usedBytes).toBeLessThanOrEqual(10_000);
   });
 
   it("reports a store that is too large although no ended tasks are left", async () => {
     const fixture = createSweeperFixture({ maxBytes: 10 });
-    await storeTask(fixture, "t", "TASK_STATE_WORKING");
+    await storeTask(fixture, "t", "TASK_STATE_INPUT_REQUIRED");
     expect(await fixture.sweeper.sweep()).toMatchObject({ isOverMaxBytes: true, deletedTasks: 0 });
     expect(fixture.reports).toHaveLength(1);
   });

@@ -100,8 +100,10 @@ export class RetentionSweeper {
       for (const rule of this.#rules) await this.#applyRule(rule, totals);
       const isOverMaxBytes = await this.#deleteOldestAboveMaxBytes(totals);
       await this.#reclaimSpace({ all: false });
-      const report = { ...totals, isOverMaxBytes };
-      if (totals.deletedTasks + totals.trimmedTasks > 0 || isOverMaxBytes)
+      const { endedTasks = 0, waitingTasks = 0 } = this.#context.deletionStore.takeEvictions?.() ?? {};
+      const evictions = { evictedTasks: endedTasks + waitingTasks, evictedWaitingTasks: waitingTasks };
+      const report = { ...totals, ...evictions, isOverMaxBytes };
+      if (totals.deletedTasks + totals.trimmedTasks + evictions.evictedTasks > 0 || isOverMaxBytes)
         this.#context.observer.onSweep?.(report);
       return report;
     });

@@ -63,6 +63,13 @@ export interface StoreSize {
   readonly canShrink: boolean;
 }
 
+/** Numbers of tasks that a store has deleted because of its own limits. */
+export interface StoreEvictions {
+  readonly endedTasks: number;
+  /** Tasks that waited for their user. */
+  readonly waitingTasks: number;
+}
+
 /** Deletes stored tasks. Each method is one short transaction, so that other requests can run in between. */
 export interface TaskDeletionStore {
   /** Resolves with stopped tasks, ordered by the time of their status and by key. */
@@ -90,4 +97,9 @@ export interface TaskDeletionStore {
   returnFreeSpace(options: { readonly budgetMs: number; readonly all: boolean }): Promise<boolean>;
   /** Resolves once all deletions are durable and deleted content no longer remains in a write-ahead log. */
   flushDeletions(): Promise<void>;
+  /**
+   * Returns the numbers of tasks that the store has evicted since the last call. Stores without limits omit the
+   * function.
+   */
+  takeEvictions?(): StoreEvictions;
 }

@@ -1,0 +1,195 @@
+import { SlotReuseMap, type OffHeapText, type OffHeapTextStore } from "../data-structures/index.ts";
+import type { LogAppend, QueuedTurnData, TaskScope, TurnRestartData } from "../engine/index.ts";
+import { copyTask, LogEvent, type Task, type TaskState } from "../protocol/index.ts";
+import { foldLoggedEvents } from "./fold-logged-events.ts";
+
+const COPY_ON_APPEND_MAX_LOG_LENGTH = 16;
+/** Approximate maximum size of a packed text in characters, so that a reader need not unpack a long log at once. */
+const MAX_PACKED_TEXT_LENGTH = 64 * 1024;
+/** Measured size of the objects on V8's heap that the store keeps for a packed task, without its ids. */
+const HEAP_BYTES_PER_TASK = 1_000;
+const NO_QUEUED_TURNS: readonly QueuedTurnData[] = [];
+
+/** The tasks and messages of one scope. */
+export interface MemoryScopeData {
+  readonly scope: TaskScope;
+  readonly key: string;
+  readonly logs: SlotReuseMap<MemoryTaskLog>;
+  readonly messages: SlotReuseMap<{ taskId: string; seq: number }>;
+}
+
+/** Consecutive events of a log as lines of JSON text. */
+interface PackedEvents {
+  readonly text: OffHeapText;
+  readonly lastSeq: number;
+}
+
+/**
+ * The event log of a task. The events of a running task are objects. When the task stops, `packTaskLog` moves
+ * the events out of V8's heap.
+ */
+export interface MemoryTaskLog {
+  readonly scopeData: MemoryScopeData;
+  readonly taskId: string;
+  readonly contextId: string;
+  /** The events between the deleted events and the events in `events`, oldest first. */
+  packedEvents: readonly PackedEvents[];
+  /** Sequence number of the last packed event, or the number of deleted events. */
+  packedThroughSeq: number;
+  /**
+   * The newest events. Each append to a short list creates a new array, because an array that grows by `push`
+   * reserves up to four times the required memory.
+   */
+  events: LogEvent[];
+  /** JSON text of the task after the deleted events, if the log has deleted events. */
+  packedTask: OffHeapText | undefined;
+  /** Number of events at the start of the log that the store has deleted. */
+  deletedCount: number;
+  /** The task after the first `foldedCount` events, if the store has folded the log since its last packing. */
+  task: Task | undefined;
+  foldedCount: number;
+  /** Ids of the caller's messages in the log. */
+  messageIds: string[];
+  state: TaskState;
+  timestamp: string;
+  turn: TurnRestartData | undefined;
+  queuedTurns: readonly QueuedTurnData[];
+  epoch: number;
+  hasRunningTurn: boolean;
+  /** True while this process holds the lease of the task. */
+  isLeased: boolean;
+  /** Position in the order in which tasks ended or started to wait. */
+  stopOrder: number;
+  /** Size of the stopped task in bytes. */
+  size: number;
+}
+
+export function createMemoryTaskLog(
+  scopeData: MemoryScopeData,
+  { taskId, contextId, status, epoch }: LogAppend,
+): MemoryTaskLog {
+  return {
+    scopeData,
+    taskId,
+    contextId,
+    packedEvents: [],
+    packedThroughSeq: 0,
+    events: [],
+    packedTask: undefined,
+    deletedCount: 0,
+    task: undefined,
+    foldedCount: 0,
+    messageIds: [],
+    state: status.state,
+    timestamp: status.timestamp,
+    turn: undefined,
+    queuedTurns: NO_QUEUED_TURNS,
+    epoch,
+    hasRunningTurn: false,
+    isLeased: false,
+    stopOrder: 0,
+    size: 0,
+  };
+}
+
+export function getLastSeq({ packedThroughSeq, events }: MemoryTaskLog): number {
+  return packedThroughSeq + events.length;
+}
+
+export function hasEvents({ packedEvents, events }: MemoryTaskLog): boolean {
+  return packedEvents.length > 0 || events.length > 0;
+}
+
+/** Appends the events, messages, turn, and queue change of an append to the log. */
+export function appendToMemoryTaskLog(log: MemoryTaskLog, append: LogAppend): void {
+  const { events, messages, turn, queueChange, hasRunningTurn, status } = append;
+  if (log.events.length < COPY_ON_APPEND_MAX_LOG_LENGTH) log.events = [...log.events, ...events];
+  else for (const event of events) log.events.push(event);
+  for (const { messageId, wasQueued } of messages)
+    if (!wasQueued) log.messageIds = [...log.messageIds, messageId];
+  if (turn !== undefined) log.turn = turn ?? undefined;
+  if (queueChange) {
+    const { added, removedThrough = 0 } = queueChange;
+    log.queuedTurns = [...log.queuedTurns, ...added].filter(({ position }) => position > removedThrough);
+  }
+  if (hasRunningTurn !== undefined) log.hasRunningTurn = log.isLeased = hasRunningTurn;
+  log.state = status.state;
+  log.timestamp = status.timestamp;
+}
+
+/** Moves the events of the log to `texts`. */
+export function packTaskLog(log: MemoryTaskLog, texts: OffHeapTextStore): void {
+  log.task = undefined;
+  log.foldedCount = 0;
+  let text = "";
+  const addText = (): void => {
+    log.packedEvents = [...log.packedEvents, { text: texts.add(text), lastSeq: log.packedThroughSeq }];
+    text = "";
+  };
+  for (const { jsonText } of log.events) {
+    if (text.length > 0 && text.length + jsonText.length > MAX_PACKED_TEXT_LENGTH) addText();
+    // JSON text contains no line breaks.
+    text = text === "" ? jsonText : `${text}\n${jsonText}`;
+    log.packedThroughSeq++;
+  }
+  log.events = [];
+  if (text !== "") addText();
+}
+
+/** Returns the size of a packed task in bytes, including its objects on V8's heap. */
+export function measurePackedTask(log: MemoryTaskLog): number {
+  let size =
+    HEAP_BYTES_PER_TASK + log.taskId.length + log.contextId.length + (log.packedTask?.byteLength ?? 0);
+  for (const messageId of log.messageIds) size += messageId.length;
+  for (const { text } of log.packedEvents) size += text.byteLength;
+  return size;
+}
+
+/** Deletes the packed texts of the log. */
+export function deletePackedTexts(log: MemoryTaskLog, texts: OffHeapTextStore): void {
+  for (const { text } of log.packedEvents) texts.delete(text);
+  log.packedEvents = [];
+  if (log.packedTask) texts.delete(log.packedTask);
+  log.packedTask = undefined;
+}
+
+/** Replaces the events of the log with the current task. */
+export function replaceEventsWithTask(log: MemoryTaskLog, texts: OffHeapTextStore): void {
+  const task = JSON.stringify(foldCurrentTask(log, texts));
+  const lastSeq = getLastSeq(log);
+  deletePackedTexts(log, texts);
+  log.packedTask = texts.add(task);
+  log.events = [];
+  log.task = undefined;
+  log.foldedCount = 0;
+  log.packedThroughSeq = log.deletedCount = lastSeq;
+}
+
+/** Yields the events after the sequence number `after`, in order. */
+export function* readEventsAfter(
+  log: MemoryTaskLog,
+  texts: OffHeapTextStore,
+  after: number,
+): Generator<LogEvent, void, undefined> {
+  for (const { text, lastSeq } of log.packedEvents) {
+    if (lastSeq <= after) continue;
+    const lines = texts.read(text).split("\n");
+    const precedingSeq = lastSeq - lines.length;
+    for (let at = Math.max(0, after - precedingSeq); at < lines.length; at++)
+      yield LogEvent.fromJsonText(precedingSeq + 1 + at, lines[at] as string);
+  }
+  for (let at = Math.max(0, after - log.packedThroughSeq); at < log.events.length; at++)
+    yield log.events[at] as LogEvent;
+}
+
+/** Returns a copy of the current task. The log keeps the folded task only until its next packing. */
+export function foldCurrentTask(log: MemoryTaskLog, texts: OffHeapTextStore): Task {
+  const isPacked = log.events.length === 0;
+  const start = log.task ?? (log.packedTask && (JSON.parse(texts.read(log.packedTask)) as Task));
+  const foldedCount = log.task ? log.foldedCount : log.deletedCount;
+  const task = foldLoggedEvents(start, readEventsAfter(log, texts, foldedCount)) as Task;
+  if (isPacked) return task;
+  log.task = task;
+  log.foldedCount = getLastSeq(log);
+  return copyTask(task);
+}
