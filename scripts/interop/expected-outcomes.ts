@@ -37,7 +37,10 @@ export function countUnexpectedResults(
           getResultName(row) === test &&
           `${row.peer}, their client` === run,
       );
-      if (reproduction && !reproduction.ok) continue;
+      if (reproduction && !reproduction.ok) {
+        print(`  ${test} also fails with the peer's own server: ${reproduction.detail?.split("\n")[0]}`);
+        continue;
+      }
       print(`  STALE: ${test} is listed with failsOnOwnServer, but the peer's own server passes`);
       unexpected += 1;
     }

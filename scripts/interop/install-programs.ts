@@ -1,5 +1,5 @@
 import { spawn, spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -62,6 +62,28 @@ export async function installMavenPackages(
     return runInstallationProgram("mvn", "--quiet", "--batch-mode", "--file", pom, ...goal);
   });
   return isDone ? { folder } : { reason: "its packages could not be installed; what Maven said is above" };
+}
+
+/** Builds a Quarkus application into a folder, once for each version of its sources. The program is a jar. */
+export async function buildQuarkusProgram(
+  name: string,
+  home: string,
+  report: (line: string) => void,
+): Promise<Installation> {
+  if (!canRunProgram("mvn", "-v")) return { reason: "there is no Maven (mvn)" };
+  const folder = join(cacheFolder, name);
+  const sources = ["pom.xml", ...globSync("src/**/*.*", { cwd: home }).toSorted()];
+  const content = sources.map((file) => readFileSync(join(home, file), "utf8")).join("\n");
+  const isDone = await installOnce(folder, content, async () => {
+    report(`Building ${name} (minutes the first time) …`);
+    mkdirSync(folder, { recursive: true });
+    const file = join(home, "pom.xml");
+    const goal = [`-DbuildFolder=${folder}`, "package"];
+    return runInstallationProgram("mvn", "--quiet", "--batch-mode", "--file", file, ...goal);
+  });
+  return isDone
+    ? { program: join(folder, "quarkus-app/quarkus-run.jar") }
+    : { reason: "it could not be built; what Maven said is above" };
 }
 
 /** Builds a Go program. Go caches the result itself. */

@@ -22,8 +22,8 @@ export async function* runSdkPeer(
   };
   const variants = PROTOCOL_VARIANTS.filter(peer.supports);
   for (const variant of variants) {
-    const client = [...programs.createClientCommand(url, variant), securedUrl, token] as const;
-    yield* label("their client", variant, runTheirClient(client));
+    const client = programs.createClientCommand?.(url, variant);
+    if (client) yield* label("their client", variant, runTheirClient([...client, securedUrl, token]));
   }
   if (!programs.server) return;
   const theirs = await startPeerServers(programs.server, token);

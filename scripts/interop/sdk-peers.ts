@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import {
   buildGoProgram,
+  buildQuarkusProgram,
   installPythonPackages,
   readPinnedVersion,
   repositoryRoot,
@@ -15,7 +16,7 @@ export interface PeerServerAndClientCommands {
   /** A test agent that prints `{"url":…}` and exits when its stdin closes. */
   readonly server?: ProgramCommand;
   /** A client that prints one outcome per line. The harness appends the URL of a secured server and its token. */
-  createClientCommand(url: string, variant: ProtocolVariant): ProgramCommand;
+  createClientCommand?(url: string, variant: ProtocolVariant): ProgramCommand;
 }
 
 export interface SdkPeer {
@@ -73,6 +74,21 @@ function defineGoPeer(name: string, speaks: SdkPeer["supports"]): SdkPeer {
   };
 }
 
+/** Defines the reference server of a release of Java's SDK. */
+function defineJavaPeer(name: string, speaks: SdkPeer["supports"]): SdkPeer {
+  const home = join(repositoryRoot, "test/interop", name);
+  const pattern = /<artifactId>(a2a-java-sdk)-reference-jsonrpc<\/artifactId>\s*<version>(.+)<\/version>/;
+  return {
+    name,
+    sdk: readPinnedVersion(join(home, "pom.xml"), pattern),
+    supports: speaks,
+    async installPrograms(report) {
+      const built = await buildQuarkusProgram(name, home, report);
+      return "reason" in built ? built.reason : { server: ["java", "-jar", built.program] };
+    },
+  };
+}
+
 const supportsAllProtocolVariants = (): boolean => true;
 
 const jsSdkPackage = join(repositoryRoot, "node_modules/@a2a-js/sdk/package.json");
@@ -113,4 +129,6 @@ export const SDK_PEERS: readonly SdkPeer[] = [
   }),
   defineGoPeer("go", supportsAllProtocolVariants),
   defineGoPeer("go-0.3", ({ version, binding }) => version === "0.3" && binding !== "HTTP+JSON"),
+  // The registry has no gRPC server of release 0.3.3.
+  defineJavaPeer("java-0.3", ({ version, binding }) => version === "0.3" && binding !== "GRPC"),
 ];

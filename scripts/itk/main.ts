@@ -5,10 +5,10 @@
  *
  *   npm run itk -- --path PATH [--only TEXT] [--verbose]
  */
-import { spawn, type ChildProcess } from "node:child_process";
+import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync } from "node:fs";
-import { mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
+import { existsSync, rmSync } from "node:fs";
+import { mkdir, mkdtemp, symlink, writeFile } from "node:fs/promises";
 import { createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
@@ -44,26 +44,17 @@ for (const folder of [".", "agents/python/v10", "agents/python/v03"]) await inst
 for (const folder of ["agents/go/v10", "agents/go/v03"])
   await runProgram("go", ["build", "-o", "/dev/null", "."], folder);
 
-const unmountAgent = await mountAgentUnderTest();
-const service = await startItkService();
+// A failed or interrupted run must not leave the mount or the service behind.
+for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(130));
+await mountAgentUnderTest();
+const serviceUrl = await startItkService();
 const failed: string[] = [];
-// An interrupted run must not leave the mount behind, because the next run would refuse it.
-for (const signal of ["SIGINT", "SIGTERM"] as const)
-  process.once(signal, () => {
-    service.child.kill();
-    void unmountAgent().then(() => process.exit(130));
-  });
-try {
-  for (const scenario of scenarios) {
-    const problem = await runScenario(service.url, scenario);
-    console.log(
-      `${problem === undefined ? "passed" : "FAILED"}  ${scenario.name}${problem ? `: ${problem}` : ""}`,
-    );
-    if (problem !== undefined) failed.push(scenario.name);
-  }
-} finally {
-  service.child.kill();
-  await unmountAgent();
+for (const scenario of scenarios) {
+  const problem = await runScenario(serviceUrl, scenario);
+  console.log(
+    `${problem === undefined ? "passed" : "FAILED"}  ${scenario.name}${problem ? `: ${problem}` : ""}`,
+  );
+  if (problem !== undefined) failed.push(scenario.name);
 }
 console.log(`${scenarios.length - failed.length} of ${scenarios.length} scenarios passed`);
 process.exit(failed.length === 0 ? 0 : 1);
@@ -96,13 +87,17 @@ async function runProgram(program: string, args: readonly string[], folder: stri
 
 /**
  * Links `agents/repo`, where the kit expects the agent under test, to a temporary folder that starts the agent
- * of this repository. Resolves with a function that removes both.
+ * of this repository. Removes both when the process exits.
  */
-async function mountAgentUnderTest(): Promise<() => Promise<void>> {
-  const folder = await mkdtemp(join(tmpdir(), "colloquy-itk-"));
+async function mountAgentUnderTest(): Promise<void> {
   const mount = join(kitFolder, "agents/repo");
   if (existsSync(mount))
     exitWithError(`${mount} already exists. Remove the folder, or use a fresh clone of the kit.`);
+  const folder = await mkdtemp(join(tmpdir(), "colloquy-itk-"));
+  process.once("exit", () => {
+    rmSync(mount, { force: true });
+    rmSync(folder, { recursive: true });
+  });
   const sut = fileURLToPath(new URL("../../test/sut/main.ts", import.meta.url));
   const command = [process.execPath, sut, "--allow-private-webhooks"]
     .map((text) => JSON.stringify(text))
@@ -110,25 +105,23 @@ async function mountAgentUnderTest(): Promise<() => Promise<void>> {
   await mkdir(join(folder, "itk"));
   await writeFile(join(folder, "package.json"), JSON.stringify({ scripts: { "itk-agent": command } }));
   await symlink(folder, mount);
-  return async () => {
-    await rm(mount);
-    await rm(folder, { recursive: true });
-  };
 }
 
-/** Starts the kit's own service, which the workflows of the official SDKs use. */
-async function startItkService(): Promise<{ child: ChildProcess; url: string }> {
+/** Starts the kit's own service, which the workflows of the official SDKs use. Resolves with its URL. */
+async function startItkService(): Promise<string> {
   const port = await findFreePort();
   const args = ["run", "uvicorn", "itk_service:app", "--host", "127.0.0.1", "--port", String(port)];
   const output = values.verbose ? "inherit" : "ignore";
   const child = spawn("uv", args, { cwd: kitFolder, env: kitEnvironment, stdio: ["ignore", output, output] });
+  child.once("error", (error) => exitWithError(`\`uv\` could not start: ${error.message}. Install uv.`));
+  process.once("exit", () => child.kill());
   const url = `http://127.0.0.1:${port}`;
   for (let attempt = 0; attempt < 120; attempt++) {
     const isReady = await fetch(`${url}/health`).then(
       ({ ok }) => ok,
       () => false,
     );
-    if (isReady) return { child, url };
+    if (isReady) return url;
     await setTimeout(500);
   }
   return exitWithError(

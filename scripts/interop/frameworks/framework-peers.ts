@@ -61,20 +61,23 @@ function definePythonPeer(name: string, pattern: RegExp, hasClient = true): Fram
   };
 }
 
-const pom = join(home, "java/pom.xml");
-
-const javaPeer: FrameworkPeer = {
-  name: "java",
-  sdk: readPinnedVersion(pom, /<artifactId>(a2a-java-sdk)-client<\/artifactId>\s*<version>(.+)<\/version>/),
-  async installPrograms(report) {
-    const jars = await installMavenPackages("java", pom, report);
-    if ("reason" in jars) return jars.reason;
-    return { client: ["java", "-cp", join(jars.folder, "*"), join(home, "java/JavaSdkClient.java")] };
-  },
-};
+function defineJavaPeer(name: string): FrameworkPeer {
+  const pom = join(home, name, "pom.xml");
+  const pattern = /<artifactId>(a2a-java-sdk)-client<\/artifactId>\s*<version>(.+)<\/version>/;
+  return {
+    name,
+    sdk: readPinnedVersion(pom, pattern),
+    async installPrograms(report) {
+      const jars = await installMavenPackages(name, pom, report);
+      if ("reason" in jars) return jars.reason;
+      return { client: ["java", "-cp", join(jars.folder, "*"), join(home, name, "JavaSdkClient.java")] };
+    },
+  };
+}
 
 export const FRAMEWORK_PEERS: readonly FrameworkPeer[] = [
-  javaPeer,
+  defineJavaPeer("java"),
+  defineJavaPeer("java-1.2"),
   defineNpmPeer("mastra", "@mastra/core", true),
   defineNpmPeer("ag-ui", "@ag-ui/a2a"),
   definePythonPeer("strands", /^(strands-agents)\S*?==(\S+)/m),
