@@ -10,7 +10,8 @@ export type LeniencyName =
   | "timestampWithoutOffset"
   | "zeroPageSize"
   | "missingVersionHeader"
-  | "slashAfterCardPath";
+  | "slashAfterCardPath"
+  | "scopesAsList";
 
 /** A rule of the specification that a real peer breaks, and that Colloquy does not enforce for that reason. */
 export interface Leniency {
@@ -58,6 +59,12 @@ export const LENIENCIES: Readonly<Record<LeniencyName, Leniency>> = {
     appliesTo: "the agent card of all versions",
     deviation: "The path is `/.well-known/agent-card.json/`.",
     treatment: "The server returns the agent card.",
+  },
+  scopesAsList: {
+    peer: "a2a-go 2.4.0",
+    appliesTo: "agent cards of A2A 1.0",
+    deviation: "The scopes of a security requirement are a list, and not an object with the member `list`.",
+    treatment: "The client reads the list.",
   },
 };
 

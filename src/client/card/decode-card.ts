@@ -1,17 +1,22 @@
 import { isObject, A2AError, type AgentCard, type AgentInterface } from "../../protocol/index.ts";
-import { v0_3, v1 } from "../../wire/index.ts";
+import { v0_3, v1, type PeerLeniency } from "../../wire/index.ts";
 
 /**
  * Decodes the JSON of an A2A 1.0 card, an A2A 0.3 card, or a card that combines both versions. Relative URLs
  * of interfaces are resolved against `cardUrl`. If `isVerified` is true, the function ignores the 0.3 members
  * of a combined card, because the signature does not cover them.
  */
-export function decodeCard(json: unknown, cardUrl: string, isVerified: boolean): AgentCard {
+export function decodeCard(
+  json: unknown,
+  cardUrl: string,
+  isVerified: boolean,
+  leniency: PeerLeniency,
+): AgentCard {
   if (!isObject(json) || typeof json["name"] !== "string") throw createNotACardError();
   const isV1 = "supportedInterfaces" in json || "supported_interfaces" in json;
   const isV0_3 = "url" in json;
   if (!isV1 && !isV0_3) throw createNotACardError();
-  const card = isV1 ? v1.decodeCard(json) : v0_3.decodeCard(json);
+  const card = isV1 ? v1.decodeCard(json, leniency) : v0_3.decodeCard(json);
   const v0_3Interfaces = isV1 && isV0_3 && !isVerified ? v0_3.decodeCard(json).supportedInterfaces : [];
   const supportedInterfaces = [...card.supportedInterfaces, ...v0_3Interfaces].map((agentInterface) =>
     agentInterface.url.startsWith("/")

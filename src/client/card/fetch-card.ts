@@ -67,7 +67,7 @@ export async function fetchCard(
   const freshUntil = computeFreshUntil(response.headers, monotonicNow());
   if (cachedCard && !response.ok) return { ...cachedCard, freshUntil };
   const json = parseJsonOrUndefined(await readBoundedText(transportOptions, response, signal));
-  const card = decodeCard(json, url, verifyCard !== undefined);
+  const card = decodeCard(json, url, verifyCard !== undefined, transportOptions.peerLeniency);
   await verifyCard?.(json);
   return {
     card,

@@ -22,9 +22,9 @@ export class TaskSnapshotAtSeq {
   ): Promise<TaskSnapshotAtSeq> {
     const newest = seq > 0 ? await store.load(scope, taskId) : undefined;
     if (newest?.seq === seq) return new TaskSnapshotAtSeq(newest.task, seq);
-    const projection = new TaskSnapshotAtSeq(undefined, 0);
-    for await (const event of readLog(store, { scope, taskId }, 0, seq)) projection.apply(event);
-    return projection;
+    const snapshot = new TaskSnapshotAtSeq(undefined, 0);
+    for await (const event of readLog(store, { scope, taskId }, 0, seq)) snapshot.apply(event);
+    return snapshot;
   }
 
   /** Applies the next event to the task. `TaskSnapshotAtSeq` ignores events that were already applied. */

@@ -43,7 +43,7 @@ export class WebhookDelivery {
   #deliveredSeq: number;
   /** Monotonic time that corresponds to `failingSince`. */
   #failingSinceMonotonic: number | undefined;
-  #projection: TaskSnapshotAtSeq | undefined;
+  #taskSnapshot: TaskSnapshotAtSeq | undefined;
 
   constructor(webhook: Webhook, seq: number = webhook.deliveredSeq) {
     this.webhook = webhook;
@@ -106,7 +106,7 @@ export class WebhookDelivery {
   }
 
   releaseTaskSnapshot(): void {
-    this.#projection = undefined;
+    this.#taskSnapshot = undefined;
   }
 
   /**
@@ -116,8 +116,8 @@ export class WebhookDelivery {
   async #shouldSkipEvent(store: TaskStore, event: LogEvent, next: LogEvent | undefined): Promise<boolean> {
     const { scope, taskId, version } = this.webhook;
     if (version === A2A_VERSION_PUSHING_ENTIRE_TASKS) {
-      this.#projection ??= await TaskSnapshotAtSeq.loadAtSeq(store, scope, taskId, this.#deliveredSeq);
-      this.#projection.apply(event);
+      this.#taskSnapshot ??= await TaskSnapshotAtSeq.loadAtSeq(store, scope, taskId, this.#deliveredSeq);
+      this.#taskSnapshot.apply(event);
       if (next && "artifactUpdate" in event.event && "artifactUpdate" in next.event) return true;
     }
     return "message" in event.event;
@@ -128,7 +128,7 @@ export class WebhookDelivery {
     event: LogEvent,
     signal: AbortSignal,
   ): Promise<DeliveryResult> {
-    const task = this.#projection?.task;
+    const task = this.#taskSnapshot?.task;
     try {
       return await deliver({ webhook: this.webhook, event, ...(task ? { task } : {}) }, signal);
     } catch (error) {

@@ -88,7 +88,7 @@ class CardDelivery {
   constructor(options: CardDeliveryOptions) {
     const { journal, contextId } = options;
     this.#options = options;
-    this.#traceparent = createChildTraceparent(journal.envelope.traceparent);
+    this.#traceparent = createChildTraceparent(journal.routingMetadata.traceparent);
     this.#transport = { context_id: contextId, traceparent: this.#traceparent };
   }
 
@@ -176,7 +176,7 @@ class CardDelivery {
     taskId: string | undefined,
   ): Pick<Message, "parts"> & Partial<Message> {
     const { contextId, parentTaskId, journal } = this.#options;
-    const { runId, relay, hops } = journal.envelope;
+    const { runId, relay, hops } = journal.routingMetadata;
     const traceparent = this.#traceparent;
     const message: Pick<Message, "parts"> & Partial<Message> = {
       parts: toCardParts(card),

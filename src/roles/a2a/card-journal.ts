@@ -42,7 +42,7 @@ interface CardListener {
  */
 export class CardJournal {
   readonly runtime: RoleRuntime;
-  readonly envelope: CardRelayAndTraceMetadata;
+  readonly routingMetadata: CardRelayAndTraceMetadata;
   readonly #sharedMetadata: SharedProblemCardMetadata;
   readonly #runId: string;
   readonly #listener: CardListener | undefined;
@@ -53,14 +53,14 @@ export class CardJournal {
   constructor(
     runtime: RoleRuntime,
     first: MessageCard | undefined,
-    envelope: CardRelayAndTraceMetadata,
+    routingMetadata: CardRelayAndTraceMetadata,
     listener?: CardListener,
   ) {
     this.runtime = runtime;
-    this.envelope = envelope;
+    this.routingMetadata = routingMetadata;
     this.#listener = listener;
     const { run_id, sample_id, dataset } = first?.metadata ?? {};
-    this.#runId = run_id ?? envelope.runId ?? "";
+    this.#runId = run_id ?? routingMetadata.runId ?? "";
     this.#sharedMetadata = omitUndefined({ run_id, sample_id, dataset });
   }
 

@@ -145,15 +145,15 @@ class RoleAgent implements Agent {
   #acceptOrReject(run: Run): ActiveRoleTask | AgentEvent {
     if ((run.task.history?.length ?? 0) > 1) return this.#failLostTask(run);
     const { protocol } = this.#runtime;
-    const envelope = extractCardRoutingMetadataFromRun(run);
+    const routingMetadata = extractCardRoutingMetadataFromRun(run);
     let card: MessageCard | undefined;
     try {
       card = parseRequestCard(run.message, this.#role.name, protocol);
-      const requestCard = requireValidRequestCard(card, this.#role.name, protocol, envelope.hops);
+      const requestCard = requireValidRequestCard(card, this.#role.name, protocol, routingMetadata.hops);
       const activeTask = this.#createActiveRoleTask(
         requestCard,
-        envelope,
-        buildCardTransportInfo(run, envelope),
+        routingMetadata,
+        buildCardTransportInfo(run, routingMetadata),
         createCardEventEncoder(shouldReplyInCards(run)),
       );
       this.#activeTasks.register(run.taskId, activeTask);
@@ -161,7 +161,7 @@ class RoleAgent implements Agent {
       return activeTask;
     } catch (error) {
       if (!(error instanceof A2AError)) throw error;
-      return this.#rejectMessage(run, card, envelope, formatError(error));
+      return this.#rejectMessage(run, card, routingMetadata, formatError(error));
     }
   }
 
@@ -172,11 +172,11 @@ class RoleAgent implements Agent {
   #rejectMessage(
     run: Run,
     card: MessageCard | undefined,
-    envelope: CardRelayAndTraceMetadata,
+    routingMetadata: CardRelayAndTraceMetadata,
     reason: string,
   ): AgentEvent {
-    const journal = new CardJournal(this.#runtime, card, envelope);
-    const transport = buildCardTransportInfo(run, envelope);
+    const journal = new CardJournal(this.#runtime, card, routingMetadata);
+    const transport = buildCardTransportInfo(run, routingMetadata);
     if (card) journal.recordReceived(card, transport, false);
     const metadata = { error_type: "protocol_violation", ...buildInReplyToMetadata(card) };
     const refusal = journal.createErrorCard(card?.sender ?? CONTROLLER, `Rejected: ${reason}`, metadata);
@@ -186,11 +186,11 @@ class RoleAgent implements Agent {
 
   #createActiveRoleTask(
     requestCard: TaskCard | QueryCard,
-    envelope: CardRelayAndTraceMetadata,
+    routingMetadata: CardRelayAndTraceMetadata,
     transport: CardA2ARequestInfo,
     replyEncoder: CardEventEncoder,
   ): ActiveRoleTask {
-    const relays = envelope.relay === "full" && replyEncoder.usesCards;
+    const relays = routingMetadata.relay === "full" && replyEncoder.usesCards;
     const resumableWork: ResumableWork<ResultCard> = new ResumableWork((cancellation) => {
       if (execution.signal.aborted) return;
       const reason = toCancellationAbortReason(cancellation);
@@ -201,7 +201,7 @@ class RoleAgent implements Agent {
     const listener = relays
       ? { onCard: (card: MessageCard): void => resumableWork.emit(replyEncoder.encodeProgress(card)) }
       : undefined;
-    const journal = new CardJournal(this.#runtime, requestCard, envelope, listener);
+    const journal = new CardJournal(this.#runtime, requestCard, routingMetadata, listener);
     const requester = {
       notify: (card: MessageCard): void => resumableWork.emit(replyEncoder.encodeProgress(card)),
       sendQuery: (query: QueryCard): Promise<ResultCard> => this.#queryRequester(activeTask, query),
@@ -287,13 +287,13 @@ class RoleAgent implements Agent {
   /** Ends a waiting task as failed if its work was lost when the previous process ended. */
   #failLostTask(run: Run): AgentEvent {
     const [first = run.message] = run.task.history ?? [];
-    const envelope = decodeCardRelayAndTraceMetadata(first.metadata);
+    const routingMetadata = decodeCardRelayAndTraceMetadata(first.metadata);
     const card = findReadableCard(first);
-    const journal = new CardJournal(this.#runtime, card, envelope);
+    const journal = new CardJournal(this.#runtime, card, routingMetadata);
     const text = `The ${this.#role.name} restarted while it waited for this answer and lost the task; send the task again`;
     const metadata = { error_type: "transport_error", retryable: true, ...buildInReplyToMetadata(card) };
     const error = journal.createErrorCard(card?.sender ?? CONTROLLER, text, metadata);
-    journal.recordSent(error, buildCardTransportInfo(run, envelope), false);
+    journal.recordSent(error, buildCardTransportInfo(run, routingMetadata), false);
     return createCardEventEncoder(card !== undefined || shouldReplyInCards(run)).encodeFailure(error);
   }
 }
@@ -327,8 +327,8 @@ function extractCardRoutingMetadataFromRun({
   metadata,
   traceparent,
 }: Run): CardRelayAndTraceMetadata {
-  const envelope = decodeCardRelayAndTraceMetadata(message.metadata, metadata);
-  return isTraceparent(traceparent) ? { traceparent, ...envelope } : envelope;
+  const routingMetadata = decodeCardRelayAndTraceMetadata(message.metadata, metadata);
+  return isTraceparent(traceparent) ? { traceparent, ...routingMetadata } : routingMetadata;
 }
 
 function buildCardTransportInfo(

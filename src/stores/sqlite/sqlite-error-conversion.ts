@@ -16,7 +16,7 @@ const RESULT_CODE_CAUSES: Record<number, string> = {
   26: "the file is not a SQLite database; choose another path",
 };
 
-/** Delay in seconds after which callers should repeat a request that the store could not serve. */
+/** Delay in seconds until callers should repeat a request, like `STORE_RETRY_AFTER_SECONDS` of the engine. */
 const RETRY_AFTER_SECONDS = 2;
 
 /** Causes and remedies of the error codes of the file system that an operator can resolve. */

@@ -140,9 +140,13 @@ const SCOPES_LIST_SCHEMA: DecodingSchema<{ list: string[] }> = createConvertingS
   (list) => ({ list }),
 );
 
-/** Schema for the scopes of a scheme. Cards of a2a-go 2.4.0 contain a list instead of an object. */
+/** Schema for the scopes of a scheme. */
 const SCOPES_SCHEMA: DecodingSchema<{ list: string[] }> = {
-  decode: (json, at) => (Array.isArray(json) ? SCOPES_LIST_SCHEMA : SCOPES_MESSAGE_SCHEMA).decode(json, at),
+  decode: (json, at) =>
+    (Array.isArray(json) && at.accepts("scopesAsList") ? SCOPES_LIST_SCHEMA : SCOPES_MESSAGE_SCHEMA).decode(
+      json,
+      at,
+    ),
 };
 
 /** Schema for a security requirement, which contains the required scopes by scheme name. */

@@ -53,6 +53,9 @@ describe("an agent card", () => {
     expect(decodeCard({ name: "x", securityRequirements }).securityRequirements).toEqual([
       { schemes: { oauth: { list: ["read"] }, token: { list: [] } } },
     ]);
+    expect(() => decodeCard({ name: "x", securityRequirements }, "none")).toThrow(
+      "securityRequirements[0].schemes.oauth",
+    );
   });
 
   it("is decoded even if most members are missing [A-02]", () => {

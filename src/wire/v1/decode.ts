@@ -82,6 +82,6 @@ export function decodeResult<O extends OperationName>(
 /**
  * Decodes an agent card. An agent card with an older protocol version decodes to a card without interfaces.
  */
-export function decodeCard(json: unknown): AgentCard {
-  return decodeResponseTolerantly(AGENT_CARD_SCHEMA, json, "card");
+export function decodeCard(json: unknown, leniency?: PeerLeniency): AgentCard {
+  return decodeResponseTolerantly(AGENT_CARD_SCHEMA, json, "card", "tolerant", leniency);
 }

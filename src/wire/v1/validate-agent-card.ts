@@ -4,10 +4,11 @@ import { AGENT_CARD_SCHEMA } from "./card-schema.ts";
 
 /**
  * Returns the violations in an agent card, each with its path. The list of violations is empty if the card
- * is valid. In `strict` mode, every REQUIRED member must be present and not empty.
+ * is valid. In `strict` mode, every REQUIRED member must be present and not empty, and deviations of real
+ * peers are violations.
  */
 export function validateAgentCard(json: unknown, mode: "tolerant" | "strict" = "tolerant"): FieldViolation[] {
-  const modeContext = new DecodingContext("card", mode);
+  const modeContext = new DecodingContext("card", mode, mode === "strict" ? "none" : "all");
   AGENT_CARD_SCHEMA.decode(json, modeContext);
   const tolerantContext = new DecodingContext("card", "tolerant");
   const card = AGENT_CARD_SCHEMA.decode(json, tolerantContext);
