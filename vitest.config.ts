@@ -3,8 +3,18 @@ import { join } from "node:path";
 import { defineConfig, type ViteUserConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
-/** Files that replace a Node module for all code of their worker. */
-const REPLACES_MODULES = ["src/stores/sqlite/durability.test.ts", "src/experiments/run/full-disk.test.ts"];
+/**
+ * Tests with a worker of their own: most of them start processes, and the single files replace a Node module or
+ * start a browser.
+ */
+const ISOLATED = [
+  "test/**/*.test.ts",
+  "src/cli/**/*.test.ts",
+  "src/mcp/**/*.test.ts",
+  "src/cards/html/page.test.ts",
+  "src/stores/sqlite/durability.test.ts",
+  "src/experiments/run/full-disk.test.ts",
+];
 
 /** The files that take longest, because they start many processes. */
 const LONGEST = [
@@ -34,8 +44,8 @@ class LongestFirstSequencer extends BaseSequencer {
 const config: ViteUserConfig = defineConfig({
   test: {
     // A limit for tests that hang. It is far above the duration of any test, also on a busy machine.
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
     expect: { poll: { timeout: 30_000 } },
     pool: "threads",
     // More workers than cores, because many tests wait for the processes that they start.
@@ -46,7 +56,7 @@ const config: ViteUserConfig = defineConfig({
     projects: [
       {
         extends: true,
-        test: { name: "isolated", include: ["test/**/*.test.ts", ...REPLACES_MODULES] },
+        test: { name: "isolated", include: ISOLATED },
       },
       {
         extends: true,
@@ -54,7 +64,7 @@ const config: ViteUserConfig = defineConfig({
         test: {
           name: "shared",
           include: ["src/**/*.test.ts"],
-          exclude: REPLACES_MODULES,
+          exclude: ISOLATED,
           isolate: false,
         },
       },
