@@ -1,12 +1,74 @@
+import { availableParallelism, tmpdir } from "node:os";
+import { join } from "node:path";
 import { defineConfig, type ViteUserConfig } from "vitest/config";
+import { BaseSequencer, type TestSpecification } from "vitest/node";
+
+/**
+ * Tests with a worker of their own: most of them start processes, and the single files replace a Node module or
+ * start a browser.
+ */
+const ISOLATED = [
+  "test/**/*.test.ts",
+  "src/cli/**/*.test.ts",
+  "src/mcp/**/*.test.ts",
+  "src/cards/html/page.test.ts",
+  "src/stores/sqlite/durability.test.ts",
+  "src/experiments/run/full-disk.test.ts",
+];
+
+/** The files that take longest, because they start many processes. */
+const LONGEST = [
+  "test/docs.test.ts",
+  "test/examples.test.ts",
+  "test/research.test.ts",
+  "src/mcp/create-mcp-server.test.ts",
+  "test/resilience/recovery.test.ts",
+  "src/cards/html/page.test.ts",
+  "test/mistakes.test.ts",
+  "test/resilience/approval.test.ts",
+  "src/mcp/tasks/mcp-tasks.test.ts",
+  "src/cli/mcp.test.ts",
+  "src/cli/cli.test.ts",
+];
+
+/** Starts the longest files first, so that all workers end at about the same time. */
+class LongestFirstSequencer extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const isLongest = ({ moduleId }: TestSpecification): boolean =>
+      LONGEST.some((file) => moduleId.endsWith(`/${file}`));
+    const sorted = await super.sort(files);
+    return [...sorted.filter(isLongest), ...sorted.filter((file) => !isLongest(file))];
+  }
+}
 
 const config: ViteUserConfig = defineConfig({
   test: {
-    include: ["src/**/*.test.ts", "test/**/*.test.ts"],
-    testTimeout: 20_000,
-    hookTimeout: 30_000,
-    expect: { poll: { timeout: 10_000 } },
+    // A limit for tests that hang. It is far above the duration of any test, also on a busy machine.
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
+    expect: { poll: { timeout: 30_000 } },
     pool: "threads",
+    // More workers than cores, because many tests wait for the processes that they start.
+    maxWorkers: availableParallelism() + 1,
+    sequence: { sequencer: LongestFirstSequencer },
+    // The processes that tests start reuse compiled modules.
+    env: { NODE_COMPILE_CACHE: join(tmpdir(), "colloquy-test-compile-cache") },
+    projects: [
+      {
+        extends: true,
+        test: { name: "isolated", include: ISOLATED },
+      },
+      {
+        extends: true,
+        // One worker runs many files, and imports each module once. Imports take longer than most of these tests.
+        test: {
+          name: "shared",
+          include: ["src/**/*.test.ts"],
+          exclude: ISOLATED,
+          isolate: false,
+        },
+      },
+    ],
   },
 });
 

@@ -27,12 +27,19 @@ export interface Declaration extends NameWithDocstring {
   readonly members: readonly NameWithDocstring[];
 }
 
+/** An exported name, which can differ from the name in the declaration. */
+export interface NamedExport {
+  readonly name: string;
+  readonly declaration: Declaration;
+}
+
 /** The declarations of a source file. */
 export class SourceFile {
   readonly #text: string;
   readonly #comments: ReturnType<typeof parseSync>["comments"];
   readonly #body: readonly SyntaxNode[];
   readonly #file: string;
+  #exports: readonly NamedExport[] | undefined;
 
   static readonly #cache = new Map<string, SourceFile>();
 
@@ -65,7 +72,11 @@ export class SourceFile {
   }
 
   /** Lists all exports. For re-exports it includes the declaration from the original file. */
-  listExports(): { name: string; declaration: Declaration }[] {
+  listExports(): readonly NamedExport[] {
+    return (this.#exports ??= this.#collectExports());
+  }
+
+  #collectExports(): NamedExport[] {
     return this.#body.flatMap((statement) => {
       if (statement.type === "ExportAllDeclaration") {
         const space = statement["exported"] as { name: string } | null;
@@ -87,7 +98,7 @@ export class SourceFile {
     });
   }
 
-  #listOwnExports(declaration: SyntaxNode): { name: string; declaration: Declaration }[] {
+  #listOwnExports(declaration: SyntaxNode): NamedExport[] {
     const nodes =
       declaration.type === "VariableDeclaration"
         ? (declaration["declarations"] as SyntaxNode[])

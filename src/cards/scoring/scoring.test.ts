@@ -1,5 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { measureCpuTime } from "../../../test/measure-cpu-time.ts";
 import {
   findLastNumber,
   normalizeAnswer,
@@ -45,11 +46,12 @@ describe("the last number of a text", () => {
   });
 
   it("is found in linear time", () => {
-    const started = performance.now();
-    findLastNumber("1,".repeat(100_000));
-    findLastNumber("-".repeat(200_000));
-    findStrictAnswer("A:".repeat(100_000));
-    expect(performance.now() - started).toBeLessThan(2_000);
+    const { cpuTimeMs } = measureCpuTime(() => {
+      findLastNumber("1,".repeat(100_000));
+      findLastNumber("-".repeat(200_000));
+      findStrictAnswer("A:".repeat(100_000));
+    });
+    expect(cpuTimeMs).toBeLessThan(2_000);
   });
 
   it("is the last written number, with or without separators", () => {

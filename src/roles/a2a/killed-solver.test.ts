@@ -55,7 +55,8 @@ describe("a solver whose process is killed during a task", () => {
     const store = `sqlite:${join(folder, "tasks.db")}`;
     const child = startSolver(store);
     const url = await child.readLine();
-    const patient = { reconnect: { maxRetries: 50, initialDelayMs: 50, maxDelayMs: 100 } };
+    // Retries until the solver has restarted, however busy the machine is.
+    const patient = { reconnect: { maxRetries: 1000, initialDelayMs: 50, maxDelayMs: 100 } };
     const { controller } = await startRoleTestbed(
       { planner: forwardingTestPlanner },
       { roleTargets: { solver: url }, connectOptions: patient },
