@@ -13,6 +13,7 @@ const ISOLATED = [
   "src/mcp/**/*.test.ts",
   "src/cards/html/page.test.ts",
   "src/stores/sqlite/durability.test.ts",
+  "src/stores/sqlite/migrate-earlier-file.test.ts",
   "src/experiments/run/full-disk.test.ts",
 ];
 

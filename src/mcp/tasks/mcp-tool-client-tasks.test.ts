@@ -191,7 +191,8 @@ describe("an agent whose tool call is an MCP task", () => {
     let taskId = "";
     for await (const event of client.stream("go")) {
       if ("task" in event) taskId = event.task.id;
-      if ("statusUpdate" in event && event.statusUpdate.status.message) break;
+      // Progress can arrive before the MCP server has returned the id of its task.
+      if ("statusUpdate" in event && event.statusUpdate.metadata?.[`colloquy:mcpTask:${TOOL}`]) break;
     }
     await first.server.close({ graceMs: 0 });
     expect(parrot.stateRecorder.states).not.toContain("TASK_STATE_CANCELED");
