@@ -21,6 +21,9 @@ export interface ColloquyServerVariant {
 /** Scratch folder in the checkout, because the temporary folder of the system is often in memory. */
 const SCRATCH_DIR = fileURLToPath(new URL("../../.tmp/", import.meta.url));
 
+/** Larger than every artifact of the benchmark, in characters of JSON. */
+const MAX_TASK_SIZE = 256 * 1024 ** 2;
+
 /** Starts Colloquy with the agent of the benchmark. */
 export async function startColloquyServer(variant: ColloquyServerVariant): Promise<StartedSystem> {
   const { chunkAgent } = await import("./chunk-agent.ts");
@@ -54,6 +57,7 @@ async function startColloquyServerForAgent(
     {
       store: storeFile ? new SqliteStore(storeFile, { backupBeforeMigration: false }) : "memory",
       mergeChunks: mergesChunks,
+      limits: { taskSize: MAX_TASK_SIZE },
       ...(endedTasks ? { observer: endedTasks.observer } : {}),
     },
   );

@@ -132,9 +132,36 @@ export function sendReply(reply: HttpReply, request: HttpRequest, outgoing: Serv
     return;
   }
   const text = typeof body === "string" ? body : "";
+  if (text.length > MAX_WRITE_LENGTH && request.method !== "HEAD") {
+    // The text has just been serialized. Measuring and writing the text wait for the next turn of the event loop.
+    setImmediate(() => {
+      outgoing.writeHead(status, { ...headers, "content-length": Buffer.byteLength(text) });
+      void writeInSlices(text, new NodeResponseSink(outgoing));
+    });
+    return;
+  }
   const byteLength = Buffer.byteLength(text);
   outgoing.writeHead(status, { ...headers, "content-length": byteLength });
   outgoing.end(request.method === "HEAD" ? undefined : text, selectResponseTextEncoding(text, byteLength));
+}
+
+/** Number of characters that one write copies. Copying 10 MB at once would block the event loop for about 20 ms. */
+const MAX_WRITE_LENGTH = 1024 * 1024;
+
+/** Writes a long text in slices, so that other requests run in between. Waits for a slow reader after each slice. */
+async function writeInSlices(text: string, sink: NodeResponseSink): Promise<void> {
+  for (let start = 0; start < text.length && !sink.isDestroyed;) {
+    const end = Math.min(start + MAX_WRITE_LENGTH, text.length);
+    // A slice must not end between the two halves of a character outside of the Basic Multilingual Plane.
+    const sliceEnd = isHighSurrogate(text.charCodeAt(end - 1)) ? end + 1 : end;
+    await (sink.write(text.slice(start, sliceEnd)) ?? new Promise(setImmediate));
+    start = sliceEnd;
+  }
+  sink.end();
+}
+
+function isHighSurrogate(charCode: number): boolean {
+  return charCode >= 0xd800 && charCode <= 0xdbff;
 }
 
 /** Returns `latin1` if the text is ASCII, because Node writes `latin1` text much faster than `utf8` text. */
@@ -149,6 +176,11 @@ class NodeResponseSink implements ResponseSink {
     this.#outgoing = outgoing;
     // Without a listener, a write error after a disconnect would end the process.
     outgoing.on("error", () => outgoing.destroy());
+  }
+
+  /** True if the connection has ended. */
+  get isDestroyed(): boolean {
+    return this.#outgoing.destroyed;
   }
 
   write(text: string): Promise<void> | undefined {

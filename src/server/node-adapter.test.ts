@@ -1,0 +1,63 @@
+import { createServer, type RequestListener } from "node:http";
+import type { AddressInfo } from "node:net";
+import { once } from "node:events";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { NodeRequest, sendReply } from "./node-adapter.ts";
+
+/** Serves `body` with `sendReply`, and returns the URL. */
+async function serveBody(body: string, onRequest: RequestListener = () => {}): Promise<string> {
+  const server = createServer((incoming, outgoing) => {
+    onRequest(incoming, outgoing);
+    sendReply({ status: 200, headers: {}, body }, new NodeRequest(incoming), outgoing);
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  onTestFinished(() => void server.close());
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+describe("a long response", () => {
+  // An odd number of UTF-16 units before the emoji puts the end of each slice between the halves of an emoji.
+  it.each([
+    ["ASCII text", "a".repeat(3_500_000)],
+    ["characters of four bytes", `x${"😀".repeat(1_600_000)}`],
+    ["characters of four bytes after an even number of units", `xy${"😀".repeat(1_600_000)}`],
+  ])("arrives unchanged, with its length: %s", async (_, text) => {
+    const response = await fetch(await serveBody(text));
+    expect(Number(response.headers.get("content-length"))).toBe(Buffer.byteLength(text));
+    expect((await response.text()) === text).toBe(true);
+  });
+
+  it("has no body for HEAD", async () => {
+    const response = await fetch(await serveBody("a".repeat(2_000_000)), { method: "HEAD" });
+    expect(response.headers.get("content-length")).toBe("2000000");
+    expect(await response.text()).toBe("");
+  });
+
+  it("ends when the client disconnects", async () => {
+    const closed = Promise.withResolvers<void>();
+    const url = await serveBody("a".repeat(50_000_000), (_, outgoing) =>
+      outgoing.on("close", closed.resolve),
+    );
+    const abortController = new AbortController();
+    const response = await fetch(url, { signal: abortController.signal });
+    await response.body?.getReader().read();
+    abortController.abort();
+    await closed.promise;
+  });
+
+  it("lets other work run between its slices", async () => {
+    let turns = 0;
+    let isRunning = true;
+    const countTurns = (): void => {
+      turns++;
+      if (isRunning) setImmediate(countTurns);
+    };
+    const url = await serveBody("a".repeat(8_000_000), (_, outgoing) => {
+      countTurns();
+      outgoing.on("finish", () => (isRunning = false));
+    });
+    await (await fetch(url)).text();
+    expect(turns).toBeGreaterThan(8);
+  });
+});
