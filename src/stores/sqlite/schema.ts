@@ -110,6 +110,14 @@ const CREATE_RETENTION_TABLES_SQL = `
 `;
 
 /**
+ * Older versions of Colloquy derived agent ids from file names. No valid agent id begins with a slash, so the
+ * tasks under an old id are hidden until `adoptTasksOfEarlierIds` assigns them to an agent.
+ */
+const SET_EARLIER_AGENT_IDS_ASIDE_SQL = `
+  UPDATE scope SET agent = '/' || agent;
+`;
+
+/**
  * Messages that wait for the current turn of their task, as JSON. The row of a queued message in `message` has
  * `seq` 0 until the message's turn begins.
  */
@@ -120,14 +128,6 @@ const CREATE_QUEUED_TURN_TABLE_SQL = `
     json TEXT NOT NULL,
     PRIMARY KEY (task, position)
   );
-`;
-
-/**
- * Older versions of Colloquy derived agent ids from file names. No valid agent id begins with a slash, so the
- * tasks under an old id are hidden until `adoptTasksOfEarlierIds` assigns them to an agent.
- */
-const SET_EARLIER_AGENT_IDS_ASIDE_SQL = `
-  UPDATE scope SET agent = '/' || agent;
 `;
 
 /**
@@ -161,15 +161,18 @@ const ADD_ARTIFACT_REFERENCES_SQL = `
   ALTER TABLE snapshot ADD COLUMN first_referenced_seq INTEGER;
 `;
 
-/** SQL statements that each schema version adds to the previous version. */
+/**
+ * SQL statements that each schema version adds to the previous version. New versions are appended, because files
+ * contain the number of their last version. `test/store-migrations.test.ts` opens stores of earlier commits.
+ */
 const MIGRATIONS = [
   CREATE_TASK_TABLES_SQL,
   CREATE_PUSH_TABLES_SQL,
   CREATE_RESTARTABLE_TURN_TABLE_SQL,
   ADD_TASK_LEASE_COLUMNS_SQL,
   CREATE_RETENTION_TABLES_SQL,
-  CREATE_QUEUED_TURN_TABLE_SQL,
   SET_EARLIER_AGENT_IDS_ASIDE_SQL,
+  CREATE_QUEUED_TURN_TABLE_SQL,
   ADD_TASK_LIST_INDEXES_SQL,
   ADD_ARTIFACT_REFERENCES_SQL,
 ];
