@@ -138,11 +138,11 @@ export interface Agent {
   onTaskCanceled?(task: Task, caller: Caller, metadata: JsonObject): void | Promise<void>;
   /**
    * Offers the agent a message that arrives while the agent is running, except at INPUT_REQUIRED. If `deliver`
-   * returns false, the server applies `whileWorking`. If `deliver` returns true, the message is added to the task's history, and
-   * the sender receives the current task. Existing streams of the task receive no event for a delivered
-   * message. If `deliver` throws an `A2AError`, the server rejects the message with that error. `task` is a
-   * copy of the committed task. The server passes messages with the steering signal `interrupt` to the next
-   * turn instead.
+   * returns false, the server applies `whileWorking`. If `deliver` returns true, the message is added to the
+   * task's history, and the sender receives the current task. Existing streams of the task receive no event for
+   * a delivered message. If `deliver` throws an `A2AError`, the server rejects the message with that error.
+   * `task` is a copy of the committed task. The server passes messages with the steering signal `interrupt` to
+   * the next turn instead.
    */
   deliver?(message: Message, task: Task, caller: Caller): boolean;
   /**

@@ -3,8 +3,8 @@ import type { Agent } from "./agent.ts";
 
 /**
  * The unfinished turn of a task, which can change the task without a new message. With `none`, the task has no
- * unfinished turn. With `running`, an agent of this process runs a turn or is about to run one. With `awaiting-recovery`, the store
- * has an unfinished turn that no runner of this process holds.
+ * unfinished turn. With `running`, an agent of this process runs a turn or is about to run one. With
+ * `awaiting-recovery`, the store has an unfinished turn that no runner of this process holds.
  */
 export type TaskTurnStatus = "none" | "running" | "awaiting-recovery";
 
@@ -93,8 +93,8 @@ export const MESSAGE_SITUATIONS: Record<TaskTurnStatus, Record<TaskState, Messag
 
 /**
  * The treatment of a message during a turn. The agent accepts the message, or the message waits for its turn,
- * is rejected, or stops the turn. With `refuse-steering` and `refuse-interrupt`, the agent does not have the ability that the
- * client requests.
+ * is rejected, or stops the turn. With `refuse-steering` and `refuse-interrupt`, the agent does not have the
+ * ability that the client requests.
  */
 export type RunningTurnPolicy =
   | "deliver"

@@ -1,8 +1,5 @@
 import {
   A2AError,
-  copyTask,
-  fold,
-  isEventRefusal,
   isTerminal,
   LogEvent,
   formatTaskState,
@@ -15,7 +12,6 @@ import {
   type SubscribeToTaskRequest,
   type Task,
 } from "../protocol/index.ts";
-import type { Agent } from "./agent.ts";
 import type { Caller, TaskScope } from "./caller.ts";
 import { ContextTurnGate } from "./context-turn-gate.ts";
 import { systemClock, type Clock } from "./clock.ts";
@@ -23,23 +19,20 @@ import { generateUuidV7, type IdGenerator } from "./id-generator.ts";
 import type { Committer } from "./event-committer.ts";
 import { limitHistory } from "./limit-history.ts";
 import { MessageAcceptor, type MessageAcceptResult } from "./message-acceptor.ts";
-import { resolveEngineLimits, ConcurrencyLimit, type EngineLimits } from "./engine-limits.ts";
+import { resolveEngineLimits, ConcurrencyLimit } from "./engine-limits.ts";
 import { listTasks } from "./list-tasks.ts";
-import { withSafeListeners, type Observer } from "./observer.ts";
-import type { Outbox } from "./push/outbox.ts";
-import {
-  createPushNotSupportedError,
-  PushConfigOperations,
-  type WebhookValidator,
-} from "./push/push-config-operations.ts";
+import { withSafeListeners } from "./observer.ts";
+import { createPushNotSupportedError, PushConfigOperations } from "./push/push-config-operations.ts";
 import { chooseMessageResponse, type MessageAction } from "./decide-message-outcome.ts";
 import { DeferredSubscription } from "./deferred-subscription.ts";
 import { awaitStartOfQueuedTurn } from "./await-start-of-queued-turn.ts";
 import type { QueuedTurnData } from "./queued-turn-data.ts";
 import { TaskRecovery } from "./task-recovery.ts";
-import { createServerClosingError, type TaskRunner } from "./task-runner.ts";
+import { computeSubscriptionLogRange, requireResumeSeq } from "./compute-subscription-log-range.ts";
+import type { EngineOptions, EnginePushOptions } from "./engine-options.ts";
+import { createServerClosingError } from "./task-errors.ts";
+import type { TaskRunner } from "./task-runner.ts";
 import { RunnerRegistry } from "./runner-registry.ts";
-import type { TurnStartPoint } from "./turn.ts";
 import type { ServiceParameters } from "./service-parameters.ts";
 import type { TaskLease } from "./task-leases.ts";
 import type { TaskStore } from "./task-store.ts";
@@ -49,49 +42,7 @@ import {
   LogSubscription,
   createSingleEventSubscription,
   type Subscription,
-  type SubscriptionLogRange,
 } from "./log-subscription.ts";
-
-/** Push notification options of an engine. The engine's store must have a `pushStore`. */
-export interface EnginePushOptions {
-  /**
-   * The outbox that all engines with the same store share. The code that creates the outbox must also open
-   * and close the outbox.
-   */
-  readonly outbox: Outbox;
-  readonly validateWebhook: WebhookValidator;
-  /**
-   * If true, responses omit the token and the credentials of push notification configs. By default, the
-   * owner of a push notification config can read its token and credentials.
-   */
-  readonly redactSecrets?: boolean;
-}
-
-export interface EngineOptions {
-  readonly agent: Agent;
-  /**
-   * Id of the agent within its server. The store uses the agent id to separate the tasks of different agents.
-   */
-  readonly agentId: string;
-  /** An open store. Engines that share a store must also share their `committer`. */
-  readonly store: TaskStore;
-  readonly committer: Committer;
-  /** Push notification options. By default, the agent does not support push notifications. */
-  readonly push?: EnginePushOptions | undefined;
-  readonly observer?: Observer;
-  readonly clock?: Clock;
-  readonly generateId?: IdGenerator;
-  readonly limits?: Partial<EngineLimits>;
-  /** If true, the engine merges text chunks that wait for the same commit. Default: true. */
-  readonly mergeChunks?: boolean;
-  /** If true, the engine deduplicates messages by their `messageId` (E10). Default: true. */
-  readonly deduplicateMessages?: boolean;
-  /**
-   * Time limit in milliseconds for a canceled agent to stop. After this time, the engine ignores the agent's
-   * output. Default: 5,000 ms.
-   */
-  readonly cancelGraceMs?: number;
-}
 
 /**
  * Implements the operations of one agent (A2A §3.1). The server must identify the caller and validate the
@@ -477,52 +428,4 @@ type TurnAcceptResult = Extract<MessageAcceptResult, { turn: unknown }>;
 function getMessageAction(accepted: Exclude<MessageAcceptResult, { reply: unknown }>): MessageAction {
   if (!("turn" in accepted)) return "deliver";
   return accepted.isQueued ? "queue" : "start";
-}
-
-/**
- * Returns the start and end positions of the response stream for a message. A resumed stream starts after the
- * last event that the client received. Any other stream starts with the task at the start of the message's
- * turn, without the artifacts of earlier turns. If the message answers a question, the stream starts after the
- * task has changed to WORKING, because
- * clients treat an interrupted task as a new question.
- */
-function computeSubscriptionLogRange(
-  accepted: Exclude<MessageAcceptResult, { reply: unknown }>,
-  seq: number,
-  resumeAfterSeq: number | undefined,
-): SubscriptionLogRange {
-  const { liveTask } = accepted.runner;
-  if (resumeAfterSeq !== undefined)
-    return { afterSeq: requireResumeSeq(liveTask.seq, resumeAfterSeq), turnSeq: seq };
-  // The first turn covers the entire log, which starts with the task's creation.
-  if (seq === 1) return { afterSeq: 0, turnSeq: seq };
-  const startPoint = "turn" in accepted ? accepted.turn.startPoint : undefined;
-  const { seq: afterSeq, task } = startPoint
-    ? toWorkingStartPoint(startPoint)
-    : { seq: liveTask.seq, task: liveTask.getSnapshot() };
-  const openingTask = startPoint ? withoutArtifacts(task) : task;
-  return { afterSeq, openingEvent: LogEvent.create(afterSeq, { task: openingTask }), turnSeq: seq };
-}
-
-/**
- * Removes the artifacts of earlier turns. Clients treat every artifact of a response stream as part of the
- * answer, and the servers of the official SDKs send no earlier artifacts in such a stream.
- */
-function withoutArtifacts(task: Task): Task {
-  const { artifacts: _, ...rest } = task;
-  return rest;
-}
-
-/** Applies the event that changes the task at the start point to WORKING. */
-function toWorkingStartPoint(startPoint: TurnStartPoint): TurnStartPoint {
-  const { task, seq, workingEvent } = startPoint;
-  const working = workingEvent && fold(copyTask(task), workingEvent);
-  return working && !isEventRefusal(working) ? { task: working, seq: seq + 1 } : startPoint;
-}
-
-/** Returns `resumeAfterSeq`, or throws `INVALID_PARAMS` if the log does not contain `resumeAfterSeq`. */
-function requireResumeSeq(lastSeq: number, resumeAfterSeq: number): number {
-  if (resumeAfterSeq <= lastSeq) return resumeAfterSeq;
-  const description = `${resumeAfterSeq} is greater than the number of the task's last event, ${lastSeq}; subscribe without it`;
-  throw A2AError.invalidParams([{ field: "Last-Event-ID", description }]);
 }

@@ -21,7 +21,7 @@ export { systemClock } from "./clock.ts";
 export { generateErrorId, generateUuidV7 } from "./id-generator.ts";
 export { Committer } from "./event-committer.ts";
 export { Engine } from "./engine.ts";
-export type { EnginePushOptions } from "./engine.ts";
+export type { EnginePushOptions } from "./engine-options.ts";
 export type { TurnRestartData } from "./turn-restart-data.ts";
 export type { QueuedTurnData, TurnQueueChange } from "./queued-turn-data.ts";
 export type { EngineLimits } from "./engine-limits.ts";

@@ -1,5 +1,6 @@
 import {
   A2AError,
+  estimateJsonSize,
   fold,
   isInterrupted,
   isEventRefusal,
@@ -11,11 +12,10 @@ import {
   type Task,
   type TaskEvent,
   type TaskState,
-  estimateJsonSize,
 } from "../protocol/index.ts";
 import { Deferred } from "../data-structures/index.ts";
 import type { TaskScope } from "./caller.ts";
-import { createCommitFailedError } from "./commit-failed-error.ts";
+import { createCommitFailedError } from "./task-errors.ts";
 import { formatTimestamp, type Clock } from "./clock.ts";
 import type { Committer, UncommittedEventSource } from "./event-committer.ts";
 import { PendingQueueChange } from "./pending-queue-change.ts";
@@ -24,7 +24,6 @@ import type { TurnRestartData } from "./turn-restart-data.ts";
 import type { Observer } from "./observer.ts";
 import type { TaskWithPossibleWebhooks } from "./push/active-webhooks.ts";
 import type { WebhookRegistration } from "./push/push-store.ts";
-
 import { EventsPendingCommit } from "./events-pending-commit.ts";
 import { SnapshotPlanner } from "./snapshot-planner.ts";
 import type { LogAppend, AppendRefusal, StoredTask, TaskStore } from "./task-store.ts";

@@ -1,26 +1,30 @@
 import {
   A2AError,
+  estimateJsonSize,
   isTerminal,
   type Message,
   type SendMessageRequest,
   type Task,
-  type TaskState,
-  estimateJsonSize,
 } from "../protocol/index.ts";
 import { Deferred } from "../data-structures/index.ts";
 import { toTasklessReply } from "./to-task-event.ts";
 import type { Agent, AgentEvent } from "./agent.ts";
 import type { Caller, TaskScope } from "./caller.ts";
 import type { ContextTurnGate } from "./context-turn-gate.ts";
-import { decideMessageOutcome, type MessageOutcome, type MessageRefusal } from "./decide-message-outcome.ts";
+import { decideMessageOutcome, type MessageOutcome } from "./decide-message-outcome.ts";
 import { restoreQueuedRequest, type QueuedTurnData } from "./queued-turn-data.ts";
 import { restoreCaller, type TurnRestartData } from "./turn-restart-data.ts";
-
 import type { IdGenerator } from "./id-generator.ts";
 import { CallerActivityRegistry, type CallerActivity } from "./caller-activity-registry.ts";
 import { ConcurrencyLimit, createLimitError, type EngineLimits } from "./engine-limits.ts";
 import { RelatedTaskLoader } from "./related-task-loader.ts";
-import { createTaskAwaitsRecoveryError, createTaskEndedError, type TaskRunner } from "./task-runner.ts";
+import {
+  createDuplicateMessageIdError,
+  createMessageRefusalError,
+  createMessageTooLargeError,
+} from "./message-errors.ts";
+import { createTaskAwaitsRecoveryError, createTaskEndedError } from "./task-errors.ts";
+import type { TaskRunner } from "./task-runner.ts";
 import type { RunnerRegistry } from "./runner-registry.ts";
 import { isSameMessage } from "./is-same-message.ts";
 import type { ServiceParameters } from "./service-parameters.ts";
@@ -221,7 +225,8 @@ export class MessageAcceptor {
           return { runner: runner.retain(), seq: await acceptedSeq.promise };
         outcome = this.#decideOutcome(inbound, runner, false);
       }
-      if (outcome.action === "refuse") throw createRefusalError(outcome.refusal, runner);
+      if (outcome.action === "refuse")
+        throw createMessageRefusalError(outcome.refusal, taskId, runner.liveTask.state);
       this.#assertQueueNotFull(runner);
       this.#context.contextTurns?.assertAcceptsTurn(scope, contextId, taskId);
       const turn = this.#createTurn(inbound, message);
@@ -367,45 +372,9 @@ function findMessageInHistory({ history = [] }: Task, messageId: string): Messag
   return history.find((message) => message.role === "ROLE_USER" && message.messageId === messageId);
 }
 
-/** Creates the error for a message that does not fit into its task. */
-function createMessageTooLargeError(limit: number): A2AError {
-  const text = `With this message, the task would be larger than the limit of ${limit} characters; send a shorter message, or start a new task in the same context.`;
-  return new A2AError("PAYLOAD_TOO_LARGE", text);
-}
-
-function createDuplicateMessageIdError({ messageId }: Message): A2AError {
-  const description = `${messageId} was already used for a different message; use a new id for each message`;
-  return A2AError.invalidParams([{ field: "message.messageId", description }]);
-}
-
 /** Throws an error if the message belongs to another context than the task. */
 function assertSameContext({ liveTask: { taskId, contextId } }: TaskRunner, message: Message): void {
   if (!message.contextId || message.contextId === contextId) return;
   const description = `task ${taskId} belongs to another context; omit contextId, or use the task's contextId`;
   throw A2AError.invalidParams([{ field: "message.contextId", description }]);
-}
-
-const REFUSAL_ERROR_FACTORIES: Record<
-  MessageRefusal,
-  (taskId: string, state: TaskState | undefined) => A2AError
-> = {
-  "task-ended": createTaskEndedError,
-  "agent-working": createAgentWorkingError,
-  "awaiting-recovery": createTaskAwaitsRecoveryError,
-  "not-steerable": (taskId) => createSteeringRefusedError(taskId, "accept the message now"),
-  "not-interruptible": (taskId) => createSteeringRefusedError(taskId, "stop for a message"),
-};
-
-function createRefusalError(refusal: MessageRefusal, { liveTask }: TaskRunner): A2AError {
-  return REFUSAL_ERROR_FACTORIES[refusal](liveTask.taskId, liveTask.state);
-}
-
-function createAgentWorkingError(taskId: string): A2AError {
-  const text = `Task ${taskId} is running and accepts no messages until it stops; wait for it, or cancel it.`;
-  return new A2AError("UNSUPPORTED_OPERATION", text, { metadata: { taskId } });
-}
-
-function createSteeringRefusedError(taskId: string, ability: string): A2AError {
-  const text = `The agent of task ${taskId} does not ${ability}; wait until the task stops, or cancel it.`;
-  return new A2AError("UNSUPPORTED_OPERATION", text, { metadata: { taskId } });
 }

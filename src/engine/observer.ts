@@ -17,8 +17,10 @@ export interface Observer {
    * stops permanently. `reason` contains no secrets.
    */
   onPush?(seen: PushDeliveryReport): void;
-  /** Called after each sweep that deleted data, that follows an eviction, or that found more data than `maxBytes`
-   * allows. */
+  /**
+   * Called after each sweep that deleted data, that follows an eviction, or that found more data than `maxBytes`
+   * allows.
+   */
   onSweep?(seen: SweepReport): void;
   /**
    * Called after each change of the state of the task store, for example after the disk has become full. The

@@ -5,7 +5,8 @@ import { findUserMessageInEvent, type MessageAcceptor } from "./message-acceptor
 import type { Observer } from "./observer.ts";
 import type { TurnRestartData } from "./turn-restart-data.ts";
 import { readLog } from "./read-task-log.ts";
-import { createServerClosingError, type TaskRunner } from "./task-runner.ts";
+import { createServerClosingError } from "./task-errors.ts";
+import type { TaskRunner } from "./task-runner.ts";
 import type { RunnerRegistry } from "./runner-registry.ts";
 import type { ClaimedTask } from "./task-leases.ts";
 import type { TaskStore } from "./task-store.ts";

@@ -2,7 +2,8 @@ import { SlotReuseMap } from "../data-structures/index.ts";
 import type { A2AError, Task } from "../protocol/index.ts";
 import type { TaskScope } from "./caller.ts";
 import { getTaskKey, RestingRunnerCache } from "./resting-runner-cache.ts";
-import { createTaskAwaitsRecoveryError, TaskRunner, type TaskRunnerDependencies } from "./task-runner.ts";
+import { createTaskAwaitsRecoveryError } from "./task-errors.ts";
+import { TaskRunner, type TaskRunnerDependencies } from "./task-runner.ts";
 
 /**
  * Registry of the runners of all active tasks. A task has at most one runner, even if many requests access

@@ -5,7 +5,6 @@ import {
   isEventRefusal,
   isTerminal,
   copyTask,
-  formatTaskState,
   type EventRefusal,
   type JsonObject,
   type Message,
@@ -22,6 +21,8 @@ import type { Caller, TaskScope } from "./caller.ts";
 import type { TaskTurnStatus } from "./decide-message-outcome.ts";
 import type { QueuedTurnData } from "./queued-turn-data.ts";
 import { TurnQueue } from "./turn-queue.ts";
+import { withDiscardedMessageIds } from "./discarded-message-ids.ts";
+import { createServerClosingError, createTaskEndedError, createTaskTooLargeError } from "./task-errors.ts";
 import { toTurnRestartData } from "./turn-restart-data.ts";
 import { generateErrorId, type IdGenerator } from "./id-generator.ts";
 import { LiveTask, type LiveTaskListener, type LiveTaskDependencies } from "./live-task.ts";
@@ -564,43 +565,6 @@ export class TaskRunner implements LiveTaskListener {
   }
 }
 
-/** Key of the task metadata with the ids of the queued messages that the end of the task discarded. */
-export const DISCARDED_MESSAGE_IDS_METADATA_KEY = "colloquy:discardedMessageIds";
-
-function withDiscardedMessageIds(
-  { statusUpdate }: Extract<TaskEvent, { statusUpdate: unknown }>,
-  messageIds: readonly string[],
-): TaskEvent {
-  const metadata = { ...statusUpdate.metadata, [DISCARDED_MESSAGE_IDS_METADATA_KEY]: [...messageIds] };
-  return { statusUpdate: { ...statusUpdate, metadata } };
-}
-
 function getAdapterErrorId(error: unknown): string | undefined {
   return error instanceof Error && "errorId" in error ? String(error.errorId) : undefined;
-}
-
-export function createServerClosingError(): A2AError {
-  return new A2AError("UNAVAILABLE", "The server is closing; try again in a moment.", { retryAfter: 1 });
-}
-
-/** Creates the error for requests that need a task whose turn waits for recovery. */
-export function createTaskAwaitsRecoveryError(taskId: string): A2AError {
-  const text = `Task ${taskId} was interrupted by a fault of the server, which recovers the task as soon as its store is available; try again in a moment.`;
-  return new A2AError("UNAVAILABLE", text, { retryAfter: 1, metadata: { taskId } });
-}
-
-/** Creates the error for an agent whose output exceeds the size limit of a task. */
-function createTaskTooLargeError(limit: number): A2AError {
-  const text = `The task is larger than the limit of ${limit} characters, so the server stopped the agent. Ask for a shorter answer, or in several tasks.`;
-  return new A2AError("RESOURCE_EXHAUSTED", text);
-}
-
-/** Creates the error for a message to a task that can no longer accept messages (A2A §3.1.1). */
-export function createTaskEndedError(taskId: string, state: TaskState | undefined): A2AError {
-  const status = state ? formatTaskState(state) : "gone";
-  return new A2AError(
-    "UNSUPPORTED_OPERATION",
-    `Task ${taskId} is ${status} and accepts no more messages; send the message without a taskId to start a new task in the same context.`,
-    { metadata: { taskId } },
-  );
 }

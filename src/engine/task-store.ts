@@ -83,8 +83,8 @@ export interface SnapshotProgress {
 
 /**
  * Reason for the rejection of an append. `conflict` means that the log does not end at `expectedSeq`, or that
- * another node has claimed the task.
- * `duplicate-message` means that the scope already has one of the message ids.
+ * another node has claimed the task. `duplicate-message` means that the scope already has one of the message
+ * ids.
  */
 export type AppendRefusal = "conflict" | "duplicate-message";
 

@@ -1,14 +1,13 @@
 import { SortedList } from "../data-structures/index.ts";
 import type { TaskListCursor, TaskListQuery } from "../engine/index.ts";
-import { TASK_STATES, type TaskState } from "../protocol/index.ts";
+import type { TaskState } from "../protocol/index.ts";
+import { STORED_TASK_STATES } from "./stored-task-states.ts";
 
 /** The members of a task by which task lists are filtered and sorted. */
 export interface IndexedTask extends TaskListCursor {
   readonly contextId: string;
   readonly state: TaskState;
 }
-
-const STORED_STATES = [...TASK_STATES, "TASK_STATE_UNSPECIFIED"] as const;
 
 /**
  * The tasks of one scope in the order of task lists. The index has one sorted list for each state, and one for each
@@ -58,7 +57,7 @@ export class MemoryTaskListIndex<T extends IndexedTask> {
   }
 
   #findLists({ contextId, status }: TaskListFilter): SortedList<TaskListCursor, T>[] {
-    const states = status === undefined ? STORED_STATES : [status];
+    const states = status === undefined ? STORED_TASK_STATES : [status];
     return states.flatMap((state) => this.#lists.get(getListName(state, contextId)) ?? []);
   }
 }

@@ -25,10 +25,9 @@ const MAX_TOOLTIP_LENGTH = 2_000;
 const MAX_CARDS_IN_SVG_DESCRIPTION = 100;
 
 /**
- * Renders message cards as an SVG sequence diagram for a README or a web page.
- * The diagram is one self-contained SVG document and follows the light or dark mode of the system. A bar on
- * the lifeline of a role marks a pending task. The tooltip of a message card contains the entire content of
- * the card.
+ * Renders message cards as an SVG sequence diagram for a README or a web page. The diagram is one
+ * self-contained SVG document and follows the light or dark mode of the system. A bar on the lifeline of a role
+ * marks a pending task. The tooltip of a message card contains the entire content of the card.
  */
 export function renderSequenceSvg(cards: readonly MessageCard[], options: SequenceSvgOptions = {}): string {
   assertKnownOptions(options);

@@ -1,12 +1,11 @@
 import { Command } from "commander";
 import type { StoreSize } from "../../engine/index.ts";
-import { formatStoreMigration } from "../../logging/index.ts";
-import { checkpointSqliteFile, measureSqliteFile, SqliteStore } from "../../stores/index.ts";
+import { checkpointSqliteFile, measureSqliteFile } from "../../stores/index.ts";
 import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";
 import type { OutputWriter } from "../output-writer.ts";
 import { callMaintenanceIfServed } from "./maintenance-client.ts";
-import { defineStoreCommand, formatBytes } from "./store-command.ts";
+import { defineStoreCommand, formatBytes, openUnservedStore } from "./store-command.ts";
 
 export function createStoreCompactCommand(context: CliContext): Command {
   return defineStoreCommand(new Command("compact"), context, async ({ file, output }) => {
@@ -29,8 +28,7 @@ function assertCanShrinkInUse({ canShrink }: StoreSize, file: string): void {
 }
 
 async function rebuildUnusedFile(file: string, output: OutputWriter): Promise<void> {
-  const store = new SqliteStore(file);
-  await store.open((report) => output.writeHint(formatStoreMigration(report)));
+  const store = await openUnservedStore(file, output);
   try {
     store.rebuildFile();
   } finally {

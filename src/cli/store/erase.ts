@@ -1,12 +1,10 @@
 import { Command } from "commander";
 import { RetentionSweeper, systemClock, type TaskSelector } from "../../engine/index.ts";
-import { formatStoreMigration } from "../../logging/index.ts";
-import { SqliteStore } from "../../stores/index.ts";
 import type { CliContext } from "../cli-context.ts";
 import { createUsageError } from "../cli-error.ts";
 import type { OutputWriter } from "../output-writer.ts";
 import { callMaintenanceIfServed } from "./maintenance-client.ts";
-import { defineStoreCommand } from "./store-command.ts";
+import { defineStoreCommand, openUnservedStore } from "./store-command.ts";
 
 interface StoreEraseOptions {
   task?: string;
@@ -51,8 +49,7 @@ async function eraseInUnusedFile(
   selector: TaskSelector,
   output: OutputWriter,
 ): Promise<{ erasedTasks: number }> {
-  const store = new SqliteStore(file);
-  await store.open((report) => output.writeHint(formatStoreMigration(report)));
+  const store = await openUnservedStore(file, output);
   try {
     const sweeper = new RetentionSweeper({
       deletionStore: store.deletionStore,

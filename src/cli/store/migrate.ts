@@ -1,8 +1,6 @@
 import { Command } from "commander";
-import { formatStoreMigration } from "../../logging/index.ts";
-import { SqliteStore } from "../../stores/index.ts";
 import type { CliContext } from "../cli-context.ts";
-import { defineStoreCommand } from "./store-command.ts";
+import { defineStoreCommand, openUnservedStore } from "./store-command.ts";
 
 interface StoreMigrateOptions {
   backup: boolean;
@@ -16,14 +14,17 @@ export function createStoreMigrateCommand(context: CliContext): Command {
       "\nA server also migrates its store when it starts. The backup is FILE.schema-VERSION.bak.",
     );
   return defineStoreCommand<StoreMigrateOptions>(command, context, async ({ file, options, output }) => {
-    const store = new SqliteStore(file, { backupBeforeMigration: options.backup });
     let backupFile: string | undefined;
     let isMigrated = false;
-    await store.open((report) => {
-      output.writeHint(formatStoreMigration(report));
-      ({ backupFile } = report);
-      isMigrated = true;
-    });
+    const store = await openUnservedStore(
+      file,
+      output,
+      { backupBeforeMigration: options.backup },
+      (report) => {
+        ({ backupFile } = report);
+        isMigrated = true;
+      },
+    );
     await store.close();
     output.writeResult(
       { file, migrated: isMigrated, backup: backupFile ?? null },

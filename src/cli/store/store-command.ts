@@ -1,6 +1,9 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { Command } from "commander";
+import type { StoreMigrationListener } from "../../engine/index.ts";
+import { formatStoreMigration } from "../../logging/index.ts";
+import { SqliteStore, type SqliteStoreOptions } from "../../stores/index.ts";
 import type { CliContext } from "../cli-context.ts";
 import { createUsageError } from "../cli-error.ts";
 import { createOutputOption } from "../client-options.ts";
@@ -51,6 +54,21 @@ function resolveStoreFile(store: string, cwd: string): string {
   throw createUsageError(
     `There is no task store at ${file}. Pass the file of a store with --store sqlite:FILE.`,
   );
+}
+
+/** Opens a store that no server uses. Shows the progress if the store is migrated. */
+export async function openUnservedStore(
+  file: string,
+  output: OutputWriter,
+  options: SqliteStoreOptions = {},
+  onMigration: StoreMigrationListener = () => {},
+): Promise<SqliteStore> {
+  const store = new SqliteStore(file, options);
+  await store.open((report) => {
+    output.writeHint(formatStoreMigration(report));
+    onMigration(report);
+  });
+  return store;
 }
 
 /** Formats a number of bytes for people, such as `1.5 MB`. */

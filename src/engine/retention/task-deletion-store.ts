@@ -63,7 +63,7 @@ export interface StoreSize {
   readonly canShrink: boolean;
 }
 
-/** Numbers of tasks that a store has deleted because of its own limits. */
+/** Numbers of tasks that a store deleted in order to observe its limits. */
 export interface StoreEvictions {
   readonly endedTasks: number;
   /** Tasks that waited for their user. */

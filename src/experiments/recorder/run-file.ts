@@ -53,10 +53,11 @@ export interface RunFile extends Omit<RunRecorder, "startRun"> {
 }
 
 /**
- * Opens the record file of an experiment run, locks the file, and writes a run line. With the option
- * `resume`, an interrupted run continues, even after `kill -9`. A resumed run must match the description in
- * the run line of the existing file. Throws `INVALID_PARAMS` if the descriptions differ, if the record file
- * exists but `resume` is not set, or if only the list of the run's message cards exists. Throws `INVALID_REQUEST` if another process writes to the record file.
+ * Opens the record file of an experiment run, locks the file, and writes a run line. With the option `resume`,
+ * an interrupted run continues, even after `kill -9`. A resumed run must match the description in the run line
+ * of the existing file. Throws `INVALID_PARAMS` if the descriptions differ, if the record file exists but
+ * `resume` is not set, or if only the list of the run's message cards exists. Throws `INVALID_REQUEST` if
+ * another process writes to the record file.
  */
 export function openRunFile(run: RunRecordInput, options: OpenRunFileOptions = {}): RunFile {
   assertKnownOptions(options);

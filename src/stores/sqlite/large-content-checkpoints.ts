@@ -30,7 +30,7 @@ export class LargeContentCheckpoints {
     try {
       this.#db.exec("PRAGMA wal_checkpoint(PASSIVE)");
     } catch {
-      // The write-ahead log keeps its content. SQLite also ignores the failure of its own checkpoints.
+      // After a failed checkpoint, the content remains in the write-ahead log, and a later checkpoint copies it.
     }
   }
 }

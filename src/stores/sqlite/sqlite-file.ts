@@ -52,9 +52,9 @@ interface SqliteConnection {
 /**
  * Initial settings of a database connection. `auto_vacuum` affects only new files, and must precede
  * `journal_mode`. `secure_delete` overwrites deleted content except free pages, which costs no writes.
- * `synchronous` is `FULL` until the store starts to sync the
- * write-ahead log (WAL) itself. A checkpoint runs every 16 MB. If several commits between two checkpoints
- * change the same page, SQLite writes the page to the database file once.
+ * `synchronous` is `FULL` until the store starts to sync the write-ahead log (WAL) itself. A checkpoint runs
+ * every 16 MB. If several commits between two checkpoints change the same page, SQLite writes the page to the
+ * database file once.
  */
 const PRAGMAS = `
   PRAGMA auto_vacuum = INCREMENTAL;
@@ -72,8 +72,8 @@ const OPEN_BUSY_TIMEOUT_MS = 1000;
 
 /**
  * Opens the database at `path`. If the file or its folder does not exist, `openSqliteFile` creates it with
- * access for the current user only. A file of an earlier version is migrated. Once the file is open, SQLite never waits for the lock of another
- * program, because SQLite would block the event loop.
+ * access for the current user only. A file of an earlier version is migrated. Once the file is open, SQLite
+ * never waits for the lock of another program, because SQLite would block the event loop.
  */
 export async function openSqliteFile(path: string, migration: MigrationOptions): Promise<OpenedSqliteFile> {
   // Load SQLite only when a file is opened, because the memory store does not need it.

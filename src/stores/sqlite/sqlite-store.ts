@@ -30,19 +30,12 @@ import {
 import { openSqliteFile, type OpenedSqliteFile } from "./sqlite-file.ts";
 import { checkpointOnceUnread } from "./checkpoint-once-unread.ts";
 import { GroupedPushWrites, type PushWriteGroup } from "./grouped-push-writes.ts";
-import { LargeContentCheckpoints } from "./large-content-checkpoints.ts";
-import { PushTable } from "./push-table.ts";
 import { StoreHealthMonitor } from "./store-health-monitor.ts";
 import { PROCESS_LEASE_RENEW_INTERVAL_MS } from "../process-lease.ts";
 import { HeldTaskLeases } from "./held-task-leases.ts";
-import { TaskLeaseTable } from "./task-lease-table.ts";
-import { SnapshotTable } from "./snapshot-table.ts";
-import { TaskDeleter } from "./task-deleter.ts";
-import { TaskCountTable } from "./task-count-table.ts";
-import { TaskListReader } from "./task-list-reader.ts";
-import { TaskReader } from "./task-reader.ts";
-import { TaskOwnerScopeTable } from "./task-owner-scope-table.ts";
-import { TaskWriter } from "./task-writer.ts";
+import { createSqliteStoreComponents, type SqliteStoreComponents } from "./sqlite-store-components.ts";
+import type { TaskDeleter } from "./task-deleter.ts";
+import { commitTestWrite, rollback } from "./commit-test-write.ts";
 
 /** Options of `SqliteStore`. */
 export interface SqliteStoreOptions {
@@ -54,22 +47,6 @@ export interface SqliteStoreOptions {
 }
 
 const assertKnownOptions = defineOptionNames<SqliteStoreOptions>()("SqliteStore", "backupBeforeMigration");
-
-/** The connection to the file, with its tables. */
-interface OpenStoreComponents {
-  readonly file: OpenedSqliteFile;
-  readonly scopeTable: TaskOwnerScopeTable;
-  readonly reader: TaskReader;
-  readonly listReader: TaskListReader;
-  readonly taskCounts: TaskCountTable;
-  readonly writer: TaskWriter;
-  readonly pushTable: PushTable;
-  readonly leaseTable: TaskLeaseTable;
-  readonly deleter: TaskDeleter;
-  readonly checkpoints: LargeContentCheckpoints;
-  /** Set after a failed sync or an I/O error. The connection then commits no more data. */
-  diskFailure?: A2AError;
-}
 
 /**
  * Delays in milliseconds between the attempts to commit while another program has locked the file. A longer
@@ -136,7 +113,7 @@ export class SqliteStore implements TaskStore {
   readonly #backUp: boolean;
   readonly #health: StoreHealthMonitor;
   #file: OpenedSqliteFile | undefined;
-  #openDatabase: OpenStoreComponents | undefined;
+  #openDatabase: SqliteStoreComponents | undefined;
   readonly #pushWrites = new GroupedPushWrites(() => this.commit([], { agentsAtWork: true }));
   readonly #runningFlushes = new Set<Promise<void>>();
   /** Batches whose commit or sync is not complete. */
@@ -161,7 +138,7 @@ export class SqliteStore implements TaskStore {
     if (this.#file) return;
     const file = await openSqliteFile(this.#path, { store: this.name, backUp: this.#backUp, onMigration });
     try {
-      this.#openDatabase = openComponents(file, this.#heldLeases);
+      this.#openDatabase = createSqliteStoreComponents(file, this.#heldLeases);
       this.#file = file;
       this.#tasksInDoubt.clear();
     } catch (error) {
@@ -329,7 +306,7 @@ export class SqliteStore implements TaskStore {
   }
 
   /** Stops commits until the file is open again, and marks the tasks of all unsynced appends. */
-  #recordDiskFailure(failure: A2AError, open: OpenStoreComponents | undefined): void {
+  #recordDiskFailure(failure: A2AError, open: SqliteStoreComponents | undefined): void {
     // A failure of a former connection does not concern the current connection.
     if (!open || open !== this.#openDatabase) return;
     open.diskFailure ??= failure;
@@ -372,7 +349,7 @@ export class SqliteStore implements TaskStore {
     this.#openDatabase = undefined;
     file.reconnect();
     this.#openDatabase = {
-      ...openComponents(file, this.#heldLeases),
+      ...createSqliteStoreComponents(file, this.#heldLeases),
       ...(diskFailure ? { diskFailure } : {}),
     };
     if (!file.checkpointEntireWal()) throw new Error("another program is using the file; stop that program");
@@ -451,7 +428,7 @@ export class SqliteStore implements TaskStore {
    * failure, rejects if `isInDoubt` returns true for the result.
    */
   async #readThenAwaitDurability<T>(
-    query: (open: OpenStoreComponents) => T,
+    query: (open: SqliteStoreComponents) => T,
     isInDoubt: (result: T) => boolean = () => true,
   ): Promise<T> {
     const open = this.#requireOpen();
@@ -503,64 +480,19 @@ export class SqliteStore implements TaskStore {
     }
   }
 
-  #requireOpen(): OpenStoreComponents {
+  #requireOpen(): SqliteStoreComponents {
     this.#requireFile();
     if (this.#openDatabase) return this.#openDatabase;
     throw toUnavailableError(new Error("its file cannot be opened"));
   }
 
-  #requireWritable(): OpenStoreComponents {
+  #requireWritable(): SqliteStoreComponents {
     const open = this.#requireOpen();
     if (open.diskFailure) throw open.diskFailure;
     return open;
   }
 }
 
-function openComponents(file: OpenedSqliteFile, heldLeases: HeldTaskLeases): OpenStoreComponents {
-  const { db } = file;
-  const scopeTable = new TaskOwnerScopeTable(db);
-  const snapshotTable = new SnapshotTable(db);
-  const reader = new TaskReader(db, scopeTable, snapshotTable);
-  const pushTable = new PushTable(db, reader);
-  const taskCounts = new TaskCountTable(db);
-  const listReader = new TaskListReader(db, scopeTable, taskCounts, reader);
-  const checkpoints = new LargeContentCheckpoints(db);
-  const writer = new TaskWriter(db, { scopeTable, pushTable, snapshotTable, taskCounts, checkpoints });
-  const leaseTable = new TaskLeaseTable(db, heldLeases);
-  const deleter = new TaskDeleter(db, { scopeTable, snapshotTable, writer, taskCounts });
-  return {
-    file,
-    scopeTable,
-    reader,
-    listReader,
-    taskCounts,
-    writer,
-    pushTable,
-    leaseTable,
-    deleter,
-    checkpoints,
-  };
-}
-
 function getTaskKey(scope: TaskScope, taskId: string): string {
   return `${taskId} ${getScopeKey(scope)}`;
-}
-
-/** Commits one page without changing any data. Throws an error if the database cannot be written. */
-function commitTestWrite(db: DatabaseSync): void {
-  const version = Number(db.prepare("PRAGMA user_version").get()?.["user_version"]);
-  try {
-    db.exec(`BEGIN IMMEDIATE; PRAGMA user_version = ${version}; COMMIT`);
-  } catch (error) {
-    rollback(db);
-    throw error;
-  }
-}
-
-function rollback(db: DatabaseSync): void {
-  try {
-    db.exec("ROLLBACK");
-  } catch {
-    // SQLite has already ended the transaction, as it does when the disk is full.
-  }
 }

@@ -1,4 +1,4 @@
-import { TASK_STATES } from "../../protocol/index.ts";
+import { STORED_TASK_STATES } from "../stored-task-states.ts";
 
 /** The conditions of a task list that need their own SQL. The values of all conditions are bound parameters. */
 export interface TaskListConditions {
@@ -6,9 +6,6 @@ export interface TaskListConditions {
   readonly hasStatus: boolean;
   readonly hasStatusSince: boolean;
 }
-
-/** All values of the column `state`. */
-const STORED_STATES = [...TASK_STATES, "TASK_STATE_UNSPECIFIED"] as const;
 
 /**
  * Builds the query for the keys of a page of tasks, in list order. Without `status`, the query merges one index
@@ -40,7 +37,7 @@ function buildIndexRanges(
   const index = hasContextId ? "task_by_context" : "task_by_state";
   const context = hasContextId ? " AND context_id = $contextId" : "";
   const since = hasStatusSince ? " AND timestamp >= $statusSince" : "";
-  const states = hasStatus ? ["$status"] : STORED_STATES.map((state) => `'${state}'`);
+  const states = hasStatus ? ["$status"] : STORED_TASK_STATES.map((state) => `'${state}'`);
   return states.map(
     (state) =>
       `SELECT ${columns} FROM task INDEXED BY ${index} WHERE scope = $scope AND state = ${state}${context}${since}`,

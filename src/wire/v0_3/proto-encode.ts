@@ -18,9 +18,9 @@ import { isFinalStatus, throwListTasksUnsupported, toPushConfig03 } from "./enco
 import { toProtoFileBytes, type ProtoFileBytes } from "./proto-file-bytes.ts";
 import { formatPushConfigResourceName, formatTaskResourceName } from "./resource-name.ts";
 
-// Converts the 1.0 model to the ProtoJSON of 0.3's proto. In that proto, parts have no metadata, files have
-// no name (before release 0.3.8 of Python's SDK), and messages have no task references. Values without a field are omitted, because strict readers
-// reject unknown fields.
+// Converts the 1.0 model to the ProtoJSON of 0.3's proto. In that proto, parts have no metadata, files have no
+// name (before release 0.3.8 of Python's SDK), and messages have no task references. Values without a field are
+// omitted, because strict readers reject unknown fields.
 
 function toProtoPart(part: Part, fileBytes: ProtoFileBytes): object {
   if ("text" in part) return { text: part.text };

@@ -1,6 +1,7 @@
 /**
- * Serves an agent of Mastra: `server.ts FOLDER [--token TOKEN]`. A model server with OpenAI's API answers "one two
- * three", rejects `fail`, and counts the files of `receive`. `again` returns "again" in a context with an earlier answer.
+ * Serves an agent of Mastra: `server.ts FOLDER [--token TOKEN]`. A model server with OpenAI's API answers "one
+ * two three", rejects `fail`, and counts the files of `receive`. `again` returns "again" in a context with an
+ * earlier answer.
  */
 import { once } from "node:events";
 import { createServer, type RequestListener } from "node:http";

@@ -1,0 +1,50 @@
+import type { Agent } from "./agent.ts";
+import type { Clock } from "./clock.ts";
+import type { EngineLimits } from "./engine-limits.ts";
+import type { Committer } from "./event-committer.ts";
+import type { IdGenerator } from "./id-generator.ts";
+import type { Observer } from "./observer.ts";
+import type { Outbox } from "./push/outbox.ts";
+import type { WebhookValidator } from "./push/push-config-operations.ts";
+import type { TaskStore } from "./task-store.ts";
+
+/** Push notification options of an engine. The engine's store must have a `pushStore`. */
+export interface EnginePushOptions {
+  /**
+   * The outbox that all engines with the same store share. The code that creates the outbox must also open
+   * and close the outbox.
+   */
+  readonly outbox: Outbox;
+  readonly validateWebhook: WebhookValidator;
+  /**
+   * If true, responses omit the token and the credentials of push notification configs. By default, the
+   * owner of a push notification config can read its token and credentials.
+   */
+  readonly redactSecrets?: boolean;
+}
+
+export interface EngineOptions {
+  readonly agent: Agent;
+  /**
+   * Id of the agent within its server. The store uses the agent id to separate the tasks of different agents.
+   */
+  readonly agentId: string;
+  /** An open store. Engines that share a store must also share their `committer`. */
+  readonly store: TaskStore;
+  readonly committer: Committer;
+  /** Push notification options. By default, the agent does not support push notifications. */
+  readonly push?: EnginePushOptions | undefined;
+  readonly observer?: Observer;
+  readonly clock?: Clock;
+  readonly generateId?: IdGenerator;
+  readonly limits?: Partial<EngineLimits>;
+  /** If true, the engine merges text chunks that wait for the same commit. Default: true. */
+  readonly mergeChunks?: boolean;
+  /** If true, the engine deduplicates messages by their `messageId` (E10). Default: true. */
+  readonly deduplicateMessages?: boolean;
+  /**
+   * Time limit in milliseconds for a canceled agent to stop. After this time, the engine ignores the agent's
+   * output. Default: 5,000 ms.
+   */
+  readonly cancelGraceMs?: number;
+}

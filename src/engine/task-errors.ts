@@ -1,0 +1,41 @@
+import { A2AError, formatTaskState, type TaskState } from "../protocol/index.ts";
+import type { AppendRefusal } from "./task-store.ts";
+
+export function createServerClosingError(): A2AError {
+  return new A2AError("UNAVAILABLE", "The server is closing; try again in a moment.", { retryAfter: 1 });
+}
+
+/** Creates the error for requests that need a task whose turn waits for recovery. */
+export function createTaskAwaitsRecoveryError(taskId: string): A2AError {
+  const text = `Task ${taskId} was interrupted by a fault of the server, which recovers the task as soon as its store is available; try again in a moment.`;
+  return new A2AError("UNAVAILABLE", text, { retryAfter: 1, metadata: { taskId } });
+}
+
+/** Creates the error for an agent whose output exceeds the size limit of a task. */
+export function createTaskTooLargeError(limit: number): A2AError {
+  const text = `The task is larger than the limit of ${limit} characters, so the server stopped the agent. Ask for a shorter answer, or in several tasks.`;
+  return new A2AError("RESOURCE_EXHAUSTED", text);
+}
+
+/** Creates the error for a message to a task that can no longer accept messages (A2A §3.1.1). */
+export function createTaskEndedError(taskId: string, state: TaskState | undefined): A2AError {
+  const status = state ? formatTaskState(state) : "gone";
+  return new A2AError(
+    "UNSUPPORTED_OPERATION",
+    `Task ${taskId} is ${status} and accepts no more messages; send the message without a taskId to start a new task in the same context.`,
+    { metadata: { taskId } },
+  );
+}
+
+const APPEND_REFUSAL_REASON_TEXTS: Record<AppendRefusal, string> = {
+  conflict: "another writer has changed it",
+  "duplicate-message": "its message was sent twice at the same time",
+};
+
+/** Creates the error for the callers and readers of a task whose events could not be committed. */
+export function createCommitFailedError(taskId: string, cause: AppendRefusal | Error): A2AError {
+  const reason =
+    typeof cause === "string" ? APPEND_REFUSAL_REASON_TEXTS[cause] : "the store is not available";
+  const text = `Task ${taskId} could not be stored: ${reason}. Try again later.`;
+  return new A2AError("UNAVAILABLE", text, { cause, metadata: { taskId }, retryAfter: 1 });
+}
