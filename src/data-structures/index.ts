@@ -2,6 +2,7 @@
  * General-purpose data structures. The folder `data-structures` imports no other folder, and every folder
  * may import `data-structures`.
  */
+export { FairShareLedger, type FairShareLedgerOptions, type FairShareRefusal } from "./fair-share-ledger.ts";
 export { SwapRemoveSet, type SwapRemoveSetItem } from "./swap-remove-set.ts";
 export { Deferred } from "./deferred.ts";
 export { SlotReuseMap } from "./slot-reuse-map.ts";

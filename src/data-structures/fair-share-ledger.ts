@@ -1,0 +1,77 @@
+/** Capacity and shares of a `FairShareLedger`. */
+export interface FairShareLedgerOptions {
+  /** Total amount that all holders together can reserve. */
+  readonly capacity: number;
+  /**
+   * Largest share of a holder, as a multiple of the amount that remains free. With the ratio 1, a single holder can
+   * reserve half of the capacity, and each of two holders a third. Default: 1.
+   */
+  readonly ratioToFree?: number;
+  /** Fixed maximum amount of a holder. Default: no fixed maximum. */
+  readonly maxPerHolder?: number;
+}
+
+/** Reason why a ledger refused a reservation: nothing remains, or the holder's share is used up. */
+export type FairShareRefusal = "capacity" | "share";
+
+/**
+ * Accounts for a limited resource, such as bytes in memory or agent runs, by holder. A holder can reserve as long as its
+ * total is at most a multiple of what remains free (dynamic thresholds, Choudhury and Hahne 1998). The share of each
+ * holder therefore shrinks while more holders are active, and a new holder always finds free capacity. A holder without
+ * reservations is refused only if the amount exceeds the free capacity.
+ */
+export class FairShareLedger {
+  readonly #capacity: number;
+  readonly #ratioToFree: number;
+  readonly #maxPerHolder: number;
+  readonly #reservedByHolder = new Map<string, number>();
+  #reserved = 0;
+
+  constructor({ capacity, ratioToFree = 1, maxPerHolder = Infinity }: FairShareLedgerOptions) {
+    this.#capacity = capacity;
+    this.#ratioToFree = ratioToFree;
+    this.#maxPerHolder = maxPerHolder;
+  }
+
+  /** Amount that all holders together have reserved. */
+  get reserved(): number {
+    return this.#reserved;
+  }
+
+  getReservedBy(holder: string): number {
+    return this.#reservedByHolder.get(holder) ?? 0;
+  }
+
+  /** Returns why the ledger would refuse a reservation, or `undefined` if the ledger would accept it. */
+  findRefusal(holder: string, amount: number): FairShareRefusal | undefined {
+    const freeAfterwards = this.#capacity - this.#reserved - amount;
+    if (freeAfterwards < 0) return "capacity";
+    const held = this.getReservedBy(holder);
+    if (held + amount > this.#maxPerHolder) return "share";
+    return held > 0 && held + amount > this.#ratioToFree * freeAfterwards ? "share" : undefined;
+  }
+
+  /**
+   * Reserves an amount and returns `undefined`, or returns the reason of the refusal. Every accepted reservation must be
+   * returned with `release`.
+   */
+  reserve(holder: string, amount: number): FairShareRefusal | undefined {
+    const refusal = this.findRefusal(holder, amount);
+    if (refusal === undefined) this.reserveUnchecked(holder, amount);
+    return refusal;
+  }
+
+  /** Reserves an amount that the holder must get, even beyond the capacity. */
+  reserveUnchecked(holder: string, amount: number): void {
+    this.#reserved += amount;
+    this.#reservedByHolder.set(holder, this.getReservedBy(holder) + amount);
+  }
+
+  /** Returns an amount that the holder has reserved. */
+  release(holder: string, amount: number): void {
+    this.#reserved -= amount;
+    const held = this.getReservedBy(holder) - amount;
+    if (held > 0) this.#reservedByHolder.set(holder, held);
+    else this.#reservedByHolder.delete(holder);
+  }
+}
