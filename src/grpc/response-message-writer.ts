@@ -66,7 +66,7 @@ export class ResponseMessageWriter {
   /** Ends the stream after the last message. */
   end(): void {
     this.#isEnding = true;
-    if (!this.#isWriting) this.#stream.end();
+    if (this.#messages.length === 0) this.#stream.end();
   }
 
   #writeNextBatch(): void {
@@ -76,10 +76,11 @@ export class ResponseMessageWriter {
     const finish = (error?: Error | null): void => {
       if (!error) this.#finishBatch();
     };
-    if (parts.length === 1 && parts[0]) return void this.#stream.write(parts[0], finish);
-    this.#stream.cork();
+    if (parts.length > 1) this.#stream.cork();
     parts.forEach((part, at) => this.#stream.write(part, at === parts.length - 1 ? finish : undefined));
-    this.#stream.uncork();
+    if (parts.length > 1) this.#stream.uncork();
+    // Node.js can send the last messages and the end together.
+    if (this.#isEnding && this.#messages.length === 0) this.#stream.end();
   }
 
   #takeBatch(): Uint8Array[] {
@@ -111,7 +112,6 @@ export class ResponseMessageWriter {
     this.#finishing = [];
     if (this.#messages.length > 0) return this.#writeNextBatch();
     this.#resolveDrained();
-    if (this.#isEnding) this.#stream.end();
   }
 
   #releaseAll(): void {
