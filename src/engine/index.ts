@@ -26,7 +26,13 @@ export type { TurnRestartData } from "./turn-restart-data.ts";
 export type { QueuedTurnData, TurnQueueChange } from "./queued-turn-data.ts";
 export type { EngineLimits } from "./engine-limits.ts";
 
-export type { Observer, PushDeliveryReport, RequestReport, SweepReport } from "./observer.ts";
+export type {
+  Observer,
+  PushDeliveryReport,
+  RequestReport,
+  StalledReaderReport,
+  SweepReport,
+} from "./observer.ts";
 export { withSafeListeners } from "./observer.ts";
 export type { ServiceParameters } from "./service-parameters.ts";
 export type {
