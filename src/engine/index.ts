@@ -16,6 +16,7 @@
 export type { Agent, AgentDescription, AgentEvent, AgentMessage, Run } from "./agent.ts";
 export type { Caller, TaskScope } from "./caller.ts";
 export type { Clock } from "./clock.ts";
+export { getLimitHolderKey } from "./caller.ts";
 export { systemClock } from "./clock.ts";
 
 export { generateErrorId, generateUuidV7 } from "./id-generator.ts";

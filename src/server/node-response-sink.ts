@@ -6,7 +6,7 @@ import type { HttpRequest, ResponseSink } from "./http-exchange.ts";
 /** Returns `latin1` if the text is ASCII, because Node writes `latin1` text much faster than `utf8` text. */
 export function selectResponseTextEncoding(
   text: string,
-  byteLength = Buffer.byteLength(text),
+  byteLength: number = Buffer.byteLength(text),
 ): "latin1" | "utf8" {
   return byteLength === text.length ? "latin1" : "utf8";
 }
@@ -73,14 +73,19 @@ export class NodeResponseSink implements ResponseSink {
       outgoing.destroy();
       return Promise.resolve();
     }
-    const stopWatch = this.#stallWatch?.watch(
-      byteAccount?.holder ?? { remoteAddress: undefined },
-      () => void outgoing.destroy(),
-    );
+    let stopWatch: (() => void) | undefined;
+    const startWatch = (): void => {
+      const holder = byteAccount?.holder ?? { remoteAddress: undefined };
+      stopWatch = this.#stallWatch?.watch(holder, () => void outgoing.destroy());
+    };
+    // The response to a pipelined request has no socket until the previous response ends.
+    if (outgoing.socket) startWatch();
+    else outgoing.once("socket", startWatch);
     return new Promise((resolve) => {
       const resume = (): void => {
         outgoing.off(event, resume);
         outgoing.off("close", resume);
+        outgoing.off("socket", startWatch);
         stopWatch?.();
         byteAccount?.tryReservePendingBytes(0);
         resolve();

@@ -42,7 +42,10 @@ export class RequestBodyBuffer {
   toBuffer(): Buffer {
     const first = this.#firstChunk;
     if (first) return Buffer.from(first.buffer, first.byteOffset, first.byteLength);
-    return Buffer.concat([...this.#fullBlocks, this.#block?.subarray(0, this.#blockLength) ?? Buffer.alloc(0)]);
+    return Buffer.concat([
+      ...this.#fullBlocks,
+      this.#block?.subarray(0, this.#blockLength) ?? Buffer.alloc(0),
+    ]);
   }
 
   /** Drops the body, and returns its bytes to the account. */

@@ -1,4 +1,4 @@
-import { A2AError, estimateJsonSize, type OperationName } from "../protocol/index.ts";
+import { A2AError, estimateJsonSize, type Task } from "../protocol/index.ts";
 import type { ByteAccount } from "./byte-ledger/byte-account.ts";
 import { createJsonReply, type HttpReply } from "./http-exchange.ts";
 
@@ -24,19 +24,23 @@ export function reserveResponseText(
 }
 
 /**
- * Reserves the estimated size of a response, so that a response that exceeds the holder's share is refused before the
- * server builds it. Throws RESOURCE_EXHAUSTED if the share is used up.
+ * Reserves the length of an encoded response, before other requests run. Throws RESOURCE_EXHAUSTED if the share is used
+ * up. `sendReply` later replaces the length with the number of bytes.
  */
-export function reserveEstimatedResponse(account: ByteAccount | undefined, estimatedSize: number): void {
-  if (account && estimatedSize >= MIN_RESERVED_TEXT_LENGTH) account.reserveResponseText(estimatedSize);
+export function reserveEncodedResponse(account: ByteAccount | undefined, textLength: number): void {
+  if (account && textLength >= MIN_RESERVED_TEXT_LENGTH) account.reserveResponseText(textLength);
 }
 
-/** Operations whose result is one task or message, which is cheap to measure and can be large. */
-const MEASURED_OPERATIONS: ReadonlySet<OperationName> = new Set(["SendMessage", "GetTask", "CancelTask"]);
-
-/** Estimates the size of a result in characters. Returns 0 for results whose size other limits bound. */
-export function estimateResponseSize(operation: OperationName, result: unknown): number {
-  return MEASURED_OPERATIONS.has(operation) ? estimateJsonSize(result) : 0;
+/**
+ * Reserves the size of the task in a response before the server encodes the response. Throws RESOURCE_EXHAUSTED if the
+ * share is used up. Remembers the size of a large task for `assertRoomForKnownTask`.
+ */
+export function reserveTaskResponse(account: ByteAccount | undefined, task: Task): void {
+  if (!account) return;
+  const size = estimateJsonSize(task);
+  if (size < MIN_RESERVED_TEXT_LENGTH) return;
+  account.rememberTaskSize(task.id, size);
+  account.reserveResponseText(size);
 }
 
 /** Creates the reply for a text that was refused after it had been encoded for its protocol binding. */

@@ -17,7 +17,7 @@ import {
 import { authenticateCaller } from "../auth/authenticate-caller.ts";
 import { createJsonReply, type HttpReply, type HttpRequest } from "../http-exchange.ts";
 import { assertJsonContentType } from "../request-body.ts";
-import { estimateResponseSize, reserveEstimatedResponse } from "../response-reservation.ts";
+import { reserveEncodedResponse } from "../response-reservation.ts";
 import type { ServedAgent } from "../served-agent.ts";
 import { createLastEventMatcher, EVENT_STREAM_HEADERS, type EventStreamEncoder } from "./event-stream.ts";
 import {
@@ -70,9 +70,8 @@ export async function handleJsonRpc(
       const encoder = dialect.eventEncoder ?? createJsonRpcStreamEncoder(id, dialect, operation);
       return context.eventStreams.createSseHttpReply(outcome.stream, encoder, outcome.headers);
     }
-    reserveEstimatedResponse(request.byteAccount, estimateResponseSize(operation, outcome.result));
     const body = encodeJsonRpcResult(id, dialect.encodeResult(operation, outcome.result));
-    reserveEstimatedResponse(request.byteAccount, body.length);
+    reserveEncodedResponse(request.byteAccount, body.length);
     return createJsonReply(200, body, { ...outcome.headers, ...buildExtendedCardCacheHeaders(operation) });
   } catch (thrown) {
     dialect ??= resolveErrorDialect(request, context);

@@ -12,7 +12,7 @@ import {
 import { authenticateCaller } from "../auth/authenticate-caller.ts";
 import type { HttpReply, HttpRequest } from "../http-exchange.ts";
 import { readJsonBody } from "../request-body.ts";
-import { estimateResponseSize, reserveEstimatedResponse } from "../response-reservation.ts";
+import { reserveEncodedResponse } from "../response-reservation.ts";
 import type { ServedAgent } from "../served-agent.ts";
 import { createLastEventMatcher, type EventStreamEncoder } from "./event-stream.ts";
 import { MethodNotAllowedError } from "./method-not-allowed-error.ts";
@@ -84,9 +84,8 @@ export async function handleRest(
       ...outcome.headers,
       ...buildExtendedCardCacheHeaders(operation),
     };
-    reserveEstimatedResponse(request.byteAccount, estimateResponseSize(operation, outcome.result));
     const encodedResult = dialect.encodeResult(operation, outcome.result);
-    reserveEstimatedResponse(request.byteAccount, encodedResult?.length ?? 0);
+    reserveEncodedResponse(request.byteAccount, encodedResult?.length ?? 0);
     return { status: 200, headers, body: encodedResult };
   } catch (thrown) {
     const error = context.reportError(caller ? "HTTP+JSON" : "authenticate", thrown);

@@ -1,4 +1,4 @@
-import { getCallerKey, type Caller } from "../../engine/index.ts";
+import { getLimitHolderKey, type Caller } from "../../engine/index.ts";
 import { A2AError } from "../../protocol/index.ts";
 import type { HttpRequest } from "../http-exchange.ts";
 import { getAddressHolderKey } from "../remote-address.ts";
@@ -65,6 +65,16 @@ export class ByteAccount {
     if (!this.#resizeResponse(bytes, this.#pendingBytes)) throw this.createRefusal("responses");
   }
 
+  /** Throws RESOURCE_EXHAUSTED if the holder has read the task before, and its share has no room for the task now. */
+  assertRoomForKnownTask(taskId: string): void {
+    if (!this.#ledger.hasRoomForKnownTask(this.#getHolderKey(), taskId))
+      throw this.createRefusal("responses");
+  }
+
+  rememberTaskSize(taskId: string, size: number): void {
+    this.#ledger.rememberTaskSize(this.#getHolderKey(), taskId, size);
+  }
+
   /**
    * Reserves bytes that are written and not yet taken by the client, unless the complete text is reserved. A later call
    * replaces the number of bytes. Returns false if the share is used up.
@@ -108,7 +118,7 @@ export class ByteAccount {
 
   #getHolderKey(): string {
     return (this.#holderKey ??= this.#caller
-      ? `caller ${getCallerKey(this.#caller)}`
+      ? `caller ${getLimitHolderKey(this.#caller)}`
       : `address ${getAddressHolderKey(this.#request.remoteAddress)}`);
   }
 }

@@ -1,6 +1,9 @@
-import { FairShareLedger } from "../../data-structures/index.ts";
+import { FairShareLedger, LruCache } from "../../data-structures/index.ts";
 import type { HttpRequest } from "../http-exchange.ts";
 import { ByteAccount } from "./byte-account.ts";
+
+/** Number of large tasks whose sizes the ledger remembers. */
+const MAX_KNOWN_TASKS = 1000;
 
 /**
  * Accounts for the bytes of request bodies and responses that the server holds in memory, by holder. A holder is an
@@ -11,10 +14,12 @@ export class ByteLedger {
   /** Number of bytes that all holders together can reserve, the option `limits.bufferedBytes`. */
   readonly capacity: number;
   readonly #shares: FairShareLedger;
+  readonly #knownTaskSizes = new LruCache<number>(MAX_KNOWN_TASKS);
 
   constructor(capacity: number) {
     this.capacity = capacity;
-    this.#shares = new FairShareLedger({ capacity });
+    // A third of the capacity for a single holder: while the server encodes a text, it needs about twice the size.
+    this.#shares = new FairShareLedger({ capacity, ratioToFree: 0.5 });
   }
 
   /** Number of bytes that all holders together have reserved. */
@@ -33,5 +38,20 @@ export class ByteLedger {
 
   release(holder: string, bytes: number): void {
     this.#shares.release(holder, bytes);
+  }
+
+  /** Returns whether `tryReserve` would succeed for a task that the holder has read before. */
+  hasRoomForKnownTask(holder: string, taskId: string): boolean {
+    const size = this.#knownTaskSizes.get(`${holder} ${taskId}`);
+    return size === undefined || this.#shares.findRefusal(holder, size) === undefined;
+  }
+
+  /**
+   * Remembers the size of a response that contains a large task, so that the server can refuse the next request for the
+   * task before it loads the task. The smallest size counts, because a request can leave out the history.
+   */
+  rememberTaskSize(holder: string, taskId: string, size: number): void {
+    const key = `${holder} ${taskId}`;
+    this.#knownTaskSizes.set(key, Math.min(size, this.#knownTaskSizes.get(key) ?? Infinity));
   }
 }
