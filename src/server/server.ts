@@ -1,9 +1,4 @@
-import {
-  createServer as createHttpServer,
-  type IncomingMessage,
-  type Server as HttpServer,
-  type ServerResponse,
-} from "node:http";
+import type { IncomingMessage, Server as HttpServer, ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import {
   Committer,
@@ -27,6 +22,10 @@ import type { HttpReply, HttpRequest } from "./http-exchange.ts";
 import { createPushService, type PushService } from "./push/push-service.ts";
 import { FetchRequest, toFetchResponse } from "./fetch-adapter.ts";
 import { startGrpcServer, type GrpcServer, type GrpcOptions } from "./bindings/grpc.ts";
+import { ByteLedger } from "./byte-ledger/byte-ledger.ts";
+import { WriteStallWatch } from "./byte-ledger/write-stall-watch.ts";
+import { createGuardedHttpServer } from "./guarded-http-server.ts";
+import { resolveTransportLimits, type TransportLimits } from "./server-limits.ts";
 import { BasePathRequest } from "./base-path-request.ts";
 import { handleHealthRequest } from "./health-endpoints.ts";
 import { NodeRequest, sendReply, getOriginalUrl } from "./node-adapter.ts";
@@ -115,7 +114,6 @@ export interface Server {
   close(options?: { readonly graceMs?: number }): Promise<void>;
 }
 
-const DEFAULT_MAX_BODY_BYTES = 10 * 1024 * 1024;
 const DEFAULT_HEARTBEAT_MS = 15_000;
 
 /**
@@ -146,6 +144,8 @@ class AgentServer implements Server {
   readonly #routerContext: RouterContext;
   readonly #eventStreams: EventStreamRegistry;
   readonly #pushService: PushService | undefined;
+  readonly #transportLimits: TransportLimits;
+  readonly #stallWatch: WriteStallWatch;
   #openPromise: Promise<void> | undefined;
   #isOpen = false;
   #isClosing = false;
@@ -186,6 +186,11 @@ class AgentServer implements Server {
       openStore: () => this.#openStoreOnce(),
       offersSocket: options.maintenanceSocket ?? true,
     });
+    this.#transportLimits = resolveTransportLimits(options.limits);
+    const { maxBodyBytes, bufferedBytes, writeStallMs } = this.#transportLimits;
+    const byteLedger = new ByteLedger(bufferedBytes);
+    const stallWatch = new WriteStallWatch({ clock: systemClock, timeoutMs: writeStallMs, observer });
+    this.#stallWatch = stallWatch;
     const hostGuard = new HostHeaderGuard(options.publicUrl);
     const authenticator =
       options.authenticate === undefined ? undefined : new Authenticator(options.authenticate, observer);
@@ -217,7 +222,8 @@ class AgentServer implements Server {
       peerLeniency,
       autoMessageId: options.autoMessageId ?? false,
       simpleDialect: (options.simpleDialect ?? true) && versions.includes("0.3"),
-      maxBodyBytes: options.limits?.maxBodyBytes ?? DEFAULT_MAX_BODY_BYTES,
+      maxBodyBytes,
+      byteLedger,
       authenticate: authenticator && ((request) => authenticator.authenticate(request)),
       publicUrl,
       jwksProvider: createPublishedJwksProvider(this.#pushService?.signer, cardSigning),
@@ -233,6 +239,7 @@ class AgentServer implements Server {
       const request = new NodeRequest(
         incoming,
         basePath === undefined ? undefined : getOriginalUrl(incoming),
+        byteLedger,
       );
       const handler = this.#findMountedHandler(request);
       if (handler)
@@ -240,14 +247,14 @@ class AgentServer implements Server {
           incoming,
           outgoing,
         );
-      else void this.#handle(request).then((reply) => sendReply(reply, request, outgoing));
+      else void this.#handle(request).then((reply) => sendReply(reply, request, outgoing, stallWatch));
     };
     this.fetch = async (fetchRequest, runtimeInfo) => {
       const remoteAddress = findRuntimeRemoteAddress(fetchRequest, runtimeInfo);
-      const request = new FetchRequest(fetchRequest, remoteAddress);
+      const request = new FetchRequest(fetchRequest, remoteAddress, byteLedger);
       const handler = this.#findMountedHandler(request);
       if (handler) return await this.#callMountedHandler(handler, fetchRequest, request);
-      return toFetchResponse(await this.#handle(request), request);
+      return toFetchResponse(await this.#handle(request), request, stallWatch);
     };
   }
 
@@ -267,7 +274,7 @@ class AgentServer implements Server {
     for (const { cardPublisher } of this.#routerContext.agents.values()) void cardPublisher.loadDescription();
     await this.#openStoreOnce();
     this.#isLoopbackOnly = isLoopbackHost(host);
-    const http = createHttpServer({ keepAliveTimeout: 65_000 }, this.listener);
+    const http = createGuardedHttpServer(this.listener, this.#transportLimits.connections);
     this.#httpServer = http;
     http.on("connection", (socket: Socket) => {
       this.#sockets.add(socket);
@@ -319,6 +326,7 @@ class AgentServer implements Server {
     await this.maintenance.close();
     if (this.#openPromise) await this.#openPromise.then(() => this.store.close());
     this.#stopStateReports?.();
+    this.#stallWatch.close();
   }
 
   #createServedAgents(agents: [string, Agent][], options: ServedAgentOptions): Map<string, ServedAgent> {

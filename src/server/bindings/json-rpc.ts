@@ -17,6 +17,7 @@ import {
 import { authenticateCaller } from "../auth/authenticate-caller.ts";
 import { createJsonReply, type HttpReply, type HttpRequest } from "../http-exchange.ts";
 import { assertJsonContentType } from "../request-body.ts";
+import { reserveEncodedResponse } from "../response-reservation.ts";
 import type { ServedAgent } from "../served-agent.ts";
 import { createLastEventMatcher, EVENT_STREAM_HEADERS, type EventStreamEncoder } from "./event-stream.ts";
 import {
@@ -44,6 +45,7 @@ export async function handleJsonRpc(
   let createErrorReply = createJsonRpcErrorReply;
   try {
     caller = await authenticateCaller(request, context.authenticate);
+    request.byteAccount?.assignToCaller(caller);
     assertJsonContentType(request);
     const envelope = decodeJsonRpcRequest(await request.text(context.maxBodyBytes));
     id = envelope.id;
@@ -69,6 +71,7 @@ export async function handleJsonRpc(
       return context.eventStreams.createSseHttpReply(outcome.stream, encoder, outcome.headers);
     }
     const body = encodeJsonRpcResult(id, dialect.encodeResult(operation, outcome.result));
+    reserveEncodedResponse(request.byteAccount, body.length);
     return createJsonReply(200, body, { ...outcome.headers, ...buildExtendedCardCacheHeaders(operation) });
   } catch (thrown) {
     dialect ??= resolveErrorDialect(request, context);

@@ -12,6 +12,7 @@ import {
 import { authenticateCaller } from "../auth/authenticate-caller.ts";
 import type { HttpReply, HttpRequest } from "../http-exchange.ts";
 import { readJsonBody } from "../request-body.ts";
+import { reserveEncodedResponse } from "../response-reservation.ts";
 import type { ServedAgent } from "../served-agent.ts";
 import { createLastEventMatcher, type EventStreamEncoder } from "./event-stream.ts";
 import { MethodNotAllowedError } from "./method-not-allowed-error.ts";
@@ -46,6 +47,7 @@ export async function handleRest(
   let dialect: RestDialect | undefined;
   try {
     caller = await authenticateCaller(request, context.authenticate);
+    request.byteAccount?.assignToCaller(caller);
     const authenticated = { request, agent, caller };
     const taskId = matchTaskEventsPath(request, context, path);
     if (taskId !== undefined) return await handleTaskEvents(authenticated, context, taskId);
@@ -82,7 +84,9 @@ export async function handleRest(
       ...outcome.headers,
       ...buildExtendedCardCacheHeaders(operation),
     };
-    return { status: 200, headers, body: dialect.encodeResult(operation, outcome.result) };
+    const encodedResult = dialect.encodeResult(operation, outcome.result);
+    reserveEncodedResponse(request.byteAccount, encodedResult?.length ?? 0);
+    return { status: 200, headers, body: encodedResult };
   } catch (thrown) {
     const error = context.reportError(caller ? "HTTP+JSON" : "authenticate", thrown);
     dialect ??= resolveErrorDialect(request, context, path);
