@@ -1,5 +1,10 @@
 import { once } from "node:events";
-import { connect, type ClientHttp2Session, type ClientHttp2Stream, type OutgoingHttpHeaders } from "node:http2";
+import {
+  connect,
+  type ClientHttp2Session,
+  type ClientHttp2Stream,
+  type OutgoingHttpHeaders,
+} from "node:http2";
 import { connect as connectSocket, type Socket } from "node:net";
 import { GRPC_SERVICE_V1 } from "../../src/grpc/index.ts";
 import type { JsonObject, OperationName } from "../../src/protocol/index.ts";

@@ -1,6 +1,10 @@
 import { setTimeout } from "node:timers/promises";
 import type { AttackReport, AttackTarget } from "./attack.ts";
-import { encodeGrpcMessagePrefix, findGrpcVictimProblems, GrpcAttackConnection } from "./grpc-attack-client.ts";
+import {
+  encodeGrpcMessagePrefix,
+  findGrpcVictimProblems,
+  GrpcAttackConnection,
+} from "./grpc-attack-client.ts";
 
 const CONNECTIONS = 100;
 const CALLS_PER_CONNECTION = 10;
