@@ -71,10 +71,15 @@ function countCharacters(value: unknown, counted: number): number {
   if (typeof value === "string") return counted + value.length;
   if (typeof value !== "object" || value === null) return counted + 1;
   let length = counted + 2;
-  const isArray = Array.isArray(value);
-  for (const [key, member] of isArray ? value.entries() : Object.entries(value)) {
-    length = countCharacters(member, typeof key === "string" ? length + key.length : length);
-    if (length > MAX_STEP_LENGTH) return length;
+  if (Array.isArray(value)) {
+    for (let at = 0; at < value.length && length <= MAX_STEP_LENGTH; at++)
+      length = countCharacters(value[at], length);
+    return length;
+  }
+  // Each result is counted. `for in` does not create a list of the members.
+  for (const key in value) {
+    if (length > MAX_STEP_LENGTH) break;
+    length = countCharacters((value as Record<string, unknown>)[key], length + key.length);
   }
   return length;
 }

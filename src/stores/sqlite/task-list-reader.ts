@@ -135,7 +135,8 @@ export class TaskListReader {
 
   #readEventTexts({ key, seq, lines }: TaskPageRow): string[] {
     if (seq === null) return [];
-    return (lines ?? (this.#selectLines.get(key, seq)?.["lines"] as string)).split("\n");
+    const text = lines ?? this.#selectLines.get(key, seq)?.["lines"];
+    return (text as string).split("\n");
   }
 
   #prepare(sql: string): StatementSync {
