@@ -18,6 +18,10 @@ export class FetchRequest implements HttpRequest {
     this.query = url.search.slice(1);
   }
 
+  get authority(): string {
+    return this.header("host") ?? this.#url.host;
+  }
+
   /**
    * The request origin with the host name from the Host header. In Next.js, the URL contains a different host
    * name.
