@@ -49,7 +49,7 @@ describe("the id of a JSON-RPC request", () => {
       );
     fc.assert(
       fc.property(token, fc.constantFrom(...PLACEMENTS), fc.json(), (id, place, json) => {
-        const body = place(id).replace('"jsonrpc":"2.0"', `"jsonrpc":"2.0","other":${json}`);
+        const body = place(id).replace('"jsonrpc":"2.0"', (member) => `${member},"other":${json}`);
         expect(roundTripId(body)).toBe(id);
       }),
     );
