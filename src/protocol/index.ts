@@ -130,3 +130,5 @@ export type { A2AErrorOptions, ErrorReason, FieldViolation } from "./error.ts";
 export { A2AError } from "./error.ts";
 
 export { deriveAgentId, isAgentId } from "./derive-agent-id.ts";
+export { stripTrailingCharacters } from "./strip-trailing-characters.ts";
+export { MAX_URL_LENGTH } from "./url-length.ts";
