@@ -18,7 +18,7 @@ import {
 import { defineOptionNames, explainMissingAwait } from "../usage-checks/index.ts";
 import { resolveObserver } from "../logging/index.ts";
 import { isLoopbackHost } from "../keys/index.ts";
-import { A2AError } from "../protocol/index.ts";
+import { A2AError, stripTrailingCharacters } from "../protocol/index.ts";
 import { isDeviationAccepted } from "../wire/index.ts";
 import { Authenticator } from "./auth/authenticator.ts";
 import { EventStreamRegistry, type UnknownToA2AErrorConverter } from "./bindings/event-stream.ts";
@@ -192,7 +192,7 @@ class AgentServer implements Server {
     const authenticator =
       options.authenticate === undefined ? undefined : new Authenticator(options.authenticate, observer);
     // URL paths are appended to this URL, so it must not end in a slash.
-    const publicUrl = options.publicUrl?.replace(/\/+$/, "");
+    const publicUrl = options.publicUrl && stripTrailingCharacters(options.publicUrl, "/");
     const { cardSigning, inputModePolicy, tenants, cardFormat, basePath, peerLeniency = "all" } = options;
     const servedAgents = this.#createServedAgents(agents, {
       versions,
