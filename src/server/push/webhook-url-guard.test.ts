@@ -26,7 +26,7 @@ const PRIVATE_URLS = `
   http://127.0.0.1./ http://0/ http://[::1]/ http://[::ffff:127.0.0.1]/ http://[::ffff:7f00:1]:8080/
   http://localhost/ http://LOCALHOST./ http://foo.localhost:3000/ https://10.0.0.1/ https://192.168.1.1/
   https://172.31.255.255/ http://169.254.169.254/latest/ http://100.100.100.200/ http://[fd00:ec2::254]/
-  http://[fe80::1]/ http://[64:ff9b::7f00:1]/ http://①②⑦.⓪.⓪.①/ http://1２7.0.0.1/ http://0.0.0.0:22/
+  http://[fe80::1]/ http://[64:ff9b::7f00:1]/ http://①②⑦.⓪.⓪.①/ http://1２7.0.0.1/ http://0.0.0.0:8022/
   http://224.0.0.1/ http://255.255.255.255/
 `
   .trim()
@@ -72,6 +72,16 @@ describe("a webhook at registration", () => {
   ])("is accepted at %s", async (url) => {
     expect(await listViolations(url)).toEqual([]);
   });
+
+  it.each([22, 25, 6667, 10_080])(
+    "is rejected at port %i, which belongs to another protocol than HTTP",
+    async (port) => {
+      const violation = [expect.stringContaining(`has the port ${port}`)];
+      expect(await listViolations(`https://example.com:${port}/`)).toEqual(violation);
+      expect(await listViolations(`http://1.1.1.1:${port}/`)).toEqual(violation);
+      expect(await listViolations(`http://10.0.0.1:${port}/`, { allowPrivate: ["10.0.0.1"] })).toEqual([]);
+    },
+  );
 
   it("is rejected when any address of its host is private [I-09]", async () => {
     const url = "https://example.com/";

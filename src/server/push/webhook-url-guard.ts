@@ -1,5 +1,6 @@
 import { lookup } from "node:dns/promises";
 import { isIP } from "node:net";
+import { hasBlockedPort } from "./blocked-ports.ts";
 import { getBareHostname, HostList } from "./allowed-host-list.ts";
 import { isPublicAddress } from "./network-address.ts";
 import { DnsLookupQueue, type HostResolver } from "./dns-lookup-queue.ts";
@@ -73,6 +74,8 @@ export class WebhookUrlGuard {
     if (url.username !== "" || url.password !== "")
       return `must not contain a user name or password; use "authentication" instead`;
     const host = getBareHostname(url);
+    if (hasBlockedPort(url) && !this.#isPrivateAllowed(host, isIP(host) > 0 ? [host] : []))
+      return `has the port ${url.port}, which belongs to another protocol; use a port of a web server, such as 443`;
     if (isIP(host) > 0) return this.#findAddressViolation(host, [host]);
     if (isLocalhostName(host) && !this.#isPrivateAllowed(host, [])) return formatPrivateViolation(host);
     return undefined;
