@@ -1,6 +1,6 @@
 import { X509Certificate } from "node:crypto";
 import { once } from "node:events";
-import { createServer } from "node:net";
+import { createServer, isIP } from "node:net";
 import * as grpc from "@grpc/grpc-js";
 import type { GrpcError } from "../wire/index.ts";
 import { toBuffer } from "./field-codecs.ts";
@@ -16,6 +16,8 @@ export interface IncomingCall {
   readonly requestBytes: Uint8Array;
   /** Returns the value of a metadata key, which must be in lower case. */
   header(name: string): string | undefined;
+  /** IP address of the client, or of the proxy between the client and this server. */
+  readonly remoteAddress: string | undefined;
   /** Returns the client certificate that TLS has verified. */
   certificate(): X509Certificate | undefined;
 }
@@ -202,6 +204,7 @@ function toIncomingCall(
     service,
     method,
     requestBytes: call.request,
+    remoteAddress: parsePeerAddress(call.getPeer()),
     header(name) {
       if (name === "host") return call.getHost();
       const values = call.metadata.get(name).filter((value) => typeof value === "string");
@@ -212,6 +215,12 @@ function toIncomingCall(
       return raw && new X509Certificate(raw);
     },
   };
+}
+
+/** Returns the IP address of a peer in the format of grpc-js: the address, a colon, and the port. */
+function parsePeerAddress(peer: string): string | undefined {
+  const address = peer.slice(0, peer.lastIndexOf(":"));
+  return isIP(address) === 0 ? undefined : address;
 }
 
 function sendInitialMetadata(

@@ -21,6 +21,7 @@ export async function authenticateCaller(
     query,
     header: (name) => request.header(name.toLowerCase()),
     certificate: () => request.certificate?.(),
+    remoteAddress: request.remoteAddress,
   });
   if (!caller) throw createUnauthenticatedError();
   return validateAndNormalizeCaller(caller);

@@ -203,6 +203,7 @@ class GrpcCallDispatcher {
       origin: this.#resolveHttpOrigin(call),
       header: (name: string) => call.header(name),
       certificate: () => call.certificate(),
+      remoteAddress: call.remoteAddress,
     };
     const caller = await authenticateCaller(request, this.#context.authenticate);
     const version = negotiateCallVersion(call);
