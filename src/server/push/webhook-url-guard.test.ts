@@ -16,7 +16,7 @@ const createResolver =
 /** Returns the violations of a URL at registration. */
 async function listViolations(url: string, options: WebhookUrlGuardOptions = {}): Promise<string[]> {
   const guard = new WebhookUrlGuard({ resolve: createResolver("1.1.1.1"), ...options });
-  return (await createWebhookValidator(guard)({ url })).map(
+  return (await createWebhookValidator(guard)({ url }, "alice")).map(
     ({ field, description }) => `${field} ${description}`,
   );
 }
@@ -152,7 +152,7 @@ describe("a webhook at registration", () => {
     const check = createWebhookValidator(new WebhookUrlGuard({ resolve: createResolver("1.1.1.1") }));
     const url = "https://example.com/";
     const fields = async (config: object): Promise<string[]> =>
-      (await check({ url, ...config })).map(({ field }) => field);
+      (await check({ url, ...config }, "alice")).map(({ field }) => field);
     expect(
       await fields({ token: "a b", authentication: { scheme: "Digest", credentials: 'a="b", c=d' } }),
     ).toEqual([]);
@@ -226,7 +226,7 @@ describe("a notification", () => {
     const answers = [["192.88.98.1"], ["127.0.0.1"]];
     const rebinding = { resolve: async () => answers.shift() ?? ["127.0.0.1"] };
     const url = `http://rebind.example:${receiver.port}/`;
-    expect(await createWebhookValidator(new WebhookUrlGuard(rebinding))({ url })).toEqual([]);
+    expect(await createWebhookValidator(new WebhookUrlGuard(rebinding))({ url }, "alice")).toEqual([]);
     for (let at = 0; at < 5; at++)
       expect(await send(url, rebinding)).toMatchObject({
         ok: false,
