@@ -73,7 +73,7 @@ export const LISTEN_OPTION_NAMES = "grpc host port";
 const assertKnownListenOptions = defineOptionNames<ListenOptions>()("listen", LISTEN_OPTION_NAMES);
 const assertKnownGrpcOptions = defineOptionNames<GrpcOptions>()(
   '"grpc" of listen',
-  "host listedInCard port publicAddress tls",
+  "host limits listedInCard port publicAddress tls",
 );
 
 /** The addresses that a server listens on. */
