@@ -6,7 +6,7 @@ import { systemClock } from "../engine/index.ts";
  * bytes can lose the reply (RFC 9112 §9.6), so the server reads the rest for a while.
  */
 const DISCARD_LIMITS = {
-  bytes: 256 * 1024,
+  bytes: 64 * 1024,
   /** Many clients read a reply only after they have sent the whole body, and this body may be slightly too large. */
   bytesOfTooLargeBody: 16 * 2 ** 20,
   ms: 2000,
