@@ -75,6 +75,9 @@ export type {
 export { Outbox } from "./push/outbox.ts";
 
 export type { RetryPolicy } from "./push/retry-policy.ts";
+export { FairScheduler } from "./push/fair-scheduler.ts";
+export { getWebhookOwner } from "./push/webhook-owner.ts";
+export type { PushLimits } from "./push/push-limits.ts";
 export type { WebhookValidator, PushConfigOperations } from "./push/push-config-operations.ts";
 export { createPushNotSupportedError } from "./push/push-config-operations.ts";
 export type { PushStore, Webhook, WebhookProgress, WebhookRegistration } from "./push/push-store.ts";

@@ -5,7 +5,7 @@ import { createFetchBodyStream, createTextBodyStream } from "./fetch-body-stream
 import type { HttpReply, HttpRequest } from "./http-exchange.ts";
 import { RequestBodyBuffer } from "./request-body-buffer.ts";
 import { decodeBodyText, createPayloadTooLargeError } from "./request-body.ts";
-import { createRefusalReply, reserveResponseText } from "./response-reservation.ts";
+import { createRefusalReply, measureAndReserveResponseText, toResponseText } from "./response-reservation.ts";
 
 /** Adapts a WHATWG `Request` to `HttpRequest`. */
 export class FetchRequest implements HttpRequest {
@@ -27,6 +27,10 @@ export class FetchRequest implements HttpRequest {
     this.query = url.search.slice(1);
     this.remoteAddress = remoteAddress;
     this.byteAccount = byteLedger?.openAccount(this);
+  }
+
+  get authority(): string {
+    return this.header("host") ?? this.#url.host;
   }
 
   /**
@@ -69,15 +73,16 @@ export function toFetchResponse(
   const { byteAccount } = request;
   if (typeof body === "function" && request.method !== "HEAD")
     return new Response(createFetchBodyStream(body, byteAccount, stallWatch), { status, headers });
-  if (typeof body === "string" && request.method !== "HEAD") {
-    if (body.length < MIN_STREAMED_TEXT_LENGTH || !byteAccount) {
+  if (body !== undefined && typeof body !== "function" && request.method !== "HEAD") {
+    const text = toResponseText(body);
+    if (text.length < MIN_STREAMED_TEXT_LENGTH || !byteAccount) {
       byteAccount?.close();
-      return new Response(body, { status, headers });
+      return new Response(text.pieces.join(""), { status, headers });
     }
-    const byteLength = Buffer.byteLength(body);
-    const refusal = reserveResponseText(byteAccount, body, byteLength);
-    if (refusal) return toFetchResponse(createRefusalReply(refusal), request, stallWatch);
-    const stream = createTextBodyStream(body, byteAccount, stallWatch);
+    const byteLength = measureAndReserveResponseText(byteAccount, text);
+    if (typeof byteLength !== "number")
+      return toFetchResponse(createRefusalReply(byteLength), request, stallWatch);
+    const stream = createTextBodyStream(text.pieces, byteAccount, stallWatch);
     return new Response(stream, { status, headers: { ...headers, "content-length": String(byteLength) } });
   }
   byteAccount?.close();

@@ -74,9 +74,9 @@ export function createFetchBodyStream(
   });
 }
 
-/** Creates a response body that passes a long text on in slices, as fast as the host reads them. */
+/** Creates a response body that passes the pieces of a long text on in slices, as fast as the host reads them. */
 export function createTextBodyStream(
-  text: string,
+  pieces: readonly string[],
   account: ByteAccount,
   stallWatch: WriteStallWatch | undefined,
 ): ReadableStream<Uint8Array> {
@@ -86,7 +86,7 @@ export function createTextBodyStream(
       sink.onClose(() => {
         isClosed = true;
       });
-      void writeTextInSlices(text, sink, () => isClosed);
+      void writeTextInSlices(pieces, sink, () => isClosed);
     },
     account,
     stallWatch,

@@ -9,6 +9,11 @@ export interface HttpRequest {
   /** URL query without the question mark, or an empty string if the URL has no query. */
   readonly query: string;
   /**
+   * Host and port that the request addresses, as sent: from a request target in absolute form, or else from the
+   * Host header. Only a request of HTTP/1.0 may have no authority. The value may be invalid.
+   */
+  readonly authority: string | undefined;
+  /**
    * URL scheme, host, and port that the client used to reach this server, for example
    * `http://127.0.0.1:4100`.
    */
@@ -60,13 +65,13 @@ export interface ResponseSink {
 export interface HttpReply {
   readonly status: number;
   readonly headers: Record<string, string>;
-  /** Response body as text, or a function that writes a stream to the response body. */
-  readonly body?: string | ((sink: ResponseSink) => void);
+  /** Response body as text or as pieces of a long text, or a function that writes a stream to the response body. */
+  readonly body?: string | readonly string[] | ((sink: ResponseSink) => void);
 }
 
 export function createJsonReply(
   status: number,
-  body: string,
+  body: string | readonly string[],
   headers: Record<string, string> = {},
 ): HttpReply {
   return { status, headers: { "content-type": "application/json", ...headers }, body };

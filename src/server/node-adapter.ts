@@ -6,9 +6,10 @@ import type { WriteStallWatch } from "./byte-ledger/write-stall-watch.ts";
 import type { ClientCertificate, HttpReply, HttpRequest } from "./http-exchange.ts";
 import { NodeResponseSink, selectResponseTextEncoding } from "./node-response-sink.ts";
 import { readNodeBodyText } from "./read-node-body-text.ts";
-import { createRefusalReply, reserveResponseText } from "./response-reservation.ts";
+import { createRefusalReply, measureAndReserveResponseText, toResponseText } from "./response-reservation.ts";
 import { MAX_WRITE_LENGTH, writeTextInSlices } from "./write-text-in-slices.ts";
 import { endResponseBeforeUnreadBody, isBodyUnread } from "./unread-request-body.ts";
+import { parseRequestTarget } from "./request-target.ts";
 
 /**
  * Returns the full URL of a request. Express removes the mount path from `url`, but keeps the full URL in
@@ -31,19 +32,29 @@ export class NodeRequest implements HttpRequest {
   readonly #incoming: IncomingMessage;
   readonly #byteLedger: ByteLedger | undefined;
   #byteAccount: ByteAccount | undefined;
+  readonly #targetAuthority: string | undefined;
 
   constructor(incoming: IncomingMessage, url: string = incoming.url ?? "/", byteLedger?: ByteLedger) {
     this.#incoming = incoming;
     this.#byteLedger = byteLedger;
     this.method = incoming.method ?? "GET";
-    const mark = url.indexOf("?");
-    this.path = mark < 0 ? url : url.slice(0, mark);
-    this.query = mark < 0 ? "" : url.slice(mark + 1);
+    const { authority, path, query } = parseRequestTarget(url);
+    this.#targetAuthority = authority;
+    this.path = path;
+    this.query = query;
+  }
+
+  /**
+   * The Host header does not count for a request target in absolute form (RFC 9112 §3.2.2). HTTP/2 has a
+   * pseudo-header instead.
+   */
+  get authority(): string | undefined {
+    return this.#targetAuthority ?? this.header("host") ?? this.header(":authority");
   }
 
   get origin(): string {
     const encrypted = "encrypted" in this.#incoming.socket;
-    return `${encrypted ? "https" : "http"}://${this.header("host") ?? "localhost"}`;
+    return `${encrypted ? "https" : "http"}://${this.authority ?? "localhost"}`;
   }
 
   get remoteAddress(): string | undefined {
@@ -101,20 +112,21 @@ export function sendReply(
     outgoing.writeHead(status, headers).end();
     return;
   }
-  const text = typeof body === "string" ? body : "";
-  if (text.length > MAX_WRITE_LENGTH && request.method !== "HEAD") {
+  const responseText = toResponseText(typeof body === "function" ? "" : (body ?? ""));
+  if (responseText.length > MAX_WRITE_LENGTH && request.method !== "HEAD") {
     // The text has just been serialized. Measuring and writing the text wait for the next turn of the event loop.
     setImmediate(() => {
-      const byteLength = Buffer.byteLength(text);
-      const refusal = reserveResponseText(byteAccount, text, byteLength);
-      if (refusal) return sendReply(createRefusalReply(refusal), request, outgoing, stallWatch);
+      const byteLength = measureAndReserveResponseText(byteAccount, responseText);
+      if (typeof byteLength !== "number")
+        return sendReply(createRefusalReply(byteLength), request, outgoing, stallWatch);
       if (byteAccount) closeAccountWithResponse(byteAccount, outgoing);
       outgoing.writeHead(status, { ...headers, "content-length": byteLength });
       const sink = new NodeResponseSink(outgoing, request, stallWatch);
-      void writeTextInSlices(text, sink, () => sink.isDestroyed);
+      void writeTextInSlices(responseText.pieces, sink, () => sink.isDestroyed);
     });
     return;
   }
+  const text = responseText.pieces.join("");
   const byteLength = Buffer.byteLength(text);
   const encoding = selectResponseTextEncoding(text, byteLength);
   if (isBodyUnread(outgoing.req)) {

@@ -5,7 +5,12 @@ import { systemClock } from "../engine/index.ts";
  * Limits of what the server still reads after a reply to an unfinished request. A connection that is closed with unread
  * bytes can lose the reply (RFC 9112 §9.6), so the server reads the rest for a while.
  */
-const DISCARD_LIMITS = { bytes: 16 * 2 ** 20, ms: 2000 };
+const DISCARD_LIMITS = {
+  bytes: 64 * 1024,
+  /** Many clients read a reply only after they have sent the whole body, and this body may be slightly too large. */
+  bytesOfTooLargeBody: 16 * 2 ** 20,
+  ms: 2000,
+};
 
 /** Returns true if a part of the request body has not arrived. */
 export function isBodyUnread({ complete, headers }: IncomingMessage): boolean {
@@ -27,11 +32,11 @@ export function endResponseBeforeUnreadBody(
   outgoing.on("error", () => outgoing.destroy());
   if (text === "") outgoing.flushHeaders();
   else outgoing.write(text, encoding);
-  let remaining = DISCARD_LIMITS.bytes;
+  let remaining = outgoing.statusCode === 413 ? DISCARD_LIMITS.bytesOfTooLargeBody : DISCARD_LIMITS.bytes;
   incoming.on("data", (chunk: Buffer) => {
     remaining -= chunk.length;
     // The client is still able to read the reply, while its unread bytes wait in the buffers of the network.
-    if (remaining < 0) incoming.pause();
+    if (remaining < 0) incoming.socket.pause();
   });
   const end = (): void => {
     cancelTimeout();

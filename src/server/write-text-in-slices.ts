@@ -6,18 +6,23 @@ import type { ResponseSink } from "./http-exchange.ts";
  */
 export const MAX_WRITE_LENGTH: number = 256 * 1024;
 
-/** Writes a long text in slices, so that other requests run in between. Waits for a slow reader after each slice. */
+/**
+ * Writes the pieces of a long text in slices, so that other requests run in between. Waits for a slow reader after each
+ * slice.
+ */
 export async function writeTextInSlices(
-  text: string,
+  pieces: readonly string[],
   sink: Pick<ResponseSink, "write" | "end">,
   isClosed: () => boolean,
 ): Promise<void> {
-  for (let start = 0; start < text.length && !isClosed();) {
-    const end = Math.min(start + MAX_WRITE_LENGTH, text.length);
-    // A slice must not end between the two halves of a character outside of the Basic Multilingual Plane.
-    const sliceEnd = isHighSurrogate(text.charCodeAt(end - 1)) ? end + 1 : end;
-    await (sink.write(text.slice(start, sliceEnd)) ?? new Promise(setImmediate));
-    start = sliceEnd;
+  for (const text of pieces) {
+    for (let start = 0; start < text.length && !isClosed();) {
+      const end = Math.min(start + MAX_WRITE_LENGTH, text.length);
+      // A slice must not end between the two halves of a character outside of the Basic Multilingual Plane.
+      const sliceEnd = isHighSurrogate(text.charCodeAt(end - 1)) ? end + 1 : end;
+      await (sink.write(text.slice(start, sliceEnd)) ?? new Promise(setImmediate));
+      start = sliceEnd;
+    }
   }
   sink.end();
 }

@@ -29,6 +29,7 @@ import {
   type RequestMetadata,
   type BindingContext,
 } from "./request-pipeline.ts";
+import { stringifyResult } from "./stringify-result.ts";
 
 /**
  * Performs the operation of a JSON-RPC request (A2A §9). Authenticates the caller before reading the request
@@ -70,8 +71,9 @@ export async function handleJsonRpc(
       const encoder = dialect.eventEncoder ?? createJsonRpcStreamEncoder(id, dialect, operation);
       return context.eventStreams.createSseHttpReply(outcome.stream, encoder, outcome.headers);
     }
-    const body = encodeJsonRpcResult(id, dialect.encodeResult(operation, outcome.result));
-    reserveEncodedResponse(request.byteAccount, body.length);
+    const resultJson = await stringifyResult(dialect.toResultJson(operation, outcome.result));
+    reserveEncodedResponse(request.byteAccount, resultJson);
+    const body = encodeJsonRpcResult(id, resultJson);
     return createJsonReply(200, body, { ...outcome.headers, ...buildExtendedCardCacheHeaders(operation) });
   } catch (thrown) {
     dialect ??= resolveErrorDialect(request, context);

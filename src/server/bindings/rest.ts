@@ -24,6 +24,7 @@ import {
   resolveProtocolVersion,
   type BindingContext,
 } from "./request-pipeline.ts";
+import { stringifyResult } from "./stringify-result.ts";
 import { handleTaskEvents, matchTaskEventsPath } from "./task-events-endpoint.ts";
 
 const REST_DIALECTS: Readonly<Record<ProtocolVersion, RestDialect>> = {
@@ -84,9 +85,9 @@ export async function handleRest(
       ...outcome.headers,
       ...buildExtendedCardCacheHeaders(operation),
     };
-    const encodedResult = dialect.encodeResult(operation, outcome.result);
-    reserveEncodedResponse(request.byteAccount, encodedResult?.length ?? 0);
-    return { status: 200, headers, body: encodedResult };
+    const resultText = await stringifyResult(dialect.toResultJson(operation, outcome.result));
+    reserveEncodedResponse(request.byteAccount, resultText);
+    return { status: 200, headers, body: resultText };
   } catch (thrown) {
     const error = context.reportError(caller ? "HTTP+JSON" : "authenticate", thrown);
     dialect ??= resolveErrorDialect(request, context, path);

@@ -18,8 +18,8 @@ export class ByteLedger {
 
   constructor(capacity: number) {
     this.capacity = capacity;
-    // A third of the capacity for a single holder: while the server encodes a text, it needs about twice the size.
-    this.#shares = new FairShareLedger({ capacity, ratioToFree: 0.5 });
+    // A single holder gets a quarter. Until the next garbage collection, an encoded text needs about three times its size.
+    this.#shares = new FairShareLedger({ capacity, ratioToFree: 1 / 3 });
   }
 
   /** Number of bytes that all holders together have reserved. */
