@@ -72,7 +72,7 @@ export const LISTEN_OPTION_NAMES = "grpc host port";
 const assertKnownListenOptions = defineOptionNames<ListenOptions>()("listen", LISTEN_OPTION_NAMES);
 const assertKnownGrpcOptions = defineOptionNames<GrpcOptions>()(
   '"grpc" of listen',
-  "host limits listedInCard port publicAddress tls",
+  "calls connections host listedInCard port publicAddress tls",
 );
 
 /** The addresses that a server listens on. */
@@ -290,7 +290,7 @@ class AgentServer implements Server {
     if (!grpcOptions) return address;
     const { heartbeatMs = DEFAULT_HEARTBEAT_MS } = this.#options;
     try {
-      const httpServer = { host, port: address.port, heartbeatMs };
+      const httpServer = { host, port: address.port, heartbeatMs, stallWatch: this.#stallWatch };
       this.#grpcServer = await startGrpcServer(this.#routerContext, httpServer, grpcOptions);
     } catch (error) {
       // Without gRPC the server would be incomplete, which the operator would notice late.
