@@ -19,6 +19,12 @@ import type { TenantsOption } from "./accepted-tenants.ts";
 export interface ServerLimits extends Partial<EngineLimits> {
   /** Maximum size of a request body, in bytes. Default: 10 MiB. */
   readonly maxBodyBytes?: number;
+  /**
+   * Maximum number of JSON values and member names in a request. The server counts them before it parses the
+   * request, because parsing many small values stops all other requests. Default: 100,000, which takes at most
+   * about 0.1 s.
+   */
+  readonly maxJsonValues?: number;
 }
 
 /** Options for `createServer`. */
@@ -171,7 +177,7 @@ export const SERVER_OPTION_NAMES = [
 const assertKnownOptions = defineOptionNames<ServerOptions>()("createServer", ...SERVER_OPTION_NAMES);
 const assertKnownLimits = defineOptionNames<ServerLimits>()(
   '"limits" of createServer',
-  "listPageBytes maxBodyBytes queuedTurns runs runsPerCaller streams taskSize turnAttempts unfinishedMessageBytes",
+  "listPageBytes maxBodyBytes maxJsonValues queuedTurns runs runsPerCaller streams taskSize turnAttempts unfinishedMessageBytes",
 );
 const assertKnownCardSigningOptions = defineOptionNames<CardSigningOptions>()(
   '"cardSigning" of createServer',

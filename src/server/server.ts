@@ -19,7 +19,7 @@ import { defineOptionNames, explainMissingAwait } from "../usage-checks/index.ts
 import { resolveObserver } from "../logging/index.ts";
 import { isLoopbackHost } from "../keys/index.ts";
 import { A2AError } from "../protocol/index.ts";
-import { isDeviationAccepted } from "../wire/index.ts";
+import { DEFAULT_MAX_JSON_VALUES, isDeviationAccepted } from "../wire/index.ts";
 import { Authenticator } from "./auth/authenticator.ts";
 import { EventStreamRegistry, type UnknownToA2AErrorConverter } from "./bindings/event-stream.ts";
 import { authenticateAndCreateAgentAccess, type MountedHandler } from "./mounted-handler.ts";
@@ -218,6 +218,7 @@ class AgentServer implements Server {
       autoMessageId: options.autoMessageId ?? false,
       simpleDialect: (options.simpleDialect ?? true) && versions.includes("0.3"),
       maxBodyBytes: options.limits?.maxBodyBytes ?? DEFAULT_MAX_BODY_BYTES,
+      maxJsonValues: options.limits?.maxJsonValues ?? DEFAULT_MAX_JSON_VALUES,
       authenticate: authenticator && ((request) => authenticator.authenticate(request)),
       publicUrl,
       jwksProvider: createPublishedJwksProvider(this.#pushService?.signer, cardSigning),

@@ -209,7 +209,7 @@ class GrpcCallDispatcher {
     const version = negotiateCallVersion(call);
     const { peerLeniency } = this.#context;
     const dialect = selectProtoDialect(call, peerLeniency);
-    const { agent, params } = this.#resolveAgent(decodeRequest(call));
+    const { agent, params } = this.#resolveAgent(decodeRequest(call, this.#context.maxJsonValues));
     const { headers = {}, ...outcome } = await handleOperation({ request, agent, caller }, method.operation, {
       codec: dialect,
       version,
@@ -309,10 +309,17 @@ function negotiateCallVersion(call: IncomingCall): ProtocolVersion {
   });
 }
 
-function decodeRequest({ method: { request }, requestBytes }: IncomingCall): JsonObject {
+/** A member of a `Struct` is two JSON values, and four fields: the member, its name, its value, and the value's kind. */
+const PROTO_FIELDS_PER_JSON_VALUE = 2;
+
+function decodeRequest(
+  { method: { request }, requestBytes }: IncomingCall,
+  maxJsonValues: number,
+): JsonObject {
   try {
-    return request.decode(requestBytes);
+    return request.decode(requestBytes, maxJsonValues * PROTO_FIELDS_PER_JSON_VALUE);
   } catch (cause) {
+    if (cause instanceof A2AError) throw cause;
     const why = cause instanceof Error ? cause.message : "unknown";
     const text = `The request is not a ${request.name} message (${why}); encode it with the a2a.proto of the specification.`;
     throw new A2AError("PARSE_ERROR", text, { cause });

@@ -45,7 +45,7 @@ export async function handleJsonRpc(
   try {
     caller = await authenticateCaller(request, context.authenticate);
     assertJsonContentType(request);
-    const envelope = decodeJsonRpcRequest(await request.text(context.maxBodyBytes));
+    const envelope = decodeJsonRpcRequest(await request.text(context.maxBodyBytes), context.maxJsonValues);
     id = envelope.id;
     const { method, params } = envelope;
     const version = resolveProtocolVersion(request, context, inferVersionFromMethod(method));

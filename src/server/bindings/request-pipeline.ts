@@ -38,6 +38,8 @@ export interface BindingContext {
   readonly simpleDialect: boolean;
   /** Maximum size of a request body, in bytes. */
   readonly maxBodyBytes: number;
+  /** Maximum number of JSON values and member names in a request. */
+  readonly maxJsonValues: number;
   readonly eventStreams: EventStreamRegistry;
   /** Authenticates a request. The server has no `authenticate` function if all requests are anonymous. */
   readonly authenticate: AuthenticateFunction | undefined;
