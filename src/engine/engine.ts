@@ -348,6 +348,7 @@ export class Engine {
         validateWebhook,
         generateId,
         redactSecrets,
+        limits: outbox.limits,
         onChange,
       })
     );
