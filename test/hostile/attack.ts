@@ -30,8 +30,8 @@ export interface AttackBars {
    */
   readonly stallMs: number;
   /**
-   * Maximum ratio of the 99th percentile of another caller's latency during the attack to the same percentile before
-   * the attack. Default: no maximum.
+   * Maximum ratio of the 99th percentile of another caller's latency to the same percentile of the same requests to an
+   * idle server at the same time. Default: no maximum.
    */
   readonly p99Ratio: number;
 }
