@@ -122,6 +122,11 @@ const SIMPLE_PARAMS: Readonly<Record<string, unknown>> = {
 
 const MCP_CALL = { name: "echo_repeat", arguments: { message: "hello" }, _meta: { progressToken: 1 } };
 const MCP_2025_PARAMS: Readonly<Record<string, unknown>> = {
+  initialize: {
+    protocolVersion: "2025-11-25",
+    capabilities: { elicitation: {} },
+    clientInfo: { name: "fuzzer", version: "1" },
+  },
   "tools/list": { cursor: "" },
   "tools/call": MCP_CALL,
   ping: {},
