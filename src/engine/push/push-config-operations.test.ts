@@ -81,6 +81,19 @@ describe("push configurations", () => {
     });
   });
 
+  it("are limited per task and per caller when a caller registers many at once [E14]", async () => {
+    for (const limits of [{ maxConfigsPerTask: 5 }, { maxConfigsPerCaller: 5 }]) {
+      const { create } = await startTaskWithLimits(limits);
+      const registrations = Array.from({ length: 50 }, (_, at) => create(`config-${at}`));
+      const settled = await Promise.allSettled(registrations);
+      const accepted = settled.filter(({ status }) => status === "fulfilled").length;
+      expect(accepted).toBeLessThanOrEqual(5);
+      await create("later").catch(() => {});
+      for (let at = 0; at < 5; at++) await create(`more-${at}`).catch(() => {});
+      await expect(create("one more")).rejects.toMatchObject({ reason: "RESOURCE_EXHAUSTED" });
+    }
+  });
+
   it("are limited per caller, and one caller does not use up the limit of another [E14]", async () => {
     const { create } = await startTaskWithLimits({ maxConfigsPerCaller: 3 });
     for (const id of ["a", "b", "c"]) await create(id);

@@ -10,7 +10,8 @@ import {
   type SendMessageRequest,
   type TaskPushNotificationConfig,
 } from "../../protocol/index.ts";
-import type { Caller, TaskScope } from "../caller.ts";
+import { FairShareLedger } from "../../data-structures/index.ts";
+import { getCallerKey, type Caller, type TaskScope } from "../caller.ts";
 import type { IdGenerator } from "../id-generator.ts";
 import { createPageTokenError } from "../list-tasks.ts";
 import type { ServiceParameters } from "../service-parameters.ts";
@@ -51,6 +52,8 @@ const DEFAULT_REQUEST_A2A_VERSION = "1.0";
 /** Implements the operations on push notification configs (A2A §3.1.7–3.1.10) for the tasks of one agent. */
 export class PushConfigOperations {
   readonly #context: PushConfigOperationsDependencies;
+  /** Numbers of registrations that are not stored yet, by task and by scope. */
+  readonly #registering = new FairShareLedger({ capacity: Infinity });
 
   constructor(context: PushConfigOperationsDependencies) {
     this.#context = context;
@@ -69,10 +72,12 @@ export class PushConfigOperations {
     const { taskId } = request;
     const scope = this.#toTaskScope(caller);
     await this.#assertValidConfig(request, getWebhookOwner(scope));
-    await this.#assertConfigLimits(scope, taskId, request.id);
     // In A2A 0.3, a task has one webhook unless its caller chooses different ids.
     const config = { ...request, id: request.id || (version === "0.3" ? taskId : generateId()) };
-    const webhook = await store.put(scope, taskId, { config, version });
+    const webhook = await this.#whileCountingRegistration(scope, taskId, async () => {
+      await this.#assertConfigLimits(scope, taskId, config.id);
+      return await store.put(scope, taskId, { config, version });
+    });
     if (!webhook) throw A2AError.taskNotFound(taskId);
     onChange(scope, taskId, config.id, webhook.key);
     return this.#toResponseConfig(webhook);
@@ -148,6 +153,21 @@ export class PushConfigOperations {
     );
   }
 
+  /** Counts a registration while `register` runs, so that concurrent registrations cannot exceed the limits. */
+  async #whileCountingRegistration<T>(
+    scope: TaskScope,
+    taskId: string,
+    register: () => Promise<T>,
+  ): Promise<T> {
+    const holders = [getScopeName(scope), getTaskName(scope, taskId)];
+    for (const holder of holders) this.#registering.reserveUnchecked(holder, 1);
+    try {
+      return await register();
+    } finally {
+      for (const holder of holders) this.#registering.release(holder, 1);
+    }
+  }
+
   /** Throws `RESOURCE_EXHAUSTED` if the task or the caller has too many webhooks. Replacing a webhook is allowed. */
   async #assertConfigLimits(
     scope: TaskScope,
@@ -158,12 +178,14 @@ export class PushConfigOperations {
     const { maxConfigsPerTask, maxConfigsPerCaller } = limits;
     const siblings = taskId ? ((await store.list(scope, taskId)) ?? []) : [];
     if (siblings.some(({ config }) => config.id === id)) return;
-    if (siblings.length >= maxConfigsPerTask)
+    const registeringForTask = taskId ? this.#registering.getReservedBy(getTaskName(scope, taskId)) : 0;
+    if (siblings.length + Math.max(1, registeringForTask) > maxConfigsPerTask)
       throw createConfigLimitError(
         `Task ${taskId} already has ${maxConfigsPerTask} push notification configs (push.maxConfigsPerTask); delete one first.`,
       );
     const undelivered = (await store.countUndelivered?.(scope, maxConfigsPerCaller)) ?? 0;
-    if (undelivered >= maxConfigsPerCaller)
+    const registering = Math.max(1, this.#registering.getReservedBy(getScopeName(scope)));
+    if (undelivered + registering > maxConfigsPerCaller)
       throw createConfigLimitError(
         `This caller already has ${maxConfigsPerCaller} push notification configs of unfinished tasks or deliveries (push.maxConfigsPerCaller); delete some, or try again later.`,
       );
@@ -180,6 +202,14 @@ export class PushConfigOperations {
   #toTaskScope({ tenant, principal }: Caller): TaskScope {
     return { agent: this.#context.agentId, tenant, principal };
   }
+}
+
+function getScopeName(scope: TaskScope): string {
+  return `${scope.agent}/${getCallerKey(scope)}`;
+}
+
+function getTaskName(scope: TaskScope, taskId: string): string {
+  return `${taskId}/${getScopeName(scope)}`;
 }
 
 function createConfigLimitError(text: string): A2AError {
