@@ -37,6 +37,9 @@ export class BasePathRequest implements HttpRequest {
   get origin(): string {
     return this.#request.origin + this.#basePath;
   }
+  get remoteAddress(): string | undefined {
+    return this.#request.remoteAddress;
+  }
 
   header(name: string): string | undefined {
     return this.#request.header(name);

@@ -22,6 +22,11 @@ export interface HttpRequest {
    * `maxBytes`, and with PARSE_ERROR if the body is not UTF-8.
    */
   text(maxBytes: number): Promise<string>;
+  /**
+   * IP address of the client, or of the proxy between the client and this server. `undefined` if the runtime does not
+   * provide the address, and for Unix sockets.
+   */
+  readonly remoteAddress?: string | undefined;
   /** Returns the verified TLS client certificate, or `undefined` if the client sent no certificate. */
   certificate?(): ClientCertificate | undefined;
 }

@@ -54,7 +54,7 @@ export async function authenticateAndCreateAgentAccess(
     caller,
     url: IN_PROCESS_URL,
     fetch: async (fetchRequest) => {
-      const httpRequest = new FetchRequest(fetchRequest);
+      const httpRequest = new FetchRequest(fetchRequest, request.remoteAddress);
       return toFetchResponse(await routeRequest(httpRequest, inProcessContext), httpRequest);
     },
   };

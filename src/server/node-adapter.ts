@@ -48,6 +48,10 @@ export class NodeRequest implements HttpRequest {
     return `${encrypted ? "https" : "http"}://${this.authority ?? "localhost"}`;
   }
 
+  get remoteAddress(): string | undefined {
+    return this.#incoming.socket.remoteAddress;
+  }
+
   /** Searches the raw headers. A few linear searches are faster than building the header object of Node. */
   header(name: string): string | undefined {
     const { rawHeaders } = this.#incoming;

@@ -17,7 +17,9 @@ export function toNodeListener(
       try {
         const disconnected = new AbortController();
         outgoing.once("close", () => disconnected.abort());
-        const { status, headers, body } = await handler(toRequest(incoming, disconnected.signal));
+        const request = createRequestOrUndefined(incoming, disconnected.signal);
+        const response = request ? await handler(request) : createInvalidRequestResponse(incoming);
+        const { status, headers, body } = response;
         outgoing.statusCode = status;
         outgoing.setHeaders(headers);
         // A client of an event stream needs the headers at once, even before the first event.
@@ -26,7 +28,7 @@ export function toNodeListener(
         else outgoing.end();
         incoming.resume();
       } catch {
-        // The request is invalid, the handler failed, or the client has disconnected.
+        // The handler failed, or the client has disconnected.
         outgoing.destroy();
       }
     })();
@@ -36,6 +38,20 @@ export function toNodeListener(
 function getRequestBody(incoming: IncomingMessage): Uint8Array<ArrayBuffer> | ReadableStream {
   const buffered = incoming.readableEnded ? getBufferedBody(incoming) : undefined;
   return buffered ? new Uint8Array(buffered) : Readable.toWeb(incoming);
+}
+
+/** Returns `undefined` if `Request` does not support the request: an invalid Host header, or a method such as TRACE. */
+function createRequestOrUndefined(incoming: IncomingMessage, signal: AbortSignal): Request | undefined {
+  try {
+    return toRequest(incoming, signal);
+  } catch {
+    return undefined;
+  }
+}
+
+function createInvalidRequestResponse({ method }: IncomingMessage): Response {
+  const message = `The server does not support this ${method} request; send a valid Host header and another method.`;
+  return Response.json({ error: { code: 400, status: "INVALID_ARGUMENT", message } }, { status: 400 });
 }
 
 function toRequest(incoming: IncomingMessage, signal: AbortSignal): Request {

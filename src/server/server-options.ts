@@ -177,7 +177,7 @@ export const SERVER_OPTION_NAMES = [
 const assertKnownOptions = defineOptionNames<ServerOptions>()("createServer", ...SERVER_OPTION_NAMES);
 const assertKnownLimits = defineOptionNames<ServerLimits>()(
   '"limits" of createServer',
-  "listPageBytes maxBodyBytes queuedTurns runs runsPerCaller streams taskSize turnAttempts",
+  "listPageBytes maxBodyBytes queuedTurns runs runsPerCaller streams taskSize turnAttempts unfinishedMessageBytes",
 );
 const assertKnownCardSigningOptions = defineOptionNames<CardSigningOptions>()(
   '"cardSigning" of createServer',

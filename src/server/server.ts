@@ -18,7 +18,7 @@ import {
 import { defineOptionNames, explainMissingAwait } from "../usage-checks/index.ts";
 import { resolveObserver } from "../logging/index.ts";
 import { isLoopbackHost } from "../keys/index.ts";
-import { A2AError } from "../protocol/index.ts";
+import { A2AError, stripTrailingCharacters } from "../protocol/index.ts";
 import { isDeviationAccepted } from "../wire/index.ts";
 import { Authenticator } from "./auth/authenticator.ts";
 import { EventStreamRegistry, type UnknownToA2AErrorConverter } from "./bindings/event-stream.ts";
@@ -39,6 +39,7 @@ import { createRestErrorReply } from "./bindings/rest.ts";
 import { assertValidOptions, SUPPORTED_A2A_VERSIONS, type ServerOptions } from "./server-options.ts";
 import { createPublishedJwksProvider } from "./published-jwks-provider.ts";
 import { getHttpStatus, reportRequest } from "./report-request.ts";
+import { findRuntimeRemoteAddress } from "./remote-address.ts";
 import { routeRequest, type RouterContext } from "./router.ts";
 import { createTenantAcceptanceCheck, findOnlyTenantAcceptedByServer } from "./accepted-tenants.ts";
 import {
@@ -72,7 +73,7 @@ export const LISTEN_OPTION_NAMES = "grpc host port";
 const assertKnownListenOptions = defineOptionNames<ListenOptions>()("listen", LISTEN_OPTION_NAMES);
 const assertKnownGrpcOptions = defineOptionNames<GrpcOptions>()(
   '"grpc" of listen',
-  "host listedInCard port publicAddress tls",
+  "host limits listedInCard port publicAddress tls",
 );
 
 /** The addresses that a server listens on. */
@@ -89,9 +90,11 @@ export interface ServerAddress {
 export interface Server {
   /**
    * Request handler for web frameworks and runtimes that use `Request` and `Response`, such as Hono, Next,
-   * Deno, Bun, and workers. The first request opens the task store.
+   * Deno, Bun, and workers. The first request opens the task store. The optional second argument identifies the
+   * client by its IP address: the argument that Deno and Bun pass to a handler, or `{ remoteAddress }`. Without the
+   * argument, all clients share the limits of one address.
    */
-  readonly fetch: (request: Request) => Promise<Response>;
+  readonly fetch: (request: Request, runtimeInfo?: unknown) => Promise<Response>;
   /**
    * Request handler for `node:http` and for web frameworks that use `node:http`, such as Express and Fastify.
    * The first request opens the task store.
@@ -137,7 +140,7 @@ export function createServer(
 class AgentServer implements Server {
   readonly store: TaskStore;
   readonly maintenance: StoreMaintenanceService;
-  readonly fetch: (request: Request) => Promise<Response>;
+  readonly fetch: Server["fetch"];
   readonly listener: (incoming: IncomingMessage, outgoing: ServerResponse) => void;
   readonly #options: ServerOptions;
   readonly #observer: Observer;
@@ -189,7 +192,7 @@ class AgentServer implements Server {
     const authenticator =
       options.authenticate === undefined ? undefined : new Authenticator(options.authenticate, observer);
     // URL paths are appended to this URL, so it must not end in a slash.
-    const publicUrl = options.publicUrl?.replace(/\/+$/, "");
+    const publicUrl = options.publicUrl && stripTrailingCharacters(options.publicUrl, "/");
     const { cardSigning, inputModePolicy, tenants, cardFormat, basePath, peerLeniency = "all" } = options;
     const servedAgents = this.#createServedAgents(agents, {
       versions,
@@ -241,8 +244,9 @@ class AgentServer implements Server {
         );
       else void this.#handle(request).then((reply) => sendReply(reply, request, outgoing));
     };
-    this.fetch = async (fetchRequest) => {
-      const request = new FetchRequest(fetchRequest);
+    this.fetch = async (fetchRequest, runtimeInfo) => {
+      const remoteAddress = findRuntimeRemoteAddress(fetchRequest, runtimeInfo);
+      const request = new FetchRequest(fetchRequest, remoteAddress);
       const handler = this.#findMountedHandler(request);
       if (handler) return await this.#callMountedHandler(handler, fetchRequest, request);
       return toFetchResponse(await this.#handle(request), request);
