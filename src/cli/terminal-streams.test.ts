@@ -19,10 +19,10 @@ describe("output on a terminal", () => {
   it("has no control characters except tabs and line ends, whatever a command prints", () => {
     fc.assert(
       fc.property(fc.string({ unit: "binary" }), (text) => {
-        const written = write(true, ({ out, err, outDocument }) => {
-          out(text);
-          err(text);
-          outDocument(text);
+        const written = write(true, (streams) => {
+          streams.out(text);
+          streams.err(text);
+          streams.outDocument(text);
         });
         expect(written).not.toMatch(CONTROL);
         expect(written.isWellFormed()).toBe(true);
@@ -45,16 +45,14 @@ describe("output on a terminal", () => {
 
   it("has only the colors of the CLI, and only where the CLI uses colors", () => {
     const text = "\u001b[36mblue\u001b[39m \u001b[2J\u001b]0;title\u0007 \u001b[1;";
-    expect(write(true, ({ outColored }) => outColored(text))).toBe(
+    expect(write(true, (streams) => streams.outColored(text))).toBe(
       "\u001b[36mblue\u001b[39m ␛[2J␛]0;title␇ ␛[1;",
     );
-    expect(write(true, ({ out }) => out(text))).not.toContain("\u001b");
+    expect(write(true, (streams) => streams.out(text))).not.toContain("\u001b");
   });
 
   it("has printable lines of progress", () => {
-    expect(write(true, ({ errReplacingLine }) => errReplacingLine("a\u001b[2J\rb"))).toBe(
-      "\ra␛[2J␍b\u001b[K",
-    );
+    expect(write(true, (streams) => streams.errReplacingLine("a\u001b[2J\rb"))).toBe("\ra␛[2J␍b\u001b[K");
   });
 
   it("receives the console output of agents with colors, but without other control sequences", () => {
@@ -72,5 +70,5 @@ describe("output on a terminal", () => {
 
 it("a pipe receives a document unchanged", () => {
   const text = '{"text":"\u202e"}\r\n';
-  expect(write(false, ({ outDocument }) => outDocument(text))).toBe(text);
+  expect(write(false, (streams) => streams.outDocument(text))).toBe(text);
 });

@@ -78,8 +78,8 @@ function chooseFileName(part: Exclude<Part, { url: string }>, { name, artifactId
 const MAX_FILE_NAME_BYTES = 200;
 
 /** Characters that Windows reserves, control characters, and invisible characters that could hide an extension. */
-// oxlint-disable-next-line no-control-regex -- control characters are what is looked for
 const FORBIDDEN_CHARACTERS =
+  // oxlint-disable-next-line no-control-regex -- control characters are what is looked for
   /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff<>:"|?*]/g;
 
 /** Device names of Windows, which name no file whatever their extension is. */
