@@ -38,8 +38,8 @@ export class FuzzedServer {
     return this.#placeholders;
   }
 
-  /** Creates new tasks for the placeholders. Rejects if the server does not reply as usual. */
-  async renewTasks(): Promise<void> {
+  /** Creates new tasks and a new session for the placeholders. Rejects if the server does not reply as usual. */
+  async renewPlaceholders(): Promise<void> {
     this.#placeholders = await this.#process.call("createPlaceholders");
   }
 
