@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { getBufferedBody } from "./node-adapter.ts";
+import { parseRequestTarget } from "./request-target.ts";
 
 /**
  * Converts a function from `Request` to `Response`, such as the result of `createWebhook`, to a `node:http`
@@ -58,9 +59,10 @@ function toRequest(incoming: IncomingMessage, signal: AbortSignal): Request {
   const headers = new Headers();
   for (let at = 0; at < rawHeaders.length; at += 2)
     headers.append(rawHeaders[at] ?? "", rawHeaders[at + 1] ?? "");
+  const { authority = headers.get("host") ?? "localhost", path, query } = parseRequestTarget(url);
   const scheme = "encrypted" in incoming.socket ? "https" : "http";
   const hasBody = method !== "GET" && method !== "HEAD";
-  return new Request(`${scheme}://${headers.get("host") ?? "localhost"}${url}`, {
+  return new Request(`${scheme}://${authority}${path}${query === "" ? "" : `?${query}`}`, {
     method,
     headers,
     signal,
