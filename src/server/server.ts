@@ -188,7 +188,7 @@ class AgentServer implements Server {
       offersSocket: options.maintenanceSocket ?? true,
     });
     this.#transportLimits = resolveTransportLimits(options.limits);
-    const { maxBodyBytes, bufferedBytes, writeStallMs } = this.#transportLimits;
+    const { maxBodyBytes, maxJsonValues, bufferedBytes, writeStallMs } = this.#transportLimits;
     const byteLedger = new ByteLedger(bufferedBytes);
     const stallWatch = new WriteStallWatch({ clock: systemClock, timeoutMs: writeStallMs, observer });
     this.#stallWatch = stallWatch;
@@ -225,6 +225,7 @@ class AgentServer implements Server {
       autoMessageId: options.autoMessageId ?? false,
       simpleDialect: (options.simpleDialect ?? true) && versions.includes("0.3"),
       maxBodyBytes,
+      maxJsonValues,
       byteLedger,
       authenticate: authenticator && ((request) => authenticator.authenticate(request)),
       publicUrl,

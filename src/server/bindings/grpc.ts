@@ -218,7 +218,7 @@ class GrpcCallDispatcher {
     const dialect = selectProtoDialect(call, peerLeniency);
     // The listener reads the message only now: a client without credentials cannot make the server store it.
     const bytes = await call.receiveRequest((size) => byteAccount.reserveBodyBytes(size));
-    const { agent, params } = this.#resolveAgent(decodeRequest(method, bytes));
+    const { agent, params } = this.#resolveAgent(decodeRequest(method, bytes, this.#context.maxJsonValues));
     byteAccount.releaseBodyBytes();
     const { headers = {}, ...outcome } = await handleOperation({ request, agent, caller }, method.operation, {
       codec: dialect,
@@ -322,10 +322,18 @@ function negotiateCallVersion(call: IncomingCall): ProtocolVersion {
   });
 }
 
-function decodeRequest({ request }: IncomingCall["method"], requestBytes: Uint8Array): JsonObject {
+/** A member of a `Struct` is two JSON values, and four fields: the member, its name, its value, and the value's kind. */
+const PROTO_FIELDS_PER_JSON_VALUE = 2;
+
+function decodeRequest(
+  { request }: IncomingCall["method"],
+  requestBytes: Uint8Array,
+  maxJsonValues: number,
+): JsonObject {
   try {
-    return request.decode(requestBytes);
+    return request.decode(requestBytes, maxJsonValues * PROTO_FIELDS_PER_JSON_VALUE);
   } catch (cause) {
+    if (cause instanceof A2AError) throw cause;
     const why = cause instanceof Error ? cause.message : "unknown";
     const text = `The request is not a ${request.name} message (${why}); encode it with the a2a.proto of the specification.`;
     throw new A2AError("PARSE_ERROR", text, { cause });
