@@ -20,7 +20,11 @@ export class NodeResponseSink implements ResponseSink {
   readonly #request: Pick<HttpRequest, "byteAccount">;
   readonly #stallWatch: WriteStallWatch | undefined;
 
-  constructor(outgoing: ServerResponse, request: Pick<HttpRequest, "byteAccount">, stallWatch?: WriteStallWatch) {
+  constructor(
+    outgoing: ServerResponse,
+    request: Pick<HttpRequest, "byteAccount">,
+    stallWatch?: WriteStallWatch,
+  ) {
     this.#outgoing = outgoing;
     this.#request = request;
     this.#stallWatch = stallWatch;

@@ -189,6 +189,26 @@ describe("a server behind fetch", () => {
   });
 });
 
+it("responses of mounted handlers count as well, and free their bytes when the client disconnects", async () => {
+  const path = "/large";
+  const mounted = {
+    matchesPath: (one: string) => one === path,
+    handle: () => Promise.resolve(new Response("x".repeat(LARGE))),
+  };
+  const { url, port } = await startServer({
+    mountedHandlers: [mounted],
+    limits: { bufferedBytes: 40_000_000 },
+  });
+  const { socket } = await openRawTestSocket(port, { isPaused: true });
+  socket.pause();
+  socket.write(`GET ${path} HTTP/1.1\r\nhost: localhost\r\n\r\n`);
+  const getStatus = async (): Promise<number> => (await fetch(url + path)).status;
+  await expect.poll(() => answeredPaths.length).toBe(1);
+  expect(await getStatus()).toBe(429);
+  socket.destroy();
+  await expect.poll(getStatus).toBe(200);
+});
+
 it("a server mounted in another HTTP server limits unread answers as well", async () => {
   const { server, url } = await startServer({ limits: { bufferedBytes: 40_000_000 } });
   const id = await createLargeTask(url);
