@@ -349,6 +349,7 @@ export class Engine {
         validateWebhook,
         generateId,
         redactSecrets,
+        limits: outbox.limits,
         onChange,
       })
     );

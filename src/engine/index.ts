@@ -14,7 +14,7 @@
  * the last delivered event.
  */
 export type { Agent, AgentDescription, AgentEvent, AgentMessage, Run } from "./agent.ts";
-export { getCallerKey, type Caller, type TaskScope } from "./caller.ts";
+export type { Caller, TaskScope } from "./caller.ts";
 export type { Clock } from "./clock.ts";
 export { getLimitHolderKey } from "./caller.ts";
 export { systemClock } from "./clock.ts";

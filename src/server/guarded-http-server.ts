@@ -1,7 +1,5 @@
 import { createServer, type RequestListener, type Server, type ServerOptions } from "node:http";
-import type { Socket } from "node:net";
-import { FairShareLedger } from "../data-structures/index.ts";
-import { getAddressHolderKey } from "./remote-address.ts";
+import { createConnectionGuard } from "./connection-guard.ts";
 
 /** Times in milliseconds after which the listener closes a connection. */
 export const HTTP_TIMEOUTS: Pick<
@@ -31,18 +29,14 @@ export function createGuardedHttpServer(
   timeouts: typeof HTTP_TIMEOUTS = HTTP_TIMEOUTS,
 ): Server {
   const http = createServer(timeouts, listener);
-  limitConnectionsPerAddress(http, maxConnections);
+  http.on(
+    "connection",
+    createConnectionGuard(maxConnections, (socket) =>
+      socket.end(REFUSED_CONNECTION_RESPONSE, () => socket.destroy()),
+    ),
+  );
   requestBodiesOnDemand(http, listener);
   return http;
-}
-
-function limitConnectionsPerAddress(http: Server, maxConnections: number): void {
-  const shares = new FairShareLedger({ capacity: maxConnections });
-  http.on("connection", (socket: Socket) => {
-    const holder = getAddressHolderKey(socket.remoteAddress);
-    if (shares.reserve(holder, 1) === undefined) socket.once("close", () => shares.release(holder, 1));
-    else socket.end(REFUSED_CONNECTION_RESPONSE, () => socket.destroy());
-  });
 }
 
 /**

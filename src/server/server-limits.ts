@@ -1,9 +1,16 @@
 import type { EngineLimits } from "../engine/index.ts";
+import { DEFAULT_MAX_JSON_VALUES } from "../wire/index.ts";
 
 /** Resource limits of a server. The default values are intended for a single-process server. */
 export interface ServerLimits extends Partial<EngineLimits> {
   /** Maximum size of a request body, in bytes. Default: 10 MiB. */
   readonly maxBodyBytes?: number;
+  /**
+   * Maximum number of JSON values and member names in a request. The server counts them before it parses the
+   * request, because parsing many small values stops all other requests. Default: 100,000, which takes at most
+   * about 0.1 s.
+   */
+  readonly maxJsonValues?: number;
   /**
    * Maximum number of bytes of unfinished request bodies and unread responses that the server holds in memory. Each
    * caller has a fair share, and so has each remote address without an authenticated caller: a fifth of the bytes for a
@@ -23,9 +30,10 @@ export interface ServerLimits extends Partial<EngineLimits> {
   readonly connections?: number;
 }
 
-/** The limits of the HTTP listener and of the byte ledger. */
+/** The limits of requests, of the HTTP listener, and of the byte ledger. */
 export interface TransportLimits {
   readonly maxBodyBytes: number;
+  readonly maxJsonValues: number;
   readonly bufferedBytes: number;
   readonly writeStallMs: number;
   readonly connections: number;
@@ -36,8 +44,8 @@ const MIN_DEFAULT_BUFFERED_BYTES = 128 * 2 ** 20;
 
 export function resolveTransportLimits(limits: ServerLimits = {}): TransportLimits {
   const { maxBodyBytes = DEFAULT_MAX_BODY_BYTES, writeStallMs = 60_000, connections = 20_000 } = limits;
-  const { taskSize = 0 } = limits;
+  const { taskSize = 0, maxJsonValues = DEFAULT_MAX_JSON_VALUES } = limits;
   const bufferedBytes =
     limits.bufferedBytes ?? Math.max(MIN_DEFAULT_BUFFERED_BYTES, 2 * taskSize, 2 * maxBodyBytes);
-  return { maxBodyBytes, bufferedBytes, writeStallMs, connections };
+  return { maxBodyBytes, maxJsonValues, bufferedBytes, writeStallMs, connections };
 }

@@ -171,7 +171,7 @@ export const SERVER_OPTION_NAMES = [
 const assertKnownOptions = defineOptionNames<ServerOptions>()("createServer", ...SERVER_OPTION_NAMES);
 const assertKnownLimits = defineOptionNames<ServerLimits>()(
   '"limits" of createServer',
-  "bufferedBytes connections listPageBytes maxBodyBytes queuedTurns runs runsPerCaller streams taskSize",
+  "bufferedBytes connections listPageBytes maxBodyBytes maxJsonValues queuedTurns runs runsPerCaller streams taskSize",
   "turnAttempts unfinishedMessageBytes writeStallMs",
 );
 const assertKnownCardSigningOptions = defineOptionNames<CardSigningOptions>()(

@@ -72,7 +72,7 @@ export const LISTEN_OPTION_NAMES = "grpc host port";
 const assertKnownListenOptions = defineOptionNames<ListenOptions>()("listen", LISTEN_OPTION_NAMES);
 const assertKnownGrpcOptions = defineOptionNames<GrpcOptions>()(
   '"grpc" of listen',
-  "host limits listedInCard port publicAddress tls",
+  "calls connections host listedInCard port publicAddress tls",
 );
 
 /** The addresses that a server listens on. */
@@ -188,7 +188,7 @@ class AgentServer implements Server {
       offersSocket: options.maintenanceSocket ?? true,
     });
     this.#transportLimits = resolveTransportLimits(options.limits);
-    const { maxBodyBytes, bufferedBytes, writeStallMs } = this.#transportLimits;
+    const { maxBodyBytes, maxJsonValues, bufferedBytes, writeStallMs } = this.#transportLimits;
     const byteLedger = new ByteLedger(bufferedBytes);
     const stallWatch = new WriteStallWatch({ clock: systemClock, timeoutMs: writeStallMs, observer });
     this.#stallWatch = stallWatch;
@@ -225,6 +225,7 @@ class AgentServer implements Server {
       autoMessageId: options.autoMessageId ?? false,
       simpleDialect: (options.simpleDialect ?? true) && versions.includes("0.3"),
       maxBodyBytes,
+      maxJsonValues,
       byteLedger,
       authenticate: authenticator && ((request) => authenticator.authenticate(request)),
       publicUrl,
@@ -292,7 +293,7 @@ class AgentServer implements Server {
     if (!grpcOptions) return address;
     const { heartbeatMs = DEFAULT_HEARTBEAT_MS } = this.#options;
     try {
-      const httpServer = { host, port: address.port, heartbeatMs };
+      const httpServer = { host, port: address.port, heartbeatMs, stallWatch: this.#stallWatch };
       this.#grpcServer = await startGrpcServer(this.#routerContext, httpServer, grpcOptions);
     } catch (error) {
       // Without gRPC the server would be incomplete, which the operator would notice late.

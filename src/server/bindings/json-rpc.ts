@@ -48,7 +48,7 @@ export async function handleJsonRpc(
     caller = await authenticateCaller(request, context.authenticate);
     request.byteAccount?.assignToCaller(caller);
     assertJsonContentType(request);
-    const envelope = decodeJsonRpcRequest(await request.text(context.maxBodyBytes));
+    const envelope = decodeJsonRpcRequest(await request.text(context.maxBodyBytes), context.maxJsonValues);
     id = envelope.id;
     const { method, params } = envelope;
     const version = resolveProtocolVersion(request, context, inferVersionFromMethod(method));

@@ -42,6 +42,8 @@ export interface BindingContext {
   readonly maxBodyBytes: number;
   /** Accounts for unfinished request bodies and unread responses of all bindings. */
   readonly byteLedger: ByteLedger;
+  /** Maximum number of JSON values and member names in a request. */
+  readonly maxJsonValues: number;
   readonly eventStreams: EventStreamRegistry;
   /** Authenticates a request. The server has no `authenticate` function if all requests are anonymous. */
   readonly authenticate: AuthenticateFunction | undefined;

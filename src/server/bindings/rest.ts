@@ -69,7 +69,7 @@ export async function handleRest(
     if ("allowedMethods" in match) throw new MethodNotAllowedError(request, match.allowedMethods);
 
     const { operation, pathParams } = match;
-    const body = request.method === "POST" ? await readJsonBody(request, context.maxBodyBytes) : undefined;
+    const body = request.method === "POST" ? await readJsonBody(request, context) : undefined;
     const params = dialect.collectParams(operation, pathParams, new URLSearchParams(request.query), body);
     const { autoMessageId, peerLeniency } = context;
     const encoded = { codec: dialect, version, params, peerLeniency, autoMessageId };
