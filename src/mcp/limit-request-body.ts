@@ -19,5 +19,6 @@ export function limitRequestBody(request: Request): Request | Response {
       else controller.enqueue(chunk);
     },
   });
-  return new Request(request, { body: request.body.pipeThrough(limiter), duplex: "half" });
+  const init = { method: request.method, body: request.body.pipeThrough(limiter), duplex: "half" } as const;
+  return new Request(request, init);
 }
