@@ -13,8 +13,8 @@ export interface ServerLimits extends Partial<EngineLimits> {
   readonly maxJsonValues?: number;
   /**
    * Maximum number of bytes of unfinished request bodies and unread responses that the server holds in memory. Each
-   * caller has a fair share, and so has each remote address without an authenticated caller: a quarter of the bytes for a
-   * single one, and less while others are active. Default: 96 MiB, or twice the larger one of `taskSize` and
+   * caller has a fair share, and so has each remote address without an authenticated caller: a fifth of the bytes for a
+   * single one, and less while others are active. Default: 128 MiB, or twice the larger one of `taskSize` and
    * `maxBodyBytes` if you set these limits and the result is larger.
    */
   readonly bufferedBytes?: number;
@@ -40,7 +40,7 @@ export interface TransportLimits {
 }
 
 const DEFAULT_MAX_BODY_BYTES = 10 * 2 ** 20;
-const MIN_DEFAULT_BUFFERED_BYTES = 96 * 2 ** 20;
+const MIN_DEFAULT_BUFFERED_BYTES = 128 * 2 ** 20;
 
 export function resolveTransportLimits(limits: ServerLimits = {}): TransportLimits {
   const { maxBodyBytes = DEFAULT_MAX_BODY_BYTES, writeStallMs = 60_000, connections = 20_000 } = limits;
