@@ -17,6 +17,10 @@ export function createStoreBackupCommand(context: CliContext): Command {
     const target = resolve(context.cwd, args[0] ?? "");
     if (existsSync(target)) throw createUsageError(`${target} exists. Pass the name of a new file.`);
     await backupSqliteFile(file, target);
+    if (existsSync(`${file}.key`))
+      output.writeHint(
+        `The backup does not contain the key of its webhook secrets. Keep a copy of ${file}.key apart.`,
+      );
     const { size } = statSync(target);
     output.writeResult({ file: target, bytes: size }, { Backup: target, Size: formatBytes(size) });
   });
