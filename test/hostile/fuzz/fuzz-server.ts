@@ -30,7 +30,7 @@ export async function fuzzServer(options: FuzzOptions): Promise<FuzzResult> {
   let sent = 0;
   try {
     while (sent < count && findings.length < MAX_FUZZ_FINDINGS && performance.now() < deadline) {
-      await server.renewTasks();
+      await server.renewPlaceholders();
       const start = firstIndex + sent;
       const end = start + Math.min(BATCH_SIZE, count - sent);
       const failed: FuzzRequest[] = [];
@@ -81,7 +81,7 @@ async function reproduceFinding(
   server: FuzzedServer,
   request: FuzzRequest,
 ): Promise<RequestFinding | undefined> {
-  await server.renewTasks();
+  await server.renewPlaceholders();
   const problem = await server.findRequestProblem(request);
   if (problem === undefined) return undefined;
   const stillFails = async (shorter: FuzzRequest): Promise<boolean> =>

@@ -9,6 +9,7 @@ const CONNECTIONS = 16;
 /** The server that the fuzzers call, in a process of its own. */
 export class FuzzedServer {
   readonly httpClient: FuzzHttpClient;
+  readonly origin: string;
   readonly grpcPort: number;
   readonly #process: ChildProcessClient<FuzzedServerMethods>;
   #placeholders: FuzzPlaceholders;
@@ -20,6 +21,7 @@ export class FuzzedServer {
   ) {
     this.#process = process;
     this.httpClient = new FuzzHttpClient(ports.http, CONNECTIONS);
+    this.origin = `http://127.0.0.1:${ports.http}`;
     this.grpcPort = ports.grpc;
     this.#placeholders = placeholders;
   }
@@ -38,8 +40,8 @@ export class FuzzedServer {
     return this.#placeholders;
   }
 
-  /** Creates new tasks for the placeholders. Rejects if the server does not reply as usual. */
-  async renewTasks(): Promise<void> {
+  /** Creates new tasks and a new session for the placeholders. Rejects if the server does not reply as usual. */
+  async renewPlaceholders(): Promise<void> {
     this.#placeholders = await this.#process.call("createPlaceholders");
   }
 
