@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { getBufferedBody } from "./node-adapter.ts";
+import { parseHostAndPort } from "./host-and-port.ts";
 import { parseRequestTarget } from "./request-target.ts";
 
 /**
@@ -60,6 +61,9 @@ function toRequest(incoming: IncomingMessage, signal: AbortSignal): Request {
   for (let at = 0; at < rawHeaders.length; at += 2)
     headers.append(rawHeaders[at] ?? "", rawHeaders[at + 1] ?? "");
   const { authority = headers.get("host") ?? "localhost", path, query } = parseRequestTarget(url);
+  if (!parseHostAndPort(authority)) throw new TypeError("The host of the request is invalid.");
+  // A target in absolute form overrides the Host header, which handlers check (RFC 9112 §3.2.2).
+  headers.set("host", authority);
   const scheme = "encrypted" in incoming.socket ? "https" : "http";
   const hasBody = method !== "GET" && method !== "HEAD";
   return new Request(`${scheme}://${authority}${path}${query === "" ? "" : `?${query}`}`, {
