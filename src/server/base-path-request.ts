@@ -31,8 +31,14 @@ export class BasePathRequest implements HttpRequest {
   get query(): string {
     return this.#request.query;
   }
+  get authority(): string | undefined {
+    return this.#request.authority;
+  }
   get origin(): string {
     return this.#request.origin + this.#basePath;
+  }
+  get remoteAddress(): string | undefined {
+    return this.#request.remoteAddress;
   }
 
   header(name: string): string | undefined {

@@ -6,16 +6,22 @@ export class FetchRequest implements HttpRequest {
   readonly method: string;
   readonly path: string;
   readonly query: string;
+  readonly remoteAddress: string | undefined;
   readonly #url: URL;
   readonly #request: Request;
 
-  constructor(request: Request) {
+  constructor(request: Request, remoteAddress?: string) {
     const url = new URL(request.url);
     this.#url = url;
     this.#request = request;
     this.method = request.method;
     this.path = url.pathname;
     this.query = url.search.slice(1);
+    this.remoteAddress = remoteAddress;
+  }
+
+  get authority(): string {
+    return this.header("host") ?? this.#url.host;
   }
 
   /**

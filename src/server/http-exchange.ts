@@ -6,6 +6,11 @@ export interface HttpRequest {
   /** URL query without the question mark, or an empty string if the URL has no query. */
   readonly query: string;
   /**
+   * Host and port that the request addresses, as sent: from a request target in absolute form, or else from the
+   * Host header. Only a request of HTTP/1.0 may have no authority. The value may be invalid.
+   */
+  readonly authority: string | undefined;
+  /**
    * URL scheme, host, and port that the client used to reach this server, for example
    * `http://127.0.0.1:4100`.
    */
@@ -17,6 +22,11 @@ export interface HttpRequest {
    * `maxBytes`, and with PARSE_ERROR if the body is not UTF-8.
    */
   text(maxBytes: number): Promise<string>;
+  /**
+   * IP address of the client, or of the proxy between the client and this server. `undefined` if the runtime does not
+   * provide the address, and for Unix sockets.
+   */
+  readonly remoteAddress?: string | undefined;
   /** Returns the verified TLS client certificate, or `undefined` if the client sent no certificate. */
   certificate?(): ClientCertificate | undefined;
 }

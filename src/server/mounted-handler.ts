@@ -47,14 +47,14 @@ export async function authenticateAndCreateAgentAccess(
   const inProcessContext: RouterContext = {
     ...context,
     publicUrl: undefined,
-    assertHostAllowed: () => {},
+    assertRequestAllowed: () => {},
     authenticate: context.authenticate && (() => caller),
   };
   return {
     caller,
     url: IN_PROCESS_URL,
     fetch: async (fetchRequest) => {
-      const httpRequest = new FetchRequest(fetchRequest);
+      const httpRequest = new FetchRequest(fetchRequest, request.remoteAddress);
       return toFetchResponse(await routeRequest(httpRequest, inProcessContext), httpRequest);
     },
   };

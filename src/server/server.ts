@@ -31,6 +31,7 @@ import { BasePathRequest } from "./base-path-request.ts";
 import { handleHealthRequest } from "./health-endpoints.ts";
 import { NodeRequest, sendReply, getOriginalUrl } from "./node-adapter.ts";
 import { toNodeListener } from "./node-listener.ts";
+import { CrossOriginGuard } from "./cross-origin-guard.ts";
 import { assertSafeToListenOnHost, HostHeaderGuard } from "./loopback-protection.ts";
 import { StoreMaintenanceService, type StoreMaintenance } from "./maintenance/store-maintenance.ts";
 import { resolveStore } from "./resolve-store.ts";
@@ -38,6 +39,7 @@ import { createRestErrorReply } from "./bindings/rest.ts";
 import { assertValidOptions, SUPPORTED_A2A_VERSIONS, type ServerOptions } from "./server-options.ts";
 import { createPublishedJwksProvider } from "./published-jwks-provider.ts";
 import { getHttpStatus, reportRequest } from "./report-request.ts";
+import { findRuntimeRemoteAddress } from "./remote-address.ts";
 import { routeRequest, type RouterContext } from "./router.ts";
 import { createTenantAcceptanceCheck, findOnlyTenantAcceptedByServer } from "./accepted-tenants.ts";
 import {
@@ -71,7 +73,7 @@ export const LISTEN_OPTION_NAMES = "grpc host port";
 const assertKnownListenOptions = defineOptionNames<ListenOptions>()("listen", LISTEN_OPTION_NAMES);
 const assertKnownGrpcOptions = defineOptionNames<GrpcOptions>()(
   '"grpc" of listen',
-  "host listedInCard port publicAddress tls",
+  "host limits listedInCard port publicAddress tls",
 );
 
 /** The addresses that a server listens on. */
@@ -88,9 +90,11 @@ export interface ServerAddress {
 export interface Server {
   /**
    * Request handler for web frameworks and runtimes that use `Request` and `Response`, such as Hono, Next,
-   * Deno, Bun, and workers. The first request opens the task store.
+   * Deno, Bun, and workers. The first request opens the task store. The optional second argument identifies the
+   * client by its IP address: the argument that Deno and Bun pass to a handler, or `{ remoteAddress }`. Without the
+   * argument, all clients share the limits of one address.
    */
-  readonly fetch: (request: Request) => Promise<Response>;
+  readonly fetch: (request: Request, runtimeInfo?: unknown) => Promise<Response>;
   /**
    * Request handler for `node:http` and for web frameworks that use `node:http`, such as Express and Fastify.
    * The first request opens the task store.
@@ -136,12 +140,13 @@ export function createServer(
 class AgentServer implements Server {
   readonly store: TaskStore;
   readonly maintenance: StoreMaintenanceService;
-  readonly fetch: (request: Request) => Promise<Response>;
+  readonly fetch: Server["fetch"];
   readonly listener: (incoming: IncomingMessage, outgoing: ServerResponse) => void;
   readonly #options: ServerOptions;
   readonly #observer: Observer;
   readonly #routerContext: RouterContext;
   readonly #eventStreams: EventStreamRegistry;
+  readonly #hostGuard: HostHeaderGuard;
   readonly #pushService: PushService | undefined;
   #openPromise: Promise<void> | undefined;
   #isOpen = false;
@@ -151,7 +156,6 @@ class AgentServer implements Server {
   /** All open connections. */
   readonly #sockets = new Set<Socket>();
   #grpcServer: GrpcServer | undefined;
-  #isLoopbackOnly = false;
 
   constructor(
     agents: [string, Agent][],
@@ -183,7 +187,8 @@ class AgentServer implements Server {
       openStore: () => this.#openStoreOnce(),
       offersSocket: options.maintenanceSocket ?? true,
     });
-    const hostGuard = new HostHeaderGuard(options.publicUrl);
+    this.#hostGuard = new HostHeaderGuard(options.publicUrl);
+    const crossOriginGuard = new CrossOriginGuard(options.allowedOrigins, options.publicUrl);
     const authenticator =
       options.authenticate === undefined ? undefined : new Authenticator(options.authenticate, observer);
     // URL paths are appended to this URL, so it must not end in a slash.
@@ -218,9 +223,9 @@ class AgentServer implements Server {
       authenticate: authenticator && ((request) => authenticator.authenticate(request)),
       publicUrl,
       jwksProvider: createPublishedJwksProvider(this.#pushService?.signer, cardSigning),
-      assertHostAllowed: (request) => {
-        if (this.#isLoopbackOnly && !options.authenticate)
-          hostGuard.assertAllowed(request.header("host") ?? "");
+      assertRequestAllowed: (request) => {
+        this.#hostGuard.assertAllowed(request.authority);
+        crossOriginGuard.assertAllowed(request);
       },
       reportError,
       observer,
@@ -239,8 +244,9 @@ class AgentServer implements Server {
         );
       else void this.#handle(request).then((reply) => sendReply(reply, request, outgoing));
     };
-    this.fetch = async (fetchRequest) => {
-      const request = new FetchRequest(fetchRequest);
+    this.fetch = async (fetchRequest, runtimeInfo) => {
+      const remoteAddress = findRuntimeRemoteAddress(fetchRequest, runtimeInfo);
+      const request = new FetchRequest(fetchRequest, remoteAddress);
       const handler = this.#findMountedHandler(request);
       if (handler) return await this.#callMountedHandler(handler, fetchRequest, request);
       return toFetchResponse(await this.#handle(request), request);
@@ -262,7 +268,7 @@ class AgentServer implements Server {
     await this.#routerContext.jwksProvider?.getJwks();
     for (const { cardPublisher } of this.#routerContext.agents.values()) void cardPublisher.loadDescription();
     await this.#openStoreOnce();
-    this.#isLoopbackOnly = isLoopbackHost(host);
+    if (isLoopbackHost(host) && !this.#options.authenticate) this.#hostGuard.acceptOnlyLoopback();
     const http = createHttpServer({ keepAliveTimeout: 65_000 }, this.listener);
     this.#httpServer = http;
     http.on("connection", (socket: Socket) => {
@@ -371,7 +377,7 @@ class AgentServer implements Server {
     request: HttpRequest,
   ): Promise<Response> {
     try {
-      this.#routerContext.assertHostAllowed(request);
+      this.#routerContext.assertRequestAllowed(request);
       return await reportRequest(this.#observer, request, getHttpStatus, () =>
         handler.handle(fetchRequest, async () => {
           await this.#openStoreOnce();

@@ -5,9 +5,12 @@ import type { HttpRequest } from "../http-exchange.ts";
 /**
  * The part of an HTTP request that an `authenticate` function receives. The header `cookie` contains all
  * cookies. The function `certificate` returns a client certificate only on a TLS server that requests client
- * certificates.
+ * certificates. `remoteAddress` is the IP address of the client or of the last proxy.
  */
-export type AuthRequest = Pick<HttpRequest, "method" | "path" | "query" | "header" | "certificate">;
+export type AuthRequest = Pick<
+  HttpRequest,
+  "method" | "path" | "query" | "header" | "certificate" | "remoteAddress"
+>;
 
 /**
  * Function that returns the caller of a request, or `undefined` to reject the request with HTTP 401. The
