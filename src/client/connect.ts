@@ -54,13 +54,14 @@ async function connectToAgent(url: string, options: ConnectOptions): Promise<A2A
   const agentInterface = await chooseInterfaceByTrust(fetchedCard, options);
   assertRequiredExtensions(fetchedCard.card, requestedExtensions);
   const extensions = addAutomaticExtensions(requestedExtensions, fetchedCard.card);
+  const interfaceOrigin = getInterfaceOrigin(agentInterface);
   const credentialsError = findCredentialsError(agentInterface, fetchedCard.url, options);
   if (credentialsError && hasCredentials(options)) throw credentialsError;
   const authorizer = auth && {
     authorizer: createAuthorizer(fetchedCard.card, {
       auth,
       secretOrigins: [
-        getInterfaceOrigin(agentInterface),
+        interfaceOrigin,
         new URL(fetchedCard.url).origin,
         ...(options.trustedOrigins === "any" ? [] : (options.trustedOrigins ?? [])),
       ],
