@@ -8,6 +8,7 @@ import { createDebugLogger } from "./debug-logger.ts";
 import { createFetchResponseFromText, createLightweightFetch } from "./lightweight-fetch.ts";
 import type { ClientOptions } from "./client-options.ts";
 import { CliError, createUsageError } from "./cli-error.ts";
+import { isLocalPath } from "./is-local-path.ts";
 import { createRedactor } from "./credential-redactor.ts";
 
 /**
@@ -97,7 +98,7 @@ const CARD_FILE_PLACEHOLDER_URL = "http://file.invalid/agent-card.json";
  */
 function readCardFile(ref: string): string | undefined {
   const path = ref.startsWith("file://") ? fileURLToPath(ref) : ref;
-  const isFile = path !== ref || (!URL.canParse(ref) && existsSync(ref));
+  const isFile = path !== ref || (!URL.canParse(ref) && isLocalPath(ref, /\.json$/i) && existsSync(ref));
   if (!isFile) return undefined;
   try {
     return readFileSync(path, "utf8");

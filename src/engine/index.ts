@@ -14,7 +14,7 @@
  * the last delivered event.
  */
 export type { Agent, AgentDescription, AgentEvent, AgentMessage, Run } from "./agent.ts";
-export type { Caller, TaskScope } from "./caller.ts";
+export { getCallerKey, type Caller, type TaskScope } from "./caller.ts";
 export type { Clock } from "./clock.ts";
 export { systemClock } from "./clock.ts";
 
@@ -68,6 +68,9 @@ export type {
 export { Outbox } from "./push/outbox.ts";
 
 export type { RetryPolicy } from "./push/retry-policy.ts";
+export { FairScheduler } from "./push/fair-scheduler.ts";
+export { getWebhookOwner } from "./push/webhook-owner.ts";
+export type { PushLimits } from "./push/push-limits.ts";
 export type { WebhookValidator, PushConfigOperations } from "./push/push-config-operations.ts";
 export { createPushNotSupportedError } from "./push/push-config-operations.ts";
 export type { PushStore, Webhook, WebhookProgress, WebhookRegistration } from "./push/push-store.ts";

@@ -7,14 +7,12 @@
  */
 export type { GrpcCallOptions } from "./channel.ts";
 export { GrpcChannel } from "./channel.ts";
-export type {
-  GrpcResponseOrFailure,
-  GrpcFailure,
-  IncomingCall,
-  GrpcResponseMessageSink,
-  ServerTls,
-} from "./grpc-listener.ts";
+export type { GrpcResponseOrFailure, IncomingCall, GrpcResponseMessageSink } from "./grpc-server-call.ts";
+export type { GrpcFailure } from "./response-headers.ts";
+export type { ServerTls } from "./grpc-listener.ts";
 export { formatHostPort, startGrpcListener } from "./grpc-listener.ts";
+export type { GrpcLimits } from "./grpc-limits.ts";
+export { GRPC_LIMIT_NAMES, resolveGrpcLimits } from "./grpc-limits.ts";
 export type { MessageCodec } from "./message-codec.ts";
 export type { GrpcMethod, GrpcService } from "./grpc-service.ts";
 export { GRPC_SERVICE_V0_3 } from "./service-v0_3.ts";

@@ -31,6 +31,9 @@ export class BasePathRequest implements HttpRequest {
   get query(): string {
     return this.#request.query;
   }
+  get authority(): string | undefined {
+    return this.#request.authority;
+  }
   get origin(): string {
     return this.#request.origin + this.#basePath;
   }

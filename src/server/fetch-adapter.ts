@@ -20,6 +20,10 @@ export class FetchRequest implements HttpRequest {
     this.remoteAddress = remoteAddress;
   }
 
+  get authority(): string {
+    return this.header("host") ?? this.#url.host;
+  }
+
   /**
    * The request origin with the host name from the Host header. In Next.js, the URL contains a different host
    * name.

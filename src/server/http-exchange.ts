@@ -6,6 +6,11 @@ export interface HttpRequest {
   /** URL query without the question mark, or an empty string if the URL has no query. */
   readonly query: string;
   /**
+   * Host and port that the request addresses, as sent: from a request target in absolute form, or else from the
+   * Host header. Only a request of HTTP/1.0 may have no authority. The value may be invalid.
+   */
+  readonly authority: string | undefined;
+  /**
    * URL scheme, host, and port that the client used to reach this server, for example
    * `http://127.0.0.1:4100`.
    */

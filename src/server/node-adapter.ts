@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { TLSSocket } from "node:tls";
 import { A2AError } from "../protocol/index.ts";
 import { decodeBodyText, createPayloadTooLargeError } from "./request-body.ts";
+import { parseRequestTarget } from "./request-target.ts";
 import type { ClientCertificate, HttpReply, HttpRequest, ResponseSink } from "./http-exchange.ts";
 
 /**
@@ -23,18 +24,28 @@ export class NodeRequest implements HttpRequest {
   readonly path: string;
   readonly query: string;
   readonly #incoming: IncomingMessage;
+  readonly #targetAuthority: string | undefined;
 
   constructor(incoming: IncomingMessage, url: string = incoming.url ?? "/") {
     this.#incoming = incoming;
     this.method = incoming.method ?? "GET";
-    const mark = url.indexOf("?");
-    this.path = mark < 0 ? url : url.slice(0, mark);
-    this.query = mark < 0 ? "" : url.slice(mark + 1);
+    const { authority, path, query } = parseRequestTarget(url);
+    this.#targetAuthority = authority;
+    this.path = path;
+    this.query = query;
+  }
+
+  /**
+   * The Host header does not count for a request target in absolute form (RFC 9112 §3.2.2). HTTP/2 has a
+   * pseudo-header instead.
+   */
+  get authority(): string | undefined {
+    return this.#targetAuthority ?? this.header("host") ?? this.header(":authority");
   }
 
   get origin(): string {
     const encrypted = "encrypted" in this.#incoming.socket;
-    return `${encrypted ? "https" : "http"}://${this.header("host") ?? "localhost"}`;
+    return `${encrypted ? "https" : "http"}://${this.authority ?? "localhost"}`;
   }
 
   get remoteAddress(): string | undefined {

@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { createServer } from "node:http";
+import { createServer, request as sendHttpRequest, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, it, onTestFinished } from "vitest";
 import { toNodeListener } from "./index.ts";
@@ -62,4 +62,15 @@ it("handles requests without a body", async () => {
     request.text().then((text) => new Response(null, { status: text === "hello" ? 204 : 400 })),
   );
   expect((await fetch(url, { method: "POST", body: "hello" })).status).toBe(204);
+});
+
+it.each([
+  ["TRACE", "localhost"],
+  ["POST", "[::1"],
+])("replies with 400 to a request that `Request` does not support: %s to %s", async (method, host) => {
+  const url = await startListener(() => Promise.resolve(new Response()));
+  const outgoing = sendHttpRequest(url, { method, headers: { host } }).end();
+  const [incoming] = (await once(outgoing, "response")) as [IncomingMessage];
+  incoming.resume();
+  expect(incoming.statusCode).toBe(400);
 });

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { getBufferedBody } from "./node-adapter.ts";
+import { parseRequestTarget } from "./request-target.ts";
 
 /**
  * Converts a function from `Request` to `Response`, such as the result of `createWebhook`, to a `node:http`
@@ -16,7 +17,9 @@ export function toNodeListener(
       try {
         const disconnected = new AbortController();
         outgoing.once("close", () => disconnected.abort());
-        const { status, headers, body } = await handler(toRequest(incoming, disconnected.signal));
+        const request = createRequestOrUndefined(incoming, disconnected.signal);
+        const response = request ? await handler(request) : createInvalidRequestResponse(incoming);
+        const { status, headers, body } = response;
         outgoing.statusCode = status;
         outgoing.setHeaders(headers);
         // A client of an event stream needs the headers at once, even before the first event.
@@ -25,7 +28,7 @@ export function toNodeListener(
         else outgoing.end();
         incoming.resume();
       } catch {
-        // The request is invalid, the handler failed, or the client has disconnected.
+        // The handler failed, or the client has disconnected.
         outgoing.destroy();
       }
     })();
@@ -37,14 +40,29 @@ function getRequestBody(incoming: IncomingMessage): Uint8Array<ArrayBuffer> | Re
   return buffered ? new Uint8Array(buffered) : Readable.toWeb(incoming);
 }
 
+/** Returns `undefined` if `Request` does not support the request: an invalid Host header, or a method such as TRACE. */
+function createRequestOrUndefined(incoming: IncomingMessage, signal: AbortSignal): Request | undefined {
+  try {
+    return toRequest(incoming, signal);
+  } catch {
+    return undefined;
+  }
+}
+
+function createInvalidRequestResponse({ method }: IncomingMessage): Response {
+  const message = `The server does not support this ${method} request; send a valid Host header and another method.`;
+  return Response.json({ error: { code: 400, status: "INVALID_ARGUMENT", message } }, { status: 400 });
+}
+
 function toRequest(incoming: IncomingMessage, signal: AbortSignal): Request {
   const { method = "GET", url = "/", rawHeaders } = incoming;
   const headers = new Headers();
   for (let at = 0; at < rawHeaders.length; at += 2)
     headers.append(rawHeaders[at] ?? "", rawHeaders[at + 1] ?? "");
+  const { authority = headers.get("host") ?? "localhost", path, query } = parseRequestTarget(url);
   const scheme = "encrypted" in incoming.socket ? "https" : "http";
   const hasBody = method !== "GET" && method !== "HEAD";
-  return new Request(`${scheme}://${headers.get("host") ?? "localhost"}${url}`, {
+  return new Request(`${scheme}://${authority}${path}${query === "" ? "" : `?${query}`}`, {
     method,
     headers,
     signal,

@@ -18,7 +18,7 @@ import {
 import { defineOptionNames, explainMissingAwait } from "../usage-checks/index.ts";
 import { resolveObserver } from "../logging/index.ts";
 import { isLoopbackHost } from "../keys/index.ts";
-import { A2AError } from "../protocol/index.ts";
+import { A2AError, stripTrailingCharacters } from "../protocol/index.ts";
 import { DEFAULT_MAX_JSON_VALUES, isDeviationAccepted } from "../wire/index.ts";
 import { Authenticator } from "./auth/authenticator.ts";
 import { EventStreamRegistry, type UnknownToA2AErrorConverter } from "./bindings/event-stream.ts";
@@ -31,6 +31,7 @@ import { BasePathRequest } from "./base-path-request.ts";
 import { handleHealthRequest } from "./health-endpoints.ts";
 import { NodeRequest, sendReply, getOriginalUrl } from "./node-adapter.ts";
 import { toNodeListener } from "./node-listener.ts";
+import { CrossOriginGuard } from "./cross-origin-guard.ts";
 import { assertSafeToListenOnHost, HostHeaderGuard } from "./loopback-protection.ts";
 import { StoreMaintenanceService, type StoreMaintenance } from "./maintenance/store-maintenance.ts";
 import { resolveStore } from "./resolve-store.ts";
@@ -72,7 +73,7 @@ export const LISTEN_OPTION_NAMES = "grpc host port";
 const assertKnownListenOptions = defineOptionNames<ListenOptions>()("listen", LISTEN_OPTION_NAMES);
 const assertKnownGrpcOptions = defineOptionNames<GrpcOptions>()(
   '"grpc" of listen',
-  "host listedInCard port publicAddress tls",
+  "host limits listedInCard port publicAddress tls",
 );
 
 /** The addresses that a server listens on. */
@@ -145,6 +146,7 @@ class AgentServer implements Server {
   readonly #observer: Observer;
   readonly #routerContext: RouterContext;
   readonly #eventStreams: EventStreamRegistry;
+  readonly #hostGuard: HostHeaderGuard;
   readonly #pushService: PushService | undefined;
   #openPromise: Promise<void> | undefined;
   #isOpen = false;
@@ -154,7 +156,6 @@ class AgentServer implements Server {
   /** All open connections. */
   readonly #sockets = new Set<Socket>();
   #grpcServer: GrpcServer | undefined;
-  #isLoopbackOnly = false;
 
   constructor(
     agents: [string, Agent][],
@@ -186,11 +187,12 @@ class AgentServer implements Server {
       openStore: () => this.#openStoreOnce(),
       offersSocket: options.maintenanceSocket ?? true,
     });
-    const hostGuard = new HostHeaderGuard(options.publicUrl);
+    this.#hostGuard = new HostHeaderGuard(options.publicUrl);
+    const crossOriginGuard = new CrossOriginGuard(options.allowedOrigins, options.publicUrl);
     const authenticator =
       options.authenticate === undefined ? undefined : new Authenticator(options.authenticate, observer);
     // URL paths are appended to this URL, so it must not end in a slash.
-    const publicUrl = options.publicUrl?.replace(/\/+$/, "");
+    const publicUrl = options.publicUrl && stripTrailingCharacters(options.publicUrl, "/");
     const { cardSigning, inputModePolicy, tenants, cardFormat, basePath, peerLeniency = "all" } = options;
     const servedAgents = this.#createServedAgents(agents, {
       versions,
@@ -222,9 +224,9 @@ class AgentServer implements Server {
       authenticate: authenticator && ((request) => authenticator.authenticate(request)),
       publicUrl,
       jwksProvider: createPublishedJwksProvider(this.#pushService?.signer, cardSigning),
-      assertHostAllowed: (request) => {
-        if (this.#isLoopbackOnly && !options.authenticate)
-          hostGuard.assertAllowed(request.header("host") ?? "");
+      assertRequestAllowed: (request) => {
+        this.#hostGuard.assertAllowed(request.authority);
+        crossOriginGuard.assertAllowed(request);
       },
       reportError,
       observer,
@@ -267,7 +269,7 @@ class AgentServer implements Server {
     await this.#routerContext.jwksProvider?.getJwks();
     for (const { cardPublisher } of this.#routerContext.agents.values()) void cardPublisher.loadDescription();
     await this.#openStoreOnce();
-    this.#isLoopbackOnly = isLoopbackHost(host);
+    if (isLoopbackHost(host) && !this.#options.authenticate) this.#hostGuard.acceptOnlyLoopback();
     const http = createHttpServer({ keepAliveTimeout: 65_000 }, this.listener);
     this.#httpServer = http;
     http.on("connection", (socket: Socket) => {
@@ -376,7 +378,7 @@ class AgentServer implements Server {
     request: HttpRequest,
   ): Promise<Response> {
     try {
-      this.#routerContext.assertHostAllowed(request);
+      this.#routerContext.assertRequestAllowed(request);
       return await reportRequest(this.#observer, request, getHttpStatus, () =>
         handler.handle(fetchRequest, async () => {
           await this.#openStoreOnce();

@@ -21,7 +21,7 @@ function assertJsonValueCount(text: string, maxValues: number): void {
     throw createTooManyJsonValuesError(maxValues);
 }
 
-export function createTooManyJsonValuesError(maxValues: number): A2AError {
+function createTooManyJsonValuesError(maxValues: number): A2AError {
   const limit = maxValues.toLocaleString("en");
   const message = `The request has more than ${limit} JSON values and member names (maxJsonValues); send large data as text, as bytes, or by URL.`;
   return new A2AError("PAYLOAD_TOO_LARGE", message);

@@ -1,6 +1,6 @@
 import type { A2AError, LogEvent, OperationName, Operations, StreamingOperation } from "../protocol/index.ts";
 import type { SpecPatchVersion } from "./error-mappings.ts";
-import type { JsonRpcId } from "./json-rpc.ts";
+import type { JsonRpcId } from "./json-rpc-id.ts";
 import type { PeerLeniency } from "./leniency.ts";
 import type { RouteMatcher } from "./route-matcher.ts";
 
@@ -21,8 +21,8 @@ export interface OperationCodec {
     json: unknown,
     leniency?: PeerLeniency,
   ): Operations[O]["params"];
-  /** Encodes the result of a non-streaming operation as JSON text. */
-  encodeResult<O extends OperationName>(operation: O, result: Operations[O]["result"]): string;
+  /** Converts the result of a non-streaming operation to the JSON value of the response. */
+  toResultJson<O extends OperationName>(operation: O, result: Operations[O]["result"]): unknown;
   /**
    * Encodes one stream event as a single line of JSON. The codec creates the JSON of an event at most once
    * for all readers.

@@ -2,10 +2,11 @@ import { A2AError, isObject, type FieldViolation, type JsonObject } from "../pro
 import { parseBoundedJson } from "./bounded-json.ts";
 import { fromErrorDetails, toErrorDetails } from "./error-details.ts";
 import { ERROR_MAPPINGS, findReasonByJsonRpcCode, getReasonByHttpStatus } from "./error-mappings.ts";
+import { preserveJsonRpcId, type JsonRpcId } from "./json-rpc-id.ts";
 import { formatJsonValue } from "./proto-json-schema.ts";
 
-/** Id of a JSON-RPC request and its response. */
-export type JsonRpcId = string | number | null;
+/** Maximum length of an id, in characters. Each event of a stream repeats the id of the request. */
+const MAX_JSON_RPC_ID_LENGTH = 256;
 
 /** The envelope of a JSON-RPC request. */
 export interface JsonRpcRequest {
@@ -53,16 +54,19 @@ export function decodeJsonRpcRequest(body: string, maxJsonValues?: number): Json
       },
     ]);
   }
-  const { jsonrpc, id = null, method, params } = envelope;
+  const { jsonrpc, id: parsedId = null, method, params } = envelope;
+  const responseId = decodeJsonRpcId(parsedId, body);
   const violations: FieldViolation[] = [];
   if (jsonrpc !== "2.0") violations.push({ field: "jsonrpc", description: `must be "2.0"` });
-  if (!isJsonRpcId(id)) violations.push({ field: "id", description: "must be a string, a number or null" });
+  if (responseId === undefined) {
+    const description = `must be a string, a number or null, with at most ${MAX_JSON_RPC_ID_LENGTH} characters`;
+    violations.push({ field: "id", description });
+  }
   if (typeof method !== "string") {
     violations.push({ field: "method", description: `must be a string such as "SendMessage"` });
   }
-  const responseId = isJsonRpcId(id) ? id : null;
-  if (violations.length > 0 || typeof method !== "string")
-    throw createInvalidRequestError(responseId, violations);
+  if (violations.length > 0 || typeof method !== "string" || responseId === undefined)
+    throw createInvalidRequestError(responseId ?? null, violations);
   if (params !== undefined && params !== null && !isObject(params)) {
     const description = `must be an object with named members, not ${formatJsonValue(params)}`;
     throw new JsonRpcRequestError(responseId, A2AError.invalidParams([{ field: "params", description }]));
@@ -86,8 +90,12 @@ function parseBody(body: string, maxJsonValues?: number): unknown {
   }
 }
 
-function isJsonRpcId(id: unknown): id is JsonRpcId {
-  return typeof id === "string" || typeof id === "number" || id === null;
+/** Returns the id for the response, or `undefined` if the id is invalid. */
+function decodeJsonRpcId(parsedId: unknown, body: string): JsonRpcId | undefined {
+  if (typeof parsedId !== "string" && typeof parsedId !== "number" && parsedId !== null) return undefined;
+  const id = preserveJsonRpcId(parsedId, body);
+  const text = typeof id === "object" && id !== null ? id.rawJSON : id;
+  return typeof text === "string" && text.length > MAX_JSON_RPC_ID_LENGTH ? undefined : id;
 }
 
 function createInvalidRequestError(id: JsonRpcId, violations: FieldViolation[]): JsonRpcRequestError {

@@ -1,4 +1,4 @@
-import { isObject, A2AError } from "../../protocol/index.ts";
+import { isObject, A2AError, stripTrailingCharacters } from "../../protocol/index.ts";
 import { isLoopback } from "../http/loopback.ts";
 import { fetchWithoutRedirects, readBoundedText } from "../http/fetch-without-redirects.ts";
 import { parseJsonOrUndefined } from "../http/parse-json-or-undefined.ts";
@@ -57,7 +57,7 @@ async function resolveTokenEndpoint({
   if ("tokenUrl" in endpointSource) return { url: sourceUrl, secretLocation: secretLocation ?? "header" };
   const url = sourceUrl.includes("/.well-known/")
     ? sourceUrl
-    : `${sourceUrl.replace(/\/+$/, "")}${OIDC_METADATA_PATH}`;
+    : `${stripTrailingCharacters(sourceUrl, "/")}${OIDC_METADATA_PATH}`;
   const { status, json } = await fetchJson(fetch, url, { headers: { accept: "application/json" } });
   const { token_endpoint, token_endpoint_auth_methods_supported } = json;
   if (status !== 200 || typeof token_endpoint !== "string") {
@@ -66,7 +66,7 @@ async function resolveTokenEndpoint({
     );
   }
   // RFC 8414 §3.3: metadata of a different issuer must not be used.
-  if (stripTrailingSlashes(String(json["issuer"])) !== deriveIssuer(url)) {
+  if (stripTrailingCharacters(String(json["issuer"]), "/") !== deriveIssuer(url)) {
     throw createUnauthenticatedError(
       `${url} contains the metadata of a different issuer, ${JSON.stringify(json["issuer"])}.`,
     );
@@ -85,11 +85,7 @@ const OIDC_METADATA_PATH = "/.well-known/openid-configuration";
  * well-known path to the issuer's path, but RFC 8414 inserts it before the issuer's path.
  */
 function deriveIssuer(metadataUrl: string): string {
-  return stripTrailingSlashes(metadataUrl.replace(/\/\.well-known\/[^/?#]+/, ""));
-}
-
-function stripTrailingSlashes(url: string): string {
-  return url.replace(/\/+$/, "");
+  return stripTrailingCharacters(metadataUrl.replace(/\/\.well-known\/[^/?#]+/, ""), "/");
 }
 
 async function requestToken(

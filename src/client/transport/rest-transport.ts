@@ -1,4 +1,4 @@
-import { isObject, type A2AError, type Operations } from "../../protocol/index.ts";
+import { isObject, type A2AError, type Operations, stripTrailingCharacters } from "../../protocol/index.ts";
 import { fromRestError, parseSse, type ProtocolVersion } from "../../wire/index.ts";
 import { decodeStreamEvent, type RestRequest, type RestClientDialect } from "./dialect.ts";
 import {
@@ -32,7 +32,7 @@ export class RestTransport implements Transport {
 
   constructor(options: TransportOptions, url: string, dialect: RestClientDialect) {
     this.#options = options;
-    this.#url = url.replace(/\/+$/, "");
+    this.#url = stripTrailingCharacters(url, "/");
     this.#dialect = dialect;
     this.version = dialect.version;
   }

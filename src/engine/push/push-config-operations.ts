@@ -14,10 +14,17 @@ import type { Caller, TaskScope } from "../caller.ts";
 import type { IdGenerator } from "../id-generator.ts";
 import { createPageTokenError } from "../list-tasks.ts";
 import type { ServiceParameters } from "../service-parameters.ts";
+import { getWebhookOwner } from "./webhook-owner.ts";
 import type { PushStore, Webhook, WebhookRegistration } from "./push-store.ts";
 
-/** Validates a webhook configuration before its registration, and returns the violations. */
-export type WebhookValidator = (config: TaskPushNotificationConfig) => Promise<readonly FieldViolation[]>;
+/**
+ * Validates a webhook configuration before its registration, and returns the violations. The validation uses the fair
+ * share of `owner`.
+ */
+export type WebhookValidator = (
+  config: TaskPushNotificationConfig,
+  owner: string,
+) => Promise<readonly FieldViolation[]>;
 
 interface PushConfigOperationsDependencies {
   readonly agentId: string;
@@ -59,7 +66,7 @@ export class PushConfigOperations {
     const { store, generateId, onChange } = this.#context;
     const { taskId } = request;
     const scope = this.#toTaskScope(caller);
-    await this.#assertValidConfig(request);
+    await this.#assertValidConfig(request, getWebhookOwner(scope));
     await this.#assertConfigLimit(scope, taskId, request.id);
     // In A2A 0.3, a task has one webhook unless its caller chooses different ids.
     const config = { ...request, id: request.id || (version === "0.3" ? taskId : generateId()) };
@@ -113,7 +120,11 @@ export class PushConfigOperations {
   ): Promise<void> {
     const config = configuration?.taskPushNotificationConfig;
     if (!config) return;
-    await this.#assertValidConfig(config, "configuration.taskPushNotificationConfig.");
+    await this.#assertValidConfig(
+      config,
+      getWebhookOwner(scope),
+      "configuration.taskPushNotificationConfig.",
+    );
     if (message.taskId) await this.#assertConfigLimit(scope, message.taskId, config.id || message.taskId);
   }
 
@@ -127,8 +138,8 @@ export class PushConfigOperations {
     return (await store.get(scope, taskId, taskId)) ?? (await store.list(scope, taskId))?.[0];
   }
 
-  async #assertValidConfig(config: TaskPushNotificationConfig, path = ""): Promise<void> {
-    const violations = await this.#context.validateWebhook(config);
+  async #assertValidConfig(config: TaskPushNotificationConfig, owner: string, path = ""): Promise<void> {
+    const violations = await this.#context.validateWebhook(config, owner);
     if (violations.length === 0) return;
     throw A2AError.invalidParams(
       violations.map(({ field, description }) => ({ field: path + field, description })),

@@ -1,5 +1,6 @@
-import type { Subscription } from "../../engine/index.ts";
+import { getCallerKey, type Subscription } from "../../engine/index.ts";
 import type {
+  GrpcLimits,
   GrpcResponseOrFailure,
   GrpcFailure,
   IncomingCall,
@@ -23,6 +24,7 @@ import {
   type ProtocolVersion,
 } from "../../wire/index.ts";
 import { authenticateCaller } from "../auth/authenticate-caller.ts";
+import { getAddressHolderKey } from "../remote-address.ts";
 import { handleOperation, buildErrorHeaders } from "./request-pipeline.ts";
 import { createStreamInterruptedError } from "./event-stream.ts";
 import { reportRequest } from "../report-request.ts";
@@ -54,6 +56,8 @@ export interface GrpcOptions {
    * must know the address of the gRPC listener. Default: true.
    */
   readonly listedInCard?: boolean;
+  /** Limits of the gRPC listener, which clients share fairly. */
+  readonly limits?: Partial<GrpcLimits>;
 }
 
 export interface GrpcServer {
@@ -76,7 +80,7 @@ interface HttpServerInfo {
 export async function startGrpcServer(
   context: RouterContext,
   httpServer: HttpServerInfo,
-  { port = 0, host = httpServer.host, tls, publicAddress, listedInCard = true }: GrpcOptions,
+  { port = 0, host = httpServer.host, tls, publicAddress, listedInCard = true, limits }: GrpcOptions,
 ): Promise<GrpcServer> {
   const grpcModule = await importGrpcModule();
   const services = [grpcModule.GRPC_SERVICE_V1, grpcModule.GRPC_SERVICE_V0_3].filter(({ version }) =>
@@ -91,6 +95,8 @@ export async function startGrpcServer(
       tls,
       keepaliveMs: httpServer.heartbeatMs,
       maxRequestBytes: context.maxBodyBytes,
+      limits: grpcModule.resolveGrpcLimits(limits),
+      getAddressHolder: (remoteAddress) => `address ${getAddressHolderKey(remoteAddress)}`,
       handleCall: (call) =>
         reportRequest(
           context.observer,
@@ -209,7 +215,13 @@ class GrpcCallDispatcher {
     const version = negotiateCallVersion(call);
     const { peerLeniency } = this.#context;
     const dialect = selectProtoDialect(call, peerLeniency);
-    const { agent, params } = this.#resolveAgent(decodeRequest(call, this.#context.maxJsonValues));
+    // Only now does the listener read the message: a client without credentials cannot make it store anything.
+    const holder = this.#context.authenticate ? `caller ${getCallerKey(caller)}` : call.addressHolder;
+    const { maxJsonValues } = this.#context;
+    const received = await call.receiveRequest(holder, (bytes) =>
+      decodeRequest(method, bytes, maxJsonValues),
+    );
+    const { agent, params } = this.#resolveAgent(received);
     const { headers = {}, ...outcome } = await handleOperation({ request, agent, caller }, method.operation, {
       codec: dialect,
       version,
@@ -263,7 +275,6 @@ class GrpcCallDispatcher {
       for (;;) {
         const events = await subscription.next();
         if (!events) break;
-        let drained: Promise<void> | undefined;
         for (const event of events) {
           let binary = encodedEvents.get(event);
           if (!binary)
@@ -271,10 +282,10 @@ class GrpcCallDispatcher {
               event,
               (binary = method.response.encode(dialect.toProtoResponseMessage(operation, event.event))),
             );
-          drained = sink.write(binary);
+          const drained = sink.write(binary);
           if (dialect.isLastEvent?.(event, operation)) return sink.end();
+          if (drained) await drained;
         }
-        if (drained) await drained;
       }
       if (!subscription.isComplete) throw createStreamInterruptedError();
       sink.end();
@@ -313,7 +324,8 @@ function negotiateCallVersion(call: IncomingCall): ProtocolVersion {
 const PROTO_FIELDS_PER_JSON_VALUE = 2;
 
 function decodeRequest(
-  { method: { request }, requestBytes }: IncomingCall,
+  { request }: IncomingCall["method"],
+  requestBytes: Uint8Array,
   maxJsonValues: number,
 ): JsonObject {
   try {

@@ -28,6 +28,7 @@ import {
   type RequestMetadata,
   type BindingContext,
 } from "./request-pipeline.ts";
+import { stringifyResult } from "./stringify-result.ts";
 
 /**
  * Performs the operation of a JSON-RPC request (A2A §9). Authenticates the caller before reading the request
@@ -68,7 +69,10 @@ export async function handleJsonRpc(
       const encoder = dialect.eventEncoder ?? createJsonRpcStreamEncoder(id, dialect, operation);
       return context.eventStreams.createSseHttpReply(outcome.stream, encoder, outcome.headers);
     }
-    const body = encodeJsonRpcResult(id, dialect.encodeResult(operation, outcome.result));
+    const body = encodeJsonRpcResult(
+      id,
+      await stringifyResult(dialect.toResultJson(operation, outcome.result)),
+    );
     return createJsonReply(200, body, { ...outcome.headers, ...buildExtendedCardCacheHeaders(operation) });
   } catch (thrown) {
     dialect ??= resolveErrorDialect(request, context);

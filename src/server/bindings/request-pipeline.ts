@@ -14,6 +14,7 @@ import {
 } from "../../wire/index.ts";
 import { AuthChallengeError, createUnauthenticatedError } from "../auth/authenticator.ts";
 import type { AuthenticateFunction } from "../auth/auth-scheme.ts";
+import { assertValidIds } from "../assert-valid-ids.ts";
 import { assertOperationSupported } from "../assert-operation-supported.ts";
 import { activateExtensions, buildExtensionHeaders } from "../extensions.ts";
 import { isServerExtension, selectServerExtensions } from "../server-extensions.ts";
@@ -155,6 +156,7 @@ function decodeAndPerform(
     autoMessageId ? ensureMessageId(params) : params,
     peerLeniency,
   );
+  assertValidIds(operation, decoded);
   if ("message" in decoded) {
     if (decoded.configuration?.taskPushNotificationConfig)
       assertOperationSupported("CreateTaskPushNotificationConfig", description, version);

@@ -23,6 +23,7 @@ import {
   resolveProtocolVersion,
   type BindingContext,
 } from "./request-pipeline.ts";
+import { stringifyResult } from "./stringify-result.ts";
 import { handleTaskEvents, matchTaskEventsPath } from "./task-events-endpoint.ts";
 
 const REST_DIALECTS: Readonly<Record<ProtocolVersion, RestDialect>> = {
@@ -82,7 +83,8 @@ export async function handleRest(
       ...outcome.headers,
       ...buildExtendedCardCacheHeaders(operation),
     };
-    return { status: 200, headers, body: dialect.encodeResult(operation, outcome.result) };
+    const resultText = await stringifyResult(dialect.toResultJson(operation, outcome.result));
+    return { status: 200, headers, body: resultText };
   } catch (thrown) {
     const error = context.reportError(caller ? "HTTP+JSON" : "authenticate", thrown);
     dialect ??= resolveErrorDialect(request, context, path);

@@ -3,6 +3,7 @@ import {
   Outbox,
   type EnginePushOptions,
   type Observer,
+  type PushLimits,
   type RetryPolicy,
   type TaskStore,
 } from "../../engine/index.ts";
@@ -12,7 +13,7 @@ import { WebhookSender } from "./webhook-sender.ts";
 import { PushSigner, type PushSigningOptions } from "./push-signer.ts";
 
 /** Options for push notifications, with default values that are safe on the public internet. */
-export interface PushOptions extends WebhookUrlGuardOptions {
+export interface PushOptions extends WebhookUrlGuardOptions, Partial<Omit<PushLimits, "maxTasks">> {
   /**
    * Private key that signs push notifications. The server publishes the public key at
    * `/.well-known/jwks.json`. Without a key, push notifications are unsigned.
@@ -28,15 +29,12 @@ export interface PushOptions extends WebhookUrlGuardOptions {
   readonly timeoutMs?: number;
   /** Retry policy for failed deliveries to webhooks. */
   readonly retry?: Partial<RetryPolicy>;
-  /** Maximum number of concurrent deliveries to webhooks. Default: 64. */
-  readonly maxConcurrent?: number;
-  /** Maximum number of concurrent deliveries to webhooks on the same host. Default: 8. */
-  readonly maxPerHost?: number;
 }
 
 const assertKnownOptions = defineOptionNames<PushOptions>()(
   '"push" of createServer',
   "allowPrivate allowedHosts maxConcurrent maxPerHost redactSecrets resolve retry signing timeoutMs",
+  "maxConfigsPerCaller maxConfigsPerTask maxPerSecondPerHost maxPerSecondPerOwner",
 );
 const assertKnownRetryOptions = defineOptionNames<RetryPolicy>()(
   '"push.retry" of createServer',
@@ -71,11 +69,16 @@ export function createPushService(
     redactSecrets = false,
     timeoutMs = 15_000,
     retry,
-    maxConcurrent,
-    maxPerHost,
-    ...guardOptions
+    allowPrivate,
+    allowedHosts,
+    resolve,
+    ...limits
   } = options;
-  const guard = new WebhookUrlGuard(guardOptions);
+  const guard = new WebhookUrlGuard({
+    ...(allowPrivate === undefined ? {} : { allowPrivate }),
+    ...(allowedHosts ? { allowedHosts } : {}),
+    ...(resolve ? { resolve } : {}),
+  });
   const signer = signing && new PushSigner(signing);
   const sender = new WebhookSender({ guard, timeoutMs, sign: signer?.sign });
   const outbox = new Outbox({
@@ -83,8 +86,7 @@ export function createPushService(
     deliver: sender.deliver,
     observer,
     ...(retry ? { retry } : {}),
-    ...(maxConcurrent === undefined ? {} : { maxConcurrent }),
-    ...(maxPerHost === undefined ? {} : { maxPerHost }),
+    limits,
   });
   return {
     outbox,

@@ -10,6 +10,7 @@ import {
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
 import { isIPv6, type LookupFunction } from "node:net";
 import {
+  getWebhookOwner,
   systemClock,
   type NotificationSender,
   type DeliveryResult,
@@ -46,6 +47,13 @@ const CONNECTION_POOL_OPTIONS = {
   timeout: 30_000,
 };
 
+/** A request to a webhook. */
+interface WebhookPost {
+  readonly lookup: LookupFunction;
+  readonly body: string;
+  readonly headers: Record<string, string>;
+}
+
 /**
  * Sends push notifications to webhooks (A2A §4.3.3), and connects only to addresses that the URL guard
  * allows.
@@ -54,11 +62,9 @@ export class WebhookSender {
   readonly #options: WebhookSenderOptions;
   readonly #httpAgent = new HttpAgent(CONNECTION_POOL_OPTIONS);
   readonly #httpsAgent = new HttpsAgent(CONNECTION_POOL_OPTIONS);
-  readonly #lookup: LookupFunction;
 
   constructor(options: WebhookSenderOptions) {
     this.#options = options;
-    this.#lookup = createGuardedLookup(options.guard);
   }
 
   /**
@@ -74,7 +80,12 @@ export class WebhookSender {
       return { ok: false, isPermanent: true, reason: new WebhookNotAllowedError(violation).message };
     const { body, headers } = encodeNotification(notification);
     const signature = sign ? await sign(body, notification) : {};
-    const post = { body, headers: { ...signature, ...headers, ...buildNotificationHeaders(notification) } };
+    const lookup = createGuardedLookup(guard, getWebhookOwner(notification.webhook.scope));
+    const post = {
+      lookup,
+      body,
+      headers: { ...signature, ...headers, ...buildNotificationHeaders(notification) },
+    };
     // Every concurrent delivery adds a listener to this signal.
     setMaxListeners(0, signal);
     const url = new URL(config.url);
@@ -95,7 +106,7 @@ export class WebhookSender {
 
   #post(
     url: URL,
-    { body, headers }: { body: string; headers: Record<string, string> },
+    { lookup, body, headers }: WebhookPost,
     signal: AbortSignal,
   ): Promise<DeliveryResult | "stale"> {
     const { timeoutMs, connectTimeoutMs = 5000 } = this.#options;
@@ -107,7 +118,7 @@ export class WebhookSender {
         method: "POST",
         agent,
         signal,
-        lookup: this.#lookup,
+        lookup,
         headers: { ...headers, "content-length": length },
       });
       const timer = setTimeout(
@@ -144,20 +155,29 @@ export class WebhookSender {
   }
 }
 
-/** Creates a DNS lookup function that returns only addresses that the URL guard allows. */
-function createGuardedLookup(guard: WebhookUrlGuard): LookupFunction {
-  return (hostname, options, callback) => void lookUpAllowedAddresses(guard, hostname, options, callback);
+/**
+ * Creates a DNS lookup function that returns only addresses that the URL guard allows. The lookups use the fair share of
+ * `owner`.
+ */
+function createGuardedLookup(guard: WebhookUrlGuard, owner: string): LookupFunction {
+  return (hostname, options, callback) =>
+    void lookUpAllowedAddresses(
+      () => guard.resolveAllowedAddresses(hostname, owner),
+      hostname,
+      options,
+      callback,
+    );
 }
 
 async function lookUpAllowedAddresses(
-  guard: WebhookUrlGuard,
+  resolveAllowedAddresses: () => Promise<readonly string[]>,
   hostname: string,
   { all, family }: LookupOptions,
   callback: Parameters<LookupFunction>[2],
 ): Promise<void> {
   let candidates: LookupAddress[];
   try {
-    const addresses = await guard.resolveAllowedAddresses(hostname);
+    const addresses = await resolveAllowedAddresses();
     candidates = addresses.map((address) => ({ address, family: isIPv6(address) ? 6 : 4 }));
   } catch (error) {
     callback(error as NodeJS.ErrnoException, "");

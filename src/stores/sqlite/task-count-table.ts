@@ -9,8 +9,7 @@ import type { TaskState } from "../../protocol/index.ts";
 export class TaskCountTable {
   readonly #pendingChanges = new Map<number, Map<TaskState, number>>();
   readonly #addToCount: StatementSync;
-  readonly #selectCount: StatementSync;
-  readonly #selectTotal: StatementSync;
+  readonly #selectCounts: StatementSync;
   readonly #deleteScope: StatementSync;
 
   constructor(db: DatabaseSync) {
@@ -18,15 +17,14 @@ export class TaskCountTable {
       `INSERT INTO task_count (scope, state, count) VALUES (?, ?, ?)
        ON CONFLICT (scope, state) DO UPDATE SET count = count + excluded.count`,
     );
-    this.#selectCount = db.prepare("SELECT count FROM task_count WHERE scope = ? AND state = ?");
-    this.#selectTotal = db.prepare("SELECT sum(count) AS count FROM task_count WHERE scope = ?");
+    this.#selectCounts = db.prepare("SELECT state, count FROM task_count WHERE scope = ? AND count > 0");
     this.#deleteScope = db.prepare("DELETE FROM task_count WHERE scope = ?");
   }
 
-  /** Returns the number of committed tasks of a scope. Without `state`, counts the tasks in all states. */
-  countTasks(scope: number, state?: TaskState): number {
-    const row = state ? this.#selectCount.get(scope, state) : this.#selectTotal.get(scope);
-    return (row?.["count"] as number | null | undefined) ?? 0;
+  /** Returns the number of committed tasks of a scope by state, without the states that have no tasks. */
+  countTasksByState(scope: number): Map<TaskState, number> {
+    const rows = this.#selectCounts.all(scope) as unknown as { state: TaskState; count: number }[];
+    return new Map(rows.map(({ state, count }) => [state, count]));
   }
 
   /** Counts a new task, a deleted task, or a task with a new state. A missing state means that there is no task. */

@@ -1,12 +1,18 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
 import type { TaskListPage, TaskListQuery, TaskScope } from "../../engine/index.ts";
-import { LogEvent, type Task } from "../../protocol/index.ts";
+import { LogEvent, type Task, type TaskState } from "../../protocol/index.ts";
+import { LruCache } from "../../data-structures/index.ts";
 import { foldLoggedEvents } from "../fold-logged-events.ts";
 import type { TaskCountTable } from "./task-count-table.ts";
-import { buildTaskCountSql, buildTaskPageSql, type TaskListConditions } from "./task-list-sql.ts";
+import {
+  buildTaskCountSql,
+  buildTaskPageSql,
+  buildTaskSizesSql,
+  type TaskListConditions,
+} from "./task-list-sql.ts";
 import type { TaskOwnerScopeTable } from "./task-owner-scope-table.ts";
 import type { TaskReader } from "./task-reader.ts";
-import { isArtifactEventText, type LogRow } from "./to-log-rows.ts";
+import { selectListedEvents } from "./select-listed-events.ts";
 
 /**
  * Largest number of tasks that the store counts for a filter by context or time. Counting blocks the event loop
@@ -14,11 +20,31 @@ import { isArtifactEventText, type LogRow } from "./to-log-rows.ts";
  */
 export const MAX_COUNTED_TASKS = 1000;
 
-/** Sizes are in bytes of JSON, including artifacts only if the list includes them. */
-interface TaskSizeRow {
+/** Number of prepared statements that the reader keeps. Statements differ by filter and by the states of the tasks. */
+const MAX_PREPARED_STATEMENTS = 64;
+
+/** A listed task and its size in bytes of JSON. */
+interface TaskSize {
+  readonly key: number;
+  readonly size: number;
+}
+
+/** A row of the query for a page, which contains a log row of a task. */
+interface TaskPageRow {
   readonly key: number;
   readonly snapshotSeq: number | null;
-  readonly size: number;
+  readonly snapshotSize: number | null;
+  /** NULL if the task has no log row after its snapshot. */
+  readonly seq: number | null;
+  readonly size: number | null;
+  /** Events as JSON lines, or NULL if the row is large. */
+  readonly lines: string | null;
+}
+
+/** A listed task, with its log rows after the snapshot. `size` excludes artifacts. */
+interface TaskWithLogRows extends TaskSize {
+  readonly snapshotSeq: number | null;
+  readonly rows: readonly TaskPageRow[];
 }
 
 type TaskListFilter = Pick<TaskListQuery, "contextId" | "status" | "statusSince">;
@@ -29,11 +55,9 @@ export class TaskListReader {
   readonly #scopeTable: TaskOwnerScopeTable;
   readonly #taskCounts: TaskCountTable;
   readonly #reader: TaskReader;
-  readonly #statementsBySql = new Map<string, StatementSync>();
-  readonly #selectSizes: StatementSync;
-  readonly #selectSizesWithArtifacts: StatementSync;
+  readonly #statementsBySql = new LruCache<StatementSync>(MAX_PREPARED_STATEMENTS);
   readonly #selectSnapshot: StatementSync;
-  readonly #selectOtherRows: StatementSync;
+  readonly #selectLines: StatementSync;
 
   constructor(
     db: DatabaseSync,
@@ -45,59 +69,53 @@ export class TaskListReader {
     this.#scopeTable = scopeTable;
     this.#taskCounts = taskCounts;
     this.#reader = reader;
-    // SQLite computes `octet_length` of a column without reading the content of the column.
-    const selectSizes = (firstRows: string): StatementSync =>
-      db.prepare(
-        `SELECT listed.value AS key, snapshot.seq AS snapshotSeq,
-           coalesce(octet_length(snapshot.json), 0) + coalesce((
-             SELECT sum(octet_length(lines)) FROM log
-             WHERE log.task = listed.value AND ${firstRows}
-           ), 0) AS size
-         FROM json_each(?) AS listed LEFT JOIN snapshot ON snapshot.task = listed.value`,
-      );
-    this.#selectSizes = selectSizes("log.seq > coalesce(snapshot.seq, 0) AND has_only_artifacts = 0");
-    // A snapshot can reference artifact content in earlier rows.
-    this.#selectSizesWithArtifacts = selectSizes(
-      "log.seq > coalesce(snapshot.first_referenced_seq - 1, snapshot.seq, 0)",
-    );
     this.#selectSnapshot = db.prepare("SELECT json FROM snapshot WHERE task = ?");
-    // CROSS JOIN keeps the order of the loops, so the rows of each task are in the order of the index on (task, seq).
-    this.#selectOtherRows = db.prepare(
-      `SELECT log.task AS key, log.seq AS seq, lines
-       FROM json_each(?) AS listed LEFT JOIN snapshot ON snapshot.task = listed.value
-         CROSS JOIN log ON log.task = listed.value AND log.seq > coalesce(snapshot.seq, 0) AND has_only_artifacts = 0`,
-    );
+    this.#selectLines = db.prepare("SELECT lines FROM log WHERE task = ? AND seq = ?");
   }
 
   list(scope: TaskScope, query: TaskListQuery): TaskListPage {
     const scopeKey = this.#scopeTable.findKey(scope);
     if (scopeKey === undefined) return { tasks: [], hasMore: false, total: 0 };
-    const { limit, maxBytes = Infinity, includeArtifacts = false } = query;
-    const keys = this.#selectPageKeys(scopeKey, query, limit + 1);
-    const sizes = this.#measureTasks(keys.slice(0, limit), includeArtifacts);
-    const shown = sizes.slice(0, countTasksWithin(maxBytes, sizes));
-    return {
-      tasks: includeArtifacts
-        ? shown.map((task) => this.#reader.foldTask(task))
-        : this.#foldWithoutArtifacts(shown),
-      hasMore: keys.length > shown.length,
-      total: this.#countTasks(scopeKey, query),
+    const counts = this.#taskCounts.countTasksByState(scopeKey);
+    const { status, limit, maxBytes = Infinity, includeArtifacts = false } = query;
+    const states = [...counts.keys()].filter((state) => status === undefined || state === status);
+    if (states.length === 0) return { tasks: [], hasMore: false, total: 0 };
+    const total = this.#countTasks(scopeKey, states, counts, query);
+    const toPage = <T extends TaskSize>(listed: readonly T[], fold: (task: T) => Task): TaskListPage => {
+      const shown = listed.slice(0, Math.min(limit, countTasksWithin(maxBytes, listed)));
+      return { tasks: shown.map(fold), hasMore: listed.length > shown.length, total };
     };
+    return includeArtifacts
+      ? toPage(this.#selectSizes(scopeKey, states, query), (task) => this.#reader.foldTask(task))
+      : toPage(this.#selectTasksWithLogRows(scopeKey, states, query), (task) =>
+          this.#foldWithoutArtifacts(task),
+        );
   }
 
-  #selectPageKeys(scopeKey: number, query: TaskListQuery, limit: number): number[] {
-    const { after } = query;
-    const position = after && { $afterTimestamp: after.timestamp, $afterTaskId: after.taskId };
-    return this.#prepare(buildTaskPageSql(toConditions(query), after === undefined))
-      .all({ $scope: scopeKey, $limit: limit, ...toParameters(query), ...position })
-      .map(({ key }) => key as number);
+  #selectSizes(scopeKey: number, states: readonly TaskState[], query: TaskListQuery): TaskSize[] {
+    const sql = buildTaskSizesSql(toConditions(states, query), query.after === undefined);
+    return this.#prepare(sql).all(toPageParameters(scopeKey, query)) as unknown as TaskSize[];
   }
 
-  #countTasks(scopeKey: number, filter: TaskListFilter): number {
-    const { contextId, status, statusSince } = filter;
-    if (contextId === undefined && statusSince === undefined)
-      return this.#taskCounts.countTasks(scopeKey, status);
-    const row = this.#prepare(buildTaskCountSql(toConditions(filter))).get({
+  #selectTasksWithLogRows(
+    scopeKey: number,
+    states: readonly TaskState[],
+    query: TaskListQuery,
+  ): TaskWithLogRows[] {
+    const sql = buildTaskPageSql(toConditions(states, query), query.after === undefined);
+    const rows = this.#prepare(sql).all(toPageParameters(scopeKey, query)) as unknown as TaskPageRow[];
+    return groupByTask(rows);
+  }
+
+  #countTasks(
+    scopeKey: number,
+    states: readonly TaskState[],
+    counts: ReadonlyMap<TaskState, number>,
+    filter: TaskListFilter,
+  ): number {
+    if (filter.contextId === undefined && filter.statusSince === undefined)
+      return states.reduce((total, state) => total + (counts.get(state) ?? 0), 0);
+    const row = this.#prepare(buildTaskCountSql(toConditions(states, filter))).get({
       $scope: scopeKey,
       $limit: MAX_COUNTED_TASKS,
       ...toParameters(filter),
@@ -105,37 +123,20 @@ export class TaskListReader {
     return row?.["count"] as number;
   }
 
-  /** Measures the stored JSON of the tasks, in the order of `keys`, without reading the JSON. */
-  #measureTasks(keys: readonly number[], includeArtifacts: boolean): TaskSizeRow[] {
-    if (keys.length === 0) return [];
-    const select = includeArtifacts ? this.#selectSizesWithArtifacts : this.#selectSizes;
-    return select.all(JSON.stringify(keys)) as unknown as TaskSizeRow[];
+  /** Folds the snapshot and the later events of a task, except artifact events. */
+  #foldWithoutArtifacts({ key, snapshotSeq, rows }: TaskWithLogRows): Task {
+    const json = snapshotSeq === null ? undefined : (this.#selectSnapshot.get(key)?.["json"] as string);
+    const snapshot = json === undefined ? undefined : (JSON.parse(json) as Task);
+    const texts = selectListedEvents(rows.flatMap((row) => this.#readEventTexts(row)));
+    const events = texts.map((jsonText, at) => LogEvent.fromJsonText((snapshotSeq ?? 0) + at + 1, jsonText));
+    const { artifacts: _, ...task } = foldLoggedEvents(snapshot, events) as Task;
+    return task;
   }
 
-  /** Folds the snapshots and the later events of the tasks, without reading rows of artifact events. */
-  #foldWithoutArtifacts(tasks: readonly TaskSizeRow[]): Task[] {
-    const eventsByTask = this.#readOtherEvents(tasks.map(({ key }) => key));
-    return tasks.map(({ key, snapshotSeq }) => {
-      const json = snapshotSeq === null ? undefined : (this.#selectSnapshot.get(key)?.["json"] as string);
-      const snapshot = json === undefined ? undefined : (JSON.parse(json) as Task);
-      const { artifacts: _, ...task } = foldLoggedEvents(snapshot, eventsByTask.get(key) ?? []) as Task;
-      return task;
-    });
-  }
-
-  /** Reads the events after the snapshots, except artifact events. One statement reads the rows of all tasks. */
-  #readOtherEvents(keys: readonly number[]): Map<number, LogEvent[]> {
-    const eventsByTask = new Map<number, LogEvent[]>();
-    for (const row of this.#selectOtherRows.all(JSON.stringify(keys))) {
-      const { key, seq, lines } = row as unknown as LogRow & { key: number };
-      let events = eventsByTask.get(key);
-      if (!events) eventsByTask.set(key, (events = []));
-      const texts = lines.split("\n");
-      const firstSeq = seq - texts.length + 1;
-      for (const [at, jsonText] of texts.entries())
-        if (!isArtifactEventText(jsonText)) events.push(LogEvent.fromJsonText(firstSeq + at, jsonText));
-    }
-    return eventsByTask;
+  #readEventTexts({ key, seq, lines }: TaskPageRow): string[] {
+    if (seq === null) return [];
+    const text = lines ?? this.#selectLines.get(key, seq)?.["lines"];
+    return (text as string).split("\n");
   }
 
   #prepare(sql: string): StatementSync {
@@ -145,25 +146,46 @@ export class TaskListReader {
   }
 }
 
-/** Returns how many of the first tasks have a total size of at most `maxBytes`, but at least 1. */
-function countTasksWithin(maxBytes: number, sizes: readonly TaskSizeRow[]): number {
-  let bytes = 0;
-  const end = sizes.findIndex(({ size }) => (bytes += size) > maxBytes);
-  return end === -1 ? sizes.length : Math.max(end, 1);
+/** Groups the rows of a page by task. The rows of a task are consecutive. */
+function groupByTask(rows: readonly TaskPageRow[]): TaskWithLogRows[] {
+  const tasks: TaskWithLogRows[] = [];
+  for (let start = 0, end = 0; start < rows.length; start = end) {
+    const { key, snapshotSeq, snapshotSize } = rows[start] as TaskPageRow;
+    let size = snapshotSize ?? 0;
+    for (; rows[end]?.key === key; end++) size += rows[end]?.size ?? 0;
+    tasks.push({ key, size, snapshotSeq, rows: rows.slice(start, end) });
+  }
+  return tasks;
 }
 
-function toConditions({ contextId, status, statusSince }: TaskListFilter): TaskListConditions {
+/** Returns how many of the first tasks have a total size of at most `maxBytes`, but at least 1. */
+function countTasksWithin(maxBytes: number, tasks: readonly TaskSize[]): number {
+  let bytes = 0;
+  const end = tasks.findIndex(({ size }) => (bytes += size) > maxBytes);
+  return end === -1 ? tasks.length : Math.max(end, 1);
+}
+
+function toConditions(
+  states: readonly TaskState[],
+  { contextId, statusSince }: TaskListFilter,
+): TaskListConditions {
+  return { states, hasContextId: contextId !== undefined, hasStatusSince: statusSince !== undefined };
+}
+
+/** Selects one more task than the page contains, so that the reader knows whether a further page exists. */
+function toPageParameters(scopeKey: number, query: TaskListQuery): Record<string, SQLInputValue> {
+  const { after, limit } = query;
   return {
-    hasContextId: contextId !== undefined,
-    hasStatus: status !== undefined,
-    hasStatusSince: statusSince !== undefined,
+    $scope: scopeKey,
+    $limit: limit + 1,
+    ...toParameters(query),
+    ...(after ? { $afterTimestamp: after.timestamp, $afterTaskId: after.taskId } : {}),
   };
 }
 
-function toParameters({ contextId, status, statusSince }: TaskListFilter): Record<string, SQLInputValue> {
+function toParameters({ contextId, statusSince }: TaskListFilter): Record<string, SQLInputValue> {
   return {
     ...(contextId === undefined ? {} : { $contextId: contextId }),
-    ...(status === undefined ? {} : { $status: status }),
     ...(statusSince === undefined ? {} : { $statusSince: statusSince }),
   };
 }

@@ -200,7 +200,7 @@ describe("a task in the simple dialect", () => {
           ? { taskId: id }
           : params;
     const dialect = createSimpleDialect(method, shown, context);
-    return JSON.parse(dialect?.encodeResult("GetTask", result as Task) ?? "null");
+    return JSON.parse(JSON.stringify(dialect?.toResultJson("GetTask", result as Task) ?? null));
   }
 
   it("has the guide's members", () => {

@@ -65,7 +65,7 @@ export const taskEventStreamCodec: Pick<OperationCodec, "decodeParams"> & SseEve
   encodeFailure: encodeFailureFrame,
 };
 
-interface SimpleOperationCodec extends Pick<OperationCodec, "decodeParams" | "encodeResult"> {
+interface SimpleOperationCodec extends Pick<OperationCodec, "decodeParams" | "toResultJson"> {
   readonly operation: OperationName;
 }
 
@@ -108,6 +108,6 @@ function createSimpleOperationCodec<O extends OperationName>(
   return {
     operation,
     decodeParams: (_operation, params) => decodeParams(params),
-    encodeResult: (_operation, result) => JSON.stringify(toResult(result)),
+    toResultJson: (_operation, result) => toResult(result),
   };
 }

@@ -156,7 +156,7 @@ describe("a hybrid card", () => {
 
 describe("an agent card of 0.3's proto", () => {
   it("has the security of 1.0 under the names of 0.3 [V-23, V-26]", () => {
-    const proto: unknown = JSON.parse(protoJsonCodec.encodeResult("GetExtendedAgentCard", card));
+    const proto: unknown = protoJsonCodec.toResultJson("GetExtendedAgentCard", card);
     expect(proto).toMatchObject({
       protocolVersion: "0.3.0",
       security: card.securityRequirements,

@@ -2,7 +2,7 @@ import type { OperationName, EventTextEncoder } from "../../protocol/index.ts";
 import type { JsonRpcDialect, ProtoDialect, RestDialect } from "../dialect.ts";
 import type { PeerLeniency } from "../leniency.ts";
 import { decodeParams } from "./decode.ts";
-import { encodeResult, toEvent03 } from "./encode.ts";
+import { toEvent03, toResultJson } from "./encode.ts";
 import { toRestErrorResponse, toJsonRpcError } from "./errors.ts";
 import { isLastEvent } from "./is-last-event.ts";
 import { toProtoResult } from "./proto-encode.ts";
@@ -30,7 +30,7 @@ const serializeEventAs03Json: EventTextEncoder = (event) => JSON.stringify(toEve
 /** A2A 0.3 over JSON-RPC. */
 export const jsonRpcDialect: JsonRpcDialect = {
   decodeParams,
-  encodeResult,
+  toResultJson,
   encodeEvent: (event) => event.encodeWith(serializeEventAs03Json),
   isLastEvent,
   version: "0.3",

@@ -84,8 +84,8 @@ describe("an encoded value of 0.3", () => {
       ],
     };
     expect(toTask03(task)).toEqual(bare);
-    expect(JSON.parse(jsonRpcDialect.encodeResult("SendMessage", { task }))).toEqual(bare);
-    expect(JSON.parse(jsonRpcDialect.encodeResult("GetTask", task))).toEqual(bare);
+    expect(jsonRpcDialect.toResultJson("SendMessage", { task })).toEqual(bare);
+    expect(jsonRpcDialect.toResultJson("GetTask", task)).toEqual(bare);
     expect(encodeEventJson({ task })).toEqual(bare);
   });
 
@@ -152,9 +152,7 @@ describe("an encoded value of 0.3", () => {
 
   it("lists push configurations as an array, and is null after a deletion [V-10]", () => {
     const config = { taskId: "t", id: "c", url: "https://example.com", authentication: { scheme: "Bearer" } };
-    expect(
-      JSON.parse(jsonRpcDialect.encodeResult("ListTaskPushNotificationConfigs", { configs: [config] })),
-    ).toEqual([
+    expect(jsonRpcDialect.toResultJson("ListTaskPushNotificationConfigs", { configs: [config] })).toEqual([
       {
         taskId: "t",
         pushNotificationConfig: {
@@ -164,7 +162,7 @@ describe("an encoded value of 0.3", () => {
         },
       },
     ]);
-    expect(jsonRpcDialect.encodeResult("DeleteTaskPushNotificationConfig", {})).toBe("null");
+    expect(jsonRpcDialect.toResultJson("DeleteTaskPushNotificationConfig", {})).toBeNull();
   });
 
   it("contains an error code that 0.3 defines [V-11, V-16]", () => {
@@ -206,8 +204,8 @@ describe("an encoded message of 0.3's proto", () => {
       ],
       history: [{ messageId: "u", role: "ROLE_USER", content: [{ text: "go" }] }],
     };
-    expect(JSON.parse(protoJsonCodec.encodeResult("GetTask", task))).toEqual(proto);
-    expect(JSON.parse(protoJsonCodec.encodeResult("SendMessage", { task }))).toEqual({ task: proto });
+    expect(protoJsonCodec.toResultJson("GetTask", task)).toEqual(proto);
+    expect(protoJsonCodec.toResultJson("SendMessage", { task })).toEqual({ task: proto });
     expect(JSON.parse(protoJsonCodec.encodeEvent(LogEvent.create(1, { task })))).toEqual({ task: proto });
   });
 
@@ -219,11 +217,11 @@ describe("an encoded message of 0.3's proto", () => {
       statusUpdate: { ...event.statusUpdate, final: false },
     });
     const config = { taskId: "t", id: "c", url: "https://example.com" };
-    expect(JSON.parse(protoJsonCodec.encodeResult("GetTaskPushNotificationConfig", config))).toEqual({
+    expect(protoJsonCodec.toResultJson("GetTaskPushNotificationConfig", config)).toEqual({
       name: "tasks/t/pushNotificationConfigs/c",
       pushNotificationConfig: { id: "c", url: "https://example.com" },
     });
-    expect(protoJsonCodec.encodeResult("DeleteTaskPushNotificationConfig", {})).toBe("{}");
+    expect(protoJsonCodec.toResultJson("DeleteTaskPushNotificationConfig", {})).toEqual({});
   });
 });
 

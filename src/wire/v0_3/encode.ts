@@ -134,9 +134,12 @@ const RESULT_CONVERTERS_TO_03: {
   DeleteTaskPushNotificationConfig: () => null,
 };
 
-/** Encodes the result of an operation as 0.3 JSON. */
-export function encodeResult<O extends OperationName>(operation: O, result: Operations[O]["result"]): string {
-  return JSON.stringify(RESULT_CONVERTERS_TO_03[operation](result));
+/** Converts the result of an operation to 0.3 JSON. */
+export function toResultJson<O extends OperationName>(
+  operation: O,
+  result: Operations[O]["result"],
+): unknown {
+  return RESULT_CONVERTERS_TO_03[operation](result);
 }
 
 function toSendConfiguration03(configuration: SendMessageConfiguration): object {

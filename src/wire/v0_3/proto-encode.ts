@@ -133,15 +133,6 @@ export function toProtoResult<O extends OperationName>(
   return RESULT_CONVERTERS_TO_PROTO[operation](result, fileBytes);
 }
 
-/** Encodes the result of an operation as ProtoJSON text. */
-export function encodeProtoResult<O extends OperationName>(
-  operation: O,
-  result: Operations[O]["result"],
-  fileBytes: ProtoFileBytes,
-): string {
-  return JSON.stringify(toProtoResult(operation, result, fileBytes));
-}
-
 /**
  * Converts the configuration of a send request. The client always sends the configuration, because some
  * servers do not wait if a request has no configuration.

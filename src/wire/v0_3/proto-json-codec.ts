@@ -5,7 +5,7 @@ import { decodeRequestStrictly, decodeResponseTolerantly } from "../proto-json-s
 import { type OperationSchemas, UNSUPPORTED_OPERATION_SCHEMA } from "./decode.ts";
 import { isLastEvent } from "./is-last-event.ts";
 import { PROTO_AGENT_CARD_SCHEMA } from "./proto-agent-card-schema.ts";
-import { encodeProtoParams, encodeProtoResult, toProtoEvent } from "./proto-encode.ts";
+import { encodeProtoParams, toProtoEvent, toProtoResult } from "./proto-encode.ts";
 import type { ProtoFileBytes } from "./proto-file-bytes.ts";
 import {
   PROTO_CANCEL_TASK_REQUEST_SCHEMA,
@@ -85,7 +85,7 @@ export const createProtoJsonCodec = (fileBytes: ProtoFileBytes): OperationCodec 
   decodeResult: (operation, json, leniency) =>
     decodeResponseTolerantly(PROTO_RESULT_SCHEMAS[operation], json, "result", "tolerant", leniency),
   encodeParams: encodeProtoParams,
-  encodeResult: (operation, result) => encodeProtoResult(operation, result, fileBytes),
+  toResultJson: (operation, result) => toProtoResult(operation, result, fileBytes),
   encodeEvent: (event) => event.encodeWith(PROTO_EVENT_SERIALIZERS[fileBytes]),
   isLastEvent,
 });

@@ -42,7 +42,10 @@ describe.each(CODEC_PAIRS)("$name of A2A 0.3", ({ server, client, arbitraries })
     operation: O,
     result: Operations[O]["result"],
   ): Operations[O]["result"] =>
-    client.decodeResult(operation, JSON.parse(server.encodeResult(operation, result)) as unknown);
+    client.decodeResult(
+      operation,
+      JSON.parse(JSON.stringify(server.toResultJson(operation, result))) as unknown,
+    );
   const roundTripParams = <O extends OperationName>(operation: O, params: Operations[O]["params"]): object =>
     server.decodeParams(operation, cloneAsJson(client.encodeParams(operation, params)));
 

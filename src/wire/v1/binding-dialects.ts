@@ -8,12 +8,12 @@ import { decodeParams, decodeResult, isOperationName } from "./decode.ts";
 import { matchRoute } from "./routes.ts";
 
 /**
- * Codec for 1.0 JSON. The 1.0 dialects serialize results unchanged, because the engine uses the 1.0 model.
+ * Codec for 1.0 JSON. The 1.0 dialects send results unchanged, because the engine uses the 1.0 model.
  * Each event already has its JSON text.
  */
 const v1Codec: OperationCodec = {
   decodeParams,
-  encodeResult: (_operation, result) => JSON.stringify(result),
+  toResultJson: (_operation, result) => result,
   encodeEvent: ({ jsonText: json }) => json,
 };
 

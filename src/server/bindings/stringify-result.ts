@@ -1,0 +1,85 @@
+/** Length of the strings, in characters, from which a result is serialized in steps. Serializing takes about 5 ms. */
+const MAX_STEP_LENGTH = 1024 * 1024;
+
+/**
+ * Serializes the JSON of a result, like `JSON.stringify`. A large result is serialized in steps of about 5 ms, so that
+ * other requests run in between. A small result is serialized at once, because almost all results are small.
+ */
+export function stringifyResult(result: unknown): string | Promise<string> {
+  return hasLongText(result) ? stringifyInSteps(result) : JSON.stringify(result);
+}
+
+async function stringifyInSteps(result: unknown): Promise<string> {
+  const pieces: string[] = [];
+  let stepLength = 0;
+  for (const piece of iterateJsonPieces(result)) {
+    pieces.push(piece);
+    stepLength += piece.length;
+    if (stepLength < MAX_STEP_LENGTH) continue;
+    stepLength = 0;
+    await new Promise<void>((resolve) => setImmediate(resolve));
+  }
+  return pieces.join("");
+}
+
+/** Yields the JSON text of a value in pieces of limited length. */
+function* iterateJsonPieces(value: unknown): Generator<string> {
+  if (typeof value === "string") yield* iterateStringPieces(value);
+  else if (typeof value !== "object" || value === null || !hasLongText(value))
+    yield JSON.stringify(value) ?? "null";
+  else if (Array.isArray(value)) {
+    for (const [at, item] of value.entries()) {
+      yield at === 0 ? "[" : ",";
+      yield* iterateJsonPieces(item);
+    }
+    yield "]";
+  } else {
+    let before = "{";
+    for (const [key, member] of Object.entries(value)) {
+      if (member === undefined) continue;
+      yield `${before}${JSON.stringify(key)}:`;
+      yield* iterateJsonPieces(member);
+      before = ",";
+    }
+    yield "}";
+  }
+}
+
+function* iterateStringPieces(text: string): Generator<string> {
+  yield '"';
+  for (let start = 0; start < text.length;) {
+    const end = Math.min(start + MAX_STEP_LENGTH, text.length);
+    // JSON.stringify escapes one half of a surrogate pair, so both halves stay in the same piece.
+    const pieceEnd = end < text.length && isHighSurrogate(text.charCodeAt(end - 1)) ? end - 1 : end;
+    yield JSON.stringify(text.slice(start, pieceEnd)).slice(1, -1);
+    start = pieceEnd;
+  }
+  yield '"';
+}
+
+function isHighSurrogate(charCode: number): boolean {
+  return charCode >= 0xd800 && charCode <= 0xdbff;
+}
+
+/** Returns true if the strings of a JSON value are longer than one step in total. Stops counting at this length. */
+function hasLongText(value: unknown): boolean {
+  return countCharacters(value, 0) > MAX_STEP_LENGTH;
+}
+
+/** Adds the lengths of all strings, keys, and members of a JSON value to `counted`, at least up to the limit. */
+function countCharacters(value: unknown, counted: number): number {
+  if (typeof value === "string") return counted + value.length;
+  if (typeof value !== "object" || value === null) return counted + 1;
+  let length = counted + 2;
+  if (Array.isArray(value)) {
+    for (let at = 0; at < value.length && length <= MAX_STEP_LENGTH; at++)
+      length = countCharacters(value[at], length);
+    return length;
+  }
+  // Each result is counted. `for in` does not create a list of the members.
+  for (const key in value) {
+    if (length > MAX_STEP_LENGTH) break;
+    length = countCharacters((value as Record<string, unknown>)[key], length + key.length);
+  }
+  return length;
+}
