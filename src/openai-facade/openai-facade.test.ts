@@ -482,12 +482,15 @@ describe("an unsuccessful request", () => {
   });
 
   it("a body that is too large or is not JSON is rejected", async () => {
-    const { url } = await startServer({ mountedHandlers: [createOpenAiFacade({ maxBodyBytes: 1_000 })] });
+    const { url } = await startServer({
+      mountedHandlers: [createOpenAiFacade({ maxBodyBytes: 1_000, maxJsonValues: 100 })],
+    });
     const send = async (body: string, type = "application/json"): Promise<number> => {
       const init = { method: "POST", headers: { "content-type": type }, body };
       return (await fetch(`${url}/v1/chat/completions`, init)).status;
     };
     expect(await send("x".repeat(2_000))).toBe(413);
+    expect(await send(`[${"0,".repeat(100)}0]`)).toBe(413);
     expect(await send("{")).toBe(400);
     expect(await send("[]")).toBe(400);
     expect(await send("{}", "text/plain")).toBe(400);

@@ -1,4 +1,5 @@
 import { A2AError, isObject, type FieldViolation, type JsonObject } from "../protocol/index.ts";
+import { parseBoundedJson } from "./bounded-json.ts";
 import { fromErrorDetails, toErrorDetails } from "./error-details.ts";
 import { ERROR_MAPPINGS, findReasonByJsonRpcCode, getReasonByHttpStatus } from "./error-mappings.ts";
 import { preserveJsonRpcId, type JsonRpcId } from "./json-rpc-id.ts";
@@ -40,10 +41,10 @@ export class JsonRpcRequestError extends Error {
 
 /**
  * Parses the envelope of a JSON-RPC request. Throws a `JsonRpcRequestError` if the body is not a valid
- * request (A2A §9.5).
+ * request (A2A §9.5), or if the body has more than `maxJsonValues` values.
  */
-export function decodeJsonRpcRequest(body: string): JsonRpcRequest {
-  const envelope = parseBody(body);
+export function decodeJsonRpcRequest(body: string, maxJsonValues?: number): JsonRpcRequest {
+  const envelope = parseBody(body, maxJsonValues);
   if (!isObject(envelope)) {
     const batch = Array.isArray(envelope) ? "; A2A does not support batches, send one request at a time" : "";
     throw createInvalidRequestError(null, [
@@ -73,15 +74,16 @@ export function decodeJsonRpcRequest(body: string): JsonRpcRequest {
   return { id: responseId, method, params: params ?? {} };
 }
 
-function parseBody(body: string): unknown {
+function parseBody(body: string, maxJsonValues?: number): unknown {
   if (body.trim() === "") {
     throw createInvalidRequestError(null, [
       { field: "request", description: "the body is empty; send a JSON-RPC object" },
     ]);
   }
   try {
-    return JSON.parse(body);
+    return parseBoundedJson(body, maxJsonValues);
   } catch (cause) {
+    if (cause instanceof A2AError) throw new JsonRpcRequestError(null, cause);
     const reason = cause instanceof Error ? cause.message : "unknown";
     const message = `The body is not JSON (${reason}); send one JSON-RPC object as UTF-8 without a byte order mark.`;
     throw new JsonRpcRequestError(null, new A2AError("PARSE_ERROR", message, { cause }));
@@ -105,8 +107,18 @@ function createInvalidRequestError(id: JsonRpcId, violations: FieldViolation[]):
  * Encodes a JSON-RPC response. The parameter `resultJson` is JSON text, so that each event is serialized only
  * once.
  */
-export function encodeJsonRpcResult(id: JsonRpcId, resultJson: string): string {
-  return `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${resultJson}}`;
+export function encodeJsonRpcResult(id: JsonRpcId, resultJson: string): string;
+/** The pieces of a long result stay separate, so that the response needs no second copy. */
+export function encodeJsonRpcResult(
+  id: JsonRpcId,
+  resultJson: string | readonly string[],
+): string | readonly string[];
+export function encodeJsonRpcResult(
+  id: JsonRpcId,
+  resultJson: string | readonly string[],
+): string | readonly string[] {
+  const head = `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":`;
+  return typeof resultJson === "string" ? `${head}${resultJson}}` : [head, ...resultJson, "}"];
 }
 
 /** Encodes an error as a complete JSON-RPC response. */
