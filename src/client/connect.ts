@@ -20,6 +20,7 @@ import { isGrpcAvailable } from "./transport/grpc-transport.ts";
 import { addAutomaticExtensions, withRequestedExtensions } from "./negotiated-extensions.ts";
 import { withAuthErrorDetails } from "./with-auth-error-details.ts";
 import { withCloseDelayAfterFinalEvent } from "./stream/close-delay-after-final-event.ts";
+import { resolveTimeouts, withCallDeadlines } from "./timeouts.ts";
 import { findUntrustedOriginError, getInterfaceOrigin, type TrustedOrigins } from "./trusted-origins.ts";
 import { createA2AClientFromTransport, type A2AClient } from "./a2a-client.ts";
 import { createTransport } from "./transport/create-transport.ts";
@@ -53,13 +54,14 @@ async function connectToAgent(url: string, options: ConnectOptions): Promise<A2A
   const agentInterface = await chooseInterfaceByTrust(fetchedCard, options);
   assertRequiredExtensions(fetchedCard.card, requestedExtensions);
   const extensions = addAutomaticExtensions(requestedExtensions, fetchedCard.card);
+  const interfaceOrigin = getInterfaceOrigin(agentInterface);
   const credentialsError = findCredentialsError(agentInterface, fetchedCard.url, options);
   if (credentialsError && hasCredentials(options)) throw credentialsError;
   const authorizer = auth && {
     authorizer: createAuthorizer(fetchedCard.card, {
       auth,
       secretOrigins: [
-        getInterfaceOrigin(agentInterface),
+        interfaceOrigin,
         new URL(fetchedCard.url).origin,
         ...(options.trustedOrigins === "any" ? [] : (options.trustedOrigins ?? [])),
       ],
@@ -80,7 +82,8 @@ async function connectToAgent(url: string, options: ConnectOptions): Promise<A2A
     transport.version === "0.3"
       ? withCloseDelayAfterFinalEvent(guardedTransport, reconnect)
       : guardedTransport;
-  const extendedTransport = withRequestedExtensions(delayedTransport, extensions);
+  const timedTransport = withCallDeadlines(delayedTransport, resolveTimeouts(options.timeouts));
+  const extendedTransport = withRequestedExtensions(timedTransport, extensions);
   return createA2AClientFromTransport({
     cardCache: new AgentCardCache(source, fetchedCard),
     agentInterface,

@@ -10,6 +10,7 @@ import type { GrpcClientOptions } from "./transport/send-http-request.ts";
 import type { TransportOptions } from "./transport/send-http-request.ts";
 import type { RetryOptions } from "./stream/retry.ts";
 import type { ClientBindingName } from "./transport/create-transport.ts";
+import { type ClientTimeouts, resolveTimeouts } from "./timeouts.ts";
 import { assertValidTrustedOrigins, type TrustedOrigins } from "./trusted-origins.ts";
 
 const RETRY_OPTION_NAMES = "initialDelayMs maxDelayMs maxRetries random sleep";
@@ -77,6 +78,8 @@ export interface ConnectOptions {
   readonly fetch?: typeof fetch;
   /** Aborting the signal cancels the search for the agent card. */
   readonly signal?: AbortSignal;
+  /** Deadlines for finding the agent card, for calls, and for silent streams. */
+  readonly timeouts?: ClientTimeouts;
   /** Retry policy for streams that lose their connection. */
   readonly reconnect?: RetryOptions;
   /**
@@ -99,7 +102,7 @@ export interface ConnectOptions {
 const assertKnownConnectOptions = defineOptionNames<ConnectOptions>()(
   "connect",
   "allowClearText allowOlderVersion auth binding extensions fetch grpc headers maxEventBytes",
-  "maxResponseBytes peerLeniency preferredBindings reconnect retry signal trustedOrigins verifyCard version",
+  "maxResponseBytes peerLeniency preferredBindings reconnect retry signal timeouts trustedOrigins verifyCard version",
 );
 const assertKnownReconnectOptions = defineOptionNames<RetryOptions>()(
   '"reconnect" of connect',
@@ -132,11 +135,8 @@ export async function findCard(
   options: Omit<ConnectOptions, "allowClearText" | "reconnect" | "grpc" | "trustedOrigins"> = {},
 ): Promise<{ readonly card: AgentCard; readonly json: unknown; readonly url: string }> {
   assertKnownOptions(options);
-  return await discoverCard(
-    createCardFetchOptions(createTransportOptions(options), options),
-    url,
-    options.signal,
-  );
+  const source = createCardFetchOptions(createTransportOptions(options), options);
+  return await discoverCard(source, url, options.signal);
 }
 
 export function createTransportOptions(options: ConnectOptions): TransportOptions {
@@ -149,13 +149,14 @@ export function createTransportOptions(options: ConnectOptions): TransportOption
     peerLeniency: options.peerLeniency ?? "all",
     maxResponseBytes: options.maxResponseBytes ?? 64 * 2 ** 20,
     maxEventBytes: options.maxEventBytes ?? 16 * 2 ** 20,
+    streamIdleMs: resolveTimeouts(options.timeouts).streamIdleMs,
     ...(options.grpc ? { grpc: options.grpc } : {}),
   };
 }
 
 export function createCardFetchOptions(
   http: TransportOptions,
-  { auth, verifyCard, retry = {} }: ConnectOptions,
+  { auth, verifyCard, retry = {}, timeouts }: ConnectOptions,
 ): CardFetchOptions {
   const monotonicNow = getMonotonicTimeMs;
   const authorizer = auth && createChallengeAuthorizer({ auth, fetch: http.fetch, monotonicNow });
@@ -165,6 +166,7 @@ export function createCardFetchOptions(
     transportOptions: { ...http, version, ...(authorizer ? { authorizer } : {}) },
     verifyCard,
     retry,
+    timeoutMs: resolveTimeouts(timeouts).connectMs,
     monotonicNow,
   };
 }

@@ -1,4 +1,4 @@
-import { isObject, A2AError, stripTrailingCharacters } from "../../protocol/index.ts";
+import { isObject, A2AError, MAX_URL_LENGTH, stripTrailingCharacters } from "../../protocol/index.ts";
 import { isLoopback } from "../http/loopback.ts";
 import { fetchWithoutRedirects, readBoundedText } from "../http/fetch-without-redirects.ts";
 import { parseJsonOrUndefined } from "../http/parse-json-or-undefined.ts";
@@ -154,10 +154,11 @@ function isSameOrigin(url: string, other: string | undefined): boolean {
 
 /** Throws if a client secret would be sent unencrypted to another machine. */
 function assertSecureUrl(url: string): void {
-  const { protocol, hostname } = URL.canParse(url) ? new URL(url) : { protocol: "", hostname: "" };
+  const isParsable = url.length <= MAX_URL_LENGTH && URL.canParse(url);
+  const { protocol, hostname } = isParsable ? new URL(url) : { protocol: "", hostname: "" };
   if (protocol === "https:" || (protocol === "http:" && isLoopback(hostname))) return;
   throw createUnauthenticatedError(
-    `The card's token URL ${JSON.stringify(url)} does not use HTTPS, so the client secret is not sent.`,
+    `The card's token URL ${JSON.stringify(url.slice(0, 200))} does not use HTTPS or has more than ${MAX_URL_LENGTH} characters, so the client secret is not sent.`,
   );
 }
 

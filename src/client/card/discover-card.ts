@@ -1,5 +1,5 @@
 import { A2AError, type AgentCard, stripTrailingCharacters } from "../../protocol/index.ts";
-import { type CardFetchOptions, fetchCard, type FetchedCard } from "./fetch-card.ts";
+import { type CardFetchOptions, fetchCard, fetchCardBeforeDeadline, type FetchedCard } from "./fetch-card.ts";
 
 const WELL_KNOWN_PATH = "/.well-known/agent-card.json";
 /** The well-known path of agent cards before A2A 0.3. */
@@ -16,6 +16,17 @@ export async function discoverCard(
   signal: AbortSignal | undefined,
 ): Promise<FetchedCard> {
   const url = parseAgentUrl(agentUrl);
+  return await fetchCardBeforeDeadline(fetchOptions, agentUrl, signal, (deadline) =>
+    tryCandidateUrls(fetchOptions, agentUrl, url, deadline),
+  );
+}
+
+async function tryCandidateUrls(
+  fetchOptions: CardFetchOptions,
+  agentUrl: string,
+  url: URL,
+  signal: AbortSignal | undefined,
+): Promise<FetchedCard> {
   const attempts: string[] = [];
   let failure: A2AError | undefined;
   for (const candidate of listCandidateUrls(url)) {

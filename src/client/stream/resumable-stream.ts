@@ -1,6 +1,7 @@
 import { A2AError, type StreamResponse } from "../../protocol/index.ts";
 import type { CallOptions } from "../transport/send-http-request.ts";
 import { type StreamRequest, StreamCursor } from "./stream-cursor.ts";
+import { isTimeoutError } from "../http/deadline.ts";
 import { Backoff, isRetryable, type RetryOptions } from "./retry.ts";
 import { subscribeToTask } from "./subscribe-to-task.ts";
 import type { ReceivedStreamEvent, Transport } from "../transport/transport.ts";
@@ -31,9 +32,11 @@ export async function* openResumableStream(
   for (;;) {
     let failure: A2AError;
     let hasEnded = false;
+    let hasReceivedEvent = false;
     try {
       const isResumed = "send" in request && cursor.taskId !== undefined;
       for await (const received of openSendOrSubscribeStream(transport, request, cursor, call)) {
+        hasReceivedEvent = true;
         if (cursor.advance(received)) backoff.reset();
         yield received.event;
         hasEnded ||= received.isLast === true;
@@ -47,6 +50,8 @@ export async function* openResumableStream(
       if (!isRetryable(error)) throw error;
       if (cursor.hasEnded) return;
       failure = error;
+      // A task can be silent for hours. If the agent still serves its stream, the silence is no failure.
+      if (hasReceivedEvent && isTimeoutError(error)) backoff.reset();
     }
     if (!(await backoff.waitForRetry(failure, call.signal)))
       throw createConnectionLostError(cursor, failure, backoff.failures);
