@@ -17,10 +17,14 @@ export function selectResponseTextEncoding(
  */
 export class NodeResponseSink implements ResponseSink {
   readonly #outgoing: ServerResponse;
-  readonly #request: HttpRequest;
+  readonly #request: Pick<HttpRequest, "byteAccount">;
   readonly #stallWatch: WriteStallWatch | undefined;
 
-  constructor(outgoing: ServerResponse, request: HttpRequest, stallWatch?: WriteStallWatch) {
+  constructor(
+    outgoing: ServerResponse,
+    request: Pick<HttpRequest, "byteAccount">,
+    stallWatch?: WriteStallWatch,
+  ) {
     this.#outgoing = outgoing;
     this.#request = request;
     this.#stallWatch = stallWatch;
@@ -39,9 +43,12 @@ export class NodeResponseSink implements ResponseSink {
     return undefined;
   }
 
-  write(text: string): Promise<void> | undefined {
+  write(data: string | Uint8Array): Promise<void> | undefined {
     const outgoing = this.#outgoing;
-    const isTaken = outgoing.write(text, selectResponseTextEncoding(text));
+    const isTaken =
+      typeof data === "string"
+        ? outgoing.write(data, selectResponseTextEncoding(data))
+        : outgoing.write(data);
     if (!isTaken && !outgoing.destroyed) return this.#waitUntilTaken("drain");
     this.#request.byteAccount?.tryReservePendingBytes(0);
     return undefined;

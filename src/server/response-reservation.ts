@@ -66,7 +66,10 @@ export function reserveTaskResponse(account: ByteAccount | undefined, task: Task
 }
 
 /** Creates the reply for a text that was refused after it had been encoded for its protocol binding. */
-export function createRefusalReply({ message, retryAfter = 1 }: A2AError): HttpReply {
+export function createRefusalReply({
+  message,
+  retryAfter = 1,
+}: A2AError): HttpReply & { readonly body: string } {
   const body = JSON.stringify({ error: { code: 429, status: "RESOURCE_EXHAUSTED", message } });
-  return createJsonReply(429, body, { "retry-after": String(retryAfter) });
+  return { ...createJsonReply(429, body, { "retry-after": String(retryAfter) }), body };
 }

@@ -13,9 +13,9 @@ export interface ServerLimits extends Partial<EngineLimits> {
   readonly maxJsonValues?: number;
   /**
    * Maximum number of bytes of unfinished request bodies and unread responses that the server holds in memory. Each
-   * caller has a fair share, and so has each remote address without an authenticated caller: a quarter of the bytes for a
+   * caller has a fair share, and so has each remote address without an authenticated caller: a fifth of the bytes for a
    * single one, and less while others are active. Default: 128 MiB, or twice the larger one of `taskSize` and
-   * `maxBodyBytes` if that is more.
+   * `maxBodyBytes` if you set these limits and the result is larger.
    */
   readonly bufferedBytes?: number;
   /**

@@ -29,7 +29,7 @@ import { resolveTransportLimits, type TransportLimits } from "./server-limits.ts
 import { BasePathRequest } from "./base-path-request.ts";
 import { handleHealthRequest } from "./health-endpoints.ts";
 import { NodeRequest, sendReply, getOriginalUrl } from "./node-adapter.ts";
-import { toNodeListener } from "./node-listener.ts";
+import { respondWithFetchHandler } from "./node-listener.ts";
 import { CrossOriginGuard } from "./cross-origin-guard.ts";
 import { assertSafeToListenOnHost, HostHeaderGuard } from "./loopback-protection.ts";
 import { StoreMaintenanceService, type StoreMaintenance } from "./maintenance/store-maintenance.ts";
@@ -246,9 +246,11 @@ class AgentServer implements Server {
       );
       const handler = this.#findMountedHandler(request);
       if (handler)
-        toNodeListener((fetchRequest) => this.#callMountedHandler(handler, fetchRequest, request))(
+        void respondWithFetchHandler(
+          (fetchRequest) => this.#callMountedHandler(handler, fetchRequest, request),
           incoming,
           outgoing,
+          { byteAccount: request.byteAccount, stallWatch },
         );
       else void this.#handle(request).then((reply) => sendReply(reply, request, outgoing, stallWatch));
     };
@@ -390,7 +392,9 @@ class AgentServer implements Server {
       return await reportRequest(this.#observer, request, getHttpStatus, () =>
         handler.handle(fetchRequest, async () => {
           await this.#openStoreOnce();
-          return await authenticateAndCreateAgentAccess(request, this.#routerContext);
+          const access = await authenticateAndCreateAgentAccess(request, this.#routerContext);
+          request.byteAccount?.assignToCaller(access.caller);
+          return access;
         }),
       );
     } catch (thrown) {

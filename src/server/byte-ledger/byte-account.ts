@@ -4,6 +4,10 @@ import type { HttpRequest } from "../http-exchange.ts";
 import { getAddressHolderKey } from "../remote-address.ts";
 import type { ByteLedger } from "./byte-ledger.ts";
 
+const ALWAYS_ACCEPTED_BODY_BYTES = 16 * 1024;
+/** A text may need an eighth more than its estimate, for example for escaped characters. */
+const MAX_CORRECTION_DIVISOR = 8;
+
 /** The party that a request's bytes are reserved for. */
 export interface ByteHolder {
   /** The authenticated caller, or `undefined` if the holder is a remote address. */
@@ -46,9 +50,14 @@ export class ByteAccount {
     this.#holderKey = undefined;
   }
 
-  /** Reserves bytes of the request body that have arrived. Throws RESOURCE_EXHAUSTED if the share is used up. */
+  /**
+   * Reserves bytes of the request body that have arrived. Throws RESOURCE_EXHAUSTED if the share is used up. Small bodies
+   * are always accepted, so that a holder can still send other requests.
+   */
   reserveBodyBytes(bytes: number): void {
-    if (!this.#tryReserve(bytes)) throw this.createRefusal("request bodies");
+    if (this.#bodyBytes + bytes <= ALWAYS_ACCEPTED_BODY_BYTES)
+      this.#ledger.reserveUnchecked(this.#getHolderKey(), bytes);
+    else if (!this.#tryReserve(bytes)) throw this.createRefusal("request bodies");
     this.#bodyBytes += bytes;
   }
 
@@ -101,7 +110,10 @@ export class ByteAccount {
   #resizeResponse(textBytes: number, pendingBytes: number): boolean {
     const before = Math.max(this.#textBytes, this.#pendingBytes);
     const after = Math.max(textBytes, pendingBytes);
-    if (after > before && !this.#tryReserve(after - before)) return false;
+    // The first size of a text is an estimate. A small correction must not refuse a text that was accepted.
+    if (after > before && after <= before + before / MAX_CORRECTION_DIVISOR)
+      this.#ledger.reserveUnchecked(this.#getHolderKey(), after - before);
+    else if (after > before && !this.#tryReserve(after - before)) return false;
     if (after < before) this.#release(before - after);
     this.#textBytes = textBytes;
     this.#pendingBytes = pendingBytes;

@@ -18,8 +18,8 @@ export class ByteLedger {
 
   constructor(capacity: number) {
     this.capacity = capacity;
-    // A single holder gets a quarter. Until the next garbage collection, an encoded text needs about three times its size.
-    this.#shares = new FairShareLedger({ capacity, ratioToFree: 1 / 3 });
+    // A single holder gets a fifth. Until the next garbage collection, an encoded text needs about three times its size.
+    this.#shares = new FairShareLedger({ capacity, ratioToFree: 1 / 4 });
   }
 
   /** Number of bytes that all holders together have reserved. */
@@ -34,6 +34,11 @@ export class ByteLedger {
   /** Reserves bytes for a holder and returns true, or returns false if the holder's share is used up. */
   tryReserve(holder: string, bytes: number): boolean {
     return this.#shares.reserve(holder, bytes) === undefined;
+  }
+
+  /** Reserves bytes that the server already holds, even beyond the holder's share. */
+  reserveUnchecked(holder: string, bytes: number): void {
+    this.#shares.reserveUnchecked(holder, bytes);
   }
 
   release(holder: string, bytes: number): void {
