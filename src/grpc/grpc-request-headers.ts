@@ -19,6 +19,9 @@ export type RoutedGrpcRequest =
 /** Media types of protobuf messages over gRPC. Parameters and other formats, such as gRPC-Web, are not supported. */
 const GRPC_MEDIA_TYPE = /^application\/grpc(\+proto)?(\s*;.*)?$/i;
 
+/** Maximum number of characters in the names and values of all headers. Node.js does not enforce its setting. */
+const MAX_HEADER_LENGTH = 16 * 1024;
+
 /** Decodes the headers of a request without any further effects. */
 export function routeGrpcRequest(
   headers: IncomingHttpHeaders,
@@ -26,6 +29,7 @@ export function routeGrpcRequest(
 ): RoutedGrpcRequest {
   if (headers[":method"] !== "POST") return { httpStatus: 405 };
   if (!GRPC_MEDIA_TYPE.test(headers["content-type"] ?? "")) return { httpStatus: 415 };
+  if (measureHeaderLength(headers) > MAX_HEADER_LENGTH) return { httpStatus: 431 };
   const routed = methodsByPath.get(headers[":path"] ?? "");
   if (!routed) return { grpcStatus: "UNIMPLEMENTED", message: "This server does not have the gRPC method." };
   const timeout = headers["grpc-timeout"];
@@ -36,4 +40,10 @@ export function routeGrpcRequest(
     grpcStatus: "INVALID_ARGUMENT",
     message: 'The grpc-timeout is invalid; send a value such as "10S".',
   };
+}
+
+function measureHeaderLength(headers: IncomingHttpHeaders): number {
+  let length = 0;
+  for (const name in headers) length += name.length + (headers[name]?.length ?? 0);
+  return length;
 }

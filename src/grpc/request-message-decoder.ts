@@ -3,6 +3,10 @@ import { toBuffer } from "./field-codecs.ts";
 
 /** Size of the prefix of a gRPC message: a flag for compression, and the length of the message. */
 const PREFIX_BYTES = 5;
+/** Number of chunks of any size that a message can have. Each chunk costs the server several microseconds. */
+const FREE_CHUNKS = 1_000;
+/** Minimum average size of further chunks, in bytes. Real clients send chunks of several kilobytes. */
+const MIN_AVERAGE_CHUNK_BYTES = 64;
 
 /**
  * Collects the single request message of a gRPC call from the chunks of an HTTP/2 stream. The methods throw `A2AError`
@@ -16,6 +20,7 @@ export class RequestMessageDecoder {
   #prefixBytes = 0;
   #message: Buffer | undefined;
   #messageBytes = 0;
+  #chunks = 0;
 
   /**
    * `reserveBytes` is called with the size of the message before the decoder stores any part of the message. The
@@ -28,6 +33,11 @@ export class RequestMessageDecoder {
 
   /** Adds the next chunk of the stream. */
   push(chunk: Buffer): void {
+    if (++this.#chunks > FREE_CHUNKS + this.#messageBytes / MIN_AVERAGE_CHUNK_BYTES)
+      throw new A2AError(
+        "INVALID_REQUEST",
+        "The request message arrives in tiny frames; send larger frames.",
+      );
     const prefixPart = chunk.copy(this.#prefix, this.#prefixBytes);
     this.#prefixBytes += prefixPart;
     if (this.#prefixBytes < PREFIX_BYTES) return;

@@ -6,13 +6,7 @@ import type {
   GrpcResponseMessageSink,
   ServerTls,
 } from "../../grpc/index.ts";
-import {
-  A2AError,
-  type AgentInterface,
-  type JsonObject,
-  type LogEvent,
-  type StreamingOperation,
-} from "../../protocol/index.ts";
+import { A2AError, type JsonObject, type LogEvent, type StreamingOperation } from "../../protocol/index.ts";
 import {
   negotiateVersion,
   toGrpcError,
@@ -25,6 +19,7 @@ import {
 import { authenticateCaller } from "../auth/authenticate-caller.ts";
 import { createConnectionGuard } from "../connection-guard.ts";
 import { GrpcCallAccount, GrpcCallShares } from "./grpc-call-account.ts";
+import { buildGrpcInterfaces, formatAgentSelectingTenant } from "./grpc-interfaces.ts";
 import type { WriteStallWatch } from "../byte-ledger/write-stall-watch.ts";
 import { handleOperation, buildErrorHeaders } from "./request-pipeline.ts";
 import { createStreamInterruptedError } from "./event-stream.ts";
@@ -144,28 +139,6 @@ export async function startGrpcServer(
     closeStreams: () => dispatcher.closeStreams(),
     forceShutdown: () => listener.forceShutdown(),
   };
-}
-
-/**
- * Returns the gRPC interfaces of one A2A version. A2A 0.3 interfaces cannot contain a tenant. If a tenant is
- * required, the result for A2A 0.3 is therefore empty.
- */
-function buildGrpcInterfaces(
-  protocolVersion: ProtocolVersion,
-  url: string,
-  tenant: string | undefined,
-): AgentInterface[] {
-  const common = { url, protocolBinding: "GRPC", protocolVersion };
-  if (!tenant) return [common];
-  return protocolVersion === "0.3" ? [] : [{ ...common, tenant }];
-}
-
-/**
- * Returns the `tenant` value that selects an agent in gRPC calls. The value consists of the agent id and the
- * optional tenant name.
- */
-function formatAgentSelectingTenant({ id }: ServedAgent, tenant: string | undefined): string {
-  return tenant ? `${id}/${tenant}` : id;
 }
 
 async function importGrpcModule(): Promise<typeof import("../../grpc/index.ts")> {
