@@ -5,6 +5,7 @@ import type { WriteStallWatch } from "./byte-ledger/write-stall-watch.ts";
 import { NodeResponseSink } from "./node-response-sink.ts";
 import { createRefusalReply } from "./response-reservation.ts";
 import { endResponseBeforeUnreadBody, isBodyUnread } from "./unread-request-body.ts";
+import { parseHostAndPort } from "./host-and-port.ts";
 import { getBufferedBody } from "./read-node-body-text.ts";
 import { parseRequestTarget } from "./request-target.ts";
 
@@ -142,6 +143,9 @@ function toRequest(
   for (let at = 0; at < rawHeaders.length; at += 2)
     headers.append(rawHeaders[at] ?? "", rawHeaders[at + 1] ?? "");
   const { authority = headers.get("host") ?? "localhost", path, query } = parseRequestTarget(url);
+  if (!parseHostAndPort(authority)) throw new TypeError("The host of the request is invalid.");
+  // A target in absolute form overrides the Host header, which handlers check (RFC 9112 §3.2.2).
+  headers.set("host", authority);
   const scheme = "encrypted" in incoming.socket ? "https" : "http";
   const hasBody = method !== "GET" && method !== "HEAD";
   return new Request(`${scheme}://${authority}${path}${query === "" ? "" : `?${query}`}`, {

@@ -19,8 +19,8 @@ export function createPayloadTooLargeError(maxBytes: number): A2AError {
 
 /**
  * Throws CONTENT_TYPE_NOT_SUPPORTED if the headers of a request do not declare an uncompressed JSON body. The
- * required content type also prevents cross-site requests, because browsers send JSON to another site only
- * after a CORS preflight.
+ * required content type also prevents cross-site requests with a body, because browsers send JSON to another site
+ * only after a CORS preflight. `CrossOriginGuard` also refuses those without a body.
  */
 export function assertJsonContentType(request: HttpRequest): void {
   const encoding = request.header("content-encoding");

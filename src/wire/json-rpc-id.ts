@@ -20,18 +20,26 @@ const LAST_ID_PATTERN = /"id"\s*:\s*(-?\d[\d.eE+-]*)\s*\}\s*$/;
 const LAST_ID_WINDOW = 320;
 
 /**
+ * Maximum length of a request that is searched completely. The search of a large request would delay other requests.
+ */
+const MAX_SEARCHED_LENGTH = 65_536;
+
+/**
  * Returns the id of a request for its response, as the client sent it. `id` is the parsed id, and `body` is the
  * JSON text of the request. Clients compare ids as numbers of arbitrary precision, or as text.
  */
 export function preserveJsonRpcId(id: string | number | null, body: string): JsonRpcId {
   if (typeof id !== "number") return id;
+  const text = String(id);
+  // Almost all clients send the id in one of these two places.
+  if (body.startsWith(`{"jsonrpc":"2.0","id":${text},`) || body.endsWith(`"id":${text}}`)) return id;
   const token =
     FIRST_ID_PATTERN.exec(body)?.[1] ??
     LAST_ID_PATTERN.exec(body.slice(-LAST_ID_WINDOW))?.[1] ??
-    findMemberNumber(body, "id");
+    (body.length <= MAX_SEARCHED_LENGTH ? findMemberNumber(body, "id") : undefined);
   // A member that occurs twice could make the search find another number.
   if (rawJSON === undefined || token === undefined || Number(token) !== id) return id;
-  return token === String(id) ? id : rawJSON(token);
+  return token === text ? id : rawJSON(token);
 }
 
 /** Finds the number in a member of the outermost object of a valid JSON text, without a second parse. */

@@ -45,6 +45,7 @@ export const attack: BoundaryAttack = defineBoundaryAttack({
     for (const [name, files, args, env] of attempts) {
       folder = name;
       const cwd = await createTempTestDirectoryWithFiles(files);
+      process.chdir(cwd);
       const { code } = await runCliInTestProcess(args, { cwd, env: { HOME: "/nowhere", ...env } });
       if (code === 0) problems.push(`${name}: the command succeeded`);
     }
