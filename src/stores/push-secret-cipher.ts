@@ -9,7 +9,7 @@ export interface PushConfigOwnerTask {
 }
 
 /**
- * A push configuration as it is stored. `sealedSecrets` contains the token and the credentials in encrypted form, and is
+ * A stored push configuration. `sealedSecrets` contains the token and the credentials in encrypted form, and is
  * absent if the configuration has no secrets.
  */
 export type SealedPushConfig<T extends TaskPushNotificationConfig = TaskPushNotificationConfig> = T & {

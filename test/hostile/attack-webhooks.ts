@@ -102,3 +102,16 @@ export function listDeliveryProblems(aloneMs: number, attackedMs: number): strin
         `a notification of another caller took ${Math.round(attackedMs)} ms, and ${Math.round(aloneMs)} ms alone`,
       ];
 }
+
+/**
+ * Calls `send` for each number below `count`, in groups of ten, with pauses between the groups. A burst of requests would
+ * cost the server its time whatever the requests contain.
+ */
+export async function sendInGroups(count: number, send: (at: number) => Promise<unknown>): Promise<void> {
+  const sent: Promise<unknown>[] = [];
+  for (let from = 0; from < count; from += 10) {
+    for (let at = from; at < Math.min(count, from + 10); at++) sent.push(send(at));
+    await setTimeout(50);
+  }
+  await Promise.all(sent);
+}

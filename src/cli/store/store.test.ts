@@ -113,7 +113,7 @@ describe("colloquy store", () => {
     const client = await startServer();
     const id = await send(client, "ask");
     const target = join(folder, "copy.db");
-    expect(await runStoreJson("backup", target)).toMatchObject({ file: target });
+    expect(await runStoreJson("backup", target)).toMatchObject({ file: target, keyFile: `${file}.key` });
     expect(statSync(target).mode & 0o777).toBe(0o600);
     expect(existsSync(`${target}.incomplete`)).toBe(false);
     await send(client, "echo later");

@@ -404,32 +404,46 @@ describe("the outbox", () => {
     expect(it.receiver.delivered).not.toContain("late: task SUBMITTED");
   });
 
-  it("sends at most a fixed number of notifications per second to one host, and loses none [E12, E14]", async () => {
-    const it = createOutboxFixture({ limits: { maxPerSecondPerHost: 10, maxPerSecondPerOwner: Infinity } });
-    const runs = [];
+  it.each([
     // Ports of one host count together.
-    for (let at = 0; at < 5; at++)
-      runs.push((await startTask(it, createWebhookConfig(`w${at}`, `victim.example:${8000 + at}`))).run);
-    for (const run of runs) {
-      for (let at = 0; at < 20; at++) run.emit(createTestChunkEvent(`${at}`));
-      run.end();
-    }
-    const startedAt = it.clock.monotonic();
-    await flushEventLoopForTest(50);
-    while (it.receiver.delivered.length < 5 * 22) {
-      it.clock.advance(20);
-      await flushEventLoopForTest(20);
-      const seconds = (it.clock.monotonic() - startedAt) / 1000;
-      // Deliveries that started together may exceed the rate once, by one event each.
-      expect(it.receiver.attempts.length).toBeLessThanOrEqual(10 + 10 * seconds + 5);
-      expect(seconds).toBeLessThan(30);
-    }
-    for (let at = 0; at < 5; at++) {
-      const texts = it.receiver.delivered.filter((one) => one.startsWith(`w${at}:`));
-      expect(texts).toHaveLength(22);
-      expect([texts[0], texts.at(-1)]).toEqual([`w${at}: task SUBMITTED`, `w${at}: COMPLETED`]);
-    }
-  });
+    [
+      "to one host",
+      { maxPerSecondPerHost: 10, maxPerSecondPerOwner: Infinity },
+      (at: number) => `a.example:${at + 1}`,
+    ],
+    [
+      "of one owner",
+      { maxPerSecondPerHost: Infinity, maxPerSecondPerOwner: 10 },
+      (at: number) => `h${at}.example`,
+    ],
+  ])(
+    "sends at most a fixed number of notifications per second %s, and loses none [E12, E14]",
+    async (_, limits, getHost) => {
+      const it = createOutboxFixture({ limits });
+      const runs = [];
+      for (let at = 0; at < 5; at++)
+        runs.push((await startTask(it, createWebhookConfig(`w${at}`, getHost(at)))).run);
+      for (const run of runs) {
+        for (let at = 0; at < 20; at++) run.emit(createTestChunkEvent(`${at}`));
+        run.end();
+      }
+      const startedAt = it.clock.monotonic();
+      await flushEventLoopForTest(50);
+      while (it.receiver.delivered.length < 5 * 22) {
+        it.clock.advance(20);
+        await flushEventLoopForTest(20);
+        const seconds = (it.clock.monotonic() - startedAt) / 1000;
+        // Deliveries that started together may exceed the rate once, by one event each.
+        expect(it.receiver.attempts.length).toBeLessThanOrEqual(10 + 10 * seconds + 5);
+        expect(seconds).toBeLessThan(30);
+      }
+      for (let at = 0; at < 5; at++) {
+        const texts = it.receiver.delivered.filter((one) => one.startsWith(`w${at}:`));
+        expect(texts).toHaveLength(22);
+        expect([texts[0], texts.at(-1)]).toEqual([`w${at}: task SUBMITTED`, `w${at}: COMPLETED`]);
+      }
+    },
+  );
 
   it("delivers to the webhooks of one caller at once while another caller's receivers never answer [E12, E14]", async () => {
     const it = createOutboxFixture({ limits: { maxConcurrent: 16, maxTasks: 20 } });

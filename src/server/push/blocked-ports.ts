@@ -1,7 +1,7 @@
 /**
  * Ports that browsers refuse to contact ("bad ports" of the fetch standard,
  * https://fetch.spec.whatwg.org/#port-blocking). Services on these ports, such as SMTP, read the lines of an HTTP
- * request as commands of their own protocol.
+ * request as commands.
  */
 const BLOCKED_PORTS: ReadonlySet<number> = new Set([
   0, 1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95, 101, 102, 103, 104,

@@ -7,6 +7,7 @@ import {
   callAttackedMethod,
   listDeliveryProblems,
   measureVictimDeliveries,
+  sendInGroups,
   startAttackedReceiver,
 } from "../attack-webhooks.ts";
 
@@ -44,10 +45,10 @@ export const attack: ServerAttack = defineServerAttack({
           method: "CreateTaskPushNotificationConfig",
           params: { taskId, id: `config-${at}`, url: `${url}?${at}` },
         });
-      const replies: { status: number }[] = [];
-      for (let from = 0; from < 100; from += 25)
-        replies.push(...(await Promise.all(Array.from({ length: 25 }, (_, at) => create(from + at)))));
-      const accepted = replies.filter(({ status }) => status === 200).length;
+      let accepted = 0;
+      await sendInGroups(100, async (at) => {
+        if ((await create(at)).status === 200) accepted++;
+      });
       mostAccepted = Math.max(mostAccepted, accepted);
       const message = createSendMessageBody("go", { taskId }, { returnImmediately: true });
       await callAttackedMethod(target, stranger, "burst", message);

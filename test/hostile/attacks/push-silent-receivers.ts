@@ -5,6 +5,7 @@ import {
   callAttackedMethod,
   listDeliveryProblems,
   measureVictimDeliveries,
+  sendInGroups,
   startAttackedReceiver,
 } from "../attack-webhooks.ts";
 
@@ -19,7 +20,7 @@ export const attack: ServerAttack = defineServerAttack({
       const body = createSendMessageBody("hi", {}, { taskPushNotificationConfig });
       await callAttackedMethod(target, target.credentials.stranger, "echo", body);
     };
-    await Promise.all(Array.from({ length: 200 }, (_, at) => register(at)));
+    await sendInGroups(200, register);
     const attackedMs = await measureVictimDeliveries(target, receiver, "attacked");
     const silentDeliveries = receiver.receivedAt.size - 20;
     const problems = listDeliveryProblems(aloneMs, attackedMs);
