@@ -26,11 +26,18 @@ export function decodeCard(
   const v0_3Interfaces = isV1 && isV0_3 && !isVerified ? v0_3.decodeCard(json).supportedInterfaces : [];
   const supportedInterfaces = [...card.supportedInterfaces, ...v0_3Interfaces].map((agentInterface) =>
     agentInterface.url.startsWith("/")
-      ? { ...agentInterface, url: new URL(agentInterface.url, cardUrl).href }
+      ? { ...agentInterface, url: resolveInterfaceUrl(agentInterface.url, cardUrl) }
       : agentInterface,
   );
   assertInterfaceLimits(supportedInterfaces);
   return { ...card, supportedInterfaces: removeRepeatedInterfaces(supportedInterfaces) };
+}
+
+function resolveInterfaceUrl(url: string, cardUrl: string): string {
+  const resolved = URL.parse(url, cardUrl);
+  if (resolved) return resolved.href;
+  const message = `the card has an interface with the invalid URL ${JSON.stringify(url.slice(0, 100))}`;
+  throw new A2AError("INVALID_AGENT_RESPONSE", message);
 }
 
 /** Maximum number of interfaces in an agent card. Agents have one for each binding and version. */

@@ -1,42 +1,39 @@
+import { createSendMessageBody, sendAttackRequest } from "../attack-requests.ts";
 import { defineServerAttack, type ServerAttack } from "../attack.ts";
-import { createSendMessageBody, getAgentPath, sendAttackRequest } from "../attack-requests.ts";
 
-const MAX_BODY_LENGTH = 10_000_000;
+const MAX_BYTES = 10_000_000;
 
-/** Repeats an item as often as a body of 10 MB allows. */
-function repeatItem(item: string, separator = ","): string {
-  const count = Math.floor(MAX_BODY_LENGTH / (item.length + separator.length)) - 100;
-  return Array.from({ length: count }, () => item).join(separator);
-}
+/** JSON texts of up to 10 MB that cost more than their size. `$` is the place of the text in a message. */
+const EXPENSIVE_TEXTS: Readonly<Record<string, string>> = {
+  "400,000 parts": Array.from({ length: 400_000 }, () => `{"text":"x"}`).join(),
+  "a list of 5 million numbers": `{"data":[${"0,".repeat(MAX_BYTES / 2 - 100)}0]}`,
+  "objects in objects, 1 million deep": `{"data":${`{"a":`.repeat(1_000_000)}1${"}".repeat(1_000_000)}}`,
+  "lists in lists, 4 million deep": `{"data":${"[".repeat(4_000_000)}${"]".repeat(4_000_000)}}`,
+  "empty objects": `{"data":[${"{},".repeat(3_000_000)}{}]}`,
+  "1 million invalid parts": "{},".repeat(1_000_000) + "{}",
+};
 
 export const attack: ServerAttack = defineServerAttack({
-  title: "messages of 10 MB with 400,000 parts, millions of values, and deep nesting",
+  title: "messages of up to 10 MB with millions of parts, values, and levels",
   run: async (target) => {
-    const insert = (text: string): string =>
-      JSON.stringify(createSendMessageBody("hello")).replace(`"parts":[`, text);
-    const bodies = [
-      insert(`"parts":[${repeatItem(`{"text":"aaaaaaaa"}`)},`),
-      insert(`"metadata":{"values":[${repeatItem("{}")}]},"parts":[`),
-      insert(`"metadata":{"values":[${repeatItem("0")}]},"parts":[`),
-      insert(`"metadata":{"values":${"[".repeat(2_000_000)}${"]".repeat(2_000_000)}},"parts":[`),
-      insert(`"extensions":[${repeatItem(`"e"`)}],"parts":[`),
-      insert(`"text":"${repeatItem(`\\"`, "")}","parts":[`),
-    ];
-    const authorization = target.credentials.stranger;
-    const statuses: number[] = [];
-    for (const body of bodies) {
-      statuses.push((await sendAttackRequest(target, { body, authorization })).status);
-      const { params } = { params: body.slice(body.indexOf(`"params":`) + `"params":`.length, -1) };
-      const path = `${getAgentPath(target, "echo")}/message:send`;
-      statuses.push((await sendAttackRequest(target, { path, body: params, authorization })).status);
+    const problems: string[] = [];
+    const figures: Record<string, number> = {};
+    for (const [name, text] of Object.entries(EXPENSIVE_TEXTS)) {
+      const message = JSON.stringify(createSendMessageBody("PARTS"));
+      const body = message.replace(`{"text":"PARTS"}`, text);
+      const {
+        status,
+        body: reply,
+        durationMs,
+      } = await sendAttackRequest(target, {
+        body,
+        authorization: target.credentials.stranger,
+      });
+      figures[`${name.replaceAll(" ", "-")}Ms`] = durationMs;
+      if (status >= 500) problems.push(`the server replied to ${name} with ${status}`);
+      if (reply.length > 100_000) problems.push(`the reply to ${name} has ${reply.length} characters`);
+      if (status === 200 && reply.includes(`"result"`)) problems.push(`the server accepted ${name}`);
     }
-    const failures = statuses.filter((status) => status >= 500);
-    return {
-      figures: {
-        requests: statuses.length,
-        refusedBeforeParsing: statuses.filter((status) => status === 413).length,
-      },
-      problems: failures.map((status) => `the server replied with ${status}`),
-    };
+    return { figures, problems };
   },
 });

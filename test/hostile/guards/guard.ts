@@ -8,8 +8,11 @@ export interface Guard {
   readonly find: string;
   /** Text that takes its place, and disables the guard. */
   readonly replace: string;
-  /** Name of the attack in `attacks/` that must fail without the guard. */
-  readonly attack: string;
+  /**
+   * Name of the attack in `attacks/` that succeeds without the guard. Guards whose effect needs no load have a file of
+   * tests instead, of which at least one fails without the guard.
+   */
+  readonly noticedBy: { readonly attack: string } | { readonly test: string };
 }
 
 /** Returns the source without a guard. Throws if the text of the guard does not occur exactly once. */

@@ -12,16 +12,24 @@ describe("the guards of npm run hostile", () => {
   });
 
   it.each(GUARDS.map((guard) => [guard.name, guard] as const))(
-    "exist in the source, and have an attack: %s",
+    "exist in the source, and have an attack or a test: %s",
     (_, guard) => {
       const source = readFileSync(new URL(guard.file, ROOT), "utf8");
       expect(removeGuard(source, guard)).not.toBe(source);
-      expect(existsSync(new URL(`../attacks/${guard.attack}.ts`, import.meta.url))).toBe(true);
+      const { noticedBy } = guard;
+      const noticing = "attack" in noticedBy ? `test/hostile/attacks/${noticedBy.attack}.ts` : noticedBy.test;
+      expect(existsSync(new URL(noticing, ROOT))).toBe(true);
     },
   );
 
   it("cannot be removed if their text is outdated or ambiguous", () => {
-    const guard: Guard = { name: "g", file: "f.ts", find: "check();", replace: "", attack: "a" };
+    const guard: Guard = {
+      name: "g",
+      file: "f.ts",
+      find: "check();",
+      replace: "",
+      noticedBy: { attack: "a" },
+    };
     expect(removeGuard("before; check(); after;", guard)).toBe("before;  after;");
     expect(() => removeGuard("before; after;", guard)).toThrow("exactly once");
     expect(() => removeGuard("check(); check();", guard)).toThrow("exactly once");

@@ -9,7 +9,16 @@ import { removeGuard, type Guard } from "./guard.ts";
 import { GUARDS } from "./guards.ts";
 
 const ROOT = join(import.meta.dirname, "../../..");
-const COPIED_PATHS = ["src", "test", "bench", "docs/recordings", "package.json", "bin"];
+const COPIED_PATHS = [
+  "src",
+  "test",
+  "bench",
+  "docs/recordings",
+  "package.json",
+  "tsconfig.json",
+  "vitest.config.ts",
+  "bin",
+];
 
 /**
  * Runs the attack of each guard against a copy of the source without the guard. Returns whether every attack noticed
@@ -30,10 +39,9 @@ export async function runWithoutGuards(
   try {
     for (const guard of guards) {
       reportProgress(`without ${guard.name}`);
-      const outcome = await attackWithoutGuard(copy, guard, seed);
-      if (isDefended(outcome)) unnoticed++;
-      console.log(`${isDefended(outcome) ? "UNNOTICED" : "noticed"}: without ${guard.name} (${guard.file})`);
-      console.log(renderAttackOutcome(outcome));
+      const { isNoticed, report } = await runWithoutGuard(copy, guard, seed);
+      if (!isNoticed) unnoticed++;
+      console.log(`${isNoticed ? "noticed" : "UNNOTICED"}: without ${guard.name} (${guard.file})\n${report}`);
     }
   } finally {
     rmSync(copy, { recursive: true, force: true });
@@ -50,20 +58,46 @@ function copyRepository(): string {
   return folder;
 }
 
-async function attackWithoutGuard(copy: string, guard: Guard, seed: string): Promise<AttackOutcome> {
+interface GuardRemoval {
+  /** Whether the attack succeeded, or a test failed. */
+  readonly isNoticed: boolean;
+  readonly report: string;
+}
+
+async function runWithoutGuard(copy: string, guard: Guard, seed: string): Promise<GuardRemoval> {
   const file = join(copy, guard.file);
   const source = readFileSync(file, "utf8");
   writeFileSync(file, removeGuard(source, guard));
   try {
-    const args = [join(copy, "test/hostile/main.ts"), "--attack", guard.attack, "--seed", seed, "--json"];
-    const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
-    const output = text(child.stdout);
-    await once(child, "exit");
-    const { attacks } = JSON.parse(await output) as { attacks: AttackOutcome[] };
-    const [outcome] = attacks;
-    if (!outcome) throw new Error(`The guard ${guard.name} names an unknown attack ${guard.attack}.`);
-    return outcome;
+    const { noticedBy } = guard;
+    return "attack" in noticedBy
+      ? await attackWithoutGuard(copy, noticedBy.attack, seed)
+      : await testWithoutGuard(copy, noticedBy.test);
   } finally {
     writeFileSync(file, source);
   }
+}
+
+async function attackWithoutGuard(copy: string, attack: string, seed: string): Promise<GuardRemoval> {
+  const main = join(copy, "test/hostile/main.ts");
+  const child = spawn(process.execPath, [main, "--attack", attack, "--seed", seed, "--json"], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const [output] = await Promise.all([text(child.stdout), once(child, "exit")]);
+  const [outcome] = (JSON.parse(output) as { attacks: AttackOutcome[] }).attacks;
+  if (!outcome) throw new Error(`There is no attack ${attack}.`);
+  return { isNoticed: !isDefended(outcome), report: renderAttackOutcome(outcome) };
+}
+
+/** Runs a file of tests, and returns the first one that fails. */
+async function testWithoutGuard(copy: string, test: string): Promise<GuardRemoval> {
+  const vitest = join(copy, "node_modules/vitest/vitest.mjs");
+  const child = spawn(process.execPath, [vitest, "run", test, "--bail", "1", "--testTimeout", "20000"], {
+    cwd: copy,
+    env: { ...process.env, NO_COLOR: "1" },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  const [output, errors] = await Promise.all([text(child.stdout), text(child.stderr), once(child, "exit")]);
+  const failure = /FAIL .*/.exec(output + errors)?.[0];
+  return { isNoticed: failure !== undefined, report: `       ${failure ?? "all tests pass"}` };
 }

@@ -17,6 +17,10 @@ export type AttackedServerMethods = {
   getAddresses(): AttackedServerAddresses;
   /** Collects garbage, so that memory measurements start from the same state. */
   collectGarbage(): void;
+  /** Starts to measure the longest time for which the event loop is busy. */
+  startStallMeasurement(): void;
+  /** Returns the CPU time in milliseconds of the longest turn of the event loop. */
+  endStallMeasurement(): number;
   /** Returns unhandled errors of the process and reported errors of the server since the last call. */
   takeFaults(): string[];
 };
@@ -34,6 +38,11 @@ const server = createServer(agents, {
 });
 const address = await server.listen(listen);
 
+/** Time between two measurements. A busy event loop runs the timer late. */
+const STALL_TICK_MS = 5;
+let longestTurnMs = 0;
+let stallTimer: NodeJS.Timeout | undefined;
+
 serveParentProcessCalls({
   getAddresses: () => ({
     host: address.host,
@@ -42,5 +51,18 @@ serveParentProcessCalls({
     agentUrls: Object.fromEntries(address.agents.map(({ id, url }) => [id, url])),
   }),
   collectGarbage: () => globalThis.gc?.(),
+  startStallMeasurement() {
+    longestTurnMs = 0;
+    let before = process.threadCpuUsage();
+    stallTimer = setInterval(() => {
+      const { user, system } = process.threadCpuUsage(before);
+      before = process.threadCpuUsage();
+      longestTurnMs = Math.max(longestTurnMs, (user + system) / 1000);
+    }, STALL_TICK_MS);
+  },
+  endStallMeasurement() {
+    clearInterval(stallTimer);
+    return longestTurnMs;
+  },
   takeFaults: () => faults.take(),
 } satisfies AttackedServerMethods);

@@ -26,7 +26,14 @@ serveParentProcessCalls({
   },
   async runAttack({ target, maxSeconds }) {
     const { run } = await loadAttack(attackName, "server");
-    return await run(createTarget(target, maxSeconds));
+    const attackTarget = createTarget(target, maxSeconds);
+    try {
+      return await run(attackTarget);
+    } catch (error) {
+      // The time is up. The damage until then counts.
+      if (attackTarget.signal.aborted) return { figures: { endedEarly: 1 } };
+      throw error;
+    }
   },
   async runBoundaryAttack() {
     return await (await loadAttack(attackName, "boundary")).run();
