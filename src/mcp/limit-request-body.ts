@@ -1,4 +1,4 @@
-/** Maximum size of a request body in bytes. The SDK for MCP has no limit. */
+/** Maximum size of a request body in bytes. */
 const MAX_BODY_BYTES = 10 * 2 ** 20;
 
 /**
