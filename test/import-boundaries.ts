@@ -23,7 +23,7 @@ export const IMPORT_BOUNDARIES: Readonly<Record<string, ImportBoundary>> = {
   wire: { rooms: { protocol: "whole" }, packages: ["canonicalize", "eventsource-parser"] },
   keys: { rooms: { protocol: "whole" }, packages: ["jose"] },
   grpc: {
-    rooms: { "data-structures": "whole", protocol: "whole", wire: "whole" },
+    rooms: { protocol: "whole", wire: "whole" },
     packages: ["@grpc/grpc-js", "@bufbuild/protobuf"],
     allowsNode: true,
   },

@@ -4,14 +4,15 @@ import { createHash } from "node:crypto";
  * Variables that commands inherit. The variables describe the user and the system, and contain no secrets. Proxy
  * variables are not in the list, because their URLs may contain passwords.
  */
-const INHERITED_VARIABLES: ReadonlySet<string> = new Set([
-  ...["PATH", "HOME", "USER", "LOGNAME", "SHELL", "TERM", "TZ", "TMPDIR", "LANG", "LANGUAGE"],
-  ...["LC_ALL", "LC_COLLATE", "LC_CTYPE", "LC_MESSAGES", "LC_MONETARY", "LC_NUMERIC", "LC_TIME"],
-  // Windows programs fail to start without most of these variables.
-  ...["APPDATA", "COMSPEC", "HOMEDRIVE", "HOMEPATH", "LOCALAPPDATA", "NUMBER_OF_PROCESSORS", "OS", "PATHEXT"],
-  ...["PROCESSOR_ARCHITECTURE", "PROGRAMDATA", "PROGRAMFILES", "SYSTEMDRIVE", "SYSTEMROOT", "TEMP", "TMP"],
-  ...["USERNAME", "USERPROFILE", "WINDIR"],
-]);
+const INHERITED_VARIABLES: ReadonlySet<string> = new Set(
+  [
+    "PATH HOME USER LOGNAME SHELL TERM TZ TMPDIR LANG LANGUAGE",
+    "LC_ALL LC_COLLATE LC_CTYPE LC_MESSAGES LC_MONETARY LC_NUMERIC LC_TIME",
+    // Windows programs fail to start without most of these variables.
+    "APPDATA COMSPEC HOMEDRIVE HOMEPATH LOCALAPPDATA NUMBER_OF_PROCESSORS OS PATHEXT",
+    "PROCESSOR_ARCHITECTURE PROGRAMDATA PROGRAMFILES SYSTEMDRIVE SYSTEMROOT TEMP TMP USERNAME USERPROFILE WINDIR",
+  ].flatMap((names) => names.split(" ")),
+);
 
 type Environment = Readonly<Record<string, string | undefined>>;
 

@@ -84,6 +84,8 @@ export function createConnectOptions(
     grpc: options.insecure ? { insecure: true } : {},
     ...(auth ? { auth } : {}),
     ...(options.allowClearText ? { allowClearText: true } : {}),
+    // A card file has no origin, and the user has chosen the file.
+    trustedOrigins: file === undefined ? (options.trustOrigin ?? []) : "any",
     ...(options.extension ? { extensions: options.extension } : {}),
     ...(options.a2aVersion ? { version: options.a2aVersion } : {}),
   };
@@ -129,6 +131,10 @@ export function toCardError(error: unknown, ref: string, url: string): unknown {
   if (!(error instanceof A2AError)) return error;
   if ("clearText" in error.metadata) {
     const hint = "If you trust the network, pass --allow-clear-text.";
+    return new CliError("A2ACLI_ERR_CARD_INVALID", error.message, hint, error);
+  }
+  if ("untrustedOrigin" in error.metadata) {
+    const hint = `If you trust that agent, pass --trust-origin ${error.metadata["untrustedOrigin"]}.`;
     return new CliError("A2ACLI_ERR_CARD_INVALID", error.message, hint, error);
   }
   if (url === CARD_FILE_PLACEHOLDER_URL && error.reason === "INVALID_AGENT_RESPONSE") {

@@ -10,6 +10,7 @@ import type { GrpcClientOptions } from "./transport/send-http-request.ts";
 import type { TransportOptions } from "./transport/send-http-request.ts";
 import type { RetryOptions } from "./stream/retry.ts";
 import type { ClientBindingName } from "./transport/create-transport.ts";
+import { assertValidTrustedOrigins, type TrustedOrigins } from "./trusted-origins.ts";
 
 const RETRY_OPTION_NAMES = "initialDelayMs maxDelayMs maxRetries random sleep";
 
@@ -45,6 +46,12 @@ export interface ConnectOptions {
    */
   readonly allowClearText?: boolean;
   /**
+   * Origins that may receive credentials and headers although another origin serves the agent card, such as
+   * `["https://agents.example.com"]`. The value `any` trusts every agent card. By default, credentials and headers
+   * are sent only to the origin that serves the card. A card that `verifyCard` accepts is trusted.
+   */
+  readonly trustedOrigins?: TrustedOrigins;
+  /**
    * Credentials, or a function that returns the headers for a security requirement of the agent card. The
    * agent card declares where the client sends the credentials. If the server requires authentication for the
    * agent card, the client sends the credentials in standard headers.
@@ -62,8 +69,8 @@ export interface ConnectOptions {
    */
   readonly extensions?: readonly string[];
   /**
-   * HTTP headers for every request, including requests for the agent card. The client also sends these
-   * headers to other hosts that the agent card declares.
+   * HTTP headers for every request, including requests for the agent card. Because headers may contain secrets,
+   * other origins that the agent card names receive them only if `trustedOrigins` contains the origin.
    */
   readonly headers?: Readonly<Record<string, string>>;
   /** The function that sends HTTP requests. Default: the global `fetch`. */
@@ -92,7 +99,7 @@ export interface ConnectOptions {
 const assertKnownConnectOptions = defineOptionNames<ConnectOptions>()(
   "connect",
   "allowClearText allowOlderVersion auth binding extensions fetch grpc headers maxEventBytes",
-  "maxResponseBytes peerLeniency preferredBindings reconnect retry signal verifyCard version",
+  "maxResponseBytes peerLeniency preferredBindings reconnect retry signal trustedOrigins verifyCard version",
 );
 const assertKnownReconnectOptions = defineOptionNames<RetryOptions>()(
   '"reconnect" of connect',
@@ -116,12 +123,13 @@ export function assertKnownOptions(options: ConnectOptions): void {
   assertKnownRetryOptions(retry);
   assertKnownGrpcOptions(grpc);
   if (typeof auth !== "function") assertKnownAuthOptions(auth);
+  assertValidTrustedOrigins(options.trustedOrigins ?? []);
 }
 
 /** Finds an agent card in the same way as `connect`, but does not create a client. */
 export async function findCard(
   url: string,
-  options: Omit<ConnectOptions, "allowClearText" | "reconnect" | "grpc"> = {},
+  options: Omit<ConnectOptions, "allowClearText" | "reconnect" | "grpc" | "trustedOrigins"> = {},
 ): Promise<{ readonly card: AgentCard; readonly json: unknown; readonly url: string }> {
   assertKnownOptions(options);
   return await discoverCard(

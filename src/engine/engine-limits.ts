@@ -19,7 +19,10 @@ export interface EngineLimits {
    * share, as for runs. Default: 256 MiB.
    */
   readonly unfinishedMessageBytes: number;
-  /** Maximum number of open streams of the engine. Default: 10,000. */
+  /**
+   * Maximum number of open streams of the engine. Each caller has a fair share, so a single caller can open half of the
+   * streams, and each of two callers a third. Default: 10,000.
+   */
   readonly streams: number;
   /**
    * Maximum number of messages that can wait for one task, and of turns that can wait in one context.

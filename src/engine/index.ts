@@ -14,8 +14,9 @@
  * the last delivered event.
  */
 export type { Agent, AgentDescription, AgentEvent, AgentMessage, Run } from "./agent.ts";
-export { getCallerKey, type Caller, type TaskScope } from "./caller.ts";
+export type { Caller, TaskScope } from "./caller.ts";
 export type { Clock } from "./clock.ts";
+export { getLimitHolderKey } from "./caller.ts";
 export { systemClock } from "./clock.ts";
 
 export { generateErrorId, generateUuidV7 } from "./id-generator.ts";
@@ -26,7 +27,13 @@ export type { TurnRestartData } from "./turn-restart-data.ts";
 export type { QueuedTurnData, TurnQueueChange } from "./queued-turn-data.ts";
 export type { EngineLimits } from "./engine-limits.ts";
 
-export type { Observer, PushDeliveryReport, RequestReport, SweepReport } from "./observer.ts";
+export type {
+  Observer,
+  PushDeliveryReport,
+  RequestReport,
+  StalledReaderReport,
+  SweepReport,
+} from "./observer.ts";
 export { withSafeListeners } from "./observer.ts";
 export type { ServiceParameters } from "./service-parameters.ts";
 export type {

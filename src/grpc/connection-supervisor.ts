@@ -5,24 +5,18 @@ const PING_REPLY_MS = 20_000;
 /** Time in milliseconds in which a client must close a connection that the server no longer uses. */
 const CLOSE_REPLY_MS = 5_000;
 
-/** Times of a `ConnectionSupervisor`. */
-interface ConnectionSupervisorOptions {
-  /** Time between two HTTP/2 pings, in milliseconds. 0 disables pings. */
-  readonly keepaliveMs: number;
-  /** Time in milliseconds after which the supervisor closes a connection without calls. */
-  readonly idleMs: number;
-}
+/** Time in milliseconds after which the supervisor closes a connection without calls. */
+const IDLE_CONNECTION_MS = 300_000;
 
 /** Closes an HTTP/2 connection that has no calls for a while, or whose client does not reply to pings. */
 export class ConnectionSupervisor {
   readonly #session: ServerHttp2Session;
-  readonly #idleMs: number;
   #idleTimer: NodeJS.Timeout;
   #openCalls = 0;
 
-  constructor(session: ServerHttp2Session, { keepaliveMs, idleMs }: ConnectionSupervisorOptions) {
+  /** `keepaliveMs` is the time between two HTTP/2 pings, in milliseconds. 0 disables pings. */
+  constructor(session: ServerHttp2Session, keepaliveMs: number) {
     this.#session = session;
-    this.#idleMs = idleMs;
     this.#idleTimer = this.#startIdleTimer();
     const pings = keepaliveMs > 0 ? setInterval(() => this.#ping(), keepaliveMs).unref() : undefined;
     session.once("close", () => {
@@ -42,7 +36,7 @@ export class ConnectionSupervisor {
   }
 
   #startIdleTimer(): NodeJS.Timeout {
-    return setTimeout(() => closeConnection(this.#session), this.#idleMs).unref();
+    return setTimeout(() => closeConnection(this.#session), IDLE_CONNECTION_MS).unref();
   }
 
   #ping(): void {

@@ -1,11 +1,6 @@
 import * as grpc from "@grpc/grpc-js";
 import { expect, it } from "vitest";
-import {
-  resolveGrpcLimits,
-  startGrpcListener,
-  GRPC_SERVICE_V1,
-  type GrpcResponseMessageSink,
-} from "./index.ts";
+import { startGrpcListener, GRPC_SERVICE_V1, type GrpcResponseMessageSink } from "./index.ts";
 
 const { path, response } = GRPC_SERVICE_V1.methods.SendStreamingMessage!;
 
@@ -30,9 +25,10 @@ it("waits for a client that stops reading and delivers all messages in order aft
     tls: undefined,
     maxRequestBytes: 1_000,
     keepaliveMs: 0,
-    limits: resolveGrpcLimits(),
-    getAddressHolder: () => "address",
-    handleCall: () => Promise.resolve({ headers: {}, body: (sink) => void write(sink) }),
+    receiveMs: 10_000,
+    guardConnection: () => {},
+    handleCall: () =>
+      Promise.resolve({ headers: {}, watchWrite: () => () => {}, body: (sink) => void write(sink) }),
   });
   const client = new grpc.Client(`127.0.0.1:${listener.port}`, grpc.credentials.createInsecure());
   const stream = client.makeServerStreamRequest(

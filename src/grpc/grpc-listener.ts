@@ -13,17 +13,9 @@ import type { AddressInfo, Socket } from "node:net";
 import type { TLSSocket } from "node:tls";
 import { status as GRPC_STATUS_CODES } from "@grpc/grpc-js";
 import { ConnectionSupervisor } from "./connection-supervisor.ts";
-import { createGrpcLedgers, type GrpcLimits } from "./grpc-limits.ts";
 import { routeGrpcRequest, type RoutedGrpcMethod } from "./grpc-request-headers.ts";
-import {
-  GrpcServerCall,
-  type CallOrigin,
-  type GrpcCallContext,
-  type GrpcResponseOrFailure,
-  type IncomingCall,
-} from "./grpc-server-call.ts";
+import { GrpcServerCall, type GrpcResponseOrFailure, type IncomingCall } from "./grpc-server-call.ts";
 import type { GrpcService } from "./grpc-service.ts";
-import { ResponseByteAccount } from "./response-byte-account.ts";
 import { buildResponseHeaders } from "./response-headers.ts";
 
 /** TLS certificates of a gRPC server, in PEM format. */
@@ -48,11 +40,12 @@ interface GrpcListenerOptions {
    * `RESOURCE_EXHAUSTED` before it reads them.
    */
   readonly maxRequestBytes: number;
-  readonly limits: GrpcLimits;
+  /** Time in milliseconds in which a request message must arrive completely. */
+  readonly receiveMs: number;
   /** Idle time in milliseconds before the server sends an HTTP/2 ping. 0 disables pings. */
   readonly keepaliveMs: number;
-  /** Returns the key under which the ledgers account for the connections and new calls of an address. */
-  readonly getAddressHolder: (remoteAddress: string | undefined) => string;
+  /** Called with each new connection, before TLS and HTTP/2. The function destroys connections to refuse them. */
+  readonly guardConnection: (socket: Socket) => void;
   /** Handles a call. The handler must return a promise that never rejects. */
   readonly handleCall: (call: IncomingCall) => Promise<GrpcResponseOrFailure>;
 }
@@ -92,7 +85,7 @@ export async function startGrpcListener(options: GrpcListenerOptions): Promise<G
   const { host, port, tls } = options;
   const server = tls ? createTlsServer(tls) : createServer(HTTP2_OPTIONS);
   const connections = new GrpcConnections(options);
-  server.on("connection", (socket: Socket) => connections.admitOrDestroy(socket));
+  server.on("connection", options.guardConnection);
   server.on("session", (session: ServerHttp2Session) => connections.addSession(session));
   server.on("stream", (stream: ServerHttp2Stream, headers: IncomingHttpHeaders) =>
     connections.acceptCall(stream, headers),
@@ -129,40 +122,24 @@ export function formatHostPort(host: string, port: number): string {
 /** The connections of a listener, and the calls on these connections. */
 class GrpcConnections {
   readonly #options: GrpcListenerOptions;
-  readonly #context: GrpcCallContext;
   readonly #methodsByPath: ReadonlyMap<string, RoutedGrpcMethod>;
   readonly #sessions = new Map<
     ServerHttp2Session,
-    { readonly supervisor: ConnectionSupervisor } & CallOrigin
+    { readonly supervisor: ConnectionSupervisor; readonly remoteAddress: string | undefined }
   >();
 
   constructor(options: GrpcListenerOptions) {
-    const { services, limits, maxRequestBytes } = options;
     this.#options = options;
-    const ledgers = createGrpcLedgers(limits, maxRequestBytes);
-    const responseAccount = new ResponseByteAccount(ledgers.responseBytes);
-    this.#context = { limits, ledgers, responseAccount, maxRequestBytes };
     this.#methodsByPath = new Map(
-      services.flatMap((service) =>
+      options.services.flatMap((service) =>
         Object.values(service.methods).map((method) => [method.path, { service, method }] as const),
       ),
     );
   }
 
-  /** Destroys a new connection if its address has used up its share of connections. */
-  admitOrDestroy(socket: Socket): void {
-    const { connections } = this.#context.ledgers;
-    const holder = this.#options.getAddressHolder(socket.remoteAddress);
-    if (connections.reserve(holder, 1) !== undefined) return void socket.destroy();
-    socket.once("close", () => connections.release(holder, 1));
-  }
-
   addSession(session: ServerHttp2Session): void {
-    const { keepaliveMs, limits } = this.#options;
-    const supervisor = new ConnectionSupervisor(session, { keepaliveMs, idleMs: limits.idleMs });
-    const { remoteAddress } = session.socket;
-    const addressHolder = this.#options.getAddressHolder(remoteAddress);
-    this.#sessions.set(session, { supervisor, remoteAddress, addressHolder });
+    const supervisor = new ConnectionSupervisor(session, this.#options.keepaliveMs);
+    this.#sessions.set(session, { supervisor, remoteAddress: session.socket.remoteAddress });
     session.once("close", () => this.#sessions.delete(session));
   }
 
@@ -171,13 +148,21 @@ class GrpcConnections {
     stream.on("error", () => {});
     const connection = this.#sessions.get(stream.session as ServerHttp2Session);
     if (!connection) return stream.close();
-    const { supervisor, ...origin } = connection;
+    const { supervisor, remoteAddress } = connection;
     supervisor.countOpenedCall();
     stream.once("close", () => supervisor.countClosedCall());
     const routed = routeGrpcRequest(headers, this.#methodsByPath);
     if (!("method" in routed)) return refuseStream(stream, routed);
-    const call = new GrpcServerCall({ stream, headers, ...routed, origin, context: this.#context });
-    if (call.admit()) void this.#options.handleCall(call).then((response) => call.respond(response));
+    const { receiveMs, maxRequestBytes, handleCall } = this.#options;
+    const call = new GrpcServerCall({
+      stream,
+      headers,
+      ...routed,
+      remoteAddress,
+      receiveMs,
+      maxRequestBytes,
+    });
+    void handleCall(call).then((response) => call.respond(response));
   }
 
   async drain(server: Http2Server | Http2SecureServer): Promise<void> {

@@ -7,12 +7,9 @@ import {
 } from "node:http2";
 import { TLSSocket } from "node:tls";
 import { A2AError } from "../protocol/index.ts";
-import { FairShareReservation } from "../data-structures/index.ts";
 import { toGrpcError } from "../wire/index.ts";
-import { createGrpcLimitError, type GrpcLedgers, type GrpcLimits } from "./grpc-limits.ts";
 import type { GrpcMethod, GrpcService } from "./grpc-service.ts";
 import { RequestMessageDecoder } from "./request-message-decoder.ts";
-import type { ResponseByteAccount } from "./response-byte-account.ts";
 import {
   buildFailureTrailers,
   buildResponseHeaders,
@@ -20,31 +17,28 @@ import {
   SUCCESS_TRAILERS,
   type GrpcFailure,
 } from "./response-headers.ts";
-import { ResponseMessageWriter } from "./response-message-writer.ts";
-
-/** The client address of a call. */
-export interface CallOrigin {
-  /** IP address of the client, or of the proxy between the client and this server. */
-  readonly remoteAddress: string | undefined;
-  /** Key under which the ledgers account for what the address uses. */
-  readonly addressHolder: string;
-}
+import { ResponseMessageWriter, type WatchWriteFunction } from "./response-message-writer.ts";
 
 /** A call that the server received from a gRPC client. The request message has not been read yet. */
-export interface IncomingCall extends CallOrigin {
+export interface IncomingCall {
   readonly service: GrpcService;
   readonly method: GrpcMethod;
+  /** IP address of the client, or of the proxy between the client and this server. */
+  readonly remoteAddress: string | undefined;
   /** Returns the value of a metadata key, which must be in lower case. */
   header(name: string): string | undefined;
   /** Returns the client certificate that TLS has verified. */
   certificate(): X509Certificate | undefined;
   /**
-   * Reads the request message, and returns what `decode` returns for its bytes. From now on, the ledgers account for the
-   * call under the key `holder`. Rejects if the client sends anything but one message, if the holder has used up its
-   * share of a limit, and if the client cancels the call. Until this call, HTTP/2 holds back the message: the server has
-   * at most 64 KiB of it in memory.
+   * Reads the bytes of the request message. Calls `reserveBytes` with the size of the message before it stores any part.
+   * The function throws to refuse the message. Rejects if the client sends anything but one message, and if the client
+   * cancels the call. Before this call, the server has at most the initial window of HTTP/2 in memory (64 KiB).
    */
-  receiveRequest<Request>(holder: string, decode: (bytes: Uint8Array) => Request): Promise<Request>;
+  receiveRequest(reserveBytes: (bytes: number) => void): Promise<Uint8Array>;
+  /** Whether the call has ended. */
+  readonly isClosed: boolean;
+  /** Calls the callback once when the call has ended, for example because the client has disconnected. */
+  onClose(callback: () => void): void;
 }
 
 /** Response to a gRPC call: a failure, or metadata with one message or a stream of messages. */
@@ -55,26 +49,19 @@ export type GrpcResponseOrFailure =
       readonly headers: Readonly<Record<string, string>>;
       /** Response message, or a function that writes a stream of response messages. */
       readonly body: Uint8Array | ((sink: GrpcResponseMessageSink) => void);
+      readonly watchWrite: WatchWriteFunction;
     };
 
 /** A sink that receives the messages of a response stream. */
 export interface GrpcResponseMessageSink {
+  /** Number of bytes that wait for the client. */
+  readonly unreadBytes: number;
   /**
    * Writes a message. If the client is slow, the sink returns a promise. The promise resolves when the client can
-   * receive more messages or has disconnected. If the caller has too many unread messages, the sink ends the call.
+   * receive more messages or has disconnected.
    */
   write(binary: Uint8Array): Promise<void> | undefined;
   end(failure?: GrpcFailure): void;
-  /** Calls the callback once when the call has ended, for example because the client has disconnected. */
-  onClose(callback: () => void): void;
-}
-
-/** Limits and accounts that the calls of a listener share. */
-export interface GrpcCallContext {
-  readonly limits: GrpcLimits;
-  readonly ledgers: GrpcLedgers;
-  readonly responseAccount: ResponseByteAccount;
-  readonly maxRequestBytes: number;
 }
 
 interface GrpcServerCallOptions {
@@ -82,64 +69,41 @@ interface GrpcServerCallOptions {
   readonly headers: IncomingHttpHeaders;
   readonly service: GrpcService;
   readonly method: GrpcMethod;
-  readonly origin: CallOrigin;
+  readonly remoteAddress: string | undefined;
   /** Deadline of the client, as the time that remains in milliseconds. */
   readonly timeoutMs: number | undefined;
-  readonly context: GrpcCallContext;
+  /** Time in milliseconds in which the request message must arrive completely. */
+  readonly receiveMs: number;
+  /** Maximum size of the request message, in bytes. */
+  readonly maxRequestBytes: number;
 }
-
-/** Bytes of an unread request that HTTP/2 may hold for a call: the initial window of a stream. */
-const UNREAD_REQUEST_BYTES = 64 * 1024;
 
 /** One call on an HTTP/2 stream. The call reads one request message, and writes a response. */
 export class GrpcServerCall implements IncomingCall, GrpcResponseMessageSink {
   readonly service: GrpcService;
   readonly method: GrpcMethod;
   readonly remoteAddress: string | undefined;
-  readonly addressHolder: string;
   readonly #stream: ServerHttp2Stream;
   readonly #headers: IncomingHttpHeaders;
-  readonly #context: GrpcCallContext;
-  readonly #callReservation: FairShareReservation;
-  readonly #requestReservation: FairShareReservation;
+  readonly #maxRequestBytes: number;
   readonly #receiveTimer: NodeJS.Timeout;
-  #holder = "";
   #writer: ResponseMessageWriter | undefined;
   #trailers: OutgoingHttpHeaders | undefined;
 
-  constructor({ stream, headers, service, method, origin, timeoutMs, context }: GrpcServerCallOptions) {
-    this.service = service;
-    this.method = method;
-    this.remoteAddress = origin.remoteAddress;
-    this.addressHolder = origin.addressHolder;
+  constructor({ stream, headers, ...options }: GrpcServerCallOptions) {
+    const { timeoutMs, receiveMs } = options;
+    this.service = options.service;
+    this.method = options.method;
+    this.remoteAddress = options.remoteAddress;
     this.#stream = stream;
     this.#headers = headers;
-    this.#context = context;
-    this.#callReservation = new FairShareReservation(context.ledgers.calls);
-    this.#requestReservation = new FairShareReservation(context.ledgers.requestBytes);
-    const { receiveMs } = context.limits;
-    this.#receiveTimer = setTimeout(() => this.#refuse(createReceiveTimeoutError(receiveMs)), receiveMs);
+    this.#maxRequestBytes = options.maxRequestBytes;
+    this.#receiveTimer = setTimeout(() => this.#endAfterReceiveTimeout(receiveMs), receiveMs);
     const deadlineTimer = timeoutMs === undefined ? undefined : setTimeout(() => this.#expire(), timeoutMs);
     stream.once("close", () => {
       clearTimeout(this.#receiveTimer);
       clearTimeout(deadlineTimer);
-      this.#callReservation.release();
-      this.#requestReservation.release();
     });
-  }
-
-  /**
-   * Accounts for the call under the key of the client's address, before anything else happens. If the address has used
-   * up its share, ends the call and returns false.
-   */
-  admit(): boolean {
-    try {
-      this.#accountFor(this.addressHolder);
-      return true;
-    } catch (error) {
-      this.#refuse(A2AError.from(error));
-      return false;
-    }
   }
 
   header(name: string): string | undefined {
@@ -155,68 +119,53 @@ export class GrpcServerCall implements IncomingCall, GrpcResponseMessageSink {
     return raw && new X509Certificate(raw);
   }
 
-  async receiveRequest<Request>(holder: string, decode: (bytes: Uint8Array) => Request): Promise<Request> {
-    this.#holder = holder;
-    this.#accountFor(holder);
-    try {
-      const message = await this.#readMessage();
-      clearTimeout(this.#receiveTimer);
-      return decode(message);
-    } finally {
-      this.#requestReservation.release();
-    }
+  async receiveRequest(reserveBytes: (bytes: number) => void): Promise<Uint8Array> {
+    const message = await this.#readMessage(new RequestMessageDecoder(this.#maxRequestBytes, reserveBytes));
+    clearTimeout(this.#receiveTimer);
+    return message;
+  }
+
+  get isClosed(): boolean {
+    return this.#stream.destroyed || this.#stream.closed;
+  }
+
+  onClose(callback: () => void): void {
+    if (this.isClosed) callback();
+    else this.#stream.once("close", callback);
   }
 
   /** Sends the response, unless the call has ended. */
   respond(response: GrpcResponseOrFailure): void {
     if ("failure" in response) return this.end(response.failure);
+    const { headers, body, watchWrite } = response;
     if (this.#hasEnded) return;
-    this.#stream.respond(buildResponseHeaders(response.headers), { waitForTrailers: true });
+    this.#stream.respond(buildResponseHeaders(headers), { waitForTrailers: true });
     this.#stream.once("wantTrailers", () => this.#stream.sendTrailers(this.#trailers ?? SUCCESS_TRAILERS));
-    const { responseAccount: account, limits } = this.#context;
-    const { readMs } = limits;
-    this.#writer = new ResponseMessageWriter({ stream: this.#stream, account, holder: this.#holder, readMs });
-    if (typeof response.body === "function") return response.body(this);
-    void this.write(response.body);
+    this.#writer = new ResponseMessageWriter(this.#stream, watchWrite);
+    if (typeof body === "function") return body(this);
+    this.#writer.write(body);
     this.end();
+  }
+
+  get unreadBytes(): number {
+    return this.#writer?.unreadBytes ?? 0;
   }
 
   write(binary: Uint8Array): Promise<void> | undefined {
     if (this.#hasEnded) return undefined;
-    const refusal = this.#writer?.write(binary);
-    if (refusal === undefined) return this.#writer?.waitUntilDrained();
-    this.#refuse(createGrpcLimitError("responseBytes", refusal));
-    return undefined;
+    this.#writer?.write(binary);
+    return this.#writer?.waitUntilDrained();
   }
 
   end(failure?: GrpcFailure): void {
     this.#endWithTrailers(failure ? buildFailureTrailers(failure) : SUCCESS_TRAILERS);
   }
 
-  onClose(callback: () => void): void {
-    if (this.#stream.destroyed) callback();
-    else this.#stream.once("close", callback);
-  }
-
   get #hasEnded(): boolean {
-    return this.#trailers !== undefined || this.#stream.destroyed || this.#stream.closed;
+    return this.#trailers !== undefined || this.isClosed;
   }
 
-  #accountFor(holder: string): void {
-    const callRefusal = this.#callReservation.replace(holder, 1);
-    if (callRefusal !== undefined) throw createGrpcLimitError("calls", callRefusal);
-    this.#reserveRequestBytes(holder, UNREAD_REQUEST_BYTES);
-  }
-
-  #reserveRequestBytes(holder: string, bytes: number): void {
-    const refusal = this.#requestReservation.replace(holder, bytes);
-    if (refusal !== undefined) throw createGrpcLimitError("requestBytes", refusal);
-  }
-
-  #readMessage(): Promise<Uint8Array> {
-    const decoder = new RequestMessageDecoder(this.#context.maxRequestBytes, (bytes) =>
-      this.#reserveRequestBytes(this.#holder, UNREAD_REQUEST_BYTES + bytes),
-    );
+  #readMessage(decoder: RequestMessageDecoder): Promise<Uint8Array> {
     const stream = this.#stream;
     return new Promise((resolve, reject) => {
       if (this.#hasEnded) return reject(createCanceledError());
@@ -239,11 +188,9 @@ export class GrpcServerCall implements IncomingCall, GrpcResponseMessageSink {
     });
   }
 
-  #refuse(error: A2AError): void {
-    const { retryAfter } = error;
-    const headers: Record<string, string> =
-      retryAfter === undefined ? {} : { "retry-after": `${retryAfter}` };
-    this.end({ ...toGrpcError(error, "1.0.1"), headers });
+  #endAfterReceiveTimeout(receiveMs: number): void {
+    const text = `The request message did not arrive within ${receiveMs / 1000} s; send a smaller message.`;
+    this.end({ ...toGrpcError(new A2AError("RESOURCE_EXHAUSTED", text), "1.0.1"), headers: {} });
   }
 
   /** Ends the call because the client's deadline has expired. A client that does not read gets no trailers. */
@@ -264,9 +211,4 @@ export class GrpcServerCall implements IncomingCall, GrpcResponseMessageSink {
 
 function createCanceledError(): A2AError {
   return new A2AError("INVALID_REQUEST", "The client canceled the call before the request was complete.");
-}
-
-function createReceiveTimeoutError(receiveMs: number): A2AError {
-  const text = `The request message did not arrive within ${receiveMs} ms; send it faster, or raise grpc.limits.receiveMs of the server.`;
-  return new A2AError("RESOURCE_EXHAUSTED", text, { retryAfter: 1 });
 }

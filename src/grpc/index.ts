@@ -11,8 +11,6 @@ export type { GrpcResponseOrFailure, IncomingCall, GrpcResponseMessageSink } fro
 export type { GrpcFailure } from "./response-headers.ts";
 export type { ServerTls } from "./grpc-listener.ts";
 export { formatHostPort, startGrpcListener } from "./grpc-listener.ts";
-export type { GrpcLimits } from "./grpc-limits.ts";
-export { GRPC_LIMIT_NAMES, resolveGrpcLimits } from "./grpc-limits.ts";
 export type { MessageCodec } from "./message-codec.ts";
 export type { GrpcMethod, GrpcService } from "./grpc-service.ts";
 export { GRPC_SERVICE_V0_3 } from "./service-v0_3.ts";

@@ -1,22 +1,17 @@
 import { constants, type ServerHttp2Stream } from "node:http2";
-import type { FairShareRefusal } from "../data-structures/index.ts";
-import type { ResponseByteAccount } from "./response-byte-account.ts";
 
 /** Size of the prefix of a gRPC message: a flag for compression, and the length of the message. */
 const PREFIX_BYTES = 5;
-/** Maximum number of bytes that a call passes to HTTP/2 at once, and that a client must read in `readMs`. */
+/** Maximum number of bytes that a call passes to HTTP/2 at once, and that a client must read in time. */
 const BATCH_BYTES = 64 * 1024;
 /** A batch up to this size is copied to a single buffer, which is faster than several writes. */
 const COPIED_BATCH_BYTES = 4 * 1024;
 
-interface ResponseMessageWriterOptions {
-  readonly stream: ServerHttp2Stream;
-  /** Account of the messages that wait for the client. */
-  readonly account: ResponseByteAccount;
-  readonly holder: string;
-  /** Time in milliseconds in which the client must read a batch. The writer cancels the call of a slower client. */
-  readonly readMs: number;
-}
+/**
+ * Starts to watch a write that waits for the client. Calls `disconnect` if the client takes too long. The returned
+ * function stops the watch.
+ */
+export type WatchWriteFunction = (disconnect: () => void) => () => void;
 
 /**
  * Writes the messages of a response as fast as the client reads them. The writer passes one batch at a time to HTTP/2.
@@ -24,62 +19,59 @@ interface ResponseMessageWriterOptions {
  */
 export class ResponseMessageWriter {
   readonly #stream: ServerHttp2Stream;
-  readonly #account: ResponseByteAccount;
-  readonly #holder: string;
-  readonly #readMs: number;
+  readonly #watchWrite: WatchWriteFunction;
   /** Messages that have not been written completely. */
   #messages: Uint8Array[] = [];
   /** Bytes of the first message that have been written. */
   #offset = 0;
-  /** Messages whose last part is in the current batch. */
-  #finishing: Uint8Array[] = [];
-  #isWriting = false;
+  #unreadBytes = 0;
+  #batchBytes = 0;
+  #stopWatch: (() => void) | undefined;
   #isEnding = false;
-  #drained: { readonly promise: Promise<void>; readonly resolve: () => void } | undefined;
-  #readTimer: NodeJS.Timeout | undefined;
+  #drained: Deferred | undefined;
 
-  constructor({ stream, account, holder, readMs }: ResponseMessageWriterOptions) {
+  constructor(stream: ServerHttp2Stream, watchWrite: WatchWriteFunction) {
     this.#stream = stream;
-    this.#account = account;
-    this.#holder = holder;
-    this.#readMs = readMs;
-    stream.once("close", () => this.#releaseAll());
+    this.#watchWrite = watchWrite;
+    stream.once("close", () => this.#dropMessages());
   }
 
-  /** Adds a message, or returns the reason why the holder cannot have more unread messages. */
-  write(message: Uint8Array): FairShareRefusal | undefined {
-    if (this.#stream.destroyed) return undefined;
-    const refusal = this.#account.reserve(this.#holder, message);
-    if (refusal !== undefined) return refusal;
+  /** Number of bytes that HTTP/2 has not taken. */
+  get unreadBytes(): number {
+    return this.#unreadBytes;
+  }
+
+  write(message: Uint8Array): void {
+    if (this.#stream.destroyed) return;
     this.#messages.push(message);
-    if (!this.#isWriting) this.#writeNextBatch();
-    return undefined;
+    this.#unreadBytes += PREFIX_BYTES + message.length;
+    if (this.#batchBytes === 0) this.#writeNextBatch();
   }
 
   /** Returns a promise if messages wait for the client. The promise resolves when none waits. */
   waitUntilDrained(): Promise<void> | undefined {
     if (this.#messages.length === 0 || this.#stream.destroyed) return undefined;
-    this.#drained ??= Promise.withResolvers<void>();
+    this.#drained ??= createDeferred();
     return this.#drained.promise;
   }
 
   /** Ends the stream after the last message. */
   end(): void {
     this.#isEnding = true;
-    if (!this.#isWriting) this.#stream.end();
+    if (this.#messages.length === 0) this.#stream.end();
   }
 
   #writeNextBatch(): void {
-    this.#isWriting = true;
-    this.#readTimer = setTimeout(() => this.#stream.close(constants.NGHTTP2_CANCEL), this.#readMs);
+    this.#stopWatch = this.#watchWrite(() => this.#stream.close(constants.NGHTTP2_CANCEL));
     const parts = this.#takeBatch();
     const finish = (error?: Error | null): void => {
       if (!error) this.#finishBatch();
     };
-    if (parts.length === 1 && parts[0]) return void this.#stream.write(parts[0], finish);
-    this.#stream.cork();
+    if (parts.length > 1) this.#stream.cork();
     parts.forEach((part, at) => this.#stream.write(part, at === parts.length - 1 ? finish : undefined));
-    this.#stream.uncork();
+    if (parts.length > 1) this.#stream.uncork();
+    // Node.js can send the last messages and the end together.
+    if (this.#isEnding && this.#messages.length === 0) this.#stream.end();
   }
 
   #takeBatch(): Uint8Array[] {
@@ -99,26 +91,23 @@ export class ResponseMessageWriter {
       if (this.#offset < message.length) break;
       this.#offset = 0;
       this.#messages.shift();
-      this.#finishing.push(message);
     }
+    this.#batchBytes = size;
     return size <= COPIED_BATCH_BYTES ? [Buffer.concat(parts, size)] : parts;
   }
 
   #finishBatch(): void {
-    clearTimeout(this.#readTimer);
-    this.#isWriting = false;
-    for (const message of this.#finishing) this.#account.release(message);
-    this.#finishing = [];
-    if (this.#messages.length > 0) return this.#writeNextBatch();
-    this.#resolveDrained();
-    if (this.#isEnding) this.#stream.end();
+    this.#stopWatch?.();
+    this.#unreadBytes -= this.#batchBytes;
+    this.#batchBytes = 0;
+    if (this.#messages.length > 0) this.#writeNextBatch();
+    else this.#resolveDrained();
   }
 
-  #releaseAll(): void {
-    clearTimeout(this.#readTimer);
-    for (const message of [...this.#finishing, ...this.#messages]) this.#account.release(message);
+  #dropMessages(): void {
+    this.#stopWatch?.();
     this.#messages = [];
-    this.#finishing = [];
+    this.#unreadBytes = 0;
     this.#resolveDrained();
   }
 
@@ -133,4 +122,15 @@ function encodeMessagePrefix(length: number): Buffer {
   const prefix = Buffer.alloc(PREFIX_BYTES);
   prefix.writeUInt32BE(length, 1);
   return prefix;
+}
+
+interface Deferred {
+  readonly promise: Promise<void>;
+  readonly resolve: () => void;
+}
+
+function createDeferred(): Deferred {
+  let resolve = (): void => {};
+  const promise = new Promise<void>((resolvePromise) => (resolve = resolvePromise));
+  return { promise, resolve };
 }

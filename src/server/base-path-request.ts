@@ -1,4 +1,5 @@
 import { A2AError } from "../protocol/index.ts";
+import type { ByteAccount } from "./byte-ledger/byte-account.ts";
 import type { ClientCertificate, HttpRequest } from "./http-exchange.ts";
 
 /**
@@ -39,6 +40,9 @@ export class BasePathRequest implements HttpRequest {
   }
   get remoteAddress(): string | undefined {
     return this.#request.remoteAddress;
+  }
+  get byteAccount(): ByteAccount | undefined {
+    return this.#request.byteAccount;
   }
 
   header(name: string): string | undefined {

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
-import { getBufferedBody } from "./node-adapter.ts";
+import { getBufferedBody } from "./read-node-body-text.ts";
 import { parseRequestTarget } from "./request-target.ts";
 
 /**

@@ -1,7 +1,6 @@
 import { defineOptionNames } from "../usage-checks/index.ts";
 import {
   assertValidRetentionOptions,
-  type EngineLimits,
   type Observer,
   type RetentionOptions,
   type RetentionPeriods,
@@ -13,19 +12,8 @@ import type { CardFormat } from "./card/card-format.ts";
 import type { CardSigningOptions } from "./card/card-signing.ts";
 import type { StoreOption } from "./resolve-store.ts";
 import type { PushOptions } from "./push/push-service.ts";
+import type { ServerLimits } from "./server-limits.ts";
 import type { TenantsOption } from "./accepted-tenants.ts";
-
-/** Resource limits of a server. The default values are intended for a single-process server. */
-export interface ServerLimits extends Partial<EngineLimits> {
-  /** Maximum size of a request body, in bytes. Default: 10 MiB. */
-  readonly maxBodyBytes?: number;
-  /**
-   * Maximum number of JSON values and member names in a request. The server counts them before it parses the
-   * request, because parsing many small values stops all other requests. Default: 50,000, which takes at most
-   * about 0.1 s.
-   */
-  readonly maxJsonValues?: number;
-}
 
 /** Options for `createServer`. */
 export interface ServerOptions {
@@ -183,7 +171,8 @@ export const SERVER_OPTION_NAMES = [
 const assertKnownOptions = defineOptionNames<ServerOptions>()("createServer", ...SERVER_OPTION_NAMES);
 const assertKnownLimits = defineOptionNames<ServerLimits>()(
   '"limits" of createServer',
-  "listPageBytes maxBodyBytes maxJsonValues queuedTurns runs runsPerCaller streams taskSize turnAttempts unfinishedMessageBytes",
+  "bufferedBytes connections listPageBytes maxBodyBytes maxJsonValues queuedTurns runs runsPerCaller streams taskSize",
+  "turnAttempts unfinishedMessageBytes writeStallMs",
 );
 const assertKnownCardSigningOptions = defineOptionNames<CardSigningOptions>()(
   '"cardSigning" of createServer',

@@ -1,9 +1,4 @@
-import {
-  createServer as createHttpServer,
-  type IncomingMessage,
-  type Server as HttpServer,
-  type ServerResponse,
-} from "node:http";
+import type { IncomingMessage, Server as HttpServer, ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import {
   Committer,
@@ -19,7 +14,7 @@ import { defineOptionNames, explainMissingAwait } from "../usage-checks/index.ts
 import { resolveObserver } from "../logging/index.ts";
 import { isLoopbackHost } from "../keys/index.ts";
 import { A2AError, stripTrailingCharacters } from "../protocol/index.ts";
-import { DEFAULT_MAX_JSON_VALUES, isDeviationAccepted } from "../wire/index.ts";
+import { isDeviationAccepted } from "../wire/index.ts";
 import { Authenticator } from "./auth/authenticator.ts";
 import { EventStreamRegistry, type UnknownToA2AErrorConverter } from "./bindings/event-stream.ts";
 import { authenticateAndCreateAgentAccess, type MountedHandler } from "./mounted-handler.ts";
@@ -27,6 +22,10 @@ import type { HttpReply, HttpRequest } from "./http-exchange.ts";
 import { createPushService, type PushService } from "./push/push-service.ts";
 import { FetchRequest, toFetchResponse } from "./fetch-adapter.ts";
 import { startGrpcServer, type GrpcServer, type GrpcOptions } from "./bindings/grpc.ts";
+import { ByteLedger } from "./byte-ledger/byte-ledger.ts";
+import { WriteStallWatch } from "./byte-ledger/write-stall-watch.ts";
+import { createGuardedHttpServer } from "./guarded-http-server.ts";
+import { resolveTransportLimits, type TransportLimits } from "./server-limits.ts";
 import { BasePathRequest } from "./base-path-request.ts";
 import { handleHealthRequest } from "./health-endpoints.ts";
 import { NodeRequest, sendReply, getOriginalUrl } from "./node-adapter.ts";
@@ -73,7 +72,7 @@ export const LISTEN_OPTION_NAMES = "grpc host port";
 const assertKnownListenOptions = defineOptionNames<ListenOptions>()("listen", LISTEN_OPTION_NAMES);
 const assertKnownGrpcOptions = defineOptionNames<GrpcOptions>()(
   '"grpc" of listen',
-  "host limits listedInCard port publicAddress tls",
+  "calls connections host listedInCard port publicAddress tls",
 );
 
 /** The addresses that a server listens on. */
@@ -116,7 +115,6 @@ export interface Server {
   close(options?: { readonly graceMs?: number }): Promise<void>;
 }
 
-const DEFAULT_MAX_BODY_BYTES = 10 * 1024 * 1024;
 const DEFAULT_HEARTBEAT_MS = 15_000;
 
 /**
@@ -148,6 +146,8 @@ class AgentServer implements Server {
   readonly #eventStreams: EventStreamRegistry;
   readonly #hostGuard: HostHeaderGuard;
   readonly #pushService: PushService | undefined;
+  readonly #transportLimits: TransportLimits;
+  readonly #stallWatch: WriteStallWatch;
   #openPromise: Promise<void> | undefined;
   #isOpen = false;
   #isClosing = false;
@@ -187,6 +187,11 @@ class AgentServer implements Server {
       openStore: () => this.#openStoreOnce(),
       offersSocket: options.maintenanceSocket ?? true,
     });
+    this.#transportLimits = resolveTransportLimits(options.limits);
+    const { maxBodyBytes, maxJsonValues, bufferedBytes, writeStallMs } = this.#transportLimits;
+    const byteLedger = new ByteLedger(bufferedBytes);
+    const stallWatch = new WriteStallWatch({ clock: systemClock, timeoutMs: writeStallMs, observer });
+    this.#stallWatch = stallWatch;
     this.#hostGuard = new HostHeaderGuard(options.publicUrl);
     const crossOriginGuard = new CrossOriginGuard(options.allowedOrigins, options.publicUrl);
     const authenticator =
@@ -219,8 +224,9 @@ class AgentServer implements Server {
       peerLeniency,
       autoMessageId: options.autoMessageId ?? false,
       simpleDialect: (options.simpleDialect ?? true) && versions.includes("0.3"),
-      maxBodyBytes: options.limits?.maxBodyBytes ?? DEFAULT_MAX_BODY_BYTES,
-      maxJsonValues: options.limits?.maxJsonValues ?? DEFAULT_MAX_JSON_VALUES,
+      maxBodyBytes,
+      maxJsonValues,
+      byteLedger,
       authenticate: authenticator && ((request) => authenticator.authenticate(request)),
       publicUrl,
       jwksProvider: createPublishedJwksProvider(this.#pushService?.signer, cardSigning),
@@ -236,6 +242,7 @@ class AgentServer implements Server {
       const request = new NodeRequest(
         incoming,
         basePath === undefined ? undefined : getOriginalUrl(incoming),
+        byteLedger,
       );
       const handler = this.#findMountedHandler(request);
       if (handler)
@@ -243,14 +250,14 @@ class AgentServer implements Server {
           incoming,
           outgoing,
         );
-      else void this.#handle(request).then((reply) => sendReply(reply, request, outgoing));
+      else void this.#handle(request).then((reply) => sendReply(reply, request, outgoing, stallWatch));
     };
     this.fetch = async (fetchRequest, runtimeInfo) => {
       const remoteAddress = findRuntimeRemoteAddress(fetchRequest, runtimeInfo);
-      const request = new FetchRequest(fetchRequest, remoteAddress);
+      const request = new FetchRequest(fetchRequest, remoteAddress, byteLedger);
       const handler = this.#findMountedHandler(request);
       if (handler) return await this.#callMountedHandler(handler, fetchRequest, request);
-      return toFetchResponse(await this.#handle(request), request);
+      return toFetchResponse(await this.#handle(request), request, stallWatch);
     };
   }
 
@@ -270,7 +277,7 @@ class AgentServer implements Server {
     for (const { cardPublisher } of this.#routerContext.agents.values()) void cardPublisher.loadDescription();
     await this.#openStoreOnce();
     if (isLoopbackHost(host) && !this.#options.authenticate) this.#hostGuard.acceptOnlyLoopback();
-    const http = createHttpServer({ keepAliveTimeout: 65_000 }, this.listener);
+    const http = createGuardedHttpServer(this.listener, this.#transportLimits.connections);
     this.#httpServer = http;
     http.on("connection", (socket: Socket) => {
       this.#sockets.add(socket);
@@ -284,7 +291,7 @@ class AgentServer implements Server {
     if (!grpcOptions) return address;
     const { heartbeatMs = DEFAULT_HEARTBEAT_MS } = this.#options;
     try {
-      const httpServer = { host, port: address.port, heartbeatMs };
+      const httpServer = { host, port: address.port, heartbeatMs, stallWatch: this.#stallWatch };
       this.#grpcServer = await startGrpcServer(this.#routerContext, httpServer, grpcOptions);
     } catch (error) {
       // Without gRPC the server would be incomplete, which the operator would notice late.
@@ -322,6 +329,7 @@ class AgentServer implements Server {
     await this.maintenance.close();
     if (this.#openPromise) await this.#openPromise.then(() => this.store.close());
     this.#stopStateReports?.();
+    this.#stallWatch.close();
   }
 
   #createServedAgents(agents: [string, Agent][], options: ServedAgentOptions): Map<string, ServedAgent> {

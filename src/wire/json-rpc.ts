@@ -107,8 +107,18 @@ function createInvalidRequestError(id: JsonRpcId, violations: FieldViolation[]):
  * Encodes a JSON-RPC response. The parameter `resultJson` is JSON text, so that each event is serialized only
  * once.
  */
-export function encodeJsonRpcResult(id: JsonRpcId, resultJson: string): string {
-  return `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${resultJson}}`;
+export function encodeJsonRpcResult(id: JsonRpcId, resultJson: string): string;
+/** The pieces of a long result stay separate, so that the response needs no second copy. */
+export function encodeJsonRpcResult(
+  id: JsonRpcId,
+  resultJson: string | readonly string[],
+): string | readonly string[];
+export function encodeJsonRpcResult(
+  id: JsonRpcId,
+  resultJson: string | readonly string[],
+): string | readonly string[] {
+  const head = `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":`;
+  return typeof resultJson === "string" ? `${head}${resultJson}}` : [head, ...resultJson, "}"];
 }
 
 /** Encodes an error as a complete JSON-RPC response. */

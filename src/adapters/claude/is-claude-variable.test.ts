@@ -5,7 +5,7 @@ import { fromClaude } from "./index.ts";
 /** Sends a message to an agent of Claude, and returns the environment for the process of Claude. */
 async function readClaudeEnvironment(queryOptions?: object): Promise<Record<string, string>> {
   let received: Record<string, string> = {};
-  async function* query({ options }: { options: object }): AsyncGenerator<unknown> {
+  async function* query({ options }: { options: object }): AsyncGenerator {
     received = (options as { env: Record<string, string> }).env;
     yield { type: "result", subtype: "success", result: "done" };
   }

@@ -56,6 +56,34 @@ describe("the files of artifacts", () => {
     );
   });
 
+  it("never have names that a shell, Windows, or a reader misunderstands", () => {
+    expect(
+      listFileNames(
+        "-rf",
+        "--force.txt",
+        "~root",
+        "NUL",
+        "con.txt",
+        "COM1.log",
+        "a. . .",
+        "photo\u202egpj.exe",
+      ),
+    ).toEqual(["rf", "force.txt", "root", "_NUL", "_con.txt", "_COM1.log", "a", "photo_gpj.exe"]);
+    assert(
+      property(string({ unit: "binary", maxLength: 400 }), (name) => {
+        const [file = ""] = listFileNames(name);
+        expect(file).not.toMatch(/^[-.~\s]|[.\s]$|[\u202a-\u202e\u2066-\u2069<>:"|?*]/);
+        expect(file).not.toMatch(/^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)/i);
+        expect(file.isWellFormed()).toBe(true);
+      }),
+    );
+  });
+
+  it("have names of at most 255 bytes, also if their names are equal", () => {
+    for (const name of listFileNames("😀".repeat(300), "😀".repeat(300), `${"é".repeat(300)}.txt`))
+      expect(Buffer.byteLength(name)).toBeLessThanOrEqual(255);
+  });
+
   it("are never fetched from an agent's URLs", () => {
     const parts = [{ url: "http://169.254.169.254/secret" }];
     expect(collectArtifactFiles({ artifacts: [{ artifactId: "a", parts }] })).toEqual({

@@ -11,11 +11,8 @@ interface TokenRequestOptions {
   readonly oauthClient: OAuthClient;
   readonly endpointSource: TokenEndpointSource;
   readonly scopes: readonly string[];
-  /**
-   * The origin of the agent's URL. The client may send its secret to the agent's origin without a configured
-   * issuer.
-   */
-  readonly agentOrigin: string;
+  /** The origins that may receive the secret of the client without a configured issuer. */
+  readonly secretOrigins: readonly string[];
   readonly fetch: typeof fetch;
   readonly monotonicNow: () => number;
 }
@@ -48,12 +45,12 @@ export function createTokenFetcher(options: TokenRequestOptions): () => Promise<
 async function resolveTokenEndpoint({
   oauthClient,
   endpointSource,
-  agentOrigin,
+  secretOrigins,
   fetch,
 }: TokenRequestOptions): Promise<TokenEndpoint> {
   const { issuer, secretLocation } = oauthClient;
   const sourceUrl = "tokenUrl" in endpointSource ? endpointSource.tokenUrl : endpointSource.metadataUrl;
-  assertTrustedOrigin(sourceUrl, [agentOrigin, issuer]);
+  assertTrustedOrigin(sourceUrl, [...secretOrigins, issuer]);
   if ("tokenUrl" in endpointSource) return { url: sourceUrl, secretLocation: secretLocation ?? "header" };
   const url = sourceUrl.includes("/.well-known/")
     ? sourceUrl
@@ -72,6 +69,8 @@ async function resolveTokenEndpoint({
     );
   }
   assertSecureUrl(token_endpoint);
+  // Only the issuer of the secret may name a token endpoint at another origin.
+  if (!isSameOrigin(url, issuer)) assertTrustedOrigin(token_endpoint, [...secretOrigins, issuer]);
   const supportsBasicAuth =
     !Array.isArray(token_endpoint_auth_methods_supported) ||
     token_endpoint_auth_methods_supported.includes("client_secret_basic");
@@ -143,14 +142,14 @@ async function fetchJson(
 
 function assertTrustedOrigin(url: string, trustedUrls: readonly (string | undefined)[]): void {
   assertSecureUrl(url);
+  if (trustedUrls.some((trustedUrl) => isSameOrigin(url, trustedUrl))) return;
   const { origin } = new URL(url);
-  const isTrusted = trustedUrls.some(
-    (trustedUrl) =>
-      trustedUrl !== undefined && URL.canParse(trustedUrl) && new URL(trustedUrl).origin === origin,
-  );
-  if (isTrusted) return;
   const message = `The card requests the client secret at ${origin}, which is not the agent's host. If that server issued the secret, set { auth: { oauthClient: { issuer: ${JSON.stringify(origin)} } } }.`;
   throw createUnauthenticatedError(message);
+}
+
+function isSameOrigin(url: string, other: string | undefined): boolean {
+  return other !== undefined && URL.canParse(other) && new URL(other).origin === new URL(url).origin;
 }
 
 /** Throws if a client secret would be sent unencrypted to another machine. */

@@ -22,6 +22,7 @@ import type { Caller } from "../caller.ts";
 import type { PushDeliveryReport } from "../observer.ts";
 import type { DeliveryResult, WebhookNotification } from "./notification-sender.ts";
 import { Outbox, type OutboxOptions } from "./outbox.ts";
+import { resolvePushLimits } from "./push-limits.ts";
 import type { WebhookProgress } from "./push-store.ts";
 
 const HOUR_MS = 3_600_000;
@@ -443,6 +444,27 @@ describe("the outbox", () => {
     expect(it.receiver.delivered).toEqual(["good: task SUBMITTED", "good: COMPLETED"]);
   });
 
+  it("does not send a webhook whose secrets cannot be decrypted, and reports the reason [E12]", async () => {
+    const it = createOutboxFixture();
+    const { list } = it.store.pushStore;
+    let secretsError: string | undefined = "The secrets were encrypted with a key that is missing.";
+    it.store.pushStore.list = async (...which) =>
+      (await list.apply(it.store.pushStore, which))?.map((webhook) => ({
+        ...webhook,
+        ...(secretsError === undefined ? {} : { secretsError }),
+      }));
+    const { run, taskId } = await startTask(it);
+    run.end();
+    await flushEventLoopForTest();
+    expect(it.receiver.attempts).toEqual([]);
+    expect(it.reports).toMatchObject([{ taskId, outcome: "failed", reason: secretsError }]);
+    // After the operator has restored the key, the client registers nothing again.
+    secretsError = undefined;
+    it.outbox.notifyWebhookChange(createTestTaskScopeForCaller(alice), taskId, "w", 1);
+    await flushEventLoopForTest();
+    expect(it.receiver.delivered).toEqual(["w: task SUBMITTED", "w: COMPLETED"]);
+  });
+
   it("closes in time while deliveries wait for their rate [E12]", async () => {
     const it = createOutboxFixture({ limits: { maxPerSecondPerHost: 1 } });
     const { run, taskId } = await startTask(it);
@@ -757,6 +779,7 @@ describe("the outbox", () => {
         };
         let outbox = start();
         const shared = {
+          limits: resolvePushLimits(),
           notifyCommit: (task: Parameters<Outbox["notifyCommit"]>[0]) => outbox.notifyCommit(task),
           changed: () => {},
         };

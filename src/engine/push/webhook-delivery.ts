@@ -149,6 +149,8 @@ export class WebhookDelivery {
     signal: AbortSignal,
   ): Promise<DeliveryResult> {
     const task = this.#taskSnapshot?.task;
+    const { secretsError } = this.webhook;
+    if (secretsError !== undefined) return { ok: false, reason: secretsError };
     try {
       return await deliver({ webhook: this.webhook, event, ...(task ? { task } : {}) }, signal);
     } catch (error) {

@@ -25,6 +25,12 @@ export interface PushOptions extends WebhookUrlGuardOptions, Partial<Omit<PushLi
    * configuration.
    */
   readonly redactSecrets?: boolean;
+  /**
+   * Whether a receiver must confirm each webhook before its first notification. The server sends a POST request with
+   * the header `X-A2A-Notification-Challenge`, and the receiver must return the value of the header as its response
+   * body. `createWebhook` does this. Default: false, because the A2A specification defines no challenge.
+   */
+  readonly challenge?: boolean;
   /** Maximum duration of a delivery attempt in milliseconds. Default: 15,000. */
   readonly timeoutMs?: number;
   /** Retry policy for failed deliveries to webhooks. */
@@ -33,7 +39,7 @@ export interface PushOptions extends WebhookUrlGuardOptions, Partial<Omit<PushLi
 
 const assertKnownOptions = defineOptionNames<PushOptions>()(
   '"push" of createServer',
-  "allowPrivate allowedHosts maxConcurrent maxPerHost redactSecrets resolve retry signing timeoutMs",
+  "allowPrivate allowedHosts challenge maxConcurrent maxPerHost redactSecrets resolve retry signing timeoutMs",
   "maxConfigsPerCaller maxConfigsPerTask maxPerSecondPerHost maxPerSecondPerOwner",
 );
 const assertKnownRetryOptions = defineOptionNames<RetryPolicy>()(
@@ -67,6 +73,7 @@ export function createPushService(
   const {
     signing,
     redactSecrets = false,
+    challenge = false,
     timeoutMs = 15_000,
     retry,
     allowPrivate,
@@ -80,7 +87,7 @@ export function createPushService(
     ...(resolve ? { resolve } : {}),
   });
   const signer = signing && new PushSigner(signing);
-  const sender = new WebhookSender({ guard, timeoutMs, sign: signer?.sign });
+  const sender = new WebhookSender({ guard, timeoutMs, sign: signer?.sign, challenge });
   const outbox = new Outbox({
     store: store as TaskStore & { pushStore: NonNullable<TaskStore["pushStore"]> },
     deliver: sender.deliver,

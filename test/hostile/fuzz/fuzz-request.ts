@@ -39,12 +39,16 @@ export type FuzzPlaceholders = Readonly<Record<"$DONE" | "$WAITING" | "$WORKING"
 
 /** Replaces the placeholders of a request. */
 export function fillPlaceholders(request: FuzzRequest, values: FuzzPlaceholders): FuzzRequest {
-  const fill = (text: string): string =>
-    text.replace(/\$(?:DONE|WAITING|WORKING|MCP_SESSION|UNIQUE)/g, (name) =>
-      name === "$UNIQUE" ? crypto.randomUUID() : values[name as keyof FuzzPlaceholders],
-    );
+  const fill = (text: string): string => fillPlaceholderTexts(text, values);
   const headers = Object.fromEntries(
     Object.entries(request.headers).map(([name, value]) => [name, fill(value)]),
   );
   return { ...request, path: fill(request.path), body: fill(request.body), headers };
+}
+
+/** Replaces the placeholders in a text, and `$UNIQUE` with a new id. Other words with a dollar sign stay. */
+export function fillPlaceholderTexts(text: string, values: Readonly<Record<string, string>>): string {
+  return text.replace(/\$[A-Z_]+/g, (name) =>
+    name === "$UNIQUE" ? crypto.randomUUID() : (values[name] ?? name),
+  );
 }

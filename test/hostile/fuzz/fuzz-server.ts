@@ -11,6 +11,10 @@ const CONCURRENCY = 16;
 /** Requests between two checks that the server still replies and has reported no error. */
 const BATCH_SIZE = 2000;
 
+interface RequestFinding extends FuzzFinding {
+  readonly input: FuzzRequest;
+}
+
 /** Returns the fuzzed request at an index, which depends only on the seed. */
 export function createFuzzRequest(seed: string, index: number): FuzzRequest {
   const random = createRandomFromText(`${seed}/server/${index}`);
@@ -22,11 +26,11 @@ export async function fuzzServer(options: FuzzOptions): Promise<FuzzResult> {
   const { seed, count, firstIndex = 0, deadline = Infinity, reportProgress } = options;
   const server = await FuzzedServer.start();
   const outcomes: Record<string, number> = {};
-  const findings: FuzzFinding[] = [];
+  const findings: RequestFinding[] = [];
   let sent = 0;
   try {
     while (sent < count && findings.length < MAX_FUZZ_FINDINGS && performance.now() < deadline) {
-      await server.renewTasks();
+      await server.renewPlaceholders();
       const start = firstIndex + sent;
       const end = start + Math.min(BATCH_SIZE, count - sent);
       const failed: FuzzRequest[] = [];
@@ -49,11 +53,14 @@ export async function fuzzServer(options: FuzzOptions): Promise<FuzzResult> {
           : Array.from({ length: end - start }, (_, at) => createFuzzRequest(seed, start + at));
       for (const request of suspects) {
         const finding = await reproduceFinding(server, request);
-        if (finding) findings.push(finding);
+        if (finding && !findings.some((known) => isSameFinding(known, finding))) findings.push(finding);
         if (findings.length >= MAX_FUZZ_FINDINGS) break;
       }
       if (failed.length + faults.length > 0 && findings.length === 0)
-        findings.push({ problem: `not reproducible: ${faults[0] ?? "no response"}`, input: failed[0] });
+        findings.push({
+          problem: `not reproducible: ${faults[0] ?? "wrong response"}`,
+          input: failed[0] ?? createFuzzRequest(seed, start),
+        });
       reportProgress?.(sent);
     }
     return { name: "server", sent, outcomes, findings };
@@ -62,12 +69,19 @@ export async function fuzzServer(options: FuzzOptions): Promise<FuzzResult> {
   }
 }
 
+/** Returns whether two findings have the same problem on the same route, so that one of them is enough. */
+function isSameFinding(known: RequestFinding, finding: RequestFinding): boolean {
+  const getKey = ({ problem, input: { surface, method, path, body } }: RequestFinding): string =>
+    JSON.stringify([problem.slice(0, 60), surface, method, path, /"method":"[^"]*"/.exec(body)?.[0]]);
+  return getKey(known) === getKey(finding);
+}
+
 /** Sends a request again, and shortens it if it fails again. */
 async function reproduceFinding(
   server: FuzzedServer,
   request: FuzzRequest,
-): Promise<FuzzFinding | undefined> {
-  await server.renewTasks();
+): Promise<RequestFinding | undefined> {
+  await server.renewPlaceholders();
   const problem = await server.findRequestProblem(request);
   if (problem === undefined) return undefined;
   const stillFails = async (shorter: FuzzRequest): Promise<boolean> =>

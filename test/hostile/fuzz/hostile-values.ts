@@ -46,8 +46,8 @@ export const HOSTILE_TEXTS: readonly string[] = [
   "ROLE_AGENT",
   "TASK_STATE_COMPLETED",
   "x".repeat(300),
-  "y".repeat(70_000),
-  "/".repeat(5000),
+  "y".repeat(5000),
+  "/".repeat(2000),
   "\\".repeat(1000),
 ];
 
@@ -117,5 +117,5 @@ export const HOSTILE_KEYS: readonly string[] = [
   "extensions",
   "\u0000",
   "\uD800",
-  "k".repeat(5000),
+  "k".repeat(1000),
 ];

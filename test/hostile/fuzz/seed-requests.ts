@@ -39,7 +39,8 @@ const V1_PUSH_CONFIG = {
   token: "secret",
   authentication: { scheme: "Bearer", credentials: "abc" },
 };
-const V1_PARAMS: Readonly<Record<string, unknown>> = {
+/** Valid parameters of the operations of A2A 1.0. */
+export const V1_PARAMS: Readonly<Record<string, unknown>> = {
   SendMessage: { message: V1_MESSAGE, configuration: V1_CONFIGURATION, metadata: { b: 2 }, tenant: "" },
   SendStreamingMessage: { message: { ...V1_MESSAGE, taskId: "$WAITING" }, configuration: V1_CONFIGURATION },
   GetTask: { id: "$DONE", historyLength: 1 },
@@ -105,6 +106,25 @@ const V03_PROTO_MESSAGE = {
   configuration: { blocking: true },
 };
 
+/** Valid parameters of the gRPC methods of A2A 0.3. */
+export const V03_PROTO_PARAMS: Readonly<Record<string, unknown>> = {
+  SendMessage: V03_PROTO_MESSAGE,
+  SendStreamingMessage: V03_PROTO_MESSAGE,
+  GetTask: { name: "tasks/$DONE", historyLength: 1 },
+  CancelTask: { name: "tasks/$WORKING" },
+  SubscribeToTask: { name: "tasks/$WAITING" },
+  CreateTaskPushNotificationConfig: {
+    parent: "tasks/$WAITING",
+    configId: "p-1",
+    config: {
+      name: "tasks/$WAITING/pushNotificationConfigs/p-1",
+      pushNotificationConfig: { id: "p-1", url: "https://example.com/hook" },
+    },
+  },
+  GetTaskPushNotificationConfig: { name: "tasks/$WAITING/pushNotificationConfigs/p-1" },
+  ListTaskPushNotificationConfigs: { parent: "tasks/$WAITING" },
+};
+
 const SIMPLE_PARAMS: Readonly<Record<string, unknown>> = {
   "tasks/create": { skill: "repeat", input: { query: "hello", depth: [1] } },
   "tasks/get": { taskId: "$DONE" },
@@ -122,6 +142,11 @@ const SIMPLE_PARAMS: Readonly<Record<string, unknown>> = {
 
 const MCP_CALL = { name: "echo_repeat", arguments: { message: "hello" }, _meta: { progressToken: 1 } };
 const MCP_2025_PARAMS: Readonly<Record<string, unknown>> = {
+  initialize: {
+    protocolVersion: "2025-11-25",
+    capabilities: { elicitation: {} },
+    clientInfo: { name: "fuzzer", version: "1" },
+  },
   "tools/list": { cursor: "" },
   "tools/call": MCP_CALL,
   ping: {},
