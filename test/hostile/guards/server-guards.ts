@@ -3,11 +3,18 @@ import type { Guard } from "./guard.ts";
 /** Guards of the HTTP server: bytes, connections, runs, JSON, and passwords. */
 export const SERVER_GUARDS: readonly Guard[] = [
   {
+    name: "fair-shares",
+    file: "src/data-structures/fair-share-ledger.ts",
+    find: 'if (freeAfterwards < 0) return "capacity";',
+    replace: "return undefined;",
+    noticedBy: { attack: "unread-answers" },
+  },
+  {
     name: "byte-share",
     file: "src/server/byte-ledger/byte-ledger.ts",
     find: "return this.#shares.reserve(holder, bytes) === undefined;",
     replace: "this.#shares.reserveUnchecked(holder, bytes); return true;",
-    noticedBy: { attack: "unread-answers" },
+    noticedBy: { test: "src/server/byte-ledger/byte-ledger.test.ts" },
   },
   {
     name: "stalled-readers",
