@@ -21,7 +21,7 @@ function listDefenses(markdown: string): string[] {
     .flatMap((section) => section.split(/^- /m).slice(1))
     .flatMap((item) =>
       item
-        .replaceAll("\n", " ")
+        .replace(/\s+/g, " ")
         .trim()
         .split(/(?<=\.) +/),
     )
