@@ -18,7 +18,7 @@ export function assertValidTrustedOrigins(trustedOrigins: TrustedOrigins): void 
 }
 
 /**
- * Returns an error if credentials would be sent to an origin that only the agent card names. Whoever can change a
+ * Returns an error if credentials would be sent to an origin that only the agent card names. An attacker who can change a
  * card could otherwise direct the user's credentials to any host. Returns `undefined` if the interface is on the
  * card's host and port or on a trusted origin.
  */

@@ -36,7 +36,7 @@ export interface TaskScope extends Pick<Caller, "tenant" | "principal"> {
 }
 
 /**
- * Returns the key of the holder to whom limits account for the requests of a caller. The holder is the caller, the
+ * Returns the key of the holder whose share the requests of a caller use. The holder is the caller, the
  * principal of a caller who chose the tenant, or the network of an anonymous client.
  */
 export function getLimitHolderKey(caller: Caller): string {

@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import { array, assert, nat, property, uint8Array } from "fast-check";
 import { describe, expect, it } from "vitest";
 import { RequestMessageDecoder } from "./request-message-decoder.ts";
 
@@ -17,9 +17,9 @@ function cutBytes(bytes: Buffer, cuts: readonly number[]): Buffer[] {
 
 describe("a decoder of request messages", () => {
   it("returns the message for any division into chunks, and reserves its size once", () => {
-    const property = fc.property(
-      fc.uint8Array({ maxLength: 300 }),
-      fc.array(fc.nat(), { maxLength: 20 }),
+    const roundTrip = property(
+      uint8Array({ maxLength: 300 }),
+      array(nat(), { maxLength: 20 }),
       (bytes, cuts) => {
         const reserved: number[] = [];
         const decoder = new RequestMessageDecoder(300, (size) => void reserved.push(size));
@@ -28,7 +28,7 @@ describe("a decoder of request messages", () => {
         expect(reserved).toEqual([bytes.length]);
       },
     );
-    fc.assert(property, { numRuns: 300 });
+    assert(roundTrip, { numRuns: 300 });
   });
 
   it("stores nothing of a message that is refused", () => {

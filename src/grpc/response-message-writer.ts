@@ -28,7 +28,7 @@ export class ResponseMessageWriter {
   #batchBytes = 0;
   #stopWatch: (() => void) | undefined;
   #isEnding = false;
-  #drained: Deferred | undefined;
+  #drained: PromiseWithResolvers<void> | undefined;
 
   constructor(stream: ServerHttp2Stream, watchWrite: WatchWriteFunction) {
     this.#stream = stream;
@@ -51,7 +51,7 @@ export class ResponseMessageWriter {
   /** Returns a promise if messages wait for the client. The promise resolves when none waits. */
   waitUntilDrained(): Promise<void> | undefined {
     if (this.#messages.length === 0 || this.#stream.destroyed) return undefined;
-    this.#drained ??= createDeferred();
+    this.#drained ??= Promise.withResolvers<void>();
     return this.#drained.promise;
   }
 
@@ -122,15 +122,4 @@ function encodeMessagePrefix(length: number): Buffer {
   const prefix = Buffer.alloc(PREFIX_BYTES);
   prefix.writeUInt32BE(length, 1);
   return prefix;
-}
-
-interface Deferred {
-  readonly promise: Promise<void>;
-  readonly resolve: () => void;
-}
-
-function createDeferred(): Deferred {
-  let resolve = (): void => {};
-  const promise = new Promise<void>((resolvePromise) => (resolve = resolvePromise));
-  return { promise, resolve };
 }

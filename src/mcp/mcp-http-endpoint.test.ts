@@ -66,7 +66,7 @@ describe("MCP over HTTP", () => {
       accept: "application/json, text/event-stream",
     };
     const request = new Request("http://localhost/mcp", { method: "POST", headers, body, duplex: "half" });
-    expect((await server.fetch(request)).status).toBe(400);
+    expect((await server.fetch(request)).status).toBe(413);
     expect(pulled).toBeLessThan(15);
   });
 

@@ -2,7 +2,6 @@ import { createServer, type Server as HttpServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Server } from "@modelcontextprotocol/server";
 import { toNodeListener } from "../server/index.ts";
-import { limitRequestBody } from "./limit-request-body.ts";
 import { McpSessionRouter } from "./mcp-session-router.ts";
 import type { TaskSubscriptionEndpoint } from "./tasks/task-subscription-endpoint.ts";
 
@@ -39,10 +38,8 @@ export class McpHttpEndpoint {
   async fetch(request: Request): Promise<Response> {
     const rejection = this.#rejectForeignOrigin(request);
     if (rejection) return rejection;
-    const limited = limitRequestBody(request);
-    if (limited instanceof Response) return limited;
-    if (await this.#sdk.isLegacyRequest(limited)) return this.#sessionRouter.fetch(limited);
-    return this.#taskSubscriptions.fetch(limited, (other) => this.#modernHandler.fetch(other));
+    if (await this.#sdk.isLegacyRequest(request)) return this.#sessionRouter.fetch(request);
+    return this.#taskSubscriptions.fetch(request, (other) => this.#modernHandler.fetch(other));
   }
 
   /** Notifies all subscribed hosts that the tools have changed. */

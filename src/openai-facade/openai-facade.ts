@@ -35,7 +35,7 @@ export interface OpenAiFacadeOptions {
   readonly observer?: Pick<Observer, "onError"> | false;
   /** Maximum size of a request body in bytes. Default: 10 MiB. */
   readonly maxBodyBytes?: number;
-  /** Maximum number of JSON values and member names in a request. Default: 100,000. */
+  /** Maximum number of JSON values and member names in a request. Default: 50,000. */
   readonly maxJsonValues?: number;
   /** Time in milliseconds before an idle SSE stream sends a comment. Default: 15,000. */
   readonly heartbeatMs?: number;

@@ -3,8 +3,8 @@ import { FairShareLedger } from "../data-structures/index.ts";
 import { getAddressHolderKey } from "./remote-address.ts";
 
 /**
- * Returns a listener for the `connection` event of a server, which gives each remote address a fair share of the
- * connections. The listener calls `refuse` for each connection that exceeds the share of its address.
+ * Returns a listener for the `connection` event of a server, which limits each remote address to a fair share of
+ * the connections. The listener calls `refuse` for each connection that exceeds the share of its address.
  */
 export function createConnectionGuard(
   maxConnections: number,

@@ -20,8 +20,8 @@ const REFUSED_CONNECTION_RESPONSE =
   "HTTP/1.1 429 Too Many Requests\r\nretry-after: 1\r\nconnection: close\r\ncontent-length: 0\r\n\r\n";
 
 /**
- * Creates an HTTP listener that closes connections whose requests do not arrive, and gives each remote address a fair
- * share of the connections.
+ * Creates an HTTP listener that closes connections whose requests do not arrive, and provides each remote address with
+ * a fair share of the connections.
  */
 export function createGuardedHttpServer(
   listener: RequestListener,

@@ -5,7 +5,7 @@ const BLOCK_BYTES = 64 * 1024;
 
 /**
  * Collects the chunks of a request body. The buffer copies small chunks into blocks, because each chunk of a client that
- * sends single bytes would otherwise need an object of its own.
+ * sends single bytes would otherwise need a separate object.
  */
 export class RequestBodyBuffer {
   readonly #maxBytes: number;

@@ -7,7 +7,7 @@ export interface ServerLimits extends Partial<EngineLimits> {
   readonly maxBodyBytes?: number;
   /**
    * Maximum number of JSON values and member names in a request. The server counts them before it parses the
-   * request, because parsing many small values stops all other requests. Default: 100,000, which takes at most
+   * request, because parsing many small values stops all other requests. Default: 50,000, which takes at most
    * about 0.1 s.
    */
   readonly maxJsonValues?: number;

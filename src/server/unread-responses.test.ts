@@ -67,7 +67,7 @@ async function createLargeTask(url: string, length = LARGE, caller?: number): Pr
   const message = { messageId: crypto.randomUUID(), role: "ROLE_USER", parts: [{ text: String(length) }] };
   const response = await callJsonRpc(fetch, url, "SendMessage", { message }, caller);
   const text = await response.text();
-  expect(response.status, text.slice(0, 500)).toBe(200);
+  expect({ status: response.status, text: text.slice(0, 500) }).toMatchObject({ status: 200 });
   return (JSON.parse(text) as { result: { task: Task } }).result.task.id;
 }
 

@@ -446,7 +446,7 @@ describe("the outbox", () => {
   );
 
   it("delivers to the webhooks of one caller at once while another caller's receivers never answer [E12, E14] [SEC-40]", async () => {
-    const it = createOutboxFixture({ limits: { maxConcurrent: 16, maxTasks: 20 } });
+    const it = createOutboxFixture({ limits: { maxConcurrent: 16 }, maxTasks: 20 });
     for (let at = 0; at < 30; at++) {
       it.receiver.queuedResults.set(`hanging ${at}`, ["hang"]);
       await startTask(it, createWebhookConfig(`hanging ${at}`, `h${at}.example`), bob);
@@ -494,7 +494,7 @@ describe("the outbox", () => {
   });
 
   it("serves more tasks than it keeps in memory, because the others wait in the store [E14, E12]", async () => {
-    const it = createOutboxFixture({ limits: { maxTasks: 4 } });
+    const it = createOutboxFixture({ maxTasks: 4 });
     for (let at = 0; at < 20; at++) it.receiver.queuedResults.set(`w${at}`, [createFailure()]);
     for (let at = 0; at < 20; at++)
       (await startTask(it, createWebhookConfig(`w${at}`))).run.emit(workingTestEvent).end();
@@ -522,7 +522,7 @@ describe("the outbox", () => {
       await new Promise<void>((resolve) => (answer = resolve));
       return found;
     };
-    const it = createOutboxFixture({ limits: { maxTasks: 4 } }, { store });
+    const it = createOutboxFixture({ maxTasks: 4 }, { store });
     for (const id of ["a", "b"]) it.receiver.queuedResults.set(id, ["hang"]);
     for (const id of ["a", "b", "c"]) (await startTask(it, createWebhookConfig(id))).run.end();
     await flushEventLoopForTest();

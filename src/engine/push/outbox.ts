@@ -23,6 +23,11 @@ export interface OutboxOptions {
   readonly random?: () => number;
   readonly retry?: Partial<RetryPolicy>;
   readonly limits?: Partial<PushLimits>;
+  /**
+   * Maximum number of tasks whose webhooks are kept in memory. The tasks of one owner use at most as many places as
+   * remain free. The webhooks of further tasks stay in the store until other tasks are evicted. Default: 10,000.
+   */
+  readonly maxTasks?: number;
 }
 
 /** Maximum number of hosts that the outbox remembers as responsive. */
@@ -67,7 +72,7 @@ export class Outbox {
   constructor(options: OutboxOptions) {
     const { store, clock = systemClock } = options;
     this.limits = resolvePushLimits(options.limits);
-    const { maxConcurrent, maxPerHost, maxTasks } = this.limits;
+    const { maxConcurrent, maxPerHost } = this.limits;
     this.#store = store;
     this.#deliver = options.deliver;
     this.#observer = withSafeListeners(options.observer ?? {});
@@ -91,7 +96,7 @@ export class Outbox {
       clock,
       progressRecorder: this.#progressRecorder,
       waitGroup: this.#waitGroup,
-      maxTasks,
+      maxTasks: options.maxTasks ?? 10_000,
       onReady: (delivery) => this.#enqueue(delivery),
       onError,
     });

@@ -25,11 +25,6 @@ export interface PushLimits {
    * refused. Default: 5,000.
    */
   readonly maxConfigsPerCaller: number;
-  /**
-   * Maximum number of tasks whose webhooks are kept in memory. The tasks of one owner use at most as many places as
-   * remain free. The webhooks of further tasks stay in the store until other tasks are evicted. Default: 10,000.
-   */
-  readonly maxTasks: number;
 }
 
 export function resolvePushLimits(options: Partial<PushLimits> = {}): PushLimits {
@@ -40,6 +35,5 @@ export function resolvePushLimits(options: Partial<PushLimits> = {}): PushLimits
     maxPerSecondPerOwner: options.maxPerSecondPerOwner ?? 400,
     maxConfigsPerTask: options.maxConfigsPerTask ?? 20,
     maxConfigsPerCaller: options.maxConfigsPerCaller ?? 5000,
-    maxTasks: options.maxTasks ?? 10_000,
   };
 }

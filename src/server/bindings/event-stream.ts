@@ -182,7 +182,7 @@ class EventStream implements SwapRemoveSetItem {
     const drained = this.#write(text);
     if (!drained) return undefined;
     this.#isWaitingForDrain = true;
-    return drained.then(() => {
+    return drained.finally(() => {
       this.#isWaitingForDrain = false;
     });
   }

@@ -48,7 +48,11 @@ function connectClient(options?: ConstructorParameters<typeof RawGrpcClient>[1])
 }
 
 /** Authenticates the user that the header `x-user` names. */
-function authenticateUser({ header }: { header(name: string): string | undefined }): Caller | undefined {
+function authenticateUser({
+  header,
+}: {
+  readonly header: (name: string) => string | undefined;
+}): Caller | undefined {
   const principal = header("x-user");
   return principal === undefined ? undefined : { tenant: "", principal };
 }
@@ -65,7 +69,7 @@ describe("a caller without credentials", () => {
   it.each(["SendMessage", "SendStreamingMessage"] as const)(
     "is rejected while it still sends its message [M-01] (%s)",
     async (operation) => {
-      const authenticate = vi.fn(authenticateUser);
+      const authenticate = vi.fn<typeof authenticateUser>(authenticateUser);
       const client = await startServer({ authenticate });
       const stream = client.start(operation);
       stream.write(encodeRawGrpcPrefix(10 * MEBIBYTE));
@@ -77,7 +81,9 @@ describe("a caller without credentials", () => {
 
   it("cannot make the server accept more than 64 KiB of its message before the authentication is done [SEC-12]", async () => {
     const authenticated = Promise.withResolvers<void>();
-    const authenticate = vi.fn(async (request: Parameters<typeof authenticateUser>[0]) => {
+    const authenticate = vi.fn<
+      (request: Parameters<typeof authenticateUser>[0]) => Promise<Caller | undefined>
+    >(async (request) => {
       await authenticated.promise;
       return authenticateUser(request);
     });
@@ -185,7 +191,7 @@ describe("a gRPC caller", () => {
   });
 
   it("that stops reading is disconnected after the write-stall time, and reported", async () => {
-    const onReaderStalled = vi.fn();
+    const onReaderStalled = vi.fn<() => void>();
     await startServer({ limits: { writeStallMs: 100 }, observer: { onReaderStalled } });
     const lazy = connectClient({ initialWindowSize: 0 });
     const stream = lazy.start("ListTasks");
@@ -259,7 +265,7 @@ describe("the headers of a gRPC call", () => {
   });
 
   it("cannot contain control characters", async () => {
-    const authenticate = vi.fn(authenticateUser);
+    const authenticate = vi.fn<typeof authenticateUser>(authenticateUser);
     const client = await startServer({ authenticate });
     const { grpcStatus } = await client.call("ListTasks", listTasks, { "x-user": "a\nb\u0000\u001bc" });
     expect(grpcStatus).toBeUndefined();

@@ -13,7 +13,7 @@ import { WebhookSender } from "./webhook-sender.ts";
 import { PushSigner, type PushSigningOptions } from "./push-signer.ts";
 
 /** Options for push notifications, with default values that are safe on the public internet. */
-export interface PushOptions extends WebhookUrlGuardOptions, Partial<Omit<PushLimits, "maxTasks">> {
+export interface PushOptions extends WebhookUrlGuardOptions, Partial<PushLimits> {
   /**
    * Private key that signs push notifications. The server publishes the public key at
    * `/.well-known/jwks.json`. Without a key, push notifications are unsigned.

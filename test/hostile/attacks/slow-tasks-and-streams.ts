@@ -1,53 +1,76 @@
-import {
-  openAttackSocket,
-  createSendMessageBody,
-  getAgentPath,
-  sendAttackRequest,
-} from "../attack-requests.ts";
+import { request as sendHttpRequest } from "node:http";
+import { setTimeout } from "node:timers/promises";
 import { defineServerAttack, type AttackTarget, type ServerAttack } from "../attack.ts";
+import { createSendMessageBody, getAgentPath, sendAttackRequest } from "../attack-requests.ts";
 
-const TASKS = 1000;
+const SLOW_TASKS = 1_000;
 const STREAMS = 100;
-const CONCURRENCY = 20;
+/** Connections that send the slow tasks at the same time. */
+const SENDERS = 20;
+
+/** Opens a stream of the agent `slow`, and reads it until the end of the attack. */
+function openStream(target: AttackTarget): void {
+  const outgoing = sendHttpRequest({
+    host: target.host,
+    port: target.port,
+    method: "POST",
+    path: getAgentPath(target, "slow"),
+    agent: false,
+    headers: {
+      "content-type": "application/json",
+      "a2a-version": "1.0",
+      authorization: target.credentials.stranger,
+    },
+  });
+  outgoing.on("error", () => {}).on("response", (incoming) => incoming.resume());
+  outgoing.end(JSON.stringify({ ...createSendMessageBody("go"), method: "SendStreamingMessage" }));
+}
 
 export const attack: ServerAttack = defineServerAttack({
-  title: "one caller starts 1,000 slow tasks and reads 100 streams",
-  // The promise of fair shares: another caller's 99th percentile stays within twice the one of an idle server. The
-  // probe runs on the same machine as the attacker, so the percentile of an idle server counts at the same time.
+  title: "one caller runs 1,000 slow tasks and 100 streams",
+  // The promise of fair shares: the 99th percentile of another caller stays within twice the one without the attack.
   bars: { p99Ratio: 2 },
+  // The probe asks the same agent, so that it competes for the same limit on agent runs.
+  probe: {
+    method: "POST",
+    path: "/a2a/slow",
+    headers: {
+      "content-type": "application/json",
+      "a2a-version": "1.0",
+      authorization: "Bearer victim-token-0123456789",
+    },
+    body: `{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{"message":{"messageId":"MESSAGE-ID","role":"ROLE_USER","parts":[{"text":"quick"}]}}}`,
+  },
+  setUpServer: async () => {
+    const { agent } = await import("../../../src/adapters/index.ts");
+    const slow = agent(
+      { name: "slow", description: "Works until it is canceled" },
+      async function* ({ text, signal }) {
+        if (text !== "quick") await setTimeout(600_000, undefined, { signal });
+        yield "done";
+      },
+    );
+    return { agents: { slow } };
+  },
   run: async (target) => {
-    let accepted = 0;
-    let refused = 0;
-    const problems: string[] = [];
-    const startTasks = async (): Promise<void> => {
-      while (accepted + refused < TASKS) {
-        const { status, headers, body } = await sendAttackRequest(target, {
-          path: getAgentPath(target, "slow"),
+    for (let at = 0; at < STREAMS; at++) openStream(target);
+    const path = getAgentPath(target, "slow");
+    const statuses: number[] = [];
+    let sent = 0;
+    const sendTasks = async (): Promise<void> => {
+      while (sent++ < SLOW_TASKS) {
+        const body = createSendMessageBody("slow", {}, { returnImmediately: true });
+        const { status } = await sendAttackRequest(target, {
+          path,
+          body,
           authorization: target.credentials.stranger,
-          body: createSendMessageBody("work", {}, { returnImmediately: true }),
         });
-        if (status === 200 && !body.includes(`"error"`)) accepted++;
-        else refused++;
-        if (status >= 500) problems.push(`the server replied with ${status}`);
-        if (status === 429 && headers["retry-after"] === undefined) problems.push("a 429 has no Retry-After");
+        statuses.push(status);
       }
     };
-    await Promise.all(Array.from({ length: CONCURRENCY }, startTasks));
-    for (let count = 0; count < STREAMS; count++) await openStream(target);
-    // The other caller sends requests while the tasks and streams run.
-    await new Promise((resolve) => setTimeout(resolve, 4000));
-    return { figures: { accepted, refused, streams: STREAMS }, problems };
+    await Promise.all(Array.from({ length: SENDERS }, sendTasks));
+    await setTimeout(3_000);
+    const count = (wanted: number): number => statuses.filter((status) => status === wanted).length;
+    return { figures: { acceptedTasks: count(200), refusedTasks: count(429) } };
   },
 });
-
-/** Opens a stream and reads what arrives. */
-async function openStream(target: AttackTarget): Promise<void> {
-  const socket = await openAttackSocket(target);
-  const body = JSON.stringify({ ...createSendMessageBody("write"), method: "SendStreamingMessage" });
-  socket.write(
-    `POST ${getAgentPath(target, "stream")} HTTP/1.1\r\nhost: ${target.host}:${target.port}\r\n` +
-      `content-type: application/json\r\na2a-version: 1.0\r\nauthorization: ${target.credentials.stranger}\r\n` +
-      `content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
-  );
-  socket.resume();
-}
