@@ -76,7 +76,7 @@ describe("the check of regular expressions", () => {
   });
 });
 
-it("every regular expression of the library takes linear time", async () => {
+it("every regular expression of the library takes linear time [SEC-36]", async () => {
   const files = globSync(USER_CODE, { cwd: REPOSITORY }).filter(
     // The script in page-bundle.ts is built from src/cards/html/page, which this test checks.
     (file) => !/\.(?:test|fixture|contract|d)\.ts$|page-bundle\.ts$/.test(file),

@@ -3,11 +3,18 @@ import type { Guard } from "./guard.ts";
 /** Guards of the HTTP server: bytes, connections, runs, JSON, and passwords. */
 export const SERVER_GUARDS: readonly Guard[] = [
   {
+    name: "fair-shares",
+    file: "src/data-structures/fair-share-ledger.ts",
+    find: "if (freeAfterwards < 0) return \"capacity\";",
+    replace: "return undefined;",
+    noticedBy: { attack: "unread-answers" },
+  },
+  {
     name: "byte-share",
     file: "src/server/byte-ledger/byte-ledger.ts",
     find: "return this.#shares.reserve(holder, bytes) === undefined;",
     replace: "this.#shares.reserveUnchecked(holder, bytes); return true;",
-    noticedBy: { attack: "unread-answers" },
+    noticedBy: { test: "src/server/byte-ledger/byte-ledger.test.ts" },
   },
   {
     name: "stalled-readers",
@@ -26,7 +33,7 @@ export const SERVER_GUARDS: readonly Guard[] = [
   {
     name: "body-length-before-body",
     file: "src/server/read-node-body-text.ts",
-    find: 'if (Number(incoming.headers["content-length"] ?? 0) > maxBytes)',
+    find: "if (Number(incoming.headers[\"content-length\"] ?? 0) > maxBytes)",
     replace: "if (maxBytes < 0)",
     noticedBy: { test: "src/server/request-body-limits.test.ts" },
   },
@@ -61,21 +68,14 @@ export const SERVER_GUARDS: readonly Guard[] = [
   {
     name: "stream-share",
     file: "src/engine/stream-limit.ts",
-    find: 'if (refusal) throw this.#createRefusal(caller, refusal === "share");',
+    find: "if (refusal) throw this.#createRefusal(caller, refusal === \"share\");",
     replace: "",
     noticedBy: { test: "src/engine/stream-limit.test.ts" },
   },
   {
-    name: "mcp-body-limit",
-    file: "src/mcp/limit-request-body.ts",
-    find: 'if (!request.body || request.headers.has("content-length")) return request;',
-    replace: "return request;",
-    noticedBy: { test: "src/mcp/mcp-http-endpoint.test.ts" },
-  },
-  {
     name: "facade-body-limit",
     file: "src/openai-facade/read-request-body-text.ts",
-    find: 'if (Number(request.headers.get("content-length") ?? 0) > maxBytes) throw createBodyTooLargeError(maxBytes);',
+    find: "if (Number(request.headers.get(\"content-length\") ?? 0) > maxBytes) throw createBodyTooLargeError(maxBytes);",
     replace: "",
     noticedBy: { test: "src/openai-facade/openai-facade.test.ts" },
   },
