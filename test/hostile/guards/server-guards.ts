@@ -24,13 +24,6 @@ export const SERVER_GUARDS: readonly Guard[] = [
     noticedBy: { test: "src/server/byte-ledger/write-stall-watch.test.ts" },
   },
   {
-    name: "pending-response-bytes",
-    file: "src/server/node-response-sink.ts",
-    find: "if (byteAccount && !byteAccount.tryReservePendingBytes(",
-    replace: "if (byteAccount && Math.random() > 1 && !byteAccount.tryReservePendingBytes(",
-    noticedBy: { test: "src/server/unread-responses.test.ts" },
-  },
-  {
     name: "body-length-before-body",
     file: "src/server/read-node-body-text.ts",
     find: 'if (Number(incoming.headers["content-length"] ?? 0) > maxBytes)',
