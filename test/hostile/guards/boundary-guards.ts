@@ -96,7 +96,7 @@ export const BOUNDARY_GUARDS: readonly Guard[] = [
   {
     name: "safe-file-names",
     file: "src/cli/download/collect-artifact-files.ts",
-    find: "const plain = last.replaceAll(FORBIDDEN_CHARACTERS, \"_\").replace(/^[-.\\s~]+/, \"\");",
+    find: 'const plain = last.replaceAll(FORBIDDEN_CHARACTERS, "_").replace(/^[-.\\s~]+/, "");',
     replace: "const plain = last;",
     noticedBy: { attack: "hostile-file-names" },
   },

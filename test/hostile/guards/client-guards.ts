@@ -6,7 +6,7 @@ export const CLIENT_GUARDS: readonly Guard[] = [
     name: "linear-strip-of-characters",
     file: "src/protocol/strip-trailing-characters.ts",
     find: "while (end > 0 && characters.includes(text.charAt(end - 1))) end -= 1;",
-    replace: "return text.replace(new RegExp(`[${characters}]+$`), \"\");",
+    replace: 'return text.replace(new RegExp(`[${characters}]+$`), "");',
     noticedBy: { attack: "oauth-issuer-of-slashes" },
   },
   {
@@ -40,7 +40,7 @@ export const CLIENT_GUARDS: readonly Guard[] = [
   {
     name: "card-origin",
     file: "src/client/trusted-origins.ts",
-    find: "if (trustedOrigins === \"any\") return undefined;",
+    find: 'if (trustedOrigins === "any") return undefined;',
     replace: "return undefined;",
     noticedBy: { attack: "card-names-other-origin" },
   },

@@ -13,7 +13,8 @@ export const GRPC_GUARDS: readonly Guard[] = [
     name: "grpc-authentication-before-message",
     file: "src/server/bindings/grpc.ts",
     find: "    const caller = await authenticateCaller(request, this.#context.authenticate);",
-    replace: "    await call.receiveRequest(() => {}); const caller = await authenticateCaller(request, this.#context.authenticate);",
+    replace:
+      "    await call.receiveRequest(() => {}); const caller = await authenticateCaller(request, this.#context.authenticate);",
     noticedBy: { attack: "grpc-half-messages" },
   },
   {

@@ -6,7 +6,7 @@ export const PUSH_GUARDS: readonly Guard[] = [
     name: "push-owner-share",
     file: "src/engine/push/fair-scheduler.ts",
     find: "if (this.#hasUsedUpShare(owner)) {",
-    replace: "if (owner === \"none\" && this.#hasUsedUpShare(owner)) {",
+    replace: 'if (owner === "none" && this.#hasUsedUpShare(owner)) {',
     noticedBy: { attack: "push-silent-receivers" },
   },
   {

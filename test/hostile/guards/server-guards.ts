@@ -5,7 +5,7 @@ export const SERVER_GUARDS: readonly Guard[] = [
   {
     name: "fair-shares",
     file: "src/data-structures/fair-share-ledger.ts",
-    find: "if (freeAfterwards < 0) return \"capacity\";",
+    find: 'if (freeAfterwards < 0) return "capacity";',
     replace: "return undefined;",
     noticedBy: { attack: "unread-answers" },
   },
@@ -24,16 +24,9 @@ export const SERVER_GUARDS: readonly Guard[] = [
     noticedBy: { test: "src/server/byte-ledger/write-stall-watch.test.ts" },
   },
   {
-    name: "pending-response-bytes",
-    file: "src/server/node-response-sink.ts",
-    find: "if (byteAccount && !byteAccount.tryReservePendingBytes(",
-    replace: "if (byteAccount && Math.random() > 1 && !byteAccount.tryReservePendingBytes(",
-    noticedBy: { test: "src/server/unread-responses.test.ts" },
-  },
-  {
     name: "body-length-before-body",
     file: "src/server/read-node-body-text.ts",
-    find: "if (Number(incoming.headers[\"content-length\"] ?? 0) > maxBytes)",
+    find: 'if (Number(incoming.headers["content-length"] ?? 0) > maxBytes)',
     replace: "if (maxBytes < 0)",
     noticedBy: { test: "src/server/request-body-limits.test.ts" },
   },
@@ -68,14 +61,14 @@ export const SERVER_GUARDS: readonly Guard[] = [
   {
     name: "stream-share",
     file: "src/engine/stream-limit.ts",
-    find: "if (refusal) throw this.#createRefusal(caller, refusal === \"share\");",
+    find: 'if (refusal) throw this.#createRefusal(caller, refusal === "share");',
     replace: "",
     noticedBy: { test: "src/engine/stream-limit.test.ts" },
   },
   {
     name: "facade-body-limit",
     file: "src/openai-facade/read-request-body-text.ts",
-    find: "if (Number(request.headers.get(\"content-length\") ?? 0) > maxBytes) throw createBodyTooLargeError(maxBytes);",
+    find: 'if (Number(request.headers.get("content-length") ?? 0) > maxBytes) throw createBodyTooLargeError(maxBytes);',
     replace: "",
     noticedBy: { test: "src/openai-facade/openai-facade.test.ts" },
   },
