@@ -92,7 +92,7 @@ describe("a server that", () => {
     expect(seen()).toHaveLength(1);
   });
 
-  it("sends an endless card is read up to 1 MiB", async () => {
+  it("sends an endless card is read up to 1 MiB [SEC-34]", async () => {
     let countBytes = (): number => 0;
     const url = await startRawServer((socket) => {
       socket.write(`${HEAD}\r\n`);
@@ -142,7 +142,7 @@ describe("a server that", () => {
     expect(delays).toHaveLength(4);
   });
 
-  it("never opens a stream cannot hold the client", async () => {
+  it("never opens a stream cannot hold the client [SEC-35]", async () => {
     const { remote } = await connectToRequestRecordingTestServer(() => {}, {
       timeouts: { streamIdleMs: 100 },
       reconnect: { maxRetries: 1, sleep: () => Promise.resolve() },

@@ -49,7 +49,7 @@ export class ArtifactContentTracker {
  */
 export function computeNewParts(known: readonly Part[], whole: readonly Part[]): Part[] | undefined {
   // The remaining parts in reverse order: removing the first element of a long array would take linear time.
-  const rest = whole.filter((part) => !("text" in part) || part.text !== "").reverse();
+  const rest = whole.filter((part) => !("text" in part) || part.text !== "").toReversed();
   for (const part of known) {
     let expected = "text" in part ? part.text : undefined;
     while (expected !== "") {
@@ -66,5 +66,5 @@ export function computeNewParts(known: readonly Part[], whole: readonly Part[]):
       } else return undefined;
     }
   }
-  return rest.reverse();
+  return rest.toReversed();
 }

@@ -34,7 +34,7 @@ describe("the files of artifacts", () => {
     ]);
   });
 
-  it("never have names that leave the directory, are hidden, or contain control characters", () => {
+  it("never have names that leave the directory, are hidden, or contain control characters [SEC-38]", () => {
     expect(
       listFileNames(
         "../../etc/passwd",

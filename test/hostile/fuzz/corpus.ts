@@ -62,7 +62,8 @@ export async function replayCorpus(entries: readonly CorpusEntry[]): Promise<Rec
         const [result] = await client.performRounds([index], [entry.input]);
         return result?.problem ?? (await client.takeFaults())[0];
       }
-      default:
+      case "files":
+      case "cli":
         return (await programs.run(entry.input)).problem;
     }
   }
