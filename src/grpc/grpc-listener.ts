@@ -46,6 +46,8 @@ interface GrpcListenerOptions {
   readonly keepaliveMs: number;
   /** Called with each new connection, before TLS and HTTP/2. The function destroys connections to refuse them. */
   readonly guardConnection: (socket: Socket) => void;
+  /** Starts a call, at once or in a later turn of the event loop, so that a burst of calls does not delay other work. */
+  readonly scheduleCall: (remoteAddress: string | undefined, start: () => void) => void;
   /** Handles a call. The handler must return a promise that never rejects. */
   readonly handleCall: (call: IncomingCall) => Promise<GrpcResponseOrFailure>;
 }
@@ -154,6 +156,16 @@ class GrpcConnections {
     const { supervisor, remoteAddress } = connection;
     supervisor.countOpenedCall();
     stream.once("close", () => supervisor.countClosedCall());
+    this.#options.scheduleCall(remoteAddress, () => {
+      if (!stream.destroyed) this.#startCall(stream, headers, remoteAddress);
+    });
+  }
+
+  #startCall(
+    stream: ServerHttp2Stream,
+    headers: IncomingHttpHeaders,
+    remoteAddress: string | undefined,
+  ): void {
     const routed = routeGrpcRequest(headers, this.#methodsByPath);
     if (!("method" in routed)) return refuseStream(stream, routed);
     const { receiveMs, maxRequestBytes, handleCall } = this.#options;
