@@ -71,7 +71,7 @@ describe("a command as an agent", () => {
     expect(text).toBe("m-1 task-1 context-1 more");
   });
 
-  it("never passes the message to the command line or a shell", async () => {
+  it("never passes the message to the command line or a shell [SEC-55]", async () => {
     const text = "$(echo pwned) `echo pwned`; echo pwned";
     expect(await runCommand("cat -", text)).toEqual({ text, failure: undefined });
     expect(await runCommand("cat | cat", text, { shell: true })).toEqual({ text, failure: undefined });
@@ -104,7 +104,7 @@ describe("a command as an agent", () => {
     expect((await runCommand(program)).text).toBe("é😀");
   });
 
-  it("fails with its exit code, and keeps the last lines of standard error from the caller", async () => {
+  it("fails with its exit code, and keeps the last lines of standard error from the caller [SEC-56]", async () => {
     const program = buildNodeCommand(
       `write("partial"); for (let i = 1; i <= 20; i++) console.error("line " + i); process.exitCode = 3;`,
     );
@@ -118,7 +118,7 @@ describe("a command as an agent", () => {
     expect((await runCommand(flood)).stderr?.length).toBeLessThan(5_000);
   });
 
-  it("inherits no secrets of the server, unless an option names them", async () => {
+  it("inherits no secrets of the server, unless an option names them [SEC-54]", async () => {
     vi.stubEnv("OPENAI_API_KEY", "sk-secret");
     vi.stubEnv("COLLOQUY_TOKEN", "secret");
     vi.stubEnv("HTTPS_PROXY", "http://ada:secret@proxy.example");

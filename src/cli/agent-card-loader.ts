@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { findCard, type ConnectOptions } from "../client/index.ts";
+import { type ClientTimeouts, findCard, type ConnectOptions } from "../client/index.ts";
 import { A2AError, type AgentCard } from "../protocol/index.ts";
 import type { CliContext } from "./cli-context.ts";
 import { toClientAuthOptions, parseServiceParams } from "./client-auth-options.ts";
@@ -80,6 +80,7 @@ export function createConnectOptions(
         ? Promise.resolve(createFetchResponseFromText(file))
         : send(input, init),
     signal: createTimeoutAndInterruptSignal(options, context),
+    timeouts: chooseTimeouts(options),
     // Sets this option separately because the gRPC transport does not use `fetch`.
     grpc: options.insecure ? { insecure: true } : {},
     ...(auth ? { auth } : {}),
@@ -89,6 +90,16 @@ export function createConnectOptions(
     ...(options.extension ? { extensions: options.extension } : {}),
     ...(options.a2aVersion ? { version: options.a2aVersion } : {}),
   };
+}
+
+/**
+ * Chooses the deadlines of calls. `--timeout` ends the command, so no call ends earlier. Without `--timeout`, a call that
+ * waits for the agent's turn has no deadline, because the user can end the command with Ctrl-C.
+ */
+function chooseTimeouts({ timeout }: ClientOptions): ClientTimeouts {
+  return timeout === undefined
+    ? { sendMs: Infinity }
+    : { connectMs: Infinity, sendMs: Infinity, callMs: Infinity };
 }
 
 /** Placeholder URL for an agent card from a file. The client never sends a request to the placeholder URL. */
@@ -143,7 +154,8 @@ export function toCardError(error: unknown, ref: string, url: string): unknown {
   }
   const { reason, message } = error;
   if (reason === "NOT_FOUND") return new CliError("A2ACLI_ERR_CARD_NOT_FOUND", message, undefined, error);
-  if (reason === "INVALID_PARAMS") return createUsageError(message, undefined, error);
+  if (reason === "INVALID_PARAMS")
+    return createUsageError(message, existsSync(ref) ? `To read the file, pass ./${ref}.` : undefined, error);
   if (reason !== "INVALID_AGENT_RESPONSE") return error;
   return new CliError("A2ACLI_ERR_CARD_INVALID", message, `Run curl -i ${ref} to see the response.`, error);
 }

@@ -30,7 +30,7 @@ describe("a reference to an agent", () => {
     expect(isLocalPath(ref, /\.json$/)).toBe(false);
   });
 
-  it("that is a host never selects a file or the code of a folder with the same name", async () => {
+  it("that is a host never selects a file or the code of a folder with the same name [SEC-53]", async () => {
     const card = { name: "evil", description: "evil" };
     const cwd = await createTempTestDirectoryWithFiles({ "agent.invalid": JSON.stringify(card) });
     const got = await spawnColloquyForTest(["card", "get", "agent.invalid"], cwd).result;

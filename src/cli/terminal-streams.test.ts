@@ -16,7 +16,7 @@ function write(
 const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/;
 
 describe("output on a terminal", () => {
-  it("has no control characters except tabs and line ends, whatever a command prints", () => {
+  it("has no control characters except tabs and line ends, whatever a command prints [SEC-37]", () => {
     fc.assert(
       fc.property(fc.string({ unit: "binary" }), (text) => {
         const written = write(true, (streams) => {

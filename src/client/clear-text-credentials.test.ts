@@ -41,7 +41,7 @@ describe("credentials for an agent without TLS", () => {
   it.each<[string, ConnectOptions]>([
     ["auth", { auth }],
     ["headers", { headers }],
-  ])("are not sent on the card's authority (%s) [M-07]", async (_, options) => {
+  ])("are not sent on the card's authority (%s) [M-07] [SEC-32]", async (_, options) => {
     await expect(
       connectOverFakeNetwork("https://agent.test", "http://agent.test/rpc", options),
     ).rejects.toMatchObject(clearTextError);

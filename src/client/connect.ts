@@ -23,6 +23,7 @@ import { withCloseDelayAfterFinalEvent } from "./stream/close-delay-after-final-
 import { resolveTimeouts, withCallDeadlines } from "./timeouts.ts";
 import { findUntrustedOriginError, getInterfaceOrigin, type TrustedOrigins } from "./trusted-origins.ts";
 import { createA2AClientFromTransport, type A2AClient } from "./a2a-client.ts";
+import { DEFAULT_MAX_TASK_BYTES } from "./stream/streamed-task-size.ts";
 import { createTransport } from "./transport/create-transport.ts";
 
 /**
@@ -89,6 +90,7 @@ async function connectToAgent(url: string, options: ConnectOptions): Promise<A2A
     agentInterface,
     transport: auth ? extendedTransport : withAuthErrorDetails(extendedTransport, fetchedCard.card),
     reconnect,
+    maxTaskBytes: options.maxTaskBytes ?? DEFAULT_MAX_TASK_BYTES,
     retry,
   });
 }

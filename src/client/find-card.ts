@@ -97,12 +97,19 @@ export interface ConnectOptions {
   readonly maxResponseBytes?: number;
   /** Maximum size of one stream event in bytes; the client rejects larger events. Default: 16 MiB. */
   readonly maxEventBytes?: number;
+  /**
+   * Maximum size in bytes of the task that the events of one stream build up, measured by the size of the events. A
+   * replaced artifact does not count. If a stream exceeds the limit, the stream rejects with
+   * `INVALID_AGENT_RESPONSE`. The value `Infinity` disables the limit, for a stream whose content you do not keep.
+   * Default: 268,435,456 (256 MiB).
+   */
+  readonly maxTaskBytes?: number;
 }
 
 const assertKnownConnectOptions = defineOptionNames<ConnectOptions>()(
   "connect",
   "allowClearText allowOlderVersion auth binding extensions fetch grpc headers maxEventBytes",
-  "maxResponseBytes peerLeniency preferredBindings reconnect retry signal timeouts trustedOrigins verifyCard version",
+  "maxResponseBytes maxTaskBytes peerLeniency preferredBindings reconnect retry signal timeouts trustedOrigins verifyCard version",
 );
 const assertKnownReconnectOptions = defineOptionNames<RetryOptions>()(
   '"reconnect" of connect',

@@ -4,7 +4,7 @@ import * as fc from "fast-check";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { A2AError } from "../protocol/index.ts";
 import { collectStreamEventsForTest } from "./a2a-client.contract.ts";
-import { connect, type ConnectOptions } from "./index.ts";
+import { collect, connect, type ConnectOptions } from "./index.ts";
 import {
   buildTestAgentCard,
   connectToRequestRecordingTestServer,
@@ -92,7 +92,7 @@ describe("a server that", () => {
     expect(seen()).toHaveLength(1);
   });
 
-  it("sends an endless card is read up to 1 MiB", async () => {
+  it("sends an endless card is read up to 1 MiB [SEC-34]", async () => {
     let countBytes = (): number => 0;
     const url = await startRawServer((socket) => {
       socket.write(`${HEAD}\r\n`);
@@ -133,7 +133,7 @@ describe("a server that", () => {
         sendTestSseEvents(response, [[0, { jsonrpc: "2.0", id: body.id, result }]], isLast ? "end" : "open");
       },
       {
-        timeouts: { streamIdleMs: 100 },
+        timeouts: { streamIdleMs: 500 },
         reconnect: { maxRetries: 1, sleep: (ms) => Promise.resolve(void delays.push(ms)) },
       },
     );
@@ -142,7 +142,7 @@ describe("a server that", () => {
     expect(delays).toHaveLength(4);
   });
 
-  it("never opens a stream cannot hold the client", async () => {
+  it("never opens a stream cannot hold the client [SEC-35]", async () => {
     const { remote } = await connectToRequestRecordingTestServer(() => {}, {
       timeouts: { streamIdleMs: 100 },
       reconnect: { maxRetries: 1, sleep: () => Promise.resolve() },
@@ -160,6 +160,40 @@ describe("a server that", () => {
     await catchError(collectStreamEventsForTest(remote.stream("hi")));
     expect(delays).toEqual([300_000]);
   });
+
+  it.each(["JSONRPC", "HTTP+JSON"] as const)(
+    "streams an endless answer over %s cannot fill the memory of collect and ask",
+    async (binding) => {
+      const artifactUpdate = {
+        taskId: "t",
+        contextId: "c",
+        artifact: { artifactId: "a", parts: [{ text: "x".repeat(60_000) }] },
+        append: true,
+      };
+      let written = 0;
+      const { remote } = await connectToRequestRecordingTestServer(
+        (response, { body }) => {
+          response.writeHead(200, { "content-type": "text/event-stream" });
+          const send = (result: object): void => {
+            const json = binding === "JSONRPC" ? { jsonrpc: "2.0", id: body.id, result } : result;
+            written += 60_000;
+            if (response.writable)
+              response.write(`data: ${JSON.stringify(json)}\n\n`, () =>
+                setImmediate(send, { artifactUpdate }),
+              );
+          };
+          send({ task });
+        },
+        { binding, maxTaskBytes: 1_000_000, reconnect: { maxRetries: 0 } },
+      );
+      for (const work of [collect(remote.stream("hi")), remote.ask("hi")]) {
+        const failure = await catchError(work);
+        expect(failure.reason).toBe("INVALID_AGENT_RESPONSE");
+        expect(failure.message).toContain("Raise maxTaskBytes");
+      }
+      expect(written).toBeLessThan(20_000_000);
+    },
+  );
 
   it("sends a million comments or empty events is read without keeping them", async () => {
     for (const text of [": x\n\n".repeat(1_000_000), "data:\n\n".repeat(1_000_000)]) {

@@ -34,7 +34,7 @@ describe("an agent card that names another origin", () => {
     ["a bearer token", { auth: { bearer: "s3cret" } }],
     ["a function for credentials", { auth: () => headers }],
     ["headers", { headers }],
-  ])("gets no credentials without confirmation: %s", async (_, options) => {
+  ])("gets no credentials without confirmation: %s [SEC-30]", async (_, options) => {
     const { cardUrl, agentUrl, listAgentRequests } = await serveCardForOtherOrigin();
     await expect(connect(cardUrl, options)).rejects.toMatchObject({
       reason: "INVALID_AGENT_RESPONSE",
@@ -76,7 +76,7 @@ describe("an agent card that names another origin", () => {
     expect(listAgentRequests()).toEqual([]);
   });
 
-  it("gets no client secret at its token URL", async () => {
+  it("gets no client secret at its token URL [SEC-31]", async () => {
     const { cardUrl, agentUrl, listAgentRequests } = await serveCardForOtherOrigin((agentUrl, cardUrl) =>
       buildTestAgentCard(cardUrl, {
         securitySchemes: {

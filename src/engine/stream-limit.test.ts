@@ -4,7 +4,7 @@ import { StreamLimit } from "./stream-limit.ts";
 const alice = { tenant: "", principal: "alice" };
 const bob = { tenant: "", principal: "bob" };
 
-it("a caller who opens every stream that it can get leaves room for other callers", () => {
+it("a caller who opens every stream that it can get leaves room for other callers [SEC-18]", () => {
   const limit = new StreamLimit(12);
   const acquireAll = (caller: typeof alice): number => {
     for (let count = 0; ; count++) {

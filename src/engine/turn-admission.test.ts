@@ -26,7 +26,7 @@ function admitUntilRefused(admission: TurnAdmission, caller: Caller, text?: stri
 }
 
 describe("the admission of turns [E14]", () => {
-  it("lets one caller use half of the runs, and another caller a share of the rest", () => {
+  it("lets one caller use half of the runs, and another caller a share of the rest [SEC-17]", () => {
     const admission = createTestAdmission();
     expect(admitUntilRefused(admission, ada)).toEqual([
       500,

@@ -113,7 +113,7 @@ describe("the log", () => {
   });
 });
 
-describe("the redaction of secrets", () => {
+describe("the redaction of secrets [SEC-46]", () => {
   it.each([
     ["Authorization: Bearer abc.def-123456", "Authorization: Bearer ***"],
     ["Incorrect API key provided: sk-proj-abcdef123456.", "Incorrect API key provided: ***."],

@@ -27,7 +27,7 @@ async function listen(
 }
 
 describe("the HTTP listener", () => {
-  it("closes connections whose headers do not arrive in time", async () => {
+  it("closes connections whose headers do not arrive in time [SEC-10]", async () => {
     const port = await listen(100, SHORT_TIMEOUTS);
     const silent = await openRawTestSocket(port);
     const slow = await openRawTestSocket(port);
@@ -52,7 +52,7 @@ describe("the HTTP listener", () => {
     expect(readText()).toMatch(/^HTTP\/1\.1 408 /);
   });
 
-  it("refuses connections beyond the share of an address, and accepts connections of another address", async () => {
+  it("refuses connections beyond the share of an address, and accepts connections of another address [SEC-11]", async () => {
     const port = await listen(8);
     const readers = [];
     for (let count = 0; count < 5; count++)

@@ -32,7 +32,7 @@ async function callJson(url: string, path: string, body?: object, headers: objec
 
 describe("an id", () => {
   it.each(HOSTILE_IDS)(
-    "that is long or has control characters is refused in every binding: %j",
+    "that is long or has control characters is refused in every binding: %j [SEC-22]",
     async (id) => {
       const { url, grpc } = await startServer();
       const reason = id.length > 256 ? "at most 256 characters" : "control characters";

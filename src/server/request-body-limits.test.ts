@@ -34,7 +34,7 @@ describe.each(Object.entries(PATHS))("a request body over %s", (_, path) => {
     await closed;
   });
 
-  it("in chunks is cut at the limit, although the client never ends it", async () => {
+  it("in chunks is cut at the limit, although the client never ends it [SEC-09]", async () => {
     const { port } = await startServer({ limits: { maxBodyBytes: MIB } });
     const { socket, readText, closed } = await openRawTestSocket(port);
     socket.write(formatRawPostHead(path, { ...V1, "transfer-encoding": "chunked" }));
@@ -43,7 +43,7 @@ describe.each(Object.entries(PATHS))("a request body over %s", (_, path) => {
     await closed;
   });
 
-  it("of a client without valid credentials receives 401 before 413, and is not read", async () => {
+  it("of a client without valid credentials receives 401 before 413, and is not read [SEC-07]", async () => {
     const authenticate = bearer({ tokens: { "token-of-ada-0123456789abcdef": "ada" } });
     const { port } = await startServer({ authenticate });
     const { socket, readText, closed } = await openRawTestSocket(port);
@@ -89,7 +89,7 @@ describe("the reply to an oversized body", () => {
 });
 
 describe("bodies that are never finished", () => {
-  it("take at most the share of their remote address, and another address is served", async () => {
+  it("take at most the share of their remote address, and another address is served [SEC-08]", async () => {
     const { port } = await startServer({ limits: { bufferedBytes: 10 * MIB } });
     const part = Buffer.alloc(MIB, "x");
     const sendPart = async (localAddress: string): Promise<() => string> => {

@@ -29,7 +29,7 @@ async function sendRawRequest(port: number, ...lines: string[]): Promise<{ statu
 }
 
 describe("the host of a request", () => {
-  it("must be a plain host and port: user information does not pass as loopback", async () => {
+  it("must be a plain host and port: user information does not pass as loopback [SEC-48]", async () => {
     const { port } = await listen();
     for (const [host, status] of [
       ["evil@localhost", 400],
@@ -115,7 +115,7 @@ describe("a request of a browser", () => {
   });
 
   it.each(CROSS_SITE_HEADERS)(
-    "for a web page of another origin is refused by every binding, version, and mounted handler: %j",
+    "for a web page of another origin is refused by every binding, version, and mounted handler: %j [SEC-49]",
     async (headers) => {
       const { url } = await listen({ mountedHandlers: [createOpenAiFacade({ observer: false })] });
       const requests: [path: string, method: string, body?: object][] = [

@@ -74,7 +74,7 @@ export function defineServerContract(name: string, open: TestServerFactory): voi
       await small.endpoint.close();
     });
 
-    it("rejects a request with too many JSON values before it is parsed, and continues to work", async () => {
+    it("rejects a request with too many JSON values before it is parsed, and continues to work [SEC-21]", async () => {
       const small = await open(
         { parrot: messageCommandTestAgent },
         { store: "memory", limits: { maxJsonValues: 100 } },
@@ -108,7 +108,7 @@ export function defineServerContract(name: string, open: TestServerFactory): voi
       expect(((await response.json()) as JsonRpcTestResponse).error?.code).toBe(-32700);
     });
 
-    it("requires authentication in both bindings, except for the card [M-01, M-11]", async () => {
+    it("requires authentication in both bindings, except for the card [M-01, M-11] [SEC-02]", async () => {
       const guarded = await open(
         { parrot: messageCommandTestAgent },
         {

@@ -84,7 +84,7 @@ async function requestWithoutReading(port: number, id: string): ReturnType<typeo
 }
 
 describe("answers that nobody reads", () => {
-  it("take at most the share of their remote address, and other requests receive 429 with Retry-After", async () => {
+  it("take at most the share of their remote address, and other requests receive 429 with Retry-After [SEC-19]", async () => {
     const { url, port } = await startServer({ limits: { bufferedBytes: 100_000_000 } });
     const id = await createLargeTask(url);
     await requestWithoutReading(port, id);
@@ -112,7 +112,7 @@ describe("answers that nobody reads", () => {
     await expect.poll(getStatus, { timeout: 10_000 }).toBe(200);
   });
 
-  it("end when the client takes no byte for the time limit, and the observer receives one report", async () => {
+  it("end when the client takes no byte for the time limit, and the observer receives one report [SEC-20]", async () => {
     const reports: StalledReaderReport[] = [];
     const { url, port } = await startServer({
       limits: { writeStallMs: 200 },

@@ -57,7 +57,7 @@ describe("the cipher of webhook secrets", () => {
     expect(JSON.stringify(moved)).not.toMatch(/token-of|credentials-of/);
   });
 
-  it("does not decrypt changed secrets", () => {
+  it("does not decrypt changed secrets [SEC-44]", () => {
     const sealed = cipher.seal(config, task);
     const [version, keyId, data = ""] = (sealed.sealedSecrets ?? "").split(".");
     const bytes = Buffer.from(data, "base64url");

@@ -11,7 +11,7 @@ describe("hostile inputs", () => {
   });
 
   it.each(Object.entries(FUZZERS))(
-    "with a fixed seed cause no crash and no internal error: %s",
+    "with a fixed seed cause no crash and no internal error: %s [SEC-57]",
     async (_, { run, testCount }) => {
       const { sent, findings } = await run({ seed: "test", count: testCount });
       expect(findings).toEqual([]);

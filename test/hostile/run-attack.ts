@@ -25,12 +25,8 @@ export async function runAttack(name: string, seed: string): Promise<AttackOutco
 
 async function runAttackOnce(name: string, seed: string): Promise<AttackOutcome> {
   const attack = await loadAttack(name);
-  switch (attack.kind) {
-    case "server":
-      return await runServerAttack(name, attack, seed);
-    case "client":
-      return await runClientAttack(name, attack);
-    case "boundary":
-      return await runBoundaryAttack(name, attack);
-  }
+  if (attack.kind === "server") return await runServerAttack(name, attack, seed);
+  return attack.kind === "client"
+    ? await runClientAttack(name, attack)
+    : await runBoundaryAttack(name, attack);
 }

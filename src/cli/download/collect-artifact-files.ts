@@ -22,7 +22,7 @@ export function collectArtifactFiles({ artifacts = [] }: Pick<Task, "artifacts">
   files: ArtifactFile[];
   links: ExternalArtifactLink[];
 } {
-  const taken = new Set<string>();
+  const taken = new Map<string, number>();
   const files: ArtifactFile[] = [];
   const links: ExternalArtifactLink[] = [];
   for (const artifact of artifacts) {
@@ -83,7 +83,7 @@ const FORBIDDEN_CHARACTERS =
   /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff<>:"|?*]/g;
 
 /** Device names of Windows, which name no file whatever their extension is. */
-const RESERVED_NAMES = /^(?:con|prn|aux|nul|com[\d¹²³]|lpt[\d¹²³]|conin\$|conout\$)(?:\.|$)/i;
+const RESERVED_NAMES = /^(?:con|prn|aux|nul|com[\d¹²³]|lpt[\d¹²³]|conin\$|conout\$)\s*(?:\.|$)/i;
 
 /**
  * Sanitizes a file name that an agent chose. The sanitized name cannot leave the directory, is not hidden, is no
@@ -109,12 +109,19 @@ function truncateToBytes(text: string, maxBytes: number): string {
   return kept;
 }
 
-function makeUniqueName(name: string, taken: Set<string>): string {
+/**
+ * Returns a name that no earlier file has. `taken` contains the names so far, each with the number that the next
+ * file of that name receives.
+ */
+function makeUniqueName(name: string, taken: Map<string, number>): string {
   const dot = name.lastIndexOf(".");
   const [stem, ending] = dot > 0 ? [name.slice(0, dot), name.slice(dot)] : [name, ""];
-  let free = name;
   // Compares in lower case, because some file systems do not distinguish Report.txt from report.txt.
-  for (let next = 2; taken.has(free.toLowerCase()); next++) free = `${stem}-${next}${ending}`;
-  taken.add(free.toLowerCase());
+  const key = name.toLowerCase();
+  let next = taken.get(key) ?? 1;
+  let free = name;
+  for (; taken.has(free.toLowerCase()); free = `${stem}-${next}${ending}`) next++;
+  taken.set(free.toLowerCase(), 1);
+  taken.set(key, next);
   return free;
 }

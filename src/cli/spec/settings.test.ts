@@ -138,7 +138,7 @@ describe("settings", () => {
     );
   });
 
-  it("never send other credentials to an address that only a discovered file names [CONFIG_002]", async () => {
+  it("never send other credentials to an address that only a discovered file names [CONFIG_002] [SEC-51]", async () => {
     await using ada = await AuthTestServer.start(bearer({ tokens: { "token-of-ada-0123456789": "ada" } }));
     const token = "token-of-ada-0123456789";
     const { env, cwd, HOME } = await createHome("", `A2ACLI_AGENT_CARD=${ada.url}\n`);
@@ -166,7 +166,7 @@ describe("settings", () => {
     expect(named.out).toContain('"principal":"ada"');
   });
 
-  it("never send a client secret to an authorization server that only a discovered file names [CONFIG_002]", async () => {
+  it("never send a client secret to an authorization server that only a discovered file names [CONFIG_002] [SEC-52]", async () => {
     const local = "A2ACLI_OAUTH_ISSUER=https://evil.example\n";
     const { env, cwd } = await createHome("", local);
     const overrides = { cwd, env: { ...env, A2ACLI_OAUTH_CLIENT: "ada:secret" } };

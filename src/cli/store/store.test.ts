@@ -238,7 +238,7 @@ describe("colloquy store", () => {
     expect(existsSync(file)).toBe(false);
   });
 
-  it("the maintenance socket is private, and rejects requests without the token", async () => {
+  it("the maintenance socket is private, and rejects requests without the token [SEC-45]", async () => {
     await startServer();
     await runStoreJson("info");
     const { socket = "" } = readMaintenanceAddress(file) ?? {};

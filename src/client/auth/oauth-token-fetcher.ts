@@ -102,7 +102,7 @@ async function requestToken(
   const requestedAt = monotonicNow();
   const { status, json } = await fetchJson(fetch, url, { method: "POST", headers, body: form.toString() });
   const { access_token, token_type, expires_in } = json;
-  if (status === 200 && typeof access_token === "string" && /^bearer$/i.test(String(token_type))) {
+  if (status === 200 && isHeaderToken(access_token) && /^bearer$/i.test(String(token_type))) {
     const lifetime = Number(expires_in);
     if (expires_in === undefined || !Number.isFinite(lifetime)) return { value: access_token };
     // The token is renewed early, to allow for clock differences and network latency.
@@ -117,6 +117,11 @@ async function requestToken(
   throw status >= 500 || status === 429
     ? new A2AError("UNAVAILABLE", message)
     : createUnauthenticatedError(message);
+}
+
+/** Returns whether a value is a token that an `Authorization` header can contain (RFC 6749 appendix A.12). */
+function isHeaderToken(value: unknown): value is string {
+  return typeof value === "string" && /^[\u0021-\u007e]+$/.test(value);
 }
 
 const FORM_MEDIA_TYPE = "application/x-www-form-urlencoded";

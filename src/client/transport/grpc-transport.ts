@@ -94,7 +94,8 @@ class GrpcTransport implements Transport {
     try {
       for (let next = first; !next.done; next = await messages.next()) {
         const json = decodeGrpcResponse(method.response, next.value);
-        yield { event: this.#dialect.decodeResult(operation, json), isLast: isFinalUpdate(json) };
+        const event = this.#dialect.decodeResult(operation, json);
+        yield { event, size: next.value.length, isLast: isFinalUpdate(json) };
       }
     } finally {
       await messages.return();

@@ -73,7 +73,7 @@ export class JsonRpcTransport implements Transport {
         this.#dialect,
         operation,
         extractJsonRpcResult(parseJsonOrUndefined(data), response),
-        id,
+        { id, size: data.length },
       );
     }
   }

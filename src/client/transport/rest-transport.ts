@@ -84,7 +84,7 @@ export class RestTransport implements Transport {
       if (event === "error" || (isObject(json) && "error" in json)) {
         throw addRetryAfterToError(fromRestError(getStreamErrorHttpStatus(json), json), response);
       }
-      yield decodeStreamEvent(this.#dialect, operation, json, id);
+      yield decodeStreamEvent(this.#dialect, operation, json, { id, size: data.length });
     }
   }
 

@@ -417,7 +417,7 @@ describe("the outbox", () => {
       (at: number) => `h${at}.example`,
     ],
   ])(
-    "sends at most a fixed number of notifications per second %s, and loses none [E12, E14]",
+    "sends at most a fixed number of notifications per second %s, and loses none [E12, E14] [SEC-27]",
     async (_, limits, getHost) => {
       const it = createOutboxFixture({ limits });
       const runs = [];
@@ -445,7 +445,7 @@ describe("the outbox", () => {
     },
   );
 
-  it("delivers to the webhooks of one caller at once while another caller's receivers never answer [E12, E14]", async () => {
+  it("delivers to the webhooks of one caller at once while another caller's receivers never answer [E12, E14] [SEC-40]", async () => {
     const it = createOutboxFixture({ limits: { maxConcurrent: 16 }, maxTasks: 20 });
     for (let at = 0; at < 30; at++) {
       it.receiver.queuedResults.set(`hanging ${at}`, ["hang"]);

@@ -94,7 +94,7 @@ describe("push configurations", () => {
     }
   });
 
-  it("are limited per caller, and one caller does not use up the limit of another [E14]", async () => {
+  it("are limited per caller, and one caller does not use up the limit of another [E14] [SEC-29]", async () => {
     const { create } = await startTaskWithLimits({ maxConfigsPerCaller: 3 });
     for (const id of ["a", "b", "c"]) await create(id);
     await expect(create("d")).rejects.toMatchObject({

@@ -51,7 +51,7 @@ describe("bearer tokens", () => {
     });
   });
 
-  it("are rejected with the same message and a challenge when they are missing or invalid [M-01, M-11]", async () => {
+  it("are rejected with the same message and a challenge when they are missing or invalid [M-01, M-11] [SEC-03]", async () => {
     await using server = await AuthTestServer.start(bearer({ tokens: { [ADA_TOKEN]: "ada" } }));
     const [status, challenge, body] = await readErrorResponse(await server.listTasks());
     expect([status, challenge]).toEqual([401, `Bearer realm="a2a"`]);
@@ -144,7 +144,7 @@ describe("bearer tokens", () => {
 });
 
 describe("API keys", () => {
-  it("are stored only as a digest", () => {
+  it("are stored only as a digest [SEC-04]", () => {
     const { key, storedKey: stored } = generateApiKey({ principal: "ada", tenant: "acme", scopes: ["read"] });
     expect(key).toMatch(/^clq_[0-9a-f]{12}_[\w-]{43}$/);
     expect(stored).toEqual({

@@ -51,7 +51,7 @@ describe("the queue of password checks", () => {
     expect(await listStartedAddresses()).toEqual(["b", "a"]);
   });
 
-  it("lets addresses with wrong passwords run only one check, so that another address never waits for them", async () => {
+  it("lets addresses with wrong passwords run only one check, so that another address never waits for them [SEC-14]", async () => {
     for (const address of ["a", "b", "c"]) void checkPassword(address);
     for (const address of ["a", "b", "c"]) await endAsWrong(address);
     for (const address of ["a", "b", "c", "a", "b"]) void checkPassword(address);

@@ -79,7 +79,7 @@ describe("a caller without credentials", () => {
     },
   );
 
-  it("cannot make the server accept more than 64 KiB of its message before the authentication is done", async () => {
+  it("cannot make the server accept more than 64 KiB of its message before the authentication is done [SEC-12]", async () => {
     const authenticated = Promise.withResolvers<void>();
     const authenticate = vi.fn<
       (request: Parameters<typeof authenticateUser>[0]) => Promise<Caller | undefined>
@@ -201,7 +201,7 @@ describe("a gRPC caller", () => {
     expect(onReaderStalled).toHaveBeenCalledOnce();
   });
 
-  it("that sends a compressed message is refused before the message is decompressed", async () => {
+  it("that sends a compressed message is refused before the message is decompressed [SEC-13]", async () => {
     const client = await startServer();
     const bomb = gzipSync(Buffer.alloc(10 * MEBIBYTE));
     expect(bomb.length).toBeLessThan(20_000);

@@ -88,7 +88,7 @@ describe("DNS lookups", () => {
     void lookups.resolve("d", "bob");
   });
 
-  it("names of one owner that are never resolved do not delay the lookups of another owner [E14]", async () => {
+  it("names of one owner that are never resolved do not delay the lookups of another owner [E14] [SEC-28]", async () => {
     const { lookups, resolver } = createQueue({ maxConcurrent: 16 });
     for (let at = 0; at < 400; at++) lookups.resolve(`hanging-${at}`, "mallory").catch(() => {});
     lookups.resolve("good", "mallory").catch(() => {});

@@ -201,7 +201,7 @@ describe("a notification", () => {
     return receiver;
   }
 
-  it("is not sent to a private address in any notation [I-09]", async () => {
+  it("is not sent to a private address in any notation [I-09] [SEC-24]", async () => {
     const receiver = await listening();
     const { port } = receiver;
     for (const host of [
@@ -221,7 +221,7 @@ describe("a notification", () => {
     expect(receiver.requests).toHaveLength(1);
   });
 
-  it("is not sent to a name that was public at registration and is private now (DNS rebinding) [I-09]", async () => {
+  it("is not sent to a name that was public at registration and is private now (DNS rebinding) [I-09] [SEC-25]", async () => {
     const receiver = await listening();
     const answers = [["192.88.98.1"], ["127.0.0.1"]];
     const rebinding = { resolve: async () => answers.shift() ?? ["127.0.0.1"] };
@@ -258,7 +258,7 @@ describe("a notification", () => {
     expect(receiver.requests).toEqual([]);
   });
 
-  it("does not follow a redirect to a private address, nor any other [I-08, I-09]", async () => {
+  it("does not follow a redirect to a private address, nor any other [I-08, I-09] [SEC-26]", async () => {
     const secret = await listening();
     const open = await listening();
     open.defaultResponse = { status: 307, headers: { location: secret.url() } };

@@ -73,7 +73,7 @@ function findFilesWithSecrets(): string[] {
 }
 
 describe("a SQLite store", () => {
-  it("never writes the secrets of webhooks to its files in plain text", async () => {
+  it("never writes the secrets of webhooks to its files in plain text [SEC-42]", async () => {
     const store = await openStore();
     await registerWebhooks(store);
     const files = readdirSync(folder).toSorted();
@@ -94,7 +94,7 @@ describe("a SQLite store", () => {
     expect((await store.load(aliceTestTaskScope, "t"))?.queuedTurns).toEqual([queuedTurn]);
   });
 
-  it("creates a key that only the current user can read, and keeps it", async () => {
+  it("creates a key that only the current user can read, and keeps it [SEC-43]", async () => {
     await (await openStore()).close();
     const key = readFileSync(`${path}.key`, "utf8");
     if (process.platform !== "win32") expect(statSync(`${path}.key`).mode & 0o777).toBe(0o600);

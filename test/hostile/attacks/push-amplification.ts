@@ -20,7 +20,10 @@ export const attack: ServerAttack = defineServerAttack({
   setUpServer: () => ({
     agents: {
       burst: agent({ name: "burst", description: "Writes 200 chunks" }, async function* ({ text }) {
-        if (text === "start") return yield inputRequired("How many?");
+        if (text === "start") {
+          yield inputRequired("How many?");
+          return;
+        }
         for (let at = 0; at < 200; at++) {
           yield chunk("chunks", `${at} `);
           await setTimeout(1);

@@ -3,8 +3,8 @@ import { defineServerAttack, type ServerAttack } from "../attack.ts";
 import { createSendMessageBody, sendAttackRequest } from "../attack-requests.ts";
 import { ATTACK_CREDENTIALS } from "../attacked-server.ts";
 
-const STRANGERS = 200;
-const GUESSES_PER_STRANGER = 5;
+const STRANGERS = 100;
+const GUESSES_PER_STRANGER = 10;
 /** Credentials of users who log in for the first time during the attack, from other addresses than the strangers. */
 const USER_COUNT = 5;
 const MAX_LOGIN_MS = 1_000;
@@ -54,7 +54,10 @@ export const attack: ServerAttack = defineServerAttack({
       slowestLoginMs = Math.max(slowestLoginMs, durationMs);
       if (status !== 200) problems.push(`a user with the right password received ${status}`);
     }
-    await guesses;
+    await guesses.catch((error: unknown) => {
+      // On a slow machine, the attack ends before the last guess.
+      if (!target.signal.aborted) throw error;
+    });
     if (slowestLoginMs > MAX_LOGIN_MS) problems.push(`a login took ${Math.round(slowestLoginMs)} ms`);
     if (statuses.includes(200)) problems.push("a wrong password was accepted");
     const count = (wanted: number): number => statuses.filter((status) => status === wanted).length;

@@ -72,7 +72,7 @@ export const HOSTILE_JSON_VALUES: readonly unknown[] = [
   { toString: "x", valueOf: 1 },
   { "@type": "type.googleapis.com/x" },
   { $ref: "#" },
-  { then: "x" },
+  new RawJson(`{"then":"x"}`),
   { toJSON: 1 },
   new RawJson("1e400"),
   new RawJson("-1e400"),

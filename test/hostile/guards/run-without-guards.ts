@@ -9,6 +9,7 @@ import { removeGuard, type Guard } from "./guard.ts";
 import { GUARDS } from "./guards.ts";
 
 const ROOT = join(import.meta.dirname, "../../..");
+const MAX_TEST_MS = 60_000;
 const COPIED_PATHS = [
   "src",
   "test",
@@ -89,15 +90,19 @@ async function attackWithoutGuard(copy: string, attack: string, seed: string): P
   return { isNoticed: !isDefended(outcome), report: renderAttackOutcome(outcome) };
 }
 
-/** Runs a file of tests, and returns the first one that fails. */
+/** Runs a file of tests, and returns the first one that fails. A test that never ends without the guard notices it, too. */
 async function testWithoutGuard(copy: string, test: string): Promise<GuardRemoval> {
   const vitest = join(copy, "node_modules/vitest/vitest.mjs");
   const child = spawn(process.execPath, [vitest, "run", test, "--bail", "1", "--testTimeout", "20000"], {
     cwd: copy,
     env: { ...process.env, NO_COLOR: "1" },
     stdio: ["ignore", "pipe", "pipe"],
+    // A test in an endless loop ends only with its process.
+    timeout: MAX_TEST_MS,
+    killSignal: "SIGKILL",
   });
   const [output, errors] = await Promise.all([text(child.stdout), text(child.stderr), once(child, "exit")]);
-  const failure = /FAIL .*/.exec(output + errors)?.[0];
+  const failure =
+    child.signalCode === "SIGKILL" ? "a test does not end" : /FAIL .*/.exec(output + errors)?.[0];
   return { isNoticed: failure !== undefined, report: `       ${failure ?? "all tests pass"}` };
 }

@@ -3,11 +3,18 @@ import type { Guard } from "./guard.ts";
 /** Guards of the HTTP server: bytes, connections, runs, JSON, and passwords. */
 export const SERVER_GUARDS: readonly Guard[] = [
   {
+    name: "fair-shares",
+    file: "src/data-structures/fair-share-ledger.ts",
+    find: 'if (freeAfterwards < 0) return "capacity";',
+    replace: "return undefined;",
+    noticedBy: { attack: "unread-answers" },
+  },
+  {
     name: "byte-share",
     file: "src/server/byte-ledger/byte-ledger.ts",
     find: "return this.#shares.reserve(holder, bytes) === undefined;",
     replace: "this.#shares.reserveUnchecked(holder, bytes); return true;",
-    noticedBy: { attack: "unread-answers" },
+    noticedBy: { test: "src/server/byte-ledger/byte-ledger.test.ts" },
   },
   {
     name: "stalled-readers",
@@ -15,13 +22,6 @@ export const SERVER_GUARDS: readonly Guard[] = [
     find: "if (this.#options.timeoutMs <= 0) return () => {};",
     replace: "return () => {};",
     noticedBy: { test: "src/server/byte-ledger/write-stall-watch.test.ts" },
-  },
-  {
-    name: "pending-response-bytes",
-    file: "src/server/node-response-sink.ts",
-    find: "if (byteAccount && !byteAccount.tryReservePendingBytes(",
-    replace: "if (byteAccount && Math.random() > 1 && !byteAccount.tryReservePendingBytes(",
-    noticedBy: { test: "src/server/unread-responses.test.ts" },
   },
   {
     name: "body-length-before-body",
@@ -64,13 +64,6 @@ export const SERVER_GUARDS: readonly Guard[] = [
     find: 'if (refusal) throw this.#createRefusal(caller, refusal === "share");',
     replace: "",
     noticedBy: { test: "src/engine/stream-limit.test.ts" },
-  },
-  {
-    name: "mcp-body-limit",
-    file: "src/mcp/limit-request-body.ts",
-    find: 'if (!request.body || request.headers.has("content-length")) return request;',
-    replace: "return request;",
-    noticedBy: { test: "src/mcp/mcp-http-endpoint.test.ts" },
   },
   {
     name: "facade-body-limit",

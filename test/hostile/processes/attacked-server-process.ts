@@ -32,7 +32,7 @@ const { agents, options, listen } = resolveAttackedServer(setup ?? {});
 const server = createServer(agents, {
   ...options,
   observer: {
-    ...(options.observer || {}),
+    ...(options.observer === false ? undefined : options.observer),
     onError: ({ where, error }) => faults.record(`error of the server in ${where}`, error),
   },
 });

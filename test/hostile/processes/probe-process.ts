@@ -61,14 +61,21 @@ async function probeContinuously(loop: (typeof loops)[number], request: ProbeReq
     const waitMs = dueAt - performance.now();
     if (waitMs > 0) await setTimeout(waitMs);
     const isNewcomer = count % NEW_CONNECTION_EVERY === 0;
-    const sent = sendProbe(loop.port, request, isNewcomer ? false : agent);
-    loop.current = sent.then((problem) => {
-      const endedAt = performance.now();
-      loop.samples.push({ endedAt, latencyMs: endedAt - dueAt, ...(problem ? { problem } : {}) });
-    });
+    loop.current = recordProbe(loop, request, isNewcomer ? false : agent, dueAt);
     await loop.current;
   }
   agent.destroy();
+}
+
+async function recordProbe(
+  { port, samples }: (typeof loops)[number],
+  request: ProbeRequest,
+  agent: Agent | false,
+  dueAt: number,
+): Promise<void> {
+  const problem = await sendProbe(port, request, agent);
+  const endedAt = performance.now();
+  samples.push({ endedAt, latencyMs: endedAt - dueAt, ...(problem ? { problem } : {}) });
 }
 
 /** Sends one request. Resolves with a problem unless the response is a success. Never rejects. */
