@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { expect, it, onTestFinished, vi } from "vitest";
 import { FairShareLedger } from "../data-structures/index.ts";
 import type { Agent, AgentEvent, Run } from "../engine/index.ts";

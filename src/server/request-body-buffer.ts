@@ -44,7 +44,8 @@ export class RequestBodyBuffer {
 
   toBuffer(): Buffer {
     const first = this.#firstChunk;
-    if (first) return Buffer.from(first.buffer, first.byteOffset, first.byteLength);
+    if (first)
+      return Buffer.isBuffer(first) ? first : Buffer.from(first.buffer, first.byteOffset, first.byteLength);
     return Buffer.concat([
       ...this.#fullBlocks,
       this.#block?.subarray(0, this.#blockLength) ?? Buffer.alloc(0),
