@@ -121,24 +121,20 @@ class BooksTest {
     const headers = { "a2a-version": "1.0", ...callerHeaders[attack.isAuthenticated ? 1 : 0] };
     const whole = (text: string): string =>
       formatRawPostHead("/", { ...headers, "content-length": text.length }) + text;
-    switch (attack.kind) {
-      case "cutBody":
-        return formatRawPostHead("/", { ...headers, "content-length": 900_000 }) + "x".repeat(200_000);
-      case "chunked":
-        return `${formatRawPostHead("/", { ...headers, "transfer-encoding": "chunked" })}${body.length.toString(16)}\r\n${body}`;
-      case "expect":
-        return formatRawPostHead("/", { ...headers, "content-length": body.length, expect: "100-continue" });
-      case "head":
-        return `HEAD /tasks/${this.#largeTaskId}${attack.method === "GetTask" ? "" : ":subscribe"} HTTP/1.0\r\nhost: localhost\r\n\r\n`;
-      case "pipelined":
-        return (
-          whole(body) +
-          whole(this.#formatBody({ ...attack, method: "GetTask" })) +
-          whole(this.#formatBody(attack))
-        );
-      default:
-        return whole(body);
-    }
+    const formatters: Partial<Record<Attack["kind"], () => string>> = {
+      cutBody: () => formatRawPostHead("/", { ...headers, "content-length": 900_000 }) + "x".repeat(200_000),
+      chunked: () =>
+        `${formatRawPostHead("/", { ...headers, "transfer-encoding": "chunked" })}${body.length.toString(16)}\r\n${body}`,
+      expect: () =>
+        formatRawPostHead("/", { ...headers, "content-length": body.length, expect: "100-continue" }),
+      head: () =>
+        `HEAD /tasks/${this.#largeTaskId}${attack.method === "GetTask" ? "" : ":subscribe"} HTTP/1.0\r\nhost: localhost\r\n\r\n`,
+      pipelined: () =>
+        whole(body) +
+        whole(this.#formatBody({ ...attack, method: "GetTask" })) +
+        whole(this.#formatBody(attack)),
+    };
+    return formatters[attack.kind]?.() ?? whole(body);
   }
 
   async #attackFetch(attack: Attack): Promise<void> {
