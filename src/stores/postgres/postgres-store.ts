@@ -1,0 +1,218 @@
+import type {
+  AppendRefusal,
+  LogAppend,
+  PushStore,
+  StoredTask,
+  StoreHealth,
+  StoreMigrationListener,
+  TaskDeletionStore,
+  TaskLeases,
+  TaskListPage,
+  TaskListQuery,
+  TaskScope,
+  TaskStore,
+  UnfinishedTask,
+} from "../../engine/index.ts";
+import { A2AError, type LogEvent } from "../../protocol/index.ts";
+import { defineOptionNames } from "../../usage-checks/index.ts";
+import { StoreHealthMonitor } from "../store-health-monitor.ts";
+import { commitAppends } from "./commit-appends.ts";
+import type { PostgresStatement } from "./define-statement.ts";
+import { formatPostgresStoreName } from "./format-postgres-store-name.ts";
+import { listPostgresTasks } from "./list-postgres-tasks.ts";
+import { migratePostgresSchema } from "./migrate-postgres-schema.ts";
+import {
+  findPostgresStateAfterError,
+  isOutcomeUnknown,
+  toPostgresUnavailableError,
+} from "./postgres-error-conversion.ts";
+import { PostgresPool, type PostgresConnection } from "./postgres-pool.ts";
+import { PostgresPushStore } from "./postgres-push-store.ts";
+import { PostgresTaskDeleter } from "./postgres-task-deleter.ts";
+import { PostgresTaskLeases } from "./postgres-task-leases.ts";
+import { PostgresTaskReader } from "./postgres-task-reader.ts";
+
+/** Options of `PostgresStore`. */
+export interface PostgresStoreOptions {
+  /** Maximum number of connections of this process. Default: 10. */
+  readonly poolSize?: number;
+  /** Maximum time in milliseconds that a statement waits for a connection. Default: 5,000. */
+  readonly connectTimeoutMs?: number;
+  /** Maximum time in milliseconds of a statement. Default: 30,000. */
+  readonly queryTimeoutMs?: number;
+  /**
+   * Whether each connection prepares each statement once. Set to `false` behind PgBouncer before version 1.21 in
+   * transaction mode. Default: true.
+   */
+  readonly preparedStatements?: boolean;
+  /**
+   * Time in milliseconds after which other servers recover the running tasks of a server that has stopped to renew its
+   * leases. Default: 15,000.
+   */
+  readonly leaseMs?: number;
+  /**
+   * Whether `open` creates missing tables and migrates older tables. If false, `open` rejects until
+   * `colloquy store migrate` has run. Default: true.
+   */
+  readonly migrate?: boolean;
+}
+
+const assertKnownOptions = defineOptionNames<PostgresStoreOptions>()(
+  "PostgresStore",
+  "poolSize",
+  "connectTimeoutMs",
+  "queryTimeoutMs",
+  "preparedStatements",
+  "leaseMs",
+  "migrate",
+);
+
+const DEFAULTS = {
+  poolSize: 10,
+  connectTimeoutMs: 5000,
+  queryTimeoutMs: 30_000,
+  preparedStatements: true,
+  leaseMs: 15_000,
+  migrate: true,
+} as const satisfies Required<PostgresStoreOptions>;
+
+/**
+ * Stores tasks in the PostgreSQL database at `url`, in the schema `colloquy`. Requires PostgreSQL 14 or newer and the
+ * package `pg`. Data that `commit` has acknowledged is as durable as a commit of the database. While the database is
+ * down, the methods reject with `UNAVAILABLE`, and the store recovers without a restart. `open` creates or migrates the
+ * tables, and rejects a schema of a newer version of Colloquy.
+ */
+export class PostgresStore implements TaskStore {
+  readonly name: string;
+  readonly usesSnapshots = true;
+  readonly isDurable = true;
+  readonly leases: TaskLeases;
+  readonly pushStore: PushStore;
+  readonly deletionStore: TaskDeletionStore;
+  readonly #url: string;
+  readonly #options: Required<PostgresStoreOptions>;
+  readonly #health: StoreHealthMonitor;
+  readonly #connection: PostgresConnection = {
+    query: (statement, parameters) => this.#query(statement, parameters),
+  };
+  readonly #leases: PostgresTaskLeases;
+  readonly #reader: PostgresTaskReader;
+  #pool: PostgresPool | undefined;
+
+  constructor(url: string, options: PostgresStoreOptions = {}) {
+    assertKnownOptions(options);
+    this.name = formatPostgresStoreName(url);
+    this.#url = url;
+    this.#options = { ...DEFAULTS, ...options };
+    this.#leases = new PostgresTaskLeases(this.#connection, this.#options.leaseMs);
+    this.#reader = new PostgresTaskReader(this.#connection, () => this.#leases.node);
+    this.leases = this.#leases;
+    this.pushStore = new PostgresPushStore(this.#connection);
+    this.deletionStore = new PostgresTaskDeleter(this.#connection, this.#reader);
+    this.#health = new StoreHealthMonitor(this.name, () => this.#leases.extend());
+  }
+
+  get health(): StoreHealth {
+    return this.#health;
+  }
+
+  async open(onMigration?: StoreMigrationListener): Promise<void> {
+    if (this.#pool) return;
+    const { poolSize, migrate, ...options } = this.#options;
+    const pool = await PostgresPool.create({ url: this.#url, size: poolSize, ...options });
+    try {
+      await migratePostgresSchema(pool, { store: this.name, migrate, onMigration });
+      this.#pool = pool;
+      await this.#leases.extend();
+    } catch (error) {
+      this.#pool = undefined;
+      this.#health.reset();
+      await pool.close();
+      throw toPostgresUnavailableError(error);
+    }
+  }
+
+  async close(): Promise<void> {
+    const pool = this.#pool;
+    if (!pool) return;
+    // A node whose row remains loses its leases when they expire.
+    await this.#leases.end().catch(() => {});
+    this.#pool = undefined;
+    this.#health.reset();
+    await pool.close();
+  }
+
+  async commit(batch: readonly LogAppend[]): Promise<readonly (AppendRefusal | undefined)[]> {
+    const pool = this.#requirePool();
+    try {
+      const refusals = await commitAppends(pool, this.#leases.node, batch);
+      this.#health.reportSuccess();
+      this.#leases.recordCommittedAppends(batch.filter((_, at) => refusals[at] === undefined));
+      return refusals;
+    } catch (error) {
+      throw this.#reportFailure(error, isOutcomeUnknown(error) ? "failed" : undefined);
+    }
+  }
+
+  load(scope: TaskScope, taskId: string): Promise<StoredTask | undefined> {
+    return this.#reader.load(scope, taskId);
+  }
+
+  isTaskUnchanged(
+    scope: TaskScope,
+    taskId: string,
+    loaded: Pick<StoredTask, "seq" | "epoch">,
+  ): Promise<boolean> {
+    return this.#reader.isTaskUnchanged(scope, taskId, loaded);
+  }
+
+  readEvents(
+    scope: TaskScope,
+    taskId: string,
+    after: number,
+    limit: { readonly events: number; readonly maxBytes: number },
+  ): Promise<LogEvent[]> {
+    return this.#reader.readEvents(scope, taskId, after, limit);
+  }
+
+  list(scope: TaskScope, query: TaskListQuery): Promise<TaskListPage> {
+    return listPostgresTasks(this.#connection, scope, query);
+  }
+
+  findMessage(scope: TaskScope, messageId: string): Promise<{ taskId: string; seq: number } | undefined> {
+    return this.#reader.findMessage(scope, messageId);
+  }
+
+  listUnfinished(): Promise<UnfinishedTask[]> {
+    return this.#reader.listUnfinished();
+  }
+
+  listTasksWithQueuedTurns(): Promise<{ scope: TaskScope; taskId: string }[]> {
+    return this.#reader.listTasksWithQueuedTurns();
+  }
+
+  async #query<Parameters extends readonly unknown[], Row>(
+    statement: PostgresStatement<Parameters, Row>,
+    parameters: Parameters,
+  ): Promise<Row[]> {
+    const pool = this.#requirePool();
+    try {
+      return await pool.query(statement, parameters);
+    } catch (error) {
+      throw this.#reportFailure(error);
+    }
+  }
+
+  /** Reports an error that concerns the database, and returns the error for the caller. */
+  #reportFailure(error: unknown, state = findPostgresStateAfterError(error)): unknown {
+    if (state === undefined) return error;
+    const failure = toPostgresUnavailableError(error);
+    if (this.#pool) this.#health.reportFailure(state, failure);
+    return failure;
+  }
+
+  #requirePool(): PostgresPool {
+    if (this.#pool) return this.#pool;
+    throw new A2AError("UNAVAILABLE", "The task store is closed; open it first.");
+  }
+}
