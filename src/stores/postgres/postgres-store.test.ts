@@ -1,21 +1,31 @@
-import { afterAll, describe } from "vitest";
+import { describe, it } from "vitest";
+import { findTestDatabase } from "../../../test/find-test-postgres.ts";
 import { defineTaskStoreContract } from "../task-store.contract.ts";
-import { createTestDatabase, runTestSql, startTestPostgres } from "./postgres-server.fixture.ts";
+import { runTestSql } from "./postgres-server.fixture.ts";
 import { PostgresStore } from "./postgres-store.ts";
 
-const server = await startTestPostgres();
-const url = await createTestDatabase(server.url, "store");
-afterAll(() => server.remove());
+const database = await findTestDatabase();
 
-defineTaskStoreContract("PostgresStore", () => {
-  const store = new PostgresStore(url);
-  const open = store.open.bind(store);
-  let isNew = true;
-  store.open = async () => {
-    if (isNew) await runTestSql(url, "DROP SCHEMA IF EXISTS colloquy CASCADE");
-    isNew = false;
-    await open();
-  };
-  return store;
-});
-describe("x", () => {});
+const EMPTY_ALL_TABLES_SQL = `
+  TRUNCATE colloquy.node, colloquy.task, colloquy.log, colloquy.snapshot, colloquy.message, colloquy.push, colloquy.turn,
+    colloquy.queued_turn, colloquy.deleted_task;
+  UPDATE colloquy.stored_size SET bytes = 0;`;
+
+/** A store that is empty when it is opened for the first time. */
+class EmptyPostgresStore extends PostgresStore {
+  #isEmpty = false;
+
+  override async open(): Promise<void> {
+    await super.open();
+    if (this.#isEmpty) return;
+    this.#isEmpty = true;
+    await runTestSql(url, EMPTY_ALL_TABLES_SQL);
+    await this.leases.renew();
+  }
+}
+
+const url = database.reason === undefined ? database.url : "";
+
+if (database.reason === undefined)
+  defineTaskStoreContract("PostgresStore", () => new EmptyPostgresStore(url, { poolSize: 4 }));
+else describe("PostgresStore", () => it.skip(database.reason));

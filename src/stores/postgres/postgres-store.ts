@@ -17,6 +17,7 @@ import { A2AError, type LogEvent } from "../../protocol/index.ts";
 import { defineOptionNames } from "../../usage-checks/index.ts";
 import { StoreHealthMonitor } from "../store-health-monitor.ts";
 import { commitAppends } from "./commit-appends.ts";
+import { DEFAULT_POSTGRES_OPTIONS, type PostgresStoreOptions } from "./postgres-store-options.ts";
 import type { PostgresStatement } from "./define-statement.ts";
 import { formatPostgresStoreName } from "./format-postgres-store-name.ts";
 import { listPostgresTasks } from "./list-postgres-tasks.ts";
@@ -32,31 +33,6 @@ import { PostgresTaskDeleter } from "./postgres-task-deleter.ts";
 import { PostgresTaskLeases } from "./postgres-task-leases.ts";
 import { PostgresTaskReader } from "./postgres-task-reader.ts";
 
-/** Options of `PostgresStore`. */
-export interface PostgresStoreOptions {
-  /** Maximum number of connections of this process. Default: 10. */
-  readonly poolSize?: number;
-  /** Maximum time in milliseconds that a statement waits for a connection. Default: 5,000. */
-  readonly connectTimeoutMs?: number;
-  /** Maximum time in milliseconds of a statement. Default: 30,000. */
-  readonly queryTimeoutMs?: number;
-  /**
-   * Whether each connection prepares each statement once. Set to `false` behind PgBouncer before version 1.21 in
-   * transaction mode. Default: true.
-   */
-  readonly preparedStatements?: boolean;
-  /**
-   * Time in milliseconds after which other servers recover the running tasks of a server that has stopped to renew its
-   * leases. Default: 15,000.
-   */
-  readonly leaseMs?: number;
-  /**
-   * Whether `open` creates missing tables and migrates older tables. If false, `open` rejects until
-   * `colloquy store migrate` has run. Default: true.
-   */
-  readonly migrate?: boolean;
-}
-
 const assertKnownOptions = defineOptionNames<PostgresStoreOptions>()(
   "PostgresStore",
   "poolSize",
@@ -66,15 +42,6 @@ const assertKnownOptions = defineOptionNames<PostgresStoreOptions>()(
   "leaseMs",
   "migrate",
 );
-
-const DEFAULTS = {
-  poolSize: 10,
-  connectTimeoutMs: 5000,
-  queryTimeoutMs: 30_000,
-  preparedStatements: true,
-  leaseMs: 15_000,
-  migrate: true,
-} as const satisfies Required<PostgresStoreOptions>;
 
 /**
  * Stores tasks in the PostgreSQL database at `url`, in the schema `colloquy`. Requires PostgreSQL 14 or newer and the
@@ -103,7 +70,7 @@ export class PostgresStore implements TaskStore {
     assertKnownOptions(options);
     this.name = formatPostgresStoreName(url);
     this.#url = url;
-    this.#options = { ...DEFAULTS, ...options };
+    this.#options = { ...DEFAULT_POSTGRES_OPTIONS, ...options };
     this.#leases = new PostgresTaskLeases(this.#connection, this.#options.leaseMs);
     this.#reader = new PostgresTaskReader(this.#connection, () => this.#leases.node);
     this.leases = this.#leases;

@@ -1,0 +1,22 @@
+import { randomUUID } from "node:crypto";
+import { connect } from "node:net";
+import { text } from "node:stream/consumers";
+import { inject } from "vitest";
+import { createTestDatabase } from "../src/stores/postgres/postgres-server.fixture.ts";
+import type { SharedPostgresReply } from "./shared-postgres-server.ts";
+
+/** A new database on the server of the test run, or the reason why this machine has no server. */
+export type TestDatabase =
+  | { readonly url: string; readonly reason?: undefined }
+  | { readonly reason: string };
+
+/** Creates an empty database. Tests that need a database are skipped with the reason if there is no server. */
+export async function findTestDatabase(): Promise<TestDatabase> {
+  const socket = connect(inject("sharedPostgresPort"), "127.0.0.1");
+  const reply = JSON.parse(await text(socket)) as SharedPostgresReply;
+  if ("reason" in reply) {
+    console.warn(`Tests of the PostgreSQL store are skipped: ${reply.reason}`);
+    return reply;
+  }
+  return { url: await createTestDatabase(reply.url, `test-${randomUUID()}`) };
+}
