@@ -1,10 +1,10 @@
-import { describe, it } from "vitest";
+import { describe } from "vitest";
 import { findTestDatabase } from "../../../test/find-test-postgres.ts";
 import { defineTaskStoreContract } from "../task-store.contract.ts";
 import { runTestSql } from "./postgres-server.fixture.ts";
 import { PostgresStore } from "./postgres-store.ts";
 
-const database = await findTestDatabase();
+const { url, reason } = await findTestDatabase();
 
 const EMPTY_ALL_TABLES_SQL = `
   TRUNCATE colloquy.node, colloquy.task, colloquy.log, colloquy.snapshot, colloquy.message, colloquy.push, colloquy.turn,
@@ -24,8 +24,6 @@ class EmptyPostgresStore extends PostgresStore {
   }
 }
 
-const url = database.reason === undefined ? database.url : "";
-
-if (database.reason === undefined)
+describe.skipIf(reason)("PostgreSQL", () => {
   defineTaskStoreContract("PostgresStore", () => new EmptyPostgresStore(url, { poolSize: 4 }));
-else describe("PostgresStore", () => it.skip(database.reason));
+});

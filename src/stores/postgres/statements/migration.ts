@@ -7,13 +7,18 @@ export const READ_SCHEMA_VERSION: PostgresStatement<readonly [], { readonly vers
     "SELECT coalesce(max(version), 0) AS version FROM colloquy.schema_version",
   );
 
-/** Finds out whether the database has a table of versions, and reads the encoding of the database. */
+/**
+ * Finds out whether the database has a table of versions, and reads the encoding of the database. `to_regclass` can
+ * return a result from before the wait for another migration, because the function uses a cache.
+ */
 export const READ_DATABASE_STATE: PostgresStatement<
   readonly [],
   { readonly has_versions: boolean; readonly encoding: string; readonly bytes: number }
 > = defineStatement(
   "colloquy_read_database_state",
-  `SELECT to_regclass('colloquy.schema_version') IS NOT NULL AS has_versions,
+  `SELECT EXISTS (
+      SELECT 1 FROM pg_catalog.pg_tables WHERE schemaname = 'colloquy' AND tablename = 'schema_version'
+    ) AS has_versions,
     current_setting('server_encoding') AS encoding, pg_database_size(current_database()) AS bytes`,
 );
 
