@@ -1,5 +1,8 @@
 /** Characters that PostgreSQL cannot store as text, and the character that begins an escape. */
 const UNSTORABLE_CHARACTERS = /[\0\u0001]|\p{Surrogate}/gu;
+/** Matches every text that contains unstorable characters, and is faster. */
+// oxlint-disable-next-line no-control-regex -- the characters that PostgreSQL cannot store
+const SUSPECT_CHARACTERS = /[\0\u0001\ud800-\udfff]/;
 const ESCAPE_SEQUENCES = /\u0001([0-9a-f]{4})/g;
 
 /**
@@ -7,6 +10,7 @@ const ESCAPE_SEQUENCES = /\u0001([0-9a-f]{4})/g;
  * code for one half of a surrogate pair. Different ids have different encodings.
  */
 export function encodeIdentifier(id: string): string {
+  if (!SUSPECT_CHARACTERS.test(id)) return id;
   return id.replace(UNSTORABLE_CHARACTERS, (character) => `\u0001${formatCodeUnit(character)}`);
 }
 

@@ -1,4 +1,4 @@
-import type { Pool, PoolClient, PoolConfig, QueryConfig } from "pg";
+import type { ClientBase, Pool, PoolClient, PoolConfig, QueryConfig } from "pg";
 import type { PostgresStatement } from "./define-statement.ts";
 
 /** Object id of the type `bigint`, which `pg` returns as text by default. */
@@ -52,6 +52,8 @@ export class PostgresPool implements PostgresConnection {
       query_timeout: options.queryTimeoutMs,
       keepAlive: true,
       application_name: "colloquy",
+      // Settings of a session would reach other clients of a pooler in transaction mode.
+      ...(options.preparedStatements ? { onConnect: fixPlans } : {}),
       types: {
         getTypeParser: (oid, format) => (oid === BIGINT_TYPE_OID ? Number : types.getTypeParser(oid, format)),
       },
@@ -103,9 +105,26 @@ export class PostgresPool implements PostgresConnection {
   }
 }
 
+/**
+ * Makes the plans of a connection independent of statistics, which are wrong while the tables of a new database grow.
+ * Every statement has an index. PostgreSQL would otherwise plan a page of tasks anew for each request, which takes
+ * longer than the page. Databases that do not know a setting ignore it.
+ */
+async function fixPlans(client: ClientBase): Promise<void> {
+  for (const setting of ["plan_cache_mode = force_generic_plan", "enable_seqscan = off", "jit = off"])
+    await client.query(`SET ${setting}`).catch((error: unknown) => {
+      if (!isServerError(error)) throw error;
+    });
+}
+
+/** Returns true for an error from the server. After another error, the state of the connection is unknown. */
+function isServerError(error: unknown): boolean {
+  return error instanceof Error && "severity" in error;
+}
+
 /** Resolves with true if the connection can be used again. After a lost connection or a timeout, it cannot. */
 async function rollBack(client: PoolClient, error: unknown): Promise<boolean> {
-  if (!(error instanceof Error && "severity" in error)) return false;
+  if (!isServerError(error)) return false;
   try {
     await client.query("ROLLBACK");
     return true;

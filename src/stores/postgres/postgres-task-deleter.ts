@@ -19,10 +19,11 @@ import { MEASURE_SIZE } from "./statements/measure-size.ts";
 import { READ_EVENT_COVERAGE } from "./statements/read-event-coverage.ts";
 import { FIND_REMNANT, FORGET_REMNANT } from "./statements/remnants.ts";
 import {
-  FIND_MATCHING_TASKS,
+  createMatchingTasksStatement,
   LIST_ENDED_TASKS,
   LIST_WAITING_TASKS,
   type DeletableTaskRow,
+  type SelectorColumn,
 } from "./statements/select-deletable-tasks.ts";
 
 /** Maximum size of a snapshot and of the later events that the store folds into a new snapshot. */
@@ -50,16 +51,19 @@ export class PostgresTaskDeleter implements TaskDeletionStore {
   }
 
   async findMatchingTasks(selector: TaskSelector, limit: number): Promise<DeletableTask[]> {
-    const encode = (id: string | undefined): string | null =>
-      id === undefined ? null : encodeIdentifier(id);
-    const rows = await this.#connection.query(FIND_MATCHING_TASKS, [
-      encode(selector.taskId),
-      encode(selector.contextId),
-      encode(selector.principal),
-      encode(selector.tenant),
-      encode(selector.agent),
-      limit,
-    ]);
+    const { taskId, contextId, principal, tenant, agent } = selector;
+    const values: Readonly<Record<SelectorColumn, string | undefined>> = {
+      task_id: taskId,
+      context_id: contextId,
+      principal,
+      tenant,
+      agent,
+    };
+    const selected = Object.entries(values).flatMap(([column, value]) =>
+      value === undefined ? [] : [{ column: column as SelectorColumn, value: encodeIdentifier(value) }],
+    );
+    const statement = createMatchingTasksStatement(selected.map(({ column }) => column));
+    const rows = await this.#connection.query(statement, [...selected.map(({ value }) => value), limit]);
     return rows.map(decodeDeletableTaskRow);
   }
 

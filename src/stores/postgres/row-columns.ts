@@ -30,6 +30,11 @@ export function encodeRows<Columns extends RowColumns>(
 ): unknown[] {
   return Object.entries(columns).map(([name, type]) => {
     const values = rows.map((row) => row[name]);
-    return type === "text" ? encodeTextArray(values as (string | null)[]) : values;
+    return type === "text" ? encodeTextArray(values as (string | null)[]) : formatArrayLiteral(values);
   });
+}
+
+/** Formats an array of numbers, booleans, or UUIDs, which need no escapes. */
+function formatArrayLiteral(values: readonly unknown[]): string {
+  return `{${values.map((value) => value ?? "NULL").join(",")}}`;
 }

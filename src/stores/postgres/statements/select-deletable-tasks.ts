@@ -43,21 +43,19 @@ export const LIST_WAITING_TASKS: StoppedTasksStatement = defineStoppedTasksState
   "'TASK_STATE_INPUT_REQUIRED', 'TASK_STATE_AUTH_REQUIRED'",
 );
 
-/** Finds tasks in any state. A parameter that is NULL matches every task. Without a task id, the query reads all tasks. */
-export const FIND_MATCHING_TASKS: PostgresStatement<
-  readonly [
-    taskId: string | null,
-    contextId: string | null,
-    principal: string | null,
-    tenant: string | null,
-    agent: string | null,
-    limit: number,
-  ],
-  DeletableTaskRow
-> = defineStatement(
-  "colloquy_find_matching_tasks",
-  `${SELECT_DELETABLE_TASKS}
-  WHERE ($1::text IS NULL OR task_id = $1) AND ($2::text IS NULL OR context_id = $2)
-    AND ($3::text IS NULL OR principal = $3) AND ($4::text IS NULL OR tenant = $4) AND ($5::text IS NULL OR agent = $5)
-  LIMIT $6`,
-);
+/** Columns that can select tasks. */
+export type SelectorColumn = "task_id" | "context_id" | "principal" | "tenant" | "agent";
+
+/**
+ * Returns the statement that finds tasks in any state by the values of the columns. The last parameter is the maximum
+ * number of tasks. Without a task id, the statement reads all tasks.
+ */
+export function createMatchingTasksStatement(
+  columns: readonly SelectorColumn[],
+): PostgresStatement<readonly (string | number)[], DeletableTaskRow> {
+  const conditions = columns.map((column, at) => `${column} = $${at + 1}`);
+  return defineStatement(
+    `colloquy_find_tasks_by_${columns.join("_")}`,
+    `${SELECT_DELETABLE_TASKS} WHERE ${conditions.join(" AND ")} LIMIT $${columns.length + 1}`,
+  );
+}
