@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import pg from "pg";
+import { Client } from "pg";
 import { agent } from "../../src/adapters/index.ts";
 import { connect } from "../../src/client/index.ts";
 import type { LogAppend, TaskListQuery, TaskScope } from "../../src/engine/index.ts";
@@ -48,7 +48,7 @@ export async function measurePostgres(bench: BenchmarkContext): Promise<ReportTa
 async function measureAppends(url: string, rounds: number): Promise<ReportTable> {
   const store = new PostgresStore(url);
   await store.open();
-  const bare = new pg.Client({ connectionString: url });
+  const bare = new Client({ connectionString: url });
   await bare.connect();
   await bare.query("CREATE TABLE bare (task bigint, seq bigint, lines text, PRIMARY KEY (task, seq))");
   await store.commit(createAppends(0));

@@ -1,5 +1,5 @@
 import * as fc from "fast-check";
-import pg from "pg";
+import { Client } from "pg";
 import { afterAll, describe, expect, it } from "vitest";
 import { findTestDatabase } from "../../../test/find-test-postgres.ts";
 import { decodeIdentifier, encodeIdentifier } from "./encode-identifier.ts";
@@ -28,7 +28,7 @@ describe("an id", () => {
 });
 
 describe.skipIf(reason)("a text array", () => {
-  const client = reason ? undefined : new pg.Client({ connectionString: url });
+  const client = reason ? undefined : new Client({ connectionString: url });
   const connected = client?.connect();
   afterAll(() => client?.end());
 

@@ -1,8 +1,10 @@
 /** Characters that PostgreSQL cannot store as text, and the character that begins an escape. */
+// oxlint-disable-next-line no-control-regex -- the characters that PostgreSQL cannot store
 const UNSTORABLE_CHARACTERS = /[\0\u0001]|\p{Surrogate}/gu;
 /** Matches every text that contains unstorable characters, and is faster. */
 // oxlint-disable-next-line no-control-regex -- the characters that PostgreSQL cannot store
 const SUSPECT_CHARACTERS = /[\0\u0001\ud800-\udfff]/;
+// oxlint-disable-next-line no-control-regex -- the character that begins an escape
 const ESCAPE_SEQUENCES = /\u0001([0-9a-f]{4})/g;
 
 /**

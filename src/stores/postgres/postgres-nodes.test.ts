@@ -51,7 +51,7 @@ describe.skipIf(reason)("two nodes on one database", () => {
           return (await store.commit([append]))[0];
         }),
       );
-      expect(outcomes.toSorted()).toEqual(["duplicate-message", undefined]);
+      expect(new Set(outcomes)).toEqual(new Set(["duplicate-message", undefined]));
     }
   });
 
@@ -59,7 +59,7 @@ describe.skipIf(reason)("two nodes on one database", () => {
     await first.commit([createTestLogAppend(taskId, 0, [createTestSubmittedTaskEvent(taskId)])]);
     for (let seq = 1; seq <= 20; seq++) {
       const outcomes = await Promise.all([appendChunk(first, seq), appendChunk(second, seq)]);
-      expect(outcomes.flat().toSorted()).toEqual(["conflict", undefined]);
+      expect(new Set(outcomes.flat())).toEqual(new Set(["conflict", undefined]));
     }
     const events = await second.readEvents(aliceTestTaskScope, taskId, 0, { events: 100, maxBytes: 1e6 });
     expect(events.map(({ seq }) => seq)).toEqual(Array.from({ length: 21 }, (_, at) => at + 1));

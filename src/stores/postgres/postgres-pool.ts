@@ -1,9 +1,6 @@
 import type { ClientBase, Pool, PoolClient, PoolConfig, QueryConfig } from "pg";
 import type { PostgresStatement } from "./define-statement.ts";
 
-/** Object id of the type `bigint`, which `pg` returns as text by default. */
-const BIGINT_TYPE_OID = 20;
-
 /** Runs statements on a connection, or on any connection of a pool. */
 export interface PostgresConnection {
   /** Resolves with the rows of the result. */
@@ -53,9 +50,12 @@ export class PostgresPool implements PostgresConnection {
       keepAlive: true,
       application_name: "colloquy",
       // Settings of a session would reach other clients of a pooler in transaction mode.
+      // oxlint-disable-next-line typescript/no-misused-promises -- the pool waits for the promise
       ...(options.preparedStatements ? { onConnect: fixPlans } : {}),
+      // By default, `pg` returns a bigint as text.
       types: {
-        getTypeParser: (oid, format) => (oid === BIGINT_TYPE_OID ? Number : types.getTypeParser(oid, format)),
+        getTypeParser: (oid, format) =>
+          oid === types.builtins.INT8 ? Number : types.getTypeParser(oid, format),
       },
     };
     const pool = new PgPool(config);
@@ -107,7 +107,7 @@ export class PostgresPool implements PostgresConnection {
 
 /**
  * Makes the plans of a connection independent of statistics, which are wrong while the tables of a new database grow.
- * Every statement has an index. PostgreSQL would otherwise plan a page of tasks anew for each request, which takes
+ * Every statement has an index. PostgreSQL would otherwise plan a page of tasks again for each request, which takes
  * longer than the page. Databases that do not know a setting ignore it.
  */
 async function fixPlans(client: ClientBase): Promise<void> {

@@ -7,7 +7,7 @@ import { dirname, join } from "node:path";
 import process from "node:process";
 import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import pg from "pg";
+import { Client } from "pg";
 
 const START_TIMEOUT_MS = 30_000;
 /** User id of `nobody`. PostgreSQL refuses to run as root. */
@@ -100,7 +100,7 @@ export async function createTestDatabase(serverUrl: string, name: string): Promi
 
 /** Runs SQL on a connection of its own, and returns the rows of the last statement. */
 export async function runTestSql(url: string, sql: string): Promise<Record<string, unknown>[]> {
-  const client = new pg.Client({ connectionString: url });
+  const client = new Client({ connectionString: url });
   await client.connect();
   try {
     const results: unknown = await client.query(sql);

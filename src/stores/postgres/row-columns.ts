@@ -30,11 +30,13 @@ export function encodeRows<Columns extends RowColumns>(
 ): unknown[] {
   return Object.entries(columns).map(([name, type]) => {
     const values = rows.map((row) => row[name]);
-    return type === "text" ? encodeTextArray(values as (string | null)[]) : formatArrayLiteral(values);
+    return type === "text"
+      ? encodeTextArray(values as (string | null)[])
+      : formatArrayLiteral(values as (number | boolean | string | null)[]);
   });
 }
 
 /** Formats an array of numbers, booleans, or UUIDs, which need no escapes. */
-function formatArrayLiteral(values: readonly unknown[]): string {
+function formatArrayLiteral(values: readonly (number | boolean | string | null)[]): string {
   return `{${values.map((value) => value ?? "NULL").join(",")}}`;
 }

@@ -46,6 +46,8 @@ describe("the statements", () => {
       MIGRATIONS.reduce((script, sql) => script + sql, "CREATE SCHEMA colloquy;"),
     );
     await runTestSql(url, "CREATE TABLE colloquy.schema_version (version integer)");
-    for (const { name, text } of statements) await runTestSql(url, `PREPARE ${name} AS ${text}`);
+    const script = statements.map(({ name, text }) => `PREPARE ${name} AS ${text};`).join("\n");
+    const prepared = await runTestSql(url, `${script} SELECT name FROM pg_prepared_statements`);
+    expect(prepared).toHaveLength(statements.length);
   });
 });

@@ -88,7 +88,7 @@ interface AppendBatchRow {
 export type AppendBatchParameters = readonly [node: string, sizeShard: number, ...arrays: unknown[]];
 
 /** Returns the table expression of a section. Parameters 1 and 2 precede the sections. */
-function rowsOf(section: AppendSection): string {
+function renderSectionSql(section: AppendSection): string {
   const preceding = ALL_SECTIONS.slice(0, ALL_SECTIONS.indexOf(section));
   const count = preceding.reduce((sum, name) => sum + Object.keys(APPEND_COLUMNS[name]).length, 0);
   return renderRowsSql(APPEND_COLUMNS[section], 3 + count);
@@ -99,14 +99,14 @@ function rowsOf(section: AppendSection): string {
  * new. All rows of an accepted append are written, and no row of a refused append.
  */
 const COMPARE_AND_SET_SQL = `
-  new_message AS MATERIALIZED (SELECT * FROM ${rowsOf("messages")}),
+  new_message AS MATERIALIZED (SELECT * FROM ${renderSectionSql("messages")}),
   duplicate AS MATERIALIZED (
     SELECT given.ordinal FROM new_message AS given
       JOIN colloquy.message AS known ON known.scope = given.scope AND known.message_id = given.message_id
     WHERE given.is_new
   ),
   created AS MATERIALIZED (
-    SELECT nextval('colloquy.task_key_seq') AS key, given.* FROM ${rowsOf("createdTasks")}
+    SELECT nextval('colloquy.task_key_seq') AS key, given.* FROM ${renderSectionSql("createdTasks")}
     WHERE given.ordinal NOT IN (SELECT ordinal FROM duplicate)
       AND NOT EXISTS (
         SELECT 1 FROM colloquy.task AS known WHERE known.task_id = given.task_id AND known.scope = given.scope
@@ -124,7 +124,7 @@ const COMPARE_AND_SET_SQL = `
     SET seq = given.seq, state = given.state, status_time = given.status_time,
       running = coalesce(given.running, task.running),
       lease_node = CASE WHEN coalesce(given.running, task.running) THEN $1::uuid END
-    FROM ${rowsOf("changedTasks")}
+    FROM ${renderSectionSql("changedTasks")}
     WHERE task.task_id = given.task_id AND task.scope = given.scope
       AND task.seq = given.expected_seq AND task.epoch = given.epoch
       AND (NOT task.running OR task.lease_node = $1::uuid)
@@ -137,7 +137,7 @@ const COMPARE_AND_SET_SQL = `
   inserted_log AS (
     INSERT INTO colloquy.log (task, seq, lines, has_only_artifacts)
     SELECT written.key, given.seq, given.lines, given.has_only_artifacts
-    FROM ${rowsOf("logRows")} JOIN written ON written.ordinal = given.ordinal
+    FROM ${renderSectionSql("logRows")} JOIN written ON written.ordinal = given.ordinal
     RETURNING octet_length(lines) AS bytes
   ),
   inserted_message AS (
@@ -156,7 +156,7 @@ const COMPARE_AND_SET_SQL = `
 const WRITE_OTHER_ROWS_SQL = `
   new_snapshot AS MATERIALIZED (
     SELECT written.key, given.*, octet_length(given.json) - coalesce(octet_length(replaced.json), 0) AS growth
-    FROM ${rowsOf("snapshots")} JOIN written ON written.ordinal = given.ordinal
+    FROM ${renderSectionSql("snapshots")} JOIN written ON written.ordinal = given.ordinal
       LEFT JOIN colloquy.snapshot AS replaced ON replaced.task = written.key
   ),
   upserted_snapshot AS (
@@ -166,7 +166,7 @@ const WRITE_OTHER_ROWS_SQL = `
       artifact_references = excluded.artifact_references, first_referenced_seq = excluded.first_referenced_seq
   ),
   new_turn AS MATERIALIZED (
-    SELECT written.key, given.json FROM ${rowsOf("turns")} JOIN written ON written.ordinal = given.ordinal
+    SELECT written.key, given.json FROM ${renderSectionSql("turns")} JOIN written ON written.ordinal = given.ordinal
   ),
   upserted_turn AS (
     INSERT INTO colloquy.turn (task, json) SELECT key, json FROM new_turn WHERE json IS NOT NULL
@@ -178,19 +178,19 @@ const WRITE_OTHER_ROWS_SQL = `
   queued AS (
     INSERT INTO colloquy.queued_turn (task, position, json)
     SELECT written.key, given.position, given.json
-    FROM ${rowsOf("queuedTurns")} JOIN written ON written.ordinal = given.ordinal
+    FROM ${renderSectionSql("queuedTurns")} JOIN written ON written.ordinal = given.ordinal
     ON CONFLICT (task, position) DO UPDATE SET json = excluded.json
   ),
   dequeued AS (
     DELETE FROM colloquy.queued_turn AS queued_turn
-    USING ${rowsOf("dequeuedTurns")} JOIN written ON written.ordinal = given.ordinal
+    USING ${renderSectionSql("dequeuedTurns")} JOIN written ON written.ordinal = given.ordinal
     WHERE queued_turn.task = written.key AND queued_turn.position <= given.through
   ),
   registered_webhook AS (
     INSERT INTO colloquy.push AS push (task, id, config, version, delivered, owing)
     SELECT written.key, given.id, given.config, given.version, given.after,
       NOT given.has_ended OR coalesce(replaced.delivered, given.after) < given.seq
-    FROM ${rowsOf("webhooks")} JOIN written ON written.ordinal = given.ordinal
+    FROM ${renderSectionSql("webhooks")} JOIN written ON written.ordinal = given.ordinal
       LEFT JOIN colloquy.push AS replaced ON replaced.task = written.key AND replaced.id = given.id
     ORDER BY given.ordinal
     ON CONFLICT (task, id) DO UPDATE SET config = excluded.config, version = excluded.version,

@@ -1,8 +1,8 @@
 import { defineStatement, type PostgresStatement } from "../define-statement.ts";
 
 /**
- * Extends the lease of a node, or registers the node. A node may extend a lease that has expired: whoever has claimed
- * one of its tasks in between has incremented the epoch of that task.
+ * Extends the lease of a node, or registers the node. A node may extend a lease that has expired, because a claim
+ * by another node has incremented the epoch of the claimed task.
  */
 export const RENEW_NODE: PostgresStatement<readonly [node: string, leaseMs: number], never> = defineStatement(
   "colloquy_renew_node",
