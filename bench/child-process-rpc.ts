@@ -62,13 +62,13 @@ export class ChildProcessClient<C extends ChildProcessMethods> {
   }
 
   /**
-   * Starts `module` in a child process that runs only on the given core, if the machine can pin processes.
-   * Resolves when the child has called `serveParentProcessCalls`.
+   * Starts `module` in a child process that runs only on the given core, if the machine can pin processes, or on
+   * any core. Resolves when the child has called `serveParentProcessCalls`.
    */
   static async start<C extends ChildProcessMethods>(
     name: string,
     module: URL,
-    core: 0 | 1,
+    core: 0 | 1 | "any",
     args: readonly string[] = [],
     execArgv: readonly string[] = [],
   ): Promise<ChildProcessClient<C>> {
@@ -91,6 +91,7 @@ export class ChildProcessClient<C extends ChildProcessMethods> {
   ): Promise<Awaited<ReturnType<C[K]>>> {
     const id = ++this.#lastRequestId;
     const pending = Promise.withResolvers<unknown>();
+    if (this.hasExited) return Promise.reject(new Error(`${this.#name} has exited`));
     this.#pending.set(id, pending);
     this.#child.send({ id, call, argument } satisfies ChildProcessRequest);
     return pending.promise as Promise<Awaited<ReturnType<C[K]>>>;
@@ -100,9 +101,18 @@ export class ChildProcessClient<C extends ChildProcessMethods> {
     return this.#name;
   }
 
+  get processId(): number {
+    return this.#child.pid ?? 0;
+  }
+
+  /** Whether the process has exited by itself or by a signal. */
+  get hasExited(): boolean {
+    return this.#child.exitCode !== null || this.#child.signalCode !== null;
+  }
+
   /** Stops the process. Resolves when it has exited. */
   async stop(): Promise<void> {
-    if (this.#child.exitCode !== null || this.#child.signalCode !== null) return;
+    if (this.hasExited) return;
     const exited = new Promise((resolve) => this.#child.once("exit", resolve));
     this.#child.disconnect();
     // A process that does not exit in time is killed.
@@ -112,11 +122,11 @@ export class ChildProcessClient<C extends ChildProcessMethods> {
   }
 }
 
-/** Returns the command that starts Node on one core. `taskset` replaces itself with Node. */
+/** Returns the command that starts Node, on one core if `core` is a number. `taskset` replaces itself with Node. */
 function createPinnedNodeCommand(
-  core: number,
+  core: 0 | 1 | "any",
   execArgv: string[],
 ): Pick<ForkOptions, "execPath" | "execArgv"> {
-  if (!canPinProcesses()) return { execArgv };
+  if (core === "any" || !canPinProcesses()) return { execArgv };
   return { execPath: "taskset", execArgv: ["-c", String(core), process.execPath, ...execArgv] };
 }

@@ -2,6 +2,7 @@ import { globSync, readFileSync } from "node:fs";
 import type { Command } from "commander";
 import { describe, expect, it } from "vitest";
 import { COMMANDS, type CommandTable } from "../src/cli/command-registry.ts";
+import { createTerminalStreams } from "../src/cli/terminal-streams.ts";
 import type { CliContext } from "../src/cli/cli-context.ts";
 
 /** Returns the lines in code blocks that start with the program's name, without shell operators. */
@@ -20,7 +21,7 @@ function findCommandLines(markdown: string): string[] {
 
 /** This context is never used, because the commands are created but not run. */
 const UNUSED_CONTEXT: CliContext = {
-  streams: { out: () => {}, err: () => {} },
+  streams: createTerminalStreams({ out: () => {}, err: () => {} }, false),
   stdin: process.stdin,
   isInteractive: false,
   interruptSignal: new AbortController().signal,

@@ -280,10 +280,11 @@ describe("a server with a base path", () => {
   });
 
   it("accepts cross-origin requests if its host allows them", async () => {
-    const server = createServer(actor, { store: "memory", basePath: "/agents" });
+    const allowedOrigins = ["https://shop.example"];
+    const server = createServer(actor, { store: "memory", basePath: "/agents", allowedOrigins });
     onTestFinished(() => server.close());
     const app = new Hono();
-    app.use("/agents/*", cors({ origin: "https://shop.example" }));
+    app.use("/agents/*", cors({ origin: allowedOrigins }));
     app.all("/agents/*", (context) => server.fetch(context.req.raw));
     const headers = {
       origin: "https://shop.example",
@@ -296,6 +297,16 @@ describe("a server with a base path", () => {
     );
     const card = await app.request("/agents/.well-known/agent-card.json", { headers });
     expect(card.headers.get("access-control-allow-origin")).toBe("https://shop.example");
+    const message = { messageId: "m", role: "ROLE_USER", parts: [{ text: "hello" }] };
+    const sent = await app.request("/agents/message:send", {
+      method: "POST",
+      headers: { ...headers, "content-type": "application/json", "sec-fetch-site": "cross-site" },
+      body: JSON.stringify({ message }),
+    });
+    expect([sent.status, sent.headers.get("access-control-allow-origin")]).toEqual([
+      200,
+      "https://shop.example",
+    ]);
   });
 });
 

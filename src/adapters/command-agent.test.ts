@@ -2,9 +2,9 @@ import { existsSync } from "node:fs";
 import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import type { Agent, AgentEvent, Run } from "../engine/index.ts";
-import { ArtifactContentTracker, getText } from "../protocol/index.ts";
+import { A2AError, ArtifactContentTracker, getText } from "../protocol/index.ts";
 import { splitCommand } from "./split-command.ts";
 import { command, type CommandOptions } from "./index.ts";
 
@@ -37,17 +37,25 @@ async function runCommand(
   line: string | string[],
   text = "",
   options: CommandOptions = {},
-): Promise<{ text: string; failure: string | undefined }> {
+): Promise<{ text: string; failure: string | undefined; stderr?: string }> {
   const tracker = new ArtifactContentTracker();
   let output = "";
   let failure: string | undefined;
-  for await (const event of command(line, options).execute(createRun(text))) {
-    if ("artifact" in event) output += getText(tracker.addUpdate(event).parts);
-    else if ("status" in event && event.status.state === "TASK_STATE_FAILED") {
-      failure = event.status.message?.parts.map((part) => ("text" in part ? part.text : "")).join("");
+  let stderr: string | undefined;
+  try {
+    for await (const event of command(line, options).execute(createRun(text))) {
+      if ("artifact" in event) output += getText(tracker.addUpdate(event).parts);
+      else if ("status" in event && event.status.state === "TASK_STATE_FAILED") {
+        failure = event.status.message?.parts.map((part) => ("text" in part ? part.text : "")).join("");
+      }
     }
+  } catch (error) {
+    // The caller receives the message of an A2AError, and the observer also receives the cause.
+    if (!(error instanceof A2AError)) throw error;
+    failure = error.message;
+    stderr = error.cause instanceof Error ? error.cause.message : undefined;
   }
-  return { text: output, failure };
+  return { text: output, failure, ...(stderr === undefined ? {} : { stderr }) };
 }
 
 describe("a command as an agent", () => {
@@ -63,7 +71,7 @@ describe("a command as an agent", () => {
     expect(text).toBe("m-1 task-1 context-1 more");
   });
 
-  it("never passes the message to the command line or a shell", async () => {
+  it("never passes the message to the command line or a shell [SEC-55]", async () => {
     const text = "$(echo pwned) `echo pwned`; echo pwned";
     expect(await runCommand("cat -", text)).toEqual({ text, failure: undefined });
     expect(await runCommand("cat | cat", text, { shell: true })).toEqual({ text, failure: undefined });
@@ -96,17 +104,46 @@ describe("a command as an agent", () => {
     expect((await runCommand(program)).text).toBe("é😀");
   });
 
-  it("fails with the exit code and the last lines of standard error", async () => {
+  it("fails with its exit code, and keeps the last lines of standard error from the caller [SEC-56]", async () => {
     const program = buildNodeCommand(
       `write("partial"); for (let i = 1; i <= 20; i++) console.error("line " + i); process.exitCode = 3;`,
     );
-    const { text, failure } = await runCommand(program);
+    const { text, failure, stderr } = await runCommand(program);
     expect(text).toBe("partial");
-    expect(failure).toContain("exited with code 3.");
-    expect(failure).toContain("line 11\n");
-    expect(failure).toContain("line 20");
-    expect(failure).not.toContain("line 10\n");
+    expect(failure).toMatch(/^node exited with code 3\.$/);
+    expect(stderr).toContain("line 11\n");
+    expect(stderr).toContain("line 20");
+    expect(stderr).not.toContain("line 10\n");
+    const flood = buildNodeCommand(`console.error("x".repeat(1_000_000)); process.exitCode = 3;`);
+    expect((await runCommand(flood)).stderr?.length).toBeLessThan(5_000);
   });
+
+  it("inherits no secrets of the server, unless an option names them [SEC-54]", async () => {
+    vi.stubEnv("OPENAI_API_KEY", "sk-secret");
+    vi.stubEnv("COLLOQUY_TOKEN", "secret");
+    vi.stubEnv("HTTPS_PROXY", "http://ada:secret@proxy.example");
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const program = buildNodeCommand(`write(JSON.stringify(process.env))`);
+    const read = async (options: CommandOptions): Promise<Record<string, string>> =>
+      JSON.parse((await runCommand(program, "", options)).text) as Record<string, string>;
+    const minimal = await read({});
+    expect(JSON.stringify(minimal)).not.toContain("secret");
+    expect(minimal).toMatchObject({ PATH: process.env["PATH"], A2A_TASK_ID: "task-1" });
+    const passed = await read({ passEnv: ["OPENAI_API_KEY", "NOT_SET"], env: { MORE: "more" } });
+    expect(passed).toMatchObject({ OPENAI_API_KEY: "sk-secret", MORE: "more" });
+    expect(passed).not.toHaveProperty("COLLOQUY_TOKEN");
+  });
+
+  it.each(["../../etc/passwd", "-rf", "a b; rm", "() { :; }; id", "a\u0000b", "x".repeat(257), ""])(
+    "never receives an id that a script could misread in its environment: %j",
+    async (contextId) => {
+      const agent = command(buildNodeCommand(`write(process.env.A2A_CONTEXT_ID)`), { artifacts: "pieces" });
+      let output = "";
+      for await (const event of agent.execute({ ...createRun(""), contextId }))
+        if ("artifact" in event) output += getText(event.artifact.parts);
+      expect(output).toMatch(/^sha256-[0-9a-f]{64}$/);
+    },
+  );
 
   it("fails when a signal ends it", async () => {
     expect((await runCommand(buildNodeCommand(`process.kill(process.pid, "SIGKILL")`))).failure).toContain(

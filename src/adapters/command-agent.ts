@@ -2,6 +2,8 @@ import { defineOptionNames } from "../usage-checks/index.ts";
 import { spawn, type ChildProcess } from "node:child_process";
 import { basename } from "node:path";
 import type { Agent, AgentDescription } from "../engine/index.ts";
+import { A2AError } from "../protocol/index.ts";
+import { createChildEnvironment, toSafeEnvironmentId } from "./command-environment.ts";
 import { splitCommand } from "./split-command.ts";
 import { agent } from "./generator-agent.ts";
 import { failed, type AgentYield } from "./agent-yield.ts";
@@ -19,8 +21,13 @@ export interface CommandOptions extends Partial<AgentDescription> {
    * Working directory of the command. By default, the command runs in the working directory of this process.
    */
   cwd?: string;
-  /** Environment variables of the command in addition to the environment of this process. */
+  /** Environment variables of the command, in addition to the inherited variables. Default: none. */
   env?: Record<string, string>;
+  /**
+   * Names of environment variables of this process that the command also inherits, such as `OPENAI_API_KEY`. By
+   * default, the command inherits only variables without secrets, such as `PATH`, `HOME`, `LANG`, and `TMPDIR`.
+   */
+  passEnv?: readonly string[];
   /**
    * Maximum number of bytes that the command may write. If a command writes more than `maxOutputBytes`, the
    * command is stopped and its task fails. Default: 16 MiB.
@@ -38,7 +45,7 @@ export interface CommandOptions extends Partial<AgentDescription> {
 const assertKnownOptions = defineOptionNames<CommandOptions>()(
   "command",
   "artifacts capabilities cwd defaultInputModes defaultOutputModes description documentationUrl env",
-  "iconUrl killGraceMs maxOutputBytes name provider securityRequirements securitySchemes shell",
+  "iconUrl killGraceMs maxOutputBytes name passEnv provider securityRequirements securitySchemes shell",
   "skills stdin version",
 );
 
@@ -48,15 +55,26 @@ const MAX_STDERR_LINES = 10;
 /**
  * Creates an agent that runs a command for every message. The command reads the message from standard input.
  * The standard output of the command becomes the streamed answer. An exit code of 0 completes the task. An
- * exit code other than 0 fails the task with the last lines of standard error. Canceling the task stops the
- * process group of the command.
+ * exit code other than 0 fails the task. The observer of the server, and not the caller, receives the last lines
+ * of standard error. Canceling the task stops the process group of the command.
  *
  * The command receives message content only through standard input, and never through arguments or a shell.
- * The environment variables `A2A_TASK_ID` and `A2A_CONTEXT_ID` identify the task.
+ * The environment variables `A2A_TASK_ID` and `A2A_CONTEXT_ID` identify the task. The command inherits no other
+ * variables that may contain secrets of the server, unless `passEnv` names them.
  */
 export function command(line: string | readonly string[], options: CommandOptions = {}): Agent {
   assertKnownOptions(options);
-  const { shell, stdin, cwd, env, maxOutputBytes, killGraceMs, artifacts, ...description } = options;
+  const {
+    shell,
+    stdin,
+    cwd,
+    env,
+    passEnv = [],
+    maxOutputBytes,
+    killGraceMs,
+    artifacts,
+    ...description
+  } = options;
   const limit = maxOutputBytes ?? 16 * 1024 * 1024;
   const [program, ...args] = buildArgv(line, shell ?? false);
   // Callers see the program's name, but not its arguments.
@@ -73,7 +91,11 @@ export function command(line: string | readonly string[], options: CommandOption
       run.signal.throwIfAborted();
       const child = spawn(program, args, {
         cwd,
-        env: { ...process.env, ...env, A2A_TASK_ID: run.taskId, A2A_CONTEXT_ID: run.contextId },
+        env: createChildEnvironment(process.env, (variable) => passEnv.includes(variable), {
+          ...env,
+          A2A_TASK_ID: toSafeEnvironmentId(run.taskId),
+          A2A_CONTEXT_ID: toSafeEnvironmentId(run.contextId),
+        }),
         // The command runs in its own process group, so that its child processes are stopped with it.
         detached: true,
         windowsHide: true,
@@ -95,7 +117,7 @@ export function command(line: string | readonly string[], options: CommandOption
         yield decoder.decode();
         const failure = await exit;
         run.signal.throwIfAborted();
-        if (failure) yield failed([`${name} ${failure}`, getStderrTail()].join("\n").trim());
+        if (failure) throw createCommandError(`${name} ${failure}`, getStderrTail());
       } finally {
         run.signal.removeEventListener("abort", stop);
         stop();
@@ -103,6 +125,15 @@ export function command(line: string | readonly string[], options: CommandOption
     },
     { artifacts },
   );
+}
+
+/**
+ * Creates the error of a failed command. The caller receives only the message. The observer also receives the cause,
+ * because standard error may contain paths and secrets of the server.
+ */
+function createCommandError(message: string, stderrTail: string): A2AError {
+  const cause = stderrTail === "" ? undefined : new Error(`The command wrote to stderr: ${stderrTail}`);
+  return new A2AError("INTERNAL", message, { cause });
 }
 
 function buildArgv(line: string | readonly string[], shell: boolean): [string, ...string[]] {

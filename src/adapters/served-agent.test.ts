@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { afterEach, describe, expect, it } from "vitest";
 import { collect, connect, type A2AClient } from "../client/index.ts";
-import type { Agent } from "../engine/index.ts";
+import type { Agent, Observer } from "../engine/index.ts";
 import { getText, type StreamResponse, type Task } from "../protocol/index.ts";
 import { createServer, type Server } from "../server/index.ts";
 import { agent, artifact, command, data, file, inputRequired, reply, status } from "./index.ts";
@@ -10,8 +10,8 @@ const servers: Server[] = [];
 const agentDescription = { name: "test", description: "For tests" };
 
 /** Starts a real server for the agent. */
-async function connectToAgent(served: Agent): Promise<A2AClient> {
-  const server = createServer(served, { store: "memory" });
+async function connectToAgent(served: Agent, observer?: Observer): Promise<A2AClient> {
+  const server = createServer(served, { store: "memory", ...(observer ? { observer } : {}) });
   servers.push(server);
   return connect((await server.listen()).url);
 }
@@ -137,13 +137,17 @@ describe("a command on a server", () => {
     ]);
   });
 
-  it("fails the task with its error output", async () => {
-    const remote = await connectToAgent(command("echo so far; echo no good >&2; exit 4", { shell: true }));
+  it("fails the task with its exit code, and only the observer receives its error output", async () => {
+    const errors: unknown[] = [];
+    const remote = await connectToAgent(command("echo so far; echo no good >&2; exit 4", { shell: true }), {
+      onError: ({ error }) => void errors.push(error),
+    });
     const { status, artifacts } = await requireTask(remote.send("x"));
     expect(status).toMatchObject({
       state: "TASK_STATE_FAILED",
-      message: { parts: [{ text: "shell exited with code 4.\nno good" }] },
+      message: { parts: [{ text: "shell exited with code 4." }] },
     });
+    expect(errors).toMatchObject([{ cause: { message: "The command wrote to stderr: no good" } }]);
     expect(artifacts?.[0]?.parts).toEqual([{ text: "so far\n" }]);
   });
 

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { findCard, type ConnectOptions } from "../client/index.ts";
+import { type ClientTimeouts, findCard, type ConnectOptions } from "../client/index.ts";
 import { A2AError, type AgentCard } from "../protocol/index.ts";
 import type { CliContext } from "./cli-context.ts";
 import { toClientAuthOptions, parseServiceParams } from "./client-auth-options.ts";
@@ -8,6 +8,7 @@ import { createDebugLogger } from "./debug-logger.ts";
 import { createFetchResponseFromText, createLightweightFetch } from "./lightweight-fetch.ts";
 import type { ClientOptions } from "./client-options.ts";
 import { CliError, createUsageError } from "./cli-error.ts";
+import { isLocalPath } from "./is-local-path.ts";
 import { createRedactor } from "./credential-redactor.ts";
 
 /**
@@ -79,13 +80,26 @@ export function createConnectOptions(
         ? Promise.resolve(createFetchResponseFromText(file))
         : send(input, init),
     signal: createTimeoutAndInterruptSignal(options, context),
+    timeouts: chooseTimeouts(options),
     // Sets this option separately because the gRPC transport does not use `fetch`.
     grpc: options.insecure ? { insecure: true } : {},
     ...(auth ? { auth } : {}),
     ...(options.allowClearText ? { allowClearText: true } : {}),
+    // A card file has no origin, and the user has chosen the file.
+    trustedOrigins: file === undefined ? (options.trustOrigin ?? []) : "any",
     ...(options.extension ? { extensions: options.extension } : {}),
     ...(options.a2aVersion ? { version: options.a2aVersion } : {}),
   };
+}
+
+/**
+ * Chooses the deadlines of calls. `--timeout` ends the command, so no call ends earlier. Without `--timeout`, a call that
+ * waits for the agent's turn has no deadline, because the user can end the command with Ctrl-C.
+ */
+function chooseTimeouts({ timeout }: ClientOptions): ClientTimeouts {
+  return timeout === undefined
+    ? { sendMs: Infinity }
+    : { connectMs: Infinity, sendMs: Infinity, callMs: Infinity };
 }
 
 /** Placeholder URL for an agent card from a file. The client never sends a request to the placeholder URL. */
@@ -97,7 +111,7 @@ const CARD_FILE_PLACEHOLDER_URL = "http://file.invalid/agent-card.json";
  */
 function readCardFile(ref: string): string | undefined {
   const path = ref.startsWith("file://") ? fileURLToPath(ref) : ref;
-  const isFile = path !== ref || (!URL.canParse(ref) && existsSync(ref));
+  const isFile = path !== ref || (!URL.canParse(ref) && isLocalPath(ref, /\.json$/i) && existsSync(ref));
   if (!isFile) return undefined;
   try {
     return readFileSync(path, "utf8");
@@ -128,6 +142,10 @@ export function toCardError(error: unknown, ref: string, url: string): unknown {
   if (!(error instanceof A2AError)) return error;
   if ("clearText" in error.metadata) {
     const hint = "If you trust the network, pass --allow-clear-text.";
+    return new CliError("A2ACLI_ERR_CARD_INVALID", error.message, hint, error);
+  }
+  if ("untrustedOrigin" in error.metadata) {
+    const hint = `If you trust that agent, pass --trust-origin ${error.metadata["untrustedOrigin"]}.`;
     return new CliError("A2ACLI_ERR_CARD_INVALID", error.message, hint, error);
   }
   if (url === CARD_FILE_PLACEHOLDER_URL && error.reason === "INVALID_AGENT_RESPONSE") {

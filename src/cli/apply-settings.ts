@@ -83,23 +83,45 @@ function parseBoolean(value: string): boolean {
   throw new InvalidArgumentError("Use true or false.");
 }
 
+/** Variables whose values determine the servers that receive credentials. */
+const ADDRESS_VARIABLES = ["--agent-card", "--oauth-issuer"].map(toVariableName);
+
 /**
- * Throws an error if a discovered `.env` file sets the agent and the global settings file sets a credential.
- * Without the check, a project with a `.env` file could redirect the user's credentials to another server.
+ * Throws an error if a discovered `.env` file sets the agent or the authorization server, and another source sets a
+ * credential. Without the check, a project with a `.env` file could redirect the user's credentials to another
+ * server. Command-line options and files that the user names count as trusted. `isAgentNamed` is true if the command
+ * line names the agent.
  */
-export function assertTrustedAgentForCredentials(command: Command, settings: Settings): void {
-  const agent = settings.get(toVariableName("--agent-card"));
-  if (!agent || !isDiscoveredEnvFile(agent.source)) return;
+export function assertTrustedAgentForCredentials(
+  command: Command,
+  settings: Settings,
+  isAgentNamed: boolean,
+): void {
+  const address = ADDRESS_VARIABLES.filter((variable) => !(isAgentNamed && variable === ADDRESS_VARIABLES[0]))
+    .filter((variable) => !isOptionOnCommandLine(command, variable))
+    .map((variable) => settings.get(variable))
+    .find((setting) => setting !== undefined && isDiscoveredEnvFile(setting.source));
+  if (!address || !isDiscoveredEnvFile(address.source)) return;
+  const { file } = address.source;
   for (const option of command.options) {
+    if (!isCredentialOption(option)) continue;
     const variable = toVariableName(option.long ?? "");
-    const isOnCommandLine = command.getOptionValueSource(option.attributeName()) === "cli";
-    const from = isCredentialOption(option) && !isOnCommandLine ? settings.get(variable)?.source : undefined;
-    if (from?.kind !== "global") continue;
+    const isFlag = isOptionOnCommandLine(command, variable);
+    const source = isFlag ? undefined : settings.get(variable)?.source;
+    if (!isFlag && (source === undefined || isDiscoveredEnvFile(source))) continue;
+    const credential = source
+      ? `${variable} of ${formatSettingSource(source)}`
+      : `The value of ${option.long}`;
     throw createUsageError(
-      `${variable} of ${from.file} is not sent to ${agent.value}, which ${agent.source.file} names as the agent.`,
-      `If you trust that file, pass --config ${agent.source.file}. Otherwise, pass the agent's URL.`,
+      `${credential} is not sent to ${address.value}, which only ${file} names.`,
+      `If you trust that file, pass --config ${file}. Otherwise, pass the agent's URL.`,
     );
   }
+}
+
+function isOptionOnCommandLine(command: Command, variable: string): boolean {
+  const option = command.options.find(({ long }) => long && toVariableName(long) === variable);
+  return option !== undefined && command.getOptionValueSource(option.attributeName()) === "cli";
 }
 
 export function formatSettingSource(source: SettingSource): string {

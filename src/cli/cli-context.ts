@@ -1,4 +1,4 @@
-import type { OutputStreams } from "./output-writer.ts";
+import type { OutputStreams, RawOutputStreams } from "./terminal-streams.ts";
 
 /**
  * Environment of a command: streams, terminal sizes, interrupt signal, variables, and working directory.
@@ -19,3 +19,6 @@ export interface CliContext {
   /** Working directory for resolving relative paths. */
   readonly cwd: string;
 }
+
+/** Environment of the program before `runCli` makes its output streams printable. */
+export type ProcessContext = Omit<CliContext, "streams"> & { readonly streams: RawOutputStreams };

@@ -20,6 +20,7 @@ export interface ClientOptions {
   a2aVersion?: "1.0" | "0.3";
   insecure?: boolean;
   allowClearText?: boolean;
+  trustOrigin?: string[];
   timeout?: number;
   config?: string;
   debug?: boolean;
@@ -89,6 +90,12 @@ export function addClientOptions(command: Command): Command {
       new Option("--insecure", "accept any TLS certificate, for development (default: they are verified)"),
     )
     .addOption(new Option("--allow-clear-text", "also send credentials to hosts without TLS"))
+    .addOption(
+      new Option(
+        "--trust-origin <url>",
+        "also send credentials to this origin if a card names it; repeatable (default: only to the card's origin)",
+      ).argParser(appendCommaList),
+    )
     .addOption(
       new Option(
         "--timeout <duration>",

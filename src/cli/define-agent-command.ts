@@ -75,7 +75,7 @@ function defineAgentCommand<O extends ClientOptions, T>(
       const isFlag = self.getOptionValueSource("agentCard") === "cli";
       const { ref, rest } = splitAgentRefFromArguments(words, options, isFlag);
       const isNamed = isFlag || rest.length < words.length;
-      if (!isNamed) assertTrustedAgentForCredentials(self, settings);
+      assertTrustedAgentForCredentials(self, settings, isNamed);
       const { stream = false, verbose = false } = options;
       const output = new OutputWriter(context.streams, options.output, { jsonLines: stream, verbose });
       for (const caution of collectSettingFileWarnings(self, settings)) output.writeWarning(caution);

@@ -1,15 +1,17 @@
 import { Console } from "node:console";
 import { Command, CommanderError } from "commander";
 import { COMMANDS, COMMANDS_LOADING_ALL_COMMAND_MODULES, type CommandTable } from "./command-registry.ts";
-import type { CliContext } from "./cli-context.ts";
-import { OutputWriter, type OutputFormat, type OutputStreams } from "./output-writer.ts";
+import type { CliContext, ProcessContext } from "./cli-context.ts";
+import { OutputWriter, type OutputFormat } from "./output-writer.ts";
+import { createConsoleStream, createTerminalStreams, type OutputStreams } from "./terminal-streams.ts";
 import { type CliError, createUsageError, toCliError } from "./cli-error.ts";
 import { readSettingsFromEnvAndFiles } from "./settings.ts";
 import { ExitCodeError } from "./exit-code-error.ts";
 import { PROGRAM_DESCRIPTION, readPackageVersion } from "./package-version.ts";
 
 /** Runs the program with the given arguments and returns the exit code. */
-export async function runCli(argv: readonly string[], context: CliContext): Promise<number> {
+export async function runCli(argv: readonly string[], processContext: ProcessContext): Promise<number> {
+  const context = withPrintableStreams(processContext);
   try {
     const words = argv[0] === "help" ? toHelpArguments(argv.slice(1)) : argv;
     const called = COMMANDS_LOADING_ALL_COMMAND_MODULES.has(words[0] ?? "") ? "all" : words;
@@ -26,6 +28,12 @@ export async function runCli(argv: readonly string[], context: CliContext): Prom
     }).writeError(problem);
     return problem.exitCode;
   }
+}
+
+/** The result inherits the other members, because reading some of them opens a stream. */
+function withPrintableStreams(processContext: ProcessContext): CliContext {
+  const streams = createTerminalStreams(processContext.streams, processContext.stdoutColumns !== undefined);
+  return Object.create(processContext, { streams: { value: streams } }) as CliContext;
 }
 
 /**
@@ -123,7 +131,7 @@ function findOptionValue(argv: readonly string[], ...names: string[]): string | 
 }
 
 /** Creates the command context from the streams, signals, and environment of the process. */
-export function createProcessContext(): CliContext {
+export function createProcessContext(): ProcessContext {
   const interruption = new AbortController();
   let since = 0;
   for (const signal of ["SIGINT", "SIGTERM"] as const) {
@@ -167,7 +175,7 @@ export function createProcessContext(): CliContext {
 
 /** Creates a console that writes to stderr. */
 function installStderrConsole(): Console {
-  const stderrConsole = new Console(process.stderr);
+  const stderrConsole = new Console(createConsoleStream(process.stderr));
   replaceGlobalConsole(stderrConsole);
   return stderrConsole;
 }

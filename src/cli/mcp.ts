@@ -1,6 +1,10 @@
 import { Command, Option } from "commander";
 import type { StoreOption } from "../server/index.ts";
-import { applySettings, collectSettingFileWarnings } from "./apply-settings.ts";
+import {
+  applySettings,
+  assertTrustedAgentForCredentials,
+  collectSettingFileWarnings,
+} from "./apply-settings.ts";
 import type { CliContext } from "./cli-context.ts";
 import { loadOrConnectAgents } from "./mcp/load-or-connect-agents.ts";
 import { reserveStdout } from "./mcp/reserve-stdout.ts";
@@ -62,6 +66,7 @@ Examples:
     .action(async (refs: string[], flags: McpOptions, self: Command) => {
       const settings = readSettingsFromEnvAndFiles(flags.config, context);
       applySettings(self, settings);
+      assertTrustedAgentForCredentials(self, settings, true);
       const options = self.opts<McpOptions>();
       const output = new OutputWriter(context.streams, "text", { jsonLines: false, verbose: false });
       for (const caution of collectSettingFileWarnings(self, settings)) output.writeWarning(caution);

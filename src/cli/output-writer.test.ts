@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { A2AError, type StreamResponse, type Task } from "../protocol/index.ts";
 import { OutputWriter, type OutputFormat } from "./output-writer.ts";
 import { CliError } from "./cli-error.ts";
+import { createTerminalStreams } from "./terminal-streams.ts";
 
 function captureOutput(
   format: OutputFormat,
@@ -10,7 +11,10 @@ function captureOutput(
   const written = { out: "", err: "" };
   write(
     new OutputWriter(
-      { out: (text) => void (written.out += text), err: (text) => void (written.err += text) },
+      createTerminalStreams(
+        { out: (text) => void (written.out += text), err: (text) => void (written.err += text) },
+        false,
+      ),
       format,
     ),
   );

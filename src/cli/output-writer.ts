@@ -16,15 +16,10 @@ import {
   renderTask,
   type TaskTextDetailOptions,
 } from "./render-protocol-objects.ts";
-import { renderJson, escapeControlCharacters, TextWriter } from "./text-writer.ts";
+import type { RawOutputStreams } from "./terminal-streams.ts";
+import { renderJson, TextWriter } from "./text-writer.ts";
 
 export type OutputFormat = "text" | "json";
-
-/** Output streams of a command: the streams of the process, or the streams of a test. */
-export interface OutputStreams {
-  out(text: string): void;
-  err(text: string): void;
-}
 
 interface OutputWriterOptions {
   readonly jsonLines?: boolean;
@@ -38,7 +33,7 @@ interface OutputWriterOptions {
  */
 export class OutputWriter {
   readonly format: OutputFormat;
-  readonly #streams: OutputStreams;
+  readonly #streams: RawOutputStreams;
   readonly #textWriter: TextWriter;
   readonly #tracker = new ArtifactContentTracker();
   readonly #jsonLines: boolean;
@@ -48,7 +43,7 @@ export class OutputWriter {
    * `jsonLines` writes each JSON document on one line. `verbose` writes all available details in text format.
    */
   constructor(
-    streams: OutputStreams,
+    streams: RawOutputStreams,
     format: OutputFormat,
     { jsonLines = false, verbose = false }: OutputWriterOptions = {},
   ) {
@@ -190,7 +185,7 @@ export class OutputWriter {
   #writeNote(line: string): void {
     // Closes the open text block first, because stdout and stderr share the terminal.
     this.#textWriter.closeBlock();
-    this.#streams.err(`${escapeControlCharacters(line)}\n`);
+    this.#streams.err(`${line}\n`);
   }
 
   #writeJsonDocument(value: unknown): void {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { CliContext } from "./cli-context.ts";
+import { createTerminalStreams } from "./terminal-streams.ts";
 import { ProgressReporter, formatEstimatedTimeLeft } from "./progress-reporter.ts";
 
 function startProgress(errColumns?: number): {
@@ -9,7 +10,7 @@ function startProgress(errColumns?: number): {
 } {
   let now = 0;
   let text = "";
-  const streams = { out: () => {}, err: (more: string) => void (text += more) };
+  const streams = createTerminalStreams({ out: () => {}, err: (more) => void (text += more) }, true);
   const context = { streams, stderrColumns: errColumns } as Partial<CliContext> as CliContext;
   return {
     progress: new ProgressReporter(context, "gsm8k", () => now),

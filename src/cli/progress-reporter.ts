@@ -48,9 +48,8 @@ export class ProgressReporter {
     if (!isLast && this.#isLineOpen && now - this.#shownAt < 100) return;
     this.#shownAt = now;
     this.#isLineOpen = true;
-    streams.err(
-      `\r${this.#formatLine(step, renderProgressBar(done / total)).slice(0, stderrColumns - 1)}\u001b[K`,
-    );
+    const line = this.#formatLine(step, renderProgressBar(done / total));
+    streams.errReplacingLine(line.slice(0, stderrColumns - 1));
   }
 
   /** Keeps the last progress line visible and starts a new line. */

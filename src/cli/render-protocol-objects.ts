@@ -1,14 +1,15 @@
-import type {
-  AgentCard,
-  Artifact,
-  ArtifactContentTracker,
-  JsonObject,
-  Message,
-  Part,
-  StreamResponse,
-  Task,
-  TaskPushNotificationConfig,
-  TaskStatus,
+import {
+  type AgentCard,
+  type Artifact,
+  type ArtifactContentTracker,
+  type JsonObject,
+  type Message,
+  type Part,
+  type StreamResponse,
+  stripTrailingCharacters,
+  type Task,
+  type TaskPushNotificationConfig,
+  type TaskStatus,
 } from "../protocol/index.ts";
 import type { TextWriter } from "./text-writer.ts";
 
@@ -175,7 +176,7 @@ function renderMetadata(writer: TextWriter, owner: string, metadata: JsonObject 
 
 function formatFilePartUrlOrSize(part: { raw: string } | { url: string }): string {
   if ("url" in part) return part.url;
-  return `${Math.floor((part.raw.replace(/=+$/, "").length * 3) / 4)} bytes`;
+  return `${Math.floor((stripTrailingCharacters(part.raw, "=").length * 3) / 4)} bytes`;
 }
 
 function formatYesNo(value: boolean | undefined): string {

@@ -2,7 +2,7 @@ import { Command, Option } from "commander";
 import type { ServeConfig } from "../config/index.ts";
 import { deriveAgentId } from "../protocol/index.ts";
 import type { CliContext } from "./cli-context.ts";
-import { createOutputOption, parseDays, parsePort } from "./client-options.ts";
+import { appendValue, createOutputOption, parseDays, parsePort } from "./client-options.ts";
 import { createUsageError } from "./cli-error.ts";
 import type { AdkAgentFactory } from "./serve/adk-agent-factory.ts";
 import type { LoadedAgents } from "./serve/load-agent-files.ts";
@@ -13,6 +13,7 @@ import type { ServeOptions } from "./serve/serve-until-stopped.ts";
 interface ServeCommandOptions extends ServeOptions {
   exec?: string;
   shell?: boolean;
+  passEnv?: string[];
   name?: string;
   config?: string;
 }
@@ -22,6 +23,12 @@ export function createServeCommand(context: CliContext): Command {
     .argument("[paths...]", "agent files (agent.ts), or directories with name.ts or name/agent.ts")
     .option("--exec <command>", "serve a command that reads the message from stdin and prints the answer")
     .option("--shell", "run the command of --exec with /bin/sh, for pipes and redirections")
+    .addOption(
+      new Option(
+        "--pass-env <name>",
+        "a variable of the environment that the command of --exec inherits; repeatable (default: none with secrets)",
+      ).argParser(appendValue),
+    )
     .option("--name <id>", "name of the agent for --exec")
     .option("--config <file>", "configuration file for options not given here (default: colloquy.config.ts)")
     .addHelpText(
@@ -119,7 +126,7 @@ async function runServe(
 
 async function loadAgentsToServe(
   agents: NonNullable<ServeConfig["agents"]>,
-  { exec, shell, name }: ServeCommandOptions,
+  { exec, shell, name, passEnv = [] }: ServeCommandOptions,
   adk: AdkAgentFactory,
 ): Promise<LoadedAgents> {
   if (exec === undefined) {
@@ -130,7 +137,13 @@ async function loadAgentsToServe(
   }
   const { command } = await import("../adapters/index.ts");
   const { toUrlSafeAgentId } = await import("./serve/find-agent-files.ts");
-  const agent = command(exec, { ...(shell ? { shell } : {}), ...(name ? { name } : {}) });
+  const missing = passEnv.find((variable) => process.env[variable] === undefined);
+  if (missing !== undefined)
+    throw createUsageError(
+      `The environment has no variable ${missing}.`,
+      "Set the variable, or omit --pass-env.",
+    );
+  const agent = command(exec, { ...(shell ? { shell } : {}), ...(name ? { name } : {}), passEnv });
   const { name: agentName } = await agent.describe();
   const id = deriveAgentId(agentName);
   return { agents: { [id]: agent }, previousAgentIds: { [toUrlSafeAgentId(agentName)]: id }, skipped: [] };

@@ -33,7 +33,7 @@ export class TextWriter {
       this.#openBlock = { key, atLineStart: true };
     }
     if (content === "") return;
-    this.#write(escapeControlCharacters(content));
+    this.#write(content);
     (this.#openBlock as { atLineStart: boolean }).atLineStart = content.endsWith("\n");
   }
 
@@ -63,21 +63,6 @@ export function renderJson(value: unknown, indent?: number): string {
   );
 }
 
-/**
- * Replaces control characters in agent output with visible characters. With control characters, an agent
- * could rewrite the screen or change the reading direction of text.
- */
-export function escapeControlCharacters(text: string): string {
-  return (
-    text
-      .replaceAll("\r\n", "\n")
-      // oxlint-disable-next-line no-control-regex -- control characters are what is looked for
-      .replaceAll(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/g, (control) =>
-        control < "\u0020" ? String.fromCharCode(0x2400 + control.charCodeAt(0)) : "\ufffd",
-      )
-  );
-}
-
 function toOneLine(text: string): string {
-  return escapeControlCharacters(text.replaceAll(/\s+/g, " ").trim());
+  return text.replaceAll(/\s+/g, " ").trim();
 }

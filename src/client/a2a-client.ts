@@ -16,7 +16,7 @@ import {
 import { askAgent, type AgentAnswer } from "./ask-agent.ts";
 import type { AgentCardCache } from "./card/agent-card-cache.ts";
 import { acceptsRepeatedMessages, assertSteeringDeclared } from "./negotiated-extensions.ts";
-import { openResumableStream } from "./stream/resumable-stream.ts";
+import { openResumableStream, type StreamLimits } from "./stream/resumable-stream.ts";
 import { assertKnownTaskOptions } from "./task-call-options.ts";
 import type { CallOptions } from "./transport/send-http-request.ts";
 import { type MessageInput, type SendOptions, toSendMessageRequest } from "./message-input.ts";
@@ -122,11 +122,10 @@ export interface ClientPushConfigs {
 }
 
 /** Dependencies of `createA2AClientFromTransport`. */
-interface A2AClientDependencies {
+interface A2AClientDependencies extends StreamLimits {
   readonly cardCache: AgentCardCache;
   readonly agentInterface: AgentInterface;
   readonly transport: Transport;
-  readonly reconnect: RetryOptions;
   readonly retry: RetryOptions;
 }
 
@@ -136,6 +135,7 @@ export function createA2AClientFromTransport({
   agentInterface,
   transport,
   reconnect,
+  maxTaskBytes,
   retry,
 }: A2AClientDependencies): A2AClient {
   // The tenant is sent exactly as in the card, or omitted (A2A §8.3.2).
@@ -146,6 +146,7 @@ export function createA2AClientFromTransport({
     return toSendMessageRequest(input, options, agentInterface.tenant);
   }
 
+  const limits: StreamLimits = { reconnect, maxTaskBytes };
   const send: A2AClient["send"] = async (input, options = {}) => {
     const request = buildSendRequest(input, options);
     const call = (): Promise<SendMessageResponse> => transport.call("SendMessage", request, options);
@@ -196,7 +197,7 @@ export function createA2AClientFromTransport({
     send,
     stream: (input, options = {}) =>
       cardCache.card.capabilities.streaming === true
-        ? openResumableStream(transport, { send: buildSendRequest(input, options) }, options, reconnect)
+        ? openResumableStream(transport, { send: buildSendRequest(input, options) }, options, limits)
         : sendOnce(input, options),
     async getExtendedCard(call = {}) {
       await assertCapability("extendedAgentCard", "UNSUPPORTED_OPERATION");
@@ -227,7 +228,7 @@ export function createA2AClientFromTransport({
               transport,
               { subscribe: { ...tenant, id }, lastEventId: after?.toString() },
               call,
-              reconnect,
+              limits,
             )
           : pollTask(() => read("GetTask", { ...tenant, id }, call), call.signal, reconnect);
       },

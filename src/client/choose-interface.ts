@@ -91,7 +91,8 @@ function matchesBinding(
   );
 }
 
-function isSupportedBinding(binding: string): boolean {
+/** Returns whether this client supports a protocol binding. */
+export function isSupportedBinding(binding: string): boolean {
   return CLIENT_BINDING_NAMES.some((offeredInterface) => offeredInterface === binding);
 }
 

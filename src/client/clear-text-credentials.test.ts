@@ -41,7 +41,7 @@ describe("credentials for an agent without TLS", () => {
   it.each<[string, ConnectOptions]>([
     ["auth", { auth }],
     ["headers", { headers }],
-  ])("are not sent on the card's authority (%s) [M-07]", async (_, options) => {
+  ])("are not sent on the card's authority (%s) [M-07] [SEC-32]", async (_, options) => {
     await expect(
       connectOverFakeNetwork("https://agent.test", "http://agent.test/rpc", options),
     ).rejects.toMatchObject(clearTextError);
@@ -76,7 +76,10 @@ describe("credentials for an agent without TLS", () => {
       ["https://agent.test", "http://localhost/"],
       ["http://agent.test:4000", "http://agent.test:4000/a2a"],
     ] as const) {
-      const { remote, heard: received } = await connectOverFakeNetwork(url, agent, { auth });
+      const { remote, heard: received } = await connectOverFakeNetwork(url, agent, {
+        auth,
+        trustedOrigins: [new URL(agent).origin],
+      });
       await remote.tasks.get("t");
       expect(received).toEqual([{ url: agent, authorization: "Bearer s" }]);
     }
@@ -87,7 +90,12 @@ describe("credentials for an agent without TLS", () => {
 
   it("are protected over gRPC unless the connection uses TLS [M-07]", async () => {
     const over = (agent: string, options: ConnectOptions = {}): Promise<unknown> =>
-      connectOverFakeNetwork("https://agent.test", agent, { auth, ...options }, "GRPC");
+      connectOverFakeNetwork(
+        "https://agent.test",
+        agent,
+        { auth, trustedOrigins: "any", ...options },
+        "GRPC",
+      );
     for (const agent of ["grpc://agent.test:80", "http://agent.test"])
       await expect(over(agent)).rejects.toMatchObject(clearTextError);
     for (const agent of ["agent.test:443", "grpcs://agent.test", "localhost:4100", "grpc://127.0.0.1:4100"])

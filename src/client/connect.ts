@@ -9,7 +9,8 @@ import { getMonotonicTimeMs } from "./clock.ts";
 import { A2AError, type AgentCard, type AgentInterface } from "../protocol/index.ts";
 import { createAuthorizer } from "./auth/authorizer.ts";
 import { AgentCardCache } from "./card/agent-card-cache.ts";
-import { chooseInterface, getProtocolVersion } from "./choose-interface.ts";
+import type { FetchedCard } from "./card/fetch-card.ts";
+import { chooseInterface, getProtocolVersion, isSupportedBinding } from "./choose-interface.ts";
 import {
   findUnencryptedCredentialsError,
   withTransportCallHeadersRejected,
@@ -19,7 +20,10 @@ import { isGrpcAvailable } from "./transport/grpc-transport.ts";
 import { addAutomaticExtensions, withRequestedExtensions } from "./negotiated-extensions.ts";
 import { withAuthErrorDetails } from "./with-auth-error-details.ts";
 import { withCloseDelayAfterFinalEvent } from "./stream/close-delay-after-final-event.ts";
+import { resolveTimeouts, withCallDeadlines } from "./timeouts.ts";
+import { findUntrustedOriginError, getInterfaceOrigin, type TrustedOrigins } from "./trusted-origins.ts";
 import { createA2AClientFromTransport, type A2AClient } from "./a2a-client.ts";
+import { DEFAULT_MAX_TASK_BYTES } from "./stream/streamed-task-size.ts";
 import { createTransport } from "./transport/create-transport.ts";
 
 /**
@@ -48,18 +52,20 @@ async function connectToAgent(url: string, options: ConnectOptions): Promise<A2A
   const http = createTransportOptions(options);
   const source = createCardFetchOptions(http, options);
   const fetchedCard = await discoverCard(source, url, options.signal);
-  const agentInterface = await chooseInterfaceByGrpcAvailability(fetchedCard.card, options);
+  const agentInterface = await chooseInterfaceByTrust(fetchedCard, options);
   assertRequiredExtensions(fetchedCard.card, requestedExtensions);
   const extensions = addAutomaticExtensions(requestedExtensions, fetchedCard.card);
-  const origin = getInterfaceOrigin(agentInterface);
-  const clearTextError = options.allowClearText
-    ? undefined
-    : findUnencryptedCredentialsError(agentInterface, fetchedCard.url, options.grpc);
-  if (clearTextError && (auth || Object.keys(http.headers).length > 0)) throw clearTextError;
+  const interfaceOrigin = getInterfaceOrigin(agentInterface);
+  const credentialsError = findCredentialsError(agentInterface, fetchedCard.url, options);
+  if (credentialsError && hasCredentials(options)) throw credentialsError;
   const authorizer = auth && {
     authorizer: createAuthorizer(fetchedCard.card, {
       auth,
-      agentOrigin: origin,
+      secretOrigins: [
+        interfaceOrigin,
+        new URL(fetchedCard.url).origin,
+        ...(options.trustedOrigins === "any" ? [] : (options.trustedOrigins ?? [])),
+      ],
       fetch: http.fetch,
       monotonicNow: getMonotonicTimeMs,
     }),
@@ -70,21 +76,68 @@ async function connectToAgent(url: string, options: ConnectOptions): Promise<A2A
     extensions,
     version: getProtocolVersion(agentInterface) ?? version,
   });
-  const guardedTransport = clearTextError
-    ? withTransportCallHeadersRejected(transport, clearTextError)
+  const guardedTransport = credentialsError
+    ? withTransportCallHeadersRejected(transport, credentialsError)
     : transport;
   const delayedTransport =
     transport.version === "0.3"
       ? withCloseDelayAfterFinalEvent(guardedTransport, reconnect)
       : guardedTransport;
-  const extendedTransport = withRequestedExtensions(delayedTransport, extensions);
+  const timedTransport = withCallDeadlines(delayedTransport, resolveTimeouts(options.timeouts));
+  const extendedTransport = withRequestedExtensions(timedTransport, extensions);
   return createA2AClientFromTransport({
     cardCache: new AgentCardCache(source, fetchedCard),
     agentInterface,
     transport: auth ? extendedTransport : withAuthErrorDetails(extendedTransport, fetchedCard.card),
     reconnect,
+    maxTaskBytes: options.maxTaskBytes ?? DEFAULT_MAX_TASK_BYTES,
     retry,
   });
+}
+
+/**
+ * Chooses an interface. If the client has credentials, an interface that may receive them takes precedence over
+ * other interfaces of the same protocol version.
+ */
+async function chooseInterfaceByTrust(
+  { card, url }: FetchedCard,
+  options: ConnectOptions,
+): Promise<AgentInterface> {
+  const preferred = await chooseInterfaceByGrpcAvailability(card, options);
+  const trustedOrigins = getTrustedOrigins(options);
+  const mayReceiveCredentials = (candidate: AgentInterface): boolean =>
+    findUntrustedOriginError(candidate, url, trustedOrigins) === undefined;
+  if (!hasCredentials(options) || mayReceiveCredentials(preferred)) return preferred;
+  const supportedInterfaces = card.supportedInterfaces.filter(
+    (candidate) =>
+      getProtocolVersion(candidate) === getProtocolVersion(preferred) &&
+      isSupportedBinding(candidate.protocolBinding) &&
+      mayReceiveCredentials(candidate),
+  );
+  if (supportedInterfaces.length === 0) return preferred;
+  return chooseInterfaceByGrpcAvailability({ ...card, supportedInterfaces }, options).catch(() => preferred);
+}
+
+/** Returns whether `connect` has options whose values only a trusted agent may receive. */
+function hasCredentials({ auth, headers = {} }: ConnectOptions): boolean {
+  return auth !== undefined || Object.keys(headers).length > 0;
+}
+
+/** A card that `verifyCard` has accepted names only trusted origins. */
+function getTrustedOrigins({ trustedOrigins = [], verifyCard }: ConnectOptions): TrustedOrigins {
+  return verifyCard ? "any" : trustedOrigins;
+}
+
+/** Returns the reason why an interface must not receive credentials, or `undefined` if it may receive them. */
+function findCredentialsError(
+  agentInterface: AgentInterface,
+  cardUrl: string,
+  options: ConnectOptions,
+): A2AError | undefined {
+  const clearTextError = options.allowClearText
+    ? undefined
+    : findUnencryptedCredentialsError(agentInterface, cardUrl, options.grpc);
+  return clearTextError ?? findUntrustedOriginError(agentInterface, cardUrl, getTrustedOrigins(options));
 }
 
 /** Chooses an interface. The gRPC packages are loaded only if gRPC is the preferred protocol binding. */
@@ -112,15 +165,4 @@ function assertRequiredExtensions({ name, capabilities }: AgentCard, supportedUr
   const uris = missing.map(({ uri }) => uri);
   const message = `${JSON.stringify(name)} requires extensions. If you support them, set { extensions: ${JSON.stringify(uris)} }.`;
   throw new A2AError("EXTENSION_SUPPORT_REQUIRED", message);
-}
-
-/**
- * Returns the origin of an interface, which is the only origin that receives the credentials. The address of
- * a gRPC interface may contain a scheme.
- */
-function getInterfaceOrigin({ url, protocolBinding }: AgentInterface): string {
-  if (URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)) return new URL(url).origin;
-  if (protocolBinding === "GRPC") return `https://${url.replace(/^[a-z]+:\/\//i, "")}`;
-  const message = `The card's ${protocolBinding} interface has the URL ${JSON.stringify(url)}, which is not an HTTP URL. The card is invalid.`;
-  throw new A2AError("INVALID_AGENT_RESPONSE", message);
 }

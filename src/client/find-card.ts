@@ -10,6 +10,8 @@ import type { GrpcClientOptions } from "./transport/send-http-request.ts";
 import type { TransportOptions } from "./transport/send-http-request.ts";
 import type { RetryOptions } from "./stream/retry.ts";
 import type { ClientBindingName } from "./transport/create-transport.ts";
+import { type ClientTimeouts, resolveTimeouts } from "./timeouts.ts";
+import { assertValidTrustedOrigins, type TrustedOrigins } from "./trusted-origins.ts";
 
 const RETRY_OPTION_NAMES = "initialDelayMs maxDelayMs maxRetries random sleep";
 
@@ -45,6 +47,12 @@ export interface ConnectOptions {
    */
   readonly allowClearText?: boolean;
   /**
+   * Origins that may receive credentials and headers although another origin serves the agent card, such as
+   * `["https://agents.example.com"]`. The value `any` trusts every agent card. By default, credentials and headers
+   * are sent only to the origin that serves the card. A card that `verifyCard` accepts is trusted.
+   */
+  readonly trustedOrigins?: TrustedOrigins;
+  /**
    * Credentials, or a function that returns the headers for a security requirement of the agent card. The
    * agent card declares where the client sends the credentials. If the server requires authentication for the
    * agent card, the client sends the credentials in standard headers.
@@ -62,14 +70,16 @@ export interface ConnectOptions {
    */
   readonly extensions?: readonly string[];
   /**
-   * HTTP headers for every request, including requests for the agent card. The client also sends these
-   * headers to other hosts that the agent card declares.
+   * HTTP headers for every request, including requests for the agent card. Because headers may contain secrets,
+   * other origins that the agent card names receive them only if `trustedOrigins` contains the origin.
    */
   readonly headers?: Readonly<Record<string, string>>;
   /** The function that sends HTTP requests. Default: the global `fetch`. */
   readonly fetch?: typeof fetch;
   /** Aborting the signal cancels the search for the agent card. */
   readonly signal?: AbortSignal;
+  /** Deadlines for finding the agent card, for calls, and for silent streams. */
+  readonly timeouts?: ClientTimeouts;
   /** Retry policy for streams that lose their connection. */
   readonly reconnect?: RetryOptions;
   /**
@@ -87,12 +97,19 @@ export interface ConnectOptions {
   readonly maxResponseBytes?: number;
   /** Maximum size of one stream event in bytes; the client rejects larger events. Default: 16 MiB. */
   readonly maxEventBytes?: number;
+  /**
+   * Maximum size in bytes of the task that the events of one stream build up, measured by the size of the events. A
+   * replaced artifact does not count. If a stream exceeds the limit, the stream rejects with
+   * `INVALID_AGENT_RESPONSE`. The value `Infinity` disables the limit, for a stream whose content you do not keep.
+   * Default: 268,435,456 (256 MiB).
+   */
+  readonly maxTaskBytes?: number;
 }
 
 const assertKnownConnectOptions = defineOptionNames<ConnectOptions>()(
   "connect",
   "allowClearText allowOlderVersion auth binding extensions fetch grpc headers maxEventBytes",
-  "maxResponseBytes peerLeniency preferredBindings reconnect retry signal verifyCard version",
+  "maxResponseBytes maxTaskBytes peerLeniency preferredBindings reconnect retry signal timeouts trustedOrigins verifyCard version",
 );
 const assertKnownReconnectOptions = defineOptionNames<RetryOptions>()(
   '"reconnect" of connect',
@@ -116,19 +133,17 @@ export function assertKnownOptions(options: ConnectOptions): void {
   assertKnownRetryOptions(retry);
   assertKnownGrpcOptions(grpc);
   if (typeof auth !== "function") assertKnownAuthOptions(auth);
+  assertValidTrustedOrigins(options.trustedOrigins ?? []);
 }
 
 /** Finds an agent card in the same way as `connect`, but does not create a client. */
 export async function findCard(
   url: string,
-  options: Omit<ConnectOptions, "allowClearText" | "reconnect" | "grpc"> = {},
+  options: Omit<ConnectOptions, "allowClearText" | "reconnect" | "grpc" | "trustedOrigins"> = {},
 ): Promise<{ readonly card: AgentCard; readonly json: unknown; readonly url: string }> {
   assertKnownOptions(options);
-  return await discoverCard(
-    createCardFetchOptions(createTransportOptions(options), options),
-    url,
-    options.signal,
-  );
+  const source = createCardFetchOptions(createTransportOptions(options), options);
+  return await discoverCard(source, url, options.signal);
 }
 
 export function createTransportOptions(options: ConnectOptions): TransportOptions {
@@ -141,13 +156,14 @@ export function createTransportOptions(options: ConnectOptions): TransportOption
     peerLeniency: options.peerLeniency ?? "all",
     maxResponseBytes: options.maxResponseBytes ?? 64 * 2 ** 20,
     maxEventBytes: options.maxEventBytes ?? 16 * 2 ** 20,
+    streamIdleMs: resolveTimeouts(options.timeouts).streamIdleMs,
     ...(options.grpc ? { grpc: options.grpc } : {}),
   };
 }
 
 export function createCardFetchOptions(
   http: TransportOptions,
-  { auth, verifyCard, retry = {} }: ConnectOptions,
+  { auth, verifyCard, retry = {}, timeouts }: ConnectOptions,
 ): CardFetchOptions {
   const monotonicNow = getMonotonicTimeMs;
   const authorizer = auth && createChallengeAuthorizer({ auth, fetch: http.fetch, monotonicNow });
@@ -157,6 +173,7 @@ export function createCardFetchOptions(
     transportOptions: { ...http, version, ...(authorizer ? { authorizer } : {}) },
     verifyCard,
     retry,
+    timeoutMs: resolveTimeouts(timeouts).connectMs,
     monotonicNow,
   };
 }

@@ -63,7 +63,7 @@ describe.each(BINDINGS)("a hostile response over %s", (binding) => {
     await expect(remote.tasks.get("t")).rejects.toMatchObject({ reason: "INVALID_AGENT_RESPONSE" });
   });
 
-  it("is small when compressed and too large when decompressed [E14]", async () => {
+  it("is small when compressed and too large when decompressed [E14] [SEC-33]", async () => {
     const bomb = gzipSync(Buffer.alloc(50_000_000, " "));
     const { remote } = await connectToRequestRecordingTestServer(
       respondRaw("application/json", bomb, { "content-encoding": "gzip" }),

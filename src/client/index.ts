@@ -27,6 +27,8 @@ export type { MessageInput, SendOptions } from "./message-input.ts";
 export { readText } from "./read-text.ts";
 export type { RetryOptions } from "./stream/retry.ts";
 export type { A2AClient, ClientPushConfigs, ClientTasks } from "./a2a-client.ts";
+export type { ClientTimeouts } from "./timeouts.ts";
+export type { TrustedOrigins } from "./trusted-origins.ts";
 export type { ClientBindingName } from "./transport/create-transport.ts";
 export type { CardTrustOptions, CardVerifier, VerifiedSignature } from "./card/verify-card.ts";
 export { createCardVerifier, verifyCard } from "./card/verify-card.ts";

@@ -4,7 +4,7 @@ export interface FairShareLedgerOptions {
   readonly capacity: number;
   /**
    * Largest share of a holder, as a multiple of the amount that remains free. With the ratio 1, a single holder can
-   * reserve half of the capacity, and each of two holders a third. Default: 1.
+   * reserve half of the capacity, and each of two holders a third. `Infinity` disables the shares. Default: 1.
    */
   readonly ratioToFree?: number;
   /** Fixed maximum amount of a holder. Default: no fixed maximum. */

@@ -6,6 +6,9 @@ const ASSISTANT_HELP_TEXT =
   "I can calculate (try: what is 12.5% of 80?), convert units (try: 10 km in miles), " +
   `and reimburse expenses (try: reimburse 150 euros for a taxi). Expenses above ${EXPENSE_APPROVAL_THRESHOLD} euros need approval.`;
 
+/** The script ignores the rest of a longer request, because some of its patterns take quadratic time. */
+const MAX_REQUEST_CHARACTERS = 2_000;
+
 /**
  * Scripted replacement for a language model, for a demo without an API key. The rules of the script parse
  * the user's request, choose the tools to call, and turn the results of the tools into sentences. The tools
@@ -13,7 +16,7 @@ const ASSISTANT_HELP_TEXT =
  */
 export const assistantModelScript: Script = (input: ScriptFunctionInput): ScriptedReply => {
   if (input.results.length > 0) return buildToolResultReply(input);
-  const calls = splitClauses(input.text).flatMap(
+  const calls = splitClauses(input.text.slice(0, MAX_REQUEST_CHARACTERS)).flatMap(
     (clause): ScriptedStep[] => parseClauseIntoToolCalls(clause) ?? [],
   );
   return calls.length > 0 ? calls : ASSISTANT_HELP_TEXT;
@@ -31,7 +34,8 @@ function parseClauseIntoToolCalls(clause: string): ScriptedStep[] | undefined {
 function parseExpense(clause: string): ScriptedStep[] | undefined {
   if (!/reimburs|refund|expense|pay back/i.test(clause)) return undefined;
   const amount = Number(/\d+(?:\.\d+)?/.exec(clause)?.[0] ?? 0);
-  const purpose = /\bfor\s+(.+)$/i.exec(clause)?.[1]?.trim() ?? "an expense";
+  const marker = /\bfor\s/i.exec(clause);
+  const purpose = (marker && clause.slice(marker.index + marker[0].length).trim()) || "an expense";
   return [
     {
       call: amount > EXPENSE_APPROVAL_THRESHOLD ? "request_approval" : "reimburse",

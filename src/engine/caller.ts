@@ -13,6 +13,12 @@ export interface Caller {
    */
   readonly choseTenant?: boolean;
   /**
+   * Network of an anonymous client: its IPv4 address, or the IPv6 network `/64` that contains its address. All
+   * anonymous clients are one caller, but limits apply to each network. Absent if the caller is not anonymous. Not
+   * persisted.
+   */
+  readonly anonymousNetwork?: string;
+  /**
    * Scopes that the caller's credentials grant. Agents can check the scopes. The scopes of a caller do not
    * affect task ownership and are not persisted.
    */
@@ -27,6 +33,16 @@ export interface Caller {
 export interface TaskScope extends Pick<Caller, "tenant" | "principal"> {
   /** Id of the agent within its server. */
   readonly agent: string;
+}
+
+/**
+ * Returns the key of the holder whose share the requests of a caller use. The holder is the caller, the
+ * principal of a caller who chose the tenant, or the network of an anonymous client.
+ */
+export function getLimitHolderKey(caller: Caller): string {
+  if (caller.anonymousNetwork !== undefined) return `network:${caller.anonymousNetwork}`;
+  // A principal that can choose its tenant would otherwise have a separate share in each tenant.
+  return getCallerKey(caller.choseTenant ? { ...caller, tenant: "" } : caller);
 }
 
 /** Returns a string that uniquely identifies a pair of tenant and principal. */

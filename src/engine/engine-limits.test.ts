@@ -4,7 +4,7 @@ import { resolveEngineLimits } from "./engine-limits.ts";
 it("the limits of an engine have the documented defaults", () => {
   expect(resolveEngineLimits()).toEqual({
     runs: 1000,
-    runsPerCaller: 1000,
+    unfinishedMessageBytes: 256 * 1024 * 1024,
     streams: 10_000,
     queuedTurns: 16,
     turnAttempts: 5,
@@ -13,7 +13,7 @@ it("the limits of an engine have the documented defaults", () => {
   });
 });
 
-it("the limit of runs of a caller is the limit of all runs by default", () => {
-  expect(resolveEngineLimits({ runs: 5 }).runsPerCaller).toBe(5);
+it("callers have no fixed limit of runs by default", () => {
+  expect(resolveEngineLimits({ runs: 5 }).runsPerCaller).toBeUndefined();
   expect(resolveEngineLimits({ runs: 5, runsPerCaller: 2 })).toMatchObject({ runs: 5, runsPerCaller: 2 });
 });

@@ -8,12 +8,21 @@ export interface EngineLimits {
   /** Maximum number of concurrent agent runs. Default: 1,000. */
   readonly runs: number;
   /**
-   * Maximum number of concurrent agent runs per caller. A caller is a pair of tenant and principal. A
-   * principal that can choose its tenant counts as one caller across all tenants. The default of
-   * `runsPerCaller` is the value of `runs`.
+   * Fixed maximum number of concurrent agent runs per caller. A caller is a pair of tenant and principal. A
+   * principal that can choose its tenant counts as one caller across all tenants. On a server without
+   * authentication, each network address counts as a caller. Default: a fair share. One caller can use as many runs
+   * as remain free, which is half of `runs` without other callers, and a third with one other busy caller.
    */
-  readonly runsPerCaller: number;
-  /** Maximum number of open streams of the engine. Default: 10,000. */
+  readonly runsPerCaller?: number;
+  /**
+   * Approximate maximum size of all messages whose turns run or wait, in bytes of JSON. Each caller receives a fair
+   * share, as for runs. Default: 256 MiB.
+   */
+  readonly unfinishedMessageBytes: number;
+  /**
+   * Maximum number of open streams of the engine. Each caller has a fair share, so a single caller can open half of the
+   * streams, and each of two callers a third. Default: 10,000.
+   */
   readonly streams: number;
   /**
    * Maximum number of messages that can wait for one task, and of turns that can wait in one context.
@@ -38,10 +47,11 @@ export interface EngineLimits {
 }
 
 export function resolveEngineLimits(options: Partial<EngineLimits> = {}): EngineLimits {
-  const runs = options.runs ?? 1000;
+  const { runsPerCaller } = options;
   return {
-    runs,
-    runsPerCaller: options.runsPerCaller ?? runs,
+    runs: options.runs ?? 1000,
+    ...(runsPerCaller === undefined ? {} : { runsPerCaller }),
+    unfinishedMessageBytes: options.unfinishedMessageBytes ?? 256 * 2 ** 20,
     streams: options.streams ?? 10_000,
     queuedTurns: options.queuedTurns ?? 16,
     turnAttempts: options.turnAttempts ?? 5,

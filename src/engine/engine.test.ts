@@ -101,7 +101,7 @@ describe("a message starts a task", () => {
     expect((await engine.getTask({ id: task.id, historyLength: 1 }, alice)).history).toHaveLength(1);
   });
 
-  it("which fails when the agent throws, without revealing private details [F-18]", async () => {
+  it("which fails when the agent throws, without revealing private details [F-18] [SEC-23]", async () => {
     const { engine, agent, errors } = createEngineFixture();
     const answer = engine.sendMessage(createTestSendMessageRequest("hi"), alice);
     (await agent.waitForRun(0)).fail(new Error("password=hunter2"));

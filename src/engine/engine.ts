@@ -19,7 +19,7 @@ import { generateUuidV7, type IdGenerator } from "./id-generator.ts";
 import type { Committer } from "./event-committer.ts";
 import { limitHistory } from "./limit-history.ts";
 import { MessageAcceptor, type MessageAcceptResult } from "./message-acceptor.ts";
-import { resolveEngineLimits, ConcurrencyLimit } from "./engine-limits.ts";
+import { resolveEngineLimits } from "./engine-limits.ts";
 import { listTasks } from "./list-tasks.ts";
 import { withSafeListeners } from "./observer.ts";
 import { createPushNotSupportedError, PushConfigOperations } from "./push/push-config-operations.ts";
@@ -34,6 +34,7 @@ import { createServerClosingError } from "./task-errors.ts";
 import type { TaskRunner } from "./task-runner.ts";
 import { RunnerRegistry } from "./runner-registry.ts";
 import type { ServiceParameters } from "./service-parameters.ts";
+import { StreamLimit } from "./stream-limit.ts";
 import type { TaskLease } from "./task-leases.ts";
 import type { TaskStore } from "./task-store.ts";
 import {
@@ -60,7 +61,7 @@ export class Engine {
   readonly #runners: RunnerRegistry;
   readonly #messageAcceptor: MessageAcceptor;
   readonly #recovery: TaskRecovery;
-  readonly #streamLimit: ConcurrencyLimit;
+  readonly #streamLimit: StreamLimit;
   readonly #clock: Clock;
   readonly #listPageBytes: number;
   #isClosing = false;
@@ -73,7 +74,7 @@ export class Engine {
     this.#listPageBytes = limits.listPageBytes;
     this.#clock = options.clock ?? systemClock;
     this.#committer = options.committer;
-    this.#streamLimit = new ConcurrencyLimit("open streams", limits.streams);
+    this.#streamLimit = new StreamLimit(limits.streams);
     const { concurrentTurns = "parallel" } = agent;
     const contextTurns =
       concurrentTurns === "parallel" ? undefined : new ContextTurnGate(concurrentTurns, limits.queuedTurns);
@@ -206,7 +207,7 @@ export class Engine {
     caller: Caller,
     service: ServiceParameters = {},
   ): Promise<Subscription> {
-    const releaseStream = this.#streamLimit.acquireWithRelease();
+    const releaseStream = this.#streamLimit.acquire(caller);
     try {
       const accepted = await this.#acceptMessage(request, caller, { ...service, isStreaming: true });
       if ("reply" in accepted) {
@@ -293,7 +294,7 @@ export class Engine {
         runner,
         this.#store,
         { ...span, includesMessages },
-        this.#streamLimit.acquireWithRelease(),
+        this.#streamLimit.acquire(caller),
       );
     } finally {
       runner.release();
@@ -348,6 +349,7 @@ export class Engine {
         validateWebhook,
         generateId,
         redactSecrets,
+        limits: outbox.limits,
         onChange,
       })
     );

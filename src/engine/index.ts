@@ -16,6 +16,7 @@
 export type { Agent, AgentDescription, AgentEvent, AgentMessage, Run } from "./agent.ts";
 export type { Caller, TaskScope } from "./caller.ts";
 export type { Clock } from "./clock.ts";
+export { getLimitHolderKey } from "./caller.ts";
 export { systemClock } from "./clock.ts";
 
 export { generateErrorId, generateUuidV7 } from "./id-generator.ts";
@@ -26,7 +27,13 @@ export type { TurnRestartData } from "./turn-restart-data.ts";
 export type { QueuedTurnData, TurnQueueChange } from "./queued-turn-data.ts";
 export type { EngineLimits } from "./engine-limits.ts";
 
-export type { Observer, PushDeliveryReport, RequestReport, SweepReport } from "./observer.ts";
+export type {
+  Observer,
+  PushDeliveryReport,
+  RequestReport,
+  StalledReaderReport,
+  SweepReport,
+} from "./observer.ts";
 export { withSafeListeners } from "./observer.ts";
 export type { ServiceParameters } from "./service-parameters.ts";
 export type {
@@ -68,6 +75,9 @@ export type {
 export { Outbox } from "./push/outbox.ts";
 
 export type { RetryPolicy } from "./push/retry-policy.ts";
+export { FairScheduler } from "./push/fair-scheduler.ts";
+export { getWebhookOwner } from "./push/webhook-owner.ts";
+export type { PushLimits } from "./push/push-limits.ts";
 export type { WebhookValidator, PushConfigOperations } from "./push/push-config-operations.ts";
 export { createPushNotSupportedError } from "./push/push-config-operations.ts";
 export type { PushStore, Webhook, WebhookProgress, WebhookRegistration } from "./push/push-store.ts";

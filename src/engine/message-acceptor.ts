@@ -15,8 +15,8 @@ import { decideMessageOutcome, type MessageOutcome } from "./decide-message-outc
 import { restoreQueuedRequest, type QueuedTurnData } from "./queued-turn-data.ts";
 import { restoreCaller, type TurnRestartData } from "./turn-restart-data.ts";
 import type { IdGenerator } from "./id-generator.ts";
-import { CallerActivityRegistry, type CallerActivity } from "./caller-activity-registry.ts";
-import { ConcurrencyLimit, createLimitError, type EngineLimits } from "./engine-limits.ts";
+import { InFlightMessageRegistry } from "./in-flight-message-registry.ts";
+import { createLimitError, type EngineLimits } from "./engine-limits.ts";
 import { RelatedTaskLoader } from "./related-task-loader.ts";
 import {
   createDuplicateMessageIdError,
@@ -30,6 +30,7 @@ import { isSameMessage } from "./is-same-message.ts";
 import type { ServiceParameters } from "./service-parameters.ts";
 import { assertStoreAcceptsNewWork } from "./store-health.ts";
 import type { TaskStore } from "./task-store.ts";
+import { TurnAdmission } from "./turn-admission.ts";
 import { Turn, type StartedAgentIterator } from "./turn.ts";
 
 /**
@@ -60,7 +61,6 @@ interface InboundMessage {
   readonly request: SendMessageRequest;
   readonly caller: Caller;
   readonly serviceParameters: ServiceParameters;
-  readonly callerState: CallerActivity<InFlightMessage>;
 }
 
 interface InFlightMessage {
@@ -74,13 +74,13 @@ interface InFlightMessage {
  */
 export class MessageAcceptor {
   readonly #context: MessageAcceptorDependencies;
-  readonly #runLimit: ConcurrencyLimit;
-  readonly #callerStates: CallerActivityRegistry<InFlightMessage>;
+  readonly #turnAdmission: TurnAdmission;
+  readonly #inFlightMessages: InFlightMessageRegistry<InFlightMessage>;
 
   constructor(context: MessageAcceptorDependencies) {
     this.#context = context;
-    this.#runLimit = new ConcurrencyLimit("running agents", context.limits.runs);
-    this.#callerStates = new CallerActivityRegistry(context.limits);
+    this.#turnAdmission = new TurnAdmission(context.limits);
+    this.#inFlightMessages = new InFlightMessageRegistry(2 * context.limits.runs);
   }
 
   /** Accepts a message. `scope` must be the caller's scope. */
@@ -88,15 +88,9 @@ export class MessageAcceptor {
     scope: TaskScope,
     { request, caller, serviceParameters }: Pick<InboundMessage, "request" | "caller" | "serviceParameters">,
   ): Promise<MessageAcceptResult> {
-    const inbound = {
-      scope,
-      request,
-      caller,
-      serviceParameters,
-      callerState: this.#callerStates.getOrCreate(scope),
-    };
+    const inbound = { scope, request, caller, serviceParameters };
     if (!this.#context.deduplicateMessages) return await this.#continueOrCreateTask(inbound);
-    const { inFlightMessages } = inbound.callerState;
+    const inFlightMessages = this.#inFlightMessages.getOrCreate(scope);
     const { message } = request;
     const earlier = inFlightMessages.get(message.messageId);
     if (earlier) {
@@ -130,7 +124,6 @@ export class MessageAcceptor {
       caller: restoreCaller(scope, persisted),
       // The task exists, so a reply without a task must complete it.
       serviceParameters: { ...persisted.service, needsTask: true },
-      callerState: this.#callerStates.getOrCreate(scope),
     };
     return this.#createTurn(inbound, message, persisted.attempt + 1);
   }
@@ -141,7 +134,6 @@ export class MessageAcceptor {
       scope,
       ...restoreQueuedRequest(queued),
       caller: restoreCaller(scope, queued),
-      callerState: this.#callerStates.getOrCreate(scope),
     };
     return this.#createTurn(inbound, queued.message, 1, true);
   }
@@ -320,29 +312,16 @@ export class MessageAcceptor {
    * true, an earlier server process has accepted the turn, and the turn may exceed the limits.
    */
   #createTurn(
-    { scope, request, caller, serviceParameters, callerState }: InboundMessage,
+    { scope, request, caller, serviceParameters }: InboundMessage,
     message: Message,
     attempt = 1,
     isAdmitted = false,
   ): Turn {
-    // A principal that can choose its tenant would otherwise get a separate limit for each tenant.
-    const { runLimit } = caller.choseTenant
-      ? this.#callerStates.getOrCreate({ ...caller, tenant: "" })
-      : callerState;
-    const releaseRun = this.#runLimit.acquireWithRelease(isAdmitted);
-    try {
-      runLimit.acquireOrThrow(isAdmitted);
-    } catch (error) {
-      releaseRun();
-      throw error;
-    }
+    const endAdmission = this.#turnAdmission.admitTurn(caller, request, isAdmitted);
     const { store, runners } = this.#context;
     const relatedTasks = new RelatedTaskLoader(store, runners, scope, message);
     const turn = new Turn(request, message, caller, serviceParameters, relatedTasks, attempt);
-    turn.onEnd(() => {
-      releaseRun();
-      runLimit.release();
-    });
+    turn.onEnd(endAdmission);
     return turn;
   }
 }

@@ -16,6 +16,7 @@ const LISTENER_NAMES = {
   onStoreMigration: true,
   onError: true,
   onCredentialsRejected: true,
+  onReaderStalled: true,
   onRequest: true,
 } as const satisfies Record<keyof Observer, true>;
 

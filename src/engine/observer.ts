@@ -42,8 +42,24 @@ export interface Observer {
    * no secrets. Callers receive the same message for all invalid credentials.
    */
   onCredentialsRejected?(seen: { scheme: string; reason: string }): void;
+  /**
+   * Called after the server has disconnected clients that took no byte of a response for `limits.writeStallMs`. At most
+   * once per minute and remote address.
+   */
+  onReaderStalled?(seen: StalledReaderReport): void;
   /** Called when the server starts the response to a request. */
   onRequest?(seen: RequestReport): void;
+}
+
+/** Clients that were disconnected because they did not read a response. */
+export interface StalledReaderReport {
+  /** The caller of the last request, unless the caller is anonymous. */
+  readonly caller?: Pick<TaskScope, "tenant" | "principal">;
+  /** IP address of the clients, or of their proxy. */
+  readonly remoteAddress: string | undefined;
+  /** Number of connections that were closed since the last report about this address. */
+  readonly connections: number;
+  readonly timeoutMs: number;
 }
 
 /** Outcome of a request. */
@@ -102,6 +118,8 @@ export function withSafeListeners(observer: Observer): Observer {
   if (observer.onError) safe.onError = withListenerErrorsSuppressed(observer.onError.bind(observer));
   if (observer.onCredentialsRejected)
     safe.onCredentialsRejected = withListenerErrorsSuppressed(observer.onCredentialsRejected.bind(observer));
+  if (observer.onReaderStalled)
+    safe.onReaderStalled = withListenerErrorsSuppressed(observer.onReaderStalled.bind(observer));
   if (observer.onRequest) safe.onRequest = withListenerErrorsSuppressed(observer.onRequest.bind(observer));
   return safe;
 }

@@ -1,6 +1,7 @@
 import {
   A2AError,
   ALLOWED_TRANSITIONS_BY_TASK_STATE,
+  findIdViolation,
   type JsonObject,
   type Message,
   type Part,
@@ -88,6 +89,8 @@ function toArtifactUpdate(
   { artifact, append, lastChunk, metadata }: Extract<AgentEvent, { artifact: unknown }>,
 ): TaskArtifactUpdateEvent {
   if (!artifact.artifactId) throw createInvalidEventError("an artifact needs an artifactId");
+  const violation = findIdViolation(artifact.artifactId);
+  if (violation !== undefined) throw createInvalidEventError(`an artifactId ${violation}`);
   if (!(artifact.parts?.length > 0))
     throw createInvalidEventError(`artifact ${artifact.artifactId} has no parts (A2A §5.7)`);
   assertValidContent(`artifact ${artifact.artifactId}`, artifact);

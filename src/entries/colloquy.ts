@@ -57,6 +57,7 @@ export type {
   Observer,
   PushDeliveryReport,
   RequestReport,
+  StalledReaderReport,
   RetentionOptions,
   RetentionPeriods,
   Run,

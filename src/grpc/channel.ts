@@ -64,6 +64,9 @@ export class GrpcChannel {
       // Reconnect delays are short, because callers that retry have their own backoff.
       "grpc.initial_reconnect_backoff_ms": 100,
       "grpc.max_reconnect_backoff_ms": 1_000,
+      // A dead connection ends a silent stream. Servers may refuse pings in shorter intervals than five minutes.
+      "grpc.keepalive_time_ms": 330_000,
+      "grpc.keepalive_timeout_ms": 20_000,
       // DNS resolves the host name, but does not configure the calls.
       "grpc.service_config_disable_resolution": 1,
     });

@@ -1,3 +1,5 @@
+import { once } from "node:events";
+import { connect } from "node:http2";
 import * as grpc from "@grpc/grpc-js";
 import { expect, it } from "vitest";
 import { startGrpcListener, GRPC_SERVICE_V1, type GrpcResponseMessageSink } from "./index.ts";
@@ -25,7 +27,10 @@ it("waits for a client that stops reading and delivers all messages in order aft
     tls: undefined,
     maxRequestBytes: 1_000,
     keepaliveMs: 0,
-    handleCall: () => Promise.resolve({ headers: {}, body: (sink) => void write(sink) }),
+    receiveMs: 10_000,
+    guardConnection: () => {},
+    handleCall: () =>
+      Promise.resolve({ headers: {}, watchWrite: () => () => {}, body: (sink) => void write(sink) }),
   });
   const client = new grpc.Client(`127.0.0.1:${listener.port}`, grpc.credentials.createInsecure());
   const stream = client.makeServerStreamRequest(
@@ -48,5 +53,30 @@ it("waits for a client that stops reading and delivers all messages in order aft
   expect(await messages.next()).toMatchObject({ done: true });
   expect(waits).toBeGreaterThan(10);
   client.close();
+  await listener.drain();
+});
+
+it("ends a call whose request message does not arrive in time", async () => {
+  const listener = await startGrpcListener({
+    services: [GRPC_SERVICE_V1],
+    host: "127.0.0.1",
+    port: 0,
+    tls: undefined,
+    maxRequestBytes: 1_000,
+    keepaliveMs: 0,
+    receiveMs: 30,
+    guardConnection: () => {},
+    handleCall: async (call) => {
+      await call.receiveRequest(() => {}).catch(() => undefined);
+      return { headers: {}, watchWrite: () => () => {}, body: new Uint8Array() };
+    },
+  });
+  const session = connect(`http://127.0.0.1:${listener.port}`);
+  const call = session.request({ ":method": "POST", ":path": path, "content-type": "application/grpc" });
+  call.write(Buffer.from([0, 0, 0, 0, 10, 1]));
+  const [headers] = (await once(call, "response")) as [Record<string, string>];
+  expect(headers).toMatchObject({ "grpc-status": `${grpc.status.RESOURCE_EXHAUSTED}` });
+  expect(decodeURI(headers["grpc-message"] ?? "")).toContain("did not arrive within 0.03 s");
+  session.destroy();
   await listener.drain();
 });

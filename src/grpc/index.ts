@@ -7,13 +7,9 @@
  */
 export type { GrpcCallOptions } from "./channel.ts";
 export { GrpcChannel } from "./channel.ts";
-export type {
-  GrpcResponseOrFailure,
-  GrpcFailure,
-  IncomingCall,
-  GrpcResponseMessageSink,
-  ServerTls,
-} from "./grpc-listener.ts";
+export type { GrpcResponseOrFailure, IncomingCall, GrpcResponseMessageSink } from "./grpc-server-call.ts";
+export type { GrpcFailure } from "./response-headers.ts";
+export type { ServerTls } from "./grpc-listener.ts";
 export { formatHostPort, startGrpcListener } from "./grpc-listener.ts";
 export type { MessageCodec } from "./message-codec.ts";
 export type { GrpcMethod, GrpcService } from "./grpc-service.ts";

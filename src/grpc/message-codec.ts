@@ -1,5 +1,6 @@
 import { BinaryReader, BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import type { JsonObject } from "../protocol/index.ts";
+import { BoundedBinaryReader } from "./bounded-binary-reader.ts";
 import { structCodec, readMapEntry, jsonValueCodec } from "./json-value-codecs.ts";
 import {
   boolCodec,
@@ -31,10 +32,10 @@ export type MessageDefinitions = Readonly<Record<string, string>>;
 export interface MessageCodec {
   readonly name: string;
   /**
-   * Decodes a binary message to ProtoJSON. Throws if the bytes are not a valid message. Ignores unknown
-   * fields.
+   * Decodes a binary message to ProtoJSON. Throws if the bytes are not a valid message, or if the message has more
+   * than `maxFields` fields, including the fields of nested messages. Ignores unknown fields.
    */
-  decode(binary: Uint8Array): JsonObject;
+  decode(binary: Uint8Array, maxFields?: number): JsonObject;
   encode(json: object): Uint8Array;
 }
 
@@ -153,9 +154,12 @@ class ProtoMessageCodec implements FieldCodec, MessageCodec {
     this.#fieldsByNumber[field.number] = field;
   }
 
-  decode(binary: Uint8Array): JsonObject {
+  decode(binary: Uint8Array, maxFields = Infinity): JsonObject {
     const out: JsonRecord = {};
-    this.#readFields(new BinaryReader(binary), binary.length, out);
+    // A field has at least two bytes, so the fields of short messages need no count.
+    const isShort = binary.length <= 2 * maxFields;
+    const reader = isShort ? new BinaryReader(binary) : new BoundedBinaryReader(binary, maxFields);
+    this.#readFields(reader, binary.length, out);
     return out as JsonObject;
   }
 

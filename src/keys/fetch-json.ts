@@ -1,3 +1,4 @@
+import { MAX_URL_LENGTH } from "../protocol/index.ts";
 import { isLoopbackHost } from "./loopback.ts";
 import { KeysUnavailableError } from "./verification-error.ts";
 
@@ -61,16 +62,17 @@ export function requireSecureUrl(label: string, value: string | URL): URL {
   const url = parseSecureUrl(value);
   if (url) return url;
   throw new Error(
-    `${label} must be an https URL (http only on this machine), not ${JSON.stringify(String(value))}.`,
+    `${label} must be an https URL (http only on this machine), not ${JSON.stringify(String(value).slice(0, 200))}.`,
   );
 }
 
 /**
  * Returns the parsed URL, or `undefined` if the URL is insecure. HTTPS URLs and HTTP URLs of this machine are
- * secure.
+ * secure. A URL has at most `MAX_URL_LENGTH` characters.
  */
 export function parseSecureUrl(value: unknown): URL | undefined {
-  const url = URL.parse(String(value));
+  const text = String(value);
+  const url = text.length > MAX_URL_LENGTH ? undefined : URL.parse(text);
   if (url?.protocol === "https:") return url;
   return url?.protocol === "http:" && isLoopbackHost(url.hostname) ? url : undefined;
 }

@@ -1,3 +1,4 @@
+import { stripTrailingCharacters } from "../protocol/index.ts";
 import { fetchJson, requireSecureUrl, parseSecureUrl, type FetchKeysOptions } from "./fetch-json.ts";
 import { KeysUnavailableError } from "./verification-error.ts";
 
@@ -28,7 +29,7 @@ export async function discoverIssuer(
 /** Returns the metadata URL of an OpenID issuer. */
 export function buildDiscoveryUrl(issuer: string): URL {
   const { href } = requireSecureUrl("The issuer", issuer);
-  return new URL(`${href.replace(/\/+$/, "")}/.well-known/openid-configuration`);
+  return new URL(`${stripTrailingCharacters(href, "/")}/.well-known/openid-configuration`);
 }
 
 function createIssuerMetadataError(issuer: string, problem: string): KeysUnavailableError {

@@ -28,7 +28,7 @@ export function formatLogEntry(entry: LogEntry, format: LogFormat): string {
   const stack = entry.stack && redactSecrets(entry.stack.slice(0, MAX_TEXT_LENGTH));
   const { time, level, where, taskId, errorId } = entry;
   if (format === "json")
-    return `${JSON.stringify({ time, level, where, message, taskId, errorId, stack })}\n`;
+    return `${escapeControlCharacters(JSON.stringify({ time, level, where, message, taskId, errorId, stack }))}\n`;
   const ids = [taskId && `task ${taskId}`, errorId && `error id ${errorId}`].filter(Boolean).join(", ");
   const head = `${time.slice(11, 19)} ${level} ${where}${ids && ` (${ids})`}: `;
   return `${head}${escapeControlCharacters(stack ?? message)}\n`;
@@ -60,11 +60,14 @@ function stringifyThrownValue(thrown: unknown): string {
   }
 }
 
-/** Escapes control characters other than tabs and line ends, because a terminal would execute them. */
+/**
+ * Escapes control characters other than tabs and line ends, because a terminal would execute them. The function also
+ * escapes controls of the reading direction. JSON text stays valid.
+ */
 function escapeControlCharacters(text: string): string {
   return text.replaceAll(
     // oxlint-disable-next-line no-control-regex -- the pattern has to match control characters
-    /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g,
+    /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/g,
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
   );
 }

@@ -28,6 +28,13 @@ describe("the log", () => {
     );
   });
 
+  it("has no control characters in JSON that a terminal would execute", () => {
+    const line = logError("json", new Error("\u001b[31m \u009b2J \u202egpj\u2028"));
+    // oxlint-disable-next-line no-control-regex -- control characters are what must not be there
+    expect(line.trimEnd()).not.toMatch(/[\u0000-\u001f\u007f-\u009f\u2028-\u202e]/);
+    expect((JSON.parse(line) as { message: string }).message).toBe("\u001b[31m \u009b2J \u202egpj\u2028");
+  });
+
   it("is text for people, without control characters that a terminal would execute", () => {
     const text = logError("pretty", new Error("red \u001b[31m text"));
     expect(text).toMatch(
@@ -106,7 +113,7 @@ describe("the log", () => {
   });
 });
 
-describe("the redaction of secrets", () => {
+describe("the redaction of secrets [SEC-46]", () => {
   it.each([
     ["Authorization: Bearer abc.def-123456", "Authorization: Bearer ***"],
     ["Incorrect API key provided: sk-proj-abcdef123456.", "Incorrect API key provided: ***."],

@@ -22,7 +22,7 @@ const assertKnownOptions = defineOptionNames<LogObserverOptions>()(
 );
 
 /**
- * Creates an observer that logs errors, rejected credentials, changes of the store's state, migrations of the
+ * Creates an observer that logs errors, rejected credentials, disconnected readers, changes of the store's state, migrations of the
  * store, a store that is too large, and webhooks that no longer receive notifications. Each error has its
  * stack, its task id, and the error id that the caller receives. The log contains `***` instead of secrets. A
  * server without the option `observer` uses this observer.
@@ -40,6 +40,10 @@ export function createLogObserver(options: LogObserverOptions = {}): Observer {
       log({ level: "error", where, taskId, errorId, ...describeThrownValue(error) }),
     onCredentialsRejected: ({ scheme, reason }) =>
       log({ level: "warn", where: "authentication", message: `${scheme}: ${reason}` }),
+    onReaderStalled({ remoteAddress = "an unknown address", connections, timeoutMs }) {
+      const message = `Closed ${connections} connections from ${remoteAddress}, because the clients did not read for ${timeoutMs} ms`;
+      log({ level: "warn", where: "server", message });
+    },
     onPush({ taskId, configId, outcome, reason = "" }) {
       if (outcome !== "dead") return;
       const message = `Webhook ${configId} receives no more notifications: ${reason}`;

@@ -5,9 +5,12 @@ const SECRET_VARIABLE_NAME = /(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?)$
 const MIN_SECRET_LENGTH = 8;
 
 /** Patterns of secrets, each with a replacement that keeps the text around the secret. */
-const SECRET_PATTERNS: readonly (readonly [pattern: RegExp, replacement: string])[] = [
+const SECRET_PATTERNS: readonly (readonly [
+  pattern: RegExp,
+  replacement: string | ((match: string) => string),
+])[] = [
   [/\b(Bearer|Basic)\s+(?=\S*\d|\S{20})[\w.~+/=-]{8,}/gi, `$1 ${REDACTED_VALUE}`],
-  [/\beyJ[\w-]{5,}\.[\w-]+\.[\w-]*/g, REDACTED_VALUE],
+  [/\beyJ[\w-]{5,}(?:\.[\w-]*)*/g, redactJwt],
   [/\b(?:sk-|AIza|gh[pousr]_|xox[abp]-|AKIA)[\w-]{8,}/g, REDACTED_VALUE],
   [/(:\/\/)[^\s/@:]*:[^\s/@]+@/g, `$1${REDACTED_VALUE}@`],
   [
@@ -29,9 +32,17 @@ export function redactSecrets(
   );
   const withoutValues = values.reduce((clean, value) => clean.replaceAll(value, REDACTED_VALUE), text);
   return SECRET_PATTERNS.reduce(
-    (clean, [pattern, replacement]) => clean.replaceAll(pattern, replacement),
+    (clean, [pattern, replacement]) =>
+      typeof replacement === "string"
+        ? clean.replaceAll(pattern, replacement)
+        : clean.replaceAll(pattern, replacement),
     withoutValues,
   );
+}
+
+/** A JWT has three segments. The pattern also matches texts with fewer segments, to stay linear. */
+function redactJwt(match: string): string {
+  return match.split(".", 3).length === 3 ? REDACTED_VALUE : match;
 }
 
 /** Returns no variables on runtimes without an environment and without permission to read it. */

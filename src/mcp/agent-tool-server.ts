@@ -109,7 +109,12 @@ export class AgentToolServer {
       },
     );
     this.#setTaskHandlers(server);
-    server.setRequestHandler("tools/list", () => ({ tools: [...this.tools] }));
+    // Without a schema, the SDK replies to invalid parameters with an internal error.
+    const listParams = this.#sdk.fromJsonSchema<{ cursor?: string }>({
+      type: "object",
+      properties: { cursor: { type: "string" } },
+    });
+    server.setRequestHandler("tools/list", { params: listParams }, () => ({ tools: [...this.tools] }));
     server.setRequestHandler("tools/call", ({ params }, context) => {
       const call = this.#callTool(server, params.name, params.arguments ?? {}, context);
       this.#pendingCalls.add(call);

@@ -38,6 +38,38 @@ describe("MCP over HTTP", () => {
     expect(await postForStatus(url, { origin: "http://localhost:6274", accept: "*/*" })).toBe(406);
   });
 
+  it("replies with 413 before the client has sent a body that is too large", async () => {
+    const { url } = await (await createTestServer()).listen();
+    const headers = { "content-type": "application/json", "content-length": 2 ** 40 };
+    const sent = httpRequest(url, { method: "POST", headers });
+    sent.on("error", () => {});
+    sent.flushHeaders();
+    const status = await new Promise((resolve) =>
+      sent.on("response", ({ statusCode }) => resolve(statusCode)),
+    );
+    expect(status).toBe(413);
+    sent.destroy();
+  });
+
+  it("stops reading a body without a length at the limit", async () => {
+    const server = await createTestServer();
+    let pulled = 0;
+    const body = new ReadableStream<Uint8Array>({
+      pull(controller) {
+        controller.enqueue(new Uint8Array(2 ** 20).fill(32));
+        pulled++;
+      },
+    });
+    const headers = {
+      "content-type": "application/json",
+      host: "localhost",
+      accept: "application/json, text/event-stream",
+    };
+    const request = new Request("http://localhost/mcp", { method: "POST", headers, body, duplex: "half" });
+    expect((await server.fetch(request)).status).toBe(413);
+    expect(pulled).toBeLessThan(15);
+  });
+
   it("accepts the host names in allowedHosts", async () => {
     const server = await createTestServer({ allowedHosts: ["mcp.example.com"] });
     const requestWithHost = async (host: string): Promise<number> => {

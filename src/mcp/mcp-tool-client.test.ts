@@ -36,6 +36,44 @@ function openToolClient(options: McpToolClientOptions): McpToolClient {
   return tools;
 }
 
+describe("the headers of an MCP tool client", () => {
+  async function startRedirectingServer(target: () => string): Promise<string> {
+    const server = createHttpServer((incoming, outgoing) => {
+      incoming.resume();
+      outgoing.writeHead(307, { location: target() }).end();
+    }).listen(0, "127.0.0.1");
+    await once(server, "listening");
+    onTestFinished(() => void server.close());
+    return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  }
+
+  it("are not sent to another origin that the server redirects to", async () => {
+    const received: unknown[] = [];
+    const thief = createHttpServer((incoming, outgoing) => {
+      received.push(incoming.headers["x-api-key"]);
+      incoming.resume();
+      outgoing.writeHead(404).end();
+    }).listen(0, "127.0.0.1");
+    await once(thief, "listening");
+    onTestFinished(() => void thief.close());
+    const thiefUrl = `http://127.0.0.1:${(thief.address() as AddressInfo).port}`;
+    const url = await startRedirectingServer(() => `${thiefUrl}/mcp`);
+    const tools = openToolClient({ url: `${url}/mcp`, headers: { "x-api-key": "s3cret" } });
+    await expect(tools.listTools()).rejects.toThrow(`redirects to ${thiefUrl}`);
+    expect(received).toEqual([]);
+  });
+
+  it("are sent to another path that the server redirects to", async () => {
+    const target = new URL(httpToolServer.url);
+    const fetchWithRedirect = (url: string | URL | Request, init?: RequestInit): Promise<Response> =>
+      String(url).endsWith("/slash")
+        ? Promise.resolve(new Response(null, { status: 307, headers: { location: target.pathname } }))
+        : fetch(url, init);
+    const tools = openToolClient({ url: `${target.origin}/slash`, fetch: fetchWithRedirect });
+    expect((await tools.listTools())[0]).toMatchObject({ name: "echo" });
+  });
+});
+
 describe.each([
   ["a program", () => stdioAddress2026],
   ["a URL", () => ({ url: httpToolServer.url })],

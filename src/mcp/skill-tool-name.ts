@@ -1,3 +1,5 @@
+import { stripTrailingCharacters } from "../protocol/index.ts";
+
 /**
  * Maximum length of a tool name in characters. All hosts accept names of this length. The MCP specification
  * allows tool names of up to 128 characters.
@@ -31,9 +33,10 @@ function startsWithWord(text: string, start: string): boolean {
  * `Wettervorhersage_fur_Koln`.
  */
 function toSafeName(text: string): string {
-  return text
+  const safeText = text
     .normalize("NFKD")
     .replaceAll(/\p{M}/gu, "")
     .replaceAll(/[^A-Za-z0-9_-]+/g, "_")
-    .replaceAll(/^_+|_+$/g, "");
+    .replace(/^_+/, "");
+  return stripTrailingCharacters(safeText, "_");
 }

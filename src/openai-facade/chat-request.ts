@@ -1,4 +1,5 @@
 import { isObject, A2AError, type FieldViolation, type JsonObject, type Part } from "../protocol/index.ts";
+import { parseBoundedJson } from "../wire/index.ts";
 import { decodeContent, renderPartsAsText } from "./chat-parts.ts";
 import type { RequestFieldViolationReporter } from "./request-field-violation-reporter.ts";
 
@@ -29,12 +30,14 @@ const CHAT_ROLES = new Set(["system", "developer", "user", "assistant", "tool", 
 
 /**
  * Decodes the body of a chat completion request. Throws a single error with all violations of the request.
+ * Throws PAYLOAD_TOO_LARGE if the body has more than `maxJsonValues` values.
  */
-export function decodeChatRequest(text: string): ChatRequest {
+export function decodeChatRequest(text: string, maxJsonValues?: number): ChatRequest {
   let json: unknown;
   try {
-    json = JSON.parse(text);
-  } catch {
+    json = parseBoundedJson(text, maxJsonValues);
+  } catch (error) {
+    if (error instanceof A2AError) throw error;
     throw new A2AError("PARSE_ERROR", "The body is not valid JSON. Send a chat completion request.");
   }
   if (!isObject(json)) throw new A2AError("INVALID_REQUEST", "The body is not a JSON object.");

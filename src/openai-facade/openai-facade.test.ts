@@ -1,9 +1,10 @@
 /** Tests with OpenAI's official client and agents on real sockets. */
+import { text as readText } from "node:stream/consumers";
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import { generateText, streamText } from "ai";
 import OpenAI, { APIError } from "openai";
 import { once } from "node:events";
-import { createServer as createHttpServer } from "node:http";
+import { createServer as createHttpServer, request as httpRequest, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import { beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { agent, artifact, data, failed, file, inputRequired, reply, status } from "../adapters/index.ts";
@@ -482,17 +483,31 @@ describe("an unsuccessful request", () => {
   });
 
   it("a body that is too large or is not JSON is rejected", async () => {
-    const { url } = await startServer({ mountedHandlers: [createOpenAiFacade({ maxBodyBytes: 1_000 })] });
+    const { url } = await startServer({
+      mountedHandlers: [createOpenAiFacade({ maxBodyBytes: 1_000, maxJsonValues: 100 })],
+    });
     const send = async (body: string, type = "application/json"): Promise<number> => {
       const init = { method: "POST", headers: { "content-type": type }, body };
       return (await fetch(`${url}/v1/chat/completions`, init)).status;
     };
     expect(await send("x".repeat(2_000))).toBe(413);
+    expect(await send(`[${"0,".repeat(100)}0]`)).toBe(413);
     expect(await send("{")).toBe(400);
     expect(await send("[]")).toBe(400);
     expect(await send("{}", "text/plain")).toBe(400);
     expect((await fetch(`${url}/v1/chat/completions`)).status).toBe(405);
   });
+});
+
+it("a body that is too large according to Content-Length receives 413 before the client has sent it", async () => {
+  const { url } = await startServer({ mountedHandlers: [createOpenAiFacade()] });
+  const headers = { "content-type": "application/json", "content-length": 2 ** 40 };
+  const sent = httpRequest(`${url}/v1/chat/completions`, { method: "POST", headers });
+  sent.on("error", () => {});
+  sent.flushHeaders();
+  const [response] = (await once(sent, "response")) as [IncomingMessage];
+  expect(response.statusCode).toBe(413);
+  expect(await readText(response)).toContain("10,485,760 bytes");
 });
 
 describe("authentication of the façade", () => {

@@ -35,13 +35,15 @@ export interface OpenAiFacadeOptions {
   readonly observer?: Pick<Observer, "onError"> | false;
   /** Maximum size of a request body in bytes. Default: 10 MiB. */
   readonly maxBodyBytes?: number;
+  /** Maximum number of JSON values and member names in a request. Default: 50,000. */
+  readonly maxJsonValues?: number;
   /** Time in milliseconds before an idle SSE stream sends a comment. Default: 15,000. */
   readonly heartbeatMs?: number;
 }
 
 const assertKnownOptions = defineOptionNames<OpenAiFacadeOptions>()(
   "createOpenAiFacade",
-  "agents heartbeatMs maxBodyBytes observer",
+  "agents heartbeatMs maxBodyBytes maxJsonValues observer",
 );
 
 /** A façade that serves agents as models of OpenAI's API. */
@@ -69,7 +71,11 @@ const SSE_HEADERS = {
  */
 export function createOpenAiFacade(options: OpenAiFacadeOptions = {}): OpenAiFacade {
   assertKnownOptions(options);
-  const { maxBodyBytes = DEFAULT_MAX_BODY_BYTES, heartbeatMs = DEFAULT_HEARTBEAT_MS } = options;
+  const {
+    maxBodyBytes = DEFAULT_MAX_BODY_BYTES,
+    heartbeatMs = DEFAULT_HEARTBEAT_MS,
+    maxJsonValues,
+  } = options;
   const conversations = new ConversationIndex();
   const observer = resolveObserver(options.observer);
 
@@ -117,7 +123,7 @@ export function createOpenAiFacade(options: OpenAiFacadeOptions = {}): OpenAiFac
   }
 
   async function respondToChat(request: Request, agents: AgentDirectory): Promise<Response> {
-    const chatRequest = decodeChatRequest(await readRequestBodyText(request, maxBodyBytes));
+    const chatRequest = decodeChatRequest(await readRequestBodyText(request, maxBodyBytes), maxJsonValues);
     const client = await agents.openClient(chatRequest.model);
     if (!client) throw createModelNotFoundError(chatRequest.model);
     const disconnect = new AbortController();

@@ -76,6 +76,14 @@ describe("the new content of an artifact update", () => {
     expect(first).toEqual(texts("a"));
   });
 
+  it("takes linear time, so that an agent cannot freeze its reader with many small parts", () => {
+    const parts = Array.from({ length: 200_000 }, (_, data): Part => ({ data }));
+    const started = performance.now();
+    const [, repeated] = readUpdates({ parts }, { parts: [...parts, { data: "new" }] });
+    expect(repeated).toEqual({ parts: [{ data: "new" }], isContinuation: true });
+    expect(performance.now() - started).toBeLessThan(5_000);
+  });
+
   it("joins to the whole, however the whole was cut", () => {
     const content = fc.array(
       fc.oneof(fc.record({ text: fc.string({ unit: "grapheme" }) }), fc.record({ data: fc.nat() })),

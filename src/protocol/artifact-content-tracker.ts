@@ -48,11 +48,12 @@ export class ArtifactContentTracker {
  * Texts are compared without metadata and across the boundaries of adjacent parts.
  */
 export function computeNewParts(known: readonly Part[], whole: readonly Part[]): Part[] | undefined {
-  const rest = whole.filter((part) => !("text" in part) || part.text !== "");
+  // The remaining parts in reverse order: removing the first element of a long array would take linear time.
+  const rest = whole.filter((part) => !("text" in part) || part.text !== "").toReversed();
   for (const part of known) {
     let expected = "text" in part ? part.text : undefined;
     while (expected !== "") {
-      const next = rest.shift();
+      const next = rest.pop();
       if (!next) return undefined;
       if (expected === undefined || !("text" in next)) {
         if (expected !== undefined || !isSameJson(next, part)) return undefined;
@@ -60,10 +61,10 @@ export function computeNewParts(known: readonly Part[], whole: readonly Part[]):
       }
       if (expected.startsWith(next.text)) expected = expected.slice(next.text.length);
       else if (next.text.startsWith(expected)) {
-        rest.unshift({ ...next, text: next.text.slice(expected.length) });
+        rest.push({ ...next, text: next.text.slice(expected.length) });
         expected = "";
       } else return undefined;
     }
   }
-  return rest;
+  return rest.toReversed();
 }

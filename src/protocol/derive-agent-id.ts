@@ -1,3 +1,5 @@
+import { stripTrailingCharacters } from "./strip-trailing-characters.ts";
+
 const AGENT_ID_PATTERN = /^[A-Za-z0-9][A-Za-z0-9._~-]{0,99}$/;
 
 /** Returns whether a text can be an agent id, which is one segment of a URL path. */
@@ -12,13 +14,15 @@ export function isAgentId(text: string): boolean {
  */
 export function deriveAgentId(name: string): string {
   if (isAgentId(name)) return name;
-  const slug = name
-    .normalize("NFKD")
-    .replaceAll(/\p{M}/gu, "")
-    .toLowerCase()
-    .replaceAll(/[^a-z0-9._~]+/g, "-")
-    .replaceAll(/^[^a-z0-9]+|-+$/g, "")
-    .slice(0, 100);
+  const slug = stripTrailingCharacters(
+    name
+      .normalize("NFKD")
+      .replaceAll(/\p{M}/gu, "")
+      .toLowerCase()
+      .replaceAll(/[^a-z0-9._~]+/g, "-")
+      .replace(/^[^a-z0-9]+/, ""),
+    "-",
+  ).slice(0, 100);
   return slug || `agent-${formatFnv1aHash(name)}`;
 }
 

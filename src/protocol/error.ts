@@ -174,11 +174,12 @@ export class A2AError extends Error {
 
   /**
    * Creates an `INVALID_PARAMS` error. The message of the error describes the first violation, and
-   * `violations` contains all violations.
+   * `violations` contains the reported violations. `count` is the number of all violations. Default: the number of
+   * reported violations.
    */
-  static invalidParams(violations: readonly FieldViolation[]): A2AError {
+  static invalidParams(violations: readonly FieldViolation[], count: number = violations.length): A2AError {
     const [first] = violations;
-    const more = violations.length > 1 ? ` (and ${violations.length - 1} more)` : "";
+    const more = count > 1 ? ` (and ${count - 1} more)` : "";
     return new A2AError(
       "INVALID_PARAMS",
       first ? `${first.field}: ${first.description}${more}` : "The parameters are invalid",

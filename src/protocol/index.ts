@@ -129,4 +129,7 @@ export { isStreamingOperation } from "./operation.ts";
 export type { A2AErrorOptions, ErrorReason, FieldViolation } from "./error.ts";
 export { A2AError } from "./error.ts";
 
+export { findIdViolation, MAX_ID_LENGTH } from "./id-limits.ts";
 export { deriveAgentId, isAgentId } from "./derive-agent-id.ts";
+export { stripTrailingCharacters } from "./strip-trailing-characters.ts";
+export { MAX_URL_LENGTH } from "./url-length.ts";

@@ -1,3 +1,5 @@
+import { stripTrailingCharacters } from "../protocol/index.ts";
+
 /** Information about a failed model call. */
 export interface ModelFailure {
   readonly message: string;
@@ -22,7 +24,8 @@ export function describeModelFailure(thrown: unknown): ModelFailure {
   const remedy = status === undefined ? undefined : REMEDIES_BY_STATUS[status];
   const message = thrown instanceof Error ? thrown.message : String(thrown);
   return {
-    message: remedy === undefined ? message : `${message.replace(/[.\s]*$/, "")}. To do: ${remedy}.`,
+    message:
+      remedy === undefined ? message : `${stripTrailingCharacters(message, ". \n\r\t")}. To do: ${remedy}.`,
     httpStatus: status,
     retryAfterMs: typeof retryAfterMs === "number" && retryAfterMs >= 0 ? retryAfterMs : undefined,
     isRetryable:

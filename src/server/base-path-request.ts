@@ -1,4 +1,5 @@
 import { A2AError } from "../protocol/index.ts";
+import type { ByteAccount } from "./byte-ledger/byte-account.ts";
 import type { ClientCertificate, HttpRequest } from "./http-exchange.ts";
 
 /**
@@ -31,11 +32,17 @@ export class BasePathRequest implements HttpRequest {
   get query(): string {
     return this.#request.query;
   }
+  get authority(): string | undefined {
+    return this.#request.authority;
+  }
   get origin(): string {
     return this.#request.origin + this.#basePath;
   }
   get remoteAddress(): string | undefined {
     return this.#request.remoteAddress;
+  }
+  get byteAccount(): ByteAccount | undefined {
+    return this.#request.byteAccount;
   }
 
   header(name: string): string | undefined {

@@ -1,5 +1,11 @@
+import type { ByteAccount } from "./byte-ledger/byte-account.ts";
+import type { ByteLedger } from "./byte-ledger/byte-ledger.ts";
+import type { WriteStallWatch } from "./byte-ledger/write-stall-watch.ts";
+import { createFetchBodyStream, createTextBodyStream } from "./fetch-body-stream.ts";
+import type { HttpReply, HttpRequest } from "./http-exchange.ts";
+import { RequestBodyBuffer } from "./request-body-buffer.ts";
 import { decodeBodyText, createPayloadTooLargeError } from "./request-body.ts";
-import type { HttpReply, HttpRequest, ResponseSink } from "./http-exchange.ts";
+import { createRefusalReply, measureAndReserveResponseText, toResponseText } from "./response-reservation.ts";
 
 /** Adapts a WHATWG `Request` to `HttpRequest`. */
 export class FetchRequest implements HttpRequest {
@@ -7,10 +13,12 @@ export class FetchRequest implements HttpRequest {
   readonly path: string;
   readonly query: string;
   readonly remoteAddress: string | undefined;
+  readonly byteAccount: ByteAccount | undefined;
   readonly #url: URL;
   readonly #request: Request;
 
-  constructor(request: Request, remoteAddress?: string) {
+  /** Requests within the process have no byte ledger, because the outer request counts their bytes. */
+  constructor(request: Request, remoteAddress?: string, byteLedger?: ByteLedger) {
     const url = new URL(request.url);
     this.#url = url;
     this.#request = request;
@@ -18,6 +26,11 @@ export class FetchRequest implements HttpRequest {
     this.path = url.pathname;
     this.query = url.search.slice(1);
     this.remoteAddress = remoteAddress;
+    this.byteAccount = byteLedger?.openAccount(this);
+  }
+
+  get authority(): string {
+    return this.header("host") ?? this.#url.host;
   }
 
   /**
@@ -34,61 +47,44 @@ export class FetchRequest implements HttpRequest {
   }
 
   async text(maxBytes: number): Promise<string> {
-    const chunks: Uint8Array[] = [];
-    let size = 0;
-    // Web streams are async iterable in every supported runtime, but not in the DOM types.
-    for await (const chunk of (this.#request.body ?? []) as AsyncIterable<Uint8Array>) {
-      size += chunk.length;
-      if (size > maxBytes) throw createPayloadTooLargeError(maxBytes);
-      chunks.push(chunk);
+    if (Number(this.header("content-length") ?? 0) > maxBytes) throw createPayloadTooLargeError(maxBytes);
+    const body = new RequestBodyBuffer(maxBytes, this.byteAccount);
+    try {
+      // Web streams are async iterable in every supported runtime, but not in the DOM types. An error cancels the stream.
+      for await (const chunk of (this.#request.body ?? []) as AsyncIterable<Uint8Array>) body.add(chunk);
+      const text = decodeBodyText(body.toBuffer());
+      if (typeof text === "string") return text;
+      throw text;
+    } finally {
+      body.release();
     }
-    const text = decodeBodyText(Buffer.concat(chunks));
-    if (typeof text === "string") return text;
-    throw text;
   }
 }
 
-export function toFetchResponse({ status, headers, body }: HttpReply, { method }: HttpRequest): Response {
-  if (method === "HEAD" || body === undefined) return new Response(null, { status, headers });
-  if (typeof body === "string") return new Response(body, { status, headers });
-  return new Response(createBodyStream(body), { status, headers });
-}
+/** Length of a text in characters from which the response body is a stream whose unread bytes the server counts. */
+const MIN_STREAMED_TEXT_LENGTH = 256 * 1024;
 
-function createBodyStream(write: (sink: ResponseSink) => void): ReadableStream<Uint8Array> {
-  const encoder = new TextEncoder();
-  let resumeWrites: (() => void) | undefined;
-  let closed = false;
-  const callbacks: (() => void)[] = [];
-  const close = (): void => {
-    closed = true;
-    resumeWrites?.();
-    for (const callback of callbacks.splice(0)) callback();
-  };
-  return new ReadableStream<Uint8Array>({
-    start(controller) {
-      write({
-        write(text) {
-          if (closed) return undefined;
-          controller.enqueue(encoder.encode(text));
-          if ((controller.desiredSize ?? 0) > 0) return undefined;
-          return new Promise((resolve) => {
-            resumeWrites = resolve;
-          });
-        },
-        end() {
-          if (closed) return;
-          controller.close();
-          close();
-        },
-        onClose(callback) {
-          if (closed) callback();
-          else callbacks.push(callback);
-        },
-      });
-    },
-    pull() {
-      resumeWrites?.();
-    },
-    cancel: close,
-  });
+export function toFetchResponse(
+  reply: HttpReply,
+  request: HttpRequest,
+  stallWatch?: WriteStallWatch,
+): Response {
+  const { status, headers, body } = reply;
+  const { byteAccount } = request;
+  if (typeof body === "function" && request.method !== "HEAD")
+    return new Response(createFetchBodyStream(body, byteAccount, stallWatch), { status, headers });
+  if (body !== undefined && typeof body !== "function" && request.method !== "HEAD") {
+    const text = toResponseText(body);
+    if (text.length < MIN_STREAMED_TEXT_LENGTH || !byteAccount) {
+      byteAccount?.close();
+      return new Response(text.pieces.join(""), { status, headers });
+    }
+    const byteLength = measureAndReserveResponseText(byteAccount, text);
+    if (typeof byteLength !== "number")
+      return toFetchResponse(createRefusalReply(byteLength), request, stallWatch);
+    const stream = createTextBodyStream(text.pieces, byteAccount, stallWatch);
+    return new Response(stream, { status, headers: { ...headers, "content-length": String(byteLength) } });
+  }
+  byteAccount?.close();
+  return new Response(null, { status, headers });
 }

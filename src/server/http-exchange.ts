@@ -1,3 +1,6 @@
+import type { A2AError } from "../protocol/index.ts";
+import type { ByteAccount } from "./byte-ledger/byte-account.ts";
+
 /** An HTTP request, independent of the web framework that received the request. */
 export interface HttpRequest {
   readonly method: string;
@@ -6,6 +9,11 @@ export interface HttpRequest {
   /** URL query without the question mark, or an empty string if the URL has no query. */
   readonly query: string;
   /**
+   * Host and port that the request addresses, as sent: from a request target in absolute form, or else from the
+   * Host header. Only a request of HTTP/1.0 may have no authority. The value may be invalid.
+   */
+  readonly authority: string | undefined;
+  /**
    * URL scheme, host, and port that the client used to reach this server, for example
    * `http://127.0.0.1:4100`.
    */
@@ -13,8 +21,9 @@ export interface HttpRequest {
   /** Returns the value of a header. The parameter must be the header name in lower case. */
   header(name: string): string | undefined;
   /**
-   * Returns the complete request body as text. Rejects with PAYLOAD_TOO_LARGE if the body is larger than
-   * `maxBytes`, and with PARSE_ERROR if the body is not UTF-8.
+   * Returns the complete request body as text. Rejects with PAYLOAD_TOO_LARGE as soon as the body is larger than
+   * `maxBytes`, with RESOURCE_EXHAUSTED if the holder's share of the byte ledger is used up, and with PARSE_ERROR if
+   * the body is not UTF-8.
    */
   text(maxBytes: number): Promise<string>;
   /**
@@ -22,6 +31,8 @@ export interface HttpRequest {
    * provide the address, and for Unix sockets.
    */
   readonly remoteAddress?: string | undefined;
+  /** Accounts for the bytes that the server holds for this request. Default: the server does not count the bytes. */
+  readonly byteAccount?: ByteAccount | undefined;
   /** Returns the verified TLS client certificate, or `undefined` if the client sent no certificate. */
   certificate?(): ClientCertificate | undefined;
 }
@@ -36,6 +47,11 @@ export interface ClientCertificate {
 /** Receives the chunks of a streamed response body. */
 export interface ResponseSink {
   /**
+   * Reserves the bytes of the next write. Returns an error if the holder's share of the byte ledger is used up. The
+   * text must then be dropped.
+   */
+  reserve(bytes: number): A2AError | undefined;
+  /**
    * Writes text to the response body. If the connection is busy, returns a promise that resolves when the
    * connection can accept more text.
    */
@@ -49,13 +65,13 @@ export interface ResponseSink {
 export interface HttpReply {
   readonly status: number;
   readonly headers: Record<string, string>;
-  /** Response body as text, or a function that writes a stream to the response body. */
-  readonly body?: string | ((sink: ResponseSink) => void);
+  /** Response body as text or as pieces of a long text, or a function that writes a stream to the response body. */
+  readonly body?: string | readonly string[] | ((sink: ResponseSink) => void);
 }
 
 export function createJsonReply(
   status: number,
-  body: string,
+  body: string | readonly string[],
   headers: Record<string, string> = {},
 ): HttpReply {
   return { status, headers: { "content-type": "application/json", ...headers }, body };

@@ -6,7 +6,8 @@
  */
 export { createServer, LISTEN_OPTION_NAMES } from "./server.ts";
 export type { ServerAddress, ListenOptions, Server } from "./server.ts";
-export type { ServerLimits, ServerOptions } from "./server-options.ts";
+export type { ServerOptions } from "./server-options.ts";
+export type { ServerLimits } from "./server-limits.ts";
 export { SERVER_OPTION_NAMES } from "./server-options.ts";
 export type { GrpcOptions } from "./bindings/grpc.ts";
 

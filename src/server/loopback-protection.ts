@@ -1,5 +1,6 @@
 import { isLoopbackHost } from "../keys/index.ts";
 import { A2AError } from "../protocol/index.ts";
+import { parseHostAndPort } from "./host-and-port.ts";
 import type { ServerOptions } from "./server-options.ts";
 
 /**
@@ -26,32 +27,51 @@ export function assertSafeToListenOnHost(
 }
 
 /**
- * Checks the Host header of requests to a server that listens on loopback, to prevent DNS rebinding. With DNS
- * rebinding, a web page can make a browser send requests to this machine. The Host header of these requests
- * contains the web page's host name.
+ * Checks the host that a request addresses, in the Host header or in a request target in absolute form. On a
+ * server that listens on loopback, the guard prevents DNS rebinding. With DNS rebinding, a web page can make a
+ * browser send requests to this machine. The Host header of these requests contains the web page's host name.
  */
 export class HostHeaderGuard {
   readonly #publicHost: string | undefined;
-  #lastAllowedHost = "";
+  #acceptsOnlyLoopback = false;
+  #lastAllowedAuthority: string | undefined;
 
   constructor(publicUrl: string | undefined) {
     this.#publicHost = publicUrl === undefined ? undefined : new URL(publicUrl).hostname;
   }
 
+  /** Makes the guard accept only loopback hosts and the host of `publicUrl`. */
+  acceptOnlyLoopback(): void {
+    this.#acceptsOnlyLoopback = true;
+    this.#lastAllowedAuthority = undefined;
+  }
+
   /**
-   * Throws PERMISSION_DENIED unless the Host header contains a loopback host name or the host name of
-   * `publicUrl`.
+   * Throws INVALID_REQUEST if `authority` is not `host[:port]` (RFC 9112 §3.2). Throws PERMISSION_DENIED if the
+   * guard accepts only loopback, unless the host is a loopback host or the host of `publicUrl`. A request
+   * without a host, which only HTTP/1.0 allows, has the authority `undefined`.
    */
-  assertAllowed(host: string): void {
-    if (host === this.#lastAllowedHost) return;
-    const hostname = URL.parse(`http://${host}`)?.hostname ?? host;
-    if (!isLoopbackHost(hostname) && !hostname.endsWith(".localhost") && hostname !== this.#publicHost) {
-      const name = JSON.stringify(host.slice(0, 100));
+  assertAllowed(authority: string | undefined): void {
+    if (authority === this.#lastAllowedAuthority && authority !== undefined) return;
+    const hostname = authority === undefined ? "" : parseHostAndPort(authority)?.hostname;
+    if (hostname === undefined)
+      throw new A2AError(
+        "INVALID_REQUEST",
+        `The Host header ${quoteAuthority(authority)} is invalid; send one host name or IP address, and optionally a port.`,
+      );
+    if (this.#acceptsOnlyLoopback && !this.#isOwnHost(hostname))
       throw new A2AError(
         "PERMISSION_DENIED",
-        `This server listens on loopback and does not accept the Host header ${name}; set "publicUrl" if the server is published under that name.`,
+        `This server listens on loopback and does not accept the Host header ${quoteAuthority(authority)}; set "publicUrl" if the server is published under that name.`,
       );
-    }
-    this.#lastAllowedHost = host;
+    this.#lastAllowedAuthority = authority;
   }
+
+  #isOwnHost(hostname: string): boolean {
+    return isLoopbackHost(hostname) || hostname.endsWith(".localhost") || hostname === this.#publicHost;
+  }
+}
+
+function quoteAuthority(authority = ""): string {
+  return JSON.stringify(authority.slice(0, 100));
 }

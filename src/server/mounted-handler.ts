@@ -47,7 +47,7 @@ export async function authenticateAndCreateAgentAccess(
   const inProcessContext: RouterContext = {
     ...context,
     publicUrl: undefined,
-    assertHostAllowed: () => {},
+    assertRequestAllowed: () => {},
     authenticate: context.authenticate && (() => caller),
   };
   return {

@@ -1,8 +1,15 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { TLSSocket } from "node:tls";
-import { A2AError } from "../protocol/index.ts";
-import { decodeBodyText, createPayloadTooLargeError } from "./request-body.ts";
-import type { ClientCertificate, HttpReply, HttpRequest, ResponseSink } from "./http-exchange.ts";
+import type { ByteAccount } from "./byte-ledger/byte-account.ts";
+import type { ByteLedger } from "./byte-ledger/byte-ledger.ts";
+import type { WriteStallWatch } from "./byte-ledger/write-stall-watch.ts";
+import type { ClientCertificate, HttpReply, HttpRequest } from "./http-exchange.ts";
+import { NodeResponseSink, selectResponseTextEncoding } from "./node-response-sink.ts";
+import { readNodeBodyText } from "./read-node-body-text.ts";
+import { createRefusalReply, measureAndReserveResponseText, toResponseText } from "./response-reservation.ts";
+import { MAX_WRITE_LENGTH, writeTextInSlices } from "./write-text-in-slices.ts";
+import { endResponseBeforeUnreadBody, isBodyUnread } from "./unread-request-body.ts";
+import { parseRequestTarget } from "./request-target.ts";
 
 /**
  * Returns the full URL of a request. Express removes the mount path from `url`, but keeps the full URL in
@@ -23,22 +30,39 @@ export class NodeRequest implements HttpRequest {
   readonly path: string;
   readonly query: string;
   readonly #incoming: IncomingMessage;
+  readonly #byteLedger: ByteLedger | undefined;
+  #byteAccount: ByteAccount | undefined;
+  readonly #targetAuthority: string | undefined;
 
-  constructor(incoming: IncomingMessage, url: string = incoming.url ?? "/") {
+  constructor(incoming: IncomingMessage, url: string = incoming.url ?? "/", byteLedger?: ByteLedger) {
     this.#incoming = incoming;
+    this.#byteLedger = byteLedger;
     this.method = incoming.method ?? "GET";
-    const mark = url.indexOf("?");
-    this.path = mark < 0 ? url : url.slice(0, mark);
-    this.query = mark < 0 ? "" : url.slice(mark + 1);
+    const { authority, path, query } = parseRequestTarget(url);
+    this.#targetAuthority = authority;
+    this.path = path;
+    this.query = query;
+  }
+
+  /**
+   * The Host header does not count for a request target in absolute form (RFC 9112 §3.2.2). HTTP/2 has a
+   * pseudo-header instead.
+   */
+  get authority(): string | undefined {
+    return this.#targetAuthority ?? this.header("host") ?? this.header(":authority");
   }
 
   get origin(): string {
     const encrypted = "encrypted" in this.#incoming.socket;
-    return `${encrypted ? "https" : "http"}://${this.header("host") ?? "localhost"}`;
+    return `${encrypted ? "https" : "http"}://${this.authority ?? "localhost"}`;
   }
 
   get remoteAddress(): string | undefined {
     return this.#incoming.socket.remoteAddress;
+  }
+
+  get byteAccount(): ByteAccount | undefined {
+    return (this.#byteAccount ??= this.#byteLedger?.openAccount(this));
   }
 
   /** Searches the raw headers. A few linear searches are faster than building the header object of Node. */
@@ -55,7 +79,7 @@ export class NodeRequest implements HttpRequest {
   }
 
   text(maxBytes: number): Promise<string> {
-    return readBodyText(this.#incoming, maxBytes);
+    return readNodeBodyText(this.#incoming, maxBytes, this.byteAccount);
   }
 
   /** Returns the TLS client certificate if Node has verified the certificate. */
@@ -66,68 +90,21 @@ export class NodeRequest implements HttpRequest {
 }
 
 /**
- * Returns the request body that the host app has already read. Cloud functions store the bytes of the request
- * body in `rawBody`. The middleware `express.json()` stores the parsed request body in `body`.
- * `getBufferedBody` serializes the parsed body again.
+ * Sends a reply. The byte account of the request counts the reply until the client has taken it. A text that exceeds
+ * the holder's share is dropped, and the client receives RESOURCE_EXHAUSTED.
  */
-export function getBufferedBody(
-  incoming: IncomingMessage & { readonly rawBody?: unknown; readonly body?: unknown },
-): Buffer | undefined {
-  const { rawBody, body } = incoming;
-  if (Buffer.isBuffer(rawBody)) return rawBody;
-  if (Buffer.isBuffer(body)) return body;
-  if (body === undefined) return undefined;
-  return Buffer.from(typeof body === "string" ? body : JSON.stringify(body));
-}
-
-/**
- * Reads the request body with stream events, because async iteration over a `node:http` request is several
- * times slower.
- */
-function readBodyText(incoming: IncomingMessage, maxBytes: number): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const settle = (text: string | A2AError): void => {
-      if (typeof text === "string") resolve(text);
-      else reject(text);
-    };
-    if (incoming.readableEnded) {
-      const buffered = getBufferedBody(incoming);
-      if (buffered)
-        settle(buffered.length > maxBytes ? createPayloadTooLargeError(maxBytes) : decodeBodyText(buffered));
-      else reject(new Error("The request body was already read; mount the listener before body parsers."));
-      return;
-    }
-    let first: Buffer | undefined;
-    let more: Buffer[] | undefined;
-    let size = 0;
-    incoming.on("data", (chunk: Buffer) => {
-      size += chunk.length;
-      // The rest of a too large body is read and discarded, so that the client receives the error reply.
-      if (size > maxBytes) more = undefined;
-      else if (first) (more ??= [first]).push(chunk);
-      else first = chunk;
-    });
-    incoming.on("end", () => {
-      const body = more ? Buffer.concat(more) : (first ?? Buffer.alloc(0));
-      settle(size > maxBytes ? createPayloadTooLargeError(maxBytes) : decodeBodyText(body));
-    });
-    incoming.on("error", (cause) => {
-      reject(
-        new A2AError(
-          "PARSE_ERROR",
-          "The connection ended before the request body was complete; send the request again.",
-          { cause },
-        ),
-      );
-    });
-  });
-}
-
-export function sendReply(reply: HttpReply, request: HttpRequest, outgoing: ServerResponse): void {
+export function sendReply(
+  reply: HttpReply,
+  request: HttpRequest,
+  outgoing: ServerResponse,
+  stallWatch?: WriteStallWatch,
+): void {
   const { status, headers, body } = reply;
+  const { byteAccount } = request;
+  if (byteAccount && byteAccount.reserved > 0) closeAccountWithResponse(byteAccount, outgoing);
   if (typeof body === "function" && request.method !== "HEAD") {
     outgoing.writeHead(status, headers);
-    body(new NodeResponseSink(outgoing));
+    body(new NodeResponseSink(outgoing, request, stallWatch));
     return;
   }
   // A 304 reply must not have the length of the omitted body (RFC 9110 §8.6).
@@ -135,79 +112,35 @@ export function sendReply(reply: HttpReply, request: HttpRequest, outgoing: Serv
     outgoing.writeHead(status, headers).end();
     return;
   }
-  const text = typeof body === "string" ? body : "";
-  if (text.length > MAX_WRITE_LENGTH && request.method !== "HEAD") {
+  const responseText = toResponseText(typeof body === "function" ? "" : (body ?? ""));
+  if (responseText.length > MAX_WRITE_LENGTH && request.method !== "HEAD") {
     // The text has just been serialized. Measuring and writing the text wait for the next turn of the event loop.
     setImmediate(() => {
-      outgoing.writeHead(status, { ...headers, "content-length": Buffer.byteLength(text) });
-      void writeInSlices(text, new NodeResponseSink(outgoing));
+      const byteLength = measureAndReserveResponseText(byteAccount, responseText);
+      if (typeof byteLength !== "number")
+        return sendReply(createRefusalReply(byteLength), request, outgoing, stallWatch);
+      if (byteAccount) closeAccountWithResponse(byteAccount, outgoing);
+      outgoing.writeHead(status, { ...headers, "content-length": byteLength });
+      const sink = new NodeResponseSink(outgoing, request, stallWatch);
+      void writeTextInSlices(responseText.pieces, sink, () => sink.isDestroyed);
     });
     return;
   }
+  const text = responseText.pieces.join("");
   const byteLength = Buffer.byteLength(text);
+  const encoding = selectResponseTextEncoding(text, byteLength);
+  if (isBodyUnread(outgoing.req)) {
+    outgoing.writeHead(status, { ...headers, "content-length": byteLength, connection: "close" });
+    endResponseBeforeUnreadBody(outgoing, request.method === "HEAD" ? "" : text, encoding);
+    return;
+  }
   outgoing.writeHead(status, { ...headers, "content-length": byteLength });
-  outgoing.end(request.method === "HEAD" ? undefined : text, selectResponseTextEncoding(text, byteLength));
+  outgoing.end(request.method === "HEAD" ? undefined : text, encoding);
+  if (outgoing.writableLength > 0) new NodeResponseSink(outgoing, request, stallWatch).watchUnfinishedEnd();
 }
 
-/** Number of characters that one write copies. Copying 10 MB at once would block the event loop for about 20 ms. */
-const MAX_WRITE_LENGTH = 1024 * 1024;
-
-/** Writes a long text in slices, so that other requests run in between. Waits for a slow reader after each slice. */
-async function writeInSlices(text: string, sink: NodeResponseSink): Promise<void> {
-  for (let start = 0; start < text.length && !sink.isDestroyed;) {
-    const end = Math.min(start + MAX_WRITE_LENGTH, text.length);
-    // A slice must not end between the two halves of a character outside of the Basic Multilingual Plane.
-    const sliceEnd = isHighSurrogate(text.charCodeAt(end - 1)) ? end + 1 : end;
-    await (sink.write(text.slice(start, sliceEnd)) ?? new Promise(setImmediate));
-    start = sliceEnd;
-  }
-  sink.end();
-}
-
-function isHighSurrogate(charCode: number): boolean {
-  return charCode >= 0xd800 && charCode <= 0xdbff;
-}
-
-/** Returns `latin1` if the text is ASCII, because Node writes `latin1` text much faster than `utf8` text. */
-function selectResponseTextEncoding(text: string, byteLength = Buffer.byteLength(text)): "latin1" | "utf8" {
-  return byteLength === text.length ? "latin1" : "utf8";
-}
-
-class NodeResponseSink implements ResponseSink {
-  readonly #outgoing: ServerResponse;
-
-  constructor(outgoing: ServerResponse) {
-    this.#outgoing = outgoing;
-    // Without a listener, a write error after a disconnect would end the process.
-    outgoing.on("error", () => outgoing.destroy());
-  }
-
-  /** True if the connection has ended. */
-  get isDestroyed(): boolean {
-    return this.#outgoing.destroyed;
-  }
-
-  write(text: string): Promise<void> | undefined {
-    const outgoing = this.#outgoing;
-    if (outgoing.write(text, selectResponseTextEncoding(text)) || outgoing.destroyed) return undefined;
-    return new Promise((resolve) => {
-      const resume = (): void => {
-        outgoing.off("drain", resume);
-        outgoing.off("close", resume);
-        resolve();
-      };
-      outgoing.on("drain", resume);
-      outgoing.on("close", resume);
-    });
-  }
-
-  end(): void {
-    this.#outgoing.end();
-  }
-
-  onClose(callback: () => void): void {
-    // A destroyed response emits no further `close` event.
-    if (this.#outgoing.destroyed) callback();
-    else this.#outgoing.once("close", callback);
-  }
+/** Returns the reserved bytes when the response ends. */
+function closeAccountWithResponse(account: ByteAccount, outgoing: ServerResponse): void {
+  if (outgoing.destroyed) account.close();
+  else outgoing.once("close", () => account.close());
 }

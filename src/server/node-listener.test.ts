@@ -1,6 +1,7 @@
 import { once } from "node:events";
-import { createServer } from "node:http";
+import { createServer, request as sendHttpRequest, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
+import { text as readText } from "node:stream/consumers";
 import { expect, it, onTestFinished } from "vitest";
 import { toNodeListener } from "./index.ts";
 
@@ -62,4 +63,37 @@ it("handles requests without a body", async () => {
     request.text().then((text) => new Response(null, { status: text === "hello" ? 204 : 400 })),
   );
   expect((await fetch(url, { method: "POST", body: "hello" })).status).toBe(204);
+});
+
+it.each([
+  ["TRACE", "localhost"],
+  ["POST", "[::1"],
+])("replies with 400 to a request that `Request` does not support: %s to %s", async (method, host) => {
+  const url = await startListener(() => Promise.resolve(new Response()));
+  const outgoing = sendHttpRequest(url, { method, headers: { host } }).end();
+  const [incoming] = (await once(outgoing, "response")) as [IncomingMessage];
+  incoming.resume();
+  expect(incoming.statusCode).toBe(400);
+});
+
+it("takes the host of a request target in absolute form, and rejects invalid hosts", async () => {
+  const url = await startListener((request) =>
+    Promise.resolve(Response.json([request.url, request.headers.get("host")])),
+  );
+  const { port } = new URL(url);
+  const send = async (path: string, host: string): Promise<string> => {
+    const [incoming] = (await once(
+      sendHttpRequest({ port, host: "127.0.0.1", path, headers: { host } }).end(),
+      "response",
+    )) as [IncomingMessage];
+    return `${incoming.statusCode} ${await readText(incoming)}`;
+  };
+  expect(await send("http://a.example/x?y", "localhost")).toBe('200 ["http://a.example/x?y","a.example"]');
+  expect(await send("/x", "a.example:80")).toBe('200 ["http://a.example/x","a.example:80"]');
+  for (const [path, host] of [
+    ["/x", "evil@localhost"],
+    ["http://evil@localhost/x", "localhost"],
+    ["/x", "localhost/evil"],
+  ] as const)
+    expect(await send(path, host)).toMatch(/^400 /);
 });

@@ -123,7 +123,7 @@ export function defineOwnershipContract(wire: OwnershipTestBindingClient, url: (
 
   describe(`ownership, over ${wire.name} ${wire.version}`, () => {
     it.each(operations)(
-      "%s hides a task from other callers [E13, M-02, M-03, M-04, K-02]",
+      "%s hides a task from other callers [E13, M-02, M-03, M-04, K-02] [SEC-15]",
       async (operation) => {
         const own = await taskOfAda();
         await callAndMask("CreateTaskPushNotificationConfig", own, ADA);
@@ -170,7 +170,7 @@ export function defineOwnershipContract(wire: OwnershipTestBindingClient, url: (
       },
     );
 
-    it.runIf(isNewest)("lists only tasks of the caller, also without a filter [M-03]", async () => {
+    it.runIf(isNewest)("lists only tasks of the caller, also without a filter [M-03] [SEC-16]", async () => {
       const own = await taskOfAda();
       const list = async (token: string): Promise<string> =>
         (await wire.call(url(), "ListTasks", {}, token)).body;

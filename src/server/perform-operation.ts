@@ -17,6 +17,7 @@ import {
   type TaskPushNotificationConfig,
 } from "../protocol/index.ts";
 import type { RequestMetadata } from "./bindings/request-pipeline.ts";
+import { reserveTaskResponse } from "./response-reservation.ts";
 import type { ServedAgent } from "./served-agent.ts";
 
 /** The outcome of an A2A operation, which is either a result or a stream of events. */
@@ -42,18 +43,26 @@ function requirePushConfigOperations({ engine }: ServedAgent): PushConfigOperati
 
 /** The functions that implement the A2A operations (A2A §3.1), for all protocol bindings and A2A versions. */
 const OPERATION_FUNCTIONS: { readonly [O in OperationName]: OperationFunction<O> } = {
-  SendMessage: async ({ engine }, params, caller, service) => ({
-    result: await engine.sendMessage(params, caller, service),
-  }),
+  SendMessage: async ({ engine }, params, caller, service, { byteAccount }) => {
+    const result = await engine.sendMessage(params, caller, service);
+    if ("task" in result) reserveTaskResponse(byteAccount, result.task);
+    return { result };
+  },
   SendStreamingMessage: async ({ engine }, params, caller, service) => ({
     stream: await engine.sendStreamingMessage(params, caller, service),
   }),
-  GetTask: async ({ engine }, params, caller) => {
+  GetTask: async ({ engine }, params, caller, _service, { byteAccount }) => {
+    byteAccount?.assertRoomForKnownTask(params.id);
     const { task, seq } = await engine.getTaskWithSeq(params, caller);
+    reserveTaskResponse(byteAccount, task);
     return { result: task, seq };
   },
   ListTasks: async ({ engine }, params, caller) => ({ result: await engine.listTasks(params, caller) }),
-  CancelTask: async ({ engine }, params, caller) => ({ result: await engine.cancelTask(params, caller) }),
+  CancelTask: async ({ engine }, params, caller, _service, { byteAccount }) => {
+    const task = await engine.cancelTask(params, caller);
+    reserveTaskResponse(byteAccount, task);
+    return { result: task };
+  },
   SubscribeToTask: async ({ engine }, params, caller, service) => ({
     stream: await subscribeToTask(engine, params, caller, service),
   }),

@@ -1,5 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import { A2AError } from "../protocol/index.ts";
+import { parseBoundedJson } from "../wire/index.ts";
 import type { HttpRequest } from "./http-exchange.ts";
 
 const JSON_MEDIA_TYPES = new Set(["application/json", "application/a2a+json"]);
@@ -18,8 +19,8 @@ export function createPayloadTooLargeError(maxBytes: number): A2AError {
 
 /**
  * Throws CONTENT_TYPE_NOT_SUPPORTED if the headers of a request do not declare an uncompressed JSON body. The
- * required content type also prevents cross-site requests, because browsers send JSON to another site only
- * after a CORS preflight.
+ * required content type also prevents cross-site requests with a body, because browsers send JSON to another site
+ * only after a CORS preflight. `CrossOriginGuard` also refuses those without a body.
  */
 export function assertJsonContentType(request: HttpRequest): void {
   const encoding = request.header("content-encoding");
@@ -37,16 +38,20 @@ export function assertJsonContentType(request: HttpRequest): void {
 }
 
 /**
- * Reads and parses a JSON request body. Returns `undefined` if the body is empty. For example, a CancelTask
+ * Reads and parses a JSON request body of at most `maxJsonValues` values. Returns `undefined` if the body is empty. For example, a CancelTask
  * request can have an empty body.
  */
-export async function readJsonBody(request: HttpRequest, maxBytes: number): Promise<unknown> {
-  const text = await request.text(maxBytes);
+export async function readJsonBody(
+  request: HttpRequest,
+  { maxBodyBytes, maxJsonValues }: { readonly maxBodyBytes: number; readonly maxJsonValues: number },
+): Promise<unknown> {
+  const text = await request.text(maxBodyBytes);
   if (text === "") return undefined;
   assertJsonContentType(request);
   try {
-    return JSON.parse(text);
+    return parseBoundedJson(text, maxJsonValues);
   } catch (cause) {
+    if (cause instanceof A2AError) throw cause;
     const why = cause instanceof Error ? cause.message : "unknown";
     const message = `The request body is not JSON (${why}); send one JSON object as UTF-8.`;
     throw new A2AError("PARSE_ERROR", message, { cause });

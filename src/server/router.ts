@@ -34,8 +34,8 @@ export interface RouterContext extends BindingContext {
   readonly jwksProvider: PublishedJwksProvider | undefined;
   /** Observer of the requests that do not arrive over HTTP. */
   readonly observer: Pick<Observer, "onRequest">;
-  /** Throws an error if the Host header of a request is not allowed. */
-  readonly assertHostAllowed: (request: HttpRequest) => void;
+  /** Throws an error if the host or the web page of a request is not allowed. */
+  readonly assertRequestAllowed: (request: HttpRequest) => void;
 }
 
 /**
@@ -44,7 +44,7 @@ export interface RouterContext extends BindingContext {
  */
 export async function routeRequest(request: HttpRequest, context: RouterContext): Promise<HttpReply> {
   try {
-    context.assertHostAllowed(request);
+    context.assertRequestAllowed(request);
     return await dispatchRequest(request, context);
   } catch (error) {
     return createRestErrorReply(request, context.specRevision, context.reportError("server", error));
@@ -53,6 +53,7 @@ export async function routeRequest(request: HttpRequest, context: RouterContext)
 
 function dispatchRequest(request: HttpRequest, context: RouterContext): HttpReply | Promise<HttpReply> {
   const { path } = request;
+  if (path === "*") return handleServerOptions(request);
   if (path === "/a2a" || path === "/a2a/") return handleAgentList(request, context);
   if (path === JWKS_PATH && context.jwksProvider) return handleJwks(request, context.jwksProvider);
   const { agent, rest } = findAgentByPath(path, context);
@@ -70,6 +71,12 @@ function dispatchRequest(request: HttpRequest, context: RouterContext): HttpRepl
 function isCardPath(path: string, { peerLeniency }: RouterContext): boolean {
   if (path === CARD_PATH || path === LEGACY_CARD_PATH) return true;
   return path === CARD_PATH_WITH_SLASH && isDeviationAccepted("slashAfterCardPath", peerLeniency);
+}
+
+/** Replies to `OPTIONS *`, which asks for the abilities of the whole server (RFC 9110 §9.3.7). */
+function handleServerOptions(request: HttpRequest): HttpReply {
+  assertHttpMethodAllowed(request, ["OPTIONS"]);
+  return { status: 200, headers: { allow: "GET, HEAD, POST, DELETE, OPTIONS" } };
 }
 
 function createAgentNotFoundError(place: string): A2AError {

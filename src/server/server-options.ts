@@ -1,7 +1,6 @@
 import { defineOptionNames } from "../usage-checks/index.ts";
 import {
   assertValidRetentionOptions,
-  type EngineLimits,
   type Observer,
   type RetentionOptions,
   type RetentionPeriods,
@@ -13,13 +12,8 @@ import type { CardFormat } from "./card/card-format.ts";
 import type { CardSigningOptions } from "./card/card-signing.ts";
 import type { StoreOption } from "./resolve-store.ts";
 import type { PushOptions } from "./push/push-service.ts";
+import type { ServerLimits } from "./server-limits.ts";
 import type { TenantsOption } from "./accepted-tenants.ts";
-
-/** Resource limits of a server. The default values are intended for a single-process server. */
-export interface ServerLimits extends Partial<EngineLimits> {
-  /** Maximum size of a request body, in bytes. Default: 10 MiB. */
-  readonly maxBodyBytes?: number;
-}
 
 /** Options for `createServer`. */
 export interface ServerOptions {
@@ -93,6 +87,12 @@ export interface ServerOptions {
    * earlier id in URL paths. Default: none.
    */
   readonly previousAgentIds?: Readonly<Record<string, string>>;
+  /**
+   * Origins whose web pages may send state-changing requests from browsers, such as `https://shop.example`, or
+   * `*` for all web pages. The host app must also allow these origins in its CORS configuration. Requests of
+   * other clients have no origin, and are not affected. Default: only the server's own origin.
+   */
+  readonly allowedOrigins?: readonly string[] | "*";
   /** Request handlers that share the port of this server with the agents. Default: none. */
   readonly mountedHandlers?: readonly MountedHandler[];
   /**
@@ -162,7 +162,7 @@ export const SUPPORTED_A2A_VERSIONS: readonly ProtocolVersion[] = ["1.0", "0.3"]
 
 /** The option names of `createServer`, separated by spaces. */
 export const SERVER_OPTION_NAMES = [
-  "allowUnauthenticated authenticate autoMessageId basePath cancelGraceMs cardFormat cardSigning",
+  "allowUnauthenticated allowedOrigins authenticate autoMessageId basePath cancelGraceMs cardFormat cardSigning",
   "deduplicateMessages healthEndpoints heartbeatMs inputModePolicy limits maintenanceSocket mergeChunks",
   "missingVersionPolicy mountedHandlers observer peerLeniency previousAgentIds publicUrl push retention simpleDialect specRevision store",
   "tenants versions",
@@ -171,7 +171,8 @@ export const SERVER_OPTION_NAMES = [
 const assertKnownOptions = defineOptionNames<ServerOptions>()("createServer", ...SERVER_OPTION_NAMES);
 const assertKnownLimits = defineOptionNames<ServerLimits>()(
   '"limits" of createServer',
-  "listPageBytes maxBodyBytes queuedTurns runs runsPerCaller streams taskSize turnAttempts",
+  "bufferedBytes connections listPageBytes maxBodyBytes maxJsonValues queuedTurns runs runsPerCaller streams taskSize",
+  "turnAttempts unfinishedMessageBytes writeStallMs",
 );
 const assertKnownCardSigningOptions = defineOptionNames<CardSigningOptions>()(
   '"cardSigning" of createServer',
@@ -201,6 +202,7 @@ export function assertValidOptions(options: ServerOptions): void {
   assertKnownLimits(options.limits);
   const {
     versions = SUPPORTED_A2A_VERSIONS,
+    allowedOrigins,
     cardFormat,
     publicUrl,
     basePath,
@@ -230,6 +232,12 @@ export function assertValidOptions(options: ServerOptions): void {
       publicUrl,
       "use an absolute URL, such as https://example.com/agents",
     );
+  if (allowedOrigins !== undefined && !isOriginList(allowedOrigins))
+    throw createOptionError(
+      "allowedOrigins",
+      allowedOrigins,
+      `use "*" or a list such as ["https://shop.example"]`,
+    );
   if (options.retention) assertValidRetention(options.retention);
   if (basePath !== undefined && !/^(\/[A-Za-z0-9._~-]+)+$/.test(basePath))
     throw createOptionError(
@@ -257,6 +265,13 @@ export function assertValidOptions(options: ServerOptions): void {
 function isHttpUrl(text: string): boolean {
   const url = URL.parse(text);
   return (url?.protocol === "https:" || url?.protocol === "http:") && url.search === "" && url.hash === "";
+}
+
+/** A URL with a path never equals an `Origin` header, so the option would have no effect. */
+function isOriginList(origins: unknown): boolean {
+  return (
+    origins === "*" || (Array.isArray(origins) && origins.every((one) => URL.parse(one)?.origin === one))
+  );
 }
 
 function createOptionError(name: string, value: unknown, advice: string): Error {

@@ -74,6 +74,31 @@ export function defineServerContract(name: string, open: TestServerFactory): voi
       await small.endpoint.close();
     });
 
+    it("rejects a request with too many JSON values before it is parsed, and continues to work [SEC-21]", async () => {
+      const small = await open(
+        { parrot: messageCommandTestAgent },
+        { store: "memory", limits: { maxJsonValues: 100 } },
+      );
+      const send = async (
+        path: string,
+        json: object,
+        headers: Record<string, string> = {},
+      ): Promise<number> => {
+        const body = JSON.stringify(json);
+        const init = { method: "POST", headers: { ...V1_JSON_TEST_HEADERS, ...headers }, body };
+        return (await small.endpoint.send(path, init)).status;
+      };
+      const metadata = Object.fromEntries(Array.from({ length: 60 }, (_, at) => [`name${at}`, at]));
+      const message = buildTestMessage("echo", { metadata });
+      const envelope = { jsonrpc: "2.0", id: 1, params: { message } };
+      expect(await send("/message:send", { message })).toBe(413);
+      expect(await send("/message:send", { ...metadata, message: buildTestMessage("echo") })).toBe(413);
+      expect(await send("/", { ...envelope, method: "SendMessage" })).toBe(413);
+      expect(await send("/", { ...envelope, method: "message/send" }, { "a2a-version": "0.3" })).toBe(413);
+      expect(await send("/message:send", { message: buildTestMessage("echo") })).toBe(200);
+      await small.endpoint.close();
+    });
+
     it("rejects a body that is not UTF-8 [C-06]", async () => {
       const response = await visit.endpoint.send("/", {
         method: "POST",
@@ -83,7 +108,7 @@ export function defineServerContract(name: string, open: TestServerFactory): voi
       expect(((await response.json()) as JsonRpcTestResponse).error?.code).toBe(-32700);
     });
 
-    it("requires authentication in both bindings, except for the card [M-01, M-11]", async () => {
+    it("requires authentication in both bindings, except for the card [M-01, M-11] [SEC-02]", async () => {
       const guarded = await open(
         { parrot: messageCommandTestAgent },
         {

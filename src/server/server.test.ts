@@ -43,7 +43,7 @@ const buildMessageBody = (text: string): string =>
   JSON.stringify({ message: { messageId: crypto.randomUUID(), role: "ROLE_USER", parts: [{ text }] } });
 
 describe("a listening server", () => {
-  it("does not listen beyond loopback without authentication", async () => {
+  it("does not listen beyond loopback without authentication [SEC-01]", async () => {
     const server = createServer(messageCommandTestAgent, { store: "memory" });
     await expect(server.listen({ host: "0.0.0.0" })).rejects.toThrow(/allowUnauthenticated: true/);
     await server.close();
@@ -64,7 +64,7 @@ describe("a listening server", () => {
     expect(await hungUp).toEqual([false]);
   });
 
-  it("rejects a foreign Host header on loopback", async () => {
+  it("rejects a foreign Host header on loopback [SEC-47]", async () => {
     const server = createServer(messageCommandTestAgent, {
       store: "memory",
       publicUrl: "https://agents.example.com",

@@ -1,9 +1,4 @@
-import {
-  createServer as createHttpServer,
-  type IncomingMessage,
-  type Server as HttpServer,
-  type ServerResponse,
-} from "node:http";
+import type { IncomingMessage, Server as HttpServer, ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import {
   Committer,
@@ -18,7 +13,7 @@ import {
 import { defineOptionNames, explainMissingAwait } from "../usage-checks/index.ts";
 import { resolveObserver } from "../logging/index.ts";
 import { isLoopbackHost } from "../keys/index.ts";
-import { A2AError } from "../protocol/index.ts";
+import { A2AError, stripTrailingCharacters } from "../protocol/index.ts";
 import { isDeviationAccepted } from "../wire/index.ts";
 import { Authenticator } from "./auth/authenticator.ts";
 import { EventStreamRegistry, type UnknownToA2AErrorConverter } from "./bindings/event-stream.ts";
@@ -27,10 +22,15 @@ import type { HttpReply, HttpRequest } from "./http-exchange.ts";
 import { createPushService, type PushService } from "./push/push-service.ts";
 import { FetchRequest, toFetchResponse } from "./fetch-adapter.ts";
 import { startGrpcServer, type GrpcServer, type GrpcOptions } from "./bindings/grpc.ts";
+import { ByteLedger } from "./byte-ledger/byte-ledger.ts";
+import { WriteStallWatch } from "./byte-ledger/write-stall-watch.ts";
+import { createGuardedHttpServer } from "./guarded-http-server.ts";
+import { resolveTransportLimits, type TransportLimits } from "./server-limits.ts";
 import { BasePathRequest } from "./base-path-request.ts";
 import { handleHealthRequest } from "./health-endpoints.ts";
 import { NodeRequest, sendReply, getOriginalUrl } from "./node-adapter.ts";
-import { toNodeListener } from "./node-listener.ts";
+import { respondWithFetchHandler } from "./node-listener.ts";
+import { CrossOriginGuard } from "./cross-origin-guard.ts";
 import { assertSafeToListenOnHost, HostHeaderGuard } from "./loopback-protection.ts";
 import { StoreMaintenanceService, type StoreMaintenance } from "./maintenance/store-maintenance.ts";
 import { resolveStore } from "./resolve-store.ts";
@@ -72,7 +72,7 @@ export const LISTEN_OPTION_NAMES = "grpc host port";
 const assertKnownListenOptions = defineOptionNames<ListenOptions>()("listen", LISTEN_OPTION_NAMES);
 const assertKnownGrpcOptions = defineOptionNames<GrpcOptions>()(
   '"grpc" of listen',
-  "host listedInCard port publicAddress tls",
+  "calls connections host listedInCard port publicAddress tls",
 );
 
 /** The addresses that a server listens on. */
@@ -115,7 +115,6 @@ export interface Server {
   close(options?: { readonly graceMs?: number }): Promise<void>;
 }
 
-const DEFAULT_MAX_BODY_BYTES = 10 * 1024 * 1024;
 const DEFAULT_HEARTBEAT_MS = 15_000;
 
 /**
@@ -145,7 +144,10 @@ class AgentServer implements Server {
   readonly #observer: Observer;
   readonly #routerContext: RouterContext;
   readonly #eventStreams: EventStreamRegistry;
+  readonly #hostGuard: HostHeaderGuard;
   readonly #pushService: PushService | undefined;
+  readonly #transportLimits: TransportLimits;
+  readonly #stallWatch: WriteStallWatch;
   #openPromise: Promise<void> | undefined;
   #isOpen = false;
   #isClosing = false;
@@ -154,7 +156,6 @@ class AgentServer implements Server {
   /** All open connections. */
   readonly #sockets = new Set<Socket>();
   #grpcServer: GrpcServer | undefined;
-  #isLoopbackOnly = false;
 
   constructor(
     agents: [string, Agent][],
@@ -186,11 +187,17 @@ class AgentServer implements Server {
       openStore: () => this.#openStoreOnce(),
       offersSocket: options.maintenanceSocket ?? true,
     });
-    const hostGuard = new HostHeaderGuard(options.publicUrl);
+    this.#transportLimits = resolveTransportLimits(options.limits);
+    const { maxBodyBytes, maxJsonValues, bufferedBytes, writeStallMs } = this.#transportLimits;
+    const byteLedger = new ByteLedger(bufferedBytes);
+    const stallWatch = new WriteStallWatch({ clock: systemClock, timeoutMs: writeStallMs, observer });
+    this.#stallWatch = stallWatch;
+    this.#hostGuard = new HostHeaderGuard(options.publicUrl);
+    const crossOriginGuard = new CrossOriginGuard(options.allowedOrigins, options.publicUrl);
     const authenticator =
       options.authenticate === undefined ? undefined : new Authenticator(options.authenticate, observer);
     // URL paths are appended to this URL, so it must not end in a slash.
-    const publicUrl = options.publicUrl?.replace(/\/+$/, "");
+    const publicUrl = options.publicUrl && stripTrailingCharacters(options.publicUrl, "/");
     const { cardSigning, inputModePolicy, tenants, cardFormat, basePath, peerLeniency = "all" } = options;
     const servedAgents = this.#createServedAgents(agents, {
       versions,
@@ -217,13 +224,15 @@ class AgentServer implements Server {
       peerLeniency,
       autoMessageId: options.autoMessageId ?? false,
       simpleDialect: (options.simpleDialect ?? true) && versions.includes("0.3"),
-      maxBodyBytes: options.limits?.maxBodyBytes ?? DEFAULT_MAX_BODY_BYTES,
+      maxBodyBytes,
+      maxJsonValues,
+      byteLedger,
       authenticate: authenticator && ((request) => authenticator.authenticate(request)),
       publicUrl,
       jwksProvider: createPublishedJwksProvider(this.#pushService?.signer, cardSigning),
-      assertHostAllowed: (request) => {
-        if (this.#isLoopbackOnly && !options.authenticate)
-          hostGuard.assertAllowed(request.header("host") ?? "");
+      assertRequestAllowed: (request) => {
+        this.#hostGuard.assertAllowed(request.authority);
+        crossOriginGuard.assertAllowed(request);
       },
       reportError,
       observer,
@@ -233,21 +242,24 @@ class AgentServer implements Server {
       const request = new NodeRequest(
         incoming,
         basePath === undefined ? undefined : getOriginalUrl(incoming),
+        byteLedger,
       );
       const handler = this.#findMountedHandler(request);
       if (handler)
-        toNodeListener((fetchRequest) => this.#callMountedHandler(handler, fetchRequest, request))(
+        void respondWithFetchHandler(
+          (fetchRequest) => this.#callMountedHandler(handler, fetchRequest, request),
           incoming,
           outgoing,
+          { byteAccount: request.byteAccount, stallWatch },
         );
-      else void this.#handle(request).then((reply) => sendReply(reply, request, outgoing));
+      else void this.#handle(request).then((reply) => sendReply(reply, request, outgoing, stallWatch));
     };
     this.fetch = async (fetchRequest, runtimeInfo) => {
       const remoteAddress = findRuntimeRemoteAddress(fetchRequest, runtimeInfo);
-      const request = new FetchRequest(fetchRequest, remoteAddress);
+      const request = new FetchRequest(fetchRequest, remoteAddress, byteLedger);
       const handler = this.#findMountedHandler(request);
       if (handler) return await this.#callMountedHandler(handler, fetchRequest, request);
-      return toFetchResponse(await this.#handle(request), request);
+      return toFetchResponse(await this.#handle(request), request, stallWatch);
     };
   }
 
@@ -266,8 +278,8 @@ class AgentServer implements Server {
     await this.#routerContext.jwksProvider?.getJwks();
     for (const { cardPublisher } of this.#routerContext.agents.values()) void cardPublisher.loadDescription();
     await this.#openStoreOnce();
-    this.#isLoopbackOnly = isLoopbackHost(host);
-    const http = createHttpServer({ keepAliveTimeout: 65_000 }, this.listener);
+    if (isLoopbackHost(host) && !this.#options.authenticate) this.#hostGuard.acceptOnlyLoopback();
+    const http = createGuardedHttpServer(this.listener, this.#transportLimits.connections);
     this.#httpServer = http;
     http.on("connection", (socket: Socket) => {
       this.#sockets.add(socket);
@@ -281,7 +293,7 @@ class AgentServer implements Server {
     if (!grpcOptions) return address;
     const { heartbeatMs = DEFAULT_HEARTBEAT_MS } = this.#options;
     try {
-      const httpServer = { host, port: address.port, heartbeatMs };
+      const httpServer = { host, port: address.port, heartbeatMs, stallWatch: this.#stallWatch };
       this.#grpcServer = await startGrpcServer(this.#routerContext, httpServer, grpcOptions);
     } catch (error) {
       // Without gRPC the server would be incomplete, which the operator would notice late.
@@ -319,6 +331,7 @@ class AgentServer implements Server {
     await this.maintenance.close();
     if (this.#openPromise) await this.#openPromise.then(() => this.store.close());
     this.#stopStateReports?.();
+    this.#stallWatch.close();
   }
 
   #createServedAgents(agents: [string, Agent][], options: ServedAgentOptions): Map<string, ServedAgent> {
@@ -375,11 +388,13 @@ class AgentServer implements Server {
     request: HttpRequest,
   ): Promise<Response> {
     try {
-      this.#routerContext.assertHostAllowed(request);
+      this.#routerContext.assertRequestAllowed(request);
       return await reportRequest(this.#observer, request, getHttpStatus, () =>
         handler.handle(fetchRequest, async () => {
           await this.#openStoreOnce();
-          return await authenticateAndCreateAgentAccess(request, this.#routerContext);
+          const access = await authenticateAndCreateAgentAccess(request, this.#routerContext);
+          request.byteAccount?.assignToCaller(access.caller);
+          return access;
         }),
       );
     } catch (thrown) {

@@ -21,6 +21,8 @@ export class MemoryPushStore implements PushStore {
   readonly #byTask = new Map<string, Map<string, Webhook>>();
   /** Webhooks that have undelivered events or whose tasks have not ended. */
   readonly #undelivered = new Map<number, WebhookLocation>();
+  /** Numbers of webhooks in `#undelivered`, by scope. */
+  readonly #undeliveredByScope = new Map<string, number>();
   /** Webhooks that have undelivered events, in the order of their keys. */
   readonly #due = new OrderedQueue<WebhookLocation>();
   #lastKey = 0;
@@ -53,6 +55,7 @@ export class MemoryPushStore implements PushStore {
     this.#byTask.set(getTaskKey(scope, taskId), siblings.set(config.id, webhook));
     const task = this.#findTaskState(scope, taskId);
     if (task && (task.seq > deliveredSeq || !isTerminal(task.state))) {
+      if (!this.#undelivered.has(key)) this.#countUndelivered(scope, 1);
       this.#undelivered.set(key, { scope, taskId, id: config.id });
       this.#updateDue(webhook, task.seq);
     }
@@ -72,7 +75,16 @@ export class MemoryPushStore implements PushStore {
     else this.#due.remove(key);
   }
 
+  #countUndelivered(scope: TaskScope, change: number): void {
+    const name = getScopeKey(scope);
+    const count = (this.#undeliveredByScope.get(name) ?? 0) + change;
+    if (count > 0) this.#undeliveredByScope.set(name, count);
+    else this.#undeliveredByScope.delete(name);
+  }
+
   #removeUndelivered(key: number): void {
+    const location = this.#undelivered.get(key);
+    if (location) this.#countUndelivered(location.scope, -1);
     this.#undelivered.delete(key);
     this.#due.remove(key);
   }
@@ -128,6 +140,10 @@ export class MemoryPushStore implements PushStore {
       if (isFinished || deadLetter) this.#removeUndelivered(key);
       else this.#updateDue(webhook, this.#findTaskState(scope, taskId)?.seq ?? 0);
     }
+  }
+
+  async countUndelivered(scope: TaskScope, limit: number): Promise<number> {
+    return Math.min(limit, this.#undeliveredByScope.get(getScopeKey(scope)) ?? 0);
   }
 
   async listDeadWebhooks(limit: number): Promise<Webhook[]> {

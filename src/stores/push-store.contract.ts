@@ -229,6 +229,20 @@ export function definePushStoreContract(
       expect(await push.list(aliceTestTaskScope, "t")).toEqual([]);
     });
 
+    it("counts among the undelivered webhooks of its scope until its delivery has ended", async () => {
+      await append("u", 0, [createTestSubmittedTaskEvent("u")]);
+      const first = await put("a");
+      await put("a");
+      await put("b");
+      await push.put(aliceTestTaskScope, "u", createTestWebhookRegistration("c"));
+      expect(await push.countUndelivered?.(aliceTestTaskScope, 100)).toBe(3);
+      expect(await push.countUndelivered?.(aliceTestTaskScope, 2)).toBe(2);
+      expect(await push.countUndelivered?.(bobTestTaskScope, 100)).toBe(0);
+      await push.saveProgress([{ key: first.key, deliveredSeq: 2, isFinished: true }]);
+      await push.remove(aliceTestTaskScope, "t", "b");
+      expect(await push.countUndelivered?.(aliceTestTaskScope, 100)).toBe(1);
+    });
+
     it("of a finished task is stored and not due [I-02]", async () => {
       await append("t", 2, [createTestStatusEvent("t", "TASK_STATE_COMPLETED")]);
       const webhook = await put("w");

@@ -9,7 +9,9 @@ export type { SpecPatchVersion } from "./error-mappings.ts";
 export { ERROR_MAPPINGS, toA2AErrorName, getHttpAndGrpcErrorStatus } from "./error-mappings.ts";
 export type { GrpcError } from "./grpc-error.ts";
 export { fromGrpcError, toGrpcError } from "./grpc-error.ts";
-export type { JsonRpcId, JsonRpcRequest } from "./json-rpc.ts";
+export { DEFAULT_MAX_JSON_VALUES, parseBoundedJson } from "./bounded-json.ts";
+export type { JsonRpcId } from "./json-rpc-id.ts";
+export type { JsonRpcRequest } from "./json-rpc.ts";
 export {
   decodeJsonRpcRequest,
   encodeJsonRpcResult,

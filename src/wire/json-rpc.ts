@@ -1,10 +1,12 @@
 import { A2AError, isObject, type FieldViolation, type JsonObject } from "../protocol/index.ts";
+import { parseBoundedJson } from "./bounded-json.ts";
 import { fromErrorDetails, toErrorDetails } from "./error-details.ts";
 import { ERROR_MAPPINGS, findReasonByJsonRpcCode, getReasonByHttpStatus } from "./error-mappings.ts";
+import { preserveJsonRpcId, type JsonRpcId } from "./json-rpc-id.ts";
 import { formatJsonValue } from "./proto-json-schema.ts";
 
-/** Id of a JSON-RPC request and its response. */
-export type JsonRpcId = string | number | null;
+/** Maximum length of an id, in characters. Each event of a stream repeats the id of the request. */
+const MAX_JSON_RPC_ID_LENGTH = 256;
 
 /** The envelope of a JSON-RPC request. */
 export interface JsonRpcRequest {
@@ -39,10 +41,10 @@ export class JsonRpcRequestError extends Error {
 
 /**
  * Parses the envelope of a JSON-RPC request. Throws a `JsonRpcRequestError` if the body is not a valid
- * request (A2A §9.5).
+ * request (A2A §9.5), or if the body has more than `maxJsonValues` values.
  */
-export function decodeJsonRpcRequest(body: string): JsonRpcRequest {
-  const envelope = parseBody(body);
+export function decodeJsonRpcRequest(body: string, maxJsonValues?: number): JsonRpcRequest {
+  const envelope = parseBody(body, maxJsonValues);
   if (!isObject(envelope)) {
     const batch = Array.isArray(envelope) ? "; A2A does not support batches, send one request at a time" : "";
     throw createInvalidRequestError(null, [
@@ -52,16 +54,19 @@ export function decodeJsonRpcRequest(body: string): JsonRpcRequest {
       },
     ]);
   }
-  const { jsonrpc, id = null, method, params } = envelope;
+  const { jsonrpc, id: parsedId = null, method, params } = envelope;
+  const responseId = decodeJsonRpcId(parsedId, body);
   const violations: FieldViolation[] = [];
   if (jsonrpc !== "2.0") violations.push({ field: "jsonrpc", description: `must be "2.0"` });
-  if (!isJsonRpcId(id)) violations.push({ field: "id", description: "must be a string, a number or null" });
+  if (responseId === undefined) {
+    const description = `must be a string, a number or null, with at most ${MAX_JSON_RPC_ID_LENGTH} characters`;
+    violations.push({ field: "id", description });
+  }
   if (typeof method !== "string") {
     violations.push({ field: "method", description: `must be a string such as "SendMessage"` });
   }
-  const responseId = isJsonRpcId(id) ? id : null;
-  if (violations.length > 0 || typeof method !== "string")
-    throw createInvalidRequestError(responseId, violations);
+  if (violations.length > 0 || typeof method !== "string" || responseId === undefined)
+    throw createInvalidRequestError(responseId ?? null, violations);
   if (params !== undefined && params !== null && !isObject(params)) {
     const description = `must be an object with named members, not ${formatJsonValue(params)}`;
     throw new JsonRpcRequestError(responseId, A2AError.invalidParams([{ field: "params", description }]));
@@ -69,23 +74,28 @@ export function decodeJsonRpcRequest(body: string): JsonRpcRequest {
   return { id: responseId, method, params: params ?? {} };
 }
 
-function parseBody(body: string): unknown {
+function parseBody(body: string, maxJsonValues?: number): unknown {
   if (body.trim() === "") {
     throw createInvalidRequestError(null, [
       { field: "request", description: "the body is empty; send a JSON-RPC object" },
     ]);
   }
   try {
-    return JSON.parse(body);
+    return parseBoundedJson(body, maxJsonValues);
   } catch (cause) {
+    if (cause instanceof A2AError) throw new JsonRpcRequestError(null, cause);
     const reason = cause instanceof Error ? cause.message : "unknown";
     const message = `The body is not JSON (${reason}); send one JSON-RPC object as UTF-8 without a byte order mark.`;
     throw new JsonRpcRequestError(null, new A2AError("PARSE_ERROR", message, { cause }));
   }
 }
 
-function isJsonRpcId(id: unknown): id is JsonRpcId {
-  return typeof id === "string" || typeof id === "number" || id === null;
+/** Returns the id for the response, or `undefined` if the id is invalid. */
+function decodeJsonRpcId(parsedId: unknown, body: string): JsonRpcId | undefined {
+  if (typeof parsedId !== "string" && typeof parsedId !== "number" && parsedId !== null) return undefined;
+  const id = preserveJsonRpcId(parsedId, body);
+  const text = typeof id === "object" && id !== null ? id.rawJSON : id;
+  return typeof text === "string" && text.length > MAX_JSON_RPC_ID_LENGTH ? undefined : id;
 }
 
 function createInvalidRequestError(id: JsonRpcId, violations: FieldViolation[]): JsonRpcRequestError {
@@ -97,8 +107,18 @@ function createInvalidRequestError(id: JsonRpcId, violations: FieldViolation[]):
  * Encodes a JSON-RPC response. The parameter `resultJson` is JSON text, so that each event is serialized only
  * once.
  */
-export function encodeJsonRpcResult(id: JsonRpcId, resultJson: string): string {
-  return `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${resultJson}}`;
+export function encodeJsonRpcResult(id: JsonRpcId, resultJson: string): string;
+/** The pieces of a long result stay separate, so that the response needs no second copy. */
+export function encodeJsonRpcResult(
+  id: JsonRpcId,
+  resultJson: string | readonly string[],
+): string | readonly string[];
+export function encodeJsonRpcResult(
+  id: JsonRpcId,
+  resultJson: string | readonly string[],
+): string | readonly string[] {
+  const head = `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":`;
+  return typeof resultJson === "string" ? `${head}${resultJson}}` : [head, ...resultJson, "}"];
 }
 
 /** Encodes an error as a complete JSON-RPC response. */

@@ -22,7 +22,9 @@ export interface DecodingSchema<T> {
 }
 
 /** Maximum number of violations that an error reports for one request. */
-const MAX_VIOLATIONS = 100;
+const MAX_VIOLATIONS = 20;
+/** Maximum number of elements in a list of a request, such as the parts of a message. */
+const MAX_REQUEST_LIST_LENGTH = 1_000;
 const MAX_PATH_SEGMENT_LENGTH = 100;
 
 /**
@@ -99,7 +101,8 @@ export function decodeRequestStrictly<T>(
 ): T {
   const at = new DecodingContext(root, "strict", leniency);
   const value = schema.decode(json, at);
-  if (value === undefined || at.violations.length > 0) throw A2AError.invalidParams(at.violations);
+  if (value === undefined || at.violations.length > 0)
+    throw A2AError.invalidParams(at.violations, at.refusalCount);
   return value;
 }
 
@@ -321,11 +324,13 @@ function isEmptyObject(value: object): boolean {
   return Object.keys(value).length === 0;
 }
 
-/** Creates a schema for a repeated field. */
+/** Creates a schema for a repeated field, which has at most 1,000 elements in a request. */
 export function createListSchema<T>(schema: DecodingSchema<T>): DecodingSchema<T[]> {
   return {
     decode(json, at): T[] | undefined {
       if (!Array.isArray(json)) return at.addViolation(`must be an array, not ${formatJsonValue(json)}`);
+      if (at.isStrict && json.length > MAX_REQUEST_LIST_LENGTH)
+        return at.addViolation(`has ${json.length} elements; send at most ${MAX_REQUEST_LIST_LENGTH}`);
       const out: T[] = [];
       for (let index = 0; index < json.length; index++) {
         at.pushPath(index);

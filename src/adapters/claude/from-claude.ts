@@ -9,7 +9,9 @@ import {
   getConversationKey,
   isFirstTurnInTask,
 } from "../conversation-store.ts";
+import { createChildEnvironment } from "../command-environment.ts";
 import { agent, type GeneratorOptions, type Turn } from "../generator-agent.ts";
+import { isClaudeVariable } from "./is-claude-variable.ts";
 import { createSessionId, type SessionOptions, streamSession } from "./session.ts";
 import { ClaudeMessageConverter, decodeClaudeResult } from "./sdk-message.ts";
 import {
@@ -31,7 +33,8 @@ export interface ClaudeOptions<O>
   /**
    * Returns the options of `query` for a single turn, for example `model`, `systemPrompt`, and `mcpServers`.
    * The adapter itself sets the session, the abort controller, and partial messages. Create in-process MCP
-   * servers inside of this function, because a server serves only one query at a time.
+   * servers inside of this function, because a server serves only one query at a time. Without the option `env`,
+   * the process of Claude inherits only the variables that configure Claude, and variables without secrets.
    */
   toQueryOptions?: (turn: Turn) => O;
   /**
@@ -90,6 +93,7 @@ export function fromClaude<O extends object>(query: ClaudeQuery<O>, options: Cla
     const startQuery = (session: SessionOptions): AsyncIterable<unknown> => {
       const adapterOptions = {
         ...queryOptions,
+        env: queryOptions.env ?? createChildEnvironment(process.env, (name) => isClaudeVariable(name)),
         ...createQuestionPermission(queryOptions),
         ...session,
         abortController,

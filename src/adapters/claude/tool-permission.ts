@@ -11,6 +11,7 @@ export const USER_QUESTION_TOOL = "AskUserQuestion";
 
 /** The options of `query` that the adapter reads and extends. */
 export interface ClaudeQueryOptions {
+  readonly env?: unknown;
   readonly tools?: unknown;
   readonly allowedTools?: readonly string[];
   readonly canUseTool?: unknown;

@@ -1,5 +1,5 @@
 import { setTimeout } from "node:timers/promises";
-import type { JsonObject } from "../../protocol/index.ts";
+import { type JsonObject, stripTrailingCharacters } from "../../protocol/index.ts";
 import { parseRetryAfter, parseSse } from "../../wire/index.ts";
 
 /** An OpenAI-compatible endpoint and its retry limits. */
@@ -95,7 +95,7 @@ async function postWithRetries(
 }
 
 function buildCompletionsUrl({ baseUrl }: CompletionEndpoint): string {
-  return `${baseUrl.replace(/\/+$/, "")}/chat/completions`;
+  return `${stripTrailingCharacters(baseUrl, "/")}/chat/completions`;
 }
 
 function isRetryableStatus(status: number): boolean {

@@ -169,7 +169,7 @@ describe("a remote agent", () => {
     const events = await new TestAdkConversation(agent).sendUserMessage("hello");
     expect(events).toMatchObject([{ errorCode: "A2A_INVALID_AGENT_RESPONSE", author: "remote" }]);
     expect(events[0]?.errorMessage).toMatch(
-      /^The agent card at near\.test refers to an agent at this machine/,
+      /^The card of http:\/\/near\.test names an agent at http:.*trustedOrigins/,
     );
   });
 

@@ -46,7 +46,6 @@ import {
   PEER_TASK_ID_METADATA_KEY,
   getCustomMetadataText,
 } from "./event-custom-metadata.ts";
-import { assertAgentOnCardHost } from "./assert-agent-on-card-host.ts";
 import { IdleTimeout } from "./idle-timeout.ts";
 import { PeerCredentials } from "./peer-credentials.ts";
 import { rejectOnAbort } from "./reject-on-abort.ts";
@@ -77,13 +76,14 @@ export interface RemoteAgentOptions extends BaseAgentConfig {
   connect?: ConnectOptions;
   /**
    * Returns HTTP headers for the requests of an invocation, for example a header with the user's token.
-   * `RemoteAgent` sends the returned headers only to the host of the agent card.
+   * `RemoteAgent` sends the returned headers only to the origin of the agent card and to
+   * `connect.trustedOrigins`.
    */
   headers?: (context: InvocationContext) => Record<string, string> | Promise<Record<string, string>>;
   /**
    * ADK auth configuration of the peer. If a user has no credential, the run requests a credential with
    * `adk_request_credential`, and continues after the user's answer. `RemoteAgent` sends the credential only
-   * to the host of the agent card. Default: no credential.
+   * to the origin of the agent card and to `connect.trustedOrigins`. Default: no credential.
    */
   auth?: AuthConfig;
   /** Time in milliseconds to cache an agent card. Default: 5 minutes. */
@@ -339,12 +339,11 @@ export class RemoteAgent extends BaseAgent<RemoteAgentOptions> implements Remote
   }
 
   async #getClient(context: InvocationContext): Promise<A2AClient> {
-    const { agent, headers, auth } = this.config;
+    const { agent } = this.config;
     const location = typeof agent === "function" ? await agent(context) : agent;
     if (typeof location !== "string") return location;
     const client = await this.#connectionCache.getClient(location);
     if (typeof agent === "string") this.#applyCardDescription(client);
-    if (headers || auth) assertAgentOnCardHost(client);
     return client;
   }
 

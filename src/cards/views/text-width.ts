@@ -2,7 +2,7 @@ import { eastAsianWidth } from "get-east-asian-width";
 
 const graphemeSegmenter = new Intl.Segmenter(undefined, { granularity: "grapheme" });
 const EMOJI_PATTERN = /^\p{RGI_Emoji}$/v;
-const INVISIBLE_PATTERN = /^[\p{Control}\p{Format}\p{Mark}\p{Default_Ignorable_Code_Point}]+$/v;
+const INVISIBLE_PATTERN = /^[\p{Control}\p{Format}\p{Mark}\p{Default_Ignorable_Code_Point}]+$/u;
 
 /**
  * Returns the width of a text in terminal columns: two for East Asian characters and emoji, zero for

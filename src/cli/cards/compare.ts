@@ -3,7 +3,7 @@ import { type BaselineComparison, type ComparisonReport, buildComparisonReport }
 import type { CliContext } from "../cli-context.ts";
 import { OutputWriter } from "../output-writer.ts";
 import { createUsageError } from "../cli-error.ts";
-import { escapeControlCharacters } from "../text-writer.ts";
+import { escapeControlCharacters } from "../terminal-streams.ts";
 import {
   addCardsCommandOptions,
   type CardsCommandOptions,

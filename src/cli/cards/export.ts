@@ -58,7 +58,7 @@ export function createCardsExportCommand(context: CliContext): Command {
       const { recording } = await readRun(files, run, context.stdin);
       const selection = filterRecording(recording, selectRecordedSamples(recording, sample));
       const text = EXPORT_FORMAT_RENDERERS[to](selection, content);
-      if (out === undefined) context.streams.out(text);
+      if (out === undefined) context.streams.outDocument(text);
       else await writeOutputFile(out, text);
     });
 }

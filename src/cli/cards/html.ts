@@ -33,7 +33,7 @@ async function writeHtmlPage(
   const { name, recording } = await readRun(files, run, stdin);
   const html = renderHtmlReport(recording, { title: name });
   const [first = ""] = files;
-  if (out === "-" || (out === undefined && first === "-")) return streams.out(html);
+  if (out === "-" || (out === undefined && first === "-")) return streams.outDocument(html);
   const target = out ?? join(dirname(first), `${basename(first).replace(/(\.cards)?\.jsonl?$/, "")}.html`);
   await writeOutputFile(target, html);
   streams.out(`${target}\n`);

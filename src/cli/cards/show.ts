@@ -13,7 +13,7 @@ import {
 } from "../../cards/index.ts";
 import type { CliContext } from "../cli-context.ts";
 import { OutputWriter } from "../output-writer.ts";
-import { escapeControlCharacters } from "../text-writer.ts";
+import { escapeControlCharacters } from "../terminal-streams.ts";
 import { addCardsCommandOptions, type CardsCommandOptions } from "./cards-command-options.ts";
 import {
   requireSingleSample,
@@ -77,9 +77,11 @@ export function createCardsShowCommand(context: CliContext): Command {
       if (output === "json") {
         new OutputWriter(context.streams, output).writeJson(samples.flatMap(({ cards }) => cards));
       } else if (style === "graph") {
-        context.streams.out(renderRoleGraphMermaid(buildRoleGraph(filterRecording(recording, samples))));
+        context.streams.outDocument(
+          renderRoleGraphMermaid(buildRoleGraph(filterRecording(recording, samples))),
+        );
       } else if (style === "mermaid" || style === "svg") {
-        context.streams.out(DIAGRAM_STYLE_RENDERERS[style](requireSingleSample(samples)));
+        context.streams.outDocument(DIAGRAM_STYLE_RENDERERS[style](requireSingleSample(samples)));
       } else {
         const renderOptions = {
           width: options.width ?? context.stdoutColumns ?? 100,
@@ -88,7 +90,7 @@ export function createCardsShowCommand(context: CliContext): Command {
         const isOne = samples.length === 1 && samples[0]?.score === undefined;
         for (const one of samples) {
           const heading = isOne ? "" : `${renderSampleHeading(one)}\n`;
-          context.streams.out(
+          context.streams.outColored(
             `${heading}${TEXT_STYLE_RENDERERS[style](one, renderOptions, recording)}\n${isOne ? "" : "\n"}`,
           );
         }

@@ -1,5 +1,5 @@
 import { fitToColumns, measureColumns } from "../../cards/index.ts";
-import { escapeControlCharacters } from "../text-writer.ts";
+import { escapeControlCharacters } from "../terminal-streams.ts";
 
 /**
  * Renders a text table with two spaces between columns and right-aligned numbers. The table escapes control

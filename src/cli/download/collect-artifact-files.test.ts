@@ -34,7 +34,7 @@ describe("the files of artifacts", () => {
     ]);
   });
 
-  it("never have names that leave the directory, are hidden, or contain control characters", () => {
+  it("never have names that leave the directory, are hidden, or contain control characters [SEC-38]", () => {
     expect(
       listFileNames(
         "../../etc/passwd",
@@ -54,6 +54,53 @@ describe("the files of artifacts", () => {
         expect(file).not.toBe("");
       }),
     );
+  });
+
+  it("never have names that a shell, Windows, or a reader misunderstands", () => {
+    expect(
+      listFileNames(
+        "-rf",
+        "--force.txt",
+        "~root",
+        "NUL",
+        "con.txt",
+        "COM1.log",
+        "aux .txt",
+        "a. . .",
+        "photo\u202egpj.exe",
+      ),
+    ).toEqual([
+      "rf",
+      "force.txt",
+      "root",
+      "_NUL",
+      "_con.txt",
+      "_COM1.log",
+      "_aux .txt",
+      "a",
+      "photo_gpj.exe",
+    ]);
+    assert(
+      property(string({ unit: "binary", maxLength: 400 }), (name) => {
+        const [file = ""] = listFileNames(name);
+        expect(file).not.toMatch(/^[-.~\s]|[.\s]$|[\u202a-\u202e\u2066-\u2069<>:"|?*]/);
+        expect(file).not.toMatch(/^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)/i);
+        expect(file.isWellFormed()).toBe(true);
+      }),
+    );
+  });
+
+  it("have names of at most 255 bytes, also if their names are equal", () => {
+    for (const name of listFileNames("😀".repeat(300), "😀".repeat(300), `${"é".repeat(300)}.txt`))
+      expect(Buffer.byteLength(name)).toBeLessThanOrEqual(255);
+  });
+
+  it("get their names in linear time, so that an agent cannot freeze the command with equal names", () => {
+    const started = performance.now();
+    const names = listFileNames(...Array.from({ length: 20_000 }, () => "a.txt"), "A-2.TXT");
+    expect(names.slice(0, 3)).toEqual(["a.txt", "a-2.txt", "a-3.txt"]);
+    expect(new Set(names.map((name) => name.toLowerCase())).size).toBe(20_001);
+    expect(performance.now() - started).toBeLessThan(5_000);
   });
 
   it("are never fetched from an agent's URLs", () => {

@@ -6,6 +6,7 @@ import type { CliContext } from "../cli-context.ts";
 import type { ClientOptions } from "../client-options.ts";
 import { createUsageError, toCliError } from "../cli-error.ts";
 import { CREDENTIAL_OPTIONS } from "../credential-redactor.ts";
+import { isLocalPath } from "../is-local-path.ts";
 import type { AdkAgentFactory } from "../serve/adk-agent-factory.ts";
 import { connectToAgent } from "../agent-connection.ts";
 
@@ -46,8 +47,10 @@ export async function loadOrConnectAgents(
  */
 function isLocalAgentPath(ref: string): boolean {
   if (ref.includes("://") || ref.endsWith(".json")) return false;
-  return existsSync(ref) || /\.[cm]?[jt]s$/.test(ref);
+  return isLocalPath(ref, AGENT_FILE_EXTENSION) && (AGENT_FILE_EXTENSION.test(ref) || existsSync(ref));
 }
+
+const AGENT_FILE_EXTENSION = /\.[cm]?[jt]s$/;
 
 /** Throws if more than one agent would receive the credentials. */
 function assertCredentialsNotShared(refs: readonly string[], options: ClientOptions): void {

@@ -138,6 +138,53 @@ describe("settings", () => {
     );
   });
 
+  it("never send other credentials to an address that only a discovered file names [CONFIG_002] [SEC-51]", async () => {
+    await using ada = await AuthTestServer.start(bearer({ tokens: { "token-of-ada-0123456789": "ada" } }));
+    const token = "token-of-ada-0123456789";
+    const { env, cwd, HOME } = await createHome("", `A2ACLI_AGENT_CARD=${ada.url}\n`);
+    const file = `${HOME}/project/.env`;
+    for (const [words, more, source] of [
+      [["send", "Who?"], { A2ACLI_BEARER: token }, "A2ACLI_BEARER of the environment"],
+      [
+        ["send", "Who?"],
+        { A2ACLI_SVC_PARAM: `authorization: Bearer ${token}` },
+        "A2ACLI_SVC_PARAM of the env",
+      ],
+      [["send", "Who?", "--bearer", token], {}, "The value of --bearer"],
+      [["card", "get"], { A2ACLI_API_KEY: token }, "A2ACLI_API_KEY of the environment"],
+    ] as const) {
+      const error = await runCliExpectingError(words, { cwd, env: { ...env, ...more } });
+      expect(error).toMatchObject({ code: "A2ACLI_ERR_USAGE", exit: 2 });
+      expect(error.message).toContain(source);
+      expect(error.message).toContain(file);
+      expect(error.message).not.toContain(token);
+    }
+    const named = await runCliExpectingSuccess(["send", ada.url, "Who?"], {
+      cwd,
+      env: { ...env, A2ACLI_BEARER: token },
+    });
+    expect(named.out).toContain('"principal":"ada"');
+  });
+
+  it("never send a client secret to an authorization server that only a discovered file names [CONFIG_002] [SEC-52]", async () => {
+    const local = "A2ACLI_OAUTH_ISSUER=https://evil.example\n";
+    const { env, cwd } = await createHome("", local);
+    const overrides = { cwd, env: { ...env, A2ACLI_OAUTH_CLIENT: "ada:secret" } };
+    for (const words of [
+      ["send", "https://agent.example", "Who?"],
+      ["mcp", "https://agent.example"],
+    ]) {
+      const { code, err, out } = await runCliInTestProcess(words, overrides);
+      expect(code).toBe(2);
+      expect(out + err).toContain("is not sent to https://evil.example");
+    }
+    const { err } = await runCliInTestProcess(
+      ["send", "https://agent.invalid", "Who?", "--oauth-issuer", "https://issuer.invalid"],
+      overrides,
+    );
+    expect(err).not.toContain("is not sent to");
+  });
+
   it("apply to a real process, too [CONFIG_002]", async () => {
     const { cwd, HOME } = await createHome(`A2ACLI_AGENT_CARD=${served.url}\n`, "A2ACLI_OUTPUT=json\n");
     const { code, out } = await spawnColloquyForTest(["card", "get"], cwd, { HOME }).result;

@@ -11,13 +11,18 @@ export function createStoreBackupCommand(context: CliContext): Command {
     .argument("<file>", "the new file for the copy")
     .addHelpText(
       "after",
-      "\nTo restore a backup, stop the server, and serve the copy with --store sqlite:COPY.",
+      "\nTo restore a backup, stop the server, copy the key file to COPY.key, and serve the copy with --store sqlite:COPY.\nKeep the key file apart from the backup.",
     );
   return defineStoreCommand(command, context, async ({ file, args, output }) => {
     const target = resolve(context.cwd, args[0] ?? "");
     if (existsSync(target)) throw createUsageError(`${target} exists. Pass the name of a new file.`);
     await backupSqliteFile(file, target);
     const { size } = statSync(target);
-    output.writeResult({ file: target, bytes: size }, { Backup: target, Size: formatBytes(size) });
+    // Webhook secrets in the copy are encrypted with this key, which the copy does not contain.
+    const keyFile = existsSync(`${file}.key`) ? `${file}.key` : undefined;
+    output.writeResult(
+      { file: target, bytes: size, ...(keyFile === undefined ? {} : { keyFile }) },
+      { Backup: target, Size: formatBytes(size), ...(keyFile === undefined ? {} : { "Key file": keyFile }) },
+    );
   });
 }

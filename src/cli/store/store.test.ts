@@ -113,7 +113,7 @@ describe("colloquy store", () => {
     const client = await startServer();
     const id = await send(client, "ask");
     const target = join(folder, "copy.db");
-    expect(await runStoreJson("backup", target)).toMatchObject({ file: target });
+    expect(await runStoreJson("backup", target)).toMatchObject({ file: target, keyFile: `${file}.key` });
     expect(statSync(target).mode & 0o777).toBe(0o600);
     expect(existsSync(`${target}.incomplete`)).toBe(false);
     await send(client, "echo later");
@@ -238,7 +238,7 @@ describe("colloquy store", () => {
     expect(existsSync(file)).toBe(false);
   });
 
-  it("the maintenance socket is private, and rejects requests without the token", async () => {
+  it("the maintenance socket is private, and rejects requests without the token [SEC-45]", async () => {
     await startServer();
     await runStoreJson("info");
     const { socket = "" } = readMaintenanceAddress(file) ?? {};

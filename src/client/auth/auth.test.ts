@@ -103,7 +103,7 @@ describe("credentials", () => {
     const host = await startRequestRecordingTestServer((response) =>
       sendTestJsonResponse(response, buildTestAgentCard(agent.url, { securitySchemes: BEARER })),
     );
-    const remote = await connect(host.url, { auth: { bearer: "s" } });
+    const remote = await connect(host.url, { auth: { bearer: "s" }, trustedOrigins: [agent.url] });
     await remote.tasks.get("t");
     await remote.refreshCard();
     expect(host.seen.map(({ headers }) => headers.authorization)).toEqual([undefined, undefined]);

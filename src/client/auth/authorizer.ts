@@ -26,8 +26,8 @@ export interface Authorizer {
 /** Options for `createAuthorizer`. */
 export interface AuthorizerOptions {
   readonly auth: ClientAuthOptions | AuthorizeFunction;
-  /** The origin of the interface that the client calls. */
-  readonly agentOrigin: string;
+  /** The origins that may receive the secret of an OAuth client without a configured issuer. */
+  readonly secretOrigins: readonly string[];
   /**
    * The `fetch` function for requests to authorization servers. Token requests do not contain the credentials
    * for the agent.

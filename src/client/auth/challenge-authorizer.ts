@@ -11,7 +11,7 @@ import { type Authorizer, type AuthorizerOptions, createAuthorizer } from "./aut
  * token endpoint.
  */
 export function createChallengeAuthorizer(
-  options: Omit<AuthorizerOptions, "agentOrigin">,
+  options: Omit<AuthorizerOptions, "secretOrigins">,
 ): Authorizer | undefined {
   const { auth } = options;
   const hasFallback =
@@ -20,7 +20,8 @@ export function createChallengeAuthorizer(
   if (!hasFallback) return undefined;
   const authorizer = createAuthorizer(STAND_IN_FOR_UNKNOWN_AGENT_CARD, {
     ...options,
-    agentOrigin: AGENT_ORIGIN_WITHOUT_TOKEN_REQUESTS,
+    // This authorizer requests no tokens.
+    secretOrigins: [],
   });
   let wasChallenged = false;
   return {
@@ -35,5 +36,3 @@ export function createChallengeAuthorizer(
 
 /** Empty security declarations, which the client uses until it has the agent card. */
 const STAND_IN_FOR_UNKNOWN_AGENT_CARD: Pick<AgentCard, "name"> = { name: "the card" };
-/** The origin is never used, because this authorizer requests no tokens. */
-const AGENT_ORIGIN_WITHOUT_TOKEN_REQUESTS = "";

@@ -1,4 +1,4 @@
-import { isObject, A2AError } from "../../protocol/index.ts";
+import { isObject, A2AError, MAX_URL_LENGTH, stripTrailingCharacters } from "../../protocol/index.ts";
 import { isLoopback } from "../http/loopback.ts";
 import { fetchWithoutRedirects, readBoundedText } from "../http/fetch-without-redirects.ts";
 import { parseJsonOrUndefined } from "../http/parse-json-or-undefined.ts";
@@ -11,11 +11,8 @@ interface TokenRequestOptions {
   readonly oauthClient: OAuthClient;
   readonly endpointSource: TokenEndpointSource;
   readonly scopes: readonly string[];
-  /**
-   * The origin of the agent's URL. The client may send its secret to the agent's origin without a configured
-   * issuer.
-   */
-  readonly agentOrigin: string;
+  /** The origins that may receive the secret of the client without a configured issuer. */
+  readonly secretOrigins: readonly string[];
   readonly fetch: typeof fetch;
   readonly monotonicNow: () => number;
 }
@@ -48,16 +45,16 @@ export function createTokenFetcher(options: TokenRequestOptions): () => Promise<
 async function resolveTokenEndpoint({
   oauthClient,
   endpointSource,
-  agentOrigin,
+  secretOrigins,
   fetch,
 }: TokenRequestOptions): Promise<TokenEndpoint> {
   const { issuer, secretLocation } = oauthClient;
   const sourceUrl = "tokenUrl" in endpointSource ? endpointSource.tokenUrl : endpointSource.metadataUrl;
-  assertTrustedOrigin(sourceUrl, [agentOrigin, issuer]);
+  assertTrustedOrigin(sourceUrl, [...secretOrigins, issuer]);
   if ("tokenUrl" in endpointSource) return { url: sourceUrl, secretLocation: secretLocation ?? "header" };
   const url = sourceUrl.includes("/.well-known/")
     ? sourceUrl
-    : `${sourceUrl.replace(/\/+$/, "")}${OIDC_METADATA_PATH}`;
+    : `${stripTrailingCharacters(sourceUrl, "/")}${OIDC_METADATA_PATH}`;
   const { status, json } = await fetchJson(fetch, url, { headers: { accept: "application/json" } });
   const { token_endpoint, token_endpoint_auth_methods_supported } = json;
   if (status !== 200 || typeof token_endpoint !== "string") {
@@ -66,12 +63,14 @@ async function resolveTokenEndpoint({
     );
   }
   // RFC 8414 §3.3: metadata of a different issuer must not be used.
-  if (stripTrailingSlashes(String(json["issuer"])) !== deriveIssuer(url)) {
+  if (stripTrailingCharacters(String(json["issuer"]), "/") !== deriveIssuer(url)) {
     throw createUnauthenticatedError(
       `${url} contains the metadata of a different issuer, ${JSON.stringify(json["issuer"])}.`,
     );
   }
   assertSecureUrl(token_endpoint);
+  // Only the issuer of the secret may name a token endpoint at another origin.
+  if (!isSameOrigin(url, issuer)) assertTrustedOrigin(token_endpoint, [...secretOrigins, issuer]);
   const supportsBasicAuth =
     !Array.isArray(token_endpoint_auth_methods_supported) ||
     token_endpoint_auth_methods_supported.includes("client_secret_basic");
@@ -85,11 +84,7 @@ const OIDC_METADATA_PATH = "/.well-known/openid-configuration";
  * well-known path to the issuer's path, but RFC 8414 inserts it before the issuer's path.
  */
 function deriveIssuer(metadataUrl: string): string {
-  return stripTrailingSlashes(metadataUrl.replace(/\/\.well-known\/[^/?#]+/, ""));
-}
-
-function stripTrailingSlashes(url: string): string {
-  return url.replace(/\/+$/, "");
+  return stripTrailingCharacters(metadataUrl.replace(/\/\.well-known\/[^/?#]+/, ""), "/");
 }
 
 async function requestToken(
@@ -107,7 +102,7 @@ async function requestToken(
   const requestedAt = monotonicNow();
   const { status, json } = await fetchJson(fetch, url, { method: "POST", headers, body: form.toString() });
   const { access_token, token_type, expires_in } = json;
-  if (status === 200 && typeof access_token === "string" && /^bearer$/i.test(String(token_type))) {
+  if (status === 200 && isHeaderToken(access_token) && /^bearer$/i.test(String(token_type))) {
     const lifetime = Number(expires_in);
     if (expires_in === undefined || !Number.isFinite(lifetime)) return { value: access_token };
     // The token is renewed early, to allow for clock differences and network latency.
@@ -122,6 +117,11 @@ async function requestToken(
   throw status >= 500 || status === 429
     ? new A2AError("UNAVAILABLE", message)
     : createUnauthenticatedError(message);
+}
+
+/** Returns whether a value is a token that an `Authorization` header can contain (RFC 6749 appendix A.12). */
+function isHeaderToken(value: unknown): value is string {
+  return typeof value === "string" && /^[\u0021-\u007e]+$/.test(value);
 }
 
 const FORM_MEDIA_TYPE = "application/x-www-form-urlencoded";
@@ -147,22 +147,23 @@ async function fetchJson(
 
 function assertTrustedOrigin(url: string, trustedUrls: readonly (string | undefined)[]): void {
   assertSecureUrl(url);
+  if (trustedUrls.some((trustedUrl) => isSameOrigin(url, trustedUrl))) return;
   const { origin } = new URL(url);
-  const isTrusted = trustedUrls.some(
-    (trustedUrl) =>
-      trustedUrl !== undefined && URL.canParse(trustedUrl) && new URL(trustedUrl).origin === origin,
-  );
-  if (isTrusted) return;
   const message = `The card requests the client secret at ${origin}, which is not the agent's host. If that server issued the secret, set { auth: { oauthClient: { issuer: ${JSON.stringify(origin)} } } }.`;
   throw createUnauthenticatedError(message);
 }
 
+function isSameOrigin(url: string, other: string | undefined): boolean {
+  return other !== undefined && URL.canParse(other) && new URL(other).origin === new URL(url).origin;
+}
+
 /** Throws if a client secret would be sent unencrypted to another machine. */
 function assertSecureUrl(url: string): void {
-  const { protocol, hostname } = URL.canParse(url) ? new URL(url) : { protocol: "", hostname: "" };
+  const isParsable = url.length <= MAX_URL_LENGTH && URL.canParse(url);
+  const { protocol, hostname } = isParsable ? new URL(url) : { protocol: "", hostname: "" };
   if (protocol === "https:" || (protocol === "http:" && isLoopback(hostname))) return;
   throw createUnauthenticatedError(
-    `The card's token URL ${JSON.stringify(url)} does not use HTTPS, so the client secret is not sent.`,
+    `The card's token URL ${JSON.stringify(url.slice(0, 200))} does not use HTTPS or has more than ${MAX_URL_LENGTH} characters, so the client secret is not sent.`,
   );
 }
 

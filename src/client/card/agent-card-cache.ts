@@ -1,5 +1,5 @@
 import type { AgentCard } from "../../protocol/index.ts";
-import { type CardFetchOptions, fetchCard, type FetchedCard } from "./fetch-card.ts";
+import { type CardFetchOptions, fetchCard, fetchCardBeforeDeadline, type FetchedCard } from "./fetch-card.ts";
 
 /**
  * Stores the current agent card of a connection: the public card, or the extended card once the client has
@@ -40,7 +40,9 @@ export class AgentCardCache {
   async refresh(signal: AbortSignal | undefined): Promise<AgentCard> {
     const previous = this.#publicCard;
     if (this.#fetchOptions.monotonicNow() < previous.freshUntil) return this.card;
-    this.#publicCard = await fetchCard(this.#fetchOptions, previous.url, signal, previous);
+    this.#publicCard = await fetchCardBeforeDeadline(this.#fetchOptions, previous.url, signal, (deadline) =>
+      fetchCard(this.#fetchOptions, previous.url, deadline, previous),
+    );
     // The extended card is valid only for the card version that it extends.
     if (this.#publicCard.card.version !== previous.card.version) this.#extendedCard = undefined;
     return this.card;

@@ -1,4 +1,10 @@
-import { isObject, A2AError, type AgentCard, type AgentInterface } from "../../protocol/index.ts";
+import {
+  isObject,
+  A2AError,
+  type AgentCard,
+  type AgentInterface,
+  MAX_URL_LENGTH,
+} from "../../protocol/index.ts";
 import { v0_3, v1, type PeerLeniency } from "../../wire/index.ts";
 
 /**
@@ -20,31 +26,46 @@ export function decodeCard(
   const v0_3Interfaces = isV1 && isV0_3 && !isVerified ? v0_3.decodeCard(json).supportedInterfaces : [];
   const supportedInterfaces = [...card.supportedInterfaces, ...v0_3Interfaces].map((agentInterface) =>
     agentInterface.url.startsWith("/")
-      ? { ...agentInterface, url: new URL(agentInterface.url, cardUrl).href }
+      ? { ...agentInterface, url: resolveInterfaceUrl(agentInterface.url, cardUrl) }
       : agentInterface,
   );
-  return { ...card, supportedInterfaces: supportedInterfaces.filter(isFirstInterfaceOccurrence) };
+  assertInterfaceLimits(supportedInterfaces);
+  return { ...card, supportedInterfaces: removeRepeatedInterfaces(supportedInterfaces) };
+}
+
+function resolveInterfaceUrl(url: string, cardUrl: string): string {
+  const resolved = URL.parse(url, cardUrl);
+  if (resolved) return resolved.href;
+  const message = `the card has an interface with the invalid URL ${JSON.stringify(url.slice(0, 100))}`;
+  throw new A2AError("INVALID_AGENT_RESPONSE", message);
+}
+
+/** Maximum number of interfaces in an agent card. Agents have one for each binding and version. */
+const MAX_INTERFACES = 100;
+
+/** Throws if an agent card has too many interfaces, or an interface with a too long URL. */
+function assertInterfaceLimits(interfaces: readonly AgentInterface[]): void {
+  if (interfaces.length > MAX_INTERFACES)
+    throw new A2AError(
+      "INVALID_AGENT_RESPONSE",
+      `the card has ${interfaces.length} interfaces; the maximum is ${MAX_INTERFACES}`,
+    );
+  const index = interfaces.findIndex(({ url }) => url.length > MAX_URL_LENGTH);
+  if (index < 0) return;
+  const message = `the URL of interface ${index} of the card has ${interfaces[index]?.url.length} characters; the maximum is ${MAX_URL_LENGTH}`;
+  throw new A2AError("INVALID_AGENT_RESPONSE", message);
 }
 
 /**
- * Returns false if the agent card already lists an equal interface before this one. A combined card lists its
- * 0.3 interfaces twice, and a 0.3 card lists its preferred interface twice.
+ * Keeps the first of equal interfaces. A combined card lists its 0.3 interfaces twice, and a 0.3 card lists its
+ * preferred interface twice.
  */
-function isFirstInterfaceOccurrence(
-  agentInterface: AgentInterface,
-  index: number,
-  interfaces: readonly AgentInterface[],
-): boolean {
-  return index === interfaces.findIndex((other) => isSameInterface(agentInterface, other));
-}
-
-function isSameInterface(agentInterface: AgentInterface, other: AgentInterface): boolean {
-  const { url, protocolBinding, protocolVersion } = agentInterface;
-  return (
-    url === other.url &&
-    protocolBinding === other.protocolBinding &&
-    toMajorMinor(protocolVersion) === toMajorMinor(other.protocolVersion)
-  );
+function removeRepeatedInterfaces(interfaces: readonly AgentInterface[]): AgentInterface[] {
+  const keys = new Set<string>();
+  return interfaces.filter(({ url, protocolBinding, protocolVersion }) => {
+    const key = JSON.stringify([url, protocolBinding, toMajorMinor(protocolVersion)]);
+    return !keys.has(key) && keys.add(key);
+  });
 }
 
 function toMajorMinor(version: string): string {

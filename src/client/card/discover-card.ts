@@ -1,5 +1,5 @@
-import { A2AError, type AgentCard } from "../../protocol/index.ts";
-import { type CardFetchOptions, fetchCard, type FetchedCard } from "./fetch-card.ts";
+import { A2AError, type AgentCard, stripTrailingCharacters } from "../../protocol/index.ts";
+import { type CardFetchOptions, fetchCard, fetchCardBeforeDeadline, type FetchedCard } from "./fetch-card.ts";
 
 const WELL_KNOWN_PATH = "/.well-known/agent-card.json";
 /** The well-known path of agent cards before A2A 0.3. */
@@ -16,6 +16,17 @@ export async function discoverCard(
   signal: AbortSignal | undefined,
 ): Promise<FetchedCard> {
   const url = parseAgentUrl(agentUrl);
+  return await fetchCardBeforeDeadline(fetchOptions, agentUrl, signal, (deadline) =>
+    tryCandidateUrls(fetchOptions, agentUrl, url, deadline),
+  );
+}
+
+async function tryCandidateUrls(
+  fetchOptions: CardFetchOptions,
+  agentUrl: string,
+  url: URL,
+  signal: AbortSignal | undefined,
+): Promise<FetchedCard> {
   const attempts: string[] = [];
   let failure: A2AError | undefined;
   for (const candidate of listCandidateUrls(url)) {
@@ -49,7 +60,7 @@ function parseAgentUrl(location: unknown): URL {
 }
 
 function listCandidateUrls(url: URL): string[] {
-  const path = url.pathname.replace(/\/+$/, "");
+  const path = stripTrailingCharacters(url.pathname, "/");
   if (path.endsWith(".json")) return [url.href];
   const paths = [
     path + WELL_KNOWN_PATH,
@@ -84,13 +95,13 @@ async function fetchCandidateCard(
 
 /** Returns whether a candidate URL has the requested path or a path below the requested path. */
 function isCardUrlUnderRequestedPath(candidate: string, requestedUrl: URL): boolean {
-  const path = requestedUrl.pathname.replace(/\/+$/, "");
+  const path = stripTrailingCharacters(requestedUrl.pathname, "/");
   return new URL(candidate).pathname.startsWith(path);
 }
 
 function hasInterfaceAtPath(card: AgentCard, requestedUrl: URL): boolean {
-  const requestedPath = requestedUrl.pathname.replace(/\/+$/, "");
+  const requestedPath = stripTrailingCharacters(requestedUrl.pathname, "/");
   return card.supportedInterfaces.some(({ url }) => {
-    return URL.canParse(url) && new URL(url).pathname.replace(/\/+$/, "") === requestedPath;
+    return URL.canParse(url) && stripTrailingCharacters(new URL(url).pathname, "/") === requestedPath;
   });
 }

@@ -2,11 +2,13 @@ import { A2AError, type AgentCard, type ErrorReason } from "../../protocol/index
 import {
   type TransportOptions,
   JSON_MEDIA_TYPES,
+  limitCardBytes,
   sendRequest,
   addRetryAfterToError,
 } from "../transport/send-http-request.ts";
 import { parseJsonOrUndefined } from "../http/parse-json-or-undefined.ts";
 import { readBoundedText } from "../http/fetch-without-redirects.ts";
+import { createTimeoutError, withDeadline } from "../http/deadline.ts";
 import { decodeCard } from "./decode-card.ts";
 import { type RetryOptions, retrySafeRequest } from "../stream/retry.ts";
 
@@ -22,12 +24,26 @@ export interface FetchedCard {
   readonly freshUntil: number;
 }
 
+/** Calls a function that fetches agent cards, and ends the function at the deadline of `options`. */
+export function fetchCardBeforeDeadline<T>(
+  { timeoutMs }: CardFetchOptions,
+  url: string,
+  signal: AbortSignal | undefined,
+  work: (signal: AbortSignal | undefined) => Promise<T>,
+): Promise<T> {
+  const createError = (): A2AError =>
+    createTimeoutError(`Found no agent card for ${url}`, timeoutMs, "Raise timeouts.connectMs");
+  return withDeadline(timeoutMs, signal, createError, work);
+}
+
 /** Options for fetching agent cards. */
 export interface CardFetchOptions {
   readonly transportOptions: TransportOptions;
   /** Verifies the original JSON of an agent card, and rejects if the card is untrusted. */
   readonly verifyCard: ((card: unknown) => unknown) | undefined;
   readonly retry: RetryOptions;
+  /** Maximum time in milliseconds for finding or refreshing an agent card. */
+  readonly timeoutMs: number;
   readonly monotonicNow: () => number;
 }
 
@@ -66,7 +82,9 @@ export async function fetchCard(
   const response = await retrySafeRequest(retry, signal, requestCard, ({ cause }) => cause === undefined);
   const freshUntil = computeFreshUntil(response.headers, monotonicNow());
   if (cachedCard && !response.ok) return { ...cachedCard, freshUntil };
-  const json = parseJsonOrUndefined(await readBoundedText(transportOptions, response, signal));
+  const json = parseJsonOrUndefined(
+    await readBoundedText(limitCardBytes(transportOptions), response, signal),
+  );
   const card = decodeCard(json, url, verifyCard !== undefined, transportOptions.peerLeniency);
   await verifyCard?.(json);
   return {

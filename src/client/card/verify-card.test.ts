@@ -66,7 +66,7 @@ describe("the signature of a card", () => {
     });
   });
 
-  it("is valid only for the signed card [A-40]", async () => {
+  it("is valid only for the signed card [A-40] [SEC-39]", async () => {
     const signed = await signCard(card, { privateKey: currentKey, jku: "https://a.example/jwks.json" });
     const trust = { keys: [toPublicKey(currentKey)] };
     const found = {

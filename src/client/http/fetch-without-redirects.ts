@@ -1,5 +1,6 @@
 import { A2AError } from "../../protocol/index.ts";
 import { untilAborted } from "./abortable-waits.ts";
+import { createStreamIdleError, MAX_TIMER_MS } from "./deadline.ts";
 
 /**
  * Calls `fetch` without following redirects, because credentials belong to one origin. Rejects with
@@ -25,10 +26,12 @@ export async function fetchWithoutRedirects(
   const { status, type } = response;
   if (type !== "opaqueredirect" && (status < 300 || status >= 400 || status === 304)) return response;
   await response.body?.cancel();
-  const target = response.headers.get("location") ?? "elsewhere";
+  const target = response.headers.get("location")?.slice(0, MAX_PRINTED_URL_LENGTH) ?? "elsewhere";
   const message = `${removeUrlQuery(url)} redirects to ${target}. Connect to that address if you trust it.`;
   throw new A2AError("INVALID_AGENT_RESPONSE", message);
 }
+
+const MAX_PRINTED_URL_LENGTH = 200;
 
 /** Removes the query from a URL for an error message, because the query may contain an API key. */
 export function removeUrlQuery(url: string): string {
@@ -36,9 +39,15 @@ export function removeUrlQuery(url: string): string {
   return origin + pathname;
 }
 
+/** The maximum size of a response body, and what the user can do about a larger body. */
+interface BodyLimit {
+  readonly maxResponseBytes: number;
+  readonly advice?: string;
+}
+
 /** Reads a response body as text. Rejects with `INVALID_AGENT_RESPONSE` if the body exceeds the limit. */
 export async function readBoundedText(
-  { maxResponseBytes }: { readonly maxResponseBytes: number },
+  { maxResponseBytes, advice = "Raise maxResponseBytes if this size is expected." }: BodyLimit,
   response: Response,
   signal?: AbortSignal,
 ): Promise<string> {
@@ -48,10 +57,27 @@ export async function readBoundedText(
   for await (const bytes of readChunks(response, signal)) {
     size += bytes.length;
     if (size > maxResponseBytes) {
-      const message = `The agent's response is larger than ${maxResponseBytes} bytes. Raise maxResponseBytes if this size is expected.`;
+      const message = `The agent's response is larger than ${maxResponseBytes} bytes. ${advice}`;
       throw new A2AError("INVALID_AGENT_RESPONSE", message);
     }
     text += decoder.decode(bytes, { stream: true });
+  }
+  return text + decoder.decode();
+}
+
+/** Reads the first `maxBytes` bytes of a response body as text, and closes the connection. */
+export async function readTextPrefix(
+  maxBytes: number,
+  response: Response,
+  signal?: AbortSignal,
+): Promise<string> {
+  const decoder = new TextDecoder();
+  let text = "";
+  let remaining = maxBytes;
+  for await (const bytes of readChunks(response, signal)) {
+    text += decoder.decode(bytes.subarray(0, remaining), { stream: true });
+    remaining -= bytes.length;
+    if (remaining <= 0) break;
   }
   return text + decoder.decode();
 }
@@ -60,20 +86,30 @@ export async function readBoundedText(
  * Yields the chunks of a response body. Rejects with `UNAVAILABLE` if the connection breaks. The connection
  * closes when the consumer stops reading or the signal aborts.
  *
+ * If no byte arrives for `idleTimeoutMs` milliseconds, the function rejects with `UNAVAILABLE`. The time in which the
+ * consumer does not read does not count.
+ *
  * The function observes the abort signal itself, because `fetch` loses the signal of a `Request` that is
  * garbage collected. Without its own check of the signal, an aborted stream might never end.
  */
 export async function* readChunks(
   response: Response,
   signal?: AbortSignal,
+  idleTimeoutMs: number = Infinity,
 ): AsyncGenerator<Uint8Array, void, undefined> {
   if (!response.body) return;
   const reader = response.body.getReader();
   const close = (): void => void reader.cancel().catch(() => {});
   signal?.addEventListener("abort", close, { once: true });
   if (signal?.aborted) close();
+  let isIdle = false;
+  const onIdle = (): void => {
+    isIdle = true;
+    close();
+  };
+  const read = (): ReturnType<typeof reader.read> => readBeforeIdle(reader, idleTimeoutMs, onIdle);
   try {
-    for (let result = await reader.read(); !result.done; result = await reader.read()) yield result.value;
+    for (let result = await read(); !result.done; result = await read()) yield result.value;
   } catch (cause) {
     throw toNetworkError(cause, signal, `The connection to ${getResponseOrigin(response)} broke`);
   } finally {
@@ -81,6 +117,22 @@ export async function* readChunks(
     close();
   }
   if (signal?.aborted) throw signal.reason;
+  if (isIdle) throw createStreamIdleError(getResponseOrigin(response), idleTimeoutMs);
+}
+
+/** Reads one chunk, and calls `onIdle` if no chunk arrives for `idleTimeoutMs` milliseconds. */
+async function readBeforeIdle<T>(
+  reader: { read(): Promise<T> },
+  idleTimeoutMs: number,
+  onIdle: () => void,
+): Promise<T> {
+  if (idleTimeoutMs === Infinity) return await reader.read();
+  const timer = setTimeout(onIdle, Math.min(idleTimeoutMs, MAX_TIMER_MS));
+  try {
+    return await reader.read();
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 function getResponseOrigin(response: Response): string {

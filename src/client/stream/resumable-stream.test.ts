@@ -359,6 +359,23 @@ describe("the retries of a stream", () => {
     expect(waits).toHaveLength(4);
   });
 
+  it("end if the server goes back to earlier events each time", async () => {
+    const repeatEarlierEvents = respondWithStream(
+      [3, 2, 1].map((id) => [id, createArtifactUpdate(String(id))] as const),
+      "cut",
+    );
+    const { client, waits } = await connectToScriptedServer(
+      [respondWithStream(sliceNumberedEvents(0, 3), "cut"), repeatEarlierEvents],
+      { maxRetries: 4 },
+    );
+    const events: StreamResponse[] = [];
+    const reading = (async () => {
+      for await (const event of client.stream("go")) if (events.push(event) > 100) return;
+    })();
+    await expect(reading).rejects.toBeInstanceOf(A2AError);
+    expect(waits).toHaveLength(4);
+  });
+
   it("are disabled with zero retries", async () => {
     const { client, waits } = await connectToScriptedServer([resetConnection], { maxRetries: 0 });
     await expect(collectStreamEventsForTest(client.stream("go"))).rejects.toMatchObject({

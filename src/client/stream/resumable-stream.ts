@@ -1,9 +1,18 @@
 import { A2AError, type StreamResponse } from "../../protocol/index.ts";
 import type { CallOptions } from "../transport/send-http-request.ts";
 import { type StreamRequest, StreamCursor } from "./stream-cursor.ts";
+import { isTimeoutError } from "../http/deadline.ts";
 import { Backoff, isRetryable, type RetryOptions } from "./retry.ts";
+import { StreamedTaskSize } from "./streamed-task-size.ts";
 import { subscribeToTask } from "./subscribe-to-task.ts";
 import type { ReceivedStreamEvent, Transport } from "../transport/transport.ts";
+
+/** Limits of a stream that reconnects. */
+export interface StreamLimits {
+  readonly reconnect: RetryOptions;
+  /** Maximum size in bytes of the task that the events build up. */
+  readonly maxTaskBytes: number;
+}
 
 /**
  * Opens a stream that reconnects after a lost connection. A stream is complete when the task ends or waits
@@ -24,16 +33,20 @@ export async function* openResumableStream(
   transport: Transport,
   request: StreamRequest,
   call: CallOptions,
-  reconnect: RetryOptions,
+  { reconnect, maxTaskBytes }: StreamLimits,
 ): AsyncGenerator<StreamResponse, void, undefined> {
   const cursor = new StreamCursor(request);
   const backoff = new Backoff(reconnect);
+  const taskSize = new StreamedTaskSize(maxTaskBytes);
   for (;;) {
     let failure: A2AError;
     let hasEnded = false;
+    let hasReceivedEvent = false;
     try {
       const isResumed = "send" in request && cursor.taskId !== undefined;
       for await (const received of openSendOrSubscribeStream(transport, request, cursor, call)) {
+        hasReceivedEvent = true;
+        taskSize.add(received);
         if (cursor.advance(received)) backoff.reset();
         yield received.event;
         hasEnded ||= received.isLast === true;
@@ -47,6 +60,8 @@ export async function* openResumableStream(
       if (!isRetryable(error)) throw error;
       if (cursor.hasEnded) return;
       failure = error;
+      // A task can be silent for hours. If the agent still serves its stream, the silence is no failure.
+      if (hasReceivedEvent && isTimeoutError(error)) backoff.reset();
     }
     if (!(await backoff.waitForRetry(failure, call.signal)))
       throw createConnectionLostError(cursor, failure, backoff.failures);

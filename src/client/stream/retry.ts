@@ -1,5 +1,6 @@
 import { delay } from "../http/abortable-waits.ts";
 import { A2AError } from "../../protocol/index.ts";
+import { isTimeoutError } from "../http/deadline.ts";
 
 /** Retry policy for streams that lose their connection, and for failed read requests. */
 export interface RetryOptions {
@@ -25,6 +26,8 @@ export interface RetryOptions {
 }
 
 const DEFAULT_MAX_RETRY_DELAY_MS = 10_000;
+/** Maximum delay in milliseconds that a server can request before a stream reconnects. */
+const MAX_REQUESTED_DELAY_MS = 300_000;
 
 /**
  * Delays retries exponentially with full jitter, so that the clients of a restarted server do not reconnect
@@ -54,7 +57,7 @@ export class Backoff {
   }
 
   /**
-   * Waits before the next attempt, for at least the delay that the server requested. Returns false without
+   * Waits before the next attempt, for at least the delay that the server requested, up to five minutes. Returns false without
    * waiting if no attempts are left.
    */
   async waitForRetry(failure: A2AError, signal: AbortSignal | undefined): Promise<boolean> {
@@ -62,7 +65,8 @@ export class Backoff {
     if (this.#failures >= maxRetries) return false;
     const ceiling = Math.min(maxDelayMs, initialDelayMs * 2 ** this.#failures);
     this.#failures += 1;
-    await sleep(Math.max(random() * ceiling, (failure.retryAfter ?? 0) * 1_000), signal);
+    const requestedMs = Math.min((failure.retryAfter ?? 0) * 1_000, MAX_REQUESTED_DELAY_MS);
+    await sleep(Math.max(random() * ceiling, requestedMs), signal);
     return true;
   }
 }
@@ -89,7 +93,12 @@ export async function retrySafeRequest<T>(
     try {
       return await read();
     } catch (error) {
-      if (!isRetryable(error) || !shouldRetry(error) || (error.retryAfter ?? 0) * 1_000 > maxDelayMs)
+      if (
+        !isRetryable(error) ||
+        isTimeoutError(error) ||
+        !shouldRetry(error) ||
+        (error.retryAfter ?? 0) * 1_000 > maxDelayMs
+      )
         throw error;
       if (!(await backoff.waitForRetry(error, signal))) throw error;
     }

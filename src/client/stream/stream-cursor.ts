@@ -18,6 +18,8 @@ export class StreamCursor {
   readonly #continuesTask: boolean;
   #taskId: string | undefined;
   #lastEventId: string | undefined;
+  /** The highest event id that is a number. Event ids of some servers are no numbers. */
+  #highestEventNumber = 0;
   #status: TaskStatus | undefined;
   /** Status of a continued task before it received the message. */
   #initialStatus: TaskStatus | undefined;
@@ -52,11 +54,13 @@ export class StreamCursor {
 
   /**
    * Records an event, and returns whether the event contains new information. A snapshot that repeats a known
-   * state does not count as progress. If repeated snapshots counted as progress, a client would forever retry
-   * a server that disconnects after each snapshot.
+   * state does not count as progress, and neither does an event whose number does not exceed all earlier numbers. If
+   * repetitions counted as progress, a client would forever retry a server that disconnects after each repetition.
    */
   advance({ id, event }: ReceivedStreamEvent): boolean {
-    const isRepetition = "task" in event && this.#taskId !== undefined && (!id || id === this.#lastEventId);
+    const isKnownState = "task" in event && this.#taskId !== undefined && (!id || id === this.#lastEventId);
+    const isRepetition = isKnownState || Number(id) <= this.#highestEventNumber;
+    if (Number(id) > this.#highestEventNumber) this.#highestEventNumber = Number(id);
     if (id) this.#lastEventId = id;
     if ("task" in event) {
       this.#taskId = event.task.id;

@@ -69,7 +69,12 @@ it("a stream with positions yields each event once, whatever the network drops, 
       const transport = withStreamCursor(createFaultyTransport([...faults]));
       const send = { message: { messageId: "m", role: "ROLE_USER" as const, parts: [{ text: "x" }] } };
       const events = await collectStreamEventsForTest(
-        openResumableStream(transport, { send }, {}, { maxRetries: 10, sleep }),
+        openResumableStream(
+          transport,
+          { send },
+          {},
+          { reconnect: { maxRetries: 10, sleep }, maxTaskBytes: Infinity },
+        ),
       );
       expect(events).toEqual(LOGGED_EVENTS.map(([, event]) => event));
     }),

@@ -59,10 +59,10 @@ export function decodeStreamEvent(
   dialect: ResultDecoder,
   operation: StreamOperation,
   json: unknown,
-  id?: string,
+  { id, size = 0 }: Pick<ReceivedStreamEvent, "id" | "size"> = {},
 ): ReceivedStreamEvent {
   const event = dialect.decodeResult(operation, json);
-  return dialect.isFinalEvent(json) ? { id, event, isLast: true } : { id, event };
+  return dialect.isFinalEvent(json) ? { id, event, size, isLast: true } : { id, event, size };
 }
 
 export function createUnsupportedOperationError(

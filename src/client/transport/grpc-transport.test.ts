@@ -92,7 +92,10 @@ describe("over gRPC, the client", () => {
           return seen.at(-1) === "Bearer new" ? { tenant: "", principal: "ada" } : undefined;
         },
       },
-      client: { auth: () => ({ authorization: `Bearer ${tokens.shift() ?? "none"}` }) },
+      client: {
+        auth: () => ({ authorization: `Bearer ${tokens.shift() ?? "none"}` }),
+        trustedOrigins: "any",
+      },
     });
     expect(requireTaskResponseInTest(await remote.send("count")).status.state).toBe("TASK_STATE_COMPLETED");
     expect(seen).toEqual(["Bearer old", "Bearer new"]);

@@ -13,6 +13,7 @@ import { createUnsupportedOperationError, withPeerLeniency } from "./dialect.ts"
 import {
   type CallOptions,
   EXTENSIONS_HEADER,
+  MAX_CARD_BYTES,
   type TransportOptions,
   parseHeaderList,
 } from "./send-http-request.ts";
@@ -73,6 +74,8 @@ class GrpcTransport implements Transport {
     const response = await this.#callWithAuth(call, (context) =>
       this.#channel.callUnary(method, request, context),
     );
+    if (operation === "GetExtendedAgentCard" && response.length > MAX_CARD_BYTES)
+      throw new A2AError("INVALID_AGENT_RESPONSE", `The agent card is larger than ${MAX_CARD_BYTES} bytes.`);
     return this.#dialect.decodeResult(operation, decodeGrpcResponse(method.response, response));
   }
 
@@ -91,7 +94,8 @@ class GrpcTransport implements Transport {
     try {
       for (let next = first; !next.done; next = await messages.next()) {
         const json = decodeGrpcResponse(method.response, next.value);
-        yield { event: this.#dialect.decodeResult(operation, json), isLast: isFinalUpdate(json) };
+        const event = this.#dialect.decodeResult(operation, json);
+        yield { event, size: next.value.length, isLast: isFinalUpdate(json) };
       }
     } finally {
       await messages.return();

@@ -7,6 +7,7 @@ import {
   type TransportOptions,
   isEventStream,
   JSON_MEDIA_TYPES,
+  waitUntilStreamOpens,
   readUnaryBody,
   sendRequest,
   addRetryAfterToError,
@@ -43,7 +44,7 @@ export class JsonRpcTransport implements Transport {
     call: CallOptions,
   ): Promise<Operations[O]["result"]> {
     const response = await this.#post(operation, params, JSON_MEDIA_TYPES, call);
-    return this.#dialect.decodeResult(operation, await this.#readResult(response, call));
+    return this.#dialect.decodeResult(operation, await this.#readResult(response, operation, call));
   }
 
   async *stream<O extends StreamOperation>(
@@ -53,18 +54,26 @@ export class JsonRpcTransport implements Transport {
   ): AsyncGenerator<ReceivedStreamEvent, void, undefined> {
     const headers = buildStreamHeaders(call);
     const accept = `text/event-stream, ${JSON_MEDIA_TYPES}`;
-    const response = await this.#post(operation, params, accept, { ...call, headers });
+    const response = await waitUntilStreamOpens(this.#options, this.#url, call.signal, (signal) =>
+      this.#post(operation, params, accept, { ...call, headers, signal }),
+    );
     if (!isEventStream(response)) {
+      const result = await waitUntilStreamOpens(this.#options, this.#url, call.signal, (signal) =>
+        this.#readResult(response, operation, { signal }),
+      );
       // An error before the stream starts arrives as a plain JSON response (A2A §9.4.2).
-      yield decodeStreamEvent(this.#dialect, operation, await this.#readResult(response, call));
+      yield decodeStreamEvent(this.#dialect, operation, result);
       return;
     }
-    for await (const { id, data } of parseSse(readChunks(response, call.signal), this.#options)) {
+    for await (const { id, data } of parseSse(
+      readChunks(response, call.signal, this.#options.streamIdleMs),
+      this.#options,
+    )) {
       yield decodeStreamEvent(
         this.#dialect,
         operation,
         extractJsonRpcResult(parseJsonOrUndefined(data), response),
-        id,
+        { id, size: data.length },
       );
     }
   }
@@ -82,9 +91,9 @@ export class JsonRpcTransport implements Transport {
     return sendRequest(this.#options, { ...call, method: "POST", url: this.#url, accept, contentType, body });
   }
 
-  async #readResult(response: Response, { signal }: CallOptions): Promise<unknown> {
+  async #readResult(response: Response, operation: OperationName, { signal }: CallOptions): Promise<unknown> {
     return extractJsonRpcResult(
-      parseJsonOrUndefined(await readUnaryBody(this.#options, response, signal)),
+      parseJsonOrUndefined(await readUnaryBody(this.#options, response, { signal, operation })),
       response,
     );
   }

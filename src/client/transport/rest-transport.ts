@@ -1,4 +1,10 @@
-import { isObject, type A2AError, type Operations } from "../../protocol/index.ts";
+import {
+  isObject,
+  type A2AError,
+  type OperationName,
+  type Operations,
+  stripTrailingCharacters,
+} from "../../protocol/index.ts";
 import { fromRestError, parseSse, type ProtocolVersion } from "../../wire/index.ts";
 import { decodeStreamEvent, type RestRequest, type RestClientDialect } from "./dialect.ts";
 import {
@@ -7,6 +13,7 @@ import {
   type TransportOptions,
   isEventStream,
   JSON_MEDIA_TYPES,
+  waitUntilStreamOpens,
   type OutgoingRequest,
   readUnaryBody,
   sendRequest,
@@ -32,7 +39,7 @@ export class RestTransport implements Transport {
 
   constructor(options: TransportOptions, url: string, dialect: RestClientDialect) {
     this.#options = options;
-    this.#url = url.replace(/\/+$/, "");
+    this.#url = stripTrailingCharacters(url, "/");
     this.#dialect = dialect;
     this.version = dialect.version;
   }
@@ -47,7 +54,7 @@ export class RestTransport implements Transport {
       JSON_MEDIA_TYPES,
       call,
     );
-    return this.#dialect.decodeResult(operation, await this.#readResult(response, call));
+    return this.#dialect.decodeResult(operation, await this.#readResult(response, operation, call));
   }
 
   async *stream<O extends StreamOperation>(
@@ -56,19 +63,28 @@ export class RestTransport implements Transport {
     call: StreamCallOptions,
   ): AsyncGenerator<ReceivedStreamEvent, void, undefined> {
     const route = this.#dialect.encodeRequest(operation, params);
-    const response = await this.#openStream(operation, route, { ...call, headers: buildStreamHeaders(call) });
+    const headers = buildStreamHeaders(call);
+    const response = await waitUntilStreamOpens(this.#options, this.#url, call.signal, (signal) =>
+      this.#openStream(operation, route, { ...call, headers, signal }),
+    );
     if (!isEventStream(response)) {
-      yield decodeStreamEvent(this.#dialect, operation, await this.#readResult(response, call));
+      const result = await waitUntilStreamOpens(this.#options, this.#url, call.signal, (signal) =>
+        this.#readResult(response, operation, { signal }),
+      );
+      yield decodeStreamEvent(this.#dialect, operation, result);
       return;
     }
-    for await (const { id, event, data } of parseSse(readChunks(response, call.signal), this.#options)) {
+    for await (const { id, event, data } of parseSse(
+      readChunks(response, call.signal, this.#options.streamIdleMs),
+      this.#options,
+    )) {
       const json = parseJsonOrUndefined(data);
       // A2A does not define errors inside a stream. Some servers send an `error` event, others an `error`
       // field.
       if (event === "error" || (isObject(json) && "error" in json)) {
         throw addRetryAfterToError(fromRestError(getStreamErrorHttpStatus(json), json), response);
       }
-      yield decodeStreamEvent(this.#dialect, operation, json, id);
+      yield decodeStreamEvent(this.#dialect, operation, json, { id, size: data.length });
     }
   }
 
@@ -82,7 +98,7 @@ export class RestTransport implements Transport {
     const response = await this.#sendRequest(route, accept, call);
     if (operation !== "SubscribeToTask" || (response.status !== 404 && response.status !== 405))
       return response;
-    const error = await this.#readError(response, call);
+    const error = await this.#readError(response, operation, call);
     if (error.reason !== "NOT_FOUND" && error.reason !== "METHOD_NOT_ALLOWED") throw error;
     return this.#sendRequest({ method: "GET", path: route.path }, accept, call);
   }
@@ -102,17 +118,17 @@ export class RestTransport implements Transport {
     });
   }
 
-  async #readResult(response: Response, call: CallOptions): Promise<unknown> {
-    if (!response.ok) throw await this.#readError(response, call);
-    const text = await readUnaryBody(this.#options, response, call.signal);
+  async #readResult(response: Response, operation: OperationName, call: CallOptions): Promise<unknown> {
+    if (!response.ok) throw await this.#readError(response, operation, call);
+    const text = await readUnaryBody(this.#options, response, { signal: call.signal, operation });
     // A response without a result, for example after a deletion, may have an empty body.
     const json = text === "" ? null : parseJsonOrUndefined(text);
     if (json === undefined) throw toResponseError(response, json);
     return json;
   }
 
-  async #readError(response: Response, { signal }: CallOptions): Promise<A2AError> {
-    const text = await readUnaryBody(this.#options, response, signal);
+  async #readError(response: Response, operation: OperationName, { signal }: CallOptions): Promise<A2AError> {
+    const text = await readUnaryBody(this.#options, response, { signal, operation });
     return addRetryAfterToError(toResponseError(response, parseJsonOrUndefined(text)), response);
   }
 }

@@ -1,8 +1,14 @@
-import { A2AError } from "../../protocol/index.ts";
+import { A2AError, type OperationName } from "../../protocol/index.ts";
 import { fromRestError, parseRetryAfter, type PeerLeniency, type ProtocolVersion } from "../../wire/index.ts";
 import type { Authorization, Authorizer } from "../auth/authorizer.ts";
 import { getWallTimeMs } from "../clock.ts";
-import { fetchWithoutRedirects, readBoundedText, removeUrlQuery } from "../http/fetch-without-redirects.ts";
+import { createStreamIdleError, withDeadline } from "../http/deadline.ts";
+import {
+  fetchWithoutRedirects,
+  readBoundedText,
+  readTextPrefix,
+  removeUrlQuery,
+} from "../http/fetch-without-redirects.ts";
 
 /** Options for all requests to one remote agent. */
 export interface TransportOptions {
@@ -23,6 +29,8 @@ export interface TransportOptions {
   readonly maxResponseBytes: number;
   /** Maximum size in bytes of one stream event. */
   readonly maxEventBytes: number;
+  /** Maximum time in milliseconds without any byte on a stream over HTTP. */
+  readonly streamIdleMs: number;
   /** Options of gRPC connections, which do not use `fetch`. */
   readonly grpc?: GrpcClientOptions;
 }
@@ -64,6 +72,38 @@ export interface OutgoingRequest extends CallOptions {
   readonly accept: string;
   readonly contentType?: string;
   readonly body?: string;
+}
+
+/** Maximum number of bytes that the client reads of a response with an error status. */
+const MAX_ERROR_BODY_BYTES = 64 * 2 ** 10;
+
+/** Maximum size of an agent card in bytes. */
+export const MAX_CARD_BYTES = 1_048_576;
+
+/** Returns the limit for the response body of a request for an agent card. */
+export function limitCardBytes({
+  maxResponseBytes,
+}: TransportOptions): Parameters<typeof readBoundedText>[0] {
+  if (maxResponseBytes < MAX_CARD_BYTES) return { maxResponseBytes };
+  return { maxResponseBytes: MAX_CARD_BYTES, advice: "No agent card may be larger." };
+}
+
+/**
+ * Waits for the response to a request for a stream, or for the body of a response that is no stream. Rejects after the
+ * time for which a stream may be silent.
+ */
+export function waitUntilStreamOpens<T>(
+  { streamIdleMs }: TransportOptions,
+  url: string,
+  signal: AbortSignal | undefined,
+  work: (signal: AbortSignal | undefined) => Promise<T>,
+): Promise<T> {
+  return withDeadline(
+    streamIdleMs,
+    signal,
+    () => createStreamIdleError(new URL(url).origin, streamIdleMs),
+    work,
+  );
 }
 
 /** The `Accept` header value for JSON responses. */
@@ -151,13 +191,20 @@ export function parseHeaderList(header: string | null | undefined): string[] {
   return (header ?? "").split(",").flatMap((uri) => uri.trim() || []);
 }
 
-/** Reads a complete response. Rejects if the response is a stream, because a stream might never end. */
+/**
+ * Reads a complete response, or the start of an error response. Rejects if the response is a stream, because a
+ * stream might never end.
+ */
 export function readUnaryBody(
   options: TransportOptions,
   response: Response,
-  signal?: AbortSignal,
+  { signal, operation }: { readonly signal?: AbortSignal | undefined; readonly operation: OperationName },
 ): Promise<string> {
-  if (!isEventStream(response)) return readBoundedText(options, response, signal);
+  if (!isEventStream(response)) {
+    if (!response.ok) return readTextPrefix(MAX_ERROR_BODY_BYTES, response, signal);
+    const limit = operation === "GetExtendedAgentCard" ? limitCardBytes(options) : options;
+    return readBoundedText(limit, response, signal);
+  }
   void response.body?.cancel();
   return Promise.reject(toResponseError(response, undefined));
 }

@@ -20,6 +20,8 @@ export interface StreamCallOptions extends CallOptions {
 export interface ReceivedStreamEvent {
   readonly id?: string | undefined;
   readonly event: StreamResponse;
+  /** Size of the event on the wire: characters over HTTP, and bytes over gRPC. Default: 0. */
+  readonly size?: number;
   /** True if the server marked the event as `final` (A2A 0.3), so that no event follows. */
   readonly isLast?: boolean;
 }

@@ -102,9 +102,11 @@ async function hasValidCredentials(
   headers: Headers,
   { scheme, credentials = "" }: AuthenticationInfo,
 ): Promise<boolean> {
-  const [, received = "", receivedCredentials = ""] =
-    /^(\S+) +(.*)$/.exec(headers.get("authorization") ?? "") ?? [];
+  const header = headers.get("authorization") ?? "";
+  const [received = ""] = header.split(" ", 1);
+  const receivedCredentials = header.slice(received.length).trimStart();
   return (
+    received.length < header.length &&
     received.toLowerCase() === scheme.toLowerCase() &&
     (await isEqualConstantTime(receivedCredentials, credentials))
   );

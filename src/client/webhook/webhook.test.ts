@@ -219,6 +219,47 @@ describe("a webhook", () => {
   });
 });
 
+describe("a webhook that a server challenges", () => {
+  const value = "k".repeat(32);
+  const challenge = { "x-a2a-notification-challenge": value };
+  const ask = (
+    webhook: ReturnType<typeof createTestWebhook>,
+    headers: Record<string, string>,
+  ): Promise<Response> => webhook.ask(new Request("http://me.example/hook", { method: "POST", headers }));
+
+  it("returns the value to a server that knows its token", async () => {
+    const webhook = createTestWebhook();
+    const response = await ask(webhook, { ...TOKEN_HEADER, ...challenge });
+    expect([response.status, await response.text()]).toEqual([200, value]);
+    expect(response.headers.get("content-type")).toBe("text/plain");
+    expect(webhook.events).toEqual([]);
+  });
+
+  it("confirms nothing without its token, and returns no text that a browser could run", async () => {
+    const webhook = createTestWebhook();
+    expect((await ask(webhook, challenge)).status).toBe(401);
+    const script = { ...TOKEN_HEADER, "x-a2a-notification-challenge": "<script>alert(1)</script>" };
+    const response = await ask(webhook, script);
+    expect([response.status, await response.text()]).toEqual([400, ""]);
+  });
+
+  it("receives the notifications of a server that requires the confirmation", async () => {
+    const received = new Set<string>();
+    const url = await serveWebhook(() =>
+      createWebhook({ token: "s3cret", onEvent: (event) => void received.add(Object.keys(event)[0] ?? "") }),
+    );
+    const server = createServer(textDrivenAgent, {
+      store: "memory",
+      push: { allowPrivate: true, challenge: true },
+    });
+    onTestFinished(() => server.close({ graceMs: 0 }));
+    const { agents } = await server.listen();
+    const client = await connect(agents[0]?.url ?? "");
+    await client.send("hello", { configuration: { taskPushNotificationConfig: { url, token: "s3cret" } } });
+    await vi.waitFor(() => expect([...received]).toEqual(expect.arrayContaining(["task", "statusUpdate"])));
+  });
+});
+
 async function createTestSigner(): Promise<SigningKeyPair> {
   return importSigningKeyPair({ privateKey: await generateSigningKey("ES256") });
 }

@@ -36,6 +36,9 @@ const assertKnownOptions = defineOptionNames<WebhookOptions>()(
   "signature token",
 );
 
+/** Header of a request that asks the webhook to confirm that it expects notifications. */
+const CHALLENGE_HEADER = "x-a2a-notification-challenge";
+
 /** Maximum number of notification ids that are remembered for deduplication. */
 const MAX_DEDUPLICATED_IDS = 10_000;
 
@@ -43,6 +46,9 @@ const MAX_DEDUPLICATED_IDS = 10_000;
  * Creates a request handler that receives task notifications of A2A 1.0 and 0.3 (A2A §4.3.3). The handler
  * works in any server that passes web `Request` objects and accepts `Response` objects. `toNodeListener`
  * adapts it to `node:http`.
+ *
+ * If a server asks for a confirmation (`X-A2A-Notification-Challenge`), the handler confirms each request that has the
+ * token and the credentials of the options.
  *
  * `onEvent` receives only authenticated, valid notifications about expected tasks. The webhook responds with
  * success after `onEvent` has completed. During its lifetime, the handler processes each notification id only
@@ -61,7 +67,7 @@ export function createWebhook(options: WebhookOptions): (request: Request) => Pr
   const deliveries = new Map<string, Promise<void>>();
   let activeCount = 0;
 
-  async function receive(request: Request): Promise<void> {
+  async function receive(request: Request): Promise<Response> {
     if (request.method !== "POST")
       throw new NotificationRejectedError(
         405,
@@ -69,6 +75,8 @@ export function createWebhook(options: WebhookOptions): (request: Request) => Pr
       );
     // Headers are verified before the body is read, so that unauthenticated requests cost little.
     await authenticator.verifyHeaders(request.headers);
+    const challenge = request.headers.get(CHALLENGE_HEADER);
+    if (challenge !== null) return createChallengeResponse(challenge);
     const body = await readRequestBody(request, maxBodyBytes);
     await authenticator.verifyBody(request.headers, body);
     const event = decodeNotification(body);
@@ -78,6 +86,7 @@ export function createWebhook(options: WebhookOptions): (request: Request) => Pr
     if (!(await isExpectedTask(taskId)))
       throw new NotificationRejectedError(404, `No notifications are expected for task ${taskId}.`);
     await processOnce(event, taskId, request.headers.get("x-a2a-notification-id") ?? undefined);
+    return new Response(null, { status: 204 });
   }
 
   /**
@@ -105,8 +114,7 @@ export function createWebhook(options: WebhookOptions): (request: Request) => Pr
       return new Response(null, { status: 503, headers: { "retry-after": "1" } });
     activeCount++;
     try {
-      await receive(request);
-      return new Response(null, { status: 204 });
+      return await receive(request);
     } catch (error) {
       onError?.(error);
       const status = error instanceof NotificationRejectedError ? error.status : 500;
@@ -115,6 +123,14 @@ export function createWebhook(options: WebhookOptions): (request: Request) => Pr
       activeCount--;
     }
   };
+}
+
+/** Confirms a webhook. The value is restricted, so that a web page cannot misuse the response. */
+function createChallengeResponse(value: string): Response {
+  if (!/^[\w-]{16,256}$/.test(value))
+    throw new NotificationRejectedError(400, `The header ${CHALLENGE_HEADER} is invalid.`);
+  const headers = { "content-type": "text/plain", "x-content-type-options": "nosniff" };
+  return new Response(value, { headers });
 }
 
 async function readRequestBody(request: Request, maxBytes: number): Promise<Uint8Array<ArrayBuffer>> {

@@ -1,9 +1,11 @@
+import { FairShareLedger } from "../../data-structures/index.ts";
 import { getCallerKey, type TaskScope } from "../caller.ts";
 import type { Clock } from "../clock.ts";
 import { WebhookDelivery } from "./webhook-delivery.ts";
 import type { DeliveryProgressRecorder } from "./delivery-progress-recorder.ts";
 import type { PushStore, Webhook, WebhookProgress, WebhookRegistration } from "./push-store.ts";
 import type { RunningOperationCounter } from "./running-operation-counter.ts";
+import { getWebhookOwner } from "./webhook-owner.ts";
 
 /** A task that reports its commits to the outbox because it may have webhooks. */
 export interface TaskWithPossibleWebhooks {
@@ -42,8 +44,8 @@ interface ActiveWebhooksDependencies {
   readonly progressRecorder: DeliveryProgressRecorder;
   readonly waitGroup: RunningOperationCounter;
   /**
-   * Maximum number of tasks whose webhooks are kept in memory. The webhooks of further tasks stay in the
-   * store until other tasks are evicted.
+   * Maximum number of tasks whose webhooks are kept in memory. The tasks of one owner use at most as many places
+   * as remain free. The webhooks of further tasks stay in the store until other tasks are evicted.
    */
   readonly maxTasks: number;
   /** Called when a delivery may have events to send to its webhook. */
@@ -59,6 +61,8 @@ interface ActiveWebhooksDependencies {
 export class ActiveWebhooks {
   readonly #context: ActiveWebhooksDependencies;
   readonly #taskDeliveries = new Map<string, TaskWebhookDeliveries>();
+  /** Places of the tasks in memory, by owner. */
+  readonly #places: FairShareLedger;
   readonly #lookups = new Map<string, WebhookLookupState>();
   /** Deliveries of tasks that have only idle webhooks. */
   readonly #idleTaskDeliveries = new Set<TaskWebhookDeliveries>();
@@ -69,6 +73,7 @@ export class ActiveWebhooks {
 
   constructor(context: ActiveWebhooksDependencies) {
     this.#context = context;
+    this.#places = new FairShareLedger({ capacity: context.maxTasks });
   }
 
   /**
@@ -198,7 +203,7 @@ export class ActiveWebhooks {
   #activateTaskWebhooks(scope: TaskScope, taskId: string, webhooks: Webhook[]): void {
     const name = getTaskKey(scope, taskId);
     const known = this.#taskDeliveries.get(name);
-    if (!known && this.#taskDeliveries.size >= this.#context.maxTasks && !this.#evictIdleOrWaitingTask()) {
+    if (!known && !this.#reservePlace(getWebhookOwner(scope))) {
       this.#hasOverflow = true;
       return;
     }
@@ -224,10 +229,27 @@ export class ActiveWebhooks {
     this.#markTaskActive(taskDeliveries);
   }
 
+  /**
+   * Reserves a place in memory for a task of the owner. If no place is free, a task without running deliveries is
+   * evicted. If the owner's share is used up, only a task of the same owner is evicted.
+   */
+  #reservePlace(owner: string): boolean {
+    for (;;) {
+      const refusal = this.#places.reserve(owner, 1);
+      if (refusal === undefined) return true;
+      if (!this.#evictIdleOrWaitingTask(refusal === "share" ? owner : undefined)) return false;
+    }
+  }
+
+  #releasePlace(taskDeliveries: TaskWebhookDeliveries): void {
+    if (this.#taskDeliveries.delete(getTaskKey(taskDeliveries.scope, taskDeliveries.taskId)))
+      this.#places.release(getWebhookOwner(taskDeliveries.scope), 1);
+  }
+
   #deactivateTaskWebhooks(name: string): void {
     const taskDeliveries = this.#taskDeliveries.get(name);
     if (!taskDeliveries) return;
-    this.#taskDeliveries.delete(name);
+    this.#releasePlace(taskDeliveries);
     this.#idleTaskDeliveries.delete(taskDeliveries);
     for (const delivery of taskDeliveries.deliveries) this.#markDeliveryObsolete(delivery);
   }
@@ -257,16 +279,17 @@ export class ActiveWebhooks {
 
   #evictTask(taskDeliveries: TaskWebhookDeliveries): void {
     this.#idleTaskDeliveries.delete(taskDeliveries);
-    this.#taskDeliveries.delete(getTaskKey(taskDeliveries.scope, taskDeliveries.taskId));
+    this.#releasePlace(taskDeliveries);
     this.#loadDueWebhooksIfCapacity();
   }
 
   /**
-   * Evicts a task whose webhooks are all idle or waiting for a retry. Returns false if no task can be
-   * evicted.
+   * Evicts a task whose webhooks are all idle or waiting for a retry. With an owner, only a task of the owner is
+   * evicted. Returns false if no task can be evicted.
    */
-  #evictIdleOrWaitingTask(): boolean {
+  #evictIdleOrWaitingTask(owner: string | undefined): boolean {
     for (const taskDeliveries of this.#taskDeliveries.values()) {
+      if (owner !== undefined && getWebhookOwner(taskDeliveries.scope) !== owner) continue;
       if (!taskDeliveries.deliveries.every(({ state }) => state === "waiting" || state === "idle")) continue;
       for (const delivery of taskDeliveries.deliveries) delivery.cancelRetry?.();
       this.#hasOverflow = true;
@@ -294,6 +317,11 @@ export class ActiveWebhooks {
         const due = await this.#context.store.listDueWebhooks(after, DUE_PAGE_SIZE);
         for (const { key, scope, taskId } of due) {
           after = key;
+          // A lookup cannot find a place for the task while the owner's share is used up.
+          if (this.#places.findRefusal(getWebhookOwner(scope), 1) === "share") {
+            this.#hasOverflow = true;
+            continue;
+          }
           const name = getTaskKey(scope, taskId);
           if (!this.#taskDeliveries.has(name) && !this.#lookups.has(name))
             this.#startWebhookLookup(scope, taskId, undefined);
@@ -312,7 +340,8 @@ export class ActiveWebhooks {
 
   #loadDueWebhooksIfCapacity(): void {
     const used = this.#taskDeliveries.size + this.#lookups.size;
-    if (this.#hasOverflow && used < this.#context.maxTasks / 2) void this.loadDueWebhooks();
+    // A single owner fills half of the places, and must leave some of them before the store is read again.
+    if (this.#hasOverflow && used < this.#context.maxTasks / 4) void this.loadDueWebhooks();
   }
 }
 

@@ -1,73 +1,153 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { TokenBuckets } from "../../data-structures/index.ts";
+import { FakeClock } from "../engine.fixture.ts";
 import { FairScheduler } from "./fair-scheduler.ts";
-import { computeRetryDelay, resolveRetryPolicy } from "./retry-policy.ts";
+
+interface TestItem {
+  readonly owner: string;
+  readonly key: string;
+  readonly number: number;
+}
+
+/** Takes items until none may start. */
+function takeAll<T>(scheduler: FairScheduler<T>): T[] {
+  const taken: T[] = [];
+  for (let item = scheduler.takeNextItem(); item !== undefined; item = scheduler.takeNextItem())
+    taken.push(item);
+  return taken;
+}
 
 describe("FairScheduler", () => {
-  it("alternates between keys and keeps the order within a key", () => {
-    const scheduler = new FairScheduler<string>({ maxConcurrent: 10, maxPerKey: 10 });
-    for (const item of ["a1", "a2", "a3", "b1", "c1", "c2"]) scheduler.enqueue(item.slice(0, 1), item);
-    const order = Array.from({ length: 7 }, () => scheduler.takeNextItem());
-    expect(order).toEqual(["a1", "b1", "c1", "a2", "c2", "a3", undefined]);
+  it("alternates between owners, then between keys, and keeps the order within a key", () => {
+    const scheduler = new FairScheduler<string>({ maxConcurrent: 20 });
+    for (const item of ["A a1", "A a2", "A b1", "A c1", "B a3", "B a4"])
+      scheduler.enqueue(item.slice(0, 1), item.slice(2, 3), item);
+    expect(takeAll(scheduler)).toEqual(["A a1", "B a3", "A b1", "B a4", "A c1", "A a2"]);
   });
 
-  it("respects the limits in total and per key, and starts every item", () => {
-    const limits = fc.record({
-      maxConcurrent: fc.integer({ min: 1, max: 5 }),
-      maxPerKey: fc.integer({ min: 1, max: 3 }),
+  it("an owner uses at most the slots that remain free, so that a new owner starts at once", () => {
+    const scheduler = new FairScheduler<string>({ maxConcurrent: 8 });
+    for (let at = 0; at < 100; at++) scheduler.enqueue("greedy", `host-${at}`, `greedy-${at}`);
+    expect(takeAll(scheduler)).toHaveLength(4);
+    scheduler.enqueue("newcomer", "host", "newcomer");
+    expect(takeAll(scheduler)).toEqual(["newcomer"]);
+    scheduler.release("greedy", "host-0");
+    expect(takeAll(scheduler)).toHaveLength(0);
+    scheduler.release("newcomer", "host");
+    expect(takeAll(scheduler)).toEqual(["greedy-4"]);
+  });
+
+  it("a key that must wait blocks no other key, and its owners take turns after the delay", () => {
+    const clock = new FakeClock();
+    const rates = new TokenBuckets({ ratePerSecond: 10, burst: 1 });
+    const scheduler: FairScheduler<TestItem> = new FairScheduler({
+      maxConcurrent: 100,
+      clock,
+      findKeyDelay: (key) => (key === "slow" ? rates.findDelay(key, clock.monotonic()) : 0),
     });
-    const steps = fc.array(fc.oneof(fc.constantFrom("a", "b", "c"), fc.constant("next"), fc.nat(4)), {
-      maxLength: 60,
+    const started: string[] = [];
+    const startAll = (): void => {
+      for (let item = scheduler.takeNextItem(); item; item = scheduler.takeNextItem()) {
+        started.push(`${item.owner}-${item.key}`);
+        rates.takeToken(item.key, clock.monotonic());
+        scheduler.release(item.owner, item.key);
+      }
+    };
+    for (const owner of ["A", "A", "A", "B"])
+      scheduler.enqueue(owner, "slow", { owner, key: "slow", number: 0 });
+    scheduler.enqueue("A", "fast", { owner: "A", key: "fast", number: 0 });
+    startAll();
+    expect(started).toEqual(["A-slow", "A-fast"]);
+    for (let round = 0; round < 3; round++) {
+      clock.advance(100);
+      startAll();
+    }
+    expect(started.slice(2).toSorted()).toEqual(["A-slow", "A-slow", "B-slow"]);
+    expect(started.indexOf("B-slow")).toBeLessThan(4);
+    expect(clock.pendingTimerCount).toBe(0);
+  });
+
+  it("starts delayed items at once after cancelDelays", () => {
+    const clock = new FakeClock();
+    const scheduler = new FairScheduler<string>({
+      maxConcurrent: 10,
+      clock,
+      findOwnerDelay: (owner) => (owner === "A" ? 1e9 : 0),
+      findKeyDelay: () => 1e9,
+    });
+    scheduler.enqueue("A", "a", "first");
+    scheduler.enqueue("B", "b", "second");
+    expect(takeAll(scheduler)).toEqual([]);
+    scheduler.cancelDelays();
+    expect(takeAll(scheduler).toSorted()).toEqual(["first", "second"]);
+    expect(clock.pendingTimerCount).toBe(0);
+  });
+
+  it("respects all limits, and starts every item in the order of its owner and key", () => {
+    const limits = fc.record({
+      maxConcurrent: fc.integer({ min: 1, max: 6 }),
+      maxPerKey: fc.integer({ min: 1, max: 3 }),
+      ratePerSecond: fc.constantFrom(5, 50, Infinity),
+    });
+    const owner = fc.constantFrom("A", "B", "C");
+    const key = fc.constantFrom("x", "y", "z");
+    const steps = fc.array(fc.oneof(fc.tuple(owner, key), fc.constant("next" as const), fc.nat(4)), {
+      maxLength: 80,
     });
     fc.assert(
-      fc.property(limits, steps, (limit, sequence) => {
-        const scheduler = new FairScheduler<{ key: string; number: number }>(limit);
-        const running: { key: string; number: number }[] = [];
+      fc.property(limits, steps, ({ maxConcurrent, maxPerKey, ratePerSecond }, sequence) => {
+        const clock = new FakeClock();
+        const rates = new TokenBuckets({ ratePerSecond, burst: 1 });
+        const scheduler = new FairScheduler<TestItem>({
+          maxConcurrent,
+          maxPerKey,
+          clock,
+          findOwnerDelay: (name) => rates.findDelay(name, clock.monotonic()),
+          findKeyDelay: (name) => rates.findDelay(name, clock.monotonic()),
+        });
+        const running: TestItem[] = [];
         const enqueued: Record<string, number> = {};
         const started: Record<string, number> = {};
+        const countRunning = (test: (item: TestItem) => boolean): number => running.filter(test).length;
         const next = (): boolean => {
           const item = scheduler.takeNextItem();
           if (!item) return false;
+          const ofOwner = countRunning((other) => other.owner === item.owner);
           running.push(item);
-          expect(item.number).toBe(started[item.key] ?? 0);
-          started[item.key] = item.number + 1;
-          expect(running.length).toBeLessThanOrEqual(limit.maxConcurrent);
-          expect(running.filter(({ key }) => key === item.key).length).toBeLessThanOrEqual(limit.maxPerKey);
+          expect(item.number).toBe(started[item.owner + item.key] ?? 0);
+          started[item.owner + item.key] = item.number + 1;
+          expect(running.length).toBeLessThanOrEqual(maxConcurrent);
+          expect(countRunning((other) => other.key === item.key)).toBeLessThanOrEqual(maxPerKey);
+          if (ofOwner > 0) expect(ofOwner + 1).toBeLessThanOrEqual(maxConcurrent - running.length);
+          for (const name of [item.owner, item.key]) {
+            expect(rates.findDelay(name, clock.monotonic())).toBe(0);
+            rates.takeToken(name, clock.monotonic());
+          }
           return true;
         };
         const leave = (at: number): void => {
           const [item] = running.splice(at % Math.max(1, running.length), 1);
-          if (item) scheduler.release(item.key);
+          if (item) scheduler.release(item.owner, item.key);
         };
         for (const step of sequence) {
           if (step === "next") next();
           else if (typeof step === "number") leave(step);
-          else
-            scheduler.enqueue(step, { key: step, number: (enqueued[step] = (enqueued[step] ?? 0) + 1) - 1 });
+          else {
+            const [itemOwner, itemKey] = step;
+            const number = (enqueued[itemOwner + itemKey] ??= 0);
+            enqueued[itemOwner + itemKey] = number + 1;
+            scheduler.enqueue(itemOwner, itemKey, { owner: itemOwner, key: itemKey, number });
+          }
         }
-        while (running.length > 0 || next()) {
+        for (let round = 0; round < 400; round++) {
           while (next());
-          leave(0);
+          while (running.length > 0) leave(0);
+          clock.advance(200);
         }
         expect(started).toEqual(enqueued);
       }),
+      { numRuns: 200 },
     );
-  });
-});
-
-describe("the retry delay", () => {
-  const policy = resolveRetryPolicy({ initialDelayMs: 1000, maxDelayMs: 60_000 });
-
-  it("doubles up to a limit, minus a random part of up to a half [I-07]", () => {
-    const longest = [1, 2, 3, 4, 5, 6, 7, 8, 1000].map((failures) => computeRetryDelay(failures, 0, policy));
-    expect(longest).toEqual([1000, 2000, 4000, 8000, 16_000, 32_000, 60_000, 60_000, 60_000]);
-    expect(computeRetryDelay(3, 1, policy)).toBe(2000);
-    expect(computeRetryDelay(3, 0.5, policy)).toBe(3000);
-  });
-
-  it("is as long as the receiver requests, within the limit [I-07]", () => {
-    expect(computeRetryDelay(1, 1, policy, 30_000)).toBe(30_000);
-    expect(computeRetryDelay(6, 0, policy, 5000)).toBe(32_000);
-    expect(computeRetryDelay(1, 0, policy, 1e12)).toBe(60_000);
   });
 });

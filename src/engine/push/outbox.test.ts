@@ -3,6 +3,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { MemoryStore } from "../../stores/index.ts";
 import {
   alice,
+  bob,
   inputRequiredTestEvent,
   createTestChunkEvent,
   completedTestEvent,
@@ -17,9 +18,11 @@ import {
   workingTestEvent,
   type EngineFixture,
 } from "../engine.fixture.ts";
+import type { Caller } from "../caller.ts";
 import type { PushDeliveryReport } from "../observer.ts";
 import type { DeliveryResult, WebhookNotification } from "./notification-sender.ts";
 import { Outbox, type OutboxOptions } from "./outbox.ts";
+import { resolvePushLimits } from "./push-limits.ts";
 import type { WebhookProgress } from "./push-store.ts";
 
 const HOUR_MS = 3_600_000;
@@ -128,11 +131,12 @@ const createWebhookConfig = (id: string, host = "example.com"): { id: string; ur
 async function startTask(
   { engine, agent }: EngineFixture,
   taskPushNotificationConfig: object = createWebhookConfig("w"),
+  caller: Caller = alice,
 ): Promise<{ run: Awaited<ReturnType<EngineFixture["agent"]["waitForRun"]>>; taskId: string }> {
   const configuration = { taskPushNotificationConfig, returnImmediately: true } as never;
   const at = agent.runs.length;
   const { id: taskId } = getTestResponseTask(
-    await engine.sendMessage(createTestSendMessageRequest("hi", { configuration }), alice),
+    await engine.sendMessage(createTestSendMessageRequest("hi", { configuration }), caller),
   );
   return { run: await agent.waitForRun(at), taskId };
 }
@@ -341,7 +345,7 @@ describe("the outbox", () => {
   });
 
   it("limits concurrent deliveries, in total and per host [E12, E14]", async () => {
-    const it = createOutboxFixture({ maxConcurrent: 5, maxPerHost: 2 });
+    const it = createOutboxFixture({ limits: { maxConcurrent: 10, maxPerHost: 2 } });
     const hosted = ["a.example", "b.example", "c.example"];
     for (const host of hosted) await startTask(it, createWebhookConfig(host, host));
     await flushEventLoopForTest();
@@ -359,7 +363,7 @@ describe("the outbox", () => {
   });
 
   it("keeps delivering to other receivers when failed receivers hang [I-07, E12]", async () => {
-    const it = createOutboxFixture({ maxConcurrent: 4, maxPerHost: 4 });
+    const it = createOutboxFixture({ limits: { maxConcurrent: 4, maxPerHost: 4 } });
     for (let at = 0; at < 20; at++) {
       it.receiver.queuedResults.set(`bad ${at}`, [createFailure(), "hang"]);
       await startTask(it, createWebhookConfig(`bad ${at}`, `bad${at}.example`));
@@ -374,7 +378,7 @@ describe("the outbox", () => {
   });
 
   it("keeps delivering to responsive receivers when new receivers hang [I-07, E12]", async () => {
-    const it = createOutboxFixture({ maxConcurrent: 4, maxPerHost: 4 });
+    const it = createOutboxFixture({ limits: { maxConcurrent: 8, maxPerHost: 4 } });
     const { run } = await startTask(it, createWebhookConfig("good", "good.example"));
     await flushEventLoopForTest();
     for (let at = 0; at < 20; at++) {
@@ -398,6 +402,95 @@ describe("the outbox", () => {
     await startTask(it, createWebhookConfig("late", "good.example"));
     await flushEventLoopForTest();
     expect(it.receiver.delivered).not.toContain("late: task SUBMITTED");
+  });
+
+  it.each([
+    // Ports of one host count together.
+    [
+      "to one host",
+      { maxPerSecondPerHost: 10, maxPerSecondPerOwner: Infinity },
+      (at: number) => `a.example:${at + 1}`,
+    ],
+    [
+      "of one owner",
+      { maxPerSecondPerHost: Infinity, maxPerSecondPerOwner: 10 },
+      (at: number) => `h${at}.example`,
+    ],
+  ])(
+    "sends at most a fixed number of notifications per second %s, and loses none [E12, E14] [SEC-27]",
+    async (_, limits, getHost) => {
+      const it = createOutboxFixture({ limits });
+      const runs = [];
+      for (let at = 0; at < 5; at++)
+        runs.push((await startTask(it, createWebhookConfig(`w${at}`, getHost(at)))).run);
+      for (const run of runs) {
+        for (let at = 0; at < 20; at++) run.emit(createTestChunkEvent(`${at}`));
+        run.end();
+      }
+      const startedAt = it.clock.monotonic();
+      await flushEventLoopForTest(50);
+      while (it.receiver.delivered.length < 5 * 22) {
+        it.clock.advance(20);
+        await flushEventLoopForTest(20);
+        const seconds = (it.clock.monotonic() - startedAt) / 1000;
+        // Deliveries that started together may exceed the rate once, by one event each.
+        expect(it.receiver.attempts.length).toBeLessThanOrEqual(10 + 10 * seconds + 5);
+        expect(seconds).toBeLessThan(30);
+      }
+      for (let at = 0; at < 5; at++) {
+        const texts = it.receiver.delivered.filter((one) => one.startsWith(`w${at}:`));
+        expect(texts).toHaveLength(22);
+        expect([texts[0], texts.at(-1)]).toEqual([`w${at}: task SUBMITTED`, `w${at}: COMPLETED`]);
+      }
+    },
+  );
+
+  it("delivers to the webhooks of one caller at once while another caller's receivers never answer [E12, E14] [SEC-40]", async () => {
+    const it = createOutboxFixture({ limits: { maxConcurrent: 16 }, maxTasks: 20 });
+    for (let at = 0; at < 30; at++) {
+      it.receiver.queuedResults.set(`hanging ${at}`, ["hang"]);
+      await startTask(it, createWebhookConfig(`hanging ${at}`, `h${at}.example`), bob);
+    }
+    await flushEventLoopForTest();
+    const { run } = await startTask(it, createWebhookConfig("good", "good.example"));
+    run.end();
+    await flushEventLoopForTest();
+    expect(it.receiver.delivered).toEqual(["good: task SUBMITTED", "good: COMPLETED"]);
+  });
+
+  it("does not send a webhook whose secrets cannot be decrypted, and reports the reason [E12]", async () => {
+    const it = createOutboxFixture();
+    const { list } = it.store.pushStore;
+    let secretsError: string | undefined = "The secrets were encrypted with a key that is missing.";
+    it.store.pushStore.list = async (...which) =>
+      (await list.apply(it.store.pushStore, which))?.map((webhook) => ({
+        ...webhook,
+        ...(secretsError === undefined ? {} : { secretsError }),
+      }));
+    const { run, taskId } = await startTask(it);
+    run.end();
+    await flushEventLoopForTest();
+    expect(it.receiver.attempts).toEqual([]);
+    expect(it.reports).toMatchObject([{ taskId, outcome: "failed", reason: secretsError }]);
+    // After the operator has restored the key, the client registers nothing again.
+    secretsError = undefined;
+    it.outbox.notifyWebhookChange(createTestTaskScopeForCaller(alice), taskId, "w", 1);
+    await flushEventLoopForTest();
+    expect(it.receiver.delivered).toEqual(["w: task SUBMITTED", "w: COMPLETED"]);
+  });
+
+  it("closes in time while deliveries wait for their rate [E12]", async () => {
+    const it = createOutboxFixture({ limits: { maxPerSecondPerHost: 1 } });
+    const { run, taskId } = await startTask(it);
+    for (let at = 0; at < 5; at++) run.emit(createTestChunkEvent(`${at}`));
+    await flushEventLoopForTest();
+    const attemptCount = it.receiver.attempts.length;
+    const closed = it.outbox.close(100);
+    it.clock.advance(100);
+    await closed;
+    expect(it.receiver.attempts).toHaveLength(attemptCount);
+    expect(await it.store.pushStore.listDueWebhooks(0, 10)).toMatchObject([{ taskId }]);
+    expect(it.clock.pendingTimerCount).toBe(0);
   });
 
   it("serves more tasks than it keeps in memory, because the others wait in the store [E14, E12]", async () => {
@@ -429,7 +522,7 @@ describe("the outbox", () => {
       await new Promise<void>((resolve) => (answer = resolve));
       return found;
     };
-    const it = createOutboxFixture({ maxTasks: 2 }, { store });
+    const it = createOutboxFixture({ maxTasks: 4 }, { store });
     for (const id of ["a", "b"]) it.receiver.queuedResults.set(id, ["hang"]);
     for (const id of ["a", "b", "c"]) (await startTask(it, createWebhookConfig(id))).run.end();
     await flushEventLoopForTest();
@@ -700,6 +793,7 @@ describe("the outbox", () => {
         };
         let outbox = start();
         const shared = {
+          limits: resolvePushLimits(),
           notifyCommit: (task: Parameters<Outbox["notifyCommit"]>[0]) => outbox.notifyCommit(task),
           changed: () => {},
         };

@@ -3,7 +3,9 @@ import { systemClock, type Clock } from "../clock.ts";
 import { withSafeListeners, type Observer } from "../observer.ts";
 import type { TaskStore } from "../task-store.ts";
 import type { NotificationSender, DeliveryFailure } from "./notification-sender.ts";
+import { DeliveryRateLimits } from "./delivery-rate-limits.ts";
 import { FairScheduler } from "./fair-scheduler.ts";
+import { resolvePushLimits, type PushLimits } from "./push-limits.ts";
 import type { DeliveryStepOutcome, WebhookDelivery } from "./webhook-delivery.ts";
 import { DeliveryProgressRecorder } from "./delivery-progress-recorder.ts";
 import { computeRetryDelay, resolveRetryPolicy, type RetryPolicy } from "./retry-policy.ts";
@@ -20,17 +22,10 @@ export interface OutboxOptions {
   /** Returns a random number from 0 to 1, which varies the delay before a retry. */
   readonly random?: () => number;
   readonly retry?: Partial<RetryPolicy>;
+  readonly limits?: Partial<PushLimits>;
   /**
-   * Maximum number of concurrent deliveries to hosts that have responded. Default: 64. Additional deliveries
-   * to hosts that have not responded yet are limited to half of `maxConcurrent`. Additional deliveries to
-   * failing webhooks are limited to a quarter of `maxConcurrent`.
-   */
-  readonly maxConcurrent?: number;
-  /** Maximum number of concurrent deliveries to one host. Default: 8. */
-  readonly maxPerHost?: number;
-  /**
-   * Maximum number of tasks whose webhooks are kept in memory. The webhooks of further tasks stay in the
-   * store until other tasks are evicted. Default: 10,000.
+   * Maximum number of tasks whose webhooks are kept in memory. The tasks of one owner use at most as many places as
+   * remain free. The webhooks of further tasks stay in the store until other tasks are evicted. Default: 10,000.
    */
   readonly maxTasks?: number;
 }
@@ -46,6 +41,7 @@ const MAX_RESPONSIVE_HOSTS = 10_000;
  * webhooks from the store.
  */
 export class Outbox {
+  readonly limits: PushLimits;
   readonly #store: TaskStore & { readonly pushStore: PushStore };
   readonly #deliver: NotificationSender;
   readonly #observer: Observer;
@@ -56,6 +52,7 @@ export class Outbox {
   readonly #activeWebhooks: ActiveWebhooks;
   /** Counts running deliveries and running webhook lookups. */
   readonly #waitGroup = new RunningOperationCounter();
+  readonly #rateLimits: DeliveryRateLimits;
   readonly #responsiveScheduler: FairScheduler<WebhookDelivery>;
   /**
    * Schedules deliveries to hosts that have not responded yet. New hosts have a separate scheduler, because
@@ -73,22 +70,19 @@ export class Outbox {
   #isClosing = false;
 
   constructor(options: OutboxOptions) {
-    const { store, clock = systemClock, maxConcurrent = 64, maxPerHost = 8 } = options;
+    const { store, clock = systemClock } = options;
+    this.limits = resolvePushLimits(options.limits);
+    const { maxConcurrent, maxPerHost } = this.limits;
     this.#store = store;
     this.#deliver = options.deliver;
     this.#observer = withSafeListeners(options.observer ?? {});
     this.#clock = clock;
     this.#random = options.random ?? Math.random;
     this.#retryPolicy = resolveRetryPolicy(options.retry);
-    this.#responsiveScheduler = new FairScheduler({ maxConcurrent, maxPerKey: maxPerHost });
-    this.#newHostScheduler = new FairScheduler({
-      maxConcurrent: Math.ceil(maxConcurrent / 2),
-      maxPerKey: Math.ceil(maxPerHost / 2),
-    });
-    this.#retryScheduler = new FairScheduler({
-      maxConcurrent: Math.ceil(maxConcurrent / 4),
-      maxPerKey: Math.ceil(maxPerHost / 4),
-    });
+    this.#rateLimits = new DeliveryRateLimits(this.limits, clock);
+    this.#responsiveScheduler = this.#createScheduler(maxConcurrent, maxPerHost);
+    this.#newHostScheduler = this.#createScheduler(Math.ceil(maxConcurrent / 2), Math.ceil(maxPerHost / 2));
+    this.#retryScheduler = this.#createScheduler(Math.ceil(maxConcurrent / 4), Math.ceil(maxPerHost / 4));
     const onError = (error: unknown, taskId?: string): void =>
       this.#observer.onError?.({ where: "push", error, ...(taskId === undefined ? {} : { taskId }) });
     this.#progressRecorder = new DeliveryProgressRecorder(
@@ -105,6 +99,17 @@ export class Outbox {
       maxTasks: options.maxTasks ?? 10_000,
       onReady: (delivery) => this.#enqueue(delivery),
       onError,
+    });
+  }
+
+  #createScheduler(maxConcurrent: number, maxPerKey: number): FairScheduler<WebhookDelivery> {
+    return new FairScheduler({
+      maxConcurrent,
+      maxPerKey,
+      findOwnerDelay: this.#rateLimits.findOwnerDelay,
+      findKeyDelay: this.#rateLimits.findHostDelay,
+      clock: this.#clock,
+      onDelayEnd: () => this.#startReadyDeliveries(),
     });
   }
 
@@ -135,7 +140,7 @@ export class Outbox {
     this.#activeWebhooks.stopLoadingFromStore();
     const idle = this.#waitGroup.waitForZero();
     if (idle) {
-      const cancel = this.#clock.schedule(graceMs, () => this.#stopController.abort());
+      const cancel = this.#clock.schedule(graceMs, () => this.#stopDeliveries());
       await idle;
       cancel();
     }
@@ -146,11 +151,22 @@ export class Outbox {
     this.#progressRecorder.cancelScheduledFlush();
   }
 
+  /** Ends running deliveries. Deliveries that wait end without sending an event. */
+  #stopDeliveries(): void {
+    this.#stopController.abort();
+    for (const scheduler of this.#schedulers) scheduler.cancelDelays();
+    this.#startReadyDeliveries();
+  }
+
+  get #schedulers(): FairScheduler<WebhookDelivery>[] {
+    return [this.#responsiveScheduler, this.#newHostScheduler, this.#retryScheduler];
+  }
+
   #enqueue(delivery: WebhookDelivery): void {
     if (this.#isClosing && delivery.state === "waiting") return;
     delivery.state = "ready";
     this.#waitGroup.increment();
-    this.#selectScheduler(delivery).enqueue(delivery.host, delivery);
+    this.#selectScheduler(delivery).enqueue(delivery.owner, delivery.host, delivery);
     this.#startReadyDeliveries();
   }
 
@@ -160,7 +176,7 @@ export class Outbox {
   }
 
   #startReadyDeliveries(): void {
-    for (const scheduler of [this.#responsiveScheduler, this.#newHostScheduler, this.#retryScheduler]) {
+    for (const scheduler of this.#schedulers) {
       for (let delivery = scheduler.takeNextItem(); delivery; delivery = scheduler.takeNextItem())
         void this.#runDeliveryStep(delivery, scheduler);
     }
@@ -172,7 +188,7 @@ export class Outbox {
   ): Promise<void> {
     delivery.state = "working";
     const outcome = await this.#deliverLogPage(delivery);
-    scheduler.release(delivery.host);
+    scheduler.release(delivery.owner, delivery.host);
     delivery.state = "idle";
     if (!delivery.isObsolete) this.#applyOutcome(delivery, outcome);
     this.#startReadyDeliveries();
@@ -182,9 +198,16 @@ export class Outbox {
   async #deliverLogPage(delivery: WebhookDelivery): Promise<DeliveryStepOutcome> {
     if (delivery.isObsolete || this.#stopController.signal.aborted) return "gone";
     try {
-      return await delivery.deliverLogPage(this.#store, this.#deliver, this.#stopController.signal, () =>
-        this.#recordDelivered(delivery),
-      );
+      return await delivery.deliverLogPage({
+        store: this.#store,
+        deliver: (notification, signal) => {
+          this.#rateLimits.countDelivery(delivery);
+          return this.#deliver(notification, signal);
+        },
+        signal: this.#stopController.signal,
+        onDelivered: () => this.#recordDelivered(delivery),
+        maySendMore: () => this.#rateLimits.maySendMore(delivery),
+      });
     } catch (error) {
       this.#observer.onError?.({ where: "push", error, taskId: delivery.webhook.taskId });
       return { ok: false, reason: "the task store is not available" };

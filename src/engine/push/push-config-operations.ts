@@ -10,14 +10,23 @@ import {
   type SendMessageRequest,
   type TaskPushNotificationConfig,
 } from "../../protocol/index.ts";
-import type { Caller, TaskScope } from "../caller.ts";
+import { FairShareLedger } from "../../data-structures/index.ts";
+import { getCallerKey, type Caller, type TaskScope } from "../caller.ts";
 import type { IdGenerator } from "../id-generator.ts";
 import { createPageTokenError } from "../list-tasks.ts";
 import type { ServiceParameters } from "../service-parameters.ts";
+import { getWebhookOwner } from "./webhook-owner.ts";
+import type { PushLimits } from "./push-limits.ts";
 import type { PushStore, Webhook, WebhookRegistration } from "./push-store.ts";
 
-/** Validates a webhook configuration before its registration, and returns the violations. */
-export type WebhookValidator = (config: TaskPushNotificationConfig) => Promise<readonly FieldViolation[]>;
+/**
+ * Validates a webhook configuration before its registration, and returns the violations. The validation uses the fair
+ * share of `owner`.
+ */
+export type WebhookValidator = (
+  config: TaskPushNotificationConfig,
+  owner: string,
+) => Promise<readonly FieldViolation[]>;
 
 interface PushConfigOperationsDependencies {
   readonly agentId: string;
@@ -26,6 +35,7 @@ interface PushConfigOperationsDependencies {
   readonly generateId: IdGenerator;
   /** If true, responses omit the token and the credentials of webhook configurations. */
   readonly redactSecrets: boolean;
+  readonly limits: Pick<PushLimits, "maxConfigsPerTask" | "maxConfigsPerCaller">;
   /**
    * Called after a webhook was registered, replaced, or removed. `key` is the new key of the webhook, or
    * `undefined` if the webhook was removed.
@@ -33,8 +43,8 @@ interface PushConfigOperationsDependencies {
   readonly onChange: (scope: TaskScope, taskId: string, id: string, key?: number) => void;
 }
 
-/** Maximum number of webhook configurations per task, and therefore per page. */
-const MAX_CONFIGS_PER_TASK = 100;
+/** Time in seconds after which a caller may register another webhook, because earlier deliveries may have ended. */
+const REGISTRATION_RETRY_AFTER_SECONDS = 10;
 const DEFAULT_PAGE_SIZE = 50;
 /** A2A version of requests that do not specify a version. */
 const DEFAULT_REQUEST_A2A_VERSION = "1.0";
@@ -42,6 +52,8 @@ const DEFAULT_REQUEST_A2A_VERSION = "1.0";
 /** Implements the operations on push notification configs (A2A §3.1.7–3.1.10) for the tasks of one agent. */
 export class PushConfigOperations {
   readonly #context: PushConfigOperationsDependencies;
+  /** Numbers of registrations that are not stored yet, by task and by scope. */
+  readonly #registering = new FairShareLedger({ capacity: Infinity });
 
   constructor(context: PushConfigOperationsDependencies) {
     this.#context = context;
@@ -59,11 +71,13 @@ export class PushConfigOperations {
     const { store, generateId, onChange } = this.#context;
     const { taskId } = request;
     const scope = this.#toTaskScope(caller);
-    await this.#assertValidConfig(request);
-    await this.#assertConfigLimit(scope, taskId, request.id);
+    await this.#assertValidConfig(request, getWebhookOwner(scope));
     // In A2A 0.3, a task has one webhook unless its caller chooses different ids.
     const config = { ...request, id: request.id || (version === "0.3" ? taskId : generateId()) };
-    const webhook = await store.put(scope, taskId, { config, version });
+    const webhook = await this.#whileCountingRegistration(scope, taskId, async () => {
+      await this.#assertConfigLimits(scope, taskId, config.id);
+      return await store.put(scope, taskId, { config, version });
+    });
     if (!webhook) throw A2AError.taskNotFound(taskId);
     onChange(scope, taskId, config.id, webhook.key);
     return this.#toResponseConfig(webhook);
@@ -113,8 +127,12 @@ export class PushConfigOperations {
   ): Promise<void> {
     const config = configuration?.taskPushNotificationConfig;
     if (!config) return;
-    await this.#assertValidConfig(config, "configuration.taskPushNotificationConfig.");
-    if (message.taskId) await this.#assertConfigLimit(scope, message.taskId, config.id || message.taskId);
+    await this.#assertValidConfig(
+      config,
+      getWebhookOwner(scope),
+      "configuration.taskPushNotificationConfig.",
+    );
+    await this.#assertConfigLimits(scope, message.taskId, config.id || message.taskId);
   }
 
   /**
@@ -127,19 +145,50 @@ export class PushConfigOperations {
     return (await store.get(scope, taskId, taskId)) ?? (await store.list(scope, taskId))?.[0];
   }
 
-  async #assertValidConfig(config: TaskPushNotificationConfig, path = ""): Promise<void> {
-    const violations = await this.#context.validateWebhook(config);
+  async #assertValidConfig(config: TaskPushNotificationConfig, owner: string, path = ""): Promise<void> {
+    const violations = await this.#context.validateWebhook(config, owner);
     if (violations.length === 0) return;
     throw A2AError.invalidParams(
       violations.map(({ field, description }) => ({ field: path + field, description })),
     );
   }
 
-  async #assertConfigLimit(scope: TaskScope, taskId: string, id: string | undefined): Promise<void> {
-    const all = await this.#context.store.list(scope, taskId);
-    if (!all || all.length < MAX_CONFIGS_PER_TASK || all.some(({ config }) => config.id === id)) return;
-    const text = `Task ${taskId} already has ${MAX_CONFIGS_PER_TASK} push notification configs; delete one first.`;
-    throw new A2AError("RESOURCE_EXHAUSTED", text, { metadata: { taskId } });
+  /** Counts a registration while `register` runs, so that concurrent registrations cannot exceed the limits. */
+  async #whileCountingRegistration<T>(
+    scope: TaskScope,
+    taskId: string,
+    register: () => Promise<T>,
+  ): Promise<T> {
+    const holders = [getScopeName(scope), getTaskName(scope, taskId)];
+    for (const holder of holders) this.#registering.reserveUnchecked(holder, 1);
+    try {
+      return await register();
+    } finally {
+      for (const holder of holders) this.#registering.release(holder, 1);
+    }
+  }
+
+  /** Throws `RESOURCE_EXHAUSTED` if the task or the caller has too many webhooks. Replacing a webhook is allowed. */
+  async #assertConfigLimits(
+    scope: TaskScope,
+    taskId: string | undefined,
+    id: string | undefined,
+  ): Promise<void> {
+    const { store, limits } = this.#context;
+    const { maxConfigsPerTask, maxConfigsPerCaller } = limits;
+    const siblings = taskId ? ((await store.list(scope, taskId)) ?? []) : [];
+    if (siblings.some(({ config }) => config.id === id)) return;
+    const registeringForTask = taskId ? this.#registering.getReservedBy(getTaskName(scope, taskId)) : 0;
+    if (siblings.length + Math.max(1, registeringForTask) > maxConfigsPerTask)
+      throw createConfigLimitError(
+        `Task ${taskId} already has ${maxConfigsPerTask} push notification configs (push.maxConfigsPerTask); delete one first.`,
+      );
+    const undelivered = (await store.countUndelivered?.(scope, maxConfigsPerCaller)) ?? 0;
+    const registering = Math.max(1, this.#registering.getReservedBy(getScopeName(scope)));
+    if (undelivered + registering > maxConfigsPerCaller)
+      throw createConfigLimitError(
+        `This caller already has ${maxConfigsPerCaller} push notification configs of unfinished tasks or deliveries (push.maxConfigsPerCaller); delete some, or try again later.`,
+      );
   }
 
   #toResponseConfig({ config }: Webhook): TaskPushNotificationConfig {
@@ -153,6 +202,18 @@ export class PushConfigOperations {
   #toTaskScope({ tenant, principal }: Caller): TaskScope {
     return { agent: this.#context.agentId, tenant, principal };
   }
+}
+
+function getScopeName(scope: TaskScope): string {
+  return `${scope.agent}/${getCallerKey(scope)}`;
+}
+
+function getTaskName(scope: TaskScope, taskId: string): string {
+  return `${taskId}/${getScopeName(scope)}`;
+}
+
+function createConfigLimitError(text: string): A2AError {
+  return new A2AError("RESOURCE_EXHAUSTED", text, { retryAfter: REGISTRATION_RETRY_AFTER_SECONDS });
 }
 
 export function createPushNotSupportedError(): A2AError {

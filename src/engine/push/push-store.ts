@@ -29,6 +29,11 @@ export interface Webhook extends WebhookRegistration {
   readonly deliveredSeq: number;
   /** Time of the first failure in the current series of failed deliveries, in milliseconds since 1970. */
   readonly failingSince?: number;
+  /**
+   * Description of the problem, if the store cannot decrypt the token and the credentials. `config` then contains
+   * neither, and the server sends no notifications.
+   */
+  readonly secretsError?: string;
   /** Details of the failure, if delivery to the webhook has stopped permanently. */
   readonly deadLetter?: PermanentDeliveryFailure;
 }
@@ -81,6 +86,11 @@ export interface PushStore {
    * and the progress of removed webhooks is ignored.
    */
   saveProgress(progress: readonly WebhookProgress[]): Promise<void>;
+  /**
+   * Resolves with the number of webhooks of the scope that may need deliveries, up to `limit`. Without this method, the
+   * number of webhooks per caller is not limited.
+   */
+  countUndelivered?(scope: TaskScope, limit: number): Promise<number>;
   /** Resolves with the dead webhooks of all scopes, starting with the newest registration. */
   listDeadWebhooks(limit: number): Promise<Webhook[]>;
 }

@@ -4,6 +4,7 @@ import type { TaskStore } from "../task-store.ts";
 import type { NotificationSender, DeliveryResult, DeliveryFailure } from "./notification-sender.ts";
 import { TaskSnapshotAtSeq } from "./task-snapshot-at-seq.ts";
 import type { Webhook, WebhookRegistration } from "./push-store.ts";
+import { getWebhookOwner } from "./webhook-owner.ts";
 
 /**
  * Maximum size of the log page that one delivery step reads. After each delivery step, other deliveries to
@@ -23,11 +24,24 @@ type DeliveryPhase = "idle" | "ready" | "working" | "waiting";
  */
 export type DeliveryStepOutcome = "caught up" | "more" | "finished" | "gone" | DeliveryFailure;
 
+/** Where a delivery step reads events, and how it sends them. */
+interface DeliveryStepContext {
+  readonly store: TaskStore;
+  readonly deliver: NotificationSender;
+  readonly signal: AbortSignal;
+  /** Called after each delivered event. */
+  readonly onDelivered: () => void;
+  /** Returns whether a further event may be sent now. */
+  readonly maySendMore: () => boolean;
+}
+
 /** Delivers the events of a task to one webhook in order. */
 export class WebhookDelivery {
   readonly webhook: Webhook;
-  /** Host of the webhook's URL. Deliveries to the same host share a concurrency limit. */
+  /** Host and port of the webhook's URL. Deliveries to the same host share limits. */
   readonly host: string;
+  /** Owner whose fair share the delivery uses. */
+  readonly owner: string;
   state: DeliveryPhase = "idle";
   /** True if the log has new events since the delivery last read the log. */
   hasNewEvents = false;
@@ -50,6 +64,7 @@ export class WebhookDelivery {
     this.failingSince = webhook.failingSince;
     this.#deliveredSeq = Math.max(seq, webhook.deliveredSeq);
     this.host = getHost(webhook.config.url);
+    this.owner = getWebhookOwner(webhook.scope);
   }
 
   /** Sequence number of the last delivered event. */
@@ -78,13 +93,17 @@ export class WebhookDelivery {
     return webhook.version === version && JSON.stringify(webhook.config) === JSON.stringify(config);
   }
 
-  /** Delivers one page of the log and calls `onDelivered` after each delivered event. */
-  async deliverLogPage(
-    store: TaskStore,
-    deliver: NotificationSender,
-    signal: AbortSignal,
-    onDelivered: () => void,
-  ): Promise<DeliveryStepOutcome> {
+  /**
+   * Delivers one page of the log. The step ends early, with the outcome `more`, if `maySendMore` returns false after a
+   * delivered event.
+   */
+  async deliverLogPage({
+    store,
+    deliver,
+    signal,
+    onDelivered,
+    maySendMore,
+  }: DeliveryStepContext): Promise<DeliveryStepOutcome> {
     const { scope, taskId } = this.webhook;
     this.hasNewEvents = false;
     const events = await store.readEvents(scope, taskId, this.#deliveredSeq, MAX_DELIVERY_STEP_LOG_PAGE_SIZE);
@@ -101,6 +120,7 @@ export class WebhookDelivery {
       this.#deliveredSeq = event.seq;
       onDelivered();
       if (isTerminalEvent(event)) return "finished";
+      if (!maySendMore()) return "more";
     }
     return "more";
   }
@@ -129,6 +149,8 @@ export class WebhookDelivery {
     signal: AbortSignal,
   ): Promise<DeliveryResult> {
     const task = this.#taskSnapshot?.task;
+    const { secretsError } = this.webhook;
+    if (secretsError !== undefined) return { ok: false, reason: secretsError };
     try {
       return await deliver({ webhook: this.webhook, event, ...(task ? { task } : {}) }, signal);
     } catch (error) {

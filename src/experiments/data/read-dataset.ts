@@ -56,7 +56,7 @@ function readHotpotQa(path: string): Dataset {
   const resolvedPath = resolveDatasetPath("hotpotqa", path);
   const files = isFolder(resolvedPath)
     ? readdirSync(resolvedPath)
-        .filter((name) => /distractor.*\.jsonl?$/.test(name))
+        .filter((name) => name.includes("distractor") && /\.jsonl?$/.test(name))
         .toSorted()
         .map((name) => join(resolvedPath, name))
     : [resolvedPath];

@@ -1,6 +1,6 @@
 import type { CardTokenUsage } from "../../cards/index.ts";
 import { defineOptionNames } from "../../usage-checks/index.ts";
-import { A2AError } from "../../protocol/index.ts";
+import { A2AError, stripTrailingCharacters } from "../../protocol/index.ts";
 import type { ModelReply, ModelRequest, RoleModel } from "../role-model.ts";
 
 /** Options for `createOpenAiCompatibleModel`. */
@@ -33,7 +33,7 @@ export function createOpenAiCompatibleModel(options: OpenAiCompatibleModelOption
       "INVALID_PARAMS",
       `The base URL ${JSON.stringify(baseUrl)} is not an HTTP URL. Use a URL such as http://127.0.0.1:8000/v1.`,
     );
-  const url = `${baseUrl.replace(/\/+$/, "")}/chat/completions`;
+  const url = `${stripTrailingCharacters(baseUrl, "/")}/chat/completions`;
   let supportsSchema = true;
   return {
     id: model,

@@ -153,7 +153,7 @@ function computeFinalAnswer(findings: readonly SolverFinding[], batches: readonl
 
 /** Answers a subtask with the value of its last arithmetic expression, or else with the known answer. */
 function answerSubtask(task: string): string {
-  const [, samplesByKey] = / Known: (.*)$/.exec(task) ?? [];
+  const samplesByKey = findRestOfLastLine(task, " Known: ");
   if (samplesByKey !== undefined) return samplesByKey;
   try {
     return formatNumberWithoutExponent(evaluateArithmetic(getLastArithmeticExpression(task)));
@@ -167,5 +167,12 @@ function answerSubtask(task: string): string {
  * intermediate results.
  */
 function getLastArithmeticExpression(task: string): string {
-  return / Calculate ([^\n]*)$/.exec(task)?.[1]?.split(", ").at(-1) ?? "";
+  return findRestOfLastLine(task, " Calculate ")?.split(", ").at(-1) ?? "";
+}
+
+/** Returns the text after the first occurrence of a marker in the last line. */
+function findRestOfLastLine(text: string, marker: string): string | undefined {
+  const lastLine = text.slice(text.lastIndexOf("\n") + 1);
+  const index = lastLine.indexOf(marker);
+  return index < 0 ? undefined : lastLine.slice(index + marker.length);
 }

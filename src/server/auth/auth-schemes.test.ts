@@ -51,7 +51,7 @@ describe("bearer tokens", () => {
     });
   });
 
-  it("are rejected with the same message and a challenge when they are missing or invalid [M-01, M-11]", async () => {
+  it("are rejected with the same message and a challenge when they are missing or invalid [M-01, M-11] [SEC-03]", async () => {
     await using server = await AuthTestServer.start(bearer({ tokens: { [ADA_TOKEN]: "ada" } }));
     const [status, challenge, body] = await readErrorResponse(await server.listTasks());
     expect([status, challenge]).toEqual([401, `Bearer realm="a2a"`]);
@@ -144,7 +144,7 @@ describe("bearer tokens", () => {
 });
 
 describe("API keys", () => {
-  it("are stored only as a digest", () => {
+  it("are stored only as a digest [SEC-04]", () => {
     const { key, storedKey: stored } = generateApiKey({ principal: "ada", tenant: "acme", scopes: ["read"] });
     expect(key).toMatch(/^clq_[0-9a-f]{12}_[\w-]{43}$/);
     expect(stored).toEqual({
@@ -273,9 +273,9 @@ describe("passwords", () => {
     const salt = Buffer.from("salt of a test");
     const digest = scryptSync("right", salt, 32, cost).toString("base64url");
     const scheme = basic({ users: { ada: `scrypt$16$1$1$${salt.toString("base64url")}$${digest}` } });
-    const find = async (password: string): Promise<unknown> => {
+    const find = async (password: string, remoteAddress = "192.0.2.1"): Promise<unknown> => {
       const header = (): string => buildBasicAuthTestHeaders("ada", password).authorization ?? "";
-      return scheme.authenticate({ method: "GET", path: "/", query: "", header });
+      return scheme.authenticate({ method: "GET", path: "/", query: "", header, remoteAddress });
     };
     const ada = { tenant: "", principal: "ada" };
     expect(await find("right")).toEqual(ada);
@@ -283,9 +283,11 @@ describe("passwords", () => {
     expect(await find("right")).toEqual(ada);
     const found = await Promise.allSettled(guesses);
     const refused = found.filter(({ status }) => status === "rejected");
-    expect(refused).toHaveLength(8);
+    expect(refused).toHaveLength(35);
     expect(refused[0]).toMatchObject({ reason: { reason: "RESOURCE_EXHAUSTED", retryAfter: 1 } });
-    expect(await find("wrong")).toBe("invalid");
+    expect(await find("right")).toEqual(ada);
+    await expect(find("wrong")).rejects.toMatchObject({ reason: "RESOURCE_EXHAUSTED" });
+    expect(await find("wrong", "192.0.2.2")).toBe("invalid");
   });
 });
 

@@ -1,19 +1,18 @@
 import type { Caller } from "../../engine/index.ts";
+import { getAddressHolderKey } from "../remote-address.ts";
 import { createUnauthenticatedError } from "./authenticator.ts";
 import type { AuthenticateFunction, AuthRequest } from "./auth-scheme.ts";
 
-const ANONYMOUS_CALLER: Caller = { tenant: "", principal: "" };
-
 /**
  * Returns the caller of a request. Rejects with UNAUTHENTICATED if `authenticate` returns no caller. On a
- * server without `authenticate`, all requests have the same anonymous caller.
+ * server without `authenticate`, all requests have the same anonymous caller, but limits apply to the network of each client.
  */
 export async function authenticateCaller(
   request: AuthRequest,
   authenticate: AuthenticateFunction | undefined,
 ): Promise<Caller> {
-  if (!authenticate) return ANONYMOUS_CALLER;
-  const { method, path, query } = request;
+  const { method, path, query, remoteAddress } = request;
+  if (!authenticate) return withNetworkOfAnonymousCaller({ tenant: "", principal: "" }, remoteAddress);
   // A plain object lets the `authenticate` function destructure its argument.
   const caller = await authenticate({
     method,
@@ -21,10 +20,15 @@ export async function authenticateCaller(
     query,
     header: (name) => request.header(name.toLowerCase()),
     certificate: () => request.certificate?.(),
-    remoteAddress: request.remoteAddress,
+    remoteAddress,
   });
   if (!caller) throw createUnauthenticatedError();
-  return validateAndNormalizeCaller(caller);
+  return withNetworkOfAnonymousCaller(validateAndNormalizeCaller(caller), remoteAddress);
+}
+
+function withNetworkOfAnonymousCaller(caller: Caller, remoteAddress: string | undefined): Caller {
+  if (caller.principal !== "") return caller;
+  return { ...caller, anonymousNetwork: getAddressHolderKey(remoteAddress) };
 }
 
 /**

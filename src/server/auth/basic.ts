@@ -1,7 +1,9 @@
 import { defineOptionNames } from "../../usage-checks/index.ts";
-import type { Caller } from "../../engine/index.ts";
+import { systemClock, type Caller } from "../../engine/index.ts";
 import { computeSaltedDigest } from "./salted-digest.ts";
+import { PasswordCheckQueue } from "./password-check-queue.ts";
 import { PasswordHash } from "./password-hash.ts";
+import { WrongPasswordPenalties } from "./wrong-password-penalties.ts";
 import {
   getAuthorizationCredentials,
   assertValidScopes,
@@ -55,6 +57,7 @@ export function basic(options: BasicAuthOptions): AuthScheme {
   const usersByName = new Map(
     Object.entries(users).map(([name, user]) => [name, toRegisteredBasicAuthUser(name, user)]),
   );
+  const passwordChecks = new PasswordCheckQueue(new WrongPasswordPenalties(systemClock.monotonic));
   const firstUser = usersByName.values().next().value;
   if (!firstUser) throw new Error(`"users" of basic is empty; add at least one user.`);
   return {
@@ -71,7 +74,10 @@ export function basic(options: BasicAuthOptions): AuthScheme {
       const user = usersByName.get(pair.user);
       if (user?.verifiedDigest === digest) return authorizeScopes(user.caller, scopes);
       // An unknown user name must take the same time as a wrong password.
-      const isCorrect = await (user ?? firstUser).passwordHash.matches(pair.password);
+      const { passwordHash } = user ?? firstUser;
+      const isCorrect = await passwordChecks.check(request.remoteAddress, `${pair.user}:${digest}`, () =>
+        passwordHash.matches(pair.password),
+      );
       if (!user || !isCorrect) return "invalid";
       user.verifiedDigest = digest;
       return authorizeScopes(user.caller, scopes);

@@ -50,7 +50,7 @@ describe("tokens of an OpenID provider", () => {
     }
   });
 
-  it("are rejected with the same message when they are invalid [M-01]", async () => {
+  it("are rejected with the same message when they are invalid [M-01] [SEC-05]", async () => {
     await using server = await AuthTestServer.start(jwt({ issuer: issuer.url, audience: "agents" }));
     const fetchStatusAndBody = async (token: string): Promise<unknown[]> => {
       const response = await server.listTasks(buildBearerAuthTestHeaders(token));
@@ -92,7 +92,7 @@ describe("tokens of an OpenID provider", () => {
     expect((await fetchStatusAndBody(await issuer.signToken()))[0]).toBe(200);
   });
 
-  it("support key rotation, and unknown key ids cause no extra requests", async () => {
+  it("support key rotation, and unknown key ids cause no extra requests [SEC-06]", async () => {
     await using server = await AuthTestServer.start(jwt({ issuer: issuer.url, audience: "agents", now }));
     expect(await server.fetchListTasksStatus(buildBearerAuthTestHeaders(await issuer.signToken()))).toBe(200);
     await issuer.rotateKey({ retire: true });

@@ -14,7 +14,12 @@ import {
   type KeyResolver,
   type SignatureAlgorithm,
 } from "../../keys/index.ts";
-import { A2AError, type OAuthFlows, type SecurityScheme } from "../../protocol/index.ts";
+import {
+  A2AError,
+  type OAuthFlows,
+  type SecurityScheme,
+  stripTrailingCharacters,
+} from "../../protocol/index.ts";
 import { parseBearerToken } from "./bearer.ts";
 import { createBearerChallenge, assertValidScopes, authorizeScopes, type AuthScheme } from "./auth-scheme.ts";
 
@@ -119,7 +124,7 @@ export function oauth2(oauth2Options: OAuth2Options): AuthScheme {
  */
 export function openIdConnect(options: OpenIdConnectOptions): AuthScheme {
   assertKnownOpenIdConnectOptions(options);
-  const url = `${options.issuer.replace(/\/+$/, "")}/.well-known/openid-configuration`;
+  const url = `${stripTrailingCharacters(options.issuer, "/")}/.well-known/openid-configuration`;
   return createJwtScheme(options, "openIdConnect", {
     openIdConnectSecurityScheme: { openIdConnectUrl: url },
   });

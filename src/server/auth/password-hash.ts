@@ -1,5 +1,4 @@
 import { randomBytes, scrypt, timingSafeEqual } from "node:crypto";
-import { A2AError } from "../../protocol/index.ts";
 
 /**
  * Parameters of scrypt. With these parameters, a password hash takes about 0.1 s and 16 MiB of memory. These
@@ -8,13 +7,6 @@ import { A2AError } from "../../protocol/index.ts";
  */
 const SCRYPT_PARAMETERS = { N: 2 ** 14, r: 8, p: 5 };
 const DIGEST_BYTES = 32;
-/**
- * Maximum number of concurrent password checks. The limit is needed because unauthenticated clients can cause
- * password checks.
- */
-const MAX_CONCURRENT_HASHES = 32;
-let activeHashCount = 0;
-
 /** Returns a password hash for the `basic` scheme, in the format `scrypt$N$r$p$salt$digest`. */
 export async function hashPassword(password: string): Promise<string> {
   const salt = randomBytes(16);
@@ -49,25 +41,11 @@ export class PasswordHash {
   }
 }
 
-async function deriveScryptKey(
-  password: string,
-  salt: Buffer,
-  cost: typeof SCRYPT_PARAMETERS,
-): Promise<Buffer> {
-  if (activeHashCount >= MAX_CONCURRENT_HASHES) {
-    throw new A2AError("RESOURCE_EXHAUSTED", "The server is checking too many passwords; try again soon.", {
-      retryAfter: 1,
-    });
-  }
-  activeHashCount++;
-  try {
-    return await new Promise((resolve, reject) => {
-      const options = { ...cost, maxmem: 256 * cost.N * cost.r };
-      scrypt(password.normalize("NFC"), salt, DIGEST_BYTES, options, (error, key) =>
-        error ? reject(error) : resolve(key),
-      );
-    });
-  } finally {
-    activeHashCount--;
-  }
+function deriveScryptKey(password: string, salt: Buffer, cost: typeof SCRYPT_PARAMETERS): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const options = { ...cost, maxmem: 256 * cost.N * cost.r };
+    scrypt(password.normalize("NFC"), salt, DIGEST_BYTES, options, (error, key) =>
+      error ? reject(error) : resolve(key),
+    );
+  });
 }

@@ -45,6 +45,9 @@ export const EVENT_STREAM_HEADERS: Readonly<Record<string, string>> = {
   "x-accel-buffering": "no",
 };
 
+/** Number of characters of one write, unless a single event is longer. A client that never reads holds one write. */
+const MAX_CHUNK_LENGTH = 64 * 1024;
+
 /** The open event streams of a server, with a timer that sends heartbeats on idle streams. */
 export class EventStreamRegistry {
   readonly #heartbeatMs: number;
@@ -134,20 +137,19 @@ class EventStream implements SwapRemoveSetItem {
       for (;;) {
         const events = await this.#subscription.next();
         if (!events) break;
-        // One write sends all events that are ready.
+        // One write sends the events that are ready, up to `MAX_CHUNK_LENGTH`.
         let text = "";
         let isOver = false;
         for (const event of events) {
           text += this.#encoder.encodeEvent(event);
           isOver = this.#encoder.isLastEvent?.(event) ?? false;
           if (isOver) break;
+          if (text.length < MAX_CHUNK_LENGTH) continue;
+          await this.#writeAndDrain(text);
+          text = "";
         }
-        const drained = this.#write(text);
-        if (drained) {
-          this.#isWaitingForDrain = true;
-          await drained;
-          this.#isWaitingForDrain = false;
-        }
+        const drained = text === "" ? undefined : this.#writeAndDrain(text);
+        if (drained) await drained;
         if (isOver) {
           this.#sink.end();
           return;
@@ -171,6 +173,18 @@ class EventStream implements SwapRemoveSetItem {
   /** Ends the stream with an error event. The client therefore recognizes that the task has not ended. */
   close(): void {
     this.#subscription.close();
+  }
+
+  /** Writes a chunk and waits for the client. Throws RESOURCE_EXHAUSTED if the chunk exceeds the holder's share. */
+  #writeAndDrain(text: string): Promise<void> | undefined {
+    const refusal = text.length < MAX_CHUNK_LENGTH ? undefined : this.#sink.reserve(text.length);
+    if (refusal) throw refusal;
+    const drained = this.#write(text);
+    if (!drained) return undefined;
+    this.#isWaitingForDrain = true;
+    return drained.finally(() => {
+      this.#isWaitingForDrain = false;
+    });
   }
 
   #write(text: string): Promise<void> | undefined {

@@ -316,13 +316,32 @@ describe("a gRPC client", () => {
     expect((await createTask("echo still here")).status.state).toBe("TASK_STATE_COMPLETED");
   });
 
+  it("is rejected with too many fields, also unknown and nested ones, and the server continues", async () => {
+    await restartServer({ limits: { maxJsonValues: 100 } });
+    const items = Array.from({ length: 200 }, () => 0);
+    const nested = await client.callUnary("SendMessage", {
+      message: buildTestMessage("echo", { metadata: { items } }),
+    });
+    expect(nested.ended).toMatchObject({ code: "RESOURCE_EXHAUSTED", reason: "PAYLOAD_TOO_LARGE" });
+    const unknown = await client.callUnary("GetTask", new Uint8Array(402).fill(0x78));
+    expect(unknown.ended).toMatchObject({ code: "RESOURCE_EXHAUSTED", reason: "PAYLOAD_TOO_LARGE" });
+    expect(unknown.ended?.message).toContain("more than 200 protobuf fields");
+    expect((await createTask("echo still here")).status.state).toBe("TASK_STATE_COMPLETED");
+  });
+
   it("receives valid UTF-8 when an error message is truncated [E-03, E-05]", async () => {
     for (const before of ["", "x"]) {
-      const id = before + "😀".repeat(450);
-      const expected = { code: "NOT_FOUND", reason: "TASK_NOT_FOUND" };
+      const id = "t";
+      const message = before + "😀".repeat(450);
+      await restartServer({
+        authenticate: () => {
+          throw new A2AError("PERMISSION_DENIED", message);
+        },
+      });
+      const expected = { code: "PERMISSION_DENIED" };
       const { ended } = await client.callUnary("GetTask", { id }, {}, { deadline: Date.now() + 5_000 });
       expect(ended).toMatchObject(expected);
-      expect(ended?.message).toMatch(/^Task x?(?:😀){150,250}…$/u);
+      expect(ended?.message).toMatch(/^x?(?:😀){150,250}…$/u);
       expect((await readGrpcTestStream(client.openStream("SubscribeToTask", { id }))).ended).toMatchObject(
         expected,
       );

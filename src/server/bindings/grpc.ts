@@ -6,13 +6,7 @@ import type {
   GrpcResponseMessageSink,
   ServerTls,
 } from "../../grpc/index.ts";
-import {
-  A2AError,
-  type AgentInterface,
-  type JsonObject,
-  type LogEvent,
-  type StreamingOperation,
-} from "../../protocol/index.ts";
+import { A2AError, type JsonObject, type LogEvent, type StreamingOperation } from "../../protocol/index.ts";
 import {
   negotiateVersion,
   toGrpcError,
@@ -23,6 +17,10 @@ import {
   type ProtocolVersion,
 } from "../../wire/index.ts";
 import { authenticateCaller } from "../auth/authenticate-caller.ts";
+import { createConnectionGuard } from "../connection-guard.ts";
+import { GrpcCallAccount, GrpcCallShares } from "./grpc-call-account.ts";
+import { buildGrpcInterfaces, formatAgentSelectingTenant } from "./grpc-interfaces.ts";
+import type { WriteStallWatch } from "../byte-ledger/write-stall-watch.ts";
 import { handleOperation, buildErrorHeaders } from "./request-pipeline.ts";
 import { createStreamInterruptedError } from "./event-stream.ts";
 import { reportRequest } from "../report-request.ts";
@@ -54,6 +52,16 @@ export interface GrpcOptions {
    * must know the address of the gRPC listener. Default: true.
    */
   readonly listedInCard?: boolean;
+  /**
+   * Maximum number of open gRPC connections. Each remote address has a fair share, so a single address can open half of
+   * the connections. Default: 1,000.
+   */
+  readonly connections?: number;
+  /**
+   * Maximum number of open gRPC calls. A call counts for the remote address until the call is authenticated, and then
+   * for its caller. A single one can have half of the calls open. Default: 10,000.
+   */
+  readonly calls?: number;
 }
 
 export interface GrpcServer {
@@ -70,19 +78,25 @@ interface HttpServerInfo {
   readonly host: string;
   readonly port: number;
   readonly heartbeatMs: number;
+  readonly stallWatch: WriteStallWatch;
 }
+
+const DEFAULT_MAX_CONNECTIONS = 1_000;
+const DEFAULT_MAX_CALLS = 10_000;
+/** Time in milliseconds in which a request message must arrive, as for HTTP requests. */
+const RECEIVE_REQUEST_MS = 120_000;
 
 /** Starts the gRPC listener (A2A §10), and imports the optional gRPC packages. */
 export async function startGrpcServer(
   context: RouterContext,
   httpServer: HttpServerInfo,
-  { port = 0, host = httpServer.host, tls, publicAddress, listedInCard = true }: GrpcOptions,
+  { port = 0, host = httpServer.host, tls, publicAddress, listedInCard = true, ...options }: GrpcOptions,
 ): Promise<GrpcServer> {
   const grpcModule = await importGrpcModule();
   const services = [grpcModule.GRPC_SERVICE_V1, grpcModule.GRPC_SERVICE_V0_3].filter(({ version }) =>
     context.versions.includes(version),
   );
-  const dispatcher = new GrpcCallDispatcher(context, httpServer.port);
+  const dispatcher = new GrpcCallDispatcher(context, httpServer, options.calls ?? DEFAULT_MAX_CALLS);
   const listener = await grpcModule
     .startGrpcListener({
       services,
@@ -91,6 +105,10 @@ export async function startGrpcServer(
       tls,
       keepaliveMs: httpServer.heartbeatMs,
       maxRequestBytes: context.maxBodyBytes,
+      receiveMs: RECEIVE_REQUEST_MS,
+      guardConnection: createConnectionGuard(options.connections ?? DEFAULT_MAX_CONNECTIONS, (socket) =>
+        socket.destroy(),
+      ),
       handleCall: (call) =>
         reportRequest(
           context.observer,
@@ -123,28 +141,6 @@ export async function startGrpcServer(
   };
 }
 
-/**
- * Returns the gRPC interfaces of one A2A version. A2A 0.3 interfaces cannot contain a tenant. If a tenant is
- * required, the result for A2A 0.3 is therefore empty.
- */
-function buildGrpcInterfaces(
-  protocolVersion: ProtocolVersion,
-  url: string,
-  tenant: string | undefined,
-): AgentInterface[] {
-  const common = { url, protocolBinding: "GRPC", protocolVersion };
-  if (!tenant) return [common];
-  return protocolVersion === "0.3" ? [] : [{ ...common, tenant }];
-}
-
-/**
- * Returns the `tenant` value that selects an agent in gRPC calls. The value consists of the agent id and the
- * optional tenant name.
- */
-function formatAgentSelectingTenant({ id }: ServedAgent, tenant: string | undefined): string {
-  return tenant ? `${id}/${tenant}` : id;
-}
-
 async function importGrpcModule(): Promise<typeof import("../../grpc/index.ts")> {
   try {
     return await import("../../grpc/index.ts");
@@ -168,7 +164,8 @@ function selectProtoDialect(call: IncomingCall, leniency: PeerLeniency): ProtoDi
  */
 class GrpcCallDispatcher {
   readonly #context: RouterContext;
-  readonly #httpPort: number;
+  readonly #httpServer: HttpServerInfo;
+  readonly #callShares: GrpcCallShares;
   readonly #openSubscriptions = new Set<Subscription>();
   /**
    * Encoded events by dialect. The server encodes each event only once per dialect, even for several
@@ -176,9 +173,10 @@ class GrpcCallDispatcher {
    */
   readonly #encodedEvents = new WeakMap<ProtoDialect, WeakMap<LogEvent, Uint8Array>>();
 
-  constructor(context: RouterContext, httpPort: number) {
+  constructor(context: RouterContext, httpServer: HttpServerInfo, maxCalls: number) {
     this.#context = context;
-    this.#httpPort = httpPort;
+    this.#httpServer = httpServer;
+    this.#callShares = new GrpcCallShares(context.byteLedger, maxCalls);
   }
 
   closeStreams(): void {
@@ -187,15 +185,22 @@ class GrpcCallDispatcher {
 
   /** Handles a gRPC call. Never rejects, because every error becomes a gRPC failure response. */
   async handleCall(call: IncomingCall): Promise<GrpcResponseOrFailure> {
+    const account = new GrpcCallAccount(this.#callShares, call);
+    call.onClose(() => account.close());
     try {
-      return await this.#executeCall(call);
+      return await this.#executeCall(call, account);
     } catch (error) {
       return { failure: this.#toFailure("gRPC", error, call.service.version) };
+    } finally {
+      // The operation may have reserved more after the client disconnected.
+      if (call.isClosed) account.close();
     }
   }
 
-  async #executeCall(call: IncomingCall): Promise<GrpcResponseOrFailure> {
-    const { method } = call;
+  async #executeCall(call: IncomingCall, account: GrpcCallAccount): Promise<GrpcResponseOrFailure> {
+    account.open();
+    const { method, remoteAddress } = call;
+    const { byteAccount } = account;
     const request = {
       method: "POST",
       path: method.path,
@@ -203,34 +208,40 @@ class GrpcCallDispatcher {
       origin: this.#resolveHttpOrigin(call),
       header: (name: string) => call.header(name),
       certificate: () => call.certificate(),
-      remoteAddress: call.remoteAddress,
+      remoteAddress,
+      byteAccount,
     };
     const caller = await authenticateCaller(request, this.#context.authenticate);
+    account.assignToCaller(caller);
     const version = negotiateCallVersion(call);
     const { peerLeniency } = this.#context;
     const dialect = selectProtoDialect(call, peerLeniency);
-    const { agent, params } = this.#resolveAgent(decodeRequest(call));
+    // The listener reads the message only now: a client without credentials cannot make the server store it.
+    const bytes = await call.receiveRequest((size) => byteAccount.reserveBodyBytes(size));
+    const { agent, params } = this.#resolveAgent(decodeRequest(method, bytes, this.#context.maxJsonValues));
+    byteAccount.releaseBodyBytes();
     const { headers = {}, ...outcome } = await handleOperation({ request, agent, caller }, method.operation, {
       codec: dialect,
       version,
       params,
       peerLeniency,
     });
+    const watchWrite = (disconnect: () => void): (() => void) =>
+      this.#httpServer.stallWatch.watch(byteAccount.holder, disconnect);
     if ("stream" in outcome) {
       const { stream } = outcome;
-      return { headers, body: (sink) => void this.#writeEvents(stream, call, sink) };
+      return { headers, watchWrite, body: (sink) => void this.#writeEvents(stream, call, account, sink) };
     }
-    return {
-      headers,
-      body: method.response.encode(dialect.toProtoResponseMessage(method.operation, outcome.result)),
-    };
+    const body = method.response.encode(dialect.toProtoResponseMessage(method.operation, outcome.result));
+    byteAccount.reserveResponseText(body.length);
+    return { headers, watchWrite, body };
   }
 
   /** Returns the HTTP origin of this server for a gRPC client. */
   #resolveHttpOrigin(call: IncomingCall): string {
     const host = `http://${call.header("host") ?? ""}`;
     const { hostname } = new URL(URL.canParse(host) ? host : "http://127.0.0.1");
-    return this.#context.publicUrl ?? `http://${hostname}:${this.#httpPort}`;
+    return this.#context.publicUrl ?? `http://${hostname}:${this.#httpServer.port}`;
   }
 
   /**
@@ -250,10 +261,11 @@ class GrpcCallDispatcher {
   async #writeEvents(
     subscription: Subscription,
     call: IncomingCall,
+    account: GrpcCallAccount,
     sink: GrpcResponseMessageSink,
   ): Promise<void> {
     this.#openSubscriptions.add(subscription);
-    sink.onClose(() => subscription.close());
+    call.onClose(() => subscription.close());
     const dialect = selectProtoDialect(call, this.#context.peerLeniency);
     const { method, service } = call;
     const operation = method.operation as StreamingOperation;
@@ -263,7 +275,6 @@ class GrpcCallDispatcher {
       for (;;) {
         const events = await subscription.next();
         if (!events) break;
-        let drained: Promise<void> | undefined;
         for (const event of events) {
           let binary = encodedEvents.get(event);
           if (!binary)
@@ -271,10 +282,11 @@ class GrpcCallDispatcher {
               event,
               (binary = method.response.encode(dialect.toProtoResponseMessage(operation, event.event))),
             );
-          drained = sink.write(binary);
+          account.reserveUnreadBytes(sink.unreadBytes + binary.length);
+          const drained = sink.write(binary);
           if (dialect.isLastEvent?.(event, operation)) return sink.end();
+          if (drained) await drained;
         }
-        if (drained) await drained;
       }
       if (!subscription.isComplete) throw createStreamInterruptedError();
       sink.end();
@@ -283,6 +295,7 @@ class GrpcCallDispatcher {
     } finally {
       subscription.close();
       this.#openSubscriptions.delete(subscription);
+      if (call.isClosed) account.close();
     }
   }
 
@@ -309,10 +322,18 @@ function negotiateCallVersion(call: IncomingCall): ProtocolVersion {
   });
 }
 
-function decodeRequest({ method: { request }, requestBytes }: IncomingCall): JsonObject {
+/** A member of a `Struct` is two JSON values, and four fields: the member, its name, its value, and the value's kind. */
+const PROTO_FIELDS_PER_JSON_VALUE = 2;
+
+function decodeRequest(
+  { request }: IncomingCall["method"],
+  requestBytes: Uint8Array,
+  maxJsonValues: number,
+): JsonObject {
   try {
-    return request.decode(requestBytes);
+    return request.decode(requestBytes, maxJsonValues * PROTO_FIELDS_PER_JSON_VALUE);
   } catch (cause) {
+    if (cause instanceof A2AError) throw cause;
     const why = cause instanceof Error ? cause.message : "unknown";
     const text = `The request is not a ${request.name} message (${why}); encode it with the a2a.proto of the specification.`;
     throw new A2AError("PARSE_ERROR", text, { cause });

@@ -96,7 +96,7 @@ export function defineJsonRpcContract(visit: TestClient): void {
       }
     });
 
-    it("accepts only bodies declared as JSON [C-11]", async () => {
+    it("accepts only bodies declared as JSON [C-11] [SEC-50]", async () => {
       const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "ListTasks" });
       const code = async (type: string): Promise<number | undefined> => {
         const response = await visit.endpoint.send("/", {

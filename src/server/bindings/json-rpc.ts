@@ -17,6 +17,7 @@ import {
 import { authenticateCaller } from "../auth/authenticate-caller.ts";
 import { createJsonReply, type HttpReply, type HttpRequest } from "../http-exchange.ts";
 import { assertJsonContentType } from "../request-body.ts";
+import { reserveEncodedResponse } from "../response-reservation.ts";
 import type { ServedAgent } from "../served-agent.ts";
 import { createLastEventMatcher, EVENT_STREAM_HEADERS, type EventStreamEncoder } from "./event-stream.ts";
 import {
@@ -45,8 +46,9 @@ export async function handleJsonRpc(
   let createErrorReply = createJsonRpcErrorReply;
   try {
     caller = await authenticateCaller(request, context.authenticate);
+    request.byteAccount?.assignToCaller(caller);
     assertJsonContentType(request);
-    const envelope = decodeJsonRpcRequest(await request.text(context.maxBodyBytes));
+    const envelope = decodeJsonRpcRequest(await request.text(context.maxBodyBytes), context.maxJsonValues);
     id = envelope.id;
     const { method, params } = envelope;
     const version = resolveProtocolVersion(request, context, inferVersionFromMethod(method));
@@ -69,10 +71,9 @@ export async function handleJsonRpc(
       const encoder = dialect.eventEncoder ?? createJsonRpcStreamEncoder(id, dialect, operation);
       return context.eventStreams.createSseHttpReply(outcome.stream, encoder, outcome.headers);
     }
-    const body = encodeJsonRpcResult(
-      id,
-      await stringifyResult(dialect.toResultJson(operation, outcome.result)),
-    );
+    const resultJson = await stringifyResult(dialect.toResultJson(operation, outcome.result));
+    reserveEncodedResponse(request.byteAccount, resultJson);
+    const body = encodeJsonRpcResult(id, resultJson);
     return createJsonReply(200, body, { ...outcome.headers, ...buildExtendedCardCacheHeaders(operation) });
   } catch (thrown) {
     dialect ??= resolveErrorDialect(request, context);

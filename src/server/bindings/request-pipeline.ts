@@ -14,9 +14,11 @@ import {
 } from "../../wire/index.ts";
 import { AuthChallengeError, createUnauthenticatedError } from "../auth/authenticator.ts";
 import type { AuthenticateFunction } from "../auth/auth-scheme.ts";
+import { assertValidIds } from "../assert-valid-ids.ts";
 import { assertOperationSupported } from "../assert-operation-supported.ts";
 import { activateExtensions, buildExtensionHeaders } from "../extensions.ts";
 import { isServerExtension, selectServerExtensions } from "../server-extensions.ts";
+import type { ByteLedger } from "../byte-ledger/byte-ledger.ts";
 import type { HttpRequest } from "../http-exchange.ts";
 import type { EventStreamRegistry, UnknownToA2AErrorConverter } from "./event-stream.ts";
 import { assertAcceptedInputModes } from "../input-modes.ts";
@@ -38,6 +40,10 @@ export interface BindingContext {
   readonly simpleDialect: boolean;
   /** Maximum size of a request body, in bytes. */
   readonly maxBodyBytes: number;
+  /** Accounts for unfinished request bodies and unread responses of all bindings. */
+  readonly byteLedger: ByteLedger;
+  /** Maximum number of JSON values and member names in a request. */
+  readonly maxJsonValues: number;
   readonly eventStreams: EventStreamRegistry;
   /** Authenticates a request. The server has no `authenticate` function if all requests are anonymous. */
   readonly authenticate: AuthenticateFunction | undefined;
@@ -45,7 +51,7 @@ export interface BindingContext {
 }
 
 /** An HTTP request without its body. */
-export type RequestMetadata = Pick<HttpRequest, "header" | "query" | "origin">;
+export type RequestMetadata = Pick<HttpRequest, "header" | "query" | "origin" | "byteAccount">;
 
 /** An authenticated request, with its caller and the agent that it addresses. */
 export interface AuthenticatedRequest<R extends RequestMetadata = HttpRequest> {
@@ -153,6 +159,7 @@ function decodeAndPerform(
     autoMessageId ? ensureMessageId(params) : params,
     peerLeniency,
   );
+  assertValidIds(operation, decoded);
   if ("message" in decoded) {
     if (decoded.configuration?.taskPushNotificationConfig)
       assertOperationSupported("CreateTaskPushNotificationConfig", description, version);

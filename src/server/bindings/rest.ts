@@ -12,6 +12,7 @@ import {
 import { authenticateCaller } from "../auth/authenticate-caller.ts";
 import type { HttpReply, HttpRequest } from "../http-exchange.ts";
 import { readJsonBody } from "../request-body.ts";
+import { reserveEncodedResponse } from "../response-reservation.ts";
 import type { ServedAgent } from "../served-agent.ts";
 import { createLastEventMatcher, type EventStreamEncoder } from "./event-stream.ts";
 import { MethodNotAllowedError } from "./method-not-allowed-error.ts";
@@ -47,6 +48,7 @@ export async function handleRest(
   let dialect: RestDialect | undefined;
   try {
     caller = await authenticateCaller(request, context.authenticate);
+    request.byteAccount?.assignToCaller(caller);
     const authenticated = { request, agent, caller };
     const taskId = matchTaskEventsPath(request, context, path);
     if (taskId !== undefined) return await handleTaskEvents(authenticated, context, taskId);
@@ -67,7 +69,7 @@ export async function handleRest(
     if ("allowedMethods" in match) throw new MethodNotAllowedError(request, match.allowedMethods);
 
     const { operation, pathParams } = match;
-    const body = request.method === "POST" ? await readJsonBody(request, context.maxBodyBytes) : undefined;
+    const body = request.method === "POST" ? await readJsonBody(request, context) : undefined;
     const params = dialect.collectParams(operation, pathParams, new URLSearchParams(request.query), body);
     const { autoMessageId, peerLeniency } = context;
     const encoded = { codec: dialect, version, params, peerLeniency, autoMessageId };
@@ -84,6 +86,7 @@ export async function handleRest(
       ...buildExtendedCardCacheHeaders(operation),
     };
     const resultText = await stringifyResult(dialect.toResultJson(operation, outcome.result));
+    reserveEncodedResponse(request.byteAccount, resultText);
     return { status: 200, headers, body: resultText };
   } catch (thrown) {
     const error = context.reportError(caller ? "HTTP+JSON" : "authenticate", thrown);

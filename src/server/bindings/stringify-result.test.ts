@@ -26,9 +26,9 @@ describe("stringifyResult", () => {
           before: json,
           parts: [{ text }, json, undefined, { [text.slice(0, 50)]: [text, json] }],
         };
-        expect((await stringifyResult(value)) === JSON.stringify(value)).toBe(true);
+        expect([await stringifyResult(value)].flat().join("") === JSON.stringify(value)).toBe(true);
       }),
-      { numRuns: 30 },
+      { numRuns: 8 },
     );
   });
 
@@ -45,6 +45,8 @@ describe("stringifyResult", () => {
     const value = Array.from({ length: 300_000 }, (_, at) => ({ at: `${at}` }));
     const text = stringifyResult(value);
     expect(text).toBeInstanceOf(Promise);
-    expect((await text) === JSON.stringify(value)).toBe(true);
+    const pieces = [await text].flat();
+    expect(pieces.join("") === JSON.stringify(value)).toBe(true);
+    expect(pieces.length).toBeLessThan(200);
   });
 });

@@ -1,25 +1,34 @@
 /** Length of the strings, in characters, from which a result is serialized in steps. Serializing takes about 5 ms. */
 const MAX_STEP_LENGTH = 1024 * 1024;
+const MIN_PIECE_LENGTH = 64 * 1024;
 
 /**
  * Serializes the JSON of a result, like `JSON.stringify`. A large result is serialized in steps of about 5 ms, so that
- * other requests run in between. A small result is serialized at once, because almost all results are small.
+ * other requests run in between, and returned in pieces, because a joined text would need a second copy. A small result is
+ * serialized at once, because almost all results are small.
  */
-export function stringifyResult(result: unknown): string | Promise<string> {
+export function stringifyResult(result: unknown): string | Promise<readonly string[]> {
   return hasLongText(result) ? stringifyInSteps(result) : JSON.stringify(result);
 }
 
-async function stringifyInSteps(result: unknown): Promise<string> {
+async function stringifyInSteps(result: unknown): Promise<readonly string[]> {
   const pieces: string[] = [];
+  let piece = "";
   let stepLength = 0;
-  for (const piece of iterateJsonPieces(result)) {
-    pieces.push(piece);
-    stepLength += piece.length;
+  for (const next of iterateJsonPieces(result)) {
+    piece += next;
+    stepLength += next.length;
+    // A long piece stays a string of its own, and short pieces are joined.
+    if (piece.length >= MIN_PIECE_LENGTH) {
+      pieces.push(piece);
+      piece = "";
+    }
     if (stepLength < MAX_STEP_LENGTH) continue;
     stepLength = 0;
     await new Promise<void>((resolve) => setImmediate(resolve));
   }
-  return pieces.join("");
+  pieces.push(piece);
+  return pieces;
 }
 
 /** Yields the JSON text of a value in pieces of limited length. */

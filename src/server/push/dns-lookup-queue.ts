@@ -1,5 +1,6 @@
-import { Deferred } from "../../data-structures/index.ts";
-import { systemClock, type Clock } from "../../engine/index.ts";
+import { Deferred, FairShareLedger } from "../../data-structures/index.ts";
+import { FairScheduler, systemClock, type Clock } from "../../engine/index.ts";
+import { A2AError } from "../../protocol/index.ts";
 
 /** Function that returns all IP addresses of a host name, and rejects if the host name has no address. */
 export type HostResolver = (hostname: string) => Promise<readonly string[]>;
@@ -8,15 +9,22 @@ export type HostResolver = (hostname: string) => Promise<readonly string[]>;
 interface DnsLookupQueueOptions {
   readonly resolve: HostResolver;
   readonly clock?: Clock;
-  /** Maximum number of concurrent DNS lookups. Default: 2. */
+  /**
+   * Maximum number of concurrent DNS lookups. The lookups of one owner use at most as many slots as remain free.
+   * Default: 16.
+   */
   readonly maxConcurrent?: number;
-  /** Maximum number of running and queued DNS lookups. Default: 1,000. */
+  /**
+   * Maximum number of running and queued DNS lookups. The lookups of one owner use at most as many places as remain
+   * free. Default: 1,000.
+   */
   readonly maxPending?: number;
   /** Timeout of a DNS lookup in milliseconds. Default: 5,000. */
   readonly timeoutMs?: number;
 }
 
 interface PendingDnsLookup {
+  readonly owner: string;
   readonly hostname: string;
   readonly result: Deferred<readonly string[]>;
   /** Time when the last caller stops waiting for the DNS lookup. */
@@ -24,52 +32,57 @@ interface PendingDnsLookup {
 }
 
 /**
- * Limits the number of concurrent DNS lookups. Each lookup with the system resolver occupies one of four
- * libuv threads. File access needs these threads too. A lookup occupies a slot of the queue until the name
- * server answers, even after the timeout. Concurrent requests for the same host name share one lookup.
+ * Limits the number of concurrent DNS lookups, in total and by owner. Owners take turns, so that names that are never
+ * resolved delay only their owner. A lookup occupies a slot of the queue until the resolver settles, even after the
+ * timeout. Concurrent requests of one owner for the same host name share one lookup. Requests of other owners do not wait
+ * for this lookup.
  */
 export class DnsLookupQueue {
   readonly #resolve: HostResolver;
   readonly #clock: Clock;
-  readonly #maxConcurrent: number;
-  readonly #maxPending: number;
   readonly #timeoutMs: number;
-  readonly #pendingByName = new Map<string, PendingDnsLookup>();
-  readonly #queue: PendingDnsLookup[] = [];
-  #activeCount = 0;
+  readonly #maxPending: number;
+  readonly #places: FairShareLedger;
+  readonly #pending = new Map<string, PendingDnsLookup>();
+  readonly #scheduler: FairScheduler<PendingDnsLookup>;
 
   constructor({
     resolve,
     clock = systemClock,
-    maxConcurrent = 2,
+    maxConcurrent = 16,
     maxPending = 1000,
     timeoutMs = 5000,
   }: DnsLookupQueueOptions) {
     this.#resolve = resolve;
     this.#clock = clock;
-    this.#maxConcurrent = maxConcurrent;
-    this.#maxPending = maxPending;
     this.#timeoutMs = timeoutMs;
+    this.#maxPending = maxPending;
+    this.#places = new FairShareLedger({ capacity: maxPending });
+    this.#scheduler = new FairScheduler({ maxConcurrent });
   }
 
   /**
-   * Returns all IP addresses of a host name. Rejects if the host name has no address, the lookup times out,
-   * or too many lookups are pending.
+   * Returns all IP addresses of a host name. Rejects if the host name has no address, the lookup times out, or too
+   * many lookups of the owner are pending (`RESOURCE_EXHAUSTED`).
    */
-  readonly resolve: HostResolver = (hostname) => {
-    let lookup = this.#pendingByName.get(hostname);
-    if (!lookup) {
-      if (this.#pendingByName.size >= this.#maxPending)
-        return Promise.reject(new Error("too many DNS lookups are pending"));
-      lookup = { hostname, result: new Deferred(), expiresAt: 0 };
-      this.#pendingByName.set(hostname, lookup);
-      this.#queue.push(lookup);
-    }
+  async resolve(hostname: string, owner: string): Promise<readonly string[]> {
+    const lookup = this.#pending.get(getLookupKey(owner, hostname)) ?? this.#addLookup(hostname, owner);
     lookup.expiresAt = this.#clock.monotonic() + this.#timeoutMs;
     const addresses = this.#withTimeout(lookup);
     this.#startNext();
     return addresses;
-  };
+  }
+
+  #addLookup(hostname: string, owner: string): PendingDnsLookup {
+    const refusal = this.#places.reserve(owner, 1);
+    if (refusal !== undefined) throw createTooManyLookupsError(refusal, this.#maxPending);
+    const lookup = { owner, hostname, result: new Deferred<readonly string[]>(), expiresAt: 0 };
+    // Each caller of `resolve` reports the rejection, unless the caller has stopped waiting.
+    lookup.result.promise.catch(() => {});
+    this.#pending.set(getLookupKey(owner, hostname), lookup);
+    this.#scheduler.enqueue(owner, hostname, lookup);
+    return lookup;
+  }
 
   #withTimeout({ hostname, result }: PendingDnsLookup): Promise<readonly string[]> {
     return new Promise((resolve, reject) => {
@@ -80,23 +93,38 @@ export class DnsLookupQueue {
   }
 
   #startNext(): void {
-    while (this.#activeCount < this.#maxConcurrent) {
-      const lookup = this.#queue.shift();
-      if (!lookup) return;
+    for (let lookup = this.#scheduler.takeNextItem(); lookup; lookup = this.#scheduler.takeNextItem()) {
       if (lookup.expiresAt > this.#clock.monotonic()) void this.#runLookup(lookup);
-      else this.#pendingByName.delete(lookup.hostname);
+      else this.#endLookup(lookup);
     }
   }
 
-  async #runLookup({ hostname, result }: PendingDnsLookup): Promise<void> {
-    this.#activeCount++;
+  async #runLookup(lookup: PendingDnsLookup): Promise<void> {
     try {
-      result.resolve(await this.#resolve(hostname));
+      lookup.result.resolve(await this.#resolve(lookup.hostname));
     } catch (error) {
-      result.reject(error);
+      lookup.result.reject(error);
     }
-    this.#activeCount--;
-    this.#pendingByName.delete(hostname);
+    this.#endLookup(lookup);
     this.#startNext();
   }
+
+  #endLookup({ owner, hostname }: PendingDnsLookup): void {
+    this.#pending.delete(getLookupKey(owner, hostname));
+    this.#places.release(owner, 1);
+    this.#scheduler.release(owner, hostname);
+  }
+}
+
+function getLookupKey(owner: string, hostname: string): string {
+  return `${hostname} ${owner}`;
+}
+
+function createTooManyLookupsError(refusal: "capacity" | "share", maxPending: number): A2AError {
+  const holder = refusal === "share" ? "this caller's share of " : "";
+  return new A2AError(
+    "RESOURCE_EXHAUSTED",
+    `The host names of webhooks use up ${holder}the ${maxPending} pending DNS lookups; try again in a second, or use host names that can be resolved.`,
+    { retryAfter: 1 },
+  );
 }

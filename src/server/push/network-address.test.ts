@@ -60,6 +60,78 @@ const LEGACY_IPV4_IN_IPV6_FORMS: Record<string, (v4: string) => string> = {
   "local NAT64": (v4) => `64:ff9b:1::${v4}`,
 };
 
+/**
+ * Rows of the IANA special-purpose registries (retrieved in 2026) that are not globally reachable. Rows inside other
+ * rows are included.
+ */
+const IANA_NETWORKS_WITHOUT_GLOBAL_REACH = splitWords(`
+  0.0.0.0/8 0.0.0.0/32 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 169.254.0.0/16 172.16.0.0/12 192.0.0.0/29 192.0.0.8/32
+  192.0.0.170/32 192.0.0.171/32 192.0.2.0/24 192.88.99.2/32 192.168.0.0/16 198.18.0.0/15 198.51.100.0/24
+  203.0.113.0/24 240.0.0.0/4 255.255.255.255/32
+  ::1/128 ::/128 64:ff9b:1::/48 100::/64 100:0:0:1::/64 2001::/23 2001::/32 2001:2::/48 2001:10::/28 2001:db8::/32
+  2002::/16 3fff::/20 5f00::/16 fc00::/7 fe80::/10 ff00::/8 224.0.0.0/4 ::ffff:0:0:0/96 fec0::/10
+`);
+
+/** Metadata services and internal endpoints of cloud providers. */
+const CLOUD_SERVICE_ADDRESSES = splitWords(`
+  169.254.169.254 169.254.170.2 169.254.170.23 169.254.0.23 fd00:ec2::254 fd00:ec2::23 fd20:ce::254 168.63.129.16
+  100.100.100.200 192.0.0.192 161.26.0.10 166.9.14.3 192.80.8.124
+`);
+
+/** Converts an address to a number, without the code under test. */
+function toAddressNumber(address: string): bigint {
+  if (!address.includes(":"))
+    return address.split(".").reduce((sum, octet) => sum * 256n + BigInt(octet), 0n);
+  const [head = "", tail] = address
+    .split("::")
+    .map((text) => text.split(":").filter((group) => group !== ""));
+  const zeros = tail ? Array.from({ length: 8 - head.length - tail.length }, () => "0") : [];
+  return [...head, ...zeros, ...(tail ?? [])].reduce(
+    (sum, group) => sum * 65_536n + BigInt(`0x${group}`),
+    0n,
+  );
+}
+
+function formatAddressNumber(number: bigint, isIpv6: boolean): string {
+  const [bits, count] = isIpv6 ? [16n, 8] : [8n, 4];
+  const groups = Array.from(
+    { length: count },
+    (_, at) => (number >> (bits * BigInt(count - 1 - at))) & (2n ** bits - 1n),
+  );
+  return groups.map((group) => group.toString(isIpv6 ? 16 : 10)).join(isIpv6 ? ":" : ".");
+}
+
+/** Generates any address of a network in the notation `address/prefix`. */
+function arbitraryAddressIn(network: string): fc.Arbitrary<string> {
+  const [address = "", prefix] = network.split("/");
+  const isIpv6 = address.includes(":");
+  const hostBits = BigInt((isIpv6 ? 128 : 32) - Number(prefix));
+  return fc
+    .bigInt({ min: 0n, max: 2n ** hostBits - 1n })
+    .map((host) => formatAddressNumber(toAddressNumber(address) + host, isIpv6));
+}
+
+it.each(IANA_NETWORKS_WITHOUT_GLOBAL_REACH)(
+  "every address of the special-purpose network %s is private [I-09]",
+  (network) => {
+    fc.assert(
+      fc.property(arbitraryAddressIn(network), (address) => {
+        expect(isPublicAddress(address)).toBe(false);
+      }),
+    );
+  },
+);
+
+it.each(CLOUD_SERVICE_ADDRESSES)(
+  "the internal cloud endpoint %s is private, also in IPv6 forms [I-09]",
+  (address) => {
+    expect(isPublicAddress(address)).toBe(false);
+    if (address.includes(":")) return;
+    for (const write of Object.values(IPV4_IN_IPV6_FORMS))
+      expect(isPublicAddress(write(address))).toBe(false);
+  },
+);
+
 describe("an IPv4 address", () => {
   it.each(Object.entries(PRIVATE_IPV4_ARBITRARIES))("in %s is private [I-09]", (_, addresses) => {
     fc.assert(

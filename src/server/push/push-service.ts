@@ -3,6 +3,7 @@ import {
   Outbox,
   type EnginePushOptions,
   type Observer,
+  type PushLimits,
   type RetryPolicy,
   type TaskStore,
 } from "../../engine/index.ts";
@@ -12,7 +13,7 @@ import { WebhookSender } from "./webhook-sender.ts";
 import { PushSigner, type PushSigningOptions } from "./push-signer.ts";
 
 /** Options for push notifications, with default values that are safe on the public internet. */
-export interface PushOptions extends WebhookUrlGuardOptions {
+export interface PushOptions extends WebhookUrlGuardOptions, Partial<PushLimits> {
   /**
    * Private key that signs push notifications. The server publishes the public key at
    * `/.well-known/jwks.json`. Without a key, push notifications are unsigned.
@@ -24,19 +25,22 @@ export interface PushOptions extends WebhookUrlGuardOptions {
    * configuration.
    */
   readonly redactSecrets?: boolean;
+  /**
+   * Whether a receiver must confirm each webhook before its first notification. The server sends a POST request with
+   * the header `X-A2A-Notification-Challenge`, and the receiver must return the value of the header as its response
+   * body. `createWebhook` does this. Default: false, because the A2A specification defines no challenge.
+   */
+  readonly challenge?: boolean;
   /** Maximum duration of a delivery attempt in milliseconds. Default: 15,000. */
   readonly timeoutMs?: number;
   /** Retry policy for failed deliveries to webhooks. */
   readonly retry?: Partial<RetryPolicy>;
-  /** Maximum number of concurrent deliveries to webhooks. Default: 64. */
-  readonly maxConcurrent?: number;
-  /** Maximum number of concurrent deliveries to webhooks on the same host. Default: 8. */
-  readonly maxPerHost?: number;
 }
 
 const assertKnownOptions = defineOptionNames<PushOptions>()(
   '"push" of createServer',
-  "allowPrivate allowedHosts maxConcurrent maxPerHost redactSecrets resolve retry signing timeoutMs",
+  "allowPrivate allowedHosts challenge maxConcurrent maxPerHost redactSecrets resolve retry signing timeoutMs",
+  "maxConfigsPerCaller maxConfigsPerTask maxPerSecondPerHost maxPerSecondPerOwner",
 );
 const assertKnownRetryOptions = defineOptionNames<RetryPolicy>()(
   '"push.retry" of createServer',
@@ -69,22 +73,27 @@ export function createPushService(
   const {
     signing,
     redactSecrets = false,
+    challenge = false,
     timeoutMs = 15_000,
     retry,
-    maxConcurrent,
-    maxPerHost,
-    ...guardOptions
+    allowPrivate,
+    allowedHosts,
+    resolve,
+    ...limits
   } = options;
-  const guard = new WebhookUrlGuard(guardOptions);
+  const guard = new WebhookUrlGuard({
+    ...(allowPrivate === undefined ? {} : { allowPrivate }),
+    ...(allowedHosts ? { allowedHosts } : {}),
+    ...(resolve ? { resolve } : {}),
+  });
   const signer = signing && new PushSigner(signing);
-  const sender = new WebhookSender({ guard, timeoutMs, sign: signer?.sign });
+  const sender = new WebhookSender({ guard, timeoutMs, sign: signer?.sign, challenge });
   const outbox = new Outbox({
     store: store as TaskStore & { pushStore: NonNullable<TaskStore["pushStore"]> },
     deliver: sender.deliver,
     observer,
     ...(retry ? { retry } : {}),
-    ...(maxConcurrent === undefined ? {} : { maxConcurrent }),
-    ...(maxPerHost === undefined ? {} : { maxPerHost }),
+    limits,
   });
   return {
     outbox,

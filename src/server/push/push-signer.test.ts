@@ -55,7 +55,7 @@ async function sendMessage(url: string, taskPushNotificationConfig: object): Pro
   expect(response.status).toBe(200);
 }
 
-describe("a server that signs its push notifications", () => {
+describe("a server that signs its push notifications [SEC-41]", () => {
   it.each<SignatureAlgorithm>(["ES256", "EdDSA", "RS256"])(
     "with %s is believed by whoever reads its keys, and shows no private one [I-12]",
     async (alg) => {

@@ -1,15 +1,12 @@
 import type { LookupAddress, LookupOptions } from "node:dns";
 import { parseRetryAfter } from "../../wire/index.ts";
 import { setMaxListeners } from "node:events";
-import {
-  Agent as HttpAgent,
-  request as httpRequest,
-  type ClientRequest,
-  type IncomingMessage,
-} from "node:http";
-import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
+import { request as httpRequest, type ClientRequest, type IncomingMessage } from "node:http";
+import { request as httpsRequest } from "node:https";
 import { isIPv6, type LookupFunction } from "node:net";
+import { LruCache } from "../../data-structures/index.ts";
 import {
+  getWebhookOwner,
   systemClock,
   type NotificationSender,
   type DeliveryResult,
@@ -17,6 +14,8 @@ import {
   type WebhookNotification,
 } from "../../engine/index.ts";
 import { WebhookNotAllowedError, type WebhookUrlGuard } from "./webhook-url-guard.ts";
+import { checkChallengeResponse, createChallenge } from "./webhook-challenge.ts";
+import { WebhookHttpAgent, WebhookHttpsAgent } from "./webhook-connection-pool.ts";
 import { encodeNotification } from "./notification-payload.ts";
 import type { NotificationSignFunction } from "./push-signer.ts";
 
@@ -31,6 +30,8 @@ export interface WebhookSenderOptions {
   /** Maximum time in milliseconds for the DNS lookup and the connection to a webhook. Default: 5,000. */
   readonly connectTimeoutMs?: number;
   readonly sign?: NotificationSignFunction | undefined;
+  /** Whether a receiver must confirm a webhook before its first notification. Default: false. */
+  readonly challenge?: boolean;
 }
 
 /**
@@ -38,13 +39,17 @@ export interface WebhookSenderOptions {
  * body, but must read the body to reuse the connection.
  */
 const MAX_RESPONSE_BYTES = 64 * 1024;
-const CONNECTION_POOL_OPTIONS = {
-  keepAlive: true,
-  maxSockets: 32,
-  maxTotalSockets: 512,
-  maxFreeSockets: 64,
-  timeout: 30_000,
-};
+/** A request to a webhook. */
+interface WebhookPost {
+  readonly lookup: LookupFunction;
+  readonly body: string;
+  readonly headers: Record<string, string>;
+  /** Body that the response must have. By default, the sender ignores the body. */
+  readonly expectedBody?: string;
+}
+
+/** Maximum number of confirmed webhooks that the sender remembers. */
+const MAX_CONFIRMED_WEBHOOKS = 10_000;
 
 /**
  * Sends push notifications to webhooks (A2A §4.3.3), and connects only to addresses that the URL guard
@@ -52,13 +57,13 @@ const CONNECTION_POOL_OPTIONS = {
  */
 export class WebhookSender {
   readonly #options: WebhookSenderOptions;
-  readonly #httpAgent = new HttpAgent(CONNECTION_POOL_OPTIONS);
-  readonly #httpsAgent = new HttpsAgent(CONNECTION_POOL_OPTIONS);
-  readonly #lookup: LookupFunction;
+  /** Owners and URLs of the webhooks that their receivers have confirmed. */
+  readonly #confirmed = new LruCache<true>(MAX_CONFIRMED_WEBHOOKS);
+  readonly #httpAgent = new WebhookHttpAgent();
+  readonly #httpsAgent = new WebhookHttpsAgent();
 
   constructor(options: WebhookSenderOptions) {
     this.#options = options;
-    this.#lookup = createGuardedLookup(options.guard);
   }
 
   /**
@@ -66,26 +71,42 @@ export class WebhookSender {
    * had already closed a reused connection.
    */
   readonly deliver: NotificationSender = async (notification, signal) => {
-    const { guard, sign } = this.#options;
-    const { config } = notification.webhook;
+    const { guard, sign, challenge = false } = this.#options;
+    const { config, scope } = notification.webhook;
     // Node calls no lookup function for an IP address, and the rules may have changed since the registration.
     const violation = guard.findUrlViolation(config.url);
     if (violation !== undefined)
       return { ok: false, isPermanent: true, reason: new WebhookNotAllowedError(violation).message };
     const { body, headers } = encodeNotification(notification);
     const signature = sign ? await sign(body, notification) : {};
-    const post = { body, headers: { ...signature, ...headers, ...buildNotificationHeaders(notification) } };
+    const owner = getWebhookOwner(scope);
+    const lookup = createGuardedLookup(guard, owner);
+    const webhookHeaders = buildNotificationHeaders(notification);
+    const post = { lookup, body, headers: { ...signature, ...headers, ...webhookHeaders } };
     // Every concurrent delivery adds a listener to this signal.
     setMaxListeners(0, signal);
     const url = new URL(config.url);
+    if (challenge && !this.#confirmed.get(`${config.url} ${owner}`)) {
+      const confirmation = await this.#postTwiceIfStale(
+        url,
+        { lookup, ...createChallenge(webhookHeaders) },
+        signal,
+      );
+      if (!confirmation.ok) return confirmation;
+      this.#confirmed.set(`${config.url} ${owner}`, true);
+    }
+    return await this.#postTwiceIfStale(url, post, signal);
+  };
+
+  /** The receiver may close an idle connection at the moment of its reuse. This does not count as a failure. */
+  async #postTwiceIfStale(url: URL, post: WebhookPost, signal: AbortSignal): Promise<DeliveryResult> {
     const outcome = await this.#post(url, post, signal);
     if (outcome !== "stale") return outcome;
-    // The receiver may close an idle connection at the moment of its reuse. This does not count as a failure.
     const retried = await this.#post(url, post, signal);
     return retried === "stale"
       ? { ok: false, reason: "The receiver closes its connections early." }
       : retried;
-  };
+  }
 
   /** Closes all idle connections to webhooks. */
   close(): void {
@@ -95,7 +116,7 @@ export class WebhookSender {
 
   #post(
     url: URL,
-    { body, headers }: { body: string; headers: Record<string, string> },
+    { lookup, body, headers, expectedBody }: WebhookPost,
     signal: AbortSignal,
   ): Promise<DeliveryResult | "stale"> {
     const { timeoutMs, connectTimeoutMs = 5000 } = this.#options;
@@ -103,11 +124,12 @@ export class WebhookSender {
       url.protocol === "https:" ? [httpsRequest, this.#httpsAgent] : [httpRequest, this.#httpAgent];
     const length = String(Buffer.byteLength(body));
     return new Promise((resolve) => {
+      let isCheckingResponse = false;
       const request: ClientRequest = sendRequest(url, {
         method: "POST",
         agent,
         signal,
-        lookup: this.#lookup,
+        lookup,
         headers: { ...headers, "content-length": length },
       });
       const timer = setTimeout(
@@ -129,11 +151,18 @@ export class WebhookSender {
         clearTimeout(timer);
         clearTimeout(connectTimer);
         // A switch of protocols (status 101) ends in this event, without a response or an error.
-        resolve({ ok: false, reason: "The receiver closed the connection without a response." });
+        if (!isCheckingResponse)
+          resolve({ ok: false, reason: "The receiver closed the connection without a response." });
       });
       request.on("response", (response) => {
-        resolve(toDeliveryResultFromResponse(response));
-        drainResponse(response);
+        const result = toDeliveryResultFromResponse(response);
+        if (expectedBody === undefined || !result.ok) {
+          resolve(result);
+          drainResponse(response);
+          return;
+        }
+        isCheckingResponse = true;
+        void checkChallengeResponse(response, expectedBody).then(resolve);
       });
       request.on("error", (error: NodeJS.ErrnoException) => {
         const stale = request.reusedSocket && error.code === "ECONNRESET";
@@ -144,20 +173,29 @@ export class WebhookSender {
   }
 }
 
-/** Creates a DNS lookup function that returns only addresses that the URL guard allows. */
-function createGuardedLookup(guard: WebhookUrlGuard): LookupFunction {
-  return (hostname, options, callback) => void lookUpAllowedAddresses(guard, hostname, options, callback);
+/**
+ * Creates a DNS lookup function that returns only addresses that the URL guard allows. The lookups use the fair share of
+ * `owner`.
+ */
+function createGuardedLookup(guard: WebhookUrlGuard, owner: string): LookupFunction {
+  return (hostname, options, callback) =>
+    void lookUpAllowedAddresses(
+      () => guard.resolveAllowedAddresses(hostname, owner),
+      hostname,
+      options,
+      callback,
+    );
 }
 
 async function lookUpAllowedAddresses(
-  guard: WebhookUrlGuard,
+  resolveAllowedAddresses: () => Promise<readonly string[]>,
   hostname: string,
   { all, family }: LookupOptions,
   callback: Parameters<LookupFunction>[2],
 ): Promise<void> {
   let candidates: LookupAddress[];
   try {
-    const addresses = await guard.resolveAllowedAddresses(hostname);
+    const addresses = await resolveAllowedAddresses();
     candidates = addresses.map((address) => ({ address, family: isIPv6(address) ? 6 : 4 }));
   } catch (error) {
     callback(error as NodeJS.ErrnoException, "");

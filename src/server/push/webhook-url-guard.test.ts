@@ -16,7 +16,7 @@ const createResolver =
 /** Returns the violations of a URL at registration. */
 async function listViolations(url: string, options: WebhookUrlGuardOptions = {}): Promise<string[]> {
   const guard = new WebhookUrlGuard({ resolve: createResolver("1.1.1.1"), ...options });
-  return (await createWebhookValidator(guard)({ url })).map(
+  return (await createWebhookValidator(guard)({ url }, "alice")).map(
     ({ field, description }) => `${field} ${description}`,
   );
 }
@@ -26,7 +26,7 @@ const PRIVATE_URLS = `
   http://127.0.0.1./ http://0/ http://[::1]/ http://[::ffff:127.0.0.1]/ http://[::ffff:7f00:1]:8080/
   http://localhost/ http://LOCALHOST./ http://foo.localhost:3000/ https://10.0.0.1/ https://192.168.1.1/
   https://172.31.255.255/ http://169.254.169.254/latest/ http://100.100.100.200/ http://[fd00:ec2::254]/
-  http://[fe80::1]/ http://[64:ff9b::7f00:1]/ http://①②⑦.⓪.⓪.①/ http://1２7.0.0.1/ http://0.0.0.0:22/
+  http://[fe80::1]/ http://[64:ff9b::7f00:1]/ http://①②⑦.⓪.⓪.①/ http://1２7.0.0.1/ http://0.0.0.0:8022/
   http://224.0.0.1/ http://255.255.255.255/
 `
   .trim()
@@ -72,6 +72,16 @@ describe("a webhook at registration", () => {
   ])("is accepted at %s", async (url) => {
     expect(await listViolations(url)).toEqual([]);
   });
+
+  it.each([22, 25, 6667, 10_080])(
+    "is rejected at port %i, which belongs to another protocol than HTTP",
+    async (port) => {
+      const violation = [expect.stringContaining(`has the port ${port}`)];
+      expect(await listViolations(`https://example.com:${port}/`)).toEqual(violation);
+      expect(await listViolations(`http://1.1.1.1:${port}/`)).toEqual(violation);
+      expect(await listViolations(`http://10.0.0.1:${port}/`, { allowPrivate: ["10.0.0.1"] })).toEqual([]);
+    },
+  );
 
   it("is rejected when any address of its host is private [I-09]", async () => {
     const url = "https://example.com/";
@@ -142,7 +152,7 @@ describe("a webhook at registration", () => {
     const check = createWebhookValidator(new WebhookUrlGuard({ resolve: createResolver("1.1.1.1") }));
     const url = "https://example.com/";
     const fields = async (config: object): Promise<string[]> =>
-      (await check({ url, ...config })).map(({ field }) => field);
+      (await check({ url, ...config }, "alice")).map(({ field }) => field);
     expect(
       await fields({ token: "a b", authentication: { scheme: "Digest", credentials: 'a="b", c=d' } }),
     ).toEqual([]);
@@ -191,7 +201,7 @@ describe("a notification", () => {
     return receiver;
   }
 
-  it("is not sent to a private address in any notation [I-09]", async () => {
+  it("is not sent to a private address in any notation [I-09] [SEC-24]", async () => {
     const receiver = await listening();
     const { port } = receiver;
     for (const host of [
@@ -211,12 +221,12 @@ describe("a notification", () => {
     expect(receiver.requests).toHaveLength(1);
   });
 
-  it("is not sent to a name that was public at registration and is private now (DNS rebinding) [I-09]", async () => {
+  it("is not sent to a name that was public at registration and is private now (DNS rebinding) [I-09] [SEC-25]", async () => {
     const receiver = await listening();
     const answers = [["192.88.98.1"], ["127.0.0.1"]];
     const rebinding = { resolve: async () => answers.shift() ?? ["127.0.0.1"] };
     const url = `http://rebind.example:${receiver.port}/`;
-    expect(await createWebhookValidator(new WebhookUrlGuard(rebinding))({ url })).toEqual([]);
+    expect(await createWebhookValidator(new WebhookUrlGuard(rebinding))({ url }, "alice")).toEqual([]);
     for (let at = 0; at < 5; at++)
       expect(await send(url, rebinding)).toMatchObject({
         ok: false,
@@ -248,7 +258,7 @@ describe("a notification", () => {
     expect(receiver.requests).toEqual([]);
   });
 
-  it("does not follow a redirect to a private address, nor any other [I-08, I-09]", async () => {
+  it("does not follow a redirect to a private address, nor any other [I-08, I-09] [SEC-26]", async () => {
     const secret = await listening();
     const open = await listening();
     open.defaultResponse = { status: 307, headers: { location: secret.url() } };

@@ -1,8 +1,9 @@
-import { lookup } from "node:dns/promises";
 import { isIP } from "node:net";
+import { hasBlockedPort } from "./blocked-ports.ts";
 import { getBareHostname, HostList } from "./allowed-host-list.ts";
 import { isPublicAddress } from "./network-address.ts";
 import { DnsLookupQueue, type HostResolver } from "./dns-lookup-queue.ts";
+import { nameServerLookups, operatingSystemLookups } from "./host-resolvers.ts";
 
 /** Options that determine which webhook URLs the server accepts. */
 export interface WebhookUrlGuardOptions {
@@ -17,8 +18,9 @@ export interface WebhookUrlGuardOptions {
    */
   readonly allowPrivate?: boolean | readonly string[];
   /**
-   * Returns all IP addresses of a host name. The default resolver is the system resolver, with at most two
-   * concurrent DNS lookups.
+   * Returns all IP addresses of a host name. By default, the server queries the name servers of this machine directly,
+   * without `/etc/hosts` and search domains. Host names that `allowPrivate` or `allowedHosts` list, and all host names
+   * with `allowPrivate: true`, are resolved by the operating system.
    */
   readonly resolve?: HostResolver;
 }
@@ -49,16 +51,13 @@ const MAX_URL_LENGTH = 2048;
 export class WebhookUrlGuard {
   readonly #allowedHosts: HostList | undefined;
   readonly #allowPrivate: boolean | HostList;
-  readonly #resolve: HostResolver;
+  /** Lookups with the resolver of the options. */
+  readonly #customLookups: DnsLookupQueue | undefined;
 
-  constructor({
-    allowedHosts,
-    allowPrivate = false,
-    resolve = systemDnsLookupQueue.resolve,
-  }: WebhookUrlGuardOptions = {}) {
+  constructor({ allowedHosts, allowPrivate = false, resolve }: WebhookUrlGuardOptions = {}) {
     this.#allowedHosts = allowedHosts && new HostList(allowedHosts);
     this.#allowPrivate = typeof allowPrivate === "boolean" ? allowPrivate : new HostList(allowPrivate);
-    this.#resolve = resolve;
+    this.#customLookups = resolve && new DnsLookupQueue({ resolve });
   }
 
   /**
@@ -73,21 +72,30 @@ export class WebhookUrlGuard {
     if (url.username !== "" || url.password !== "")
       return `must not contain a user name or password; use "authentication" instead`;
     const host = getBareHostname(url);
+    if (hasBlockedPort(url) && !this.#isPrivateAllowed(host, isIP(host) > 0 ? [host] : []))
+      return `has the port ${url.port}, which belongs to another protocol; use a port of a web server, such as 443`;
     if (isIP(host) > 0) return this.#findAddressViolation(host, [host]);
     if (isLocalhostName(host) && !this.#isPrivateAllowed(host, [])) return formatPrivateViolation(host);
     return undefined;
   }
 
   /**
-   * Returns the IP addresses of a host. Rejects with `WebhookNotAllowedError` if any address is not allowed.
+   * Returns the IP addresses of a host. The lookup uses the fair share of `owner`. Rejects with
+   * `WebhookNotAllowedError` if any address is not allowed.
    */
-  async resolveAllowedAddresses(hostname: string): Promise<readonly string[]> {
+  async resolveAllowedAddresses(hostname: string, owner: string): Promise<readonly string[]> {
     const host = hostname.replace(/\.$/, "");
-    const addresses = isIP(host) > 0 ? [host] : await this.#resolve(host);
+    const addresses = isIP(host) > 0 ? [host] : await this.#selectLookups(host).resolve(host, owner);
     const violation = this.#findAddressViolation(host, addresses);
     if (violation !== undefined) throw new WebhookNotAllowedError(violation);
     if (addresses.length === 0) throw new Error(`${host} has no address`);
     return addresses;
+  }
+
+  #selectLookups(host: string): DnsLookupQueue {
+    if (this.#customLookups) return this.#customLookups;
+    const isNamedByOperator = this.#allowedHosts?.hasName(host) || this.#isPrivateAllowed(host, []);
+    return isNamedByOperator ? operatingSystemLookups : nameServerLookups;
   }
 
   /**
@@ -124,8 +132,3 @@ function isLocalhostName(host: string): boolean {
 function formatPrivateViolation(host: string): string {
   return `names the host ${host}, which is in a private network; use a host on the public internet, or ask the server operator to allow it (push.allowPrivate)`;
 }
-
-/** The DNS lookup queue of all URL guards, which share the libuv threads of the process. */
-const systemDnsLookupQueue = new DnsLookupQueue({
-  resolve: async (hostname) => (await lookup(hostname, { all: true })).map(({ address }) => address),
-});

@@ -1,6 +1,6 @@
 import { setTimeout } from "node:timers/promises";
 import type { WebhookValidator } from "../../engine/index.ts";
-import type { AuthenticationInfo, FieldViolation } from "../../protocol/index.ts";
+import { A2AError, type AuthenticationInfo, type FieldViolation } from "../../protocol/index.ts";
 import { getBareHostname } from "./allowed-host-list.ts";
 import { WebhookNotAllowedError, type WebhookUrlGuard } from "./webhook-url-guard.ts";
 
@@ -24,7 +24,7 @@ const HEADER_VALUE_PATTERN = /^[\x21-\x7e]+( [\x21-\x7e]+)*$/;
  * webhook again at each delivery (I-09).
  */
 export function createWebhookValidator(guard: WebhookUrlGuard): WebhookValidator {
-  return async ({ id = "", url, token, authentication }) => {
+  return async ({ id = "", url, token, authentication }, owner) => {
     const violations = authentication ? validateAuthentication(authentication) : [];
     if (id.length > MAX_PUSH_CONFIG_ID_LENGTH)
       violations.push({
@@ -32,7 +32,7 @@ export function createWebhookValidator(guard: WebhookUrlGuard): WebhookValidator
         description: `must have at most ${MAX_PUSH_CONFIG_ID_LENGTH} characters`,
       });
     if (token) violations.push(...validateSecret("token", token));
-    const urlViolation = guard.findUrlViolation(url) ?? (await findHostViolation(guard, url));
+    const urlViolation = guard.findUrlViolation(url) ?? (await findHostViolation(guard, url, owner));
     return urlViolation === undefined
       ? violations
       : [{ field: "url", description: urlViolation }, ...violations];
@@ -57,16 +57,25 @@ function validateSecret(field: string, secret: string): FieldViolation[] {
 
 /**
  * Returns the reason why the current addresses of a host are not allowed. Returns `undefined` if all
- * addresses are allowed, or if the host cannot be resolved.
+ * addresses are allowed, or if the host cannot be resolved. Rejects if the owner has too many pending lookups.
  */
-async function findHostViolation(guard: WebhookUrlGuard, url: string): Promise<string | undefined> {
+async function findHostViolation(
+  guard: WebhookUrlGuard,
+  url: string,
+  owner: string,
+): Promise<string | undefined> {
   const stop = new AbortController();
   const timeout = setTimeout(RESOLVE_TIMEOUT_MS, undefined, { signal: stop.signal, ref: false }).catch(
     () => undefined,
   );
-  const checked = guard.resolveAllowedAddresses(getBareHostname(new URL(url))).then(
+  const checked = guard.resolveAllowedAddresses(getBareHostname(new URL(url)), owner).then(
     () => undefined,
-    (error: unknown) => (error instanceof WebhookNotAllowedError ? error.description : undefined),
+    (error: unknown) => {
+      if (error instanceof WebhookNotAllowedError) return error.description;
+      // The caller has too many lookups. Other errors may be temporary, and the server repeats the check at delivery.
+      if (error instanceof A2AError) throw error;
+      return undefined;
+    },
   );
   try {
     return await Promise.race([checked, timeout]);

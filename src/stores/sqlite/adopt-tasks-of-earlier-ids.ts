@@ -15,6 +15,9 @@ export function adoptTasksOfEarlierIds(
   const rename = db.prepare("UPDATE scope SET agent = ? WHERE key = ?");
   const moveTasks = db.prepare("UPDATE OR IGNORE task SET scope = ? WHERE scope = ?");
   const moveMessages = db.prepare("UPDATE OR IGNORE message SET scope = ? WHERE scope = ?");
+  const moveWebhooks = db.prepare(
+    "UPDATE push SET scope = (SELECT scope FROM task WHERE task.key = push.task) WHERE scope = ?",
+  );
   for (const [earlierId, currentId] of currentIdsByEarlierId) {
     for (const { key, tenant = "", principal = "" } of selectEarlier.all(earlierId)) {
       const earlier = key as number;
@@ -25,6 +28,7 @@ export function adoptTasksOfEarlierIds(
       }
       moveMessages.run(current, earlier);
       if (moveTasks.run(current, earlier).changes === 0) continue;
+      moveWebhooks.run(earlier);
       for (const scope of [earlier, current]) recountTasks(db, scope);
     }
   }

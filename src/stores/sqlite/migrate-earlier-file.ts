@@ -3,6 +3,7 @@ import { dirname } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import type { StoreMigrationListener, StoreMigrationReport } from "../../engine/index.ts";
 import { A2AError } from "../../protocol/index.ts";
+import type { PushSecretCipher } from "../push-secret-cipher.ts";
 import { migrateSchema, readSchemaVersion, SCHEMA_VERSION } from "./schema.ts";
 import { replaceSqliteBackup } from "./shared-file-operations.ts";
 
@@ -25,6 +26,7 @@ const STEP_REPORT_INTERVAL_MS = 1000;
 export function migrateEarlierFile(
   file: string,
   connect: (file: string) => DatabaseSync,
+  cipher: PushSecretCipher,
   { store, backUp, onMigration = () => {} }: MigrationOptions,
 ): void {
   if (!existsSync(file)) return;
@@ -47,9 +49,12 @@ export function migrateEarlierFile(
       report({ phase: "backup" });
       replaceSqliteBackup(db, backupFile);
     }
-    migrateSchema(db, file, SCHEMA_VERSION, (nextVersion) => {
+    // Plain text that the migration encrypts must not remain in free space of the file.
+    db.exec("PRAGMA secure_delete = ON");
+    const onStep = (nextVersion: number): void => {
       if (performance.now() - reportedAt >= STEP_REPORT_INTERVAL_MS) report({ phase: "step", nextVersion });
-    });
+    };
+    migrateSchema(db, file, SCHEMA_VERSION, { onStep, cipher });
     report({ phase: "done" });
   } finally {
     db.close();

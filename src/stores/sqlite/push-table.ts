@@ -1,7 +1,13 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { TaskScope, Webhook, WebhookProgress, WebhookRegistration } from "../../engine/index.ts";
 import { isTerminal } from "../../protocol/index.ts";
+import type { PushSecretCipher, PushConfigOwnerTask, SealedPushConfig } from "../push-secret-cipher.ts";
 import type { TaskReader, TaskRow } from "./task-reader.ts";
+
+/** The task of a webhook, with the key of its scope. */
+interface WebhookTask extends TaskRow, PushConfigOwnerTask {
+  readonly scopeKey: number;
+}
 
 interface WebhookRow {
   readonly key: number;
@@ -32,12 +38,15 @@ export class PushTable {
   readonly #selectDue: StatementSync;
   readonly #updateProgress: StatementSync;
   readonly #selectDead: StatementSync;
+  readonly #countUndelivered: StatementSync;
+  readonly #cipher: PushSecretCipher;
 
-  constructor(db: DatabaseSync, reader: TaskReader) {
+  constructor(db: DatabaseSync, reader: TaskReader, cipher: PushSecretCipher) {
     this.#reader = reader;
+    this.#cipher = cipher;
     this.#upsertWebhook = db.prepare(
-      `INSERT INTO push (task, id, config, version, delivered, owing)
-       VALUES (:task, :id, :config, :version, :after, :after < :seq OR NOT :ended)
+      `INSERT INTO push (task, id, config, version, delivered, owing, scope)
+       VALUES (:task, :id, :config, :version, :after, :after < :seq OR NOT :ended, :scope)
        ON CONFLICT (task, id) DO UPDATE SET config = excluded.config, version = excluded.version,
          owing = delivered < :seq OR NOT :ended, failing_since = NULL, dead_at = NULL, dead_reason = NULL`,
     );
@@ -51,6 +60,10 @@ export class PushTable {
       `UPDATE push SET delivered = max(delivered, ?), owing = ?, failing_since = ?, dead_at = ?, dead_reason = ?
        WHERE key = ?`,
     );
+    this.#countUndelivered = db.prepare(
+      `SELECT count(*) AS count FROM (SELECT 1 FROM push WHERE owing = 1 AND scope =
+         (SELECT key FROM scope WHERE tenant = ? AND principal = ? AND agent = ?) LIMIT ?)`,
+    );
     this.#selectDead = db.prepare(
       `${SELECT_WEBHOOKS} WHERE push.dead_at IS NOT NULL ORDER BY push.key DESC LIMIT ?`,
     );
@@ -59,7 +72,7 @@ export class PushTable {
   put(scope: TaskScope, taskId: string, registration: WebhookRegistration): Webhook | undefined {
     const task = this.#reader.findTask(scope, taskId);
     if (!task) return undefined;
-    this.register(task, task.seq, registration);
+    this.register({ ...task, ...scope, taskId }, task.seq, registration);
     return this.#findWebhook(task, registration.config.id);
   }
 
@@ -67,15 +80,16 @@ export class PushTable {
    * Registers a webhook for the events after the sequence number `after`. Call `register` only within a
    * transaction.
    */
-  register(task: TaskRow, after: number, { config, version }: WebhookRegistration): void {
+  register(task: WebhookTask, after: number, { config, version }: WebhookRegistration): void {
     this.#upsertWebhook.run({
       task: task.key,
       id: config.id,
-      config: JSON.stringify(config),
+      config: JSON.stringify(this.#cipher.seal(config, task)),
       version,
       after,
       seq: task.seq,
       ended: isTerminal(task.state) ? 1 : 0,
+      scope: task.scopeKey,
     });
   }
 
@@ -86,7 +100,7 @@ export class PushTable {
 
   list(scope: TaskScope, taskId: string): Webhook[] | undefined {
     const task = this.#reader.findTask(scope, taskId);
-    return task && decodeWebhookRows(this.#selectByTask.all(task.key));
+    return task && this.#decodeRows(this.#selectByTask.all(task.key));
   }
 
   remove(scope: TaskScope, taskId: string, id: string): boolean {
@@ -96,7 +110,7 @@ export class PushTable {
   }
 
   listDueWebhooks(after: number, limit: number): Webhook[] {
-    return decodeWebhookRows(this.#selectDue.all(after, limit));
+    return this.#decodeRows(this.#selectDue.all(after, limit));
   }
 
   saveProgress(progress: readonly WebhookProgress[]): void {
@@ -114,22 +128,31 @@ export class PushTable {
   }
 
   listDeadWebhooks(limit: number): Webhook[] {
-    return decodeWebhookRows(this.#selectDead.all(limit));
+    return this.#decodeRows(this.#selectDead.all(limit));
   }
 
   #findWebhook({ key }: TaskRow, id: string): Webhook | undefined {
-    return decodeWebhookRows(this.#selectById.all(key, id))[0];
+    return this.#decodeRows(this.#selectById.all(key, id))[0];
   }
-}
 
-function decodeWebhookRows(rows: unknown[]): Webhook[] {
-  return (rows as WebhookRow[]).map(
-    ({ tenant, principal, agent, config, failingSince, deadAt, deadReason, ...row }) => ({
-      ...row,
-      scope: { tenant, principal, agent },
-      config: JSON.parse(config) as Webhook["config"],
-      ...(failingSince === null ? {} : { failingSince }),
-      ...(deadAt === null ? {} : { deadLetter: { at: deadAt, reason: deadReason ?? "" } }),
-    }),
-  );
+  /** Returns the number of webhooks of the scope that may need deliveries, up to `limit`. */
+  countUndelivered({ tenant, principal, agent }: TaskScope, limit: number): number {
+    return this.#countUndelivered.get(tenant, principal, agent, limit)?.["count"] as number;
+  }
+
+  #decodeRows(rows: unknown[]): Webhook[] {
+    return (rows as WebhookRow[]).map(
+      ({ tenant, principal, agent, config, failingSince, deadAt, deadReason, ...row }) => ({
+        ...row,
+        scope: { tenant, principal, agent },
+        ...this.#cipher.open(JSON.parse(config) as SealedPushConfig<Webhook["config"]>, {
+          tenant,
+          principal,
+          ...row,
+        }),
+        ...(failingSince === null ? {} : { failingSince }),
+        ...(deadAt === null ? {} : { deadLetter: { at: deadAt, reason: deadReason ?? "" } }),
+      }),
+    );
+  }
 }

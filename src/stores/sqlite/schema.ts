@@ -1,5 +1,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import { A2AError } from "../../protocol/index.ts";
+import type { PushSecretCipher } from "../push-secret-cipher.ts";
+import { sealStoredPushSecrets } from "./seal-stored-push-secrets.ts";
 
 /**
  * Scopes and tasks have small integer keys, so that the rows of other tables and the indexes stay small. Each
@@ -162,10 +164,28 @@ const ADD_ARTIFACT_REFERENCES_SQL = `
 `;
 
 /**
- * SQL statements that each schema version adds to the previous version. New versions are appended, because files
+ * The scope of each webhook, so that the webhooks of a caller that need deliveries can be counted. Older versions of
+ * Colloquy stored the tokens and credentials of webhooks as plain text, which the migration encrypts.
+ */
+const ADD_PUSH_SCOPE_SQL = `
+  ALTER TABLE push ADD COLUMN scope INTEGER NOT NULL DEFAULT 0;
+  UPDATE push SET scope = coalesce((SELECT scope FROM task WHERE task.key = push.task), 0);
+  CREATE INDEX push_owing_by_scope ON push (scope) WHERE owing = 1;
+`;
+
+/** A schema version, as SQL or as a function that changes the database in the current transaction. */
+type MigrationStep = string | ((db: DatabaseSync, cipher: PushSecretCipher | undefined) => void);
+
+function addPushScopeAndSealSecrets(db: DatabaseSync, cipher: PushSecretCipher | undefined): void {
+  db.exec(ADD_PUSH_SCOPE_SQL);
+  sealStoredPushSecrets(db, cipher);
+}
+
+/**
+ * Steps that each schema version adds to the previous version. New versions are appended, because files
  * contain the number of their last version. `test/store-migrations.test.ts` opens stores of earlier commits.
  */
-const MIGRATIONS = [
+const MIGRATIONS: readonly MigrationStep[] = [
   CREATE_TASK_TABLES_SQL,
   CREATE_PUSH_TABLES_SQL,
   CREATE_RESTARTABLE_TURN_TABLE_SQL,
@@ -175,6 +195,7 @@ const MIGRATIONS = [
   CREATE_QUEUED_TURN_TABLE_SQL,
   ADD_TASK_LIST_INDEXES_SQL,
   ADD_ARTIFACT_REFERENCES_SQL,
+  addPushScopeAndSealSecrets,
 ];
 export const SCHEMA_VERSION: number = MIGRATIONS.length;
 
@@ -183,16 +204,22 @@ export function readSchemaVersion(db: DatabaseSync): number {
   return db.prepare("PRAGMA user_version").get()?.["user_version"] as number;
 }
 
+interface SchemaMigrationContext {
+  /** Called before each step, with the version that the step creates. */
+  readonly onStep?: (nextVersion: number) => void;
+  /** Encrypts the secrets that older versions stored as plain text. Only databases with such secrets need it. */
+  readonly cipher?: PushSecretCipher;
+}
+
 /**
  * Creates the tables of an empty database, or runs the steps that an older database lacks, in one transaction.
- * `onStep` is called before each step, with the version that the step creates. Throws an error if a newer
- * version of Colloquy wrote the database.
+ * Throws an error if a newer version of Colloquy wrote the database.
  */
 export function migrateSchema(
   db: DatabaseSync,
   path: string,
   targetVersion: number = SCHEMA_VERSION,
-  onStep: (nextVersion: number) => void = () => {},
+  { onStep = () => {}, cipher }: SchemaMigrationContext = {},
 ): void {
   const version = readSchemaVersion(db);
   if (version > SCHEMA_VERSION) {
@@ -204,9 +231,10 @@ export function migrateSchema(
   if (version >= targetVersion) return;
   db.exec("BEGIN IMMEDIATE");
   try {
-    for (const [at, sql] of MIGRATIONS.slice(version, targetVersion).entries()) {
+    for (const [at, step] of MIGRATIONS.slice(version, targetVersion).entries()) {
       onStep(version + at + 1);
-      db.exec(sql);
+      if (typeof step === "string") db.exec(step);
+      else step(db, cipher);
     }
     db.exec(`PRAGMA user_version = ${targetVersion}; COMMIT;`);
   } catch (error) {

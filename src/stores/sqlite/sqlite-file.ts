@@ -12,6 +12,8 @@ import { dirname, resolve } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import { promisify } from "node:util";
 import { A2AError } from "../../protocol/index.ts";
+import type { PushSecretCipher } from "../push-secret-cipher.ts";
+import { createPushSecretCipher, type PushSecretKeysOption } from "./push-secret-key-file.ts";
 import { toUnavailableError } from "./sqlite-error-conversion.ts";
 import { acquireFileLock } from "./file-lock.ts";
 import { migrateEarlierFile, type MigrationOptions } from "./migrate-earlier-file.ts";
@@ -22,6 +24,8 @@ import { syncFolder } from "./sync-folder.ts";
 export interface OpenedSqliteFile {
   /** The current connection. `reconnect` replaces the connection. Throws `UNAVAILABLE` without a connection. */
   readonly db: DatabaseSync;
+  /** Encrypts the secrets of push configurations. */
+  readonly pushSecretCipher: PushSecretCipher;
   /**
    * Resolves once all previous commits would survive a power failure. The sync does not block the event
    * loop.
@@ -75,7 +79,13 @@ const OPEN_BUSY_TIMEOUT_MS = 1000;
  * access for the current user only. A file of an earlier version is migrated. Once the file is open, SQLite
  * never waits for the lock of another program, because SQLite would block the event loop.
  */
-export async function openSqliteFile(path: string, migration: MigrationOptions): Promise<OpenedSqliteFile> {
+export async function openSqliteFile(
+  path: string,
+  {
+    pushSecretKeys,
+    ...migration
+  }: MigrationOptions & { readonly pushSecretKeys?: PushSecretKeysOption | undefined },
+): Promise<OpenedSqliteFile> {
   // Load SQLite only when a file is opened, because the memory store does not need it.
   const { DatabaseSync } = await importSqlite();
   let file = resolve(path);
@@ -85,11 +95,12 @@ export async function openSqliteFile(path: string, migration: MigrationOptions):
   }
   let release: (() => void) | undefined;
   let connection: SqliteConnection | undefined;
+  let cipher: PushSecretCipher | undefined;
   function openConnection(busyTimeoutMs: number): SqliteConnection {
     const db = connect(file);
     try {
       db.exec(`PRAGMA busy_timeout = ${busyTimeoutMs}; ${PRAGMAS}`);
-      migrateSchema(db, file);
+      migrateSchema(db, file, undefined, cipher ? { cipher } : {});
       const wal = openWalForFlush(db, file);
       db.exec("PRAGMA busy_timeout = 0");
       return { db, wal };
@@ -120,7 +131,8 @@ export async function openSqliteFile(path: string, migration: MigrationOptions):
     file = resolveSymlinks(file);
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
     release = acquireFileLock(file, connect);
-    migrateEarlierFile(file, connect, migration);
+    cipher = await createPushSecretCipher(file, pushSecretKeys);
+    migrateEarlierFile(file, connect, cipher, migration);
     connection = openConnection(OPEN_BUSY_TIMEOUT_MS);
   } catch (error) {
     close();
@@ -130,6 +142,7 @@ export async function openSqliteFile(path: string, migration: MigrationOptions):
     get db() {
       return requireConnection().db;
     },
+    pushSecretCipher: cipher,
     flush: async () => {
       const { wal } = requireConnection();
       if (wal !== undefined) await syncData(wal);

@@ -33,15 +33,22 @@ export function createSqliteStoreComponents(
   file: OpenedSqliteFile,
   heldLeases: HeldTaskLeases,
 ): SqliteStoreComponents {
-  const { db } = file;
+  const { db, pushSecretCipher } = file;
   const scopeTable = new TaskOwnerScopeTable(db);
   const snapshotTable = new SnapshotTable(db);
-  const reader = new TaskReader(db, scopeTable, snapshotTable);
-  const pushTable = new PushTable(db, reader);
+  const reader = new TaskReader(db, scopeTable, snapshotTable, pushSecretCipher);
+  const pushTable = new PushTable(db, reader, pushSecretCipher);
   const taskCounts = new TaskCountTable(db);
   const listReader = new TaskListReader(db, scopeTable, taskCounts, reader);
   const checkpoints = new LargeContentCheckpoints(db);
-  const writer = new TaskWriter(db, { scopeTable, pushTable, snapshotTable, taskCounts, checkpoints });
+  const writer = new TaskWriter(db, {
+    scopeTable,
+    pushTable,
+    snapshotTable,
+    taskCounts,
+    checkpoints,
+    pushSecretCipher,
+  });
   const leaseTable = new TaskLeaseTable(db, heldLeases);
   const deleter = new TaskDeleter(db, { scopeTable, snapshotTable, writer, taskCounts });
   return {

@@ -38,7 +38,9 @@ const REMOVE_ARTIFACT_REFERENCES_SQL = `
 `;
 
 /** Undoes the schema versions after the seventh. */
-const REMOVE_EIGHTH_AND_LATER_SQL = `${REMOVE_TASK_LIST_INDEXES_SQL} ${REMOVE_ARTIFACT_REFERENCES_SQL}`;
+const REMOVE_EIGHTH_AND_LATER_SQL = `
+  DROP INDEX push_owing_by_scope;
+  ALTER TABLE push DROP COLUMN scope;${REMOVE_TASK_LIST_INDEXES_SQL} ${REMOVE_ARTIFACT_REFERENCES_SQL}`;
 
 /** Undoes the schema versions from retention on. */
 const REMOVE_RETENTION_AND_QUEUE_SQL = `

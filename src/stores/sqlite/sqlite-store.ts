@@ -34,6 +34,7 @@ import { StoreHealthMonitor } from "../store-health-monitor.ts";
 import { PROCESS_LEASE_RENEW_INTERVAL_MS } from "../process-lease.ts";
 import { HeldTaskLeases } from "./held-task-leases.ts";
 import { createSqliteStoreComponents, type SqliteStoreComponents } from "./sqlite-store-components.ts";
+import type { PushSecretKeysOption } from "./push-secret-key-file.ts";
 import type { TaskDeleter } from "./task-deleter.ts";
 import { commitTestWrite, rollback } from "./commit-test-write.ts";
 
@@ -44,9 +45,18 @@ export interface SqliteStoreOptions {
    * `<file>.schema-<version>.bak`. Default: true.
    */
   readonly backupBeforeMigration?: boolean;
+  /**
+   * Keys that encrypt the tokens and credentials of push configurations in the file, each with 32 bytes in base64, or a
+   * function that returns the keys. The first key encrypts, and all keys decrypt. To rotate the key, add a new first
+   * key. Default: the keys in the file `<file>.key`, which `open` creates.
+   */
+  readonly pushSecretKeys?: PushSecretKeysOption;
 }
 
-const assertKnownOptions = defineOptionNames<SqliteStoreOptions>()("SqliteStore", "backupBeforeMigration");
+const assertKnownOptions = defineOptionNames<SqliteStoreOptions>()(
+  "SqliteStore",
+  "backupBeforeMigration pushSecretKeys",
+);
 
 /**
  * Delays in milliseconds between the attempts to commit while another program has locked the file. A longer
@@ -79,6 +89,8 @@ export class SqliteStore implements TaskStore {
     listDueWebhooks: async (after, limit) =>
       this.#readThenAwaitDurability(({ pushTable }) => pushTable.listDueWebhooks(after, limit)),
     saveProgress: async (progress) => this.#pushWrites.write((push) => push.saveProgress(progress)),
+    countUndelivered: async (scope, limit) =>
+      this.#readThenAwaitDurability(({ pushTable }) => pushTable.countUndelivered(scope, limit)),
     listDeadWebhooks: async (limit) =>
       this.#readThenAwaitDurability(({ pushTable }) => pushTable.listDeadWebhooks(limit)),
   };
@@ -110,7 +122,7 @@ export class SqliteStore implements TaskStore {
     },
   };
   readonly #path: string;
-  readonly #backUp: boolean;
+  readonly #options: SqliteStoreOptions;
   readonly #health: StoreHealthMonitor;
   #file: OpenedSqliteFile | undefined;
   #openDatabase: SqliteStoreComponents | undefined;
@@ -123,7 +135,7 @@ export class SqliteStore implements TaskStore {
 
   constructor(path: string, options: SqliteStoreOptions = {}) {
     assertKnownOptions(options);
-    this.#backUp = options.backupBeforeMigration ?? true;
+    this.#options = options;
     this.#path = path;
     this.filePath = resolve(path);
     this.name = `sqlite:${path}`;
@@ -136,7 +148,8 @@ export class SqliteStore implements TaskStore {
 
   async open(onMigration?: StoreMigrationListener): Promise<void> {
     if (this.#file) return;
-    const file = await openSqliteFile(this.#path, { store: this.name, backUp: this.#backUp, onMigration });
+    const { backupBeforeMigration: backUp = true, pushSecretKeys } = this.#options;
+    const file = await openSqliteFile(this.#path, { store: this.name, backUp, onMigration, pushSecretKeys });
     try {
       this.#openDatabase = createSqliteStoreComponents(file, this.#heldLeases);
       this.#file = file;

@@ -7,6 +7,7 @@ import type {
   UnfinishedTask,
 } from "../../engine/index.ts";
 import type { LogEvent, Task, TaskState } from "../../protocol/index.ts";
+import type { PushConfigOwnerTask, PushSecretCipher } from "../push-secret-cipher.ts";
 import type { SnapshotTable } from "./snapshot-table.ts";
 import type { TaskOwnerScopeTable } from "./task-owner-scope-table.ts";
 
@@ -18,6 +19,7 @@ export interface TaskRow {
 }
 
 interface TaskRowWithLease extends TaskRow {
+  readonly scopeKey: number;
   readonly epoch: number;
   /** 1 while the task has a running turn. */
   readonly running: number;
@@ -46,6 +48,7 @@ export function decodeUnfinishedTaskRow(row: Record<string, SQLOutputValue>): Un
 /** Reads committed tasks. */
 export class TaskReader {
   readonly #scopeTable: TaskOwnerScopeTable;
+  readonly #pushSecretCipher: PushSecretCipher;
   readonly #selectTask: StatementSync;
   readonly #snapshotTable: SnapshotTable;
   readonly #selectMessage: StatementSync;
@@ -54,11 +57,17 @@ export class TaskReader {
   readonly #selectFirstQueuedTurn: StatementSync;
   readonly #selectTasksWithQueuedTurns: StatementSync;
 
-  constructor(db: DatabaseSync, scopeTable: TaskOwnerScopeTable, snapshotTable: SnapshotTable) {
+  constructor(
+    db: DatabaseSync,
+    scopeTable: TaskOwnerScopeTable,
+    snapshotTable: SnapshotTable,
+    pushSecretCipher: PushSecretCipher,
+  ) {
+    this.#pushSecretCipher = pushSecretCipher;
     this.#scopeTable = scopeTable;
     this.#snapshotTable = snapshotTable;
     this.#selectTask = db.prepare(
-      "SELECT key, seq, state, epoch, running FROM task WHERE scope = ? AND task_id = ?",
+      "SELECT key, scope AS scopeKey, seq, state, epoch, running FROM task WHERE scope = ? AND task_id = ?",
     );
     this.#selectMessage = db.prepare(
       `SELECT task.task_id AS taskId, message.seq AS seq FROM message JOIN task ON task.key = message.task
@@ -79,9 +88,17 @@ export class TaskReader {
     const { key, seq, epoch, running } = row;
     const queuedTurns = this.#selectQueuedTurns
       .all(key)
-      .map(({ json }) => JSON.parse(json as string) as QueuedTurnData);
+      .map(({ json }) => this.#decodeQueuedTurn(json as string, { ...scope, taskId }));
     const stored = { ...this.#snapshotTable.restoreTask(key), seq, epoch, awaitsRecovery: running === 1 };
     return queuedTurns.length > 0 ? { ...stored, queuedTurns } : stored;
+  }
+
+  /** If the secrets of the turn's webhook cannot be decrypted, the webhook keeps their encrypted form. */
+  #decodeQueuedTurn(json: string, task: PushConfigOwnerTask): QueuedTurnData {
+    const turn = JSON.parse(json) as QueuedTurnData;
+    if (!turn.webhook) return turn;
+    const { config, secretsError } = this.#pushSecretCipher.open(turn.webhook, task);
+    return secretsError === undefined ? { ...turn, webhook: config } : turn;
   }
 
   isTaskUnchanged(

@@ -3,6 +3,7 @@ import type { LogAppend, AppendRefusal, TurnQueueChange } from "../../engine/ind
 import { LruCache } from "../../data-structures/index.ts";
 import { isTerminal, type TaskState } from "../../protocol/index.ts";
 import type { LargeContentCheckpoints } from "./large-content-checkpoints.ts";
+import type { PushSecretCipher } from "../push-secret-cipher.ts";
 import type { PushTable } from "./push-table.ts";
 import type { SnapshotTable } from "./snapshot-table.ts";
 import type { TaskCountTable } from "./task-count-table.ts";
@@ -12,6 +13,7 @@ import { toLogRows } from "./to-log-rows.ts";
 interface TaskWriterTables {
   readonly scopeTable: TaskOwnerScopeTable;
   readonly pushTable: PushTable;
+  readonly pushSecretCipher: PushSecretCipher;
   readonly snapshotTable: SnapshotTable;
   readonly taskCounts: TaskCountTable;
   readonly checkpoints: LargeContentCheckpoints;
@@ -24,6 +26,7 @@ interface TaskWriterTables {
 export class TaskWriter {
   readonly #scopeTable: TaskOwnerScopeTable;
   readonly #pushTable: PushTable;
+  readonly #pushSecretCipher: PushSecretCipher;
   readonly #taskCounts: TaskCountTable;
   readonly #snapshotTable: SnapshotTable;
   readonly #checkpoints: LargeContentCheckpoints;
@@ -53,6 +56,7 @@ export class TaskWriter {
   constructor(db: DatabaseSync, tables: TaskWriterTables) {
     this.#scopeTable = tables.scopeTable;
     this.#pushTable = tables.pushTable;
+    this.#pushSecretCipher = tables.pushSecretCipher;
     this.#taskCounts = tables.taskCounts;
     this.#snapshotTable = tables.snapshotTable;
     this.#checkpoints = tables.checkpoints;
@@ -115,11 +119,15 @@ export class TaskWriter {
     if (snapshot) this.#snapshotTable.upsert(key, seq, snapshot, artifactReferences);
     if (turn) this.#upsertTurn.run(key, JSON.stringify(turn));
     else if (turn === null) this.#deleteTurn.run(key);
-    if (queueChange) this.#writeQueueChange(key, queueChange);
+    if (queueChange) this.#writeQueueChange(key, queueChange, append);
     for (const message of append.messages)
       if (message.wasQueued) this.#updateMessage.run(message.seq, scope, message.messageId);
     for (const webhook of webhooks)
-      this.#pushTable.register({ key, seq, state: status.state }, expectedSeq, webhook);
+      this.#pushTable.register(
+        { key, seq, state: status.state, scopeKey: scope, ...append.scope, taskId: append.taskId },
+        expectedSeq,
+        webhook,
+      );
     this.#cacheTask(key, scope, append);
     return undefined;
   }
@@ -183,8 +191,16 @@ export class TaskWriter {
       if (!wasQueued) this.#deleteMessage.run(scope, messageId);
   }
 
-  #writeQueueChange(key: number, { added, removedThrough }: TurnQueueChange): void {
-    for (const queued of added) this.#insertQueuedTurn.run(key, queued.position, JSON.stringify(queued));
+  #writeQueueChange(
+    key: number,
+    { added, removedThrough }: TurnQueueChange,
+    { scope, taskId }: Pick<LogAppend, "scope" | "taskId">,
+  ): void {
+    for (const { webhook, ...queued } of added) {
+      const sealed = webhook && this.#pushSecretCipher.seal(webhook, { ...scope, taskId });
+      const json = JSON.stringify(sealed ? { ...queued, webhook: sealed } : queued);
+      this.#insertQueuedTurn.run(key, queued.position, json);
+    }
     if (removedThrough !== undefined) this.#deleteQueuedTurns.run(key, removedThrough);
   }
 

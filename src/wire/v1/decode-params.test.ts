@@ -239,9 +239,26 @@ describe("ProtoJSON", () => {
     expect(collectViolations(() => decodeParams("GetTask", envelope))).toEqual({ id: "is required" });
   });
 
-  it("reports at most a hundred violations", () => {
-    const parts = Array.from({ length: 5_000 }, () => ({}));
-    expect(Object.keys(collectViolations(() => decodeSend({ ...hello, parts })))).toHaveLength(100);
+  it("reports at most 20 violations, and the number of the others", () => {
+    const parts = Array.from({ length: 1_000 }, () => ({}));
+    expect(Object.keys(collectViolations(() => decodeSend({ ...hello, parts })))).toHaveLength(20);
+    expect(() => decodeSend({ ...hello, parts })).toThrow("(and 999 more)");
+  });
+
+  it("rejects a message with more than 1,000 parts, without a look at the parts", () => {
+    const createParts = (length: number): object[] => Array.from({ length }, () => ({ text: "a" }));
+    expect(decodeSend({ ...hello, parts: createParts(1_000) })).toMatchObject({
+      message: { parts: createParts(1_000) },
+    });
+    const unreadPart = {
+      get text(): string {
+        throw new Error("The part was read.");
+      },
+    };
+    const parts = Array.from({ length: 1_001 }, () => unreadPart);
+    expect(collectViolations(() => decodeSend({ ...hello, parts }))).toEqual({
+      "message.parts": "has 1001 elements; send at most 1000",
+    });
   });
 });
 

@@ -1,0 +1,214 @@
+import { X509Certificate } from "node:crypto";
+import {
+  constants,
+  type IncomingHttpHeaders,
+  type OutgoingHttpHeaders,
+  type ServerHttp2Stream,
+} from "node:http2";
+import { TLSSocket } from "node:tls";
+import { A2AError } from "../protocol/index.ts";
+import { toGrpcError } from "../wire/index.ts";
+import type { GrpcMethod, GrpcService } from "./grpc-service.ts";
+import { RequestMessageDecoder } from "./request-message-decoder.ts";
+import {
+  buildFailureTrailers,
+  buildResponseHeaders,
+  DEADLINE_TRAILERS,
+  SUCCESS_TRAILERS,
+  type GrpcFailure,
+} from "./response-headers.ts";
+import { ResponseMessageWriter, type WatchWriteFunction } from "./response-message-writer.ts";
+
+/** A call that the server received from a gRPC client. The request message has not been read yet. */
+export interface IncomingCall {
+  readonly service: GrpcService;
+  readonly method: GrpcMethod;
+  /** IP address of the client, or of the proxy between the client and this server. */
+  readonly remoteAddress: string | undefined;
+  /** Returns the value of a metadata key, which must be in lower case. */
+  header(name: string): string | undefined;
+  /** Returns the client certificate that TLS has verified. */
+  certificate(): X509Certificate | undefined;
+  /**
+   * Reads the bytes of the request message. Calls `reserveBytes` with the size of the message before it stores any part.
+   * The function throws to refuse the message. Rejects if the client sends anything but one message, and if the client
+   * cancels the call. Before this call, the server has at most the initial window of HTTP/2 in memory (64 KiB).
+   */
+  receiveRequest(reserveBytes: (bytes: number) => void): Promise<Uint8Array>;
+  /** Whether the call has ended. */
+  readonly isClosed: boolean;
+  /** Calls the callback once when the call has ended, for example because the client has disconnected. */
+  onClose(callback: () => void): void;
+}
+
+/** Response to a gRPC call: a failure, or metadata with one message or a stream of messages. */
+export type GrpcResponseOrFailure =
+  | { readonly failure: GrpcFailure }
+  | {
+      /** Metadata that the server sends before the first message. */
+      readonly headers: Readonly<Record<string, string>>;
+      /** Response message, or a function that writes a stream of response messages. */
+      readonly body: Uint8Array | ((sink: GrpcResponseMessageSink) => void);
+      readonly watchWrite: WatchWriteFunction;
+    };
+
+/** A sink that receives the messages of a response stream. */
+export interface GrpcResponseMessageSink {
+  /** Number of bytes that wait for the client. */
+  readonly unreadBytes: number;
+  /**
+   * Writes a message. If the client is slow, the sink returns a promise. The promise resolves when the client can
+   * receive more messages or has disconnected.
+   */
+  write(binary: Uint8Array): Promise<void> | undefined;
+  end(failure?: GrpcFailure): void;
+}
+
+interface GrpcServerCallOptions {
+  readonly stream: ServerHttp2Stream;
+  readonly headers: IncomingHttpHeaders;
+  readonly service: GrpcService;
+  readonly method: GrpcMethod;
+  readonly remoteAddress: string | undefined;
+  /** Deadline of the client, as the time that remains in milliseconds. */
+  readonly timeoutMs: number | undefined;
+  /** Time in milliseconds in which the request message must arrive completely. */
+  readonly receiveMs: number;
+  /** Maximum size of the request message, in bytes. */
+  readonly maxRequestBytes: number;
+}
+
+/** One call on an HTTP/2 stream. The call reads one request message, and writes a response. */
+export class GrpcServerCall implements IncomingCall, GrpcResponseMessageSink {
+  readonly service: GrpcService;
+  readonly method: GrpcMethod;
+  readonly remoteAddress: string | undefined;
+  readonly #stream: ServerHttp2Stream;
+  readonly #headers: IncomingHttpHeaders;
+  readonly #maxRequestBytes: number;
+  readonly #receiveTimer: NodeJS.Timeout;
+  #writer: ResponseMessageWriter | undefined;
+  #trailers: OutgoingHttpHeaders | undefined;
+
+  constructor({ stream, headers, ...options }: GrpcServerCallOptions) {
+    const { timeoutMs, receiveMs } = options;
+    this.service = options.service;
+    this.method = options.method;
+    this.remoteAddress = options.remoteAddress;
+    this.#stream = stream;
+    this.#headers = headers;
+    this.#maxRequestBytes = options.maxRequestBytes;
+    this.#receiveTimer = setTimeout(() => this.#endAfterReceiveTimeout(receiveMs), receiveMs);
+    const deadlineTimer = timeoutMs === undefined ? undefined : setTimeout(() => this.#expire(), timeoutMs);
+    stream.once("close", () => {
+      clearTimeout(this.#receiveTimer);
+      clearTimeout(deadlineTimer);
+    });
+  }
+
+  header(name: string): string | undefined {
+    const value = this.#headers[name === "host" && ":authority" in this.#headers ? ":authority" : name];
+    return Array.isArray(value) ? value.join(", ") : value;
+  }
+
+  certificate(): X509Certificate | undefined {
+    const socket = this.#stream.session?.socket;
+    if (!(socket instanceof TLSSocket) || !socket.authorized) return undefined;
+    // `raw` is absent if the client sent no certificate.
+    const { raw } = socket.getPeerCertificate() as { readonly raw?: Buffer };
+    return raw && new X509Certificate(raw);
+  }
+
+  async receiveRequest(reserveBytes: (bytes: number) => void): Promise<Uint8Array> {
+    const message = await this.#readMessage(new RequestMessageDecoder(this.#maxRequestBytes, reserveBytes));
+    clearTimeout(this.#receiveTimer);
+    return message;
+  }
+
+  get isClosed(): boolean {
+    return this.#stream.destroyed || this.#stream.closed;
+  }
+
+  onClose(callback: () => void): void {
+    if (this.isClosed) callback();
+    else this.#stream.once("close", callback);
+  }
+
+  /** Sends the response, unless the call has ended. */
+  respond(response: GrpcResponseOrFailure): void {
+    if ("failure" in response) return this.end(response.failure);
+    const { headers, body, watchWrite } = response;
+    if (this.#hasEnded) return;
+    this.#stream.respond(buildResponseHeaders(headers), { waitForTrailers: true });
+    this.#stream.once("wantTrailers", () => this.#stream.sendTrailers(this.#trailers ?? SUCCESS_TRAILERS));
+    this.#writer = new ResponseMessageWriter(this.#stream, watchWrite);
+    if (typeof body === "function") return body(this);
+    this.#writer.write(body);
+    this.end();
+  }
+
+  get unreadBytes(): number {
+    return this.#writer?.unreadBytes ?? 0;
+  }
+
+  write(binary: Uint8Array): Promise<void> | undefined {
+    if (this.#hasEnded) return undefined;
+    this.#writer?.write(binary);
+    return this.#writer?.waitUntilDrained();
+  }
+
+  end(failure?: GrpcFailure): void {
+    this.#endWithTrailers(failure ? buildFailureTrailers(failure) : SUCCESS_TRAILERS);
+  }
+
+  get #hasEnded(): boolean {
+    return this.#trailers !== undefined || this.isClosed;
+  }
+
+  #readMessage(decoder: RequestMessageDecoder): Promise<Uint8Array> {
+    const stream = this.#stream;
+    return new Promise((resolve, reject) => {
+      if (this.#hasEnded) return reject(createCanceledError());
+      stream.once("close", () => reject(createCanceledError()));
+      stream.once("end", () => {
+        try {
+          resolve(decoder.finish());
+        } catch (error) {
+          reject(A2AError.from(error));
+        }
+      });
+      stream.on("data", (chunk: Buffer) => {
+        try {
+          decoder.push(chunk);
+        } catch (error) {
+          stream.removeAllListeners("data").pause();
+          reject(A2AError.from(error));
+        }
+      });
+    });
+  }
+
+  #endAfterReceiveTimeout(receiveMs: number): void {
+    const text = `The request message did not arrive within ${receiveMs / 1000} s; send a smaller message.`;
+    this.end({ ...toGrpcError(new A2AError("RESOURCE_EXHAUSTED", text), "1.0.1"), headers: {} });
+  }
+
+  /** Ends the call because the client's deadline has expired. A client that does not read gets no trailers. */
+  #expire(): void {
+    if (this.#writer) this.#stream.close(constants.NGHTTP2_CANCEL);
+    else this.#endWithTrailers(DEADLINE_TRAILERS);
+  }
+
+  #endWithTrailers(trailers: OutgoingHttpHeaders): void {
+    if (this.#hasEnded) return;
+    this.#trailers = trailers;
+    if (this.#writer) return this.#writer.end();
+    this.#stream.respond({ ...buildResponseHeaders({}), ...trailers }, { endStream: true });
+    // The client may still be sending its message, which nobody reads.
+    if (!this.#stream.readableEnded) this.#stream.close(constants.NGHTTP2_NO_ERROR);
+  }
+}
+
+function createCanceledError(): A2AError {
+  return new A2AError("INVALID_REQUEST", "The client canceled the call before the request was complete.");
+}

@@ -1,0 +1,54 @@
+import type { OutgoingHttpHeaders } from "node:http2";
+import { status as GRPC_STATUS_CODES } from "@grpc/grpc-js";
+import type { GrpcError } from "../wire/index.ts";
+import { toBuffer } from "./field-codecs.ts";
+import { encodeRpcStatus, truncateStatusMessage } from "./rpc-status.ts";
+
+/** Status and metadata of a failed gRPC call. */
+export interface GrpcFailure extends GrpcError {
+  /** Response metadata that accompanies the status of a failed call. */
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** Trailers of a successful call. */
+export const SUCCESS_TRAILERS: OutgoingHttpHeaders = { "grpc-status": 0, "grpc-message": "OK" };
+
+/** Trailers of a call whose deadline has expired. A2A has no error for a deadline. */
+export const DEADLINE_TRAILERS: OutgoingHttpHeaders = {
+  "grpc-status": GRPC_STATUS_CODES.DEADLINE_EXCEEDED,
+  "grpc-message": "Deadline exceeded",
+};
+
+/** Returns the HTTP headers of a response. The `grpc-accept-encoding` header tells clients to compress nothing. */
+export function buildResponseHeaders(metadata: Readonly<Record<string, string>>): OutgoingHttpHeaders {
+  return {
+    ":status": 200,
+    "content-type": "application/grpc+proto",
+    "grpc-accept-encoding": "identity",
+    ...replaceInvalidCharacters(metadata),
+  };
+}
+
+/** Returns the trailers of a failed call, with the error details in binary metadata (A2A §10.6). */
+export function buildFailureTrailers({
+  status,
+  message,
+  details,
+  headers,
+}: GrpcFailure): OutgoingHttpHeaders {
+  const code = GRPC_STATUS_CODES[status];
+  const rpcStatus = toBuffer(encodeRpcStatus({ code, message, details }));
+  return {
+    "grpc-status": code,
+    "grpc-message": encodeURI(truncateStatusMessage(message)),
+    "grpc-status-details-bin": rpcStatus.toString("base64"),
+    ...replaceInvalidCharacters(headers),
+  };
+}
+
+/** Replaces the characters of metadata values that gRPC does not allow. */
+function replaceInvalidCharacters(metadata: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(metadata).map(([name, value]) => [name, value.replace(/[^ -~]/g, "?")]),
+  );
+}

@@ -1,0 +1,29 @@
+/** Host and port of a Host header or of a request target in absolute form. */
+export interface HostAndPort {
+  /** Host name in lower case without a trailing dot, or IP address. IPv6 addresses have brackets. */
+  readonly hostname: string;
+  /** Port as text, or an empty string. */
+  readonly port: string;
+}
+
+/** Maximum length of a host name in DNS, plus a trailing dot and a port. */
+const MAX_LENGTH = 253 + 1 + ":65535".length;
+
+/**
+ * Parses `host[:port]` as RFC 9110 §7.2 requires, or returns `undefined`. The parser accepts only host names of
+ * letters, digits, hyphens, and underscores, and IP addresses. In contrast to `URL`, the parser rejects user
+ * information (`evil@localhost`), paths, percent-encoding, and numbers that a URL would convert to an address.
+ */
+export function parseHostAndPort(text: string): HostAndPort | undefined {
+  if (text.length > MAX_LENGTH) return undefined;
+  const [, address, name = "", port = ""] =
+    /^(?:\[([0-9A-Fa-f:.]+)\]|([A-Za-z0-9._-]+))(?::(\d{1,5}))?$/.exec(text) ?? [];
+  if (Number(port) > 65_535) return undefined;
+  if (address !== undefined) {
+    const hostname = URL.parse(`http://[${address}]`)?.hostname;
+    return hostname === undefined ? undefined : { hostname, port };
+  }
+  const hostname = (name.endsWith(".") ? name.slice(0, -1) : name).toLowerCase();
+  const isName = hostname.split(".").every((label) => label !== "" && label.length <= 63);
+  return isName ? { hostname, port } : undefined;
+}

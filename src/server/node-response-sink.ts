@@ -1,0 +1,104 @@
+import type { ServerResponse } from "node:http";
+import type { A2AError } from "../protocol/index.ts";
+import type { WriteStallWatch } from "./byte-ledger/write-stall-watch.ts";
+import type { HttpRequest, ResponseSink } from "./http-exchange.ts";
+
+/** Returns `latin1` if the text is ASCII, because Node writes `latin1` text much faster than `utf8` text. */
+export function selectResponseTextEncoding(
+  text: string,
+  byteLength: number = Buffer.byteLength(text),
+): "latin1" | "utf8" {
+  return byteLength === text.length ? "latin1" : "utf8";
+}
+
+/**
+ * Writes a response body to a `node:http` response. Bytes that wait for the client count in the byte account of the
+ * request. A client that takes no byte for too long is disconnected.
+ */
+export class NodeResponseSink implements ResponseSink {
+  readonly #outgoing: ServerResponse;
+  readonly #request: Pick<HttpRequest, "byteAccount">;
+  readonly #stallWatch: WriteStallWatch | undefined;
+
+  constructor(
+    outgoing: ServerResponse,
+    request: Pick<HttpRequest, "byteAccount">,
+    stallWatch?: WriteStallWatch,
+  ) {
+    this.#outgoing = outgoing;
+    this.#request = request;
+    this.#stallWatch = stallWatch;
+    // Without a listener, a write error after a disconnect would end the process.
+    outgoing.on("error", () => outgoing.destroy());
+  }
+
+  /** True if the connection has ended. */
+  get isDestroyed(): boolean {
+    return this.#outgoing.destroyed;
+  }
+
+  reserve(bytes: number): A2AError | undefined {
+    const account = this.#request.byteAccount;
+    if (account && !account.tryReservePendingBytes(bytes)) return account.createRefusal("responses");
+    return undefined;
+  }
+
+  write(data: string | Uint8Array): Promise<void> | undefined {
+    const outgoing = this.#outgoing;
+    const isTaken =
+      typeof data === "string"
+        ? outgoing.write(data, selectResponseTextEncoding(data))
+        : outgoing.write(data);
+    if (!isTaken && !outgoing.destroyed) return this.#waitUntilTaken("drain");
+    this.#request.byteAccount?.tryReservePendingBytes(0);
+    return undefined;
+  }
+
+  end(): void {
+    this.#outgoing.end();
+    this.watchUnfinishedEnd();
+  }
+
+  /** Accounts for the last bytes of an ended response until the client has taken them. */
+  watchUnfinishedEnd(): void {
+    const outgoing = this.#outgoing;
+    if (outgoing.writableLength > 0 && !outgoing.destroyed) void this.#waitUntilTaken("finish");
+  }
+
+  onClose(callback: () => void): void {
+    // A destroyed response emits no further `close` event.
+    if (this.#outgoing.destroyed) callback();
+    else this.#outgoing.once("close", callback);
+  }
+
+  /** Accounts for the bytes that the client has not taken, until `event` or the end of the connection. */
+  #waitUntilTaken(event: "drain" | "finish"): Promise<void> {
+    const outgoing = this.#outgoing;
+    const { byteAccount } = this.#request;
+    if (byteAccount && !byteAccount.tryReservePendingBytes(outgoing.writableLength)) {
+      byteAccount.close();
+      outgoing.destroy();
+      return Promise.resolve();
+    }
+    let stopWatch: (() => void) | undefined;
+    const startWatch = (): void => {
+      const holder = byteAccount?.holder ?? { remoteAddress: undefined };
+      stopWatch = this.#stallWatch?.watch(holder, () => void outgoing.destroy());
+    };
+    // The response to a pipelined request has no socket until the previous response ends.
+    if (outgoing.socket) startWatch();
+    else outgoing.once("socket", startWatch);
+    return new Promise((resolve) => {
+      const resume = (): void => {
+        outgoing.off(event, resume);
+        outgoing.off("close", resume);
+        outgoing.off("socket", startWatch);
+        stopWatch?.();
+        byteAccount?.tryReservePendingBytes(0);
+        resolve();
+      };
+      outgoing.on(event, resume);
+      outgoing.on("close", resume);
+    });
+  }
+}

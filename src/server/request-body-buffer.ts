@@ -1,0 +1,72 @@
+import type { ByteAccount } from "./byte-ledger/byte-account.ts";
+import { createPayloadTooLargeError } from "./request-body.ts";
+
+const BLOCK_BYTES = 64 * 1024;
+
+/**
+ * Collects the chunks of a request body. The buffer copies small chunks into blocks, because each chunk of a client that
+ * sends single bytes would otherwise need a separate object.
+ */
+export class RequestBodyBuffer {
+  readonly #maxBytes: number;
+  readonly #account: ByteAccount | undefined;
+  #firstChunk: Uint8Array | undefined;
+  readonly #fullBlocks: Buffer[] = [];
+  #block: Buffer | undefined;
+  #blockLength = 0;
+  #size = 0;
+
+  /** The buffer reserves the bytes that it contains in `account`. */
+  constructor(maxBytes: number, account: ByteAccount | undefined) {
+    this.#maxBytes = maxBytes;
+    this.#account = account;
+  }
+
+  /** Adds a chunk. Throws PAYLOAD_TOO_LARGE, or RESOURCE_EXHAUSTED if the holder's share is used up. */
+  add(chunk: Uint8Array): void {
+    this.#size += chunk.length;
+    if (this.#size > this.#maxBytes) throw createPayloadTooLargeError(this.#maxBytes);
+    this.#account?.reserveBodyBytes(chunk.length);
+    if (this.#size === chunk.length) {
+      this.#firstChunk = chunk;
+      return;
+    }
+    if (this.#firstChunk) {
+      const first = this.#firstChunk;
+      this.#firstChunk = undefined;
+      this.#copy(first);
+    }
+    this.#copy(chunk);
+  }
+
+  toBuffer(): Buffer {
+    const first = this.#firstChunk;
+    if (first) return Buffer.from(first.buffer, first.byteOffset, first.byteLength);
+    return Buffer.concat([
+      ...this.#fullBlocks,
+      this.#block?.subarray(0, this.#blockLength) ?? Buffer.alloc(0),
+    ]);
+  }
+
+  /** Drops the body, and returns its bytes to the account. */
+  release(): void {
+    this.#firstChunk = this.#block = undefined;
+    this.#fullBlocks.length = 0;
+    this.#account?.releaseBodyBytes();
+  }
+
+  #copy(chunk: Uint8Array): void {
+    let rest = chunk;
+    while (rest.length > 0) {
+      this.#block ??= Buffer.allocUnsafeSlow(BLOCK_BYTES);
+      const part = rest.subarray(0, BLOCK_BYTES - this.#blockLength);
+      this.#block.set(part, this.#blockLength);
+      this.#blockLength += part.length;
+      rest = rest.subarray(part.length);
+      if (this.#blockLength < BLOCK_BYTES) continue;
+      this.#fullBlocks.push(this.#block);
+      this.#block = undefined;
+      this.#blockLength = 0;
+    }
+  }
+}

@@ -1,0 +1,32 @@
+import type { ResponseSink } from "./http-exchange.ts";
+
+/**
+ * Number of characters that one write copies. Copying 10 MB at once would block the event loop for about 20 ms. A client
+ * that takes one slice within `limits.writeStallMs` stays connected.
+ */
+export const MAX_WRITE_LENGTH: number = 256 * 1024;
+
+/**
+ * Writes the pieces of a long text in slices, so that other requests run in between. Waits for a slow reader after each
+ * slice.
+ */
+export async function writeTextInSlices(
+  pieces: readonly string[],
+  sink: Pick<ResponseSink, "write" | "end">,
+  isClosed: () => boolean,
+): Promise<void> {
+  for (const text of pieces) {
+    for (let start = 0; start < text.length && !isClosed();) {
+      const end = Math.min(start + MAX_WRITE_LENGTH, text.length);
+      // A slice must not end between the two halves of a character outside of the Basic Multilingual Plane.
+      const sliceEnd = isHighSurrogate(text.charCodeAt(end - 1)) ? end + 1 : end;
+      await (sink.write(text.slice(start, sliceEnd)) ?? new Promise(setImmediate));
+      start = sliceEnd;
+    }
+  }
+  sink.end();
+}
+
+function isHighSurrogate(charCode: number): boolean {
+  return charCode >= 0xd800 && charCode <= 0xdbff;
+}

@@ -1,0 +1,171 @@
+import { createCipheriv, createDecipheriv, createHash, randomBytes } from "node:crypto";
+import { A2AError, isObject, type TaskPushNotificationConfig } from "../protocol/index.ts";
+
+/** The task that a push configuration belongs to. */
+export interface PushConfigOwnerTask {
+  readonly tenant: string;
+  readonly principal: string;
+  readonly taskId: string;
+}
+
+/**
+ * A stored push configuration. `sealedSecrets` contains the token and the credentials in encrypted form, and is
+ * absent if the configuration has no secrets.
+ */
+export type SealedPushConfig<T extends TaskPushNotificationConfig = TaskPushNotificationConfig> = T & {
+  readonly sealedSecrets?: string;
+};
+
+/** A push configuration with its secrets, or without its secrets if the decryption has failed. */
+export interface OpenedPushConfig<T extends TaskPushNotificationConfig = TaskPushNotificationConfig> {
+  readonly config: T;
+  /** Description of the failure for the operator, without secrets. */
+  readonly secretsError?: string;
+}
+
+interface PushSecrets {
+  readonly token?: string;
+  readonly credentials?: string;
+}
+
+interface PushSecretKey {
+  readonly id: string;
+  readonly bytes: Buffer;
+}
+
+const ENVELOPE_VERSION = "v1";
+const ALGORITHM = "aes-256-gcm";
+const KEY_BYTES = 32;
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+
+/**
+ * Encrypts the token and the credentials of push configurations with AES-256-GCM. An envelope names its version and its
+ * key: `v1.<key id>.<base64url of nonce, ciphertext, and tag>`. The associated data contains the owner, the task, the
+ * id, and the URL of the configuration, so that a changed or moved row cannot be decrypted.
+ */
+export class PushSecretCipher {
+  readonly #keysById: ReadonlyMap<string, PushSecretKey>;
+  readonly #currentKey: PushSecretKey;
+  readonly #keySource: string;
+
+  /**
+   * The first key encrypts, and all keys decrypt. A key consists of 32 bytes in base64. `keySource` is the name of the
+   * option or the file that contains the keys. Throws an error if a key is invalid.
+   */
+  constructor(keys: readonly string[], keySource: string) {
+    const decoded = keys.map((key, at) => decodeKey(key, at, keySource));
+    const [currentKey] = decoded;
+    if (!currentKey) throw createKeyError(`${keySource} contains no key`);
+    this.#currentKey = currentKey;
+    this.#keysById = new Map(decoded.map((key) => [key.id, key]));
+    this.#keySource = keySource;
+  }
+
+  /** Replaces the secrets of a configuration by an envelope. */
+  seal<T extends TaskPushNotificationConfig>(config: T, task: PushConfigOwnerTask): SealedPushConfig<T> {
+    const { token, authentication, ...rest } = config;
+    const credentials = authentication?.credentials;
+    if (!token && !credentials) return config;
+    const secrets: PushSecrets = { ...(token ? { token } : {}), ...(credentials ? { credentials } : {}) };
+    return {
+      ...rest,
+      ...(authentication ? { authentication: { scheme: authentication.scheme } } : {}),
+      sealedSecrets: this.#encrypt(JSON.stringify(secrets), encodeAssociatedData(config, task)),
+    } as SealedPushConfig<T>;
+  }
+
+  /** Restores the secrets of a stored configuration. */
+  open<T extends TaskPushNotificationConfig>(
+    stored: SealedPushConfig<T>,
+    task: PushConfigOwnerTask,
+  ): OpenedPushConfig<T> {
+    if (stored.sealedSecrets === undefined) return { config: stored };
+    const { sealedSecrets, ...publicConfig } = stored;
+    const config = publicConfig as unknown as T;
+    try {
+      const secrets = decodeSecrets(this.#decrypt(sealedSecrets, encodeAssociatedData(config, task)));
+      return { config: addSecrets(config, secrets) };
+    } catch (error) {
+      return { config, secretsError: error instanceof Error ? error.message : String(error) };
+    }
+  }
+
+  #encrypt(text: string, associatedData: Buffer): string {
+    const nonce = randomBytes(NONCE_BYTES);
+    const cipher = createCipheriv(ALGORITHM, this.#currentKey.bytes, nonce).setAAD(associatedData);
+    const bytes = Buffer.concat([nonce, cipher.update(text, "utf8"), cipher.final(), cipher.getAuthTag()]);
+    return [ENVELOPE_VERSION, this.#currentKey.id, bytes.toString("base64url")].join(".");
+  }
+
+  #decrypt(envelope: string, associatedData: Buffer): string {
+    const [version, keyId = "", encoded = ""] = envelope.split(".");
+    if (version !== ENVELOPE_VERSION)
+      throw new Error("A newer version of Colloquy encrypted the secrets of this webhook; upgrade Colloquy.");
+    const key = this.#keysById.get(keyId);
+    if (!key) {
+      throw new Error(
+        `The secrets of this webhook were encrypted with the key ${keyId}, which ${this.#keySource} does not contain; restore the key, or register the webhook again.`,
+      );
+    }
+    const bytes = Buffer.from(encoded, "base64url");
+    const ciphertext = bytes.subarray(NONCE_BYTES, -TAG_BYTES);
+    try {
+      const decipher = createDecipheriv(ALGORITHM, key.bytes, bytes.subarray(0, NONCE_BYTES), {
+        authTagLength: TAG_BYTES,
+      })
+        .setAAD(associatedData)
+        .setAuthTag(bytes.subarray(-TAG_BYTES));
+      return Buffer.concat([decipher.update(ciphertext), decipher.final()]).toString("utf8");
+    } catch {
+      throw new Error(
+        "The stored secrets of this webhook were changed or belong to another webhook; register the webhook again.",
+      );
+    }
+  }
+}
+
+/** Returns a new random key in base64. */
+export function generatePushSecretKey(): string {
+  return randomBytes(KEY_BYTES).toString("base64");
+}
+
+function decodeKey(text: string, at: number, keySource: string): PushSecretKey {
+  const bytes = Buffer.from(text, "base64");
+  if (bytes.length !== KEY_BYTES || !/^[A-Za-z0-9+/_-]{43}=?$/.test(text))
+    throw createKeyError(`Key ${at + 1} of ${keySource} is not ${KEY_BYTES} bytes in base64`);
+  return { id: createHash("sha256").update(bytes).digest("hex").slice(0, 8), bytes };
+}
+
+function createKeyError(problem: string): A2AError {
+  return new A2AError("INVALID_PARAMS", `${problem}; create a key with: openssl rand -base64 ${KEY_BYTES}`);
+}
+
+function encodeAssociatedData(
+  { id, url }: TaskPushNotificationConfig,
+  { tenant, principal, taskId }: PushConfigOwnerTask,
+): Buffer {
+  // A queued message without an id registers a webhook with the id of the task.
+  return Buffer.from(JSON.stringify([ENVELOPE_VERSION, tenant, principal, taskId, id || taskId, url]));
+}
+
+function decodeSecrets(text: string): PushSecrets {
+  const json: unknown = JSON.parse(text);
+  if (!isObject(json)) return {};
+  const { token, credentials } = json;
+  return {
+    ...(typeof token === "string" ? { token } : {}),
+    ...(typeof credentials === "string" ? { credentials } : {}),
+  };
+}
+
+function addSecrets<T extends TaskPushNotificationConfig>(config: T, { token, credentials }: PushSecrets): T {
+  const { authentication } = config;
+  return {
+    ...config,
+    ...(token === undefined ? {} : { token }),
+    ...(authentication && credentials !== undefined
+      ? { authentication: { ...authentication, credentials } }
+      : {}),
+  };
+}

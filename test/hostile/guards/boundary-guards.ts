@@ -1,0 +1,103 @@
+import type { Guard } from "./guard.ts";
+
+/** Guards of the trust boundary: browsers, ids, commands, credentials of the environment, and the terminal. */
+export const BOUNDARY_GUARDS: readonly Guard[] = [
+  {
+    name: "cross-origin-guard",
+    file: "src/server/server.ts",
+    find: "crossOriginGuard.assertAllowed(request);",
+    replace: "",
+    noticedBy: { attack: "web-page-cancels-task" },
+  },
+  {
+    name: "host-grammar",
+    file: "src/server/loopback-protection.ts",
+    find: "parseHostAndPort(authority)?.hostname",
+    replace: "URL.parse(`http://${authority}`)?.hostname",
+    noticedBy: { attack: "forged-hosts" },
+  },
+  {
+    name: "host-header-guard",
+    file: "src/server/server.ts",
+    find: "this.#hostGuard.assertAllowed(request.authority);",
+    replace: "",
+    noticedBy: { attack: "forged-hosts" },
+  },
+  {
+    name: "absolute-target-authority",
+    file: "src/server/node-adapter.ts",
+    find: "return this.#targetAuthority ?? this.header",
+    replace: "return this.header",
+    noticedBy: { attack: "forged-hosts" },
+  },
+  {
+    name: "valid-ids",
+    file: "src/server/bindings/request-pipeline.ts",
+    find: "assertValidIds(operation, decoded);",
+    replace: "",
+    noticedBy: { attack: "hostile-ids" },
+  },
+  {
+    name: "json-rpc-id-length",
+    file: "src/wire/json-rpc.ts",
+    find: "text.length > MAX_JSON_RPC_ID_LENGTH",
+    replace: "text.length > Infinity",
+    noticedBy: { attack: "hostile-ids" },
+  },
+  {
+    name: "trusted-agent-for-credentials",
+    file: "src/cli/define-agent-command.ts",
+    find: "assertTrustedAgentForCredentials(self, settings, isNamed);",
+    replace: "",
+    noticedBy: { attack: "folder-redirects-credentials" },
+  },
+  {
+    name: "hosts-are-not-files",
+    file: "src/cli/agent-card-loader.ts",
+    find: "isLocalPath(ref, /\\.json$/i) && ",
+    replace: "",
+    noticedBy: { attack: "folder-redirects-credentials" },
+  },
+  {
+    name: "minimal-command-environment",
+    file: "src/adapters/command-environment.ts",
+    find: "|| shouldPass(name)",
+    replace: "|| true",
+    noticedBy: { attack: "command-leaks-secrets" },
+  },
+  {
+    name: "safe-environment-ids",
+    file: "src/adapters/command-environment.ts",
+    find: "if (/^[A-Za-z0-9_]",
+    replace: "if (true || /^[A-Za-z0-9_]",
+    noticedBy: { attack: "command-leaks-secrets" },
+  },
+  {
+    name: "stderr-stays-with-observer",
+    file: "src/adapters/command-agent.ts",
+    find: "createCommandError(`${name} ${failure}`, ",
+    replace: "createCommandError(`${name} ${failure} ${getStderrTail()}`, ",
+    noticedBy: { attack: "command-leaks-secrets" },
+  },
+  {
+    name: "printable-stdout",
+    file: "src/cli/terminal-streams.ts",
+    find: "out: (text) => raw.out(escapeControlCharacters(text))",
+    replace: "out: (text) => raw.out(text)",
+    noticedBy: { attack: "hostile-terminal-output" },
+  },
+  {
+    name: "printable-stderr",
+    file: "src/cli/terminal-streams.ts",
+    find: "err: (text) => raw.err(escapeControlCharacters(text))",
+    replace: "err: (text) => raw.err(text)",
+    noticedBy: { attack: "hostile-terminal-output" },
+  },
+  {
+    name: "safe-file-names",
+    file: "src/cli/download/collect-artifact-files.ts",
+    find: 'const plain = last.replaceAll(FORBIDDEN_CHARACTERS, "_").replace(/^[-.\\s~]+/, "");',
+    replace: "const plain = last;",
+    noticedBy: { attack: "hostile-file-names" },
+  },
+];

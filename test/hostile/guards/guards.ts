@@ -1,0 +1,15 @@
+import { BOUNDARY_GUARDS } from "./boundary-guards.ts";
+import { CLIENT_GUARDS } from "./client-guards.ts";
+import { GRPC_GUARDS } from "./grpc-guards.ts";
+import type { Guard } from "./guard.ts";
+import { PUSH_GUARDS } from "./push-guards.ts";
+import { SERVER_GUARDS } from "./server-guards.ts";
+
+/** All named guards. `npm run hostile -- --guards` removes each one in turn. */
+export const GUARDS: readonly Guard[] = [
+  ...SERVER_GUARDS,
+  ...GRPC_GUARDS,
+  ...PUSH_GUARDS,
+  ...BOUNDARY_GUARDS,
+  ...CLIENT_GUARDS,
+];
