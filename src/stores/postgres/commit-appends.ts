@@ -1,5 +1,6 @@
 import { randomInt } from "node:crypto";
 import type { AppendRefusal, LogAppend } from "../../engine/index.ts";
+import type { PushSecretCipher } from "../push-secret-cipher.ts";
 import { isConcurrentWriteError } from "./postgres-error-conversion.ts";
 import type { PostgresConnection, PostgresPool } from "./postgres-pool.ts";
 import { encodeRows } from "./row-columns.ts";
@@ -17,6 +18,12 @@ import { toAppendRows } from "./to-append-rows.ts";
 /** Number of attempts to commit a batch. An attempt fails only if another node commits the same task or message. */
 const MAX_ATTEMPTS = 10;
 
+/** The node that appends, and the cipher for the secrets of webhooks. */
+export interface AppendWriter {
+  readonly node: string;
+  readonly cipher: PushSecretCipher;
+}
+
 /** Outcomes of appends by their ordinals. */
 type AppendOutcomes = Map<number, AppendRefusal | undefined>;
 
@@ -26,12 +33,12 @@ type AppendOutcomes = Map<number, AppendRefusal | undefined>;
  */
 export async function commitAppends(
   pool: PostgresPool,
-  node: string,
+  writer: AppendWriter,
   batch: readonly LogAppend[],
 ): Promise<(AppendRefusal | undefined)[]> {
   const numbered = batch.map((append, ordinal) => ({ ordinal, append }));
   const groups = splitBatch(numbered.filter(({ append }) => !hasRepeatedMessage(append)));
-  const outcomes = await repeatAfterConcurrentWrite(() => commitGroups(pool, node, groups));
+  const outcomes = await repeatAfterConcurrentWrite(() => commitGroups(pool, writer, groups));
   return numbered.map(({ ordinal }) => (outcomes.has(ordinal) ? outcomes.get(ordinal) : "duplicate-message"));
 }
 
@@ -48,31 +55,31 @@ async function repeatAfterConcurrentWrite<T>(transaction: () => Promise<T>): Pro
 
 async function commitGroups(
   pool: PostgresPool,
-  node: string,
+  writer: AppendWriter,
   groups: readonly (readonly NumberedAppend[])[],
 ): Promise<AppendOutcomes> {
   const outcomes: AppendOutcomes = new Map();
   const [first] = groups;
-  if (first && groups.length === 1) await commitGroup(pool, node, first, outcomes);
+  if (first && groups.length === 1) await commitGroup(pool, writer, first, outcomes);
   else
     await pool.runTransaction(async (connection) => {
-      for (const group of groups) await commitGroup(connection, node, group, outcomes);
+      for (const group of groups) await commitGroup(connection, writer, group, outcomes);
     });
   return outcomes;
 }
 
 async function commitGroup(
   connection: PostgresConnection,
-  node: string,
+  writer: AppendWriter,
   group: readonly NumberedAppend[],
   outcomes: AppendOutcomes,
 ): Promise<void> {
-  const rows = toAppendRows(group);
+  const rows = toAppendRows(group, writer.cipher);
   const hasOnlyEvents = OTHER_SECTIONS.every((section) => rows[section].length === 0);
   const sections = hasOnlyEvents ? EVENT_SECTIONS : [...EVENT_SECTIONS, ...OTHER_SECTIONS];
   const arrays = sections.flatMap((section) => encodeRows(APPEND_COLUMNS[section], rows[section]));
   const statement = hasOnlyEvents ? APPEND_EVENTS : APPEND_BATCH;
-  const [row] = await connection.query(statement, [node, randomInt(SIZE_SHARD_COUNT), ...arrays]);
+  const [row] = await connection.query(statement, [writer.node, randomInt(SIZE_SHARD_COUNT), ...arrays]);
   const written = new Set(row?.written);
   const duplicates = new Set(row?.duplicates);
   for (const { ordinal } of group) {

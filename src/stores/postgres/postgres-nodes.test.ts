@@ -6,6 +6,7 @@ import {
   createTestLogAppend,
   createTestSubmittedTaskEvent,
 } from "../task-event-logs.fixture.ts";
+import { createTestWebhookRegistration } from "../push-store.contract.ts";
 import { runTestSql } from "./postgres-server.fixture.ts";
 import { PostgresStore } from "./postgres-store.ts";
 
@@ -115,6 +116,30 @@ describe.skipIf(reason)("two nodes on one database", () => {
       expect(claimed.toSorted()).toEqual(ids.toSorted());
     } finally {
       await third.close();
+    }
+  });
+
+  it("encrypt the secrets of webhooks, which only nodes with the same key can read", async () => {
+    const pushSecretKeys = [Buffer.alloc(32, 7).toString("base64")];
+    const [writer, reader] = [
+      new PostgresStore(url, { pushSecretKeys }),
+      new PostgresStore(url, { pushSecretKeys }),
+    ];
+    await Promise.all([writer.open(), reader.open()]);
+    try {
+      const registration = createTestWebhookRegistration("w", { token: "s3cret-token" });
+      await writer.commit([
+        createTestLogAppend(taskId, 0, [createTestSubmittedTaskEvent(taskId)], { webhooks: [registration] }),
+      ]);
+      expect(JSON.stringify(await runTestSql(url, "SELECT * FROM colloquy.push"))).not.toContain("s3cret");
+      expect(await reader.pushStore.get(aliceTestTaskScope, taskId, "w")).toMatchObject({
+        config: { token: "s3cret-token" },
+      });
+      const webhook = await second.pushStore.get(aliceTestTaskScope, taskId, "w");
+      expect(webhook?.secretsError).toContain('"pushSecretKeys" of PostgresStore');
+      expect(webhook?.config).not.toHaveProperty("token");
+    } finally {
+      await Promise.all([writer.close(), reader.close()]);
     }
   });
 });

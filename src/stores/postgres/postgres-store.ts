@@ -15,9 +15,11 @@ import type {
 } from "../../engine/index.ts";
 import { A2AError, type LogEvent } from "../../protocol/index.ts";
 import { defineOptionNames } from "../../usage-checks/index.ts";
+import type { PushSecretCipher } from "../push-secret-cipher.ts";
 import { StoreHealthMonitor } from "../store-health-monitor.ts";
 import { commitAppends } from "./commit-appends.ts";
 import { DEFAULT_POSTGRES_OPTIONS, type PostgresStoreOptions } from "./postgres-store-options.ts";
+import { createPostgresPushCipher } from "./create-postgres-push-cipher.ts";
 import type { PostgresStatement } from "./define-statement.ts";
 import { formatPostgresStoreName } from "./format-postgres-store-name.ts";
 import { listPostgresTasks } from "./list-postgres-tasks.ts";
@@ -35,13 +37,14 @@ import { PostgresTaskReader } from "./postgres-task-reader.ts";
 
 const assertKnownOptions = defineOptionNames<PostgresStoreOptions>()(
   "PostgresStore",
-  "poolSize",
-  "connectTimeoutMs",
-  "queryTimeoutMs",
-  "preparedStatements",
-  "leaseMs",
-  "migrate",
+  "poolSize connectTimeoutMs queryTimeoutMs preparedStatements leaseMs pushSecretKeys migrate",
 );
+
+/** The pool of an open store, and the cipher for the secrets of webhooks. */
+interface OpenedPostgres {
+  readonly pool: PostgresPool;
+  readonly cipher: PushSecretCipher;
+}
 
 /**
  * Stores tasks in the PostgreSQL database at `url`, in the schema `colloquy`. Requires PostgreSQL 14 or newer and the
@@ -57,14 +60,14 @@ export class PostgresStore implements TaskStore {
   readonly pushStore: PushStore;
   readonly deletionStore: TaskDeletionStore;
   readonly #url: string;
-  readonly #options: Required<PostgresStoreOptions>;
+  readonly #options: typeof DEFAULT_POSTGRES_OPTIONS & PostgresStoreOptions;
   readonly #health: StoreHealthMonitor;
   readonly #connection: PostgresConnection = {
     query: (statement, parameters) => this.#query(statement, parameters),
   };
   readonly #leases: PostgresTaskLeases;
   readonly #reader: PostgresTaskReader;
-  #pool: PostgresPool | undefined;
+  #opened: OpenedPostgres | undefined;
 
   constructor(url: string, options: PostgresStoreOptions = {}) {
     assertKnownOptions(options);
@@ -72,9 +75,12 @@ export class PostgresStore implements TaskStore {
     this.#url = url;
     this.#options = { ...DEFAULT_POSTGRES_OPTIONS, ...options };
     this.#leases = new PostgresTaskLeases(this.#connection, this.#options.leaseMs);
-    this.#reader = new PostgresTaskReader(this.#connection, () => this.#leases.node);
+    this.#reader = new PostgresTaskReader(this.#connection, {
+      getNode: () => this.#leases.node,
+      getCipher: () => this.#requireOpen().cipher,
+    });
     this.leases = this.#leases;
-    this.pushStore = new PostgresPushStore(this.#connection);
+    this.pushStore = new PostgresPushStore(this.#connection, () => this.#requireOpen().cipher);
     this.deletionStore = new PostgresTaskDeleter(this.#connection, this.#reader);
     this.#health = new StoreHealthMonitor(this.name, () => this.#leases.extend());
   }
@@ -84,15 +90,16 @@ export class PostgresStore implements TaskStore {
   }
 
   async open(onMigration?: StoreMigrationListener): Promise<void> {
-    if (this.#pool) return;
-    const { poolSize, migrate, ...options } = this.#options;
+    if (this.#opened) return;
+    const { poolSize, migrate, pushSecretKeys, ...options } = this.#options;
+    const cipher = await createPostgresPushCipher(pushSecretKeys);
     const pool = await PostgresPool.create({ url: this.#url, size: poolSize, ...options });
     try {
       await migratePostgresSchema(pool, { store: this.name, migrate, onMigration });
-      this.#pool = pool;
+      this.#opened = { pool, cipher };
       await this.#leases.extend();
     } catch (error) {
-      this.#pool = undefined;
+      this.#opened = undefined;
       this.#health.reset();
       await pool.close();
       throw toPostgresUnavailableError(error);
@@ -100,19 +107,19 @@ export class PostgresStore implements TaskStore {
   }
 
   async close(): Promise<void> {
-    const pool = this.#pool;
-    if (!pool) return;
+    const opened = this.#opened;
+    if (!opened) return;
     // A node whose row remains loses its leases when they expire.
     await this.#leases.end().catch(() => {});
-    this.#pool = undefined;
+    this.#opened = undefined;
     this.#health.reset();
-    await pool.close();
+    await opened.pool.close();
   }
 
   async commit(batch: readonly LogAppend[]): Promise<readonly (AppendRefusal | undefined)[]> {
-    const pool = this.#requirePool();
+    const { pool, cipher } = this.#requireOpen();
     try {
-      const refusals = await commitAppends(pool, this.#leases.node, batch);
+      const refusals = await commitAppends(pool, { node: this.#leases.node, cipher }, batch);
       this.#health.reportSuccess();
       this.#leases.recordCommittedAppends(batch.filter((_, at) => refusals[at] === undefined));
       return refusals;
@@ -162,7 +169,7 @@ export class PostgresStore implements TaskStore {
     statement: PostgresStatement<Parameters, Row>,
     parameters: Parameters,
   ): Promise<Row[]> {
-    const pool = this.#requirePool();
+    const { pool } = this.#requireOpen();
     try {
       return await pool.query(statement, parameters);
     } catch (error) {
@@ -174,12 +181,12 @@ export class PostgresStore implements TaskStore {
   #reportFailure(error: unknown, state = findPostgresStateAfterError(error)): unknown {
     if (state === undefined) return error;
     const failure = toPostgresUnavailableError(error);
-    if (this.#pool) this.#health.reportFailure(state, failure);
+    if (this.#opened) this.#health.reportFailure(state, failure);
     return failure;
   }
 
-  #requirePool(): PostgresPool {
-    if (this.#pool) return this.#pool;
+  #requireOpen(): OpenedPostgres {
+    if (this.#opened) return this.#opened;
     throw new A2AError("UNAVAILABLE", "The task store is closed; open it first.");
   }
 }

@@ -6,6 +6,7 @@ import type {
   UnfinishedTask,
 } from "../../engine/index.ts";
 import type { LogEvent, TaskState } from "../../protocol/index.ts";
+import type { PushConfigOwnerTask, PushSecretCipher } from "../push-secret-cipher.ts";
 import { decodeIdentifier, encodeIdentifier } from "./encode-identifier.ts";
 import type { PostgresConnection } from "./postgres-pool.ts";
 import { iterateLoggedEvents, restoreStoredTask, toTaskContent } from "./restore-stored-task.ts";
@@ -44,26 +45,35 @@ export function decodeUnfinishedTaskRow(row: UnfinishedTaskRow): UnfinishedTask 
   };
 }
 
+/** The id of the reading node, and the cipher for the secrets of webhooks. Both change when the store is opened. */
+interface ReadingNode {
+  readonly getNode: () => string;
+  readonly getCipher: () => PushSecretCipher;
+}
+
 /** Reads committed tasks, each with one statement. */
 export class PostgresTaskReader {
   readonly #connection: PostgresConnection;
-  readonly #getNode: () => string;
+  readonly #reading: ReadingNode;
 
-  /** `getNode` returns the id of the reading node. */
-  constructor(connection: PostgresConnection, getNode: () => string) {
+  constructor(connection: PostgresConnection, reading: ReadingNode) {
     this.#connection = connection;
-    this.#getNode = getNode;
+    this.#reading = reading;
   }
 
   async load(scope: TaskScope, taskId: string): Promise<StoredTask | undefined> {
     const id = encodeIdentifier(taskId);
-    const rows = await this.#connection.query(LOAD_TASK, [computeScopeKey(scope), id, this.#getNode()]);
+    const rows = await this.#connection.query(LOAD_TASK, [
+      computeScopeKey(scope),
+      id,
+      this.#reading.getNode(),
+    ]);
     const head = rows.find(({ kind }) => kind === "task");
     if (!head) return undefined;
     const queuedTurns = rows
       .filter(({ kind }) => kind === "queued")
       .toSorted((a, b) => a.seq - b.seq)
-      .map(({ text }) => JSON.parse(text as string) as QueuedTurnData);
+      .map(({ text }) => this.#decodeQueuedTurn(text as string, { ...scope, taskId }));
     return {
       ...restoreStoredTask(toTaskContent(rows)),
       seq: head.seq,
@@ -71,6 +81,14 @@ export class PostgresTaskReader {
       awaitsRecovery: head.flag ?? false,
       ...(queuedTurns.length > 0 ? { queuedTurns } : {}),
     };
+  }
+
+  /** If the secrets of the turn's webhook cannot be decrypted, the webhook keeps their encrypted form. */
+  #decodeQueuedTurn(json: string, task: PushConfigOwnerTask): QueuedTurnData {
+    const turn = JSON.parse(json) as QueuedTurnData;
+    if (!turn.webhook) return turn;
+    const { config, secretsError } = this.#reading.getCipher().open(turn.webhook, task);
+    return secretsError === undefined ? { ...turn, webhook: config } : turn;
   }
 
   async isTaskUnchanged(

@@ -1,6 +1,7 @@
 import type { LogAppend } from "../../engine/index.ts";
 import { isTerminal } from "../../protocol/index.ts";
 import { findFirstReferencedSeq, omitReferencedContent } from "../artifact-references.ts";
+import type { PushSecretCipher } from "../push-secret-cipher.ts";
 import { toLogRows } from "../sqlite/to-log-rows.ts";
 import { encodeIdentifier } from "./encode-identifier.ts";
 import type { RowOf } from "./row-columns.ts";
@@ -13,8 +14,11 @@ export type AppendRows = {
   readonly [Section in keyof typeof APPEND_COLUMNS]: RowOf<(typeof APPEND_COLUMNS)[Section]>[];
 };
 
-/** Converts appends to rows. No two appends may concern the same task or message. */
-export function toAppendRows(appends: readonly NumberedAppend[]): AppendRows {
+/**
+ * Converts appends to rows, and encrypts the secrets of their webhooks. No two appends may concern the same task or
+ * message.
+ */
+export function toAppendRows(appends: readonly NumberedAppend[], cipher: PushSecretCipher): AppendRows {
   const rows: AppendRows = {
     messages: [],
     createdTasks: [],
@@ -32,8 +36,8 @@ export function toAppendRows(appends: readonly NumberedAppend[]): AppendRows {
     for (const { seq, lines, hasOnlyArtifacts } of toLogRows(append.events))
       rows.logRows.push({ ordinal, seq, lines, has_only_artifacts: hasOnlyArtifacts });
     addSnapshotRow(rows, ordinal, append);
-    addTurnRows(rows, ordinal, append);
-    addWebhookRows(rows, ordinal, append);
+    addTurnRows(rows, ordinal, append, cipher);
+    addWebhookRows(rows, ordinal, append, cipher);
   }
   return rows;
 }
@@ -87,28 +91,38 @@ function addSnapshotRow({ snapshots }: AppendRows, ordinal: number, append: LogA
   });
 }
 
-function addTurnRows(rows: AppendRows, ordinal: number, { turn, queueChange }: LogAppend): void {
+function addTurnRows(rows: AppendRows, ordinal: number, append: LogAppend, cipher: PushSecretCipher): void {
+  const { turn, queueChange, scope, taskId } = append;
   if (turn !== undefined) rows.turns.push({ ordinal, json: turn && JSON.stringify(turn) });
   if (!queueChange) return;
   const { added, removedThrough: through } = queueChange;
-  // A turn that the append queues and removes has no row.
-  for (const queued of added)
-    if (queued.position > (through ?? -Infinity))
-      rows.queuedTurns.push({ ordinal, position: queued.position, json: JSON.stringify(queued) });
+  for (const { webhook, ...queued } of added) {
+    // A turn that the append queues and removes has no row.
+    if (through !== undefined && queued.position <= through) continue;
+    const sealed = webhook && cipher.seal(webhook, { ...scope, taskId });
+    const json = JSON.stringify(sealed ? { ...queued, webhook: sealed } : queued);
+    rows.queuedTurns.push({ ordinal, position: queued.position, json });
+  }
   if (through !== undefined) rows.dequeuedTurns.push({ ordinal, through });
 }
 
 /** Adds one row per webhook id. A later webhook of the append replaces an earlier webhook with its id. */
-function addWebhookRows({ webhooks }: AppendRows, ordinal: number, append: LogAppend): void {
+function addWebhookRows(
+  { webhooks }: AppendRows,
+  ordinal: number,
+  append: LogAppend,
+  cipher: PushSecretCipher,
+): void {
   const byId = new Map(append.webhooks?.map((webhook) => [webhook.config.id, webhook]));
   for (const { config, version } of byId.values()) {
     webhooks.push({
       ordinal,
+      scope: computeScopeKey(append.scope),
       after: append.expectedSeq,
       seq: append.expectedSeq + append.events.length,
       has_ended: isTerminal(append.status.state),
       id: encodeIdentifier(config.id),
-      config: JSON.stringify(config),
+      config: JSON.stringify(cipher.seal(config, { ...append.scope, taskId: append.taskId })),
       version: encodeIdentifier(version),
     });
   }

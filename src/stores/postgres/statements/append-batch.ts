@@ -49,6 +49,7 @@ export const APPEND_COLUMNS = {
   dequeuedTurns: { ordinal: "int", through: "bigint" },
   webhooks: {
     ordinal: "int",
+    scope: "uuid",
     after: "bigint",
     seq: "bigint",
     has_ended: "boolean",
@@ -187,8 +188,8 @@ const WRITE_OTHER_ROWS_SQL = `
     WHERE queued_turn.task = written.key AND queued_turn.position <= given.through
   ),
   registered_webhook AS (
-    INSERT INTO colloquy.push AS push (task, id, config, version, delivered, owing)
-    SELECT written.key, given.id, given.config, given.version, given.after,
+    INSERT INTO colloquy.push AS push (scope, task, id, config, version, delivered, owing)
+    SELECT given.scope, written.key, given.id, given.config, given.version, given.after,
       NOT given.has_ended OR coalesce(replaced.delivered, given.after) < given.seq
     FROM ${renderSectionSql("webhooks")} JOIN written ON written.ordinal = given.ordinal
       LEFT JOIN colloquy.push AS replaced ON replaced.task = written.key AND replaced.id = given.id

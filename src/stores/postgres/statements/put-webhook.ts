@@ -16,8 +16,8 @@ export const PUT_WEBHOOK: PostgresStatement<
   { readonly key: number }
 > = defineStatement(
   "colloquy_put_webhook",
-  `INSERT INTO colloquy.push AS push (task, id, config, version, delivered, owing)
-  SELECT task.key, $3, $4, $5, task.seq,
+  `INSERT INTO colloquy.push AS push (scope, task, id, config, version, delivered, owing)
+  SELECT task.scope, task.key, $3, $4, $5, task.seq,
     task.state <> ALL ($6::text[]) OR coalesce(replaced.delivered, task.seq) < task.seq
   FROM colloquy.task AS task LEFT JOIN colloquy.push AS replaced ON replaced.task = task.key AND replaced.id = $3
   WHERE task.task_id = $2 AND task.scope = $1::uuid

@@ -23,7 +23,7 @@ export const GET_WEBHOOK: PostgresStatement<
   WebhookRow
 > = defineStatement(
   "colloquy_get_webhook",
-  `SELECT ${COLUMNS} FROM ${TABLES} WHERE task_id = $2 AND scope = $1::uuid AND push.id = $3`,
+  `SELECT ${COLUMNS} FROM ${TABLES} WHERE task_id = $2 AND task.scope = $1::uuid AND push.id = $3`,
 );
 
 /** Lists the webhooks of a task in the order of registration. A task without webhooks has one row of NULL values. */
@@ -33,7 +33,7 @@ export const LIST_WEBHOOKS: PostgresStatement<
 > = defineStatement(
   "colloquy_list_webhooks",
   `SELECT ${COLUMNS} FROM colloquy.task AS task LEFT JOIN colloquy.push AS push ON push.task = task.key
-  WHERE task_id = $2 AND scope = $1::uuid ORDER BY push.key`,
+  WHERE task_id = $2 AND task.scope = $1::uuid ORDER BY push.key`,
 );
 
 export const LIST_DUE_WEBHOOKS: PostgresStatement<readonly [after: number, limit: number], WebhookRow> =
