@@ -7,7 +7,7 @@ const KEYS_VARIABLE = "COLLOQUY_PUSH_SECRET_KEYS";
 
 /**
  * Creates the cipher for the secrets of push configurations. Without keys, the cipher has a random key, so that only
- * the current process can decrypt the secrets. The database must not contain the key of its own secrets.
+ * the current process can decrypt the secrets. The database must not contain the key of the secrets that it stores.
  */
 export async function createPostgresPushCipher(
   option: PushSecretKeysOption | undefined,
