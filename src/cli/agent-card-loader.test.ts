@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
+import { A2AError } from "../protocol/index.ts";
 import type { ClientOptions } from "./client-options.ts";
-import { splitAgentRefFromArguments } from "./agent-card-loader.ts";
+import { createConnectOptions, splitAgentRefFromArguments, toCardError } from "./agent-card-loader.ts";
 
 const withoutAgentCard: ClientOptions = { output: "text" };
 const withAgentCard: ClientOptions = { output: "text", agentCard: "agent.example" };
@@ -34,4 +35,31 @@ describe("the agent argument", () => {
   it("is required", () => {
     expect(() => splitAgentRefFromArguments([], withoutAgentCard, false)).toThrow("No agent is named");
   });
+});
+
+describe("the deadlines of a command", () => {
+  const context = {
+    interruptSignal: new AbortController().signal,
+  } as Parameters<typeof createConnectOptions>[2];
+
+  it("end no call that waits for an agent's turn, because --timeout is never by default", () => {
+    expect(createConnectOptions("http://a", withoutAgentCard, context).timeouts).toEqual({
+      sendMs: Infinity,
+    });
+  });
+
+  it("end no call before --timeout", () => {
+    const options = { ...withoutAgentCard, timeout: 3_600_000 };
+    expect(createConnectOptions("http://a", options, context).timeouts).toEqual({
+      connectMs: Infinity,
+      sendMs: Infinity,
+      callMs: Infinity,
+    });
+  });
+});
+
+it("the error for a file in a folder that could be a host tells how to name the file", () => {
+  const file = "test/vectors/agent-card.json";
+  const error = A2AError.invalidParams([{ field: "url", description: "is not an HTTP URL" }]);
+  expect(toCardError(error, file, file)).toMatchObject({ hint: `To read the file, pass ./${file}.` });
 });

@@ -154,7 +154,8 @@ export function toCardError(error: unknown, ref: string, url: string): unknown {
   }
   const { reason, message } = error;
   if (reason === "NOT_FOUND") return new CliError("A2ACLI_ERR_CARD_NOT_FOUND", message, undefined, error);
-  if (reason === "INVALID_PARAMS") return createUsageError(message, undefined, error);
+  if (reason === "INVALID_PARAMS")
+    return createUsageError(message, existsSync(ref) ? `To read the file, pass ./${ref}.` : undefined, error);
   if (reason !== "INVALID_AGENT_RESPONSE") return error;
   return new CliError("A2ACLI_ERR_CARD_INVALID", message, `Run curl -i ${ref} to see the response.`, error);
 }

@@ -3,6 +3,7 @@
  * may import `data-structures`.
  */
 export { FairShareLedger, type FairShareLedgerOptions, type FairShareRefusal } from "./fair-share-ledger.ts";
+export { FairTurnQueue } from "./fair-turn-queue.ts";
 export { TokenBuckets, type TokenBucketsOptions } from "./token-buckets.ts";
 export { SwapRemoveSet, type SwapRemoveSetItem } from "./swap-remove-set.ts";
 export { Deferred } from "./deferred.ts";

@@ -115,7 +115,7 @@ export class MessageAcceptor {
 
   /**
    * Creates the next attempt at a turn that an earlier server process started. Throws `RESOURCE_EXHAUSTED`
-   * if a limit is reached. `message` must contain the ids of its task and context.
+   * if a limit of all callers together is reached. `message` must contain the ids of its task and context.
    */
   createNextTurnAttempt(scope: TaskScope, persisted: TurnRestartData, message: Message): Turn {
     const inbound = {
@@ -125,7 +125,7 @@ export class MessageAcceptor {
       // The task exists, so a reply without a task must complete it.
       serviceParameters: { ...persisted.service, needsTask: true },
     };
-    return this.#createTurn(inbound, message, persisted.attempt + 1);
+    return this.#createTurn(inbound, message, persisted.attempt + 1, "share");
   }
 
   /** Creates the turn of a message that an earlier server process queued. */
@@ -135,7 +135,7 @@ export class MessageAcceptor {
       ...restoreQueuedRequest(queued),
       caller: restoreCaller(scope, queued),
     };
-    return this.#createTurn(inbound, queued.message, 1, true);
+    return this.#createTurn(inbound, queued.message, 1, "limits");
   }
 
   async #acceptNewOrDuplicate(inbound: InboundMessage): Promise<MessageAcceptResult> {
@@ -308,16 +308,16 @@ export class MessageAcceptor {
   }
 
   /**
-   * Creates a turn. Until the turn ends, it counts against the limits on concurrent runs. If `isAdmitted` is
-   * true, an earlier server process has accepted the turn, and the turn may exceed the limits.
+   * Creates a turn. Until the turn ends, it counts against the limits on concurrent runs. A turn that an earlier server
+   * process has accepted may exceed the share of its caller, or all limits.
    */
   #createTurn(
     { scope, request, caller, serviceParameters }: InboundMessage,
     message: Message,
     attempt = 1,
-    isAdmitted = false,
+    mayExceed?: "share" | "limits",
   ): Turn {
-    const endAdmission = this.#turnAdmission.admitTurn(caller, request, isAdmitted);
+    const endAdmission = this.#turnAdmission.admitTurn(caller, request, mayExceed);
     const { store, runners } = this.#context;
     const relatedTasks = new RelatedTaskLoader(store, runners, scope, message);
     const turn = new Turn(request, message, caller, serviceParameters, relatedTasks, attempt);

@@ -222,6 +222,23 @@ describe.each(["restart", "resume"] as const)("an agent with afterRestart: %s", 
     expect((await Promise.all(states)).toSorted()).toEqual(["TASK_STATE_FAILED", "TASK_STATE_WORKING"]);
   });
 
+  it("continues all tasks that the earlier process has admitted, also beyond a caller's share [E9, E14]", async () => {
+    const store = new MemoryStore();
+    const limits = { runs: 4 };
+    const before = createProcessFixture({ store, agent: createAgent(), limits });
+    // The networks of anonymous callers are not stored, so all tasks have the same caller after the restart.
+    for (const anonymousNetwork of ["192.0.2.1", "192.0.2.1", "192.0.2.2"])
+      void before.engine
+        .sendMessage(createTestSendMessageRequest("hi"), { tenant: "", principal: "", anonymousNetwork })
+        .catch(() => {});
+    await before.agent.waitForRun(2);
+    await flushEventLoopForTest();
+    const after = createProcessFixture({ store, agent: createAgent(), limits });
+    await after.engine.open();
+    await flushEventLoopForTest();
+    expect(after.agent.runs).toHaveLength(3);
+  });
+
   it("can be canceled after the restart, and the earlier process can no longer write [E8, E9]", async () => {
     const store = new MemoryStore();
     const before = createProcessFixture({ store, agent: createAgent() });

@@ -71,7 +71,7 @@ describe("the admission of turns [E14]", () => {
   it("returns the share when turns end, and admits turns of an earlier process beyond the limits", () => {
     const admission = createTestAdmission({ runs: 2, runsPerCaller: 1 });
     const endAdmission = admission.admitTurn(ada, createRequest());
-    const endRestored = admission.admitTurn(ada, createRequest(), true);
+    const endRestored = admission.admitTurn(ada, createRequest(), "limits");
     expect(admitUntilRefused(admission, ada)[0]).toBe(0);
     endRestored();
     endAdmission();

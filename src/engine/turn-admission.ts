@@ -25,12 +25,17 @@ export class TurnAdmission {
 
   /**
    * Admits a turn, and returns the function that ends its admission. Throws `RESOURCE_EXHAUSTED` if a limit is
-   * reached. If `isAdmitted` is true, an earlier server process has admitted the turn, which may exceed the limits.
+   * reached. A turn that an earlier server process has admitted may exceed the share of its caller, because shares
+   * depend on the order of the turns. A queued turn of an earlier process may exceed all limits.
    */
-  admitTurn(caller: Caller, request: SendMessageRequest, isAdmitted = false): () => void {
+  admitTurn(
+    caller: Caller,
+    request: SendMessageRequest,
+    mayExceed: "nothing" | "share" | "limits" = "nothing",
+  ): () => void {
     const holder = getLimitHolderKey(caller);
     const bytes = estimateJsonSize(request);
-    if (!isAdmitted) this.#assertAdmissible(holder, bytes);
+    if (mayExceed !== "limits") this.#assertAdmissible(holder, bytes, mayExceed === "share");
     this.#runLedger.reserveUnchecked(holder, 1);
     this.#messageBytesLedger.reserveUnchecked(holder, bytes);
     return () => {
@@ -39,15 +44,21 @@ export class TurnAdmission {
     };
   }
 
-  #assertAdmissible(holder: string, bytes: number): void {
+  #assertAdmissible(holder: string, bytes: number, mayExceedShare: boolean): void {
     const { runs, runsPerCaller, unfinishedMessageBytes } = this.#limits;
-    const runRefusal = this.#runLedger.findRefusal(holder, 1);
+    const findRefusal = (ledger: FairShareLedger, amount: number): FairShareRefusal | undefined => {
+      const refusal = ledger.findRefusal(holder, amount);
+      return refusal === "share" && mayExceedShare ? undefined : refusal;
+    };
+    const runRefusal = findRefusal(this.#runLedger, 1);
     if (runRefusal === "share" && runsPerCaller !== undefined)
       throw createTurnLimitError(runRefusal, `${runsPerCaller} running agents`, "limits.runsPerCaller");
     if (runRefusal) throw createTurnLimitError(runRefusal, `${runs} running agents`, "limits.runs");
-    const byteRefusal = this.#messageBytesLedger.findRefusal(holder, bytes);
+    const byteRefusal = findRefusal(this.#messageBytesLedger, bytes);
+    if (byteRefusal === undefined) return;
+    // Formatting the number takes several microseconds.
     const total = `${unfinishedMessageBytes.toLocaleString("en")} bytes of unfinished messages`;
-    if (byteRefusal) throw createTurnLimitError(byteRefusal, total, "limits.unfinishedMessageBytes");
+    throw createTurnLimitError(byteRefusal, total, "limits.unfinishedMessageBytes");
   }
 }
 

@@ -29,6 +29,7 @@ it("waits for a client that stops reading and delivers all messages in order aft
     keepaliveMs: 0,
     receiveMs: 10_000,
     guardConnection: () => {},
+    scheduleCall: (_, start) => start(),
     handleCall: () =>
       Promise.resolve({ headers: {}, watchWrite: () => () => {}, body: (sink) => void write(sink) }),
   });
@@ -66,6 +67,7 @@ it("ends a call whose request message does not arrive in time", async () => {
     keepaliveMs: 0,
     receiveMs: 30,
     guardConnection: () => {},
+    scheduleCall: (_, start) => start(),
     handleCall: async (call) => {
       await call.receiveRequest(() => {}).catch(() => undefined);
       return { headers: {}, watchWrite: () => () => {}, body: new Uint8Array() };

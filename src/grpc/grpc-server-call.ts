@@ -204,8 +204,11 @@ export class GrpcServerCall implements IncomingCall, GrpcResponseMessageSink {
     this.#trailers = trailers;
     if (this.#writer) return this.#writer.end();
     this.#stream.respond({ ...buildResponseHeaders({}), ...trailers }, { endStream: true });
-    // The client may still be sending its message, which nobody reads.
-    if (!this.#stream.readableEnded) this.#stream.close(constants.NGHTTP2_NO_ERROR);
+    if (this.#stream.readableEnded) return;
+    // The client may still be sending its message, which nobody reads. Node.js reports the end of a stream without an
+    // error only after the rest of the message has been read.
+    this.#stream.close(constants.NGHTTP2_NO_ERROR);
+    this.#stream.resume();
   }
 }
 

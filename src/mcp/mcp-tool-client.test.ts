@@ -65,8 +65,8 @@ describe("the headers of an MCP tool client", () => {
 
   it("are sent to another path that the server redirects to", async () => {
     const target = new URL(httpToolServer.url);
-    const fetchWithRedirect = (url: string | URL | Request, init?: RequestInit): Promise<Response> =>
-      String(url).endsWith("/slash")
+    const fetchWithRedirect: typeof fetch = (url, init) =>
+      url instanceof URL && url.pathname === "/slash"
         ? Promise.resolve(new Response(null, { status: 307, headers: { location: target.pathname } }))
         : fetch(url, init);
     const tools = openToolClient({ url: `${target.origin}/slash`, fetch: fetchWithRedirect });

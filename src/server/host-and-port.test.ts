@@ -1,6 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { parseHostAndPort } from "./host-and-port.ts";
+import { HostHeaderGuard } from "./loopback-protection.ts";
 
 describe("a Host header", () => {
   it.each([
@@ -61,4 +62,14 @@ describe("a Host header", () => {
       { numRuns: 5_000 },
     );
   });
+});
+
+it("the guard for loopback accepts the host of publicUrl with and without a trailing dot", () => {
+  for (const publicUrl of ["https://Agents.example./a", "https://agents.example:8443/a"]) {
+    const guard = new HostHeaderGuard(publicUrl);
+    guard.acceptOnlyLoopback();
+    for (const host of ["agents.example", "agents.example.", "AGENTS.example:443"])
+      expect(() => guard.assertAllowed(host)).not.toThrow();
+    expect(() => guard.assertAllowed("agents.example.evil")).toThrow("does not accept the Host header");
+  }
 });

@@ -37,7 +37,8 @@ export class HostHeaderGuard {
   #lastAllowedAuthority: string | undefined;
 
   constructor(publicUrl: string | undefined) {
-    this.#publicHost = publicUrl === undefined ? undefined : new URL(publicUrl).hostname;
+    this.#publicHost =
+      publicUrl === undefined ? undefined : parseHostAndPort(new URL(publicUrl).host)?.hostname;
   }
 
   /** Makes the guard accept only loopback hosts and the host of `publicUrl`. */

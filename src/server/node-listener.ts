@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { A2AError } from "../protocol/index.ts";
 import type { ByteAccount } from "./byte-ledger/byte-account.ts";
 import type { WriteStallWatch } from "./byte-ledger/write-stall-watch.ts";
+import { closePipelinedResponseWithConnection } from "./close-pipelined-response.ts";
 import { NodeResponseSink } from "./node-response-sink.ts";
 import { createRefusalReply } from "./response-reservation.ts";
 import { endResponseBeforeUnreadBody, isBodyUnread } from "./unread-request-body.ts";
@@ -17,7 +18,10 @@ import { parseRequestTarget } from "./request-target.ts";
 export function toNodeListener(
   handler: (request: Request) => Promise<Response>,
 ): (incoming: IncomingMessage, outgoing: ServerResponse) => void {
-  return (incoming, outgoing) => void respondWithFetchHandler(handler, incoming, outgoing);
+  return (incoming, outgoing) => {
+    closePipelinedResponseWithConnection(incoming, outgoing);
+    void respondWithFetchHandler(handler, incoming, outgoing);
+  };
 }
 
 /** Accounts for the bytes of a request, and disconnects clients that do not read. */

@@ -2,6 +2,7 @@ import type { ServerResponse } from "node:http";
 import type { A2AError } from "../protocol/index.ts";
 import type { WriteStallWatch } from "./byte-ledger/write-stall-watch.ts";
 import type { HttpRequest, ResponseSink } from "./http-exchange.ts";
+import { iterateSlices, MAX_WRITE_LENGTH } from "./write-text-in-slices.ts";
 
 /** Returns `latin1` if the text is ASCII, because Node writes `latin1` text much faster than `utf8` text. */
 export function selectResponseTextEncoding(
@@ -19,6 +20,8 @@ export class NodeResponseSink implements ResponseSink {
   readonly #outgoing: ServerResponse;
   readonly #request: Pick<HttpRequest, "byteAccount">;
   readonly #stallWatch: WriteStallWatch | undefined;
+  /** Number of characters of the current text that follow after the current slice. */
+  #laterLength = 0;
 
   constructor(
     outgoing: ServerResponse,
@@ -44,13 +47,30 @@ export class NodeResponseSink implements ResponseSink {
   }
 
   write(data: string | Uint8Array): Promise<void> | undefined {
+    // The client must take a slice within the time limit, and cannot take a text of any length.
+    if (typeof data === "string" && data.length > MAX_WRITE_LENGTH) return this.#writeInSlices(data);
+    return this.#write(data);
+  }
+
+  async #writeInSlices(text: string): Promise<void> {
+    this.#laterLength = text.length;
+    for (const slice of iterateSlices(text)) {
+      if (this.isDestroyed) break;
+      this.#laterLength -= slice.length;
+      await (this.#write(slice) ?? new Promise(setImmediate));
+    }
+    this.#laterLength = 0;
+    this.#request.byteAccount?.tryReservePendingBytes(0);
+  }
+
+  #write(data: string | Uint8Array): Promise<void> | undefined {
     const outgoing = this.#outgoing;
     const isTaken =
       typeof data === "string"
         ? outgoing.write(data, selectResponseTextEncoding(data))
         : outgoing.write(data);
     if (!isTaken && !outgoing.destroyed) return this.#waitUntilTaken("drain");
-    this.#request.byteAccount?.tryReservePendingBytes(0);
+    this.#request.byteAccount?.tryReservePendingBytes(this.#laterLength);
     return undefined;
   }
 
@@ -75,7 +95,7 @@ export class NodeResponseSink implements ResponseSink {
   #waitUntilTaken(event: "drain" | "finish"): Promise<void> {
     const outgoing = this.#outgoing;
     const { byteAccount } = this.#request;
-    if (byteAccount && !byteAccount.tryReservePendingBytes(outgoing.writableLength)) {
+    if (byteAccount && !byteAccount.tryReservePendingBytes(outgoing.writableLength + this.#laterLength)) {
       byteAccount.close();
       outgoing.destroy();
       return Promise.resolve();
@@ -94,7 +114,7 @@ export class NodeResponseSink implements ResponseSink {
         outgoing.off("close", resume);
         outgoing.off("socket", startWatch);
         stopWatch?.();
-        byteAccount?.tryReservePendingBytes(0);
+        byteAccount?.tryReservePendingBytes(this.#laterLength);
         resolve();
       };
       outgoing.on(event, resume);

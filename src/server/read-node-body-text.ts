@@ -21,27 +21,28 @@ export function getBufferedBody(
 
 /**
  * Reads the body of a `node:http` request with stream events, because async iteration is several times slower. Rejects
- * as soon as Content-Length or the bytes that have arrived exceed `maxBytes`, and does not read the rest.
+ * as soon as `contentLength`, which is 0 for a chunked body, or the bytes that have arrived exceed `maxBytes`, and does
+ * not read the rest.
  */
 export function readNodeBodyText(
   incoming: IncomingMessage,
   maxBytes: number,
+  contentLength: number,
   account?: ByteAccount,
 ): Promise<string> {
   if (incoming.readableEnded) return decodeAlreadyReadBody(incoming, maxBytes);
-  if (Number(incoming.headers["content-length"] ?? 0) > maxBytes)
-    return Promise.reject(createPayloadTooLargeError(maxBytes));
+  if (contentLength > maxBytes) return Promise.reject(createPayloadTooLargeError(maxBytes));
   return new Promise((resolve, reject) => {
     const body = new RequestBodyBuffer(maxBytes, incoming.complete ? undefined : account);
     const stop = (): void => {
       incoming.off("data", readChunk).off("end", finish).off("error", fail);
-      body.release();
       // The request may still report that its connection has ended.
       incoming.on("error", () => {});
+      body.release();
     };
     const readChunk = (chunk: Buffer): void => {
       try {
-        body.add(chunk);
+        body.add(chunk, chunk.length === contentLength);
       } catch (error) {
         stop();
         incoming.pause();
@@ -50,7 +51,7 @@ export function readNodeBodyText(
     };
     const finish = (): void => {
       const text = decodeBodyText(body.toBuffer());
-      stop();
+      body.release();
       if (typeof text === "string") resolve(text);
       else reject(text);
     };

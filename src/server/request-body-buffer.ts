@@ -22,11 +22,14 @@ export class RequestBodyBuffer {
     this.#account = account;
   }
 
-  /** Adds a chunk. Throws PAYLOAD_TOO_LARGE, or RESOURCE_EXHAUSTED if the holder's share is used up. */
-  add(chunk: Uint8Array): void {
+  /**
+   * Adds a chunk. Throws PAYLOAD_TOO_LARGE, or RESOURCE_EXHAUSTED if the holder's share is used up. A chunk that is the
+   * whole body is not counted, because it does not wait for further chunks.
+   */
+  add(chunk: Uint8Array, isWholeBody = false): void {
     this.#size += chunk.length;
     if (this.#size > this.#maxBytes) throw createPayloadTooLargeError(this.#maxBytes);
-    this.#account?.reserveBodyBytes(chunk.length);
+    if (!isWholeBody) this.#account?.reserveBodyBytes(chunk.length);
     if (this.#size === chunk.length) {
       this.#firstChunk = chunk;
       return;
@@ -41,7 +44,8 @@ export class RequestBodyBuffer {
 
   toBuffer(): Buffer {
     const first = this.#firstChunk;
-    if (first) return Buffer.from(first.buffer, first.byteOffset, first.byteLength);
+    if (first)
+      return Buffer.isBuffer(first) ? first : Buffer.from(first.buffer, first.byteOffset, first.byteLength);
     return Buffer.concat([
       ...this.#fullBlocks,
       this.#block?.subarray(0, this.#blockLength) ?? Buffer.alloc(0),

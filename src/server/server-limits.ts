@@ -19,8 +19,8 @@ export interface ServerLimits extends Partial<EngineLimits> {
    */
   readonly bufferedBytes?: number;
   /**
-   * Time in milliseconds after which the server disconnects a client that takes no byte of a response. The value 0
-   * disables the limit. Default: 60,000.
+   * Time in milliseconds after which the server disconnects a client that does not take the next 256 KiB of a response.
+   * A client that reads 25 KB per second stays connected. The value 0 disables the limit. Default: 60,000.
    */
   readonly writeStallMs?: number;
   /**

@@ -23,6 +23,7 @@ import { createPushService, type PushService } from "./push/push-service.ts";
 import { FetchRequest, toFetchResponse } from "./fetch-adapter.ts";
 import { startGrpcServer, type GrpcServer, type GrpcOptions } from "./bindings/grpc.ts";
 import { ByteLedger } from "./byte-ledger/byte-ledger.ts";
+import { closePipelinedResponseWithConnection } from "./close-pipelined-response.ts";
 import { WriteStallWatch } from "./byte-ledger/write-stall-watch.ts";
 import { createGuardedHttpServer } from "./guarded-http-server.ts";
 import { resolveTransportLimits, type TransportLimits } from "./server-limits.ts";
@@ -239,6 +240,7 @@ class AgentServer implements Server {
     };
     // Neither function uses `this`, so that both can be passed to a host as values.
     this.listener = (incoming, outgoing) => {
+      closePipelinedResponseWithConnection(incoming, outgoing);
       const request = new NodeRequest(
         incoming,
         basePath === undefined ? undefined : getOriginalUrl(incoming),

@@ -13,8 +13,9 @@ const DISCARD_LIMITS = {
 };
 
 /** Returns true if a part of the request body has not arrived. */
-export function isBodyUnread({ complete, headers }: IncomingMessage): boolean {
-  if (complete) return false;
+export function isBodyUnread(incoming: IncomingMessage): boolean {
+  if (incoming.complete) return false;
+  const { headers } = incoming;
   return headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;
 }
 

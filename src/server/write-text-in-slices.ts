@@ -16,15 +16,23 @@ export async function writeTextInSlices(
   isClosed: () => boolean,
 ): Promise<void> {
   for (const text of pieces) {
-    for (let start = 0; start < text.length && !isClosed();) {
-      const end = Math.min(start + MAX_WRITE_LENGTH, text.length);
-      // A slice must not end between the two halves of a character outside of the Basic Multilingual Plane.
-      const sliceEnd = isHighSurrogate(text.charCodeAt(end - 1)) ? end + 1 : end;
-      await (sink.write(text.slice(start, sliceEnd)) ?? new Promise(setImmediate));
-      start = sliceEnd;
+    for (const slice of iterateSlices(text)) {
+      if (isClosed()) break;
+      await (sink.write(slice) ?? new Promise(setImmediate));
     }
   }
   sink.end();
+}
+
+/** Yields a text in slices of at most `MAX_WRITE_LENGTH` characters. */
+export function* iterateSlices(text: string): Generator<string> {
+  for (let start = 0; start < text.length;) {
+    const end = Math.min(start + MAX_WRITE_LENGTH, text.length);
+    // A slice must not end between the two halves of a character outside of the Basic Multilingual Plane.
+    const sliceEnd = end < text.length && isHighSurrogate(text.charCodeAt(end - 1)) ? end - 1 : end;
+    yield text.slice(start, sliceEnd);
+    start = sliceEnd;
+  }
 }
 
 function isHighSurrogate(charCode: number): boolean {

@@ -29,15 +29,20 @@ export async function withDeadline<T>(
   }
 }
 
+/** The errors for expired deadlines. Their metadata proves nothing, because a server chooses the metadata of its errors. */
+const timeoutErrors = new WeakSet<A2AError>();
+
 /** Returns whether an error reports an expired deadline of the client. */
-export function isTimeoutError({ metadata }: A2AError): boolean {
-  return "timeoutMs" in metadata;
+export function isTimeoutError(error: A2AError): boolean {
+  return timeoutErrors.has(error);
 }
 
 /** Creates an `UNAVAILABLE` error for an expired deadline. */
 export function createTimeoutError(subject: string, timeoutMs: number, advice: string): A2AError {
   const message = `${subject} within ${timeoutMs / 1_000} s. ${advice}.`;
-  return new A2AError("UNAVAILABLE", message, { metadata: { timeoutMs: String(timeoutMs) } });
+  const error = new A2AError("UNAVAILABLE", message, { metadata: { timeoutMs: String(timeoutMs) } });
+  timeoutErrors.add(error);
+  return error;
 }
 
 /** Creates the error for a stream or a request for a stream that has been silent for too long. */

@@ -376,6 +376,31 @@ describe("the retries of a stream", () => {
     expect(waits).toHaveLength(4);
   });
 
+  it("end if the server declares each of its errors to be an expired deadline of the client", async () => {
+    const info = { "@type": "type.googleapis.com/google.rpc.ErrorInfo", domain: "a2a-protocol.org" };
+    const data = [{ ...info, reason: "UNAVAILABLE", metadata: { timeoutMs: "1" } }];
+    const error = { jsonrpc: "2.0", id: 1, error: { code: -32603, message: "busy", data } };
+    const { client, waits } = await connectToScriptedServer(
+      [
+        (response, { body }) => {
+          const snapshot = { jsonrpc: "2.0", id: body.id, result: createTask("TASK_STATE_WORKING") };
+          const events: [number, unknown][] = [
+            [0, snapshot],
+            [0, error],
+          ];
+          sendTestSseEvents(response, events, "end");
+        },
+      ],
+      { maxRetries: 4 },
+    );
+    let count = 0;
+    const reading = (async () => {
+      for await (const _ of client.stream("go")) if (++count > 50) return;
+    })();
+    await expect(reading).rejects.toMatchObject({ reason: "UNAVAILABLE" });
+    expect(waits).toHaveLength(4);
+  });
+
   it("are disabled with zero retries", async () => {
     const { client, waits } = await connectToScriptedServer([resetConnection], { maxRetries: 0 });
     await expect(collectStreamEventsForTest(client.stream("go"))).rejects.toMatchObject({

@@ -308,3 +308,12 @@ describe("a connection is closed", () => {
     expect(await connectClient().call("ListTasks", listTasks)).toMatchObject({ grpcStatus: OK });
   });
 });
+
+it("a refused request message frees the place of its call, also if the client never ends the message", async () => {
+  const client = await startServer({}, { calls: 2 });
+  for (let attempt = 0; attempt < 3; attempt++) {
+    const stream = client.start("ListTasks");
+    stream.write(Buffer.concat([encodeRawGrpcPrefix(11 * MEBIBYTE), Buffer.alloc(30_000)]));
+    expect(await readOutcome(stream)).toMatchObject({ message: expect.stringMatching(/exceeds/) as string });
+  }
+});

@@ -27,6 +27,7 @@ export class ByteAccount {
   #bodyBytes = 0;
   #textBytes = 0;
   #pendingBytes = 0;
+  #isClosed = false;
 
   constructor(ledger: ByteLedger, request: Pick<HttpRequest, "remoteAddress">) {
     this.#ledger = ledger;
@@ -55,6 +56,7 @@ export class ByteAccount {
    * are always accepted, so that a holder can still send other requests.
    */
   reserveBodyBytes(bytes: number): void {
+    if (this.#isClosed) return;
     if (this.#bodyBytes + bytes <= ALWAYS_ACCEPTED_BODY_BYTES)
       this.#ledger.reserveUnchecked(this.#getHolderKey(), bytes);
     else if (!this.#tryReserve(bytes)) throw this.createRefusal("request bodies");
@@ -92,10 +94,11 @@ export class ByteAccount {
     return this.#resizeResponse(this.#textBytes, bytes);
   }
 
-  /** Returns all reserved bytes. */
+  /** Returns all reserved bytes. A request that continues after its connection has ended reserves no further bytes. */
   close(): void {
     this.releaseBodyBytes();
     this.#resizeResponse(0, 0);
+    this.#isClosed = true;
   }
 
   createRefusal(what: "request bodies" | "responses"): A2AError {
@@ -108,10 +111,13 @@ export class ByteAccount {
   }
 
   #resizeResponse(textBytes: number, pendingBytes: number): boolean {
+    if (this.#isClosed) return true;
     const before = Math.max(this.#textBytes, this.#pendingBytes);
     const after = Math.max(textBytes, pendingBytes);
-    // The first size of a text is an estimate. A small correction must not refuse a text that was accepted.
-    if (after > before && after <= before + before / MAX_CORRECTION_DIVISOR)
+    // The first size of a text is an estimate. A small correction must not refuse a text that was accepted. A text that
+    // is alone in memory may exceed the capacity, because the client could otherwise never read it.
+    const isSmallCorrection = after <= before + before / MAX_CORRECTION_DIVISOR;
+    if (after > before && (isSmallCorrection || this.#ledger.reserved === this.reserved))
       this.#ledger.reserveUnchecked(this.#getHolderKey(), after - before);
     else if (after > before && !this.#tryReserve(after - before)) return false;
     if (after < before) this.#release(before - after);

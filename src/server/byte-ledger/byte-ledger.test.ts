@@ -75,4 +75,26 @@ describe("the byte ledger", () => {
     expect(() => account.assertRoomForKnownTask("t")).toThrow(/no more responses/);
     expect(() => account.assertRoomForKnownTask("other")).not.toThrow();
   });
+
+  it("reserves nothing for a request that continues after its connection has ended", () => {
+    const ledger = new ByteLedger(5_000_000);
+    const account = ledger.openAccount({ remoteAddress: "192.0.2.1" });
+    account.reserveBodyBytes(1_000);
+    account.close();
+    account.reserveBodyBytes(1_000);
+    account.reserveResponseText(500_000);
+    expect(account.tryReservePendingBytes(600_000)).toBe(true);
+    expect(ledger.reserved).toBe(0);
+  });
+
+  it("accepts a response of any size while nothing else is reserved, so that every stored task can be read", () => {
+    const ledger = new ByteLedger(5_000_000);
+    const account = ledger.openAccount({ remoteAddress: "192.0.2.1" });
+    account.reserveResponseText(2_000_000);
+    account.reserveResponseText(6_000_000);
+    const other = ledger.openAccount({ remoteAddress: "192.0.2.2" });
+    expect(() => other.reserveResponseText(100_000)).toThrow(/RESOURCE_EXHAUSTED|limits.bufferedBytes/);
+    account.close();
+    expect(ledger.reserved).toBe(0);
+  });
 });

@@ -52,19 +52,12 @@ export async function replayCorpus(entries: readonly CorpusEntry[]): Promise<Rec
   }
 
   async function findProblem(entry: CorpusEntry): Promise<string | undefined> {
-    switch (entry.fuzzer) {
-      case "server":
-        return await server.findRequestProblem(entry.input);
-      case "grpc":
-        return (await grpcCaller.send(entry.input)).problem ?? (await server.takeFaults())[0];
-      case "client": {
-        const index = rounds.indexOf(entry);
-        const [result] = await client.performRounds([index], [entry.input]);
-        return result?.problem ?? (await client.takeFaults())[0];
-      }
-      case "files":
-      case "cli":
-        return (await programs.run(entry.input)).problem;
-    }
+    if (entry.fuzzer === "server") return await server.findRequestProblem(entry.input);
+    if (entry.fuzzer === "grpc")
+      return (await grpcCaller.send(entry.input)).problem ?? (await server.takeFaults())[0];
+    if (entry.fuzzer !== "client") return (await programs.run(entry.input)).problem;
+    const index = rounds.indexOf(entry);
+    const [result] = await client.performRounds([index], [entry.input]);
+    return result?.problem ?? (await client.takeFaults())[0];
   }
 }

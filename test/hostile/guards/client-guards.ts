@@ -44,4 +44,25 @@ export const CLIENT_GUARDS: readonly Guard[] = [
     replace: "return undefined;",
     noticedBy: { attack: "card-names-other-origin" },
   },
+  {
+    name: "streamed-task-size",
+    file: "src/client/stream/resumable-stream.ts",
+    find: "        taskSize.add(received);",
+    replace: "",
+    noticedBy: { attack: "endless-answer" },
+  },
+  {
+    name: "repeated-events",
+    file: "src/client/stream/stream-cursor.ts",
+    find: " || Number(id) <= this.#highestEventNumber;",
+    replace: ";",
+    noticedBy: { test: "src/client/stream/resumable-stream.test.ts" },
+  },
+  {
+    name: "mcp-redirects",
+    file: "src/mcp/fetch-within-origin.ts",
+    find: "next?.origin !== target.origin",
+    replace: "next === null",
+    noticedBy: { test: "src/mcp/mcp-tool-client.test.ts" },
+  },
 ];

@@ -66,4 +66,11 @@ export const GRPC_GUARDS: readonly Guard[] = [
     replace: "undefined",
     noticedBy: { test: "src/grpc/connection-supervisor.test.ts" },
   },
+  {
+    name: "refused-message-frees-call",
+    file: "src/grpc/grpc-server-call.ts",
+    find: "    this.#stream.resume();",
+    replace: "",
+    noticedBy: { test: "src/server/bindings/grpc-abuse.test.ts" },
+  },
 ];

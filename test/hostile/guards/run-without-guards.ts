@@ -9,7 +9,7 @@ import { removeGuard, type Guard } from "./guard.ts";
 import { GUARDS } from "./guards.ts";
 
 const ROOT = join(import.meta.dirname, "../../..");
-const MAX_TEST_MS = 120_000;
+const MAX_TEST_MS = 60_000;
 const COPIED_PATHS = [
   "src",
   "test",

@@ -26,8 +26,8 @@ export const SERVER_GUARDS: readonly Guard[] = [
   {
     name: "body-length-before-body",
     file: "src/server/read-node-body-text.ts",
-    find: 'if (Number(incoming.headers["content-length"] ?? 0) > maxBytes)',
-    replace: "if (maxBytes < 0)",
+    find: "if (contentLength > maxBytes) return",
+    replace: "if (contentLength > maxBytes && Math.random() > 1) return",
     noticedBy: { test: "src/server/request-body-limits.test.ts" },
   },
   {
@@ -38,9 +38,23 @@ export const SERVER_GUARDS: readonly Guard[] = [
     noticedBy: { test: "src/server/request-body-limits.test.ts" },
   },
   {
+    name: "closed-byte-account",
+    file: "src/server/byte-ledger/byte-account.ts",
+    find: "    this.#isClosed = true;",
+    replace: "",
+    noticedBy: { test: "src/server/byte-ledger/byte-ledger.test.ts" },
+  },
+  {
+    name: "pipelined-response-closes",
+    file: "src/server/close-pipelined-response.ts",
+    find: "  if (outgoing.socket) return;",
+    replace: "  if (Math.random() <= 1) return;",
+    noticedBy: { test: "src/server/close-pipelined-response.test.ts" },
+  },
+  {
     name: "half-sent-body-share",
     file: "src/server/request-body-buffer.ts",
-    find: "this.#account?.reserveBodyBytes(chunk.length);",
+    find: "if (!isWholeBody) this.#account?.reserveBodyBytes(chunk.length);",
     replace: "",
     noticedBy: { attack: "half-sent-bodies" },
   },
@@ -82,8 +96,8 @@ export const SERVER_GUARDS: readonly Guard[] = [
   {
     name: "unfinished-message-bytes",
     file: "src/engine/turn-admission.ts",
-    find: "    if (byteRefusal) throw",
-    replace: "    if (byteRefusal && Math.random() > 1) throw",
+    find: "if (byteRefusal === undefined) return;",
+    replace: "if (Math.random() <= 1) return;",
     noticedBy: { test: "src/engine/turn-admission.test.ts" },
   },
   {
