@@ -12,6 +12,7 @@ import { measureArtifactSizes } from "./growth/artifact-size.ts";
 import { measureLargePages } from "./growth/large-pages.ts";
 import { measureListBesideSend } from "./growth/list-beside-send.ts";
 import { measureListTasks } from "./growth/list-tasks.ts";
+import { measurePostgres } from "./growth/postgres.ts";
 import { measureStoredTasks } from "./growth/stored-tasks.ts";
 import { measureTurns } from "./growth/turns.ts";
 
@@ -28,6 +29,7 @@ const WORKLOADS_BY_NAME: Record<WorkloadName, (bench: BenchmarkContext) => Promi
   turns: measureTurns,
   "artifact-size": measureArtifactSizes,
   "large-pages": measureLargePages,
+  postgres: measurePostgres,
 };
 
 const commandLineSettings = readCommandLineSettings();

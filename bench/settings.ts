@@ -10,6 +10,7 @@ const GROWTH_WORKLOADS = [
   "turns",
   "artifact-size",
   "large-pages",
+  "postgres",
 ] as const;
 
 export type WorkloadName = (typeof COMPARISON_WORKLOADS | typeof GROWTH_WORKLOADS)[number];

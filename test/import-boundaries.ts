@@ -33,6 +33,7 @@ export const IMPORT_BOUNDARIES: Readonly<Record<string, ImportBoundary>> = {
   logging: { rooms: { "usage-checks": "whole", engine: "types" } },
   stores: {
     rooms: { "data-structures": "whole", protocol: "whole", "usage-checks": "whole", engine: "types" },
+    packages: ["pg"],
     allowsNode: true,
   },
   client: {

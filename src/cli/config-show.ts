@@ -78,7 +78,12 @@ function resolveShownSetting(name: string, option: Option, settings: Settings): 
 function formatOptionValue(option: Option, value: unknown): string | null {
   if (value === undefined) return null;
   if (isCredentialOption(option)) return "***";
-  return typeof value === "string" ? value : JSON.stringify(value);
+  return typeof value === "string" ? redactUserInfo(value) : JSON.stringify(value);
+}
+
+/** Hides the user and the password of a URL, such as the URL of a database. */
+function redactUserInfo(value: string): string {
+  return value.replace(/\/\/[^/]*@/, "//***@");
 }
 
 function formatShownSetting({ value, source, file }: ShownSetting): string {

@@ -36,7 +36,11 @@ export function createMcpCommand(context: CliContext): Command {
         "listen for streamable HTTP on 127.0.0.1, 0 for any free port (default: stdio)",
       ).argParser(parsePort),
     )
-    .option("--store <store>", "task store for agent files: memory, or sqlite:FILE", "memory")
+    .option(
+      "--store <store>",
+      "task store for agent files: memory, sqlite:FILE, or postgres://USER@HOST/DATABASE",
+      "memory",
+    )
     .addOption(
       new Option(
         "--wait <duration>",

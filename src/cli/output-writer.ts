@@ -121,6 +121,12 @@ export class OutputWriter {
     for (const [label, field] of Object.entries(fields)) this.#textWriter.writeField(label, field);
   }
 
+  /** Writes a text that users pass to another program, or `value` in JSON format. */
+  writeScript(value: object, script: string): void {
+    if (this.format === "json") this.#writeJsonDocument(value);
+    else this.#streams.out(`${script}\n`);
+  }
+
   /** Writes a result that users save as a file. The result is JSON in every output format. */
   writeJson(value: object): void {
     this.#writeJsonDocument(value);

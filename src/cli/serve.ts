@@ -71,7 +71,11 @@ export function addServeOptions(command: Command): Command {
     .option("--grpc-unlisted", "leave gRPC out of the agent cards, for ADK for Python")
     .option("--openai", "also serve the agents as models of OpenAI's chat API at /v1")
     .option("--host <address>", "address to listen on", "127.0.0.1")
-    .option("--store <store>", "task store: memory, or sqlite:FILE", "sqlite:.colloquy/colloquy.db")
+    .option(
+      "--store <store>",
+      "task store: memory, sqlite:FILE, or postgres://USER@HOST/DATABASE",
+      "sqlite:.colloquy/colloquy.db",
+    )
     .addOption(
       new Option(
         "--keep-tasks <days>",

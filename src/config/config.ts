@@ -27,7 +27,7 @@ export interface ServeConfig {
   openai?: boolean;
   /** Host name or IP address that the server listens on. Default: `127.0.0.1`. */
   host?: string;
-  /** Task store of the server. The value is `memory` or `sqlite:` followed by a file path. */
+  /** Task store of the server. The value is `memory`, `sqlite:` followed by a file path, or a `postgres://` URL. */
   store?: string;
   /** Number of days for which the server keeps ended tasks. 0 keeps all tasks. Default: 30. */
   keepTasks?: number;

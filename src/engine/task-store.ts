@@ -118,8 +118,8 @@ export interface TaskListPage {
   /** True if at least one more task follows the returned tasks. */
   readonly hasMore: boolean;
   /**
-   * Number of all matching tasks in the store, regardless of `after`, `limit`, and `maxBytes`. For a filter by
-   * context or time, a store may stop to count at a number of tasks that it documents, and returns that number.
+   * Number of all matching tasks in the store, regardless of `after`, `limit`, and `maxBytes`. A store may stop
+   * to count at a number of tasks that it documents, and returns that number.
    */
   readonly total: number;
 }

@@ -65,8 +65,8 @@ export type {
 } from "../engine/index.ts";
 export type { LogFormat, LogObserverOptions } from "../logging/index.ts";
 export { createLogObserver } from "../logging/index.ts";
-export type { MemoryStoreOptions, SqliteStoreOptions } from "../stores/index.ts";
-export { MemoryStore, SqliteStore } from "../stores/index.ts";
+export type { MemoryStoreOptions, PostgresStoreOptions, SqliteStoreOptions } from "../stores/index.ts";
+export { MemoryStore, PostgresStore, SqliteStore } from "../stores/index.ts";
 export type {
   CallerAgentAccess,
   CardSigningOptions,

@@ -1,11 +1,16 @@
-import { MemoryStore, SqliteStore } from "../stores/index.ts";
+import { MemoryStore, PostgresStore, SqliteStore } from "../stores/index.ts";
 import type { RetentionOptions, TaskStore } from "../engine/index.ts";
 
 /**
- * A task store, or text that selects a task store. The text is `memory`, or `sqlite:` followed by a file
- * path.
+ * A task store, or text that selects a task store. The text is `memory`, `sqlite:` followed by a file path, or the URL
+ * of a PostgreSQL database.
  */
-export type StoreOption = TaskStore | "memory" | `sqlite:${string}`;
+export type StoreOption =
+  | TaskStore
+  | "memory"
+  | `sqlite:${string}`
+  | `postgres://${string}`
+  | `postgresql://${string}`;
 
 /** The default task store, a SQLite file in the working directory. */
 const DEFAULT_SQLITE_STORE_OPTION = "sqlite:.colloquy/colloquy.db";
@@ -27,7 +32,15 @@ export function resolveStore(
   if (option.startsWith("sqlite:") && option.length > "sqlite:".length) {
     return new SqliteStore(option.slice("sqlite:".length));
   }
-  throw new Error(`Unknown store ${JSON.stringify(option)}; use "memory" or "sqlite:path/to/file.db".`);
+  if (/^postgres(ql)?:\/\//.test(option)) return new PostgresStore(option);
+  throw new Error(
+    `Unknown store ${JSON.stringify(redactUserInfo(option))}; use "memory", "sqlite:path/to/file.db", or "postgres://user@host/database".`,
+  );
+}
+
+/** Hides the user and the password of a URL. */
+function redactUserInfo(text: string): string {
+  return text.replace(/\/\/[^/]*@/, "//***@");
 }
 
 function createMemoryStore(retention: RetentionOptions | false): MemoryStore {

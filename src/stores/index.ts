@@ -1,9 +1,16 @@
 /**
  * TASK STORES. A store keeps an append-only event log for each task, and builds the task from the events in
  * its log. `MemoryStore` uses the memory of the process. `SqliteStore` uses a SQLite file and is the default
- * store of a server. `MemoryStore` and `SqliteStore` pass the same contract tests.
+ * store of a server. `PostgresStore` uses a PostgreSQL database, which several servers can share. All stores pass the
+ * same contract tests.
  */
 export { MemoryStore, type MemoryStoreOptions } from "./memory-store.ts";
+export {
+  planPostgresMigration,
+  PostgresStore,
+  type PostgresMigrationPlan,
+  type PostgresStoreOptions,
+} from "./postgres/index.ts";
 export {
   backupSqliteFile,
   checkpointSqliteFile,

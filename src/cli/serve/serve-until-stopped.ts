@@ -100,7 +100,13 @@ export async function serveUntilStopped(
       ...openai,
     });
     context.streams.err(
-      await renderBanner(plan, address, options, authenticate && describeClientCredentials(authenticate)),
+      await renderBanner(
+        plan,
+        address,
+        server.store.name,
+        options,
+        authenticate && describeClientCredentials(authenticate),
+      ),
     );
     await waitForAbort(context.interruptSignal);
     context.streams.err("Stopping. Press Ctrl-C again to stop at once.\n");
@@ -124,7 +130,8 @@ function createServerOrUsageError(agents: Record<string, Agent>, options: Server
 async function renderBanner(
   plan: AgentsToServe,
   { url, agents, grpc }: ServerAddress,
-  { store, openai }: ServeOptions,
+  storeName: string,
+  { openai }: ServeOptions,
   credentialHint: ReturnType<typeof describeClientCredentials> | undefined,
 ): Promise<string> {
   const served = await Promise.all(
@@ -134,7 +141,7 @@ async function renderBanner(
       description: await (plan.agents[id] as Agent).describe(),
     })),
   );
-  const top = `colloquy ${readPackageVersion()} · node ${process.version} · ${store}\n`;
+  const top = `colloquy ${readPackageVersion()} · node ${process.version} · ${storeName}\n`;
   const grpcLine = grpc ? `  over gRPC, too: ${grpc.host}:${grpc.port}\n` : "";
   const openaiLine = openai ? `  as models of OpenAI's API, too: ${url}/v1\n` : "";
   const credentialLine = credentialHint ? `${credentialHint.hint}\n\n` : "";

@@ -24,29 +24,50 @@ export interface StoreCommandInput<O> {
 }
 
 const SQLITE_PREFIX = "sqlite:";
+const POSTGRES_URL = /^postgres(ql)?:\/\//;
 
-/** Defines a `colloquy store` command. `work` does the work of the command. */
+/** Input of a command that maintains a task store in a PostgreSQL database. */
+export interface PostgresStoreCommandInput<O> {
+  readonly url: string;
+  readonly options: O & StoreCommandOptions;
+  readonly output: OutputWriter;
+}
+
+/**
+ * Defines a `colloquy store` command. `work` does the work of the command for a SQLite file, and `workOnPostgres` for a
+ * PostgreSQL database. Without `workOnPostgres`, the command refuses databases.
+ */
 export function defineStoreCommand<O extends object>(
   command: Command,
   { streams, cwd }: CliContext,
   work: (input: StoreCommandInput<O>) => Promise<void>,
+  workOnPostgres?: (input: PostgresStoreCommandInput<O>) => Promise<void>,
 ): Command {
   return command
     .option(
       "--store <store>",
-      "task store, as in colloquy serve: sqlite:FILE",
+      workOnPostgres
+        ? "task store, as in colloquy serve: sqlite:FILE, or postgres://USER@HOST/DATABASE"
+        : "task store, as in colloquy serve: sqlite:FILE",
       "sqlite:.colloquy/colloquy.db",
     )
     .addOption(createOutputOption().env("A2ACLI_OUTPUT"))
     .action(async (...parameters: unknown[]) => {
       const self = parameters.at(-1) as Command;
       const options = self.opts<O & StoreCommandOptions>();
+      const output = new OutputWriter(streams, options.output);
+      if (workOnPostgres && POSTGRES_URL.test(options.store))
+        return await workOnPostgres({ url: options.store, options, output });
       const file = resolveStoreFile(options.store, cwd);
-      await work({ file, args: self.args, options, output: new OutputWriter(streams, options.output) });
+      await work({ file, args: self.args, options, output });
     });
 }
 
 function resolveStoreFile(store: string, cwd: string): string {
+  if (POSTGRES_URL.test(store))
+    throw createUsageError(
+      "This command maintains only SQLite files. A server on a PostgreSQL database sweeps the database on its own.",
+    );
   if (!store.startsWith(SQLITE_PREFIX))
     throw createUsageError(`The store ${store} has no file. Pass --store sqlite:FILE.`);
   const file = resolve(cwd, store.slice(SQLITE_PREFIX.length));

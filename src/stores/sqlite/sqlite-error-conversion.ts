@@ -1,5 +1,5 @@
 import { A2AError } from "../../protocol/index.ts";
-import type { UnhealthyStoreState } from "./store-health-monitor.ts";
+import type { UnhealthyStoreState } from "../store-health-monitor.ts";
 
 /** SQLite result code for a lock that another connection holds. */
 const SQLITE_BUSY = 5;

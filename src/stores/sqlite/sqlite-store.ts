@@ -30,7 +30,7 @@ import {
 import { openSqliteFile, type OpenedSqliteFile } from "./sqlite-file.ts";
 import { checkpointOnceUnread } from "./checkpoint-once-unread.ts";
 import { GroupedPushWrites, type PushWriteGroup } from "./grouped-push-writes.ts";
-import { StoreHealthMonitor } from "./store-health-monitor.ts";
+import { StoreHealthMonitor } from "../store-health-monitor.ts";
 import { PROCESS_LEASE_RENEW_INTERVAL_MS } from "../process-lease.ts";
 import { HeldTaskLeases } from "./held-task-leases.ts";
 import { createSqliteStoreComponents, type SqliteStoreComponents } from "./sqlite-store-components.ts";

@@ -1,4 +1,4 @@
-import type { StoreHealth, StoreState, StoreStateChange } from "../../engine/index.ts";
+import type { StoreHealth, StoreState, StoreStateChange } from "../engine/index.ts";
 
 /** A state in which the store cannot commit. */
 export type UnhealthyStoreState = Exclude<StoreState, "healthy">;

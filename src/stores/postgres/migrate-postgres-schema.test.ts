@@ -1,0 +1,43 @@
+import { beforeEach, describe, expect, it } from "vitest";
+import { findTestDatabase } from "../../../test/find-test-postgres.ts";
+import { planPostgresMigration } from "./plan-postgres-migration.ts";
+import { runTestSql } from "./postgres-server.fixture.ts";
+import { PostgresStore } from "./postgres-store.ts";
+import { POSTGRES_SCHEMA_VERSION } from "./schema.ts";
+
+const { url, reason } = await findTestDatabase();
+
+describe.skipIf(reason)("the schema of a PostgreSQL database", () => {
+  beforeEach(() => runTestSql(url, "DROP SCHEMA IF EXISTS colloquy CASCADE"));
+
+  async function openAndClose(options = {}): Promise<void> {
+    const store = new PostgresStore(url, options);
+    await store.open();
+    await store.close();
+  }
+
+  const readVersions = (): Promise<unknown> => runTestSql(url, "SELECT version FROM colloquy.schema_version");
+
+  it("is created once by stores that start at the same time", async () => {
+    await Promise.all(Array.from({ length: 6 }, () => openAndClose()));
+    expect(await readVersions()).toEqual([{ version: POSTGRES_SCHEMA_VERSION }]);
+  });
+
+  it("can be created by the printed script", async () => {
+    const plan = await planPostgresMigration(url);
+    expect(plan).toMatchObject({ fromVersion: 0, toVersion: POSTGRES_SCHEMA_VERSION });
+    await runTestSql(url, plan.script ?? "");
+    await openAndClose({ migrate: false });
+    expect((await planPostgresMigration(url)).script).toBeUndefined();
+  });
+
+  it("is not created by a store that must not migrate", async () => {
+    await expect(openAndClose({ migrate: false })).rejects.toThrow("run colloquy store migrate");
+  });
+
+  it("of a newer version of Colloquy is refused", async () => {
+    await openAndClose();
+    await runTestSql(url, "UPDATE colloquy.schema_version SET version = 99");
+    await expect(openAndClose()).rejects.toThrow("was migrated by a newer version of Colloquy (schema 99");
+  });
+});

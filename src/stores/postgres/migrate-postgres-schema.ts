@@ -1,0 +1,96 @@
+import type { StoreMigrationListener } from "../../engine/index.ts";
+import { A2AError } from "../../protocol/index.ts";
+import type { PostgresConnection, PostgresPool, PostgresTransaction } from "./postgres-pool.ts";
+import { CREATE_VERSION_TABLE_SQL, MIGRATIONS, POSTGRES_SCHEMA_VERSION } from "./schema.ts";
+import { LOCK_MIGRATION, READ_DATABASE_STATE, READ_SCHEMA_VERSION } from "./statements/migration.ts";
+
+export interface PostgresMigrationOptions {
+  /** Display name of the store. */
+  readonly store: string;
+  /** Whether to migrate an older schema. If false, an older schema is an error. */
+  readonly migrate: boolean;
+  readonly onMigration?: StoreMigrationListener | undefined;
+}
+
+interface DatabaseState {
+  /** Schema version, or 0 without tables. */
+  readonly version: number;
+  /** Size of the database in bytes. */
+  readonly bytes: number;
+}
+
+/**
+ * Creates the tables of an empty database, or runs the steps that an older schema lacks, in one transaction. Other
+ * processes that start at the same time wait, and find the new schema. Rejects if a newer version of Colloquy has
+ * migrated the database.
+ */
+export async function migratePostgresSchema(
+  pool: PostgresPool,
+  options: PostgresMigrationOptions,
+): Promise<void> {
+  const { version } = await readDatabaseState(pool);
+  if (version === POSTGRES_SCHEMA_VERSION) return;
+  if (!options.migrate) throw createOldSchemaError(version);
+  await pool.runTransaction(async (transaction) => {
+    await transaction.query(LOCK_MIGRATION, []);
+    const state = await readDatabaseState(transaction);
+    if (state.version < POSTGRES_SCHEMA_VERSION) await runMigrations(transaction, state, options);
+  });
+}
+
+/** Reads the schema version, and rejects a database that this version of Colloquy cannot use. */
+export async function readDatabaseState(connection: PostgresConnection): Promise<DatabaseState> {
+  const [state] = await connection.query(READ_DATABASE_STATE, []);
+  if (state && state.encoding !== "UTF8")
+    throw new A2AError(
+      "UNAVAILABLE",
+      `The database has the encoding ${state.encoding}, but tasks need UTF8; create a database with ENCODING 'UTF8'.`,
+    );
+  const version = state?.has_versions
+    ? ((await connection.query(READ_SCHEMA_VERSION, []))[0]?.version ?? 0)
+    : 0;
+  if (version > POSTGRES_SCHEMA_VERSION)
+    throw new A2AError(
+      "UNAVAILABLE",
+      `The database was migrated by a newer version of Colloquy (schema ${version}, this one knows ${POSTGRES_SCHEMA_VERSION}); upgrade Colloquy or choose another database.`,
+    );
+  return { version, bytes: state?.bytes ?? 0 };
+}
+
+async function runMigrations(
+  transaction: PostgresTransaction,
+  { version, bytes }: DatabaseState,
+  { store, onMigration = () => {} }: PostgresMigrationOptions,
+): Promise<void> {
+  const startedAt = performance.now();
+  const migration = {
+    store,
+    fromVersion: version,
+    toVersion: POSTGRES_SCHEMA_VERSION,
+    backupFile: undefined,
+    bytes,
+  };
+  // The creation of the tables in an empty database is no migration.
+  const report = (progress: { phase: "step"; nextVersion: number } | { phase: "done" }): void => {
+    if (version > 0)
+      onMigration({ ...migration, ...progress, elapsedMs: Math.round(performance.now() - startedAt) });
+  };
+  await transaction.runScript(CREATE_VERSION_TABLE_SQL);
+  for (const [at, sql] of MIGRATIONS.slice(version).entries()) {
+    report({ phase: "step", nextVersion: version + at + 1 });
+    await transaction.runScript(sql);
+  }
+  await transaction.runScript(
+    `DELETE FROM colloquy.schema_version;
+    INSERT INTO colloquy.schema_version (version) VALUES (${POSTGRES_SCHEMA_VERSION});`,
+  );
+  report({ phase: "done" });
+}
+
+function createOldSchemaError(version: number): A2AError {
+  const current = version === 0 ? "has no tables of Colloquy" : `has schema ${version}`;
+  return new A2AError(
+    "UNAVAILABLE",
+    `The database ${current}, and this version of Colloquy needs schema ${POSTGRES_SCHEMA_VERSION}; run colloquy store migrate.`,
+  );
+}

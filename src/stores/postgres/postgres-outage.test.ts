@@ -1,0 +1,132 @@
+import { createServer, connect as connectSocket, type Socket } from "node:net";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import {
+  findPostgresPrograms,
+  startTestPostgres,
+  type TestPostgresServer,
+} from "./postgres-server.fixture.ts";
+import {
+  aliceTestTaskScope,
+  createTestChunkEvent,
+  createTestLogAppend,
+  createTestSubmittedTaskEvent,
+} from "../task-event-logs.fixture.ts";
+import { PostgresStore } from "./postgres-store.ts";
+
+const GENEROUS_LIMIT = { events: 100, maxBytes: 1_000_000 };
+const PASSWORD = "s3cret-password";
+
+/** A TCP proxy for a database that can drop the responses of the database and its connections. */
+class TestDatabaseProxy {
+  readonly #server = createServer((socket) => this.#forward(socket));
+  readonly #sockets = new Set<Socket>();
+  readonly #targetPort: number;
+  /** If true, the next response breaks its connection instead of reaching the client. */
+  dropsNextResponse = false;
+
+  constructor(targetPort: number) {
+    this.#targetPort = targetPort;
+  }
+
+  async listen(): Promise<number> {
+    await new Promise<void>((resolve) => this.#server.listen(0, "127.0.0.1", resolve));
+    return (this.#server.address() as { port: number }).port;
+  }
+
+  close(): void {
+    this.#server.close();
+    for (const socket of this.#sockets) socket.destroy();
+  }
+
+  #forward(client: Socket): void {
+    const database = connectSocket(this.#targetPort, "127.0.0.1");
+    for (const socket of [client, database]) {
+      this.#sockets.add(socket);
+      socket.on("error", () => {});
+      socket.on("close", () => {
+        client.destroy();
+        database.destroy();
+      });
+    }
+    client.pipe(database);
+    database.on("data", (response) => {
+      if (this.dropsNextResponse) client.destroy();
+      else client.write(response);
+    });
+  }
+}
+
+describe.skipIf(findPostgresPrograms() === undefined)("a database that fails", () => {
+  let server: TestPostgresServer;
+  let proxy: TestDatabaseProxy;
+  let store: PostgresStore;
+  let taskId: string;
+  let count = 0;
+
+  beforeAll(async () => {
+    server = await startTestPostgres();
+  });
+  afterAll(() => server.remove());
+
+  beforeEach(async () => {
+    taskId = `t${++count}`;
+    proxy = new TestDatabaseProxy(Number(new URL(server.url).port));
+    const port = await proxy.listen();
+    const url = Object.assign(new URL(server.url), { port: String(port), password: PASSWORD }).href;
+    store = new PostgresStore(url, { connectTimeoutMs: 1000, queryTimeoutMs: 1000 });
+    await store.open();
+  });
+
+  afterEach(async () => {
+    await store.close();
+    proxy.close();
+  });
+
+  const create = (): Promise<unknown> =>
+    store.commit([createTestLogAppend(taskId, 0, [createTestSubmittedTaskEvent(taskId)])]);
+
+  it("makes the store unavailable, and the store recovers without a restart", async () => {
+    await create();
+    const states: string[] = [];
+    store.health.onChange(({ state }) => states.push(state));
+    await server.stop("immediate");
+    const append = createTestLogAppend(taskId, 1, [createTestChunkEvent(taskId, "a")]);
+    await expect(store.commit([append])).rejects.toMatchObject({ reason: "UNAVAILABLE" });
+    await expect(store.load(aliceTestTaskScope, taskId)).rejects.toMatchObject({
+      reason: "UNAVAILABLE",
+      message: expect.not.stringContaining(PASSWORD) as string,
+    });
+    expect(store.health.state).not.toBe("healthy");
+    await server.start();
+    await expect.poll(() => store.health.state).toBe("healthy");
+    expect(await store.commit([append])).toEqual([undefined]);
+    expect(states.at(-1)).toBe("healthy");
+  });
+
+  it("that breaks the connection after a commit leaves the outcome unknown, and the retry is refused [E1]", async () => {
+    await create();
+    const append = createTestLogAppend(taskId, 1, [createTestChunkEvent(taskId, "a")]);
+    proxy.dropsNextResponse = true;
+    await expect(store.commit([append])).rejects.toMatchObject({ reason: "UNAVAILABLE" });
+    expect(store.health.state).toBe("failed");
+    proxy.dropsNextResponse = false;
+    await expect.poll(() => store.health.state).toBe("healthy");
+    expect(await store.commit([append])).toEqual(["conflict"]);
+    const events = await store.readEvents(aliceTestTaskScope, taskId, 0, GENEROUS_LIMIT);
+    expect(events.map(({ seq }) => seq)).toEqual([1, 2]);
+  });
+
+  it("is named in words that contain neither the user nor the password", async () => {
+    const port = new URL(server.url).port;
+    const missing = new PostgresStore(`postgres://someone:${PASSWORD}@127.0.0.1:${port}/missing`);
+    expect(missing.name).toBe(`postgres://127.0.0.1:${port}/missing`);
+    await expect(missing.open()).rejects.toThrow("check the user of the store's URL");
+    const refused = new PostgresStore(`postgres://postgres:${PASSWORD}@127.0.0.1:1/x`);
+    const error: unknown = await refused.open().catch((thrown: unknown) => thrown);
+    expect(String(error)).toContain("start the database");
+    expect(String(error)).not.toContain(PASSWORD);
+    expect(() => new PostgresStore(`postgres://u:${PASSWORD}@[`)).toThrow(
+      "The URL of the PostgreSQL store is invalid",
+    );
+  });
+});

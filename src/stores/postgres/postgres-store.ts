@@ -1,0 +1,192 @@
+import type {
+  AppendRefusal,
+  LogAppend,
+  PushStore,
+  StoredTask,
+  StoreHealth,
+  StoreMigrationListener,
+  TaskDeletionStore,
+  TaskLeases,
+  TaskListPage,
+  TaskListQuery,
+  TaskScope,
+  TaskStore,
+  UnfinishedTask,
+} from "../../engine/index.ts";
+import { A2AError, type LogEvent } from "../../protocol/index.ts";
+import { defineOptionNames } from "../../usage-checks/index.ts";
+import type { PushSecretCipher } from "../push-secret-cipher.ts";
+import { StoreHealthMonitor } from "../store-health-monitor.ts";
+import { commitAppends } from "./commit-appends.ts";
+import { DEFAULT_POSTGRES_OPTIONS, type PostgresStoreOptions } from "./postgres-store-options.ts";
+import { createPostgresPushCipher } from "./create-postgres-push-cipher.ts";
+import type { PostgresStatement } from "./define-statement.ts";
+import { formatPostgresStoreName } from "./format-postgres-store-name.ts";
+import { listPostgresTasks } from "./list-postgres-tasks.ts";
+import { migratePostgresSchema } from "./migrate-postgres-schema.ts";
+import {
+  findPostgresStateAfterError,
+  isOutcomeUnknown,
+  toPostgresUnavailableError,
+} from "./postgres-error-conversion.ts";
+import { PostgresPool, type PostgresConnection } from "./postgres-pool.ts";
+import { PostgresPushStore } from "./postgres-push-store.ts";
+import { PostgresTaskDeleter } from "./postgres-task-deleter.ts";
+import { PostgresTaskLeases } from "./postgres-task-leases.ts";
+import { PostgresTaskReader } from "./postgres-task-reader.ts";
+
+const assertKnownOptions = defineOptionNames<PostgresStoreOptions>()(
+  "PostgresStore",
+  "poolSize connectTimeoutMs queryTimeoutMs preparedStatements leaseMs pushSecretKeys migrate",
+);
+
+/** The pool of an open store, and the cipher for the secrets of webhooks. */
+interface OpenedPostgres {
+  readonly pool: PostgresPool;
+  readonly cipher: PushSecretCipher;
+}
+
+/**
+ * Stores tasks in the PostgreSQL database at `url`, in the schema `colloquy`. Requires PostgreSQL 14 or newer and the
+ * package `pg`. Data that `commit` has acknowledged is as durable as a commit of the database. While the database is
+ * down, the methods reject with `UNAVAILABLE`, and the store recovers without a restart. `open` creates or migrates the
+ * tables, and rejects a schema of a newer version of Colloquy.
+ */
+export class PostgresStore implements TaskStore {
+  readonly name: string;
+  readonly usesSnapshots = true;
+  readonly isDurable = true;
+  readonly leases: TaskLeases;
+  readonly pushStore: PushStore;
+  readonly deletionStore: TaskDeletionStore;
+  readonly #url: string;
+  readonly #options: typeof DEFAULT_POSTGRES_OPTIONS & PostgresStoreOptions;
+  readonly #health: StoreHealthMonitor;
+  readonly #connection: PostgresConnection = {
+    query: (statement, parameters) => this.#query(statement, parameters),
+  };
+  readonly #leases: PostgresTaskLeases;
+  readonly #reader: PostgresTaskReader;
+  #opened: OpenedPostgres | undefined;
+
+  constructor(url: string, options: PostgresStoreOptions = {}) {
+    assertKnownOptions(options);
+    this.name = formatPostgresStoreName(url);
+    this.#url = url;
+    this.#options = { ...DEFAULT_POSTGRES_OPTIONS, ...options };
+    this.#leases = new PostgresTaskLeases(this.#connection, this.#options.leaseMs);
+    this.#reader = new PostgresTaskReader(this.#connection, {
+      getNode: () => this.#leases.node,
+      getCipher: () => this.#requireOpen().cipher,
+    });
+    this.leases = this.#leases;
+    this.pushStore = new PostgresPushStore(this.#connection, () => this.#requireOpen().cipher);
+    this.deletionStore = new PostgresTaskDeleter(this.#connection, this.#reader);
+    this.#health = new StoreHealthMonitor(this.name, () => this.#leases.extend());
+  }
+
+  get health(): StoreHealth {
+    return this.#health;
+  }
+
+  async open(onMigration?: StoreMigrationListener): Promise<void> {
+    if (this.#opened) return;
+    const { poolSize, migrate, pushSecretKeys, ...options } = this.#options;
+    const cipher = await createPostgresPushCipher(pushSecretKeys);
+    const pool = await PostgresPool.create({ url: this.#url, size: poolSize, ...options });
+    try {
+      await migratePostgresSchema(pool, { store: this.name, migrate, onMigration });
+      this.#opened = { pool, cipher };
+      await this.#leases.extend();
+    } catch (error) {
+      this.#opened = undefined;
+      this.#health.reset();
+      await pool.close();
+      throw toPostgresUnavailableError(error);
+    }
+  }
+
+  async close(): Promise<void> {
+    const opened = this.#opened;
+    if (!opened) return;
+    // A node whose row remains loses its leases when they expire.
+    await this.#leases.end().catch(() => {});
+    this.#opened = undefined;
+    this.#health.reset();
+    await opened.pool.close();
+  }
+
+  async commit(batch: readonly LogAppend[]): Promise<readonly (AppendRefusal | undefined)[]> {
+    const { pool, cipher } = this.#requireOpen();
+    try {
+      const refusals = await commitAppends(pool, { node: this.#leases.node, cipher }, batch);
+      this.#health.reportSuccess();
+      this.#leases.recordCommittedAppends(batch.filter((_, at) => refusals[at] === undefined));
+      return refusals;
+    } catch (error) {
+      throw this.#reportFailure(error, isOutcomeUnknown(error) ? "failed" : undefined);
+    }
+  }
+
+  load(scope: TaskScope, taskId: string): Promise<StoredTask | undefined> {
+    return this.#reader.load(scope, taskId);
+  }
+
+  isTaskUnchanged(
+    scope: TaskScope,
+    taskId: string,
+    loaded: Pick<StoredTask, "seq" | "epoch">,
+  ): Promise<boolean> {
+    return this.#reader.isTaskUnchanged(scope, taskId, loaded);
+  }
+
+  readEvents(
+    scope: TaskScope,
+    taskId: string,
+    after: number,
+    limit: { readonly events: number; readonly maxBytes: number },
+  ): Promise<LogEvent[]> {
+    return this.#reader.readEvents(scope, taskId, after, limit);
+  }
+
+  list(scope: TaskScope, query: TaskListQuery): Promise<TaskListPage> {
+    return listPostgresTasks(this.#connection, scope, query);
+  }
+
+  findMessage(scope: TaskScope, messageId: string): Promise<{ taskId: string; seq: number } | undefined> {
+    return this.#reader.findMessage(scope, messageId);
+  }
+
+  listUnfinished(): Promise<UnfinishedTask[]> {
+    return this.#reader.listUnfinished();
+  }
+
+  listTasksWithQueuedTurns(): Promise<{ scope: TaskScope; taskId: string }[]> {
+    return this.#reader.listTasksWithQueuedTurns();
+  }
+
+  async #query<Parameters extends readonly unknown[], Row>(
+    statement: PostgresStatement<Parameters, Row>,
+    parameters: Parameters,
+  ): Promise<Row[]> {
+    const { pool } = this.#requireOpen();
+    try {
+      return await pool.query(statement, parameters);
+    } catch (error) {
+      throw this.#reportFailure(error);
+    }
+  }
+
+  /** Reports an error that concerns the database, and returns the error for the caller. */
+  #reportFailure(error: unknown, state = findPostgresStateAfterError(error)): unknown {
+    if (state === undefined) return error;
+    const failure = toPostgresUnavailableError(error);
+    if (this.#opened) this.#health.reportFailure(state, failure);
+    return failure;
+  }
+
+  #requireOpen(): OpenedPostgres {
+    if (this.#opened) return this.#opened;
+    throw new A2AError("UNAVAILABLE", "The task store is closed; open it first.");
+  }
+}

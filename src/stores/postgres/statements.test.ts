@@ -1,0 +1,53 @@
+import { globSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import { findTestDatabase } from "../../../test/find-test-postgres.ts";
+import type { PostgresStatement } from "./define-statement.ts";
+import { runTestSql } from "./postgres-server.fixture.ts";
+import { MIGRATIONS } from "./schema.ts";
+
+const { url, reason } = await findTestDatabase();
+
+const files = globSync("statements/*.ts", { cwd: import.meta.dirname });
+const statements = (await Promise.all(files.map((file) => import(`./${file}`) as Promise<object>)))
+  .flatMap((exports): unknown[] => Object.values(exports))
+  .filter((value) => typeof value === "object" && value !== null && "text" in value && "name" in value)
+  .map((value) => value as PostgresStatement<readonly unknown[], unknown>);
+
+/** SQL that only PostgreSQL understands, or that does not work behind a pooler in transaction mode. */
+const UNPORTABLE_SQL =
+  /\b(ctid|xmin|xmax|oid|LISTEN|NOTIFY|pg_notify|MERGE|TABLESAMPLE|DO\s+\$|SET\s+LOCAL|TEMP|WITH\s+HOLD|pg_try_advisory_lock|pg_advisory_lock)\b/i;
+
+describe("the statements", () => {
+  it("have different names", () => {
+    expect(statements.length).toBeGreaterThan(25);
+    expect(new Set(statements.map(({ name }) => name)).size).toBe(statements.length);
+  });
+
+  it.for(statements)("$name is portable, and leaves locks to rows", ({ name, text }) => {
+    expect(text).not.toMatch(UNPORTABLE_SQL);
+    if (name !== "colloquy_lock_migration") expect(text).not.toMatch(/advisory/i);
+  });
+
+  it.for(statements)("$name names the schema of every table", ({ text }) => {
+    const tables = [...MIGRATIONS.join("").matchAll(/CREATE TABLE colloquy\.(\w+)/g)].map(
+      ([, table]) => table,
+    );
+    expect(tables.length).toBeGreaterThan(8);
+    const unqualified = new RegExp(
+      `\\b(FROM|JOIN|INTO|UPDATE)\\s+(${tables.join("|")})\\b(?!\\s+AS|\\()`,
+      "i",
+    );
+    expect(text.replace(/\bUPDATE SET\b/g, "")).not.toMatch(unqualified);
+  });
+
+  it.skipIf(reason)("can be prepared by PostgreSQL, with types for all parameters", async () => {
+    await runTestSql(
+      url,
+      MIGRATIONS.reduce((script, sql) => script + sql, "CREATE SCHEMA colloquy;"),
+    );
+    await runTestSql(url, "CREATE TABLE colloquy.schema_version (version integer)");
+    const script = statements.map(({ name, text }) => `PREPARE ${name} AS ${text};`).join("\n");
+    const prepared = await runTestSql(url, `${script} SELECT name FROM pg_prepared_statements`);
+    expect(prepared).toHaveLength(statements.length);
+  });
+});

@@ -1,0 +1,20 @@
+import { defineStatement, type PostgresStatement } from "../define-statement.ts";
+import { renderRowsSql } from "../row-columns.ts";
+
+export const WEBHOOK_PROGRESS_COLUMNS = {
+  key: "bigint",
+  delivered: "bigint",
+  owing: "boolean",
+  failing_since: "bigint",
+  dead_at: "bigint",
+  dead_reason: "text",
+} as const;
+
+/** Saves the progress of several webhooks, and ignores removed webhooks. The progress of a webhook never decreases. */
+export const SAVE_WEBHOOK_PROGRESS: PostgresStatement<readonly unknown[], never> = defineStatement(
+  "colloquy_save_webhook_progress",
+  `UPDATE colloquy.push AS push
+  SET delivered = greatest(push.delivered, given.delivered), owing = given.owing, failing_since = given.failing_since,
+    dead_at = given.dead_at, dead_reason = given.dead_reason
+  FROM ${renderRowsSql(WEBHOOK_PROGRESS_COLUMNS, 1)} WHERE push.key = given.key`,
+);

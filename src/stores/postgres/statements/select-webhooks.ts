@@ -1,0 +1,49 @@
+import { defineStatement, type PostgresStatement } from "../define-statement.ts";
+
+export interface WebhookRow {
+  readonly key: number;
+  readonly tenant: string;
+  readonly principal: string;
+  readonly agent: string;
+  readonly task_id: string;
+  readonly config: string;
+  readonly version: string;
+  readonly delivered: number;
+  readonly failing_since: number | null;
+  readonly dead_at: number | null;
+  readonly dead_reason: string | null;
+}
+
+const COLUMNS = `push.key, tenant, principal, agent, task_id, config, version, delivered, failing_since, dead_at,
+    dead_reason`;
+const TABLES = "colloquy.push AS push JOIN colloquy.task AS task ON task.key = push.task";
+
+export const GET_WEBHOOK: PostgresStatement<
+  readonly [scope: string, taskId: string, id: string],
+  WebhookRow
+> = defineStatement(
+  "colloquy_get_webhook",
+  `SELECT ${COLUMNS} FROM ${TABLES} WHERE task_id = $2 AND task.scope = $1::uuid AND push.id = $3`,
+);
+
+/** Lists the webhooks of a task in the order of registration. A task without webhooks has one row of NULL values. */
+export const LIST_WEBHOOKS: PostgresStatement<
+  readonly [scope: string, taskId: string],
+  { readonly [Column in keyof WebhookRow]: WebhookRow[Column] | null }
+> = defineStatement(
+  "colloquy_list_webhooks",
+  `SELECT ${COLUMNS} FROM colloquy.task AS task LEFT JOIN colloquy.push AS push ON push.task = task.key
+  WHERE task_id = $2 AND task.scope = $1::uuid ORDER BY push.key`,
+);
+
+export const LIST_DUE_WEBHOOKS: PostgresStatement<readonly [after: number, limit: number], WebhookRow> =
+  defineStatement(
+    "colloquy_list_due_webhooks",
+    `SELECT ${COLUMNS} FROM ${TABLES}
+    WHERE push.owing AND push.key > $1 AND push.delivered < task.seq ORDER BY push.key LIMIT $2`,
+  );
+
+export const LIST_DEAD_WEBHOOKS: PostgresStatement<readonly [limit: number], WebhookRow> = defineStatement(
+  "colloquy_list_dead_webhooks",
+  `SELECT ${COLUMNS} FROM ${TABLES} WHERE push.dead_at IS NOT NULL ORDER BY push.key DESC LIMIT $1`,
+);
