@@ -96,7 +96,7 @@ describe("serve", () => {
 
   it("reports invalid server options as usage errors", async () => {
     for (const [flag, value, text] of [
-      ["--store", "postgres://x", "Unknown store"],
+      ["--store", "mysql://x", "Unknown store"],
       ["--public-url", "example.com", `"publicUrl" is "example.com"; use an absolute URL`],
     ] as const) {
       const refused = await runInDirectory("serve", "--exec", "cat", flag, value);

@@ -1,5 +1,5 @@
 import { EventEmitter, once } from "node:events";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { agent } from "../../src/adapters/index.ts";
 import type { Observer } from "../../src/engine/index.ts";
 import { createServer } from "../../src/server/index.ts";
@@ -42,8 +42,12 @@ describe.each(HTTP_BINDINGS)("a client that disconnects after the first event, o
       happened.emit("client left");
       await ended;
 
-      const task = await fetchTask(url, taskId);
-      expect(task.status.state).toBe("TASK_STATE_COMPLETED");
+      // A run ends before the commit of its last events.
+      const task = await vi.waitFor(async () => {
+        const read = await fetchTask(url, taskId);
+        expect(read.status.state).toBe("TASK_STATE_COMPLETED");
+        return read;
+      });
       expect(task.artifacts?.[0]?.parts).toEqual([{ text: `begin ${WORDS.join("")}` }]);
     },
   );
