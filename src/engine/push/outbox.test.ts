@@ -460,10 +460,10 @@ describe("the outbox", () => {
 
   it("does not send a webhook whose secrets cannot be decrypted, and reports the reason [E12]", async () => {
     const it = createOutboxFixture();
-    const { list } = it.store.pushStore;
+    const list = it.store.pushStore.list.bind(it.store.pushStore);
     let secretsError: string | undefined = "The secrets were encrypted with a key that is missing.";
     it.store.pushStore.list = async (...which) =>
-      (await list.apply(it.store.pushStore, which))?.map((webhook) => ({
+      (await list(...which))?.map((webhook) => ({
         ...webhook,
         ...(secretsError === undefined ? {} : { secretsError }),
       }));

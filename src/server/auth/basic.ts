@@ -57,7 +57,7 @@ export function basic(options: BasicAuthOptions): AuthScheme {
   const usersByName = new Map(
     Object.entries(users).map(([name, user]) => [name, toRegisteredBasicAuthUser(name, user)]),
   );
-  const passwordChecks = new PasswordCheckQueue(new WrongPasswordPenalties(systemClock.monotonic));
+  const passwordChecks = new PasswordCheckQueue(new WrongPasswordPenalties(() => systemClock.monotonic()));
   const firstUser = usersByName.values().next().value;
   if (!firstUser) throw new Error(`"users" of basic is empty; add at least one user.`);
   return {

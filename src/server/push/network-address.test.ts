@@ -82,7 +82,7 @@ const CLOUD_SERVICE_ADDRESSES = splitWords(`
 function toAddressNumber(address: string): bigint {
   if (!address.includes(":"))
     return address.split(".").reduce((sum, octet) => sum * 256n + BigInt(octet), 0n);
-  const [head = "", tail] = address
+  const [head = [], tail] = address
     .split("::")
     .map((text) => text.split(":").filter((group) => group !== ""));
   const zeros = tail ? Array.from({ length: 8 - head.length - tail.length }, () => "0") : [];

@@ -62,7 +62,7 @@ describe("a receiver that must confirm its webhooks", () => {
     ["returns another body", (_, outgoing) => outgoing.end("x".repeat(32))],
     [
       "returns more than the value",
-      ({ headers }, outgoing) => outgoing.end(`${headers["x-a2a-notification-challenge"]} `),
+      ({ headers }, outgoing) => outgoing.end(`${String(headers["x-a2a-notification-challenge"])} `),
     ],
     ["returns an endless body", (_, outgoing) => void outgoing.write("x".repeat(100_000))],
     [
