@@ -118,8 +118,8 @@ describe("a message with returnImmediately to a task in a SQLite file, over a so
         durations.push(performance.now() - startedAt);
         expect(answer instanceof A2AError ? answer.reason : Object.keys(answer as object)[0]).toBe(expected);
       }
-      const median = durations.toSorted((a, b) => a - b)[Math.floor(REPETITIONS / 2)];
-      expect(median).toBeLessThan(MAX_RESPONSE_MS);
+      // Other work of the machine delays single responses. A server that waits for the turn delays all of them.
+      expect(Math.min(...durations)).toBeLessThan(MAX_RESPONSE_MS);
     },
   );
 });
