@@ -10,6 +10,7 @@ import {
   spawnColloquyForTest,
   createTempTestDirectoryWithFiles,
 } from "../src/cli/cli-test-process.fixture.ts";
+import { findRestartPort } from "./find-restart-port.ts";
 import { fromBase64, getText, type Artifact, type Task } from "../src/protocol/index.ts";
 
 const EXAMPLE_FOLDER = fileURLToPath(new URL("../examples/research", import.meta.url));
@@ -25,13 +26,14 @@ interface RunningExample {
 async function startExample(
   cwd: string,
   env: Record<string, string> = {},
-  port = "0",
+  restartPort?: string,
 ): Promise<RunningExample> {
+  const port = restartPort ?? String(await findRestartPort());
   const cli = spawnColloquyForTest(["serve", EXAMPLE_FOLDER, "--port", port, "-o", "json"], cwd, env);
   onTestFinished(() => void cli.child.kill("SIGKILL"));
   const output = await cli.waitForOutput("Ctrl-C stops it.");
   const { url } = JSON.parse(output.slice(0, output.indexOf("\n}\n") + 3)) as { url: string };
-  return { cli, url: `${url}/a2a/research`, port: new URL(url).port };
+  return { cli, url: `${url}/a2a/research`, port };
 }
 
 async function sendQuestion({ url }: RunningExample, cwd: string, question = QUESTION): Promise<Task> {

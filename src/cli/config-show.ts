@@ -6,6 +6,7 @@ import {
   isSettableByVariable,
 } from "./apply-settings.ts";
 import type { CliContext } from "./cli-context.ts";
+import { redactUserInfo } from "../logging/index.ts";
 import { didYouMean } from "../usage-checks/index.ts";
 import { addClientOptions, type ClientOptions } from "./client-options.ts";
 import { OutputWriter } from "./output-writer.ts";
@@ -79,11 +80,6 @@ function formatOptionValue(option: Option, value: unknown): string | null {
   if (value === undefined) return null;
   if (isCredentialOption(option)) return "***";
   return typeof value === "string" ? redactUserInfo(value) : JSON.stringify(value);
-}
-
-/** Hides the user and the password of a URL, such as the URL of a database. */
-function redactUserInfo(value: string): string {
-  return value.replace(/\/\/[^/]*@/, "//***@");
 }
 
 function formatShownSetting({ value, source, file }: ShownSetting): string {

@@ -2,7 +2,19 @@ import { once } from "node:events";
 import { connect } from "node:http2";
 import * as grpc from "@grpc/grpc-js";
 import { expect, it } from "vitest";
+import type { GrpcListenerOptions } from "./grpc-listener.ts";
 import { startGrpcListener, GRPC_SERVICE_V1, type GrpcResponseMessageSink } from "./index.ts";
+
+const TEST_LISTENER_OPTIONS = {
+  services: [GRPC_SERVICE_V1],
+  host: "127.0.0.1",
+  port: 0,
+  tls: undefined,
+  maxRequestBytes: 1_000,
+  keepaliveMs: 0,
+  guardConnection: () => {},
+  scheduleCall: (_, start) => start(),
+} satisfies Partial<GrpcListenerOptions>;
 
 const { path, response } = GRPC_SERVICE_V1.methods.SendStreamingMessage!;
 
@@ -21,15 +33,8 @@ it("waits for a client that stops reading and delivers all messages in order aft
     sink.end();
   };
   const listener = await startGrpcListener({
-    services: [GRPC_SERVICE_V1],
-    host: "127.0.0.1",
-    port: 0,
-    tls: undefined,
-    maxRequestBytes: 1_000,
-    keepaliveMs: 0,
+    ...TEST_LISTENER_OPTIONS,
     receiveMs: 10_000,
-    guardConnection: () => {},
-    scheduleCall: (_, start) => start(),
     handleCall: () =>
       Promise.resolve({ headers: {}, watchWrite: () => () => {}, body: (sink) => void write(sink) }),
   });
@@ -59,15 +64,8 @@ it("waits for a client that stops reading and delivers all messages in order aft
 
 it("ends a call whose request message does not arrive in time", async () => {
   const listener = await startGrpcListener({
-    services: [GRPC_SERVICE_V1],
-    host: "127.0.0.1",
-    port: 0,
-    tls: undefined,
-    maxRequestBytes: 1_000,
-    keepaliveMs: 0,
+    ...TEST_LISTENER_OPTIONS,
     receiveMs: 30,
-    guardConnection: () => {},
-    scheduleCall: (_, start) => start(),
     handleCall: async (call) => {
       await call.receiveRequest(() => {}).catch(() => undefined);
       return { headers: {}, watchWrite: () => () => {}, body: new Uint8Array() };

@@ -30,7 +30,7 @@ export interface ServerTls {
 }
 
 /** Options for `startGrpcListener`. */
-interface GrpcListenerOptions {
+export interface GrpcListenerOptions {
   readonly services: readonly GrpcService[];
   readonly host: string;
   readonly port: number;

@@ -205,8 +205,8 @@ export class GrpcServerCall implements IncomingCall, GrpcResponseMessageSink {
     if (this.#writer) return this.#writer.end();
     this.#stream.respond({ ...buildResponseHeaders({}), ...trailers }, { endStream: true });
     if (this.#stream.readableEnded) return;
-    // The client may still be sending its message, which nobody reads. Node.js reports the end of a stream without an
-    // error only after the rest of the message has been read.
+    // The client may still be sending its message, which the server does not read. Node.js reports the end of a stream
+    // without an error only after the rest of the message has been read.
     this.#stream.close(constants.NGHTTP2_NO_ERROR);
     this.#stream.resume();
   }

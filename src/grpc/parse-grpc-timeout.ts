@@ -11,8 +11,8 @@ const MILLISECONDS_BY_UNIT: Readonly<Record<string, number>> = {
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /**
- * Parses the value of a `grpc-timeout` header. Returns the timeout in milliseconds, limited to the longest delay of a timer.
- * Returns `undefined` if the value is not a number of at most eight digits with a unit.
+ * Parses the value of a `grpc-timeout` header. Returns the timeout in milliseconds, limited to the longest delay of a
+ * timer. Returns `undefined` if the value is not a number of at most eight digits with a unit.
  */
 export function parseGrpcTimeout(value: string): number | undefined {
   const [, digits, unit = ""] = /^(\d{1,8})([HMSmun])$/.exec(value) ?? [];

@@ -26,12 +26,14 @@ describe("a google.rpc.Status", () => {
 
   it("is equal in the official SDK [E-03]", () => {
     const { message, details } = toGrpcError(A2AError.taskNotFound("t"), "1.0.1");
-    const { code, details: any } = decodeBySdk(Buffer.from(encodeRpcStatus({ code: 5, message, details })));
-    expect([code, any.map(({ typeUrl }) => typeUrl)]).toEqual([
+    const { code, details: packedDetails } = decodeBySdk(
+      Buffer.from(encodeRpcStatus({ code: 5, message, details })),
+    );
+    expect([code, packedDetails.map(({ typeUrl }) => typeUrl)]).toEqual([
       5,
       ["type.googleapis.com/google.rpc.ErrorInfo"],
     ]);
-    expect(decodeErrorInfo(any[0]!.value)).toEqual({
+    expect(decodeErrorInfo(packedDetails[0]!.value)).toEqual({
       reason: "TASK_NOT_FOUND",
       domain: "a2a-protocol.org",
       metadata: { taskId: "t" },

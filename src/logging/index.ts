@@ -3,4 +3,4 @@ export type { LogFormat } from "./log-line.ts";
 export { formatStoreMigration } from "./format-store-migration.ts";
 export type { LogObserverOptions } from "./log-observer.ts";
 export { createLogObserver, resolveObserver } from "./log-observer.ts";
-export { redactSecrets } from "./redact-secrets.ts";
+export { redactSecrets, redactUserInfo } from "./redact-secrets.ts";

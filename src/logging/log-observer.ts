@@ -22,9 +22,9 @@ const assertKnownOptions = defineOptionNames<LogObserverOptions>()(
 );
 
 /**
- * Creates an observer that logs errors, rejected credentials, disconnected readers, changes of the store's state, migrations of the
- * store, a store that is too large, and webhooks that no longer receive notifications. Each error has its
- * stack, its task id, and the error id that the caller receives. The log contains `***` instead of secrets. A
+ * Creates an observer that logs errors, rejected credentials, disconnected readers, changes of the store's state,
+ * migrations of the store, a store that is too large, and webhooks that no longer receive notifications. Each error has
+ * its stack, its task id, and the error id that the caller receives. The log contains `***` instead of secrets. A
  * server without the option `observer` uses this observer.
  */
 export function createLogObserver(options: LogObserverOptions = {}): Observer {

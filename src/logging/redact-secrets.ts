@@ -40,6 +40,11 @@ export function redactSecrets(
   );
 }
 
+/** Hides the user and the password of a URL, such as the URL of a database. */
+export function redactUserInfo(url: string): string {
+  return url.replace(/\/\/[^/]*@/, `//${REDACTED_VALUE}@`);
+}
+
 /** A JWT has three segments. The pattern also matches texts with fewer segments, to stay linear. */
 function redactJwt(match: string): string {
   return match.split(".", 3).length === 3 ? REDACTED_VALUE : match;

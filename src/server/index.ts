@@ -4,8 +4,9 @@
  * request, and `perform-operation.ts` calls the agent's engine. The response body is JSON, or a stream of
  * server-sent events that `bindings/event-stream.ts` writes.
  */
-export { createServer, LISTEN_OPTION_NAMES } from "./server.ts";
-export type { ServerAddress, ListenOptions, Server } from "./server.ts";
+export { createServer } from "./server.ts";
+export { LISTEN_OPTION_NAMES } from "./server-interface.ts";
+export type { ServerAddress, ListenOptions, Server } from "./server-interface.ts";
 export type { ServerOptions } from "./server-options.ts";
 export type { ServerLimits } from "./server-limits.ts";
 export { SERVER_OPTION_NAMES } from "./server-options.ts";

@@ -5,11 +5,12 @@ import { connect, type Socket } from "node:net";
 export async function openRawTestSocket(
   port: number,
   options: { readonly isPaused?: boolean; readonly localAddress?: string } = {},
-): Promise<{ socket: Socket; readText: () => string; closed: Promise<unknown> }> {
+): Promise<{ socket: Socket; readText: () => string; closed: Promise<void> }> {
   const { isPaused = false, localAddress = "127.0.0.1" } = options;
   const socket = connect({ port, host: "127.0.0.1", localAddress });
+  // `once` of `node:events` would reject if the server resets the connection.
   socket.on("error", () => {});
-  const closed = once(socket, "close");
+  const closed = new Promise<void>((resolve) => socket.once("close", () => resolve()));
   await once(socket, "connect");
   let text = "";
   if (!isPaused) socket.on("data", (chunk: Buffer) => (text += chunk.toString("latin1")));

@@ -38,8 +38,8 @@ export function assertJsonContentType(request: HttpRequest): void {
 }
 
 /**
- * Reads and parses a JSON request body of at most `maxJsonValues` values. Returns `undefined` if the body is empty. For example, a CancelTask
- * request can have an empty body.
+ * Reads and parses a JSON request body of at most `maxJsonValues` values. Returns `undefined` if the body is empty. For
+ * example, a CancelTask request can have an empty body.
  */
 export async function readJsonBody(
   request: HttpRequest,

@@ -1,4 +1,5 @@
-import { MemoryStore, PostgresStore, SqliteStore } from "../stores/index.ts";
+import { redactUserInfo } from "../logging/index.ts";
+import { isPostgresUrl, MemoryStore, PostgresStore, SqliteStore } from "../stores/index.ts";
 import type { RetentionOptions, TaskStore } from "../engine/index.ts";
 
 /**
@@ -32,15 +33,10 @@ export function resolveStore(
   if (option.startsWith("sqlite:") && option.length > "sqlite:".length) {
     return new SqliteStore(option.slice("sqlite:".length));
   }
-  if (/^postgres(ql)?:\/\//.test(option)) return new PostgresStore(option);
+  if (isPostgresUrl(option)) return new PostgresStore(option);
   throw new Error(
     `Unknown store ${JSON.stringify(redactUserInfo(option))}; use "memory", "sqlite:path/to/file.db", or "postgres://user@host/database".`,
   );
-}
-
-/** Hides the user and the password of a URL. */
-function redactUserInfo(text: string): string {
-  return text.replace(/\/\/[^/]*@/, "//***@");
 }
 
 function createMemoryStore(retention: RetentionOptions | false): MemoryStore {

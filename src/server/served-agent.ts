@@ -42,8 +42,9 @@ export function createServedAgent(
 }
 
 /**
- * Converts the argument of `createServer` to pairs of an agent id and an agent. The id of a single agent is the
- * agent's own id, or is derived from the agent's name. Throws an error if a value is not an agent or an agent id is not valid in a URL path.
+ * Converts the argument of `createServer` to pairs of an agent id and an agent. The id of a single agent is the agent's
+ * own id, or is derived from the agent's name. Throws an error if a value is not an agent or an agent id is not valid
+ * in a URL path.
  */
 export function toAgentEntries(agents: Agent | Readonly<Record<string, Agent>>): [string, Agent][] {
   if (typeof agents === "function")

@@ -80,8 +80,8 @@ export type TestServerFactory = (
 ) => Promise<{ endpoint: TestEndpoint; server: Server }>;
 
 /**
- * A test client for a server with two agents: `messageCommandTestAgent`, and `silent`, which supports neither streaming nor
- * push notifications.
+ * A test client for a server with two agents: `messageCommandTestAgent`, and `silent`, which supports neither streaming
+ * nor push notifications.
  */
 export class TestClient {
   endpoint!: TestEndpoint;

@@ -10,7 +10,7 @@ import {
   type Observer,
   type TaskStore,
 } from "../engine/index.ts";
-import { defineOptionNames, explainMissingAwait } from "../usage-checks/index.ts";
+import { explainMissingAwait } from "../usage-checks/index.ts";
 import { resolveObserver } from "../logging/index.ts";
 import { isLoopbackHost } from "../keys/index.ts";
 import { A2AError, stripTrailingCharacters } from "../protocol/index.ts";
@@ -21,7 +21,7 @@ import { authenticateAndCreateAgentAccess, type MountedHandler } from "./mounted
 import type { HttpReply, HttpRequest } from "./http-exchange.ts";
 import { createPushService, type PushService } from "./push/push-service.ts";
 import { FetchRequest, toFetchResponse } from "./fetch-adapter.ts";
-import { startGrpcServer, type GrpcServer, type GrpcOptions } from "./bindings/grpc.ts";
+import { startGrpcServer, type GrpcServer } from "./bindings/grpc.ts";
 import { ByteLedger } from "./byte-ledger/byte-ledger.ts";
 import { closePipelinedResponseWithConnection } from "./close-pipelined-response.ts";
 import { WriteStallWatch } from "./byte-ledger/write-stall-watch.ts";
@@ -33,9 +33,16 @@ import { NodeRequest, sendReply, getOriginalUrl } from "./node-adapter.ts";
 import { respondWithFetchHandler } from "./node-listener.ts";
 import { CrossOriginGuard } from "./cross-origin-guard.ts";
 import { assertSafeToListenOnHost, HostHeaderGuard } from "./loopback-protection.ts";
-import { StoreMaintenanceService, type StoreMaintenance } from "./maintenance/store-maintenance.ts";
+import { StoreMaintenanceService } from "./maintenance/store-maintenance.ts";
+import { explainListenError } from "./listen-errors.ts";
 import { resolveStore } from "./resolve-store.ts";
 import { createRestErrorReply } from "./bindings/rest.ts";
+import {
+  assertKnownListenOptions,
+  type ListenOptions,
+  type Server,
+  type ServerAddress,
+} from "./server-interface.ts";
 import { assertValidOptions, SUPPORTED_A2A_VERSIONS, type ServerOptions } from "./server-options.ts";
 import { createPublishedJwksProvider } from "./published-jwks-provider.ts";
 import { getHttpStatus, reportRequest } from "./report-request.ts";
@@ -50,71 +57,6 @@ import {
   type ServedAgent,
   type ServedAgentOptions,
 } from "./served-agent.ts";
-
-/** Options for `Server.listen`. */
-export interface ListenOptions {
-  /** Port that the server listens on. Port 0, the default, selects any free port. */
-  readonly port?: number;
-  /**
-   * Host name or IP address that the server listens on. The default host, `127.0.0.1`, accepts connections
-   * only from this machine.
-   */
-  readonly host?: string;
-  /**
-   * Options for serving gRPC on a separate port, or `true` for the default options. The gRPC listener
-   * requires the packages `@grpc/grpc-js` and `@bufbuild/protobuf`. Default: false.
-   */
-  readonly grpc?: boolean | GrpcOptions;
-}
-
-/** The option names of `Server.listen`, separated by spaces. */
-export const LISTEN_OPTION_NAMES = "grpc host port";
-
-const assertKnownListenOptions = defineOptionNames<ListenOptions>()("listen", LISTEN_OPTION_NAMES);
-const assertKnownGrpcOptions = defineOptionNames<GrpcOptions>()(
-  '"grpc" of listen',
-  "calls connections host listedInCard port publicAddress tls",
-);
-
-/** The addresses that a server listens on. */
-export interface ServerAddress {
-  readonly url: string;
-  readonly host: string;
-  readonly port: number;
-  /** The address of the gRPC listener, which is absent if the server does not serve gRPC. */
-  readonly grpc?: { readonly host: string; readonly port: number };
-  readonly agents: readonly { readonly id: string; readonly url: string; readonly cardUrl: string }[];
-}
-
-/** A server that serves one or more agents over A2A. */
-export interface Server {
-  /**
-   * Request handler for web frameworks and runtimes that use `Request` and `Response`, such as Hono, Next,
-   * Deno, Bun, and workers. The first request opens the task store. The optional second argument identifies the
-   * client by its IP address: the argument that Deno and Bun pass to a handler, or `{ remoteAddress }`. Without the
-   * argument, all clients share the limits of one address.
-   */
-  readonly fetch: (request: Request, runtimeInfo?: unknown) => Promise<Response>;
-  /**
-   * Request handler for `node:http` and for web frameworks that use `node:http`, such as Express and Fastify.
-   * The first request opens the task store.
-   */
-  readonly listener: (incoming: IncomingMessage, outgoing: ServerResponse) => void;
-  /**
-   * Opens the task store, recovers tasks that an earlier process left unfinished, and starts the HTTP
-   * listener. Rejects if the description of an agent is not a valid agent card.
-   */
-  listen(options?: ListenOptions): Promise<ServerAddress>;
-  /** Maintenance of the task store, such as the erasure of tasks. The first call opens the task store. */
-  readonly maintenance: StoreMaintenance;
-  /** The task store of the server, which the rest of the application can also use. */
-  readonly store: TaskStore;
-  /**
-   * Aborts running agents, ends event streams, stops listening, and closes the task store. Aborted agents
-   * have `graceMs` milliseconds to finish. Default: 2,000.
-   */
-  close(options?: { readonly graceMs?: number }): Promise<void>;
-}
 
 const DEFAULT_HEARTBEAT_MS = 15_000;
 
@@ -272,7 +214,6 @@ class AgentServer implements Server {
   async #listen(options: ListenOptions): Promise<ServerAddress> {
     assertKnownListenOptions(options);
     const { port = 0, host = "127.0.0.1", grpc = false } = options;
-    if (typeof grpc === "object") assertKnownGrpcOptions(grpc);
     assertSafeToListenOnHost(host, this.#options);
     const grpcOptions = grpc === true ? {} : grpc;
     if (grpcOptions) assertSafeToListenOnHost(grpcOptions.host ?? host, this.#options);
@@ -468,24 +409,6 @@ class AgentServer implements Server {
     });
     return { url, host, port, agents };
   }
-}
-
-/** Advice by the code of an error that `listen` of `node:http` reports. */
-const LISTEN_ERROR_ADVICE: Readonly<Record<string, string>> = {
-  EADDRINUSE:
-    "another process uses the port; stop that process, or choose another port (0 for any free port)",
-  EACCES: "the port requires more permissions; choose a port above 1023",
-  EADDRNOTAVAIL: "this machine does not have the address; use 127.0.0.1, or 0.0.0.0 for all addresses",
-  ENOTFOUND: "the host name is unknown; use 127.0.0.1, or 0.0.0.0 for all addresses",
-};
-
-/** Adds advice to an error of the HTTP listener, and keeps the code of the error. */
-function explainListenError(error: NodeJS.ErrnoException, host: string, port: number): Error {
-  const { code = "" } = error;
-  const advice = LISTEN_ERROR_ADVICE[code];
-  if (advice === undefined) return error;
-  const text = `The server cannot listen on ${host}:${port}: ${advice}.`;
-  return Object.assign(new Error(text, { cause: error }), { code });
 }
 
 function createInternalError(cause: unknown, errorId: string): A2AError {

@@ -2,8 +2,8 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { systemClock } from "../engine/index.ts";
 
 /**
- * Limits of the bytes that the server still reads after a reply to an unfinished request. A connection that is closed with unread
- * bytes can lose the reply (RFC 9112 §9.6), so the server reads the rest for a while.
+ * Limits of the bytes that the server still reads after a reply to an unfinished request. A connection that is closed
+ * with unread bytes can lose the reply (RFC 9112 §9.6), so the server reads the rest for a while.
  */
 const DISCARD_LIMITS = {
   bytes: 64 * 1024,

@@ -83,7 +83,7 @@ async function requestWithoutReading(port: number, id: string): ReturnType<typeo
   return opened;
 }
 
-describe("answers that nobody reads", () => {
+describe("responses that the client does not read", () => {
   it("take at most the share of their remote address, and other requests receive 429 with Retry-After [SEC-19]", async () => {
     const { url, port } = await startServer({ limits: { bufferedBytes: 100_000_000 } });
     const id = await createLargeTask(url);
@@ -160,7 +160,7 @@ describe("honest readers", () => {
   });
 });
 
-describe("a stream that nobody reads", () => {
+describe("a stream that the client does not read", () => {
   it("receives an error event instead of a task that exceeds the share", async () => {
     const { url, port } = await startServer({ limits: { bufferedBytes: 40_000_000 } });
     const id = await createLargeTask(url);

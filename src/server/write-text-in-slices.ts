@@ -28,7 +28,7 @@ export async function writeTextInSlices(
 export function* iterateSlices(text: string): Generator<string> {
   for (let start = 0; start < text.length;) {
     const end = Math.min(start + MAX_WRITE_LENGTH, text.length);
-    // A slice must not end between the two halves of a character outside of the Basic Multilingual Plane.
+    // A slice must not end between the two halves of a surrogate pair, which have no UTF-8 and which JSON escapes.
     const sliceEnd = end < text.length && isHighSurrogate(text.charCodeAt(end - 1)) ? end - 1 : end;
     yield text.slice(start, sliceEnd);
     start = sliceEnd;

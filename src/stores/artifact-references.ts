@@ -1,5 +1,6 @@
 import type { ArtifactReference } from "../engine/index.ts";
 import { A2AError, foldArtifact, type Artifact, type LogEvent, type Task } from "../protocol/index.ts";
+import { isArtifactEventText } from "./to-log-rows.ts";
 
 /** Returns the task without the content of the referenced artifacts, for storage as a snapshot. */
 export function omitReferencedContent(task: Task, references: readonly ArtifactReference[]): Task {
@@ -56,4 +57,9 @@ export function findFirstReferencedSeq(references: readonly ArtifactReference[])
 /** Returns the position of the artifact that further updates of the id change. */
 function findArtifactPosition(artifacts: readonly Artifact[], artifactId: string): number {
   return artifacts.findLastIndex((artifact) => artifact.artifactId === artifactId);
+}
+
+/** Recognizes events without artifacts before they are parsed. An event is an object with one member. */
+export function mayContainArtifact(eventJson: string): boolean {
+  return isArtifactEventText(eventJson) || eventJson.startsWith('{"task"');
 }

@@ -6,6 +6,7 @@
  */
 export { MemoryStore, type MemoryStoreOptions } from "./memory-store.ts";
 export {
+  isPostgresUrl,
   planPostgresMigration,
   PostgresStore,
   type PostgresMigrationPlan,

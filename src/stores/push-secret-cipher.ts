@@ -1,6 +1,9 @@
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from "node:crypto";
 import { A2AError, isObject, type TaskPushNotificationConfig } from "../protocol/index.ts";
 
+/** Keys for the secrets of push configurations, or a function that returns the keys. */
+export type PushSecretKeysOption = readonly string[] | (() => readonly string[] | Promise<readonly string[]>);
+
 /** The task that a push configuration belongs to. */
 export interface PushConfigOwnerTask {
   readonly tenant: string;

@@ -204,9 +204,9 @@ interface ObjectSchemaOptions<T> {
 }
 
 /**
- * Creates a schema for a message. The decoder accepts each member under its camelCase name or its
- * snake_case name, but not under both names. The decoder ignores unknown members. If the schema has `defineOneofMember`
- * members, a request must have exactly one `defineOneofMember` member. A response may omit the `defineOneofMember` member, unless
+ * Creates a schema for a message. The decoder accepts each member under its camelCase name or its snake_case name, but
+ * not under both names. The decoder ignores unknown members. If the schema has `defineOneofMember` members, a request
+ * must have exactly one `defineOneofMember` member. A response may omit the `defineOneofMember` member, unless
  * `requiresOneof` is set.
  */
 export function createObjectSchema<T extends object>(

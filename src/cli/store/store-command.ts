@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import { Command } from "commander";
 import type { StoreMigrationListener } from "../../engine/index.ts";
 import { formatStoreMigration } from "../../logging/index.ts";
-import { SqliteStore, type SqliteStoreOptions } from "../../stores/index.ts";
+import { isPostgresUrl, SqliteStore, type SqliteStoreOptions } from "../../stores/index.ts";
 import type { CliContext } from "../cli-context.ts";
 import { createUsageError } from "../cli-error.ts";
 import { createOutputOption } from "../client-options.ts";
@@ -24,7 +24,6 @@ export interface StoreCommandInput<O> {
 }
 
 const SQLITE_PREFIX = "sqlite:";
-const POSTGRES_URL = /^postgres(ql)?:\/\//;
 
 /** Input of a command that maintains a task store in a PostgreSQL database. */
 export interface PostgresStoreCommandInput<O> {
@@ -56,7 +55,7 @@ export function defineStoreCommand<O extends object>(
       const self = parameters.at(-1) as Command;
       const options = self.opts<O & StoreCommandOptions>();
       const output = new OutputWriter(streams, options.output);
-      if (workOnPostgres && POSTGRES_URL.test(options.store))
+      if (workOnPostgres && isPostgresUrl(options.store))
         return await workOnPostgres({ url: options.store, options, output });
       const file = resolveStoreFile(options.store, cwd);
       await work({ file, args: self.args, options, output });
@@ -64,7 +63,7 @@ export function defineStoreCommand<O extends object>(
 }
 
 function resolveStoreFile(store: string, cwd: string): string {
-  if (POSTGRES_URL.test(store))
+  if (isPostgresUrl(store))
     throw createUsageError(
       "This command maintains only SQLite files. A server on a PostgreSQL database sweeps the database on its own.",
     );

@@ -29,7 +29,9 @@ export async function withDeadline<T>(
   }
 }
 
-/** The errors for expired deadlines. Their metadata proves nothing, because a server chooses the metadata of its errors. */
+/**
+ * The errors for expired deadlines. Their metadata proves nothing, because a server chooses the metadata of its errors.
+ */
 const timeoutErrors = new WeakSet<A2AError>();
 
 /** Returns whether an error reports an expired deadline of the client. */

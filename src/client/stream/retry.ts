@@ -57,8 +57,8 @@ export class Backoff {
   }
 
   /**
-   * Waits before the next attempt, for at least the delay that the server requested, up to five minutes. Returns false without
-   * waiting if no attempts are left.
+   * Waits before the next attempt, for at least the delay that the server requested, up to five minutes. Returns false
+   * without waiting if no attempts are left.
    */
   async waitForRetry(failure: A2AError, signal: AbortSignal | undefined): Promise<boolean> {
     const { maxRetries, initialDelayMs, maxDelayMs, random, sleep } = this.#options;
@@ -79,8 +79,8 @@ export function isRetryable(error: unknown): error is A2AError {
 }
 
 /**
- * Calls a function that is safe to repeat, and repeats the call while the agent is unreachable or overloaded. If the agent
- * requests a delay above `maxDelayMs`, the function immediately throws an error with the requested delay.
+ * Calls a function that is safe to repeat, and repeats the call while the agent is unreachable or overloaded. If the
+ * agent requests a delay above `maxDelayMs`, the function immediately throws an error with the requested delay.
  */
 export async function retrySafeRequest<T>(
   { maxRetries = 3, maxDelayMs = DEFAULT_MAX_RETRY_DELAY_MS, ...options }: RetryOptions,

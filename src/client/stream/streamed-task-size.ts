@@ -7,9 +7,10 @@ export const DEFAULT_MAX_TASK_BYTES: number = 256 * 2 ** 20;
 const EVENT_OVERHEAD_BYTES = 100;
 
 /**
- * Measures how large the task becomes that a reader builds from the events of a stream. An agent could otherwise fill the
- * memory of `collect`, of `ask`, and of the adapters with an endless stream. The measure is the size of the events that the
- * task still contains: a complete task replaces all earlier events, and a replaced artifact replaces its earlier updates.
+ * Measures how large the task becomes that a reader builds from the events of a stream. An agent could otherwise fill
+ * the memory of `collect`, of `ask`, and of the adapters with an endless stream. The measure is the size of the events
+ * that the task still contains: a complete task replaces all earlier events, and a replaced artifact replaces its
+ * earlier updates.
  */
 export class StreamedTaskSize {
   readonly #maxBytes: number;

@@ -7,6 +7,7 @@ import { connect } from "../../client/index.ts";
 import type { Agent, AgentEvent, Run } from "../../engine/index.ts";
 import { getText, type Task } from "../../protocol/index.ts";
 import { createServer, type Server, type StoreOption } from "../../server/index.ts";
+import { findRestartPort } from "../../../test/find-restart-port.ts";
 import { createTempFolder } from "../../../test/store-factories.ts";
 import {
   createMcpServer,
@@ -18,10 +19,14 @@ import { type ScriptedAgentServer, serveScriptedAgent } from "../scripted-agent.
 
 const TOOL = "parrot_say";
 
-/** Starts an MCP server whose tool calls become MCP tasks at once. The server listens on `port`. */
-async function serveParrotTools(url: string, port = 0): Promise<{ url: string; close: () => Promise<void> }> {
+/** Starts an MCP server whose tool calls become MCP tasks at once. `restartPort` is the port of an earlier server. */
+async function serveParrotTools(
+  url: string,
+  restartPort?: number,
+): Promise<{ url: string; close: () => Promise<void> }> {
   const server = await createMcpServer({ parrot: url }, { taskAfterMs: 0 });
   onTestFinished(() => server.close());
+  const port = restartPort ?? (await findRestartPort());
   return { url: (await server.listen({ port })).url, close: () => server.close() };
 }
 
@@ -163,12 +168,13 @@ describe("an agent whose tool call is an MCP task", () => {
   const serveAgent = async (
     served: Agent,
     store: StoreOption,
-    port = 0,
+    restartPort?: number,
   ): Promise<{ server: Server; url: string; port: number }> => {
     const server = createServer({ agent: served }, { store });
     onTestFinished(() => server.close({ graceMs: 0 }));
-    const { port: listened, agents } = await server.listen({ port });
-    return { server, url: agents[0]?.url ?? "", port: listened };
+    const port = restartPort ?? (await findRestartPort());
+    const { agents } = await server.listen({ port });
+    return { server, url: agents[0]?.url ?? "", port };
   };
 
   it("resumes the MCP task after a restart, and calls the tool once", async () => {

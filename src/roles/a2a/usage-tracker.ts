@@ -10,9 +10,9 @@ type CardUsageMetadata = Pick<
 const MAX_FAILED_TRIES_PER_CARD = 100;
 
 /**
- * Tracks the token usage, the failed tries, and the working time of a role since the role's last message card. The working time
- * excludes the time that the role waits for other roles. The role's next message card reports the totals, so
- * that no usage is lost or counted twice.
+ * Tracks the token usage, the failed tries, and the working time of a role since the role's last message card. The
+ * working time excludes the time that the role waits for other roles. The role's next message card reports the totals,
+ * so that no usage is lost or counted twice.
  */
 export class UsageTracker {
   readonly #monotonicNow: () => number;

@@ -4,8 +4,8 @@ import { createUnauthenticatedError } from "./authenticator.ts";
 import type { AuthenticateFunction, AuthRequest } from "./auth-scheme.ts";
 
 /**
- * Returns the caller of a request. Rejects with UNAUTHENTICATED if `authenticate` returns no caller. On a
- * server without `authenticate`, all requests have the same anonymous caller, but limits apply to the network of each client.
+ * Returns the caller of a request. Rejects with UNAUTHENTICATED if `authenticate` returns no caller. On a server
+ * without `authenticate`, all requests have the same anonymous caller, but limits apply to the network of each client.
  */
 export async function authenticateCaller(
   request: AuthRequest,

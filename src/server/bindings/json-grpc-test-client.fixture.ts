@@ -85,12 +85,12 @@ export async function readGrpcTestStream(
 function toGrpcTestCallStatus({ code, details, metadata }: grpc.ServiceError): GrpcTestCallStatus {
   const [binary] = metadata.get("grpc-status-details-bin");
   const status = binary ? decodeStatus(binary as Buffer) : undefined;
-  const any = status?.details ?? [];
-  const info = any.find(({ typeUrl }) => typeUrl.endsWith("ErrorInfo"));
+  const packedDetails = status?.details ?? [];
+  const info = packedDetails.find(({ typeUrl }) => typeUrl.endsWith("ErrorInfo"));
   return {
     code: grpc.status[code],
     message: details,
-    detailTypes: any.map(({ typeUrl }) => typeUrl),
+    detailTypes: packedDetails.map(({ typeUrl }) => typeUrl),
     ...(info ? decodeErrorInfo(info.value) : {}),
   };
 }

@@ -1,11 +1,13 @@
+import { iterateSlices } from "../write-text-in-slices.ts";
+
 /** Length of the strings, in characters, from which a result is serialized in steps. Serializing takes about 5 ms. */
 const MAX_STEP_LENGTH = 1024 * 1024;
 const MIN_PIECE_LENGTH = 64 * 1024;
 
 /**
  * Serializes the JSON of a result, like `JSON.stringify`. A large result is serialized in steps of about 5 ms, so that
- * other requests run in between, and returned in pieces, because a joined text would need a second copy. A small result is
- * serialized at once, because almost all results are small.
+ * other requests run in between, and returned in pieces, because a joined text would need a second copy. A small result
+ * is serialized at once, because almost all results are small.
  */
 export function stringifyResult(result: unknown): string | Promise<readonly string[]> {
   return hasLongText(result) ? stringifyInSteps(result) : JSON.stringify(result);
@@ -18,7 +20,7 @@ async function stringifyInSteps(result: unknown): Promise<readonly string[]> {
   for (const next of iterateJsonPieces(result)) {
     piece += next;
     stepLength += next.length;
-    // A long piece stays a string of its own, and short pieces are joined.
+    // Only short pieces are joined, because joining a long piece would copy it.
     if (piece.length >= MIN_PIECE_LENGTH) {
       pieces.push(piece);
       piece = "";
@@ -56,18 +58,8 @@ function* iterateJsonPieces(value: unknown): Generator<string> {
 
 function* iterateStringPieces(text: string): Generator<string> {
   yield '"';
-  for (let start = 0; start < text.length;) {
-    const end = Math.min(start + MAX_STEP_LENGTH, text.length);
-    // JSON.stringify escapes one half of a surrogate pair, so both halves stay in the same piece.
-    const pieceEnd = end < text.length && isHighSurrogate(text.charCodeAt(end - 1)) ? end - 1 : end;
-    yield JSON.stringify(text.slice(start, pieceEnd)).slice(1, -1);
-    start = pieceEnd;
-  }
+  for (const slice of iterateSlices(text)) yield JSON.stringify(slice).slice(1, -1);
   yield '"';
-}
-
-function isHighSurrogate(charCode: number): boolean {
-  return charCode >= 0xd800 && charCode <= 0xdbff;
 }
 
 /** Returns true if the strings of a JSON value are longer than one step in total. Stops counting at this length. */

@@ -84,7 +84,7 @@ describe("DNS lookups", () => {
       retryAfter: 1,
       message: expect.stringContaining("this caller's share of the 4 pending DNS lookups") as string,
     });
-    // Another owner has a share of its own.
+    // The lookups of another owner start at once.
     void lookups.resolve("d", "bob");
   });
 

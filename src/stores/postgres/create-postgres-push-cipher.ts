@@ -1,6 +1,5 @@
 import process from "node:process";
-import { generatePushSecretKey, PushSecretCipher } from "../push-secret-cipher.ts";
-import type { PushSecretKeysOption } from "../sqlite/push-secret-key-file.ts";
+import { generatePushSecretKey, PushSecretCipher, type PushSecretKeysOption } from "../push-secret-cipher.ts";
 
 /** Environment variable with the keys of the option `pushSecretKeys`, separated by commas. */
 const KEYS_VARIABLE = "COLLOQUY_PUSH_SECRET_KEYS";

@@ -2,6 +2,7 @@
  * Stores tasks in a PostgreSQL database, which several servers can share. One statement commits a batch of appends with
  * a compare-and-set. Every statement is a file in `statements/`. Only `postgres-pool.ts` imports the package `pg`.
  */
+export { isPostgresUrl } from "./format-postgres-store-name.ts";
 export { PostgresStore } from "./postgres-store.ts";
 export type { PostgresStoreOptions } from "./postgres-store-options.ts";
 export { planPostgresMigration, type PostgresMigrationPlan } from "./plan-postgres-migration.ts";

@@ -116,7 +116,7 @@ describe.skipIf(findPostgresPrograms() === undefined)("a database that fails", (
     expect(events.map(({ seq }) => seq)).toEqual([1, 2]);
   });
 
-  it("is named in words that contain neither the user nor the password", async () => {
+  it("has a name with neither the user nor the password", async () => {
     const port = new URL(server.url).port;
     const missing = new PostgresStore(`postgres://someone:${PASSWORD}@127.0.0.1:${port}/missing`);
     expect(missing.name).toBe(`postgres://127.0.0.1:${port}/missing`);

@@ -10,11 +10,11 @@ import { fileURLToPath } from "node:url";
 import { Client } from "pg";
 
 const START_TIMEOUT_MS = 30_000;
-/** User id of `nobody`. PostgreSQL refuses to run as root. */
+/** Id of a user without permissions. PostgreSQL refuses to run as root. */
 const NOBODY_UID = 65_534;
 
 /**
- * Settings of a server whose data nobody keeps. `fsync=off` survives a killed server, but not a power failure.
+ * Settings of a server with temporary data. `fsync=off` survives a killed server, but not a power failure.
  */
 const TEST_SETTINGS = {
   fsync: "off",

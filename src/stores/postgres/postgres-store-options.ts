@@ -1,4 +1,4 @@
-import type { PushSecretKeysOption } from "../sqlite/push-secret-key-file.ts";
+import type { PushSecretKeysOption } from "../push-secret-cipher.ts";
 
 /** Options of `PostgresStore`. */
 export interface PostgresStoreOptions {

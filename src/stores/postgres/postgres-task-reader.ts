@@ -7,9 +7,10 @@ import type {
 } from "../../engine/index.ts";
 import type { LogEvent, TaskState } from "../../protocol/index.ts";
 import type { PushConfigOwnerTask, PushSecretCipher } from "../push-secret-cipher.ts";
+import { iterateLoggedEvents } from "../iterate-logged-events.ts";
 import { decodeIdentifier, encodeIdentifier } from "./encode-identifier.ts";
 import type { PostgresConnection } from "./postgres-pool.ts";
-import { iterateLoggedEvents, restoreStoredTask, toTaskContent } from "./restore-stored-task.ts";
+import { restoreStoredTask, toTaskContent } from "./restore-stored-task.ts";
 import { computeScopeKey } from "./scope-key.ts";
 import { FIND_MESSAGE } from "./statements/find-message.ts";
 import { IS_TASK_UNCHANGED } from "./statements/is-task-unchanged.ts";

@@ -1,8 +1,13 @@
 import type { ArtifactReference, SnapshotProgress } from "../../engine/index.ts";
 import { LogEvent, type Task } from "../../protocol/index.ts";
-import { findFirstReferencedSeq, restoreReferencedContent } from "../artifact-references.ts";
+import {
+  findFirstReferencedSeq,
+  mayContainArtifact,
+  restoreReferencedContent,
+} from "../artifact-references.ts";
 import { foldLoggedEvents } from "../fold-logged-events.ts";
-import { selectListedEvents } from "../sqlite/select-listed-events.ts";
+import { iterateLoggedEvents, type LogLines } from "../iterate-logged-events.ts";
+import { selectListedEvents } from "../select-listed-events.ts";
 import type { StoredTaskRow } from "./statements/load-task.ts";
 
 /** The snapshot and the log rows of one task. */
@@ -12,32 +17,15 @@ export interface TaskContent {
   readonly logRows: readonly LogLines[];
 }
 
-interface LogLines {
-  /** Sequence number of the last event in `text`. */
-  readonly seq: number;
-  /** Events as JSON lines. */
-  readonly text: string;
-}
-
 /** Selects the snapshot and the log rows among the rows of one task. */
 export function toTaskContent(rows: readonly StoredTaskRow[]): TaskContent {
   const logRows = rows
     .filter(({ kind }) => kind === "log")
-    .map(({ seq, text }) => ({ seq, text: text ?? "" }));
+    .map(({ seq, text }) => ({ seq, lines: text ?? "" }));
   return {
     snapshot: rows.find(({ kind }) => kind === "snapshot"),
     logRows: logRows.toSorted((a, b) => a.seq - b.seq),
   };
-}
-
-/** Yields the events after the sequence number `after`. The first row may contain earlier events. */
-export function* iterateLoggedEvents(rows: Iterable<LogLines>, after: number): Generator<LogEvent> {
-  for (const { seq, text } of rows) {
-    const lines = text.split("\n");
-    const before = seq - lines.length;
-    for (const [index, json] of lines.entries())
-      if (before + index >= after) yield LogEvent.fromJsonText(before + index + 1, json);
-  }
 }
 
 /** Folds the snapshot, the content that it references in the log, and all later events into the current task. */
@@ -70,10 +58,7 @@ export function restoreStoredTask({ snapshot, logRows }: TaskContent): {
 /** Folds the snapshot and the later events without artifacts. `logRows` need not contain rows of artifacts. */
 export function restoreTaskWithoutArtifacts({ snapshot, logRows }: TaskContent): Task {
   const snapshotSeq = snapshot?.seq ?? 0;
-  const texts = logRows.flatMap(({ seq, text }) => {
-    const lines = text.split("\n");
-    return lines.slice(Math.max(0, snapshotSeq - (seq - lines.length)));
-  });
+  const texts = [...iterateLoggedEvents(logRows, snapshotSeq)].map(({ jsonText }) => jsonText);
   const events = selectListedEvents(texts).map((json, at) =>
     LogEvent.fromJsonText(snapshotSeq + at + 1, json),
   );
@@ -88,9 +73,4 @@ function parseSnapshot(snapshot: StoredTaskRow | undefined): Task | undefined {
 function parseArtifactReferences(snapshot: StoredTaskRow | undefined): ArtifactReference[] {
   const json = snapshot?.artifact_references;
   return json ? (JSON.parse(json) as ArtifactReference[]) : [];
-}
-
-/** Recognizes events without artifacts before they are parsed. An event is an object with one member. */
-function mayContainArtifact(eventJson: string): boolean {
-  return eventJson.startsWith('{"artifactUpdate"') || eventJson.startsWith('{"task"');
 }

@@ -2,7 +2,7 @@ import type { LogAppend } from "../../engine/index.ts";
 import { isTerminal } from "../../protocol/index.ts";
 import { findFirstReferencedSeq, omitReferencedContent } from "../artifact-references.ts";
 import type { PushSecretCipher } from "../push-secret-cipher.ts";
-import { toLogRows } from "../sqlite/to-log-rows.ts";
+import { toLogRows } from "../to-log-rows.ts";
 import { encodeIdentifier } from "./encode-identifier.ts";
 import type { RowOf } from "./row-columns.ts";
 import { computeScopeKey } from "./scope-key.ts";

@@ -9,11 +9,8 @@ import {
   writeSync,
 } from "node:fs";
 import { basename, dirname } from "node:path";
-import { generatePushSecretKey, PushSecretCipher } from "../push-secret-cipher.ts";
+import { generatePushSecretKey, PushSecretCipher, type PushSecretKeysOption } from "../push-secret-cipher.ts";
 import { syncFolder } from "./sync-folder.ts";
-
-/** Keys for the secrets of push configurations, or a function that returns the keys. */
-export type PushSecretKeysOption = readonly string[] | (() => readonly string[] | Promise<readonly string[]>);
 
 /**
  * Creates the cipher for the secrets of a store. Without keys in the options, the keys are in the file `<store>.key`,

@@ -1,18 +1,14 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { ArtifactReference, SnapshotProgress } from "../../engine/index.ts";
-import { LogEvent, type Task } from "../../protocol/index.ts";
+import type { LogEvent, Task } from "../../protocol/index.ts";
 import {
   findFirstReferencedSeq,
+  mayContainArtifact,
   omitReferencedContent,
   restoreReferencedContent,
 } from "../artifact-references.ts";
 import { foldLoggedEvents } from "../fold-logged-events.ts";
-
-/** The events of one append. `seq` is the sequence number of the append's last event. */
-interface LogRow {
-  seq: number;
-  lines: string;
-}
+import { iterateLoggedEvents, type LogLines } from "../iterate-logged-events.ts";
 
 interface SnapshotRow {
   readonly seq: number;
@@ -73,14 +69,7 @@ export class SnapshotTable {
 
   /** Yields the events of the task after the sequence number `after`, in order. */
   *iterateEventsAfter(key: number, after: number): Generator<LogEvent> {
-    for (const { seq, lines } of this.#selectLog.iterate(key, after) as Iterable<LogRow>) {
-      const events = lines.split("\n");
-      const before = seq - events.length;
-      for (const [index, json] of events.entries()) {
-        // The first row may contain earlier events.
-        if (before + index >= after) yield LogEvent.fromJsonText(before + index + 1, json);
-      }
-    }
+    yield* iterateLoggedEvents(this.#selectLog.iterate(key, after) as unknown as Iterable<LogLines>, after);
   }
 
   #findSnapshot(key: number): Snapshot | undefined {
@@ -106,11 +95,6 @@ export class SnapshotTable {
 
 function decodeArtifactReferences(json: string | null): ArtifactReference[] {
   return json === null ? [] : (JSON.parse(json) as ArtifactReference[]);
-}
-
-/** Recognizes events without artifacts before they are parsed. An event is an object with one member. */
-function mayContainArtifact(eventJson: string): boolean {
-  return eventJson.startsWith('{"artifactUpdate"') || eventJson.startsWith('{"task"');
 }
 
 function* countSize(events: Iterable<LogEvent>, add: (size: number) => void): Generator<LogEvent> {

@@ -32,9 +32,9 @@ import { checkpointOnceUnread } from "./checkpoint-once-unread.ts";
 import { GroupedPushWrites, type PushWriteGroup } from "./grouped-push-writes.ts";
 import { StoreHealthMonitor } from "../store-health-monitor.ts";
 import { PROCESS_LEASE_RENEW_INTERVAL_MS } from "../process-lease.ts";
+import type { PushSecretKeysOption } from "../push-secret-cipher.ts";
 import { HeldTaskLeases } from "./held-task-leases.ts";
 import { createSqliteStoreComponents, type SqliteStoreComponents } from "./sqlite-store-components.ts";
-import type { PushSecretKeysOption } from "./push-secret-key-file.ts";
 import type { TaskDeleter } from "./task-deleter.ts";
 import { commitTestWrite, rollback } from "./commit-test-write.ts";
 

@@ -3,6 +3,7 @@ import type { TaskListPage, TaskListQuery, TaskScope } from "../../engine/index.
 import { LogEvent, type Task, type TaskState } from "../../protocol/index.ts";
 import { LruCache } from "../../data-structures/index.ts";
 import { foldLoggedEvents } from "../fold-logged-events.ts";
+import { selectListedEvents } from "../select-listed-events.ts";
 import type { TaskCountTable } from "./task-count-table.ts";
 import {
   buildTaskCountSql,
@@ -12,7 +13,6 @@ import {
 } from "./task-list-sql.ts";
 import type { TaskOwnerScopeTable } from "./task-owner-scope-table.ts";
 import type { TaskReader } from "./task-reader.ts";
-import { selectListedEvents } from "./select-listed-events.ts";
 
 /**
  * Largest number of tasks that the store counts for a filter by context or time. Counting blocks the event loop

@@ -4,11 +4,11 @@ import { LruCache } from "../../data-structures/index.ts";
 import { isTerminal, type TaskState } from "../../protocol/index.ts";
 import type { LargeContentCheckpoints } from "./large-content-checkpoints.ts";
 import type { PushSecretCipher } from "../push-secret-cipher.ts";
+import { toLogRows } from "../to-log-rows.ts";
 import type { PushTable } from "./push-table.ts";
 import type { SnapshotTable } from "./snapshot-table.ts";
 import type { TaskCountTable } from "./task-count-table.ts";
 import type { TaskOwnerScopeTable } from "./task-owner-scope-table.ts";
-import { toLogRows } from "./to-log-rows.ts";
 
 interface TaskWriterTables {
   readonly scopeTable: TaskOwnerScopeTable;

@@ -1,9 +1,5 @@
+import type { LogLines } from "../../iterate-logged-events.ts";
 import { defineStatement, type PostgresStatement } from "../define-statement.ts";
-
-export interface LogLinesRow {
-  readonly seq: number;
-  readonly text: string;
-}
 
 /**
  * Reads the log rows with the events after `after`. The first row can contain earlier events, so its size does not count
@@ -11,10 +7,10 @@ export interface LogLinesRow {
  */
 export const READ_EVENTS: PostgresStatement<
   readonly [scope: string, taskId: string, after: number, maxRows: number, maxBytes: number],
-  LogLinesRow
+  LogLines
 > = defineStatement(
   "colloquy_read_events",
-  `SELECT seq, lines AS text FROM (
+  `SELECT seq, lines FROM (
     SELECT log.seq, log.lines,
       sum(octet_length(log.lines)) OVER (ORDER BY log.seq) - octet_length(log.lines)
         - first_value(octet_length(log.lines)) OVER (ORDER BY log.seq) AS preceding_bytes

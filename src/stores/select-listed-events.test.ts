@@ -1,12 +1,12 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { LogEvent, type Task, type TaskEvent, type TaskState } from "../../protocol/index.ts";
-import { foldLoggedEvents } from "../fold-logged-events.ts";
+import { LogEvent, type Task, type TaskEvent, type TaskState } from "../protocol/index.ts";
+import { foldLoggedEvents } from "./fold-logged-events.ts";
 import {
   createTestChunkEvent,
   createTestStatusEvent,
   createTestSubmittedTaskEvent,
-} from "../task-event-logs.fixture.ts";
+} from "./task-event-logs.fixture.ts";
 import { selectListedEvents } from "./select-listed-events.ts";
 
 const IDS = { taskId: "t", contextId: "talk" };

@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { LogEvent, type TaskEvent } from "../../protocol/index.ts";
-import { createTestChunkEvent, createTestStatusEvent } from "../task-event-logs.fixture.ts";
+import { LogEvent, type TaskEvent } from "../protocol/index.ts";
+import { createTestChunkEvent, createTestStatusEvent } from "./task-event-logs.fixture.ts";
 import { toLogRows } from "./to-log-rows.ts";
 
 const status = createTestStatusEvent("t", "TASK_STATE_WORKING");

@@ -1,4 +1,4 @@
-import type { LogEvent } from "../../protocol/index.ts";
+import type { LogEvent } from "../protocol/index.ts";
 
 /** Size in characters of JSON from which artifacts are stored in their own rows. About a page of the database. */
 const MIN_SEPARATED_ARTIFACT_SIZE = 4096;

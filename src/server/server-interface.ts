@@ -1,0 +1,76 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { TaskStore } from "../engine/index.ts";
+import { defineOptionNames } from "../usage-checks/index.ts";
+import type { GrpcOptions } from "./bindings/grpc.ts";
+import type { StoreMaintenance } from "./maintenance/store-maintenance.ts";
+
+/** Options for `Server.listen`. */
+export interface ListenOptions {
+  /** Port that the server listens on. Port 0, the default, selects any free port. */
+  readonly port?: number;
+  /**
+   * Host name or IP address that the server listens on. The default host, `127.0.0.1`, accepts connections
+   * only from this machine.
+   */
+  readonly host?: string;
+  /**
+   * Options for serving gRPC on a separate port, or `true` for the default options. The gRPC listener
+   * requires the packages `@grpc/grpc-js` and `@bufbuild/protobuf`. Default: false.
+   */
+  readonly grpc?: boolean | GrpcOptions;
+}
+
+/** The option names of `Server.listen`, separated by spaces. */
+export const LISTEN_OPTION_NAMES = "grpc host port";
+
+const assertKnownOptions = defineOptionNames<ListenOptions>()("listen", LISTEN_OPTION_NAMES);
+const assertKnownGrpcOptions = defineOptionNames<GrpcOptions>()(
+  '"grpc" of listen',
+  "calls connections host listedInCard port publicAddress tls",
+);
+
+/** Throws an error if `listen` does not know an option, with the most similar known name. */
+export function assertKnownListenOptions(options: ListenOptions): void {
+  assertKnownOptions(options);
+  if (typeof options.grpc === "object") assertKnownGrpcOptions(options.grpc);
+}
+
+/** The addresses that a server listens on. */
+export interface ServerAddress {
+  readonly url: string;
+  readonly host: string;
+  readonly port: number;
+  /** The address of the gRPC listener, which is absent if the server does not serve gRPC. */
+  readonly grpc?: { readonly host: string; readonly port: number };
+  readonly agents: readonly { readonly id: string; readonly url: string; readonly cardUrl: string }[];
+}
+
+/** A server that serves one or more agents over A2A. */
+export interface Server {
+  /**
+   * Request handler for web frameworks and runtimes that use `Request` and `Response`, such as Hono, Next,
+   * Deno, Bun, and workers. The first request opens the task store. The optional second argument identifies the
+   * client by its IP address: the argument that Deno and Bun pass to a handler, or `{ remoteAddress }`. Without the
+   * argument, all clients share the limits of one address.
+   */
+  readonly fetch: (request: Request, runtimeInfo?: unknown) => Promise<Response>;
+  /**
+   * Request handler for `node:http` and for web frameworks that use `node:http`, such as Express and Fastify.
+   * The first request opens the task store.
+   */
+  readonly listener: (incoming: IncomingMessage, outgoing: ServerResponse) => void;
+  /**
+   * Opens the task store, recovers tasks that an earlier process left unfinished, and starts the HTTP
+   * listener. Rejects if the description of an agent is not a valid agent card.
+   */
+  listen(options?: ListenOptions): Promise<ServerAddress>;
+  /** Maintenance of the task store, such as the erasure of tasks. The first call opens the task store. */
+  readonly maintenance: StoreMaintenance;
+  /** The task store of the server, which the rest of the application can also use. */
+  readonly store: TaskStore;
+  /**
+   * Aborts running agents, ends event streams, stops listening, and closes the task store. Aborted agents
+   * have `graceMs` milliseconds to finish. Default: 2,000.
+   */
+  close(options?: { readonly graceMs?: number }): Promise<void>;
+}
