@@ -1,5 +1,5 @@
 import { defineOptionNames } from "../usage-checks/index.ts";
-import type { Agent, AgentDescription, Run } from "../engine/index.ts";
+import type { Agent, AgentDescription, Run, StepExecution } from "../engine/index.ts";
 import { assertValidAgentCard, getText, type Message, type Task } from "../protocol/index.ts";
 import type { AgentYield } from "./agent-yield.ts";
 import { AgentEventIterator } from "./agent-event-iterator.ts";
@@ -170,6 +170,16 @@ class RunBackedTurn implements Turn {
   get cancelMetadata(): Run["cancelMetadata"] {
     return this.#run.cancelMetadata;
   }
+  get idempotencyKey(): string {
+    return this.#run.idempotencyKey;
+  }
+  once<T>(key: string, execute: (step: StepExecution) => T | PromiseLike<T>): Promise<T> {
+    return this.#run.once(key, execute);
+  }
+  sleep(key: string, until: Date | number): Promise<void> {
+    return this.#run.sleep(key, until);
+  }
+
   loadReferencedTasks(): Promise<Task[]> {
     return this.#run.loadReferencedTasks();
   }
