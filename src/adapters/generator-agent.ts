@@ -1,5 +1,5 @@
 import { defineOptionNames } from "../usage-checks/index.ts";
-import type { Agent, AgentDescription, Run, StepExecution } from "../engine/index.ts";
+import type { Agent, AgentDescription, Run } from "../engine/index.ts";
 import { assertValidAgentCard, getText, type Message, type Task } from "../protocol/index.ts";
 import type { AgentYield } from "./agent-yield.ts";
 import { AgentEventIterator } from "./agent-event-iterator.ts";
@@ -173,11 +173,11 @@ class RunBackedTurn implements Turn {
   get idempotencyKey(): string {
     return this.#run.idempotencyKey;
   }
-  once<T>(key: string, execute: (step: StepExecution) => T | PromiseLike<T>): Promise<T> {
-    return this.#run.once(key, execute);
+  get once(): Run["once"] {
+    return this.#run.once;
   }
-  sleep(key: string, until: Date | number): Promise<void> {
-    return this.#run.sleep(key, until);
+  get sleep(): Run["sleep"] {
+    return this.#run.sleep;
   }
 
   loadReferencedTasks(): Promise<Task[]> {

@@ -16,7 +16,7 @@ import type { ServiceParameters } from "./service-parameters.ts";
 import type { FinishedStep } from "./steps/finished-step.ts";
 import { createIdempotencyKey } from "./steps/idempotency-key.ts";
 import { sleepUntil } from "./steps/sleep-until.ts";
-import { TurnSteps, type StepExecution } from "./steps/turn-steps.ts";
+import { TurnSteps, type TurnOfSteps } from "./steps/turn-steps.ts";
 import { createTurnEndedError } from "./task-errors.ts";
 
 /**
@@ -215,27 +215,33 @@ class AgentRunOfTurn implements Run {
     return createIdempotencyKey(this.taskId, this.#turnSeq);
   }
 
-  once<T>(key: string, execute: (step: StepExecution) => T | PromiseLike<T>): Promise<T> {
-    const { attempt, signal, steps } = this.#turn;
-    return steps.executeOnce(key, execute, {
-      taskId: this.taskId,
-      seq: this.#turnSeq,
-      attempt,
-      signal,
-      assertAcceptsSteps: () => {
-        const { hasEnded, isFenced } = this.#turn;
-        if (hasEnded || isFenced) throw createTurnEndedError(this.taskId);
-      },
-      commitSteps: this.#host.commitSteps,
-    });
+  // Agents take the functions from their run, as in `async function* ({ once })`.
+  get once(): Run["once"] {
+    return (key, execute) => this.#turn.steps.executeOnce(key, execute, this.#createTurnOfSteps());
   }
 
-  async sleep(key: string, until: Date | number): Promise<void> {
-    const { clock } = this.#host;
-    const time = await this.once(`colloquy:sleep:${key}`, () =>
-      typeof until === "number" ? clock.now() + until : until.getTime(),
-    );
-    await sleepUntil(time, clock, this.signal);
+  get sleep(): Run["sleep"] {
+    return async (key, until) => {
+      const { clock } = this.#host;
+      const time = await this.once(`colloquy:sleep:${key}`, () =>
+        typeof until === "number" ? clock.now() + until : until.getTime(),
+      );
+      await sleepUntil(time, clock, this.signal);
+    };
+  }
+
+  #createTurnOfSteps(): TurnOfSteps {
+    const turn = this.#turn;
+    return {
+      taskId: this.taskId,
+      seq: this.#turnSeq,
+      attempt: turn.attempt,
+      signal: turn.signal,
+      assertAcceptsSteps: () => {
+        if (turn.hasEnded || turn.isFenced) throw createTurnEndedError(this.taskId);
+      },
+      commitSteps: this.#host.commitSteps,
+    };
   }
 
   /** A turn without a start point creates its task. */

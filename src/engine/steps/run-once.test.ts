@@ -130,6 +130,12 @@ describe("run.once", () => {
     expect(await run.once("a", step)).toBe(1);
   });
 
+  it("can be taken from the run, as in async function* ({ once, sleep })", async () => {
+    const { once, sleep } = (await startProcess(new RecordingStore())).run;
+    expect(await once("a", () => 1)).toBe(1);
+    await sleep("b", 0);
+  });
+
   it("stores no errors, so that a later call executes the step again", async () => {
     const store = new RecordingStore();
     const { run } = await startProcess(store);
@@ -226,7 +232,7 @@ describe("run.once", () => {
     scripted.emit(inputRequiredTestEvent).end();
     await flushEventLoopForTest();
     expect(await store.readSteps(scope, run.taskId, 1)).toEqual([]);
-    const answer = createTestSendMessageRequest("yes", { taskId: run.taskId } as never);
+    const answer = createTestSendMessageRequest("yes", { taskId: run.taskId });
     void engine.sendMessage(answer, alice).catch(() => {});
     const { run: later } = await agent.waitForRun(1);
     expect(await later.once("a", () => 2)).toBe(2);
