@@ -99,7 +99,7 @@ export interface Run {
    * attempt share one execution. `once` resolves when the store has the result and all earlier events of the agent. A
    * step that was running when the process died is executed again, with the same `idempotencyKey`.
    *
-   * The result must be JSON of at most 1 Mi characters, or `undefined`. The key has 1 to 256 characters. If `execute`
+   * The result must be JSON of at most 8 Mi characters, or `undefined`. The key has 1 to 256 characters. If `execute`
    * throws, `once` rejects with the error, stores nothing, and a later call executes the step again. Only an agent
    * whose `afterRestart` is `restart` or `resume` has later attempts.
    */

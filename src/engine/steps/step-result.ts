@@ -1,5 +1,5 @@
 /** Maximum length of a step's result, in characters of JSON. */
-const MAX_RESULT_LENGTH = 2 ** 20;
+const MAX_RESULT_LENGTH = 8 * 2 ** 20;
 
 /**
  * Encodes the result of a step as the JSON text that the store keeps. Throws an error if a later attempt would receive
