@@ -110,31 +110,31 @@ async function streamOnce(
   if (stored) return { stream: ReadableStream.from(stored.result) };
   try {
     const { stream, ...result } = await doStream();
-    return { ...result, stream: stream.pipeThrough(createStoringStream(call)) };
+    return { ...result, stream: ReadableStream.from(storeAtEnd(call, stream)) };
   } catch (error) {
     call.release();
     throw error;
   }
 }
 
-/** Stores a stream at its end, unless the stream contains an error. */
-function createStoringStream(
+/** Yields the parts of a stream, and stores the stream at its end, unless the stream contains an error. */
+async function* storeAtEnd(
   call: DurableCall,
-): TransformStream<LanguageModelV4StreamPart, LanguageModelV4StreamPart> {
+  stream: ReadableStream<LanguageModelV4StreamPart>,
+): AsyncGenerator<LanguageModelV4StreamPart, void, undefined> {
   const parts: LanguageModelV4StreamPart[] = [];
   const delayed: LanguageModelV4StreamPart[] = [];
-  let hasFailed = false;
-  return new TransformStream({
-    transform(part, controller) {
+  let hasFailed = true;
+  try {
+    for await (const part of stream) {
       parts.push(part);
-      hasFailed ||= part.type === "error";
       if (part.type === "tool-call" || part.type === "finish" || delayed.length > 0) delayed.push(part);
-      else controller.enqueue(part);
-    },
-    async flush(controller) {
-      if (hasFailed) call.release();
-      else await call.execute(() => parts);
-      for (const part of delayed) controller.enqueue(part);
-    },
-  });
+      else yield part;
+    }
+    hasFailed = parts.some(({ type }) => type === "error");
+  } finally {
+    if (hasFailed) call.release();
+  }
+  if (!hasFailed) await call.execute(() => parts);
+  yield* delayed;
 }
