@@ -7,6 +7,7 @@ import type { Agent, AgentEvent, Run } from "../engine/index.ts";
 import { A2AError, ArtifactContentTracker, getText } from "../protocol/index.ts";
 import { splitCommand } from "./split-command.ts";
 import { command, type CommandOptions } from "./index.ts";
+import { unstoredRunSteps } from "../engine/steps/unstored-run-steps.fixture.ts";
 
 /** A command that runs `program`, which may use `write(text)`. */
 function buildNodeCommand(program: string): string[] {
@@ -27,6 +28,7 @@ function createRun(text: string, signal: AbortSignal = new AbortController().sig
     metadata: {},
     protocolVersion: "1.0",
     extensions: [],
+    ...unstoredRunSteps,
     loadReferencedTasks: () => Promise.resolve([]),
     listInterruptedTasks: () => Promise.resolve([]),
     signal,

@@ -14,6 +14,8 @@
  * the last delivered event.
  */
 export type { Agent, AgentDescription, AgentEvent, AgentMessage, Run } from "./agent.ts";
+export type { StepExecution } from "./steps/turn-steps.ts";
+export type { FinishedStep } from "./steps/finished-step.ts";
 export type { Caller, TaskScope } from "./caller.ts";
 export type { Clock } from "./clock.ts";
 export { getLimitHolderKey } from "./caller.ts";

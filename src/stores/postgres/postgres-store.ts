@@ -1,5 +1,6 @@
 import type {
   AppendRefusal,
+  FinishedStep,
   LogAppend,
   NodeStore,
   PushStore,
@@ -159,6 +160,10 @@ export class PostgresStore implements TaskStore {
 
   findMessage(scope: TaskScope, messageId: string): Promise<{ taskId: string; seq: number } | undefined> {
     return this.#reader.findMessage(scope, messageId);
+  }
+
+  readSteps(scope: TaskScope, taskId: string, turnSeq: number): Promise<readonly FinishedStep[]> {
+    return this.#reader.readSteps(scope, taskId, turnSeq);
   }
 
   listUnfinished(): Promise<UnfinishedTask[]> {

@@ -97,6 +97,13 @@ const CREATE_TABLES_SQL = `
     expires_at timestamptz NOT NULL
   );
   CREATE INDEX task_request_open ON colloquy.task_request (task) WHERE answer IS NULL;
+  CREATE TABLE colloquy.finished_step (
+    task bigint NOT NULL,
+    turn_seq bigint NOT NULL,
+    key text COLLATE "C" NOT NULL,
+    json text NOT NULL,
+    PRIMARY KEY (task, turn_seq, key)
+  );
   CREATE TABLE colloquy.deleted_task (key bigint PRIMARY KEY);
   CREATE TABLE colloquy.stored_size (
     shard integer PRIMARY KEY,
