@@ -1,6 +1,7 @@
 import type { LogEvent, Task, TaskState } from "../protocol/index.ts";
 import type { TaskScope } from "./caller.ts";
 import type { StoreMigrationListener } from "./store-migration-report.ts";
+import type { StoreGauges } from "./store-gauges.ts";
 import type { StoreHealth } from "./store-health.ts";
 import type { TaskLeases } from "./task-leases.ts";
 import type { QueuedTurnData, TurnQueueChange } from "./queued-turn-data.ts";
@@ -179,6 +180,8 @@ export interface TaskStore {
    * each failed commit a few times.
    */
   readonly health?: StoreHealth;
+  /** Returns measurements for the operator. The function uses no `this`. Stores without gauges omit the function. */
+  readonly readGauges?: () => StoreGauges;
   /** Opens the store. `onMigration` receives the progress of a migration of earlier data. */
   open(onMigration?: StoreMigrationListener): Promise<void>;
   close(): Promise<void>;

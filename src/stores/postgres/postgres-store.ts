@@ -3,6 +3,7 @@ import type {
   LogAppend,
   PushStore,
   StoredTask,
+  StoreGauges,
   StoreHealth,
   StoreMigrationListener,
   TaskDeletionStore,
@@ -16,6 +17,7 @@ import type {
 import { A2AError, type LogEvent } from "../../protocol/index.ts";
 import { defineOptionNames } from "../../usage-checks/index.ts";
 import type { PushSecretCipher } from "../push-secret-cipher.ts";
+import { CommitMeter } from "../commit-meter.ts";
 import { StoreHealthMonitor } from "../store-health-monitor.ts";
 import { commitAppends } from "./commit-appends.ts";
 import { DEFAULT_POSTGRES_OPTIONS, type PostgresStoreOptions } from "./postgres-store-options.ts";
@@ -59,6 +61,12 @@ export class PostgresStore implements TaskStore {
   readonly leases: TaskLeases;
   readonly pushStore: PushStore;
   readonly deletionStore: TaskDeletionStore;
+  readonly readGauges = (): StoreGauges => ({
+    store: this.name,
+    pool: this.#opened?.pool.readGauges() ?? { max: this.#options.poolSize, open: 0, busy: 0, waiting: 0 },
+    leases: this.#leases.readGauges(),
+    commits: this.#commitMeter.read(),
+  });
   readonly #url: string;
   readonly #options: typeof DEFAULT_POSTGRES_OPTIONS & PostgresStoreOptions;
   readonly #health: StoreHealthMonitor;
@@ -67,6 +75,7 @@ export class PostgresStore implements TaskStore {
   };
   readonly #leases: PostgresTaskLeases;
   readonly #reader: PostgresTaskReader;
+  readonly #commitMeter = new CommitMeter();
   #opened: OpenedPostgres | undefined;
 
   constructor(url: string, options: PostgresStoreOptions = {}) {
@@ -119,7 +128,8 @@ export class PostgresStore implements TaskStore {
   async commit(batch: readonly LogAppend[]): Promise<readonly (AppendRefusal | undefined)[]> {
     const { pool, cipher } = this.#requireOpen();
     try {
-      const refusals = await commitAppends(pool, { node: this.#leases.node, cipher }, batch);
+      const writer = { node: this.#leases.node, cipher };
+      const refusals = await this.#commitMeter.measure(batch, () => commitAppends(pool, writer, batch));
       this.#health.reportSuccess();
       this.#leases.recordCommittedAppends(batch.filter((_, at) => refusals[at] === undefined));
       return refusals;

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import type { ClaimedTask, LogAppend, TaskLease, TaskLeases } from "../../engine/index.ts";
+import type { ClaimedTask, LogAppend, StoreGauges, TaskLease, TaskLeases } from "../../engine/index.ts";
 import { getScopeKey } from "../task-owner-scope-key.ts";
 import { encodeIdentifier } from "./encode-identifier.ts";
 import type { PostgresConnection } from "./postgres-pool.ts";
@@ -26,6 +26,9 @@ export class PostgresTaskLeases implements TaskLeases {
   readonly #leaseMs: number;
   /** Leases that the node has acquired and not released, to find those that another node claims. */
   readonly #held = new Map<string, TaskLease>();
+  /** Monotonic time in milliseconds at which the last successful renewal began. */
+  #renewedAt = performance.now();
+  #claimCount = 0;
 
   constructor(connection: PostgresConnection, leaseMs: number) {
     this.#connection = connection;
@@ -40,6 +43,7 @@ export class PostgresTaskLeases implements TaskLeases {
   async claim(agent: string, limit: number): Promise<ClaimedTask[]> {
     const rows = await this.#connection.query(CLAIM_TASKS, [this.#node, encodeIdentifier(agent), limit]);
     const claimed = rows.map((row) => ({ ...decodeUnfinishedTaskRow(row), epoch: row.epoch }));
+    this.#claimCount += claimed.length;
     for (const { scope, taskId, epoch } of claimed) this.#hold({ scope, taskId, epoch });
     return claimed;
   }
@@ -77,7 +81,18 @@ export class PostgresTaskLeases implements TaskLeases {
 
   /** Registers the node with the database, or extends its leases. */
   async extend(): Promise<void> {
+    const startedAt = performance.now();
     await this.#connection.query(RENEW_NODE, [this.#node, this.#leaseMs]);
+    this.#renewedAt = startedAt;
+  }
+
+  readGauges(): StoreGauges["leases"] {
+    return {
+      held: this.#held.size,
+      durationMs: this.#leaseMs,
+      sinceRenewalMs: performance.now() - this.#renewedAt,
+      claimed: this.#claimCount,
+    };
   }
 
   /** Ends all leases of the node at once, so that other nodes can claim its tasks. */
