@@ -50,6 +50,18 @@ export type {
 } from "./task-store.ts";
 export { STORE_RETRY_AFTER_SECONDS } from "./store-health.ts";
 export type { StoreMigrationListener, StoreMigrationReport } from "./store-migration-report.ts";
+export type {
+  SessionEventData,
+  SessionEventQuery,
+  SessionIdentity,
+  SessionListQuery,
+  SessionPage,
+  SessionRepository,
+  SessionStateChange,
+  SessionStateLevel,
+  SessionSummary,
+  StoredSession,
+} from "./session-repository.ts";
 export type { StoreGauges } from "./store-gauges.ts";
 export type { StoreHealth, StoreState, StoreStateChange } from "./store-health.ts";
 export type { ClaimedTask, TaskLease, TaskLeases } from "./task-leases.ts";

@@ -1,6 +1,7 @@
 import type { LogEvent, Task, TaskState } from "../protocol/index.ts";
 import type { TaskScope } from "./caller.ts";
 import type { StoreMigrationListener } from "./store-migration-report.ts";
+import type { SessionRepository } from "./session-repository.ts";
 import type { StoreGauges } from "./store-gauges.ts";
 import type { StoreHealth } from "./store-health.ts";
 import type { TaskLeases } from "./task-leases.ts";
@@ -237,6 +238,11 @@ export interface TaskStore {
   listTasksWithQueuedTurns(): Promise<readonly { readonly scope: TaskScope; readonly taskId: string }[]>;
   /** Storage for webhooks. Stores without a `pushStore` do not support push notifications. */
   readonly pushStore?: PushStore;
+  /**
+   * Storage for the sessions of agent frameworks in the database of the tasks. Without this member, sessions need a
+   * storage of their own.
+   */
+  readonly sessionRepository?: SessionRepository;
   /** Deletion of tasks. Stores without a `deletionStore` keep all tasks. */
   readonly deletionStore?: TaskDeletionStore;
   /** Absolute path of the store's file, if the store consists of one file. */
