@@ -2,6 +2,7 @@ import type {
   AppendRefusal,
   LogAppend,
   PushStore,
+  SessionRepository,
   StoredTask,
   StoreGauges,
   StoreHealth,
@@ -33,6 +34,7 @@ import {
 } from "./postgres-error-conversion.ts";
 import { PostgresPool, type PostgresConnection } from "./postgres-pool.ts";
 import { PostgresPushStore } from "./postgres-push-store.ts";
+import { PostgresSessionRepository } from "./postgres-session-repository.ts";
 import { PostgresTaskDeleter } from "./postgres-task-deleter.ts";
 import { PostgresTaskLeases } from "./postgres-task-leases.ts";
 import { PostgresTaskReader } from "./postgres-task-reader.ts";
@@ -61,6 +63,7 @@ export class PostgresStore implements TaskStore {
   readonly leases: TaskLeases;
   readonly pushStore: PushStore;
   readonly deletionStore: TaskDeletionStore;
+  readonly sessionRepository: SessionRepository;
   readonly readGauges = (): StoreGauges => ({
     store: this.name,
     pool: this.#opened?.pool.readGauges() ?? { max: this.#options.poolSize, open: 0, busy: 0, waiting: 0 },
@@ -91,6 +94,7 @@ export class PostgresStore implements TaskStore {
     this.leases = this.#leases;
     this.pushStore = new PostgresPushStore(this.#connection, () => this.#requireOpen().cipher);
     this.deletionStore = new PostgresTaskDeleter(this.#connection, this.#reader);
+    this.sessionRepository = new PostgresSessionRepository(this.#connection);
     this.#health = new StoreHealthMonitor(this.name, () => this.#leases.extend());
   }
 
