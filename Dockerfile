@@ -1,7 +1,7 @@
 # Image of a node that serves the agents in /app/agents. See docs/operations.md.
 #
 #   docker build -t my-agents .
-#   docker run -p 127.0.0.1:4120:4120 -e COLLOQUY_TOKEN=secret my-agents
+#   docker run -p 127.0.0.1:4120:4120 -e COLLOQUY_TOKEN="$(openssl rand -hex 16)" my-agents
 #
 # The build uses only files of this repository. Replace deploy/agents with your own agents.
 
