@@ -30,7 +30,8 @@ interface ComposeNodeOptions {
   readonly databaseUrl: string;
   /** Folder of agent files. */
   readonly agents: string;
-  readonly publicUrl: string;
+  /** URL of the balancer. Default: the URL of the node. */
+  readonly publicUrl?: string;
   readonly token: string;
 }
 
@@ -41,7 +42,7 @@ export async function startComposeNode(options: ComposeNodeOptions): Promise<Com
     "--host": "127.0.0.1",
     "--port": String(port),
     "--store": options.databaseUrl,
-    "--public-url": options.publicUrl,
+    "--public-url": options.publicUrl ?? `http://127.0.0.1:${port}`,
   };
   const { args } = listNodeCommands()[0]!;
   const replaced = args.map((arg) => {
