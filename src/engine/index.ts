@@ -52,6 +52,19 @@ export type {
 } from "./task-store.ts";
 export { STORE_RETRY_AFTER_SECONDS } from "./store-health.ts";
 export type { StoreMigrationListener, StoreMigrationReport } from "./store-migration-report.ts";
+export type {
+  SessionEventData,
+  SessionEventQuery,
+  SessionIdentity,
+  SessionListQuery,
+  SessionPage,
+  SessionRepository,
+  SessionStateChange,
+  SessionStateLevel,
+  SessionSummary,
+  StoredSession,
+} from "./session-repository.ts";
+export type { StoreGauges } from "./store-gauges.ts";
 export type { StoreHealth, StoreState, StoreStateChange } from "./store-health.ts";
 export type { TaskTurnStatus } from "./decide-message-outcome.ts";
 export { NodeLink } from "./nodes/node-link.ts";

@@ -1,6 +1,8 @@
 import type { LogEvent, Task, TaskState } from "../protocol/index.ts";
 import type { TaskScope } from "./caller.ts";
 import type { StoreMigrationListener } from "./store-migration-report.ts";
+import type { SessionRepository } from "./session-repository.ts";
+import type { StoreGauges } from "./store-gauges.ts";
 import type { StoreHealth } from "./store-health.ts";
 import type { NodeHints, NodeStore } from "./nodes/node-store.ts";
 import type { TaskLeases } from "./task-leases.ts";
@@ -188,6 +190,8 @@ export interface TaskStore {
    * each failed commit a few times.
    */
   readonly health?: StoreHealth;
+  /** Returns measurements for the operator. The function uses no `this`. Stores without gauges omit the function. */
+  readonly readGauges?: () => StoreGauges;
   /** Opens the store. `onMigration` receives the progress of a migration of earlier data. */
   open(onMigration?: StoreMigrationListener): Promise<void>;
   close(): Promise<void>;
@@ -252,6 +256,11 @@ export interface TaskStore {
   listTasksWithQueuedTurns(): Promise<readonly { readonly scope: TaskScope; readonly taskId: string }[]>;
   /** Storage for webhooks. Stores without a `pushStore` do not support push notifications. */
   readonly pushStore?: PushStore;
+  /**
+   * Storage for the sessions of agent frameworks in the database of the tasks. Without this member, sessions need a
+   * storage of their own.
+   */
+  readonly sessionRepository?: SessionRepository;
   /** Deletion of tasks. Stores without a `deletionStore` keep all tasks. */
   readonly deletionStore?: TaskDeletionStore;
   /** Absolute path of the store's file, if the store consists of one file. */

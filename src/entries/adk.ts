@@ -39,6 +39,7 @@ export {
   MemorySessionService,
   redirectModelLogs,
   RemoteAgent,
+  PostgresSessionService,
   SqliteSessionService,
   toA2a,
   toA2aPart,

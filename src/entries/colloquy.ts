@@ -61,6 +61,7 @@ export type {
   RetentionOptions,
   RetentionPeriods,
   Run,
+  StoreGauges,
   TaskStore,
 } from "../engine/index.ts";
 export type { LogFormat, LogObserverOptions } from "../logging/index.ts";

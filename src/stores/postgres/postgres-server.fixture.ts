@@ -11,7 +11,7 @@ import { Client } from "pg";
 
 const START_TIMEOUT_MS = 30_000;
 /** Id of a user without permissions. PostgreSQL refuses to run as root. */
-const NOBODY_UID = 65_534;
+export const NOBODY_UID = 65_534;
 
 /**
  * Settings of a server with temporary data. `fsync=off` survives a killed server, but not a power failure.
@@ -54,7 +54,7 @@ export async function startTestPostgres(
     rmSync(folder, { recursive: true });
     throw new Error(`initdb failed: ${stderr}`);
   }
-  const port = await findFreePort();
+  const port = await findFreeTestPort();
   const url = `postgres://postgres@127.0.0.1:${port}/postgres`;
   const flags = Object.entries({ ...TEST_SETTINGS, ...settings }).map(
     ([name, value]) => `--${name}=${value}`,
@@ -149,7 +149,8 @@ function createMissingLinks(native: string): void {
   }
 }
 
-async function findFreePort(): Promise<number> {
+/** Returns a free port of the loopback interface. */
+export async function findFreeTestPort(): Promise<number> {
   const probe = createServer();
   await new Promise<void>((resolve) => probe.listen(0, "127.0.0.1", resolve));
   const { port } = probe.address() as AddressInfo;

@@ -4,7 +4,9 @@ import type {
   LogAppend,
   NodeStore,
   PushStore,
+  SessionRepository,
   StoredTask,
+  StoreGauges,
   StoreHealth,
   StoreMigrationListener,
   TaskDeletionStore,
@@ -18,6 +20,7 @@ import type {
 import { A2AError, type LogEvent } from "../../protocol/index.ts";
 import { defineOptionNames } from "../../usage-checks/index.ts";
 import type { PushSecretCipher } from "../push-secret-cipher.ts";
+import { CommitMeter } from "../commit-meter.ts";
 import { StoreHealthMonitor } from "../store-health-monitor.ts";
 import { commitAppends } from "./commit-appends.ts";
 import { DEFAULT_POSTGRES_OPTIONS, type PostgresStoreOptions } from "./postgres-store-options.ts";
@@ -34,6 +37,7 @@ import {
 import { PostgresNodes } from "./postgres-nodes.ts";
 import { PostgresPool, type PostgresConnection } from "./postgres-pool.ts";
 import { PostgresPushStore } from "./postgres-push-store.ts";
+import { PostgresSessionRepository } from "./postgres-session-repository.ts";
 import { PostgresTaskDeleter } from "./postgres-task-deleter.ts";
 import { PostgresTaskLeases } from "./postgres-task-leases.ts";
 import { PostgresTaskReader } from "./postgres-task-reader.ts";
@@ -63,6 +67,13 @@ export class PostgresStore implements TaskStore {
   readonly nodes: NodeStore;
   readonly pushStore: PushStore;
   readonly deletionStore: TaskDeletionStore;
+  readonly sessionRepository: SessionRepository;
+  readonly readGauges = (): StoreGauges => ({
+    store: this.name,
+    pool: this.#opened?.pool.readGauges() ?? { max: this.#options.poolSize, open: 0, busy: 0, waiting: 0 },
+    leases: this.#leases.readGauges(),
+    commits: this.#commitMeter.read(),
+  });
   readonly #url: string;
   readonly #options: typeof DEFAULT_POSTGRES_OPTIONS & PostgresStoreOptions;
   readonly #health: StoreHealthMonitor;
@@ -71,6 +82,7 @@ export class PostgresStore implements TaskStore {
   };
   readonly #leases: PostgresTaskLeases;
   readonly #reader: PostgresTaskReader;
+  readonly #commitMeter = new CommitMeter();
   #opened: OpenedPostgres | undefined;
 
   constructor(url: string, options: PostgresStoreOptions = {}) {
@@ -87,6 +99,7 @@ export class PostgresStore implements TaskStore {
     this.nodes = new PostgresNodes(this.#connection, this.#leases, () => this.#requireOpen().cipher);
     this.pushStore = new PostgresPushStore(this.#connection, () => this.#requireOpen().cipher);
     this.deletionStore = new PostgresTaskDeleter(this.#connection, this.#reader);
+    this.sessionRepository = new PostgresSessionRepository(this.#connection);
     this.#health = new StoreHealthMonitor(this.name, () => this.#leases.extend());
   }
 
@@ -124,7 +137,8 @@ export class PostgresStore implements TaskStore {
   async commit(batch: readonly LogAppend[]): Promise<readonly (AppendRefusal | undefined)[]> {
     const { pool, cipher } = this.#requireOpen();
     try {
-      const refusals = await commitAppends(pool, { node: this.#leases.node, cipher }, batch);
+      const writer = { node: this.#leases.node, cipher };
+      const refusals = await this.#commitMeter.measure(batch, () => commitAppends(pool, writer, batch));
       this.#health.reportSuccess();
       this.#leases.recordCommittedAppends(batch.filter((_, at) => refusals[at] === undefined));
       return refusals;

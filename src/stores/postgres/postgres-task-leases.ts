@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import type { ClaimedTask, LogAppend, TaskLease, TaskLeases } from "../../engine/index.ts";
+import type { ClaimedTask, LogAppend, StoreGauges, TaskLease, TaskLeases } from "../../engine/index.ts";
 import { getScopeKey } from "../task-owner-scope-key.ts";
 import { encodeIdentifier } from "./encode-identifier.ts";
 import type { PostgresConnection } from "./postgres-pool.ts";
@@ -27,6 +27,9 @@ export class PostgresTaskLeases implements TaskLeases {
   #hasOtherNodes = false;
   /** Leases that the node has acquired and not released, to find those that another node claims. */
   readonly #held = new Map<string, TaskLease>();
+  /** Monotonic time in milliseconds at which the last successful renewal began. */
+  #renewedAt = performance.now();
+  #claimCount = 0;
 
   constructor(connection: PostgresConnection, leaseMs: number) {
     this.#connection = connection;
@@ -54,6 +57,7 @@ export class PostgresTaskLeases implements TaskLeases {
       epoch: row.epoch,
       ...(row.is_cancel_requested ? { isCancelRequested: true } : {}),
     }));
+    this.#claimCount += claimed.length;
     for (const { scope, taskId, epoch } of claimed) this.#hold({ scope, taskId, epoch });
     return claimed;
   }
@@ -91,8 +95,19 @@ export class PostgresTaskLeases implements TaskLeases {
 
   /** Registers the node with the database, or extends its leases. */
   async extend(): Promise<void> {
+    const startedAt = performance.now();
     const [row] = await this.#connection.query(RENEW_NODE, [this.#node, this.#leaseMs]);
     this.#hasOtherNodes = row?.has_other_nodes ?? false;
+    this.#renewedAt = startedAt;
+  }
+
+  readGauges(): StoreGauges["leases"] {
+    return {
+      held: this.#held.size,
+      durationMs: this.#leaseMs,
+      sinceRenewalMs: performance.now() - this.#renewedAt,
+      claimed: this.#claimCount,
+    };
   }
 
   /** Ends all leases of the node at once, so that other nodes can claim its tasks. */
