@@ -1,0 +1,151 @@
+import type {
+  AppendRefusal,
+  Clock,
+  LogAppend,
+  PushStore,
+  StoredTask,
+  StoreHealth,
+  TaskDeletionStore,
+  TaskLeases,
+  TaskListPage,
+  TaskListQuery,
+  TaskScope,
+  TaskStore,
+  UnfinishedTask,
+} from "../../src/engine/index.ts";
+import type { LogEvent } from "../../src/protocol/index.ts";
+import { StoreHealthMonitor } from "../../src/stores/store-health-monitor.ts";
+import {
+  findPostgresStateAfterError,
+  isOutcomeUnknown,
+  toPostgresUnavailableError,
+} from "../../src/stores/postgres/postgres-error-conversion.ts";
+import { PostgresTaskLeases } from "../../src/stores/postgres/postgres-task-leases.ts";
+import { connectLeases } from "./lease-connection.ts";
+import type { SimulatedDatabase } from "./simulated-database.ts";
+
+/** Runs a statement on the database, possibly with delays and faults. */
+export type StatementRunner = <T>(name: string, statement: () => T | Promise<T>) => Promise<T>;
+
+/** Runs each statement at once and without faults. */
+export const runStatementAtOnce: StatementRunner = async (_, statement) => await statement();
+
+/**
+ * The store of one process. Its leases are those of `PostgresStore`, and its reaction to errors is the same. Only the
+ * statements run on a simulated database.
+ */
+export class SimulatedStore implements TaskStore {
+  readonly name = "simulated";
+  readonly usesSnapshots = false;
+  readonly isDurable = true;
+  readonly leases: TaskLeases;
+  readonly pushStore: PushStore;
+  readonly deletionStore: TaskDeletionStore;
+  readonly #database: SimulatedDatabase;
+  readonly #run: StatementRunner;
+  readonly #leases: PostgresTaskLeases;
+  readonly #health: StoreHealthMonitor;
+
+  constructor(database: SimulatedDatabase, run: StatementRunner, clock: Clock, leaseMs: number) {
+    this.#database = database;
+    this.#run = run;
+    const runOrReport: StatementRunner = (name, statement) => this.#runOrReport(name, statement);
+    this.#leases = new PostgresTaskLeases(connectLeases(database, runOrReport, clock), leaseMs);
+    this.leases = this.#leases;
+    this.#health = new StoreHealthMonitor(this.name, () => this.#leases.extend(), clock.schedule);
+    this.pushStore = withStatements(database.tasks.pushStore, "webhooks", runOrReport);
+    this.deletionStore = database.tasks.deletionStore;
+  }
+
+  /** Id of the node in the database. */
+  get node(): string {
+    return this.#leases.node;
+  }
+
+  get health(): StoreHealth {
+    return this.#health;
+  }
+
+  open(): Promise<void> {
+    return this.#leases.extend();
+  }
+
+  async close(): Promise<void> {
+    await this.#leases.end().catch(() => {});
+    this.#health.reset();
+  }
+
+  async commit(batch: readonly LogAppend[]): Promise<readonly (AppendRefusal | undefined)[]> {
+    const { node } = this.#leases;
+    try {
+      const refusals = await this.#run("commit", () => this.#database.commit(node, batch));
+      this.#health.reportSuccess();
+      this.#leases.recordCommittedAppends(batch.filter((_, at) => refusals[at] === undefined));
+      return refusals;
+    } catch (error) {
+      throw this.#reportFailure(error, isOutcomeUnknown(error) ? "failed" : undefined);
+    }
+  }
+
+  load(scope: TaskScope, taskId: string): Promise<StoredTask | undefined> {
+    return this.#runOrReport("load", () => this.#database.load(this.#leases.node, scope, taskId));
+  }
+
+  isTaskUnchanged(
+    scope: TaskScope,
+    taskId: string,
+    loaded: Pick<StoredTask, "seq" | "epoch">,
+  ): Promise<boolean> {
+    return this.#runOrReport("compare", () => this.#database.isTaskUnchanged(scope, taskId, loaded));
+  }
+
+  readEvents(
+    scope: TaskScope,
+    taskId: string,
+    after: number,
+    limit: { readonly events: number; readonly maxBytes: number },
+  ): Promise<LogEvent[]> {
+    return this.#runOrReport("read", () => this.#database.tasks.readEvents(scope, taskId, after, limit));
+  }
+
+  list(scope: TaskScope, query: TaskListQuery): Promise<TaskListPage> {
+    return this.#runOrReport("list", () => this.#database.tasks.list(scope, query));
+  }
+
+  findMessage(scope: TaskScope, messageId: string): Promise<{ taskId: string; seq: number } | undefined> {
+    return this.#runOrReport("find message", () => this.#database.tasks.findMessage(scope, messageId));
+  }
+
+  listUnfinished(): Promise<UnfinishedTask[]> {
+    return this.#runOrReport("list unfinished", () => this.#database.tasks.listUnfinished());
+  }
+
+  listTasksWithQueuedTurns(): Promise<{ scope: TaskScope; taskId: string }[]> {
+    return this.#runOrReport("list queued", () => this.#database.tasks.listTasksWithQueuedTurns());
+  }
+
+  async #runOrReport<T>(name: string, statement: () => T | Promise<T>): Promise<T> {
+    try {
+      return await this.#run(name, statement);
+    } catch (error) {
+      throw this.#reportFailure(error);
+    }
+  }
+
+  #reportFailure(error: unknown, state = findPostgresStateAfterError(error)): unknown {
+    if (state === undefined) return error;
+    const failure = toPostgresUnavailableError(error);
+    this.#health.reportFailure(state, failure);
+    return failure;
+  }
+}
+
+/** Returns a store whose methods run as statements. */
+function withStatements<Store extends object>(store: Store, name: string, run: StatementRunner): Store {
+  return new Proxy(store, {
+    get(target, member) {
+      const method = Reflect.get(target, member) as (...args: unknown[]) => unknown;
+      return (...args: unknown[]) => run(name, () => method.apply(target, args));
+    },
+  });
+}
