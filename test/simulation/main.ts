@@ -6,12 +6,14 @@
  */
 import { parseArgs } from "node:util";
 import { runSimulation } from "./simulation.ts";
+import { shrinkSchedule } from "./shrink-schedule.ts";
 
 const { values } = parseArgs({
   options: {
     seeds: { type: "string", default: "1000" },
     seed: { type: "string", default: "1" },
     steps: { type: "string", default: "500" },
+    shrink: { type: "boolean", default: false },
     trace: { type: "boolean", default: false },
   },
 });
@@ -28,9 +30,9 @@ let steps = 0,
   minFaults = Infinity,
   bad = 0;
 for (let seed = first; seed < first + count; seed++) {
+  const options = { seed, steps: Number(values.steps) };
   const result = await runSimulation({
-    seed,
-    steps: Number(values.steps),
+    ...options,
     ...(values.trace ? { onLine: (line: string) => console.log(line) } : {}),
   });
   steps += result.stepCount;
@@ -39,6 +41,11 @@ for (let seed = first; seed < first + count; seed++) {
   minFaults = Math.min(minFaults, result.faultCount);
   if (result.broken) {
     bad++;
+    if (values.shrink) {
+      const shrunk = await shrinkSchedule(options, result);
+      await runSimulation({ ...shrunk.options, onLine: (line) => console.log(line) });
+      console.log(shrunk.settings, shrunk.broken);
+    }
     console.log(
       `seed ${seed}: ${result.broken.promise}: ${result.broken.text} (step ${result.stepCount}, ${(result.durationMs / 1000).toFixed(1)} s, actions ${result.actionCount}, ${result.settings.policy.afterRestart})`,
     );
