@@ -41,6 +41,8 @@ it("a node settles a task of a dead node, although it has read the task before [
     clock.advance(500);
     await flushEventLoopForTest();
   }
-  expect(await second.engine.getTask({ id }, alice)).toMatchObject({ status: { state: "TASK_STATE_FAILED" } });
+  expect(await second.engine.getTask({ id }, alice)).toMatchObject({
+    status: { state: "TASK_STATE_FAILED" },
+  });
   expect(await database.tasks.listUnfinished()).toEqual([]);
 });

@@ -3,6 +3,7 @@ import type { PostgresStatement } from "../../src/stores/postgres/define-stateme
 import type { PostgresConnection } from "../../src/stores/postgres/postgres-pool.ts";
 import { CLAIM_TASKS } from "../../src/stores/postgres/statements/claim-tasks.ts";
 import { DELETE_NODES } from "../../src/stores/postgres/statements/delete-nodes.ts";
+import { FIND_FORGOTTEN_LEASES } from "../../src/stores/postgres/statements/find-forgotten-leases.ts";
 import { FIND_LOST_LEASES } from "../../src/stores/postgres/statements/find-lost-leases.ts";
 import { RELEASE_LEASE } from "../../src/stores/postgres/statements/release-lease.ts";
 import { RENEW_NODE } from "../../src/stores/postgres/statements/renew-node.ts";
@@ -27,12 +28,17 @@ export function connectLeases(
     ],
     [
       FIND_LOST_LEASES.name,
-      ([scopeKeys, taskIds, epochs]) => {
-        const keys = (scopeKeys as unknown as string[]).map((scopeKey, at) =>
-          toLeaseKey(scopeKey, (taskIds as unknown as string[])[at] ?? ""),
-        );
-        return database.findLostLeases(keys, epochs as never).map((position) => ({ position }));
-      },
+      ([scopeKeys, taskIds, epochs]) =>
+        database
+          .findLostLeases(toLeaseKeys(scopeKeys, taskIds), epochs as never)
+          .map((position) => ({ position })),
+    ],
+    [
+      FIND_FORGOTTEN_LEASES.name,
+      ([node, scopeKeys, taskIds]) =>
+        database
+          .findForgottenLeases(node as never, toLeaseKeys(scopeKeys, taskIds))
+          .map(({ scope, taskId, epoch }) => ({ ...scope, task_id: taskId, epoch })),
     ],
     [
       CLAIM_TASKS.name,
@@ -51,6 +57,10 @@ export function connectLeases(
       return run(name, () => statement(parameters as never) as Promise<Row[]>);
     },
   };
+}
+
+function toLeaseKeys(scopeKeys: readonly string[] = [], taskIds: readonly string[] = []): string[] {
+  return scopeKeys.map((scopeKey, at) => toLeaseKey(scopeKey, taskIds[at] ?? ""));
 }
 
 function toClaimRow({ scope, taskId, contextId, seq, state, timestamp, turn, epoch }: ClaimedTask): object {

@@ -4,7 +4,10 @@ import { runSimulation, type SimulationOptions, type SimulationResult } from "./
  * Leaves out planned actions of a simulation that breaks a promise, as long as it still breaks the same promise. The
  * result has no action without which the promise is still broken.
  */
-export async function shrinkSchedule(options: SimulationOptions, broken: SimulationResult): Promise<SimulationResult & { readonly options: SimulationOptions }> {
+export async function shrinkSchedule(
+  options: SimulationOptions,
+  broken: SimulationResult,
+): Promise<SimulationResult & { readonly options: SimulationOptions }> {
   const promise = broken.broken?.promise;
   let smallest = { ...broken, options: { ...options, actionCount: broken.actionCount } };
   const tryWithout = async (leftOut: ReadonlySet<number>): Promise<boolean> => {

@@ -3,6 +3,7 @@ import type {
   ClaimedTask,
   LogAppend,
   StoredTask,
+  TaskLease,
   TaskScope,
   UnfinishedTask,
 } from "../../src/engine/index.ts";
@@ -128,6 +129,13 @@ export class SimulatedDatabase {
   findLostLeases(keys: readonly string[], epochs: readonly number[]): number[] {
     return keys.flatMap((key, at) =>
       (this.#leases.get(key)?.epoch ?? 0) > (epochs[at] ?? 0) ? [at + 1] : [],
+    );
+  }
+
+  /** Returns the running tasks whose lease the node holds, except the tasks with the given keys. */
+  findForgottenLeases(node: string, knownKeys: readonly string[]): TaskLease[] {
+    return [...this.#leases].flatMap(([key, { scope, taskId, epoch, isRunning, node: holder }]) =>
+      isRunning && holder === node && !knownKeys.includes(key) ? [{ scope, taskId, epoch }] : [],
     );
   }
 

@@ -78,9 +78,9 @@ export class SimulatedStore implements TaskStore {
   async commit(batch: readonly LogAppend[]): Promise<readonly (AppendRefusal | undefined)[]> {
     const { node } = this.#leases;
     try {
-      const refusals = await this.#run("commit", () => this.#database.commit(node, batch));
+      const commit = (): Promise<(AppendRefusal | undefined)[]> => this.#database.commit(node, batch);
+      const refusals = await this.#leases.recordCommit(batch, () => this.#run("commit", commit));
       this.#health.reportSuccess();
-      this.#leases.recordCommittedAppends(batch.filter((_, at) => refusals[at] === undefined));
       return refusals;
     } catch (error) {
       throw this.#reportFailure(error, isOutcomeUnknown(error) ? "failed" : undefined);

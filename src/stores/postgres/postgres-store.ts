@@ -119,9 +119,9 @@ export class PostgresStore implements TaskStore {
   async commit(batch: readonly LogAppend[]): Promise<readonly (AppendRefusal | undefined)[]> {
     const { pool, cipher } = this.#requireOpen();
     try {
-      const refusals = await commitAppends(pool, { node: this.#leases.node, cipher }, batch);
+      const writer = { node: this.#leases.node, cipher };
+      const refusals = await this.#leases.recordCommit(batch, () => commitAppends(pool, writer, batch));
       this.#health.reportSuccess();
-      this.#leases.recordCommittedAppends(batch.filter((_, at) => refusals[at] === undefined));
       return refusals;
     } catch (error) {
       throw this.#reportFailure(error, isOutcomeUnknown(error) ? "failed" : undefined);
