@@ -224,6 +224,7 @@ class Simulation {
     if (this.#isHealed) return;
     this.#isHealed = true;
     this.#options.onLine?.("all faults end");
+    const { lastArrivalAt } = this.#faults;
     Object.assign(this.#faults, createLinkFaults());
     this.#receiver.isDown = false;
     for (const node of this.#nodes) {
@@ -232,8 +233,9 @@ class Simulation {
       if (!process.isAlive) this.#restartLater(node, this.#chance.between(0, 200));
     }
     const { leaseMs, queryTimeoutMs } = this.#settings;
-    // A statement that was lost before the end of the faults ends with its timeout.
-    const deadlineMs = leaseMs + MAX_RECOVERY_MS + queryTimeoutMs;
+    // A late statement can extend the lease of a dead node, and a lost statement ends with its timeout.
+    const lateMs = Math.max(0, lastArrivalAt - this.#time.now);
+    const deadlineMs = lateMs + leaseMs + MAX_RECOVERY_MS + queryTimeoutMs;
     this.#time.schedule("recovery deadline", deadlineMs, () => {
       void this.#database.listAbandonedTasks().then((abandoned) => {
         for (const { taskId } of abandoned)

@@ -9,10 +9,12 @@ export interface LinkFaults {
   breakProbability: number;
   /** True while the database accepts no connections. */
   isDatabaseDown: boolean;
+  /** Time in milliseconds at which the last statement that is on its way arrives. */
+  lastArrivalAt: number;
 }
 
 export function createLinkFaults(): LinkFaults {
-  return { delayFactor: 1, breakProbability: 0, isDatabaseDown: false };
+  return { delayFactor: 1, breakProbability: 0, isDatabaseDown: false, lastArrivalAt: 0 };
 }
 
 /** Shortest and mean delay in milliseconds of one direction. */
@@ -96,9 +98,14 @@ export class StoreLink {
       else if (!this.dropsPackets) {
         const waitMs =
           this.partitionedUntil - this.#time.now + this.#chance.between(0, MAX_RETRANSMISSION_MS);
-        this.#time.schedule(label, waitMs, attempt, owner);
+        this.#scheduleArrival(label, waitMs, attempt, owner);
       }
     };
-    this.#time.schedule(label, delayMs, attempt, owner);
+    this.#scheduleArrival(label, delayMs, attempt, owner);
+  }
+
+  #scheduleArrival(label: string, ms: number, arrive: () => void, owner?: StepOwner): void {
+    if (!owner) this.#faults.lastArrivalAt = Math.max(this.#faults.lastArrivalAt, this.#time.now + ms);
+    this.#time.schedule(label, ms, arrive, owner);
   }
 }

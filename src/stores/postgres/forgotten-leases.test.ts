@@ -55,6 +55,22 @@ describe.skipIf(reason)("a lease whose node does not know it", () => {
     await leases.end();
   });
 
+  it("is not missing after a commit whose result was lost [E17]", async () => {
+    const leases = new PostgresTaskLeases(pool, 15_000);
+    await leases.renew();
+    const lost = leases.recordCommit([beginTurn], async () => {
+      await store.commit([beginTurn]);
+      await runTestSql(url, `UPDATE colloquy.task SET lease_node = '${leases.node}'`);
+      throw new Error("Query read timeout");
+    });
+    await expect(lost).rejects.toThrow("timeout");
+    for (let renewal = 0; renewal < 3; renewal++) expect(await leases.renew()).toEqual([]);
+    expect(await store.leases.claim("echo", 10)).toEqual([]);
+    await runTestSql(url, "UPDATE colloquy.task SET epoch = 1");
+    expect(await leases.renew()).toMatchObject([{ taskId: "t", epoch: 0 }]);
+    await leases.end();
+  });
+
   it("is kept while a commit may have acquired it, and after the result of the commit [E17]", async () => {
     const leases = new PostgresTaskLeases(pool, 15_000);
     await leases.renew();

@@ -83,6 +83,11 @@ export class PostgresTaskLeases implements TaskLeases {
       const refusals = await commit();
       for (const [at, append] of batch.entries()) if (refusals[at] === undefined) this.#recordAppend(append);
       return refusals;
+    } catch (error) {
+      // The database may have committed, and a repetition of the commit is refused. A lease that the node does not
+      // hold ends with the failure of its turn.
+      for (const append of batch) if (append.hasRunningTurn) this.#recordAppend(append);
+      throw error;
     } finally {
       this.#pendingCommits.delete(batch);
     }
