@@ -187,7 +187,7 @@ class Simulation {
         process.kill();
         return this.#restartLater(node, action.ms);
       case "stop":
-        if (process.isReady) void process.stop(500).finally(() => this.#restartLater(node, action.ms));
+        if (process.isReady) void process.stop(this.#settings.cancelGraceMs).finally(() => this.#restartLater(node, action.ms));
         return;
       case "pause":
         process.pausedUntil = Math.max(process.pausedUntil, this.#time.now + action.ms);
@@ -240,6 +240,11 @@ class Simulation {
       void this.#database.listAbandonedTasks().then((abandoned) => {
         for (const { taskId } of abandoned)
           this.#checks.breakPromise("E17, E21", `task ${taskId} is still held by a dead node`);
+        // A process that starts delivers the notifications of commits that no living process has seen.
+        if (this.#receiver.describeMissingEvent() !== undefined) {
+          this.#nodes[0]?.process.kill();
+          if (this.#nodes[0]) this.#restartLater(this.#nodes[0], 0);
+        }
         this.#checkRest(this.#time.now + MAX_SETTLE_MS);
       });
     });
