@@ -187,7 +187,8 @@ class Simulation {
         process.kill();
         return this.#restartLater(node, action.ms);
       case "stop":
-        if (process.isReady) void process.stop(this.#settings.cancelGraceMs).finally(() => this.#restartLater(node, action.ms));
+        if (process.isReady)
+          void process.stop(this.#settings.cancelGraceMs).finally(() => this.#restartLater(node, action.ms));
         return;
       case "pause":
         process.pausedUntil = Math.max(process.pausedUntil, this.#time.now + action.ms);

@@ -28,7 +28,9 @@ describe.skipIf(reason)("a lease whose node does not know it", () => {
 
   beforeEach(() => runTestSql(url, "TRUNCATE colloquy.task"));
 
-  const beginTurn = createTestLogAppend("t", 0, [createTestSubmittedTaskEvent("t")], { hasRunningTurn: true });
+  const beginTurn = createTestLogAppend("t", 0, [createTestSubmittedTaskEvent("t")], {
+    hasRunningTurn: true,
+  });
 
   /** Makes the turn of the task a turn of a dead node. */
   const orphanTurn = (): Promise<unknown> => runTestSql(url, "UPDATE colloquy.task SET lease_node = NULL");
