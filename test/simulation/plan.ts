@@ -68,6 +68,8 @@ export interface SimulationSettings {
   readonly mergeChunks: boolean;
   /** Mean time in milliseconds between two planned actions. */
   readonly meanGapMs: number;
+  /** Probability that a hint between two nodes is lost, or `undefined` without hints. */
+  readonly hintLoss: number | undefined;
   readonly policy: AgentPolicy;
 }
 
@@ -82,6 +84,7 @@ export function drawSettings(seed: number): SimulationSettings {
     cancelGraceMs: chance.pick([500, 2000]),
     mergeChunks: chance.isTrue(0.7),
     meanGapMs: chance.pick([50, 200, 600]),
+    hintLoss: chance.pick([undefined, 0.1, 0.9]),
     policy: {
       afterRestart: chance.pick(["fail", "restart", "resume"]),
       whileWorking: chance.pick(["refuse", "queue"]),

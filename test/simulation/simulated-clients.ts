@@ -82,6 +82,18 @@ export class SimulatedClients {
     return [...this.#streams].filter(({ isOpen, process }) => isOpen && process.isAlive);
   }
 
+  /** Describes a stream that has not delivered everything, if there is one. */
+  describeUnreadStream(): string | undefined {
+    for (const { taskId, lastSeq = 0 } of this.listOpenStreams()) {
+      const { events, states } = this.#checks.histories.get(taskId) ?? { events: [], states: [] };
+      const state = states.at(-1);
+      if (lastSeq < events.length)
+        return `a reader of task ${taskId} has event ${lastSeq} of ${events.length}`;
+      if (state && isTerminal(state)) return `a stream of the finished task ${taskId} does not end`;
+    }
+    return undefined;
+  }
+
   /** Checks the promises about the end of a simulation. */
   checkEnd(): void {
     for (const { request, taskId } of this.#messages) {

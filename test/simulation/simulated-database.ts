@@ -9,7 +9,9 @@ import type {
 } from "../../src/engine/index.ts";
 import { MemoryStore } from "../../src/stores/index.ts";
 import { computeScopeKey } from "../../src/stores/postgres/scope-key.ts";
+import type { ChangedTaskRow } from "../../src/stores/postgres/statements/read-changes.ts";
 import type { PromiseChecks } from "./promise-checks.ts";
+import { SimulatedTaskRequests } from "./simulated-task-requests.ts";
 
 /** Planted faults of the protocol. The simulation must notice each of them. */
 export interface DatabaseDefects {
@@ -21,12 +23,15 @@ export interface DatabaseDefects {
   readonly expiresEarly?: boolean;
 }
 
-interface LeaseRow {
+/** The columns of a task that the protocol of leases reads. */
+export interface LeaseRow {
   readonly scope: TaskScope;
   readonly taskId: string;
+  seq: number;
   epoch: number;
   isRunning: boolean;
   node: string | undefined;
+  readonly queuedPositions: Set<number>;
 }
 
 interface NodeRow {
@@ -41,6 +46,7 @@ interface NodeRow {
  */
 export class SimulatedDatabase {
   readonly tasks: MemoryStore = new MemoryStore({ maxFinishedTasks: Infinity, maxBytes: Infinity });
+  readonly requests: SimulatedTaskRequests;
   readonly #nodes = new Map<string, NodeRow>();
   readonly #leases = new Map<string, LeaseRow>();
   readonly #getTime: () => number;
@@ -50,6 +56,7 @@ export class SimulatedDatabase {
   /** `getTime` is the clock of the database, in milliseconds. */
   constructor(getTime: () => number, checks?: PromiseChecks, defects: DatabaseDefects = {}) {
     this.#getTime = getTime;
+    this.requests = new SimulatedTaskRequests(getTime, (key) => this.#leases.get(key));
     this.#checks = checks;
     this.#defects = defects;
   }
@@ -63,7 +70,7 @@ export class SimulatedDatabase {
   async #commitAppend(node: string, append: LogAppend): Promise<AppendRefusal | undefined> {
     for (const { messageId, wasQueued } of append.messages)
       if (!wasQueued && (await this.tasks.findMessage(append.scope, messageId))) return "duplicate-message";
-    const key = toLeaseKey(computeScopeKey(append.scope), append.taskId);
+    const key = toTaskKey(computeScopeKey(append.scope), append.taskId);
     const known = append.expectedSeq > 0 ? this.#leases.get(key) : undefined;
     if (known && !this.#defects.ignoresEpochs) {
       const isFenced = known.epoch !== append.epoch || (known.isRunning && known.node !== node);
@@ -71,8 +78,13 @@ export class SimulatedDatabase {
     }
     const [refusal] = await this.tasks.commit([{ ...append, epoch: 0 }]);
     if (refusal !== undefined) return refusal;
-    const { scope, taskId, epoch } = append;
-    const lease = known ?? { scope, taskId, epoch, isRunning: false, node: undefined };
+    const { scope, taskId, epoch, expectedSeq, events, queueChange } = append;
+    const idle = { isRunning: false, node: undefined, queuedPositions: new Set<number>() };
+    const lease: LeaseRow = known ?? { scope, taskId, epoch, seq: 0, ...idle };
+    lease.seq = expectedSeq + events.length;
+    for (const { position } of queueChange?.added ?? []) lease.queuedPositions.add(position);
+    for (const position of lease.queuedPositions)
+      if (position <= (queueChange?.removedThrough ?? 0)) lease.queuedPositions.delete(position);
     lease.isRunning = append.hasRunningTurn ?? lease.isRunning;
     lease.node = lease.isRunning ? node : undefined;
     this.#leases.set(key, lease);
@@ -82,10 +94,15 @@ export class SimulatedDatabase {
 
   async load(node: string, scope: TaskScope, taskId: string): Promise<StoredTask | undefined> {
     const stored = await this.tasks.load(scope, taskId);
-    const lease = this.#leases.get(toLeaseKey(computeScopeKey(scope), taskId));
+    const lease = this.#leases.get(toTaskKey(computeScopeKey(scope), taskId));
     if (!stored || !lease) return stored;
-    const isHeldByOther = lease.node !== node && this.#isAlive(lease.node);
-    return { ...stored, epoch: lease.epoch, awaitsRecovery: lease.isRunning && !isHeldByOther };
+    const isHeldByOther = this.#isHeldByOther(node, lease);
+    return {
+      ...stored,
+      epoch: lease.epoch,
+      awaitsRecovery: lease.isRunning && !isHeldByOther,
+      ...(isHeldByOther ? { runsOnOtherNode: true } : {}),
+    };
   }
 
   async isTaskUnchanged(
@@ -93,16 +110,57 @@ export class SimulatedDatabase {
     taskId: string,
     { seq, epoch }: Pick<StoredTask, "seq" | "epoch">,
   ): Promise<boolean> {
-    const lease = this.#leases.get(toLeaseKey(computeScopeKey(scope), taskId));
+    const lease = this.#leases.get(toTaskKey(computeScopeKey(scope), taskId));
     if (!lease || lease.epoch !== epoch || lease.isRunning) return false;
     return await this.tasks.isTaskUnchanged(scope, taskId, { seq, epoch: 0 });
   }
 
-  /** Registers a node, or extends its leases. */
-  renewNode(node: string, leaseMs: number): void {
+  /** Reads the new events of the tasks whose log or turn status has changed, like `READ_CHANGES`. */
+  async readChanges(
+    keys: readonly string[],
+    after: readonly number[],
+    turnStatuses: readonly string[],
+    maxBytes: number,
+  ): Promise<ChangedTaskRow[]> {
+    const rows: ChangedTaskRow[] = [];
+    for (const [at, key] of keys.entries()) {
+      const lease = this.#leases.get(key);
+      const position = at + 1;
+      const afterSeq = after[at] ?? 0;
+      if (!lease) {
+        rows.push({ position, last_seq: null, turn_status: "none", seq: null, lines: null });
+        continue;
+      }
+      const turnStatus = this.#getTurnStatus(lease);
+      if (lease.seq === afterSeq && turnStatus === turnStatuses[at]) continue;
+      const common = { position, last_seq: lease.seq, turn_status: turnStatus };
+      const limit = { events: 512, maxBytes };
+      const events = await this.tasks.readEvents(lease.scope, lease.taskId, afterSeq, limit);
+      if (events.length === 0) rows.push({ ...common, seq: null, lines: null });
+      for (const { seq, jsonText } of events) rows.push({ ...common, seq, lines: jsonText });
+    }
+    return rows;
+  }
+
+  #getTurnStatus({ isRunning, node, queuedPositions }: LeaseRow): string {
+    if (isRunning) return this.#isAlive(node) ? "running" : "awaiting-recovery";
+    return queuedPositions.size > 0 ? "running" : "none";
+  }
+
+  /** Returns the tasks with queued turns, except those whose turn another living node runs. */
+  listQueuedTasks(node: string): { readonly scope: TaskScope; readonly taskId: string }[] {
+    return [...this.#leases.values()]
+      .filter((lease) => lease.queuedPositions.size > 0 && !this.#isHeldByOther(node, lease))
+      .map(({ scope, taskId }) => ({ scope, taskId }));
+  }
+
+  /** Registers a node, or extends its leases. Returns true if another node is alive. */
+  renewNode(node: string, leaseMs: number): boolean {
     const expiresAt = this.#getTime() + leaseMs;
     this.#nodes.set(node, { expiresAt, leaseMs });
     this.#checks?.recordRenewal(node, expiresAt);
+    this.requests.deleteExpired();
+    return [...this.#nodes.keys()].some((other) => other !== node && this.#isAlive(other));
   }
 
   deleteNode(node: string): void {
@@ -115,12 +173,13 @@ export class SimulatedDatabase {
     const claimed: ClaimedTask[] = [];
     for (const task of await this.tasks.listUnfinished()) {
       if (claimed.length === limit) break;
-      const lease = this.#leases.get(toLeaseKey(computeScopeKey(task.scope), task.taskId));
+      const lease = this.#leases.get(toTaskKey(computeScopeKey(task.scope), task.taskId));
       if (!lease || task.scope.agent !== agent || !this.#isClaimable(lease, localTime)) continue;
       this.#checks?.checkClaim(node, task);
       lease.epoch++;
       lease.node = node;
-      claimed.push({ ...task, epoch: lease.epoch });
+      const isCancelRequested = this.requests.isCancelRequested(lease);
+      claimed.push({ ...task, epoch: lease.epoch, ...(isCancelRequested ? { isCancelRequested } : {}) });
     }
     return claimed;
   }
@@ -150,7 +209,7 @@ export class SimulatedDatabase {
   async listAbandonedTasks(): Promise<UnfinishedTask[]> {
     const unfinished = await this.tasks.listUnfinished();
     return unfinished.filter(({ scope, taskId }) => {
-      const lease = this.#leases.get(toLeaseKey(computeScopeKey(scope), taskId));
+      const lease = this.#leases.get(toTaskKey(computeScopeKey(scope), taskId));
       return lease?.isRunning === true && !this.#isAlive(lease.node);
     });
   }
@@ -163,11 +222,15 @@ export class SimulatedDatabase {
     return expiresAt <= (this.#defects.claimsByLocalClock ? localTime : this.#getTime());
   }
 
+  #isHeldByOther(node: string, lease: LeaseRow): boolean {
+    return lease.isRunning && lease.node !== node && this.#isAlive(lease.node);
+  }
+
   #isAlive(node: string | undefined): boolean {
     return node !== undefined && (this.#nodes.get(node)?.expiresAt ?? 0) > this.#getTime();
   }
 }
 
-export function toLeaseKey(scopeKey: string, encodedTaskId: string): string {
+export function toTaskKey(scopeKey: string, encodedTaskId: string): string {
   return `${encodedTaskId} ${scopeKey}`;
 }

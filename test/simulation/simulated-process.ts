@@ -10,7 +10,8 @@ import type { Chance } from "./chance.ts";
 import type { PromiseChecks } from "./promise-checks.ts";
 import { createScriptedAgent, type AgentPolicy } from "./scripted-agent.ts";
 import type { SimulatedDatabase } from "./simulated-database.ts";
-import { SimulatedStore } from "./simulated-store.ts";
+import type { SimulatedHints } from "./simulated-hints.ts";
+import { SimulatedStore, type StatementRunner } from "./simulated-store.ts";
 import { StoreLink, type LinkFaults } from "./store-link.ts";
 import type { StepOwner, VirtualTime } from "./virtual-time.ts";
 
@@ -37,6 +38,8 @@ export interface ProcessSurroundings {
   readonly database: SimulatedDatabase;
   readonly checks: PromiseChecks;
   readonly faults: LinkFaults;
+  /** Hints between the nodes, or `undefined` for nodes that only poll. */
+  readonly hints: SimulatedHints | undefined;
   readonly deliver: (
     owner: StepOwner,
     ...args: Parameters<NotificationSender>
@@ -63,7 +66,7 @@ export class SimulatedProcess implements StepOwner {
     surroundings: ProcessSurroundings,
     wallClockOffsetMs: number,
   ) {
-    const { time, chance, database, checks, faults, deliver } = surroundings;
+    const { time, chance, database, checks, faults, hints, deliver } = surroundings;
     this.name = name;
     this.wallClockOffsetMs = wallClockOffsetMs;
     // Clocks of real machines differ by far less than a thousandth.
@@ -77,12 +80,8 @@ export class SimulatedProcess implements StepOwner {
         void time.schedule(`${name} turn`, chance.between(0, MAX_TURN_DELAY_MS), callback, this),
     };
     this.link = new StoreLink(time, this, chance, faults, settings.queryTimeoutMs);
-    const store = new SimulatedStore(
-      database,
-      (query, run) => this.link.query(query, run),
-      clock,
-      settings.leaseMs,
-    );
+    const run: StatementRunner = (query, statement) => this.link.query(query, statement);
+    const store = new SimulatedStore(database, run, clock, settings.leaseMs, hints?.connect(this));
     this.store = store;
     let lastId = 0;
     this.outbox = new Outbox({

@@ -2,6 +2,8 @@ import type {
   AppendRefusal,
   Clock,
   LogAppend,
+  NodeHints,
+  NodeStore,
   PushStore,
   StoredTask,
   StoreHealth,
@@ -14,14 +16,16 @@ import type {
   UnfinishedTask,
 } from "../../src/engine/index.ts";
 import type { LogEvent } from "../../src/protocol/index.ts";
+import type { PushSecretCipher } from "../../src/stores/push-secret-cipher.ts";
 import { StoreHealthMonitor } from "../../src/stores/store-health-monitor.ts";
 import {
   findPostgresStateAfterError,
   isOutcomeUnknown,
   toPostgresUnavailableError,
 } from "../../src/stores/postgres/postgres-error-conversion.ts";
+import { PostgresNodes } from "../../src/stores/postgres/postgres-nodes.ts";
 import { PostgresTaskLeases } from "../../src/stores/postgres/postgres-task-leases.ts";
-import { connectLeases } from "./lease-connection.ts";
+import { createStatementConnection } from "./statement-connection.ts";
 import type { SimulatedDatabase } from "./simulated-database.ts";
 
 /** Runs a statement on the database, possibly with delays and faults. */
@@ -39,6 +43,8 @@ export class SimulatedStore implements TaskStore {
   readonly usesSnapshots = false;
   readonly isDurable = true;
   readonly leases: TaskLeases;
+  readonly nodes: NodeStore;
+  readonly hints?: NodeHints;
   readonly pushStore: PushStore;
   readonly deletionStore: TaskDeletionStore;
   readonly #database: SimulatedDatabase;
@@ -46,12 +52,21 @@ export class SimulatedStore implements TaskStore {
   readonly #leases: PostgresTaskLeases;
   readonly #health: StoreHealthMonitor;
 
-  constructor(database: SimulatedDatabase, run: StatementRunner, clock: Clock, leaseMs: number) {
+  constructor(
+    database: SimulatedDatabase,
+    run: StatementRunner,
+    clock: Clock,
+    leaseMs: number,
+    hints?: NodeHints,
+  ) {
     this.#database = database;
     this.#run = run;
     const runOrReport: StatementRunner = (name, statement) => this.#runOrReport(name, statement);
-    this.#leases = new PostgresTaskLeases(connectLeases(database, runOrReport, clock), leaseMs);
+    const connection = createStatementConnection(database, runOrReport, clock);
+    this.#leases = new PostgresTaskLeases(connection, leaseMs);
     this.leases = this.#leases;
+    this.nodes = new PostgresNodes(connection, this.#leases, () => PLAIN_CIPHER);
+    if (hints) this.hints = hints;
     this.#health = new StoreHealthMonitor(this.name, () => this.#leases.extend(), clock.schedule);
     this.pushStore = withStatements(database.tasks.pushStore, "webhooks", runOrReport);
     this.deletionStore = database.tasks.deletionStore;
@@ -121,7 +136,7 @@ export class SimulatedStore implements TaskStore {
   }
 
   listTasksWithQueuedTurns(): Promise<{ scope: TaskScope; taskId: string }[]> {
-    return this.#runOrReport("list queued", () => this.#database.tasks.listTasksWithQueuedTurns());
+    return this.#runOrReport("list queued", () => this.#database.listQueuedTasks(this.#leases.node));
   }
 
   async #runOrReport<T>(name: string, statement: () => T | Promise<T>): Promise<T> {
@@ -139,6 +154,12 @@ export class SimulatedStore implements TaskStore {
     return failure;
   }
 }
+
+/** A cipher that keeps the secrets of the simulation in plain text. */
+const PLAIN_CIPHER = {
+  seal: (config: unknown) => config,
+  open: (config: unknown) => ({ config }),
+} as unknown as PushSecretCipher;
 
 /** Returns a store whose methods run as statements. */
 function withStatements<Store extends object>(store: Store, name: string, run: StatementRunner): Store {

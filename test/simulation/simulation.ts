@@ -11,6 +11,7 @@ import {
 import { PromiseChecks, type BrokenPromise } from "./promise-checks.ts";
 import { SimulatedClients } from "./simulated-clients.ts";
 import { SimulatedDatabase, type DatabaseDefects } from "./simulated-database.ts";
+import { SimulatedHints } from "./simulated-hints.ts";
 import { SimulatedProcess, type ProcessSurroundings } from "./simulated-process.ts";
 import { createLinkFaults, type LinkFaults } from "./store-link.ts";
 import { VirtualTime } from "./virtual-time.ts";
@@ -93,7 +94,7 @@ class Simulation {
     this.#options = options;
     this.#settings = drawSettings(options.seed);
     this.#time.onStep = options.onLine;
-    const { nodeCount, cancelGraceMs, policy } = this.#settings;
+    const { nodeCount, cancelGraceMs, hintLoss, policy } = this.#settings;
     const chance = new Chance(mixSeed(options.seed, 3));
     this.#chance = chance;
     const getTime = (): number => this.#time.now;
@@ -106,6 +107,7 @@ class Simulation {
       database: this.#database,
       checks: this.#checks,
       faults: this.#faults,
+      hints: hintLoss === undefined ? undefined : new SimulatedHints(this.#time, chance, hintLoss),
       deliver: (...args) => this.#receiver.deliver(...args),
     };
     this.#nodes = Array.from({ length: nodeCount }, (_, at) => {
@@ -262,6 +264,8 @@ class Simulation {
   }
 
   #describeRemainingWork(): string | undefined {
+    const unread = this.#clients.describeUnreadStream();
+    if (unread !== undefined) return unread;
     if (this.#clients.pendingCount > 0) return `${this.#clients.pendingCount} requests have no response`;
     for (const { taskId, states, isRunning, events } of this.#checks.histories.values()) {
       const state = states.at(-1);
