@@ -69,7 +69,15 @@ export class SimulatedStore implements TaskStore {
     if (hints) this.hints = hints;
     this.#health = new StoreHealthMonitor(this.name, () => this.#leases.extend(), clock.schedule);
     this.pushStore = withStatements(database.tasks.pushStore, "webhooks", runOrReport);
-    this.deletionStore = database.tasks.deletionStore;
+    const { deletionStore } = database.tasks;
+    this.deletionStore = {
+      ...deletionStore,
+      deleteTasks: async (tasks, options) => {
+        const count = await deletionStore.deleteTasks(tasks, options);
+        await database.removeDeletedTasks(tasks);
+        return count;
+      },
+    };
   }
 
   /** Id of the node in the database. */
