@@ -168,9 +168,13 @@ export class LiveTask implements UncommittedEventSource, TaskWithPossibleWebhook
     return { scope: this.scope, taskId: this.taskId, epoch: this.#epoch };
   }
 
-  /** Appends under a new lease, which this node has claimed. */
+  /**
+   * Appends under a new lease, which this node has claimed. The store has a running turn for every claimed task, also
+   * if this node has loaded the task before that turn.
+   */
   adoptLease({ epoch }: TaskLease): void {
     this.#epoch = epoch;
+    this.#hasStoredRunningTurn = true;
   }
 
   /**

@@ -138,9 +138,10 @@ export class PostgresStore implements TaskStore {
     const { pool, cipher } = this.#requireOpen();
     try {
       const writer = { node: this.#leases.node, cipher };
-      const refusals = await this.#commitMeter.measure(batch, () => commitAppends(pool, writer, batch));
+      const refusals = await this.#leases.recordCommit(batch, () =>
+        this.#commitMeter.measure(batch, () => commitAppends(pool, writer, batch)),
+      );
       this.#health.reportSuccess();
-      this.#leases.recordCommittedAppends(batch.filter((_, at) => refusals[at] === undefined));
       return refusals;
     } catch (error) {
       throw this.#reportFailure(error, isOutcomeUnknown(error) ? "failed" : undefined);
