@@ -20,13 +20,17 @@ const { values } = parseArgs({
   },
 });
 const isQuiet = values.json || values.table;
-const systems = await findChaosSystems(values.system, (line) => console.error(line));
 const names = listFaultNames().filter((name) =>
   values.fault === undefined ? name.includes(values.only) : name === values.fault,
 );
+const faults = await Promise.all(names.map(async (name) => ({ name, ...(await importFault(name)) })));
+const systems = await findChaosSystems({
+  nameContains: values.system,
+  isComparison: faults.some(({ isComparison }) => isComparison),
+  report: (line) => console.error(line),
+});
 const outcomes: ChaosOutcome[] = [];
-for (const name of names) {
-  const { isComparison } = await importFault(name);
+for (const { name, isComparison } of faults) {
   for (const system of systems) {
     if (!isComparison && !system.hasEventIds) continue;
     console.error(`fault ${name} (${system.name})`);
