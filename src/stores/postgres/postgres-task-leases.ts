@@ -24,6 +24,7 @@ export class PostgresTaskLeases implements TaskLeases {
   /** Id of the node. A process that opens the store again is a new node. */
   #node: string = randomUUID();
   readonly #leaseMs: number;
+  #hasOtherNodes = false;
   /** Leases that the node has acquired and not released, to find those that another node claims. */
   readonly #held = new Map<string, TaskLease>();
 
@@ -37,9 +38,22 @@ export class PostgresTaskLeases implements TaskLeases {
     return this.#node;
   }
 
+  get holdsLeases(): boolean {
+    return this.#held.size > 0;
+  }
+
+  /** False if this node was the only living node at its last renewal. */
+  get hasOtherNodes(): boolean {
+    return this.#hasOtherNodes;
+  }
+
   async claim(agent: string, limit: number): Promise<ClaimedTask[]> {
     const rows = await this.#connection.query(CLAIM_TASKS, [this.#node, encodeIdentifier(agent), limit]);
-    const claimed = rows.map((row) => ({ ...decodeUnfinishedTaskRow(row), epoch: row.epoch }));
+    const claimed = rows.map((row) => ({
+      ...decodeUnfinishedTaskRow(row),
+      epoch: row.epoch,
+      ...(row.is_cancel_requested ? { isCancelRequested: true } : {}),
+    }));
     for (const { scope, taskId, epoch } of claimed) this.#hold({ scope, taskId, epoch });
     return claimed;
   }
@@ -77,7 +91,8 @@ export class PostgresTaskLeases implements TaskLeases {
 
   /** Registers the node with the database, or extends its leases. */
   async extend(): Promise<void> {
-    await this.#connection.query(RENEW_NODE, [this.#node, this.#leaseMs]);
+    const [row] = await this.#connection.query(RENEW_NODE, [this.#node, this.#leaseMs]);
+    this.#hasOtherNodes = row?.has_other_nodes ?? false;
   }
 
   /** Ends all leases of the node at once, so that other nodes can claim its tasks. */
