@@ -6,7 +6,7 @@ import type { StreamRequest } from "../raw-stream.ts";
 import { parseChunks, type AgentChunk } from "./chunk-text.ts";
 import type { AgentScript } from "./scripted-agents.ts";
 
-const REQUEST_TIMEOUT_MS = 30_000;
+const REQUEST_TIMEOUT_MS = 10_000;
 
 /** Returns the body of a JSON-RPC request. */
 export function createRpcBody(method: string, params: object): object {

@@ -30,7 +30,9 @@ export const fault: ChaosFault = {
       for (const [at, node] of nodes.entries()) {
         if (node.isRunning) continue;
         deaths++;
-        nodes[at] = await startNode({ leaseMs: LEASE_MS });
+        // A new node can claim the poison task before it listens.
+        const started = await startNode({ leaseMs: LEASE_MS }).catch(() => undefined);
+        if (started) nodes[at] = started;
       }
       await pause(50);
       const url = nodes.find(({ isRunning }) => isRunning)?.getAgentUrl("restart") ?? "";

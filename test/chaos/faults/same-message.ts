@@ -3,11 +3,11 @@ import { createUserMessage } from "../../http-bindings.ts";
 import { callAgent } from "../agent-requests.ts";
 import type { ChaosFault } from "../chaos-fault.ts";
 
-const MESSAGES = 10;
+const MESSAGES = 4;
 const COPIES = 20;
 
 export const fault: ChaosFault = {
-  title: "the same message 20 times to two nodes at once, 10 times over",
+  title: "the same message 20 times to two nodes at once, 4 times over",
   promise: "One task for each message, and each request is answered with it.",
   maxSeconds: 60,
   bars: { tasksPerMessageMax: 1, runsPerTaskMax: 1 },
