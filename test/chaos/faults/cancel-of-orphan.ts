@@ -9,7 +9,8 @@ const RETRY_MS = 100;
 
 export const fault: ChaosFault = {
   title: "`kill -9` of a node, and at once a cancel of its 20 tasks (`restart`) on the other node",
-  promise: "Each task ends CANCELED after the lease, and its agent does not start again once a cancel is acknowledged.",
+  promise:
+    "Each task ends CANCELED after the lease, and its agent does not start again once a cancel is acknowledged.",
   maxSeconds: 60,
   bars: { notCanceled: 0, startedAfterAcknowledgement: 0, canceledMaxMs: LEASE_MS + 3000 },
   async inject({ startNode, addFigure }) {

@@ -14,7 +14,10 @@ export const fault: ChaosFault = {
   async inject({ startNode, addFigure, addProblem }) {
     const nodes = [await startNode({ leaseMs: 15_000 }), await startNode({ leaseMs: 15_000 })];
     const signal = AbortSignal.timeout(80_000);
-    const tasks = Array.from({ length: TASKS }, (_, at) => new ObservedTask(`reconnect-${at}`, "fail", SCRIPT));
+    const tasks = Array.from(
+      { length: TASKS },
+      (_, at) => new ObservedTask(`reconnect-${at}`, "fail", SCRIPT),
+    );
     await Promise.all(
       tasks.map((task, number) =>
         task.follow({

@@ -14,7 +14,13 @@ export const fault: ChaosFault = {
   title: "40 tasks with silent agents run on one node, and are canceled on the other node",
   promise: "The agent's signal aborts within 100 ms. Each task stays CANCELED.",
   maxSeconds: 120,
-  bars: { agentsNotAborted: 0, notCanceled: 0, abortP99Ms: 100, agentsNotAbortedByPolling: 0, notCanceledByPolling: 0 },
+  bars: {
+    agentsNotAborted: 0,
+    notCanceled: 0,
+    abortP99Ms: 100,
+    agentsNotAbortedByPolling: 0,
+    notCanceledByPolling: 0,
+  },
   isComparison: true,
   async inject(context) {
     await cancelRemotely(context, "", true);
