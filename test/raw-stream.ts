@@ -10,6 +10,8 @@ export interface StreamRequest {
   readonly url: string;
   readonly headers?: Record<string, string>;
   readonly body?: unknown;
+  /** Breaks the connection. */
+  readonly signal?: AbortSignal;
 }
 
 /**
@@ -28,7 +30,7 @@ export async function* readSseStream(
     for await (const bytes of response as AsyncIterable<Buffer>) {
       text += decoder.decode(bytes.subarray(0, remaining), { stream: true });
       remaining -= bytes.length;
-      const blocks = text.split("\n\n");
+      const blocks = text.split(/\r?\n\r?\n/);
       text = blocks.pop() ?? "";
       for (const block of blocks) {
         const frame = parseFrame(block);
@@ -41,11 +43,12 @@ export async function* readSseStream(
   }
 }
 
-function openStream({ url, headers, body }: StreamRequest): Promise<IncomingMessage> {
+function openStream({ url, headers, body, signal }: StreamRequest): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     const outgoing = request(url, {
       method: "POST",
       agent: false,
+      signal,
       headers: {
         "a2a-version": "1.0",
         "content-type": "application/json",
@@ -70,7 +73,7 @@ async function readRefusal(response: IncomingMessage): Promise<Error> {
 
 /** Comments have no data and are not events. */
 function parseFrame(block: string): SseFrame | undefined {
-  const lines = block.split("\n");
+  const lines = block.split(/\r?\n/);
   const value = (field: string): string | undefined =>
     lines.find((line) => line.startsWith(`${field}: `))?.slice(field.length + 2);
   const data = value("data");
