@@ -47,6 +47,11 @@ export class PostgresTaskLeases implements TaskLeases {
     return this.#hasOtherNodes;
   }
 
+  /** Reports a sign of life of another node, before the next renewal counts the living nodes. */
+  reportOtherNode(): void {
+    this.#hasOtherNodes = true;
+  }
+
   async claim(agent: string, limit: number): Promise<ClaimedTask[]> {
     const rows = await this.#connection.query(CLAIM_TASKS, [this.#node, encodeIdentifier(agent), limit]);
     const claimed = rows.map((row) => ({
