@@ -21,6 +21,8 @@ interface PostgresHintsOptions {
   readonly url: string;
   readonly connectTimeoutMs: number;
   readonly queryTimeoutMs: number;
+  /** Called for each notification of another node. */
+  readonly onOtherNode: () => void;
 }
 
 /**
@@ -149,8 +151,10 @@ export class PostgresHints implements NodeHints {
 
   #receive({ payload = "", processId }: Notification, ownProcessId: number | undefined): void {
     if (payload === this.#probe?.payload) this.#probe.resolve();
-    else if (processId !== ownProcessId && !payload.startsWith(PROBE_PREFIX))
-      for (const hint of decodeHints(payload)) this.#notifyListeners(hint);
+    if (processId === ownProcessId) return;
+    this.#options.onOtherNode();
+    if (payload.startsWith(PROBE_PREFIX)) return;
+    for (const hint of decodeHints(payload)) this.#notifyListeners(hint);
   }
 
   #reconnect(client: Client | undefined, delayMs: number): void {

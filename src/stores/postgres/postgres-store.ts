@@ -89,9 +89,9 @@ export class PostgresStore implements TaskStore {
     this.leases = this.#leases;
     this.nodes = new PostgresNodes(this.#connection, this.#leases, () => this.#requireOpen().cipher);
     if (this.#options.hints) {
-      this.#hints = new PostgresHints({ url, ...this.#options });
+      const onOtherNode = (): void => this.#leases.reportOtherNode();
+      this.#hints = new PostgresHints({ url, ...this.#options, onOtherNode });
       this.hints = this.#hints;
-      this.#hints.onHint(() => this.#leases.reportOtherNode());
     }
     this.pushStore = new PostgresPushStore(this.#connection, () => this.#requireOpen().cipher);
     this.deletionStore = new PostgresTaskDeleter(this.#connection, this.#reader);
