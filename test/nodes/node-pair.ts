@@ -1,7 +1,7 @@
 /** Two servers on one PostgreSQL database, for tests of several nodes. */
 import { connect, type A2AClient } from "../../src/client/index.ts";
 import { ScriptedAgent, type ScriptedRun } from "../../src/engine/engine.fixture.ts";
-import type { Caller } from "../../src/engine/index.ts";
+import type { AgentEvent, Caller, Run } from "../../src/engine/index.ts";
 import type { Message, StreamResponse, Task } from "../../src/protocol/index.ts";
 import { createServer, type Server, type ServerOptions } from "../../src/server/index.ts";
 import { PostgresStore, type PostgresStoreOptions } from "../../src/stores/index.ts";
@@ -19,8 +19,16 @@ export interface NodeAgentOptions extends ScriptedAgentOptions {
 /** An agent whose events the test emits, and that records the messages that it receives while it works. */
 export class NodeTestAgent extends ScriptedAgent {
   readonly interruptible: boolean;
+  /** Emits the events of each run as soon as the run starts. */
+  answersAtOnce: (run: ScriptedRun) => void = () => {};
   readonly delivered: { readonly message: Message; readonly caller: Caller }[] = [];
   readonly deliver?: (message: Message, task: Task, caller: Caller) => boolean;
+
+  override execute(run: Run): AsyncIterable<AgentEvent> {
+    const events = super.execute(run);
+    this.answersAtOnce(this.runs.at(-1) as ScriptedRun);
+    return events;
+  }
 
   constructor({ interruptible = false, delivers = false, ...options }: NodeAgentOptions) {
     super(options);

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import {
   completedTestEvent,
@@ -160,11 +161,11 @@ describe.skipIf(reason).each([{ hints: true }, { hints: false }])(
 
     it("accept a message once, whichever server receives it again [E10, E21]", async () => {
       await start({ whileWorking: "queue" });
-      const message = { messageId: "m-1", role: "ROLE_USER" as const, parts: [{ text: "go" }] };
+      const message = { messageId: `m-${randomUUID()}`, role: "ROLE_USER" as const, parts: [{ text: "go" }] };
       const { id } = requireTask(await first.client.send(message, now));
       const again = second.client.send(message);
       const run = await first.agent.waitForRun(0);
-      const next = { ...message, messageId: "m-2", taskId: id };
+      const next = { ...message, messageId: `m-${randomUUID()}`, taskId: id };
       await first.client.send(next, now);
       const nextAgain = second.client.send(next);
       await expect.poll(() => runTestSql(url, "SELECT * FROM colloquy.queued_turn")).toHaveLength(1);
@@ -176,11 +177,50 @@ describe.skipIf(reason).each([{ hints: true }, { hints: false }])(
       expect(second.agent.runs).toEqual([]);
     });
 
+    it("create one task for a message that both receive at the same time, and start one agent [E10, E21]", async () => {
+      for (let round = 0; round < 10; round++) {
+        const message = {
+          messageId: `m-${randomUUID()}`,
+          role: "ROLE_USER" as const,
+          parts: [{ text: "go" }],
+        };
+        const sent = await Promise.all([first, second].map(({ client }) => client.send(message, now)));
+        expect(new Set(sent.map((result) => requireTask(result).id)).size).toBe(1);
+        await expect.poll(() => first.agent.runs.length + second.agent.runs.length).toBe(round + 1);
+      }
+      expect([...first.errors, ...second.errors]).toEqual([]);
+    });
+
+    it("run one of two turns at a time, if both receive a message to a waiting task [E11, E21]", async () => {
+      await start({ whileWorking: "queue" });
+      for (const { agent } of [first, second])
+        agent.answersAtOnce = (run) =>
+          run.emit(createTestChunkEvent("x", false), inputRequiredTestEvent).end();
+      const { id } = requireTask(await first.client.send("go"));
+      for (let round = 0; round < 10; round++) {
+        const sent = await Promise.all(
+          [first, second].map(({ client }) => client.send(`${round}`, { taskId: id })),
+        );
+        expect(sent.map((result) => requireTask(result).status.state)).toEqual(
+          Array(2).fill("TASK_STATE_INPUT_REQUIRED"),
+        );
+      }
+      const runs = [...first.agent.runs, ...second.agent.runs];
+      expect(runs).toHaveLength(21);
+      const { history = [] } = await first.client.tasks.get(id);
+      const texts = history.map(({ parts }) => getText(parts)).filter((text) => text !== "which?");
+      expect(texts.toSorted()).toEqual(
+        ["go", ...Array.from({ length: 20 }, (_, at) => `${at >> 1}`)].toSorted(),
+      );
+      expect([...first.errors, ...second.errors]).toEqual([]);
+    });
+
     it("recover the task of a lost server, and continue the streams of the other server [E17, E21]", async () => {
       await start({ afterRestart: "restart" });
       const { id } = requireTask(await first.client.send("go", now));
       const lost = await first.agent.waitForRun(0);
       const recorder = new StreamRecorder(second.client.tasks.subscribe(id));
+      await recorder.waitForEvents(1);
       lost.emit(workingTestEvent);
       await recorder.waitForEvents(2);
       await loseNode(url, first);
@@ -191,6 +231,19 @@ describe.skipIf(reason).each([{ hints: true }, { hints: false }])(
       await recorder.ended;
       expect(joinTexts(recorder.events)).toMatch(/^SUBMITTED( WORKING)+ whole COMPLETED$/);
       expect(joinArtifacts(await first.client.tasks.get(id))).toBe("whole");
+      expect(lost.run.signal.aborted).toBe(true);
+    });
+
+    it("stop the agents of a server that cannot renew its leases, before the leases end [E17, E21]", async () => {
+      await first.client.send("go", now);
+      const run = await first.agent.waitForRun(0);
+      first.store.leases.renew = () => new Promise(() => {});
+      await expect.poll(() => run.run.signal.aborted, { timeout: 6000 }).toBe(true);
+      const [node] = await runTestSql(
+        url,
+        "SELECT expires_at > now() AS is_alive FROM colloquy.node WHERE id = (SELECT lease_node FROM colloquy.task)",
+      );
+      expect(node).toEqual({ is_alive: true });
     });
 
     it("cancel the task of a lost server without running its agent again [E17, E21]", async () => {

@@ -2,6 +2,7 @@ import type {
   AppendRefusal,
   FinishedStep,
   LogAppend,
+  NodeHints,
   NodeStore,
   PushStore,
   SessionRepository,
@@ -34,6 +35,7 @@ import {
   isOutcomeUnknown,
   toPostgresUnavailableError,
 } from "./postgres-error-conversion.ts";
+import { PostgresHints } from "./postgres-hints.ts";
 import { PostgresNodes } from "./postgres-nodes.ts";
 import { PostgresPool, type PostgresConnection } from "./postgres-pool.ts";
 import { PostgresPushStore } from "./postgres-push-store.ts";
@@ -65,6 +67,7 @@ export class PostgresStore implements TaskStore {
   readonly isDurable = true;
   readonly leases: TaskLeases;
   readonly nodes: NodeStore;
+  readonly hints?: NodeHints;
   readonly pushStore: PushStore;
   readonly deletionStore: TaskDeletionStore;
   readonly sessionRepository: SessionRepository;
@@ -83,6 +86,7 @@ export class PostgresStore implements TaskStore {
   readonly #leases: PostgresTaskLeases;
   readonly #reader: PostgresTaskReader;
   readonly #commitMeter = new CommitMeter();
+  readonly #hints: PostgresHints | undefined;
   #opened: OpenedPostgres | undefined;
 
   constructor(url: string, options: PostgresStoreOptions = {}) {
@@ -97,6 +101,11 @@ export class PostgresStore implements TaskStore {
     });
     this.leases = this.#leases;
     this.nodes = new PostgresNodes(this.#connection, this.#leases, () => this.#requireOpen().cipher);
+    if (this.#options.hints) {
+      const onOtherNode = (): void => this.#leases.reportOtherNode();
+      this.#hints = new PostgresHints({ url, ...this.#options, onOtherNode });
+      this.hints = this.#hints;
+    }
     this.pushStore = new PostgresPushStore(this.#connection, () => this.#requireOpen().cipher);
     this.deletionStore = new PostgresTaskDeleter(this.#connection, this.#reader);
     this.sessionRepository = new PostgresSessionRepository(this.#connection);
@@ -116,6 +125,7 @@ export class PostgresStore implements TaskStore {
       await migratePostgresSchema(pool, { store: this.name, migrate, onMigration });
       this.#opened = { pool, cipher };
       await this.#leases.extend();
+      this.#hints?.open();
     } catch (error) {
       this.#opened = undefined;
       this.#health.reset();
@@ -129,6 +139,7 @@ export class PostgresStore implements TaskStore {
     if (!opened) return;
     // A node whose row remains loses its leases when they expire.
     await this.#leases.end().catch(() => {});
+    await this.#hints?.close();
     this.#opened = undefined;
     this.#health.reset();
     await opened.pool.close();
