@@ -1,50 +1,14 @@
 import { generateText, streamText, tool, ToolLoopAgent, type ToolSet } from "ai";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { createTempFolder } from "../../../test/store-factories.ts";
-import { connect } from "../../client/index.ts";
 import type { Agent } from "../../engine/index.ts";
 import { getText, type Task } from "../../protocol/index.ts";
-import { createServer } from "../../server/index.ts";
-import { requireTask } from "../adapter.contract.ts";
 import { agent, type Turn } from "../generator-agent.ts";
+import { runThroughRestart } from "../server-restart.fixture.ts";
 import { durable, durableTools, fromAiSdk } from "./index.ts";
 import { createScriptedModel, createToolCall, type ModelScript } from "./scripted-model.fixture.ts";
 
 const DESCRIPTION = { name: "cashier", description: "For tests" };
-
-/** Creates a server that closes at the end of the test. Closing it has the same effect as kill -9. */
-async function serve(
-  served: Agent,
-  store: `sqlite:${string}`,
-): Promise<{ url: string; kill: () => Promise<void> }> {
-  const server = createServer(served, { store, observer: false });
-  const kill = (): Promise<void> => server.close({ graceMs: 0 });
-  onTestFinished(kill);
-  return { url: (await server.listen()).url, kill };
-}
-
-/** Serves the agent until `interrupted` resolves, kills the server, and resolves with the task of a second server. */
-async function runThroughRestart(
-  createAgent: (attempt: number) => Agent,
-  interrupted: Promise<void>,
-): Promise<Task> {
-  const { folder, remove } = await createTempFolder();
-  onTestFinished(remove);
-  const store = `sqlite:${folder}/tasks.db` as const;
-  const first = await serve(createAgent(1), store);
-  const client = await connect(first.url);
-  const { id } = await requireTask(client.send("pay 5", { configuration: { returnImmediately: true } }));
-  await interrupted;
-  await first.kill();
-  const second = await serve(createAgent(2), store);
-  const restarted = await connect(second.url);
-  const read = (): Promise<Task> => restarted.tasks.get(id);
-  await expect
-    .poll(async () => (await read()).status.state, { timeout: 10_000 })
-    .toBe("TASK_STATE_COMPLETED");
-  return await read();
-}
 
 const getAnswer = ({ artifacts = [] }: Task): string => getText(artifacts[0]?.parts ?? []);
 
