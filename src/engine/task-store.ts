@@ -258,7 +258,7 @@ export interface TaskStore {
   readonly pushStore?: PushStore;
   /**
    * Storage for the sessions of agent frameworks in the database of the tasks. Without this member, sessions need a
-   * storage of their own.
+   * separate storage.
    */
   readonly sessionRepository?: SessionRepository;
   /** Deletion of tasks. Stores without a `deletionStore` keep all tasks. */

@@ -35,11 +35,14 @@ export interface TestPostgresServer {
   remove(): Promise<void>;
 }
 
-/** Creates and starts a server. `settings` replace the settings of the configuration. */
+/**
+ * Creates and starts a server. `settings` replace the settings of the configuration. `programs` is the folder with the
+ * programs of PostgreSQL.
+ */
 export async function startTestPostgres(
   settings: Readonly<Record<string, string>> = {},
+  programs: string = requirePostgresPrograms(),
 ): Promise<TestPostgresServer> {
-  const programs = requirePostgresPrograms();
   const folder = mkdtempSync(join(tmpdir(), "colloquy-postgres-"));
   const isRoot = process.getuid?.() === 0;
   if (isRoot) chownSync(folder, NOBODY_UID, NOBODY_UID);

@@ -9,8 +9,8 @@ export interface PostgresStoreOptions {
   /** Maximum time in milliseconds of a statement. Default: 30,000. */
   readonly queryTimeoutMs?: number;
   /**
-   * Whether each connection prepares each statement once. Set to `false` behind PgBouncer before version 1.21 in
-   * transaction mode. Default: true.
+   * Whether each connection prepares each statement once, and sets its planner settings. Set to `false` behind PgBouncer
+   * in transaction mode, because both would reach other clients. Default: true.
    */
   readonly preparedStatements?: boolean;
   /**
