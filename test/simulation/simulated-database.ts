@@ -206,9 +206,12 @@ export class SimulatedDatabase {
   }
 
   /** Deletes the columns of tasks that no longer exist. */
-  async removeDeletedTasks(tasks: readonly { readonly scope: TaskScope; readonly taskId: string }[]): Promise<void> {
+  async removeDeletedTasks(
+    tasks: readonly { readonly scope: TaskScope; readonly taskId: string }[],
+  ): Promise<void> {
     for (const { scope, taskId } of tasks)
-      if (!(await this.tasks.load(scope, taskId))) this.#leases.delete(toTaskKey(computeScopeKey(scope), taskId));
+      if (!(await this.tasks.load(scope, taskId)))
+        this.#leases.delete(toTaskKey(computeScopeKey(scope), taskId));
   }
 
   /** Returns the tasks with a running turn that no living node holds. */
