@@ -32,6 +32,14 @@ export const PLANTED_MUTANTS: readonly PlantedMutant[] = [
     replace: "",
   },
   {
+    name: "early release at a stop",
+    file: "src/engine/engine.ts",
+    find: '    const reason = "The server was stopped',
+    replace:
+      "    for (const { liveTask } of this.#runners.list()) void this.#store.leases.release(liveTask.lease);\n" +
+      '    const reason = "The server was stopped',
+  },
+  {
     name: "hint as truth",
     file: "src/engine/nodes/log-poller.ts",
     find: "const IDLE_POLL_DELAY_MS = 500;",
