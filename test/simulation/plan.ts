@@ -98,7 +98,9 @@ export function drawSettings(seed: number): SimulationSettings {
 /** Draws an action of the plan. The action depends only on the settings and on its index. */
 export function drawAction(settings: SimulationSettings, index: number): PlannedAction {
   const chance = new Chance(mixSeed(settings.seed, 2, index));
-  const delayMs = -Math.log(1 - chance.between(0, 1)) * settings.meanGapMs;
+  // Long breaks let leases, timeouts, and waits for the store end during a fault.
+  const meanGapMs = chance.isTrue(0.02) ? 4 * settings.leaseMs : settings.meanGapMs;
+  const delayMs = -Math.log(1 - chance.between(0, 1)) * meanGapMs;
   // Every plan begins with work, and every third action is a fault.
   const action =
     index === 0 || (index % 3 !== 2 && !chance.isTrue(0.05))
@@ -171,7 +173,7 @@ function drawFault(chance: Chance, { nodeCount, leaseMs }: SimulationSettings): 
     "broken connections",
   ]);
   // Short faults and faults longer than a lease are both frequent.
-  const ms = chance.isTrue(0.5) ? chance.between(0, leaseMs / 3) : chance.between(0, 2 * leaseMs);
+  const ms = chance.between(0, chance.pick([leaseMs / 3, leaseMs / 3, 2 * leaseMs, 2 * leaseMs, 90_000]));
   switch (kind) {
     case "clock jump":
       return { kind, node, ms, byMs: chance.between(-3_600_000, 3_600_000) };

@@ -13,6 +13,9 @@ export interface AgentPolicy {
   readonly meanPauseMs: number;
 }
 
+/** Longest time in milliseconds that an agent takes to stop. */
+const MAX_CLEANUP_MS = 200;
+
 type ScriptEnd = "complete" | "return" | "ask" | "authorize" | "throw" | "reject";
 
 interface Script {
@@ -81,6 +84,11 @@ export function createScriptedAgent(
       if (end === "reject") yield { status: { state: "TASK_STATE_REJECTED" } };
       if (end === "complete") yield { status: { state: "TASK_STATE_COMPLETED" } };
     } finally {
+      // Many agents need time to stop.
+      if (run.signal.aborted && chance.isTrue(0.5)) {
+        const ms = chance.between(0, MAX_CLEANUP_MS);
+        await new Promise<void>((resolve) => void clock.schedule(ms, resolve));
+      }
       execution.isEnded = true;
     }
   };

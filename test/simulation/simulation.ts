@@ -21,11 +21,13 @@ import { WebhookReceiver } from "./webhook-receiver.ts";
 const MAX_RECOVERY_MS = 3_000;
 /** Time in milliseconds after the end of all faults in which every agent must have finished. */
 const MAX_SETTLE_MS = 120_000;
+/** Number of faults of each simulation, at least. */
+const MIN_FAULTS = 5;
 const MAX_CLOCK_SKEW_MS = 60_000;
 
 export interface SimulationOptions {
   readonly seed: number;
-  /** Number of steps after which faults and requests end. Default: 500. */
+  /** Number of steps after which faults and requests end, once there were five faults. Default: 500. */
   readonly steps?: number;
   /** Number of planned actions, or `undefined` for as many as fit in `steps`. */
   readonly actionCount?: number;
@@ -86,6 +88,7 @@ class Simulation {
   readonly #chance: Chance;
   readonly #processNames = new Map<string, string>();
   #actionCount = 0;
+  #plannedFaultCount = 0;
   #faultCount = 0;
   #isHealed = false;
   #isFinished = false;
@@ -147,8 +150,10 @@ class Simulation {
 
   #planNextAction(): void {
     const { steps = 500, actionCount = Infinity, leftOut } = this.#options;
-    if (this.#time.stepCount >= steps || this.#actionCount >= actionCount) return this.#heal();
+    const isEnough = this.#time.stepCount >= steps && this.#plannedFaultCount >= MIN_FAULTS;
+    if (this.#actionCount >= actionCount || (isEnough && actionCount === Infinity)) return this.#heal();
     const action = drawAction(this.#settings, this.#actionCount++);
+    if (isFault(action)) this.#plannedFaultCount++;
     this.#time.schedule("plan", action.delayMs, () => {
       if (!leftOut?.has(action.index)) {
         this.#options.onLine?.(formatAction(action));
