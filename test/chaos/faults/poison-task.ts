@@ -11,8 +11,7 @@ const OTHER_TASKS = 10;
 const WAIT_MS = 80_000;
 
 export const fault: ChaosFault = {
-  title:
-    "a task with `restart` kills each process that runs it; ten tasks with `resume` run in the same process",
+  title: "a task kills each process that runs it; ten other tasks of its agent run in the same process",
   promise: "The task is FAILED after five attempts. The other tasks continue.",
   maxSeconds: 120,
   bars: { tasksOfDeadNodes: 0, attempts: MAX_ATTEMPTS, otherTasksFailed: 0 },
@@ -26,9 +25,8 @@ export const fault: ChaosFault = {
       ),
     );
     const script = { chunks: 100, intervalMs: 10, isPoison: true };
-    const poison = await startTask(first.getAgentUrl("restart"), "poison", script);
-    const findUrl = (policy: "resume" | "restart"): string =>
-      nodes.find(({ isRunning }) => isRunning)?.getAgentUrl(policy) ?? "";
+    const poison = await startTask(first.getAgentUrl("resume"), "poison", script);
+    const findUrl = (): string => nodes.find(({ isRunning }) => isRunning)?.getAgentUrl("resume") ?? "";
     const deadline = performance.now() + WAIT_MS;
     let state = "";
     let attempts = 0;
@@ -40,7 +38,7 @@ export const fault: ChaosFault = {
         if (started) nodes[at] = started;
       }
       await pause(50);
-      const task = await fetchTaskByRpc(findUrl("restart"), poison).catch(() => undefined);
+      const task = await fetchTaskByRpc(findUrl(), poison).catch(() => undefined);
       if (!task) continue;
       state = task.status.state;
       const chunks = (task.artifacts ?? []).flatMap(({ parts }) => parseChunks(getText(parts)));
@@ -48,7 +46,7 @@ export const fault: ChaosFault = {
     }
     if (state !== "TASK_STATE_FAILED") addProblem(`the poison task is ${state}`);
     await pause(LEASE_MS + 3000);
-    const states = await Promise.all(others.map((taskId) => fetchTaskByRpc(findUrl("resume"), taskId)));
+    const states = await Promise.all(others.map((taskId) => fetchTaskByRpc(findUrl(), taskId)));
     addFigure("attempts", attempts);
     addFigure("otherTasks", OTHER_TASKS);
     addFigure("otherTasksFailed", states.filter(({ status }) => status.state === "TASK_STATE_FAILED").length);
