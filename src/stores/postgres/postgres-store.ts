@@ -1,6 +1,7 @@
 import type {
   AppendRefusal,
   LogAppend,
+  NodeHints,
   NodeStore,
   PushStore,
   StoredTask,
@@ -30,6 +31,7 @@ import {
   isOutcomeUnknown,
   toPostgresUnavailableError,
 } from "./postgres-error-conversion.ts";
+import { PostgresHints } from "./postgres-hints.ts";
 import { PostgresNodes } from "./postgres-nodes.ts";
 import { PostgresPool, type PostgresConnection } from "./postgres-pool.ts";
 import { PostgresPushStore } from "./postgres-push-store.ts";
@@ -60,6 +62,7 @@ export class PostgresStore implements TaskStore {
   readonly isDurable = true;
   readonly leases: TaskLeases;
   readonly nodes: NodeStore;
+  readonly hints?: NodeHints;
   readonly pushStore: PushStore;
   readonly deletionStore: TaskDeletionStore;
   readonly #url: string;
@@ -70,6 +73,7 @@ export class PostgresStore implements TaskStore {
   };
   readonly #leases: PostgresTaskLeases;
   readonly #reader: PostgresTaskReader;
+  readonly #hints: PostgresHints | undefined;
   #opened: OpenedPostgres | undefined;
 
   constructor(url: string, options: PostgresStoreOptions = {}) {
@@ -84,6 +88,11 @@ export class PostgresStore implements TaskStore {
     });
     this.leases = this.#leases;
     this.nodes = new PostgresNodes(this.#connection, this.#leases, () => this.#requireOpen().cipher);
+    if (this.#options.hints) {
+      const onOtherNode = (): void => this.#leases.reportOtherNode();
+      this.#hints = new PostgresHints({ url, ...this.#options, onOtherNode });
+      this.hints = this.#hints;
+    }
     this.pushStore = new PostgresPushStore(this.#connection, () => this.#requireOpen().cipher);
     this.deletionStore = new PostgresTaskDeleter(this.#connection, this.#reader);
     this.#health = new StoreHealthMonitor(this.name, () => this.#leases.extend());
@@ -102,6 +111,7 @@ export class PostgresStore implements TaskStore {
       await migratePostgresSchema(pool, { store: this.name, migrate, onMigration });
       this.#opened = { pool, cipher };
       await this.#leases.extend();
+      this.#hints?.open();
     } catch (error) {
       this.#opened = undefined;
       this.#health.reset();
@@ -115,6 +125,7 @@ export class PostgresStore implements TaskStore {
     if (!opened) return;
     // A node whose row remains loses its leases when they expire.
     await this.#leases.end().catch(() => {});
+    await this.#hints?.close();
     this.#opened = undefined;
     this.#health.reset();
     await opened.pool.close();

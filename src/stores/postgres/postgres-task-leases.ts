@@ -11,6 +11,8 @@ import { FIND_LOST_LEASES } from "./statements/find-lost-leases.ts";
 import { RELEASE_LEASE } from "./statements/release-lease.ts";
 import { RENEW_NODE } from "./statements/renew-node.ts";
 
+/** Part of the lease period after which a node that cannot renew its leases stops its turns. */
+const FENCE_AFTER = 0.8;
 /** Number of renewals per lease period. A node misses two renewals before its leases expire. */
 const RENEWALS_PER_LEASE = 3;
 
@@ -25,6 +27,8 @@ export class PostgresTaskLeases implements TaskLeases {
   #node: string = randomUUID();
   readonly #leaseMs: number;
   #hasOtherNodes = false;
+  /** Monotonic time in milliseconds at which the last successful renewal was requested. */
+  #renewedAt = -Infinity;
   /** Leases that the node has acquired and not released, to find those that another node claims. */
   readonly #held = new Map<string, TaskLease>();
 
@@ -45,6 +49,11 @@ export class PostgresTaskLeases implements TaskLeases {
   /** False if this node was the only living node at its last renewal. */
   get hasOtherNodes(): boolean {
     return this.#hasOtherNodes;
+  }
+
+  /** Reports a sign of life of another node, before the next renewal counts the living nodes. */
+  reportOtherNode(): void {
+    this.#hasOtherNodes = true;
   }
 
   async claim(agent: string, limit: number): Promise<ClaimedTask[]> {
@@ -74,6 +83,10 @@ export class PostgresTaskLeases implements TaskLeases {
     return rows.flatMap(({ position }) => held[position - 1] ?? []);
   }
 
+  getTimeUntilFence(): number {
+    return this.#renewedAt + FENCE_AFTER * this.#leaseMs - performance.now();
+  }
+
   async release(lease: TaskLease): Promise<void> {
     this.#forget(lease);
     const { scope, taskId, epoch } = lease;
@@ -91,7 +104,9 @@ export class PostgresTaskLeases implements TaskLeases {
 
   /** Registers the node with the database, or extends its leases. */
   async extend(): Promise<void> {
+    const requestedAt = performance.now();
     const [row] = await this.#connection.query(RENEW_NODE, [this.#node, this.#leaseMs]);
+    this.#renewedAt = Math.max(this.#renewedAt, requestedAt);
     this.#hasOtherNodes = row?.has_other_nodes ?? false;
   }
 
@@ -100,6 +115,7 @@ export class PostgresTaskLeases implements TaskLeases {
     const node = this.#node;
     this.#node = randomUUID();
     this.#held.clear();
+    this.#renewedAt = -Infinity;
     await this.#connection.query(DELETE_NODES, [node]);
   }
 
