@@ -12,6 +12,8 @@ export interface StreamRequest {
   readonly body?: unknown;
   /** Breaks the connection. */
   readonly signal?: AbortSignal;
+  /** Address from which the request comes, for example 127.0.0.2. */
+  readonly localAddress?: string;
 }
 
 /**
@@ -43,12 +45,13 @@ export async function* readSseStream(
   }
 }
 
-function openStream({ url, headers, body, signal }: StreamRequest): Promise<IncomingMessage> {
+function openStream({ url, headers, body, signal, localAddress }: StreamRequest): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     const outgoing = request(url, {
       method: "POST",
       agent: false,
       signal,
+      localAddress,
       headers: {
         "a2a-version": "1.0",
         "content-type": "application/json",

@@ -6,7 +6,7 @@ import type { ChaosNodeOptions, NodeReport } from "./chaos-system.ts";
 
 const [database = "", optionsJson = "{}"] = process.argv.slice(2);
 const options = JSON.parse(optionsJson) as ChaosNodeOptions;
-const { leaseMs = 2000, clockOffsetMs = 0, port = 0, eventRetentionMs } = options;
+const { leaseMs = 2000, hints = true, clockOffsetMs = 0, port = 0, eventRetentionMs } = options;
 if (clockOffsetMs !== 0) shiftWallClock(clockOffsetMs);
 
 function printReport(report: NodeReport): void {
@@ -25,7 +25,7 @@ function shiftWallClock(offsetMs: number): void {
   } as DateConstructor;
 }
 
-const store = new PostgresStore(database, { leaseMs });
+const store = new PostgresStore(database, { leaseMs, hints });
 const server = createServer(
   Object.fromEntries(AGENT_POLICIES.map((policy) => [policy, createScriptedAgent(policy, printReport)])),
   {
