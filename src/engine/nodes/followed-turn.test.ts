@@ -1,5 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { fold, LogEvent, type Message, type Task, type TaskEvent, type TaskState } from "../../protocol/index.ts";
+import {
+  fold,
+  LogEvent,
+  type Message,
+  type Task,
+  type TaskEvent,
+  type TaskState,
+} from "../../protocol/index.ts";
 import { getRejectionA2AErrorReasonForTest } from "../engine.fixture.ts";
 import { FollowedTurn } from "./followed-turn.ts";
 

@@ -37,7 +37,7 @@ export class OwnerRequests {
     const answer = await this.#link.sendRequest(task, request);
     if (answer) throwErrorOfAnswer(answer);
     await this.#link.logs.refresh(task);
-    while (answer && !isTerminal(task.state)) await task.waitForCommit();
+    if (answer) while (!isTerminal(task.state)) await task.waitForCommit();
     return isTerminal(task.state) ? task.getSnapshot() : undefined;
   }
 

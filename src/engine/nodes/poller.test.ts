@@ -35,16 +35,14 @@ describe("a poller", () => {
   it("resolves pollNow after a poll that has begun later", async () => {
     const { poller, polls } = createPollerFixture();
     poller.wake();
-    let isResolved = false;
-    void poller.pollNow().then(() => {
-      isResolved = true;
-    });
+    const outcomes: string[] = [];
+    const polled = poller.pollNow().finally(() => outcomes.push("polled"));
     polls[0]?.end();
     await flushEventLoopForTest();
-    expect(isResolved).toBe(false);
+    expect(outcomes).toEqual([]);
     polls[1]?.end();
-    await flushEventLoopForTest();
-    expect(isResolved).toBe(true);
+    await polled;
+    expect(outcomes).toEqual(["polled"]);
   });
 
   it("polls again after the delay, and rests while there is nothing to poll", async () => {
