@@ -335,6 +335,7 @@ export const REQUIREMENTS: readonly Requirement[] = [
     "",
     "a task whose owner, store or disk failed is settled within seconds of the fault's end, without a restart",
   ],
+  ["E18", "E", "", "a finished step is not repeated in a later attempt, on any node"],
   [
     "E21",
     "E",
