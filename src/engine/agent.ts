@@ -58,8 +58,8 @@ export interface Run {
    */
   readonly attempt: number;
   /**
-   * Identifies this turn in all its attempts. Pass the key to services that accept idempotency keys. The key consists
-   * of the task's id without hyphens, a hyphen, and a number.
+   * Identifies this turn in all its attempts. Pass the key to services that accept idempotency keys. 32 hexadecimal
+   * digits.
    */
   readonly idempotencyKey: string;
   readonly caller: Caller;

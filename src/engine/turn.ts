@@ -14,7 +14,7 @@ import type { Caller } from "./caller.ts";
 import type { Clock } from "./clock.ts";
 import type { ServiceParameters } from "./service-parameters.ts";
 import type { FinishedStep } from "./steps/finished-step.ts";
-import { formatTurnIdempotencyKey } from "./steps/idempotency-key.ts";
+import { createIdempotencyKey } from "./steps/idempotency-key.ts";
 import { sleepUntil } from "./steps/sleep-until.ts";
 import { TurnSteps, type TurnOfSteps } from "./steps/turn-steps.ts";
 import { createTurnEndedError } from "./task-errors.ts";
@@ -212,7 +212,7 @@ class AgentRunOfTurn implements Run {
   }
 
   get idempotencyKey(): string {
-    return formatTurnIdempotencyKey(this.taskId, this.#turnSeq);
+    return createIdempotencyKey(this.taskId, this.#turnSeq);
   }
 
   // Agents take the functions from their run, as in `async function* ({ once })`.

@@ -91,7 +91,7 @@ describe("run.once", () => {
     expect(two).toBe(one.replace("1", "2"));
     expect(other.slice(2)).not.toBe(one.slice(2));
     expect(second.idempotencyKey).toBe(first.idempotencyKey);
-    expect(first.idempotencyKey).toBe(`${first.taskId.replaceAll("-", "")}-1`);
+    expect(keys.join()).not.toContain(first.idempotencyKey);
   });
 
   it("executes a step again whose result was not stored [E18]", async () => {

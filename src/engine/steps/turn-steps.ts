@@ -1,6 +1,6 @@
 import type { FinishedStep } from "./finished-step.ts";
 import { decodeStepResult, encodeStepResult } from "./step-result.ts";
-import { createStepIdempotencyKey } from "./idempotency-key.ts";
+import { createIdempotencyKey } from "./idempotency-key.ts";
 
 const MAX_KEY_LENGTH = 256;
 /** Maximum total length of the keys and results of one turn, in characters. */
@@ -81,7 +81,7 @@ export class TurnSteps implements UncommittedSteps {
     turn.assertAcceptsSteps();
     turn.signal.throwIfAborted();
     const { taskId, seq: turnSeq, attempt, signal } = turn;
-    const idempotencyKey = await createStepIdempotencyKey(taskId, turnSeq, key);
+    const idempotencyKey = createIdempotencyKey(taskId, turnSeq, key);
     const result = await execute({ idempotencyKey, attempt, signal });
     const step = { turnSeq, key, json: encodeStepResult(key, result) };
     if (this.#totalLength + step.json.length > MAX_TOTAL_LENGTH)
