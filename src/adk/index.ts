@@ -37,6 +37,7 @@ export type {
 } from "./adk-structural-types.ts";
 export { MemoryArtifactService, type MemoryArtifactOptions } from "./artifacts/memory-artifact-service.ts";
 export { MemorySessionService, type MemorySessionOptions } from "./sessions/memory-session-service.ts";
+export { PostgresSessionService } from "./sessions/postgres-session-service.ts";
 export type { SqliteSessionServiceOptions } from "./sessions/sqlite-session-service.ts";
 export { SqliteSessionService } from "./sessions/sqlite-session-service.ts";
 export {

@@ -28,6 +28,7 @@ import type { WebhookRegistration } from "./push/push-store.ts";
 import { EventsPendingCommit } from "./events-pending-commit.ts";
 import { SnapshotPlanner } from "./snapshot-planner.ts";
 import type { LogAppend, AppendRefusal, StoredTask, TaskStore } from "./task-store.ts";
+import type { CommittedTask } from "./task-feed.ts";
 import type { TaskLease } from "./task-leases.ts";
 import { TaskLogTail } from "./task-log-tail.ts";
 
@@ -44,6 +45,8 @@ export interface LiveTaskDependencies {
   readonly taskSizeLimit: number;
   /** If true, the store persists the request of each running turn. */
   readonly persistTurns: boolean;
+  /** Called after each commit. */
+  readonly onCommit?: ((taskId: string) => void) | undefined;
   /** Outbox that the live task notifies of new events if the task may have webhooks. */
   readonly outbox?:
     | { notifyCommit(task: TaskWithPossibleWebhooks, registered?: readonly WebhookRegistration[]): void }
@@ -83,7 +86,7 @@ interface UncommittedMessage {
  * event. A valid event waits for the next commit. After the commit (E1), the event is folded into the task
  * and becomes visible to readers.
  */
-export class LiveTask implements UncommittedEventSource, TaskWithPossibleWebhooks {
+export class LiveTask implements UncommittedEventSource, TaskWithPossibleWebhooks, CommittedTask {
   readonly scope: TaskScope;
   readonly taskId: string;
   readonly contextId: string;
@@ -165,9 +168,13 @@ export class LiveTask implements UncommittedEventSource, TaskWithPossibleWebhook
     return { scope: this.scope, taskId: this.taskId, epoch: this.#epoch };
   }
 
-  /** Appends under a new lease, which this node has claimed. */
+  /**
+   * Appends under a new lease, which this node has claimed. The store has a running turn for every claimed task, also
+   * if this node has loaded the task before that turn.
+   */
   adoptLease({ epoch }: TaskLease): void {
     this.#epoch = epoch;
+    this.#hasStoredRunningTurn = true;
   }
 
   /**
@@ -462,7 +469,9 @@ export class LiveTask implements UncommittedEventSource, TaskWithPossibleWebhook
     this.#wakeCapacityWaiters();
     this.#nextCommit?.reject(failure);
     this.#nextChange?.reject(failure);
-    this.#context.observer.onError?.({ where: "store", error: failure, taskId: this.taskId });
+    // The sender of a message applies the message again, if another node was first.
+    if (cause instanceof Error || this.#hasStoredRunningTurn || !this.#context.store.nodes)
+      this.#context.observer.onError?.({ where: "store", error: failure, taskId: this.taskId });
     this.#listener.onCommitFailed(failure);
   }
 
@@ -505,6 +514,7 @@ export class LiveTask implements UncommittedEventSource, TaskWithPossibleWebhook
     if (observer.onEvent) {
       for (const event of events) observer.onEvent({ scope: this.scope, taskId: this.taskId, event });
     }
+    this.#context.onCommit?.(this.taskId);
     if (this.mayHaveWebhooks && events.length > 0) this.#context.outbox?.notifyCommit(this, webhooks);
     const commit = this.#nextCommit;
     this.#nextCommit = undefined;

@@ -42,6 +42,7 @@ export {
   MemorySessionService,
   redirectModelLogs,
   RemoteAgent,
+  PostgresSessionService,
   SqliteSessionService,
   toA2a,
   toA2aPart,

@@ -2,6 +2,7 @@ import type { IncomingMessage, Server as HttpServer, ServerResponse } from "node
 import type { AddressInfo, Socket } from "node:net";
 import {
   Committer,
+  NodeLink,
   Engine,
   generateErrorId,
   withSafeListeners,
@@ -33,6 +34,7 @@ import { NodeRequest, sendReply, getOriginalUrl } from "./node-adapter.ts";
 import { respondWithFetchHandler } from "./node-listener.ts";
 import { CrossOriginGuard } from "./cross-origin-guard.ts";
 import { assertSafeToListenOnHost, HostHeaderGuard } from "./loopback-protection.ts";
+import { startStoreGaugeReports } from "./maintenance/store-gauge-reports.ts";
 import { StoreMaintenanceService } from "./maintenance/store-maintenance.ts";
 import { explainListenError } from "./listen-errors.ts";
 import { resolveStore } from "./resolve-store.ts";
@@ -95,6 +97,7 @@ class AgentServer implements Server {
   #isOpen = false;
   #isClosing = false;
   #stopStateReports: (() => void) | undefined;
+  #stopGaugeReports: (() => void) | undefined;
   #httpServer: HttpServer | undefined;
   /** All open connections. */
   readonly #sockets = new Set<Socket>();
@@ -273,6 +276,7 @@ class AgentServer implements Server {
     clearInterval(keepAlive);
     await this.maintenance.close();
     if (this.#openPromise) await this.#openPromise.then(() => this.store.close());
+    this.#stopGaugeReports?.();
     this.#stopStateReports?.();
     this.#stallWatch.close();
   }
@@ -282,6 +286,7 @@ class AgentServer implements Server {
     const engineOptions = {
       store: this.store,
       committer: new Committer(this.store, systemClock),
+      nodeLink: NodeLink.create({ store: this.store, observer: this.#observer }),
       push: this.#pushService,
       observer: this.#observer,
       ...(limits ? { limits } : {}),
@@ -315,6 +320,7 @@ class AgentServer implements Server {
     for (const { engine } of this.#routerContext.agents.values()) await engine.open();
     this.#pushService?.outbox.open();
     await this.maintenance.start();
+    this.#stopGaugeReports = startStoreGaugeReports(this.store, this.#observer, systemClock);
     this.#isOpen = true;
   }
 

@@ -9,8 +9,8 @@ export interface PostgresStoreOptions {
   /** Maximum time in milliseconds of a statement. Default: 30,000. */
   readonly queryTimeoutMs?: number;
   /**
-   * Whether each connection prepares each statement once. Set to `false` behind PgBouncer before version 1.21 in
-   * transaction mode. Default: true.
+   * Whether each connection prepares each statement once, and sets its planner settings. Set to `false` behind PgBouncer
+   * in transaction mode, because both would reach other clients. Default: true.
    */
   readonly preparedStatements?: boolean;
   /**
@@ -20,9 +20,9 @@ export interface PostgresStoreOptions {
   readonly leaseMs?: number;
   /**
    * Keys that encrypt the tokens and credentials of push configurations, each with 32 bytes in base64, or a function
-   * that returns the keys. The first key encrypts, and all keys decrypt. All servers need the same keys. Default: the
-   * environment variable `COLLOQUY_PUSH_SECRET_KEYS`, with commas between the keys, or else a random key that only
-   * this process knows.
+   * that returns the keys. The first key encrypts, and all keys decrypt. All servers need the same keys. Without keys,
+   * the server refuses webhooks with a token or credentials. Default: the environment variable
+   * `COLLOQUY_PUSH_SECRET_KEYS`, with commas between the keys.
    */
   readonly pushSecretKeys?: PushSecretKeysOption;
   /**
@@ -30,6 +30,11 @@ export interface PostgresStoreOptions {
    * `colloquy store migrate` has run. Default: true.
    */
   readonly migrate?: boolean;
+  /**
+   * Whether the servers send each other hints with `LISTEN` and `NOTIFY`, which shorten the delay of events from other
+   * servers. Without hints, a server polls every 50 ms while it follows a task. Default: true.
+   */
+  readonly hints?: boolean;
 }
 
 /** The default value of each option except `pushSecretKeys`. */
@@ -40,4 +45,5 @@ export const DEFAULT_POSTGRES_OPTIONS: Required<Omit<PostgresStoreOptions, "push
   preparedStatements: true,
   leaseMs: 15_000,
   migrate: true,
+  hints: true,
 };

@@ -82,6 +82,7 @@ export class PostgresTaskReader {
       seq: head.seq,
       epoch: head.epoch ?? 0,
       awaitsRecovery: head.flag ?? false,
+      ...(head.text === "other-node" ? { runsOnOtherNode: true } : {}),
       ...(queuedTurns.length > 0 ? { queuedTurns } : {}),
     };
   }
@@ -149,7 +150,7 @@ export class PostgresTaskReader {
   }
 
   async listTasksWithQueuedTurns(): Promise<{ scope: TaskScope; taskId: string }[]> {
-    const rows = await this.#connection.query(LIST_QUEUED_TASKS, []);
+    const rows = await this.#connection.query(LIST_QUEUED_TASKS, [this.#reading.getNode()]);
     return rows.map((row) => ({ scope: decodeScopeRow(row), taskId: decodeIdentifier(row.task_id) }));
   }
 }
