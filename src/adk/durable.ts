@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import type { BaseLlm, BaseTool } from "@google/adk";
 import { CallKeyGenerator, decodeTypedJson, encodeTypedJson } from "../data-structures/index.ts";
 import { findRunContextByInvocation, findRunContextBySignal, type AdkRunContext } from "./adk-run-context.ts";
@@ -13,6 +14,7 @@ interface ToolOutcome {
   readonly actions: Partial<ToolActions>;
 }
 
+const HASH_DIGITS = 32;
 const NOT_STORED = new Error("The call is not stored.");
 const keyGenerators = new WeakMap<AdkRunContext, CallKeyGenerator>();
 
@@ -57,8 +59,12 @@ function withMethods<Target extends object>(target: Target, methods: object): Ta
   });
 }
 
+function hash(text: string): string {
+  return createHash("sha256").update(text).digest("hex").slice(0, HASH_DIGITS);
+}
+
 function generateKey(context: AdkRunContext, kind: string, input: unknown): string {
-  const keys = keyGenerators.get(context) ?? new CallKeyGenerator();
+  const keys = keyGenerators.get(context) ?? new CallKeyGenerator(hash);
   keyGenerators.set(context, keys);
   return keys.generate(`colloquy:${kind}`, input);
 }
