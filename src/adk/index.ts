@@ -21,6 +21,8 @@ export {
   type PeerRequestedAdkEventAction,
   toSessionKeyMetadata,
 } from "./adk-event-metadata.ts";
+export { durable } from "./durable.ts";
+export { getRunOfToolContext, type RunOfTool } from "./run-of-tool-context.ts";
 export { RemoteAgent, type RemoteAgentOptions, type RemoteRequest } from "./remote/remote-agent.ts";
 export type { RunHooks } from "./run-hooks.ts";
 export type {

@@ -14,6 +14,8 @@
  * the last delivered event.
  */
 export type { Agent, AgentDescription, AgentEvent, AgentMessage, Run } from "./agent.ts";
+export type { StepExecution } from "./steps/turn-steps.ts";
+export type { FinishedStep } from "./steps/finished-step.ts";
 export type { Caller, TaskScope } from "./caller.ts";
 export type { Clock } from "./clock.ts";
 export { getLimitHolderKey } from "./caller.ts";
@@ -64,6 +66,17 @@ export type {
 } from "./session-repository.ts";
 export type { StoreGauges } from "./store-gauges.ts";
 export type { StoreHealth, StoreState, StoreStateChange } from "./store-health.ts";
+export type { TaskTurnStatus } from "./decide-message-outcome.ts";
+export { NodeLink } from "./nodes/node-link.ts";
+export type {
+  FollowedPosition,
+  FollowedTaskChange,
+  NodeHint,
+  NodeHints,
+  NodeStore,
+  TaskRequest,
+  TaskRequestAnswer,
+} from "./nodes/node-store.ts";
 export type { ClaimedTask, TaskLease, TaskLeases } from "./task-leases.ts";
 export type {
   DeletableTask,

@@ -43,6 +43,12 @@ export async function recoverTask(
   try {
     runner.liveTask.adoptLease(claimed);
     if (runner.currentTurn) return;
+    if (claimed.isCancelRequested) {
+      runner.cancel("The task was canceled.", claimed.scope, {});
+      await runner.liveTask.waitForCommit();
+      runner.isAwaitingRecovery = false;
+      return;
+    }
     const interruptionText = isStoreFailure ? STORE_FAILED_TEXT : SERVER_STOPPED_TEXT;
     const failureReason = await restartTurnOrGetFailureReason(runner, claimed, interruptionText, context);
     if (failureReason !== undefined) {
@@ -71,9 +77,11 @@ async function restartTurnOrGetFailureReason(
     observer.onError?.({ where: "recovery", error: new A2AError("INTERNAL", text), taskId });
     return interruptionText;
   }
+  const steps = (await store.readSteps?.(scope, taskId, persisted.seq)) ?? [];
   if (isStopped()) throw createServerClosingError();
   try {
     const turn = messageAcceptor.createNextTurnAttempt(scope, persisted, start.message);
+    turn.restoreSteps(steps);
     await runner.restartTurnAfterServerRestart(turn, persisted.seq, start.task, afterRestart);
     return undefined;
   } catch (error) {

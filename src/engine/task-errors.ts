@@ -17,6 +17,12 @@ export function createTaskTooLargeError(limit: number): A2AError {
   return new A2AError("RESOURCE_EXHAUSTED", text);
 }
 
+/** Creates the error for an agent that goes on after the server has ended its turn. */
+export function createTurnEndedError(taskId: string): A2AError {
+  const text = `The turn of task ${taskId} has ended, so the agent can execute no more steps. Stop when the signal aborts.`;
+  return new A2AError("UNSUPPORTED_OPERATION", text, { metadata: { taskId } });
+}
+
 /** Creates the error for a message to a task that can no longer accept messages (A2A §3.1.1). */
 export function createTaskEndedError(taskId: string, state: TaskState | undefined): A2AError {
   const status = state ? formatTaskState(state) : "gone";
@@ -31,6 +37,13 @@ const APPEND_REFUSAL_REASON_TEXTS: Record<AppendRefusal, string> = {
   conflict: "another writer has changed it",
   "duplicate-message": "its message was sent twice at the same time",
 };
+
+/** Returns true for the error of an append that the store has refused, because another writer was first. */
+export function isChangeByOtherWriter(error: unknown): boolean {
+  return (
+    error instanceof A2AError && typeof error.cause === "string" && error.cause in APPEND_REFUSAL_REASON_TEXTS
+  );
+}
 
 /** Creates the error for the callers and readers of a task whose events could not be committed. */
 export function createCommitFailedError(taskId: string, cause: AppendRefusal | Error): A2AError {

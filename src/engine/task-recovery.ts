@@ -1,5 +1,6 @@
 import type { Clock } from "./clock.ts";
 import { recoverTask, type TaskRecoveryDependencies } from "./recover-task.ts";
+import { LeaseFence } from "./lease-fence.ts";
 import { startQueuedTurns } from "./start-queued-turns.ts";
 import type { ClaimedTask, TaskLease } from "./task-leases.ts";
 
@@ -30,14 +31,20 @@ export class TaskRecovery {
   #isPassRequested = false;
   #failedPasses = 0;
   #cancelTimer: () => void = () => {};
+  readonly #fence: LeaseFence;
 
   constructor(context: Omit<TaskRecoveryServiceDependencies, "isStopped">) {
     this.#context = { ...context, isStopped: () => this.#state === "stopped" };
+    this.#fence = new LeaseFence({
+      ...context,
+      renewDuringRecovery: async () => (this.#currentPass ? await this.#abandonLostTasks() : undefined),
+    });
   }
 
   /** Starts the service. Resolves after the first pass, even if the pass fails. */
   async start(): Promise<void> {
     this.#state = "started";
+    this.#fence.watch();
     this.requestPass();
     await this.#currentPass;
   }
@@ -45,6 +52,7 @@ export class TaskRecovery {
   /** Stops the service. The service starts no more turns. */
   stop(): void {
     this.#state = "stopped";
+    this.#fence.stop();
     this.#cancelTimer();
   }
 

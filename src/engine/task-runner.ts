@@ -27,6 +27,7 @@ import { toTurnRestartData } from "./turn-restart-data.ts";
 import { generateErrorId, type IdGenerator } from "./id-generator.ts";
 import { LiveTask, type LiveTaskListener, type LiveTaskDependencies } from "./live-task.ts";
 import { extractMessageWebhookRegistration } from "./push/push-config-operations.ts";
+import type { TaskFeed } from "./task-feed.ts";
 import type { TaskLease } from "./task-leases.ts";
 import type { StoredTask } from "./task-store.ts";
 import type { StartedAgentIterator, Turn } from "./turn.ts";
@@ -41,13 +42,17 @@ export interface TaskRunnerDependencies extends LiveTaskDependencies {
   readonly contextTurns?: ContextTurnGate | undefined;
   /** Creates the turn of a message that an earlier server process queued. */
   readonly restoreQueuedTurn: (scope: TaskScope, queued: QueuedTurnData) => Turn;
-  /** Called when the runner has neither turns nor readers. */
+  /** Called when the runner has no turns, and neither requests nor readers need the runner. */
   readonly onIdle: (runner: TaskRunner) => void;
   /**
    * Called when the runner abandons a turn that has not ended, so that the turn can be recovered. The agent has
    * stopped, or has ignored the signal to stop for `cancelGraceMs`.
    */
   readonly releaseLease: (lease: TaskLease) => void;
+  /** Called when the runner begins a turn. */
+  readonly onTurnStart?: (runner: TaskRunner) => void;
+  /** Resolves with the current feed of a task. Absent if no other node can change the task. */
+  readonly openForReading?: ((scope: TaskScope, taskId: string) => Promise<TaskFeed | undefined>) | undefined;
 }
 
 /**
@@ -55,7 +60,7 @@ export interface TaskRunnerDependencies extends LiveTaskDependencies {
  * task. If the agent sets no final state, the runner writes the final state. The runner never waits for a
  * reader (E2).
  */
-export class TaskRunner implements LiveTaskListener {
+export class TaskRunner implements LiveTaskListener, TaskFeed {
   readonly liveTask: LiveTask;
   readonly #context: TaskRunnerDependencies;
   readonly #queue: TurnQueue;
@@ -64,7 +69,9 @@ export class TaskRunner implements LiveTaskListener {
   #isLeftForRestart = false;
   #isStopping = false;
   #agentEnd: Promise<void> = Promise.resolve();
+  #requestCount = 0;
   #readerCount = 0;
+  #hasMoved = false;
   /** True until a task with a turn of an earlier runner is settled. Requests must not see such a task. */
   isAwaitingRecovery: boolean;
 
@@ -92,7 +99,12 @@ export class TaskRunner implements LiveTaskListener {
   }
 
   get hasReaders(): boolean {
-    return this.#readerCount > 0;
+    return this.#readerCount > 0 || this.#requestCount > 0;
+  }
+
+  /** True if another node may continue the task, so that its readers must follow the log in the store. */
+  get hasMoved(): boolean {
+    return this.#hasMoved;
   }
 
   /**
@@ -106,7 +118,8 @@ export class TaskRunner implements LiveTaskListener {
   /** True if the runner is idle, and its task waits for a message. */
   get canRest(): boolean {
     const { state, hasPendingEvents, hasCommitFailed } = this.liveTask;
-    const isIdle = !this.hasUnfinishedTurn && !this.hasReaders && !hasPendingEvents && !hasCommitFailed;
+    const isUsed = this.#requestCount > 0 || (this.#readerCount > 0 && !this.#hasMoved);
+    const isIdle = !this.hasUnfinishedTurn && !isUsed && !hasPendingEvents && !hasCommitFailed;
     return isIdle && !this.isAwaitingRecovery && state !== undefined && isInterrupted(state);
   }
 
@@ -144,13 +157,35 @@ export class TaskRunner implements LiveTaskListener {
 
   /** Keeps this runner in the registry until the requester calls `release`. */
   retain(): this {
-    this.#readerCount++;
+    this.#requestCount++;
     return this;
   }
 
   release(): void {
-    this.#readerCount--;
+    this.#requestCount--;
     this.startNextTurnOrIdle();
+  }
+
+  /** Keeps this runner for a reader. If other nodes can continue the task, the reader moves at the end of the turn. */
+  retainForReader(): this {
+    this.#readerCount++;
+    return this;
+  }
+
+  releaseReader(): void {
+    this.#readerCount--;
+    if (!this.#hasMoved) this.startNextTurnOrIdle();
+  }
+
+  async reopen(): Promise<TaskFeed | undefined> {
+    const { scope, taskId } = this.liveTask;
+    return await this.#context.openForReading?.(scope, taskId);
+  }
+
+  /** Prepares a runner that has rested for its next turn. */
+  wakeUp(): this {
+    this.#hasMoved = false;
+    return this;
   }
 
   /**
@@ -203,8 +238,10 @@ export class TaskRunner implements LiveTaskListener {
     }
     if (queuePosition !== undefined) liveTask.removeQueuedTurnsThrough(queuePosition);
     this.#currentTurn = turn;
+    this.#context.onTurnStart?.(this);
     this.#countWorkingAgentUntilTurnEnd(turn);
-    if (this.#context.persistTurns) liveTask.persistTurn(toTurnRestartData(turn, turn.startPoint.seq));
+    if (this.#context.persistTurns)
+      liveTask.persistTurn(toTurnRestartData(turn, turn.startPoint.seq), turn.findSteps());
     // Requests must no longer see the task waiting for the input that it has just received.
     if (isInterrupted(task.status.state))
       turn.startPoint = {
@@ -235,11 +272,21 @@ export class TaskRunner implements LiveTaskListener {
     if (mode === "restart") turn.artifactRestart = new RestartedTurnArtifactRewriter(turn.startPoint.task);
     turn.acceptedSeq.resolve(seq);
     this.#currentTurn = turn;
+    this.#context.onTurnStart?.(this);
     this.#countWorkingAgentUntilTurnEnd(turn);
     this.#enqueueTaskStatusEvent("TASK_STATE_WORKING");
-    liveTask.persistTurn(toTurnRestartData(turn, seq));
+    liveTask.persistTurn(toTurnRestartData(turn, seq), turn.findSteps());
     await liveTask.waitForCommit();
     if (!turn.hasEnded) this.#agentEnd = this.#runTurn(turn, task);
+  }
+
+  /** Starts the agent. `task` is the task at the start of the turn. */
+  startAgent(turn: Turn, task: Task): StartedAgentIterator {
+    const { agent, clock, persistTurns } = this.#context;
+    // Without a persisted turn, no later attempt needs the steps.
+    const commitSteps = (): Promise<void> =>
+      persistTurns ? this.liveTask.commitSteps(turn.steps) : Promise.resolve();
+    return turn.startAgent(agent, task, { clock, commitSteps });
   }
 
   #countWorkingAgentUntilTurnEnd(turn: Turn): void {
@@ -338,16 +385,18 @@ export class TaskRunner implements LiveTaskListener {
   }
 
   async #runTurn(turn: Turn, task: Task, output?: StartedAgentIterator): Promise<void> {
-    const { observer, agent, contextTurns } = this.#context;
+    const { observer, contextTurns } = this.#context;
     const ids = { scope: this.liveTask.scope, taskId: this.liveTask.taskId };
     // An agent with output has already entered its context.
     const predecessorEnd = output ? undefined : contextTurns?.enterTurn(ids.scope, turn);
+    const mustWaitForLease = this.#context.openForReading !== undefined && !output;
+    if (mustWaitForLease) await turn.acceptedSeq.promise.catch(() => {});
     if (predecessorEnd) await predecessorEnd;
     if (turn.hasEnded) return;
     observer.onRun?.({ ...ids, phase: "begin" });
     try {
-      if (predecessorEnd) turn.signal.throwIfAborted();
-      await this.#consumeEvents(turn, output ?? turn.startAgent(agent, task));
+      if (predecessorEnd || mustWaitForLease) turn.signal.throwIfAborted();
+      await this.#consumeEvents(turn, output ?? this.startAgent(turn, task));
       this.#writeFinalState(turn);
       observer.onRun?.({ ...ids, phase: "end" });
     } catch (error) {
@@ -496,7 +545,17 @@ export class TaskRunner implements LiveTaskListener {
     if (this.#currentTurn) return;
     const next = this.#canStartQueuedTurn() ? this.#queue.takeFirst() : undefined;
     if (next) this.#startTurn(next.turn, undefined, next.position);
-    else if (this.#readerCount === 0) this.#context.onIdle(this);
+    else if (this.#requestCount === 0 && (this.#readerCount === 0 || this.#moveReaders()))
+      this.#context.onIdle(this);
+  }
+
+  /** Makes the readers of a task without a running turn follow the log, if another node can begin its next turn. */
+  #moveReaders(): boolean {
+    const { state } = this.liveTask;
+    if (!this.#context.openForReading || this.#isLeftForRestart || !state || isTerminal(state)) return false;
+    this.#hasMoved = true;
+    this.liveTask.notifyTurnChange();
+    return true;
   }
 
   /** Returns true if the first queued turn may start. Rejects all queued turns of a task that has ended. */
@@ -517,6 +576,8 @@ export class TaskRunner implements LiveTaskListener {
 
   /** Ends all turns of the runner because the store could not commit. */
   onCommitFailed(error: A2AError): void {
+    // Another node can continue the task, so its readers follow the log.
+    this.#hasMoved = this.#context.openForReading !== undefined;
     const turn = this.#currentTurn;
     this.#currentTurn = undefined;
     turn?.abort(error.message);

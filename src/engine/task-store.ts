@@ -4,9 +4,11 @@ import type { StoreMigrationListener } from "./store-migration-report.ts";
 import type { SessionRepository } from "./session-repository.ts";
 import type { StoreGauges } from "./store-gauges.ts";
 import type { StoreHealth } from "./store-health.ts";
+import type { NodeHints, NodeStore } from "./nodes/node-store.ts";
 import type { TaskLeases } from "./task-leases.ts";
 import type { QueuedTurnData, TurnQueueChange } from "./queued-turn-data.ts";
 import type { TurnRestartData } from "./turn-restart-data.ts";
+import type { FinishedStep } from "./steps/finished-step.ts";
 import type { TaskDeletionStore } from "./retention/task-deletion-store.ts";
 import type { PushStore, WebhookRegistration } from "./push/push-store.ts";
 
@@ -41,9 +43,14 @@ export interface LogAppend {
   readonly webhooks?: readonly WebhookRegistration[];
   /**
    * Turn that the store keeps for the task. `listUnfinished` returns the turn. `null` deletes the stored
-   * turn. By default, the stored turn does not change.
+   * turn and all stored steps of the task. By default, the stored turn does not change.
    */
   readonly turn?: TurnRestartData | null;
+  /**
+   * Finished steps of the running turn, which the store adds to the steps of the task. A step replaces a stored step
+   * with the same turn and key.
+   */
+  readonly steps?: readonly FinishedStep[];
   /** Change of the queue of turns that the store keeps for the task. `load` returns the queue. */
   readonly queueChange?: TurnQueueChange;
   /**
@@ -138,6 +145,8 @@ export interface StoredTask {
    * node does not run the turn itself, the task waits for recovery.
    */
   readonly awaitsRecovery: boolean;
+  /** True if another living node holds the lease of the task and runs its turn. Default: false. */
+  readonly runsOnOtherNode?: boolean;
   /** Turns that wait for the current turn, in order. Without queued turns, `queuedTurns` is absent. */
   readonly queuedTurns?: readonly QueuedTurnData[];
   /** Only stores with `usesSnapshots` return `snapshotProgress`. */
@@ -230,11 +239,20 @@ export interface TaskStore {
    * message that is queued, or that was queued when its task ended.
    */
   findMessage(scope: TaskScope, messageId: string): Promise<{ taskId: string; seq: number } | undefined>;
+  /**
+   * Resolves with the stored steps of the turn that began at the sequence number `turnSeq`. Stores without the function
+   * keep no steps, and a later attempt at a turn executes all steps again.
+   */
+  readSteps?(scope: TaskScope, taskId: string, turnSeq: number): Promise<readonly FinishedStep[]>;
   /** Resolves with all tasks of all scopes that have a running turn, whichever node runs the turn. */
   listUnfinished(): Promise<UnfinishedTask[]>;
   /** Leases of this node on the tasks with a running turn. */
   readonly leases: TaskLeases;
-  /** Resolves with all tasks of all scopes that have queued turns. */
+  /** Access to the other nodes of the store. Stores that only one process can open omit it. */
+  readonly nodes?: NodeStore;
+  /** Hints between the nodes of the store. Without hints, the nodes poll. */
+  readonly hints?: NodeHints;
+  /** Resolves with the tasks of all scopes that have queued turns, except those whose turn another living node runs. */
   listTasksWithQueuedTurns(): Promise<readonly { readonly scope: TaskScope; readonly taskId: string }[]>;
   /** Storage for webhooks. Stores without a `pushStore` do not support push notifications. */
   readonly pushStore?: PushStore;

@@ -21,7 +21,7 @@ describe.skipIf(dump === undefined)("a backup with pg_dump", () => {
   let server: TestPostgresServer;
 
   beforeAll(async () => {
-    server = await startTestPostgres({}, programs);
+    server = await startTestPostgres({}, { programs });
   });
 
   afterAll(() => server.remove());

@@ -139,7 +139,8 @@ async function rollBack(client: PoolClient, error: unknown): Promise<boolean> {
   }
 }
 
-async function importPg(): Promise<typeof import("pg")> {
+/** Imports the package `pg`. Rejects with an instruction if the package is not installed. */
+export async function importPg(): Promise<typeof import("pg")> {
   try {
     return await import("pg");
   } catch (cause) {

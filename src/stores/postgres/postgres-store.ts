@@ -1,6 +1,9 @@
 import type {
   AppendRefusal,
+  FinishedStep,
   LogAppend,
+  NodeHints,
+  NodeStore,
   PushStore,
   SessionRepository,
   StoredTask,
@@ -32,6 +35,8 @@ import {
   isOutcomeUnknown,
   toPostgresUnavailableError,
 } from "./postgres-error-conversion.ts";
+import { PostgresHints } from "./postgres-hints.ts";
+import { PostgresNodes } from "./postgres-nodes.ts";
 import { PostgresPool, type PostgresConnection } from "./postgres-pool.ts";
 import { PostgresPushStore } from "./postgres-push-store.ts";
 import { PostgresSessionRepository } from "./postgres-session-repository.ts";
@@ -41,7 +46,7 @@ import { PostgresTaskReader } from "./postgres-task-reader.ts";
 
 const assertKnownOptions = defineOptionNames<PostgresStoreOptions>()(
   "PostgresStore",
-  "poolSize connectTimeoutMs queryTimeoutMs preparedStatements leaseMs pushSecretKeys migrate",
+  "poolSize connectTimeoutMs queryTimeoutMs preparedStatements leaseMs pushSecretKeys migrate hints",
 );
 
 /** The pool of an open store, and the cipher for the secrets of webhooks. */
@@ -61,6 +66,8 @@ export class PostgresStore implements TaskStore {
   readonly usesSnapshots = true;
   readonly isDurable = true;
   readonly leases: TaskLeases;
+  readonly nodes: NodeStore;
+  readonly hints?: NodeHints;
   readonly pushStore: PushStore;
   readonly deletionStore: TaskDeletionStore;
   readonly sessionRepository: SessionRepository;
@@ -79,6 +86,7 @@ export class PostgresStore implements TaskStore {
   readonly #leases: PostgresTaskLeases;
   readonly #reader: PostgresTaskReader;
   readonly #commitMeter = new CommitMeter();
+  readonly #hints: PostgresHints | undefined;
   #opened: OpenedPostgres | undefined;
 
   constructor(url: string, options: PostgresStoreOptions = {}) {
@@ -92,6 +100,12 @@ export class PostgresStore implements TaskStore {
       getCipher: () => this.#requireOpen().cipher,
     });
     this.leases = this.#leases;
+    this.nodes = new PostgresNodes(this.#connection, this.#leases, () => this.#requireOpen().cipher);
+    if (this.#options.hints) {
+      const onOtherNode = (): void => this.#leases.reportOtherNode();
+      this.#hints = new PostgresHints({ url, ...this.#options, onOtherNode });
+      this.hints = this.#hints;
+    }
     this.pushStore = new PostgresPushStore(this.#connection, () => this.#requireOpen().cipher);
     this.deletionStore = new PostgresTaskDeleter(this.#connection, this.#reader);
     this.sessionRepository = new PostgresSessionRepository(this.#connection);
@@ -111,6 +125,7 @@ export class PostgresStore implements TaskStore {
       await migratePostgresSchema(pool, { store: this.name, migrate, onMigration });
       this.#opened = { pool, cipher };
       await this.#leases.extend();
+      this.#hints?.open();
     } catch (error) {
       this.#opened = undefined;
       this.#health.reset();
@@ -124,6 +139,7 @@ export class PostgresStore implements TaskStore {
     if (!opened) return;
     // A node whose row remains loses its leases when they expire.
     await this.#leases.end().catch(() => {});
+    await this.#hints?.close();
     this.#opened = undefined;
     this.#health.reset();
     await opened.pool.close();
@@ -133,9 +149,10 @@ export class PostgresStore implements TaskStore {
     const { pool, cipher } = this.#requireOpen();
     try {
       const writer = { node: this.#leases.node, cipher };
-      const refusals = await this.#commitMeter.measure(batch, () => commitAppends(pool, writer, batch));
+      const refusals = await this.#leases.recordCommit(batch, () =>
+        this.#commitMeter.measure(batch, () => commitAppends(pool, writer, batch)),
+      );
       this.#health.reportSuccess();
-      this.#leases.recordCommittedAppends(batch.filter((_, at) => refusals[at] === undefined));
       return refusals;
     } catch (error) {
       throw this.#reportFailure(error, isOutcomeUnknown(error) ? "failed" : undefined);
@@ -169,6 +186,10 @@ export class PostgresStore implements TaskStore {
 
   findMessage(scope: TaskScope, messageId: string): Promise<{ taskId: string; seq: number } | undefined> {
     return this.#reader.findMessage(scope, messageId);
+  }
+
+  readSteps(scope: TaskScope, taskId: string, turnSeq: number): Promise<readonly FinishedStep[]> {
+    return this.#reader.readSteps(scope, taskId, turnSeq);
   }
 
   listUnfinished(): Promise<UnfinishedTask[]> {

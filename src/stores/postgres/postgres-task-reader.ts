@@ -1,4 +1,5 @@
 import type {
+  FinishedStep,
   QueuedTurnData,
   StoredTask,
   TaskScope,
@@ -18,6 +19,7 @@ import { LIST_QUEUED_TASKS } from "./statements/list-queued-tasks.ts";
 import { LIST_UNFINISHED_TASKS, type UnfinishedTaskRow } from "./statements/list-unfinished-tasks.ts";
 import { LOAD_TASK } from "./statements/load-task.ts";
 import { READ_EVENTS } from "./statements/read-events.ts";
+import { READ_STEPS } from "./statements/read-steps.ts";
 
 /** Columns that identify a scope. */
 interface ScopeRow {
@@ -80,6 +82,7 @@ export class PostgresTaskReader {
       seq: head.seq,
       epoch: head.epoch ?? 0,
       awaitsRecovery: head.flag ?? false,
+      ...(head.text === "other-node" ? { runsOnOtherNode: true } : {}),
       ...(queuedTurns.length > 0 ? { queuedTurns } : {}),
     };
   }
@@ -136,12 +139,18 @@ export class PostgresTaskReader {
     return row && { taskId: decodeIdentifier(row.task_id), seq: row.seq };
   }
 
+  async readSteps(scope: TaskScope, taskId: string, turnSeq: number): Promise<FinishedStep[]> {
+    const parameters = [computeScopeKey(scope), encodeIdentifier(taskId), turnSeq] as const;
+    const rows = await this.#connection.query(READ_STEPS, parameters);
+    return rows.map(({ key, json }) => ({ turnSeq, key: decodeIdentifier(key), json }));
+  }
+
   async listUnfinished(): Promise<UnfinishedTask[]> {
     return (await this.#connection.query(LIST_UNFINISHED_TASKS, [])).map(decodeUnfinishedTaskRow);
   }
 
   async listTasksWithQueuedTurns(): Promise<{ scope: TaskScope; taskId: string }[]> {
-    const rows = await this.#connection.query(LIST_QUEUED_TASKS, []);
+    const rows = await this.#connection.query(LIST_QUEUED_TASKS, [this.#reading.getNode()]);
     return rows.map((row) => ({ scope: decodeScopeRow(row), taskId: decodeIdentifier(row.task_id) }));
   }
 }

@@ -8,7 +8,7 @@ import type { UnfinishedTaskRow } from "./list-unfinished-tasks.ts";
  */
 export const CLAIM_TASKS: PostgresStatement<
   readonly [node: string, agent: string, limit: number],
-  UnfinishedTaskRow & { readonly epoch: number }
+  UnfinishedTaskRow & { readonly epoch: number; readonly is_cancel_requested: boolean }
 > = defineStatement(
   "colloquy_claim_tasks",
   `WITH claimable AS MATERIALIZED (
@@ -23,6 +23,11 @@ export const CLAIM_TASKS: PostgresStatement<
     FROM claimable WHERE task.key = claimable.key AND task.epoch = claimable.epoch
     RETURNING task.*
   )
-  SELECT tenant, principal, agent, task_id, context_id, seq, state, status_time, turn.json AS turn, epoch
+  SELECT tenant, principal, agent, task_id, context_id, seq, state, status_time, turn.json AS turn, epoch,
+    EXISTS (
+      SELECT 1 FROM colloquy.task_request AS request
+      WHERE request.task = claimed.key AND request.kind = 'cancel' AND request.answer IS NULL
+        AND request.expires_at > now()
+    ) AS is_cancel_requested
   FROM claimed LEFT JOIN colloquy.turn AS turn ON turn.task = claimed.key`,
 );
