@@ -25,6 +25,7 @@ async function killRepeatedly(context: ChaosContext, leaseMs: number, kills: num
   const { database, startNode, addFigure, addProblem } = context;
   const nodes = [await startNode({ leaseMs }), await startNode({ leaseMs })];
   const load = new ChaosLoad({
+    name: `lease-${leaseMs}`,
     clients: 12,
     script: { chunks: 60, intervalMs: 20 },
     cancelEach: 5,
@@ -48,13 +49,17 @@ async function killRepeatedly(context: ChaosContext, leaseMs: number, kills: num
   }
   await load.end(2 * (leaseMs + RECOVERY_MS) + 20_000);
   for (const problem of await load.findProblems()) addProblem(problem);
-  for (const task of load.tasks)
-    if (task.finalState === "TASK_STATE_FAILED" && task.policy !== "fail")
-      addProblem(`task ${task.taskId} with the policy ${task.policy} is FAILED`);
+  let outOfAttempts = 0;
+  for (const task of load.tasks) {
+    if (task.finalState !== "TASK_STATE_FAILED" || task.policy === "fail") continue;
+    if (task.frames.get(task.lastSeq)?.includes("stopped in each of 5 attempts")) outOfAttempts++;
+    else addProblem(`task ${task.taskId} with the policy ${task.policy} is FAILED`);
+  }
   const suffix = leaseMs === DEFAULT_LEASE_MS ? "WithDefaultLease" : "";
   addFigure(`kills${suffix}`, kills);
   addFigure(`tasks${suffix}`, load.tasks.length);
   addFigure(`failed${suffix}`, load.countTasks("TASK_STATE_FAILED"));
+  addFigure(`failedAfterFiveAttempts${suffix}`, outOfAttempts);
   addFigure(`canceled${suffix}`, load.countTasks("TASK_STATE_CANCELED"));
   addFigure(`silences${suffix}`, load.countSilences());
   addFigure(`recoveryP50Ms${suffix}`, computePercentile(recoveriesMs, 0.5));
