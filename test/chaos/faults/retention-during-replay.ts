@@ -10,7 +10,7 @@ import {
 import type { ChaosFault } from "../chaos-fault.ts";
 
 const READERS = 10;
-const CHUNKS = 2000;
+const CHUNKS = 1000;
 const KEEP_EVENTS_MS = 1500;
 
 export const fault: ChaosFault = {
@@ -23,7 +23,7 @@ export const fault: ChaosFault = {
     const nodes = [await startNode(options), await startNode(options)];
     const urls = nodes.map((node) => node.getAgentUrl("fail"));
     const [url = ""] = urls;
-    const script = { chunks: CHUNKS, intervalMs: 0, padding: 2000 };
+    const script = { chunks: CHUNKS, intervalMs: 0, padding: 20_000 };
     const taskId = await startTask(url, "replayed", script);
     const state = await waitForFinalState(url, taskId, 30_000);
     if (state !== "TASK_STATE_COMPLETED") addProblem(`the task is ${state}`);
@@ -40,12 +40,13 @@ export const fault: ChaosFault = {
             numbers = [];
           }
           numbers.push(...readEventChunks(event).map(({ number }) => number));
-          // The slowest reader takes four times as long as the events are kept.
-          if (numbers.length % 10 === 0) await pause(3 * reader);
+          // The slowest reader takes several times as long as the events are kept.
+          await pause(reader);
         }
         return numbers.length === CHUNKS && numbers.every((number, at) => number === at);
       }),
     );
+    if (resets === 0) addProblem("no client was slower than the retention");
     addFigure("readers", READERS);
     addFigure("events", CHUNKS);
     addFigure("replacedByTask", resets);
