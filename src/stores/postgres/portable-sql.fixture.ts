@@ -69,7 +69,9 @@ export const PORTABILITY_EXCEPTIONS: Readonly<Record<string, PortabilityExceptio
   colloquy_read_database_state: { functions: ["pg_database_size"] },
   // Some rows are inserted, and other rows are updated or deleted.
   colloquy_append_events: { repeatedlyModifiedTables: ["task", "message"] },
-  colloquy_append_batch: { repeatedlyModifiedTables: ["task", "message", "turn", "queued_turn"] },
+  colloquy_append_batch: {
+    repeatedlyModifiedTables: ["task", "message", "turn", "finished_step", "queued_turn"],
+  },
 };
 
 /** Returns the functions that a statement calls, in lower case. */

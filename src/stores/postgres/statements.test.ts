@@ -9,7 +9,11 @@ import { MIGRATIONS } from "./schema.ts";
 const { url, reason } = await findTestDatabase();
 
 const files = globSync("statements/*.ts", { cwd: import.meta.dirname });
-const statements = (await Promise.all(files.map((file) => import(`./${file}`) as Promise<object>)))
+const statements = (
+  await Promise.all(
+    files.map((file) => import(/* @vite-ignore */ new URL(file, import.meta.url).href) as Promise<object>),
+  )
+)
   .flatMap((exports): unknown[] => Object.values(exports))
   .filter((value) => typeof value === "object" && value !== null && "text" in value && "name" in value)
   .map((value) => value as PostgresStatement<readonly unknown[], unknown>);
