@@ -37,10 +37,10 @@ export class DurableCall {
   }
 
   /** Resolves with the result of the call if an attempt has finished the call. */
-  async findStored<T>(): Promise<{ readonly result: T } | undefined> {
+  async findStored(): Promise<{ readonly result: unknown } | undefined> {
     try {
       const json = await this.#run.once<string>(this.#key, () => Promise.reject(NOT_STORED));
-      return { result: (decodeTypedJson(json) as [T])[0] };
+      return { result: (decodeTypedJson(json) as [unknown])[0] };
     } catch (error) {
       if (error === NOT_STORED) return undefined;
       throw error;

@@ -77,11 +77,17 @@ async function* generateOnce(
   signal: AbortSignal | undefined,
 ): AsyncGenerator<LlmResponse, void, undefined> {
   const context = findRunContextBySignal(signal);
-  if (!context) return yield* llm.generateContentAsync(request, stream, signal);
+  if (!context) {
+    yield* llm.generateContentAsync(request, stream, signal);
+    return;
+  }
   const { model, contents, config } = request;
   const key = generateKey(context, "model", { model: model ?? llm.model, contents, config });
   const stored = await findStored<LlmResponse[]>(context, key);
-  if (stored) return yield* stored;
+  if (stored) {
+    yield* stored;
+    return;
+  }
   const responses: LlmResponse[] = [];
   let isStored = false;
   try {
@@ -126,10 +132,7 @@ async function runToolOnce(tool: BaseTool, request: ToolRequest): Promise<unknow
 }
 
 /** Returns true if the tool waits for an answer that names its call, whose id differs in each attempt. */
-function isAnswerNeeded({
-  requestedAuthConfigs = {},
-  requestedToolConfirmations = {},
-}: ToolActions): boolean {
+function isAnswerNeeded({ requestedAuthConfigs, requestedToolConfirmations }: ToolActions): boolean {
   return Object.keys({ ...requestedAuthConfigs, ...requestedToolConfirmations }).length > 0;
 }
 

@@ -53,9 +53,13 @@ function computeConstants(): [initialHash: number[], roundConstants: number[]] {
   const primes: number[] = [];
   for (let candidate = 2; primes.length < 64; candidate++)
     if (primes.every((prime) => candidate % prime !== 0)) primes.push(candidate);
-  const getFraction = (root: number): number => Math.floor((root % 1) * WORD_MAX);
   return [
-    primes.slice(0, 8).map((prime) => getFraction(Math.sqrt(prime))),
-    primes.map((prime) => getFraction(Math.cbrt(prime))),
+    primes.slice(0, 8).map((prime) => computeFractionBits(Math.sqrt(prime))),
+    primes.map((prime) => computeFractionBits(Math.cbrt(prime))),
   ];
+}
+
+/** Returns the first 32 bits of the fraction of a number. */
+function computeFractionBits(number: number): number {
+  return Math.floor((number % 1) * WORD_MAX);
 }

@@ -98,8 +98,8 @@ async function streamOnce(
   call: DurableCall,
   doStream: () => PromiseLike<StreamResult>,
 ): Promise<StreamResult> {
-  const stored = await call.findStored<StreamPart[]>();
-  if (stored) return { stream: ReadableStream.from(stored.result) };
+  const stored = await call.findStored();
+  if (stored) return { stream: ReadableStream.from(stored.result as StreamPart[]) };
   try {
     const { stream, ...result } = await doStream();
     return { ...result, stream: ReadableStream.from(storeAtEnd(call, stream)) };
