@@ -65,13 +65,15 @@ it("a node that stops its turns releases the lease that a late commit acquires [
     .catch((error: unknown) => error);
   const passTime = async (): Promise<void> => {
     for (let ms = 0; ms < 3 * LEASE_MS; ms += 500) {
-      clock.advance(500);
       await flushEventLoopForTest();
+      clock.advance(500);
     }
+    await flushEventLoopForTest();
   };
   await passTime();
   expect(await sending).toMatchObject({ reason: "UNAVAILABLE" });
   isDown = false;
+  await passTime();
   lateCommit();
   await passTime();
   expect(await database.tasks.listUnfinished()).toEqual([]);
