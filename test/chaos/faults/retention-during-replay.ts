@@ -1,4 +1,5 @@
 import { setTimeout as pause } from "node:timers/promises";
+import { runTestSql } from "../../../src/stores/postgres/postgres-server.fixture.ts";
 import { readSseStream } from "../../raw-stream.ts";
 import {
   createSubscribeRequest,
@@ -18,7 +19,7 @@ export const fault: ChaosFault = {
   promise: "Each client ends with the whole task: from the events, or from a task event that replaces them.",
   maxSeconds: 90,
   bars: { incomplete: 0 },
-  async inject({ startNode, addFigure, addProblem }) {
+  async inject({ database, startNode, addFigure, addProblem }) {
     const options = { leaseMs: 15_000, eventRetentionMs: KEEP_EVENTS_MS };
     const nodes = [await startNode(options), await startNode(options)];
     const urls = nodes.map((node) => node.getAgentUrl("fail"));
@@ -46,6 +47,8 @@ export const fault: ChaosFault = {
         return numbers.length === CHUNKS && numbers.every((number, at) => number === at);
       }),
     );
+    const [row] = await runTestSql(database, "SELECT count(*)::int AS count FROM colloquy.log");
+    addFigure("storedRows", Number(row?.["count"]));
     if (resets === 0) addProblem("no client was slower than the retention");
     addFigure("readers", READERS);
     addFigure("events", CHUNKS);
