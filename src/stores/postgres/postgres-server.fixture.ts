@@ -20,7 +20,7 @@ import { Client } from "pg";
 
 const START_TIMEOUT_MS = 30_000;
 /** Id of a user without permissions. PostgreSQL refuses to run as root. */
-const NOBODY_UID = 65_534;
+export const NOBODY_UID = 65_534;
 
 /**
  * Settings of a server with temporary data. `fsync=off` survives a killed server, but not a power failure.
@@ -49,14 +49,17 @@ export interface TestPostgresServer {
 }
 
 /**
- * Creates and starts a server. `settings` replace the settings of the configuration. With `primary`, which must be
- * stopped, the server is its replica, and follows the primary as soon as the primary starts.
+ * Creates and starts a server. `settings` replace the settings of the configuration. `programs` is the folder with the
+ * programs of PostgreSQL. With `primary`, which must be stopped, the server is its replica, and follows the primary as
+ * soon as the primary starts.
  */
 export async function startTestPostgres(
   settings: Readonly<Record<string, string>> = {},
-  primary?: TestPostgresServer,
+  {
+    programs = requirePostgresPrograms(),
+    primary,
+  }: { readonly programs?: string; readonly primary?: TestPostgresServer } = {},
 ): Promise<TestPostgresServer> {
-  const programs = requirePostgresPrograms();
   const folder = mkdtempSync(join(tmpdir(), "colloquy-postgres-"));
   const isRoot = process.getuid?.() === 0;
   if (isRoot) chownSync(folder, NOBODY_UID, NOBODY_UID);
@@ -75,7 +78,7 @@ export async function startTestPostgres(
     throw new Error(`${program} failed: ${stderr}`);
   }
   if (primary) writeFileSync(join(data, "standby.signal"), "");
-  const port = await findFreePort();
+  const port = await findFreeTestPort();
   const url = `postgres://postgres@127.0.0.1:${port}/postgres`;
   const replication = primary ? { primary_conninfo: primary.url } : {};
   const flags = Object.entries({ ...TEST_SETTINGS, ...replication, ...settings }).map(
@@ -172,7 +175,8 @@ function createMissingLinks(native: string): void {
   }
 }
 
-async function findFreePort(): Promise<number> {
+/** Returns a free port of the loopback interface. */
+export async function findFreeTestPort(): Promise<number> {
   const probe = createServer();
   await new Promise<void>((resolve) => probe.listen(0, "127.0.0.1", resolve));
   const { port } = probe.address() as AddressInfo;

@@ -32,19 +32,27 @@ export const fault: ChaosFault = {
     const state = await waitForFinalState(owner.getAgentUrl("fail"), taskId, 30_000);
     if (state !== "TASK_STATE_COMPLETED") addProblem(`the task is ${state}`);
     let isDeleted = false;
+    let replacedByTask = 0;
     const replays = await Promise.all(
       Array.from({ length: READERS }, async () => {
-        const numbers: number[] = [];
+        let numbers: number[] = [];
+        let hasWaited = false;
         let hasEnded = false;
         const signal = AbortSignal.timeout(60_000);
         const request = createSubscribeRequest(other.getAgentUrl("fail"), taskId, 1);
         for await (const { data } of readSseStream({ ...request, signal })) {
           if (data.includes('"error"')) break;
           const event = decodeStreamData(data);
-          const isFirst = numbers.length === 0;
+          if ("task" in event) {
+            // The task replaces the events that are deleted.
+            if (numbers.length > 0) replacedByTask++;
+            numbers = [];
+          }
           numbers.push(...readEventChunks(event).map(({ number }) => number));
           hasEnded ||= isFinalState(readEventState(event));
-          if (isFirst && numbers.length > 0) isDeleted = await waitForDeletion(database);
+          if (hasWaited || numbers.length === 0) continue;
+          hasWaited = true;
+          isDeleted = await waitForDeletion(database);
         }
         return { numbers, hasEnded };
       }),
@@ -53,6 +61,7 @@ export const fault: ChaosFault = {
     addFigure("readers", READERS);
     addFigure("chunks", CHUNKS);
     addFigure("gaps", replays.filter(({ numbers }) => numbers.some((number, at) => number !== at)).length);
+    addFigure("replacedByTask", replacedByTask);
     addFigure("wholeReplays", replays.filter(({ numbers }) => numbers.length === CHUNKS).length);
     addFigure(
       "endedWithMissingChunks",

@@ -16,7 +16,7 @@ export const fault: ChaosFault = {
   bars: { tasksOfDeadNodes: 0, failed: 0 },
   async inject({ database, postgres, startNode, addFigure, addProblem, onEnd }) {
     await postgres.stop("fast");
-    const replica = await startTestPostgres({ fsync: "on", full_page_writes: "on" }, postgres);
+    const replica = await startTestPostgres({ fsync: "on", full_page_writes: "on" }, { primary: postgres });
     onEnd(() => replica.remove());
     await postgres.start();
     await runTestSql(postgres.url, "ALTER SYSTEM SET synchronous_standby_names = '*'");
