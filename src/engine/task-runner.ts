@@ -588,6 +588,10 @@ export class TaskRunner implements LiveTaskListener, TaskFeed {
     void this.#releaseLeaseAfterAgentEnd();
   }
 
+  onLateCommitResult(): void {
+    void this.#releaseLeaseAfterAgentEnd();
+  }
+
   /** Releases the lease once the agent has stopped, so that a recovered turn does not overlap with its agent. */
   async #releaseLeaseAfterAgentEnd(): Promise<void> {
     const { clock, cancelGraceMs, releaseLease } = this.#context;
