@@ -16,8 +16,6 @@ interface TaskState {
   readonly epoch: number;
   readonly isRunning: boolean;
   readonly holder: number | undefined;
-  /** Node that wrote the last append, and its epoch. */
-  readonly lastWriter: number | undefined;
 }
 
 interface NodeState {
@@ -48,11 +46,11 @@ export interface ProtocolStep {
 
 export const ALL_RULES: ProtocolRules = { checksEpoch: true, checksExpiry: true };
 /** Bounds of the state space. */
-const MAX_SEQ = 3;
-const MAX_EPOCH = 2;
+const MAX_SEQ = 2;
+const MAX_EPOCH = 1;
 
 export const FIRST_STATE: ProtocolState = {
-  tasks: [0, 1].map(() => ({ seq: 0, epoch: 0, isRunning: false, holder: undefined, lastWriter: undefined })),
+  tasks: [0, 1].map(() => ({ seq: 0, epoch: 0, isRunning: false, holder: undefined })),
   nodes: [0, 1].map(() => ({ isLeased: true, beliefs: [undefined, undefined], pending: undefined })),
 };
 
@@ -135,7 +133,6 @@ function deliverAppend(
     seq: seq + 1,
     isRunning: !endsTurn,
     holder: endsTurn ? undefined : at,
-    lastWriter: at,
   });
   const isForeign = row.isRunning && row.holder !== at;
   return {
