@@ -100,6 +100,10 @@ export class Engine {
     };
     const runners = new RunnerRegistry(runnerContext, () => this.#recovery.requestPass());
     this.#runners = runners;
+    options.push?.outbox.onWebhookFound((scope, taskId) => {
+      const runner = runners.findLive(scope, taskId);
+      if (runner) runner.liveTask.mayHaveWebhooks = true;
+    });
     const messageAcceptor = new MessageAcceptor({
       agent,
       store,

@@ -188,14 +188,15 @@ const WRITE_OTHER_ROWS_SQL = `
     WHERE queued_turn.task = written.key AND queued_turn.position <= given.through
   ),
   registered_webhook AS (
-    INSERT INTO colloquy.push AS push (scope, task, id, config, version, delivered, owing)
+    INSERT INTO colloquy.push AS push (scope, task, id, config, version, delivered, owing, lease_node)
     SELECT given.scope, written.key, given.id, given.config, given.version, given.after,
-      NOT given.has_ended OR coalesce(replaced.delivered, given.after) < given.seq
+      NOT given.has_ended OR coalesce(replaced.delivered, given.after) < given.seq, $1::uuid
     FROM ${renderSectionSql("webhooks")} JOIN written ON written.ordinal = given.ordinal
       LEFT JOIN colloquy.push AS replaced ON replaced.task = written.key AND replaced.id = given.id
     ORDER BY given.ordinal
     ON CONFLICT (task, id) DO UPDATE SET config = excluded.config, version = excluded.version,
-      owing = excluded.owing, failing_since = NULL, dead_at = NULL, dead_reason = NULL
+      owing = excluded.owing, failing_since = NULL, dead_at = NULL, dead_reason = NULL,
+      lease_node = excluded.lease_node
   )`;
 
 /** Adds the size of the written content to one row, and returns the outcome of the batch. */
