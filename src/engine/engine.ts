@@ -36,7 +36,7 @@ import { RunnerRegistry } from "./runner-registry.ts";
 import type { ServiceParameters } from "./service-parameters.ts";
 import { StreamLimit } from "./stream-limit.ts";
 import type { TaskLease } from "./task-leases.ts";
-import type { TaskStore } from "./task-store.ts";
+import type { LogAppend, TaskStore } from "./task-store.ts";
 import {
   hasTurnRequestedInput,
   isWaitingWithoutTurn,
@@ -96,7 +96,7 @@ export class Engine {
       persistTurns: (agent.afterRestart ?? "fail") !== "fail",
       restoreQueuedTurn: (scope: TaskScope, queued: QueuedTurnData) =>
         this.#messageAcceptor.restoreQueuedTurn(scope, queued),
-      releaseLease: (lease: TaskLease) => this.#recovery.releaseLease(lease),
+      releaseLease: (lease: TaskLease, handover?: LogAppend) => this.#recovery.releaseLease(lease, handover),
     };
     const runners = new RunnerRegistry(runnerContext, () => this.#recovery.requestPass());
     this.#runners = runners;
@@ -125,6 +125,7 @@ export class Engine {
       turnAttempts,
       clock,
       observer,
+      startsTurns: options.startsTurns ?? true,
     });
     this.pushConfigs = options.push && this.#createPushConfigOperations(options.push, generateId);
   }

@@ -99,7 +99,7 @@ export class LiveTask implements UncommittedEventSource, TaskWithPossibleWebhook
   #epoch: number;
   /** Value of `hasRunningTurn` in the store. */
   #hasStoredRunningTurn: boolean;
-  #isTurnEndPending = false;
+  #mustCommitWithoutEvents = false;
   /** State that the task will have when all pending events are committed. */
   #state: TaskState | undefined;
   #statusTimestamp: string;
@@ -159,9 +159,11 @@ export class LiveTask implements UncommittedEventSource, TaskWithPossibleWebhook
     return { scope: this.scope, taskId: this.taskId, epoch: this.#epoch };
   }
 
-  /** Appends under a new lease, which this node has claimed. */
-  adoptLease({ epoch }: TaskLease): void {
+  /** Appends under a new lease, which this node has claimed. `turn` is the persisted turn of the store. */
+  adoptLease({ epoch, turn }: TaskLease & { readonly turn?: TurnRestartData }): void {
     this.#epoch = epoch;
+    if (turn) this.persistTurn(turn);
+    this.#isTurnPersisted = turn !== undefined;
   }
 
   /**
@@ -178,7 +180,7 @@ export class LiveTask implements UncommittedEventSource, TaskWithPossibleWebhook
   }
 
   get #hasChangesToCommit(): boolean {
-    return this.#pendingEvents.length > 0 || this.#isTurnEndPending || this.#queueChange !== undefined;
+    return this.#pendingEvents.length > 0 || this.#mustCommitWithoutEvents || this.#queueChange !== undefined;
   }
 
   get hasCommitFailed(): boolean {
@@ -299,15 +301,44 @@ export class LiveTask implements UncommittedEventSource, TaskWithPossibleWebhook
   }
 
   /** Persists the turn in the same commit as the newest accepted event, until the turn ends. */
-  persistTurn(turn: TurnRestartData): void {
+  persistTurn(turn: TurnRestartData | undefined): void {
     this.#turnToPersist = turn;
     this.#isTurnPersisted = false;
+  }
+
+  /** Persists the turn in a commit of its own, because its start has no event. */
+  commitTurnStart(turn: TurnRestartData): void {
+    this.persistTurn(turn);
+    this.#mustCommitWithoutEvents = true;
+    if (!this.#currentCommit) this.#context.committer.enqueue(this, true);
+  }
+
+  /**
+   * Returns the append that ends the attempt at the persisted turn without an end of the turn. Every node can then
+   * claim the task. Call the function only after all events are committed.
+   */
+  createHandoverAppend(): LogAppend | undefined {
+    const turn = this.#turnToPersist;
+    return (
+      turn && {
+        scope: this.scope,
+        taskId: this.taskId,
+        contextId: this.contextId,
+        expectedSeq: this.#seq,
+        events: [],
+        status: { state: this.#state as TaskState, timestamp: this.#statusTimestamp },
+        messages: [],
+        turn: { ...turn, handovers: (turn.handovers ?? 0) + 1 },
+        epoch: this.#epoch,
+        releasesLease: true,
+      }
+    );
   }
 
   /** Commits the end of a turn that ended without an event. Otherwise, the turn's last append commits the end. */
   commitTurnEnd(): void {
     if (this.#failure || this.#getRunningTurnChange() === undefined) return;
-    this.#isTurnEndPending = true;
+    this.#mustCommitWithoutEvents = true;
     if (!this.#currentCommit) this.#context.committer.enqueue(this, true);
   }
 
@@ -330,7 +361,7 @@ export class LiveTask implements UncommittedEventSource, TaskWithPossibleWebhook
 
   takePendingAppend(): LogAppend | undefined {
     if (this.#currentCommit || this.#failure || !this.#hasChangesToCommit || !this.#state) return undefined;
-    this.#isTurnEndPending = false;
+    this.#mustCommitWithoutEvents = false;
     const events = this.#pendingEvents
       .takeAll()
       .map((event, at) => LogEvent.create(this.#seq + 1 + at, event));
@@ -353,7 +384,7 @@ export class LiveTask implements UncommittedEventSource, TaskWithPossibleWebhook
       ...(queueChange ? { queueChange: queueChange.change } : {}),
       epoch: this.#epoch,
       ...(hasRunningTurn === undefined ? {} : { hasRunningTurn }),
-      ...(this.#context.persistTurns ? this.#takePersistedTurnChange(hasRunningTurn) : {}),
+      ...(this.#turnToPersist ? this.#takePersistedTurnChange(hasRunningTurn) : {}),
     };
     // Set this before serializing, which can fail, so that a failure rejects the waiting messages.
     this.#currentCommit = { append, messages, queueChange };
@@ -406,7 +437,7 @@ export class LiveTask implements UncommittedEventSource, TaskWithPossibleWebhook
     if (isTurnStopState(append.status.state) && append.events.some(isTurnStopEvent))
       this.#listener.onTurnStop();
     if (this.#hasChangesToCommit)
-      this.#context.committer.enqueue(this, this.#isUrgent || this.#isTurnEndPending);
+      this.#context.committer.enqueue(this, this.#isUrgent || this.#mustCommitWithoutEvents);
     else this.#listener.onAllCommitted();
   }
 
@@ -420,7 +451,7 @@ export class LiveTask implements UncommittedEventSource, TaskWithPossibleWebhook
     this.#queueChange = undefined;
     this.#currentCommit = undefined;
     this.#pendingEvents.takeAll();
-    this.#isTurnEndPending = false;
+    this.#mustCommitWithoutEvents = false;
     this.#wakeCapacityWaiters();
     this.#nextCommit?.reject(failure);
     this.#nextChange?.reject(failure);

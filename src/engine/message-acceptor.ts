@@ -125,7 +125,16 @@ export class MessageAcceptor {
       // The task exists, so a reply without a task must complete it.
       serviceParameters: { ...persisted.service, needsTask: true },
     };
-    return this.#createTurn(inbound, message, persisted.attempt + 1, "share");
+    return this.#createTurn(inbound, message, {
+      attempt: persisted.attempt + 1,
+      handovers: persisted.handovers ?? 0,
+      mayExceed: "share",
+    });
+  }
+
+  /** Number of turns that can start before the limit on concurrent agent runs is reached. */
+  get freeRunCount(): number {
+    return this.#turnAdmission.freeRunCount;
   }
 
   /** Creates the turn of a message that an earlier server process queued. */
@@ -135,7 +144,7 @@ export class MessageAcceptor {
       ...restoreQueuedRequest(queued),
       caller: restoreCaller(scope, queued),
     };
-    return this.#createTurn(inbound, queued.message, 1, "limits");
+    return this.#createTurn(inbound, queued.message, { mayExceed: "limits" });
   }
 
   async #acceptNewOrDuplicate(inbound: InboundMessage): Promise<MessageAcceptResult> {
@@ -314,13 +323,16 @@ export class MessageAcceptor {
   #createTurn(
     { scope, request, caller, serviceParameters }: InboundMessage,
     message: Message,
-    attempt = 1,
-    mayExceed?: "share" | "limits",
+    {
+      attempt = 1,
+      handovers = 0,
+      mayExceed,
+    }: { attempt?: number; handovers?: number; mayExceed?: "share" | "limits" } = {},
   ): Turn {
     const endAdmission = this.#turnAdmission.admitTurn(caller, request, mayExceed);
     const { store, runners } = this.#context;
     const relatedTasks = new RelatedTaskLoader(store, runners, scope, message);
-    const turn = new Turn(request, message, caller, serviceParameters, relatedTasks, attempt);
+    const turn = new Turn(request, message, caller, serviceParameters, relatedTasks, attempt, handovers);
     turn.onEnd(endAdmission);
     return turn;
   }

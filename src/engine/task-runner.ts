@@ -28,7 +28,7 @@ import { generateErrorId, type IdGenerator } from "./id-generator.ts";
 import { LiveTask, type LiveTaskListener, type LiveTaskDependencies } from "./live-task.ts";
 import { extractMessageWebhookRegistration } from "./push/push-config-operations.ts";
 import type { TaskLease } from "./task-leases.ts";
-import type { StoredTask } from "./task-store.ts";
+import type { LogAppend, StoredTask } from "./task-store.ts";
 import type { StartedAgentIterator, Turn } from "./turn.ts";
 
 /** Dependencies that all runners of an engine share. */
@@ -45,9 +45,10 @@ export interface TaskRunnerDependencies extends LiveTaskDependencies {
   readonly onIdle: (runner: TaskRunner) => void;
   /**
    * Called when the runner abandons a turn that has not ended, so that the turn can be recovered. The agent has
-   * stopped, or has ignored the signal to stop for `cancelGraceMs`.
+   * stopped, or has ignored the signal to stop for `cancelGraceMs`. `handover` is the append that releases the lease
+   * of a turn that a later process continues.
    */
-  readonly releaseLease: (lease: TaskLease) => void;
+  readonly releaseLease: (lease: TaskLease, handover?: LogAppend) => void;
 }
 
 /**
@@ -204,7 +205,9 @@ export class TaskRunner implements LiveTaskListener {
     if (queuePosition !== undefined) liveTask.removeQueuedTurnsThrough(queuePosition);
     this.#currentTurn = turn;
     this.#countWorkingAgentUntilTurnEnd(turn);
-    if (this.#context.persistTurns) liveTask.persistTurn(toTurnRestartData(turn, turn.startPoint.seq));
+    liveTask.persistTurn(
+      this.#context.persistTurns ? toTurnRestartData(turn, turn.startPoint.seq) : undefined,
+    );
     // Requests must no longer see the task waiting for the input that it has just received.
     if (isInterrupted(task.status.state))
       turn.startPoint = {
@@ -215,7 +218,7 @@ export class TaskRunner implements LiveTaskListener {
   }
 
   /**
-   * Restarts a turn that an earlier server process started. `seq` is the sequence number of the turn's
+   * Restarts a turn that an earlier server process accepted. `seq` is the sequence number of the turn's
    * message. `initialTask` is the task at the start of the turn. The agent run begins only once the store has
    * recorded the new attempt. The number of attempts is therefore limited even if the turn crashes the server
    * process.
@@ -232,12 +235,16 @@ export class TaskRunner implements LiveTaskListener {
       ? toStatusUpdate(liveTask, "TASK_STATE_WORKING", liveTask.getNextStatusTimestamp())
       : undefined;
     turn.startPoint = { task: copyTask(initialTask), seq, workingEvent };
-    if (mode === "restart") turn.artifactRestart = new RestartedTurnArtifactRewriter(turn.startPoint.task);
+    if (mode === "restart" && turn.attempt > 1)
+      turn.artifactRestart = new RestartedTurnArtifactRewriter(turn.startPoint.task);
     turn.acceptedSeq.resolve(seq);
     this.#currentTurn = turn;
     this.#countWorkingAgentUntilTurnEnd(turn);
-    this.#enqueueTaskStatusEvent("TASK_STATE_WORKING");
-    liveTask.persistTurn(toTurnRestartData(turn, seq));
+    if (turn.attempt === 1) liveTask.commitTurnStart(toTurnRestartData(turn, seq));
+    else {
+      this.#enqueueTaskStatusEvent("TASK_STATE_WORKING");
+      liveTask.persistTurn(toTurnRestartData(turn, seq));
+    }
     await liveTask.waitForCommit();
     if (!turn.hasEnded) this.#agentEnd = this.#runTurn(turn, task);
   }
@@ -488,7 +495,7 @@ export class TaskRunner implements LiveTaskListener {
       this.#isLeftForRestart = this.#isTurnLeftForRestart(this.#currentTurn);
       if (this.#isLeftForRestart) {
         this.#currentTurn.stoppedTask.reject(createServerClosingError());
-        this.#context.releaseLease(this.liveTask.lease);
+        this.#context.releaseLease(this.liveTask.lease, this.liveTask.createHandoverAppend());
       } else this.#currentTurn.stoppedTask.resolve(this.liveTask.getSnapshot());
       this.#currentTurn = undefined;
       this.liveTask.notifyTurnChange();

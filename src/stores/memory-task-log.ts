@@ -105,7 +105,7 @@ export function hasEvents({ packedEvents, events }: MemoryTaskLog): boolean {
 
 /** Appends the events, messages, turn, and queue change of an append to the log, but does not change its status. */
 export function appendToMemoryTaskLog(log: MemoryTaskLog, append: LogAppend): void {
-  const { events, messages, turn, queueChange, hasRunningTurn } = append;
+  const { events, messages, turn, queueChange, hasRunningTurn, releasesLease } = append;
   if (log.events.length < COPY_ON_APPEND_MAX_LOG_LENGTH) log.events = [...log.events, ...events];
   else for (const event of events) log.events.push(event);
   for (const { messageId, wasQueued } of messages)
@@ -116,6 +116,7 @@ export function appendToMemoryTaskLog(log: MemoryTaskLog, append: LogAppend): vo
     log.queuedTurns = [...log.queuedTurns, ...added].filter(({ position }) => position > removedThrough);
   }
   if (hasRunningTurn !== undefined) log.hasRunningTurn = log.isLeased = hasRunningTurn;
+  if (releasesLease) log.isLeased = false;
 }
 
 /** Changes the status of a task, and moves the task in the list index of its scope. */

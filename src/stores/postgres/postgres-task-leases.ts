@@ -5,12 +5,14 @@ import { encodeIdentifier } from "./encode-identifier.ts";
 import type { PostgresConnection } from "./postgres-pool.ts";
 import { decodeUnfinishedTaskRow } from "./postgres-task-reader.ts";
 import { computeScopeKey } from "./scope-key.ts";
-import { CLAIM_TASKS } from "./statements/claim-tasks.ts";
+import { CLAIM_LOST_TASKS, CLAIM_TASKS, CLAIM_WAITING_TASKS } from "./statements/claim-tasks.ts";
 import { DELETE_NODES } from "./statements/delete-nodes.ts";
 import { FIND_LOST_LEASES } from "./statements/find-lost-leases.ts";
 import { RELEASE_LEASE } from "./statements/release-lease.ts";
 import { RENEW_NODE } from "./statements/renew-node.ts";
 
+/** Interval in milliseconds at which a node that starts agents looks for waiting turns. */
+const WAITING_TURN_POLL_MS = 250;
 /** Number of renewals per lease period. A node misses two renewals before its leases expire. */
 const RENEWALS_PER_LEASE = 3;
 
@@ -20,6 +22,7 @@ const RENEWALS_PER_LEASE = 3;
  */
 export class PostgresTaskLeases implements TaskLeases {
   readonly renewIntervalMs: number;
+  readonly waitingTurnPollMs: number = WAITING_TURN_POLL_MS;
   readonly #connection: PostgresConnection;
   /** Id of the node. A process that opens the store again is a new node. */
   #node: string = randomUUID();
@@ -37,8 +40,10 @@ export class PostgresTaskLeases implements TaskLeases {
     return this.#node;
   }
 
-  async claim(agent: string, limit: number): Promise<ClaimedTask[]> {
-    const rows = await this.#connection.query(CLAIM_TASKS, [this.#node, encodeIdentifier(agent), limit]);
+  async claim(agent: string, limit: number, which?: "lost" | "waiting"): Promise<ClaimedTask[]> {
+    const statement =
+      which === undefined ? CLAIM_TASKS : which === "lost" ? CLAIM_LOST_TASKS : CLAIM_WAITING_TASKS;
+    const rows = await this.#connection.query(statement, [this.#node, encodeIdentifier(agent), limit]);
     const claimed = rows.map((row) => ({ ...decodeUnfinishedTaskRow(row), epoch: row.epoch }));
     for (const { scope, taskId, epoch } of claimed) this.#hold({ scope, taskId, epoch });
     return claimed;
@@ -69,9 +74,9 @@ export class PostgresTaskLeases implements TaskLeases {
 
   /** Updates the held leases after a commit. */
   recordCommittedAppends(appends: readonly LogAppend[]): void {
-    for (const { scope, taskId, epoch, hasRunningTurn } of appends) {
-      if (hasRunningTurn) this.#hold({ scope, taskId, epoch });
-      else if (hasRunningTurn === false) this.#forget({ scope, taskId, epoch });
+    for (const { scope, taskId, epoch, hasRunningTurn, releasesLease } of appends) {
+      if (releasesLease || hasRunningTurn === false) this.#forget({ scope, taskId, epoch });
+      else if (hasRunningTurn) this.#hold({ scope, taskId, epoch });
     }
   }
 
