@@ -1,7 +1,6 @@
 import { Deferred } from "../data-structures/index.ts";
 import type { Clock } from "./clock.ts";
-import type { TaskRunner } from "./task-runner.ts";
-import type { Turn } from "./turn.ts";
+import type { TaskFeed, TurnProgress } from "./task-feed.ts";
 
 /**
  * Time in milliseconds for which a running turn may wait for its user, before the senders of queued messages
@@ -14,7 +13,11 @@ export const WAIT_WITHIN_TURN_MS = 1000;
  * its user for `WAIT_WITHIN_TURN_MS`, because a turn may then wait without limit. Rejects if the queued turn
  * cannot begin.
  */
-export async function awaitStartOfQueuedTurn(runner: TaskRunner, turn: Turn, clock: Clock): Promise<boolean> {
+export async function awaitStartOfQueuedTurn(
+  runner: TaskFeed,
+  turn: TurnProgress,
+  clock: Clock,
+): Promise<boolean> {
   let waitEndsAt: number | undefined;
   for (;;) {
     if (turn.hasBegun) return true;

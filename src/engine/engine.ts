@@ -4,6 +4,7 @@ import {
   LogEvent,
   formatTaskState,
   type CancelTaskRequest,
+  type JsonObject,
   type GetTaskRequest,
   type ListTasksRequest,
   type ListTasksResponse,
@@ -31,7 +32,11 @@ import { TaskRecovery } from "./task-recovery.ts";
 import { computeSubscriptionLogRange, requireResumeSeq } from "./compute-subscription-log-range.ts";
 import type { EngineOptions, EnginePushOptions } from "./engine-options.ts";
 import { createServerClosingError } from "./task-errors.ts";
-import type { TaskRunner } from "./task-runner.ts";
+import { FollowedTask } from "./nodes/followed-task.ts";
+import { NodeLink } from "./nodes/node-link.ts";
+import type { TaskRequest } from "./nodes/node-store.ts";
+import { OwnerRequests } from "./nodes/owner-requests.ts";
+import { decodeCancelRequest, decodeMessageRequest, type CancelPayload } from "./nodes/request-payload.ts";
 import { RunnerRegistry } from "./runner-registry.ts";
 import type { ServiceParameters } from "./service-parameters.ts";
 import { StreamLimit } from "./stream-limit.ts";
@@ -59,6 +64,8 @@ export class Engine {
   readonly #store: TaskStore;
   readonly #committer: Committer;
   readonly #runners: RunnerRegistry;
+  readonly #link: NodeLink | undefined;
+  readonly #ownerRequests: OwnerRequests | undefined;
   readonly #messageAcceptor: MessageAcceptor;
   readonly #recovery: TaskRecovery;
   readonly #streamLimit: StreamLimit;
@@ -80,6 +87,9 @@ export class Engine {
       concurrentTurns === "parallel" ? undefined : new ContextTurnGate(concurrentTurns, limits.queuedTurns);
     const clock = options.clock ?? systemClock;
     const observer = withSafeListeners(options.observer ?? {});
+    this.#link = "nodeLink" in options ? options.nodeLink : NodeLink.create({ store, clock, observer });
+    const link = this.#link;
+    this.#ownerRequests = link && new OwnerRequests(link, generateId);
     const runnerContext = {
       agent,
       contextTurns,
@@ -97,8 +107,9 @@ export class Engine {
       restoreQueuedTurn: (scope: TaskScope, queued: QueuedTurnData) =>
         this.#messageAcceptor.restoreQueuedTurn(scope, queued),
       releaseLease: (lease: TaskLease, handover?: LogAppend) => this.#recovery.releaseLease(lease, handover),
+      onCommit: link && ((taskId: string) => link.notifyCommit(taskId)),
     };
-    const runners = new RunnerRegistry(runnerContext, () => this.#recovery.requestPass());
+    const runners = new RunnerRegistry(runnerContext, link, () => this.#recovery.requestPass());
     this.#runners = runners;
     options.push?.outbox.onWebhookFound((scope, taskId) => {
       const runner = runners.findLive(scope, taskId);
@@ -112,6 +123,7 @@ export class Engine {
       limits,
       deduplicateMessages,
       contextTurns,
+      ownerRequests: this.#ownerRequests,
       assertOpen: () => this.#assertOpen(),
     });
     this.#messageAcceptor = messageAcceptor;
@@ -137,6 +149,7 @@ export class Engine {
    * until the store is available again. Call `open` before any other method of the engine.
    */
   async open(): Promise<void> {
+    this.#link?.serveAgent(this.#agentId, (request) => this.#handleTaskRequest(request));
     await this.#recovery.start();
   }
 
@@ -152,6 +165,7 @@ export class Engine {
     const reason = "The server was stopped while the agent was running; send the message again.";
     await Promise.allSettled(this.#runners.list().map((runner) => runner.stopAgent(reason, graceMs)));
     await this.#recovery.releaseAbandonedLeases().catch(() => {});
+    this.#link?.closeAgent(this.#agentId);
   }
 
   /** Returns true if an agent works on the task, or if a request reads the task. */
@@ -163,15 +177,7 @@ export class Engine {
    * Ends a task that an operator erases. A task that has not ended is canceled, and the agent is notified.
    */
   async endTaskForErasure(scope: TaskScope, taskId: string): Promise<void> {
-    const runner = await this.#runners.findOrLoadAndRetain(scope, taskId);
-    if (!runner) return;
-    const { liveTask } = runner;
-    try {
-      if (liveTask.state && !isTerminal(liveTask.state)) runner.cancel("The task was erased.", scope, {});
-      while (!liveTask.hasEndedAtSeq(liveTask.seq)) await liveTask.waitForCommit();
-    } finally {
-      runner.release();
-    }
+    await this.#cancelIfUnfinished(scope, taskId, "The task was erased.", { caller: scope, metadata: {} });
   }
 
   /** Removes an erased task from memory, and ends the subscriptions of the task. */
@@ -254,21 +260,69 @@ export class Engine {
    * already canceled, `cancelTask` returns the task unchanged.
    */
   async cancelTask({ id, metadata = {} }: CancelTaskRequest, caller: Caller): Promise<Task> {
-    const runner = await this.#requireRetainedTaskRunner(id, caller);
-    const { liveTask } = runner;
-    try {
-      if (liveTask.state && !isTerminal(liveTask.state))
-        runner.cancel("The task was canceled.", caller, metadata);
-      else if (liveTask.state !== "TASK_STATE_CANCELED") {
-        const state = liveTask.state ? formatTaskState(liveTask.state) : "gone";
-        const text = `Task ${id} is ${state} and can no longer be canceled; read it with GetTask.`;
-        throw new A2AError("TASK_NOT_CANCELABLE", text, { metadata: { taskId: id } });
+    const scope = this.#toTaskScope(caller);
+    const canceled = await this.#cancelIfUnfinished(scope, id, "The task was canceled.", {
+      caller,
+      metadata,
+    });
+    if (!canceled) throw A2AError.taskNotFound(id);
+    const { task, hadEnded } = canceled;
+    const { state } = task.status;
+    if (!hadEnded || state === "TASK_STATE_CANCELED") return task;
+    const text = `Task ${id} is ${formatTaskState(state)} and can no longer be canceled; read it with GetTask.`;
+    throw new A2AError("TASK_NOT_CANCELABLE", text, { metadata: { taskId: id } });
+  }
+
+  /**
+   * Cancels a task that has not ended, on the node that runs its turn, and resolves with the ended task. `hadEnded` is
+   * true for a task that has ended before. Resolves with `undefined` if the task does not exist.
+   */
+  async #cancelIfUnfinished(
+    scope: TaskScope,
+    taskId: string,
+    reason: string,
+    payload: CancelPayload,
+  ): Promise<{ readonly task: Task; readonly hadEnded: boolean } | undefined> {
+    for (;;) {
+      const opened = await this.#runners.openForWriting(scope, taskId);
+      if (!opened) return undefined;
+      const { liveTask } = opened;
+      try {
+        if (opened instanceof FollowedTask) {
+          const task = await this.#ownerRequests?.cancelTask(opened, payload);
+          if (task) return { task, hadEnded: false };
+          // The turn has ended, so this node can cancel the task.
+          continue;
+        }
+        const hadEnded = liveTask.state === undefined || isTerminal(liveTask.state);
+        if (!hadEnded) opened.cancel(reason, payload.caller, payload.metadata);
+        while (!liveTask.hasEndedAtSeq(liveTask.seq)) await liveTask.waitForCommit();
+        return { task: liveTask.getSnapshot(), hadEnded };
+      } finally {
+        opened.release();
       }
-      while (!liveTask.hasEndedAtSeq(liveTask.seq)) await liveTask.waitForCommit();
-      return liveTask.getSnapshot();
-    } finally {
-      runner.release();
     }
+  }
+
+  /** Answers a request of another node for a task whose turn this node runs. */
+  async #handleTaskRequest(taskRequest: TaskRequest): Promise<JsonObject | undefined> {
+    const { scope, taskId, kind } = taskRequest;
+    const runner = this.#runners.findLive(scope, taskId);
+    if (!runner?.hasUnfinishedTurn || runner.isAwaitingRecovery) return undefined;
+    if (kind === "cancel") {
+      const { caller, metadata } = decodeCancelRequest(taskRequest);
+      await this.cancelTask({ id: taskId, metadata }, caller);
+      return {};
+    }
+    const accepted = await this.#messageAcceptor.acceptMessage(scope, decodeMessageRequest(taskRequest));
+    if ("reply" in accepted) return undefined;
+    if ("seq" in accepted) accepted.runner.release();
+    const seq = "seq" in accepted ? accepted.seq : await this.#awaitSeqUnlessQueued(accepted);
+    return { action: getMessageAction(accepted), ...(seq === undefined ? {} : { seq }) };
+  }
+
+  async #awaitSeqUnlessQueued({ turn, isQueued }: TurnAcceptResult): Promise<number | undefined> {
+    return isQueued ? undefined : await turn.acceptedSeq.promise;
   }
 
   /**
@@ -281,7 +335,8 @@ export class Engine {
     caller: Caller,
     { resumeAfterSeq, includesMessages }: ServiceParameters = {},
   ): Promise<Subscription> {
-    const runner = await this.#requireRetainedTaskRunner(id, caller);
+    const runner = await this.#runners.openForReading(this.#toTaskScope(caller), id);
+    if (!runner) throw A2AError.taskNotFound(id);
     const { liveTask } = runner;
     try {
       if (resumeAfterSeq === undefined && liveTask.hasEndedAtSeq(liveTask.seq)) {
@@ -308,12 +363,6 @@ export class Engine {
 
   #toTaskScope({ tenant, principal }: Caller): TaskScope {
     return { agent: this.#agentId, tenant, principal };
-  }
-
-  async #requireRetainedTaskRunner(taskId: string, caller: Caller): Promise<TaskRunner> {
-    const runner = await this.#runners.findOrLoadAndRetain(this.#toTaskScope(caller), taskId);
-    if (!runner) throw A2AError.taskNotFound(taskId);
-    return runner;
   }
 
   #assertOpen(): void {

@@ -51,6 +51,17 @@ export type {
 export { STORE_RETRY_AFTER_SECONDS } from "./store-health.ts";
 export type { StoreMigrationListener, StoreMigrationReport } from "./store-migration-report.ts";
 export type { StoreHealth, StoreState, StoreStateChange } from "./store-health.ts";
+export type { TaskTurnStatus } from "./decide-message-outcome.ts";
+export { NodeLink } from "./nodes/node-link.ts";
+export type {
+  FollowedPosition,
+  FollowedTaskChange,
+  NodeHint,
+  NodeHints,
+  NodeStore,
+  TaskRequest,
+  TaskRequestAnswer,
+} from "./nodes/node-store.ts";
 export type { ClaimedTask, TaskLease, TaskLeases } from "./task-leases.ts";
 export type {
   DeletableTask,

@@ -27,6 +27,7 @@ import type { WebhookRegistration } from "./push/push-store.ts";
 import { EventsPendingCommit } from "./events-pending-commit.ts";
 import { SnapshotPlanner } from "./snapshot-planner.ts";
 import type { LogAppend, AppendRefusal, StoredTask, TaskStore } from "./task-store.ts";
+import type { CommittedTask } from "./task-feed.ts";
 import type { TaskLease } from "./task-leases.ts";
 import { TaskLogTail } from "./task-log-tail.ts";
 
@@ -43,6 +44,8 @@ export interface LiveTaskDependencies {
   readonly taskSizeLimit: number;
   /** If true, the store persists the request of each running turn. */
   readonly persistTurns: boolean;
+  /** Called after each commit. */
+  readonly onCommit?: ((taskId: string) => void) | undefined;
   /** Outbox that the live task notifies of new events if the task may have webhooks. */
   readonly outbox?:
     | { notifyCommit(task: TaskWithPossibleWebhooks, registered?: readonly WebhookRegistration[]): void }
@@ -82,7 +85,7 @@ interface UncommittedMessage {
  * event. A valid event waits for the next commit. After the commit (E1), the event is folded into the task
  * and becomes visible to readers.
  */
-export class LiveTask implements UncommittedEventSource, TaskWithPossibleWebhooks {
+export class LiveTask implements UncommittedEventSource, TaskWithPossibleWebhooks, CommittedTask {
   readonly scope: TaskScope;
   readonly taskId: string;
   readonly contextId: string;
@@ -498,6 +501,7 @@ export class LiveTask implements UncommittedEventSource, TaskWithPossibleWebhook
     if (observer.onEvent) {
       for (const event of events) observer.onEvent({ scope: this.scope, taskId: this.taskId, event });
     }
+    this.#context.onCommit?.(this.taskId);
     if (this.mayHaveWebhooks && events.length > 0) this.#context.outbox?.notifyCommit(this, webhooks);
     const commit = this.#nextCommit;
     this.#nextCommit = undefined;

@@ -1,6 +1,6 @@
 import { isInterrupted, LogEvent } from "../protocol/index.ts";
 import { LOG_PAGE_LIMIT, readLog } from "./read-task-log.ts";
-import type { TaskRunner } from "./task-runner.ts";
+import type { TaskFeed } from "./task-feed.ts";
 import type { TaskStore } from "./task-store.ts";
 
 /**
@@ -50,25 +50,24 @@ export interface SubscriptionLogRange {
  * sequence number of its last event.
  */
 export class LogSubscription implements Subscription {
-  readonly #runner: TaskRunner;
   readonly #store: TaskStore;
   readonly #turnSeq: number | undefined;
   readonly #isDelivered: (event: LogEvent) => boolean;
   readonly #onClose: () => void;
+  #feed: TaskFeed;
   #openingEvent: LogEvent | undefined;
   #readSeq: number;
   #isClosed = false;
   #hasStopped = false;
   #wakeReader: (() => void) | undefined;
 
-  constructor(runner: TaskRunner, store: TaskStore, span: SubscriptionLogRange, onClose: () => void) {
-    this.#runner = runner;
+  constructor(feed: TaskFeed, store: TaskStore, span: SubscriptionLogRange, onClose: () => void) {
+    this.#feed = feed.retainForReader();
     this.#store = store;
     this.#turnSeq = span.turnSeq;
     this.#isDelivered = span.includesMessages ? () => true : isSentToReaders;
     this.#openingEvent = span.openingEvent;
     this.#readSeq = span.afterSeq;
-    runner.retain();
     this.#onClose = onClose;
   }
 
@@ -80,13 +79,15 @@ export class LogSubscription implements Subscription {
     }
     for (;;) {
       if (this.#isClosed) return undefined;
-      const { liveTask } = this.#runner;
+      const { liveTask, hasMoved } = this.#feed;
       if (this.#readSeq < liveTask.seq) {
         const events = this.#selectEventsUntilInputRequest(await this.#readNextEvents());
         if (events.length > 0) return events;
       } else if (liveTask.hasEndedAtSeq(this.#readSeq)) {
         this.close();
-      } else if (this.#turnSeq !== undefined && isWaitingWithoutTurn(this.#runner, this.#readSeq)) {
+      } else if (hasMoved) {
+        await this.#moveToCurrentFeed();
+      } else if (this.#turnSeq !== undefined && isWaitingWithoutTurn(this.#feed, this.#readSeq)) {
         this.#hasStopped = true;
         this.close();
       } else {
@@ -96,20 +97,20 @@ export class LogSubscription implements Subscription {
   }
 
   get isComplete(): boolean {
-    return this.#hasStopped || this.#runner.liveTask.hasEndedAtSeq(this.#readSeq);
+    return this.#hasStopped || this.#feed.liveTask.hasEndedAtSeq(this.#readSeq);
   }
 
   close(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    this.#runner.release();
+    this.#feed.releaseReader();
     this.#onClose();
     this.#wakeReader?.();
   }
 
   /** Reads the next committed events. */
   async #readNextEvents(): Promise<LogEvent[]> {
-    const { liveTask } = this.#runner;
+    const { liveTask } = this.#feed;
     const events =
       liveTask.tail.findSince(this.#readSeq) ??
       (await this.#store.readEvents(liveTask.scope, liveTask.taskId, this.#readSeq, LOG_PAGE_LIMIT));
@@ -124,7 +125,7 @@ export class LogSubscription implements Subscription {
    * state, so its subscription ends.
    */
   #replaceDeletedEvents(): LogEvent[] {
-    const { liveTask } = this.#runner;
+    const { liveTask } = this.#feed;
     if (liveTask.hasCommitFailed) {
       this.close();
       return [];
@@ -147,11 +148,27 @@ export class LogSubscription implements Subscription {
   }
 
   #waitForCommit(): Promise<void> {
-    const commit = this.#runner.liveTask.waitForCommitOrTurnChange();
+    const feed = this.#feed;
+    const commit = feed.liveTask.waitForCommitOrTurnChange();
     return new Promise((resolve, reject) => {
       this.#wakeReader = resolve;
-      commit.then(resolve, reject);
+      // If another node has taken over the task, its events continue in another feed.
+      commit.then(resolve, (error: unknown) => (feed.hasMoved ? resolve() : reject(error)));
     });
+  }
+
+  /** Continues with the feed that publishes the later events of the task. */
+  async #moveToCurrentFeed(): Promise<void> {
+    const previous = this.#feed;
+    const current = await previous.reopen();
+    if (!current || this.#isClosed) {
+      current?.release();
+      this.close();
+      return;
+    }
+    this.#feed = current.retainForReader();
+    current.release();
+    previous.releaseReader();
   }
 }
 
@@ -167,9 +184,9 @@ function isSentToReaders({ event }: LogEvent): boolean {
  * Returns true if the reader has every event of a task that waits for its user, and no turn can continue the
  * task. The stream of a message then ends, because nothing follows without a new message.
  */
-export function isWaitingWithoutTurn({ liveTask, hasUnfinishedTurn }: TaskRunner, readSeq: number): boolean {
+export function isWaitingWithoutTurn({ liveTask, hasUnfinishedTurn }: TaskFeed, readSeq: number): boolean {
   const { state } = liveTask;
-  return !hasUnfinishedTurn && readSeq >= liveTask.seq && state !== undefined && isInterrupted(state);
+  return !hasUnfinishedTurn && readSeq === liveTask.seq && state !== undefined && isInterrupted(state);
 }
 
 /**
@@ -184,7 +201,7 @@ function isInputRequiredLogEvent({ event }: LogEvent): boolean {
  * Resolves with true if the turn requested user input at or before the start position of the reader.
  */
 export async function hasTurnRequestedInput(
-  { liveTask }: TaskRunner,
+  { liveTask }: TaskFeed,
   store: TaskStore,
   { turnSeq = 0, afterSeq }: SubscriptionLogRange,
 ): Promise<boolean> {

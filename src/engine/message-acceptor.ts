@@ -24,7 +24,11 @@ import {
   createMessageTooLargeError,
 } from "./message-errors.ts";
 import { createTaskAwaitsRecoveryError, createTaskEndedError } from "./task-errors.ts";
-import type { TaskRunner } from "./task-runner.ts";
+import { FollowedTask } from "./nodes/followed-task.ts";
+import { FollowedTurn, hasTurnStopped } from "./nodes/followed-turn.ts";
+import type { OwnerRequests } from "./nodes/owner-requests.ts";
+import type { TaskFeed, TurnProgress } from "./task-feed.ts";
+import { TaskRunner } from "./task-runner.ts";
 import type { RunnerRegistry } from "./runner-registry.ts";
 import { isSameMessage } from "./is-same-message.ts";
 import type { ServiceParameters } from "./service-parameters.ts";
@@ -40,8 +44,8 @@ import { Turn, type StartedAgentIterator } from "./turn.ts";
  * receiver. The receiver of the result must release the runner.
  */
 export type MessageAcceptResult =
-  | { readonly runner: TaskRunner; readonly turn: Turn; readonly isQueued?: boolean }
-  | { readonly runner: TaskRunner; readonly seq: number }
+  | { readonly runner: TaskFeed; readonly turn: TurnProgress; readonly isQueued?: boolean }
+  | { readonly runner: TaskFeed; readonly seq: number }
   | { readonly reply: Message };
 
 interface MessageAcceptorDependencies {
@@ -52,6 +56,8 @@ interface MessageAcceptorDependencies {
   readonly limits: EngineLimits;
   readonly deduplicateMessages: boolean;
   readonly contextTurns: ContextTurnGate | undefined;
+  /** Requests to the nodes that run other tasks. Absent if only this process can open the store. */
+  readonly ownerRequests: OwnerRequests | undefined;
   /** Throws an error once the engine is closing. */
   readonly assertOpen: () => void;
 }
@@ -171,7 +177,7 @@ export class MessageAcceptor {
     const { message } = request;
     if (known.seq === 0) return await this.#acceptDuplicateOfQueuedMessage(inbound, known.taskId);
     const [logged] = await store.readEvents(scope, known.taskId, known.seq - 1, { events: 1, maxBytes: 1 });
-    const runner = await runners.findOrLoadAndRetain(scope, known.taskId);
+    const runner = await runners.openForReading(scope, known.taskId);
     if (!runner) throw A2AError.taskNotFound(known.taskId);
     const original = logged
       ? findUserMessageInEvent(logged.event)
@@ -180,10 +186,10 @@ export class MessageAcceptor {
       runner.release();
       throw createDuplicateMessageIdError(message);
     }
-    const { currentTurn } = runner;
-    if (currentTurn?.startPoint?.seq !== known.seq) return { runner, seq: known.seq };
+    const turn = await this.#findRepeatedTurn(inbound, runner, known.seq);
+    if (!turn) return { runner, seq: known.seq };
     runner.release();
-    return { runner, turn: currentTurn };
+    return { runner, turn };
   }
 
   /** Handles a repeated message that waits for its turn, or that the end of its task discarded. */
@@ -192,11 +198,12 @@ export class MessageAcceptor {
     taskId: string,
   ): Promise<MessageAcceptResult> {
     const { scope, request } = inbound;
-    const runner = await this.#context.runners.findOrLoadAndRetain(scope, taskId);
+    const runner = await this.#context.runners.openForWriting(scope, taskId);
     if (!runner) throw A2AError.taskNotFound(taskId);
     try {
       const { state } = runner.liveTask;
       if (!state || isTerminal(state)) throw createTaskEndedError(taskId, state);
+      if (runner instanceof FollowedTask) return await this.#acceptDuplicateOnOtherNode(inbound, runner);
       if (runner.turnStatus === "awaiting-recovery") throw createTaskAwaitsRecoveryError(taskId);
       const turn = runner.findUnfinishedTurn(request.message.messageId);
       // The turn has begun and ended since the query, so the store now has the message with its event.
@@ -210,9 +217,10 @@ export class MessageAcceptor {
 
   async #continueTask(inbound: InboundMessage, taskId: string): Promise<MessageAcceptResult> {
     const { scope, request } = inbound;
-    const runner = await this.#context.runners.findOrLoadAndRetain(scope, taskId);
+    const runner = await this.#context.runners.openForWriting(scope, taskId);
     if (!runner) throw A2AError.taskNotFound(taskId);
     try {
+      if (runner instanceof FollowedTask) return await this.#forwardMessage(inbound, runner);
       this.#context.assertOpen();
       const { contextId } = runner.liveTask;
       if (runner.liveTask.exceedsSizeLimitWith({ message: request.message }))
@@ -246,6 +254,53 @@ export class MessageAcceptor {
     } finally {
       runner.release();
     }
+  }
+
+  /** Sends a message to the node that runs the turn, or accepts the message on this node if the turn has ended. */
+  async #forwardMessage(inbound: InboundMessage, task: FollowedTask): Promise<MessageAcceptResult> {
+    const { ownerRequests, runners } = this.#context;
+    if (task.turnStatus === "awaiting-recovery") throw runners.requestRecovery(task.taskId);
+    const { request, caller, serviceParameters } = inbound;
+    const result = await ownerRequests?.sendMessage(task, { request, caller, serviceParameters });
+    // The other node can have accepted the message before it stopped.
+    return result ?? (await this.#acceptNewOrDuplicate(inbound));
+  }
+
+  /** Handles a repeated message that waits in the queue of a task that another node runs. */
+  async #acceptDuplicateOnOtherNode(
+    inbound: InboundMessage,
+    task: FollowedTask,
+  ): Promise<MessageAcceptResult> {
+    const { message } = inbound.request;
+    const turn = new FollowedTurn({ ...message, taskId: task.taskId, contextId: task.contextId });
+    task.followTurn(turn);
+    const stored = await this.#context.store.load(inbound.scope, task.taskId);
+    const queued = stored?.queuedTurns?.find((entry) => entry.message.messageId === message.messageId);
+    if (queued && isSameMessage(message, queued.message)) return { runner: task, turn, isQueued: true };
+    task.unfollowTurn(turn);
+    if (queued) throw createDuplicateMessageIdError(message);
+    return await this.#acceptNewOrDuplicate(inbound);
+  }
+
+  /** Resolves with the running turn of a repeated message, whose sender waits for the end of the turn. */
+  async #findRepeatedTurn(
+    { request, serviceParameters }: InboundMessage,
+    task: TaskFeed,
+    seq: number,
+  ): Promise<TurnProgress | undefined> {
+    if (task instanceof TaskRunner) {
+      const { currentTurn } = task;
+      return currentTurn?.startPoint?.seq === seq ? currentTurn : undefined;
+    }
+    if (!(task instanceof FollowedTask) || !task.hasUnfinishedTurn || serviceParameters.isStreaming)
+      return undefined;
+    const turn = new FollowedTurn(request.message);
+    task.followTurn(turn);
+    const readSeq = task.seq;
+    turn.beginAtKnownSeq(seq, task.getSnapshot());
+    if (!(await hasTurnStopped(this.#context.store, task, seq, readSeq))) return turn;
+    task.unfollowTurn(turn);
+    return undefined;
   }
 
   #decideOutcome(

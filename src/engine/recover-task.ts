@@ -43,6 +43,12 @@ export async function recoverTask(
   try {
     runner.liveTask.adoptLease(claimed);
     if (runner.currentTurn) return;
+    if (claimed.isCancelRequested) {
+      runner.cancel("The task was canceled.", claimed.scope, {});
+      await runner.liveTask.waitForCommit();
+      runner.isAwaitingRecovery = false;
+      return;
+    }
     const interruptionText = isStoreFailure ? STORE_FAILED_TEXT : SERVER_STOPPED_TEXT;
     const failureReason = await restartTurnOrGetFailureReason(runner, claimed, interruptionText, context);
     if (failureReason !== undefined) {

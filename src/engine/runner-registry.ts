@@ -3,6 +3,10 @@ import type { A2AError, Task } from "../protocol/index.ts";
 import type { TaskScope } from "./caller.ts";
 import { getTaskKey, RestingRunnerCache } from "./resting-runner-cache.ts";
 import { createTaskAwaitsRecoveryError } from "./task-errors.ts";
+import { FollowedTask, type FollowedTaskStart } from "./nodes/followed-task.ts";
+import { toFollowedTaskStart } from "./nodes/log-poller.ts";
+import type { NodeLink } from "./nodes/node-link.ts";
+import type { TaskFeed } from "./task-feed.ts";
 import { TaskRunner, type TaskRunnerDependencies } from "./task-runner.ts";
 
 /**
@@ -12,14 +16,30 @@ import { TaskRunner, type TaskRunnerDependencies } from "./task-runner.ts";
 export class RunnerRegistry {
   readonly #context: TaskRunnerDependencies;
   readonly #onRecoveryNeeded: () => void;
+  readonly #link: NodeLink | undefined;
   readonly #byTask = new SlotReuseMap<TaskRunner>();
   readonly #restingRunners = new RestingRunnerCache();
-  readonly #pendingLoads = new Map<string, Promise<TaskRunner | undefined>>();
+  readonly #pendingLoads = new Map<string, Promise<TaskRunner | FollowedTask | undefined>>();
 
   /** `onRecoveryNeeded` is called for each task that waits for recovery, although a request needs the task. */
-  constructor(context: Omit<TaskRunnerDependencies, "onIdle">, onRecoveryNeeded: () => void = () => {}) {
+  constructor(
+    context: Omit<TaskRunnerDependencies, "onIdle" | "onTurnStart" | "openForReading">,
+    link?: NodeLink,
+    onRecoveryNeeded: () => void = () => {},
+  ) {
     this.#onRecoveryNeeded = onRecoveryNeeded;
-    this.#context = { ...context, onIdle: (runner) => this.#removeIdle(runner) };
+    this.#link = link;
+    this.#context = {
+      ...context,
+      onIdle: (runner) => this.#removeIdle(runner),
+      ...(link && {
+        onTurnStart: ({ liveTask: { scope, taskId } }: TaskRunner) => {
+          link.notifyTurnStart();
+          link.logs.find(scope, taskId)?.markMoved();
+        },
+        openForReading: (scope: TaskScope, taskId: string) => this.openForReading(scope, taskId),
+      }),
+    };
   }
 
   /** Creates the runner of a new task. */
@@ -38,15 +58,58 @@ export class RunnerRegistry {
   }
 
   /**
-   * Resolves with the runner of a task in `scope`, or with `undefined` if the task does not exist. The
-   * registry loads inactive tasks from the store. `findOrLoadAndRetain` retains the runner for the requester. The
-   * requester must release the runner. Rejects with `UNAVAILABLE` if the task waits for recovery.
+   * Resolves with the feed of a task for its readers, or with `undefined` if the task does not exist. The requester
+   * must release the feed. Rejects with `UNAVAILABLE` if the task waits for recovery by this process.
    */
-  async findOrLoadAndRetain(scope: TaskScope, taskId: string): Promise<TaskRunner | undefined> {
+  async openForReading(scope: TaskScope, taskId: string): Promise<TaskFeed | undefined> {
+    const link = this.#link;
+    if (!link) return await this.#findOrLoadRunner(scope, taskId);
+    const running = this.#findRunning(scope, taskId);
+    if (running) return running.retain();
+    const known = link.logs.find(scope, taskId)?.retain();
+    if (known) {
+      known.hasMoved = false;
+      try {
+        await link.logs.refresh(known);
+      } catch (error) {
+        known.release();
+        throw error;
+      }
+      return known;
+    }
+    const resting = this.#restingRunners.find(scope, taskId)?.liveTask;
+    const start = resting
+      ? { task: resting.getSnapshot(), seq: resting.seq, turnStatus: "none" as const }
+      : await this.#loadFollowedTaskStart(scope, taskId);
+    if (!start) return undefined;
+    // This node can have started a turn during the query.
+    return this.#findRunning(scope, taskId)?.retain() ?? this.#follow(link, scope, start).retain();
+  }
+
+  /**
+   * Resolves with the runner of a task, or with the followed task if another node runs the turn of the task. Resolves
+   * with `undefined` if the task does not exist. The requester must release the result. Rejects with `UNAVAILABLE` if
+   * the task waits for recovery by this process.
+   */
+  async openForWriting(scope: TaskScope, taskId: string): Promise<TaskRunner | FollowedTask | undefined> {
+    if (!this.#link || this.#byTask.has(taskId)) return await this.#findOrLoadRunner(scope, taskId);
+    const known = this.#link.logs.find(scope, taskId);
+    if (known?.hasUnfinishedTurn && !known.hasMoved) return known.retain();
+    return await this.#loadOnce(scope, taskId);
+  }
+
+  /** Resolves with the retained runner of a task. Rejects with `UNAVAILABLE` if the task waits for recovery. */
+  async #findOrLoadRunner(scope: TaskScope, taskId: string): Promise<TaskRunner | undefined> {
     const runner = await this.findOrLoadAndRetainForRecovery(scope, taskId);
     if (!runner?.isAwaitingRecovery) return runner;
     runner.release();
-    throw this.#requestRecovery(taskId);
+    throw this.requestRecovery(taskId);
+  }
+
+  /** Returns the runner of a task whose turn this node runs. */
+  #findRunning(scope: TaskScope, taskId: string): TaskRunner | undefined {
+    const runner = this.findLive(scope, taskId);
+    return runner?.hasUnfinishedTurn && !runner.isAwaitingRecovery ? runner : undefined;
   }
 
   /**
@@ -57,7 +120,7 @@ export class RunnerRegistry {
     scope: TaskScope,
     taskId: string,
   ): Promise<{ readonly task: Task; readonly seq: number } | undefined> {
-    const live = this.findLive(scope, taskId);
+    const live = this.#link ? this.#findRunning(scope, taskId) : this.findLive(scope, taskId);
     if (live && !live.isAwaitingRecovery)
       return { task: live.liveTask.getSnapshot(), seq: live.liveTask.seq };
     const resting = this.#restingRunners.find(scope, taskId);
@@ -66,29 +129,45 @@ export class RunnerRegistry {
     const stored = await this.#context.store.load(scope, taskId);
     // A new task can be in the store before its runner has received the commit.
     if (stored?.awaitsRecovery && (this.#byTask.get(taskId)?.isAwaitingRecovery ?? true))
-      throw this.#requestRecovery(taskId);
+      throw this.requestRecovery(taskId);
     return stored;
   }
 
-  #requestRecovery(taskId: string): A2AError {
+  requestRecovery(taskId: string): A2AError {
     this.#onRecoveryNeeded();
     return createTaskAwaitsRecoveryError(taskId);
   }
 
-  /** Like `findOrLoadAndRetain`, but also resolves with the runner of a task that waits for recovery. */
+  /**
+   * Resolves with the runner of a task in `scope`, even if the task waits for recovery, or with `undefined` if the task
+   * does not exist. Loads an inactive task from the store. The requester must release the runner.
+   */
   async findOrLoadAndRetainForRecovery(scope: TaskScope, taskId: string): Promise<TaskRunner | undefined> {
     // Another caller's task is treated as missing (E13), and so is a task that is not durable yet.
     if (this.#byTask.has(taskId)) return this.findLive(scope, taskId)?.retain();
+    const opened = await this.#loadOnce(scope, taskId, true);
+    if (!(opened instanceof FollowedTask)) return opened;
+    // A request has started to load the task before this node has claimed the task.
+    opened.release();
+    return (await this.#load(scope, taskId, true))?.retain() as TaskRunner | undefined;
+  }
+
+  /** Loads a task, and retains the result. Concurrent requests share one query. */
+  async #loadOnce(
+    scope: TaskScope,
+    taskId: string,
+    isForRecovery = false,
+  ): Promise<TaskRunner | FollowedTask | undefined> {
     const key = getTaskKey(scope, taskId);
     let loading = this.#pendingLoads.get(key);
     if (!loading) {
-      loading = this.#load(scope, taskId);
+      loading = this.#load(scope, taskId, isForRecovery);
       this.#pendingLoads.set(key, loading);
       const removeEntry = (): boolean => this.#pendingLoads.delete(key);
       loading.then(removeEntry, removeEntry);
     }
-    // Retain the runner for all waiting requests in the same microtask, before one of them can release it.
-    return await loading.then((runner) => runner?.retain());
+    // Retain the task for all waiting requests in the same microtask, before one of them can release it.
+    return await loading.then((opened) => opened?.retain());
   }
 
   /** Returns true if the task has a runner, or if a request currently loads the task. */
@@ -100,20 +179,46 @@ export class RunnerRegistry {
     return [...this.#byTask.values()];
   }
 
-  async #load(scope: TaskScope, taskId: string): Promise<TaskRunner | undefined> {
+  async #load(
+    scope: TaskScope,
+    taskId: string,
+    isForRecovery: boolean,
+  ): Promise<TaskRunner | FollowedTask | undefined> {
     const resting = this.#restingRunners.take(scope, taskId);
-    const runner =
-      resting && (await this.#isCurrent(resting)) ? resting : await this.#createFromStore(scope, taskId);
-    if (runner) this.#byTask.set(taskId, runner);
-    return runner;
+    const opened =
+      resting && (await this.#isCurrent(resting))
+        ? resting.wakeUp()
+        : await this.#createFromStore(scope, taskId, isForRecovery);
+    if (opened instanceof FollowedTask) return opened;
+    // A recovery can have loaded the task during the query.
+    const live = this.findLive(scope, taskId);
+    if (live) return live;
+    if (opened) this.#byTask.set(taskId, opened);
+    return opened;
   }
 
-  /** Creates a runner for the task as the store has it. */
-  async #createFromStore(scope: TaskScope, taskId: string): Promise<TaskRunner | undefined> {
+  /** Creates a runner for the task as the store has it, or follows the task if another node owns its turn. */
+  async #createFromStore(
+    scope: TaskScope,
+    taskId: string,
+    isForRecovery: boolean,
+  ): Promise<TaskRunner | FollowedTask | undefined> {
     const stored = await this.#context.store.load(scope, taskId);
-    return (
-      stored && new TaskRunner(this.#context, { scope, taskId, contextId: stored.task.contextId }, stored)
-    );
+    if (!stored) return undefined;
+    const isOwnedElsewhere = stored.runsOnOtherNode === true || stored.awaitsRecovery;
+    if (this.#link && isOwnedElsewhere && !isForRecovery)
+      return this.#follow(this.#link, scope, toFollowedTaskStart(stored));
+    return new TaskRunner(this.#context, { scope, taskId, contextId: stored.task.contextId }, stored);
+  }
+
+  async #loadFollowedTaskStart(scope: TaskScope, taskId: string): Promise<FollowedTaskStart | undefined> {
+    const stored = await this.#context.store.load(scope, taskId);
+    if (stored?.awaitsRecovery) this.#onRecoveryNeeded();
+    return stored && toFollowedTaskStart(stored);
+  }
+
+  #follow(link: NodeLink, scope: TaskScope, start: FollowedTaskStart): FollowedTask {
+    return link.logs.follow(scope, start, () => this.openForReading(scope, start.task.id));
   }
 
   /** Resolves with true if the store has not changed the task of a resting runner. */

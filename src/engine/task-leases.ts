@@ -9,7 +9,10 @@ export interface TaskLease {
   readonly epoch: number;
 }
 
-export type ClaimedTask = UnfinishedTask & TaskLease;
+export interface ClaimedTask extends UnfinishedTask, TaskLease {
+  /** True if a request to cancel the task waits for its answer. Default: false. */
+  readonly isCancelRequested?: boolean;
+}
 
 /**
  * The leases of one node. A node may append to a task with a running turn only while the node holds the task's

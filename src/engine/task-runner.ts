@@ -27,6 +27,7 @@ import { toTurnRestartData } from "./turn-restart-data.ts";
 import { generateErrorId, type IdGenerator } from "./id-generator.ts";
 import { LiveTask, type LiveTaskListener, type LiveTaskDependencies } from "./live-task.ts";
 import { extractMessageWebhookRegistration } from "./push/push-config-operations.ts";
+import type { TaskFeed } from "./task-feed.ts";
 import type { TaskLease } from "./task-leases.ts";
 import type { LogAppend, StoredTask } from "./task-store.ts";
 import type { StartedAgentIterator, Turn } from "./turn.ts";
@@ -41,7 +42,7 @@ export interface TaskRunnerDependencies extends LiveTaskDependencies {
   readonly contextTurns?: ContextTurnGate | undefined;
   /** Creates the turn of a message that an earlier server process queued. */
   readonly restoreQueuedTurn: (scope: TaskScope, queued: QueuedTurnData) => Turn;
-  /** Called when the runner has neither turns nor readers. */
+  /** Called when the runner has no turns, and neither requests nor readers need the runner. */
   readonly onIdle: (runner: TaskRunner) => void;
   /**
    * Called when the runner abandons a turn that has not ended, so that the turn can be recovered. The agent has
@@ -49,6 +50,10 @@ export interface TaskRunnerDependencies extends LiveTaskDependencies {
    * of a turn that a later process continues.
    */
   readonly releaseLease: (lease: TaskLease, handover?: LogAppend) => void;
+  /** Called when the runner begins a turn. */
+  readonly onTurnStart?: (runner: TaskRunner) => void;
+  /** Resolves with the current feed of a task. Absent if no other node can change the task. */
+  readonly openForReading?: ((scope: TaskScope, taskId: string) => Promise<TaskFeed | undefined>) | undefined;
 }
 
 /**
@@ -56,7 +61,7 @@ export interface TaskRunnerDependencies extends LiveTaskDependencies {
  * task. If the agent sets no final state, the runner writes the final state. The runner never waits for a
  * reader (E2).
  */
-export class TaskRunner implements LiveTaskListener {
+export class TaskRunner implements LiveTaskListener, TaskFeed {
   readonly liveTask: LiveTask;
   readonly #context: TaskRunnerDependencies;
   readonly #queue: TurnQueue;
@@ -65,7 +70,9 @@ export class TaskRunner implements LiveTaskListener {
   #isLeftForRestart = false;
   #isStopping = false;
   #agentEnd: Promise<void> = Promise.resolve();
+  #requestCount = 0;
   #readerCount = 0;
+  #hasMoved = false;
   /** True until a task with a turn of an earlier runner is settled. Requests must not see such a task. */
   isAwaitingRecovery: boolean;
 
@@ -93,7 +100,12 @@ export class TaskRunner implements LiveTaskListener {
   }
 
   get hasReaders(): boolean {
-    return this.#readerCount > 0;
+    return this.#readerCount > 0 || this.#requestCount > 0;
+  }
+
+  /** True if another node may continue the task, so that its readers must follow the log in the store. */
+  get hasMoved(): boolean {
+    return this.#hasMoved;
   }
 
   /**
@@ -107,7 +119,8 @@ export class TaskRunner implements LiveTaskListener {
   /** True if the runner is idle, and its task waits for a message. */
   get canRest(): boolean {
     const { state, hasPendingEvents, hasCommitFailed } = this.liveTask;
-    const isIdle = !this.hasUnfinishedTurn && !this.hasReaders && !hasPendingEvents && !hasCommitFailed;
+    const isUsed = this.#requestCount > 0 || (this.#readerCount > 0 && !this.#hasMoved);
+    const isIdle = !this.hasUnfinishedTurn && !isUsed && !hasPendingEvents && !hasCommitFailed;
     return isIdle && !this.isAwaitingRecovery && state !== undefined && isInterrupted(state);
   }
 
@@ -145,13 +158,35 @@ export class TaskRunner implements LiveTaskListener {
 
   /** Keeps this runner in the registry until the requester calls `release`. */
   retain(): this {
-    this.#readerCount++;
+    this.#requestCount++;
     return this;
   }
 
   release(): void {
-    this.#readerCount--;
+    this.#requestCount--;
     this.startNextTurnOrIdle();
+  }
+
+  /** Keeps this runner for a reader. If other nodes can continue the task, the reader moves at the end of the turn. */
+  retainForReader(): this {
+    this.#readerCount++;
+    return this;
+  }
+
+  releaseReader(): void {
+    this.#readerCount--;
+    if (!this.#hasMoved) this.startNextTurnOrIdle();
+  }
+
+  async reopen(): Promise<TaskFeed | undefined> {
+    const { scope, taskId } = this.liveTask;
+    return await this.#context.openForReading?.(scope, taskId);
+  }
+
+  /** Prepares a runner that has rested for its next turn. */
+  wakeUp(): this {
+    this.#hasMoved = false;
+    return this;
   }
 
   /**
@@ -204,6 +239,7 @@ export class TaskRunner implements LiveTaskListener {
     }
     if (queuePosition !== undefined) liveTask.removeQueuedTurnsThrough(queuePosition);
     this.#currentTurn = turn;
+    this.#context.onTurnStart?.(this);
     this.#countWorkingAgentUntilTurnEnd(turn);
     liveTask.persistTurn(
       this.#context.persistTurns ? toTurnRestartData(turn, turn.startPoint.seq) : undefined,
@@ -239,6 +275,7 @@ export class TaskRunner implements LiveTaskListener {
       turn.artifactRestart = new RestartedTurnArtifactRewriter(turn.startPoint.task);
     turn.acceptedSeq.resolve(seq);
     this.#currentTurn = turn;
+    this.#context.onTurnStart?.(this);
     this.#countWorkingAgentUntilTurnEnd(turn);
     if (turn.attempt === 1) liveTask.commitTurnStart(toTurnRestartData(turn, seq));
     else {
@@ -503,7 +540,17 @@ export class TaskRunner implements LiveTaskListener {
     if (this.#currentTurn) return;
     const next = this.#canStartQueuedTurn() ? this.#queue.takeFirst() : undefined;
     if (next) this.#startTurn(next.turn, undefined, next.position);
-    else if (this.#readerCount === 0) this.#context.onIdle(this);
+    else if (this.#requestCount === 0 && (this.#readerCount === 0 || this.#moveReaders()))
+      this.#context.onIdle(this);
+  }
+
+  /** Makes the readers of a task without a running turn follow the log, if another node can begin its next turn. */
+  #moveReaders(): boolean {
+    const { state } = this.liveTask;
+    if (!this.#context.openForReading || this.#isLeftForRestart || !state || isTerminal(state)) return false;
+    this.#hasMoved = true;
+    this.liveTask.notifyTurnChange();
+    return true;
   }
 
   /** Returns true if the first queued turn may start. Rejects all queued turns of a task that has ended. */

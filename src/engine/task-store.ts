@@ -2,6 +2,7 @@ import type { LogEvent, Task, TaskState } from "../protocol/index.ts";
 import type { TaskScope } from "./caller.ts";
 import type { StoreMigrationListener } from "./store-migration-report.ts";
 import type { StoreHealth } from "./store-health.ts";
+import type { NodeHints, NodeStore } from "./nodes/node-store.ts";
 import type { TaskLeases } from "./task-leases.ts";
 import type { QueuedTurnData, TurnQueueChange } from "./queued-turn-data.ts";
 import type { TurnRestartData } from "./turn-restart-data.ts";
@@ -141,6 +142,8 @@ export interface StoredTask {
    * node does not run the turn itself, the task waits for recovery.
    */
   readonly awaitsRecovery: boolean;
+  /** True if another living node holds the lease of the task and runs its turn. Default: false. */
+  readonly runsOnOtherNode?: boolean;
   /** Turns that wait for the current turn, in order. Without queued turns, `queuedTurns` is absent. */
   readonly queuedTurns?: readonly QueuedTurnData[];
   /** Only stores with `usesSnapshots` return `snapshotProgress`. */
@@ -235,7 +238,11 @@ export interface TaskStore {
   listUnfinished(): Promise<UnfinishedTask[]>;
   /** Leases of this node on the tasks with a running turn. */
   readonly leases: TaskLeases;
-  /** Resolves with all tasks of all scopes that have queued turns. */
+  /** Access to the other nodes of the store. Stores that only one process can open omit it. */
+  readonly nodes?: NodeStore;
+  /** Hints between the nodes of the store. Without hints, the nodes poll. */
+  readonly hints?: NodeHints;
+  /** Resolves with the tasks of all scopes that have queued turns, except those whose turn another living node runs. */
   listTasksWithQueuedTurns(): Promise<readonly { readonly scope: TaskScope; readonly taskId: string }[]>;
   /** Storage for webhooks. Stores without a `pushStore` do not support push notifications. */
   readonly pushStore?: PushStore;

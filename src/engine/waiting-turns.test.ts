@@ -35,7 +35,7 @@ class SharedStore extends MemoryStore {
 
 /** Commits a turn that no node has started. */
 async function commitWaitingTurn(store: MemoryStore, id = "t"): Promise<void> {
-  const message = { messageId: `m-${id}`, role: "ROLE_USER", parts: [{ text: "hi" }] } as const;
+  const message = { messageId: `m-${id}`, role: "ROLE_USER" as const, parts: [{ text: "hi" }] };
   const timestamp = "2026-01-01T00:00:00.000Z";
   const task: Task = {
     id,

@@ -2,6 +2,7 @@ import type { IncomingMessage, Server as HttpServer, ServerResponse } from "node
 import type { AddressInfo, Socket } from "node:net";
 import {
   Committer,
+  NodeLink,
   Engine,
   generateErrorId,
   withSafeListeners,
@@ -282,6 +283,7 @@ class AgentServer implements Server {
     const engineOptions = {
       store: this.store,
       committer: new Committer(this.store, systemClock),
+      nodeLink: NodeLink.create({ store: this.store, observer: this.#observer }),
       push: this.#pushService,
       observer: this.#observer,
       ...(limits ? { limits } : {}),

@@ -1,6 +1,7 @@
 import type {
   AppendRefusal,
   LogAppend,
+  NodeStore,
   PushStore,
   StoredTask,
   StoreHealth,
@@ -29,6 +30,7 @@ import {
   isOutcomeUnknown,
   toPostgresUnavailableError,
 } from "./postgres-error-conversion.ts";
+import { PostgresNodes } from "./postgres-nodes.ts";
 import { PostgresPool, type PostgresConnection } from "./postgres-pool.ts";
 import { PostgresPushStore } from "./postgres-push-store.ts";
 import { PostgresTaskDeleter } from "./postgres-task-deleter.ts";
@@ -57,6 +59,7 @@ export class PostgresStore implements TaskStore {
   readonly usesSnapshots = true;
   readonly isDurable = true;
   readonly leases: TaskLeases;
+  readonly nodes: NodeStore;
   readonly pushStore: PushStore;
   readonly deletionStore: TaskDeletionStore;
   readonly #url: string;
@@ -78,6 +81,7 @@ export class PostgresStore implements TaskStore {
     const context = { getNode: () => this.#leases.node, getCipher: () => this.#requireOpen().cipher };
     this.#reader = new PostgresTaskReader(this.#connection, context);
     this.leases = this.#leases;
+    this.nodes = new PostgresNodes(this.#connection, this.#leases, () => this.#requireOpen().cipher);
     this.pushStore = new PostgresPushStore(this.#connection, context);
     this.deletionStore = new PostgresTaskDeleter(this.#connection, this.#reader);
     this.#health = new StoreHealthMonitor(this.name, () => this.#leases.extend());

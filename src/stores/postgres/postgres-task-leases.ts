@@ -27,6 +27,7 @@ export class PostgresTaskLeases implements TaskLeases {
   /** Id of the node. A process that opens the store again is a new node. */
   #node: string = randomUUID();
   readonly #leaseMs: number;
+  #hasOtherNodes = false;
   /** Leases that the node has acquired and not released, to find those that another node claims. */
   readonly #held = new Map<string, TaskLease>();
 
@@ -40,11 +41,24 @@ export class PostgresTaskLeases implements TaskLeases {
     return this.#node;
   }
 
+  get holdsLeases(): boolean {
+    return this.#held.size > 0;
+  }
+
+  /** False if this node was the only living node at its last renewal. */
+  get hasOtherNodes(): boolean {
+    return this.#hasOtherNodes;
+  }
+
   async claim(agent: string, limit: number, which?: "lost" | "waiting"): Promise<ClaimedTask[]> {
     const statement =
       which === undefined ? CLAIM_TASKS : which === "lost" ? CLAIM_LOST_TASKS : CLAIM_WAITING_TASKS;
     const rows = await this.#connection.query(statement, [this.#node, encodeIdentifier(agent), limit]);
-    const claimed = rows.map((row) => ({ ...decodeUnfinishedTaskRow(row), epoch: row.epoch }));
+    const claimed = rows.map((row) => ({
+      ...decodeUnfinishedTaskRow(row),
+      epoch: row.epoch,
+      ...(row.is_cancel_requested ? { isCancelRequested: true } : {}),
+    }));
     for (const { scope, taskId, epoch } of claimed) this.#hold({ scope, taskId, epoch });
     return claimed;
   }
@@ -82,7 +96,8 @@ export class PostgresTaskLeases implements TaskLeases {
 
   /** Registers the node with the database, or extends its leases. */
   async extend(): Promise<void> {
-    await this.#connection.query(RENEW_NODE, [this.#node, this.#leaseMs]);
+    const [row] = await this.#connection.query(RENEW_NODE, [this.#node, this.#leaseMs]);
+    this.#hasOtherNodes = row?.has_other_nodes ?? false;
   }
 
   /** Ends all leases of the node at once, so that other nodes can claim its tasks. */

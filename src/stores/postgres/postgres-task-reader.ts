@@ -80,6 +80,7 @@ export class PostgresTaskReader {
       seq: head.seq,
       epoch: head.epoch ?? 0,
       awaitsRecovery: head.flag ?? false,
+      ...(head.text === "other-node" ? { runsOnOtherNode: true } : {}),
       ...(queuedTurns.length > 0 ? { queuedTurns } : {}),
     };
   }
@@ -141,7 +142,7 @@ export class PostgresTaskReader {
   }
 
   async listTasksWithQueuedTurns(): Promise<{ scope: TaskScope; taskId: string }[]> {
-    const rows = await this.#connection.query(LIST_QUEUED_TASKS, []);
+    const rows = await this.#connection.query(LIST_QUEUED_TASKS, [this.#reading.getNode()]);
     return rows.map((row) => ({ scope: decodeScopeRow(row), taskId: decodeIdentifier(row.task_id) }));
   }
 }

@@ -5,7 +5,9 @@ export const SIZE_SHARD_COUNT = 16;
  * Tables of the schema `colloquy`. The key of a scope is a hash of its members, so that no node needs to look up keys.
  * Each row of `log` contains the events of one append as JSON lines, and its `seq` is the sequence number of the last
  * event. `COLLATE "C"` sorts ids and times by their bytes, on every server and in every language. `lease_node` is the
- * node that runs the task's turn, or that delivers to the webhook. `deleted_task` contains the keys of deleted tasks whose log still has rows. The rows
+ * node that runs the task's turn, or that delivers to the webhook. `task_request` contains requests for the nodes that
+ * run tasks, for the seconds until the asking node has read their answer. `deleted_task` contains the keys of deleted
+ * tasks whose log still has rows. The rows
  * of `stored_size` add up to the bytes of all content. Each commit changes one row of `stored_size`, so that
  * concurrent commits rarely wait for each other. The decision docs/decisions/072-postgres-layout.md has the reasons.
  */
@@ -88,6 +90,16 @@ const CREATE_TABLES_SQL = `
     json text NOT NULL,
     PRIMARY KEY (task, position)
   );
+  CREATE TABLE colloquy.task_request (
+    id uuid PRIMARY KEY,
+    task bigint NOT NULL,
+    kind text NOT NULL,
+    payload text NOT NULL,
+    answer text,
+    taken_epoch bigint,
+    expires_at timestamptz NOT NULL
+  );
+  CREATE INDEX task_request_open ON colloquy.task_request (task) WHERE answer IS NULL;
   CREATE TABLE colloquy.deleted_task (key bigint PRIMARY KEY);
   CREATE TABLE colloquy.stored_size (
     shard integer PRIMARY KEY,

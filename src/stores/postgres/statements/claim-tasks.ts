@@ -3,7 +3,7 @@ import type { UnfinishedTaskRow } from "./list-unfinished-tasks.ts";
 
 type ClaimTasksStatement = PostgresStatement<
   readonly [node: string, agent: string, limit: number],
-  UnfinishedTaskRow & { readonly epoch: number }
+  UnfinishedTaskRow & { readonly epoch: number; readonly is_cancel_requested: boolean }
 >;
 
 /** Number of tasks that a claim considers per task that it may claim, because concurrent claims take the same tasks. */
@@ -38,7 +38,12 @@ const defineClaimStatement = (name: string, condition: string): ClaimTasksStatem
     FROM locked WHERE task.key = locked.key
     RETURNING task.*
   )
-  SELECT tenant, principal, agent, task_id, context_id, seq, state, status_time, turn.json AS turn, epoch
+  SELECT tenant, principal, agent, task_id, context_id, seq, state, status_time, turn.json AS turn, epoch,
+    EXISTS (
+      SELECT 1 FROM colloquy.task_request AS request
+      WHERE request.task = claimed.key AND request.kind = 'cancel' AND request.answer IS NULL
+        AND request.expires_at > now()
+    ) AS is_cancel_requested
   FROM claimed LEFT JOIN colloquy.turn AS turn ON turn.task = claimed.key`,
   );
 

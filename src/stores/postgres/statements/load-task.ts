@@ -1,8 +1,8 @@
 import { defineStatement, type PostgresStatement } from "../define-statement.ts";
 
 /**
- * A row of a stored task. The kind decides about the other columns: `task` has the sequence number, the epoch, and in
- * `flag` whether the task awaits recovery. `page` has a position in a list from 1, and in `flag` whether the page
+ * A row of a stored task. The kind decides about the other columns: `task` has the sequence number, the epoch, in
+ * `flag` whether the task awaits recovery, and in `text` "other-node" if another living node runs its turn. `page` has a position in a list from 1, and in `flag` whether the page
  * contains the task. `snapshot` has the JSON of the snapshot, and `log` has JSON lines. `queued` has a queued turn, and
  * its position as `seq`.
  */
@@ -31,7 +31,8 @@ export function renderContentRowsSql(source: string, logCondition = ""): string 
 
 /**
  * Reads a task, its snapshot, its later events, and its queued turns, all from the same committed state. Parameter 3 is
- * the reading node. A task with a running turn awaits recovery if no other living node holds its lease.
+ * the reading node. A task with a running turn awaits recovery if a node has stopped without a release of its lease. A
+ * task whose lease is released waits for another node.
  */
 export const LOAD_TASK: PostgresStatement<
   readonly [scope: string, taskId: string, node: string],
@@ -39,13 +40,15 @@ export const LOAD_TASK: PostgresStatement<
 > = defineStatement(
   "colloquy_load_task",
   `WITH loaded AS MATERIALIZED (
-    SELECT key, seq, epoch, running AND NOT EXISTS (
+    SELECT key, seq, epoch, running, lease_node IS NULL OR EXISTS (
         SELECT 1 FROM colloquy.node AS holder
         WHERE holder.id = task.lease_node AND holder.id <> $3::uuid AND holder.expires_at > now()
-      ) AS flag
+      ) AS is_held
     FROM colloquy.task AS task WHERE task_id = $2 AND scope = $1::uuid
   )
-  SELECT key, 'task' AS kind, seq, NULL AS text, NULL AS artifact_references, epoch, flag FROM loaded
+  SELECT key, 'task' AS kind, seq, CASE WHEN running AND is_held THEN 'other-node' END AS text,
+    NULL AS artifact_references, epoch, running AND NOT is_held AS flag
+  FROM loaded
   UNION ALL
   ${renderContentRowsSql("loaded")}
   UNION ALL

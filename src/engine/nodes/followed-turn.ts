@@ -1,0 +1,78 @@
+import { Deferred } from "../../data-structures/index.ts";
+import {
+  copyTask,
+  isInterrupted,
+  isTerminal,
+  type LogEvent,
+  type Message,
+  type Task,
+} from "../../protocol/index.ts";
+import { readLog } from "../read-task-log.ts";
+import { createTaskEndedError } from "../task-errors.ts";
+import type { CommittedTask, TurnProgress } from "../task-feed.ts";
+import type { TaskStore } from "../task-store.ts";
+import type { TurnStartPoint } from "../turn.ts";
+
+/** Resolves with true if the log contains the end or an interruption of a turn with `afterSeq < seq <= untilSeq`. */
+export async function hasTurnStopped(
+  store: TaskStore,
+  task: CommittedTask,
+  afterSeq: number,
+  untilSeq: number,
+): Promise<boolean> {
+  for await (const { event } of readLog(store, task, afterSeq, untilSeq)) {
+    const state = "statusUpdate" in event ? event.statusUpdate.status.state : undefined;
+    if (state && (isTerminal(state) || isInterrupted(state))) return true;
+  }
+  return false;
+}
+
+/** A turn that another node runs or will run. Its progress comes from the events of the followed task. */
+export class FollowedTurn implements TurnProgress {
+  readonly message: Message;
+  readonly acceptedSeq: Deferred<number> = new Deferred();
+  readonly stoppedTask: Deferred<Task> = new Deferred();
+  startPoint: TurnStartPoint | undefined;
+  hasEnded = false;
+
+  constructor(message: Message) {
+    this.message = message;
+  }
+
+  get hasBegun(): boolean {
+    return this.startPoint !== undefined;
+  }
+
+  /** Begins the turn at an event that the followed task already contains. */
+  beginAtKnownSeq(seq: number, task: Task): void {
+    this.startPoint = { task, seq };
+    this.acceptedSeq.resolve(seq);
+  }
+
+  /** Applies an event of the task's log. `task` is the task after the event. Returns true once the turn has ended. */
+  applyEvent({ seq, event }: LogEvent, task: Task): boolean {
+    if (!this.startPoint) {
+      if ("message" in event && event.message.messageId === this.message.messageId) {
+        this.startPoint = { task: copyTask(task), seq };
+        this.acceptedSeq.resolve(seq);
+      } else if (isTerminal(task.status.state)) this.end(createTaskEndedError(task.id, task.status.state));
+      return this.hasEnded;
+    }
+    if (!("statusUpdate" in event)) return false;
+    const { state } = event.statusUpdate.status;
+    if (seq === this.startPoint.seq + 1 && state === "TASK_STATE_WORKING")
+      this.startPoint = { ...this.startPoint, workingEvent: event };
+    if (!isTerminal(state) && !isInterrupted(state)) return false;
+    this.stoppedTask.resolve(copyTask(task));
+    this.end();
+    return true;
+  }
+
+  /** Ends the turn, and rejects the sender of the message if it still waits. */
+  end(error?: unknown): void {
+    this.hasEnded = true;
+    if (error === undefined) return;
+    this.acceptedSeq.reject(error);
+    this.stoppedTask.reject(error);
+  }
+}

@@ -1,0 +1,174 @@
+import { isTerminal } from "../../protocol/index.ts";
+import type { TaskScope } from "../caller.ts";
+import type { Clock } from "../clock.ts";
+import type { TaskTurnStatus } from "../decide-message-outcome.ts";
+import type { Observer } from "../observer.ts";
+import { getTaskKey } from "../resting-runner-cache.ts";
+import { createServerClosingError } from "../task-errors.ts";
+import type { TaskFeed } from "../task-feed.ts";
+import type { StoredTask, TaskStore } from "../task-store.ts";
+import { FollowedTask, type FollowedTaskStart } from "./followed-task.ts";
+import type { NodeHint, NodeStore } from "./node-store.ts";
+import { Poller } from "./poller.ts";
+
+/** Delay in milliseconds between two polls of a task that another node runs, without hints. */
+const RUNNING_POLL_DELAY_MS = 50;
+/** Delay in milliseconds between two polls of a task without a running turn, and of every task with hints. */
+const IDLE_POLL_DELAY_MS = 500;
+/** Maximum size in bytes of the events of one task in one poll. */
+const MAX_BYTES_PER_TASK = 256 * 1024;
+/** Maximum number of tasks in one poll. */
+const MAX_TASKS_PER_POLL = 256;
+
+/**
+ * Follows the logs of the tasks that other nodes run, for all engines of this node. One statement reads the new events of
+ * all followed tasks. The poller reads at each hint, or else every 50 ms while another node runs a followed task.
+ */
+export class LogPoller {
+  readonly #store: TaskStore;
+  readonly #nodes: NodeStore;
+  readonly #clock: Clock;
+  readonly #observer: Pick<Observer, "onError">;
+  readonly #followed = new Set<FollowedTask>();
+  readonly #followedByTask = new Map<string, FollowedTask>();
+  readonly #poller: Poller;
+
+  constructor(store: TaskStore, nodes: NodeStore, clock: Clock, observer: Pick<Observer, "onError">) {
+    this.#store = store;
+    this.#nodes = nodes;
+    this.#clock = clock;
+    this.#observer = observer;
+    this.#poller = new Poller(
+      clock,
+      () => this.#readChanges(),
+      () => this.#computeDelayMs(),
+    );
+  }
+
+  /** Returns the followed task, or a new one at `start`. The poller follows the task while it is retained. */
+  follow(
+    scope: TaskScope,
+    start: FollowedTaskStart,
+    reopen: () => Promise<TaskFeed | undefined>,
+  ): FollowedTask {
+    const known = this.find(scope, start.task.id);
+    if (known) {
+      known.hasMoved = false;
+      return known;
+    }
+    const context = {
+      reopen,
+      onActive: (task: FollowedTask) => this.#add(task),
+      onIdle: (task: FollowedTask) => this.#remove(task),
+    };
+    return new FollowedTask(context, scope, start);
+  }
+
+  find(scope: TaskScope, taskId: string): FollowedTask | undefined {
+    return this.#followedByTask.get(getFollowKey({ scope, taskId }));
+  }
+
+  /** Reads the newest events of a task from the store. */
+  async refresh(task: FollowedTask): Promise<void> {
+    do {
+      task.nextPollAt = 0;
+      await this.#poller.pollNow();
+    } while (task.hasUnreadEvents && !task.hasCommitFailed);
+  }
+
+  /** Reads the tasks of a hint at once. */
+  handleHint(hint: NodeHint): void {
+    if (hint.kind === "work") return;
+    const taskIds = hint.kind === "any" ? undefined : new Set(hint.taskIds);
+    let isFollowed = false;
+    for (const task of this.#followed) {
+      if (taskIds && !taskIds.has(task.taskId)) continue;
+      task.nextPollAt = 0;
+      isFollowed = true;
+    }
+    if (isFollowed) this.#poller.wake();
+  }
+
+  stop(): void {
+    this.#poller.stop(createServerClosingError());
+  }
+
+  #add(task: FollowedTask): void {
+    this.#followed.add(task);
+    this.#followedByTask.set(getFollowKey(task), task);
+    task.nextPollAt = this.#clock.monotonic() + this.#getPollDelayMs(task);
+    this.#poller.update();
+  }
+
+  #remove(task: FollowedTask): void {
+    this.#followed.delete(task);
+    const key = getFollowKey(task);
+    if (this.#followedByTask.get(key) === task) this.#followedByTask.delete(key);
+  }
+
+  async #readChanges(): Promise<void> {
+    const now = this.#clock.monotonic();
+    const due = [...this.#followed].filter(({ nextPollAt }) => nextPollAt <= now);
+    for (let at = 0; at < due.length; at += MAX_TASKS_PER_POLL)
+      await this.#readChangesOfTasks(due.slice(at, at + MAX_TASKS_PER_POLL));
+  }
+
+  async #readChangesOfTasks(tasks: readonly FollowedTask[]): Promise<void> {
+    for (const task of tasks) task.nextPollAt = this.#clock.monotonic() + this.#getPollDelayMs(task);
+    const positions = tasks.map(({ position }) => position);
+    const changes = await this.#nodes.readChanges(positions, MAX_BYTES_PER_TASK);
+    for (const [at, task] of tasks.entries()) {
+      const change = changes[at];
+      if (change === "deleted") task.markErased();
+      else if (change) await this.#applyChange(task, change);
+    }
+  }
+
+  async #applyChange(task: FollowedTask, change: Parameters<FollowedTask["applyChange"]>[0]): Promise<void> {
+    const hasDeletedEvents = change.lastSeq > task.seq && change.events.length === 0;
+    try {
+      if (hasDeletedEvents) await this.#reload(task);
+      else task.applyChange(change);
+    } catch (error) {
+      this.#observer.onError?.({ where: "store", error, taskId: task.taskId });
+    }
+    // A hint can have requested an earlier poll in the meantime.
+    const delayMs = task.hasUnreadEvents ? 0 : this.#getPollDelayMs(task);
+    task.nextPollAt = Math.min(task.nextPollAt, this.#clock.monotonic() + delayMs);
+    if (task.hasUnreadEvents) this.#poller.wake();
+  }
+
+  async #reload(task: FollowedTask): Promise<void> {
+    const stored = await this.#store.load(task.scope, task.taskId);
+    if (stored) task.replace(toFollowedTaskStart(stored));
+    else task.markErased();
+  }
+
+  #getPollDelayMs({ turnStatus, state }: FollowedTask): number {
+    if (isTerminal(state)) return Infinity;
+    const hasHints = this.#store.hints?.isReceiving ?? false;
+    return turnStatus === "running" && !hasHints ? RUNNING_POLL_DELAY_MS : IDLE_POLL_DELAY_MS;
+  }
+
+  #computeDelayMs(): number | undefined {
+    let first = Infinity;
+    for (const { nextPollAt } of this.#followed) first = Math.min(first, nextPollAt);
+    return first === Infinity ? undefined : Math.max(0, first - this.#clock.monotonic());
+  }
+}
+
+export function toFollowedTaskStart({
+  task,
+  seq,
+  awaitsRecovery,
+  runsOnOtherNode,
+  queuedTurns,
+}: StoredTask): FollowedTaskStart {
+  const hasTurn = runsOnOtherNode === true || (queuedTurns?.length ?? 0) > 0;
+  const turnStatus: TaskTurnStatus = awaitsRecovery ? "awaiting-recovery" : hasTurn ? "running" : "none";
+  return { task, seq, turnStatus };
+}
+
+function getFollowKey({ scope, taskId }: { readonly scope: TaskScope; readonly taskId: string }): string {
+  return `${scope.agent}/${getTaskKey(scope, taskId)}`;
+}

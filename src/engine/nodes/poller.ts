@@ -1,0 +1,87 @@
+import { Deferred } from "../../data-structures/index.ts";
+import type { Clock } from "../clock.ts";
+
+/** Delay in milliseconds until the next poll after a failed poll. */
+const RETRY_DELAY_MS = 250;
+
+/** Calls a function repeatedly, one call at a time. */
+export class Poller {
+  readonly #clock: Clock;
+  readonly #poll: () => Promise<void>;
+  readonly #getDelayMs: () => number | undefined;
+  #isPolling = false;
+  #isWoken = false;
+  #waiters: Deferred[] = [];
+  #isStopped = false;
+  #timer: { readonly at: number; readonly cancel: () => void } | undefined;
+
+  /** `getDelayMs` returns the delay until the next poll, or `undefined` while there is nothing to poll. */
+  constructor(clock: Clock, poll: () => Promise<void>, getDelayMs: () => number | undefined) {
+    this.#clock = clock;
+    this.#poll = poll;
+    this.#getDelayMs = getDelayMs;
+  }
+
+  /** Polls at once, or again after the current poll. */
+  wake(): void {
+    this.#isWoken = true;
+    if (!this.#isPolling && !this.#isStopped) void this.#pollUntilIdle();
+  }
+
+  /** Polls like `wake`. Resolves after a poll that has begun after the call, or rejects if the poll fails. */
+  pollNow(): Promise<void> {
+    const waiter = new Deferred();
+    this.#waiters.push(waiter);
+    this.wake();
+    return waiter.promise;
+  }
+
+  /** Schedules the next poll, because there is more to poll than before. */
+  update(): void {
+    if (!this.#isPolling && !this.#isStopped) this.#schedule(this.#getDelayMs());
+  }
+
+  /** Stops polling. Waiting callers of `pollNow` are rejected with `error`. */
+  stop(error: unknown): void {
+    this.#isStopped = true;
+    this.#cancelTimer();
+    for (const waiter of this.#waiters.splice(0)) waiter.reject(error);
+  }
+
+  async #pollUntilIdle(): Promise<void> {
+    this.#isPolling = true;
+    this.#cancelTimer();
+    let hasFailed = false;
+    while (this.#isWoken && !this.#isStopped && !hasFailed) {
+      this.#isWoken = false;
+      const waiters = this.#waiters.splice(0);
+      try {
+        await this.#poll();
+        for (const waiter of waiters) waiter.resolve();
+      } catch (error) {
+        // The store reports its failures through its health.
+        hasFailed = true;
+        for (const waiter of waiters) waiter.reject(error);
+      }
+    }
+    this.#isPolling = false;
+    if (!this.#isStopped) this.#schedule(hasFailed ? RETRY_DELAY_MS : this.#getDelayMs());
+  }
+
+  #schedule(delayMs: number | undefined): void {
+    if (delayMs === undefined) return this.#cancelTimer();
+    const at = this.#clock.monotonic() + delayMs;
+    if (this.#timer && this.#timer.at <= at) return;
+    this.#cancelTimer();
+    const cancel = this.#clock.schedule(delayMs, () => {
+      this.#timer = undefined;
+      this.wake();
+    });
+    this.#timer = { at, cancel };
+  }
+
+  #cancelTimer(): void {
+    this.#timer?.cancel();
+    this.#timer = undefined;
+  }
+}

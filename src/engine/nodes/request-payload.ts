@@ -1,0 +1,98 @@
+import {
+  A2AError,
+  type ErrorReason,
+  type FieldViolation,
+  type JsonObject,
+  type SendMessageRequest,
+} from "../../protocol/index.ts";
+import type { Caller, TaskScope } from "../caller.ts";
+import type { MessageAction } from "../decide-message-outcome.ts";
+import type { ServiceParameters } from "../service-parameters.ts";
+import type { TaskRequest } from "./node-store.ts";
+
+/** A CancelTask request for the node that runs the turn. */
+export interface CancelPayload {
+  readonly caller: Caller;
+  readonly metadata: JsonObject;
+}
+
+/** A message for the node that runs the turn. */
+export interface MessagePayload {
+  readonly caller: Caller;
+  readonly request: SendMessageRequest;
+  readonly serviceParameters: ServiceParameters;
+}
+
+/** Answer to a message. `seq` is the sequence number of the message, unless the message is queued. */
+export interface MessageAnswer {
+  readonly action: MessageAction;
+  readonly seq?: number;
+}
+
+/** Encodes a message request. The webhook is stored separately, because it can contain secrets. */
+export function encodeMessageRequest(
+  id: string,
+  scope: TaskScope,
+  taskId: string,
+  { caller, request, serviceParameters }: MessagePayload,
+): TaskRequest {
+  const { taskPushNotificationConfig: webhook, ...configuration } = request.configuration ?? {};
+  const payload = { caller, serviceParameters, request: { ...request, configuration } };
+  return {
+    id,
+    scope,
+    taskId,
+    kind: "message",
+    payload: toJsonObject(payload),
+    ...(webhook ? { webhook } : {}),
+  };
+}
+
+export function decodeMessageRequest({ payload, webhook }: TaskRequest): MessagePayload {
+  const { caller, serviceParameters, request } = payload as unknown as MessagePayload;
+  const configuration = {
+    ...request.configuration,
+    ...(webhook ? { taskPushNotificationConfig: webhook } : {}),
+  };
+  return { caller, serviceParameters, request: { ...request, configuration } };
+}
+
+export function encodeCancelRequest(
+  id: string,
+  scope: TaskScope,
+  taskId: string,
+  payload: CancelPayload,
+): TaskRequest {
+  return { id, scope, taskId, kind: "cancel", payload: toJsonObject(payload) };
+}
+
+export function decodeCancelRequest({ payload }: TaskRequest): CancelPayload {
+  return payload as unknown as CancelPayload;
+}
+
+interface EncodedError {
+  readonly reason: ErrorReason;
+  readonly message: string;
+  readonly violations: readonly FieldViolation[];
+  readonly metadata: Record<string, string>;
+  readonly details: readonly JsonObject[];
+  readonly retryAfter?: number;
+}
+
+/** Encodes the error of a request as its answer. The cause of an error that is not an `A2AError` stays on this node. */
+export function encodeErrorAnswer(thrown: unknown): JsonObject {
+  const error = A2AError.from(thrown);
+  const { reason, message, violations, metadata, details, retryAfter } = error;
+  return toJsonObject({ error: { reason, message, violations, metadata, details, retryAfter } });
+}
+
+/** Throws the error of an answer, if the answer is an error. */
+export function throwErrorOfAnswer(answer: JsonObject): void {
+  if (!("error" in answer)) return;
+  const { reason, message, ...options } = answer["error"] as unknown as EncodedError;
+  throw new A2AError(reason, message, options);
+}
+
+function toJsonObject(value: object): JsonObject {
+  return JSON.parse(JSON.stringify(value)) as JsonObject;
+}

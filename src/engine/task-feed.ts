@@ -1,0 +1,59 @@
+import type { Deferred } from "../data-structures/index.ts";
+import type { LogEvent, Message, Task, TaskState } from "../protocol/index.ts";
+import type { TaskScope } from "./caller.ts";
+import type { Turn, TurnStartPoint } from "./turn.ts";
+
+/** The committed state of a task, and the newest events of its log. */
+export interface CommittedTask {
+  readonly scope: TaskScope;
+  readonly taskId: string;
+  readonly contextId: string;
+  /** Sequence number of the newest committed event. */
+  readonly seq: number;
+  /** State of the task, or `undefined` before the task is created. */
+  readonly state: TaskState | undefined;
+  /** The newest committed events, which all readers of the task share. */
+  readonly tail: { findSince(seq: number): LogEvent[] | undefined };
+  /** True if the task publishes no more events, because of a failed commit or because the task is erased. */
+  readonly hasCommitFailed: boolean;
+  /** Returns a copy of the committed task. Later events do not change the copy. */
+  getSnapshot(): Task;
+  /** Returns true if the event with the sequence number `seq` is the last event of the task. */
+  hasEndedAtSeq(seq: number): boolean;
+  /** Resolves at the next commit of the task. Rejects if the task will publish no more events. */
+  waitForCommit(): Promise<void>;
+  /** Resolves at the next commit of the task or change of its turns. Rejects like `waitForCommit`. */
+  waitForCommitOrTurnChange(): Promise<void>;
+}
+
+/**
+ * A task as its readers and the senders of its messages observe it. A `TaskRunner` is the feed of a task whose turn
+ * this node runs. A `FollowedTask` is the feed of every other task, if several nodes share the store.
+ */
+export interface TaskFeed {
+  readonly liveTask: CommittedTask;
+  /** True if an agent may still change the task without a new message. */
+  readonly hasUnfinishedTurn: boolean;
+  /** True while the running turn waits for its user and may continue without a message. */
+  readonly isWaitingWithinTurn: boolean;
+  /** True once another feed publishes the events of the task. Readers continue with the feed that `reopen` returns. */
+  readonly hasMoved: boolean;
+  /** Keeps the feed for a request, until the request calls `release`. */
+  retain(): this;
+  release(): void;
+  /** Keeps the feed for a reader, until the reader calls `releaseReader`. */
+  retainForReader(): this;
+  releaseReader(): void;
+  /** Resolves with the current feed of the task, or with `undefined` if the task is deleted. The caller must release it. */
+  reopen(): Promise<TaskFeed | undefined>;
+}
+
+/** The progress of a turn, as the sender of its message observes it. */
+export interface TurnProgress {
+  readonly message: Message;
+  readonly acceptedSeq: Pick<Deferred<number>, "promise">;
+  readonly stoppedTask: Pick<Deferred<Task>, "promise">;
+  readonly startPoint: TurnStartPoint | undefined;
+  readonly hasBegun: Turn["hasBegun"];
+  readonly hasEnded: Turn["hasEnded"];
+}

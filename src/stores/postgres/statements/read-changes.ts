@@ -1,0 +1,59 @@
+import { defineStatement, type PostgresStatement } from "../define-statement.ts";
+
+/** A row of a changed task. A task with several new log rows has several rows, and a deleted task has no `last_seq`. */
+export interface ChangedTaskRow {
+  /** Position of the task in the arrays, from 1. */
+  readonly position: number;
+  readonly last_seq: number | null;
+  readonly turn_status: string;
+  readonly seq: number | null;
+  readonly lines: string | null;
+}
+
+/**
+ * Returns the turn status of a row of `task`. A turn is lost if a node has stopped without a release of its lease. A turn
+ * whose lease is released waits for a node that starts agents.
+ */
+const TURN_STATUS_SQL = `CASE
+      WHEN task.running AND (task.lease_node IS NULL OR EXISTS (
+        SELECT 1 FROM colloquy.node AS holder WHERE holder.id = task.lease_node AND holder.expires_at > now()
+      )) THEN 'running'
+      WHEN task.running THEN 'awaiting-recovery'
+      WHEN EXISTS (SELECT 1 FROM colloquy.queued_turn AS queued_turn WHERE queued_turn.task = task.key) THEN 'running'
+      ELSE 'none'
+    END`;
+
+/**
+ * Reads the new log rows of the tasks whose log or turn status has changed. The log rows of each task end as soon as
+ * their size exceeds parameter 5. The first row of a task does not count.
+ */
+export const READ_CHANGES: PostgresStatement<
+  readonly [
+    scopes: readonly string[],
+    taskIds: readonly string[],
+    after: readonly number[],
+    turnStatuses: readonly string[],
+    maxBytes: number,
+  ],
+  ChangedTaskRow
+> = defineStatement(
+  "colloquy_read_changes",
+  `WITH followed AS MATERIALIZED (
+    SELECT given.position, given.after, given.turn_status AS known_status, task.key, task.seq AS last_seq,
+      ${TURN_STATUS_SQL} AS turn_status
+    FROM unnest($1::uuid[], $2::text[], $3::bigint[], $4::text[])
+        WITH ORDINALITY AS given (scope, task_id, after, turn_status, position)
+      LEFT JOIN colloquy.task AS task ON task.task_id = given.task_id AND task.scope = given.scope
+  )
+  SELECT followed.position, followed.last_seq, followed.turn_status, page.seq, page.lines
+  FROM followed LEFT JOIN LATERAL (
+    SELECT sized.seq, sized.lines FROM (
+      SELECT log.seq, log.lines, row_number() OVER (ORDER BY log.seq) AS row_position,
+        sum(octet_length(log.lines)) OVER (ORDER BY log.seq) - octet_length(log.lines) AS preceding_bytes
+      FROM colloquy.log AS log WHERE log.task = followed.key AND log.seq > followed.after
+      ORDER BY log.seq LIMIT 512
+    ) AS sized WHERE sized.row_position = 1 OR sized.preceding_bytes <= $5::bigint
+  ) AS page ON true
+  WHERE followed.key IS NULL OR followed.last_seq <> followed.after OR followed.turn_status <> followed.known_status
+  ORDER BY followed.position, page.seq`,
+);
