@@ -26,6 +26,7 @@ import {
 import { createTaskAwaitsRecoveryError, createTaskEndedError } from "./task-errors.ts";
 import { FollowedTask } from "./nodes/followed-task.ts";
 import { FollowedTurn, hasTurnStopped } from "./nodes/followed-turn.ts";
+import type { SubmissionTarget, TurnSubmitter } from "./nodes/turn-submitter.ts";
 import type { OwnerRequests } from "./nodes/owner-requests.ts";
 import type { TaskFeed, TurnProgress } from "./task-feed.ts";
 import { TaskRunner } from "./task-runner.ts";
@@ -58,6 +59,10 @@ interface MessageAcceptorDependencies {
   readonly contextTurns: ContextTurnGate | undefined;
   /** Requests to the nodes that run other tasks. Absent if only this process can open the store. */
   readonly ownerRequests: OwnerRequests | undefined;
+  /** Commits turns for other nodes. Absent if only this process can open the store. */
+  readonly turnSubmitter: TurnSubmitter | undefined;
+  /** Returns false if this node commits new turns for other nodes, and starts no agents. */
+  readonly startsTurns: () => boolean;
   /** Throws an error once the engine is closing. */
   readonly assertOpen: () => void;
 }
@@ -236,6 +241,14 @@ export class MessageAcceptor {
       }
       if (outcome.action === "refuse")
         throw createMessageRefusalError(outcome.refusal, taskId, runner.liveTask.state);
+      if (outcome.action === "start" && !this.#context.startsTurns()) {
+        const { liveTask } = runner;
+        const { seq, lease } = liveTask;
+        const target = { task: liveTask.getSnapshot(), seq, epoch: lease.epoch };
+        // The runner does not receive the commit.
+        this.#context.runners.remove(runner);
+        return await this.#submitTurn(inbound, message, target);
+      }
       this.#assertQueueNotFull(runner);
       this.#context.contextTurns?.assertAcceptsTurn(scope, contextId, taskId);
       const turn = this.#createTurn(inbound, message);
@@ -254,6 +267,22 @@ export class MessageAcceptor {
     } finally {
       runner.release();
     }
+  }
+
+  /** Commits a message whose turn another node starts. */
+  async #submitTurn(
+    inbound: InboundMessage,
+    message: Message,
+    target?: SubmissionTarget,
+  ): Promise<MessageAcceptResult> {
+    const endAdmission = this.#turnAdmission.admitTurn(inbound.caller, inbound.request);
+    try {
+      const submitted = await this.#context.turnSubmitter?.submitTurn({ ...inbound, message }, target);
+      if (submitted) return submitted;
+    } finally {
+      endAdmission();
+    }
+    return await this.#acceptNewOrDuplicate(inbound);
   }
 
   /** Sends a message to the node that runs the turn, or accepts the message on this node if the turn has ended. */
@@ -336,6 +365,7 @@ export class MessageAcceptor {
     if (estimateJsonSize(message) > taskSize) throw createMessageTooLargeError(taskSize);
     const taskId = generateId();
     const contextId = message.contextId ?? generateId();
+    if (!this.#context.startsTurns()) return this.#submitTurn(inbound, { ...message, taskId, contextId });
     contextTurns?.assertAcceptsTurn(inbound.scope, contextId, taskId);
     const turn = this.#createTurn(inbound, { ...message, taskId, contextId });
     const runner = runners.create(inbound.scope, taskId, contextId);

@@ -70,6 +70,15 @@ export class TaskRecovery {
     this.#waitingTurnPoller?.stop();
   }
 
+  /** Starts the turns of lost tasks and all waiting turns. Rejects if the store fails. */
+  async startDueTurns(): Promise<void> {
+    if (!this.#startsTurns) return;
+    await this.releaseAbandonedLeases();
+    await this.#recoverAllLostTasks();
+    await this.startWaitingTurns();
+    await startQueuedTurns(this.#context);
+  }
+
   /** Looks for waiting turns at once. */
   wakeWaitingTurnPoller(): void {
     this.#waitingTurnPoller?.wake();

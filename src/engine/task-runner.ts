@@ -36,6 +36,8 @@ import type { StartedAgentIterator, Turn } from "./turn.ts";
 export interface TaskRunnerDependencies extends LiveTaskDependencies {
   readonly agent: Agent;
   readonly generateId: IdGenerator;
+  /** Returns false if this node starts no agents. */
+  readonly startsTurns: () => boolean;
   /** Time limit in milliseconds for a canceled agent to stop. */
   readonly cancelGraceMs: number;
   /** Orders the turns of each context. By default, turns of different tasks run concurrently. */
@@ -50,6 +52,13 @@ export interface TaskRunnerDependencies extends LiveTaskDependencies {
    * of a turn that a later process continues.
    */
   readonly releaseLease: (lease: TaskLease, handover?: LogAppend) => void;
+  /**
+   * Settles the sender of a turn's message once another node has continued the turn. Returns false if this node cannot
+   * follow the turn.
+   */
+  readonly followHandedOverTurn?: (runner: TaskRunner, turn: Turn) => boolean;
+  /** Called before an agent starts. */
+  readonly onRunStart: () => void;
   /** Called when the runner begins a turn. */
   readonly onTurnStart?: (runner: TaskRunner) => void;
   /** Resolves with the current feed of a task. Absent if no other node can change the task. */
@@ -363,6 +372,27 @@ export class TaskRunner implements LiveTaskListener, TaskFeed {
     if (this.#currentTurn === turn) await turn.stoppedTask.promise;
   }
 
+  /**
+   * Stops the agent if another node can continue its turn, and otherwise waits until the turn ends. Resolves once the
+   * turn is handed over or has ended.
+   */
+  async handOverOrFinishTurn(): Promise<void> {
+    const { persistTurns, store, cancelGraceMs } = this.#context;
+    if (persistTurns && store.isDurable && this.liveTask.state !== undefined)
+      await this.stopAgent("The server hands its running turns over to other servers.", cancelGraceMs);
+    else await this.waitForTurnEnd();
+  }
+
+  get isAgentWorking(): boolean {
+    return this.#currentTurn !== undefined && !this.#currentTurn.hasEnded;
+  }
+
+  /** Resolves once the agent has ended. */
+  async waitForTurnEnd(): Promise<void> {
+    const turn = this.#currentTurn;
+    if (turn && !turn.hasEnded) await new Promise<void>((resolve) => turn.onEnd(resolve));
+  }
+
   /** Fails a task whose turn has no running agent. */
   failOrphanedTask(reason: string): void {
     this.#enqueueTaskStatusEvent("TASK_STATE_FAILED", reason);
@@ -388,6 +418,7 @@ export class TaskRunner implements LiveTaskListener, TaskFeed {
     const predecessorEnd = output ? undefined : contextTurns?.enterTurn(ids.scope, turn);
     if (predecessorEnd) await predecessorEnd;
     if (turn.hasEnded) return;
+    this.#context.onRunStart();
     observer.onRun?.({ ...ids, phase: "begin" });
     try {
       if (predecessorEnd) turn.signal.throwIfAborted();
@@ -531,7 +562,9 @@ export class TaskRunner implements LiveTaskListener, TaskFeed {
       // Reject requests that wait for a turn that continues after a restart, so that clients retry then.
       this.#isLeftForRestart = this.#isTurnLeftForRestart(this.#currentTurn);
       if (this.#isLeftForRestart) {
-        this.#currentTurn.stoppedTask.reject(createServerClosingError());
+        // The readers and the sender of the message continue with the log of the store, if another node continues.
+        this.#hasMoved = this.#context.followHandedOverTurn?.(this, this.#currentTurn) ?? false;
+        if (!this.#hasMoved) this.#currentTurn.stoppedTask.reject(createServerClosingError());
         this.#context.releaseLease(this.liveTask.lease, this.liveTask.createHandoverAppend());
       } else this.#currentTurn.stoppedTask.resolve(this.liveTask.getSnapshot());
       this.#currentTurn = undefined;
@@ -558,7 +591,7 @@ export class TaskRunner implements LiveTaskListener, TaskFeed {
     const { taskId, state } = this.liveTask;
     if (this.#queue.length > 0 && state && isTerminal(state))
       this.#queue.clear(createTaskEndedError(taskId, state));
-    return !this.#isStopping && !this.#isLostTurnOfTask;
+    return !this.#isStopping && !this.#isLostTurnOfTask && this.#context.startsTurns();
   }
 
   onTurnStop(): void {

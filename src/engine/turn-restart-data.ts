@@ -24,7 +24,13 @@ export interface TurnRestartData {
 }
 
 export function toTurnRestartData(
-  { request, serviceParameters, caller, attempt, handovers }: Turn,
+  {
+    request,
+    serviceParameters,
+    caller,
+    attempt,
+    handovers,
+  }: Pick<Turn, "request" | "serviceParameters" | "caller" | "attempt" | "handovers">,
   seq: number,
 ): TurnRestartData {
   const { tenant, configuration = {}, metadata } = request;

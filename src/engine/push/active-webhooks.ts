@@ -162,9 +162,14 @@ export class ActiveWebhooks {
     this.#startWebhookLookup(scope, taskId, undefined);
   }
 
+  /** Loads the webhooks that need deliveries, and then those that other nodes leave. */
+  startLoading(): void {
+    this.#dueLoader.start();
+  }
+
   /** Loads the webhooks that need deliveries. */
-  async loadDueWebhooks(): Promise<void> {
-    await this.#dueLoader.start();
+  loadDueWebhooks(): Promise<void> {
+    return this.#dueLoader.load("all");
   }
 
   /** Stops loading webhooks from the store while the outbox closes. */

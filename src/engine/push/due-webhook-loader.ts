@@ -39,9 +39,9 @@ export class DueWebhookLoader {
   }
 
   /** Loads all due webhooks, and starts to poll. */
-  async start(): Promise<void> {
+  start(): void {
     this.#schedulePoll();
-    await this.load("all");
+    void this.load("all");
   }
 
   stop(): void {

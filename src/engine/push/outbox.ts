@@ -70,6 +70,7 @@ export class Outbox {
   /** Hosts whose most recent response was a success. */
   readonly #responsiveHosts = new Set<string>();
   readonly #stopController = new AbortController();
+  #deliveredCount = 0;
   #isClosing = false;
 
   constructor(options: OutboxOptions) {
@@ -120,9 +121,25 @@ export class Outbox {
     });
   }
 
-  /** Resumes the unfinished deliveries of earlier processes in the background. */
+  /** Resumes the unfinished deliveries of earlier processes in the background, and polls for those of other nodes. */
   open(): void {
-    void this.#activeWebhooks.loadDueWebhooks();
+    this.#activeWebhooks.startLoading();
+  }
+
+  /** Number of notifications that receivers have accepted. */
+  get deliveredCount(): number {
+    return this.#deliveredCount;
+  }
+
+  /** Starts the due deliveries. Resolves once they are in memory. */
+  loadDueWebhooks(): Promise<void> {
+    return this.#activeWebhooks.loadDueWebhooks();
+  }
+
+  /** Resolves once no delivery is running. Deliveries that wait for a retry are not running. */
+  async waitUntilIdle(): Promise<void> {
+    await this.#waitGroup.waitForZero();
+    await this.#progressRecorder.flush();
   }
 
   /**
@@ -241,6 +258,7 @@ export class Outbox {
   }
 
   #recordDelivered(delivery: WebhookDelivery): void {
+    this.#deliveredCount++;
     delivery.failureCount = 0;
     delivery.clearFailingTime();
     this.#addResponsiveHost(delivery.host);
