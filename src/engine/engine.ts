@@ -31,7 +31,7 @@ import type { QueuedTurnData } from "./queued-turn-data.ts";
 import { TaskRecovery } from "./task-recovery.ts";
 import { computeSubscriptionLogRange, requireResumeSeq } from "./compute-subscription-log-range.ts";
 import type { EngineOptions, EnginePushOptions } from "./engine-options.ts";
-import { createServerClosingError } from "./task-errors.ts";
+import { createServerClosingError, isChangeByOtherWriter } from "./task-errors.ts";
 import { FollowedTask } from "./nodes/followed-task.ts";
 import { NodeLink } from "./nodes/node-link.ts";
 import type { TaskRequest } from "./nodes/node-store.ts";
@@ -366,6 +366,8 @@ export class Engine {
         if (!hadEnded) opened.cancel(reason, payload.caller, payload.metadata);
         while (!liveTask.hasEndedAtSeq(liveTask.seq)) await liveTask.waitForCommit();
         return { task: liveTask.getSnapshot(), hadEnded };
+      } catch (error) {
+        if (!this.#link || !isChangeByOtherWriter(error)) throw error;
       } finally {
         opened.release();
       }

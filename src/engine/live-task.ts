@@ -458,7 +458,9 @@ export class LiveTask implements UncommittedEventSource, TaskWithPossibleWebhook
     this.#wakeCapacityWaiters();
     this.#nextCommit?.reject(failure);
     this.#nextChange?.reject(failure);
-    this.#context.observer.onError?.({ where: "store", error: failure, taskId: this.taskId });
+    // The sender of a message applies the message again, if another node was first.
+    if (cause instanceof Error || this.#hasStoredRunningTurn || !this.#context.store.nodes)
+      this.#context.observer.onError?.({ where: "store", error: failure, taskId: this.taskId });
     this.#listener.onCommitFailed(failure);
   }
 

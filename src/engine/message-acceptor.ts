@@ -23,7 +23,12 @@ import {
   createMessageRefusalError,
   createMessageTooLargeError,
 } from "./message-errors.ts";
-import { createTaskAwaitsRecoveryError, createTaskEndedError } from "./task-errors.ts";
+import {
+  createTaskAwaitsRecoveryError,
+  createTaskEndedError,
+  isChangeByOtherWriter,
+  createServerClosingError,
+} from "./task-errors.ts";
 import { FollowedTask } from "./nodes/followed-task.ts";
 import { FollowedTurn, hasTurnStopped } from "./nodes/followed-turn.ts";
 import type { SubmissionTarget, TurnSubmitter } from "./nodes/turn-submitter.ts";
@@ -78,6 +83,9 @@ interface InFlightMessage {
   readonly message: Message;
   readonly result: Promise<MessageAcceptResult>;
 }
+
+/** Number of attempts to accept a message. An attempt fails only if another node changes the task at the same time. */
+const MAX_ACCEPT_ATTEMPTS = 10;
 
 /**
  * Accepts messages. The `MessageAcceptor` finds or creates the task of each message and deduplicates the
@@ -158,10 +166,35 @@ export class MessageAcceptor {
     return this.#createTurn(inbound, queued.message, { mayExceed: "limits" });
   }
 
+  /** Accepts a message. If another node changes the task or stores the message at the same time, tries again. */
   async #acceptNewOrDuplicate(inbound: InboundMessage): Promise<MessageAcceptResult> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await this.#tryToAccept(inbound, attempt > 1);
+      } catch (error) {
+        if (attempt === MAX_ACCEPT_ATTEMPTS || !isChangeByOtherWriter(error)) throw error;
+      }
+    }
+  }
+
+  async #tryToAccept(inbound: InboundMessage, isRetry: boolean): Promise<MessageAcceptResult> {
+    const { agent, store } = this.#context;
     const { scope, request } = inbound;
-    const known = await this.#context.store.findMessage(scope, request.message.messageId);
-    return known ? await this.#acceptDuplicate(inbound, known) : await this.#continueOrCreateTask(inbound);
+    const { messageId, taskId } = request.message;
+    // If the agent starts after the commit, the unique key of the store refuses the repeated message of a new task.
+    const mayBeKnown = !store.nodes || isRetry || taskId || agent.respondsWith === "either";
+    const known = mayBeKnown ? await store.findMessage(scope, messageId) : undefined;
+    const accepted = known
+      ? await this.#acceptDuplicate(inbound, known)
+      : await this.#continueOrCreateTask(inbound);
+    if (!store.nodes || !("turn" in accepted) || accepted.isQueued) return accepted;
+    accepted.runner.retain();
+    try {
+      await accepted.turn.acceptedSeq.promise;
+    } finally {
+      accepted.runner.release();
+    }
+    return accepted;
   }
 
   #continueOrCreateTask(inbound: InboundMessage): MessageAcceptResult | Promise<MessageAcceptResult> {
@@ -275,14 +308,14 @@ export class MessageAcceptor {
     message: Message,
     target?: SubmissionTarget,
   ): Promise<MessageAcceptResult> {
+    const { turnSubmitter } = this.#context;
+    if (!turnSubmitter) throw createServerClosingError();
     const endAdmission = this.#turnAdmission.admitTurn(inbound.caller, inbound.request);
     try {
-      const submitted = await this.#context.turnSubmitter?.submitTurn({ ...inbound, message }, target);
-      if (submitted) return submitted;
+      return await turnSubmitter.submitTurn({ ...inbound, message }, target);
     } finally {
       endAdmission();
     }
-    return await this.#acceptNewOrDuplicate(inbound);
   }
 
   /** Sends a message to the node that runs the turn, or accepts the message on this node if the turn has ended. */

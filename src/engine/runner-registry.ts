@@ -33,10 +33,8 @@ export class RunnerRegistry {
       ...context,
       onIdle: (runner) => this.#removeIdle(runner),
       ...(link && {
-        onTurnStart: ({ liveTask: { scope, taskId } }: TaskRunner) => {
-          link.notifyTurnStart();
-          link.logs.find(scope, taskId)?.markMoved();
-        },
+        onTurnStart: ({ liveTask: { scope, taskId } }: TaskRunner) =>
+          link.logs.find(scope, taskId)?.markMoved(),
         openForReading: (scope: TaskScope, taskId: string) => this.openForReading(scope, taskId),
       }),
     };

@@ -32,6 +32,13 @@ const APPEND_REFUSAL_REASON_TEXTS: Record<AppendRefusal, string> = {
   "duplicate-message": "its message was sent twice at the same time",
 };
 
+/** Returns true for the error of an append that the store has refused, because another writer was first. */
+export function isChangeByOtherWriter(error: unknown): boolean {
+  return (
+    error instanceof A2AError && typeof error.cause === "string" && error.cause in APPEND_REFUSAL_REASON_TEXTS
+  );
+}
+
 /** Creates the error for the callers and readers of a task whose events could not be committed. */
 export function createCommitFailedError(taskId: string, cause: AppendRefusal | Error): A2AError {
   const reason =

@@ -416,12 +416,14 @@ export class TaskRunner implements LiveTaskListener, TaskFeed {
     const ids = { scope: this.liveTask.scope, taskId: this.liveTask.taskId };
     // An agent with output has already entered its context.
     const predecessorEnd = output ? undefined : contextTurns?.enterTurn(ids.scope, turn);
+    const mustWaitForLease = this.#context.openForReading !== undefined && !output;
+    if (mustWaitForLease) await turn.acceptedSeq.promise.catch(() => {});
     if (predecessorEnd) await predecessorEnd;
     if (turn.hasEnded) return;
     this.#context.onRunStart();
     observer.onRun?.({ ...ids, phase: "begin" });
     try {
-      if (predecessorEnd) turn.signal.throwIfAborted();
+      if (predecessorEnd || mustWaitForLease) turn.signal.throwIfAborted();
       await this.#consumeEvents(turn, output ?? turn.startAgent(agent, task));
       this.#writeFinalState(turn);
       observer.onRun?.({ ...ids, phase: "end" });
@@ -604,6 +606,8 @@ export class TaskRunner implements LiveTaskListener, TaskFeed {
 
   /** Ends all turns of the runner because the store could not commit. */
   onCommitFailed(error: A2AError): void {
+    // Another node can continue the task, so its readers follow the log.
+    this.#hasMoved = this.#context.openForReading !== undefined;
     const turn = this.#currentTurn;
     this.#currentTurn = undefined;
     turn?.abort(error.message);

@@ -101,19 +101,15 @@ export class NodeLink {
     for (const answer of this.#pendingAnswers.values()) answer.reject(error);
   }
 
-  /** Reports that this node has begun a turn, so that other nodes can send requests for the task. */
-  notifyTurnStart(): void {
-    this.#requestPoller.update();
-  }
-
   /** Announces a waiting turn, so that a node that starts agents claims the turn at once. */
   notifyWork(): void {
     if (this.#nodes.hasOtherNodes) this.#store.hints?.send({ kind: "work" });
     for (const wake of this.#workListeners.values()) wake();
   }
 
-  /** Announces new events to the other nodes. */
+  /** Announces a commit of a task to the other nodes. The first commit of a turn has acquired the lease of the task. */
   notifyCommit(taskId: string): void {
+    if (!this.#requestPoller.isScheduled) this.#requestPoller.update();
     if (this.#nodes.hasOtherNodes) this.#store.hints?.send({ kind: "events", taskIds: [taskId] });
   }
 

@@ -22,6 +22,11 @@ export class Poller {
     this.#getDelayMs = getDelayMs;
   }
 
+  /** True if the next poll has a time. */
+  get isScheduled(): boolean {
+    return this.#timer !== undefined || this.#isPolling;
+  }
+
   /** Polls at once, or again after the current poll. */
   wake(): void {
     this.#isWoken = true;

@@ -63,18 +63,18 @@ export class TurnSubmitter {
   }
 
   /**
-   * Commits a message that begins a turn of `target`, or of a new task. Resolves with `undefined` if another node has
-   * changed the task or has stored the message, so that the message must be accepted again.
+   * Commits a message that begins a turn of `target`, or of a new task. Rejects with the refusal as the cause if another
+   * node has changed the task or has stored the message.
    */
   async submitTurn(
     submitted: SubmittedMessage,
     target?: SubmissionTarget,
-  ): Promise<{ readonly runner: FollowedTask; readonly turn: FollowedTurn } | undefined> {
+  ): Promise<{ readonly runner: FollowedTask; readonly turn: FollowedTurn }> {
     const { runners, link } = this.#context;
     const { scope, message } = submitted;
     const begun = target ? this.#continueTask(target, message) : this.#createTask(message);
     const append = this.#buildAppend(submitted, begun, target);
-    if ((await this.#commit(append)) !== undefined) return undefined;
+    await this.#commit(append);
     const { seq } = append.events.at(-1) as LogEvent;
     const runner = await runners.followSubmittedTask(scope, { task: begun.task, seq, turnStatus: "running" });
     const turn = new FollowedTurn(message);
@@ -133,15 +133,13 @@ export class TurnSubmitter {
     };
   }
 
-  async #commit(append: LogAppend): Promise<AppendRefusal | undefined> {
+  async #commit(append: LogAppend): Promise<void> {
     const source = new SingleAppend(append);
     this.#context.committer.enqueue(source, true);
-    const refusal = await source.outcome.promise;
+    await source.committed.promise;
     const { observer } = this.#context;
     const { scope, taskId } = append;
-    if (refusal === undefined)
-      for (const event of append.events) observer.onEvent?.({ scope, taskId, event });
-    return refusal;
+    for (const event of append.events) observer.onEvent?.({ scope, taskId, event });
   }
 }
 
@@ -155,7 +153,7 @@ interface BegunTurn {
 
 /** An append that is committed together with the events of the running tasks. */
 class SingleAppend implements UncommittedEventSource {
-  readonly outcome: Deferred<AppendRefusal | undefined> = new Deferred();
+  readonly committed: Deferred = new Deferred();
   readonly #taskId: string;
   #append: LogAppend | undefined;
 
@@ -171,12 +169,11 @@ class SingleAppend implements UncommittedEventSource {
   }
 
   onCommitted(): void {
-    this.outcome.resolve(undefined);
+    this.committed.resolve();
   }
 
   onCommitFailed(reason: AppendRefusal | Error): void {
-    if (typeof reason === "string") this.outcome.resolve(reason);
-    else this.outcome.reject(createCommitFailedError(this.#taskId, reason));
+    this.committed.reject(createCommitFailedError(this.#taskId, reason));
   }
 }
 

@@ -30,6 +30,11 @@ export interface PostgresStoreOptions {
    * `colloquy store migrate` has run. Default: true.
    */
   readonly migrate?: boolean;
+  /**
+   * Whether the servers send each other hints with `LISTEN` and `NOTIFY`, which shorten the delay of events from other
+   * servers. Without hints, a server polls every 50 ms while it follows a task. Default: true.
+   */
+  readonly hints?: boolean;
 }
 
 /** The default value of each option except `pushSecretKeys`. */
@@ -40,4 +45,5 @@ export const DEFAULT_POSTGRES_OPTIONS: Required<Omit<PostgresStoreOptions, "push
   preparedStatements: true,
   leaseMs: 15_000,
   migrate: true,
+  hints: true,
 };

@@ -39,7 +39,7 @@ import { PostgresTaskReader } from "./postgres-task-reader.ts";
 
 const assertKnownOptions = defineOptionNames<PostgresStoreOptions>()(
   "PostgresStore",
-  "poolSize connectTimeoutMs queryTimeoutMs preparedStatements leaseMs pushSecretKeys migrate",
+  "poolSize connectTimeoutMs queryTimeoutMs preparedStatements leaseMs pushSecretKeys migrate hints",
 );
 
 /** The pool of an open store, and the cipher for the secrets of webhooks. */
