@@ -29,6 +29,7 @@ export const assertKnownDueWorkOptions: (options: DueWorkOptions | undefined) =>
 export async function processDueWork(
   engines: readonly Engine[],
   outbox: Outbox | undefined,
+  openStore: () => Promise<void>,
   { timeLimitMs = DEFAULT_TIME_LIMIT_MS }: DueWorkOptions = {},
 ): Promise<DueWorkReport> {
   const countRuns = (): number => engines.reduce((sum, { startedRunCount }) => sum + startedRunCount, 0);
@@ -37,6 +38,8 @@ export async function processDueWork(
   const { promise: timeLimit, resolve: endTime } = Promise.withResolvers<"time limit">();
   const cancelTimer = systemClock.schedule(timeLimitMs, () => endTime("time limit"));
   const processAll = async (): Promise<"done"> => {
+    // A server that opens its store starts the waiting turns, which count.
+    await openStore();
     for (let isDone = false; !isDone;) {
       const runs = countRuns();
       await Promise.all([...engines.map((engine) => engine.startDueTurns()), outbox?.loadDueWebhooks()]);

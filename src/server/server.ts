@@ -311,9 +311,8 @@ class AgentServer implements Server {
 
   async processDueWork(options: DueWorkOptions = {}): Promise<DueWorkReport> {
     assertKnownDueWorkOptions(options);
-    await this.#openStoreOnce();
     const engines = [...this.#routerContext.agents.values()].map(({ engine }) => engine);
-    return await processDueWork(engines, this.#pushService?.outbox, options);
+    return await processDueWork(engines, this.#pushService?.outbox, () => this.#openStoreOnce(), options);
   }
 
   #createServedAgents(agents: [string, Agent][], options: ServedAgentOptions): Map<string, ServedAgent> {
