@@ -31,3 +31,12 @@ it("engine, server, and client read the time only in clock.ts, because the wall 
     files.flatMap((file) => findWallClockReads(readFileSync(SOURCE_FOLDER + file, "utf8"), file)),
   ).toEqual([]);
 });
+
+it("the engine schedules its work only with its clock, so that a simulation decides the order", () => {
+  const scheduling = /\b(setImmediate|setTimeout|setInterval|process\.nextTick)\b/;
+  const files = globSync("engine/**/*.ts", { cwd: SOURCE_FOLDER }).filter(
+    (file) => !/\.(test|fixture|contract)\.ts$/.test(file) && basename(file) !== "clock.ts",
+  );
+  expect(files.length).toBeGreaterThan(50);
+  expect(files.filter((file) => scheduling.test(readFileSync(SOURCE_FOLDER + file, "utf8")))).toEqual([]);
+});

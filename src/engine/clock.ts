@@ -16,6 +16,8 @@ export interface Clock {
   monotonic(): number;
   /** Calls `callback` once after `ms` milliseconds and returns a function that cancels the scheduled call. */
   schedule(ms: number, callback: () => void): () => void;
+  /** Calls `callback` once in a later turn of the event loop, after the pending input and output. */
+  scheduleTurn(callback: () => void): void;
 }
 
 export const systemClock: Clock = {
@@ -27,6 +29,7 @@ export const systemClock: Clock = {
     timer.unref?.();
     return () => clearTimeout(timer);
   },
+  scheduleTurn: (callback) => void setImmediate(callback),
 };
 
 let lastFormattedTimestamp = { ms: Number.NaN, text: "" };

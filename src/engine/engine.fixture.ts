@@ -38,6 +38,10 @@ export class FakeClock implements Clock {
     };
   }
 
+  scheduleTurn(callback: () => void): void {
+    setImmediate(callback);
+  }
+
   get pendingTimerCount(): number {
     return this.#timers.length;
   }

@@ -320,7 +320,7 @@ export class Engine {
 
   /** Resolves with one page of the caller's tasks (ListTasks, A2A §3.1.4). */
   listTasks(request: ListTasksRequest, caller: Caller): Promise<ListTasksResponse> {
-    return listTasks(this.#store, this.#toTaskScope(caller), request, this.#listPageBytes);
+    return listTasks(this.#store, this.#toTaskScope(caller), request, this.#listPageBytes, this.#clock);
   }
 
   /**

@@ -131,14 +131,14 @@ export class Committer {
   #scheduleFlush(): void {
     const delayMs = this.#isUrgent ? 0 : this.#delayUntil - this.#clock.monotonic();
     if (delayMs > MIN_COMMIT_TIMER_DELAY_MS) this.#delayFlush(delayMs);
-    else setImmediate(() => void this.#flush());
+    else this.#clock.scheduleTurn(() => void this.#flush());
   }
 
   #delayFlush(ms: number): void {
     const wake = (): void => {
       cancel();
       this.#endDelay = undefined;
-      setImmediate(() => void this.#flush());
+      this.#clock.scheduleTurn(() => void this.#flush());
     };
     const cancel = this.#clock.schedule(ms, wake);
     this.#endDelay = wake;

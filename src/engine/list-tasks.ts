@@ -7,6 +7,7 @@ import {
   type Task,
 } from "../protocol/index.ts";
 import type { TaskScope } from "./caller.ts";
+import type { Clock } from "./clock.ts";
 import { limitHistory } from "./limit-history.ts";
 import type { TaskListCursor, TaskListQuery, TaskStore } from "./task-store.ts";
 
@@ -21,6 +22,7 @@ export async function listTasks(
   scope: TaskScope,
   request: ListTasksRequest,
   maxBytes: number,
+  clock: Clock,
 ): Promise<ListTasksResponse> {
   const pageSize = request.pageSize ?? DEFAULT_PAGE_SIZE;
   const filter = toTaskListFilter(request);
@@ -33,7 +35,7 @@ export async function listTasks(
     includeArtifacts: request.includeArtifacts ?? false,
   });
   // Reading and encoding a large page both block the event loop. Other requests run in between.
-  await new Promise<void>((resolve) => setImmediate(resolve));
+  await new Promise<void>((resolve) => clock.scheduleTurn(resolve));
   return {
     tasks: page.tasks.map((task) => selectTaskFields(task, request)),
     nextPageToken: page.hasMore ? encodePageToken(page.tasks, filter) : "",

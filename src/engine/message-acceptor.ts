@@ -413,11 +413,11 @@ export class MessageAcceptor {
    * task.
    */
   async #startAgentBeforeTaskExists(runner: TaskRunner, turn: Turn): Promise<MessageAcceptResult> {
-    const { agent, generateId, contextTurns } = this.#context;
+    const { generateId, contextTurns } = this.#context;
     runner.reserveForTurnWithoutTask(turn);
     await contextTurns?.enterTurn(runner.liveTask.scope, turn);
     const output = await readFirstAgentEvent(() =>
-      turn.startAgent(agent, runner.buildTaskWithTurnMessage(turn.message)),
+      runner.startAgent(turn, runner.buildTaskWithTurnMessage(turn.message)),
     );
     if (turn.hasEnded) {
       void runner.closeIterator(output.iterator);

@@ -80,9 +80,11 @@ async function restartTurnOrGetFailureReason(
     observer.onError?.({ where: "recovery", error: new A2AError("INTERNAL", text), taskId });
     return interruptionText;
   }
+  const steps = (await store.readSteps?.(scope, taskId, persisted.seq)) ?? [];
   if (isStopped()) throw createServerClosingError();
   try {
     const turn = messageAcceptor.createNextTurnAttempt(scope, persisted, start.message);
+    turn.restoreSteps(steps);
     const mode = afterRestart === "fail" ? "restart" : afterRestart;
     await runner.restartTurnAfterServerRestart(turn, persisted.seq, start.task, mode);
     return undefined;

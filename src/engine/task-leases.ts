@@ -38,6 +38,12 @@ export interface TaskLeases {
   /** Extends all leases of the node. Resolves with the leases that the node has lost since the last call. */
   renew(): Promise<readonly TaskLease[]>;
   /**
+   * Returns the time in milliseconds until this node must stop its turns, because it could not renew its leases. The time
+   * ends before the leases, on a monotonic clock that starts with the request of the last successful renewal. Absent if
+   * leases end with the process.
+   */
+  getTimeUntilFence?(): number;
+  /**
    * Releases a lease before the turn has ended, so that every node can claim the task. A lease with an older
    * epoch is ignored.
    */

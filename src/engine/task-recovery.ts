@@ -1,5 +1,6 @@
 import type { Clock } from "./clock.ts";
 import { recoverTask, type TaskRecoveryDependencies } from "./recover-task.ts";
+import { LeaseFence } from "./lease-fence.ts";
 import { startQueuedTurns } from "./start-queued-turns.ts";
 import type { ClaimedTask, TaskLease } from "./task-leases.ts";
 import type { LogAppend } from "./task-store.ts";
@@ -41,6 +42,7 @@ export class TaskRecovery {
   readonly #waitingTurnPoller: WaitingTurnPoller | undefined;
   /** False if this node starts no agents. */
   #startsTurns: boolean;
+  readonly #fence: LeaseFence;
 
   constructor(
     context: Omit<TaskRecoveryServiceDependencies, "isStopped"> & { readonly startsTurns: boolean },
@@ -54,12 +56,17 @@ export class TaskRecovery {
         pollMs,
         startWaitingTurns: async () => void (await this.startWaitingTurns()),
       });
+    this.#fence = new LeaseFence({
+      ...context,
+      renewDuringRecovery: async () => (this.#currentPass ? await this.#abandonLostTasks() : undefined),
+    });
   }
 
   /** Starts the service. Resolves after the first pass, even if the pass fails. */
   async start(): Promise<void> {
     this.#state = "started";
     if (this.#startsTurns) this.#waitingTurnPoller?.start();
+    this.#fence.watch();
     this.requestPass();
     await this.#currentPass;
   }
@@ -101,6 +108,7 @@ export class TaskRecovery {
   stop(): void {
     this.#state = "stopped";
     this.#waitingTurnPoller?.stop();
+    this.#fence.stop();
     this.#cancelTimer();
   }
 

@@ -250,9 +250,8 @@ export class TaskRunner implements LiveTaskListener, TaskFeed {
     this.#currentTurn = turn;
     this.#context.onTurnStart?.(this);
     this.#countWorkingAgentUntilTurnEnd(turn);
-    liveTask.persistTurn(
-      this.#context.persistTurns ? toTurnRestartData(turn, turn.startPoint.seq) : undefined,
-    );
+    const restartData = this.#context.persistTurns ? toTurnRestartData(turn, turn.startPoint.seq) : undefined;
+    liveTask.persistTurn(restartData, restartData && turn.findSteps());
     // Requests must no longer see the task waiting for the input that it has just received.
     if (isInterrupted(task.status.state))
       turn.startPoint = {
@@ -286,13 +285,23 @@ export class TaskRunner implements LiveTaskListener, TaskFeed {
     this.#currentTurn = turn;
     this.#context.onTurnStart?.(this);
     this.#countWorkingAgentUntilTurnEnd(turn);
-    if (turn.attempt === 1) liveTask.commitTurnStart(toTurnRestartData(turn, seq));
+    const restartData = toTurnRestartData(turn, seq);
+    if (turn.attempt === 1) liveTask.commitTurnStart(restartData, turn.findSteps());
     else {
       this.#enqueueTaskStatusEvent("TASK_STATE_WORKING");
-      liveTask.persistTurn(toTurnRestartData(turn, seq));
+      liveTask.persistTurn(restartData, turn.findSteps());
     }
     await liveTask.waitForCommit();
     if (!turn.hasEnded) this.#agentEnd = this.#runTurn(turn, task);
+  }
+
+  /** Starts the agent. `task` is the task at the start of the turn. */
+  startAgent(turn: Turn, task: Task): StartedAgentIterator {
+    const { agent, clock, persistTurns } = this.#context;
+    // Without a persisted turn, no later attempt needs the steps.
+    const commitSteps = (): Promise<void> =>
+      persistTurns ? this.liveTask.commitSteps(turn.steps) : Promise.resolve();
+    return turn.startAgent(agent, task, { clock, commitSteps });
   }
 
   #countWorkingAgentUntilTurnEnd(turn: Turn): void {
@@ -412,7 +421,7 @@ export class TaskRunner implements LiveTaskListener, TaskFeed {
   }
 
   async #runTurn(turn: Turn, task: Task, output?: StartedAgentIterator): Promise<void> {
-    const { observer, agent, contextTurns } = this.#context;
+    const { observer, contextTurns } = this.#context;
     const ids = { scope: this.liveTask.scope, taskId: this.liveTask.taskId };
     // An agent with output has already entered its context.
     const predecessorEnd = output ? undefined : contextTurns?.enterTurn(ids.scope, turn);
@@ -424,7 +433,7 @@ export class TaskRunner implements LiveTaskListener, TaskFeed {
     observer.onRun?.({ ...ids, phase: "begin" });
     try {
       if (predecessorEnd || mustWaitForLease) turn.signal.throwIfAborted();
-      await this.#consumeEvents(turn, output ?? turn.startAgent(agent, task));
+      await this.#consumeEvents(turn, output ?? this.startAgent(turn, task));
       this.#writeFinalState(turn);
       observer.onRun?.({ ...ids, phase: "end" });
     } catch (error) {

@@ -1,4 +1,4 @@
-import type { StoreHealth, StoreState, StoreStateChange } from "../engine/index.ts";
+import type { Clock, StoreHealth, StoreState, StoreStateChange } from "../engine/index.ts";
 
 /** A state in which the store cannot commit. */
 export type UnhealthyStoreState = Exclude<StoreState, "healthy">;
@@ -18,13 +18,19 @@ export class StoreHealthMonitor implements StoreHealth {
   readonly #recover: () => Promise<void>;
   readonly #listeners = new Set<(change: StoreStateChange) => void>();
   #state: StoreState = "healthy";
-  #timer: NodeJS.Timeout | undefined;
+  readonly #schedule: Clock["schedule"];
+  #cancelTimer: (() => void) | undefined;
   #attemptCount = 0;
   #isRecovering = false;
 
-  constructor(storeName: string, recover: () => Promise<void>) {
+  constructor(
+    storeName: string,
+    recover: () => Promise<void>,
+    schedule: Clock["schedule"] = scheduleOnSystemClock,
+  ) {
     this.#storeName = storeName;
     this.#recover = recover;
+    this.#schedule = schedule;
   }
 
   get state(): StoreState {
@@ -54,20 +60,19 @@ export class StoreHealthMonitor implements StoreHealth {
   }
 
   #stopRecovery(): void {
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
+    this.#cancelTimer?.();
+    this.#cancelTimer = undefined;
     this.#attemptCount = 0;
   }
 
   #scheduleRecovery(): void {
-    if (this.#timer || this.#isRecovering) return;
-    const delayMs = RECOVERY_DELAYS_MS[Math.min(this.#attemptCount++, RECOVERY_DELAYS_MS.length - 1)];
-    this.#timer = setTimeout(() => void this.#attemptRecovery(), delayMs);
-    this.#timer.unref();
+    if (this.#cancelTimer || this.#isRecovering) return;
+    const delayMs = RECOVERY_DELAYS_MS[Math.min(this.#attemptCount++, RECOVERY_DELAYS_MS.length - 1)] ?? 0;
+    this.#cancelTimer = this.#schedule(delayMs, () => void this.#attemptRecovery());
   }
 
   async #attemptRecovery(): Promise<void> {
-    this.#timer = undefined;
+    this.#cancelTimer = undefined;
     this.#isRecovering = true;
     const isRecovered = await this.#recover().then(
       () => true,
@@ -85,4 +90,10 @@ export class StoreHealthMonitor implements StoreHealth {
     const change = { store: this.#storeName, state, previousState, ...(error ? { error } : {}) };
     for (const listener of this.#listeners) listener(change);
   }
+}
+
+function scheduleOnSystemClock(ms: number, callback: () => void): () => void {
+  const timer = setTimeout(callback, ms);
+  timer.unref();
+  return () => clearTimeout(timer);
 }

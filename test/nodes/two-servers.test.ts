@@ -231,6 +231,19 @@ describe.skipIf(reason).each([{ hints: true }, { hints: false }])(
       await recorder.ended;
       expect(joinTexts(recorder.events)).toMatch(/^SUBMITTED( WORKING)+ whole COMPLETED$/);
       expect(joinArtifacts(await first.client.tasks.get(id))).toBe("whole");
+      expect(lost.run.signal.aborted).toBe(true);
+    });
+
+    it("stop the agents of a server that cannot renew its leases, before the leases end [E17, E21]", async () => {
+      await first.client.send("go", now);
+      const run = await first.agent.waitForRun(0);
+      first.store.leases.renew = () => new Promise(() => {});
+      await expect.poll(() => run.run.signal.aborted, { timeout: 6000 }).toBe(true);
+      const [node] = await runTestSql(
+        url,
+        "SELECT expires_at > now() AS is_alive FROM colloquy.node WHERE id = (SELECT lease_node FROM colloquy.task)",
+      );
+      expect(node).toEqual({ is_alive: true });
     });
 
     it("cancel the task of a lost server without running its agent again [E17, E21]", async () => {

@@ -9,8 +9,8 @@ const CHILD_SCRIPT = "push-child.ts";
 const TASKS = 10;
 /** Number of events of a task that yields ten words and ends. */
 const EVENTS_PER_TASK = 13;
-/** Time in which another node takes over the webhooks of a killed node, with a lease of one second. */
-const TAKEOVER_MS = 8000;
+/** Time in which another node takes over the webhooks of a killed node, with a lease of three seconds. */
+const TAKEOVER_MS = 20_000;
 
 const receiver = await new TestWebhookReceiver().listen();
 const { requests } = receiver;

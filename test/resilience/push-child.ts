@@ -10,7 +10,7 @@ import { PostgresStore } from "../../src/stores/index.ts";
 
 const [location = ""] = process.argv.slice(2);
 const store = location.startsWith("postgres:")
-  ? new PostgresStore(location, { leaseMs: 1000 })
+  ? new PostgresStore(location, { leaseMs: 3000 })
   : (`sqlite:${location}` as const);
 
 async function* yieldWords(): AsyncGenerator<string> {

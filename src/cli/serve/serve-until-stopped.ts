@@ -6,7 +6,6 @@ import {
   type Server,
   type ServerOptions,
   type ServerRole,
-  type StoreOption,
 } from "../../server/index.ts";
 import type { CliContext } from "../cli-context.ts";
 import { OutputWriter, type OutputFormat } from "../output-writer.ts";
@@ -84,7 +83,7 @@ export async function serveUntilStopped(
   // Runs after the agents are loaded, because their `.env` files may contain the tokens.
   const authenticate = createAuthSchemes(options, process.env);
   const server = createServerOrUsageError(plan.agents, {
-    store: options.store as StoreOption,
+    store: adk.store,
     observer,
     ...(plan.previousAgentIds ? { previousAgentIds: plan.previousAgentIds } : {}),
     ...(options.keepTasks === undefined ? {} : { retention: toRetention(options.keepTasks) }),

@@ -269,7 +269,7 @@ export class RetentionSweeper {
     const pauseMs = stepMs * PAUSE_PER_STEP_DURATION;
     await new Promise<void>((resolve) => {
       if (pauseMs < MIN_TIMER_PAUSE_MS || this.#isClosed) {
-        setImmediate(resolve);
+        this.#context.clock.scheduleTurn(resolve);
         return;
       }
       const cancel = this.#context.clock.schedule(pauseMs, resolve);

@@ -12,4 +12,5 @@ export const systemClock: Clock = {
     timer.unref?.();
     return () => clearTimeout(timer);
   },
+  scheduleTurn: (callback) => void setImmediate(callback),
 };

@@ -1,4 +1,5 @@
 import type { ClientBase, Pool, PoolClient, PoolConfig, QueryConfig } from "pg";
+import type { StoreGauges } from "../../engine/index.ts";
 import type { PostgresStatement } from "./define-statement.ts";
 
 /** Runs statements on a connection, or on any connection of a pool. */
@@ -92,6 +93,11 @@ export class PostgresPool implements PostgresConnection {
     }
   }
 
+  readGauges(): StoreGauges["pool"] {
+    const { totalCount: open, idleCount, waitingCount: waiting } = this.#pool;
+    return { max: this.#pool.options.max, open, busy: open - idleCount, waiting };
+  }
+
   async close(): Promise<void> {
     await this.#pool.end();
   }
@@ -133,7 +139,8 @@ async function rollBack(client: PoolClient, error: unknown): Promise<boolean> {
   }
 }
 
-async function importPg(): Promise<typeof import("pg")> {
+/** Imports the package `pg`. Rejects with an instruction if the package is not installed. */
+export async function importPg(): Promise<typeof import("pg")> {
   try {
     return await import("pg");
   } catch (cause) {

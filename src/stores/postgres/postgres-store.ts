@@ -1,9 +1,13 @@
 import type {
   AppendRefusal,
+  FinishedStep,
   LogAppend,
+  NodeHints,
   NodeStore,
   PushStore,
+  SessionRepository,
   StoredTask,
+  StoreGauges,
   StoreHealth,
   StoreMigrationListener,
   TaskDeletionStore,
@@ -17,6 +21,7 @@ import type {
 import { A2AError, type LogEvent } from "../../protocol/index.ts";
 import { defineOptionNames } from "../../usage-checks/index.ts";
 import type { PushSecretCipher } from "../push-secret-cipher.ts";
+import { CommitMeter } from "../commit-meter.ts";
 import { StoreHealthMonitor } from "../store-health-monitor.ts";
 import { commitAppends } from "./commit-appends.ts";
 import { DEFAULT_POSTGRES_OPTIONS, type PostgresStoreOptions } from "./postgres-store-options.ts";
@@ -30,9 +35,11 @@ import {
   isOutcomeUnknown,
   toPostgresUnavailableError,
 } from "./postgres-error-conversion.ts";
+import { PostgresHints } from "./postgres-hints.ts";
 import { PostgresNodes } from "./postgres-nodes.ts";
 import { PostgresPool, type PostgresConnection } from "./postgres-pool.ts";
 import { PostgresPushStore } from "./postgres-push-store.ts";
+import { PostgresSessionRepository } from "./postgres-session-repository.ts";
 import { PostgresTaskDeleter } from "./postgres-task-deleter.ts";
 import { PostgresTaskLeases } from "./postgres-task-leases.ts";
 import { PostgresTaskReader } from "./postgres-task-reader.ts";
@@ -60,8 +67,16 @@ export class PostgresStore implements TaskStore {
   readonly isDurable = true;
   readonly leases: TaskLeases;
   readonly nodes: NodeStore;
+  readonly hints?: NodeHints;
   readonly pushStore: PushStore;
   readonly deletionStore: TaskDeletionStore;
+  readonly sessionRepository: SessionRepository;
+  readonly readGauges = (): StoreGauges => ({
+    store: this.name,
+    pool: this.#opened?.pool.readGauges() ?? { max: this.#options.poolSize, open: 0, busy: 0, waiting: 0 },
+    leases: this.#leases.readGauges(),
+    commits: this.#commitMeter.read(),
+  });
   readonly #url: string;
   readonly #options: typeof DEFAULT_POSTGRES_OPTIONS & PostgresStoreOptions;
   readonly #health: StoreHealthMonitor;
@@ -70,6 +85,8 @@ export class PostgresStore implements TaskStore {
   };
   readonly #leases: PostgresTaskLeases;
   readonly #reader: PostgresTaskReader;
+  readonly #commitMeter = new CommitMeter();
+  readonly #hints: PostgresHints | undefined;
   #opened: OpenedPostgres | undefined;
 
   constructor(url: string, options: PostgresStoreOptions = {}) {
@@ -82,8 +99,14 @@ export class PostgresStore implements TaskStore {
     this.#reader = new PostgresTaskReader(this.#connection, context);
     this.leases = this.#leases;
     this.nodes = new PostgresNodes(this.#connection, this.#leases, () => this.#requireOpen().cipher);
+    if (this.#options.hints) {
+      const onOtherNode = (): void => this.#leases.reportOtherNode();
+      this.#hints = new PostgresHints({ url, ...this.#options, onOtherNode });
+      this.hints = this.#hints;
+    }
     this.pushStore = new PostgresPushStore(this.#connection, context);
     this.deletionStore = new PostgresTaskDeleter(this.#connection, this.#reader);
+    this.sessionRepository = new PostgresSessionRepository(this.#connection);
     this.#health = new StoreHealthMonitor(this.name, () => this.#leases.extend());
   }
 
@@ -100,6 +123,7 @@ export class PostgresStore implements TaskStore {
       await migratePostgresSchema(pool, { store: this.name, migrate, onMigration });
       this.#opened = { pool, cipher };
       await this.#leases.extend();
+      this.#hints?.open();
     } catch (error) {
       this.#opened = undefined;
       this.#health.reset();
@@ -113,6 +137,7 @@ export class PostgresStore implements TaskStore {
     if (!opened) return;
     // A node whose row remains loses its leases when they expire.
     await this.#leases.end().catch(() => {});
+    await this.#hints?.close();
     this.#opened = undefined;
     this.#health.reset();
     await opened.pool.close();
@@ -121,9 +146,11 @@ export class PostgresStore implements TaskStore {
   async commit(batch: readonly LogAppend[]): Promise<readonly (AppendRefusal | undefined)[]> {
     const { pool, cipher } = this.#requireOpen();
     try {
-      const refusals = await commitAppends(pool, { node: this.#leases.node, cipher }, batch);
+      const writer = { node: this.#leases.node, cipher };
+      const refusals = await this.#leases.recordCommit(batch, () =>
+        this.#commitMeter.measure(batch, () => commitAppends(pool, writer, batch)),
+      );
       this.#health.reportSuccess();
-      this.#leases.recordCommittedAppends(batch.filter((_, at) => refusals[at] === undefined));
       return refusals;
     } catch (error) {
       throw this.#reportFailure(error, isOutcomeUnknown(error) ? "failed" : undefined);
@@ -157,6 +184,10 @@ export class PostgresStore implements TaskStore {
 
   findMessage(scope: TaskScope, messageId: string): Promise<{ taskId: string; seq: number } | undefined> {
     return this.#reader.findMessage(scope, messageId);
+  }
+
+  readSteps(scope: TaskScope, taskId: string, turnSeq: number): Promise<readonly FinishedStep[]> {
+    return this.#reader.readSteps(scope, taskId, turnSeq);
   }
 
   listUnfinished(): Promise<UnfinishedTask[]> {

@@ -1,18 +1,28 @@
 import { randomUUID } from "node:crypto";
-import type { ClaimedTask, LogAppend, TaskLease, TaskLeases } from "../../engine/index.ts";
+import type {
+  AppendRefusal,
+  ClaimedTask,
+  LogAppend,
+  StoreGauges,
+  TaskLease,
+  TaskLeases,
+} from "../../engine/index.ts";
 import { getScopeKey } from "../task-owner-scope-key.ts";
-import { encodeIdentifier } from "./encode-identifier.ts";
+import { decodeIdentifier, encodeIdentifier } from "./encode-identifier.ts";
 import type { PostgresConnection } from "./postgres-pool.ts";
-import { decodeUnfinishedTaskRow } from "./postgres-task-reader.ts";
+import { decodeScopeRow, decodeUnfinishedTaskRow } from "./postgres-task-reader.ts";
 import { computeScopeKey } from "./scope-key.ts";
 import { CLAIM_LOST_TASKS, CLAIM_TASKS, CLAIM_WAITING_TASKS } from "./statements/claim-tasks.ts";
 import { DELETE_NODES } from "./statements/delete-nodes.ts";
+import { FIND_FORGOTTEN_LEASES } from "./statements/find-forgotten-leases.ts";
 import { FIND_LOST_LEASES } from "./statements/find-lost-leases.ts";
 import { RELEASE_LEASE } from "./statements/release-lease.ts";
 import { RENEW_NODE } from "./statements/renew-node.ts";
 
 /** Interval in milliseconds at which a node that starts agents looks for waiting turns. */
 const WAITING_TURN_POLL_MS = 250;
+/** Part of the lease period after which a node that cannot renew its leases stops its turns. */
+const FENCE_AFTER = 0.8;
 /** Number of renewals per lease period. A node misses two renewals before its leases expire. */
 const RENEWALS_PER_LEASE = 3;
 
@@ -28,8 +38,15 @@ export class PostgresTaskLeases implements TaskLeases {
   #node: string = randomUUID();
   readonly #leaseMs: number;
   #hasOtherNodes = false;
+  /** Monotonic time in milliseconds at which the last successful renewal was requested. */
+  #renewedAt = -Infinity;
   /** Leases that the node has acquired and not released, to find those that another node claims. */
   readonly #held = new Map<string, TaskLease>();
+  #claimCount = 0;
+  /** Batches without a result, whose turns may have begun. */
+  readonly #pendingCommits = new Set<readonly LogAppend[]>();
+  /** Epochs of the leases that the last renewal has found and the node does not know. */
+  #unknownEpochs = new Map<string, number>();
 
   constructor(connection: PostgresConnection, leaseMs: number) {
     this.#connection = connection;
@@ -50,6 +67,11 @@ export class PostgresTaskLeases implements TaskLeases {
     return this.#hasOtherNodes;
   }
 
+  /** Reports a sign of life of another node, before the next renewal counts the living nodes. */
+  reportOtherNode(): void {
+    this.#hasOtherNodes = true;
+  }
+
   async claim(agent: string, limit: number, which?: "lost" | "waiting"): Promise<ClaimedTask[]> {
     const statement =
       which === undefined ? CLAIM_TASKS : which === "lost" ? CLAIM_LOST_TASKS : CLAIM_WAITING_TASKS;
@@ -59,6 +81,7 @@ export class PostgresTaskLeases implements TaskLeases {
       epoch: row.epoch,
       ...(row.is_cancel_requested ? { isCancelRequested: true } : {}),
     }));
+    this.#claimCount += claimed.length;
     for (const { scope, taskId, epoch } of claimed) this.#hold({ scope, taskId, epoch });
     return claimed;
   }
@@ -69,6 +92,7 @@ export class PostgresTaskLeases implements TaskLeases {
    */
   async renew(): Promise<TaskLease[]> {
     await this.extend();
+    await this.#releaseForgottenLeases();
     const held = [...this.#held.values()];
     if (held.length === 0) return [];
     const rows = await this.#connection.query(FIND_LOST_LEASES, [
@@ -79,6 +103,10 @@ export class PostgresTaskLeases implements TaskLeases {
     return rows.flatMap(({ position }) => held[position - 1] ?? []);
   }
 
+  getTimeUntilFence(): number {
+    return this.#renewedAt + FENCE_AFTER * this.#leaseMs - performance.now();
+  }
+
   async release(lease: TaskLease): Promise<void> {
     this.#forget(lease);
     const { scope, taskId, epoch } = lease;
@@ -86,18 +114,76 @@ export class PostgresTaskLeases implements TaskLeases {
     await this.#connection.query(RELEASE_LEASE, parameters);
   }
 
-  /** Updates the held leases after a commit. */
-  recordCommittedAppends(appends: readonly LogAppend[]): void {
-    for (const { scope, taskId, epoch, hasRunningTurn, releasesLease } of appends) {
-      if (releasesLease || hasRunningTurn === false) this.#forget({ scope, taskId, epoch });
-      else if (hasRunningTurn) this.#hold({ scope, taskId, epoch });
+  /** Runs a commit, and updates the held leases. */
+  async recordCommit(
+    batch: readonly LogAppend[],
+    commit: () => Promise<readonly (AppendRefusal | undefined)[]>,
+  ): Promise<readonly (AppendRefusal | undefined)[]> {
+    this.#pendingCommits.add(batch);
+    try {
+      const refusals = await commit();
+      for (const [at, append] of batch.entries()) if (refusals[at] === undefined) this.#recordAppend(append);
+      return refusals;
+    } catch (error) {
+      // The database may have committed, and a repetition of the commit is refused. A lease that the node does not
+      // hold ends with the failure of its turn.
+      for (const append of batch) if (append.hasRunningTurn) this.#recordAppend(append);
+      throw error;
+    } finally {
+      this.#pendingCommits.delete(batch);
     }
+  }
+
+  #recordAppend({ scope, taskId, epoch, hasRunningTurn, releasesLease }: LogAppend): void {
+    if (releasesLease || hasRunningTurn === false) this.#forget({ scope, taskId, epoch });
+    else if (hasRunningTurn) this.#hold({ scope, taskId, epoch });
+  }
+
+  /**
+   * Releases the leases that the database has for this node and the node does not know. A claim whose result was lost
+   * leaves such a lease, and no other node could claim its task while this node is alive. Only a lease that two
+   * renewals have found is released, because a result can be on its way.
+   */
+  async #releaseForgottenLeases(): Promise<void> {
+    const held = [...this.#held.values()];
+    const rows = await this.#connection.query(FIND_FORGOTTEN_LEASES, [
+      this.#node,
+      held.map(({ scope }) => computeScopeKey(scope)),
+      held.map(({ taskId }) => encodeIdentifier(taskId)),
+    ]);
+    const found = new Map<string, TaskLease>();
+    for (const row of rows) {
+      const lease = { scope: decodeScopeRow(row), taskId: decodeIdentifier(row.task_id), epoch: row.epoch };
+      if (!this.#mayKnow(lease)) found.set(toLeaseKey(lease), lease);
+    }
+    const earlierEpochs = this.#unknownEpochs;
+    this.#unknownEpochs = new Map([...found].map(([key, { epoch }]) => [key, epoch]));
+    for (const [key, lease] of found) if (earlierEpochs.get(key) === lease.epoch) await this.release(lease);
+  }
+
+  /** Returns true if the node holds the lease, or if a commit without a result may have acquired it. */
+  #mayKnow(lease: TaskLease): boolean {
+    if (this.#held.has(toLeaseKey(lease))) return true;
+    return [...this.#pendingCommits].some((batch) =>
+      batch.some((append) => append.taskId === lease.taskId && append.hasRunningTurn === true),
+    );
   }
 
   /** Registers the node with the database, or extends its leases. */
   async extend(): Promise<void> {
+    const requestedAt = performance.now();
     const [row] = await this.#connection.query(RENEW_NODE, [this.#node, this.#leaseMs]);
+    this.#renewedAt = Math.max(this.#renewedAt, requestedAt);
     this.#hasOtherNodes = row?.has_other_nodes ?? false;
+  }
+
+  readGauges(): StoreGauges["leases"] {
+    return {
+      held: this.#held.size,
+      durationMs: this.#leaseMs,
+      sinceRenewalMs: performance.now() - this.#renewedAt,
+      claimed: this.#claimCount,
+    };
   }
 
   /** Ends all leases of the node at once, so that other nodes can claim its tasks. */
@@ -105,6 +191,7 @@ export class PostgresTaskLeases implements TaskLeases {
     const node = this.#node;
     this.#node = randomUUID();
     this.#held.clear();
+    this.#renewedAt = -Infinity;
     await this.#connection.query(DELETE_NODES, [node]);
   }
 

@@ -1,0 +1,83 @@
+import { describe, expect, it } from "vitest";
+import { MemoryStore } from "../stores/index.ts";
+import {
+  alice,
+  createEngineFixture,
+  createTestChunkEvent,
+  createTestSendMessageRequest,
+  FakeClock,
+  flushEventLoopForTest,
+  getRejectionA2AErrorReasonForTest,
+  getTestResponseTask,
+  workingTestEvent,
+  type EngineFixture,
+} from "./engine.fixture.ts";
+
+const FENCE_AFTER_MS = 12_000;
+
+/** Creates an engine whose store renews leases until `isDown` is true. */
+function createFencedFixture(): EngineFixture & { readonly outage: { isDown: boolean } } {
+  const clock = new FakeClock();
+  const store = new MemoryStore();
+  const outage = { isDown: false };
+  let renewedAt = clock.monotonic();
+  const leases = {
+    ...store.leases,
+    renew: async () => {
+      if (outage.isDown) throw new Error("The database is down.");
+      renewedAt = clock.monotonic();
+      return [];
+    },
+    getTimeUntilFence: () => renewedAt + FENCE_AFTER_MS - clock.monotonic(),
+  };
+  Object.assign(store, { leases });
+  return { ...createEngineFixture({ store, clock }), outage };
+}
+
+async function advanceInSteps(clock: FakeClock, ms: number): Promise<void> {
+  for (let passed = 0; passed < ms; passed += 500) {
+    await flushEventLoopForTest(4);
+    clock.advance(500);
+  }
+  await flushEventLoopForTest();
+}
+
+describe("a node that cannot renew its leases", () => {
+  it("stops its agents before the leases end, and appends none of their later events [E17, E21]", async () => {
+    const { engine, agent, clock, store, outage } = createFencedFixture();
+    await engine.open();
+    const message = createTestSendMessageRequest("go", { configuration: { returnImmediately: true } });
+    const { id } = getTestResponseTask(await engine.sendMessage(message, alice));
+    const run = await agent.waitForRun(0);
+    run.emit(workingTestEvent);
+    await advanceInSteps(clock, 2 * FENCE_AFTER_MS);
+    expect(run.run.signal.aborted).toBe(false);
+
+    outage.isDown = true;
+    await advanceInSteps(clock, FENCE_AFTER_MS - 6000);
+    expect(run.run.signal.aborted).toBe(false);
+    await advanceInSteps(clock, 6000);
+    expect(run.run.signal.aborted).toBe(true);
+    run.emit(createTestChunkEvent("late", false)).end();
+    await flushEventLoopForTest();
+    const scope = { agent: "puppet", ...alice };
+    expect(await store.load(scope, id)).toMatchObject({ seq: 2, awaitsRecovery: true });
+
+    outage.isDown = false;
+    await advanceInSteps(clock, 10_000);
+    expect((await engine.getTask({ id }, alice)).status.state).toBe("TASK_STATE_FAILED");
+  });
+
+  it("keeps its agents if the store answers in time", async () => {
+    const { engine, agent, clock, outage } = createFencedFixture();
+    await engine.open();
+    const sending = engine.sendMessage(createTestSendMessageRequest("go"), alice);
+    const run = await agent.waitForRun(0);
+    outage.isDown = true;
+    await advanceInSteps(clock, 6000);
+    outage.isDown = false;
+    await advanceInSteps(clock, FENCE_AFTER_MS);
+    run.end();
+    expect(await getRejectionA2AErrorReasonForTest(sending)).toBe("nothing");
+  });
+});

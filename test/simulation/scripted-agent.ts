@@ -1,0 +1,103 @@
+import type { Agent, AgentEvent, Clock, Run } from "../../src/engine/index.ts";
+import { Chance, mixSeed } from "./chance.ts";
+import type { AgentExecution } from "./promise-checks.ts";
+import { readScriptOutput, writeScriptOutput } from "./scripted-output.ts";
+
+/** Behavior of the agent of one simulation. All nodes have the same agent. */
+export interface AgentPolicy {
+  readonly afterRestart: "fail" | "restart" | "resume";
+  readonly whileWorking: "refuse" | "queue";
+  readonly interruptible: boolean;
+  readonly concurrentTurns: "queue" | "refuse" | "parallel";
+  /** Mean time in milliseconds between two pieces of output. */
+  readonly meanPauseMs: number;
+}
+
+/** Longest time in milliseconds that an agent takes to stop. */
+const MAX_CLEANUP_MS = 200;
+
+type ScriptEnd = "complete" | "return" | "ask" | "authorize" | "throw" | "reject";
+
+interface Script {
+  readonly length: number;
+  readonly end: ScriptEnd;
+  readonly ignoresAbort: boolean;
+  readonly chance: Chance;
+}
+
+/** Draws the script of a turn. Every attempt at the turn has the same script. */
+function drawScript(seed: number, messageId: string): Script {
+  const chance = new Chance(mixSeed(seed, Number(messageId.slice(1))));
+  return {
+    length: chance.below(8),
+    end: chance.pick(["complete", "return", "return", "ask", "ask", "authorize", "throw", "reject"]),
+    ignoresAbort: chance.isTrue(0.15),
+    chance,
+  };
+}
+
+/** Creates an agent whose output depends only on the seed and on the message. */
+export function createScriptedAgent(
+  seed: number,
+  { meanPauseMs, ...policy }: AgentPolicy,
+  clock: Clock,
+  startExecution: (taskId: string) => AgentExecution,
+): Agent {
+  const execute = async function* (run: Run): AsyncGenerator<AgentEvent> {
+    const { messageId } = run.message;
+    const { length, end, ignoresAbort, chance } = drawScript(seed, messageId);
+    const execution = startExecution(run.taskId);
+    const sleep = (): Promise<void> =>
+      new Promise((resolve, reject) => {
+        const ms = chance.isTrue(0.1)
+          ? chance.between(0, 20 * meanPauseMs)
+          : chance.between(0, 2 * meanPauseMs);
+        const cancel = clock.schedule(ms, resolve);
+        if (ignoresAbort) return;
+        const stop = (): void => {
+          cancel();
+          reject(run.signal.reason as Error);
+        };
+        if (run.signal.aborted) stop();
+        else run.signal.addEventListener("abort", stop, { once: true });
+      });
+    run.signal.addEventListener("abort", () => execution.abort(), { once: true });
+    try {
+      if (chance.isTrue(0.5)) yield { status: { state: "TASK_STATE_WORKING" } };
+      const first = policy.afterRestart === "resume" ? countOutput(run, messageId) : 0;
+      for (let position = first; position < length; position++) {
+        if (chance.isTrue(0.6)) await sleep();
+        const text = writeScriptOutput({ messageId, attempt: run.attempt, position });
+        yield {
+          artifact: { artifactId: `a${messageId}`, parts: [{ text }] },
+          append: position > 0 || run.attempt > 1,
+        };
+      }
+      if (end === "authorize") {
+        yield { status: { state: "TASK_STATE_AUTH_REQUIRED" } };
+        await sleep();
+        yield { status: { state: "TASK_STATE_WORKING" } };
+      }
+      await sleep();
+      if (end === "throw") throw new Error("The script ends with an error.");
+      if (end === "ask") yield { status: { state: "TASK_STATE_INPUT_REQUIRED" } };
+      if (end === "reject") yield { status: { state: "TASK_STATE_REJECTED" } };
+      if (end === "complete") yield { status: { state: "TASK_STATE_COMPLETED" } };
+    } finally {
+      // Many agents need time to stop.
+      if (run.signal.aborted && chance.isTrue(0.5)) {
+        const ms = chance.between(0, MAX_CLEANUP_MS);
+        await new Promise<void>((resolve) => void clock.schedule(ms, resolve));
+      }
+      execution.isEnded = true;
+    }
+  };
+  return { ...policy, describe: () => ({ name: "script", description: "Follows a script." }), execute };
+}
+
+/** Number of pieces of a turn's output that the task contains. */
+function countOutput({ task }: Run, messageId: string): number {
+  const artifact = task.artifacts?.find(({ artifactId }) => artifactId === `a${messageId}`);
+  const text = artifact?.parts.map((part) => ("text" in part ? part.text : "")).join("") ?? "";
+  return readScriptOutput(text).length;
+}

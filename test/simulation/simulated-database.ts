@@ -1,0 +1,245 @@
+import type {
+  AppendRefusal,
+  ClaimedTask,
+  LogAppend,
+  StoredTask,
+  TaskLease,
+  TaskScope,
+  UnfinishedTask,
+} from "../../src/engine/index.ts";
+import { MemoryStore } from "../../src/stores/index.ts";
+import { computeScopeKey } from "../../src/stores/postgres/scope-key.ts";
+import type { ChangedTaskRow } from "../../src/stores/postgres/statements/read-changes.ts";
+import type { PromiseChecks } from "./promise-checks.ts";
+import { SimulatedTaskRequests } from "./simulated-task-requests.ts";
+
+/** Planted faults of the protocol. The simulation must notice each of them. */
+export interface DatabaseDefects {
+  /** Appends of a writer whose task another node has claimed are accepted. */
+  readonly ignoresEpochs?: boolean;
+  /** A claim compares the end of a lease with the clock of the claiming node. */
+  readonly claimsByLocalClock?: boolean;
+  /** A lease ends as soon as its node has missed a single renewal. */
+  readonly expiresEarly?: boolean;
+}
+
+/** The columns of a task that the protocol of leases reads. */
+export interface LeaseRow {
+  readonly scope: TaskScope;
+  readonly taskId: string;
+  seq: number;
+  epoch: number;
+  isRunning: boolean;
+  node: string | undefined;
+  readonly queuedPositions: Set<number>;
+}
+
+interface NodeRow {
+  expiresAt: number;
+  leaseMs: number;
+}
+
+/**
+ * The database that the nodes of a simulation share. The logs are in a `MemoryStore`. Nodes and leases follow the
+ * statements of `src/stores/postgres`. Each method is one transaction: it is complete before the next step of the
+ * simulation.
+ */
+export class SimulatedDatabase {
+  readonly tasks: MemoryStore = new MemoryStore({ maxFinishedTasks: Infinity, maxBytes: Infinity });
+  readonly requests: SimulatedTaskRequests;
+  readonly #nodes = new Map<string, NodeRow>();
+  readonly #leases = new Map<string, LeaseRow>();
+  readonly #getTime: () => number;
+  readonly #checks: PromiseChecks | undefined;
+  readonly #defects: DatabaseDefects;
+
+  /** `getTime` is the clock of the database, in milliseconds. */
+  constructor(getTime: () => number, checks?: PromiseChecks, defects: DatabaseDefects = {}) {
+    this.#getTime = getTime;
+    this.requests = new SimulatedTaskRequests(getTime, (key) => this.#leases.get(key));
+    this.#checks = checks;
+    this.#defects = defects;
+  }
+
+  async commit(node: string, batch: readonly LogAppend[]): Promise<(AppendRefusal | undefined)[]> {
+    const refusals: (AppendRefusal | undefined)[] = [];
+    for (const append of batch) refusals.push(await this.#commitAppend(node, append));
+    return refusals;
+  }
+
+  async #commitAppend(node: string, append: LogAppend): Promise<AppendRefusal | undefined> {
+    for (const { messageId, wasQueued } of append.messages)
+      if (!wasQueued && (await this.tasks.findMessage(append.scope, messageId))) return "duplicate-message";
+    const key = toTaskKey(computeScopeKey(append.scope), append.taskId);
+    const known = append.expectedSeq > 0 ? this.#leases.get(key) : undefined;
+    if (known && !this.#defects.ignoresEpochs) {
+      const isFenced = known.epoch !== append.epoch || (known.isRunning && known.node !== node);
+      if (isFenced) return "conflict";
+    }
+    const [refusal] = await this.tasks.commit([{ ...append, epoch: 0 }]);
+    if (refusal !== undefined) return refusal;
+    const { scope, taskId, epoch, expectedSeq, events, queueChange } = append;
+    const idle = { isRunning: false, node: undefined, queuedPositions: new Set<number>() };
+    const lease: LeaseRow = known ?? { scope, taskId, epoch, seq: 0, ...idle };
+    lease.seq = expectedSeq + events.length;
+    for (const { position } of queueChange?.added ?? []) lease.queuedPositions.add(position);
+    for (const position of lease.queuedPositions)
+      if (position <= (queueChange?.removedThrough ?? 0)) lease.queuedPositions.delete(position);
+    lease.isRunning = append.hasRunningTurn ?? lease.isRunning;
+    lease.node = lease.isRunning ? node : undefined;
+    this.#leases.set(key, lease);
+    this.#checks?.checkAppend(node, append);
+    return undefined;
+  }
+
+  async load(node: string, scope: TaskScope, taskId: string): Promise<StoredTask | undefined> {
+    const stored = await this.tasks.load(scope, taskId);
+    const lease = this.#leases.get(toTaskKey(computeScopeKey(scope), taskId));
+    if (!stored || !lease) return stored;
+    const isHeldByOther = this.#isHeldByOther(node, lease);
+    return {
+      ...stored,
+      epoch: lease.epoch,
+      awaitsRecovery: lease.isRunning && !isHeldByOther,
+      ...(isHeldByOther ? { runsOnOtherNode: true } : {}),
+    };
+  }
+
+  async isTaskUnchanged(
+    scope: TaskScope,
+    taskId: string,
+    { seq, epoch }: Pick<StoredTask, "seq" | "epoch">,
+  ): Promise<boolean> {
+    const lease = this.#leases.get(toTaskKey(computeScopeKey(scope), taskId));
+    if (!lease || lease.epoch !== epoch || lease.isRunning) return false;
+    return await this.tasks.isTaskUnchanged(scope, taskId, { seq, epoch: 0 });
+  }
+
+  /** Reads the new events of the tasks whose log or turn status has changed, like `READ_CHANGES`. */
+  async readChanges(
+    keys: readonly string[],
+    after: readonly number[],
+    turnStatuses: readonly string[],
+    maxBytes: number,
+  ): Promise<ChangedTaskRow[]> {
+    const rows: ChangedTaskRow[] = [];
+    for (const [at, key] of keys.entries()) {
+      const lease = this.#leases.get(key);
+      const position = at + 1;
+      const afterSeq = after[at] ?? 0;
+      if (!lease) {
+        rows.push({ position, last_seq: null, turn_status: "none", seq: null, lines: null });
+        continue;
+      }
+      const turnStatus = this.#getTurnStatus(lease);
+      if (lease.seq === afterSeq && turnStatus === turnStatuses[at]) continue;
+      const common = { position, last_seq: lease.seq, turn_status: turnStatus };
+      const limit = { events: 512, maxBytes };
+      const events = await this.tasks.readEvents(lease.scope, lease.taskId, afterSeq, limit);
+      if (events.length === 0) rows.push({ ...common, seq: null, lines: null });
+      for (const { seq, jsonText } of events) rows.push({ ...common, seq, lines: jsonText });
+    }
+    return rows;
+  }
+
+  #getTurnStatus({ isRunning, node, queuedPositions }: LeaseRow): string {
+    if (isRunning) return this.#isAlive(node) ? "running" : "awaiting-recovery";
+    return queuedPositions.size > 0 ? "running" : "none";
+  }
+
+  /** Returns the tasks with queued turns, except those whose turn another living node runs. */
+  listQueuedTasks(node: string): { readonly scope: TaskScope; readonly taskId: string }[] {
+    return [...this.#leases.values()]
+      .filter((lease) => lease.queuedPositions.size > 0 && !this.#isHeldByOther(node, lease))
+      .map(({ scope, taskId }) => ({ scope, taskId }));
+  }
+
+  /** Registers a node, or extends its leases. Returns true if another node is alive. */
+  renewNode(node: string, leaseMs: number): boolean {
+    const expiresAt = this.#getTime() + leaseMs;
+    this.#nodes.set(node, { expiresAt, leaseMs });
+    this.#checks?.recordRenewal(node, expiresAt);
+    this.requests.deleteExpired();
+    return [...this.#nodes.keys()].some((other) => other !== node && this.#isAlive(other));
+  }
+
+  deleteNode(node: string): void {
+    this.#nodes.delete(node);
+    this.#checks?.recordNodeEnd(node);
+  }
+
+  /** Claims tasks of the agent. `localTime` is the clock of the node, which only a defect uses. */
+  async claim(node: string, agent: string, limit: number, localTime: number): Promise<ClaimedTask[]> {
+    const claimed: ClaimedTask[] = [];
+    for (const task of await this.tasks.listUnfinished()) {
+      if (claimed.length === limit) break;
+      const lease = this.#leases.get(toTaskKey(computeScopeKey(task.scope), task.taskId));
+      if (!lease || task.scope.agent !== agent || !this.#isClaimable(lease, localTime)) continue;
+      this.#checks?.checkClaim(node, task);
+      lease.epoch++;
+      lease.node = node;
+      const isCancelRequested = this.requests.isCancelRequested(lease);
+      claimed.push({ ...task, epoch: lease.epoch, ...(isCancelRequested ? { isCancelRequested } : {}) });
+    }
+    return claimed;
+  }
+
+  /** Returns the positions of the leases that another node has claimed. */
+  findLostLeases(keys: readonly string[], epochs: readonly number[]): number[] {
+    return keys.flatMap((key, at) =>
+      (this.#leases.get(key)?.epoch ?? 0) > (epochs[at] ?? 0) ? [at + 1] : [],
+    );
+  }
+
+  /** Returns the running tasks whose lease the node holds, except the tasks with the given keys. */
+  findForgottenLeases(node: string, knownKeys: readonly string[]): TaskLease[] {
+    return [...this.#leases].flatMap(([key, { scope, taskId, epoch, isRunning, node: holder }]) =>
+      isRunning && holder === node && !knownKeys.includes(key) ? [{ scope, taskId, epoch }] : [],
+    );
+  }
+
+  release(node: string, key: string, epoch: number): void {
+    const lease = this.#leases.get(key);
+    if (!lease || lease.node !== node || lease.epoch !== epoch) return;
+    lease.node = undefined;
+    this.#checks?.checkRelease(node, lease.taskId);
+  }
+
+  /** Deletes the columns of tasks that no longer exist. */
+  async removeDeletedTasks(
+    tasks: readonly { readonly scope: TaskScope; readonly taskId: string }[],
+  ): Promise<void> {
+    for (const { scope, taskId } of tasks)
+      if (!(await this.tasks.load(scope, taskId)))
+        this.#leases.delete(toTaskKey(computeScopeKey(scope), taskId));
+  }
+
+  /** Returns the tasks with a running turn that no living node holds. */
+  async listAbandonedTasks(): Promise<UnfinishedTask[]> {
+    const unfinished = await this.tasks.listUnfinished();
+    return unfinished.filter(({ scope, taskId }) => {
+      const lease = this.#leases.get(toTaskKey(computeScopeKey(scope), taskId));
+      return lease?.isRunning === true && !this.#isAlive(lease.node);
+    });
+  }
+
+  #isClaimable({ isRunning, node }: LeaseRow, localTime: number): boolean {
+    if (!isRunning) return false;
+    const row = node === undefined ? undefined : this.#nodes.get(node);
+    if (!row) return true;
+    const expiresAt = this.#defects.expiresEarly ? row.expiresAt - (row.leaseMs * 5) / 6 : row.expiresAt;
+    return expiresAt <= (this.#defects.claimsByLocalClock ? localTime : this.#getTime());
+  }
+
+  #isHeldByOther(node: string, lease: LeaseRow): boolean {
+    return lease.isRunning && lease.node !== node && this.#isAlive(lease.node);
+  }
+
+  #isAlive(node: string | undefined): boolean {
+    return node !== undefined && (this.#nodes.get(node)?.expiresAt ?? 0) > this.#getTime();
+  }
+}
+
+export function toTaskKey(scopeKey: string, encodedTaskId: string): string {
+  return `${encodedTaskId} ${scopeKey}`;
+}

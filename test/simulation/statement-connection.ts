@@ -1,0 +1,108 @@
+import type { Clock, TaskScope } from "../../src/engine/index.ts";
+import type { PostgresStatement } from "../../src/stores/postgres/define-statement.ts";
+import type { PostgresConnection } from "../../src/stores/postgres/postgres-pool.ts";
+import { ANSWER_TASK_REQUEST } from "../../src/stores/postgres/statements/answer-task-request.ts";
+import { CLAIM_TASKS } from "../../src/stores/postgres/statements/claim-tasks.ts";
+import { DELETE_NODES } from "../../src/stores/postgres/statements/delete-nodes.ts";
+import { DELETE_TASK_REQUEST } from "../../src/stores/postgres/statements/delete-task-request.ts";
+import { FIND_FORGOTTEN_LEASES } from "../../src/stores/postgres/statements/find-forgotten-leases.ts";
+import { FIND_LOST_LEASES } from "../../src/stores/postgres/statements/find-lost-leases.ts";
+import { INSERT_TASK_REQUEST } from "../../src/stores/postgres/statements/insert-task-request.ts";
+import { READ_CHANGES } from "../../src/stores/postgres/statements/read-changes.ts";
+import { RELEASE_LEASE } from "../../src/stores/postgres/statements/release-lease.ts";
+import { RENEW_NODE } from "../../src/stores/postgres/statements/renew-node.ts";
+import { RETURN_TASK_REQUEST } from "../../src/stores/postgres/statements/return-task-request.ts";
+import { TAKE_TASK_ANSWERS } from "../../src/stores/postgres/statements/take-task-answers.ts";
+import { TAKE_TASK_REQUESTS } from "../../src/stores/postgres/statements/take-task-requests.ts";
+import { toTaskKey, type SimulatedDatabase } from "./simulated-database.ts";
+import type { StatementRunner } from "./simulated-store.ts";
+
+/** Runs a statement with its parameters, and returns the rows. */
+type StatementHandler = (parameters: readonly unknown[]) => unknown;
+
+/**
+ * Creates a connection that runs the statements of `PostgresTaskLeases` and `PostgresNodes` on the simulated database,
+ * so that both classes take part in the simulation.
+ */
+export function createStatementConnection(
+  database: SimulatedDatabase,
+  run: StatementRunner,
+  clock: Clock,
+): PostgresConnection {
+  const handlers = new Map<string, StatementHandler>();
+  const handle = <const Parameters extends readonly unknown[], Row>(
+    { name }: PostgresStatement<Parameters, Row>,
+    handler: (...parameters: [...Parameters]) => Row[] | Promise<Row[]> | void,
+  ): void =>
+    void handlers.set(
+      name,
+      (parameters) => handler(...([...parameters] as unknown as [...Parameters])) ?? [],
+    );
+  handle(RENEW_NODE, (node, leaseMs) => [{ has_other_nodes: database.renewNode(node, leaseMs) }]);
+  handle(DELETE_NODES, (node) => database.deleteNode(node));
+  handle(RELEASE_LEASE, (node, scopeKey, taskId, epoch) =>
+    database.release(node, toTaskKey(scopeKey, taskId), epoch),
+  );
+  handle(FIND_LOST_LEASES, (scopeKeys, taskIds, epochs) =>
+    database.findLostLeases(toTaskKeys(scopeKeys, taskIds), epochs).map((position) => ({ position })),
+  );
+  handle(FIND_FORGOTTEN_LEASES, (node, scopeKeys, taskIds) =>
+    database
+      .findForgottenLeases(node, toTaskKeys(scopeKeys, taskIds))
+      .map(({ scope, taskId, epoch }) => ({ ...toScopeRow(scope), task_id: taskId, epoch })),
+  );
+  handle(CLAIM_TASKS, async (node, agent, limit) => {
+    const claimed = await database.claim(node, agent, limit, clock.now());
+    return claimed.map(
+      ({ scope, taskId, contextId, seq, state, timestamp, turn, epoch, isCancelRequested }) => ({
+        ...toScopeRow(scope),
+        task_id: taskId,
+        context_id: contextId,
+        seq,
+        state,
+        status_time: timestamp,
+        turn: turn === undefined ? null : JSON.stringify(turn),
+        epoch,
+        is_cancel_requested: isCancelRequested ?? false,
+      }),
+    );
+  });
+  handle(READ_CHANGES, (scopeKeys, taskIds, after, turnStatuses, maxBytes) =>
+    database.readChanges(toTaskKeys(scopeKeys, taskIds), after, turnStatuses, maxBytes),
+  );
+  handle(INSERT_TASK_REQUEST, (id, scopeKey, taskId, kind, payload, timeoutMs) =>
+    database.requests.insert(id, toTaskKey(scopeKey, taskId), kind, payload, timeoutMs) ? [{ id }] : [],
+  );
+  handle(TAKE_TASK_REQUESTS, (node) =>
+    database.requests.take(node).map(({ id, kind, payload, lease: { scope, taskId } }) => ({
+      id,
+      kind,
+      payload,
+      ...toScopeRow(scope),
+      task_id: taskId,
+    })),
+  );
+  handle(RETURN_TASK_REQUEST, (id) => database.requests.giveBack(id));
+  handle(ANSWER_TASK_REQUEST, (id, answer) => database.requests.answer(id, answer));
+  handle(TAKE_TASK_ANSWERS, (ids) => database.requests.takeAnswers(ids));
+  handle(DELETE_TASK_REQUEST, (id) => database.requests.delete(id));
+  return {
+    query: <Parameters extends readonly unknown[], Row>(
+      { name }: PostgresStatement<Parameters, Row>,
+      parameters: Parameters,
+    ): Promise<Row[]> => {
+      const handler = handlers.get(name);
+      if (!handler)
+        throw new Error(`The simulation has no statement ${name}; add it to ${import.meta.filename}.`);
+      return run(name.replace("colloquy_", ""), () => handler(parameters) as Promise<Row[]>);
+    },
+  };
+}
+
+function toScopeRow({ tenant, principal, agent }: TaskScope): TaskScope {
+  return { tenant, principal, agent };
+}
+
+function toTaskKeys(scopeKeys: readonly string[], taskIds: readonly string[]): string[] {
+  return scopeKeys.map((scopeKey, at) => toTaskKey(scopeKey, taskIds[at] ?? ""));
+}
