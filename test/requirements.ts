@@ -336,6 +336,12 @@ export const REQUIREMENTS: readonly Requirement[] = [
     "a task whose owner, store or disk failed is settled within seconds of the fault's end, without a restart",
   ],
   ["E18", "E", "", "a finished step is not repeated in a later attempt, on any node"],
+  [
+    "E21",
+    "E",
+    "",
+    "requests, turns, and push notifications work on every node of a store, also after a node dies",
+  ],
 
   // A2A 0.3 (section numbers of 0.3.0)
   ["V-01", "M", "0.3 §3.5.6", "methods have the names of 0.3, and their parameters its shapes"],

@@ -12,7 +12,7 @@ export interface ClaimedWebhooks {
 /**
  * The leases of one node on webhooks. Only the holder of a webhook's lease delivers to the webhook, so that its
  * receiver gets the events in order. The leases end with the leases of the node on tasks. While a turn runs, only the
- * node of the turn can claim the webhooks of its task, because commits notify the outbox of their own node.
+ * node of the turn can claim the webhooks of its task, because commits notify the outbox of the same node.
  */
 export interface WebhookLeases {
   /** Interval in milliseconds at which a node claims the webhooks that other nodes have left. */
