@@ -340,7 +340,7 @@ export const REQUIREMENTS: readonly Requirement[] = [
     "E21",
     "E",
     "",
-    "requests, turns, and push notifications work on every node of a store, also after a node dies",
+    "any node: subscribe, send, cancel, and deliver work on every node of a store, and a node's death is over within a lease",
   ],
 
   // A2A 0.3 (section numbers of 0.3.0)

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { CallKeyGenerator, decodeTypedJson, encodeTypedJson } from "../data-structures/index.ts";
 import type { Run, StepExecution } from "../engine/index.ts";
 
@@ -5,6 +6,7 @@ import type { Run, StepExecution } from "../engine/index.ts";
 export type RunWithSteps = Pick<Run, "once">;
 
 const keyGenerators = new WeakMap<RunWithSteps, CallKeyGenerator>();
+const HASH_DIGITS = 32;
 const NOT_STORED = new Error("The step is not stored.");
 
 /**
@@ -18,7 +20,7 @@ export class DurableCall {
 
   constructor(run: RunWithSteps, kind: string, input: unknown) {
     this.#run = run;
-    this.#keys = keyGenerators.get(run) ?? new CallKeyGenerator();
+    this.#keys = keyGenerators.get(run) ?? new CallKeyGenerator(hash);
     keyGenerators.set(run, this.#keys);
     this.#key = this.#keys.generate(`colloquy:${kind}`, input);
   }
@@ -35,10 +37,10 @@ export class DurableCall {
   }
 
   /** Resolves with the result of the call if an attempt has finished the call. */
-  async findStored<T>(): Promise<{ readonly result: T } | undefined> {
+  async findStored(): Promise<{ readonly result: unknown } | undefined> {
     try {
       const json = await this.#run.once<string>(this.#key, () => Promise.reject(NOT_STORED));
-      return { result: (decodeTypedJson(json) as [T])[0] };
+      return { result: (decodeTypedJson(json) as [unknown])[0] };
     } catch (error) {
       if (error === NOT_STORED) return undefined;
       throw error;
@@ -49,4 +51,8 @@ export class DurableCall {
   release(): void {
     this.#keys.release(this.#key);
   }
+}
+
+function hash(text: string): string {
+  return createHash("sha256").update(text).digest("hex").slice(0, HASH_DIGITS);
 }

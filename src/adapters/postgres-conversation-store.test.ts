@@ -33,7 +33,7 @@ describe.skipIf(reason)("conversations in PostgreSQL", () => {
     const nodes = stores.map((store) => createPostgresConversationStore<number>(store, "race"));
     for (let round = 0; round < 20; round++) {
       const key = createConversationKey(`race ${round}`);
-      await Promise.all(nodes.map((node, at) => node.append(key, [at])));
+      await Promise.all(nodes.map(async (node, at) => await node.append(key, [at])));
       expect(new Set(await nodes[0]?.load(key))).toEqual(new Set([0, 1]));
     }
   });

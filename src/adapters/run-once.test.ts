@@ -125,7 +125,7 @@ it("a command receives the number of its attempt, and the same idempotency key i
     };
   }, interrupted);
   expect(firstOutput).toMatch(/^1 [0-9a-f]{32}\n$/);
-  expect(getAnswer(task)).toBe(firstOutput.replace("1", "2"));
+  expect(getAnswer(task)).toBe(firstOutput.replace("1 ", "2 "));
 });
 
 it("an executor's request of another server has no run", () => {

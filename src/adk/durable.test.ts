@@ -1,4 +1,4 @@
-import { FunctionTool, LlmAgent, type Context } from "@google/adk";
+import { FunctionTool, LlmAgent, Workflow, type Context } from "@google/adk";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { createTempFolder } from "../../test/store-factories.ts";
 import { runThroughRestart } from "../adapters/server-restart.fixture.ts";
@@ -17,7 +17,7 @@ const getAnswer = ({ artifacts = [] }: Task): string =>
   artifacts.map(({ parts }) => getText(parts)).join("|");
 
 /** Pays with a durable tool, and then waits with another tool, which does not end in the first attempt. */
-async function runCashier(): Promise<{
+async function runCashier(wrapRoot: (root: LlmAgent) => LlmAgent | Workflow = (root) => root): Promise<{
   task: Task;
   payments: string[];
   requests: string[];
@@ -65,7 +65,7 @@ async function runCashier(): Promise<{
     });
     const sessionService = new SqliteSessionService(`${folder}/sessions.db`);
     onTestFinished(() => sessionService.close());
-    return adkAgent(root, { sessionService, afterRestart: "restart" });
+    return adkAgent(wrapRoot(root), { sessionService, afterRestart: "restart" });
   };
   const task = await runThroughRestart(createAgent, interrupted);
   expect(keys).toEqual([expect.stringMatching(/^[0-9a-f]{32}$/)]);
@@ -78,6 +78,14 @@ describe("a durable ADK agent", () => {
     expect(payments).toEqual(["attempt 1"]);
     expect(requests).toEqual(["1 message", "1 pay", "2 wait"]);
     expect(getAnswer(task)).toContain("paid");
+  });
+
+  it("does not repeat finished calls in the nodes of a workflow [E18]", async () => {
+    const { payments, requests } = await runCashier(
+      (root) => new Workflow({ name: "flow", edges: [["START", root]] }),
+    );
+    expect(payments).toEqual(["attempt 1"]);
+    expect(requests).toEqual(["1 message", "1 pay", "2 wait"]);
   });
 
   it("begins a later attempt with the conversation at the start of the turn [E18]", async () => {
@@ -99,6 +107,7 @@ describe("a durable ADK agent", () => {
     expect(durable(model)).toBeInstanceOf(ScriptedLlm);
     expect(durable(model).model).toBe("scripted-2");
     const tool = new FunctionTool({ name: "pay", description: "Pays", execute: () => 1 });
-    expect(durable(tool)._getDeclaration()).toEqual(tool._getDeclaration());
+    expect(durable(tool)).toBeInstanceOf(FunctionTool);
+    expect(durable(tool)).toMatchObject({ name: "pay", description: "Pays", isLongRunning: false });
   });
 });

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import type { BaseLlm, BaseTool } from "@google/adk";
 import { CallKeyGenerator, decodeTypedJson, encodeTypedJson } from "../data-structures/index.ts";
 import { findRunContextByInvocation, findRunContextBySignal, type AdkRunContext } from "./adk-run-context.ts";
@@ -13,6 +14,7 @@ interface ToolOutcome {
   readonly actions: Partial<ToolActions>;
 }
 
+const HASH_DIGITS = 32;
 const NOT_STORED = new Error("The call is not stored.");
 const keyGenerators = new WeakMap<AdkRunContext, CallKeyGenerator>();
 
@@ -57,8 +59,12 @@ function withMethods<Target extends object>(target: Target, methods: object): Ta
   });
 }
 
+function hash(text: string): string {
+  return createHash("sha256").update(text).digest("hex").slice(0, HASH_DIGITS);
+}
+
 function generateKey(context: AdkRunContext, kind: string, input: unknown): string {
-  const keys = keyGenerators.get(context) ?? new CallKeyGenerator();
+  const keys = keyGenerators.get(context) ?? new CallKeyGenerator(hash);
   keyGenerators.set(context, keys);
   return keys.generate(`colloquy:${kind}`, input);
 }
@@ -71,11 +77,17 @@ async function* generateOnce(
   signal: AbortSignal | undefined,
 ): AsyncGenerator<LlmResponse, void, undefined> {
   const context = findRunContextBySignal(signal);
-  if (!context) return yield* llm.generateContentAsync(request, stream, signal);
+  if (!context) {
+    yield* llm.generateContentAsync(request, stream, signal);
+    return;
+  }
   const { model, contents, config } = request;
   const key = generateKey(context, "model", { model: model ?? llm.model, contents, config });
   const stored = await findStored<LlmResponse[]>(context, key);
-  if (stored) return yield* stored;
+  if (stored) {
+    yield* stored;
+    return;
+  }
   const responses: LlmResponse[] = [];
   let isStored = false;
   try {
@@ -120,10 +132,7 @@ async function runToolOnce(tool: BaseTool, request: ToolRequest): Promise<unknow
 }
 
 /** Returns true if the tool waits for an answer that names its call, whose id differs in each attempt. */
-function isAnswerNeeded({
-  requestedAuthConfigs = {},
-  requestedToolConfirmations = {},
-}: ToolActions): boolean {
+function isAnswerNeeded({ requestedAuthConfigs, requestedToolConfirmations }: ToolActions): boolean {
   return Object.keys({ ...requestedAuthConfigs, ...requestedToolConfirmations }).length > 0;
 }
 

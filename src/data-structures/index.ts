@@ -14,3 +14,4 @@ export { OrderedQueue } from "./ordered-queue.ts";
 export { SortedList } from "./sorted-list.ts";
 export { CallKeyGenerator } from "./call-key-generator.ts";
 export { decodeTypedJson, encodeTypedJson } from "./typed-json.ts";
+export { computeSha256Hex } from "./sha-256.ts";

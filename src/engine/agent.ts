@@ -103,12 +103,12 @@ export interface Run {
    * throws, `once` rejects with the error, stores nothing, and a later call executes the step again. Only an agent
    * whose `afterRestart` is `restart` or `resume` has later attempts.
    */
-  once<T>(key: string, execute: (step: StepExecution) => T | PromiseLike<T>): Promise<T>;
+  readonly once: <T>(key: string, execute: (step: StepExecution) => T | PromiseLike<T>) => Promise<T>;
   /**
    * Resolves at the time `until`, or after `until` milliseconds. The first attempt at the turn stores the time as the
    * step `key`, so that a later attempt waits only for the remaining time. Rejects if the signal aborts.
    */
-  sleep(key: string, until: Date | number): Promise<void>;
+  readonly sleep: (key: string, until: Date | number) => Promise<void>;
   /**
    * Resolves with copies of the tasks in the message's `referenceTaskIds`, in the same order. The result
    * contains at most 50 tasks. The result omits missing tasks and tasks of other callers or agents.

@@ -63,6 +63,11 @@ export interface LiveTaskListener {
   onTurnStop(): void;
   /** Called when a commit fails. After a failed commit, the live task commits no more events. */
   onCommitFailed(error: A2AError): void;
+  /**
+   * Called when a commit ends that was under way when the task failed for another reason, for example because the node
+   * could not renew its leases. The commit can have acquired the lease.
+   */
+  onLateCommitResult(): void;
   /** Called when the task has no more events to commit. */
   onAllCommitted(): void;
 }
@@ -464,7 +469,7 @@ export class LiveTask implements UncommittedEventSource, TaskWithPossibleWebhook
   }
 
   onCommitted(): void {
-    if (!this.#currentCommit) return;
+    if (!this.#currentCommit) return this.#listener.onLateCommitResult();
     const { append, messages, queueChange, stepCommit } = this.#currentCommit;
     this.#currentCommit = undefined;
     this.#task = append.snapshot ? copyTask(append.snapshot) : this.#foldEvents(this.#task, append.events);
@@ -484,6 +489,7 @@ export class LiveTask implements UncommittedEventSource, TaskWithPossibleWebhook
   }
 
   onCommitFailed(cause: AppendRefusal | Error): void {
+    if (this.#failure) return this.#listener.onLateCommitResult();
     const failure = createCommitFailedError(this.taskId, cause);
     this.#failure = failure;
     for (const { durableSeq } of this.#currentCommit?.messages ?? []) durableSeq.reject(failure);

@@ -182,7 +182,7 @@ export class MessageAcceptor {
     const { scope, request } = inbound;
     const { messageId, taskId } = request.message;
     // If the agent starts after the commit, the unique key of the store refuses the repeated message of a new task.
-    const mayBeKnown = !store.nodes || isRetry || taskId || agent.respondsWith === "either";
+    const mayBeKnown = !store.nodes?.hasOtherNodes || isRetry || taskId || agent.respondsWith === "either";
     const known = mayBeKnown ? await store.findMessage(scope, messageId) : undefined;
     const accepted = known
       ? await this.#acceptDuplicate(inbound, known)

@@ -425,7 +425,8 @@ export class TaskRunner implements LiveTaskListener, TaskFeed {
     const ids = { scope: this.liveTask.scope, taskId: this.liveTask.taskId };
     // An agent with output has already entered its context.
     const predecessorEnd = output ? undefined : contextTurns?.enterTurn(ids.scope, turn);
-    const mustWaitForLease = this.#context.openForReading !== undefined && !output;
+    // Another node can receive the same message, so the agent starts only with the lease of the task.
+    const mustWaitForLease = this.#context.store.nodes?.hasOtherNodes === true && !output;
     if (mustWaitForLease) await turn.acceptedSeq.promise.catch(() => {});
     if (predecessorEnd) await predecessorEnd;
     if (turn.hasEnded) return;
@@ -623,6 +624,10 @@ export class TaskRunner implements LiveTaskListener, TaskFeed {
     turn?.endWithError(error);
     this.#queue.clear(error);
     this.#context.onIdle(this);
+    void this.#releaseLeaseAfterAgentEnd();
+  }
+
+  onLateCommitResult(): void {
     void this.#releaseLeaseAfterAgentEnd();
   }
 

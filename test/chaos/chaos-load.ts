@@ -9,6 +9,8 @@ import type { ChaosNode } from "./systems/chaos-system.ts";
 const CONCURRENT_CHECKS = 8;
 
 export interface ChaosLoadOptions {
+  /** Prefix of the message ids. A second load on the same database needs another name. Default: `load`. */
+  readonly name?: string;
   /** Number of concurrent clients. Each client starts the next task after the end of its last task. */
   readonly clients: number;
   readonly script: AgentScript;
@@ -82,11 +84,17 @@ export class ChaosLoad {
   }
 
   async #startTasks(): Promise<void> {
-    const { policies = AGENT_POLICIES, script, cancelEach = 0, silenceMs = 5000 } = this.#options;
+    const {
+      policies = AGENT_POLICIES,
+      script,
+      cancelEach = 0,
+      silenceMs = 5000,
+      name = "load",
+    } = this.#options;
     while (this.#isStarting) {
       const number = this.tasks.length;
       const policy = policies[number % policies.length] ?? "fail";
-      const task = new ObservedTask(`load-${number}`, policy, script);
+      const task = new ObservedTask(`${name}-${number}`, policy, script);
       this.tasks.push(task);
       const ended = task.follow({
         chooseAgentUrl: () => this.#chooseAgentUrl(policy),

@@ -5,10 +5,11 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { connect, readText, type A2AClient } from "../../src/entries/client.ts";
 import { findFreeTestPort } from "../../src/stores/postgres/postgres-server.fixture.ts";
 import { findTestDatabase } from "../find-test-postgres.ts";
+import { warnAboutSkippedTests } from "../warn-about-skipped-tests.ts";
 import { findCaddy, startComposeBalancer, startComposeNode, type ComposeProcess } from "./compose-parts.ts";
 
 const caddy = findCaddy();
-if (caddy === undefined) console.warn("Tests of deploy/compose.yaml are skipped: install the package caddy.");
+if (caddy === undefined) warnAboutSkippedTests("Tests of deploy/compose.yaml", "install the package caddy.");
 const { url: databaseUrl, reason } =
   caddy === undefined ? { url: "", reason: "no Caddy" } : await findTestDatabase();
 

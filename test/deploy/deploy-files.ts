@@ -15,8 +15,8 @@ export function readRepositoryFile(path: string): string {
 
 /** Reads all documents of a YAML file, and finds the document of `kind`. Without `kind`, returns the first document. */
 export function readYaml(path: string, kind?: string): YamlNode {
-  const documents = loadAll(readRepositoryFile(path)) as YamlNode[];
-  const found = documents.find((document) => kind === undefined || String(document["kind"]) === kind);
+  const documents = loadAll(readRepositoryFile(path)) as (YamlNode & { readonly kind?: unknown })[];
+  const found = documents.find((document) => kind === undefined || document.kind === kind);
   if (!found) throw new Error(`${path} has no ${kind}.`);
   return found;
 }

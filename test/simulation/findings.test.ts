@@ -9,7 +9,7 @@ import {
   ScriptedAgent,
 } from "../../src/engine/engine.fixture.ts";
 import { SimulatedDatabase } from "./simulated-database.ts";
-import { runStatementAtOnce, SimulatedStore } from "./simulated-store.ts";
+import { runStatementAtOnce, SimulatedStore, type StatementRunner } from "./simulated-store.ts";
 
 const LEASE_MS = 3000;
 
@@ -17,8 +17,9 @@ const LEASE_MS = 3000;
 async function openNode(
   database: SimulatedDatabase,
   clock: FakeClock,
+  run: StatementRunner = runStatementAtOnce,
 ): Promise<{ engine: Engine; agent: ScriptedAgent }> {
-  const store = new SimulatedStore(database, runStatementAtOnce, clock, LEASE_MS);
+  const store = new SimulatedStore(database, run, clock, LEASE_MS);
   await store.open();
   const agent = new ScriptedAgent();
   const committer = new Committer(store, clock);
@@ -44,5 +45,36 @@ it("a node settles a task of a dead node, although it has read the task before [
   expect(await second.engine.getTask({ id }, alice)).toMatchObject({
     status: { state: "TASK_STATE_FAILED" },
   });
+  expect(await database.tasks.listUnfinished()).toEqual([]);
+});
+
+// Found by seed 184.
+it("a node that stops its turns releases the lease that a late commit acquires [E17, E21]", async () => {
+  const clock = new FakeClock();
+  const database = new SimulatedDatabase(() => clock.time);
+  let lateCommit = (): void => {};
+  let isDown = false;
+  const { engine } = await openNode(database, clock, async (name, statement) => {
+    if (name === "commit" && isDown) await new Promise<void>((resolve) => (lateCommit = resolve));
+    else if (isDown) throw Object.assign(new Error("The database is down."), { code: "ECONNREFUSED" });
+    return await statement();
+  });
+  isDown = true;
+  const sending = engine
+    .sendMessage(createTestSendMessageRequest("hi"), alice)
+    .catch((error: unknown) => error);
+  const passTime = async (): Promise<void> => {
+    for (let ms = 0; ms < 3 * LEASE_MS; ms += 500) {
+      await flushEventLoopForTest();
+      clock.advance(500);
+    }
+    await flushEventLoopForTest();
+  };
+  await passTime();
+  expect(await sending).toMatchObject({ reason: "UNAVAILABLE" });
+  isDown = false;
+  await passTime();
+  lateCommit();
+  await passTime();
   expect(await database.tasks.listUnfinished()).toEqual([]);
 });

@@ -63,11 +63,15 @@ export class SimulatedStore implements TaskStore {
     this.#run = run;
     const runOrReport: StatementRunner = (name, statement) => this.#runOrReport(name, statement);
     const connection = createStatementConnection(database, runOrReport, clock);
-    this.#leases = new PostgresTaskLeases(connection, leaseMs);
+    this.#leases = new PostgresTaskLeases(connection, leaseMs, () => clock.monotonic());
     this.leases = this.#leases;
     this.nodes = new PostgresNodes(connection, this.#leases, () => PLAIN_CIPHER);
     if (hints) this.hints = hints;
-    this.#health = new StoreHealthMonitor(this.name, () => this.#leases.extend(), clock.schedule);
+    this.#health = new StoreHealthMonitor(
+      this.name,
+      () => this.#leases.extend(),
+      (ms, callback) => clock.schedule(ms, callback),
+    );
     this.pushStore = withStatements(database.tasks.pushStore, "webhooks", runOrReport);
     const { deletionStore } = database.tasks;
     this.deletionStore = {

@@ -1,15 +1,14 @@
-import type {
-  LanguageModelV2,
-  LanguageModelV3,
-  LanguageModelV4,
-  LanguageModelV4CallOptions,
-  LanguageModelV4GenerateResult,
-  LanguageModelV4StreamPart,
-  LanguageModelV4StreamResult,
-} from "@ai-sdk/provider";
 import { wrapLanguageModel, type ToolSet } from "ai";
 import { DurableCall, type RunWithSteps } from "../durable-call.ts";
 import { findRunOfSignal } from "../run-of-signal.ts";
+
+/** A model of the AI SDK. */
+type AiSdkModel = Parameters<typeof wrapLanguageModel>[0]["model"];
+type WrappedModel = ReturnType<typeof wrapLanguageModel>;
+type ModelCallOptions = Parameters<WrappedModel["doStream"]>[0];
+type GenerateResult = Awaited<ReturnType<WrappedModel["doGenerate"]>>;
+type StreamResult = Awaited<ReturnType<WrappedModel["doStream"]>>;
+type StreamPart = StreamResult["stream"] extends ReadableStream<infer Part> ? Part : never;
 
 /**
  * Wraps a model of the AI SDK, so that a later attempt at the turn does not repeat the calls that an earlier attempt has
@@ -20,10 +19,7 @@ import { findRunOfSignal } from "../run-of-signal.ts";
  * The model finds its run by the `abortSignal` of the call. Pass `run` if the call has another signal, as with the
  * setting `timeout`.
  */
-export function durable(
-  model: LanguageModelV2 | LanguageModelV3 | LanguageModelV4,
-  run?: RunWithSteps,
-): LanguageModelV4 {
+export function durable(model: AiSdkModel, run?: RunWithSteps): WrappedModel {
   return wrapLanguageModel({
     model,
     middleware: {
@@ -68,8 +64,8 @@ async function takeLast(output: unknown): Promise<unknown> {
 }
 
 function createModelCall(
-  { provider, modelId }: LanguageModelV4,
-  { abortSignal, headers: _headers, ...input }: LanguageModelV4CallOptions,
+  { provider, modelId }: WrappedModel,
+  { abortSignal, headers: _headers, ...input }: ModelCallOptions,
   run: RunWithSteps | undefined,
 ): DurableCall {
   return new DurableCall(requireRun(run, abortSignal, `model ${modelId}`), "model", {
@@ -92,11 +88,7 @@ function requireRun(
 }
 
 /** Omits the request and the headers, which may contain credentials and which later attempts do not need. */
-function withoutTransport({
-  request: _request,
-  response,
-  ...result
-}: LanguageModelV4GenerateResult): LanguageModelV4GenerateResult {
+function withoutTransport({ request: _request, response, ...result }: GenerateResult): GenerateResult {
   if (!response) return result;
   const { headers: _headers, body: _body, ...publicResponse } = response;
   return { ...result, response: publicResponse };
@@ -104,10 +96,10 @@ function withoutTransport({
 
 async function streamOnce(
   call: DurableCall,
-  doStream: () => PromiseLike<LanguageModelV4StreamResult>,
-): Promise<LanguageModelV4StreamResult> {
-  const stored = await call.findStored<LanguageModelV4StreamPart[]>();
-  if (stored) return { stream: ReadableStream.from(stored.result) };
+  doStream: () => PromiseLike<StreamResult>,
+): Promise<StreamResult> {
+  const stored = await call.findStored();
+  if (stored) return { stream: ReadableStream.from(stored.result as StreamPart[]) };
   try {
     const { stream, ...result } = await doStream();
     return { ...result, stream: ReadableStream.from(storeAtEnd(call, stream)) };
@@ -120,10 +112,10 @@ async function streamOnce(
 /** Yields the parts of a stream, and stores the stream at its end, unless the stream contains an error. */
 async function* storeAtEnd(
   call: DurableCall,
-  stream: ReadableStream<LanguageModelV4StreamPart>,
-): AsyncGenerator<LanguageModelV4StreamPart, void, undefined> {
-  const parts: LanguageModelV4StreamPart[] = [];
-  const delayed: LanguageModelV4StreamPart[] = [];
+  stream: ReadableStream<StreamPart>,
+): AsyncGenerator<StreamPart, void, undefined> {
+  const parts: StreamPart[] = [];
+  const delayed: StreamPart[] = [];
   let hasFailed = true;
   try {
     for await (const part of stream) {

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { computeSha256Hex } from "../../data-structures/index.ts";
 
 const KEY_DIGITS = 32;
 
@@ -7,6 +7,6 @@ const KEY_DIGITS = 32;
  * the key of the turn itself. The key consists of 32 hexadecimal digits, which all known services accept.
  */
 export function createIdempotencyKey(taskId: string, turnSeq: number, stepKey?: string): string {
-  const identity = JSON.stringify(stepKey === undefined ? [taskId, turnSeq] : [taskId, turnSeq, stepKey]);
-  return createHash("sha256").update(identity).digest("hex").slice(0, KEY_DIGITS);
+  const identity = stepKey === undefined ? [taskId, turnSeq] : [taskId, turnSeq, stepKey];
+  return computeSha256Hex(JSON.stringify(identity)).slice(0, KEY_DIGITS);
 }

@@ -13,11 +13,11 @@ export function startStoreGaugeReports(
   clock: Clock,
 ): () => void {
   if (!readGauges || !onStoreGauges) return () => {};
-  let cancel = (): void => {};
+  let cancelNext: (() => void) | undefined;
   const report = (): void => {
     onStoreGauges(readGauges());
-    cancel = clock.schedule(REPORT_INTERVAL_MS, report);
+    cancelNext = clock.schedule(REPORT_INTERVAL_MS, report);
   };
   report();
-  return () => cancel();
+  return () => cancelNext?.();
 }

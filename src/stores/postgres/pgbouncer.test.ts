@@ -1,12 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { findTestDatabase } from "../../../test/find-test-postgres.ts";
+import { warnAboutSkippedTests } from "../../../test/warn-about-skipped-tests.ts";
 import { defineTaskStoreContract } from "../task-store.contract.ts";
+import { aliceTestTaskScope } from "../task-event-logs.fixture.ts";
 import { EmptyPostgresStore } from "./empty-postgres-store.fixture.ts";
 import { findPgBouncer, startTestPgBouncer, type TestPgBouncer } from "./pgbouncer.fixture.ts";
 import { runTestSql } from "./postgres-server.fixture.ts";
 
 const program = findPgBouncer();
-if (program === undefined) console.warn("Tests with PgBouncer are skipped: install the package pgbouncer.");
+if (program === undefined) warnAboutSkippedTests("Tests with PgBouncer", "install the package pgbouncer.");
 const { url, reason } =
   program === undefined ? { url: "", reason: "no PgBouncer" } : await findTestDatabase();
 
@@ -25,9 +27,7 @@ describe.skipIf(reason)("PostgreSQL behind PgBouncer in transaction mode", () =>
   it("runs the statements of one client on different connections", async () => {
     const store = createStore();
     await store.open();
-    await Promise.all(
-      Array.from({ length: 8 }, () => store.sessionRepository.listSessions({ app: "a", offset: 0 })),
-    );
+    await Promise.all(Array.from({ length: 8 }, () => store.findMessage(aliceTestTaskScope, "m")));
     const rows = await runTestSql(
       url,
       "SELECT count(*)::int AS connections FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'colloquy'",

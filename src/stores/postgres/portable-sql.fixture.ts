@@ -4,50 +4,17 @@
  */
 
 /** Functions that the references of all three databases list. */
-const PORTABLE_FUNCTIONS = new Set([
-  ...[
-    "abs",
-    "array_agg",
-    "array_length",
-    "coalesce",
-    "concat",
-    "count",
-    "exists",
-    "first_value",
-    "greatest",
-    "least",
-  ],
-  ...[
-    "length",
-    "lower",
-    "max",
-    "min",
-    "mod",
-    "nextval",
-    "now",
-    "nullif",
-    "octet_length",
-    "random",
-    "row_number",
-  ],
-  ...[
-    "string_agg",
-    "substring",
-    "sum",
-    "unnest",
-    "upper",
-    "cardinality",
-    "clock_timestamp",
-    "current_database",
-  ],
-  ...["current_setting", "gen_random_uuid", "md5", "to_timestamp"],
-]);
+const PORTABLE_FUNCTIONS = new Set(
+  `abs array_agg array_length cardinality clock_timestamp coalesce concat count current_database current_setting
+  exists first_value gen_random_uuid greatest least length lower max md5 min mod nextval now nullif octet_length random
+  row_number string_agg substring sum to_timestamp unnest upper`.split(/\s+/),
+);
 
 /** Words before a parenthesis that are no functions. */
 const KEYWORDS = new Set(
-  "all any array as by check conflict distinct exists filter from in into interval key materialized not on or over over partition references returning select set table then union unique using values when where with and case else limit offset order group having lateral ordinality".split(
-    " ",
-  ),
+  `all any array as by check conflict distinct else exists filter from group having in into interval key lateral limit
+  materialized not offset on or order ordinality over partition references returning select set table then union unique
+  using values when where with and case`.split(/\s+/),
 );
 
 /** A statement that uses SQL outside of the common language. */

@@ -37,6 +37,7 @@ export class PostgresTaskLeases implements TaskLeases {
   /** Id of the node. A process that opens the store again is a new node. */
   #node: string = randomUUID();
   readonly #leaseMs: number;
+  readonly #getMonotonicTime: () => number;
   #hasOtherNodes = false;
   /** Monotonic time in milliseconds at which the last successful renewal was requested. */
   #renewedAt = -Infinity;
@@ -48,9 +49,15 @@ export class PostgresTaskLeases implements TaskLeases {
   /** Epochs of the leases that the last renewal has found and the node does not know. */
   #unknownEpochs = new Map<string, number>();
 
-  constructor(connection: PostgresConnection, leaseMs: number) {
+  /** `getMonotonicTime` returns the monotonic time of the process in milliseconds. */
+  constructor(
+    connection: PostgresConnection,
+    leaseMs: number,
+    getMonotonicTime: () => number = () => performance.now(),
+  ) {
     this.#connection = connection;
     this.#leaseMs = leaseMs;
+    this.#getMonotonicTime = getMonotonicTime;
     this.renewIntervalMs = Math.floor(leaseMs / RENEWALS_PER_LEASE);
   }
 
@@ -104,7 +111,7 @@ export class PostgresTaskLeases implements TaskLeases {
   }
 
   getTimeUntilFence(): number {
-    return this.#renewedAt + FENCE_AFTER * this.#leaseMs - performance.now();
+    return this.#renewedAt + FENCE_AFTER * this.#leaseMs - this.#getMonotonicTime();
   }
 
   async release(lease: TaskLease): Promise<void> {
@@ -171,7 +178,7 @@ export class PostgresTaskLeases implements TaskLeases {
 
   /** Registers the node with the database, or extends its leases. */
   async extend(): Promise<void> {
-    const requestedAt = performance.now();
+    const requestedAt = this.#getMonotonicTime();
     const [row] = await this.#connection.query(RENEW_NODE, [this.#node, this.#leaseMs]);
     this.#renewedAt = Math.max(this.#renewedAt, requestedAt);
     this.#hasOtherNodes = row?.has_other_nodes ?? false;

@@ -12,7 +12,7 @@ const RECOVERY_MS = 3000;
 export const fault: ChaosFault = {
   title: "`kill -9` of one of two nodes under load, again and again; at last with the default lease of 15 s",
   promise:
-    "3 s after the end of its lease, no task belongs to the dead node. Each event of a client is once in the log. " +
+    "3 s after the end of its lease, no task belongs to the dead node, and each task is settled as its policy says. Each event of a client is once in the log. " +
     "No acknowledged cancel is overwritten.",
   maxSeconds: 900,
   async inject(context) {
@@ -25,6 +25,7 @@ async function killRepeatedly(context: ChaosContext, leaseMs: number, kills: num
   const { database, startNode, addFigure, addProblem } = context;
   const nodes = [await startNode({ leaseMs }), await startNode({ leaseMs })];
   const load = new ChaosLoad({
+    name: `lease-${leaseMs}`,
     clients: 12,
     script: { chunks: 60, intervalMs: 20 },
     cancelEach: 5,
@@ -39,15 +40,26 @@ async function killRepeatedly(context: ChaosContext, leaseMs: number, kills: num
     if (!node) continue;
     await node.kill();
     const killedAt = performance.now();
-    nodes[at] = await startNode({ leaseMs, port: node.port });
-    recoveriesMs.push(await measureRecovery(context, killedAt, leaseMs));
+    const [restarted, recoveryMs] = await Promise.all([
+      startNode({ leaseMs, port: node.port }),
+      measureRecovery(context, killedAt, leaseMs),
+    ]);
+    nodes[at] = restarted;
+    recoveriesMs.push(recoveryMs);
   }
   await load.end(2 * (leaseMs + RECOVERY_MS) + 20_000);
   for (const problem of await load.findProblems()) addProblem(problem);
+  let outOfAttempts = 0;
+  for (const task of load.tasks) {
+    if (task.finalState !== "TASK_STATE_FAILED" || task.policy === "fail") continue;
+    if (task.frames.get(task.lastSeq)?.includes("stopped in each of 5 attempts")) outOfAttempts++;
+    else addProblem(`task ${task.taskId} with the policy ${task.policy} is FAILED`);
+  }
   const suffix = leaseMs === DEFAULT_LEASE_MS ? "WithDefaultLease" : "";
   addFigure(`kills${suffix}`, kills);
   addFigure(`tasks${suffix}`, load.tasks.length);
   addFigure(`failed${suffix}`, load.countTasks("TASK_STATE_FAILED"));
+  addFigure(`failedAfterFiveAttempts${suffix}`, outOfAttempts);
   addFigure(`canceled${suffix}`, load.countTasks("TASK_STATE_CANCELED"));
   addFigure(`silences${suffix}`, load.countSilences());
   addFigure(`recoveryP50Ms${suffix}`, computePercentile(recoveriesMs, 0.5));

@@ -6,7 +6,7 @@ import type { ChaosFault } from "../chaos-fault.ts";
 const DURATION_MS = 5000;
 
 export const fault: ChaosFault = {
-  title: "the connections of LISTEN break five times per second under load",
+  title: "the connections of LISTEN break under load, again and again",
   promise: "Hints are lost, and no event. Clients on the other node receive everything by polling.",
   maxSeconds: 60,
   bars: { silences: 0, failed: 0 },
@@ -28,7 +28,7 @@ export const fault: ChaosFault = {
       const rows = await runTestSql(
         database,
         `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-         WHERE pid <> pg_backend_pid() AND query ILIKE 'LISTEN%'`,
+         WHERE application_name = 'colloquy hints'`,
       );
       broken += rows.length;
       await pause(200);

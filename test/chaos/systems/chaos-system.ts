@@ -15,8 +15,8 @@ export interface ChaosNodeOptions {
   readonly clockOffsetMs?: number;
   /** Port to listen on. Default: a free port. */
   readonly port?: number;
-  /** Retention of events after the end of a task, in milliseconds. Default: as the system does. */
-  readonly eventRetentionMs?: number;
+  /** Retention of a task after its end, in milliseconds. Default: as the system does. */
+  readonly taskRetentionMs?: number;
 }
 
 /** An implementation of an A2A cluster that runs under faults. */

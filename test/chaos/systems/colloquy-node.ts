@@ -6,7 +6,7 @@ import type { ChaosNodeOptions, NodeReport } from "./chaos-system.ts";
 
 const [database = "", optionsJson = "{}"] = process.argv.slice(2);
 const options = JSON.parse(optionsJson) as ChaosNodeOptions;
-const { leaseMs = 2000, hints = true, clockOffsetMs = 0, port = 0, eventRetentionMs } = options;
+const { leaseMs = 2000, hints = true, clockOffsetMs = 0, port = 0, taskRetentionMs } = options;
 if (clockOffsetMs !== 0) shiftWallClock(clockOffsetMs);
 
 function printReport(report: NodeReport): void {
@@ -32,9 +32,9 @@ const server = createServer(
     store,
     mergeChunks: false,
     push: { allowPrivate: true, retry: { initialDelayMs: 100, maxDelayMs: 1000 } },
-    ...(eventRetentionMs === undefined
+    ...(taskRetentionMs === undefined
       ? {}
-      : { retention: { keepEventsMs: eventRetentionMs, sweepIntervalMs: 100 } }),
+      : { retention: { keepTasksMs: taskRetentionMs, sweepIntervalMs: 100 } }),
     observer: {
       onStoreState: ({ state }) => printReport({ kind: "store", state, at: readMonotonicMs() }),
       onError: ({ where, error }) => printReport({ kind: "error", where, error: String(error) }),
