@@ -71,6 +71,7 @@ export function toA2a(agent: AdkRunnableSource, options: ToA2aOptions = {}): Ser
     listener: server.listener,
     fetch: (request) => server.fetch(request),
     listen: (listenOptions) => server.listen({ port, host, grpc, ...listenOptions }),
+    processDueWork: (workOptions) => server.processDueWork(workOptions),
     close: async (closeOptions) => {
       await server.close(closeOptions);
       sessions?.close();

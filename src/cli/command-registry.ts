@@ -33,6 +33,10 @@ export const COMMANDS: CommandTable = {
     description: "Serve agents over A2A from files, directories, or a command.",
     loadFactory: async () => (await import("./serve.ts")).createServeCommand,
   },
+  worker: {
+    description: "Start agents for the messages that other servers with the same database have accepted.",
+    loadFactory: async () => (await import("./worker.ts")).createWorkerCommand,
+  },
   send: {
     description: "Send a message that starts or continues a task.",
     loadFactory: async () => (await import("./send.ts")).createSendCommand,

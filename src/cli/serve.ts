@@ -2,7 +2,7 @@ import { Command, Option } from "commander";
 import type { ServeConfig } from "../config/index.ts";
 import { deriveAgentId } from "../protocol/index.ts";
 import type { CliContext } from "./cli-context.ts";
-import { appendValue, createOutputOption, parseDays, parsePort } from "./client-options.ts";
+import { appendValue, createOutputOption, parseDays, parseDuration, parsePort } from "./client-options.ts";
 import { createUsageError } from "./cli-error.ts";
 import type { AdkAgentFactory } from "./serve/adk-agent-factory.ts";
 import type { LoadedAgents } from "./serve/load-agent-files.ts";
@@ -81,6 +81,18 @@ export function addServeOptions(command: Command): Command {
         "--keep-tasks <days>",
         "days to keep ended tasks; 0 keeps all tasks (default: 30)",
       ).argParser(parseDays),
+    )
+    .addOption(
+      new Option(
+        "--role <role>",
+        "web starts no agents, worker accepts no A2A requests; requires a postgres:// store (default: all)",
+      ).choices(["web", "worker", "all"]),
+    )
+    .addOption(
+      new Option(
+        "--drain <duration>",
+        "time in which a stopping server still serves requests, and /readyz replies with 503 (default: 0s)",
+      ).argParser(parseDuration),
     )
     .option("--public-url <url>", "URL of this server for clients, if it is behind a proxy")
     .option("--allow-unauthenticated", "accept all callers without authentication, also from other machines")

@@ -37,6 +37,11 @@ export interface EngineOptions {
   readonly nodeLink?: NodeLink | undefined;
   /** Push notification options. By default, the agent does not support push notifications. */
   readonly push?: EnginePushOptions | undefined;
+  /**
+   * Whether this node starts agents. If false, the engine commits each message for another node with the same store,
+   * which starts the agent. Requires a store with `nodes`. Default: true.
+   */
+  readonly startsTurns?: boolean;
   readonly observer?: Observer;
   readonly clock?: Clock;
   readonly generateId?: IdGenerator;

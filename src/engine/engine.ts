@@ -35,13 +35,17 @@ import { createServerClosingError, isChangeByOtherWriter } from "./task-errors.t
 import { FollowedTask } from "./nodes/followed-task.ts";
 import { NodeLink } from "./nodes/node-link.ts";
 import type { TaskRequest } from "./nodes/node-store.ts";
+import { TurnSubmitter } from "./nodes/turn-submitter.ts";
+import { TurnHandover } from "./nodes/turn-handover.ts";
 import { OwnerRequests } from "./nodes/owner-requests.ts";
 import { decodeCancelRequest, decodeMessageRequest, type CancelPayload } from "./nodes/request-payload.ts";
 import { RunnerRegistry } from "./runner-registry.ts";
 import type { ServiceParameters } from "./service-parameters.ts";
+import type { TaskRunner } from "./task-runner.ts";
+import type { Turn } from "./turn.ts";
 import { StreamLimit } from "./stream-limit.ts";
 import type { TaskLease } from "./task-leases.ts";
-import type { TaskStore } from "./task-store.ts";
+import type { LogAppend, TaskStore } from "./task-store.ts";
 import {
   hasTurnRequestedInput,
   isWaitingWithoutTurn,
@@ -68,15 +72,19 @@ export class Engine {
   readonly #ownerRequests: OwnerRequests | undefined;
   readonly #messageAcceptor: MessageAcceptor;
   readonly #recovery: TaskRecovery;
+  readonly #turnHandover: TurnHandover;
   readonly #streamLimit: StreamLimit;
   readonly #clock: Clock;
   readonly #listPageBytes: number;
   #isClosing = false;
+  #startedRunCount = 0;
+  #startsTurns: boolean;
 
   constructor(options: EngineOptions) {
     const { agent, agentId, store, generateId = generateUuidV7, deduplicateMessages = true } = options;
     const limits = resolveEngineLimits(options.limits);
     this.#agentId = agentId;
+    this.#startsTurns = options.startsTurns ?? true;
     this.#store = store;
     this.#listPageBytes = limits.listPageBytes;
     this.#clock = options.clock ?? systemClock;
@@ -106,11 +114,23 @@ export class Engine {
       persistTurns: (agent.afterRestart ?? "fail") !== "fail",
       restoreQueuedTurn: (scope: TaskScope, queued: QueuedTurnData) =>
         this.#messageAcceptor.restoreQueuedTurn(scope, queued),
-      releaseLease: (lease: TaskLease) => this.#recovery.releaseLease(lease),
+      releaseLease: (lease: TaskLease, handover?: LogAppend) => this.#recovery.releaseLease(lease, handover),
+      startsTurns: () => this.#startsTurns,
+      onRunStart: (): void => void this.#startedRunCount++,
+      followHandedOverTurn: (runner: TaskRunner, turn: Turn): boolean => {
+        if (!link || this.#isClosing) return false;
+        this.#turnHandover.followTurn(runner, turn);
+        return true;
+      },
       onCommit: link && ((taskId: string) => link.notifyCommit(taskId)),
     };
     const runners = new RunnerRegistry(runnerContext, link, () => this.#recovery.requestPass());
     this.#runners = runners;
+    this.#turnHandover = new TurnHandover(store, runners);
+    options.push?.outbox.onWebhookFound((scope, taskId) => {
+      const runner = runners.findLive(scope, taskId);
+      if (runner) runner.liveTask.mayHaveWebhooks = true;
+    });
     const messageAcceptor = new MessageAcceptor({
       agent,
       store,
@@ -120,6 +140,17 @@ export class Engine {
       deduplicateMessages,
       contextTurns,
       ownerRequests: this.#ownerRequests,
+      turnSubmitter:
+        link &&
+        new TurnSubmitter({
+          committer: options.committer,
+          clock,
+          link,
+          runners,
+          observer,
+          deduplicateMessages,
+        }),
+      startsTurns: () => this.#startsTurns,
       assertOpen: () => this.#assertOpen(),
     });
     this.#messageAcceptor = messageAcceptor;
@@ -133,6 +164,7 @@ export class Engine {
       turnAttempts,
       clock,
       observer,
+      startsTurns: this.#startsTurns,
     });
     this.pushConfigs = options.push && this.#createPushConfigOperations(options.push, generateId);
   }
@@ -144,8 +176,49 @@ export class Engine {
    * until the store is available again. Call `open` before any other method of the engine.
    */
   async open(): Promise<void> {
-    this.#link?.serveAgent(this.#agentId, (request) => this.#handleTaskRequest(request));
+    this.#link?.serveAgent(
+      this.#agentId,
+      (request) => this.#handleTaskRequest(request),
+      () => this.#recovery.wakeWaitingTurnPoller(),
+    );
     await this.#recovery.start();
+  }
+
+  /** Number of agent runs that this engine has started. */
+  get startedRunCount(): number {
+    return this.#startedRunCount;
+  }
+
+  /** Starts the turns that no living node runs, up to the limit on concurrent runs. Rejects if the store fails. */
+  async startDueTurns(): Promise<void> {
+    await this.#recovery.startDueTurns();
+  }
+
+  /** Resolves once no agent of this engine is running. */
+  async waitUntilIdle(): Promise<void> {
+    for (let working = this.#listWorking(); working.length > 0; working = this.#listWorking())
+      await Promise.all(working.map((runner) => runner.waitForTurnEnd()));
+  }
+
+  #listWorking(): TaskRunner[] {
+    return this.#runners.list().filter((runner) => runner.isAgentWorking);
+  }
+
+  /**
+   * Prepares the engine to close, while other nodes continue. The engine starts no more agents, and commits new messages
+   * for other nodes. Turns that may continue elsewhere are handed over at once. Resolves once no agent is running. If
+   * only this process can open the store, the engine continues to start agents, and `drain` waits for the running ones.
+   */
+  async drain(): Promise<void> {
+    if (this.#link) {
+      this.#startsTurns = false;
+      this.#recovery.stopStartingTurns();
+    }
+    await Promise.allSettled(
+      this.#runners
+        .list()
+        .map((runner) => (this.#link ? runner.handOverOrFinishTurn() : runner.waitForTurnEnd())),
+    );
   }
 
   /**

@@ -106,4 +106,5 @@ export { getWebhookOwner } from "./push/webhook-owner.ts";
 export type { PushLimits } from "./push/push-limits.ts";
 export type { WebhookValidator, PushConfigOperations } from "./push/push-config-operations.ts";
 export { createPushNotSupportedError } from "./push/push-config-operations.ts";
+export type { ClaimedWebhooks, WebhookLeases } from "./push/webhook-leases.ts";
 export type { PushStore, Webhook, WebhookProgress, WebhookRegistration } from "./push/push-store.ts";

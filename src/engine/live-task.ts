@@ -108,7 +108,7 @@ export class LiveTask implements UncommittedEventSource, TaskWithPossibleWebhook
   #epoch: number;
   /** Value of `hasRunningTurn` in the store. */
   #hasStoredRunningTurn: boolean;
-  #isTurnEndPending = false;
+  #mustCommitWithoutEvents = false;
   /** State that the task will have when all pending events are committed. */
   #state: TaskState | undefined;
   #statusTimestamp: string;
@@ -175,11 +175,13 @@ export class LiveTask implements UncommittedEventSource, TaskWithPossibleWebhook
 
   /**
    * Appends under a new lease, which this node has claimed. The store has a running turn for every claimed task, also
-   * if this node has loaded the task before that turn.
+   * if this node has loaded the task before that turn. `turn` is the persisted turn of the store.
    */
-  adoptLease({ epoch }: TaskLease): void {
+  adoptLease({ epoch, turn }: TaskLease & { readonly turn?: TurnRestartData }): void {
     this.#epoch = epoch;
     this.#hasStoredRunningTurn = true;
+    if (turn) this.persistTurn(turn);
+    this.#isTurnPersisted = turn !== undefined;
   }
 
   /**
@@ -197,7 +199,7 @@ export class LiveTask implements UncommittedEventSource, TaskWithPossibleWebhook
 
   get #hasChangesToCommit(): boolean {
     const hasOtherChanges = this.#queueChange !== undefined || this.#stepCommit !== undefined;
-    return this.#pendingEvents.length > 0 || this.#isTurnEndPending || hasOtherChanges;
+    return this.#pendingEvents.length > 0 || this.#mustCommitWithoutEvents || hasOtherChanges;
   }
 
   get hasCommitFailed(): boolean {
@@ -320,7 +322,7 @@ export class LiveTask implements UncommittedEventSource, TaskWithPossibleWebhook
   /**
    * Persists the turn and its finished steps in the same commit as the newest accepted event, until the turn ends.
    */
-  persistTurn(turn: TurnRestartData, steps?: UncommittedSteps): void {
+  persistTurn(turn: TurnRestartData | undefined, steps?: UncommittedSteps): void {
     this.#turnToPersist = turn;
     this.#isTurnPersisted = false;
     this.#steps = steps;
@@ -341,10 +343,39 @@ export class LiveTask implements UncommittedEventSource, TaskWithPossibleWebhook
     return commit.promise;
   }
 
+  /** Persists the turn in a commit of its own, because its start has no event. */
+  commitTurnStart(turn: TurnRestartData, steps?: UncommittedSteps): void {
+    this.persistTurn(turn, steps);
+    this.#mustCommitWithoutEvents = true;
+    if (!this.#currentCommit) this.#context.committer.enqueue(this, true);
+  }
+
+  /**
+   * Returns the append that ends the attempt at the persisted turn without an end of the turn. Every node can then
+   * claim the task. Call the function only after all events are committed.
+   */
+  createHandoverAppend(): LogAppend | undefined {
+    const turn = this.#turnToPersist;
+    return (
+      turn && {
+        scope: this.scope,
+        taskId: this.taskId,
+        contextId: this.contextId,
+        expectedSeq: this.#seq,
+        events: [],
+        status: { state: this.#state as TaskState, timestamp: this.#statusTimestamp },
+        messages: [],
+        turn: { ...turn, handovers: (turn.handovers ?? 0) + 1 },
+        epoch: this.#epoch,
+        releasesLease: true,
+      }
+    );
+  }
+
   /** Commits the end of a turn that ended without an event. Otherwise, the turn's last append commits the end. */
   commitTurnEnd(): void {
     if (this.#failure || this.#getRunningTurnChange() === undefined) return;
-    this.#isTurnEndPending = true;
+    this.#mustCommitWithoutEvents = true;
     if (!this.#currentCommit) this.#context.committer.enqueue(this, true);
   }
 
@@ -367,7 +398,7 @@ export class LiveTask implements UncommittedEventSource, TaskWithPossibleWebhook
 
   takePendingAppend(): LogAppend | undefined {
     if (this.#currentCommit || this.#failure || !this.#hasChangesToCommit || !this.#state) return undefined;
-    this.#isTurnEndPending = false;
+    this.#mustCommitWithoutEvents = false;
     const events = this.#pendingEvents
       .takeAll()
       .map((event, at) => LogEvent.create(this.#seq + 1 + at, event));
@@ -392,7 +423,7 @@ export class LiveTask implements UncommittedEventSource, TaskWithPossibleWebhook
       ...(queueChange ? { queueChange: queueChange.change } : {}),
       epoch: this.#epoch,
       ...(hasRunningTurn === undefined ? {} : { hasRunningTurn }),
-      ...(this.#context.persistTurns ? this.#takePersistedTurnChange(hasRunningTurn) : {}),
+      ...(this.#turnToPersist ? this.#takePersistedTurnChange(hasRunningTurn) : {}),
     };
     // Set this before serializing, which can fail, so that a failure rejects the waiting messages.
     this.#currentCommit = { append, messages, queueChange, stepCommit };
@@ -453,7 +484,7 @@ export class LiveTask implements UncommittedEventSource, TaskWithPossibleWebhook
     if (isTurnStopState(append.status.state) && append.events.some(isTurnStopEvent))
       this.#listener.onTurnStop();
     if (this.#hasChangesToCommit)
-      this.#context.committer.enqueue(this, this.#isUrgent || this.#isTurnEndPending);
+      this.#context.committer.enqueue(this, this.#isUrgent || this.#mustCommitWithoutEvents);
     else this.#listener.onAllCommitted();
   }
 
@@ -471,7 +502,7 @@ export class LiveTask implements UncommittedEventSource, TaskWithPossibleWebhook
     this.#stepCommit = undefined;
     this.#currentCommit = undefined;
     this.#pendingEvents.takeAll();
-    this.#isTurnEndPending = false;
+    this.#mustCommitWithoutEvents = false;
     this.#wakeCapacityWaiters();
     this.#nextCommit?.reject(failure);
     this.#nextChange?.reject(failure);

@@ -23,9 +23,15 @@ import {
   createMessageRefusalError,
   createMessageTooLargeError,
 } from "./message-errors.ts";
-import { createTaskAwaitsRecoveryError, createTaskEndedError, isChangeByOtherWriter } from "./task-errors.ts";
+import {
+  createTaskAwaitsRecoveryError,
+  createTaskEndedError,
+  isChangeByOtherWriter,
+  createServerClosingError,
+} from "./task-errors.ts";
 import { FollowedTask } from "./nodes/followed-task.ts";
 import { FollowedTurn, hasTurnStopped } from "./nodes/followed-turn.ts";
+import type { SubmissionTarget, TurnSubmitter } from "./nodes/turn-submitter.ts";
 import type { OwnerRequests } from "./nodes/owner-requests.ts";
 import type { TaskFeed, TurnProgress } from "./task-feed.ts";
 import { TaskRunner } from "./task-runner.ts";
@@ -58,6 +64,10 @@ interface MessageAcceptorDependencies {
   readonly contextTurns: ContextTurnGate | undefined;
   /** Requests to the nodes that run other tasks. Absent if only this process can open the store. */
   readonly ownerRequests: OwnerRequests | undefined;
+  /** Commits turns for other nodes. Absent if only this process can open the store. */
+  readonly turnSubmitter: TurnSubmitter | undefined;
+  /** Returns false if this node commits new turns for other nodes, and starts no agents. */
+  readonly startsTurns: () => boolean;
   /** Throws an error once the engine is closing. */
   readonly assertOpen: () => void;
 }
@@ -134,7 +144,16 @@ export class MessageAcceptor {
       // The task exists, so a reply without a task must complete it.
       serviceParameters: { ...persisted.service, needsTask: true },
     };
-    return this.#createTurn(inbound, message, persisted.attempt + 1, "share");
+    return this.#createTurn(inbound, message, {
+      attempt: persisted.attempt + 1,
+      handovers: persisted.handovers ?? 0,
+      mayExceed: "share",
+    });
+  }
+
+  /** Number of turns that can start before the limit on concurrent agent runs is reached. */
+  get freeRunCount(): number {
+    return this.#turnAdmission.freeRunCount;
   }
 
   /** Creates the turn of a message that an earlier server process queued. */
@@ -144,7 +163,7 @@ export class MessageAcceptor {
       ...restoreQueuedRequest(queued),
       caller: restoreCaller(scope, queued),
     };
-    return this.#createTurn(inbound, queued.message, 1, "limits");
+    return this.#createTurn(inbound, queued.message, { mayExceed: "limits" });
   }
 
   /** Accepts a message. If another node changes the task or stores the message at the same time, tries again. */
@@ -255,6 +274,14 @@ export class MessageAcceptor {
       }
       if (outcome.action === "refuse")
         throw createMessageRefusalError(outcome.refusal, taskId, runner.liveTask.state);
+      if (outcome.action === "start" && !this.#context.startsTurns()) {
+        const { liveTask } = runner;
+        const { seq, lease } = liveTask;
+        const target = { task: liveTask.getSnapshot(), seq, epoch: lease.epoch };
+        // The runner does not receive the commit.
+        this.#context.runners.remove(runner);
+        return await this.#submitTurn(inbound, message, target);
+      }
       this.#assertQueueNotFull(runner);
       this.#context.contextTurns?.assertAcceptsTurn(scope, contextId, taskId);
       const turn = this.#createTurn(inbound, message);
@@ -272,6 +299,22 @@ export class MessageAcceptor {
       return { runner, turn, isQueued: true };
     } finally {
       runner.release();
+    }
+  }
+
+  /** Commits a message whose turn another node starts. */
+  async #submitTurn(
+    inbound: InboundMessage,
+    message: Message,
+    target?: SubmissionTarget,
+  ): Promise<MessageAcceptResult> {
+    const { turnSubmitter } = this.#context;
+    if (!turnSubmitter) throw createServerClosingError();
+    const endAdmission = this.#turnAdmission.admitTurn(inbound.caller, inbound.request);
+    try {
+      return await turnSubmitter.submitTurn({ ...inbound, message }, target);
+    } finally {
+      endAdmission();
     }
   }
 
@@ -355,6 +398,7 @@ export class MessageAcceptor {
     if (estimateJsonSize(message) > taskSize) throw createMessageTooLargeError(taskSize);
     const taskId = generateId();
     const contextId = message.contextId ?? generateId();
+    if (!this.#context.startsTurns()) return this.#submitTurn(inbound, { ...message, taskId, contextId });
     contextTurns?.assertAcceptsTurn(inbound.scope, contextId, taskId);
     const turn = this.#createTurn(inbound, { ...message, taskId, contextId });
     const runner = runners.create(inbound.scope, taskId, contextId);
@@ -397,13 +441,16 @@ export class MessageAcceptor {
   #createTurn(
     { scope, request, caller, serviceParameters }: InboundMessage,
     message: Message,
-    attempt = 1,
-    mayExceed?: "share" | "limits",
+    {
+      attempt = 1,
+      handovers = 0,
+      mayExceed,
+    }: { attempt?: number; handovers?: number; mayExceed?: "share" | "limits" } = {},
   ): Turn {
     const endAdmission = this.#turnAdmission.admitTurn(caller, request, mayExceed);
     const { store, runners } = this.#context;
     const relatedTasks = new RelatedTaskLoader(store, runners, scope, message);
-    const turn = new Turn(request, message, caller, serviceParameters, relatedTasks, attempt);
+    const turn = new Turn(request, message, caller, serviceParameters, relatedTasks, attempt, handovers);
     turn.onEnd(endAdmission);
     return turn;
   }

@@ -69,8 +69,11 @@ async function restartTurnOrGetFailureReason(
   { agent, store, messageAcceptor, observer, turnAttempts, isStopped }: TaskRecoveryDependencies,
 ): Promise<string | undefined> {
   const { afterRestart = "fail" } = agent;
-  if (afterRestart === "fail" || !persisted) return interruptionText;
-  if (persisted.attempt >= turnAttempts) return formatTooManyTurnAttemptsText(persisted.attempt);
+  if (!persisted) return interruptionText;
+  const { attempt, handovers = 0 } = persisted;
+  // A turn whose agent has never started needs no permission to start again.
+  if (afterRestart === "fail" && attempt > 0) return interruptionText;
+  if (attempt - handovers >= turnAttempts) return formatTooManyTurnAttemptsText(attempt - handovers);
   const start = await findMessageAndTaskAtTurnStart(persisted, scope, taskId, store);
   if (!start) {
     const text = `The log of task ${taskId} has no message at ${persisted.seq}; restore the store from a backup.`;
@@ -82,11 +85,13 @@ async function restartTurnOrGetFailureReason(
   try {
     const turn = messageAcceptor.createNextTurnAttempt(scope, persisted, start.message);
     turn.restoreSteps(steps);
-    await runner.restartTurnAfterServerRestart(turn, persisted.seq, start.task, afterRestart);
+    const mode = afterRestart === "fail" ? "restart" : afterRestart;
+    await runner.restartTurnAfterServerRestart(turn, persisted.seq, start.task, mode);
     return undefined;
   } catch (error) {
-    // The server has more interrupted turns than it may run concurrently.
-    if (error instanceof A2AError && error.reason === "RESOURCE_EXHAUSTED") return interruptionText;
+    // The server has more interrupted turns than it may run concurrently. A turn that has never started can wait.
+    if (error instanceof A2AError && error.reason === "RESOURCE_EXHAUSTED" && attempt > 0)
+      return interruptionText;
     throw error;
   }
 }

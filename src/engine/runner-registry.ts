@@ -209,6 +209,15 @@ export class RunnerRegistry {
     return new TaskRunner(this.#context, { scope, taskId, contextId: stored.task.contextId }, stored);
   }
 
+  /** Resolves with the followed task of a turn that this node has committed for another node. The caller must retain it. */
+  async followSubmittedTask(scope: TaskScope, start: FollowedTaskStart): Promise<FollowedTask> {
+    const link = this.#link as NodeLink;
+    const followed = this.#follow(link, scope, start);
+    // A reader can have followed the task before the commit.
+    if (followed.seq < start.seq) await link.logs.refresh(followed);
+    return followed;
+  }
+
   async #loadFollowedTaskStart(scope: TaskScope, taskId: string): Promise<FollowedTaskStart | undefined> {
     const stored = await this.#context.store.load(scope, taskId);
     if (stored?.awaitsRecovery) this.#onRecoveryNeeded();

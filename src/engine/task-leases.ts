@@ -24,11 +24,17 @@ export interface TaskLeases {
   /** Interval in milliseconds at which the node must call `renew` in order to keep its leases. */
   readonly renewIntervalMs: number;
   /**
+   * Interval in milliseconds at which a node looks for waiting turns. `undefined` if only one process can open the
+   * store, because this process knows its waiting turns.
+   */
+  readonly waitingTurnPollMs?: number;
+  /**
    * Claims up to `limit` tasks of the agent that have a running turn, although no living node holds their
    * lease. The claim increments the epoch of each task, so that the store rejects appends of the earlier
-   * holder.
+   * holder. `lost` limits the claim to tasks of nodes that have stopped without a release, and `waiting` to tasks that
+   * no node holds because their lease is released. Stores without `waitingTurnPollMs` always claim both.
    */
-  claim(agent: string, limit: number): Promise<ClaimedTask[]>;
+  claim(agent: string, limit: number, which?: "lost" | "waiting"): Promise<ClaimedTask[]>;
   /** Extends all leases of the node. Resolves with the leases that the node has lost since the last call. */
   renew(): Promise<readonly TaskLease[]>;
   /**

@@ -3,11 +3,18 @@ import { recoverTask, type TaskRecoveryDependencies } from "./recover-task.ts";
 import { LeaseFence } from "./lease-fence.ts";
 import { startQueuedTurns } from "./start-queued-turns.ts";
 import type { ClaimedTask, TaskLease } from "./task-leases.ts";
+import type { LogAppend } from "./task-store.ts";
+import { WaitingTurnPoller } from "./waiting-turn-poller.ts";
 
 /** Number of tasks that one claim returns and that the service recovers concurrently. */
 const MAX_TASKS_PER_CLAIM = 256;
 const FIRST_RETRY_DELAY_MS = 100;
 const MAX_RETRY_DELAY_MS = 1000;
+
+interface LeaseToRelease {
+  readonly lease: TaskLease;
+  readonly handover?: LogAppend | undefined;
+}
 
 interface TaskRecoveryServiceDependencies extends TaskRecoveryDependencies {
   readonly agentId: string;
@@ -23,7 +30,7 @@ interface TaskRecoveryServiceDependencies extends TaskRecoveryDependencies {
  */
 export class TaskRecovery {
   readonly #context: TaskRecoveryServiceDependencies;
-  #leasesToRelease: TaskLease[] = [];
+  #leasesToRelease: LeaseToRelease[] = [];
   /** Tasks that this node has abandoned and not settled yet. */
   readonly #lostTaskIds = new Set<string>();
   #state: "new" | "started" | "stopped" = "new";
@@ -31,10 +38,24 @@ export class TaskRecovery {
   #isPassRequested = false;
   #failedPasses = 0;
   #cancelTimer: () => void = () => {};
+  /** `undefined` if only one process can open the store, because each pass then claims all waiting turns. */
+  readonly #waitingTurnPoller: WaitingTurnPoller | undefined;
+  /** False if this node starts no agents. */
+  #startsTurns: boolean;
   readonly #fence: LeaseFence;
 
-  constructor(context: Omit<TaskRecoveryServiceDependencies, "isStopped">) {
+  constructor(
+    context: Omit<TaskRecoveryServiceDependencies, "isStopped"> & { readonly startsTurns: boolean },
+  ) {
     this.#context = { ...context, isStopped: () => this.#state === "stopped" };
+    this.#startsTurns = context.startsTurns;
+    const { waitingTurnPollMs: pollMs } = context.store.leases;
+    if (pollMs !== undefined)
+      this.#waitingTurnPoller = new WaitingTurnPoller({
+        clock: context.clock,
+        pollMs,
+        startWaitingTurns: async () => void (await this.startWaitingTurns()),
+      });
     this.#fence = new LeaseFence({
       ...context,
       renewDuringRecovery: async () => (this.#currentPass ? await this.#abandonLostTasks() : undefined),
@@ -44,14 +65,49 @@ export class TaskRecovery {
   /** Starts the service. Resolves after the first pass, even if the pass fails. */
   async start(): Promise<void> {
     this.#state = "started";
+    if (this.#startsTurns) this.#waitingTurnPoller?.start();
     this.#fence.watch();
     this.requestPass();
     await this.#currentPass;
   }
 
+  /** Makes the service start no more turns, and continues to renew and release the leases of its node. */
+  stopStartingTurns(): void {
+    this.#startsTurns = false;
+    this.#waitingTurnPoller?.stop();
+  }
+
+  /** Starts the turns of lost tasks and all waiting turns. Rejects if the store fails. */
+  async startDueTurns(): Promise<void> {
+    if (!this.#startsTurns) return;
+    await this.releaseAbandonedLeases();
+    await this.#recoverAllLostTasks();
+    await this.startWaitingTurns();
+    await startQueuedTurns(this.#context);
+  }
+
+  /** Looks for waiting turns at once. */
+  wakeWaitingTurnPoller(): void {
+    this.#waitingTurnPoller?.wake();
+  }
+
+  /**
+   * Claims as many waiting turns as this node can run, and starts them. Resolves with their number once they have
+   * started.
+   */
+  async startWaitingTurns(): Promise<number> {
+    const { store, agentId, messageAcceptor } = this.#context;
+    const limit = Math.min(messageAcceptor.freeRunCount, MAX_TASKS_PER_CLAIM);
+    if (limit === 0 || this.#state !== "started" || !this.#startsTurns) return 0;
+    const claimed = await store.leases.claim(agentId, limit, "waiting");
+    await this.#recoverAll(claimed);
+    return claimed.length;
+  }
+
   /** Stops the service. The service starts no more turns. */
   stop(): void {
     this.#state = "stopped";
+    this.#waitingTurnPoller?.stop();
     this.#fence.stop();
     this.#cancelTimer();
   }
@@ -59,19 +115,26 @@ export class TaskRecovery {
   /** Releases the leases of the turns that the runners have abandoned, so that every node can claim their tasks. */
   async releaseAbandonedLeases(): Promise<void> {
     const { store, runners } = this.#context;
-    for (let lease = this.#leasesToRelease[0]; lease; lease = this.#leasesToRelease[0]) {
+    for (let next = this.#leasesToRelease[0]; next; next = this.#leasesToRelease[0]) {
+      const { lease, handover } = next;
       // If the store refused the start of the abandoned turn, a newer turn can hold the same lease.
       if (!runners.findLive(lease.scope, lease.taskId)?.hasRunningTurn) {
-        await store.leases.release(lease);
-        this.#lostTaskIds.add(lease.taskId);
+        if (handover) await store.commit([handover]);
+        else {
+          await store.leases.release(lease);
+          this.#lostTaskIds.add(lease.taskId);
+        }
       }
       this.#leasesToRelease.shift();
     }
   }
 
-  /** Releases the lease of a task whose turn has not ended, and recovers the task as soon as possible. */
-  releaseLease(lease: TaskLease): void {
-    this.#leasesToRelease.push(lease);
+  /**
+   * Releases the lease of a task whose turn has not ended, and recovers the task as soon as possible. `handover` is the
+   * append that releases the lease of a turn whose node stops normally.
+   */
+  releaseLease(lease: TaskLease, handover?: LogAppend): void {
+    this.#leasesToRelease.push({ lease, handover });
     this.requestPass();
   }
 
@@ -102,8 +165,11 @@ export class TaskRecovery {
     try {
       await this.releaseAbandonedLeases();
       await this.#abandonLostTasks();
-      await this.#recoverAllClaimableTasks();
-      if (this.#state === "started") await startQueuedTurns(this.#context);
+      if (this.#startsTurns) {
+        await this.#recoverAllLostTasks();
+        if (this.#waitingTurnPoller) await this.startWaitingTurns();
+        if (this.#state === "started") await startQueuedTurns(this.#context);
+      }
       this.#failedPasses = 0;
       this.#lostTaskIds.clear();
     } catch (error) {
@@ -120,22 +186,26 @@ export class TaskRecovery {
       runners.findLive(scope, taskId)?.liveTask.onCommitFailed("conflict");
   }
 
-  async #recoverAllClaimableTasks(): Promise<void> {
+  async #recoverAllLostTasks(): Promise<void> {
     const { store, agentId } = this.#context;
-    while (this.#state === "started") {
-      const claimed = await store.leases.claim(agentId, MAX_TASKS_PER_CLAIM);
+    while (this.#state === "started" && this.#startsTurns) {
+      const claimed = await store.leases.claim(agentId, MAX_TASKS_PER_CLAIM, "lost");
       if (claimed.length === 0) return;
-      // Wait for all tasks before reporting a failure, so that the next pass does not overlap with this pass.
-      const outcomes = await Promise.allSettled(claimed.map((task) => this.#recoverOrReleaseTask(task)));
-      for (const outcome of outcomes) if (outcome.status === "rejected") throw outcome.reason;
+      await this.#recoverAll(claimed);
     }
+  }
+
+  async #recoverAll(claimed: readonly ClaimedTask[]): Promise<void> {
+    // Wait for all tasks before reporting a failure, so that the next pass does not overlap with this pass.
+    const outcomes = await Promise.allSettled(claimed.map((task) => this.#recoverOrReleaseTask(task)));
+    for (const outcome of outcomes) if (outcome.status === "rejected") throw outcome.reason;
   }
 
   async #recoverOrReleaseTask(task: ClaimedTask): Promise<void> {
     try {
       await recoverTask(task, this.#lostTaskIds.has(task.taskId), this.#context);
     } catch (error) {
-      this.#leasesToRelease.push(task);
+      this.#leasesToRelease.push({ lease: task });
       throw error;
     }
   }

@@ -29,13 +29,15 @@ import { LiveTask, type LiveTaskListener, type LiveTaskDependencies } from "./li
 import { extractMessageWebhookRegistration } from "./push/push-config-operations.ts";
 import type { TaskFeed } from "./task-feed.ts";
 import type { TaskLease } from "./task-leases.ts";
-import type { StoredTask } from "./task-store.ts";
+import type { LogAppend, StoredTask } from "./task-store.ts";
 import type { StartedAgentIterator, Turn } from "./turn.ts";
 
 /** Dependencies that all runners of an engine share. */
 export interface TaskRunnerDependencies extends LiveTaskDependencies {
   readonly agent: Agent;
   readonly generateId: IdGenerator;
+  /** Returns false if this node starts no agents. */
+  readonly startsTurns: () => boolean;
   /** Time limit in milliseconds for a canceled agent to stop. */
   readonly cancelGraceMs: number;
   /** Orders the turns of each context. By default, turns of different tasks run concurrently. */
@@ -46,9 +48,17 @@ export interface TaskRunnerDependencies extends LiveTaskDependencies {
   readonly onIdle: (runner: TaskRunner) => void;
   /**
    * Called when the runner abandons a turn that has not ended, so that the turn can be recovered. The agent has
-   * stopped, or has ignored the signal to stop for `cancelGraceMs`.
+   * stopped, or has ignored the signal to stop for `cancelGraceMs`. `handover` is the append that releases the lease
+   * of a turn that a later process continues.
    */
-  readonly releaseLease: (lease: TaskLease) => void;
+  readonly releaseLease: (lease: TaskLease, handover?: LogAppend) => void;
+  /**
+   * Settles the sender of a turn's message once another node has continued the turn. Returns false if this node cannot
+   * follow the turn.
+   */
+  readonly followHandedOverTurn?: (runner: TaskRunner, turn: Turn) => boolean;
+  /** Called before an agent starts. */
+  readonly onRunStart: () => void;
   /** Called when the runner begins a turn. */
   readonly onTurnStart?: (runner: TaskRunner) => void;
   /** Resolves with the current feed of a task. Absent if no other node can change the task. */
@@ -240,8 +250,8 @@ export class TaskRunner implements LiveTaskListener, TaskFeed {
     this.#currentTurn = turn;
     this.#context.onTurnStart?.(this);
     this.#countWorkingAgentUntilTurnEnd(turn);
-    if (this.#context.persistTurns)
-      liveTask.persistTurn(toTurnRestartData(turn, turn.startPoint.seq), turn.findSteps());
+    const restartData = this.#context.persistTurns ? toTurnRestartData(turn, turn.startPoint.seq) : undefined;
+    liveTask.persistTurn(restartData, restartData && turn.findSteps());
     // Requests must no longer see the task waiting for the input that it has just received.
     if (isInterrupted(task.status.state))
       turn.startPoint = {
@@ -252,7 +262,7 @@ export class TaskRunner implements LiveTaskListener, TaskFeed {
   }
 
   /**
-   * Restarts a turn that an earlier server process started. `seq` is the sequence number of the turn's
+   * Restarts a turn that an earlier server process accepted. `seq` is the sequence number of the turn's
    * message. `initialTask` is the task at the start of the turn. The agent run begins only once the store has
    * recorded the new attempt. The number of attempts is therefore limited even if the turn crashes the server
    * process.
@@ -269,13 +279,18 @@ export class TaskRunner implements LiveTaskListener, TaskFeed {
       ? toStatusUpdate(liveTask, "TASK_STATE_WORKING", liveTask.getNextStatusTimestamp())
       : undefined;
     turn.startPoint = { task: copyTask(initialTask), seq, workingEvent };
-    if (mode === "restart") turn.artifactRestart = new RestartedTurnArtifactRewriter(turn.startPoint.task);
+    if (mode === "restart" && turn.attempt > 1)
+      turn.artifactRestart = new RestartedTurnArtifactRewriter(turn.startPoint.task);
     turn.acceptedSeq.resolve(seq);
     this.#currentTurn = turn;
     this.#context.onTurnStart?.(this);
     this.#countWorkingAgentUntilTurnEnd(turn);
-    this.#enqueueTaskStatusEvent("TASK_STATE_WORKING");
-    liveTask.persistTurn(toTurnRestartData(turn, seq), turn.findSteps());
+    const restartData = toTurnRestartData(turn, seq);
+    if (turn.attempt === 1) liveTask.commitTurnStart(restartData, turn.findSteps());
+    else {
+      this.#enqueueTaskStatusEvent("TASK_STATE_WORKING");
+      liveTask.persistTurn(restartData, turn.findSteps());
+    }
     await liveTask.waitForCommit();
     if (!turn.hasEnded) this.#agentEnd = this.#runTurn(turn, task);
   }
@@ -366,6 +381,27 @@ export class TaskRunner implements LiveTaskListener, TaskFeed {
     if (this.#currentTurn === turn) await turn.stoppedTask.promise;
   }
 
+  /**
+   * Stops the agent if another node can continue its turn, and otherwise waits until the turn ends. Resolves once the
+   * turn is handed over or has ended.
+   */
+  async handOverOrFinishTurn(): Promise<void> {
+    const { persistTurns, store, cancelGraceMs } = this.#context;
+    if (persistTurns && store.isDurable && this.liveTask.state !== undefined)
+      await this.stopAgent("The server hands its running turns over to other servers.", cancelGraceMs);
+    else await this.waitForTurnEnd();
+  }
+
+  get isAgentWorking(): boolean {
+    return this.#currentTurn !== undefined && !this.#currentTurn.hasEnded;
+  }
+
+  /** Resolves once the agent has ended. */
+  async waitForTurnEnd(): Promise<void> {
+    const turn = this.#currentTurn;
+    if (turn && !turn.hasEnded) await new Promise<void>((resolve) => turn.onEnd(resolve));
+  }
+
   /** Fails a task whose turn has no running agent. */
   failOrphanedTask(reason: string): void {
     this.#enqueueTaskStatusEvent("TASK_STATE_FAILED", reason);
@@ -394,6 +430,7 @@ export class TaskRunner implements LiveTaskListener, TaskFeed {
     if (mustWaitForLease) await turn.acceptedSeq.promise.catch(() => {});
     if (predecessorEnd) await predecessorEnd;
     if (turn.hasEnded) return;
+    this.#context.onRunStart();
     observer.onRun?.({ ...ids, phase: "begin" });
     try {
       if (predecessorEnd || mustWaitForLease) turn.signal.throwIfAborted();
@@ -537,8 +574,10 @@ export class TaskRunner implements LiveTaskListener, TaskFeed {
       // Reject requests that wait for a turn that continues after a restart, so that clients retry then.
       this.#isLeftForRestart = this.#isTurnLeftForRestart(this.#currentTurn);
       if (this.#isLeftForRestart) {
-        this.#currentTurn.stoppedTask.reject(createServerClosingError());
-        this.#context.releaseLease(this.liveTask.lease);
+        // The readers and the sender of the message continue with the log of the store, if another node continues.
+        this.#hasMoved = this.#context.followHandedOverTurn?.(this, this.#currentTurn) ?? false;
+        if (!this.#hasMoved) this.#currentTurn.stoppedTask.reject(createServerClosingError());
+        this.#context.releaseLease(this.liveTask.lease, this.liveTask.createHandoverAppend());
       } else this.#currentTurn.stoppedTask.resolve(this.liveTask.getSnapshot());
       this.#currentTurn = undefined;
       this.liveTask.notifyTurnChange();
@@ -564,7 +603,7 @@ export class TaskRunner implements LiveTaskListener, TaskFeed {
     const { taskId, state } = this.liveTask;
     if (this.#queue.length > 0 && state && isTerminal(state))
       this.#queue.clear(createTaskEndedError(taskId, state));
-    return !this.#isStopping && !this.#isLostTurnOfTask;
+    return !this.#isStopping && !this.#isLostTurnOfTask && this.#context.startsTurns();
   }
 
   onTurnStop(): void {

@@ -65,6 +65,11 @@ export interface LogAppend {
    */
   readonly hasRunningTurn?: boolean;
   /**
+   * True if no node holds the task's lease after the append, although the task has a running turn. Every node that
+   * starts agents can then claim the task. By default, the appending node holds the lease of a running turn.
+   */
+  readonly releasesLease?: boolean;
+  /**
    * State of the task after all `events` are applied. `snapshot` is set only if the store needs a new
    * snapshot. Only stores with `usesSnapshots` receive a snapshot.
    */

@@ -11,6 +11,7 @@ export class TurnAdmission {
   readonly #limits: Pick<EngineLimits, "runs" | "runsPerCaller" | "unfinishedMessageBytes">;
   readonly #runLedger: FairShareLedger;
   readonly #messageBytesLedger: FairShareLedger;
+  #turnCount = 0;
 
   constructor(limits: Pick<EngineLimits, "runs" | "runsPerCaller" | "unfinishedMessageBytes">) {
     const { runs, runsPerCaller, unfinishedMessageBytes } = limits;
@@ -21,6 +22,11 @@ export class TurnAdmission {
         : { capacity: runs, ratioToFree: Infinity, maxPerHolder: runsPerCaller },
     );
     this.#messageBytesLedger = new FairShareLedger({ capacity: unfinishedMessageBytes });
+  }
+
+  /** Number of turns that the limit on agent runs still admits. */
+  get freeRunCount(): number {
+    return Math.max(0, this.#limits.runs - this.#turnCount);
   }
 
   /**
@@ -38,7 +44,9 @@ export class TurnAdmission {
     if (mayExceed !== "limits") this.#assertAdmissible(holder, bytes, mayExceed === "share");
     this.#runLedger.reserveUnchecked(holder, 1);
     this.#messageBytesLedger.reserveUnchecked(holder, bytes);
+    this.#turnCount++;
     return () => {
+      this.#turnCount--;
       this.#runLedger.release(holder, 1);
       this.#messageBytesLedger.release(holder, bytes);
     };

@@ -11,8 +11,10 @@ import type { Turn } from "./turn.ts";
 export interface TurnRestartData {
   /** Sequence number of the turn's message. */
   readonly seq: number;
-  /** Number of attempts at the turn so far. */
+  /** Number of attempts at the turn so far. The turn of a node that starts no agents has 0 attempts. */
   readonly attempt: number;
+  /** Number of attempts that ended because their node stopped normally. Default: 0. */
+  readonly handovers?: number;
   readonly request: Omit<SendMessageRequest, "message">;
   readonly service: Pick<
     ServiceParameters,
@@ -22,7 +24,13 @@ export interface TurnRestartData {
 }
 
 export function toTurnRestartData(
-  { request, serviceParameters, caller, attempt }: Turn,
+  {
+    request,
+    serviceParameters,
+    caller,
+    attempt,
+    handovers,
+  }: Pick<Turn, "request" | "serviceParameters" | "caller" | "attempt" | "handovers">,
   seq: number,
 ): TurnRestartData {
   const { tenant, configuration = {}, metadata } = request;
@@ -31,6 +39,7 @@ export function toTurnRestartData(
   return {
     seq,
     attempt,
+    ...(handovers > 0 ? { handovers } : {}),
     request: {
       configuration: publicConfiguration,
       ...(tenant === undefined ? {} : { tenant }),

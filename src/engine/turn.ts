@@ -72,6 +72,8 @@ export class Turn {
   artifactRestart: RestartedTurnArtifactRewriter | undefined;
   /** Number of attempts at the turn, including the current attempt. */
   readonly attempt: number;
+  /** Number of earlier attempts that ended because their node stopped normally. */
+  readonly handovers: number;
   /** True if the runner ignores the agent's further output. */
   isFenced = false;
   #hasEnded = false;
@@ -91,6 +93,7 @@ export class Turn {
     serviceParameters: ServiceParameters,
     relatedTasks: Turn["relatedTasks"],
     attempt: number,
+    handovers = 0,
   ) {
     this.request = request;
     this.message = message;
@@ -98,6 +101,7 @@ export class Turn {
     this.serviceParameters = serviceParameters;
     this.relatedTasks = relatedTasks;
     this.attempt = attempt;
+    this.handovers = handovers;
   }
 
   /** True if the agent has finished or its output is ignored. */

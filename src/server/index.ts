@@ -6,7 +6,9 @@
  */
 export { createServer } from "./server.ts";
 export { LISTEN_OPTION_NAMES } from "./server-interface.ts";
-export type { ServerAddress, ListenOptions, Server } from "./server-interface.ts";
+export type { CloseOptions, ServerAddress, ListenOptions, Server } from "./server-interface.ts";
+export type { DueWorkOptions, DueWorkReport } from "./due-work.ts";
+export type { ServerRole } from "./server-options.ts";
 export type { ServerOptions } from "./server-options.ts";
 export type { ServerLimits } from "./server-limits.ts";
 export { SERVER_OPTION_NAMES } from "./server-options.ts";

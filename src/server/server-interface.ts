@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { TaskStore } from "../engine/index.ts";
 import { defineOptionNames } from "../usage-checks/index.ts";
+import type { DueWorkOptions, DueWorkReport } from "./due-work.ts";
 import type { GrpcOptions } from "./bindings/grpc.ts";
 import type { StoreMaintenance } from "./maintenance/store-maintenance.ts";
 
@@ -20,6 +21,19 @@ export interface ListenOptions {
   readonly grpc?: boolean | GrpcOptions;
 }
 
+/** Options for `Server.close`. */
+export interface CloseOptions {
+  /** Maximum time in milliseconds that aborted agents have to finish. Default: 2,000. */
+  readonly graceMs?: number;
+  /**
+   * Time in milliseconds for which the server continues to serve requests before it stops. Meanwhile, `GET /readyz`
+   * replies with 503, so that a load balancer sends new requests to other servers. If several servers share the store,
+   * the other servers continue the turns of agents whose `afterRestart` is `restart` or `resume`, and start new turns.
+   * Other running turns have this time to end. Default: 0.
+   */
+  readonly drainMs?: number;
+}
+
 /** The option names of `Server.listen`, separated by spaces. */
 export const LISTEN_OPTION_NAMES = "grpc host port";
 
@@ -28,6 +42,9 @@ const assertKnownGrpcOptions = defineOptionNames<GrpcOptions>()(
   '"grpc" of listen',
   "calls connections host listedInCard port publicAddress tls",
 );
+
+export const assertKnownCloseOptions: (options: CloseOptions | undefined) => void =
+  defineOptionNames<CloseOptions>()("close", "drainMs graceMs");
 
 /** Throws an error if `listen` does not know an option, with the most similar known name. */
 export function assertKnownListenOptions(options: ListenOptions): void {
@@ -66,11 +83,14 @@ export interface Server {
   listen(options?: ListenOptions): Promise<ServerAddress>;
   /** Maintenance of the task store, such as the erasure of tasks. The first call opens the task store. */
   readonly maintenance: StoreMaintenance;
+  /**
+   * Starts the turns and push notifications that wait in the store, and resolves when they have ended or when the time
+   * limit has passed. The first call opens the task store. A scheduler can call this function in a process that exits
+   * afterwards, such as a cron job or a serverless function.
+   */
+  processDueWork(options?: DueWorkOptions): Promise<DueWorkReport>;
   /** The task store of the server, which the rest of the application can also use. */
   readonly store: TaskStore;
-  /**
-   * Aborts running agents, ends event streams, stops listening, and closes the task store. Aborted agents
-   * have `graceMs` milliseconds to finish. Default: 2,000.
-   */
-  close(options?: { readonly graceMs?: number }): Promise<void>;
+  /** Aborts running agents, ends event streams, stops listening, and closes the task store. */
+  close(options?: CloseOptions): Promise<void>;
 }

@@ -15,6 +15,9 @@ import type { PushOptions } from "./push/push-service.ts";
 import type { ServerLimits } from "./server-limits.ts";
 import type { TenantsOption } from "./accepted-tenants.ts";
 
+/** Part of a server in a group of servers with the same store. */
+export type ServerRole = "web" | "worker" | "all";
+
 /** Options for `createServer`. */
 export interface ServerOptions {
   /**
@@ -144,6 +147,17 @@ export interface ServerOptions {
    */
   readonly deduplicateMessages?: boolean;
   /**
+   * Part of this server in a group of servers with the same PostgreSQL store. `web` accepts requests and starts no
+   * agents. `worker` starts the agents for messages that other servers have accepted, and accepts no A2A requests.
+   * Default: `all`, which does both.
+   */
+  readonly role?: ServerRole;
+  /**
+   * Bearer token of `POST /tick`, with which a scheduler makes the server process waiting turns and push notifications.
+   * Default: the environment variable `COLLOQUY_TICK_TOKEN`. Without a token, the endpoint does not exist.
+   */
+  readonly tickToken?: string;
+  /**
    * Time in milliseconds before the server sends a heartbeat on an idle stream, as an SSE comment or a gRPC
    * ping. Default: 15,000. The value 0 disables heartbeats.
    */
@@ -164,8 +178,8 @@ export const SUPPORTED_A2A_VERSIONS: readonly ProtocolVersion[] = ["1.0", "0.3"]
 export const SERVER_OPTION_NAMES = [
   "allowUnauthenticated allowedOrigins authenticate autoMessageId basePath cancelGraceMs cardFormat cardSigning",
   "deduplicateMessages healthEndpoints heartbeatMs inputModePolicy limits maintenanceSocket mergeChunks",
-  "missingVersionPolicy mountedHandlers observer peerLeniency previousAgentIds publicUrl push retention simpleDialect specRevision store",
-  "tenants versions",
+  "missingVersionPolicy mountedHandlers observer peerLeniency previousAgentIds publicUrl push retention role simpleDialect specRevision store",
+  "tenants tickToken versions",
 ] as const;
 
 const assertKnownOptions = defineOptionNames<ServerOptions>()("createServer", ...SERVER_OPTION_NAMES);
@@ -194,6 +208,7 @@ const ALLOWED_OPTION_VALUES = {
   missingVersionPolicy: ["0.3", "infer"],
   peerLeniency: ["all", "none"],
   inputModePolicy: ["enforce", "ignore"],
+  role: ["web", "worker", "all"],
 } satisfies { readonly [Name in keyof ServerOptions]?: readonly ServerOptions[Name][] };
 
 /** Throws an error if an option is invalid, because types do not protect untyped code. */

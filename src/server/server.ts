@@ -1,5 +1,6 @@
 import type { IncomingMessage, Server as HttpServer, ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
+import { setTimeout as setTimeoutPromise } from "node:timers/promises";
 import {
   Committer,
   NodeLink,
@@ -30,6 +31,13 @@ import { createGuardedHttpServer } from "./guarded-http-server.ts";
 import { resolveTransportLimits, type TransportLimits } from "./server-limits.ts";
 import { BasePathRequest } from "./base-path-request.ts";
 import { handleHealthRequest } from "./health-endpoints.ts";
+import { handleTickRequest } from "./tick-endpoint.ts";
+import {
+  assertKnownDueWorkOptions,
+  processDueWork,
+  type DueWorkOptions,
+  type DueWorkReport,
+} from "./due-work.ts";
 import { NodeRequest, sendReply, getOriginalUrl } from "./node-adapter.ts";
 import { respondWithFetchHandler } from "./node-listener.ts";
 import { CrossOriginGuard } from "./cross-origin-guard.ts";
@@ -40,7 +48,9 @@ import { explainListenError } from "./listen-errors.ts";
 import { resolveStore } from "./resolve-store.ts";
 import { createRestErrorReply } from "./bindings/rest.ts";
 import {
+  assertKnownCloseOptions,
   assertKnownListenOptions,
+  type CloseOptions,
   type ListenOptions,
   type Server,
   type ServerAddress,
@@ -95,6 +105,7 @@ class AgentServer implements Server {
   readonly #stallWatch: WriteStallWatch;
   #openPromise: Promise<void> | undefined;
   #isOpen = false;
+  #isDraining = false;
   #isClosing = false;
   #stopStateReports: (() => void) | undefined;
   #stopGaugeReports: (() => void) | undefined;
@@ -113,6 +124,7 @@ class AgentServer implements Server {
     this.#options = options;
     const { retention = {} } = options;
     this.store = resolveStore(options.store, retention);
+    assertStoreSupportsRole(this.store, options.role);
     const observer = withSafeListeners(resolveObserver(options.observer));
     this.#observer = observer;
     this.#pushService = createPushService(options.push ?? {}, this.store, observer);
@@ -186,6 +198,8 @@ class AgentServer implements Server {
     // Neither function uses `this`, so that both can be passed to a host as values.
     this.listener = (incoming, outgoing) => {
       closePipelinedResponseWithConnection(incoming, outgoing);
+      // The next request of the client opens a connection to another server.
+      if (this.#isDraining) outgoing.setHeader("connection", "close");
       const request = new NodeRequest(
         incoming,
         basePath === undefined ? undefined : getOriginalUrl(incoming),
@@ -249,7 +263,24 @@ class AgentServer implements Server {
     return { ...address, grpc: { host: grpcOptions.host ?? host, port: this.#grpcServer.port } };
   }
 
-  async close({ graceMs = 2000 }: { graceMs?: number } = {}): Promise<void> {
+  async close(options: CloseOptions = {}): Promise<void> {
+    assertKnownCloseOptions(options);
+    const { graceMs = 2000, drainMs = 0 } = options;
+    if (drainMs > 0) await this.#drain(drainMs);
+    await this.#stop(graceMs);
+  }
+
+  /**
+   * Continues to serve requests for `drainMs`, so that a load balancer can notice that the server stops. Meanwhile,
+   * other servers take over the turns.
+   */
+  async #drain(drainMs: number): Promise<void> {
+    this.#isDraining = true;
+    for (const { engine } of this.#routerContext.agents.values()) void engine.drain();
+    await setTimeoutPromise(drainMs);
+  }
+
+  async #stop(graceMs: number): Promise<void> {
     const http = this.#httpServer;
     this.#isClosing = true;
     // This timer keeps the process alive until the tasks are closed. The deadline timers do not.
@@ -281,12 +312,19 @@ class AgentServer implements Server {
     this.#stallWatch.close();
   }
 
+  async processDueWork(options: DueWorkOptions = {}): Promise<DueWorkReport> {
+    assertKnownDueWorkOptions(options);
+    const engines = [...this.#routerContext.agents.values()].map(({ engine }) => engine);
+    return await processDueWork(engines, this.#pushService?.outbox, () => this.#openStoreOnce(), options);
+  }
+
   #createServedAgents(agents: [string, Agent][], options: ServedAgentOptions): Map<string, ServedAgent> {
     const { limits, mergeChunks, deduplicateMessages, cancelGraceMs } = this.#options;
     const engineOptions = {
       store: this.store,
       committer: new Committer(this.store, systemClock),
       nodeLink: NodeLink.create({ store: this.store, observer: this.#observer }),
+      startsTurns: this.#options.role !== "web",
       push: this.#pushService,
       observer: this.#observer,
       ...(limits ? { limits } : {}),
@@ -366,8 +404,13 @@ class AgentServer implements Server {
     const { basePath } = this.#options;
     try {
       const mounted = basePath === undefined ? request : new BasePathRequest(request, basePath);
-      const healthReply = this.#handleHealthRequest(mounted);
-      return healthReply ? Promise.resolve(healthReply) : this.#openStoreIfNeededAndRoute(mounted);
+      const reply = this.#handleHealthRequest(mounted) ?? this.#handleTickRequest(mounted);
+      if (reply)
+        return Promise.resolve(reply).catch((error: unknown) =>
+          this.#createReportedErrorReply(request, error),
+        );
+      if (this.#options.role === "worker") throw createWorkerError();
+      return this.#openStoreIfNeededAndRoute(mounted);
     } catch (error) {
       return Promise.resolve(this.#createErrorReply(request, A2AError.from(error)));
     }
@@ -377,12 +420,24 @@ class AgentServer implements Server {
     if (this.#options.healthEndpoints === false) return undefined;
     return handleHealthRequest(request, {
       isClosing: this.#isClosing,
+      isDraining: this.#isDraining,
       storeHealth: this.store.health,
       openStore: () =>
         this.#openStoreOnce().catch((error: unknown) => {
           throw this.#routerContext.reportError("store", error);
         }),
     });
+  }
+
+  #handleTickRequest(request: HttpRequest): Promise<HttpReply> | undefined {
+    return handleTickRequest(request, {
+      token: this.#options.tickToken ?? process.env["COLLOQUY_TICK_TOKEN"],
+      processDueWork: (timeLimitMs) => this.processDueWork(timeLimitMs === undefined ? {} : { timeLimitMs }),
+    });
+  }
+
+  #createReportedErrorReply(request: HttpRequest, error: unknown): HttpReply {
+    return this.#createErrorReply(request, this.#routerContext.reportError("server", error));
   }
 
   #openStoreIfNeededAndRoute(request: HttpRequest): Promise<HttpReply> {
@@ -415,6 +470,20 @@ class AgentServer implements Server {
     });
     return { url, host, port, agents };
   }
+}
+
+/** Throws an error if the role needs other servers, which the store does not support. */
+function assertStoreSupportsRole(store: TaskStore, role: ServerOptions["role"] = "all"): void {
+  if (role !== "all" && !store.nodes)
+    throw new Error(
+      `"role" is ${JSON.stringify(role)}, but only one server can use the store ${store.name}; use a postgres:// store.`,
+    );
+}
+
+function createWorkerError(): A2AError {
+  const text =
+    "This server is a worker and accepts no A2A requests; send the request to a server with the role web.";
+  return new A2AError("UNAVAILABLE", text);
 }
 
 function createInternalError(cause: unknown, errorId: string): A2AError {

@@ -109,7 +109,7 @@ export function hasEvents({ packedEvents, events }: MemoryTaskLog): boolean {
 
 /** Appends the events, messages, turn, and queue change of an append to the log, but does not change its status. */
 export function appendToMemoryTaskLog(log: MemoryTaskLog, append: LogAppend): void {
-  const { events, messages, turn, steps, queueChange, hasRunningTurn } = append;
+  const { events, messages, turn, steps, queueChange, hasRunningTurn, releasesLease } = append;
   if (log.events.length < COPY_ON_APPEND_MAX_LOG_LENGTH) log.events = [...log.events, ...events];
   else for (const event of events) log.events.push(event);
   for (const { messageId, wasQueued } of messages)
@@ -122,6 +122,7 @@ export function appendToMemoryTaskLog(log: MemoryTaskLog, append: LogAppend): vo
     log.queuedTurns = [...log.queuedTurns, ...added].filter(({ position }) => position > removedThrough);
   }
   if (hasRunningTurn !== undefined) log.hasRunningTurn = log.isLeased = hasRunningTurn;
+  if (releasesLease) log.isLeased = false;
 }
 
 /** Returns the stored and the new steps. A new step replaces the stored step with the same turn and key. */

@@ -149,6 +149,19 @@ export function defineTaskLeaseContract(
       expect(await claimTaskIds()).toEqual([]);
     });
 
+    it("is released by an append that leaves the turn to other nodes, with the turn [E17, E21]", async () => {
+      const turn = { seq: 1, attempt: 0, request: {}, service: {} };
+      await beginTurn("t", { turn, releasesLease: true });
+      const [claimed] = await getStore().leases.claim("echo", 10, "waiting");
+      expect(claimed).toMatchObject({ taskId: "t", epoch: 1, turn });
+      expect(await claimTaskIds()).toEqual([]);
+      const handedOver = { ...turn, attempt: 1, handovers: 1 };
+      await append("t", 1, [], { turn: handedOver, releasesLease: true, epoch: 1 });
+      expect(await getStore().leases.claim("echo", 10, "waiting")).toMatchObject([
+        { epoch: 2, seq: 1, turn: handedOver },
+      ]);
+    });
+
     it("is claimed for one agent, and for a limited number of tasks at once", async () => {
       for (const taskId of ["a", "b", "c"]) await beginTurn(taskId);
       await beginTurn("other", { scope: { ...aliceTestTaskScope, agent: "other" } });

@@ -66,7 +66,7 @@ export async function startTestNode(
 }
 
 /** Makes a node stop to renew its leases, and ends them on the clock of the database. Its agents continue to work. */
-export async function loseNode(url: string, { store }: TestNode): Promise<void> {
+export async function loseNode(url: string, { store }: Pick<TestNode, "store">): Promise<void> {
   store.leases.renew = () => new Promise(() => {});
   await runTestSql(
     url,

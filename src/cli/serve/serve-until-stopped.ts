@@ -1,6 +1,12 @@
 import { createLogObserver, type LogFormat } from "../../logging/index.ts";
 import type { Agent, Observer, RetentionOptions } from "../../engine/index.ts";
-import { createServer, type ServerAddress, type Server, type ServerOptions } from "../../server/index.ts";
+import {
+  createServer,
+  type ServerAddress,
+  type Server,
+  type ServerOptions,
+  type ServerRole,
+} from "../../server/index.ts";
 import type { CliContext } from "../cli-context.ts";
 import { OutputWriter, type OutputFormat } from "../output-writer.ts";
 import { CliError, createUsageError } from "../cli-error.ts";
@@ -25,6 +31,13 @@ export interface ServeOptions extends ServeAuthOptions {
   host: string;
   store: string;
   keepTasks?: number;
+  role?: ServerRole;
+  /** Milliseconds for which the stopping server still serves requests. */
+  drain?: number;
+  /** Whether the command processes the due work and exits. */
+  once?: boolean;
+  /** Maximum time in milliseconds for the due work. */
+  timeLimit?: number;
   publicUrl?: string;
   allowUnauthenticated?: boolean;
   allowPrivateWebhooks?: boolean;
@@ -74,6 +87,7 @@ export async function serveUntilStopped(
     observer,
     ...(plan.previousAgentIds ? { previousAgentIds: plan.previousAgentIds } : {}),
     ...(options.keepTasks === undefined ? {} : { retention: toRetention(options.keepTasks) }),
+    ...(options.role === undefined ? {} : { role: options.role }),
     ...(options.publicUrl === undefined ? {} : { publicUrl: options.publicUrl }),
     ...(authenticate ? { authenticate } : {}),
     ...(options.allowUnauthenticated ? { allowUnauthenticated: true } : {}),
@@ -83,6 +97,10 @@ export async function serveUntilStopped(
       : {}),
   });
   try {
+    if (options.once) {
+      await processDueWorkOnce(server, options, context);
+      return;
+    }
     const address = await listenOnNextFreePort(server, options, context);
     adk.adoptEarlierSessions();
     const { url, agents, grpc } = address;
@@ -105,10 +123,24 @@ export async function serveUntilStopped(
     await waitForAbort(context.interruptSignal);
     context.streams.err("Stopping. Press Ctrl-C again to stop at once.\n");
   } finally {
-    await server.close();
+    await server.close(options.drain === undefined ? {} : { drainMs: options.drain });
     await plan.close?.();
     adk.close();
   }
+}
+
+/** Processes the due work, and prints its numbers. */
+async function processDueWorkOnce(
+  server: Server,
+  { timeLimit: timeLimitMs, output }: ServeOptions,
+  { streams, interruptSignal }: CliContext,
+): Promise<void> {
+  const processing = server.processDueWork(timeLimitMs === undefined ? {} : { timeLimitMs });
+  const report = await untilAborted(processing, interruptSignal);
+  new OutputWriter(streams, output).writeResultIfJsonFormat({ ...report });
+  const { turns, notifications, isComplete } = report;
+  const end = isComplete ? "" : " The time limit has passed before the work has ended.";
+  streams.err(`Started ${turns} agent runs and sent ${notifications} push notifications.${end}\n`);
 }
 
 /** Creates the server. Throws a usage error if the server options are invalid. */

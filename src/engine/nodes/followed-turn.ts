@@ -6,6 +6,7 @@ import {
   type LogEvent,
   type Message,
   type Task,
+  type TaskEvent,
 } from "../../protocol/index.ts";
 import { readLog } from "../read-task-log.ts";
 import { createTaskEndedError } from "../task-errors.ts";
@@ -44,8 +45,8 @@ export class FollowedTurn implements TurnProgress {
   }
 
   /** Begins the turn at an event that the followed task already contains. */
-  beginAtKnownSeq(seq: number, task: Task): void {
-    this.startPoint = { task, seq };
+  beginAtKnownSeq(seq: number, task: Task, workingEvent?: TaskEvent): void {
+    this.startPoint = { task, seq, workingEvent };
     this.acceptedSeq.resolve(seq);
   }
 

@@ -41,6 +41,7 @@ export class NodeLink {
   readonly #clock: Clock;
   readonly #observer: Pick<Observer, "onError">;
   readonly #handlersByAgent = new Map<string, TaskRequestHandler>();
+  readonly #workListeners = new Map<string, () => void>();
   readonly #pendingAnswers = new Map<string, Deferred<JsonObject | undefined>>();
   readonly #requestPoller: Poller;
   readonly #answerPoller: Poller;
@@ -69,11 +70,17 @@ export class NodeLink {
     return options.store.nodes && new NodeLink(options.store.nodes, options);
   }
 
-  /** Answers the requests of other nodes for the tasks of an agent. The store must be open. */
-  serveAgent(agentId: string, handler: TaskRequestHandler): void {
+  /**
+   * Answers the requests of other nodes for the tasks of an agent. `onWork` is called when a turn may wait for a node
+   * that starts agents. The store must be open.
+   */
+  serveAgent(agentId: string, handler: TaskRequestHandler, onWork: () => void): void {
     this.#handlersByAgent.set(agentId, handler);
+    this.#workListeners.set(agentId, onWork);
     this.#removeHintListener ??= this.#store.hints?.onHint((hint) => {
       this.logs.handleHint(hint);
+      if (hint.kind === "work" || hint.kind === "any")
+        for (const wake of this.#workListeners.values()) wake();
       if (hint.kind === "request" || hint.kind === "any") this.#requestPoller.wake();
       if ((hint.kind === "answer" || hint.kind === "any") && this.#pendingAnswers.size > 0)
         this.#answerPoller.wake();
@@ -84,6 +91,7 @@ export class NodeLink {
   /** Stops to answer requests for an agent. After the last agent, the link stops. */
   closeAgent(agentId: string): void {
     this.#handlersByAgent.delete(agentId);
+    this.#workListeners.delete(agentId);
     if (this.#handlersByAgent.size > 0) return;
     const error = createServerClosingError();
     this.#removeHintListener?.();
@@ -91,6 +99,12 @@ export class NodeLink {
     this.#answerPoller.stop(error);
     this.logs.stop();
     for (const answer of this.#pendingAnswers.values()) answer.reject(error);
+  }
+
+  /** Announces a waiting turn, so that a node that starts agents claims the turn at once. */
+  notifyWork(): void {
+    if (this.#nodes.hasOtherNodes) this.#store.hints?.send({ kind: "work" });
+    for (const wake of this.#workListeners.values()) wake();
   }
 
   /** Announces a commit of a task to the other nodes. The first commit of a turn has acquired the lease of the task. */

@@ -3,8 +3,11 @@ import { getCallerKey, type TaskScope } from "../caller.ts";
 import type { Clock } from "../clock.ts";
 import { WebhookDelivery } from "./webhook-delivery.ts";
 import type { DeliveryProgressRecorder } from "./delivery-progress-recorder.ts";
+import { DueWebhookLoader } from "./due-webhook-loader.ts";
 import type { PushStore, Webhook, WebhookProgress, WebhookRegistration } from "./push-store.ts";
 import type { RunningOperationCounter } from "./running-operation-counter.ts";
+import { WebhookClaimRepeater } from "./webhook-claim-repeater.ts";
+import { createWebhookSource, type ClaimedWebhooks, type WebhookSource } from "./webhook-leases.ts";
 import { getWebhookOwner } from "./webhook-owner.ts";
 
 /** A task that reports its commits to the outbox because it may have webhooks. */
@@ -32,10 +35,11 @@ interface WebhookLookupState {
   task: TaskWithPossibleWebhooks | undefined;
   /** Ids of the webhooks that the latest commit registered or replaced. */
   readonly registeredIds: Set<string>;
+  /** True if the lookup repeats an earlier lookup that found webhooks of another node. */
+  readonly isRepetition: boolean;
 }
 
 const NO_REGISTRATIONS: readonly WebhookRegistration[] = [];
-const DUE_PAGE_SIZE = 256;
 const STORE_RETRY_MS = 1000;
 
 interface ActiveWebhooksDependencies {
@@ -50,6 +54,8 @@ interface ActiveWebhooksDependencies {
   readonly maxTasks: number;
   /** Called when a delivery may have events to send to its webhook. */
   readonly onReady: (delivery: WebhookDelivery) => void;
+  /** Called when the store has a webhook for a task whose commits may not notify the outbox. */
+  readonly onFound: (scope: TaskScope, taskId: string) => void;
   readonly onError: (error: unknown, taskId?: string) => void;
 }
 
@@ -66,14 +72,27 @@ export class ActiveWebhooks {
   readonly #lookups = new Map<string, WebhookLookupState>();
   /** Deliveries of tasks that have only idle webhooks. */
   readonly #idleTaskDeliveries = new Set<TaskWebhookDeliveries>();
-  /** True if at least one webhook needs deliveries but is not in memory. */
-  #hasOverflow = false;
-  #isRefilling = false;
+  readonly #source: WebhookSource;
+  readonly #dueLoader: DueWebhookLoader;
+  readonly #claimRepeater: WebhookClaimRepeater;
+  /** Resolves when all requested releases of leases have ended. */
+  #released: Promise<void> = Promise.resolve();
   #isClosing = false;
 
   constructor(context: ActiveWebhooksDependencies) {
     this.#context = context;
     this.#places = new FairShareLedger({ capacity: context.maxTasks });
+    this.#source = createWebhookSource(context.store);
+    this.#claimRepeater = new WebhookClaimRepeater(context.clock, this.#source.leases?.pollIntervalMs ?? 0);
+    this.#dueLoader = new DueWebhookLoader({
+      source: this.#source,
+      clock: context.clock,
+      saveProgress: () => context.progressRecorder.flush(),
+      isFull: () => this.#taskDeliveries.size + this.#lookups.size >= context.maxTasks,
+      onDue: (webhook) => this.#startLookupOfDueWebhook(webhook),
+      onRefused: (keys) => this.#releaseLeases(keys),
+      onError: context.onError,
+    });
   }
 
   /**
@@ -87,7 +106,9 @@ export class ActiveWebhooks {
     const { scope, taskId } = task;
     const ids = registered.map(({ config }) => config.id);
     const taskDeliveries = this.#taskDeliveries.get(getTaskKey(scope, taskId));
-    if (!taskDeliveries || ids.length > 0) this.#startWebhookLookup(scope, taskId, task, ids);
+    const isPostponed = ids.length === 0 && this.#claimRepeater.postponeClaim(getTaskKey(scope, taskId));
+    if (ids.length > 0 || (!taskDeliveries && !isPostponed))
+      this.#startWebhookLookup(scope, taskId, task, ids);
     if (!taskDeliveries) return;
     for (const delivery of taskDeliveries.deliveries) {
       // A webhook that may have a new configuration waits for the result of the lookup.
@@ -133,9 +154,46 @@ export class ActiveWebhooks {
     return this.#taskDeliveries.get(getTaskKey(webhook.scope, webhook.taskId));
   }
 
+  /** Removes a delivery whose webhook another node has claimed, or that was registered again. */
+  removeLost(delivery: WebhookDelivery): void {
+    const { scope, taskId } = delivery.webhook;
+    this.#markDeliveryObsolete(delivery);
+    this.remove(delivery);
+    this.#startWebhookLookup(scope, taskId, undefined);
+  }
+
+  /** Loads the webhooks that need deliveries, and then those that other nodes leave. */
+  startLoading(): void {
+    this.#dueLoader.start();
+  }
+
+  /** Loads the webhooks that need deliveries. */
+  loadDueWebhooks(): Promise<void> {
+    return this.#dueLoader.load("all");
+  }
+
   /** Stops loading webhooks from the store while the outbox closes. */
   stopLoadingFromStore(): void {
     this.#isClosing = true;
+    this.#dueLoader.stop();
+  }
+
+  /** Releases the leases of all webhooks, so that other nodes deliver their events. */
+  async releaseAllLeases(): Promise<void> {
+    for (const { deliveries } of this.#taskDeliveries.values())
+      this.#releaseLeases(deliveries.map(({ webhook }) => webhook.key));
+    await this.#released;
+  }
+
+  /** Releases leases once the progress of their webhooks is saved. */
+  #releaseLeases(keys: readonly number[]): void {
+    const { leases } = this.#source;
+    if (!leases || keys.length === 0) return;
+    const { progressRecorder, onError } = this.#context;
+    this.#released = this.#released
+      .then(() => progressRecorder.flush())
+      .then(() => leases.release(keys))
+      .catch(onError);
   }
 
   /** Cancels the scheduled retries of all deliveries. */
@@ -153,6 +211,7 @@ export class ActiveWebhooks {
     taskId: string,
     task: TaskWithPossibleWebhooks | undefined,
     registered: Iterable<string> = [],
+    isRepetition = false,
   ): void {
     const name = getTaskKey(scope, taskId);
     const pending = this.#lookups.get(name);
@@ -162,7 +221,12 @@ export class ActiveWebhooks {
       for (const id of registered) pending.registeredIds.add(id);
       return;
     }
-    const lookup: WebhookLookupState = { mustRepeat: false, task, registeredIds: new Set(registered) };
+    const lookup: WebhookLookupState = {
+      mustRepeat: false,
+      task,
+      registeredIds: new Set(registered),
+      isRepetition,
+    };
     this.#lookups.set(name, lookup);
     const { waitGroup } = this.#context;
     waitGroup.increment();
@@ -172,12 +236,14 @@ export class ActiveWebhooks {
   async #runWebhookLookup(scope: TaskScope, taskId: string, lookup: WebhookLookupState): Promise<void> {
     const name = getTaskKey(scope, taskId);
     try {
-      let webhooks: Webhook[];
+      if (this.#source.leases) await this.#released;
+      let found: ClaimedWebhooks;
       do {
         lookup.mustRepeat = false;
-        webhooks = (await this.#context.store.list(scope, taskId)) ?? [];
+        found = await this.#source.claim(scope, taskId);
       } while (lookup.mustRepeat);
       this.#lookups.delete(name);
+      const { held: webhooks, hasOthers } = found;
       for (const { key, config } of webhooks)
         if (lookup.registeredIds.has(config.id))
           this.#context.progressRecorder.clearReregisteredWebhookFailure(key);
@@ -188,7 +254,12 @@ export class ActiveWebhooks {
       if (undelivered.length > 0) this.#activateTaskWebhooks(scope, taskId, undelivered);
       else this.#deactivateTaskWebhooks(name);
       // A dead webhook needs deliveries again only after a new registration, which is reported.
-      if (undelivered.length === 0 && lookup.task) lookup.task.mayHaveWebhooks = false;
+      if (undelivered.length === 0 && !hasOthers && lookup.task) lookup.task.mayHaveWebhooks = false;
+      if (undelivered.length > 0) this.#context.onFound(scope, taskId);
+      if (hasOthers && !lookup.isRepetition && !this.#isClosing)
+        this.#claimRepeater.schedule(name, () => {
+          if (!this.#isClosing) this.#startWebhookLookup(scope, taskId, lookup.task, [], true);
+        });
       this.#loadDueWebhooksIfCapacity();
     } catch (error) {
       this.#lookups.delete(name);
@@ -204,7 +275,8 @@ export class ActiveWebhooks {
     const name = getTaskKey(scope, taskId);
     const known = this.#taskDeliveries.get(name);
     if (!known && !this.#reservePlace(getWebhookOwner(scope))) {
-      this.#hasOverflow = true;
+      this.#dueLoader.hasOverflow = true;
+      this.#releaseLeases(webhooks.map(({ key }) => key));
       return;
     }
     const taskDeliveries = known ?? { scope, taskId, deliveries: [], wasIdleAtSweep: false };
@@ -212,6 +284,8 @@ export class ActiveWebhooks {
     const knownDeliveries = new Map(
       taskDeliveries.deliveries.map((delivery) => [delivery.webhook.key, delivery]),
     );
+    const keys = new Set(webhooks.map(({ key }) => key));
+    for (const [key, delivery] of knownDeliveries) if (!keys.has(key)) this.#markDeliveryObsolete(delivery);
     taskDeliveries.deliveries = webhooks.map((webhook) => {
       const delivery = knownDeliveries.get(webhook.key);
       if (delivery && !delivery.isObsolete && delivery.hasUnchangedRegistration(webhook)) return delivery;
@@ -280,6 +354,7 @@ export class ActiveWebhooks {
   #evictTask(taskDeliveries: TaskWebhookDeliveries): void {
     this.#idleTaskDeliveries.delete(taskDeliveries);
     this.#releasePlace(taskDeliveries);
+    this.#releaseLeases(taskDeliveries.deliveries.map(({ webhook }) => webhook.key));
     this.#loadDueWebhooksIfCapacity();
   }
 
@@ -292,56 +367,27 @@ export class ActiveWebhooks {
       if (owner !== undefined && getWebhookOwner(taskDeliveries.scope) !== owner) continue;
       if (!taskDeliveries.deliveries.every(({ state }) => state === "waiting" || state === "idle")) continue;
       for (const delivery of taskDeliveries.deliveries) delivery.cancelRetry?.();
-      this.#hasOverflow = true;
+      this.#dueLoader.hasOverflow = true;
       this.#evictTask(taskDeliveries);
       return true;
     }
     return false;
   }
 
-  /** Loads webhooks that need deliveries from the store, up to the limit of tasks in memory. */
-  async loadDueWebhooks(): Promise<void> {
-    if (this.#isRefilling || this.#isClosing) return;
-    this.#isRefilling = true;
-    // Reset this before the query, because a webhook that overflows in the meantime may be missing from the
-    // result.
-    this.#hasOverflow = false;
-    try {
-      await this.#context.progressRecorder.flush();
-      let after = 0;
-      for (let more = true; more;) {
-        if (this.#isClosing || this.#taskDeliveries.size + this.#lookups.size >= this.#context.maxTasks) {
-          this.#hasOverflow = true;
-          break;
-        }
-        const due = await this.#context.store.listDueWebhooks(after, DUE_PAGE_SIZE);
-        for (const { key, scope, taskId } of due) {
-          after = key;
-          // A lookup cannot find a place for the task while the owner's share is used up.
-          if (this.#places.findRefusal(getWebhookOwner(scope), 1) === "share") {
-            this.#hasOverflow = true;
-            continue;
-          }
-          const name = getTaskKey(scope, taskId);
-          if (!this.#taskDeliveries.has(name) && !this.#lookups.has(name))
-            this.#startWebhookLookup(scope, taskId, undefined);
-        }
-        more = due.length === DUE_PAGE_SIZE;
-      }
-      this.#isRefilling = false;
-      this.#loadDueWebhooksIfCapacity();
-    } catch (error) {
-      this.#isRefilling = false;
-      this.#hasOverflow = true;
-      this.#context.onError(error);
-      if (!this.#isClosing) this.#context.clock.schedule(STORE_RETRY_MS, () => void this.loadDueWebhooks());
-    }
+  /** Returns false if the owner of the webhook uses its entire share of the places. */
+  #startLookupOfDueWebhook({ scope, taskId }: Webhook): boolean {
+    // A lookup cannot find a place for the task while the owner's share is used up.
+    if (this.#places.findRefusal(getWebhookOwner(scope), 1) === "share") return false;
+    const name = getTaskKey(scope, taskId);
+    if (!this.#taskDeliveries.has(name) && !this.#lookups.has(name))
+      this.#startWebhookLookup(scope, taskId, undefined);
+    return true;
   }
 
   #loadDueWebhooksIfCapacity(): void {
     const used = this.#taskDeliveries.size + this.#lookups.size;
     // A single owner fills half of the places, and must leave some of them before the store is read again.
-    if (this.#hasOverflow && used < this.#context.maxTasks / 4) void this.loadDueWebhooks();
+    if (this.#dueLoader.hasOverflow && used < this.#context.maxTasks / 4) void this.#dueLoader.load("all");
   }
 }
 

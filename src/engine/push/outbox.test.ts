@@ -795,7 +795,7 @@ describe("the outbox", () => {
         const shared = {
           limits: resolvePushLimits(),
           notifyCommit: (task: Parameters<Outbox["notifyCommit"]>[0]) => outbox.notifyCommit(task),
-          changed: () => {},
+          onWebhookFound: () => {},
         };
         const push = { outbox: shared as never, validateWebhook: async (): Promise<[]> => [] };
         const it = createEngineFixture({ store, clock, push, mergeChunks: false });

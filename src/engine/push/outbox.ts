@@ -10,6 +10,7 @@ import type { DeliveryStepOutcome, WebhookDelivery } from "./webhook-delivery.ts
 import { DeliveryProgressRecorder } from "./delivery-progress-recorder.ts";
 import { computeRetryDelay, resolveRetryPolicy, type RetryPolicy } from "./retry-policy.ts";
 import type { PushStore, WebhookRegistration } from "./push-store.ts";
+import { WebhookLeaseChecks } from "./webhook-lease-checks.ts";
 import { RunningOperationCounter } from "./running-operation-counter.ts";
 import { ActiveWebhooks, type TaskWithPossibleWebhooks } from "./active-webhooks.ts";
 
@@ -53,6 +54,8 @@ export class Outbox {
   /** Counts running deliveries and running webhook lookups. */
   readonly #waitGroup = new RunningOperationCounter();
   readonly #rateLimits: DeliveryRateLimits;
+  readonly #leaseChecks: WebhookLeaseChecks;
+  readonly #foundListeners: ((scope: TaskScope, taskId: string) => void)[] = [];
   readonly #responsiveScheduler: FairScheduler<WebhookDelivery>;
   /**
    * Schedules deliveries to hosts that have not responded yet. New hosts have a separate scheduler, because
@@ -67,6 +70,7 @@ export class Outbox {
   /** Hosts whose most recent response was a success. */
   readonly #responsiveHosts = new Set<string>();
   readonly #stopController = new AbortController();
+  #deliveredCount = 0;
   #isClosing = false;
 
   constructor(options: OutboxOptions) {
@@ -80,6 +84,7 @@ export class Outbox {
     this.#random = options.random ?? Math.random;
     this.#retryPolicy = resolveRetryPolicy(options.retry);
     this.#rateLimits = new DeliveryRateLimits(this.limits, clock);
+    this.#leaseChecks = new WebhookLeaseChecks(store.pushStore.leases, clock);
     this.#responsiveScheduler = this.#createScheduler(maxConcurrent, maxPerHost);
     this.#newHostScheduler = this.#createScheduler(Math.ceil(maxConcurrent / 2), Math.ceil(maxPerHost / 2));
     this.#retryScheduler = this.#createScheduler(Math.ceil(maxConcurrent / 4), Math.ceil(maxPerHost / 4));
@@ -98,6 +103,9 @@ export class Outbox {
       waitGroup: this.#waitGroup,
       maxTasks: options.maxTasks ?? 10_000,
       onReady: (delivery) => this.#enqueue(delivery),
+      onFound: (scope, taskId) => {
+        for (const listener of this.#foundListeners) listener(scope, taskId);
+      },
       onError,
     });
   }
@@ -113,9 +121,33 @@ export class Outbox {
     });
   }
 
-  /** Resumes the unfinished deliveries of earlier processes in the background. */
+  /** Resumes the unfinished deliveries of earlier processes in the background, and polls for those of other nodes. */
   open(): void {
-    void this.#activeWebhooks.loadDueWebhooks();
+    this.#activeWebhooks.startLoading();
+  }
+
+  /** Number of notifications that receivers have accepted. */
+  get deliveredCount(): number {
+    return this.#deliveredCount;
+  }
+
+  /** Starts the due deliveries. Resolves once they are in memory. */
+  loadDueWebhooks(): Promise<void> {
+    return this.#activeWebhooks.loadDueWebhooks();
+  }
+
+  /** Resolves once no delivery is running. Deliveries that wait for a retry are not running. */
+  async waitUntilIdle(): Promise<void> {
+    await this.#waitGroup.waitForZero();
+    await this.#progressRecorder.flush();
+  }
+
+  /**
+   * Calls `listener` when the store has a webhook for a task. Another node may have registered the webhook, so the
+   * commits of the task must notify the outbox from now on.
+   */
+  onWebhookFound(listener: (scope: TaskScope, taskId: string) => void): void {
+    this.#foundListeners.push(listener);
   }
 
   /** Reports a commit of a task and the webhooks that the commit registered. Never throws. */
@@ -148,6 +180,7 @@ export class Outbox {
     this.#activeWebhooks.cancelRetries();
     this.#progressRecorder.cancelScheduledFlush();
     await this.#progressRecorder.flush();
+    await this.#activeWebhooks.releaseAllLeases();
     this.#progressRecorder.cancelScheduledFlush();
   }
 
@@ -207,6 +240,7 @@ export class Outbox {
         signal: this.#stopController.signal,
         onDelivered: () => this.#recordDelivered(delivery),
         maySendMore: () => this.#rateLimits.maySendMore(delivery),
+        isLeaseHeld: () => this.#leaseChecks.isHeld(delivery),
       });
     } catch (error) {
       this.#observer.onError?.({ where: "push", error, taskId: delivery.webhook.taskId });
@@ -218,11 +252,13 @@ export class Outbox {
     if (outcome === "more" || (outcome === "caught up" && delivery.hasNewEvents)) this.#enqueue(delivery);
     else if (outcome === "caught up") this.#activeWebhooks.markIdle(delivery);
     else if (outcome === "finished") this.#recordWebhookFinished(delivery);
+    else if (outcome === "lost") this.#activeWebhooks.removeLost(delivery);
     else if (outcome !== "gone" && !this.#stopController.signal.aborted)
       this.#recordFailure(delivery, outcome);
   }
 
   #recordDelivered(delivery: WebhookDelivery): void {
+    this.#deliveredCount++;
     delivery.failureCount = 0;
     delivery.clearFailingTime();
     this.#addResponsiveHost(delivery.host);

@@ -1,5 +1,6 @@
 import type { TaskPushNotificationConfig } from "../../protocol/index.ts";
 import type { TaskScope } from "../caller.ts";
+import type { WebhookLeases } from "./webhook-leases.ts";
 
 /**
  * A URL that receives updates of a task, and the A2A version of these notifications.
@@ -98,4 +99,9 @@ export interface PushStore {
   assertCanStoreSecrets?(): void;
   /** Resolves with the dead webhooks of all scopes, starting with the newest registration. */
   listDeadWebhooks(limit: number): Promise<Webhook[]>;
+  /**
+   * Leases of this node on webhooks. `leases` is `undefined` if only one process can open the store, which then delivers
+   * to all webhooks.
+   */
+  readonly leases?: WebhookLeases;
 }

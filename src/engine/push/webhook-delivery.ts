@@ -20,9 +20,9 @@ type DeliveryPhase = "idle" | "ready" | "working" | "waiting";
 
 /**
  * Result of a delivery step. After a delivery step, the delivery has caught up with the log, has more events
- * to send, has sent the task's last event, is obsolete, or has failed.
+ * to send, has sent the task's last event, is obsolete, has lost its lease, or has failed.
  */
-export type DeliveryStepOutcome = "caught up" | "more" | "finished" | "gone" | DeliveryFailure;
+export type DeliveryStepOutcome = "caught up" | "more" | "finished" | "gone" | "lost" | DeliveryFailure;
 
 /** Where a delivery step reads events, and how it sends them. */
 interface DeliveryStepContext {
@@ -33,6 +33,8 @@ interface DeliveryStepContext {
   readonly onDelivered: () => void;
   /** Returns whether a further event may be sent now. */
   readonly maySendMore: () => boolean;
+  /** Returns whether this node may deliver to the webhook. */
+  readonly isLeaseHeld: () => boolean | Promise<boolean>;
 }
 
 /** Delivers the events of a task to one webhook in order. */
@@ -54,6 +56,8 @@ export class WebhookDelivery {
    */
   isObsolete = false;
   cancelRetry: (() => void) | undefined;
+  /** Monotonic time in milliseconds at which this node last knew that it holds the lease of the webhook. */
+  leaseConfirmedAt: number = Number.NEGATIVE_INFINITY;
   #deliveredSeq: number;
   /** Monotonic time that corresponds to `failingSince`. */
   #failingSinceMonotonic: number | undefined;
@@ -103,6 +107,7 @@ export class WebhookDelivery {
     signal,
     onDelivered,
     maySendMore,
+    isLeaseHeld,
   }: DeliveryStepContext): Promise<DeliveryStepOutcome> {
     const { scope, taskId } = this.webhook;
     this.hasNewEvents = false;
@@ -115,6 +120,8 @@ export class WebhookDelivery {
         this.#deliveredSeq = event.seq;
         continue;
       }
+      const isHeld = isLeaseHeld();
+      if (isHeld !== true && !(await isHeld)) return "lost";
       const outcome = await this.#deliverEvent(deliver, event, signal);
       if (!outcome.ok) return outcome;
       this.#deliveredSeq = event.seq;

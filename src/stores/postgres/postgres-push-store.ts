@@ -1,7 +1,9 @@
 import type {
+  ClaimedWebhooks,
   PushStore,
   TaskScope,
   Webhook,
+  WebhookLeases,
   WebhookProgress,
   WebhookRegistration,
 } from "../../engine/index.ts";
@@ -19,6 +21,14 @@ import { PUT_WEBHOOK } from "./statements/put-webhook.ts";
 import { REMOVE_WEBHOOK } from "./statements/remove-webhook.ts";
 import { SAVE_WEBHOOK_PROGRESS, WEBHOOK_PROGRESS_COLUMNS } from "./statements/save-webhook-progress.ts";
 import {
+  CLAIM_DUE_WEBHOOKS,
+  CLAIM_LEFT_WEBHOOKS,
+  CLAIM_WEBHOOKS,
+  COUNT_FOREIGN_WEBHOOKS,
+  FIND_HELD_WEBHOOK,
+  RELEASE_WEBHOOKS,
+} from "./statements/claim-webhooks.ts";
+import {
   GET_WEBHOOK,
   LIST_DEAD_WEBHOOKS,
   LIST_DUE_WEBHOOKS,
@@ -26,18 +36,40 @@ import {
   type WebhookRow,
 } from "./statements/select-webhooks.ts";
 
+/** Interval in milliseconds at which a node looks for webhooks that other nodes have left. */
+const POLL_INTERVAL_MS = 1000;
 const TERMINAL_STATES = STORED_TASK_STATES.filter(isTerminal);
+
+interface PostgresPushStoreDependencies {
+  /** Returns the id of this node. */
+  readonly getNode: () => string;
+  readonly getCipher: () => PushSecretCipher;
+}
 
 /** Stores webhooks. The changes of one task's webhooks run in the order of the calls. */
 export class PostgresPushStore implements PushStore {
+  readonly leases: WebhookLeases = {
+    pollIntervalMs: POLL_INTERVAL_MS,
+    claim: (scope, taskId) => this.#claim(scope, taskId),
+    claimDue: async (after, limit, search) => {
+      const statement = search === "all" ? CLAIM_DUE_WEBHOOKS : CLAIM_LEFT_WEBHOOKS;
+      const rows = await this.#connection.query(statement, [this.#context.getNode(), after, limit]);
+      return rows.map((row) => this.#decodeRow(row));
+    },
+    isHeld: async (key) =>
+      (await this.#connection.query(FIND_HELD_WEBHOOK, [this.#context.getNode(), key])).length > 0,
+    release: async (keys) => {
+      await this.#connection.query(RELEASE_WEBHOOKS, [this.#context.getNode(), keys]);
+    },
+  };
   readonly #connection: PostgresConnection;
-  readonly #getCipher: () => PushSecretCipher;
+  readonly #context: PostgresPushStoreDependencies;
   /** The last change of each task whose changes are in progress. */
   readonly #lastChanges = new Map<string, Promise<unknown>>();
 
-  constructor(connection: PostgresConnection, getCipher: () => PushSecretCipher) {
+  constructor(connection: PostgresConnection, context: PostgresPushStoreDependencies) {
     this.#connection = connection;
-    this.#getCipher = getCipher;
+    this.#context = context;
   }
 
   put(scope: TaskScope, taskId: string, registration: WebhookRegistration): Promise<Webhook | undefined> {
@@ -47,9 +79,10 @@ export class PostgresPushStore implements PushStore {
         computeScopeKey(scope),
         encodeIdentifier(taskId),
         encodeIdentifier(config.id),
-        JSON.stringify(this.#getCipher().seal(config, { ...scope, taskId })),
+        JSON.stringify(this.#context.getCipher().seal(config, { ...scope, taskId })),
         encodeIdentifier(version),
         TERMINAL_STATES,
+        this.#context.getNode(),
       ]);
       return rows.length > 0 ? await this.get(scope, taskId, config.id) : undefined;
     });
@@ -92,7 +125,10 @@ export class PostgresPushStore implements PushStore {
       dead_at: deadLetter?.at ?? null,
       dead_reason: deadLetter ? encodeIdentifier(deadLetter.reason) : null,
     }));
-    await this.#connection.query(SAVE_WEBHOOK_PROGRESS, encodeRows(WEBHOOK_PROGRESS_COLUMNS, rows));
+    await this.#connection.query(SAVE_WEBHOOK_PROGRESS, [
+      this.#context.getNode(),
+      ...encodeRows(WEBHOOK_PROGRESS_COLUMNS, rows),
+    ]);
   }
 
   async listDeadWebhooks(limit: number): Promise<Webhook[]> {
@@ -100,7 +136,7 @@ export class PostgresPushStore implements PushStore {
   }
 
   assertCanStoreSecrets(): void {
-    this.#getCipher().assertCanEncrypt();
+    this.#context.getCipher().assertCanEncrypt();
   }
 
   async #changeInOrder<T>(scope: TaskScope, taskId: string, change: () => Promise<T>): Promise<T> {
@@ -112,6 +148,13 @@ export class PostgresPushStore implements PushStore {
     } finally {
       if (this.#lastChanges.get(key) === result) this.#lastChanges.delete(key);
     }
+  }
+
+  async #claim(scope: TaskScope, taskId: string): Promise<ClaimedWebhooks> {
+    const parameters = [this.#context.getNode(), computeScopeKey(scope), encodeIdentifier(taskId)] as const;
+    const rows = await this.#connection.query(CLAIM_WEBHOOKS, parameters);
+    const [foreign] = await this.#connection.query(COUNT_FOREIGN_WEBHOOKS, parameters);
+    return { held: rows.map((row) => this.#decodeRow(row)), hasOthers: (foreign?.count ?? 0) > 0 };
   }
 
   async countUndelivered(scope: TaskScope, limit: number): Promise<number> {
@@ -128,7 +171,7 @@ export class PostgresPushStore implements PushStore {
       key: row.key,
       scope,
       taskId,
-      ...this.#getCipher().open(stored, { ...scope, taskId }),
+      ...this.#context.getCipher().open(stored, { ...scope, taskId }),
       version: decodeIdentifier(row.version),
       deliveredSeq: row.delivered,
       ...(row.failing_since === null ? {} : { failingSince: row.failing_since }),

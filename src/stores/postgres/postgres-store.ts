@@ -95,10 +95,8 @@ export class PostgresStore implements TaskStore {
     this.#url = url;
     this.#options = { ...DEFAULT_POSTGRES_OPTIONS, ...options };
     this.#leases = new PostgresTaskLeases(this.#connection, this.#options.leaseMs);
-    this.#reader = new PostgresTaskReader(this.#connection, {
-      getNode: () => this.#leases.node,
-      getCipher: () => this.#requireOpen().cipher,
-    });
+    const context = { getNode: () => this.#leases.node, getCipher: () => this.#requireOpen().cipher };
+    this.#reader = new PostgresTaskReader(this.#connection, context);
     this.leases = this.#leases;
     this.nodes = new PostgresNodes(this.#connection, this.#leases, () => this.#requireOpen().cipher);
     if (this.#options.hints) {
@@ -106,7 +104,7 @@ export class PostgresStore implements TaskStore {
       this.#hints = new PostgresHints({ url, ...this.#options, onOtherNode });
       this.hints = this.#hints;
     }
-    this.pushStore = new PostgresPushStore(this.#connection, () => this.#requireOpen().cipher);
+    this.pushStore = new PostgresPushStore(this.#connection, context);
     this.deletionStore = new PostgresTaskDeleter(this.#connection, this.#reader);
     this.sessionRepository = new PostgresSessionRepository(this.#connection);
     this.#health = new StoreHealthMonitor(this.name, () => this.#leases.extend());

@@ -12,13 +12,15 @@ import { decodeIdentifier, encodeIdentifier } from "./encode-identifier.ts";
 import type { PostgresConnection } from "./postgres-pool.ts";
 import { decodeScopeRow, decodeUnfinishedTaskRow } from "./postgres-task-reader.ts";
 import { computeScopeKey } from "./scope-key.ts";
-import { CLAIM_TASKS } from "./statements/claim-tasks.ts";
+import { CLAIM_LOST_TASKS, CLAIM_TASKS, CLAIM_WAITING_TASKS } from "./statements/claim-tasks.ts";
 import { DELETE_NODES } from "./statements/delete-nodes.ts";
 import { FIND_FORGOTTEN_LEASES } from "./statements/find-forgotten-leases.ts";
 import { FIND_LOST_LEASES } from "./statements/find-lost-leases.ts";
 import { RELEASE_LEASE } from "./statements/release-lease.ts";
 import { RENEW_NODE } from "./statements/renew-node.ts";
 
+/** Interval in milliseconds at which a node that starts agents looks for waiting turns. */
+const WAITING_TURN_POLL_MS = 250;
 /** Part of the lease period after which a node that cannot renew its leases stops its turns. */
 const FENCE_AFTER = 0.8;
 /** Number of renewals per lease period. A node misses two renewals before its leases expire. */
@@ -30,6 +32,7 @@ const RENEWALS_PER_LEASE = 3;
  */
 export class PostgresTaskLeases implements TaskLeases {
   readonly renewIntervalMs: number;
+  readonly waitingTurnPollMs: number = WAITING_TURN_POLL_MS;
   readonly #connection: PostgresConnection;
   /** Id of the node. A process that opens the store again is a new node. */
   #node: string = randomUUID();
@@ -76,8 +79,10 @@ export class PostgresTaskLeases implements TaskLeases {
     this.#hasOtherNodes = true;
   }
 
-  async claim(agent: string, limit: number): Promise<ClaimedTask[]> {
-    const rows = await this.#connection.query(CLAIM_TASKS, [this.#node, encodeIdentifier(agent), limit]);
+  async claim(agent: string, limit: number, which?: "lost" | "waiting"): Promise<ClaimedTask[]> {
+    const statement =
+      which === undefined ? CLAIM_TASKS : which === "lost" ? CLAIM_LOST_TASKS : CLAIM_WAITING_TASKS;
+    const rows = await this.#connection.query(statement, [this.#node, encodeIdentifier(agent), limit]);
     const claimed = rows.map((row) => ({
       ...decodeUnfinishedTaskRow(row),
       epoch: row.epoch,
@@ -136,9 +141,9 @@ export class PostgresTaskLeases implements TaskLeases {
     }
   }
 
-  #recordAppend({ scope, taskId, epoch, hasRunningTurn }: LogAppend): void {
-    if (hasRunningTurn) this.#hold({ scope, taskId, epoch });
-    else if (hasRunningTurn === false) this.#forget({ scope, taskId, epoch });
+  #recordAppend({ scope, taskId, epoch, hasRunningTurn, releasesLease }: LogAppend): void {
+    if (releasesLease || hasRunningTurn === false) this.#forget({ scope, taskId, epoch });
+    else if (hasRunningTurn) this.#hold({ scope, taskId, epoch });
   }
 
   /**

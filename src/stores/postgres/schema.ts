@@ -5,8 +5,9 @@ export const SIZE_SHARD_COUNT = 16;
  * Tables of the schema `colloquy`. The key of a scope is a hash of its members, so that no node needs to look up keys.
  * Each row of `log` contains the events of one append as JSON lines, and its `seq` is the sequence number of the last
  * event. `COLLATE "C"` sorts ids and times by their bytes, on every server and in every language. `lease_node` is the
- * node that runs the task's turn. `task_request` contains requests for the nodes that run tasks, for
- * the seconds until the asking node has read their answer. `deleted_task` contains the keys of deleted tasks whose log still has rows. The rows
+ * node that runs the task's turn, or that delivers to the webhook. `task_request` contains requests for the nodes that
+ * run tasks, for the seconds until the asking node has read their answer. `deleted_task` contains the keys of deleted
+ * tasks whose log still has rows. The rows
  * of `stored_size` add up to the bytes of all content. Each commit changes one row of `stored_size`, so that
  * concurrent commits rarely wait for each other. The decision docs/decisions/072-postgres-layout.md has the reasons.
  */
@@ -33,7 +34,7 @@ const CREATE_TABLES_SQL = `
   ) WITH (fillfactor = 70);
   CREATE INDEX task_by_state ON colloquy.task (scope, state, status_time, task_id);
   CREATE INDEX task_by_context ON colloquy.task (scope, context_id, state, status_time, task_id);
-  CREATE INDEX task_running ON colloquy.task (agent) WHERE running;
+  CREATE INDEX task_running ON colloquy.task (lease_node, agent) WHERE running;
   CREATE INDEX task_ended ON colloquy.task (status_time, key)
     WHERE state IN ('TASK_STATE_COMPLETED', 'TASK_STATE_FAILED', 'TASK_STATE_CANCELED', 'TASK_STATE_REJECTED');
   CREATE INDEX task_waiting ON colloquy.task (status_time, key)
@@ -72,10 +73,12 @@ const CREATE_TABLES_SQL = `
     failing_since bigint,
     dead_at bigint,
     dead_reason text,
+    lease_node uuid,
     UNIQUE (task, id)
   );
   CREATE INDEX push_owing ON colloquy.push (key) WHERE owing;
   CREATE INDEX push_owing_by_scope ON colloquy.push (scope) WHERE owing;
+  CREATE INDEX push_leased ON colloquy.push (key) WHERE owing AND lease_node IS NOT NULL;
   CREATE INDEX push_dead ON colloquy.push (key) WHERE dead_at IS NOT NULL;
   CREATE TABLE colloquy.turn (
     task bigint PRIMARY KEY,

@@ -46,7 +46,8 @@ export function toAppendRows(appends: readonly NumberedAppend[], cipher: PushSec
 }
 
 function addTaskRow({ createdTasks, changedTasks }: AppendRows, ordinal: number, append: LogAppend): void {
-  const { scope, taskId, contextId, expectedSeq, events, status, epoch, hasRunningTurn } = append;
+  const { scope, taskId, contextId, expectedSeq, events, status, epoch, hasRunningTurn, releasesLease } =
+    append;
   const row = {
     ordinal,
     scope: computeScopeKey(scope),
@@ -55,6 +56,7 @@ function addTaskRow({ createdTasks, changedTasks }: AppendRows, ordinal: number,
     state: status.state,
     status_time: status.timestamp,
     epoch,
+    leased: releasesLease !== true,
   };
   if (expectedSeq > 0) {
     changedTasks.push({ ...row, expected_seq: expectedSeq, running: hasRunningTurn ?? null });
@@ -124,6 +126,7 @@ function addWebhookRows(
       after: append.expectedSeq,
       seq: append.expectedSeq + append.events.length,
       has_ended: isTerminal(append.status.state),
+      leased: append.releasesLease !== true,
       id: encodeIdentifier(config.id),
       config: JSON.stringify(cipher.seal(config, { ...append.scope, taskId: append.taskId })),
       version: encodeIdentifier(version),

@@ -31,9 +31,10 @@ export class HeldTaskLeases {
     for (const append of batch) if (append.hasRunningTurn) this.hold(append);
   }
 
-  /** Releases the leases of the turns that a committed batch has ended. */
+  /** Releases the leases of the turns that a committed batch has ended or left to other nodes. */
   releaseEndedTurns(batch: readonly LogAppend[]): void {
-    for (const append of batch) if (append.hasRunningTurn === false) this.release(append);
+    for (const append of batch)
+      if (append.hasRunningTurn === false || append.releasesLease) this.release(append);
   }
 
   clear(): void {

@@ -6,7 +6,7 @@ export const TASK_ROW_BYTES = 400;
 
 /**
  * Columns of the rows that the statements receive. `ordinal` is the position of the append in the batch. `running` is
- * NULL if an append does not change the running turn.
+ * NULL if an append does not change the running turn. `leased` is false if the append releases the lease.
  */
 export const APPEND_COLUMNS = {
   messages: { ordinal: "int", scope: "uuid", message_id: "text", seq: "bigint", is_new: "boolean" },
@@ -23,6 +23,7 @@ export const APPEND_COLUMNS = {
     status_time: "text",
     epoch: "bigint",
     running: "boolean",
+    leased: "boolean",
   },
   changedTasks: {
     ordinal: "int",
@@ -34,6 +35,7 @@ export const APPEND_COLUMNS = {
     status_time: "text",
     epoch: "bigint",
     running: "boolean",
+    leased: "boolean",
   },
   logRows: { ordinal: "int", seq: "bigint", lines: "text", has_only_artifacts: "boolean" },
   snapshots: {
@@ -54,6 +56,7 @@ export const APPEND_COLUMNS = {
     after: "bigint",
     seq: "bigint",
     has_ended: "boolean",
+    leased: "boolean",
     id: "text",
     config: "text",
     version: "text",
@@ -119,14 +122,14 @@ const COMPARE_AND_SET_SQL = `
     INSERT INTO colloquy.task
       (key, scope, task_id, tenant, principal, agent, context_id, seq, state, status_time, epoch, running, lease_node)
     SELECT key, scope, task_id, tenant, principal, agent, context_id, seq, state, status_time, epoch, running,
-      CASE WHEN running THEN $1::uuid END
+      CASE WHEN running AND leased THEN $1::uuid END
     FROM created
   ),
   changed AS (
     UPDATE colloquy.task AS task
     SET seq = given.seq, state = given.state, status_time = given.status_time,
       running = coalesce(given.running, task.running),
-      lease_node = CASE WHEN coalesce(given.running, task.running) THEN $1::uuid END
+      lease_node = CASE WHEN coalesce(given.running, task.running) AND given.leased THEN $1::uuid END
     FROM ${renderSectionSql("changedTasks")}
     WHERE task.task_id = given.task_id AND task.scope = given.scope
       AND task.seq = given.expected_seq AND task.epoch = given.epoch
@@ -199,14 +202,16 @@ const WRITE_OTHER_ROWS_SQL = `
     WHERE queued_turn.task = written.key AND queued_turn.position <= given.through
   ),
   registered_webhook AS (
-    INSERT INTO colloquy.push AS push (scope, task, id, config, version, delivered, owing)
+    INSERT INTO colloquy.push AS push (scope, task, id, config, version, delivered, owing, lease_node)
     SELECT given.scope, written.key, given.id, given.config, given.version, given.after,
-      NOT given.has_ended OR coalesce(replaced.delivered, given.after) < given.seq
+      NOT given.has_ended OR coalesce(replaced.delivered, given.after) < given.seq,
+      CASE WHEN given.leased THEN $1::uuid END
     FROM ${renderSectionSql("webhooks")} JOIN written ON written.ordinal = given.ordinal
       LEFT JOIN colloquy.push AS replaced ON replaced.task = written.key AND replaced.id = given.id
     ORDER BY given.ordinal
     ON CONFLICT (task, id) DO UPDATE SET config = excluded.config, version = excluded.version,
-      owing = excluded.owing, failing_since = NULL, dead_at = NULL, dead_reason = NULL
+      owing = excluded.owing, failing_since = NULL, dead_at = NULL, dead_reason = NULL,
+      lease_node = excluded.lease_node
   )`;
 
 /** Adds the size of the written content to one row, and returns the outcome of the batch. */

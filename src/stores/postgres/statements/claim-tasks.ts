@@ -1,26 +1,41 @@
 import { defineStatement, type PostgresStatement } from "../define-statement.ts";
 import type { UnfinishedTaskRow } from "./list-unfinished-tasks.ts";
 
-/**
- * Claims tasks of an agent that have a running turn, although no living node holds their lease. If two nodes claim a task
- * at the same time, the second node finds another epoch. The condition on the lease alone would not suffice, because
- * PostgreSQL does not evaluate a subquery again for a row that it has waited for.
- */
-export const CLAIM_TASKS: PostgresStatement<
+type ClaimTasksStatement = PostgresStatement<
   readonly [node: string, agent: string, limit: number],
   UnfinishedTaskRow & { readonly epoch: number; readonly is_cancel_requested: boolean }
-> = defineStatement(
-  "colloquy_claim_tasks",
-  `WITH claimable AS MATERIALIZED (
-    SELECT key, epoch FROM colloquy.task AS task
-    WHERE running AND agent = $2 AND NOT EXISTS (
+>;
+
+/** Number of tasks that a claim considers per task that it may claim, because concurrent claims take the same tasks. */
+const CANDIDATES_PER_CLAIM = 4;
+
+/** True for a task whose lease no living node holds. */
+const IS_UNHELD_SQL = `NOT EXISTS (
         SELECT 1 FROM colloquy.node AS holder WHERE holder.id = task.lease_node AND holder.expires_at > now()
-      )
-    ORDER BY key LIMIT $3
+      )`;
+
+/**
+ * Creates a statement that claims tasks of an agent that have a running turn, although no living node holds their
+ * lease. If two nodes claim a task at the same time, the second node finds another epoch, or skips the locked row. The
+ * condition on the lease alone would not suffice, because PostgreSQL does not evaluate a subquery again for a row that
+ * another transaction has changed.
+ */
+const defineClaimStatement = (name: string, condition: string): ClaimTasksStatement =>
+  defineStatement(
+    name,
+    `WITH claimable AS MATERIALIZED (
+    SELECT key, epoch FROM colloquy.task AS task
+    WHERE running AND agent = $2 AND ${condition}
+    ORDER BY key LIMIT $3::int * ${CANDIDATES_PER_CLAIM}
+  ),
+  locked AS (
+    SELECT task.key FROM colloquy.task AS task JOIN claimable ON claimable.key = task.key
+    WHERE task.epoch = claimable.epoch
+    ORDER BY task.key LIMIT $3::int FOR UPDATE OF task SKIP LOCKED
   ),
   claimed AS (
     UPDATE colloquy.task AS task SET epoch = task.epoch + 1, lease_node = $1::uuid
-    FROM claimable WHERE task.key = claimable.key AND task.epoch = claimable.epoch
+    FROM locked WHERE task.key = locked.key
     RETURNING task.*
   )
   SELECT tenant, principal, agent, task_id, context_id, seq, state, status_time, turn.json AS turn, epoch,
@@ -30,4 +45,19 @@ export const CLAIM_TASKS: PostgresStatement<
         AND request.expires_at > now()
     ) AS is_cancel_requested
   FROM claimed LEFT JOIN colloquy.turn AS turn ON turn.task = claimed.key`,
+  );
+
+/** Claims tasks that no living node holds. */
+export const CLAIM_TASKS: ClaimTasksStatement = defineClaimStatement("colloquy_claim_tasks", IS_UNHELD_SQL);
+
+/** Claims tasks of nodes that have stopped without a release. */
+export const CLAIM_LOST_TASKS: ClaimTasksStatement = defineClaimStatement(
+  "colloquy_claim_lost_tasks",
+  `task.lease_node IS NOT NULL AND ${IS_UNHELD_SQL}`,
+);
+
+/** Claims tasks whose lease is released. */
+export const CLAIM_WAITING_TASKS: ClaimTasksStatement = defineClaimStatement(
+  "colloquy_claim_waiting_tasks",
+  "task.lease_node IS NULL",
 );

@@ -31,7 +31,8 @@ export function renderContentRowsSql(source: string, logCondition = ""): string 
 
 /**
  * Reads a task, its snapshot, its later events, and its queued turns, all from the same committed state. Parameter 3 is
- * the reading node. A task with a running turn awaits recovery if no other living node holds its lease.
+ * the reading node. A task with a running turn awaits recovery if a node has stopped without a release of its lease. A
+ * task whose lease is released waits for another node.
  */
 export const LOAD_TASK: PostgresStatement<
   readonly [scope: string, taskId: string, node: string],
@@ -39,7 +40,7 @@ export const LOAD_TASK: PostgresStatement<
 > = defineStatement(
   "colloquy_load_task",
   `WITH loaded AS MATERIALIZED (
-    SELECT key, seq, epoch, running, EXISTS (
+    SELECT key, seq, epoch, running, lease_node IS NULL OR EXISTS (
         SELECT 1 FROM colloquy.node AS holder
         WHERE holder.id = task.lease_node AND holder.id <> $3::uuid AND holder.expires_at > now()
       ) AS is_held

@@ -2,7 +2,8 @@ import { defineStatement, type PostgresStatement } from "../define-statement.ts"
 
 /**
  * Registers a webhook for the future events of a task, or replaces the webhook with the same id and keeps its position
- * in the log. Returns no row if the task does not exist. A task in one of `terminalStates` has ended.
+ * in the log. Returns no row if the task does not exist. A task in one of `terminalStates` has ended. Another node
+ * loses its lease, because it has the replaced configuration in memory.
  */
 export const PUT_WEBHOOK: PostgresStatement<
   readonly [
@@ -12,6 +13,7 @@ export const PUT_WEBHOOK: PostgresStatement<
     config: string,
     version: string,
     terminalStates: readonly string[],
+    node: string,
   ],
   { readonly key: number }
 > = defineStatement(
@@ -22,6 +24,7 @@ export const PUT_WEBHOOK: PostgresStatement<
   FROM colloquy.task AS task LEFT JOIN colloquy.push AS replaced ON replaced.task = task.key AND replaced.id = $3
   WHERE task.task_id = $2 AND task.scope = $1::uuid
   ON CONFLICT (task, id) DO UPDATE SET config = excluded.config, version = excluded.version, owing = excluded.owing,
-    failing_since = NULL, dead_at = NULL, dead_reason = NULL
+    failing_since = NULL, dead_at = NULL, dead_reason = NULL,
+    lease_node = CASE WHEN push.lease_node = $7::uuid THEN push.lease_node END
   RETURNING push.key`,
 );

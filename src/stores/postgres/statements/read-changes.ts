@@ -10,11 +10,14 @@ export interface ChangedTaskRow {
   readonly lines: string | null;
 }
 
-/** Returns the turn status of a row of `task`. A turn is lost if no living node holds its lease. */
+/**
+ * Returns the turn status of a row of `task`. A turn is lost if a node has stopped without a release of its lease. A turn
+ * whose lease is released waits for a node that starts agents.
+ */
 const TURN_STATUS_SQL = `CASE
-      WHEN task.running AND EXISTS (
+      WHEN task.running AND (task.lease_node IS NULL OR EXISTS (
         SELECT 1 FROM colloquy.node AS holder WHERE holder.id = task.lease_node AND holder.expires_at > now()
-      ) THEN 'running'
+      )) THEN 'running'
       WHEN task.running THEN 'awaiting-recovery'
       WHEN EXISTS (SELECT 1 FROM colloquy.queued_turn AS queued_turn WHERE queued_turn.task = task.key) THEN 'running'
       ELSE 'none'

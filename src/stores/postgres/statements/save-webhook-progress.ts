@@ -10,11 +10,16 @@ export const WEBHOOK_PROGRESS_COLUMNS = {
   dead_reason: "text",
 } as const;
 
-/** Saves the progress of several webhooks, and ignores removed webhooks. The progress of a webhook never decreases. */
-export const SAVE_WEBHOOK_PROGRESS: PostgresStatement<readonly unknown[], never> = defineStatement(
-  "colloquy_save_webhook_progress",
-  `UPDATE colloquy.push AS push
+/**
+ * Saves the progress of several webhooks, and ignores removed webhooks and webhooks that another node has claimed. The
+ * progress of a webhook never decreases.
+ */
+export const SAVE_WEBHOOK_PROGRESS: PostgresStatement<readonly [node: string, ...arrays: unknown[]], never> =
+  defineStatement(
+    "colloquy_save_webhook_progress",
+    `UPDATE colloquy.push AS push
   SET delivered = greatest(push.delivered, given.delivered), owing = given.owing, failing_since = given.failing_since,
     dead_at = given.dead_at, dead_reason = given.dead_reason
-  FROM ${renderRowsSql(WEBHOOK_PROGRESS_COLUMNS, 1)} WHERE push.key = given.key`,
-);
+  FROM ${renderRowsSql(WEBHOOK_PROGRESS_COLUMNS, 2)}
+  WHERE push.key = given.key AND (push.lease_node IS NULL OR push.lease_node = $1::uuid)`,
+  );

@@ -14,16 +14,18 @@ export interface WebhookRow {
   readonly dead_reason: string | null;
 }
 
-const COLUMNS = `push.key, tenant, principal, agent, task_id, config, version, delivered, failing_since, dead_at,
+/** Columns of a `WebhookRow`. */
+export const WEBHOOK_COLUMNS = `push.key, tenant, principal, agent, task_id, config, version, delivered, failing_since, dead_at,
     dead_reason`;
-const TABLES = "colloquy.push AS push JOIN colloquy.task AS task ON task.key = push.task";
+/** Webhooks with their tasks. */
+export const WEBHOOK_TABLES = "colloquy.push AS push JOIN colloquy.task AS task ON task.key = push.task";
 
 export const GET_WEBHOOK: PostgresStatement<
   readonly [scope: string, taskId: string, id: string],
   WebhookRow
 > = defineStatement(
   "colloquy_get_webhook",
-  `SELECT ${COLUMNS} FROM ${TABLES} WHERE task_id = $2 AND task.scope = $1::uuid AND push.id = $3`,
+  `SELECT ${WEBHOOK_COLUMNS} FROM ${WEBHOOK_TABLES} WHERE task_id = $2 AND task.scope = $1::uuid AND push.id = $3`,
 );
 
 /** Lists the webhooks of a task in the order of registration. A task without webhooks has one row of NULL values. */
@@ -32,18 +34,18 @@ export const LIST_WEBHOOKS: PostgresStatement<
   { readonly [Column in keyof WebhookRow]: WebhookRow[Column] | null }
 > = defineStatement(
   "colloquy_list_webhooks",
-  `SELECT ${COLUMNS} FROM colloquy.task AS task LEFT JOIN colloquy.push AS push ON push.task = task.key
+  `SELECT ${WEBHOOK_COLUMNS} FROM colloquy.task AS task LEFT JOIN colloquy.push AS push ON push.task = task.key
   WHERE task_id = $2 AND task.scope = $1::uuid ORDER BY push.key`,
 );
 
 export const LIST_DUE_WEBHOOKS: PostgresStatement<readonly [after: number, limit: number], WebhookRow> =
   defineStatement(
     "colloquy_list_due_webhooks",
-    `SELECT ${COLUMNS} FROM ${TABLES}
+    `SELECT ${WEBHOOK_COLUMNS} FROM ${WEBHOOK_TABLES}
     WHERE push.owing AND push.key > $1 AND push.delivered < task.seq ORDER BY push.key LIMIT $2`,
   );
 
 export const LIST_DEAD_WEBHOOKS: PostgresStatement<readonly [limit: number], WebhookRow> = defineStatement(
   "colloquy_list_dead_webhooks",
-  `SELECT ${COLUMNS} FROM ${TABLES} WHERE push.dead_at IS NOT NULL ORDER BY push.key DESC LIMIT $1`,
+  `SELECT ${WEBHOOK_COLUMNS} FROM ${WEBHOOK_TABLES} WHERE push.dead_at IS NOT NULL ORDER BY push.key DESC LIMIT $1`,
 );

@@ -1,0 +1,184 @@
+import { Deferred } from "../../data-structures/index.ts";
+import {
+  A2AError,
+  copyTask,
+  fold,
+  isEventRefusal,
+  isInterrupted,
+  LogEvent,
+  type Message,
+  type SendMessageRequest,
+  type Task,
+  type TaskEvent,
+} from "../../protocol/index.ts";
+import type { Caller, TaskScope } from "../caller.ts";
+import { formatTimestamp, type Clock } from "../clock.ts";
+import type { Committer, UncommittedEventSource } from "../event-committer.ts";
+import type { Observer } from "../observer.ts";
+import { extractMessageWebhookRegistration } from "../push/push-config-operations.ts";
+import type { RunnerRegistry } from "../runner-registry.ts";
+import type { ServiceParameters } from "../service-parameters.ts";
+import { createCommitFailedError } from "../task-errors.ts";
+import type { AppendRefusal, LogAppend } from "../task-store.ts";
+import { toStatusUpdate } from "../to-task-event.ts";
+import { toTurnRestartData } from "../turn-restart-data.ts";
+import type { FollowedTask } from "./followed-task.ts";
+import { FollowedTurn } from "./followed-turn.ts";
+import type { NodeLink } from "./node-link.ts";
+
+interface TurnSubmitterDependencies {
+  readonly committer: Committer;
+  readonly clock: Clock;
+  readonly link: NodeLink;
+  readonly runners: RunnerRegistry;
+  readonly observer: Observer;
+  readonly deduplicateMessages: boolean;
+}
+
+/** A message whose turn another node will start. `message` contains the ids of its task and context. */
+interface SubmittedMessage {
+  readonly scope: TaskScope;
+  readonly message: Message;
+  readonly request: SendMessageRequest;
+  readonly caller: Caller;
+  readonly serviceParameters: ServiceParameters;
+}
+
+/** The task that receives the message, as the store has it. */
+export interface SubmissionTarget {
+  readonly task: Task;
+  readonly seq: number;
+  readonly epoch: number;
+}
+
+/**
+ * Commits messages on a node that starts no agents. The committed turn has no lease, so that every node that starts
+ * agents can claim the turn. The sender of the message follows the log of the task.
+ */
+export class TurnSubmitter {
+  readonly #context: TurnSubmitterDependencies;
+
+  constructor(context: TurnSubmitterDependencies) {
+    this.#context = context;
+  }
+
+  /**
+   * Commits a message that begins a turn of `target`, or of a new task. Rejects with the refusal as the cause if another
+   * node has changed the task or has stored the message.
+   */
+  async submitTurn(
+    submitted: SubmittedMessage,
+    target?: SubmissionTarget,
+  ): Promise<{ readonly runner: FollowedTask; readonly turn: FollowedTurn }> {
+    const { runners, link } = this.#context;
+    const { scope, message } = submitted;
+    const begun = target ? this.#continueTask(target, message) : this.#createTask(message);
+    const append = this.#buildAppend(submitted, begun, target);
+    await this.#commit(append);
+    const { seq } = append.events.at(-1) as LogEvent;
+    const runner = await runners.followSubmittedTask(scope, { task: begun.task, seq, turnStatus: "running" });
+    const turn = new FollowedTurn(message);
+    turn.beginAtKnownSeq(append.expectedSeq + 1, begun.startTask, begun.workingEvent);
+    runner.followTurn(turn);
+    link.notifyCommit(message.taskId as string);
+    link.notifyWork();
+    return { runner, turn };
+  }
+
+  #createTask(message: Message): BegunTurn {
+    const status = {
+      state: "TASK_STATE_SUBMITTED",
+      timestamp: formatTimestamp(this.#context.clock.now()),
+    } as const;
+    const { taskId: id = "", contextId = "" } = message;
+    const task: Task = { id, contextId, status, history: [message] };
+    return { events: [{ task }], task, startTask: task };
+  }
+
+  #continueTask({ task: current }: SubmissionTarget, message: Message): BegunTurn {
+    const startTask = foldOrThrow(copyTask(current), { message });
+    if (!isInterrupted(current.status.state))
+      return { events: [{ message }], task: copyTask(startTask), startTask };
+    const now = formatTimestamp(this.#context.clock.now());
+    const { timestamp = now } = current.status;
+    const ids = { taskId: current.id, contextId: current.contextId };
+    const workingEvent = toStatusUpdate(ids, "TASK_STATE_WORKING", now < timestamp ? timestamp : now);
+    const task = foldOrThrow(copyTask(startTask), workingEvent);
+    return { events: [{ message }, workingEvent], task, startTask, workingEvent };
+  }
+
+  #buildAppend(
+    { scope, message, request, caller, serviceParameters }: SubmittedMessage,
+    { events, task }: BegunTurn,
+    target: SubmissionTarget | undefined,
+  ): LogAppend {
+    const expectedSeq = target?.seq ?? 0;
+    const seq = expectedSeq + 1;
+    const webhook = extractMessageWebhookRegistration(request, task.id, serviceParameters);
+    const turn = toTurnRestartData({ request, serviceParameters, caller, attempt: 0, handovers: 0 }, seq);
+    const { state, timestamp = "" } = task.status;
+    return {
+      scope,
+      taskId: task.id,
+      contextId: task.contextId,
+      expectedSeq,
+      events: events.map((event, at) => LogEvent.create(seq + at, event)),
+      status: { state, timestamp },
+      messages: this.#context.deduplicateMessages ? [{ messageId: message.messageId, seq }] : [],
+      ...(webhook ? { webhooks: [webhook] } : {}),
+      turn,
+      epoch: target?.epoch ?? 0,
+      hasRunningTurn: true,
+      releasesLease: true,
+    };
+  }
+
+  async #commit(append: LogAppend): Promise<void> {
+    const source = new SingleAppend(append);
+    this.#context.committer.enqueue(source, true);
+    await source.committed.promise;
+    const { observer } = this.#context;
+    const { scope, taskId } = append;
+    for (const event of append.events) observer.onEvent?.({ scope, taskId, event });
+  }
+}
+
+/** The events that begin a turn, the task after these events, and the task after the message. */
+interface BegunTurn {
+  readonly events: readonly TaskEvent[];
+  readonly task: Task;
+  readonly startTask: Task;
+  readonly workingEvent?: TaskEvent;
+}
+
+/** An append that is committed together with the events of the running tasks. */
+class SingleAppend implements UncommittedEventSource {
+  readonly committed: Deferred = new Deferred();
+  readonly #taskId: string;
+  #append: LogAppend | undefined;
+
+  constructor(append: LogAppend) {
+    this.#taskId = append.taskId;
+    this.#append = append;
+  }
+
+  takePendingAppend(): LogAppend | undefined {
+    const append = this.#append;
+    this.#append = undefined;
+    return append;
+  }
+
+  onCommitted(): void {
+    this.committed.resolve();
+  }
+
+  onCommitFailed(reason: AppendRefusal | Error): void {
+    this.committed.reject(createCommitFailedError(this.#taskId, reason));
+  }
+}
+
+function foldOrThrow(task: Task, event: TaskEvent): Task {
+  const folded = fold(task, event);
+  if (!isEventRefusal(folded)) return folded;
+  throw new A2AError("UNSUPPORTED_OPERATION", `Task ${task.id} accepts no message: ${folded.refusalReason}.`);
+}

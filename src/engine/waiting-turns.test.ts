@@ -1,0 +1,146 @@
+import { describe, expect, it } from "vitest";
+import { MemoryStore } from "../stores/index.ts";
+import { createTestLogAppend } from "../stores/task-event-logs.fixture.ts";
+import type { Task } from "../protocol/index.ts";
+import {
+  alice,
+  createProcessFixture,
+  createTestChunkEvent,
+  createTestTaskScopeForCaller,
+  flushEventLoopForTest,
+  ScriptedAgent,
+  workingTestEvent,
+  type EngineFixture,
+} from "./engine.fixture.ts";
+import type { TurnRestartData } from "./turn-restart-data.ts";
+
+const scope = createTestTaskScopeForCaller(alice);
+
+/** A memory store whose waiting turns several nodes claim. */
+class SharedStore extends MemoryStore {
+  constructor() {
+    super();
+    const { claim, ...leases } = this.leases;
+    Object.assign(this, {
+      isDurable: true,
+      leases: {
+        ...leases,
+        waitingTurnPollMs: 250,
+        claim: async (agent: string, limit: number, which?: "lost" | "waiting") =>
+          which === "lost" ? [] : await claim(agent, limit),
+      },
+    });
+  }
+}
+
+/** Commits a turn that no node has started. */
+async function commitWaitingTurn(store: MemoryStore, id = "t"): Promise<void> {
+  const message = { messageId: `m-${id}`, role: "ROLE_USER" as const, parts: [{ text: "hi" }] };
+  const timestamp = "2026-01-01T00:00:00.000Z";
+  const task: Task = {
+    id,
+    contextId: "talk",
+    status: { state: "TASK_STATE_SUBMITTED", timestamp },
+    history: [{ ...message, taskId: id, contextId: "talk" }],
+  };
+  const turn: TurnRestartData = { seq: 1, attempt: 0, request: {}, service: {} };
+  const options = { scope, hasRunningTurn: true, releasesLease: true, turn };
+  await store.commit([createTestLogAppend(id, 0, [{ task }], options)]);
+}
+
+async function getState({ engine }: EngineFixture, id = "t"): Promise<string> {
+  return (await engine.getTask({ id }, alice)).status.state;
+}
+
+describe.each(["fail", "restart", "resume"] as const)("an agent with afterRestart: %s", (afterRestart) => {
+  it("starts a turn that another node has accepted, as its first attempt [E9, E21]", async () => {
+    const store = new SharedStore();
+    await commitWaitingTurn(store);
+    const node = createProcessFixture({ store, agent: new ScriptedAgent({ afterRestart }) });
+    await node.engine.open();
+    const { run } = await node.agent.waitForRun(0);
+    expect(run).toMatchObject({ attempt: 1, taskId: "t", message: { messageId: "m-t" } });
+    (await node.agent.waitForRun(0)).emit(workingTestEvent, createTestChunkEvent("a")).end();
+    await flushEventLoopForTest();
+    expect(await getState(node)).toBe("TASK_STATE_COMPLETED");
+    const events = await store.readEvents(scope, "t", 0, { events: 10, maxBytes: 1e6 });
+    expect(events.map(({ event }) => Object.keys(event)[0])).toEqual([
+      "task",
+      "statusUpdate",
+      "artifactUpdate",
+      "statusUpdate",
+    ]);
+    expect(await store.listUnfinished()).toEqual([]);
+  });
+
+  it("starts an accepted turn once, unless a later attempt is allowed [E9, E21]", async () => {
+    const store = new SharedStore();
+    await commitWaitingTurn(store);
+    const killed = createProcessFixture({ store, agent: new ScriptedAgent({ afterRestart }) });
+    await killed.engine.open();
+    await killed.agent.waitForRun(0);
+    await flushEventLoopForTest();
+    const next = createProcessFixture({ store, agent: new ScriptedAgent({ afterRestart }) });
+    await next.engine.open();
+    await flushEventLoopForTest();
+    expect(next.agent.runs).toHaveLength(afterRestart === "fail" ? 0 : 1);
+    expect(await getState(next)).toBe(afterRestart === "fail" ? "TASK_STATE_FAILED" : "TASK_STATE_WORKING");
+  });
+});
+
+describe("a node that starts agents", () => {
+  it("looks for waiting turns at the interval of the store [E21]", async () => {
+    const store = new SharedStore();
+    const node = createProcessFixture({ store });
+    await node.engine.open();
+    await commitWaitingTurn(store);
+    await flushEventLoopForTest();
+    expect(node.agent.runs).toHaveLength(0);
+    node.clock.advance(250);
+    await node.agent.waitForRun(0);
+  });
+
+  it("claims only as many turns as it can run, and the next one when a turn ends [E14, E21]", async () => {
+    const store = new SharedStore();
+    for (const id of ["a", "b", "c"]) await commitWaitingTurn(store, id);
+    const [first, second] = [1, 1].map((runs) => createProcessFixture({ store, limits: { runs } }));
+    await first?.engine.open();
+    await flushEventLoopForTest();
+    expect(first?.agent.runs).toHaveLength(1);
+    await second?.engine.open();
+    await flushEventLoopForTest();
+    expect(second?.agent.runs).toHaveLength(1);
+    first?.agent.runs[0]?.end();
+    await flushEventLoopForTest();
+    first?.clock.advance(250);
+    await flushEventLoopForTest();
+    expect(first?.agent.runs).toHaveLength(2);
+  });
+});
+
+describe("a node that stops", () => {
+  it("hands its turn over without counting the attempt, which the agent can see [E9, E21]", async () => {
+    const store = new SharedStore();
+    const agent = (): ScriptedAgent => new ScriptedAgent({ afterRestart: "resume" });
+    await commitWaitingTurn(store);
+    for (let attempt = 1; attempt <= 4; attempt++) {
+      const node = createProcessFixture({ store, agent: agent(), limits: { turnAttempts: 2 } });
+      await node.engine.open();
+      const scripted = await node.agent.waitForRun(0);
+      expect(scripted.run.attempt).toBe(attempt);
+      const closed = node.engine.close(1000);
+      scripted.end();
+      await closed;
+      expect(await store.listUnfinished()).toMatchObject([{ turn: { attempt, handovers: attempt } }]);
+    }
+    for (const expected of [5, 6]) {
+      const killed = createProcessFixture({ store, agent: agent(), limits: { turnAttempts: 2 } });
+      await killed.engine.open();
+      expect((await killed.agent.waitForRun(0)).run.attempt).toBe(expected);
+      await flushEventLoopForTest();
+    }
+    const last = createProcessFixture({ store, agent: agent(), limits: { turnAttempts: 2 } });
+    await last.engine.open();
+    expect(await getState(last)).toBe("TASK_STATE_FAILED");
+  });
+});

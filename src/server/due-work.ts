@@ -1,0 +1,59 @@
+import { systemClock, type Engine, type Outbox } from "../engine/index.ts";
+import { defineOptionNames } from "../usage-checks/index.ts";
+
+/** Options for `Server.processDueWork`. */
+export interface DueWorkOptions {
+  /** Maximum time in milliseconds that the function waits for the work. Default: 50,000. */
+  readonly timeLimitMs?: number;
+}
+
+/** The work that a call of `Server.processDueWork` has found. */
+export interface DueWorkReport {
+  /** Number of agent runs that have started. */
+  readonly turns: number;
+  /** Number of push notifications that receivers have accepted. */
+  readonly notifications: number;
+  /** False if the time limit has passed before the work has ended. Agents that still run continue. */
+  readonly isComplete: boolean;
+}
+
+const DEFAULT_TIME_LIMIT_MS = 50_000;
+
+export const assertKnownDueWorkOptions: (options: DueWorkOptions | undefined) => void =
+  defineOptionNames<DueWorkOptions>()("processDueWork", "timeLimitMs");
+
+/**
+ * Starts the waiting turns and the undelivered push notifications of a store, and waits until they end. Repeats this
+ * until no more work is due, because the end of a turn can make other work due.
+ */
+export async function processDueWork(
+  engines: readonly Engine[],
+  outbox: Outbox | undefined,
+  openStore: () => Promise<void>,
+  { timeLimitMs = DEFAULT_TIME_LIMIT_MS }: DueWorkOptions = {},
+): Promise<DueWorkReport> {
+  const countRuns = (): number => engines.reduce((sum, { startedRunCount }) => sum + startedRunCount, 0);
+  const runsBefore = countRuns();
+  const notificationsBefore = outbox?.deliveredCount ?? 0;
+  const { promise: timeLimit, resolve: endTime } = Promise.withResolvers<"time limit">();
+  const cancelTimer = systemClock.schedule(timeLimitMs, () => endTime("time limit"));
+  const processAll = async (): Promise<"done"> => {
+    // A server that opens its store starts the waiting turns, which count.
+    await openStore();
+    for (let isDone = false; !isDone;) {
+      const runs = countRuns();
+      await Promise.all([...engines.map((engine) => engine.startDueTurns()), outbox?.loadDueWebhooks()]);
+      await Promise.all(engines.map((engine) => engine.waitUntilIdle()));
+      await outbox?.waitUntilIdle();
+      isDone = countRuns() === runs;
+    }
+    return "done";
+  };
+  const outcome = await Promise.race([processAll(), timeLimit]);
+  cancelTimer();
+  return {
+    turns: countRuns() - runsBefore,
+    notifications: (outbox?.deliveredCount ?? 0) - notificationsBefore,
+    isComplete: outcome === "done",
+  };
+}

@@ -1,0 +1,124 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { findTestDatabase } from "../../../test/find-test-postgres.ts";
+import type { Webhook, WebhookLeases } from "../../engine/index.ts";
+import { createTestWebhookRegistration } from "../push-store.contract.ts";
+import {
+  aliceTestTaskScope,
+  createTestChunkEvent,
+  createTestLogAppend,
+  createTestSubmittedTaskEvent,
+} from "../task-event-logs.fixture.ts";
+import { runTestSql } from "./postgres-server.fixture.ts";
+import { PostgresStore } from "./postgres-store.ts";
+
+const { url, reason } = await findTestDatabase();
+const scope = aliceTestTaskScope;
+
+describe.skipIf(reason)("the lease on a webhook", () => {
+  let first: PostgresStore;
+  let second: PostgresStore;
+  let taskCount = 0;
+  let taskId: string;
+
+  beforeEach(async () => {
+    taskId = `t${++taskCount}`;
+    [first, second] = [new PostgresStore(url), new PostgresStore(url)];
+    await Promise.all([first.open(), second.open()]);
+    await runTestSql(url, "TRUNCATE colloquy.task; TRUNCATE colloquy.push");
+  });
+
+  afterEach(() => Promise.all([first.close(), second.close()]));
+
+  const getLeases = (store: PostgresStore): WebhookLeases => store.pushStore.leases as WebhookLeases;
+  const claimIds = async (store: PostgresStore): Promise<string[]> =>
+    (await getLeases(store).claim(scope, taskId)).held.map(({ config }) => config.id);
+  const claimDueIds = async (store: PostgresStore, search: "left" | "all"): Promise<string[]> =>
+    (await getLeases(store).claimDue(0, 10, search)).map(({ config }) => config.id);
+
+  /** Creates a task with the webhook `w` and an undelivered event. */
+  async function createTask(options: object = {}): Promise<Webhook> {
+    const webhooks = [createTestWebhookRegistration("w")];
+    const events = [createTestSubmittedTaskEvent(taskId)];
+    await first.commit([createTestLogAppend(taskId, 0, events, { webhooks, ...options })]);
+    return (await first.pushStore.get(scope, taskId, "w")) as Webhook;
+  }
+
+  const endFirstNode = (): Promise<unknown> =>
+    runTestSql(url, "UPDATE colloquy.node SET expires_at = now() - interval '1 millisecond'").then(() =>
+      second.leases.renew(),
+    );
+
+  it("belongs to the node that registers the webhook with a message, until the node stops [E12, E21]", async () => {
+    const { key } = await createTask();
+    expect(await getLeases(second).claim(scope, taskId)).toEqual({ held: [], hasOthers: true });
+    expect(await claimDueIds(second, "all")).toEqual([]);
+    expect(await getLeases(first).isHeld(key)).toBe(true);
+    await endFirstNode();
+    expect(await claimDueIds(second, "left")).toEqual(["w"]);
+    expect(await getLeases(first).isHeld(key)).toBe(false);
+    expect(await getLeases(second).isHeld(key)).toBe(true);
+  });
+
+  it("can be claimed after its release, and its old holder can save no progress [E12, E21]", async () => {
+    const { key } = await createTask();
+    await getLeases(second).release([key]);
+    expect(await claimIds(second)).toEqual([]);
+    await getLeases(first).release([key]);
+    expect(await claimIds(second)).toEqual(["w"]);
+    await first.pushStore.saveProgress([{ key, deliveredSeq: 1, isFinished: true }]);
+    expect(await second.pushStore.get(scope, taskId, "w")).toMatchObject({ deliveredSeq: 0 });
+    await second.pushStore.saveProgress([{ key, deliveredSeq: 1, isFinished: true }]);
+    expect(await getLeases(second).claim(scope, taskId)).toEqual({ held: [], hasOthers: false });
+  });
+
+  it("is lost if another node replaces the webhook, whose configuration is then outdated [I-01]", async () => {
+    const { key } = await createTask();
+    await first.pushStore.put(
+      scope,
+      taskId,
+      createTestWebhookRegistration("w", { url: "https://a.example" }),
+    );
+    expect(await getLeases(first).isHeld(key)).toBe(true);
+    await second.pushStore.put(
+      scope,
+      taskId,
+      createTestWebhookRegistration("w", { url: "https://b.example" }),
+    );
+    expect(await getLeases(first).isHeld(key)).toBe(false);
+    expect((await getLeases(first).claim(scope, taskId)).held).toMatchObject([
+      { config: { url: "https://b.example" } },
+    ]);
+  });
+
+  it("belongs to the node of the running turn, which finds webhooks of other nodes [E12, E21]", async () => {
+    await createTask({ hasRunningTurn: true, webhooks: [] });
+    await second.pushStore.put(scope, taskId, createTestWebhookRegistration("late"));
+    expect(await getLeases(second).claim(scope, taskId)).toEqual({ held: [], hasOthers: true });
+    expect(await claimDueIds(first, "left")).toEqual([]);
+    await first.commit([createTestLogAppend(taskId, 1, [createTestChunkEvent(taskId, "x")])]);
+    expect(await claimDueIds(second, "left")).toEqual([]);
+    expect(await claimDueIds(first, "left")).toEqual(["late"]);
+  });
+
+  it("has one holder, even if nodes claim due webhooks at the same time [E21]", async () => {
+    const ids = Array.from({ length: 30 }, (_, at) => `w${String(at).padStart(2, "0")}`);
+    await createTask({ webhooks: ids.map((id) => createTestWebhookRegistration(id)) });
+    await first.close();
+    const third = new PostgresStore(url);
+    await third.open();
+    try {
+      const claims = await Promise.all(
+        [second, third, second, third].map((store) => getLeases(store).claimDue(0, 20, "all")),
+      );
+      const holders = new Map<number, number>();
+      for (const [at, webhooks] of claims.entries())
+        for (const { key } of webhooks) {
+          expect(holders.get(key) ?? at % 2).toBe(at % 2);
+          holders.set(key, at % 2);
+        }
+      expect(holders.size).toBeGreaterThanOrEqual(20);
+    } finally {
+      await third.close();
+    }
+  });
+});
