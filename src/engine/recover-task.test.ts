@@ -179,6 +179,40 @@ describe.each(["restart", "resume"] as const)("an agent with afterRestart: %s", 
     expect(await store.listUnfinished()).toEqual([]);
   });
 
+  it("does not fail together with a turn that kills each process [E17]", async () => {
+    const store = new MemoryStore();
+    const before = createProcessFixture({ store, agent: createAgent() });
+    const texts = ["a", "b", "poison", "c", "d"];
+    for (const text of texts)
+      void before.engine.sendMessage(createTestSendMessageRequest(text), alice).catch(() => {});
+    await before.agent.waitForRun(4);
+    await flushEventLoopForTest();
+    const idsByText = new Map(before.agent.runs.map(({ run }) => [getText(run.message.parts), run.taskId]));
+    let deaths = 0;
+    for (let isAlive = false; !isAlive && deaths < 10;) {
+      const { engine, agent } = createProcessFixture({ store, agent: createAgent() });
+      await engine.open();
+      await flushEventLoopForTest();
+      isAlive = true;
+      for (let at = 0; isAlive && at < agent.runs.length; at++) {
+        const scripted = agent.runs[at];
+        // A process that dies goes on with none of its runs.
+        isAlive = !agent.runs.some(({ run }) => getText(run.message.parts) === "poison");
+        if (!isAlive) deaths++;
+        else scripted?.end();
+        await flushEventLoopForTest();
+      }
+    }
+    const { engine } = createProcessFixture({ store });
+    const states = await Promise.all(
+      texts.map(async (text) => (await engine.getTask({ id: idsByText.get(text) ?? "" }, alice)).status.state),
+    );
+    expect(states).toEqual(
+      texts.map((text) => (text === "poison" ? "TASK_STATE_FAILED" : "TASK_STATE_COMPLETED")),
+    );
+    expect(deaths).toBe(4);
+  });
+
   it("runs once per turn, even if recovery fails and is repeated [E9]", async () => {
     const store = new FailingReadStore();
     const before = createProcessFixture({ store, agent: createAgent() });

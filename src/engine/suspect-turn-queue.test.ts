@@ -27,22 +27,22 @@ describe("SuspectTurnQueue", () => {
 
   it("starts the next turn when the turn before has ended [E17]", async () => {
     const { queue, started, endTurn } = createQueue();
-    queue.add(["a", "b"]);
-    queue.add(["c"]);
+    void queue.add(["a", "b"]);
+    void queue.add(["c"]);
     await flushEventLoopForTest();
     expect(started).toEqual(["a"]);
     await endTurn("a");
     expect(started).toEqual(["a", "b"]);
     await endTurn("b");
     await endTurn("c");
-    queue.add(["d"]);
+    void queue.add(["d"]);
     await flushEventLoopForTest();
     expect(started).toEqual(["a", "b", "c", "d"]);
   });
 
   it("starts the next turn after 30 seconds, and leaves no timer", async () => {
     const { queue, clock, started, endTurn } = createQueue();
-    queue.add(["slow", "next"]);
+    void queue.add(["slow", "next"]);
     await flushEventLoopForTest();
     clock.advance(29_999);
     await flushEventLoopForTest();
@@ -56,7 +56,7 @@ describe("SuspectTurnQueue", () => {
 
   it("returns the turns that have not started", async () => {
     const { queue, started } = createQueue();
-    queue.add(["a", "b", "c"]);
+    void queue.add(["a", "b", "c"]);
     await flushEventLoopForTest();
     expect(queue.takeWaiting()).toEqual(["b", "c"]);
     expect(queue.takeWaiting()).toEqual([]);

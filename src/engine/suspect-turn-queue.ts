@@ -23,9 +23,10 @@ export class SuspectTurnQueue<Suspect> {
     this.#start = start;
   }
 
-  add(suspects: readonly Suspect[]): void {
+  /** Adds turns. Resolves once the first of them has started, unless another turn is running. */
+  async add(suspects: readonly Suspect[]): Promise<void> {
     this.#waiting.push(...suspects);
-    if (!this.#isRunning) void this.#startAll();
+    if (!this.#isRunning) await this.#startNext();
   }
 
   /** Removes and returns the turns that have not started. */
@@ -33,13 +34,12 @@ export class SuspectTurnQueue<Suspect> {
     return this.#waiting.splice(0);
   }
 
-  async #startAll(): Promise<void> {
-    this.#isRunning = true;
-    for (let next = this.#waiting.shift(); next !== undefined; next = this.#waiting.shift()) {
-      const { end } = await this.#start(next);
-      await this.#waitAtMost(end);
-    }
-    this.#isRunning = false;
+  async #startNext(): Promise<void> {
+    const next = this.#waiting.shift();
+    this.#isRunning = next !== undefined;
+    if (next === undefined) return;
+    const { end } = await this.#start(next);
+    void this.#waitAtMost(end).then(() => this.#startNext());
   }
 
   #waitAtMost(end: Promise<void>): Promise<void> {

@@ -2,12 +2,15 @@ import type { Clock } from "./clock.ts";
 import { recoverTask, type TaskRecoveryDependencies } from "./recover-task.ts";
 import { LeaseFence } from "./lease-fence.ts";
 import { startQueuedTurns } from "./start-queued-turns.ts";
+import { SuspectTurnQueue } from "./suspect-turn-queue.ts";
 import type { ClaimedTask, TaskLease } from "./task-leases.ts";
 import type { LogAppend } from "./task-store.ts";
 import { WaitingTurnPoller } from "./waiting-turn-poller.ts";
 
 /** Number of tasks that one claim returns and that the service recovers concurrently. */
 const MAX_TASKS_PER_CLAIM = 256;
+/** Number of attempts in which the node died, from which a turn is suspected to have killed its node. */
+const SUSPECT_ATTEMPTS = 2;
 const FIRST_RETRY_DELAY_MS = 100;
 const MAX_RETRY_DELAY_MS = 1000;
 
@@ -40,6 +43,7 @@ export class TaskRecovery {
   #cancelTimer: () => void = () => {};
   /** `undefined` if only one process can open the store, because each pass then claims all waiting turns. */
   readonly #waitingTurnPoller: WaitingTurnPoller | undefined;
+  readonly #suspectTurns: SuspectTurnQueue<ClaimedTask>;
   /** False if this node starts no agents. */
   #startsTurns: boolean;
   readonly #fence: LeaseFence;
@@ -49,6 +53,7 @@ export class TaskRecovery {
   ) {
     this.#context = { ...context, isStopped: () => this.#state === "stopped" };
     this.#startsTurns = context.startsTurns;
+    this.#suspectTurns = new SuspectTurnQueue(context.clock, (task) => this.#startSuspectTurn(task));
     const { waitingTurnPollMs: pollMs } = context.store.leases;
     if (pollMs !== undefined)
       this.#waitingTurnPoller = new WaitingTurnPoller({
@@ -74,6 +79,7 @@ export class TaskRecovery {
   /** Makes the service start no more turns, and continues to renew and release the leases of its node. */
   stopStartingTurns(): void {
     this.#startsTurns = false;
+    this.#releaseSuspectTurns();
     this.#waitingTurnPoller?.stop();
   }
 
@@ -107,6 +113,7 @@ export class TaskRecovery {
   /** Stops the service. The service starts no more turns. */
   stop(): void {
     this.#state = "stopped";
+    this.#releaseSuspectTurns();
     this.#waitingTurnPoller?.stop();
     this.#fence.stop();
     this.#cancelTimer();
@@ -191,8 +198,24 @@ export class TaskRecovery {
     while (this.#state === "started" && this.#startsTurns) {
       const claimed = await store.leases.claim(agentId, MAX_TASKS_PER_CLAIM, "lost");
       if (claimed.length === 0) return;
-      await this.#recoverAll(claimed);
+      await this.#suspectTurns.add(claimed.filter(isSuspect));
+      await this.#recoverAll(claimed.filter((task) => !isSuspect(task)));
     }
+  }
+
+  async #startSuspectTurn(task: ClaimedTask): Promise<{ readonly end: Promise<void> }> {
+    const { runners, observer } = this.#context;
+    try {
+      await this.#recoverOrReleaseTask(task);
+    } catch (error) {
+      observer.onError?.({ where: "recovery", error, taskId: task.taskId });
+    }
+    const turn = runners.findLive(task.scope, task.taskId)?.currentTurn;
+    return { end: turn ? new Promise((resolve) => turn.onEnd(resolve)) : Promise.resolve() };
+  }
+
+  #releaseSuspectTurns(): void {
+    this.#leasesToRelease.push(...this.#suspectTurns.takeWaiting().map((lease) => ({ lease })));
   }
 
   async #recoverAll(claimed: readonly ClaimedTask[]): Promise<void> {
@@ -209,4 +232,9 @@ export class TaskRecovery {
       throw error;
     }
   }
+}
+
+/** Returns true if the task may kill its node. */
+function isSuspect({ turn }: ClaimedTask): boolean {
+  return turn !== undefined && turn.attempt - (turn.handovers ?? 0) >= SUSPECT_ATTEMPTS;
 }
