@@ -203,7 +203,8 @@ class Simulation {
       case "clock jump":
         process.wallClockOffsetMs += action.byMs;
         return;
-      default:
+      case "partition":
+      case "drop":
         process.link.partitionedUntil = this.#time.now + action.ms;
         process.link.dropsPackets = action.kind === "drop";
     }
