@@ -56,7 +56,11 @@ const config: ViteUserConfig = defineConfig({
     maxWorkers: availableParallelism() + 1,
     sequence: { sequencer: LongestFirstSequencer },
     // The processes that tests start reuse compiled modules.
-    env: { NODE_COMPILE_CACHE: join(tmpdir(), "colloquy-test-compile-cache") },
+    env: {
+      NODE_COMPILE_CACHE: join(tmpdir(), "colloquy-test-compile-cache"),
+      // The PostgreSQL store refuses webhooks with secrets without a key.
+      COLLOQUY_PUSH_SECRET_KEYS: Buffer.alloc(32, "test").toString("base64"),
+    },
     projects: [
       {
         extends: true,

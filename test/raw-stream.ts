@@ -10,6 +10,10 @@ export interface StreamRequest {
   readonly url: string;
   readonly headers?: Record<string, string>;
   readonly body?: unknown;
+  /** Breaks the connection. */
+  readonly signal?: AbortSignal;
+  /** Address from which the request comes, for example 127.0.0.2. */
+  readonly localAddress?: string;
 }
 
 /**
@@ -28,7 +32,7 @@ export async function* readSseStream(
     for await (const bytes of response as AsyncIterable<Buffer>) {
       text += decoder.decode(bytes.subarray(0, remaining), { stream: true });
       remaining -= bytes.length;
-      const blocks = text.split("\n\n");
+      const blocks = text.split(/\r?\n\r?\n/);
       text = blocks.pop() ?? "";
       for (const block of blocks) {
         const frame = parseFrame(block);
@@ -41,11 +45,13 @@ export async function* readSseStream(
   }
 }
 
-function openStream({ url, headers, body }: StreamRequest): Promise<IncomingMessage> {
+function openStream({ url, headers, body, signal, localAddress }: StreamRequest): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     const outgoing = request(url, {
       method: "POST",
       agent: false,
+      signal,
+      localAddress,
       headers: {
         "a2a-version": "1.0",
         "content-type": "application/json",
@@ -70,7 +76,7 @@ async function readRefusal(response: IncomingMessage): Promise<Error> {
 
 /** Comments have no data and are not events. */
 function parseFrame(block: string): SseFrame | undefined {
-  const lines = block.split("\n");
+  const lines = block.split(/\r?\n/);
   const value = (field: string): string | undefined =>
     lines.find((line) => line.startsWith(`${field}: `))?.slice(field.length + 2);
   const data = value("data");

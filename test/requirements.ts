@@ -335,6 +335,13 @@ export const REQUIREMENTS: readonly Requirement[] = [
     "",
     "a task whose owner, store or disk failed is settled within seconds of the fault's end, without a restart",
   ],
+  ["E18", "E", "", "a finished step is not repeated in a later attempt, on any node"],
+  [
+    "E21",
+    "E",
+    "",
+    "any node: subscribe, send, cancel, and deliver work on every node of a store, and a node's death is over within a lease",
+  ],
 
   // A2A 0.3 (section numbers of 0.3.0)
   ["V-01", "M", "0.3 §3.5.6", "methods have the names of 0.3, and their parameters its shapes"],

@@ -1,5 +1,5 @@
 /** Stores that earlier commits have written, opened by this version. A later schema needs no change here. */
-import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { copyFileSync, existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -37,6 +37,8 @@ afterEach(async () => {
 
 /** Creates the store of an earlier commit, and returns its dump and its schema version. */
 function createStoreOfCommit(commit: string): { dump: string; version: number } {
+  const keyFile = new URL(`store-of-${commit}.key.txt`, VECTORS);
+  if (existsSync(keyFile)) copyFileSync(keyFile, `${file}.key`);
   return withDatabase(file, (db) => {
     db.exec(readFileSync(new URL(`store-of-${commit}.sql`, VECTORS), "utf8"));
     return { dump: dumpDatabase(db), version: readVersion(db) };

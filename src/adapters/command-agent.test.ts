@@ -7,6 +7,7 @@ import type { Agent, AgentEvent, Run } from "../engine/index.ts";
 import { A2AError, ArtifactContentTracker, getText } from "../protocol/index.ts";
 import { splitCommand } from "./split-command.ts";
 import { command, type CommandOptions } from "./index.ts";
+import { unstoredRunSteps } from "../engine/steps/unstored-run-steps.fixture.ts";
 
 /** A command that runs `program`, which may use `write(text)`. */
 function buildNodeCommand(program: string): string[] {
@@ -27,6 +28,7 @@ function createRun(text: string, signal: AbortSignal = new AbortController().sig
     metadata: {},
     protocolVersion: "1.0",
     extensions: [],
+    ...unstoredRunSteps,
     loadReferencedTasks: () => Promise.resolve([]),
     listInterruptedTasks: () => Promise.resolve([]),
     signal,
@@ -66,9 +68,10 @@ describe("a command as an agent", () => {
   it("can read the complete message as JSON and finds the task in its environment", async () => {
     const program = buildNodeCommand(`
       let input = ""; process.stdin.on("data", (part) => (input += part)).on("end", () =>
-        write(JSON.parse(input).messageId + " " + process.env.A2A_TASK_ID + " " + process.env.A2A_CONTEXT_ID + " " + process.env.MORE));`);
+        write(JSON.parse(input).messageId + " " + process.env.A2A_TASK_ID + " " + process.env.A2A_CONTEXT_ID + " " + process.env.MORE + " " +
+          process.env.COLLOQUY_ATTEMPT + " " + process.env.COLLOQUY_IDEMPOTENCY_KEY));`);
     const { text } = await runCommand(program, "hi", { stdin: "message", env: { MORE: "more" } });
-    expect(text).toBe("m-1 task-1 context-1 more");
+    expect(text).toBe(`m-1 task-1 context-1 more 1 ${"0".repeat(32)}`);
   });
 
   it("never passes the message to the command line or a shell [SEC-55]", async () => {

@@ -36,6 +36,11 @@ export interface CommandOptions extends Partial<AgentDescription> {
   /** Time in milliseconds between SIGTERM and SIGKILL after the task is canceled. Default: 5,000. */
   killGraceMs?: number;
   /**
+   * Determines what happens to a turn that a server restart interrupted. `restart` runs the command again, with the
+   * number of the attempt in `COLLOQUY_ATTEMPT`. `fail` ends the task as FAILED. Default: `fail`.
+   */
+  afterRestart?: "fail" | "restart";
+  /**
    * Determines whether the last chunk of the streamed answer repeats the entire answer (`whole`) or contains
    * only new content (`pieces`). The function `agent` has the same option. Default: `whole`.
    */
@@ -44,7 +49,7 @@ export interface CommandOptions extends Partial<AgentDescription> {
 
 const assertKnownOptions = defineOptionNames<CommandOptions>()(
   "command",
-  "artifacts capabilities cwd defaultInputModes defaultOutputModes description documentationUrl env",
+  "afterRestart artifacts capabilities cwd defaultInputModes defaultOutputModes description documentationUrl env",
   "iconUrl killGraceMs maxOutputBytes name passEnv provider securityRequirements securitySchemes shell",
   "skills stdin version",
 );
@@ -59,8 +64,9 @@ const MAX_STDERR_LINES = 10;
  * of standard error. Canceling the task stops the process group of the command.
  *
  * The command receives message content only through standard input, and never through arguments or a shell.
- * The environment variables `A2A_TASK_ID` and `A2A_CONTEXT_ID` identify the task. The command inherits no other
- * variables that may contain secrets of the server, unless `passEnv` names them.
+ * The environment variables `A2A_TASK_ID` and `A2A_CONTEXT_ID` identify the task. `COLLOQUY_ATTEMPT` is the number of
+ * the attempt at the turn, from 1. `COLLOQUY_IDEMPOTENCY_KEY` identifies the turn in all its attempts. The command
+ * inherits no other variables that may contain secrets of the server, unless `passEnv` names them.
  */
 export function command(line: string | readonly string[], options: CommandOptions = {}): Agent {
   assertKnownOptions(options);
@@ -73,6 +79,7 @@ export function command(line: string | readonly string[], options: CommandOption
     maxOutputBytes,
     killGraceMs,
     artifacts,
+    afterRestart = "fail",
     ...description
   } = options;
   const limit = maxOutputBytes ?? 16 * 1024 * 1024;
@@ -95,6 +102,8 @@ export function command(line: string | readonly string[], options: CommandOption
           ...env,
           A2A_TASK_ID: toSafeEnvironmentId(run.taskId),
           A2A_CONTEXT_ID: toSafeEnvironmentId(run.contextId),
+          COLLOQUY_ATTEMPT: String(run.attempt),
+          COLLOQUY_IDEMPOTENCY_KEY: run.idempotencyKey,
         }),
         // The command runs in its own process group, so that its child processes are stopped with it.
         detached: true,
@@ -123,7 +132,7 @@ export function command(line: string | readonly string[], options: CommandOption
         stop();
       }
     },
-    { artifacts },
+    { artifacts, afterRestart },
   );
 }
 

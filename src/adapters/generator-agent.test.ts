@@ -13,6 +13,7 @@ import {
   status,
   type AgentGenerator,
 } from "./index.ts";
+import { unstoredRunSteps } from "../engine/steps/unstored-run-steps.fixture.ts";
 
 const agentDescription = { name: "Test Agent", description: "For tests" };
 
@@ -304,6 +305,7 @@ function createFakeRun(output: string): Run {
     metadata: {},
     protocolVersion: "1.0",
     extensions: [],
+    ...unstoredRunSteps,
     loadReferencedTasks: () => Promise.resolve([]),
     listInterruptedTasks: () => Promise.resolve([]),
     signal: new AbortController().signal,

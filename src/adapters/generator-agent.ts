@@ -3,6 +3,7 @@ import type { Agent, AgentDescription, Run } from "../engine/index.ts";
 import { assertValidAgentCard, getText, type Message, type Task } from "../protocol/index.ts";
 import type { AgentYield } from "./agent-yield.ts";
 import { AgentEventIterator } from "./agent-event-iterator.ts";
+import { registerRunOfSignal } from "./run-of-signal.ts";
 import { convertUnacceptedDataPartsToText } from "./convert-unaccepted-data-parts-to-text.ts";
 
 /**
@@ -162,7 +163,7 @@ class RunBackedTurn implements Turn {
     return this.#run.extensions;
   }
   get signal(): AbortSignal {
-    return this.#run.signal;
+    return registerRunOfSignal(this.#run.signal, this);
   }
   get traceparent(): string | undefined {
     return this.#run.traceparent;
@@ -170,6 +171,16 @@ class RunBackedTurn implements Turn {
   get cancelMetadata(): Run["cancelMetadata"] {
     return this.#run.cancelMetadata;
   }
+  get idempotencyKey(): string {
+    return this.#run.idempotencyKey;
+  }
+  get once(): Run["once"] {
+    return this.#run.once;
+  }
+  get sleep(): Run["sleep"] {
+    return this.#run.sleep;
+  }
+
   loadReferencedTasks(): Promise<Task[]> {
     return this.#run.loadReferencedTasks();
   }

@@ -6,6 +6,9 @@
 export { data, file, text } from "../protocol/index.ts";
 export { command } from "./command-agent.ts";
 export type { CommandOptions } from "./command-agent.ts";
+export type { ConversationKey, ConversationStore } from "./conversation-store.ts";
+export { createPostgresConversationStore } from "./postgres-conversation-store.ts";
+export type { PostgresConversationStoreOptions } from "./postgres-conversation-store.ts";
 export { agent } from "./generator-agent.ts";
 export type { GeneratorOptions, Turn, AgentGenerator } from "./generator-agent.ts";
 export { artifact, authRequired, chunk, failed, inputRequired, reply, status } from "./agent-yield.ts";

@@ -13,6 +13,7 @@ import { type StartedRunOrOutcome, RunStream } from "./run-stream.ts";
 import { cancelRemoteTasksOfCanceledTask } from "./remote/cancel-remote-tasks-of-canceled-task.ts";
 import { registerRunContext, type AdkRunContext } from "./adk-run-context.ts";
 import { IdleRunFlusher } from "./idle-run-flusher.ts";
+import { discardEventsOfEarlierAttempt } from "./sessions/discard-earlier-attempt.ts";
 import { deriveSessionKey } from "./sessions/session-key.ts";
 import { withSavedFiles } from "./saved-file-artifacts.ts";
 import { createLazyRunner, type AdkRunnableSource, type RunnerOptions } from "./lazy-runner.ts";
@@ -64,6 +65,13 @@ export interface AdkAgentOptions
    */
   observer?: Pick<Observer, "onError"> | false;
   /**
+   * Determines what happens to a turn that a server restart interrupted. `restart` runs the agent again, from the
+   * conversation at the start of the turn. Calls of models and tools that `durable` wraps are not repeated. The session
+   * service must be durable, and must replace a stored event with the same id, as `SqliteSessionService` does. `fail`
+   * ends the task as FAILED. Default: `fail`.
+   */
+  afterRestart?: "fail" | "restart";
+  /**
    * Id of the agent in its URL path and in the task store. Default: an id that is derived from the name of the
    * root agent.
    */
@@ -80,7 +88,7 @@ export function deriveAdkAgentId(source: AdkRunnableSource): string | undefined 
 }
 /** The option names of `adkAgent`, separated by spaces. */
 export const ADK_AGENT_OPTION_NAMES = [
-  "afterRun appName artifactService artifacts beforeRun concurrentTurns credentialService",
+  "afterRestart afterRun appName artifactService artifacts beforeRun concurrentTurns credentialService",
   "describeExtended exposeErrors id includeInstructions initialState memoryService observer onEvent",
   "plugins receiveState recoveredErrorPolicy runConfig sendState sessionService streaming toA2aPart",
   "toGenaiPart version",
@@ -106,6 +114,7 @@ export function adkAgent(source: AdkRunnableSource, options: AdkAgentOptions = {
     id: options.id ?? deriveAdkAgentId(source),
     describe: async (): Promise<AgentDescription> => describeAdkAgent((await runner()).agent, options),
     ...(options.describeExtended ? { describeExtended: options.describeExtended } : {}),
+    ...(options.afterRestart ? { afterRestart: options.afterRestart } : {}),
     ...(options.concurrentTurns ? { concurrentTurns: options.concurrentTurns } : {}),
     onTaskCanceled: async (task, caller) => {
       const adkRunner = await runner();
@@ -172,6 +181,8 @@ async function startRun(
       const { initialState = {} } = options;
       return typeof initialState === "function" ? await initialState(run) : initialState;
     });
+    if (options.afterRestart === "restart")
+      await discardEventsOfEarlierAttempt(run, runner, session, request.newMessage);
   } catch (error) {
     return {
       processor: sessionProcessor,

@@ -6,7 +6,10 @@ export const WAITING_TASK_IDS_METADATA_KEY: "adk_waiting_task_ids" = toAdkMetada
 
 /** Context of an ADK run: the task turn that the run executes, and the other waiting tasks. */
 export interface AdkRunContext {
-  readonly run: Pick<Run, "taskId" | "task" | "signal" | "listInterruptedTasks">;
+  readonly run: Pick<
+    Run,
+    "taskId" | "task" | "attempt" | "signal" | "listInterruptedTasks" | "idempotencyKey" | "once" | "sleep"
+  >;
   /** Ids of the other waiting tasks in the A2A context, or `undefined` if there is nothing to report. */
   waitingTaskIds: readonly string[] | undefined;
 }
@@ -34,14 +37,15 @@ export function registerRunContext(run: Run): AdkRunContext {
   return runContext;
 }
 
+export function findRunContextBySignal(signal: AbortSignal | undefined): AdkRunContext | undefined {
+  return signal && runContextsBySignalOrSession.get(signal);
+}
+
 export function findRunContextByInvocation({
   session,
   abortSignal,
 }: InvocationContextLike): AdkRunContext | undefined {
-  return (
-    runContextsBySignalOrSession.get(session) ??
-    (abortSignal && runContextsBySignalOrSession.get(abortSignal))
-  );
+  return runContextsBySignalOrSession.get(session) ?? findRunContextBySignal(abortSignal);
 }
 
 /** Finds the run context of an invocation, registers it by session and abort signal, and returns it. */

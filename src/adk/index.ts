@@ -21,6 +21,8 @@ export {
   type PeerRequestedAdkEventAction,
   toSessionKeyMetadata,
 } from "./adk-event-metadata.ts";
+export { durable } from "./durable.ts";
+export { getRunOfToolContext, type RunOfTool } from "./run-of-tool-context.ts";
 export { RemoteAgent, type RemoteAgentOptions, type RemoteRequest } from "./remote/remote-agent.ts";
 export type { RunHooks } from "./run-hooks.ts";
 export type {
@@ -35,6 +37,7 @@ export type {
 } from "./adk-structural-types.ts";
 export { MemoryArtifactService, type MemoryArtifactOptions } from "./artifacts/memory-artifact-service.ts";
 export { MemorySessionService, type MemorySessionOptions } from "./sessions/memory-session-service.ts";
+export { PostgresSessionService } from "./sessions/postgres-session-service.ts";
 export type { SqliteSessionServiceOptions } from "./sessions/sqlite-session-service.ts";
 export { SqliteSessionService } from "./sessions/sqlite-session-service.ts";
 export {

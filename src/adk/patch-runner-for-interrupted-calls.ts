@@ -24,7 +24,8 @@ const patchedPluginManagers = new WeakSet<Adk.PluginManager>();
  *
  * Before ADK adds a message to a session, the patch answers interrupted calls and finds other waiting
  * tasks. ADK loads the session before the patch runs. Before a tool runs, the patch registers the run for
- * agent tools, because ADK runs agent tools in separate sessions.
+ * agent tools, because ADK runs agent tools in separate sessions. Before a model call, the patch registers the run for
+ * the abort signals of workflow nodes.
  *
  * A plugin cannot replace the patch. ADK logs every plugin and calls every plugin for each event. If one
  * plugin returns a value, ADK skips the remaining plugins.
@@ -39,6 +40,12 @@ export function patchRunnerForInterruptedCalls({ pluginManager, agent }: Adk.Run
   pluginManager.runOnUserMessageCallback = async (request) => {
     await closeUnansweredCalls(request, createEvent);
     return onUserMessage(request);
+  };
+  const beforeModel = pluginManager.runBeforeModelCallback.bind(pluginManager);
+  pluginManager.runBeforeModelCallback = (request) => {
+    // Durable models find the run by the abort signal of the invocation.
+    registerRunContextForInvocation(request.callbackContext.invocationContext);
+    return beforeModel(request);
   };
   const beforeTool = pluginManager.runBeforeToolCallback.bind(pluginManager);
   pluginManager.runBeforeToolCallback = async (request) => {

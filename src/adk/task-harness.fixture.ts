@@ -10,6 +10,7 @@ import {
   type Task,
   type TaskEvent,
 } from "../protocol/index.ts";
+import { unstoredRunSteps } from "../engine/steps/unstored-run-steps.fixture.ts";
 
 export interface RecordedTestTurn {
   events: AgentEvent[];
@@ -61,6 +62,7 @@ export class TaskHarness {
       metadata: {},
       protocolVersion: "1.0",
       extensions: [],
+      ...unstoredRunSteps,
       loadReferencedTasks: () => Promise.resolve([]),
       listInterruptedTasks: () => Promise.resolve([]),
       signal: new AbortController().signal,

@@ -12,6 +12,7 @@ import {
   type ServerOptions,
 } from "../server/index.ts";
 import { ADK_AGENT_OPTION_NAMES, type AdkAgentOptions, adkAgent } from "./adk-agent.ts";
+import { PostgresSessionService } from "./sessions/postgres-session-service.ts";
 import { SqliteSessionService } from "./sessions/sqlite-session-service.ts";
 import type { AdkRunnableSource } from "./lazy-runner.ts";
 import type { AdkRunner } from "./adk-structural-types.ts";
@@ -45,16 +46,18 @@ const assertKnownOptions = defineOptionNames<ToA2aOptions>()(
  * Serves an ADK agent over A2A. For example, `await toA2a(rootAgent).listen()` starts a server. In hosts that
  * use `Request` and `Response`, call the server's `fetch` method. By default, the server listens on port 8000
  * of the loopback interface. By default, the server stores tasks and sessions in one SQLite file
- * (`.colloquy/colloquy.db`). If the `store` option is `"memory"`, the server keeps tasks and sessions in
- * memory. A custom `sessionService` works with any task store.
+ * (`.colloquy/colloquy.db`). If the `store` option is the URL of a PostgreSQL database, tasks and sessions are in
+ * this database. If the `store` option is `"memory"`, the server keeps tasks and sessions in memory. A custom `sessionService` works with any task store.
  */
 export function toA2a(agent: AdkRunnableSource, options: ToA2aOptions = {}): Server {
   assertKnownOptions(options);
   const { agentCard, runner, port = 8000, host = "127.0.0.1", grpc = false, sessionService } = options;
   let sessions: SqliteSessionService | undefined;
   const resolveSessionService = (): BaseSessionService | undefined => {
+    if (sessionService) return sessionService;
+    if (server.store.sessionRepository) return new PostgresSessionService(server.store);
     const file = findServerSqlitePath(server);
-    return sessionService ?? (file === undefined ? undefined : (sessions ??= new SqliteSessionService(file)));
+    return file === undefined ? undefined : (sessions ??= new SqliteSessionService(file));
   };
   const adkOptions: AdkAgentOptions = { ...options, sessionService: resolveSessionService };
   const engineAgent = adkAgent(runner ?? agent, pickOptions(adkOptions, ...ADK_AGENT_OPTION_NAMES));

@@ -26,12 +26,12 @@ export interface ClientOptions {
   debug?: boolean;
 }
 
-const BINDINGS_BY_NAME: Record<string, ClientBindingName> = {
-  jsonrpc: "JSONRPC",
-  "http+json": "HTTP+JSON",
-  rest: "HTTP+JSON",
-  grpc: "GRPC",
-};
+const BINDINGS_BY_NAME: ReadonlyMap<string, ClientBindingName> = new Map([
+  ["jsonrpc", "JSONRPC"],
+  ["http+json", "HTTP+JSON"],
+  ["rest", "HTTP+JSON"],
+  ["grpc", "GRPC"],
+]);
 
 /**
  * Adds the options that all client commands share. Variables can also set the client options (see
@@ -186,7 +186,7 @@ function appendBindings(text: string, previous: ClientBindingName[] = []): Clien
   return [
     ...previous,
     ...appendCommaList(text, undefined).map((name) => {
-      const known = BINDINGS_BY_NAME[name.toLowerCase()];
+      const known = BINDINGS_BY_NAME.get(name.toLowerCase());
       if (!known) throw new InvalidArgumentError("Allowed values are jsonrpc, rest, and grpc.");
       return known;
     }),

@@ -1,5 +1,4 @@
 import { Command, Option } from "commander";
-import type { StoreOption } from "../server/index.ts";
 import {
   applySettings,
   assertTrustedAgentForCredentials,
@@ -89,7 +88,7 @@ async function runMcp(refs: string[], options: McpOptions, context: CliContext):
     const { createMcpServer } = await import("../mcp/index.ts");
     const server = await createMcpServer(agents, {
       version: readPackageVersion(),
-      serverOptions: { store: store as StoreOption },
+      serverOptions: { store: adk.store },
       observer,
       ...(wait === undefined ? {} : { waitMs: wait }),
       ...(askUser ? { askUser } : {}),

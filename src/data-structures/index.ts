@@ -12,3 +12,6 @@ export { LruCache } from "./lru-cache.ts";
 export { OffHeapTextStore, type OffHeapText } from "./off-heap-text-store.ts";
 export { OrderedQueue } from "./ordered-queue.ts";
 export { SortedList } from "./sorted-list.ts";
+export { CallKeyGenerator } from "./call-key-generator.ts";
+export { decodeTypedJson, encodeTypedJson } from "./typed-json.ts";
+export { computeSha256Hex } from "./sha-256.ts";

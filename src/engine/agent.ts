@@ -8,6 +8,7 @@ import type {
   TaskState,
 } from "../protocol/index.ts";
 import type { Caller } from "./caller.ts";
+import type { StepExecution } from "./steps/turn-steps.ts";
 
 /** Content of a message from an agent. The runner adds the ids and the role of the message. */
 export type AgentMessage = Pick<Message, "parts"> &
@@ -56,6 +57,11 @@ export interface Run {
    * increments the number (`Agent.afterRestart`).
    */
   readonly attempt: number;
+  /**
+   * Identifies this turn in all its attempts. Pass the key to services that accept idempotency keys. 32 hexadecimal
+   * digits.
+   */
+  readonly idempotencyKey: string;
   readonly caller: Caller;
   readonly configuration: SendMessageConfiguration;
   /**
@@ -87,6 +93,22 @@ export interface Run {
    * Metadata of the CancelTask request. `cancelMetadata` is `undefined` unless a client cancels the task.
    */
   readonly cancelMetadata?: JsonObject | undefined;
+  /**
+   * Executes a step once per turn, and resolves with its result. If an earlier attempt at the turn has finished the
+   * step `key`, `once` resolves with the stored result and does not call `execute`. Two calls with one key in the same
+   * attempt share one execution. `once` resolves when the store has the result and all earlier events of the agent. A
+   * step that was running when the process died is executed again, with the same `idempotencyKey`.
+   *
+   * The result must be JSON of at most 8 Mi characters, or `undefined`. The key has 1 to 256 characters. If `execute`
+   * throws, `once` rejects with the error, stores nothing, and a later call executes the step again. Only an agent
+   * whose `afterRestart` is `restart` or `resume` has later attempts.
+   */
+  readonly once: <T>(key: string, execute: (step: StepExecution) => T | PromiseLike<T>) => Promise<T>;
+  /**
+   * Resolves at the time `until`, or after `until` milliseconds. The first attempt at the turn stores the time as the
+   * step `key`, so that a later attempt waits only for the remaining time. Rejects if the signal aborts.
+   */
+  readonly sleep: (key: string, until: Date | number) => Promise<void>;
   /**
    * Resolves with copies of the tasks in the message's `referenceTaskIds`, in the same order. The result
    * contains at most 50 tasks. The result omits missing tasks and tasks of other callers or agents.

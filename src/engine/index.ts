@@ -14,6 +14,8 @@
  * the last delivered event.
  */
 export type { Agent, AgentDescription, AgentEvent, AgentMessage, Run } from "./agent.ts";
+export type { StepExecution } from "./steps/turn-steps.ts";
+export type { FinishedStep } from "./steps/finished-step.ts";
 export type { Caller, TaskScope } from "./caller.ts";
 export type { Clock } from "./clock.ts";
 export { getLimitHolderKey } from "./caller.ts";
@@ -50,6 +52,19 @@ export type {
 } from "./task-store.ts";
 export { STORE_RETRY_AFTER_SECONDS } from "./store-health.ts";
 export type { StoreMigrationListener, StoreMigrationReport } from "./store-migration-report.ts";
+export type {
+  SessionEventData,
+  SessionEventQuery,
+  SessionIdentity,
+  SessionListQuery,
+  SessionPage,
+  SessionRepository,
+  SessionStateChange,
+  SessionStateLevel,
+  SessionSummary,
+  StoredSession,
+} from "./session-repository.ts";
+export type { StoreGauges } from "./store-gauges.ts";
 export type { StoreHealth, StoreState, StoreStateChange } from "./store-health.ts";
 export type { TaskTurnStatus } from "./decide-message-outcome.ts";
 export { NodeLink } from "./nodes/node-link.ts";

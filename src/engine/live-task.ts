@@ -20,6 +20,7 @@ import { formatTimestamp, type Clock } from "./clock.ts";
 import type { Committer, UncommittedEventSource } from "./event-committer.ts";
 import { PendingQueueChange } from "./pending-queue-change.ts";
 import type { QueuedTurnData } from "./queued-turn-data.ts";
+import type { UncommittedSteps } from "./steps/turn-steps.ts";
 import type { TurnRestartData } from "./turn-restart-data.ts";
 import type { Observer } from "./observer.ts";
 import type { TaskWithPossibleWebhooks } from "./push/active-webhooks.ts";
@@ -117,6 +118,7 @@ export class LiveTask implements UncommittedEventSource, TaskWithPossibleWebhook
         readonly append: LogAppend;
         readonly messages: readonly UncommittedMessage[];
         readonly queueChange: PendingQueueChange | undefined;
+        readonly stepCommit: Deferred | undefined;
       }
     | undefined;
   #capacity: Deferred | undefined;
@@ -128,6 +130,10 @@ export class LiveTask implements UncommittedEventSource, TaskWithPossibleWebhook
   #isTurnPersisted = false;
   /** Change of the task's queue that waits for the next commit. */
   #queueChange: PendingQueueChange | undefined;
+  /** The steps of the running turn, once the turn has finished a step. */
+  #steps: UncommittedSteps | undefined;
+  /** Resolves when the finished steps that wait for the next commit are durable. */
+  #stepCommit: Deferred | undefined;
   /** True if a pending event must be committed without delay. */
   #isUrgent = false;
   /** Approximate size of all events in characters of JSON, or `undefined` if the size is unknown. */
@@ -190,7 +196,8 @@ export class LiveTask implements UncommittedEventSource, TaskWithPossibleWebhook
   }
 
   get #hasChangesToCommit(): boolean {
-    return this.#pendingEvents.length > 0 || this.#isTurnEndPending || this.#queueChange !== undefined;
+    const hasOtherChanges = this.#queueChange !== undefined || this.#stepCommit !== undefined;
+    return this.#pendingEvents.length > 0 || this.#isTurnEndPending || hasOtherChanges;
   }
 
   get hasCommitFailed(): boolean {
@@ -310,10 +317,28 @@ export class LiveTask implements UncommittedEventSource, TaskWithPossibleWebhook
     (this.#queueChange ??= new PendingQueueChange()).removeThrough(position);
   }
 
-  /** Persists the turn in the same commit as the newest accepted event, until the turn ends. */
-  persistTurn(turn: TurnRestartData): void {
+  /**
+   * Persists the turn and its finished steps in the same commit as the newest accepted event, until the turn ends.
+   */
+  persistTurn(turn: TurnRestartData, steps?: UncommittedSteps): void {
     this.#turnToPersist = turn;
     this.#isTurnPersisted = false;
+    this.#steps = steps;
+  }
+
+  /**
+   * Commits the finished steps of the running turn together with all accepted events. Resolves when the steps are
+   * durable. Resolves at once while the store has no running turn of the task, because such a turn is not attempted
+   * again. If the store later receives the turn, the store also receives the steps.
+   */
+  commitSteps(steps: UncommittedSteps): Promise<void> {
+    if (this.#failure) return Promise.reject(this.#failure);
+    this.#steps = steps;
+    if (!(this.#getRunningTurnChange() ?? this.#hasStoredRunningTurn)) return Promise.resolve();
+    const commit = (this.#stepCommit ??= new Deferred());
+    this.#isUrgent = true;
+    if (!this.#currentCommit) this.#context.committer.enqueue(this, true);
+    return commit.promise;
   }
 
   /** Commits the end of a turn that ended without an event. Otherwise, the turn's last append commits the end. */
@@ -351,6 +376,8 @@ export class LiveTask implements UncommittedEventSource, TaskWithPossibleWebhook
     this.#isUrgent = false;
     const queueChange = this.#queueChange;
     this.#queueChange = undefined;
+    const stepCommit = this.#stepCommit;
+    this.#stepCommit = undefined;
     const hasRunningTurn = this.#getRunningTurnChange();
     const webhooks = messages.length > 0 ? messages.flatMap(({ webhook }) => webhook ?? []) : [];
     const append: LogAppend = {
@@ -368,14 +395,14 @@ export class LiveTask implements UncommittedEventSource, TaskWithPossibleWebhook
       ...(this.#context.persistTurns ? this.#takePersistedTurnChange(hasRunningTurn) : {}),
     };
     // Set this before serializing, which can fail, so that a failure rejects the waiting messages.
-    this.#currentCommit = { append, messages, queueChange };
+    this.#currentCommit = { append, messages, queueChange, stepCommit };
     this.#wakeCapacityWaiters();
     if (events.length === 0) return append;
     const artifactReferences = this.#snapshotPlanner?.planSnapshot(this.#task, events, this.#state);
     if (!artifactReferences) return append;
     const snapshot = this.#foldEvents(this.#task && copyTask(this.#task), events);
     const appendWithSnapshot = { ...append, snapshot, artifactReferences };
-    this.#currentCommit = { append: appendWithSnapshot, messages, queueChange };
+    this.#currentCommit = { append: appendWithSnapshot, messages, queueChange, stepCommit };
     return appendWithSnapshot;
   }
 
@@ -391,21 +418,28 @@ export class LiveTask implements UncommittedEventSource, TaskWithPossibleWebhook
     return hasRunningTurn === this.#hasStoredRunningTurn ? undefined : hasRunningTurn;
   }
 
-  /** Returns the running turn if the store lacks the turn, or `null` if the running turn has ended. */
-  #takePersistedTurnChange(runningTurnChange: boolean | undefined): Pick<LogAppend, "turn"> {
+  /**
+   * Returns the running turn and its finished steps if the store lacks them, or a `turn` of `null` if the running turn
+   * has ended.
+   */
+  #takePersistedTurnChange(runningTurnChange: boolean | undefined): Pick<LogAppend, "turn" | "steps"> {
     if (runningTurnChange === false) {
       this.#isTurnPersisted = false;
+      this.#steps?.markAllUnstored();
       return { turn: null };
     }
     const isRunning = runningTurnChange ?? this.#hasStoredRunningTurn;
-    if (!isRunning || this.#isTurnPersisted || !this.#turnToPersist) return {};
+    if (!isRunning || !this.#turnToPersist) return {};
+    const steps = this.#steps?.takeUnstored() ?? [];
+    const stepChange = steps.length > 0 ? { steps } : {};
+    if (this.#isTurnPersisted) return stepChange;
     this.#isTurnPersisted = true;
-    return { turn: this.#turnToPersist };
+    return { turn: this.#turnToPersist, ...stepChange };
   }
 
   onCommitted(): void {
     if (!this.#currentCommit) return this.#listener.onLateCommitResult();
-    const { append, messages, queueChange } = this.#currentCommit;
+    const { append, messages, queueChange, stepCommit } = this.#currentCommit;
     this.#currentCommit = undefined;
     this.#task = append.snapshot ? copyTask(append.snapshot) : this.#foldEvents(this.#task, append.events);
     this.#seq += append.events.length;
@@ -415,6 +449,7 @@ export class LiveTask implements UncommittedEventSource, TaskWithPossibleWebhook
     this.#publishCommit(append);
     for (const { durableSeq, seq } of messages) durableSeq.resolve(seq);
     queueChange?.resolve();
+    stepCommit?.resolve();
     if (isTurnStopState(append.status.state) && append.events.some(isTurnStopEvent))
       this.#listener.onTurnStop();
     if (this.#hasChangesToCommit)
@@ -431,6 +466,9 @@ export class LiveTask implements UncommittedEventSource, TaskWithPossibleWebhook
     this.#currentCommit?.queueChange?.reject(failure);
     this.#queueChange?.reject(failure);
     this.#queueChange = undefined;
+    this.#currentCommit?.stepCommit?.reject(failure);
+    this.#stepCommit?.reject(failure);
+    this.#stepCommit = undefined;
     this.#currentCommit = undefined;
     this.#pendingEvents.takeAll();
     this.#isTurnEndPending = false;

@@ -163,7 +163,7 @@ export class MessageAcceptor {
     const { scope, request } = inbound;
     const { messageId, taskId } = request.message;
     // If the agent starts after the commit, the unique key of the store refuses the repeated message of a new task.
-    const mayBeKnown = !store.nodes || isRetry || taskId || agent.respondsWith === "either";
+    const mayBeKnown = !store.nodes?.hasOtherNodes || isRetry || taskId || agent.respondsWith === "either";
     const known = mayBeKnown ? await store.findMessage(scope, messageId) : undefined;
     const accepted = known
       ? await this.#acceptDuplicate(inbound, known)
@@ -369,11 +369,11 @@ export class MessageAcceptor {
    * task.
    */
   async #startAgentBeforeTaskExists(runner: TaskRunner, turn: Turn): Promise<MessageAcceptResult> {
-    const { agent, generateId, contextTurns } = this.#context;
+    const { generateId, contextTurns } = this.#context;
     runner.reserveForTurnWithoutTask(turn);
     await contextTurns?.enterTurn(runner.liveTask.scope, turn);
     const output = await readFirstAgentEvent(() =>
-      turn.startAgent(agent, runner.buildTaskWithTurnMessage(turn.message)),
+      runner.startAgent(turn, runner.buildTaskWithTurnMessage(turn.message)),
     );
     if (turn.hasEnded) {
       void runner.closeIterator(output.iterator);

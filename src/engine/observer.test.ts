@@ -14,6 +14,7 @@ const LISTENER_NAMES = {
   onSweep: true,
   onStoreState: true,
   onStoreMigration: true,
+  onStoreGauges: true,
   onError: true,
   onCredentialsRejected: true,
   onReaderStalled: true,

@@ -1,5 +1,6 @@
 import type { LogEvent } from "../protocol/index.ts";
 import type { TaskScope } from "./caller.ts";
+import type { StoreGauges } from "./store-gauges.ts";
 import type { StoreStateChange } from "./store-health.ts";
 import type { StoreMigrationReport } from "./store-migration-report.ts";
 
@@ -32,6 +33,11 @@ export interface Observer {
    * per second before a step, and at the end.
    */
   onStoreMigration?(seen: StoreMigrationReport): void;
+  /**
+   * Called when the store has opened and then every 10 seconds, with the connections, the leases, and the commits of
+   * the PostgreSQL store. Other stores have no gauges.
+   */
+  onStoreGauges?(seen: StoreGauges): void;
   /**
    * Called with each error that no caller receives, and with each error whose details are hidden from the
    * caller.
@@ -115,6 +121,8 @@ export function withSafeListeners(observer: Observer): Observer {
     safe.onStoreState = withListenerErrorsSuppressed(observer.onStoreState.bind(observer));
   if (observer.onStoreMigration)
     safe.onStoreMigration = withListenerErrorsSuppressed(observer.onStoreMigration.bind(observer));
+  if (observer.onStoreGauges)
+    safe.onStoreGauges = withListenerErrorsSuppressed(observer.onStoreGauges.bind(observer));
   if (observer.onError) safe.onError = withListenerErrorsSuppressed(observer.onError.bind(observer));
   if (observer.onCredentialsRejected)
     safe.onCredentialsRejected = withListenerErrorsSuppressed(observer.onCredentialsRejected.bind(observer));

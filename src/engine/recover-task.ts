@@ -77,9 +77,11 @@ async function restartTurnOrGetFailureReason(
     observer.onError?.({ where: "recovery", error: new A2AError("INTERNAL", text), taskId });
     return interruptionText;
   }
+  const steps = (await store.readSteps?.(scope, taskId, persisted.seq)) ?? [];
   if (isStopped()) throw createServerClosingError();
   try {
     const turn = messageAcceptor.createNextTurnAttempt(scope, persisted, start.message);
+    turn.restoreSteps(steps);
     await runner.restartTurnAfterServerRestart(turn, persisted.seq, start.task, afterRestart);
     return undefined;
   } catch (error) {

@@ -240,7 +240,8 @@ export class TaskRunner implements LiveTaskListener, TaskFeed {
     this.#currentTurn = turn;
     this.#context.onTurnStart?.(this);
     this.#countWorkingAgentUntilTurnEnd(turn);
-    if (this.#context.persistTurns) liveTask.persistTurn(toTurnRestartData(turn, turn.startPoint.seq));
+    if (this.#context.persistTurns)
+      liveTask.persistTurn(toTurnRestartData(turn, turn.startPoint.seq), turn.findSteps());
     // Requests must no longer see the task waiting for the input that it has just received.
     if (isInterrupted(task.status.state))
       turn.startPoint = {
@@ -274,9 +275,18 @@ export class TaskRunner implements LiveTaskListener, TaskFeed {
     this.#context.onTurnStart?.(this);
     this.#countWorkingAgentUntilTurnEnd(turn);
     this.#enqueueTaskStatusEvent("TASK_STATE_WORKING");
-    liveTask.persistTurn(toTurnRestartData(turn, seq));
+    liveTask.persistTurn(toTurnRestartData(turn, seq), turn.findSteps());
     await liveTask.waitForCommit();
     if (!turn.hasEnded) this.#agentEnd = this.#runTurn(turn, task);
+  }
+
+  /** Starts the agent. `task` is the task at the start of the turn. */
+  startAgent(turn: Turn, task: Task): StartedAgentIterator {
+    const { agent, clock, persistTurns } = this.#context;
+    // Without a persisted turn, no later attempt needs the steps.
+    const commitSteps = (): Promise<void> =>
+      persistTurns ? this.liveTask.commitSteps(turn.steps) : Promise.resolve();
+    return turn.startAgent(agent, task, { clock, commitSteps });
   }
 
   #countWorkingAgentUntilTurnEnd(turn: Turn): void {
@@ -375,18 +385,19 @@ export class TaskRunner implements LiveTaskListener, TaskFeed {
   }
 
   async #runTurn(turn: Turn, task: Task, output?: StartedAgentIterator): Promise<void> {
-    const { observer, agent, contextTurns } = this.#context;
+    const { observer, contextTurns } = this.#context;
     const ids = { scope: this.liveTask.scope, taskId: this.liveTask.taskId };
     // An agent with output has already entered its context.
     const predecessorEnd = output ? undefined : contextTurns?.enterTurn(ids.scope, turn);
-    const mustWaitForLease = this.#context.openForReading !== undefined && !output;
+    // Another node can receive the same message, so the agent starts only with the lease of the task.
+    const mustWaitForLease = this.#context.store.nodes?.hasOtherNodes === true && !output;
     if (mustWaitForLease) await turn.acceptedSeq.promise.catch(() => {});
     if (predecessorEnd) await predecessorEnd;
     if (turn.hasEnded) return;
     observer.onRun?.({ ...ids, phase: "begin" });
     try {
       if (predecessorEnd || mustWaitForLease) turn.signal.throwIfAborted();
-      await this.#consumeEvents(turn, output ?? turn.startAgent(agent, task));
+      await this.#consumeEvents(turn, output ?? this.startAgent(turn, task));
       this.#writeFinalState(turn);
       observer.onRun?.({ ...ids, phase: "end" });
     } catch (error) {

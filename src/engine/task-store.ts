@@ -1,11 +1,14 @@
 import type { LogEvent, Task, TaskState } from "../protocol/index.ts";
 import type { TaskScope } from "./caller.ts";
 import type { StoreMigrationListener } from "./store-migration-report.ts";
+import type { SessionRepository } from "./session-repository.ts";
+import type { StoreGauges } from "./store-gauges.ts";
 import type { StoreHealth } from "./store-health.ts";
 import type { NodeHints, NodeStore } from "./nodes/node-store.ts";
 import type { TaskLeases } from "./task-leases.ts";
 import type { QueuedTurnData, TurnQueueChange } from "./queued-turn-data.ts";
 import type { TurnRestartData } from "./turn-restart-data.ts";
+import type { FinishedStep } from "./steps/finished-step.ts";
 import type { TaskDeletionStore } from "./retention/task-deletion-store.ts";
 import type { PushStore, WebhookRegistration } from "./push/push-store.ts";
 
@@ -40,9 +43,14 @@ export interface LogAppend {
   readonly webhooks?: readonly WebhookRegistration[];
   /**
    * Turn that the store keeps for the task. `listUnfinished` returns the turn. `null` deletes the stored
-   * turn. By default, the stored turn does not change.
+   * turn and all stored steps of the task. By default, the stored turn does not change.
    */
   readonly turn?: TurnRestartData | null;
+  /**
+   * Finished steps of the running turn, which the store adds to the steps of the task. A step replaces a stored step
+   * with the same turn and key.
+   */
+  readonly steps?: readonly FinishedStep[];
   /** Change of the queue of turns that the store keeps for the task. `load` returns the queue. */
   readonly queueChange?: TurnQueueChange;
   /**
@@ -182,6 +190,8 @@ export interface TaskStore {
    * each failed commit a few times.
    */
   readonly health?: StoreHealth;
+  /** Returns measurements for the operator. The function uses no `this`. Stores without gauges omit the function. */
+  readonly readGauges?: () => StoreGauges;
   /** Opens the store. `onMigration` receives the progress of a migration of earlier data. */
   open(onMigration?: StoreMigrationListener): Promise<void>;
   close(): Promise<void>;
@@ -229,6 +239,11 @@ export interface TaskStore {
    * message that is queued, or that was queued when its task ended.
    */
   findMessage(scope: TaskScope, messageId: string): Promise<{ taskId: string; seq: number } | undefined>;
+  /**
+   * Resolves with the stored steps of the turn that began at the sequence number `turnSeq`. Stores without the function
+   * keep no steps, and a later attempt at a turn executes all steps again.
+   */
+  readSteps?(scope: TaskScope, taskId: string, turnSeq: number): Promise<readonly FinishedStep[]>;
   /** Resolves with all tasks of all scopes that have a running turn, whichever node runs the turn. */
   listUnfinished(): Promise<UnfinishedTask[]>;
   /** Leases of this node on the tasks with a running turn. */
@@ -241,6 +256,11 @@ export interface TaskStore {
   listTasksWithQueuedTurns(): Promise<readonly { readonly scope: TaskScope; readonly taskId: string }[]>;
   /** Storage for webhooks. Stores without a `pushStore` do not support push notifications. */
   readonly pushStore?: PushStore;
+  /**
+   * Storage for the sessions of agent frameworks in the database of the tasks. Without this member, sessions need a
+   * separate storage.
+   */
+  readonly sessionRepository?: SessionRepository;
   /** Deletion of tasks. Stores without a `deletionStore` keep all tasks. */
   readonly deletionStore?: TaskDeletionStore;
   /** Absolute path of the store's file, if the store consists of one file. */

@@ -11,7 +11,13 @@ import { Deferred } from "../data-structures/index.ts";
 import type { Agent, AgentEvent, Run } from "./agent.ts";
 import type { RestartedTurnArtifactRewriter } from "./restarted-turn-artifacts.ts";
 import type { Caller } from "./caller.ts";
+import type { Clock } from "./clock.ts";
 import type { ServiceParameters } from "./service-parameters.ts";
+import type { FinishedStep } from "./steps/finished-step.ts";
+import { createIdempotencyKey } from "./steps/idempotency-key.ts";
+import { sleepUntil } from "./steps/sleep-until.ts";
+import { TurnSteps, type TurnOfSteps } from "./steps/turn-steps.ts";
+import { createTurnEndedError } from "./task-errors.ts";
 
 /**
  * Output of a running agent. If the agent started before its task existed, `firstResult` is the agent's
@@ -31,6 +37,13 @@ export interface TurnStartPoint {
    * interrupted, `workingTestEvent` is `undefined`.
    */
   readonly workingEvent?: TaskEvent | undefined;
+}
+
+/** Functions of the task runner that an agent's steps need. */
+export interface StepHost {
+  readonly clock: Clock;
+  /** Resolves when the finished steps of the turn are durable, as far as the turn can be attempted again. */
+  readonly commitSteps: () => Promise<void>;
 }
 
 /** The processing of one message to a task, including everything that the agent does in response. */
@@ -62,6 +75,8 @@ export class Turn {
   /** True if the runner ignores the agent's further output. */
   isFenced = false;
   #hasEnded = false;
+  /** Created for the first step, because most turns have no steps. */
+  #steps: TurnSteps | undefined;
   /**
    * The abort controller is created on first use, because its creation costs more than the rest of a short
    * turn.
@@ -104,9 +119,23 @@ export class Turn {
     this.#abortController.abort(new DOMException(reason, "AbortError"));
   }
 
+  get steps(): TurnSteps {
+    return (this.#steps ??= new TurnSteps());
+  }
+
+  /** Returns the steps of the turn, or `undefined` if the turn has no steps yet. */
+  findSteps(): TurnSteps | undefined {
+    return this.#steps;
+  }
+
+  /** Restores the steps that earlier attempts at the turn have finished. */
+  restoreSteps(stored: readonly FinishedStep[]): void {
+    if (stored.length > 0) this.#steps = new TurnSteps(stored);
+  }
+
   /** Starts the agent. `task` is the task at the start of the turn. */
-  startAgent(agent: Agent, task: Task): StartedAgentIterator {
-    const output = agent.execute(new AgentRunOfTurn(this, task));
+  startAgent(agent: Agent, task: Task, host: StepHost): StartedAgentIterator {
+    const output = agent.execute(new AgentRunOfTurn(this, task, host));
     const events = this.serviceParameters.needsTask ? withRepliesAsCompletedStatus(output) : output;
     return { iterator: events[Symbol.asyncIterator]() };
   }
@@ -152,9 +181,11 @@ class AgentRunOfTurn implements Run {
   readonly protocolVersion: string;
   readonly extensions: readonly string[];
   readonly #turn: Turn;
+  readonly #host: StepHost;
 
-  constructor(turn: Turn, task: Task) {
+  constructor(turn: Turn, task: Task, host: StepHost) {
     this.#turn = turn;
+    this.#host = host;
     this.taskId = task.id;
     this.contextId = task.contextId;
     this.message = turn.message;
@@ -178,6 +209,44 @@ class AgentRunOfTurn implements Run {
 
   get cancelMetadata(): JsonObject | undefined {
     return this.#turn.cancelMetadata;
+  }
+
+  get idempotencyKey(): string {
+    return createIdempotencyKey(this.taskId, this.#turnSeq);
+  }
+
+  // Agents take the functions from their run, as in `async function* ({ once })`.
+  get once(): Run["once"] {
+    return (key, execute) => this.#turn.steps.executeOnce(key, execute, this.#createTurnOfSteps());
+  }
+
+  get sleep(): Run["sleep"] {
+    return async (key, until) => {
+      const { clock } = this.#host;
+      const time = await this.once(`colloquy:sleep:${key}`, () =>
+        typeof until === "number" ? clock.now() + until : until.getTime(),
+      );
+      await sleepUntil(time, clock, this.signal);
+    };
+  }
+
+  #createTurnOfSteps(): TurnOfSteps {
+    const turn = this.#turn;
+    return {
+      taskId: this.taskId,
+      seq: this.#turnSeq,
+      attempt: turn.attempt,
+      signal: turn.signal,
+      assertAcceptsSteps: () => {
+        if (turn.hasEnded || turn.isFenced) throw createTurnEndedError(this.taskId);
+      },
+      commitSteps: this.#host.commitSteps,
+    };
+  }
+
+  /** A turn without a start point creates its task. */
+  get #turnSeq(): number {
+    return this.#turn.startPoint?.seq ?? 1;
   }
 
   loadReferencedTasks(): Promise<Task[]> {

@@ -3,4 +3,4 @@
  * `@a2a-js/sdk`.
  */
 export type { ExecutorOptions } from "../adapters/a2a-js/index.ts";
-export { fromExecutor } from "../adapters/a2a-js/index.ts";
+export { fromExecutor, getRunOfRequest } from "../adapters/a2a-js/index.ts";

@@ -10,5 +10,12 @@ export type {
   AiSdkResult,
   ConversationKey,
   ConversationStore,
+  RunWithSteps,
 } from "../adapters/ai-sdk/index.ts";
-export { a2aTool, encodeConversationKey, fromAiSdk } from "../adapters/ai-sdk/index.ts";
+export {
+  a2aTool,
+  durable,
+  durableTools,
+  encodeConversationKey,
+  fromAiSdk,
+} from "../adapters/ai-sdk/index.ts";

@@ -61,6 +61,7 @@ export type {
   RetentionOptions,
   RetentionPeriods,
   Run,
+  StoreGauges,
   TaskStore,
 } from "../engine/index.ts";
 export type { LogFormat, LogObserverOptions } from "../logging/index.ts";
@@ -99,13 +100,22 @@ export {
   readText,
   TaskNotCompletedError,
 } from "../client/index.ts";
-export type { AgentYield, CommandOptions, GeneratorOptions, Turn } from "../adapters/index.ts";
+export type {
+  AgentYield,
+  CommandOptions,
+  ConversationKey,
+  ConversationStore,
+  GeneratorOptions,
+  PostgresConversationStoreOptions,
+  Turn,
+} from "../adapters/index.ts";
 export {
   agent,
   artifact,
   authRequired,
   chunk,
   command,
+  createPostgresConversationStore,
   failed,
   inputRequired,
   reply,

@@ -75,6 +75,9 @@ const HTTP2_OPTIONS: ServerOptions = {
   settings: {
     // Open calls of one connection. The calls in one read of the socket delay other clients by at most about 25 ms.
     maxConcurrentStreams: 250,
+    // Bytes of a request message that a client sends before the server reads the message. Before a client receives the
+    // settings, it can send 64 KiB on a connection. A large message arrives at 32 KiB per round trip.
+    initialWindowSize: 32 * 1024,
     // Total size of the metadata of a call.
     maxHeaderListSize: 16 * 1024,
   },

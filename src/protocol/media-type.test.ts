@@ -14,6 +14,7 @@ describe("a media type", () => {
     ["text/markdown", ["text"], true],
     ["application/json", ["data"], true],
     ["application/pdf", ["file"], true],
+    ["image/png", ["constructor", "__proto__"], false],
   ])("%s is covered by %j: %s", (type, modes, expected) => {
     expect(matchesMediaType(modes, type)).toBe(expected);
   });

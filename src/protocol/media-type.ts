@@ -9,12 +9,12 @@ export function getMediaType(part: Part): string | undefined {
 }
 
 /** Legacy mode names that early agent cards use instead of media types. */
-const LEGACY_MODES: Readonly<Record<string, string>> = {
-  "*": "*/*",
-  text: "text/*",
-  data: "application/json",
-  file: "*/*",
-};
+const LEGACY_MODES: ReadonlyMap<string, string> = new Map([
+  ["*", "*/*"],
+  ["text", "text/*"],
+  ["data", "application/json"],
+  ["file", "*/*"],
+]);
 
 /**
  * Returns true if one of `modes` equals the media type or covers the media type with a wildcard such as
@@ -24,7 +24,7 @@ export function matchesMediaType(modes: readonly string[], mediaType: string): b
   if (modes.includes(mediaType)) return true;
   const type = normalizeMediaType(mediaType);
   return modes.some((mode) => {
-    const pattern = LEGACY_MODES[normalizeMediaType(mode)] ?? normalizeMediaType(mode);
+    const pattern = LEGACY_MODES.get(normalizeMediaType(mode)) ?? normalizeMediaType(mode);
     if (pattern === "*/*" || pattern === type) return true;
     return pattern.endsWith("/*") && type.startsWith(pattern.slice(0, -1));
   });

@@ -2,6 +2,8 @@ import type { ByteAccount } from "./byte-ledger/byte-account.ts";
 import { createPayloadTooLargeError } from "./request-body.ts";
 
 const BLOCK_BYTES = 64 * 1024;
+/** Size of the chunks that the buffer keeps. Copying them would double the garbage of a large body. */
+const MIN_KEPT_CHUNK_BYTES = BLOCK_BYTES / 2;
 
 /**
  * Collects the chunks of a request body. The buffer copies small chunks into blocks, because each chunk of a client that
@@ -11,7 +13,7 @@ export class RequestBodyBuffer {
   readonly #maxBytes: number;
   readonly #account: ByteAccount | undefined;
   #firstChunk: Uint8Array | undefined;
-  readonly #fullBlocks: Buffer[] = [];
+  readonly #finishedParts: Uint8Array[] = [];
   #block: Buffer | undefined;
   #blockLength = 0;
   #size = 0;
@@ -37,9 +39,9 @@ export class RequestBodyBuffer {
     if (this.#firstChunk) {
       const first = this.#firstChunk;
       this.#firstChunk = undefined;
-      this.#copy(first);
+      this.#append(first);
     }
-    this.#copy(chunk);
+    this.#append(chunk);
   }
 
   toBuffer(): Buffer {
@@ -47,7 +49,7 @@ export class RequestBodyBuffer {
     if (first)
       return Buffer.isBuffer(first) ? first : Buffer.from(first.buffer, first.byteOffset, first.byteLength);
     return Buffer.concat([
-      ...this.#fullBlocks,
+      ...this.#finishedParts,
       this.#block?.subarray(0, this.#blockLength) ?? Buffer.alloc(0),
     ]);
   }
@@ -55,8 +57,17 @@ export class RequestBodyBuffer {
   /** Drops the body, and returns its bytes to the account. */
   release(): void {
     this.#firstChunk = this.#block = undefined;
-    this.#fullBlocks.length = 0;
+    this.#finishedParts.length = 0;
     this.#account?.releaseBodyBytes();
+  }
+
+  #append(chunk: Uint8Array): void {
+    if (chunk.length < MIN_KEPT_CHUNK_BYTES) return this.#copy(chunk);
+    // A copy frees the unused rest of the block.
+    if (this.#block) this.#finishedParts.push(Buffer.from(this.#block.subarray(0, this.#blockLength)));
+    this.#block = undefined;
+    this.#blockLength = 0;
+    this.#finishedParts.push(chunk);
   }
 
   #copy(chunk: Uint8Array): void {
@@ -68,7 +79,7 @@ export class RequestBodyBuffer {
       this.#blockLength += part.length;
       rest = rest.subarray(part.length);
       if (this.#blockLength < BLOCK_BYTES) continue;
-      this.#fullBlocks.push(this.#block);
+      this.#finishedParts.push(this.#block);
       this.#block = undefined;
       this.#blockLength = 0;
     }

@@ -34,6 +34,7 @@ import { NodeRequest, sendReply, getOriginalUrl } from "./node-adapter.ts";
 import { respondWithFetchHandler } from "./node-listener.ts";
 import { CrossOriginGuard } from "./cross-origin-guard.ts";
 import { assertSafeToListenOnHost, HostHeaderGuard } from "./loopback-protection.ts";
+import { startStoreGaugeReports } from "./maintenance/store-gauge-reports.ts";
 import { StoreMaintenanceService } from "./maintenance/store-maintenance.ts";
 import { explainListenError } from "./listen-errors.ts";
 import { resolveStore } from "./resolve-store.ts";
@@ -96,6 +97,7 @@ class AgentServer implements Server {
   #isOpen = false;
   #isClosing = false;
   #stopStateReports: (() => void) | undefined;
+  #stopGaugeReports: (() => void) | undefined;
   #httpServer: HttpServer | undefined;
   /** All open connections. */
   readonly #sockets = new Set<Socket>();
@@ -274,6 +276,7 @@ class AgentServer implements Server {
     clearInterval(keepAlive);
     await this.maintenance.close();
     if (this.#openPromise) await this.#openPromise.then(() => this.store.close());
+    this.#stopGaugeReports?.();
     this.#stopStateReports?.();
     this.#stallWatch.close();
   }
@@ -317,6 +320,7 @@ class AgentServer implements Server {
     for (const { engine } of this.#routerContext.agents.values()) await engine.open();
     this.#pushService?.outbox.open();
     await this.maintenance.start();
+    this.#stopGaugeReports = startStoreGaugeReports(this.store, this.#observer, systemClock);
     this.#isOpen = true;
   }
 

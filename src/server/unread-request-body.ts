@@ -34,10 +34,11 @@ export function endResponseBeforeUnreadBody(
   if (text === "") outgoing.flushHeaders();
   else outgoing.write(text, encoding);
   let remaining = outgoing.statusCode === 413 ? DISCARD_LIMITS.bytesOfTooLargeBody : DISCARD_LIMITS.bytes;
+  // The client is still able to read the reply, while its unread bytes wait in the buffers of the network.
+  const stopReading = (): void => void incoming.socket.pause();
   incoming.on("data", (chunk: Buffer) => {
     remaining -= chunk.length;
-    // The client is still able to read the reply, while its unread bytes wait in the buffers of the network.
-    if (remaining < 0) incoming.socket.pause();
+    if (remaining < 0) stopReading();
   });
   const end = (): void => {
     cancelTimeout();
@@ -50,5 +51,7 @@ export function endResponseBeforeUnreadBody(
   });
   incoming.once("end", end).on("error", end);
   outgoing.once("close", cancelTimeout);
-  incoming.resume();
+  // The end of a much longer body is out of reach, so reading a part of the body has no use.
+  if (Number(incoming.headers["content-length"] ?? 0) > 2 * remaining) stopReading();
+  else incoming.resume();
 }

@@ -4,6 +4,7 @@ import type {
   LogAppend,
   AppendRefusal,
   ClaimedTask,
+  FinishedStep,
   StoredTask,
   TaskLease,
   TaskLeases,
@@ -181,6 +182,11 @@ export class MemoryStore implements TaskStore {
     messageId: string,
   ): Promise<{ taskId: string; seq: number } | undefined> {
     return this.#scopes.find(scope)?.messages.get(messageId);
+  }
+
+  async readSteps(scope: TaskScope, taskId: string, turnSeq: number): Promise<readonly FinishedStep[]> {
+    const steps = this.#scopes.findLog(scope, taskId)?.steps ?? [];
+    return steps.filter((step) => step.turnSeq === turnSeq);
   }
 
   async listUnfinished(): Promise<UnfinishedTask[]> {

@@ -1,5 +1,5 @@
 import { SlotReuseMap, type OffHeapText, type OffHeapTextStore } from "../data-structures/index.ts";
-import type { LogAppend, QueuedTurnData, TaskScope, TurnRestartData } from "../engine/index.ts";
+import type { FinishedStep, LogAppend, QueuedTurnData, TaskScope, TurnRestartData } from "../engine/index.ts";
 import { copyTask, LogEvent, type Task, type TaskState } from "../protocol/index.ts";
 import { foldLoggedEvents } from "./fold-logged-events.ts";
 import type { MemoryTaskListIndex } from "./memory-task-list-index.ts";
@@ -10,6 +10,7 @@ const MAX_PACKED_TEXT_LENGTH = 64 * 1024;
 /** Measured size of the objects on V8's heap that the store keeps for a packed task, without its ids. */
 const HEAP_BYTES_PER_TASK = 1_000;
 const NO_QUEUED_TURNS: readonly QueuedTurnData[] = [];
+const NO_STEPS: readonly FinishedStep[] = [];
 
 /** The tasks and messages of one scope. */
 export interface MemoryScopeData {
@@ -56,6 +57,8 @@ export interface MemoryTaskLog {
   state: TaskState;
   timestamp: string;
   turn: TurnRestartData | undefined;
+  /** Finished steps of the running turn. */
+  steps: readonly FinishedStep[];
   queuedTurns: readonly QueuedTurnData[];
   epoch: number;
   hasRunningTurn: boolean;
@@ -86,6 +89,7 @@ export function createMemoryTaskLog(
     state: status.state,
     timestamp: status.timestamp,
     turn: undefined,
+    steps: NO_STEPS,
     queuedTurns: NO_QUEUED_TURNS,
     epoch,
     hasRunningTurn: false,
@@ -105,17 +109,26 @@ export function hasEvents({ packedEvents, events }: MemoryTaskLog): boolean {
 
 /** Appends the events, messages, turn, and queue change of an append to the log, but does not change its status. */
 export function appendToMemoryTaskLog(log: MemoryTaskLog, append: LogAppend): void {
-  const { events, messages, turn, queueChange, hasRunningTurn } = append;
+  const { events, messages, turn, steps, queueChange, hasRunningTurn } = append;
   if (log.events.length < COPY_ON_APPEND_MAX_LOG_LENGTH) log.events = [...log.events, ...events];
   else for (const event of events) log.events.push(event);
   for (const { messageId, wasQueued } of messages)
     if (!wasQueued) log.messageIds = [...log.messageIds, messageId];
   if (turn !== undefined) log.turn = turn ?? undefined;
+  if (turn === null) log.steps = NO_STEPS;
+  if (steps) log.steps = replaceSteps(log.steps, steps);
   if (queueChange) {
     const { added, removedThrough = 0 } = queueChange;
     log.queuedTurns = [...log.queuedTurns, ...added].filter(({ position }) => position > removedThrough);
   }
   if (hasRunningTurn !== undefined) log.hasRunningTurn = log.isLeased = hasRunningTurn;
+}
+
+/** Returns the stored and the new steps. A new step replaces the stored step with the same turn and key. */
+function replaceSteps(stored: readonly FinishedStep[], added: readonly FinishedStep[]): FinishedStep[] {
+  const isReplaced = ({ turnSeq, key }: FinishedStep): boolean =>
+    added.some((step) => step.key === key && step.turnSeq === turnSeq);
+  return [...stored.filter((step) => !isReplaced(step)), ...added];
 }
 
 /** Changes the status of a task, and moves the task in the list index of its scope. */

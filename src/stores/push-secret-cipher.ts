@@ -49,23 +49,28 @@ const TAG_BYTES = 16;
  */
 export class PushSecretCipher {
   readonly #keysById: ReadonlyMap<string, PushSecretKey>;
-  readonly #currentKey: PushSecretKey;
+  readonly #currentKey: PushSecretKey | undefined;
   readonly #keySource: string;
 
   /**
-   * The first key encrypts, and all keys decrypt. A key consists of 32 bytes in base64. `keySource` is the name of the
-   * option or the file that contains the keys. Throws an error if a key is invalid.
+   * The first key encrypts, and all keys decrypt. A key consists of 32 bytes in base64. If `keys` is `undefined`, the
+   * cipher cannot encrypt. `keySource` is the name of the option or the file that contains the keys. Throws an error if
+   * a key is invalid.
    */
-  constructor(keys: readonly string[], keySource: string) {
-    const decoded = keys.map((key, at) => decodeKey(key, at, keySource));
-    const [currentKey] = decoded;
-    if (!currentKey) throw createKeyError(`${keySource} contains no key`);
-    this.#currentKey = currentKey;
+  constructor(keys: readonly string[] | undefined, keySource: string) {
+    if (keys?.length === 0) throw createKeyError(`${keySource} contains no key`);
+    const decoded = (keys ?? []).map((key, at) => decodeKey(key, at, keySource));
+    this.#currentKey = decoded[0];
     this.#keysById = new Map(decoded.map((key) => [key.id, key]));
     this.#keySource = keySource;
   }
 
-  /** Replaces the secrets of a configuration by an envelope. */
+  /** Throws `UNSUPPORTED_OPERATION` if the cipher has no key. */
+  assertCanEncrypt(): void {
+    this.#requireCurrentKey();
+  }
+
+  /** Replaces the secrets of a configuration by an envelope. Without a key, throws an error if there are secrets. */
   seal<T extends TaskPushNotificationConfig>(config: T, task: PushConfigOwnerTask): SealedPushConfig<T> {
     const { token, authentication, ...rest } = config;
     const credentials = authentication?.credentials;
@@ -95,10 +100,19 @@ export class PushSecretCipher {
   }
 
   #encrypt(text: string, associatedData: Buffer): string {
+    const key = this.#requireCurrentKey();
     const nonce = randomBytes(NONCE_BYTES);
-    const cipher = createCipheriv(ALGORITHM, this.#currentKey.bytes, nonce).setAAD(associatedData);
+    const cipher = createCipheriv(ALGORITHM, key.bytes, nonce).setAAD(associatedData);
     const bytes = Buffer.concat([nonce, cipher.update(text, "utf8"), cipher.final(), cipher.getAuthTag()]);
-    return [ENVELOPE_VERSION, this.#currentKey.id, bytes.toString("base64url")].join(".");
+    return [ENVELOPE_VERSION, key.id, bytes.toString("base64url")].join(".");
+  }
+
+  #requireCurrentKey(): PushSecretKey {
+    if (this.#currentKey) return this.#currentKey;
+    throw new A2AError(
+      "UNSUPPORTED_OPERATION",
+      `The server has no key for the token and the credentials of a webhook; register a webhook without them, or set ${this.#keySource} on all servers.`,
+    );
   }
 
   #decrypt(envelope: string, associatedData: Buffer): string {

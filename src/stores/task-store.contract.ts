@@ -17,6 +17,7 @@ import {
   createTestStatusEvent,
 } from "./task-event-logs.fixture.ts";
 import { definePushStoreContract } from "./push-store.contract.ts";
+import { defineFinishedStepsContract } from "./finished-steps.contract.ts";
 import { defineTaskLeaseContract } from "./task-lease.contract.ts";
 import { defineTaskDeletionStoreContract } from "./task-deletion-store.contract.ts";
 import { defineTaskListContract } from "./task-list.contract.ts";
@@ -73,6 +74,7 @@ export function defineTaskStoreContract(name: string, createStore: () => TaskSto
 
     definePushStoreContract(() => store, append);
     defineTaskLeaseContract(() => store, append);
+    defineFinishedStepsContract(() => store, append);
     defineTaskDeletionStoreContract(() => store, append);
     defineTaskListContract(() => store, append);
 

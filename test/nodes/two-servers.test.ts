@@ -178,6 +178,7 @@ describe.skipIf(reason).each([{ hints: true }, { hints: false }])(
     });
 
     it("create one task for a message that both receive at the same time, and start one agent [E10, E21]", async () => {
+      for (const { store } of [first, second]) await expect.poll(() => store.nodes.hasOtherNodes).toBe(true);
       for (let round = 0; round < 10; round++) {
         const message = {
           messageId: `m-${randomUUID()}`,
@@ -193,6 +194,7 @@ describe.skipIf(reason).each([{ hints: true }, { hints: false }])(
 
     it("run one of two turns at a time, if both receive a message to a waiting task [E11, E21]", async () => {
       await start({ whileWorking: "queue" });
+      for (const { store } of [first, second]) await expect.poll(() => store.nodes.hasOtherNodes).toBe(true);
       for (const { agent } of [first, second])
         agent.answersAtOnce = (run) =>
           run.emit(createTestChunkEvent("x", false), inputRequiredTestEvent).end();

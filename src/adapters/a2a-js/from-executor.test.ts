@@ -15,6 +15,7 @@ import { bearer } from "../../server/auth/index.ts";
 import { createServer, type Server, type ServerOptions } from "../../server/index.ts";
 import { getArtifactTextWithoutReasoning, requireTask } from "../adapter.contract.ts";
 import { type ExecutorOptions, fromExecutor } from "./index.ts";
+import { unstoredRunSteps } from "../../engine/steps/unstored-run-steps.fixture.ts";
 
 const card = AgentCard.fromJSON({
   name: "executor",
@@ -410,6 +411,7 @@ describe("an executor whose turn was canceled before it started", () => {
       extensions: [],
       signal: gone.signal,
       // The store is slow, and the task is canceled in the meantime.
+      ...unstoredRunSteps,
       loadReferencedTasks: () => {
         gone.abort(new Error("gone"));
         return Promise.resolve([]);

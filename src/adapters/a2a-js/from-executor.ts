@@ -11,6 +11,7 @@ import {
   type TaskStatus,
 } from "../../protocol/index.ts";
 import { isFirstTurnInTask } from "../conversation-store.ts";
+import { registerRunOfRequest } from "./run-of-request.ts";
 import { QueuedEventBus } from "./queued-event-bus.ts";
 import {
   fromSdkArtifactUpdate,
@@ -29,11 +30,18 @@ import {
 export type ExecutorOptions = Pick<
   Agent,
   "respondsWith" | "whileWorking" | "concurrentTurns" | "describeExtended"
->;
+> & {
+  /**
+   * Determines what happens to a turn that a server restart interrupted. `restart` calls `execute` again.
+   * `getRunOfRequest(requestContext).once` executes a step once in all attempts. `fail` ends the task as FAILED.
+   * Default: `fail`.
+   */
+  readonly afterRestart?: "fail" | "restart";
+};
 
 const assertKnownOptions = defineOptionNames<ExecutorOptions>()(
   "fromExecutor",
-  "concurrentTurns describeExtended respondsWith whileWorking",
+  "afterRestart concurrentTurns describeExtended respondsWith whileWorking",
 );
 
 /**
@@ -63,7 +71,7 @@ async function* runExecutorTurn(
   run: Run,
 ): AsyncGenerator<AgentEvent, void, undefined> {
   const bus = new QueuedEventBus();
-  const context = await toRequestContext(run);
+  const context = registerRunOfRequest(await toRequestContext(run), run);
   // The task may have been canceled while the store was read.
   run.signal.throwIfAborted();
   const cancel = (): void => {

@@ -5,3 +5,4 @@
  */
 export type { ExecutorOptions } from "./from-executor.ts";
 export { fromExecutor } from "./from-executor.ts";
+export { getRunOfRequest } from "./run-of-request.ts";

@@ -14,6 +14,7 @@ import {
   createScriptedModel,
   type ModelScript,
 } from "./scripted-model.fixture.ts";
+import { unstoredRunSteps } from "../../engine/steps/unstored-run-steps.fixture.ts";
 
 const agentDescription = { name: "ai", description: "For tests" };
 const createToolLoopAgent = (script: ModelScript, options: Pick<AiSdkOptions, "artifacts"> = {}): Agent =>
@@ -280,6 +281,7 @@ describe("an agent of the AI SDK", () => {
       protocolVersion: "1.0",
       extensions: [],
       signal: new AbortController().signal,
+      ...unstoredRunSteps,
       loadReferencedTasks: () => Promise.resolve([]),
       listInterruptedTasks: () => Promise.resolve([]),
     } satisfies Parameters<Agent["execute"]>[0];

@@ -39,6 +39,12 @@ export interface AiSdkAgent {
 /** Options for `fromAiSdk`. */
 export interface AiSdkOptions extends AgentDescription {
   /**
+   * Determines what happens to a turn that a server restart interrupted. With `restart`, the agent answers the message
+   * again. Calls of models and tools that `durable` and `durableTools` wrap are not repeated. `fail` ends the task as
+   * FAILED. Default: `fail`.
+   */
+  afterRestart?: "fail" | "restart";
+  /**
    * The store for the messages of earlier turns. By default, the store keeps the last 1,000 conversations in
    * memory, with the newest 200 messages of each.
    */
@@ -56,7 +62,7 @@ export interface AiSdkOptions extends AgentDescription {
 
 const assertKnownOptions = defineOptionNames<AiSdkOptions>()(
   "fromAiSdk",
-  "artifacts capabilities conversationStore defaultInputModes defaultOutputModes description",
+  "afterRestart artifacts capabilities conversationStore defaultInputModes defaultOutputModes description",
   "documentationUrl iconUrl name provider securityRequirements securitySchemes showReasoning",
   "showToolCalls skills version",
 );
@@ -82,6 +88,7 @@ export function fromAiSdk(
     showReasoning = true,
     showToolCalls = true,
     artifacts,
+    afterRestart = "fail",
     ...description
   } = options;
   const start = typeof source === "function" ? source : (call: AiSdkCallOptions) => source.stream(call);
@@ -118,7 +125,7 @@ export function fromAiSdk(
     await conversationStore.append(conversationKey, [...newMessages, ...(await result.responseMessages)]);
     yield converter.createFinalStatus();
   }
-  return agent(description, work, { artifacts });
+  return agent(description, work, { artifacts, afterRestart });
 }
 
 type ToolApprovalRequestPart = Extract<TextStreamPart<ToolSet>, { type: "tool-approval-request" }>;

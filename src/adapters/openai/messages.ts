@@ -21,12 +21,12 @@ export function toAssistantMessage(content: string): ChatMessage {
   return { role: "assistant", content };
 }
 
-const AUDIO_FORMATS: Readonly<Record<string, string>> = {
-  "audio/wav": "wav",
-  "audio/x-wav": "wav",
-  "audio/mpeg": "mp3",
-  "audio/mp3": "mp3",
-};
+const AUDIO_FORMATS: ReadonlyMap<string, string> = new Map([
+  ["audio/wav", "wav"],
+  ["audio/x-wav", "wav"],
+  ["audio/mpeg", "mp3"],
+  ["audio/mp3", "mp3"],
+]);
 
 function toContentPart(part: Part): JsonObject {
   if ("text" in part) return { type: "text", text: part.text };
@@ -40,7 +40,7 @@ function toContentPart(part: Part): JsonObject {
   }
   const url = `data:${mediaType};base64,${part.raw}`;
   if (isImage) return { type: "image_url", image_url: { url } };
-  const format = AUDIO_FORMATS[mediaType];
+  const format = AUDIO_FORMATS.get(mediaType);
   if (format) return { type: "input_audio", input_audio: { data: part.raw, format } };
   return { type: "file", file: { filename, file_data: url } };
 }

@@ -1,19 +1,26 @@
 import { LruCache } from "../../data-structures/index.ts";
-import type { SessionRow, SessionRepository, StateLevel } from "./session-repository.ts";
-
-interface InMemoryEventRow {
-  readonly id: string;
-  readonly timestamp: number;
-  readonly json: string;
-}
+import type {
+  SessionEventData,
+  SessionEventQuery,
+  SessionIdentity,
+  SessionListQuery,
+  SessionPage,
+  SessionRepository,
+  SessionStateChange,
+  SessionStateLevel,
+  SessionSummary,
+  StoredSession,
+} from "../../engine/index.ts";
 
 /** State values as JSON, by state name. */
 type StateMap = Map<string, string>;
 
-interface InMemorySessionRow extends SessionRow {
+interface InMemorySessionRow extends SessionSummary {
+  /** Number that increases with each session. */
+  readonly key: number;
   updated: number;
   /** Events in order. If a stored event is replaced, the new event keeps its position. */
-  readonly events: InMemoryEventRow[];
+  readonly events: SessionEventData[];
   state: StateMap | undefined;
 }
 
@@ -36,67 +43,75 @@ export class MemorySessionRepository implements SessionRepository {
     this.#userStates = new LruCache(maxSessions);
   }
 
-  findSession(app: string, user: string, id: string): InMemorySessionRow | undefined {
+  addSession(session: SessionSummary, state: readonly SessionStateChange[]): StoredSession | undefined {
+    if (this.#findSession(session)) return undefined;
+    const { app, user, id, updated } = session;
+    const row: InMemorySessionRow = {
+      key: ++this.#lastKey,
+      app,
+      user,
+      id,
+      updated,
+      events: [],
+      state: undefined,
+    };
+    this.#sessions.set(encodeKey(app, user, id), row);
+    this.#lastFoundSession = row;
+    this.#writeState(row, state);
+    return { app, user, id, updated, events: [], state: [...this.#listState(row)] };
+  }
+
+  loadSession(session: SessionIdentity, { since = 0, limit }: SessionEventQuery): StoredSession | undefined {
+    const row = this.#findSession(session);
+    if (!row) return undefined;
+    const { app, user, id, updated } = row;
+    const jsons: string[] = [];
+    for (const { timestamp, json } of row.events) if (timestamp >= since) jsons.push(json);
+    const events = limit === undefined ? jsons : jsons.slice(-limit);
+    return { app, user, id, updated, events, state: [...this.#listState(row)] };
+  }
+
+  listSessions({ app, user, order, limit, offset }: SessionListQuery): SessionPage {
+    const sessions = this.#filterSessions(app, user);
+    const sign = order === "desc" ? -1 : 1;
+    sessions.sort((a, b) =>
+      order ? sign * (a.updated - b.updated) || (a.id < b.id ? -1 : 1) : a.key - b.key,
+    );
+    const page = sessions.slice(offset, limit === undefined ? undefined : offset + limit);
+    return { sessions: page, total: sessions.length };
+  }
+
+  deleteSession({ app, user, id }: SessionIdentity): void {
+    this.#sessions.delete(encodeKey(app, user, id));
+    this.#lastFoundSession = undefined;
+  }
+
+  appendEvent(
+    session: SessionIdentity,
+    event: SessionEventData,
+    state: readonly SessionStateChange[],
+  ): boolean {
+    const row = this.#findSession(session);
+    if (!row) return false;
+    const known = row.events.findLastIndex(({ id }) => id === event.id);
+    if (known < 0) row.events.push(event);
+    else row.events[known] = event;
+    row.updated = event.timestamp;
+    this.#writeState(row, state);
+    return true;
+  }
+
+  #findSession({ app, user, id }: SessionIdentity): InMemorySessionRow | undefined {
     const last = this.#lastFoundSession;
     if (last && last.id === id && last.user === user && last.app === app) return last;
     return (this.#lastFoundSession = this.#sessions.get(encodeKey(app, user, id)));
   }
 
-  addSession(app: string, user: string, id: string, now: number): InMemorySessionRow {
-    const row = { key: ++this.#lastKey, app, user, id, updated: now, events: [], state: undefined };
-    this.#sessions.set(encodeKey(app, user, id), row);
-    this.#lastFoundSession = row;
-    return row;
-  }
-
-  countSessions(app: string, user: string | undefined): number {
-    return this.#filterSessions(app, user).length;
-  }
-
-  listSessions(
-    app: string,
-    user: string | undefined,
-    order: "asc" | "desc" | undefined,
-    limit: number,
-    offset: number,
-  ): InMemorySessionRow[] {
-    const rows = this.#filterSessions(app, user);
-    const sign = order === "desc" ? -1 : 1;
-    rows.sort((a, b) => (order ? sign * (a.updated - b.updated) || (a.id < b.id ? -1 : 1) : a.key - b.key));
-    return rows.slice(offset, limit < 0 ? undefined : offset + limit);
-  }
-
-  deleteSession({ app, user, id }: SessionRow): void {
-    this.#sessions.delete(encodeKey(app, user, id));
-    this.#lastFoundSession = undefined;
-  }
-
-  addEvent(session: SessionRow, id: string, timestamp: number, json: string): void {
-    const row = session as InMemorySessionRow;
-    const event = { id, timestamp, json };
-    const known = row.events.findLastIndex((candidate) => candidate.id === id);
-    if (known < 0) row.events.push(event);
-    else row.events[known] = event;
-    row.updated = timestamp;
-  }
-
-  listEvents(session: SessionRow, since: number, limit: number): string[] {
-    const { events } = session as InMemorySessionRow;
-    const jsons: string[] = [];
-    for (const { timestamp, json } of events) if (timestamp >= since) jsons.push(json);
-    return limit < 0 ? jsons : jsons.slice(-limit);
-  }
-
-  setState(session: SessionRow, level: StateLevel, name: string, json: string | undefined): void {
-    const state = this.#getOrCreateState(session as InMemorySessionRow, level);
-    if (json === undefined) state.delete(name);
-    else state.set(name, json);
-  }
-
-  *loadMergedSessionState(
-    session: SessionRow,
-  ): Generator<readonly [name: string, json: string], void, undefined> {
-    const { app, user, state } = session as InMemorySessionRow;
+  *#listState({
+    app,
+    user,
+    state,
+  }: InMemorySessionRow): Generator<readonly [name: string, json: string], void, undefined> {
     if (state) yield* state;
     const appState = this.#appStates.get(app);
     if (appState) yield* appState;
@@ -104,9 +119,12 @@ export class MemorySessionRepository implements SessionRepository {
     if (userState) yield* userState;
   }
 
-  /** Runs `work` without rollback support, because operations in memory do not fail halfway. */
-  runTransaction<T>(work: () => T): T {
-    return work();
+  #writeState(row: InMemorySessionRow, changes: readonly SessionStateChange[]): void {
+    for (const { level, name, json } of changes) {
+      const state = this.#getOrCreateState(row, level);
+      if (json === undefined) state.delete(name);
+      else state.set(name, json);
+    }
   }
 
   #filterSessions(app: string, user: string | undefined): InMemorySessionRow[] {
@@ -115,7 +133,7 @@ export class MemorySessionRepository implements SessionRepository {
       .filter((row) => row.app === app && (user === undefined || row.user === user));
   }
 
-  #getOrCreateState(row: InMemorySessionRow, level: StateLevel): StateMap {
+  #getOrCreateState(row: InMemorySessionRow, level: SessionStateLevel): StateMap {
     if (level === "session") return (row.state ??= new Map());
     const states = level === "app" ? this.#appStates : this.#userStates;
     this.#hasUserState ||= level === "user";

@@ -12,7 +12,12 @@ import {
   type Session,
   State,
 } from "@google/adk";
-import type { SessionRow, SessionRepository, StateLevel } from "./session-repository.ts";
+import type {
+  SessionRepository,
+  SessionStateChange,
+  SessionStateLevel,
+  StoredSession,
+} from "../../engine/index.ts";
 
 /** ADK session service that stores its data in a session repository. */
 export abstract class RepositorySessionService extends BaseSessionService {
@@ -26,17 +31,10 @@ export abstract class RepositorySessionService extends BaseSessionService {
   override async createSession(request: CreateSessionRequest): Promise<Session> {
     const { appName, userId, state = {} } = request;
     const id = request.sessionId || randomUUID();
-    const repository = this.getRepository();
-    const entries = serializeStateEntries(Object.entries(state));
-    const row = repository.runTransaction(() => {
-      if (repository.findSession(appName, userId, id)) {
-        throw new Error(`Session ${id} already exists. Get it, or create a session with another id.`);
-      }
-      const added = repository.addSession(appName, userId, id, Date.now());
-      this.#writeState(added, entries);
-      return added;
-    });
-    return this.#toSession(row, []);
+    const session = { app: appName, user: userId, id, updated: Date.now() };
+    const added = await this.getRepository().addSession(session, toStateChanges(Object.entries(state)));
+    if (!added) throw new Error(`Session ${id} already exists. Get it, or create a session with another id.`);
+    return toAdkSession(added);
   }
 
   override async getSession({
@@ -45,25 +43,20 @@ export abstract class RepositorySessionService extends BaseSessionService {
     sessionId,
     config,
   }: GetSessionRequest): Promise<Session | undefined> {
-    const repository = this.getRepository();
-    const row = repository.findSession(appName, userId, sessionId);
-    if (!row) return undefined;
-    const jsons = repository.listEvents(row, config?.afterTimestamp ?? 0, config?.numRecentEvents || -1);
-    return this.#toSession(
-      row,
-      jsons.map((json) => JSON.parse(json) as Event),
-    );
+    const session = { app: appName, user: userId, id: sessionId };
+    const { afterTimestamp: since = 0, numRecentEvents: limit } = config ?? {};
+    const stored = await this.getRepository().loadSession(session, { since, ...(limit ? { limit } : {}) });
+    return stored && toAdkSession(stored);
   }
 
   /** Returns the sessions of a user without their events and state, as ADK's in-memory service does. */
   override async listSessions(request: ListSessionsRequest): Promise<ListSessionsResponse> {
-    const repository = this.getRepository();
     const { appName, userId, limit, page, order } = request;
-    const totalItems = repository.countSessions(appName, userId);
     const offset = limit !== undefined && page !== undefined ? (page - 1) * limit : (request.offset ?? 0);
-    const found = repository.listSessions(appName, userId, order, limit ?? -1, offset);
-    const sessions = found.map((row) =>
-      createSession({ id: row.id, appName, userId: row.user, lastUpdateTime: row.updated }),
+    const query = { app: appName, user: userId, order, limit, offset };
+    const { sessions: found, total: totalItems } = await this.getRepository().listSessions(query);
+    const sessions = found.map(({ id, user, updated }) =>
+      createSession({ id, appName, userId: user, lastUpdateTime: updated }),
     );
     return {
       sessions,
@@ -76,11 +69,7 @@ export abstract class RepositorySessionService extends BaseSessionService {
   }
 
   override async deleteSession({ appName, userId, sessionId }: DeleteSessionRequest): Promise<void> {
-    const repository = this.getRepository();
-    repository.runTransaction(() => {
-      const row = repository.findSession(appName, userId, sessionId);
-      if (row) repository.deleteSession(row);
-    });
+    await this.getRepository().deleteSession({ app: appName, user: userId, id: sessionId });
   }
 
   /**
@@ -92,17 +81,9 @@ export abstract class RepositorySessionService extends BaseSessionService {
     const { session } = request;
     const { appName, userId, id } = session;
     const { event, state } = await this.#prepareEventForStorage(request);
-    const json = JSON.stringify(event);
-    const repository = this.getRepository();
-    repository.runTransaction(() => {
-      const row = repository.findSession(appName, userId, id);
-      if (!row)
-        throw new Error(
-          `Session ${id} does not exist, so the event was not stored. Create the session first.`,
-        );
-      repository.addEvent(row, event.id, event.timestamp, json);
-      this.#writeState(row, state);
-    });
+    const data = { id: event.id, timestamp: event.timestamp, json: JSON.stringify(event) };
+    if (!(await this.getRepository().appendEvent({ app: appName, user: userId, id }, data, state)))
+      throw new Error(`Session ${id} does not exist, so the event was not stored. Create the session first.`);
     // ADK's own method costs several times as much and does the same to an event without a state change.
     if (state.length === 0 && hasNoStateChange(event)) addOrReplaceEvent(session, event);
     else await super.appendEvent({ session, event });
@@ -114,7 +95,7 @@ export abstract class RepositorySessionService extends BaseSessionService {
   async #prepareEventForStorage({
     session,
     event,
-  }: AppendEventRequest): Promise<{ event: Event; state: SerializedStateEntry[] }> {
+  }: AppendEventRequest): Promise<{ event: Event; state: SessionStateChange[] }> {
     if (hasNoStateChange(event)) return { event, state: [] };
     const writtenSession = this.#getOrCreateStaleWriteCheckSession(session);
     const storedEvent = await super.appendEvent({ session: writtenSession, event });
@@ -122,7 +103,7 @@ export abstract class RepositorySessionService extends BaseSessionService {
     const names = Object.keys(storedEvent.actions?.stateDelta ?? {});
     return {
       event: storedEvent,
-      state: serializeStateEntries(names.map((name) => [name, writtenSession.state[name]])),
+      state: toStateChanges(names.map((name) => [name, writtenSession.state[name]])),
     };
   }
 
@@ -134,29 +115,28 @@ export abstract class RepositorySessionService extends BaseSessionService {
     }
     return writtenSession;
   }
+}
 
-  /**
-   * Stores state values. The name prefix of a state value selects its scope. All sessions of an app share
-   * `app:` state, and all sessions of a user share `user:` state. The service never stores `temp:` state.
-   */
-  #writeState(row: SessionRow, state: readonly SerializedStateEntry[]): void {
-    for (const [name, json] of state) this.getRepository().setState(row, parseStateLevel(name), name, json);
+/** Converts a stored session to an ADK session. */
+function toAdkSession({ app, user, id, updated, events, state: entries }: StoredSession): Session {
+  const state: Record<string, unknown> = {};
+  for (const [name, json] of entries) {
+    // Defines the property, because an assignment to a name like `__proto__` would have a side effect.
+    Object.defineProperty(state, name, {
+      value: JSON.parse(json),
+      writable: true,
+      enumerable: true,
+      configurable: true,
+    });
   }
-
-  #toSession(row: SessionRow, events: Event[]): Session {
-    const state: Record<string, unknown> = {};
-    for (const [name, json] of this.getRepository().loadMergedSessionState(row)) {
-      // Defines the property, because an assignment to a name like `__proto__` would have a side effect.
-      Object.defineProperty(state, name, {
-        value: JSON.parse(json),
-        writable: true,
-        enumerable: true,
-        configurable: true,
-      });
-    }
-    const { id, app: appName, user: userId, updated: lastUpdateTime } = row;
-    return createSession({ id, appName, userId, state, events, lastUpdateTime });
-  }
+  return createSession({
+    id,
+    appName: app,
+    userId: user,
+    state,
+    events: events.map((json) => JSON.parse(json) as Event),
+    lastUpdateTime: updated,
+  });
 }
 
 function hasNoStateChange({ actions }: Event): boolean {
@@ -170,16 +150,21 @@ function addOrReplaceEvent({ events }: Session, event: Event): void {
   else events[known] = event;
 }
 
-/** A state name and the state value as JSON. `undefined` deletes the value. */
-type SerializedStateEntry = readonly [name: string, json: string | undefined];
-
-function serializeStateEntries(entries: readonly [string, unknown][]): SerializedStateEntry[] {
+/**
+ * Converts state values. The name prefix of a state value selects its scope. All sessions of an app share `app:` state,
+ * and all sessions of a user share `user:` state. The service never stores `temp:` state.
+ */
+function toStateChanges(entries: readonly [string, unknown][]): SessionStateChange[] {
   return entries
     .filter(([name]) => !name.startsWith(State.TEMP_PREFIX))
-    .map(([name, value]) => [name, JSON.stringify(value) as string | undefined]);
+    .map(([name, value]) => ({
+      level: parseStateLevel(name),
+      name,
+      json: JSON.stringify(value) as string | undefined,
+    }));
 }
 
-function parseStateLevel(name: string): StateLevel {
+function parseStateLevel(name: string): SessionStateLevel {
   if (name.startsWith(State.APP_PREFIX)) return "app";
   return name.startsWith(State.USER_PREFIX) ? "user" : "session";
 }

@@ -10,7 +10,11 @@ import {
 } from "@google/adk";
 import { LibSqlDriver } from "@mikro-orm/libsql";
 import { MikroORM, PostgreSqlDriver } from "@mikro-orm/postgresql";
+import { findTestDatabase } from "../../../test/find-test-postgres.ts";
+import { PostgresStore } from "../../stores/index.ts";
+import { runTestSql } from "../../stores/postgres/postgres-server.fixture.ts";
 import { MemorySessionService } from "./memory-session-service.ts";
+import { PostgresSessionService } from "./postgres-session-service.ts";
 import { SqliteSessionService } from "./sqlite-session-service.ts";
 
 /** Differences in behavior between session services. */
@@ -126,6 +130,50 @@ const COLLOQUY_SESSION_SERVICE_TRAITS: SessionServiceTraits = {
   supportsConcurrentCreation: true,
 };
 
+const testDatabase = await findTestDatabase();
+
+/** A session service with a store of its own, which opens the store on first use. */
+class TestPostgresSessionService extends PostgresSessionService {
+  readonly #store: PostgresStore;
+
+  constructor() {
+    const store = new PostgresStore(testDatabase.url, { poolSize: 4 });
+    const opening = store.open();
+    const sessionRepository = new Proxy(store.sessionRepository, {
+      get:
+        (repository, name) =>
+        async (...parameters: unknown[]): Promise<unknown> => {
+          await opening;
+          return (Reflect.get(repository, name) as (...parameters: unknown[]) => unknown).apply(
+            repository,
+            parameters,
+          );
+        },
+    });
+    super({ name: store.name, sessionRepository });
+    this.#store = store;
+  }
+
+  close(): Promise<void> {
+    return this.#store.close();
+  }
+}
+
+async function deleteTestPostgresSessions(): Promise<void> {
+  const store = new PostgresStore(testDatabase.url);
+  await store.open();
+  await store.close();
+  await runTestSql(testDatabase.url, "DELETE FROM colloquy.adk_session; DELETE FROM colloquy.adk_state");
+}
+
+const POSTGRES_SESSION_SERVICE_UNDER_TEST: SessionServiceUnderTest = {
+  name: "PostgresSessionService",
+  traits: COLLOQUY_SESSION_SERVICE_TRAITS,
+  prepareStorage: deleteTestPostgresSessions,
+  open: () => new TestPostgresSessionService(),
+  close: (service) => (service as TestPostgresSessionService).close(),
+};
+
 export const SESSION_SERVICES_UNDER_TEST: readonly SessionServiceUnderTest[] = [
   {
     name: "SqliteSessionService",
@@ -139,6 +187,7 @@ export const SESSION_SERVICES_UNDER_TEST: readonly SessionServiceUnderTest[] = [
     open: () => new MemorySessionService(),
     close: async () => {},
   },
+  ...(testDatabase.reason === undefined ? [POSTGRES_SESSION_SERVICE_UNDER_TEST] : []),
   {
     name: "ADK's InMemorySessionService",
     traits: {

@@ -1,6 +1,21 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
-import type { SessionRow, SessionRepository, StateLevel } from "./session-repository.ts";
+import type {
+  SessionEventData,
+  SessionEventQuery,
+  SessionIdentity,
+  SessionListQuery,
+  SessionPage,
+  SessionRepository,
+  SessionStateChange,
+  SessionSummary,
+  StoredSession,
+} from "../../engine/index.ts";
 import { runTransaction } from "./sqlite-file.ts";
+
+/** A row of the table `adk_session`. */
+interface SessionRow extends SessionSummary {
+  readonly key: number;
+}
 
 const ORDER_BY_CLAUSES = { asc: "updated, id", desc: "updated DESC, id", none: "key" } as const;
 
@@ -65,56 +80,61 @@ export class SqliteSessionRepository implements SessionRepository {
     );
   }
 
-  findSession(app: string, user: string, id: string): SessionRow | undefined {
+  addSession(session: SessionSummary, state: readonly SessionStateChange[]): StoredSession | undefined {
+    const { app, user, id, updated } = session;
+    return runTransaction(this.#db, () => {
+      if (this.#findSession(session)) return undefined;
+      const key = Number(this.#addSessionStatement.run(app, user, id, updated).lastInsertRowid);
+      const row = { key, app, user, id, updated };
+      this.#writeState(row, state);
+      return { ...row, events: [], state: this.#listState(row) };
+    });
+  }
+
+  loadSession(
+    session: SessionIdentity,
+    { since = 0, limit = -1 }: SessionEventQuery,
+  ): StoredSession | undefined {
+    const row = this.#findSession(session);
+    if (!row) return undefined;
+    const events = this.#listEventsStatement.all(row.key, since, limit) as { json: string }[];
+    return { ...row, events: events.map(({ json }) => json).toReversed(), state: this.#listState(row) };
+  }
+
+  listSessions({ app, user, order, limit = -1, offset }: SessionListQuery): SessionPage {
+    const filter = { app, user: user ?? null };
+    const sessions = this.#listSessionsStatements[order ?? "none"].all({ ...filter, limit, offset });
+    const { n: total } = this.#countSessionsStatement.get(filter) as { n: number };
+    return { sessions: sessions as unknown as SessionRow[], total };
+  }
+
+  deleteSession(session: SessionIdentity): void {
+    runTransaction(this.#db, () => {
+      const row = this.#findSession(session);
+      if (row) for (const statement of this.#deleteSessionStatements) statement.run(row.key);
+    });
+  }
+
+  appendEvent(
+    session: SessionIdentity,
+    { id, timestamp, json }: SessionEventData,
+    state: readonly SessionStateChange[],
+  ): boolean {
+    return runTransaction(this.#db, () => {
+      const row = this.#findSession(session);
+      if (!row) return false;
+      this.#addEventStatement.run(row.key, id, timestamp, json);
+      this.#updateTimeStatement.run(timestamp, row.key);
+      this.#writeState(row, state);
+      return true;
+    });
+  }
+
+  #findSession({ app, user, id }: SessionIdentity): SessionRow | undefined {
     return this.#findSessionStatement.get(app, user, id) as SessionRow | undefined;
   }
 
-  addSession(app: string, user: string, id: string, now: number): SessionRow {
-    const key = Number(this.#addSessionStatement.run(app, user, id, now).lastInsertRowid);
-    return { key, app, user, id, updated: now };
-  }
-
-  countSessions(app: string, user: string | undefined): number {
-    return (this.#countSessionsStatement.get({ app, user: user ?? null }) as { n: number }).n;
-  }
-
-  listSessions(
-    app: string,
-    user: string | undefined,
-    order: "asc" | "desc" | undefined,
-    limit: number,
-    offset: number,
-  ): SessionRow[] {
-    const rows = this.#listSessionsStatements[order ?? "none"].all({
-      app,
-      user: user ?? null,
-      limit,
-      offset,
-    });
-    return rows as unknown as SessionRow[];
-  }
-
-  deleteSession({ key }: SessionRow): void {
-    for (const statement of this.#deleteSessionStatements) statement.run(key);
-  }
-
-  addEvent({ key }: SessionRow, id: string, timestamp: number, json: string): void {
-    this.#addEventStatement.run(key, id, timestamp, json);
-    this.#updateTimeStatement.run(timestamp, key);
-  }
-
-  listEvents({ key }: SessionRow, since: number, limit: number): string[] {
-    const rows = this.#listEventsStatement.all(key, since, limit) as { json: string }[];
-    return rows.map(({ json }) => json).toReversed();
-  }
-
-  setState({ key, app, user }: SessionRow, level: StateLevel, name: string, json: string | undefined): void {
-    const primaryKey = [app, level, level === "app" ? "" : user, level === "session" ? key : 0, name];
-    if (json === undefined) this.#deleteStateStatement.run(...primaryKey);
-    else this.#setStateStatement.run(...primaryKey, json);
-  }
-
-  loadMergedSessionState({ key, app, user }: SessionRow): [name: string, json: string][] {
+  #listState({ key, app, user }: SessionRow): [name: string, json: string][] {
     const rows = this.#listStateStatement.all({ app, user, session: key }) as {
       name: string;
       json: string;
@@ -122,7 +142,11 @@ export class SqliteSessionRepository implements SessionRepository {
     return rows.map(({ name, json }) => [name, json]);
   }
 
-  runTransaction<T>(work: () => T): T {
-    return runTransaction(this.#db, work);
+  #writeState({ key, app, user }: SessionRow, state: readonly SessionStateChange[]): void {
+    for (const { level, name, json } of state) {
+      const primaryKey = [app, level, level === "app" ? "" : user, level === "session" ? key : 0, name];
+      if (json === undefined) this.#deleteStateStatement.run(...primaryKey);
+      else this.#setStateStatement.run(...primaryKey, json);
+    }
   }
 }

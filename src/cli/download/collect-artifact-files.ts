@@ -54,16 +54,16 @@ function getPartContent(part: Exclude<Part, { url: string }>): Pick<ArtifactFile
   return { bytes: Buffer.from(text), mediaType: part.mediaType ?? usual };
 }
 
-const FILE_EXTENSIONS_BY_MEDIA_TYPE: Readonly<Record<string, string>> = {
-  "text/plain": ".txt",
-  "text/markdown": ".md",
-  "text/html": ".html",
-  "text/csv": ".csv",
-  "application/json": ".json",
-  "application/pdf": ".pdf",
-  "image/png": ".png",
-  "image/jpeg": ".jpg",
-};
+const FILE_EXTENSIONS_BY_MEDIA_TYPE: ReadonlyMap<string, string> = new Map([
+  ["text/plain", ".txt"],
+  ["text/markdown", ".md"],
+  ["text/html", ".html"],
+  ["text/csv", ".csv"],
+  ["application/json", ".json"],
+  ["application/pdf", ".pdf"],
+  ["image/png", ".png"],
+  ["image/jpeg", ".jpg"],
+]);
 
 function chooseFileName(part: Exclude<Part, { url: string }>, { name, artifactId }: Artifact): string {
   const ownName = sanitizeFileName(part.filename ?? "");
@@ -71,7 +71,7 @@ function chooseFileName(part: Exclude<Part, { url: string }>, { name, artifactId
   const base = sanitizeFileName(name ?? "") || sanitizeFileName(artifactId) || "artifact";
   return base.includes(".")
     ? base
-    : base + (FILE_EXTENSIONS_BY_MEDIA_TYPE[getPartContent(part).mediaType] ?? ".bin");
+    : base + (FILE_EXTENSIONS_BY_MEDIA_TYPE.get(getPartContent(part).mediaType) ?? ".bin");
 }
 
 /** Maximum length of a file name in UTF-8. File systems allow 255 bytes, with the number that makes a name unique. */

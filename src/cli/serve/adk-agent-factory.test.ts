@@ -1,5 +1,6 @@
 import { LlmAgent } from "@google/adk";
-import { expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
+import { findTestDatabase } from "../../../test/find-test-postgres.ts";
 import { ScriptedLlm } from "../../adk/index.ts";
 import { collect, connect } from "../../client/index.ts";
 import { getText } from "../../protocol/index.ts";
@@ -13,14 +14,31 @@ function createCounterAgent(): LlmAgent {
   return new LlmAgent({ name: "counter", description: "Counts", model });
 }
 
-it("two ADK agents with the same name, store, and context have separate conversations", async () => {
-  const store = `sqlite:${await createTempTestDirectoryWithFiles({})}/tasks.db` as const;
-  const adk = new AdkAgentFactory(store, {});
+const database = await findTestDatabase();
+const STORES: Readonly<Record<string, () => Promise<string>>> = {
+  SQLite: async () => `sqlite:${await createTempTestDirectoryWithFiles({})}/tasks.db`,
+  ...(database.reason === undefined ? { PostgreSQL: async () => database.url } : {}),
+};
+
+describe.each(Object.entries(STORES))(
+  "with %s, two ADK agents with the same name and context",
+  (_, createStore) => {
+    it("have separate conversations, which survive a restart of the server", async () => {
+      const store = await createStore();
+      expect(await countMessages(store)).toEqual(["1 before you", "3 before you", "1 before you"]);
+      expect(await countMessages(store)).toEqual(["5 before you", "7 before you", "3 before you"]);
+    });
+  },
+);
+
+/** Serves two agents, sends two messages to the first agent and one to the second, and returns the answers. */
+async function countMessages(storeUrl: string): Promise<string[]> {
+  const adk = new AdkAgentFactory(storeUrl, {});
   const agents = {
     one: await adk.createAgentFromAdk(createCounterAgent(), { id: "one" }),
     other: await adk.createAgentFromAdk(createCounterAgent(), { id: "other" }),
   };
-  const server = createServer(agents, { store });
+  const server = createServer(agents, { store: adk.store });
   const { agents: served } = await server.listen();
   const texts: string[] = [];
   for (const { url } of [served[0]!, served[0]!, served[1]!]) {
@@ -30,5 +48,5 @@ it("two ADK agents with the same name, store, and context have separate conversa
   }
   await server.close();
   adk.close();
-  expect(texts).toEqual(["1 before you", "3 before you", "1 before you"]);
-});
+  return texts;
+}

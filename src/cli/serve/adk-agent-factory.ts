@@ -1,19 +1,26 @@
 import type { AdkRunnableSource, SqliteSessionService } from "../../adk/index.ts";
 import type { Agent, Observer } from "../../engine/index.ts";
+import type { StoreOption } from "../../server/index.ts";
+import { isPostgresUrl, PostgresStore } from "../../stores/index.ts";
 import { CliError } from "../cli-error.ts";
 
 /**
- * Factory that creates A2A agents from ADK objects. The agents store ADK sessions in the SQLite file of the
- * task store, or in memory if the task store uses no file. The factory loads ADK on first use, because ADK is
+ * Factory that creates A2A agents from ADK objects. The agents store ADK sessions in the SQLite file or the PostgreSQL
+ * database of the task store, or in memory if the task store uses memory. The factory loads ADK on first use, because ADK is
  * an optional peer dependency.
  */
 export class AdkAgentFactory {
+  /** The store of the server. A PostgreSQL store exists already, because the sessions use its connections. */
+  readonly store: StoreOption;
   readonly #databaseFile: string | undefined;
   readonly #observer: Pick<Observer, "onError">;
   readonly #appNamesByEarlierName = new Map<string, string>();
   #sessionService: SqliteSessionService | undefined;
 
   constructor(store: string, observer: Pick<Observer, "onError">) {
+    this.store = (
+      isPostgresUrl(store) && URL.canParse(store) ? new PostgresStore(store) : store
+    ) as StoreOption;
     this.#databaseFile = store.startsWith("sqlite:") ? store.slice("sqlite:".length) : undefined;
     this.#observer = observer;
   }
@@ -27,9 +34,10 @@ export class AdkAgentFactory {
     source: AdkRunnableSource,
     { id, earlierId }: { readonly id?: string; readonly earlierId?: string } = {},
   ): Promise<Agent> {
-    const { adkAgent, deriveAdkAgentId, SqliteSessionService } = await requireAdk(
+    const { adkAgent, deriveAdkAgentId, PostgresSessionService, SqliteSessionService } = await requireAdk(
       import("../../adk/index.ts"),
     );
+    const { store } = this;
     const appName = id ?? deriveAdkAgentId(source);
     if (earlierId !== undefined && appName !== undefined) this.#appNamesByEarlierName.set(earlierId, appName);
     return adkAgent(source, {
@@ -37,11 +45,13 @@ export class AdkAgentFactory {
       observer: this.#observer,
       // Opened lazily, because the store creates the file.
       sessionService: () =>
-        this.#databaseFile === undefined
-          ? undefined
-          : (this.#sessionService ??= new SqliteSessionService(this.#databaseFile, {
-              currentAppNamesByEarlierName: this.#appNamesByEarlierName,
-            })),
+        store instanceof PostgresStore
+          ? new PostgresSessionService(store)
+          : this.#databaseFile === undefined
+            ? undefined
+            : (this.#sessionService ??= new SqliteSessionService(this.#databaseFile, {
+                currentAppNamesByEarlierName: this.#appNamesByEarlierName,
+              })),
     });
   }
 

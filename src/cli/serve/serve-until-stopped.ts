@@ -1,12 +1,6 @@
 import { createLogObserver, type LogFormat } from "../../logging/index.ts";
 import type { Agent, Observer, RetentionOptions } from "../../engine/index.ts";
-import {
-  createServer,
-  type ServerAddress,
-  type Server,
-  type ServerOptions,
-  type StoreOption,
-} from "../../server/index.ts";
+import { createServer, type ServerAddress, type Server, type ServerOptions } from "../../server/index.ts";
 import type { CliContext } from "../cli-context.ts";
 import { OutputWriter, type OutputFormat } from "../output-writer.ts";
 import { CliError, createUsageError } from "../cli-error.ts";
@@ -76,7 +70,7 @@ export async function serveUntilStopped(
   // Runs after the agents are loaded, because their `.env` files may contain the tokens.
   const authenticate = createAuthSchemes(options, process.env);
   const server = createServerOrUsageError(plan.agents, {
-    store: options.store as StoreOption,
+    store: adk.store,
     observer,
     ...(plan.previousAgentIds ? { previousAgentIds: plan.previousAgentIds } : {}),
     ...(options.keepTasks === undefined ? {} : { retention: toRetention(options.keepTasks) }),

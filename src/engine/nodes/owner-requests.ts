@@ -37,7 +37,7 @@ export class OwnerRequests {
     const answer = await this.#link.sendRequest(task, request);
     if (answer) throwErrorOfAnswer(answer);
     await this.#link.logs.refresh(task);
-    while (answer && !isTerminal(task.state)) await task.waitForCommit();
+    if (answer) while (!isTerminal(task.state)) await task.waitForCommit();
     return isTerminal(task.state) ? task.getSnapshot() : undefined;
   }
 
@@ -56,8 +56,9 @@ export class OwnerRequests {
       if (encoded) throwErrorOfAnswer(encoded);
       const answer = encoded as MessageAnswer | undefined;
       if (answer?.seq !== undefined && task.seq < answer.seq) await this.#link.logs.refresh(task);
-      if (answer && answer.action !== "deliver" && (turn.hasBegun || answer.action !== "start"))
-        return { runner: task, turn, isQueued: answer.action !== "start" };
+      const isQueued = answer?.action === "queue";
+      // The turn can begin and even end before this node has read the answer.
+      if (turn.hasBegun ? answer?.action !== "deliver" : isQueued) return { runner: task, turn, isQueued };
       task.unfollowTurn(turn);
       return answer && { runner: task.retain(), seq: answer.seq ?? task.seq };
     } catch (error) {

@@ -147,10 +147,11 @@ export class PushConfigOperations {
 
   async #assertValidConfig(config: TaskPushNotificationConfig, owner: string, path = ""): Promise<void> {
     const violations = await this.#context.validateWebhook(config, owner);
-    if (violations.length === 0) return;
-    throw A2AError.invalidParams(
-      violations.map(({ field, description }) => ({ field: path + field, description })),
-    );
+    if (violations.length > 0)
+      throw A2AError.invalidParams(
+        violations.map(({ field, description }) => ({ field: path + field, description })),
+      );
+    if (config.token || config.authentication?.credentials) this.#context.store.assertCanStoreSecrets?.();
   }
 
   /** Counts a registration while `register` runs, so that concurrent registrations cannot exceed the limits. */

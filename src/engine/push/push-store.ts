@@ -91,6 +91,11 @@ export interface PushStore {
    * number of webhooks per caller is not limited.
    */
   countUndelivered?(scope: TaskScope, limit: number): Promise<number>;
+  /**
+   * Throws `UNSUPPORTED_OPERATION` if the store has no key that encrypts the token and the credentials of a webhook.
+   * Stores without this method always have a key, or store no webhooks on a disk.
+   */
+  assertCanStoreSecrets?(): void;
   /** Resolves with the dead webhooks of all scopes, starting with the newest registration. */
   listDeadWebhooks(limit: number): Promise<Webhook[]>;
 }

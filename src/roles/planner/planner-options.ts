@@ -129,7 +129,7 @@ export function resolveSettings(options: PlannerOptions): PlannerSettings {
 export function resolveLimits(settings: PlannerSettings, task: TaskCard): PlannerLimits {
   const {
     mode,
-    maxTurns = DEFAULT_MAX_TURNS_BY_DATASET[getTaskDatasetName(task)] ?? 5,
+    maxTurns = DEFAULT_MAX_TURNS_BY_DATASET.get(getTaskDatasetName(task)) ?? 5,
     maxSolverCalls,
     tokenBudget,
   } = settings;
@@ -140,7 +140,10 @@ export function resolveLimits(settings: PlannerSettings, task: TaskCard): Planne
   };
 }
 
-const DEFAULT_MAX_TURNS_BY_DATASET: Readonly<Record<string, number>> = { gsm8k: 3, hotpotqa: 5 };
+const DEFAULT_MAX_TURNS_BY_DATASET: ReadonlyMap<string, number> = new Map([
+  ["gsm8k", 3],
+  ["hotpotqa", 5],
+]);
 
 function createInvalidOptionsError(problem: string): A2AError {
   return new A2AError("INVALID_PARAMS", `Invalid planner options: ${problem}.`);

@@ -6,8 +6,8 @@ import type { ByteLedger } from "../byte-ledger/byte-ledger.ts";
 import { getAddressHolderKey } from "../remote-address.ts";
 
 /**
- * Bytes that an address must have free to start a call. HTTP/2 accepts up to 64 KiB of a message before the server reads
- * the message, and clients without bad intentions rarely send as much.
+ * Bytes that an address must have free to start a call. HTTP/2 accepts 32 KiB of a message before the server reads
+ * the message.
  */
 const UNREAD_REQUEST_BYTES = 32 * 1024;
 

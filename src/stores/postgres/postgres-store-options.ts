@@ -9,8 +9,8 @@ export interface PostgresStoreOptions {
   /** Maximum time in milliseconds of a statement. Default: 30,000. */
   readonly queryTimeoutMs?: number;
   /**
-   * Whether each connection prepares each statement once. Set to `false` behind PgBouncer before version 1.21 in
-   * transaction mode. Default: true.
+   * Whether each connection prepares each statement once, and sets its planner settings. Set to `false` behind PgBouncer
+   * in transaction mode, because both would reach other clients. Default: true.
    */
   readonly preparedStatements?: boolean;
   /**
@@ -20,9 +20,9 @@ export interface PostgresStoreOptions {
   readonly leaseMs?: number;
   /**
    * Keys that encrypt the tokens and credentials of push configurations, each with 32 bytes in base64, or a function
-   * that returns the keys. The first key encrypts, and all keys decrypt. All servers need the same keys. Default: the
-   * environment variable `COLLOQUY_PUSH_SECRET_KEYS`, with commas between the keys, or else a random key that only
-   * this process knows.
+   * that returns the keys. The first key encrypts, and all keys decrypt. All servers need the same keys. Without keys,
+   * the server refuses webhooks with a token or credentials. Default: the environment variable
+   * `COLLOQUY_PUSH_SECRET_KEYS`, with commas between the keys.
    */
   readonly pushSecretKeys?: PushSecretKeysOption;
   /**

@@ -1,10 +1,13 @@
 import type {
   AppendRefusal,
+  FinishedStep,
   LogAppend,
   NodeHints,
   NodeStore,
   PushStore,
+  SessionRepository,
   StoredTask,
+  StoreGauges,
   StoreHealth,
   StoreMigrationListener,
   TaskDeletionStore,
@@ -18,6 +21,7 @@ import type {
 import { A2AError, type LogEvent } from "../../protocol/index.ts";
 import { defineOptionNames } from "../../usage-checks/index.ts";
 import type { PushSecretCipher } from "../push-secret-cipher.ts";
+import { CommitMeter } from "../commit-meter.ts";
 import { StoreHealthMonitor } from "../store-health-monitor.ts";
 import { commitAppends } from "./commit-appends.ts";
 import { DEFAULT_POSTGRES_OPTIONS, type PostgresStoreOptions } from "./postgres-store-options.ts";
@@ -35,6 +39,7 @@ import { PostgresHints } from "./postgres-hints.ts";
 import { PostgresNodes } from "./postgres-nodes.ts";
 import { PostgresPool, type PostgresConnection } from "./postgres-pool.ts";
 import { PostgresPushStore } from "./postgres-push-store.ts";
+import { PostgresSessionRepository } from "./postgres-session-repository.ts";
 import { PostgresTaskDeleter } from "./postgres-task-deleter.ts";
 import { PostgresTaskLeases } from "./postgres-task-leases.ts";
 import { PostgresTaskReader } from "./postgres-task-reader.ts";
@@ -65,6 +70,13 @@ export class PostgresStore implements TaskStore {
   readonly hints?: NodeHints;
   readonly pushStore: PushStore;
   readonly deletionStore: TaskDeletionStore;
+  readonly sessionRepository: SessionRepository;
+  readonly readGauges = (): StoreGauges => ({
+    store: this.name,
+    pool: this.#opened?.pool.readGauges() ?? { max: this.#options.poolSize, open: 0, busy: 0, waiting: 0 },
+    leases: this.#leases.readGauges(),
+    commits: this.#commitMeter.read(),
+  });
   readonly #url: string;
   readonly #options: typeof DEFAULT_POSTGRES_OPTIONS & PostgresStoreOptions;
   readonly #health: StoreHealthMonitor;
@@ -73,6 +85,7 @@ export class PostgresStore implements TaskStore {
   };
   readonly #leases: PostgresTaskLeases;
   readonly #reader: PostgresTaskReader;
+  readonly #commitMeter = new CommitMeter();
   readonly #hints: PostgresHints | undefined;
   #opened: OpenedPostgres | undefined;
 
@@ -95,6 +108,7 @@ export class PostgresStore implements TaskStore {
     }
     this.pushStore = new PostgresPushStore(this.#connection, () => this.#requireOpen().cipher);
     this.deletionStore = new PostgresTaskDeleter(this.#connection, this.#reader);
+    this.sessionRepository = new PostgresSessionRepository(this.#connection);
     this.#health = new StoreHealthMonitor(this.name, () => this.#leases.extend());
   }
 
@@ -135,7 +149,9 @@ export class PostgresStore implements TaskStore {
     const { pool, cipher } = this.#requireOpen();
     try {
       const writer = { node: this.#leases.node, cipher };
-      const refusals = await this.#leases.recordCommit(batch, () => commitAppends(pool, writer, batch));
+      const refusals = await this.#leases.recordCommit(batch, () =>
+        this.#commitMeter.measure(batch, () => commitAppends(pool, writer, batch)),
+      );
       this.#health.reportSuccess();
       return refusals;
     } catch (error) {
@@ -170,6 +186,10 @@ export class PostgresStore implements TaskStore {
 
   findMessage(scope: TaskScope, messageId: string): Promise<{ taskId: string; seq: number } | undefined> {
     return this.#reader.findMessage(scope, messageId);
+  }
+
+  readSteps(scope: TaskScope, taskId: string, turnSeq: number): Promise<readonly FinishedStep[]> {
+    return this.#reader.readSteps(scope, taskId, turnSeq);
   }
 
   listUnfinished(): Promise<UnfinishedTask[]> {

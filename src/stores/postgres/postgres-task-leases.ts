@@ -1,5 +1,12 @@
 import { randomUUID } from "node:crypto";
-import type { AppendRefusal, ClaimedTask, LogAppend, TaskLease, TaskLeases } from "../../engine/index.ts";
+import type {
+  AppendRefusal,
+  ClaimedTask,
+  LogAppend,
+  StoreGauges,
+  TaskLease,
+  TaskLeases,
+} from "../../engine/index.ts";
 import { getScopeKey } from "../task-owner-scope-key.ts";
 import { decodeIdentifier, encodeIdentifier } from "./encode-identifier.ts";
 import type { PostgresConnection } from "./postgres-pool.ts";
@@ -33,6 +40,7 @@ export class PostgresTaskLeases implements TaskLeases {
   #renewedAt = -Infinity;
   /** Leases that the node has acquired and not released, to find those that another node claims. */
   readonly #held = new Map<string, TaskLease>();
+  #claimCount = 0;
   /** Batches without a result, whose turns may have begun. */
   readonly #pendingCommits = new Set<readonly LogAppend[]>();
   /** Epochs of the leases that the last renewal has found and the node does not know. */
@@ -75,6 +83,7 @@ export class PostgresTaskLeases implements TaskLeases {
       epoch: row.epoch,
       ...(row.is_cancel_requested ? { isCancelRequested: true } : {}),
     }));
+    this.#claimCount += claimed.length;
     for (const { scope, taskId, epoch } of claimed) this.#hold({ scope, taskId, epoch });
     return claimed;
   }
@@ -168,6 +177,15 @@ export class PostgresTaskLeases implements TaskLeases {
     const [row] = await this.#connection.query(RENEW_NODE, [this.#node, this.#leaseMs]);
     this.#renewedAt = Math.max(this.#renewedAt, requestedAt);
     this.#hasOtherNodes = row?.has_other_nodes ?? false;
+  }
+
+  readGauges(): StoreGauges["leases"] {
+    return {
+      held: this.#held.size,
+      durationMs: this.#leaseMs,
+      sinceRenewalMs: performance.now() - this.#renewedAt,
+      claimed: this.#claimCount,
+    };
   }
 
   /** Ends all leases of the node at once, so that other nodes can claim its tasks. */

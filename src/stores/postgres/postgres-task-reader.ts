@@ -1,4 +1,5 @@
 import type {
+  FinishedStep,
   QueuedTurnData,
   StoredTask,
   TaskScope,
@@ -18,6 +19,7 @@ import { LIST_QUEUED_TASKS } from "./statements/list-queued-tasks.ts";
 import { LIST_UNFINISHED_TASKS, type UnfinishedTaskRow } from "./statements/list-unfinished-tasks.ts";
 import { LOAD_TASK } from "./statements/load-task.ts";
 import { READ_EVENTS } from "./statements/read-events.ts";
+import { READ_STEPS } from "./statements/read-steps.ts";
 
 /** Columns that identify a scope. */
 interface ScopeRow {
@@ -135,6 +137,12 @@ export class PostgresTaskReader {
     const parameters = [computeScopeKey(scope), encodeIdentifier(messageId)] as const;
     const [row] = await this.#connection.query(FIND_MESSAGE, parameters);
     return row && { taskId: decodeIdentifier(row.task_id), seq: row.seq };
+  }
+
+  async readSteps(scope: TaskScope, taskId: string, turnSeq: number): Promise<FinishedStep[]> {
+    const parameters = [computeScopeKey(scope), encodeIdentifier(taskId), turnSeq] as const;
+    const rows = await this.#connection.query(READ_STEPS, parameters);
+    return rows.map(({ key, json }) => ({ turnSeq, key: decodeIdentifier(key), json }));
   }
 
   async listUnfinished(): Promise<UnfinishedTask[]> {

@@ -2,13 +2,18 @@ import { globSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { findTestDatabase } from "../../../test/find-test-postgres.ts";
 import type { PostgresStatement } from "./define-statement.ts";
+import { findStaleExceptions, findUnportableSql, PORTABILITY_EXCEPTIONS } from "./portable-sql.fixture.ts";
 import { runTestSql } from "./postgres-server.fixture.ts";
 import { MIGRATIONS } from "./schema.ts";
 
 const { url, reason } = await findTestDatabase();
 
 const files = globSync("statements/*.ts", { cwd: import.meta.dirname });
-const statements = (await Promise.all(files.map((file) => import(`./${file}`) as Promise<object>)))
+const statements = (
+  await Promise.all(
+    files.map((file) => import(/* @vite-ignore */ new URL(file, import.meta.url).href) as Promise<object>),
+  )
+)
   .flatMap((exports): unknown[] => Object.values(exports))
   .filter((value) => typeof value === "object" && value !== null && "text" in value && "name" in value)
   .map((value) => value as PostgresStatement<readonly unknown[], unknown>);
@@ -26,6 +31,21 @@ describe("the statements", () => {
   it.for(statements)("$name is portable, and leaves locks to rows", ({ name, text }) => {
     expect(text).not.toMatch(UNPORTABLE_SQL);
     if (name !== "colloquy_lock_migration") expect(text).not.toMatch(/advisory/i);
+  });
+
+  it.for(statements)("$name is within the SQL that CockroachDB and YugabyteDB document", ({ name, text }) => {
+    expect(findUnportableSql(name, text)).toEqual([]);
+    expect(findStaleExceptions(name, text)).toEqual([]);
+  });
+
+  it("include each statement with an exception", () => {
+    const names = statements.map(({ name }) => name);
+    expect(names).toEqual(expect.arrayContaining(Object.keys(PORTABILITY_EXCEPTIONS)));
+  });
+
+  it("are checked for functions and for repeated modifications of a table", () => {
+    const sql = "WITH x AS (DELETE FROM colloquy.a) UPDATE colloquy.a SET b = pg_sleep (1), c = coalesce(1)";
+    expect(findUnportableSql("x", sql)).toEqual(["calls pg_sleep", "modifies a twice"]);
   });
 
   it.for(statements)("$name names the schema of every table", ({ text }) => {

@@ -26,6 +26,7 @@ export function toAppendRows(appends: readonly NumberedAppend[], cipher: PushSec
     logRows: [],
     snapshots: [],
     turns: [],
+    steps: [],
     queuedTurns: [],
     dequeuedTurns: [],
     webhooks: [],
@@ -37,6 +38,8 @@ export function toAppendRows(appends: readonly NumberedAppend[], cipher: PushSec
       rows.logRows.push({ ordinal, seq, lines, has_only_artifacts: hasOnlyArtifacts });
     addSnapshotRow(rows, ordinal, append);
     addTurnRows(rows, ordinal, append, cipher);
+    for (const { turnSeq, key, json } of append.steps ?? [])
+      rows.steps.push({ ordinal, turn_seq: turnSeq, key: encodeIdentifier(key), json });
     addWebhookRows(rows, ordinal, append, cipher);
   }
   return rows;

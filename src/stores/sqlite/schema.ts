@@ -173,6 +173,17 @@ const ADD_PUSH_SCOPE_SQL = `
   CREATE INDEX push_owing_by_scope ON push (scope) WHERE owing = 1;
 `;
 
+/** Results of the finished steps of running turns. For most agents, the `finished_step` table is empty. */
+const CREATE_STEP_TABLE_SQL = `
+  CREATE TABLE finished_step (
+    task INTEGER NOT NULL,
+    turn_seq INTEGER NOT NULL,
+    key TEXT NOT NULL,
+    json TEXT NOT NULL,
+    PRIMARY KEY (task, turn_seq, key)
+  );
+`;
+
 /** A schema version, as SQL or as a function that changes the database in the current transaction. */
 type MigrationStep = string | ((db: DatabaseSync, cipher: PushSecretCipher | undefined) => void);
 
@@ -196,6 +207,7 @@ const MIGRATIONS: readonly MigrationStep[] = [
   ADD_TASK_LIST_INDEXES_SQL,
   ADD_ARTIFACT_REFERENCES_SQL,
   addPushScopeAndSealSecrets,
+  CREATE_STEP_TABLE_SQL,
 ];
 export const SCHEMA_VERSION: number = MIGRATIONS.length;
 

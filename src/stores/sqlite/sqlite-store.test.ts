@@ -39,6 +39,7 @@ const REMOVE_ARTIFACT_REFERENCES_SQL = `
 
 /** Undoes the schema versions after the seventh. */
 const REMOVE_EIGHTH_AND_LATER_SQL = `
+  DROP TABLE finished_step;
   DROP INDEX push_owing_by_scope;
   ALTER TABLE push DROP COLUMN scope;${REMOVE_TASK_LIST_INDEXES_SQL} ${REMOVE_ARTIFACT_REFERENCES_SQL}`;
 

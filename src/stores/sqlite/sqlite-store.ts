@@ -5,6 +5,7 @@ import type {
   LogAppend,
   AppendRefusal,
   ClaimedTask,
+  FinishedStep,
   StoreHealth,
   StoreMigrationListener,
   StoredTask,
@@ -178,7 +179,8 @@ export class SqliteStore implements TaskStore {
    * Returns the store's connection, so that an application can use additional tables in the same file. The
    * connection is valid until the store is closed, or until the store opens its file again after a failed
    * sync. Write to the additional tables only within `runTransaction`. The table names `scope`, `task`, `log`,
-   * `snapshot`, `message`, `push`, `turn`, `queued_turn`, `deleted_task`, and `task_count` are reserved.
+   * `snapshot`, `message`, `push`, `turn`, `queued_turn`, `finished_step`, `deleted_task`, and `task_count` are
+   * reserved.
    */
   getDatabase(): DatabaseSync {
     this.#requireWritable();
@@ -425,6 +427,13 @@ export class SqliteStore implements TaskStore {
     return this.#readThenAwaitDurability(
       ({ reader }) => reader.findMessageLocation(scope, messageId),
       (found) => found !== undefined && this.#isInDoubt(scope, found.taskId),
+    );
+  }
+
+  async readSteps(scope: TaskScope, taskId: string, turnSeq: number): Promise<readonly FinishedStep[]> {
+    return this.#readThenAwaitDurability(
+      ({ reader }) => reader.readSteps(scope, taskId, turnSeq),
+      () => this.#isInDoubt(scope, taskId),
     );
   }
 

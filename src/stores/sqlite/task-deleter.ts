@@ -112,8 +112,8 @@ export class TaskDeleter {
       );
     this.#deleteCoveredRows = deleteOldestRows("AND seq <= ?");
     this.#deleteLogRows = deleteOldestRows("");
-    this.#deleteRestOfTask = ["snapshot", "turn", "queued_turn", "push", "message"].map((table) =>
-      db.prepare(`DELETE FROM ${table} WHERE task = ?`),
+    this.#deleteRestOfTask = ["snapshot", "turn", "finished_step", "queued_turn", "push", "message"].map(
+      (table) => db.prepare(`DELETE FROM ${table} WHERE task = ?`),
     );
     this.#deleteTask = db.prepare("DELETE FROM task WHERE key = ? RETURNING scope, state");
     this.#insertRemnant = db.prepare("INSERT INTO deleted_task (key) VALUES (?)");

@@ -1,5 +1,6 @@
 import type { DatabaseSync, SQLOutputValue, StatementSync } from "node:sqlite";
 import type {
+  FinishedStep,
   QueuedTurnData,
   StoredTask,
   TurnRestartData,
@@ -9,6 +10,7 @@ import type {
 import type { LogEvent, Task, TaskState } from "../../protocol/index.ts";
 import type { PushConfigOwnerTask, PushSecretCipher } from "../push-secret-cipher.ts";
 import type { SnapshotTable } from "./snapshot-table.ts";
+import { StepTable } from "./step-table.ts";
 import type { TaskOwnerScopeTable } from "./task-owner-scope-table.ts";
 
 /** Key and current state of a stored task. */
@@ -51,6 +53,7 @@ export class TaskReader {
   readonly #pushSecretCipher: PushSecretCipher;
   readonly #selectTask: StatementSync;
   readonly #snapshotTable: SnapshotTable;
+  readonly #stepTable: StepTable;
   readonly #selectMessage: StatementSync;
   readonly #selectUnfinished: StatementSync;
   readonly #selectQueuedTurns: StatementSync;
@@ -69,6 +72,7 @@ export class TaskReader {
     this.#selectTask = db.prepare(
       "SELECT key, scope AS scopeKey, seq, state, epoch, running FROM task WHERE scope = ? AND task_id = ?",
     );
+    this.#stepTable = new StepTable(db);
     this.#selectMessage = db.prepare(
       `SELECT task.task_id AS taskId, message.seq AS seq FROM message JOIN task ON task.key = message.task
        WHERE message.scope = ? AND message.message_id = ?`,
@@ -136,6 +140,11 @@ export class TaskReader {
     if (scopeKey === undefined) return undefined;
     const row = this.#selectMessage.get(scopeKey, messageId);
     return row && { taskId: row["taskId"] as string, seq: row["seq"] as number };
+  }
+
+  readSteps(scope: TaskScope, taskId: string, turnSeq: number): FinishedStep[] {
+    const row = this.findTask(scope, taskId);
+    return row ? this.#stepTable.list(row.key, turnSeq) : [];
   }
 
   listUnfinished(): UnfinishedTask[] {

@@ -7,6 +7,7 @@ import type { PushSecretCipher } from "../push-secret-cipher.ts";
 import { toLogRows } from "../to-log-rows.ts";
 import type { PushTable } from "./push-table.ts";
 import type { SnapshotTable } from "./snapshot-table.ts";
+import { StepTable } from "./step-table.ts";
 import type { TaskCountTable } from "./task-count-table.ts";
 import type { TaskOwnerScopeTable } from "./task-owner-scope-table.ts";
 
@@ -49,6 +50,7 @@ export class TaskWriter {
   readonly #deleteMessage: StatementSync;
   readonly #upsertTurn: StatementSync;
   readonly #deleteTurn: StatementSync;
+  readonly #stepTable: StepTable;
   readonly #updateMessage: StatementSync;
   readonly #insertQueuedTurn: StatementSync;
   readonly #deleteQueuedTurns: StatementSync;
@@ -86,6 +88,7 @@ export class TaskWriter {
     this.#deleteMessage = db.prepare("DELETE FROM message WHERE scope = ? AND message_id = ?");
     this.#upsertTurn = db.prepare("INSERT OR REPLACE INTO turn (task, json) VALUES (?, ?)");
     this.#deleteTurn = db.prepare("DELETE FROM turn WHERE task = ?");
+    this.#stepTable = new StepTable(db);
     this.#updateMessage = db.prepare("UPDATE message SET seq = ? WHERE scope = ? AND message_id = ?");
     this.#insertQueuedTurn = db.prepare(
       "INSERT OR REPLACE INTO queued_turn (task, position, json) VALUES (?, ?, ?)",
@@ -96,7 +99,7 @@ export class TaskWriter {
   /** Writes an entire append, or rejects the append without changes. */
   append(append: LogAppend): AppendRefusal | undefined {
     const { expectedSeq, events, snapshot, artifactReferences, status, webhooks = [] } = append;
-    const { turn, queueChange } = append;
+    const { turn, steps, queueChange } = append;
     const scope = this.#scopeTable.findOrInsertKey(append.scope);
     const known = expectedSeq === 0 ? undefined : this.#findTask(scope, append.taskId);
     const key = expectedSeq === 0 ? this.#nextKey : known?.key;
@@ -118,7 +121,11 @@ export class TaskWriter {
     }
     if (snapshot) this.#snapshotTable.upsert(key, seq, snapshot, artifactReferences);
     if (turn) this.#upsertTurn.run(key, JSON.stringify(turn));
-    else if (turn === null) this.#deleteTurn.run(key);
+    else if (turn === null) {
+      this.#deleteTurn.run(key);
+      this.#stepTable.deleteAll(key);
+    }
+    if (steps) this.#stepTable.upsert(key, steps);
     if (queueChange) this.#writeQueueChange(key, queueChange, append);
     for (const message of append.messages)
       if (message.wasQueued) this.#updateMessage.run(message.seq, scope, message.messageId);

@@ -73,4 +73,11 @@ export const GRPC_GUARDS: readonly Guard[] = [
     replace: "",
     noticedBy: { test: "src/server/bindings/grpc-abuse.test.ts" },
   },
+  {
+    name: "grpc-calls-per-turn",
+    file: "src/server/bindings/grpc.ts",
+    find: "new FairTurnQueue(CALLS_PER_TURN)",
+    replace: "new FairTurnQueue(Infinity)",
+    noticedBy: { attack: "grpc-half-messages-of-caller" },
+  },
 ];

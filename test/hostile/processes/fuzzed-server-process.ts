@@ -20,7 +20,11 @@ const faults = new ProcessFaultRecorder();
 const onError = ({ where, error }: { where: string; error: unknown }): void =>
   faults.record(`error of the server in ${where}`, error);
 
-/** Repeats the message. Waits for more input after "ask", and works for a minute after "work". */
+/** Time in milliseconds for which the agent works on the text "work". */
+const WORK_MS = 20_000;
+const RETRY_MS = 1000;
+
+/** Repeats the message. Waits for more input after "ask", and works for `WORK_MS` after "work". */
 const echo = agent(
   {
     name: "echo",
@@ -29,7 +33,7 @@ const echo = agent(
     skills: [{ id: "repeat", name: "Repeat", description: "Repeats the message", tags: ["test"] }],
   },
   async function* ({ text, signal }) {
-    if (text === "work") await setTimeout(60_000, undefined, { signal });
+    if (text === "work") await setTimeout(WORK_MS, undefined, { signal });
     if (text === "ask") yield inputRequired("What?");
     else yield text;
   },
@@ -69,13 +73,19 @@ serveParentProcessCalls({
 } satisfies FuzzedServerMethods);
 
 async function createTask(text: string): Promise<string> {
-  const response = await postJson(`${address.url}/message:send`, {
-    message: { messageId: crypto.randomUUID(), role: "ROLE_USER", parts: [{ text }] },
-    configuration: { returnImmediately: text === "work" },
-  });
-  const { task } = (await response.json()) as { task?: { id: string } };
-  if (!task) throw new Error(`the fuzzed server did not create a task for ${text}`);
-  return task.id;
+  for (let attempt = 1; ; attempt++) {
+    const response = await postJson(`${address.url}/message:send`, {
+      message: { messageId: crypto.randomUUID(), role: "ROLE_USER", parts: [{ text }] },
+      configuration: { returnImmediately: text === "work" },
+    });
+    const body = await response.text();
+    const { task } = JSON.parse(body) as { task?: { id: string } };
+    if (task) return task.id;
+    // Earlier inputs have started so many agents that the share of this address is used up.
+    if (response.status !== 429 || attempt * RETRY_MS > 2 * WORK_MS)
+      throw new Error(`the fuzzed server did not create a task for ${text}: ${body}`);
+    await setTimeout(RETRY_MS);
+  }
 }
 
 async function createMcpSession(): Promise<string> {

@@ -10,6 +10,7 @@ import type { ProbeSample } from "../probe-statistics.ts";
 
 const INTERVAL_MS = 5;
 const NEW_CONNECTION_EVERY = 20;
+const MAX_CONNECTIONS = 64;
 /** A request without a response after this time counts as failed. */
 const TIMEOUT_MS = 20_000;
 
@@ -32,18 +33,18 @@ export type ProbeMethods = {
 };
 
 const stop = new AbortController();
-const loops: { port: number; samples: ProbeSample[]; current: Promise<void> }[] = [];
+const loops: { port: number; samples: ProbeSample[]; current: Set<Promise<void>> }[] = [];
 
 serveParentProcessCalls({
   startProbe({ request, targetPort, controlPort }) {
     for (const port of [targetPort, controlPort]) {
-      const loop = { port, samples: [] as ProbeSample[], current: Promise.resolve() };
+      const loop = { port, samples: [] as ProbeSample[], current: new Set<Promise<void>>() };
       loops.push(loop);
       void probeContinuously(loop, request);
     }
   },
   async takeSamples() {
-    await Promise.all(loops.map(({ current }) => current));
+    await Promise.all(loops.flatMap(({ current }) => [...current]));
     const [target = [], control = []] = loops.map(({ samples }) => samples.splice(0));
     return { target, control };
   },
@@ -51,18 +52,20 @@ serveParentProcessCalls({
 } satisfies ProbeMethods);
 
 /**
- * Sends requests at a fixed rate. The latency of a request counts from the time when it was due, so that a stall of the
- * server delays all requests that were due during the stall.
+ * Sends requests at a fixed rate, whether or not earlier requests have ended. The latency of a request counts from the
+ * time when it was due, so that a stall of the server delays all requests that were due during the stall. A loop that
+ * waited for each response would add up the latencies of all requests above the interval.
  */
 async function probeContinuously(loop: (typeof loops)[number], request: ProbeRequest): Promise<void> {
-  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  const agent = new Agent({ keepAlive: true, maxSockets: MAX_CONNECTIONS });
   let dueAt = performance.now();
   for (let count = 0; !stop.signal.aborted; count++, dueAt += INTERVAL_MS) {
     const waitMs = dueAt - performance.now();
     if (waitMs > 0) await setTimeout(waitMs);
     const isNewcomer = count % NEW_CONNECTION_EVERY === 0;
-    loop.current = recordProbe(loop, request, isNewcomer ? false : agent, dueAt);
-    await loop.current;
+    const probe = recordProbe(loop, request, isNewcomer ? false : agent, dueAt);
+    loop.current.add(probe);
+    void probe.then(() => loop.current.delete(probe));
   }
   agent.destroy();
 }

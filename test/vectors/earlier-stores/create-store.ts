@@ -4,10 +4,10 @@
  *     git worktree add --detach /tmp/earlier COMMIT && ln -s $PWD/node_modules /tmp/earlier/node_modules
  *     node test/vectors/earlier-stores/create-store.ts /tmp/earlier COMMIT
  *
- * The program writes the dump `store-of-COMMIT.sql`, and the responses of the earlier server in
- * `store-of-COMMIT.json`.
+ * The program writes the dump `store-of-COMMIT.sql`, the responses of the earlier server in `store-of-COMMIT.json`, and
+ * the key of the encrypted webhook secrets in `store-of-COMMIT.key.txt`.
  */
-import { mkdtempSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -71,5 +71,7 @@ const target = new URL(`store-of-${commit}`, import.meta.url).pathname;
 writeFileSync(`${target}.json`, `${JSON.stringify(responses, null, 2)}\n`);
 const db = new DatabaseSync(file, { readOnly: true });
 writeFileSync(`${target}.sql`, dumpDatabase(db));
+// Since schema 10, the secrets of webhooks are encrypted.
+copyFileSync(`${file}.key`, `${target}.key.txt`);
 // The running turns stay in the store, as after a killed process.
 process.kill(process.pid, "SIGKILL");

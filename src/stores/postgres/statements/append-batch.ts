@@ -43,8 +43,9 @@ export const APPEND_COLUMNS = {
     artifact_references: "text",
     first_referenced_seq: "bigint",
   },
-  /** `json` is NULL if the append deletes the stored turn. */
+  /** `json` is NULL if the append deletes the stored turn and all stored steps of the task. */
   turns: { ordinal: "int", json: "text" },
+  steps: { ordinal: "int", turn_seq: "bigint", key: "text", json: "text" },
   queuedTurns: { ordinal: "int", position: "bigint", json: "text" },
   dequeuedTurns: { ordinal: "int", through: "bigint" },
   webhooks: {
@@ -72,6 +73,7 @@ export const EVENT_SECTIONS: readonly AppendSection[] = [
 export const OTHER_SECTIONS: readonly AppendSection[] = [
   "snapshots",
   "turns",
+  "steps",
   "queuedTurns",
   "dequeuedTurns",
   "webhooks",
@@ -175,6 +177,15 @@ const WRITE_OTHER_ROWS_SQL = `
   ),
   deleted_turn AS (
     DELETE FROM colloquy.turn AS turn USING new_turn WHERE turn.task = new_turn.key AND new_turn.json IS NULL
+  ),
+  upserted_step AS (
+    INSERT INTO colloquy.finished_step (task, turn_seq, key, json)
+    SELECT written.key, given.turn_seq, given.key, given.json
+    FROM ${renderSectionSql("steps")} JOIN written ON written.ordinal = given.ordinal
+    ON CONFLICT (task, turn_seq, key) DO UPDATE SET json = excluded.json
+  ),
+  deleted_step AS (
+    DELETE FROM colloquy.finished_step AS step USING new_turn WHERE step.task = new_turn.key AND new_turn.json IS NULL
   ),
   queued AS (
     INSERT INTO colloquy.queued_turn (task, position, json)

@@ -32,6 +32,7 @@ export const DELETE_TASKS: PostgresStatement<
     RETURNING octet_length(snapshot.json) AS bytes
   ),
   deleted_turn AS (DELETE FROM colloquy.turn AS turn USING deleted WHERE turn.task = deleted.key),
+  deleted_step AS (DELETE FROM colloquy.finished_step AS step USING deleted WHERE step.task = deleted.key),
   deleted_queue AS (DELETE FROM colloquy.queued_turn AS queued USING deleted WHERE queued.task = deleted.key),
   deleted_push AS (DELETE FROM colloquy.push AS push USING deleted WHERE push.task = deleted.key),
   deleted_message AS (DELETE FROM colloquy.message AS message USING deleted WHERE message.task = deleted.key),

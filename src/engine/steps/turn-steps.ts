@@ -1,0 +1,120 @@
+import type { FinishedStep } from "./finished-step.ts";
+import { decodeStepResult, encodeStepResult } from "./step-result.ts";
+import { createIdempotencyKey } from "./idempotency-key.ts";
+
+const MAX_KEY_LENGTH = 256;
+/** Maximum total length of the keys and results of one turn, in characters. */
+const MAX_TOTAL_LENGTH = 64 * 2 ** 20;
+
+/** Information for the function of a step. */
+export interface StepExecution {
+  /**
+   * Identifies the step of this turn in every attempt. Pass the key to services that accept idempotency keys, because
+   * a step that was in flight when its process died is executed again. 32 hexadecimal digits.
+   */
+  readonly idempotencyKey: string;
+  /** Number of the current attempt at the turn, from 1. */
+  readonly attempt: number;
+  /** Signal that aborts when the task is canceled or the server closes. */
+  readonly signal: AbortSignal;
+}
+
+/** The turn whose steps are executed. */
+export interface TurnOfSteps {
+  readonly taskId: string;
+  /** Sequence number of the turn's message. */
+  readonly seq: number;
+  readonly attempt: number;
+  readonly signal: AbortSignal;
+  /** Throws an error if the server ignores the agent's further output. */
+  assertAcceptsSteps(): void;
+  /** Resolves when the finished steps of the turn are durable, as far as the turn can be attempted again. */
+  commitSteps(): Promise<void>;
+}
+
+/** Finished steps that the live task commits. */
+export interface UncommittedSteps {
+  /** Returns the finished steps that the store does not have. Each step is returned once. */
+  takeUnstored(): readonly FinishedStep[];
+  /** Called when the store has deleted the steps although the turn continues. */
+  markAllUnstored(): void;
+}
+
+/**
+ * The steps of one turn. A step is executed once: a later attempt at the turn, and a second call in the same attempt,
+ * receive the stored result (E18). Errors are not stored.
+ */
+export class TurnSteps implements UncommittedSteps {
+  readonly #finished = new Map<string, FinishedStep>();
+  readonly #unstored = new Set<FinishedStep>();
+  /** Steps whose function is running, or whose result is not durable. */
+  readonly #running = new Map<string, Promise<FinishedStep>>();
+  #totalLength = 0;
+
+  /** `stored` contains the steps that earlier attempts have finished. */
+  constructor(stored: readonly FinishedStep[] = []) {
+    for (const step of stored) this.#addFinished(step);
+  }
+
+  /** Resolves with the result of the step `key`, which `execute` returns if no attempt has finished the step. */
+  async executeOnce<T>(
+    key: string,
+    execute: (step: StepExecution) => T | PromiseLike<T>,
+    turn: TurnOfSteps,
+  ): Promise<T> {
+    assertValidStepKey(key);
+    const step = await (this.#running.get(key) ?? this.#finished.get(key) ?? this.#start(key, execute, turn));
+    return decodeStepResult(step.json) as T;
+  }
+
+  #start(key: string, execute: (step: StepExecution) => unknown, turn: TurnOfSteps): Promise<FinishedStep> {
+    const running = this.#executeAndCommit(key, execute, turn).finally(() => this.#running.delete(key));
+    this.#running.set(key, running);
+    return running;
+  }
+
+  async #executeAndCommit(
+    key: string,
+    execute: (step: StepExecution) => unknown,
+    turn: TurnOfSteps,
+  ): Promise<FinishedStep> {
+    turn.assertAcceptsSteps();
+    turn.signal.throwIfAborted();
+    const { taskId, seq: turnSeq, attempt, signal } = turn;
+    const idempotencyKey = createIdempotencyKey(taskId, turnSeq, key);
+    const result = await execute({ idempotencyKey, attempt, signal });
+    const step = { turnSeq, key, json: encodeStepResult(key, result) };
+    if (this.#totalLength + step.json.length > MAX_TOTAL_LENGTH)
+      throw new RangeError(
+        `The steps of the turn exceed ${MAX_TOTAL_LENGTH} characters at ${JSON.stringify(key)}; return smaller results.`,
+      );
+    turn.assertAcceptsSteps();
+    this.#addFinished(step);
+    this.#unstored.add(step);
+    await turn.commitSteps();
+    return step;
+  }
+
+  #addFinished(step: FinishedStep): void {
+    this.#finished.set(step.key, step);
+    this.#totalLength += step.key.length + step.json.length;
+  }
+
+  takeUnstored(): readonly FinishedStep[] {
+    const unstored = [...this.#unstored];
+    this.#unstored.clear();
+    return unstored;
+  }
+
+  markAllUnstored(): void {
+    for (const step of this.#finished.values()) this.#unstored.add(step);
+  }
+}
+
+function assertValidStepKey(key: string): void {
+  const isText = typeof key === "string" && key.isWellFormed();
+  if (isText && key.length > 0 && key.length <= MAX_KEY_LENGTH) return;
+  throw new RangeError(
+    `The step key ${JSON.stringify(key)} is invalid; use text of 1 to ${MAX_KEY_LENGTH} characters.`,
+  );
+}

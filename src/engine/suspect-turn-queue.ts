@@ -1,0 +1,54 @@
+import type { Clock } from "./clock.ts";
+
+/** Time in milliseconds for which a suspect turn runs alone. */
+const SUSPECT_RUN_MS = 30_000;
+
+/** Starts a suspect turn. Resolves with a promise for the end of the turn, once the turn has started. Never rejects. */
+type SuspectTurnStarter<Suspect> = (suspect: Suspect) => Promise<{ readonly end: Promise<void> }>;
+
+/**
+ * Starts suspect turns one at a time. The node of a suspect turn died in at least two attempts, so the turn itself may
+ * have killed the node. If all of these turns started at once, the next death would count as an attempt of each, and
+ * healthy turns would fail together with the turn that kills the node. The next turn starts when the turn before has
+ * ended, or has run for 30 seconds.
+ */
+export class SuspectTurnQueue<Suspect> {
+  readonly #clock: Clock;
+  readonly #start: SuspectTurnStarter<Suspect>;
+  #waiting: Suspect[] = [];
+  #isRunning = false;
+
+  constructor(clock: Clock, start: SuspectTurnStarter<Suspect>) {
+    this.#clock = clock;
+    this.#start = start;
+  }
+
+  add(suspects: readonly Suspect[]): void {
+    this.#waiting.push(...suspects);
+    if (!this.#isRunning) void this.#startAll();
+  }
+
+  /** Removes and returns the turns that have not started. */
+  takeWaiting(): readonly Suspect[] {
+    return this.#waiting.splice(0);
+  }
+
+  async #startAll(): Promise<void> {
+    this.#isRunning = true;
+    for (let next = this.#waiting.shift(); next !== undefined; next = this.#waiting.shift()) {
+      const { end } = await this.#start(next);
+      await this.#waitAtMost(end);
+    }
+    this.#isRunning = false;
+  }
+
+  #waitAtMost(end: Promise<void>): Promise<void> {
+    return new Promise((resolve) => {
+      const cancelTimer = this.#clock.schedule(SUSPECT_RUN_MS, resolve);
+      void end.then(() => {
+        cancelTimer();
+        resolve();
+      });
+    });
+  }
+}
