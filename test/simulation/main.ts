@@ -25,6 +25,7 @@ process.on("unhandledRejection", (error) => {
 });
 
 if (isMainThread) process.exitCode = (await main()) ? 0 : 1;
+// oxlint-disable-next-line unicorn/require-post-message-target-origin -- a worker thread has no origin
 else parentPort?.postMessage(await runSeeds(workerData as SeedRange));
 
 async function main(): Promise<boolean> {

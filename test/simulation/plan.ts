@@ -148,7 +148,9 @@ function drawClientAction(chance: Chance, { nodeCount }: SimulationSettings, isF
       return { kind, node, task, resumes: chance.isTrue(0.6) };
     case "disconnect":
       return { kind, stream: task };
-    default:
+    case "cancel":
+    case "get":
+    case "spy":
       return { kind, node, task };
   }
 }
@@ -184,7 +186,11 @@ function drawFault(chance: Chance, { nodeCount, leaseMs }: SimulationSettings): 
     case "database outage":
     case "receiver outage":
       return { kind, ms };
-    default:
+    case "crash":
+    case "stop":
+    case "pause":
+    case "partition":
+    case "drop":
       return { kind, node, ms };
   }
 }

@@ -137,7 +137,7 @@ export class PromiseChecks {
     const discarded =
       "statusUpdate" in event ? event.statusUpdate.metadata?.["colloquy:discardedMessageIds"] : undefined;
     if (Array.isArray(discarded))
-      for (const id of discarded) this.discardedMessages.add(toMessageKey(history.scope, String(id)));
+      for (const id of discarded as string[]) this.discardedMessages.add(toMessageKey(history.scope, id));
     events.push(logEvent);
     history.times.push(this.#getTime());
     states.push(status?.state ?? state ?? "TASK_STATE_UNSPECIFIED");

@@ -203,7 +203,8 @@ class Simulation {
       case "clock jump":
         process.wallClockOffsetMs += action.byMs;
         return;
-      default:
+      case "partition":
+      case "drop":
         process.link.partitionedUntil = this.#time.now + action.ms;
         process.link.dropsPackets = action.kind === "drop";
     }
@@ -245,7 +246,7 @@ class Simulation {
     const lateMs = Math.max(0, lastArrivalAt - this.#time.now);
     const deadlineMs = lateMs + leaseMs + MAX_RECOVERY_MS + queryTimeoutMs;
     this.#time.schedule("recovery deadline", deadlineMs, () => {
-      void this.#database.listAbandonedTasks().then((abandoned) => {
+      void this.#database.listAbandonedTasks().then((abandoned): void => {
         for (const { taskId } of abandoned)
           this.#checks.breakPromise("E17, E21", `task ${taskId} is still held by a dead node`);
         // A process that starts delivers the notifications of commits that no living process has seen.

@@ -83,7 +83,7 @@ export class StoreLink {
                 }),
           (error: unknown) => {
             cancelTimeout();
-            reject(error as Error);
+            reject(error);
           },
         );
       });
