@@ -205,7 +205,9 @@ describe.each(["restart", "resume"] as const)("an agent with afterRestart: %s", 
     }
     const { engine } = createProcessFixture({ store });
     const states = await Promise.all(
-      texts.map(async (text) => (await engine.getTask({ id: idsByText.get(text) ?? "" }, alice)).status.state),
+      texts.map(
+        async (text) => (await engine.getTask({ id: idsByText.get(text) ?? "" }, alice)).status.state,
+      ),
     );
     expect(states).toEqual(
       texts.map((text) => (text === "poison" ? "TASK_STATE_FAILED" : "TASK_STATE_COMPLETED")),

@@ -28,9 +28,9 @@ export interface ChaosContext {
   readonly isFullRun: boolean;
   /** True if the events of the system have sequence numbers, so that each event can be compared with the log. */
   readonly hasEventIds: boolean;
-  startNode(options?: ChaosNodeOptions): Promise<ChaosNode>;
-  addFigure(name: FigureName, value: number): void;
-  addProblem(problem: string): void;
+  readonly startNode: (options?: ChaosNodeOptions) => Promise<ChaosNode>;
+  readonly addFigure: (name: FigureName, value: number) => void;
+  readonly addProblem: (problem: string) => void;
   /** Registers a function that runs after the fault, also after a failure. */
-  onEnd(cleanUp: () => void | Promise<void>): void;
+  readonly onEnd: (cleanUp: () => void | Promise<void>) => void;
 }

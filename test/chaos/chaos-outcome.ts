@@ -54,7 +54,7 @@ export function renderChaosTable(outcomes: readonly ChaosOutcome[]): string {
     });
     return [`\`${group[0]?.name}\``, group[0]?.title, group[0]?.promise, ...cells];
   });
-  const header = ["fault", "what is done", "what must hold", ...systems];
+  const header = ["fault", "action", "promise", ...systems];
   return [header, header.map(() => "---"), ...rows].map((cells) => `| ${cells.join(" | ")} |`).join("\n");
 }
 

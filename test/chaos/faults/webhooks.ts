@@ -37,7 +37,7 @@ export const fault: ChaosFault = {
         const isRefused = webhook !== undefined && webhook.refused < REFUSALS_PER_WEBHOOK;
         if (webhook && isRefused) webhook.refused++;
         else if (webhook) recordDelivery(webhook, body as StreamResponse);
-        response.writeHead(isRefused ? 503 : 204).end();
+        return response.writeHead(isRefused ? 503 : 204).end();
       });
     });
     await new Promise<void>((resolve) => receiver.listen(0, "127.0.0.1", resolve));
