@@ -42,13 +42,12 @@ export class SuspectTurnQueue<Suspect> {
     void this.#waitAtMost(end).then(() => this.#startNext());
   }
 
-  #waitAtMost(end: Promise<void>): Promise<void> {
-    return new Promise((resolve) => {
-      const cancelTimer = this.#clock.schedule(SUSPECT_RUN_MS, resolve);
-      void end.then(() => {
-        cancelTimer();
-        resolve();
-      });
+  async #waitAtMost(end: Promise<void>): Promise<void> {
+    let cancelTimer: (() => void) | undefined;
+    const timeout = new Promise<void>((resolve) => {
+      cancelTimer = this.#clock.schedule(SUSPECT_RUN_MS, resolve);
     });
+    await Promise.race([end, timeout]);
+    cancelTimer?.();
   }
 }

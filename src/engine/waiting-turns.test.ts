@@ -20,14 +20,14 @@ const scope = createTestTaskScopeForCaller(alice);
 class SharedStore extends MemoryStore {
   constructor() {
     super();
-    const { claim, ...leases } = this.leases;
+    const { leases } = this;
     Object.assign(this, {
       isDurable: true,
       leases: {
         ...leases,
         waitingTurnPollMs: 250,
         claim: async (agent: string, limit: number, which?: "lost" | "waiting") =>
-          which === "lost" ? [] : await claim(agent, limit),
+          which === "lost" ? [] : await leases.claim(agent, limit),
       },
     });
   }

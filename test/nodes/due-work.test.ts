@@ -28,7 +28,7 @@ describe.skipIf(reason)("work that is due", () => {
       taskPushNotificationConfig: { url: receiver.url() },
     };
     const results = await Promise.all(
-      Array.from({ length: count }, () => client.send("hi", { configuration: configuration as never })),
+      Array.from({ length: count }, () => client.send("hi", { configuration })),
     );
     await server.close({ graceMs: 0 });
     return results.map((result) => (result as { task: Task }).task.id);

@@ -99,10 +99,10 @@ export async function runRollingRestart(
     return text;
   }
 
-  let isRestarting = true;
+  const state = { isRestarting: true };
   let requests = 0;
   async function sendRequests(): Promise<void> {
-    while (isRestarting) {
+    while (state.isRestarting) {
       requests++;
       const headers = { "a2a-version": "1.0" };
       const status = await fetch(`${publicUrl}/a2a/counter/tasks?pageSize=1`, { headers }).then(
@@ -115,7 +115,7 @@ export async function runRollingRestart(
   }
 
   async function sendMessages(): Promise<void> {
-    while (isRestarting)
+    while (state.isRestarting)
       await client.send("1").catch((error: unknown) => failures.push(`message: ${String(error)}`));
   }
 
@@ -125,7 +125,7 @@ export async function runRollingRestart(
   const restarted: RunningServer[] = [];
   for (const server of servers) restarted.push(await restart(server));
   servers = restarted;
-  isRestarting = false;
+  state.isRestarting = false;
   await requesting;
   const texts = await reading;
   await Promise.all(servers.map(({ server }) => server.close({ graceMs: 0 })));

@@ -151,6 +151,7 @@ function drawClientAction(chance: Chance, { nodeCount }: SimulationSettings, isF
     case "cancel":
     case "get":
     case "spy":
+    default:
       return { kind, node, task };
   }
 }
@@ -191,6 +192,7 @@ function drawFault(chance: Chance, { nodeCount, leaseMs }: SimulationSettings): 
     case "pause":
     case "partition":
     case "drop":
+    default:
       return { kind, node, ms };
   }
 }

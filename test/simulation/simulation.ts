@@ -246,17 +246,19 @@ class Simulation {
     const lateMs = Math.max(0, lastArrivalAt - this.#time.now);
     const deadlineMs = lateMs + leaseMs + MAX_RECOVERY_MS + queryTimeoutMs;
     this.#time.schedule("recovery deadline", deadlineMs, () => {
-      void this.#database.listAbandonedTasks().then((abandoned): void => {
-        for (const { taskId } of abandoned)
-          this.#checks.breakPromise("E17, E21", `task ${taskId} is still held by a dead node`);
-        // A process that starts delivers the notifications of commits that no living process has seen.
-        if (this.#receiver.describeMissingEvent() !== undefined) {
-          this.#nodes[0]?.process.kill();
-          if (this.#nodes[0]) this.#restartLater(this.#nodes[0], 0);
-        }
-        this.#checkRest(this.#time.now + MAX_SETTLE_MS);
-      });
+      void this.#checkAbandonedTasks();
     });
+  }
+
+  async #checkAbandonedTasks(): Promise<void> {
+    for (const { taskId } of await this.#database.listAbandonedTasks())
+      this.#checks.breakPromise("E17, E21", `task ${taskId} is still held by a dead node`);
+    // A process that starts delivers the notifications of commits that no living process has seen.
+    if (this.#receiver.describeMissingEvent() !== undefined) {
+      this.#nodes[0]?.process.kill();
+      if (this.#nodes[0]) this.#restartLater(this.#nodes[0], 0);
+    }
+    this.#checkRest(this.#time.now + MAX_SETTLE_MS);
   }
 
   /** Ends the simulation as soon as all work is done, and fails at the deadline. */
