@@ -177,8 +177,9 @@ const PLAIN_CIPHER = {
 function withStatements<Store extends object>(store: Store, name: string, run: StatementRunner): Store {
   return new Proxy(store, {
     get(target, member) {
-      const method = Reflect.get(target, member) as (...args: unknown[]) => unknown;
-      return (...args: unknown[]) => run(name, () => method.apply(target, args));
+      const method = Reflect.get(target, member) as ((...args: unknown[]) => unknown) | undefined;
+      // Nodes must not see a port that the store does not have.
+      return method && ((...args: unknown[]) => run(name, () => method.apply(target, args)));
     },
   });
 }

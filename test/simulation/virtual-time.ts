@@ -41,6 +41,7 @@ export class VirtualTime {
 
   /** Schedules a step after `ms` milliseconds, and returns a function that cancels the step. */
   schedule(label: string, ms: number, callback: () => void, owner?: StepOwner): () => void {
+    if (Number.isNaN(ms)) throw new Error(`The delay of the step "${label}" is not a number.`);
     const step: ScheduledStep = {
       at: this.now + Math.max(0, ms),
       order: ++this.#lastOrder,
