@@ -143,6 +143,12 @@ export class SimulatedStore implements TaskStore {
     return this.#runOrReport("find message", () => this.#database.tasks.findMessage(scope, messageId));
   }
 
+  readSteps(
+    ...turn: Parameters<NonNullable<TaskStore["readSteps"]>>
+  ): ReturnType<NonNullable<TaskStore["readSteps"]>> {
+    return this.#runOrReport("read steps", () => this.#database.tasks.readSteps(...turn));
+  }
+
   listUnfinished(): Promise<UnfinishedTask[]> {
     return this.#runOrReport("list unfinished", () => this.#database.tasks.listUnfinished());
   }
