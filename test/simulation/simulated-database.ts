@@ -86,7 +86,7 @@ export class SimulatedDatabase {
     for (const position of lease.queuedPositions)
       if (position <= (queueChange?.removedThrough ?? 0)) lease.queuedPositions.delete(position);
     lease.isRunning = append.hasRunningTurn ?? lease.isRunning;
-    lease.node = lease.isRunning ? node : undefined;
+    lease.node = lease.isRunning && !append.releasesLease ? node : undefined;
     this.#leases.set(key, lease);
     this.#checks?.checkAppend(node, append);
     return undefined;
