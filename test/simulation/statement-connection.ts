@@ -100,8 +100,16 @@ export function createStatementConnection(
       parameters: Parameters,
     ): Promise<Row[]> => {
       const handler = handlers.get(name);
-      if (!handler)
-        throw new Error(`The simulation has no statement ${name}; add it to ${import.meta.filename}.`);
+      if (!handler) {
+        const error = new Error(
+          `The simulation has no statement ${name}; add it to ${import.meta.filename}.`,
+        );
+        // The engine would handle the error like a failure of the store.
+        queueMicrotask(() => {
+          throw error;
+        });
+        throw error;
+      }
       return run(name.replace("colloquy_", ""), () => handler(parameters) as Promise<Row[]>);
     },
   };
