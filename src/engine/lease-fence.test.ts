@@ -1,5 +1,7 @@
 import { describe, expect, it } from "vitest";
+import { Deferred } from "../data-structures/index.ts";
 import { MemoryStore } from "../stores/index.ts";
+import type { AgentEvent } from "./agent.ts";
 import {
   alice,
   createEngineFixture,
@@ -12,26 +14,37 @@ import {
   workingTestEvent,
   type EngineFixture,
 } from "./engine.fixture.ts";
+import type { TaskLease } from "./task-leases.ts";
 
 const FENCE_AFTER_MS = 12_000;
+const CANCEL_GRACE_MS = 10_000;
 
 /** Creates an engine whose store renews leases until `isDown` is true. */
-function createFencedFixture(): EngineFixture & { readonly outage: { isDown: boolean } } {
+function createFencedFixture(): EngineFixture & {
+  readonly outage: { isDown: boolean };
+  readonly released: TaskLease[];
+} {
   const clock = new FakeClock();
   const store = new MemoryStore();
   const outage = { isDown: false };
+  const released: TaskLease[] = [];
   let renewedAt = clock.monotonic();
+  const { leases: memoryLeases } = store;
   const leases = {
-    ...store.leases,
+    ...memoryLeases,
     renew: async () => {
       if (outage.isDown) throw new Error("The database is down.");
       renewedAt = clock.monotonic();
       return [];
     },
+    release: async (lease: TaskLease) => {
+      released.push(lease);
+      await memoryLeases.release(lease);
+    },
     getTimeUntilFence: () => renewedAt + FENCE_AFTER_MS - clock.monotonic(),
   };
   Object.assign(store, { leases });
-  return { ...createEngineFixture({ store, clock }), outage };
+  return { ...createEngineFixture({ store, clock, cancelGraceMs: CANCEL_GRACE_MS }), outage, released };
 }
 
 async function advanceInSteps(clock: FakeClock, ms: number): Promise<void> {
@@ -66,6 +79,35 @@ describe("a node that cannot renew its leases", () => {
     outage.isDown = false;
     await advanceInSteps(clock, 10_000);
     expect((await engine.getTask({ id }, alice)).status.state).toBe("TASK_STATE_FAILED");
+  });
+
+  // Found by seed 200378 of the simulation.
+  it("releases a lease only after the cleanup of an agent that has yielded one more event [E11, E21]", async () => {
+    const { engine, agent, clock, outage, released } = createFencedFixture();
+    const nextEvent = new Deferred();
+    const cleanup = new Deferred();
+    const execute = async function* (): AsyncGenerator<AgentEvent> {
+      try {
+        yield workingTestEvent;
+        await nextEvent.promise;
+        yield createTestChunkEvent("late", false);
+      } finally {
+        await cleanup.promise;
+      }
+    };
+    Object.assign(agent, { execute });
+    await engine.open();
+    const message = createTestSendMessageRequest("go", { configuration: { returnImmediately: true } });
+    await engine.sendMessage(message, alice);
+    outage.isDown = true;
+    await advanceInSteps(clock, FENCE_AFTER_MS);
+    outage.isDown = false;
+    nextEvent.resolve();
+    await advanceInSteps(clock, CANCEL_GRACE_MS / 2);
+    expect(released).toEqual([]);
+    cleanup.resolve();
+    await advanceInSteps(clock, 2000);
+    expect(released).toHaveLength(1);
   });
 
   it("keeps its agents if the store answers in time", async () => {

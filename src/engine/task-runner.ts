@@ -475,8 +475,10 @@ export class TaskRunner implements LiveTaskListener, TaskFeed {
       }
       ended = true;
     } finally {
-      // Close an iterator that is abandoned before its end, but do not wait for it.
-      if (!ended) void this.closeIterator(iterator);
+      // Close an iterator that is abandoned before its end. Only an aborted turn waits for it, because `cancelGraceMs`
+      // limits the wait, and another node may continue the turn.
+      const closing = ended ? undefined : this.closeIterator(iterator);
+      if (turn.signal.aborted) await closing;
     }
   }
 

@@ -57,6 +57,12 @@ export const PLANTED_MUTANTS: readonly PlantedMutant[] = [
     find: "    this.#hasStoredRunningTurn = true;\n",
     replace: "",
   },
+  {
+    name: "release before the cleanup of an agent",
+    file: "src/engine/task-runner.ts",
+    find: "if (turn.signal.aborted) await closing;",
+    replace: "",
+  },
 ];
 
 /** Resolves with the number of seeds until the simulation has noticed the mutant, or `undefined`. */

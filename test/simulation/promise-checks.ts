@@ -99,6 +99,7 @@ export class PromiseChecks {
     for (const event of events) this.#checkEvent(history, event);
     history.isRunning = hasRunningTurn ?? history.isRunning;
     history.holder = history.isRunning ? node : undefined;
+    if (append.releasesLease) this.checkRelease(node, taskId);
     if (append.webhooks && append.webhooks.length > 0) history.hasWebhook = true;
     this.#recordQueueChange(history, queueChange);
   }

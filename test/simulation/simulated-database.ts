@@ -86,7 +86,7 @@ export class SimulatedDatabase {
     for (const position of lease.queuedPositions)
       if (position <= (queueChange?.removedThrough ?? 0)) lease.queuedPositions.delete(position);
     lease.isRunning = append.hasRunningTurn ?? lease.isRunning;
-    lease.node = lease.isRunning ? node : undefined;
+    lease.node = lease.isRunning && !append.releasesLease ? node : undefined;
     this.#leases.set(key, lease);
     this.#checks?.checkAppend(node, append);
     return undefined;
@@ -169,12 +169,19 @@ export class SimulatedDatabase {
   }
 
   /** Claims tasks of the agent. `localTime` is the clock of the node, which only a defect uses. */
-  async claim(node: string, agent: string, limit: number, localTime: number): Promise<ClaimedTask[]> {
+  async claim(
+    node: string,
+    agent: string,
+    limit: number,
+    localTime: number,
+    which?: "lost" | "waiting",
+  ): Promise<ClaimedTask[]> {
     const claimed: ClaimedTask[] = [];
     for (const task of await this.tasks.listUnfinished()) {
       if (claimed.length === limit) break;
       const lease = this.#leases.get(toTaskKey(computeScopeKey(task.scope), task.taskId));
       if (!lease || task.scope.agent !== agent || !this.#isClaimable(lease, localTime)) continue;
+      if (which !== undefined && (which === "waiting") !== (lease.node === undefined)) continue;
       this.#checks?.checkClaim(node, task);
       lease.epoch++;
       lease.node = node;

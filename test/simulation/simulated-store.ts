@@ -143,6 +143,12 @@ export class SimulatedStore implements TaskStore {
     return this.#runOrReport("find message", () => this.#database.tasks.findMessage(scope, messageId));
   }
 
+  readSteps(
+    ...turn: Parameters<NonNullable<TaskStore["readSteps"]>>
+  ): ReturnType<NonNullable<TaskStore["readSteps"]>> {
+    return this.#runOrReport("read steps", () => this.#database.tasks.readSteps(...turn));
+  }
+
   listUnfinished(): Promise<UnfinishedTask[]> {
     return this.#runOrReport("list unfinished", () => this.#database.tasks.listUnfinished());
   }
@@ -177,8 +183,9 @@ const PLAIN_CIPHER = {
 function withStatements<Store extends object>(store: Store, name: string, run: StatementRunner): Store {
   return new Proxy(store, {
     get(target, member) {
-      const method = Reflect.get(target, member) as (...args: unknown[]) => unknown;
-      return (...args: unknown[]) => run(name, () => method.apply(target, args));
+      const method = Reflect.get(target, member) as ((...args: unknown[]) => unknown) | undefined;
+      // Nodes must not see a port that the store does not have.
+      return method && ((...args: unknown[]) => run(name, () => method.apply(target, args)));
     },
   });
 }

@@ -2,7 +2,11 @@ import type { Clock, TaskScope } from "../../src/engine/index.ts";
 import type { PostgresStatement } from "../../src/stores/postgres/define-statement.ts";
 import type { PostgresConnection } from "../../src/stores/postgres/postgres-pool.ts";
 import { ANSWER_TASK_REQUEST } from "../../src/stores/postgres/statements/answer-task-request.ts";
-import { CLAIM_TASKS } from "../../src/stores/postgres/statements/claim-tasks.ts";
+import {
+  CLAIM_LOST_TASKS,
+  CLAIM_TASKS,
+  CLAIM_WAITING_TASKS,
+} from "../../src/stores/postgres/statements/claim-tasks.ts";
 import { DELETE_NODES } from "../../src/stores/postgres/statements/delete-nodes.ts";
 import { DELETE_TASK_REQUEST } from "../../src/stores/postgres/statements/delete-task-request.ts";
 import { FIND_FORGOTTEN_LEASES } from "../../src/stores/postgres/statements/find-forgotten-leases.ts";
@@ -51,22 +55,26 @@ export function createStatementConnection(
       .findForgottenLeases(node, toTaskKeys(scopeKeys, taskIds))
       .map(({ scope, taskId, epoch }) => ({ ...toScopeRow(scope), task_id: taskId, epoch })),
   );
-  handle(CLAIM_TASKS, async (node, agent, limit) => {
-    const claimed = await database.claim(node, agent, limit, clock.now());
-    return claimed.map(
-      ({ scope, taskId, contextId, seq, state, timestamp, turn, epoch, isCancelRequested }) => ({
-        ...toScopeRow(scope),
-        task_id: taskId,
-        context_id: contextId,
-        seq,
-        state,
-        status_time: timestamp,
-        turn: turn === undefined ? null : JSON.stringify(turn),
-        epoch,
-        is_cancel_requested: isCancelRequested ?? false,
-      }),
-    );
-  });
+  const handleClaim = (statement: typeof CLAIM_TASKS, which?: "lost" | "waiting"): void =>
+    handle(statement, async (node, agent, limit) => {
+      const claimed = await database.claim(node, agent, limit, clock.now(), which);
+      return claimed.map(
+        ({ scope, taskId, contextId, seq, state, timestamp, turn, epoch, isCancelRequested }) => ({
+          ...toScopeRow(scope),
+          task_id: taskId,
+          context_id: contextId,
+          seq,
+          state,
+          status_time: timestamp,
+          turn: turn === undefined ? null : JSON.stringify(turn),
+          epoch,
+          is_cancel_requested: isCancelRequested ?? false,
+        }),
+      );
+    });
+  handleClaim(CLAIM_TASKS);
+  handleClaim(CLAIM_LOST_TASKS, "lost");
+  handleClaim(CLAIM_WAITING_TASKS, "waiting");
   handle(READ_CHANGES, (scopeKeys, taskIds, after, turnStatuses, maxBytes) =>
     database.readChanges(toTaskKeys(scopeKeys, taskIds), after, turnStatuses, maxBytes),
   );
@@ -92,8 +100,16 @@ export function createStatementConnection(
       parameters: Parameters,
     ): Promise<Row[]> => {
       const handler = handlers.get(name);
-      if (!handler)
-        throw new Error(`The simulation has no statement ${name}; add it to ${import.meta.filename}.`);
+      if (!handler) {
+        const error = new Error(
+          `The simulation has no statement ${name}; add it to ${import.meta.filename}.`,
+        );
+        // The engine would handle the error like a failure of the store.
+        queueMicrotask(() => {
+          throw error;
+        });
+        throw error;
+      }
       return run(name.replace("colloquy_", ""), () => handler(parameters) as Promise<Row[]>);
     },
   };

@@ -31,6 +31,7 @@ export class VirtualTime {
   onStep: ((line: string) => void) | undefined;
   #hash = 0x811c9dc5;
   #lastOrder = 0;
+  #error: Error | undefined;
   readonly #heap: ScheduledStep[] = [];
   readonly #labelHashes = new Map<string, number>();
 
@@ -41,6 +42,8 @@ export class VirtualTime {
 
   /** Schedules a step after `ms` milliseconds, and returns a function that cancels the step. */
   schedule(label: string, ms: number, callback: () => void, owner?: StepOwner): () => void {
+    // The engine handles most errors, so an error that is thrown here could stay unnoticed.
+    if (Number.isNaN(ms)) this.#error ??= new Error(`The delay of the step "${label}" is not a number.`);
     const step: ScheduledStep = {
       at: this.now + Math.max(0, ms),
       order: ++this.#lastOrder,
@@ -64,6 +67,7 @@ export class VirtualTime {
       const perform = (): void => {
         if (isDone) return;
         try {
+          if (this.#error) throw this.#error;
           if (isFinished() || !this.#performNextStep()) end(resolve);
         } catch (error) {
           end(() => reject(error));
