@@ -8,6 +8,7 @@ import {
   getTestResponseTask,
   ScriptedAgent,
 } from "../../src/engine/engine.fixture.ts";
+import { createTestLogAppend, createTestSubmittedTaskEvent } from "../../src/stores/task-event-logs.fixture.ts";
 import { SimulatedDatabase } from "./simulated-database.ts";
 import { runStatementAtOnce, SimulatedStore, type StatementRunner } from "./simulated-store.ts";
 
@@ -77,4 +78,29 @@ it("a node that stops its turns releases the lease that a late commit acquires [
   lateCommit();
   await passTime();
   expect(await database.tasks.listUnfinished()).toEqual([]);
+});
+
+// Found by seed 2170.
+it("a node does not release a lease while the result of a claim is on its way [E11, E17]", async () => {
+  const clock = new FakeClock();
+  const database = new SimulatedDatabase(() => clock.time);
+  let deliverClaim = (): void => {};
+  const store = new SimulatedStore(
+    database,
+    async (name, statement) => {
+      const result = await statement();
+      if (name.startsWith("claim")) await new Promise<void>((resolve) => (deliverClaim = resolve));
+      return result;
+    },
+    clock,
+    LEASE_MS,
+  );
+  await store.open();
+  const event = createTestSubmittedTaskEvent("t");
+  await store.commit([createTestLogAppend("t", 0, [event], { hasRunningTurn: true, releasesLease: true })]);
+  const claiming = store.leases.claim("echo", 10, "waiting");
+  for (let count = 0; count < 3; count++) await store.leases.renew();
+  deliverClaim();
+  expect(await claiming).toHaveLength(1);
+  expect(await database.claim("other", "echo", 10, clock.time)).toEqual([]);
 });

@@ -44,6 +44,8 @@ export class PostgresTaskLeases implements TaskLeases {
   /** Leases that the node has acquired and not released, to find those that another node claims. */
   readonly #held = new Map<string, TaskLease>();
   #claimCount = 0;
+  /** Claims without a result, which may have acquired leases. */
+  #pendingClaimCount = 0;
   /** Batches without a result, whose turns may have begun. */
   readonly #pendingCommits = new Set<readonly LogAppend[]>();
   /** Epochs of the leases that the last renewal has found and the node does not know. */
@@ -82,7 +84,10 @@ export class PostgresTaskLeases implements TaskLeases {
   async claim(agent: string, limit: number, which?: "lost" | "waiting"): Promise<ClaimedTask[]> {
     const statement =
       which === undefined ? CLAIM_TASKS : which === "lost" ? CLAIM_LOST_TASKS : CLAIM_WAITING_TASKS;
-    const rows = await this.#connection.query(statement, [this.#node, encodeIdentifier(agent), limit]);
+    this.#pendingClaimCount++;
+    const rows = await this.#connection
+      .query(statement, [this.#node, encodeIdentifier(agent), limit])
+      .finally(() => this.#pendingClaimCount--);
     const claimed = rows.map((row) => ({
       ...decodeUnfinishedTaskRow(row),
       epoch: row.epoch,
@@ -168,9 +173,9 @@ export class PostgresTaskLeases implements TaskLeases {
     for (const [key, lease] of found) if (earlierEpochs.get(key) === lease.epoch) await this.release(lease);
   }
 
-  /** Returns true if the node holds the lease, or if a commit without a result may have acquired it. */
+  /** Returns true if the node holds the lease, or if a claim or commit without a result may have acquired it. */
   #mayKnow(lease: TaskLease): boolean {
-    if (this.#held.has(toLeaseKey(lease))) return true;
+    if (this.#pendingClaimCount > 0 || this.#held.has(toLeaseKey(lease))) return true;
     return [...this.#pendingCommits].some((batch) =>
       batch.some((append) => append.taskId === lease.taskId && append.hasRunningTurn === true),
     );
