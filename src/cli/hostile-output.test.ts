@@ -29,7 +29,7 @@ const AGENT_COMMANDS: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Commands that contact no agent, or start a server. All their output passes through the same streams. */
-const OTHER_COMMANDS = /^(?:serve|demo|mcp|init|completion|info|config|auth|store|cards|card sign)\b/;
+const OTHER_COMMANDS = /^(?:serve|worker|demo|mcp|init|completion|info|config|auth|store|cards|card sign)\b/;
 
 let server: HostileServer;
 let directory: string;

@@ -69,7 +69,7 @@ describe.skipIf(reason)("work that is due", () => {
     expect(await server.processDueWork({ timeLimitMs: 1500 })).toMatchObject({ turns: 1, isComplete: false });
   });
 
-  it("is processed by POST /tick with the token, and only with the token [E21] [SEC-01]", async () => {
+  it("is processed by POST /tick with the token, and only with the token [E21] [SEC-58]", async () => {
     await acceptMessages(1);
     const { server } = createWorker({ tickToken: TOKEN });
     const { url: workerUrl } = await server.listen();
@@ -87,7 +87,7 @@ describe.skipIf(reason)("work that is due", () => {
     expect(await response.json()).toMatchObject({ isComplete: true });
   });
 
-  it("has no endpoint without a token [SEC-01]", async () => {
+  it("has no endpoint without a token", async () => {
     const agent = new NodeTestAgent({});
     const server = createServer({ puppet: agent }, { store: "memory", observer: false });
     servers.push(server);

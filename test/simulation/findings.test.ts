@@ -8,7 +8,10 @@ import {
   getTestResponseTask,
   ScriptedAgent,
 } from "../../src/engine/engine.fixture.ts";
-import { createTestLogAppend, createTestSubmittedTaskEvent } from "../../src/stores/task-event-logs.fixture.ts";
+import {
+  createTestLogAppend,
+  createTestSubmittedTaskEvent,
+} from "../../src/stores/task-event-logs.fixture.ts";
 import { SimulatedDatabase } from "./simulated-database.ts";
 import { runStatementAtOnce, SimulatedStore, type StatementRunner } from "./simulated-store.ts";
 
