@@ -23,8 +23,11 @@ import { RENEW_NODE } from "./statements/renew-node.ts";
 const WAITING_TURN_POLL_MS = 250;
 /** Part of the lease period after which a node that cannot renew its leases stops its turns. */
 const FENCE_AFTER = 0.8;
-/** Number of renewals per lease period. A node misses two renewals before its leases expire. */
-const RENEWALS_PER_LEASE = 3;
+/**
+ * Number of renewals per lease period. A node misses five renewals before its leases expire. After each renewal, a node
+ * claims the tasks of dead nodes, so a task waits at most a sixth of the period after the end of its lease.
+ */
+const RENEWALS_PER_LEASE = 6;
 
 /**
  * The leases of one node. The node has one row with the end of all of its leases, on the clock of the database. The row
