@@ -29,6 +29,7 @@ export const IMPORT_BOUNDARIES: Readonly<Record<string, ImportBoundary>> = {
   },
   engine: { rooms: { "data-structures": "whole", protocol: "whole" } },
   "usage-checks": { rooms: {} },
+  trace: { rooms: { protocol: "whole" } },
   // Reads `process`, but imports no `node:` module.
   logging: { rooms: { "usage-checks": "whole", engine: "types" } },
   stores: {
