@@ -8,12 +8,11 @@ import {
   type JsonValue,
   type OperationName,
   splitEventPosition,
-  type StreamResponse,
   type Task,
   type TaskState,
   getEventTaskState,
 } from "../../protocol/index.ts";
-import type { RequestLine, StreamEndLine } from "../../trace/index.ts";
+import type { RequestIds, RequestLine, StreamEndLine } from "../../trace/index.ts";
 import type { TrafficWriter } from "../../trace/recording/index.ts";
 import { parseJsonOrUndefined } from "../http/parse-json-or-undefined.ts";
 import type { HttpCallListener } from "../transport/send-http-request.ts";
@@ -29,10 +28,10 @@ export interface RecordedInterface {
 }
 
 /** Ids and headers of a request, before it is encoded for a protocol version. */
-export type RecordedRequest = Pick<
-  RequestLine,
-  "task_id" | "context_id" | "message_id" | "after" | "reference_task_ids" | "parent"
-> & { readonly params: JsonValue; readonly headers: Readonly<Record<string, string>> };
+export interface RecordedRequest extends RequestIds {
+  readonly params: JsonValue;
+  readonly headers: Readonly<Record<string, string>>;
+}
 
 /** Records one call of a client: its requests, its response, and the events of its stream. */
 export class ClientCallRecorder implements HttpCallListener {
@@ -90,7 +89,7 @@ export class ClientCallRecorder implements HttpCallListener {
     this.#frames += 1;
     this.#taskId ??= getEventTaskId(event);
     this.#state = getEventTaskState(event) ?? this.#state;
-    const position = splitEventPosition(event).position;
+    const { event: plainEvent, position } = splitEventPosition(event);
     const logSeq = position?.generation;
     this.#writer.write({
       kind: "frame",
@@ -100,7 +99,7 @@ export class ClientCallRecorder implements HttpCallListener {
       ...(id !== undefined && { event_id: id }),
       ...(logSeq !== undefined && { log_seq: logSeq }),
       ...(position?.previousGeneration !== undefined && { previous_log_seq: position.previousGeneration }),
-      event: event as unknown as JsonObject,
+      event: plainEvent as unknown as JsonObject,
       bytes: size,
     });
   }
