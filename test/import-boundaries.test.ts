@@ -29,7 +29,7 @@ function listAllowedRooms({ rooms }: ImportBoundary): string {
 }
 
 /** Packages that the build inlines (`scripts/inline-dependencies.mjs`). */
-const INLINED_PACKAGES = ["get-east-asian-width"];
+const INLINED_PACKAGES = ["@noble/hashes", "get-east-asian-width"];
 
 describe("the import boundaries of src/", () => {
   it("are respected", () => {
