@@ -194,10 +194,12 @@ export class Engine {
     await this.#recovery.startDueTurns();
   }
 
-  /** Resolves once each agent of this engine has ended, or waits and needs no process. */
+  /** Resolves once each agent has ended, or waits and needs no process. Other nodes can then claim released turns. */
   async waitUntilIdle(): Promise<void> {
     for (let working = this.#listWorking(); working.length > 0; working = this.#listWorking())
       await Promise.all(working.map((runner) => runner.waitWhileProcessIsNeeded()));
+    // After a failure of the store, the recovery repeats the releases.
+    await this.#recovery.releaseAbandonedLeases().catch(() => {});
   }
 
   #listWorking(): TaskRunner[] {

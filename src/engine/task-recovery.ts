@@ -37,6 +37,7 @@ interface TaskRecoveryServiceDependencies extends TaskRecoveryDependencies {
 export class TaskRecovery {
   readonly #context: TaskRecoveryServiceDependencies;
   #leasesToRelease: LeaseToRelease[] = [];
+  #currentRelease: Promise<void> | undefined;
   /** Tasks that this node has abandoned and not settled yet. */
   readonly #lostTaskIds = new Set<string>();
   #state: "new" | "started" | "stopped" = "new";
@@ -123,7 +124,15 @@ export class TaskRecovery {
   }
 
   /** Releases the leases of the turns that the runners have abandoned, so that every node can claim their tasks. */
-  async releaseAbandonedLeases(): Promise<void> {
+  releaseAbandonedLeases(): Promise<void> {
+    // Two loops over the list would remove leases that neither has released.
+    this.#currentRelease ??= this.#releaseLeases().finally(() => {
+      this.#currentRelease = undefined;
+    });
+    return this.#currentRelease;
+  }
+
+  async #releaseLeases(): Promise<void> {
     const { store, runners } = this.#context;
     for (let next = this.#leasesToRelease[0]; next; next = this.#leasesToRelease[0]) {
       const { lease, handover } = next;
