@@ -839,7 +839,7 @@ describe("commits", () => {
       clock.advance(2);
       await emitChunk();
     }
-    const { commit } = store;
+    const commit = store.commit.bind(store);
     store.commit = (batch) => {
       clock.time += 500;
       return commit(batch);

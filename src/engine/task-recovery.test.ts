@@ -190,7 +190,7 @@ describe("the recovery of tasks", () => {
     const gate = Promise.withResolvers<void>();
     const attempts: string[] = [];
     const released = new Set<string>();
-    const { release } = store.leases;
+    const release = store.leases.release.bind(store.leases);
     store.leases.release = async (lease) => {
       await gate.promise;
       attempts.push(lease.taskId);

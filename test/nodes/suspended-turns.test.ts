@@ -73,7 +73,7 @@ describe.skipIf(reason)("a suspended turn of a PostgreSQL store", () => {
     expect(task.status.state).toBe("TASK_STATE_COMPLETED");
     expect(performance.now() - startedAt).toBeGreaterThan(2000);
     const attempts = [first, second].flatMap(({ agent }) => agent.runs.map(({ run }) => run.attempt));
-    expect(attempts.toSorted()).toEqual([1, 2]);
+    expect(attempts.toSorted((a, b) => a - b)).toEqual([1, 2]);
   });
 
   it("needs no process: a scheduled call starts the turn once it is due [E18, E21]", async () => {

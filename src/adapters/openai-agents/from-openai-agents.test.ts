@@ -297,8 +297,8 @@ describe("an agent of the OpenAI Agents SDK", () => {
       name: "pay",
       description: "Pays",
       parameters: z.object({ euros: z.number() }),
-      execute: ({ euros }, runContext?: RunContext<unknown>) =>
-        (runContext?.context as Turn).once(`pay ${euros}`, ({ idempotencyKey }) => {
+      execute: ({ euros }, runContext?: RunContext) =>
+        (runContext as RunContext<Turn>).context.once(`pay ${euros}`, ({ idempotencyKey }) => {
           paid.push(idempotencyKey);
           return `receipt ${paid.length}`;
         }),
@@ -310,9 +310,11 @@ describe("an agent of the OpenAI Agents SDK", () => {
     const requestPayment = { callId: "call_1", toolName: "pay", input: { euros: 5 } };
     const reached = Promise.withResolvers<void>();
     const hanging = createAgent(async function* (input, response) {
-      if (listToolOutputs(input).length === 0) return yield requestPayment;
-      reached.resolve();
-      await once(response, "close");
+      if (listToolOutputs(input).length === 0) yield requestPayment;
+      else {
+        reached.resolve();
+        await once(response, "close");
+      }
     });
     const before = createServer(hanging, { store });
     const dead = await connect((await before.listen()).url);
