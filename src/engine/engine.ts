@@ -117,7 +117,10 @@ export class Engine {
       },
       onCommit: link && ((taskId: string) => link.notifyCommit(taskId)),
     };
-    const runners = new RunnerRegistry(runnerContext, link, () => this.#recovery.requestPass());
+    const runners = new RunnerRegistry(runnerContext, link, {
+      requestPass: () => this.#recovery.requestPass(),
+      isWaitingSuspect: (scope, taskId) => this.#recovery.isWaitingSuspect(scope, taskId),
+    });
     this.#runners = runners;
     this.#turnHandover = new TurnHandover(store, runners);
     options.push?.outbox.onWebhookFound((scope, taskId) => {

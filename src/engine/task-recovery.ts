@@ -1,7 +1,9 @@
 import type { Clock } from "./clock.ts";
+import type { TaskScope } from "./caller.ts";
 import { recoverTask, type TaskRecoveryDependencies } from "./recover-task.ts";
 import { LeaseFence } from "./lease-fence.ts";
 import { Poller } from "./nodes/poller.ts";
+import { getTaskKey } from "./resting-runner-cache.ts";
 import { startQueuedTurns } from "./start-queued-turns.ts";
 import { SuspectTurnQueue } from "./suspect-turn-queue.ts";
 import type { ClaimedTask, TaskLease } from "./task-leases.ts";
@@ -155,6 +157,12 @@ export class TaskRecovery {
   releaseLease(lease: TaskLease, handover?: LogAppend): void {
     this.#leasesToRelease.push({ lease, handover });
     this.requestPass();
+  }
+
+  /** Returns true if this node has claimed the task, and starts its turn after other suspect turns. */
+  isWaitingSuspect(scope: TaskScope, taskId: string): boolean {
+    const key = getTaskKey(scope, taskId);
+    return this.#suspectTurns.waiting.some((task) => getTaskKey(task.scope, task.taskId) === key);
   }
 
   /** Looks for tasks that need recovery. While the store fails, the request waits for the next retry. */
