@@ -2,26 +2,36 @@
  * A step of the build: inlines packages that a single module needs, so that installing Colloquy does not install them.
  * The notice of the package's license goes with its code.
  */
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { rolldown } from "rolldown";
 
 const root = new URL("../", import.meta.url);
-const INLINED = { "get-east-asian-width": "dist/cards/views/text-width.js" };
+const INLINED = {
+  "get-east-asian-width": "dist/cards/views/text-width.js",
+  "@noble/hashes": "dist/data-structures/sha-256.js",
+};
 
 for (const [name, module] of Object.entries(INLINED)) {
   const file = fileURLToPath(new URL(module, root));
   if (!existsSync(file)) throw new Error(`${module} does not exist; name the module that imports ${name}.`);
+  const isInlined = (id) => id === name || id.startsWith(`${name}/`) || id.includes(`/node_modules/${name}/`);
   const bundle = await rolldown({
     input: file,
     platform: "neutral",
-    external: (id, importer) => importer === file && id !== name && !id.includes(`/node_modules/${name}/`),
+    external: (id, importer) => importer === file && !isInlined(id),
   });
   const { output } = await bundle.generate({ format: "esm" });
   await bundle.close();
-  const license = readFileSync(new URL(`node_modules/${name}/license`, root), "utf8").trim();
   const [{ code }] = output;
   if (/from "[^"]*node_modules|from "(?!\.)/.test(code))
     throw new Error(`${module} still imports a package.`);
-  writeFileSync(file, `${code}\n/*\nThis file contains ${name}:\n\n${license}\n*/\n`);
+  writeFileSync(file, `${code}\n/*\nThis file contains ${name}:\n\n${readLicense(name)}\n*/\n`);
+}
+
+function readLicense(name) {
+  const folder = new URL(`node_modules/${name}/`, root);
+  const file = readdirSync(folder).find((entry) => /^license$/i.test(entry));
+  if (!file) throw new Error(`${name} has no license file.`);
+  return readFileSync(new URL(file, folder), "utf8").trim();
 }

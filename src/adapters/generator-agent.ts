@@ -181,6 +181,10 @@ class RunBackedTurn implements Turn {
   get once(): Run["once"] {
     return this.#run.once;
   }
+  get suspend(): Run["suspend"] {
+    return this.#run.suspend;
+  }
+
   get sleep(): Run["sleep"] {
     return this.#run.sleep;
   }

@@ -17,6 +17,7 @@ export interface AdkRunContext {
     | "once"
     | "sleep"
     | "reportCall"
+    | "suspend"
   >;
   /** Ids of the other waiting tasks in the A2A context, or `undefined` if there is nothing to report. */
   waitingTaskIds: readonly string[] | undefined;

@@ -1,7 +1,6 @@
-import { createHash } from "node:crypto";
 import type { BaseLlm, BaseTool } from "@google/adk";
-import { CallKeyGenerator, decodeTypedJson, encodeTypedJson } from "../data-structures/index.ts";
-import { findRunContextByInvocation, findRunContextBySignal, type AdkRunContext } from "./adk-run-context.ts";
+import { DurableCall } from "../data-structures/index.ts";
+import { findRunContextByInvocation, findRunContextBySignal } from "./adk-run-context.ts";
 
 type LlmResponses = ReturnType<BaseLlm["generateContentAsync"]>;
 type LlmResponse = LlmResponses extends AsyncGenerator<infer Response> ? Response : never;
@@ -14,9 +13,7 @@ interface ToolOutcome {
   readonly actions: Partial<ToolActions>;
 }
 
-const HASH_DIGITS = 32;
 const NOT_STORED = new Error("The call is not stored.");
-const keyGenerators = new WeakMap<AdkRunContext, CallKeyGenerator>();
 
 /**
  * Wraps an ADK model or tool, so that a later attempt at the turn does not repeat the calls that an earlier attempt has
@@ -59,16 +56,6 @@ function withMethods<Target extends object>(target: Target, methods: object): Ta
   });
 }
 
-function hash(text: string): string {
-  return createHash("sha256").update(text).digest("hex").slice(0, HASH_DIGITS);
-}
-
-function generateKey(context: AdkRunContext, kind: string, input: unknown): string {
-  const keys = keyGenerators.get(context) ?? new CallKeyGenerator(hash);
-  keyGenerators.set(context, keys);
-  return keys.generate(`colloquy:${kind}`, input);
-}
-
 /** Repeats the stored responses of a call, or stores the responses before the last complete response is yielded. */
 async function* generateOnce(
   llm: BaseLlm,
@@ -82,10 +69,10 @@ async function* generateOnce(
     return;
   }
   const { model, contents, config } = request;
-  const key = generateKey(context, "model", { model: model ?? llm.model, contents, config });
-  const stored = await findStored<LlmResponse[]>(context, key);
+  const call = new DurableCall(context.run, "model", { model: model ?? llm.model, contents, config });
+  const stored = await call.findStored();
   if (stored) {
-    yield* stored;
+    yield* stored.result as LlmResponse[];
     return;
   }
   const responses: LlmResponse[] = [];
@@ -97,11 +84,11 @@ async function* generateOnce(
       else responses.push(response);
     }
     if (responses.every(({ errorCode }) => !errorCode)) {
-      await context.run.once(key, () => encodeTypedJson(responses));
+      await call.execute(() => responses);
       isStored = true;
     }
   } finally {
-    if (!isStored) keyGenerators.get(context)?.release(key);
+    if (!isStored) call.release();
   }
   yield* responses;
 }
@@ -110,25 +97,21 @@ async function runToolOnce(tool: BaseTool, request: ToolRequest): Promise<unknow
   const { args, toolContext } = request;
   const context = findRunContextByInvocation(toolContext.invocationContext);
   if (!context) return tool.runAsync(request);
-  const key = generateKey(context, `tool ${tool.name}`, args);
+  const call = new DurableCall(context.run, `tool ${tool.name}`, args);
   let unstored: ToolOutcome | undefined;
-  let json: string;
   try {
-    json = await context.run.once(key, async () => {
-      const result = await tool.runAsync(request);
-      const outcome = { result, actions: toolContext.actions };
-      if (!isAnswerNeeded(toolContext.actions)) return encodeTypedJson(outcome);
+    const { result, actions } = await call.execute(async (): Promise<ToolOutcome> => {
+      const outcome = { result: await tool.runAsync(request), actions: toolContext.actions };
+      if (!isAnswerNeeded(toolContext.actions)) return outcome;
       unstored = outcome;
       throw NOT_STORED;
     });
+    applyActions(toolContext.actions, actions);
+    return result;
   } catch (error) {
-    keyGenerators.get(context)?.release(key);
     if (error === NOT_STORED && unstored) return unstored.result;
     throw error;
   }
-  const { result, actions } = decodeTypedJson(json) as ToolOutcome;
-  applyActions(toolContext.actions, actions);
-  return result;
 }
 
 /** Returns true if the tool waits for an answer that names its call, whose id differs in each attempt. */
@@ -142,14 +125,4 @@ function applyActions(actions: ToolActions, stored: Partial<ToolActions>): void 
   Object.assign(actions.stateDelta, stateDelta);
   Object.assign(actions.artifactDelta, artifactDelta);
   Object.assign(actions, flags);
-}
-
-async function findStored<T>(context: AdkRunContext, key: string): Promise<T | undefined> {
-  try {
-    const json = await context.run.once<string>(key, () => Promise.reject(NOT_STORED));
-    return decodeTypedJson(json) as T;
-  } catch (error) {
-    if (error === NOT_STORED) return undefined;
-    throw error;
-  }
 }

@@ -105,6 +105,8 @@ describe("colloquy.config.ts", () => {
     ["{ prot: 1 }", "prot is unknown. Did you mean port?"],
     ["{ agents: 7 }", "agents must be a list of files, or agents by their names."],
     [`{ port: "4120", strictPort: 1 }`, "port must be a whole number. strictPort must be true or false."],
+    [`{ drain: 20, role: "job" }`, "drain must be a duration, such as 500ms, 30s, or 5m. role must be web"],
+    [`{ drain: "soon" }`, "drain must be a duration"],
   ])("that says %s is refused", async (config, words) => {
     const cwd = await createTempTestDirectoryWithFiles({
       "colloquy.config.mjs": `export default ${config};`,
@@ -140,6 +142,20 @@ describe("colloquy.config.ts", () => {
     expect(Object.keys(served.agentUrls)).toEqual(["two"]);
     served.process.child.kill("SIGKILL");
     await served.process.result;
+  });
+
+  it("sets the token of POST /tick, and the time in which a stopping server drains", async () => {
+    const config = configured(
+      `{ agents: ["one.mjs"], store: "memory", tickToken: "secret", drain: "400ms" }`,
+    );
+    const cwd = await createTempTestDirectoryWithFiles({ "colloquy.config.ts": config, "one.mjs": AGENT });
+    const { url, process: served } = await startServeCommandForTest(["serve"], cwd);
+    const tick = await fetch(`${url}/tick`, { method: "POST", headers: { authorization: "Bearer secret" } });
+    expect(await tick.json()).toEqual({ turns: 0, notifications: 0, isComplete: true });
+    const stoppedAt = performance.now();
+    served.child.kill("SIGTERM");
+    expect((await served.result).code).toBe(0);
+    expect(performance.now() - stoppedAt).toBeGreaterThanOrEqual(400);
   });
 
   it("may contain agents, and resolves paths relative to itself", async () => {

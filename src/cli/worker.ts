@@ -9,5 +9,5 @@ export function createWorkerCommand(context: CliContext): Command {
     .name("worker")
     .option("--once", "process the waiting turns and push notifications, print their numbers, and exit")
     .option("--time-limit <duration>", "maximum time for --once (default: 50s)", parseDuration)
-    .setOptionValue("role", "worker");
+    .setOptionValueWithSource("role", "worker", "cli");
 }

@@ -31,6 +31,21 @@ export interface ServeConfig {
   store?: string;
   /** Number of days for which the server keeps ended tasks. 0 keeps all tasks. Default: 30. */
   keepTasks?: number;
+  /**
+   * Part of this server in a group of servers with the same PostgreSQL store. `web` starts no agents, and `worker`
+   * accepts no A2A requests. The command `colloquy worker` ignores this option. Default: `all`.
+   */
+  role?: "web" | "worker" | "all";
+  /**
+   * Time in which a stopping server still serves requests, such as `20s`, `500ms`, or `1m`. Meanwhile, `/readyz` replies
+   * with 503. Default: `0s`.
+   */
+  drain?: string;
+  /**
+   * Bearer token of `POST /tick`. Read the token from a secret store, and keep it out of the file. Default: the
+   * environment variable `COLLOQUY_TICK_TOKEN`. Without a token, the endpoint does not exist.
+   */
+  tickToken?: string;
   /** Public base URL of a server behind a proxy. The default base URL is the origin of each request. */
   publicUrl?: string;
   /** Whether the server accepts unauthenticated requests from other machines. Default: false. */

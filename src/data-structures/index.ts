@@ -13,5 +13,6 @@ export { OffHeapTextStore, type OffHeapText } from "./off-heap-text-store.ts";
 export { OrderedQueue } from "./ordered-queue.ts";
 export { SortedList } from "./sorted-list.ts";
 export { CallKeyGenerator } from "./call-key-generator.ts";
+export { DurableCall, type StepExecutor } from "./durable-call.ts";
 export { decodeTypedJson, encodeTypedJson } from "./typed-json.ts";
 export { computeSha256Hex } from "./sha-256.ts";

@@ -116,6 +116,16 @@ export interface Run {
    */
   readonly sleep: (key: string, until: Date | number) => Promise<void>;
   /**
+   * Waits like `sleep`, for times in which no process has to run. After a second, the attempt ends, and `signal` aborts.
+   * At the time, any server, `POST /tick`, or `colloquy worker --once` starts the next attempt, in which `suspend`
+   * resolves at once. A request to cancel the task, or a message to the task, starts the next attempt earlier. Do nothing
+   * else while `suspend` waits. Everything outside of `once` runs again.
+   *
+   * With a store that only one process can open, the attempt continues in this process, and a later process waits for
+   * the remaining time before it starts the next attempt. An agent without later attempts waits in the process.
+   */
+  readonly suspend: (key: string, until: Date | number) => Promise<void>;
+  /**
    * Resolves with copies of the tasks in the message's `referenceTaskIds`, in the same order. The result
    * contains at most 50 tasks. The result omits missing tasks and tasks of other callers or agents.
    */

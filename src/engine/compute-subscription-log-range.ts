@@ -1,6 +1,6 @@
 import { A2AError, copyTask, fold, isEventRefusal, LogEvent, type Task } from "../protocol/index.ts";
 import type { SubscriptionLogRange } from "./log-subscription.ts";
-import type { MessageAcceptResult } from "./message-acceptor.ts";
+import type { TaskMessageAcceptResult } from "./message-accept-result.ts";
 import type { TurnStartPoint } from "./turn.ts";
 
 /**
@@ -10,7 +10,7 @@ import type { TurnStartPoint } from "./turn.ts";
  * task has changed to WORKING, because clients treat an interrupted task as a new question.
  */
 export function computeSubscriptionLogRange(
-  accepted: Exclude<MessageAcceptResult, { reply: unknown }>,
+  accepted: TaskMessageAcceptResult,
   seq: number,
   resumeAfterSeq: number | undefined,
 ): SubscriptionLogRange {

@@ -4,7 +4,6 @@ import {
   LogEvent,
   formatTaskState,
   type CancelTaskRequest,
-  type JsonObject,
   type GetTaskRequest,
   type ListTasksRequest,
   type ListTasksResponse,
@@ -19,26 +18,26 @@ import { systemClock, type Clock } from "./clock.ts";
 import { generateUuidV7, type IdGenerator } from "./id-generator.ts";
 import type { Committer } from "./event-committer.ts";
 import { limitHistory } from "./limit-history.ts";
-import { MessageAcceptor, type MessageAcceptResult } from "./message-acceptor.ts";
+import { getMessageAction, type MessageAcceptResult } from "./message-accept-result.ts";
+import { MessageAcceptor } from "./message-acceptor.ts";
+import { awaitMessageCommitAndGetTask, awaitStartOfTurn, openMessageStream } from "./message-response.ts";
 import { resolveEngineLimits } from "./engine-limits.ts";
 import { listTasks } from "./list-tasks.ts";
 import { withSafeListeners } from "./observer.ts";
 import { createPushNotSupportedError, PushConfigOperations } from "./push/push-config-operations.ts";
-import { chooseMessageResponse, type MessageAction } from "./decide-message-outcome.ts";
-import { DeferredSubscription } from "./deferred-subscription.ts";
-import { awaitStartOfQueuedTurn } from "./await-start-of-queued-turn.ts";
+import { chooseMessageResponse } from "./decide-message-outcome.ts";
 import type { QueuedTurnData } from "./queued-turn-data.ts";
 import { TaskRecovery } from "./task-recovery.ts";
-import { computeSubscriptionLogRange, requireResumeSeq } from "./compute-subscription-log-range.ts";
+import { requireResumeSeq } from "./compute-subscription-log-range.ts";
 import type { EngineOptions, EnginePushOptions } from "./engine-options.ts";
 import { createServerClosingError, isChangeByOtherWriter } from "./task-errors.ts";
+import { answerTaskRequest } from "./nodes/answer-task-request.ts";
 import { FollowedTask } from "./nodes/followed-task.ts";
 import { NodeLink } from "./nodes/node-link.ts";
-import type { TaskRequest } from "./nodes/node-store.ts";
 import { TurnSubmitter } from "./nodes/turn-submitter.ts";
 import { TurnHandover } from "./nodes/turn-handover.ts";
 import { OwnerRequests } from "./nodes/owner-requests.ts";
-import { decodeCancelRequest, decodeMessageRequest, type CancelPayload } from "./nodes/request-payload.ts";
+import type { CancelPayload } from "./nodes/request-payload.ts";
 import { RunnerRegistry } from "./runner-registry.ts";
 import type { ServiceParameters } from "./service-parameters.ts";
 import type { TaskRunner } from "./task-runner.ts";
@@ -46,13 +45,7 @@ import type { Turn } from "./turn.ts";
 import { StreamLimit } from "./stream-limit.ts";
 import type { TaskLease } from "./task-leases.ts";
 import type { LogAppend, TaskStore } from "./task-store.ts";
-import {
-  hasTurnRequestedInput,
-  isWaitingWithoutTurn,
-  LogSubscription,
-  createSingleEventSubscription,
-  type Subscription,
-} from "./log-subscription.ts";
+import { LogSubscription, createSingleEventSubscription, type Subscription } from "./log-subscription.ts";
 
 /**
  * Implements the operations of one agent (A2A §3.1). The server must identify the caller and validate the
@@ -124,7 +117,10 @@ export class Engine {
       },
       onCommit: link && ((taskId: string) => link.notifyCommit(taskId)),
     };
-    const runners = new RunnerRegistry(runnerContext, link, () => this.#recovery.requestPass());
+    const runners = new RunnerRegistry(runnerContext, link, {
+      requestPass: () => this.#recovery.requestPass(),
+      isWaitingSuspect: (scope, taskId) => this.#recovery.isWaitingSuspect(scope, taskId),
+    });
     this.#runners = runners;
     this.#turnHandover = new TurnHandover(store, runners);
     options.push?.outbox.onWebhookFound((scope, taskId) => {
@@ -165,6 +161,8 @@ export class Engine {
       clock,
       observer,
       startsTurns: this.#startsTurns,
+      // The last commits of a stopped node can have ended tasks whose webhooks no node delivers to.
+      onNodesLost: () => void (link && options.push?.outbox.loadDueWebhooks()),
     });
     this.pushConfigs = options.push && this.#createPushConfigOperations(options.push, generateId);
   }
@@ -178,7 +176,12 @@ export class Engine {
   async open(): Promise<void> {
     this.#link?.serveAgent(
       this.#agentId,
-      (request) => this.#handleTaskRequest(request),
+      (request) =>
+        answerTaskRequest(request, {
+          runners: this.#runners,
+          messageAcceptor: this.#messageAcceptor,
+          cancelTask: (canceled, caller) => this.cancelTask(canceled, caller),
+        }),
       () => this.#recovery.wakeWaitingTurnPoller(),
     );
     await this.#recovery.start();
@@ -194,14 +197,16 @@ export class Engine {
     await this.#recovery.startDueTurns();
   }
 
-  /** Resolves once no agent of this engine is running. */
+  /** Resolves once each agent has ended, or waits and needs no process. Other nodes can then claim released turns. */
   async waitUntilIdle(): Promise<void> {
     for (let working = this.#listWorking(); working.length > 0; working = this.#listWorking())
-      await Promise.all(working.map((runner) => runner.waitForTurnEnd()));
+      await Promise.all(working.map((runner) => runner.waitWhileProcessIsNeeded()));
+    // After a failure of the store, the recovery repeats the releases.
+    await this.#recovery.releaseAbandonedLeases().catch(() => {});
   }
 
   #listWorking(): TaskRunner[] {
-    return this.#runners.list().filter((runner) => runner.isAgentWorking);
+    return this.#runners.list().filter((runner) => runner.isProcessNeeded);
   }
 
   /**
@@ -268,10 +273,10 @@ export class Engine {
     const { returnImmediately, historyLength } = request.configuration ?? {};
     const response = chooseMessageResponse(getMessageAction(accepted), returnImmediately ?? false);
     const mustWait =
-      "turn" in accepted && response !== "current-task" && (await this.#awaitStartOfTurn(accepted));
+      "turn" in accepted && response !== "current-task" && (await awaitStartOfTurn(accepted, this.#clock));
     const task = mustWait
       ? await accepted.turn.stoppedTask.promise
-      : await this.#awaitMessageCommitAndGetTask(accepted);
+      : await awaitMessageCommitAndGetTask(accepted);
     return { task: limitHistory(task, historyLength) };
   }
 
@@ -293,9 +298,7 @@ export class Engine {
         releaseStream();
         return createSingleEventSubscription(LogEvent.create(0, { message: accepted.reply }));
       }
-      if ("turn" in accepted && accepted.isQueued)
-        return this.#createQueuedMessageStream(accepted, service, releaseStream);
-      return await this.#createMessageStream(accepted, service, releaseStream);
+      return await openMessageStream(accepted, service, releaseStream, this.#store, this.#clock);
     } catch (error) {
       releaseStream();
       throw error;
@@ -372,27 +375,6 @@ export class Engine {
         opened.release();
       }
     }
-  }
-
-  /** Answers a request of another node for a task whose turn this node runs. */
-  async #handleTaskRequest(taskRequest: TaskRequest): Promise<JsonObject | undefined> {
-    const { scope, taskId, kind } = taskRequest;
-    const runner = this.#runners.findLive(scope, taskId);
-    if (!runner?.hasUnfinishedTurn || runner.isAwaitingRecovery) return undefined;
-    if (kind === "cancel") {
-      const { caller, metadata } = decodeCancelRequest(taskRequest);
-      await this.cancelTask({ id: taskId, metadata }, caller);
-      return {};
-    }
-    const accepted = await this.#messageAcceptor.acceptMessage(scope, decodeMessageRequest(taskRequest));
-    if ("reply" in accepted) return undefined;
-    if ("seq" in accepted) accepted.runner.release();
-    const seq = "seq" in accepted ? accepted.seq : await this.#awaitSeqUnlessQueued(accepted);
-    return { action: getMessageAction(accepted), ...(seq === undefined ? {} : { seq }) };
-  }
-
-  async #awaitSeqUnlessQueued({ turn, isQueued }: TurnAcceptResult): Promise<number | undefined> {
-    return isQueued ? undefined : await turn.acceptedSeq.promise;
   }
 
   /**
@@ -478,80 +460,4 @@ export class Engine {
       })
     );
   }
-
-  /** Waits until the accepted message is durable and resolves with the current task. */
-  async #awaitMessageCommitAndGetTask(
-    accepted: Exclude<MessageAcceptResult, { reply: unknown }>,
-  ): Promise<Task> {
-    const { runner } = accepted;
-    if ("turn" in accepted && !accepted.isQueued) await accepted.turn.acceptedSeq.promise;
-    const task = runner.liveTask.getSnapshot();
-    if ("seq" in accepted) runner.release();
-    return task;
-  }
-
-  /**
-   * Waits until the turn of an accepted message begins. Resolves with false if the sender must receive the
-   * current task, because the running turn waits for its user.
-   */
-  #awaitStartOfTurn({ runner, turn, isQueued }: TurnAcceptResult): Promise<boolean> | true {
-    return isQueued ? awaitStartOfQueuedTurn(runner, turn, this.#clock) : true;
-  }
-
-  /**
-   * Creates the response stream for a message that waits for its turn. The stream begins with the turn. If the
-   * running turn waits for its user, the stream consists of the current task.
-   */
-  #createQueuedMessageStream(
-    accepted: TurnAcceptResult,
-    service: ServiceParameters,
-    releaseStream: () => void,
-  ): Subscription {
-    const runner = accepted.runner.retain();
-    const open = async (): Promise<Subscription> => {
-      try {
-        if (await this.#awaitStartOfTurn(accepted))
-          return await this.#createMessageStream(accepted, service, releaseStream);
-        releaseStream();
-        const { liveTask } = runner;
-        return createSingleEventSubscription(LogEvent.create(liveTask.seq, { task: liveTask.getSnapshot() }));
-      } finally {
-        runner.release();
-      }
-    };
-    return new DeferredSubscription(open(), releaseStream);
-  }
-
-  /** Resolves with the response stream for a message. */
-  async #createMessageStream(
-    accepted: Exclude<MessageAcceptResult, { reply: unknown }>,
-    { resumeAfterSeq, includesMessages }: ServiceParameters,
-    releaseStream: () => void,
-  ): Promise<Subscription> {
-    const { runner } = accepted;
-    // Retain the runner before the first commit, so that the tail keeps the committed events.
-    if ("turn" in accepted) runner.retain();
-    try {
-      const seq = "turn" in accepted ? await accepted.turn.acceptedSeq.promise : accepted.seq;
-      const span = computeSubscriptionLogRange(accepted, seq, resumeAfterSeq);
-      const isStartOfTurn = "turn" in accepted && resumeAfterSeq === undefined;
-      const hasStopped =
-        isWaitingWithoutTurn(runner, span.afterSeq) ||
-        (!isStartOfTurn && span.afterSeq > seq && (await hasTurnRequestedInput(runner, this.#store, span)));
-      if (!hasStopped)
-        return new LogSubscription(runner, this.#store, { ...span, includesMessages }, releaseStream);
-      releaseStream();
-      return createSingleEventSubscription(span.openingEvent);
-    } finally {
-      runner.release();
-    }
-  }
-}
-
-/** The result for a message that starts a turn or waits for its turn. */
-type TurnAcceptResult = Extract<MessageAcceptResult, { turn: unknown }>;
-
-function getMessageAction(accepted: Exclude<MessageAcceptResult, { reply: unknown }>): MessageAction {
-  if (!("turn" in accepted)) return "deliver";
-  return accepted.isQueued ? "queue" : "start";
 }

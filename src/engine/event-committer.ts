@@ -39,15 +39,19 @@ const MAX_NEW_TASK_WAIT_MS = 1_000;
  * over in time, the task continues without a loss. Until then, the agent waits as soon as its buffer is full.
  */
 const MAX_EXISTING_TASK_WAIT_MS = 60_000;
+/** Number of commits whose median duration determines the delay of the next commit. */
+const RECENT_COMMITS = 5;
+/** Delay of a store that several nodes share, as a part of the median duration. */
+const SHARED_STORE_DELAY = 0.5;
 /** Shortest delay in milliseconds that requires a timer. A commit to memory takes about 0.001 ms. */
 const MIN_COMMIT_TIMER_DELAY_MS = 0.1;
 
 /**
  * Commits the events of all tasks in groups. All events that become ready in one turn of the event loop form
  * one store transaction. While a commit is in progress, new events form the next batch. A slow disk therefore
- * causes larger batches, but not longer queues. After a commit, non-urgent events (chunks) are delayed for as
- * long as the commit took. A stream therefore spends at most half of its time writing to disk. Urgent events
- * are committed immediately.
+ * causes larger batches, but not longer queues. After a commit, non-urgent events (chunks) are delayed for the time that
+ * commits usually take, or for half of this time if another process writes to the disk. A stream therefore spends at
+ * most half or two thirds of its time writing. Urgent events are committed immediately.
  */
 export class Committer {
   readonly #store: TaskStore;
@@ -61,6 +65,8 @@ export class Committer {
   #isScheduled = false;
   #isUrgent = false;
   #workingAgents = 0;
+  /** Durations of the last commits in milliseconds. */
+  readonly #recentCommitMs: number[] = [];
   /** Earliest monotonic time in milliseconds for the next non-urgent commit. */
   #delayUntil = 0;
   #endDelay: (() => void) | undefined;
@@ -161,8 +167,16 @@ export class Committer {
       return;
     }
     const endedAt = this.#clock.monotonic();
-    this.#delayUntil = endedAt + (endedAt - startedAt);
+    this.#delayUntil = endedAt + this.#computeDelayMs(endedAt - startedAt);
     for (const [at, uncommitted] of batch.entries()) this.#notifyCommitOutcome(uncommitted, refusals[at]);
+  }
+
+  /** Returns the delay after a commit. A single slow commit does not delay the events after it even further. */
+  #computeDelayMs(durationMs: number): number {
+    this.#recentCommitMs.push(durationMs);
+    if (this.#recentCommitMs.length > RECENT_COMMITS) this.#recentCommitMs.shift();
+    const sorted = this.#recentCommitMs.toSorted((a, b) => a - b);
+    return (sorted[sorted.length >> 1] ?? 0) * (this.#store.nodes ? SHARED_STORE_DELAY : 1);
   }
 
   async #commitSingleWithRetry(uncommitted: UncommittedAppend): Promise<void> {

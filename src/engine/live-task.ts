@@ -343,7 +343,7 @@ export class LiveTask implements UncommittedEventSource, TaskWithPossibleWebhook
     return commit.promise;
   }
 
-  /** Persists the turn in a commit of its own, because its start has no event. */
+  /** Persists the turn in a separate commit, because its start has no event. */
   commitTurnStart(turn: TurnRestartData, steps?: UncommittedSteps): void {
     this.persistTurn(turn, steps);
     this.#mustCommitWithoutEvents = true;
@@ -352,10 +352,11 @@ export class LiveTask implements UncommittedEventSource, TaskWithPossibleWebhook
 
   /**
    * Returns the append that ends the attempt at the persisted turn without an end of the turn. Every node can then
-   * claim the task. Call the function only after all events are committed.
+   * claim the task, and must do so at the time `wakeAt`, in milliseconds since 1970. Call the function only after all
+   * events are committed.
    */
-  createHandoverAppend(): LogAppend | undefined {
-    const turn = this.#turnToPersist;
+  createHandoverAppend(wakeAt: number | undefined): LogAppend | undefined {
+    const turn = this.#hasStoredRunningTurn ? this.#turnToPersist : undefined;
     return (
       turn && {
         scope: this.scope,
@@ -365,7 +366,11 @@ export class LiveTask implements UncommittedEventSource, TaskWithPossibleWebhook
         events: [],
         status: { state: this.#state as TaskState, timestamp: this.#statusTimestamp },
         messages: [],
-        turn: { ...turn, handovers: (turn.handovers ?? 0) + 1 },
+        turn: {
+          ...turn,
+          handovers: (turn.handovers ?? 0) + 1,
+          ...(wakeAt === undefined ? {} : { wakeAt }),
+        },
         epoch: this.#epoch,
         releasesLease: true,
       }

@@ -4,16 +4,16 @@ import {
   isTerminal,
   type Message,
   type SendMessageRequest,
-  type Task,
 } from "../protocol/index.ts";
 import { Deferred } from "../data-structures/index.ts";
 import { toTasklessReply } from "./to-task-event.ts";
-import type { Agent, AgentEvent } from "./agent.ts";
+import type { Agent } from "./agent.ts";
 import type { Caller, TaskScope } from "./caller.ts";
 import type { ContextTurnGate } from "./context-turn-gate.ts";
 import { decideMessageOutcome, type MessageOutcome } from "./decide-message-outcome.ts";
 import { restoreQueuedRequest, type QueuedTurnData } from "./queued-turn-data.ts";
 import { restoreCaller, type TurnRestartData } from "./turn-restart-data.ts";
+import { findUserMessageInEvent, findUserMessageInHistory } from "./find-user-message.ts";
 import type { IdGenerator } from "./id-generator.ts";
 import { InFlightMessageRegistry } from "./in-flight-message-registry.ts";
 import { createLimitError, type EngineLimits } from "./engine-limits.ts";
@@ -33,26 +33,17 @@ import { FollowedTask } from "./nodes/followed-task.ts";
 import { FollowedTurn, hasTurnStopped } from "./nodes/followed-turn.ts";
 import type { SubmissionTarget, TurnSubmitter } from "./nodes/turn-submitter.ts";
 import type { OwnerRequests } from "./nodes/owner-requests.ts";
+import type { MessageAcceptResult } from "./message-accept-result.ts";
 import type { TaskFeed, TurnProgress } from "./task-feed.ts";
 import { TaskRunner } from "./task-runner.ts";
 import type { RunnerRegistry } from "./runner-registry.ts";
 import { isSameMessage } from "./is-same-message.ts";
+import { readFirstAgentEvent } from "./read-first-agent-event.ts";
 import type { ServiceParameters } from "./service-parameters.ts";
 import { assertStoreAcceptsNewWork } from "./store-health.ts";
 import type { TaskStore } from "./task-store.ts";
 import { TurnAdmission } from "./turn-admission.ts";
-import { Turn, type StartedAgentIterator } from "./turn.ts";
-
-/**
- * Result of accepting a message. An accepted message starts a turn, waits for its turn, repeats an earlier
- * message, goes to a running agent, or is answered without a task. If `isQueued` is true, the message is
- * durable in the task's queue. If the result has `seq`, the task's runner stays in the registry for the
- * receiver. The receiver of the result must release the runner.
- */
-export type MessageAcceptResult =
-  | { readonly runner: TaskFeed; readonly turn: TurnProgress; readonly isQueued?: boolean }
-  | { readonly runner: TaskFeed; readonly seq: number }
-  | { readonly reply: Message };
+import { Turn } from "./turn.ts";
 
 interface MessageAcceptorDependencies {
   readonly agent: Agent;
@@ -147,7 +138,8 @@ export class MessageAcceptor {
     return this.#createTurn(inbound, message, {
       attempt: persisted.attempt + 1,
       handovers: persisted.handovers ?? 0,
-      mayExceed: "share",
+      // A suspended turn does not count as a running agent.
+      mayExceed: persisted.wakeAt === undefined ? "share" : "limits",
     });
   }
 
@@ -219,7 +211,7 @@ export class MessageAcceptor {
     if (!runner) throw A2AError.taskNotFound(known.taskId);
     const original = logged
       ? findUserMessageInEvent(logged.event)
-      : findMessageInHistory(runner.liveTask.getSnapshot(), message.messageId);
+      : findUserMessageInHistory(runner.liveTask.getSnapshot(), message.messageId);
     if (!original || !isSameMessage(message, original)) {
       runner.release();
       throw createDuplicateMessageIdError(message);
@@ -451,34 +443,10 @@ export class MessageAcceptor {
     const { store, runners } = this.#context;
     const relatedTasks = new RelatedTaskLoader(store, runners, scope, message);
     const turn = new Turn(request, message, caller, serviceParameters, relatedTasks, attempt, handovers);
+    turn.endAdmission = endAdmission;
     turn.onEnd(endAdmission);
     return turn;
   }
-}
-
-/**
- * Starts an agent and waits for its first event. If the agent throws an error before its first event, the
- * returned iterator throws the same error.
- */
-async function readFirstAgentEvent(startAgent: () => StartedAgentIterator): Promise<StartedAgentIterator> {
-  try {
-    const { iterator } = startAgent();
-    return { iterator, firstResult: await iterator.next() };
-  } catch (error) {
-    return { iterator: { next: (): Promise<IteratorResult<AgentEvent>> => Promise.reject(error) } };
-  }
-}
-
-/** Returns the user message of a logged event, or `undefined` if the event has no user message. */
-export function findUserMessageInEvent(event: { task?: unknown } | object): Message | undefined {
-  if ("message" in event) return event.message as Message;
-  if ("task" in event) return (event.task as { history?: Message[] }).history?.at(-1);
-  return undefined;
-}
-
-/** Finds a user message in the task's history, which remains after the store has deleted the task's events. */
-function findMessageInHistory({ history = [] }: Task, messageId: string): Message | undefined {
-  return history.find((message) => message.role === "ROLE_USER" && message.messageId === messageId);
 }
 
 /** Throws an error if the message belongs to another context than the task. */

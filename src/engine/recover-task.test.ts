@@ -196,7 +196,7 @@ describe.each(["restart", "resume"] as const)("an agent with afterRestart: %s", 
       isAlive = true;
       for (let at = 0; isAlive && at < agent.runs.length; at++) {
         const scripted = agent.runs[at];
-        // A process that dies goes on with none of its runs.
+        // A process that dies continues none of its runs.
         isAlive = !agent.runs.some(({ run }) => getText(run.message.parts) === "poison");
         if (!isAlive) deaths++;
         else scripted?.end();
@@ -213,6 +213,31 @@ describe.each(["restart", "resume"] as const)("an agent with afterRestart: %s", 
       texts.map((text) => (text === "poison" ? "TASK_STATE_FAILED" : "TASK_STATE_COMPLETED")),
     );
     expect(deaths).toBe(4);
+  });
+
+  it("does not wait for older turns before a turn that kills each process fails [E17]", async () => {
+    const store = new MemoryStore();
+    let lastId = 0;
+    const generateId = (): string => String(++lastId).padStart(4, "0");
+    const before = createProcessFixture({ store, agent: createAgent(), generateId });
+    const texts = ["a", "b", "c", "poison"];
+    for (const text of texts)
+      void before.engine.sendMessage(createTestSendMessageRequest(text), alice).catch(() => {});
+    const { run: poison } = await before.agent.waitForRun(3);
+    await flushEventLoopForTest();
+    // Each process dies as soon as the poison runs. The other turns never end, and no time passes.
+    let last = before;
+    for (let process = 0; process < 5; process++) {
+      last = createProcessFixture({ store, agent: createAgent() });
+      await last.engine.open();
+      await flushEventLoopForTest();
+    }
+    // The waiting turns can be read.
+    const tasks = await Promise.all(
+      before.agent.runs.map(({ run }) => last.engine.getTask({ id: run.taskId }, alice)),
+    );
+    const failed = tasks.filter(({ status }) => status.state === "TASK_STATE_FAILED");
+    expect(failed.map(({ id }) => id)).toEqual([poison.taskId]);
   });
 
   it("runs once per turn, even if recovery fails and is repeated [E9]", async () => {

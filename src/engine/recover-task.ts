@@ -1,7 +1,8 @@
 import { A2AError, fold, isEventRefusal, copyTask, type Message, type Task } from "../protocol/index.ts";
 import type { Agent } from "./agent.ts";
 import type { TaskScope } from "./caller.ts";
-import { findUserMessageInEvent, type MessageAcceptor } from "./message-acceptor.ts";
+import { findUserMessageInEvent } from "./find-user-message.ts";
+import type { MessageAcceptor } from "./message-acceptor.ts";
 import type { Observer } from "./observer.ts";
 import type { TurnRestartData } from "./turn-restart-data.ts";
 import { readLog } from "./read-task-log.ts";
@@ -86,7 +87,7 @@ async function restartTurnOrGetFailureReason(
     const turn = messageAcceptor.createNextTurnAttempt(scope, persisted, start.message);
     turn.restoreSteps(steps);
     const mode = afterRestart === "fail" ? "restart" : afterRestart;
-    await runner.restartTurnAfterServerRestart(turn, persisted.seq, start.task, mode);
+    await runner.restartTurnAfterServerRestart(turn, persisted.seq, start.task, mode, persisted.wakeAt);
     return undefined;
   } catch (error) {
     // The server has more interrupted turns than it may run concurrently. A turn that has never started can wait.

@@ -9,25 +9,32 @@ import type { NodeLink } from "./nodes/node-link.ts";
 import type { TaskFeed } from "./task-feed.ts";
 import { TaskRunner, type TaskRunnerDependencies } from "./task-runner.ts";
 
+/** The recovery of tasks, as far as requests need it. */
+interface RequestedRecovery {
+  /** Called for each task that waits for recovery, although a request needs the task. */
+  requestPass(): void;
+  /** Returns true if this node has claimed the task, so that its stored state is current, but must not start it yet. */
+  isWaitingSuspect(scope: TaskScope, taskId: string): boolean;
+}
+
 /**
  * Registry of the runners of all active tasks. A task has at most one runner, even if many requests access
  * the task concurrently.
  */
 export class RunnerRegistry {
   readonly #context: TaskRunnerDependencies;
-  readonly #onRecoveryNeeded: () => void;
+  readonly #recovery: RequestedRecovery;
   readonly #link: NodeLink | undefined;
   readonly #byTask = new SlotReuseMap<TaskRunner>();
   readonly #restingRunners = new RestingRunnerCache();
   readonly #pendingLoads = new Map<string, Promise<TaskRunner | FollowedTask | undefined>>();
 
-  /** `onRecoveryNeeded` is called for each task that waits for recovery, although a request needs the task. */
   constructor(
     context: Omit<TaskRunnerDependencies, "onIdle" | "onTurnStart" | "openForReading">,
     link?: NodeLink,
-    onRecoveryNeeded: () => void = () => {},
+    recovery: RequestedRecovery = { requestPass: () => {}, isWaitingSuspect: () => false },
   ) {
-    this.#onRecoveryNeeded = onRecoveryNeeded;
+    this.#recovery = recovery;
     this.#link = link;
     this.#context = {
       ...context,
@@ -126,13 +133,13 @@ export class RunnerRegistry {
       return { task: resting.liveTask.getSnapshot(), seq: resting.liveTask.seq };
     const stored = await this.#context.store.load(scope, taskId);
     // A new task can be in the store before its runner has received the commit.
-    if (stored?.awaitsRecovery && (this.#byTask.get(taskId)?.isAwaitingRecovery ?? true))
-      throw this.requestRecovery(taskId);
+    const awaitsRecovery = stored?.awaitsRecovery && (this.#byTask.get(taskId)?.isAwaitingRecovery ?? true);
+    if (awaitsRecovery && !this.#recovery.isWaitingSuspect(scope, taskId)) throw this.requestRecovery(taskId);
     return stored;
   }
 
   requestRecovery(taskId: string): A2AError {
-    this.#onRecoveryNeeded();
+    this.#recovery.requestPass();
     return createTaskAwaitsRecoveryError(taskId);
   }
 
@@ -220,7 +227,7 @@ export class RunnerRegistry {
 
   async #loadFollowedTaskStart(scope: TaskScope, taskId: string): Promise<FollowedTaskStart | undefined> {
     const stored = await this.#context.store.load(scope, taskId);
-    if (stored?.awaitsRecovery) this.#onRecoveryNeeded();
+    if (stored?.awaitsRecovery) this.#recovery.requestPass();
     return stored && toFollowedTaskStart(stored);
   }
 

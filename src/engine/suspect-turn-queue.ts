@@ -1,7 +1,7 @@
 import type { Clock } from "./clock.ts";
 
 /** Time in milliseconds for which a suspect turn runs alone. */
-const SUSPECT_RUN_MS = 30_000;
+const SUSPECT_RUN_MS = 10_000;
 
 /** Starts a suspect turn. Resolves with a promise for the end of the turn, once the turn has started. Never rejects. */
 type SuspectTurnStarter<Suspect> = (suspect: Suspect) => Promise<{ readonly end: Promise<void> }>;
@@ -10,7 +10,7 @@ type SuspectTurnStarter<Suspect> = (suspect: Suspect) => Promise<{ readonly end:
  * Starts suspect turns one at a time. The node of a suspect turn died in at least two attempts, so the turn itself may
  * have killed the node. If all of these turns started at once, the next death would count as an attempt of each, and
  * healthy turns would fail together with the turn that kills the node. The next turn starts when the turn before has
- * ended, or has run for 30 seconds.
+ * ended, or has run for ten seconds.
  */
 export class SuspectTurnQueue<Suspect> {
   readonly #clock: Clock;
@@ -21,6 +21,11 @@ export class SuspectTurnQueue<Suspect> {
   constructor(clock: Clock, start: SuspectTurnStarter<Suspect>) {
     this.#clock = clock;
     this.#start = start;
+  }
+
+  /** The turns that have not started. */
+  get waiting(): readonly Suspect[] {
+    return this.#waiting;
   }
 
   /** Adds turns. Resolves once the first of them has started, unless another turn is running. */

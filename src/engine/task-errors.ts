@@ -17,7 +17,7 @@ export function createTaskTooLargeError(limit: number): A2AError {
   return new A2AError("RESOURCE_EXHAUSTED", text);
 }
 
-/** Creates the error for an agent that goes on after the server has ended its turn. */
+/** Creates the error for an agent that continues after the server has ended its turn. */
 export function createTurnEndedError(taskId: string): A2AError {
   const text = `The turn of task ${taskId} has ended, so the agent can execute no more steps. Stop when the signal aborts.`;
   return new A2AError("UNSUPPORTED_OPERATION", text, { metadata: { taskId } });

@@ -185,6 +185,37 @@ describe("the recovery of tasks", () => {
     expect(await getState({ store, clock, errors, ...fixture }, taskId)).toBe("TASK_STATE_FAILED");
   });
 
+  it("releases each abandoned lease, also if concurrent releases fail once [E17, E21]", async () => {
+    const store = new OutageStore();
+    const gate = Promise.withResolvers<void>();
+    const attempts: string[] = [];
+    const released = new Set<string>();
+    const release = store.leases.release.bind(store.leases);
+    store.leases.release = async (lease) => {
+      await gate.promise;
+      attempts.push(lease.taskId);
+      if (attempts.filter((taskId) => taskId === lease.taskId).length === 1)
+        throw new Error("The disk is away.");
+      released.add(lease.taskId);
+      await release(lease);
+    };
+    const { engine, agent, clock } = createEngineFixture({ store });
+    await engine.open();
+    for (let task = 0; task < 4; task++)
+      void engine.sendMessage(createTestSendMessageRequest("hi"), alice).catch(() => {});
+    await agent.waitForRun(3);
+    store.isDown = true;
+    for (const run of agent.runs) endOnAbort(run).emit(createTestChunkEvent("lost"));
+    await advanceInSteps(clock, 5000);
+    store.isDown = false;
+    const calls = [engine.startDueTurns(), engine.startDueTurns(), engine.startDueTurns()];
+    await flushEventLoopForTest();
+    gate.resolve();
+    await Promise.allSettled(calls);
+    await advanceInSteps(clock, 10_000);
+    expect([...released].toSorted()).toEqual(agent.runs.map(({ run }) => run.taskId).toSorted());
+  });
+
   it("does not disturb tasks whose turns are running [E17]", async () => {
     const fixture = createEngineFixture();
     const { engine, agent, clock } = fixture;

@@ -1,11 +1,14 @@
 import type { Clock } from "./clock.ts";
+import type { TaskScope } from "./caller.ts";
 import { recoverTask, type TaskRecoveryDependencies } from "./recover-task.ts";
 import { LeaseFence } from "./lease-fence.ts";
+import { Poller } from "./nodes/poller.ts";
+import { getTaskKey } from "./resting-runner-cache.ts";
 import { startQueuedTurns } from "./start-queued-turns.ts";
 import { SuspectTurnQueue } from "./suspect-turn-queue.ts";
 import type { ClaimedTask, TaskLease } from "./task-leases.ts";
+import { createServerClosingError } from "./task-errors.ts";
 import type { LogAppend } from "./task-store.ts";
-import { WaitingTurnPoller } from "./waiting-turn-poller.ts";
 
 /** Number of tasks that one claim returns and that the service recovers concurrently. */
 const MAX_TASKS_PER_CLAIM = 256;
@@ -22,6 +25,8 @@ interface LeaseToRelease {
 interface TaskRecoveryServiceDependencies extends TaskRecoveryDependencies {
   readonly agentId: string;
   readonly clock: Clock;
+  /** Called when other nodes have stopped without a release, so that they may have left more than their turns. */
+  readonly onNodesLost: () => void;
 }
 
 /**
@@ -34,6 +39,7 @@ interface TaskRecoveryServiceDependencies extends TaskRecoveryDependencies {
 export class TaskRecovery {
   readonly #context: TaskRecoveryServiceDependencies;
   #leasesToRelease: LeaseToRelease[] = [];
+  #currentRelease: Promise<void> | undefined;
   /** Tasks that this node has abandoned and not settled yet. */
   readonly #lostTaskIds = new Set<string>();
   #state: "new" | "started" | "stopped" = "new";
@@ -42,7 +48,7 @@ export class TaskRecovery {
   #failedPasses = 0;
   #cancelTimer: () => void = () => {};
   /** `undefined` if only one process can open the store, because each pass then claims all waiting turns. */
-  readonly #waitingTurnPoller: WaitingTurnPoller | undefined;
+  readonly #waitingTurnPoller: Poller | undefined;
   readonly #suspectTurns: SuspectTurnQueue<ClaimedTask>;
   /** False if this node starts no agents. */
   #startsTurns: boolean;
@@ -56,11 +62,11 @@ export class TaskRecovery {
     this.#suspectTurns = new SuspectTurnQueue(context.clock, (task) => this.#startSuspectTurn(task));
     const { waitingTurnPollMs: pollMs } = context.store.leases;
     if (pollMs !== undefined)
-      this.#waitingTurnPoller = new WaitingTurnPoller({
-        clock: context.clock,
-        pollMs,
-        startWaitingTurns: async () => void (await this.startWaitingTurns()),
-      });
+      this.#waitingTurnPoller = new Poller(
+        context.clock,
+        async () => void (await this.startWaitingTurns()),
+        () => (this.#startsTurns && this.#state === "started" ? pollMs : undefined),
+      );
     this.#fence = new LeaseFence({
       ...context,
       renewDuringRecovery: async () => (this.#currentPass ? await this.#abandonLostTasks() : undefined),
@@ -70,7 +76,7 @@ export class TaskRecovery {
   /** Starts the service. Resolves after the first pass, even if the pass fails. */
   async start(): Promise<void> {
     this.#state = "started";
-    if (this.#startsTurns) this.#waitingTurnPoller?.start();
+    if (this.#startsTurns) this.#waitingTurnPoller?.update();
     this.#fence.watch();
     this.requestPass();
     await this.#currentPass;
@@ -80,7 +86,7 @@ export class TaskRecovery {
   stopStartingTurns(): void {
     this.#startsTurns = false;
     this.#releaseSuspectTurns();
-    this.#waitingTurnPoller?.stop();
+    this.#waitingTurnPoller?.stop(createServerClosingError());
   }
 
   /** Starts the turns of lost tasks and all waiting turns. Rejects if the store fails. */
@@ -114,13 +120,21 @@ export class TaskRecovery {
   stop(): void {
     this.#state = "stopped";
     this.#releaseSuspectTurns();
-    this.#waitingTurnPoller?.stop();
+    this.#waitingTurnPoller?.stop(createServerClosingError());
     this.#fence.stop();
     this.#cancelTimer();
   }
 
   /** Releases the leases of the turns that the runners have abandoned, so that every node can claim their tasks. */
-  async releaseAbandonedLeases(): Promise<void> {
+  releaseAbandonedLeases(): Promise<void> {
+    // Two loops over the list would remove leases that neither has released.
+    this.#currentRelease ??= this.#releaseLeases().finally(() => {
+      this.#currentRelease = undefined;
+    });
+    return this.#currentRelease;
+  }
+
+  async #releaseLeases(): Promise<void> {
     const { store, runners } = this.#context;
     for (let next = this.#leasesToRelease[0]; next; next = this.#leasesToRelease[0]) {
       const { lease, handover } = next;
@@ -143,6 +157,12 @@ export class TaskRecovery {
   releaseLease(lease: TaskLease, handover?: LogAppend): void {
     this.#leasesToRelease.push({ lease, handover });
     this.requestPass();
+  }
+
+  /** Returns true if this node has claimed the task, and starts its turn after other suspect turns. */
+  isWaitingSuspect(scope: TaskScope, taskId: string): boolean {
+    const key = getTaskKey(scope, taskId);
+    return this.#suspectTurns.waiting.some((task) => getTaskKey(task.scope, task.taskId) === key);
   }
 
   /** Looks for tasks that need recovery. While the store fails, the request waits for the next retry. */
@@ -198,7 +218,8 @@ export class TaskRecovery {
     while (this.#state === "started" && this.#startsTurns) {
       const claimed = await store.leases.claim(agentId, MAX_TASKS_PER_CLAIM, "lost");
       if (claimed.length === 0) return;
-      await this.#suspectTurns.add(claimed.filter(isSuspect));
+      this.#context.onNodesLost();
+      await this.#suspectTurns.add(claimed.filter(isSuspect).toSorted(compareSuspects));
       await this.#recoverAll(claimed.filter((task) => !isSuspect(task)));
     }
   }
@@ -235,6 +256,19 @@ export class TaskRecovery {
 }
 
 /** Returns true if the task may kill its node. */
-function isSuspect({ turn }: ClaimedTask): boolean {
-  return turn !== undefined && turn.attempt - (turn.handovers ?? 0) >= SUSPECT_ATTEMPTS;
+function isSuspect(task: ClaimedTask): boolean {
+  return countDeaths(task) >= SUSPECT_ATTEMPTS;
+}
+
+/** Returns the number of attempts in which the node died. */
+function countDeaths({ turn }: ClaimedTask): number {
+  return turn === undefined ? 0 : turn.attempt - (turn.handovers ?? 0);
+}
+
+/**
+ * Puts the turn first that has most likely killed its node: the turn with the most deaths, and then the newest task,
+ * because older tasks have run for longer without a death. Ids of tasks begin with their time.
+ */
+function compareSuspects(a: ClaimedTask, b: ClaimedTask): number {
+  return countDeaths(b) - countDeaths(a) || (a.taskId < b.taskId ? 1 : -1);
 }

@@ -23,6 +23,7 @@ import type { QueuedTurnData } from "./queued-turn-data.ts";
 import { TurnQueue } from "./turn-queue.ts";
 import { withDiscardedMessageIds } from "./discarded-message-ids.ts";
 import { createServerClosingError, createTaskEndedError, createTaskTooLargeError } from "./task-errors.ts";
+import { sleepUntil } from "./steps/sleep-until.ts";
 import { toTurnRestartData } from "./turn-restart-data.ts";
 import { generateErrorId, type IdGenerator } from "./id-generator.ts";
 import { LiveTask, type LiveTaskListener, type LiveTaskDependencies } from "./live-task.ts";
@@ -31,6 +32,12 @@ import type { TaskFeed } from "./task-feed.ts";
 import type { TaskLease } from "./task-leases.ts";
 import type { LogAppend, StoredTask } from "./task-store.ts";
 import type { StartedAgentIterator, Turn } from "./turn.ts";
+
+/**
+ * Time in milliseconds after which a suspended attempt ends. Meanwhile, the node receives the requests that have started
+ * the attempt.
+ */
+const SUSPENDED_ATTEMPT_MS = 1000;
 
 /** Dependencies that all runners of an engine share. */
 export interface TaskRunnerDependencies extends LiveTaskDependencies {
@@ -265,13 +272,14 @@ export class TaskRunner implements LiveTaskListener, TaskFeed {
    * Restarts a turn that an earlier server process accepted. `seq` is the sequence number of the turn's
    * message. `initialTask` is the task at the start of the turn. The agent run begins only once the store has
    * recorded the new attempt. The number of attempts is therefore limited even if the turn crashes the server
-   * process.
+   * process. `wakeAt` is the time of a suspended turn. If only this process can open the store, the run begins then.
    */
   async restartTurnAfterServerRestart(
     turn: Turn,
     seq: number,
     initialTask: Task,
     mode: "restart" | "resume",
+    wakeAt = 0,
   ): Promise<void> {
     const { liveTask } = this;
     const task = mode === "restart" ? initialTask : liveTask.getSnapshot();
@@ -284,6 +292,32 @@ export class TaskRunner implements LiveTaskListener, TaskFeed {
     turn.acceptedSeq.resolve(seq);
     this.#currentTurn = turn;
     this.#context.onTurnStart?.(this);
+    const { clock, openForReading } = this.#context;
+    if (wakeAt <= clock.now() || openForReading) await this.#startNextAttempt(turn, seq, task);
+    else {
+      turn.wakeAt = wakeAt;
+      turn.endAdmission();
+      this.#agentEnd = this.#startNextAttemptAt(wakeAt, turn, seq, task);
+    }
+  }
+
+  /** Waits until the time of a suspended turn, and then starts its next attempt. */
+  async #startNextAttemptAt(wakeAt: number, turn: Turn, seq: number, task: Task): Promise<void> {
+    try {
+      await sleepUntil(wakeAt, this.#context.clock, turn.signal);
+    } catch (error) {
+      this.#writeFailure(turn, error);
+      this.#endTurn(turn);
+      return;
+    }
+    turn.wakeAt = undefined;
+    // The live task reports a commit that fails, and ends the turn.
+    await this.#startNextAttempt(turn, seq, task).catch(() => {});
+  }
+
+  /** Commits the start of a repeated attempt, and then starts the agent. */
+  async #startNextAttempt(turn: Turn, seq: number, task: Task): Promise<void> {
+    const { liveTask } = this;
     this.#countWorkingAgentUntilTurnEnd(turn);
     const restartData = toTurnRestartData(turn, seq);
     if (turn.attempt === 1) liveTask.commitTurnStart(restartData, turn.findSteps());
@@ -301,7 +335,41 @@ export class TaskRunner implements LiveTaskListener, TaskFeed {
     // Without a persisted turn, no later attempt needs the steps.
     const commitSteps = (): Promise<void> =>
       persistTurns ? this.liveTask.commitSteps(turn.steps) : Promise.resolve();
-    return turn.startAgent(agent, task, { clock, commitSteps, reportCall: this.#createCallReporter() });
+    const suspendTurn = (wakeAt: number): (() => void) => this.#suspendTurn(turn, wakeAt);
+    const reportCall = this.#createCallReporter();
+    return turn.startAgent(agent, task, { clock, commitSteps, suspendTurn, reportCall });
+  }
+
+  #suspendTurn(turn: Turn, wakeAt: number): () => void {
+    const { clock, persistTurns, store, openForReading } = this.#context;
+    const isShort = wakeAt - clock.now() <= SUSPENDED_ATTEMPT_MS;
+    if (!persistTurns || !store.isDurable || !turn.startPoint || isShort) return () => {};
+    turn.wakeAt = wakeAt;
+    const cancelTimer = openForReading
+      ? clock.schedule(SUSPENDED_ATTEMPT_MS, () => this.#handOverSuspendedTurn(turn))
+      : (): void => {};
+    if (!openForReading) {
+      turn.endAdmission();
+      const restartData = toTurnRestartData(turn, turn.startPoint.seq);
+      // The end of the process during the suspension does not count as a failed attempt.
+      const suspended = { ...restartData, handovers: turn.handovers + 1, wakeAt };
+      this.liveTask.commitTurnStart(suspended, turn.findSteps());
+    }
+    return () => {
+      cancelTimer();
+      // The end of the attempt stores the time.
+      if (!turn.signal.aborted) turn.wakeAt = undefined;
+    };
+  }
+
+  /** Ends the attempt at a suspended turn, unless messages wait for the turn on this node. */
+  #handOverSuspendedTurn(turn: Turn): void {
+    const { state } = this.liveTask;
+    const isStopping = turn.hasEnded || turn.signal.aborted;
+    if (isStopping || this.#queue.length > 0 || !state || state === "TASK_STATE_INPUT_REQUIRED") return;
+    turn.stopReason = "The turn is suspended.";
+    turn.abort(turn.stopReason);
+    this.#scheduleAgentOutputCutoff(turn, this.#context.cancelGraceMs);
   }
 
   #createCallReporter(): Run["reportCall"] {
@@ -401,6 +469,24 @@ export class TaskRunner implements LiveTaskListener, TaskFeed {
 
   get isAgentWorking(): boolean {
     return this.#currentTurn !== undefined && !this.#currentTurn.hasEnded;
+  }
+
+  /**
+   * True while the agent works. The process may stop while the agent waits for its user or in `Run.suspend`. If several
+   * nodes share the store, this node must release a suspended turn first.
+   */
+  get isProcessNeeded(): boolean {
+    const isSuspended = this.#currentTurn?.wakeAt !== undefined && !this.#context.openForReading;
+    return this.isAgentWorking && !isSuspended && this.liveTask.state !== "TASK_STATE_INPUT_REQUIRED";
+  }
+
+  /** Resolves once the current turn has ended or needs no process. */
+  async waitWhileProcessIsNeeded(): Promise<void> {
+    const { liveTask } = this;
+    const turn = this.#currentTurn;
+    turn?.onEnd(() => liveTask.notifyTurnChange());
+    while (this.#currentTurn === turn && this.isProcessNeeded)
+      await liveTask.waitForCommitOrTurnChange().catch(() => this.waitForTurnEnd());
   }
 
   /** Resolves once the agent has ended. */
@@ -586,7 +672,10 @@ export class TaskRunner implements LiveTaskListener, TaskFeed {
         // The readers and the sender of the message continue with the log of the store, if another node continues.
         this.#hasMoved = this.#context.followHandedOverTurn?.(this, this.#currentTurn) ?? false;
         if (!this.#hasMoved) this.#currentTurn.stoppedTask.reject(createServerClosingError());
-        this.#context.releaseLease(this.liveTask.lease, this.liveTask.createHandoverAppend());
+        this.#context.releaseLease(
+          this.liveTask.lease,
+          this.liveTask.createHandoverAppend(this.#currentTurn.wakeAt),
+        );
       } else this.#currentTurn.stoppedTask.resolve(this.liveTask.getSnapshot());
       this.#currentTurn = undefined;
       this.liveTask.notifyTurnChange();

@@ -30,7 +30,7 @@ export class TurnAdmission {
   }
 
   /**
-   * Admits a turn, and returns the function that ends its admission. Throws `RESOURCE_EXHAUSTED` if a limit is
+   * Admits a turn, and returns the function that ends its admission, which is safe to repeat. Throws `RESOURCE_EXHAUSTED` if a limit is
    * reached. A turn that an earlier server process has admitted may exceed the share of its caller, because shares
    * depend on the order of the turns. A queued turn of an earlier process may exceed all limits.
    */
@@ -45,7 +45,10 @@ export class TurnAdmission {
     this.#runLedger.reserveUnchecked(holder, 1);
     this.#messageBytesLedger.reserveUnchecked(holder, bytes);
     this.#turnCount++;
+    let isAdmitted = true;
     return () => {
+      if (!isAdmitted) return;
+      isAdmitted = false;
       this.#turnCount--;
       this.#runLedger.release(holder, 1);
       this.#messageBytesLedger.release(holder, bytes);

@@ -6,7 +6,7 @@ import type { Turn } from "./turn.ts";
 /**
  * The persisted data of a running turn. The store keeps the persisted turn in addition to the task's log, so
  * that a later process can start the turn again. A persisted turn contains the agent's input, but neither the
- * scopes and claims of the caller nor the webhook. Stores treat a persisted turn as opaque JSON.
+ * scopes and claims of the caller nor the webhook. Stores treat a persisted turn as opaque JSON, except for `wakeAt`.
  */
 export interface TurnRestartData {
   /** Sequence number of the turn's message. */
@@ -15,6 +15,8 @@ export interface TurnRestartData {
   readonly attempt: number;
   /** Number of attempts that ended because their node stopped normally. Default: 0. */
   readonly handovers?: number;
+  /** Time in milliseconds since 1970 before which no attempt has to start. Default: the next attempt starts at once. */
+  readonly wakeAt?: number;
   readonly request: Omit<SendMessageRequest, "message">;
   readonly service: Pick<
     ServiceParameters,

@@ -46,6 +46,11 @@ export interface StepHost {
   readonly commitSteps: () => Promise<void>;
   /** Reports a call of the agent. Undefined if nothing observes the calls. */
   readonly reportCall?: Run["reportCall"];
+  /**
+   * Allows the attempt to end while its agent waits until `wakeAt`, in milliseconds since 1970. Returns a function that
+   * ends the suspension.
+   */
+  readonly suspendTurn: (wakeAt: number) => () => void;
 }
 
 /** The processing of one message to a task, including everything that the agent does in response. */
@@ -70,6 +75,10 @@ export class Turn {
   isInterrupted = false;
   /** Reason for stopping the agent, if the server stopped the agent. */
   stopReason: string | undefined;
+  /** Ends the count of the turn as a running agent. Safe to repeat. */
+  endAdmission: () => void = () => {};
+  /** Time in milliseconds since 1970 until which the turn waits and needs no process, or `undefined`. */
+  wakeAt: number | undefined;
   /** Rewrites artifact events if an earlier attempt at the turn may have left partial artifacts. */
   artifactRestart: RestartedTurnArtifactRewriter | undefined;
   /** Number of attempts at the turn, including the current attempt. */
@@ -232,12 +241,27 @@ class AgentRunOfTurn implements Run {
 
   get sleep(): Run["sleep"] {
     return async (key, until) => {
-      const { clock } = this.#host;
-      const time = await this.once(`colloquy:sleep:${key}`, () =>
-        typeof until === "number" ? clock.now() + until : until.getTime(),
-      );
-      await sleepUntil(time, clock, this.signal);
+      await sleepUntil(await this.#storeWakeTime(key, until), this.#host.clock, this.signal);
     };
+  }
+
+  get suspend(): Run["suspend"] {
+    return async (key, until) => {
+      const wakeAt = await this.#storeWakeTime(key, until);
+      const endSuspension = this.#host.suspendTurn(wakeAt);
+      try {
+        await sleepUntil(wakeAt, this.#host.clock, this.signal);
+      } finally {
+        endSuspension();
+      }
+    };
+  }
+
+  /** Resolves with the time that the first attempt has stored, in milliseconds since 1970. */
+  #storeWakeTime(key: string, until: Date | number): Promise<number> {
+    return this.once(`colloquy:sleep:${key}`, () =>
+      typeof until === "number" ? this.#host.clock.now() + until : until.getTime(),
+    );
   }
 
   #createTurnOfSteps(): TurnOfSteps {

@@ -61,6 +61,7 @@ export type {
   RetentionOptions,
   RetentionPeriods,
   Run,
+  StepExecution,
   StoreGauges,
   TaskStore,
 } from "../engine/index.ts";

@@ -18,7 +18,8 @@ const NO_CACHE = { "cache-control": "no-store" };
 /**
  * Replies to `GET /healthz` and `GET /readyz`, or returns `undefined` for other paths. `/healthz` replies with
  * 200 as long as the process handles requests. `/readyz` replies with 200 if the server accepts new messages,
- * and otherwise with 503. A draining server also replies with 503, although it still accepts messages. The replies need no authentication, because they contain only states.
+ * and otherwise with 503. A draining server also replies with 503, although it still accepts messages. The replies need
+ * no authentication, because they contain only states.
  */
 export function handleHealthRequest(
   request: HttpRequest,

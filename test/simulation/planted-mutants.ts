@@ -58,6 +58,18 @@ export const PLANTED_MUTANTS: readonly PlantedMutant[] = [
     replace: "",
   },
   {
+    name: "forgotten steps",
+    file: "src/engine/recover-task.ts",
+    find: "    turn.restoreSteps(steps);\n",
+    replace: "",
+  },
+  {
+    name: "step before its commit",
+    file: "src/engine/steps/turn-steps.ts",
+    find: "    await turn.commitSteps();\n",
+    replace: "    void turn.commitSteps().catch(() => {});\n",
+  },
+  {
     name: "release before the cleanup of an agent",
     file: "src/engine/task-runner.ts",
     find: "if (turn.signal.aborted) await closing;",

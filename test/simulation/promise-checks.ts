@@ -1,6 +1,7 @@
 import type { LogAppend, TaskScope } from "../../src/engine/index.ts";
 import { isTerminal, type LogEvent, type Message, type TaskState } from "../../src/protocol/index.ts";
 import { readScriptOutput } from "./scripted-output.ts";
+import { StepChecks } from "./step-checks.ts";
 
 /** A promise of the engine that the simulated system has broken. */
 export interface BrokenPromise {
@@ -30,13 +31,15 @@ export interface TaskHistory {
 /** An execution of the agent. */
 export class AgentExecution {
   readonly node: string;
+  readonly steps: StepChecks;
   readonly #getTime: () => number;
   /** Time at which the signal of the agent aborted, or `undefined`. */
   abortedAt: number | undefined;
   isEnded = false;
 
-  constructor(node: string, getTime: () => number) {
+  constructor(node: string, steps: StepChecks, getTime: () => number) {
     this.node = node;
+    this.steps = steps;
     this.#getTime = getTime;
   }
 
@@ -56,6 +59,7 @@ export class PromiseChecks {
   /** Task of each message in a log, by scope and id. */
   readonly loggedMessages: Map<string, string> = new Map();
   readonly discardedMessages: Set<string> = new Set();
+  readonly steps: StepChecks = new StepChecks((text) => this.breakPromise("E18", text));
   /** Messages that the store has queued, by scope and id. */
   readonly queuedMessages: Map<string, string> = new Map();
   /** End of the leases of each node. */
@@ -224,7 +228,7 @@ export class PromiseChecks {
     for (const other of executions)
       if (other.node === node && !other.isEnded && other.abortedAt === undefined)
         this.breakPromise("E11", `node ${node} runs task ${taskId} twice at once`);
-    const execution = new AgentExecution(node, this.#getTime);
+    const execution = new AgentExecution(node, this.steps, this.#getTime);
     executions.push(execution);
     return execution;
   }

@@ -16,6 +16,9 @@ export interface AgentPolicy {
 /** Longest time in milliseconds that an agent takes to stop. */
 const MAX_CLEANUP_MS = 200;
 
+/** Number of pieces of output between two steps of `Run.once`. */
+const STEP_DISTANCE = 2;
+
 type ScriptEnd = "complete" | "return" | "ask" | "authorize" | "throw" | "reject";
 
 interface Script {
@@ -67,6 +70,7 @@ export function createScriptedAgent(
       const first = policy.afterRestart === "resume" ? countOutput(run, messageId) : 0;
       for (let position = first; position < length; position++) {
         if (chance.isTrue(0.6)) await sleep();
+        if (position % STEP_DISTANCE === 0) await executeStep(run, position, execution);
         const text = writeScriptOutput({ messageId, attempt: run.attempt, position });
         yield {
           artifact: { artifactId: `a${messageId}`, parts: [{ text }] },
@@ -93,6 +97,16 @@ export function createScriptedAgent(
     }
   };
   return { ...policy, describe: () => ({ name: "script", description: "Follows a script." }), execute };
+}
+
+/** Executes a step, which takes some turns of the event loop. */
+async function executeStep(
+  { message: { messageId }, attempt, once }: Run,
+  position: number,
+  { steps }: AgentExecution,
+): Promise<void> {
+  const step = { messageId, position, attempt };
+  steps.recordResult(step, await once(`step ${position}`, () => steps.recordExecution(step)));
 }
 
 /** Number of pieces of a turn's output that the task contains. */

@@ -12,6 +12,7 @@ import { computeScopeKey } from "../../src/stores/postgres/scope-key.ts";
 import type { ChangedTaskRow } from "../../src/stores/postgres/statements/read-changes.ts";
 import type { PromiseChecks } from "./promise-checks.ts";
 import { SimulatedTaskRequests } from "./simulated-task-requests.ts";
+import { SimulatedWebhookLeases } from "./simulated-webhook-leases.ts";
 
 /** Planted faults of the protocol. The simulation must notice each of them. */
 export interface DatabaseDefects {
@@ -47,6 +48,14 @@ interface NodeRow {
 export class SimulatedDatabase {
   readonly tasks: MemoryStore = new MemoryStore({ maxFinishedTasks: Infinity, maxBytes: Infinity });
   readonly requests: SimulatedTaskRequests;
+  readonly webhookLeases: SimulatedWebhookLeases = new SimulatedWebhookLeases({
+    tasks: this.tasks,
+    isAlive: (node) => this.#isAlive(node),
+    findTurnHolder: (scope, taskId) => {
+      const lease = this.#leases.get(toTaskKey(computeScopeKey(scope), taskId));
+      return lease?.isRunning ? lease : undefined;
+    },
+  });
   readonly #nodes = new Map<string, NodeRow>();
   readonly #leases = new Map<string, LeaseRow>();
   readonly #getTime: () => number;
@@ -88,6 +97,9 @@ export class SimulatedDatabase {
     lease.isRunning = append.hasRunningTurn ?? lease.isRunning;
     lease.node = lease.isRunning && !append.releasesLease ? node : undefined;
     this.#leases.set(key, lease);
+    const webhookIds = append.webhooks?.map(({ config }) => config.id) ?? [];
+    const holder = append.releasesLease ? undefined : node;
+    if (webhookIds.length > 0) await this.webhookLeases.recordRegistration(holder, append, webhookIds);
     this.#checks?.checkAppend(node, append);
     return undefined;
   }
@@ -143,7 +155,7 @@ export class SimulatedDatabase {
   }
 
   #getTurnStatus({ isRunning, node, queuedPositions }: LeaseRow): string {
-    if (isRunning) return this.#isAlive(node) ? "running" : "awaiting-recovery";
+    if (isRunning) return node === undefined || this.#isAlive(node) ? "running" : "awaiting-recovery";
     return queuedPositions.size > 0 ? "running" : "none";
   }
 
@@ -238,8 +250,9 @@ export class SimulatedDatabase {
     return expiresAt <= (this.#defects.claimsByLocalClock ? localTime : this.#getTime());
   }
 
+  /** Returns true for a turn that another living node runs, and for a turn that waits for a node. */
   #isHeldByOther(node: string, lease: LeaseRow): boolean {
-    return lease.isRunning && lease.node !== node && this.#isAlive(lease.node);
+    return lease.isRunning && lease.node !== node && (lease.node === undefined || this.#isAlive(lease.node));
   }
 
   #isAlive(node: string | undefined): boolean {

@@ -14,6 +14,7 @@ import type {
   TaskScope,
   TaskStore,
   UnfinishedTask,
+  WebhookLeases,
 } from "../../src/engine/index.ts";
 import type { LogEvent } from "../../src/protocol/index.ts";
 import type { PushSecretCipher } from "../../src/stores/push-secret-cipher.ts";
@@ -72,7 +73,11 @@ export class SimulatedStore implements TaskStore {
       () => this.#leases.extend(),
       (ms, callback) => clock.schedule(ms, callback),
     );
-    this.pushStore = withStatements(database.tasks.pushStore, "webhooks", runOrReport);
+    const pushStore = database.webhookLeases.createPushStore(() => this.#leases.node);
+    const { pollIntervalMs, ...leases } = pushStore.leases as WebhookLeases;
+    this.pushStore = withStatements(pushStore, "webhooks", runOrReport, {
+      leases: { ...withStatements(leases, "webhooks", runOrReport), pollIntervalMs },
+    });
     const { deletionStore } = database.tasks;
     this.deletionStore = {
       ...deletionStore,
@@ -180,12 +185,15 @@ const PLAIN_CIPHER = {
 } as unknown as PushSecretCipher;
 
 /** Returns a store whose methods run as statements. */
-function withStatements<Store extends object>(store: Store, name: string, run: StatementRunner): Store {
-  return new Proxy(store, {
-    get(target, member) {
-      const method = Reflect.get(target, member) as ((...args: unknown[]) => unknown) | undefined;
-      // Nodes must not see a port that the store does not have.
-      return method && ((...args: unknown[]) => run(name, () => method.apply(target, args)));
-    },
-  });
+function withStatements<Store extends object>(
+  store: Store,
+  name: string,
+  run: StatementRunner,
+  otherMembers: Partial<Store> = {},
+): Store {
+  const members = Object.entries(store).map(([member, method]) => [
+    member,
+    (...args: unknown[]) => run(name, () => (method as (...args: unknown[]) => unknown)(...args)),
+  ]);
+  return { ...(Object.fromEntries(members) as Store), ...otherMembers };
 }

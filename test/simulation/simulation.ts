@@ -253,11 +253,6 @@ class Simulation {
   async #checkAbandonedTasks(): Promise<void> {
     for (const { taskId } of await this.#database.listAbandonedTasks())
       this.#checks.breakPromise("E17, E21", `task ${taskId} is still held by a dead node`);
-    // A process that starts delivers the notifications of commits that no living process has seen.
-    if (this.#receiver.describeMissingEvent() !== undefined) {
-      this.#nodes[0]?.process.kill();
-      if (this.#nodes[0]) this.#restartLater(this.#nodes[0], 0);
-    }
     this.#checkRest(this.#time.now + MAX_SETTLE_MS);
   }
 

@@ -1,6 +1,10 @@
 import { wrapLanguageModel, type ToolSet } from "ai";
-import { DurableCall, type RunWithSteps } from "../durable-call.ts";
+import { DurableCall } from "../../data-structures/index.ts";
+import type { Run, StepExecution } from "../../engine/index.ts";
 import { findRunOfSignal } from "../run-of-signal.ts";
+
+/** The part of a run that executes steps. */
+export type RunWithSteps = Pick<Run, "once">;
 
 /** A model of the AI SDK. */
 type AiSdkModel = Parameters<typeof wrapLanguageModel>[0]["model"];
@@ -67,7 +71,7 @@ function createModelCall(
   { provider, modelId }: WrappedModel,
   { abortSignal, headers: _headers, ...input }: ModelCallOptions,
   run: RunWithSteps | undefined,
-): DurableCall {
+): DurableCall<StepExecution> {
   return new DurableCall(requireRun(run, abortSignal, `model ${modelId}`), "model", {
     provider,
     modelId,
@@ -95,7 +99,7 @@ function withoutTransport({ request: _request, response, ...result }: GenerateRe
 }
 
 async function streamOnce(
-  call: DurableCall,
+  call: DurableCall<StepExecution>,
   doStream: () => PromiseLike<StreamResult>,
 ): Promise<StreamResult> {
   const stored = await call.findStored();
@@ -111,7 +115,7 @@ async function streamOnce(
 
 /** Yields the parts of a stream, and stores the stream at its end, unless the stream contains an error. */
 async function* storeAtEnd(
-  call: DurableCall,
+  call: DurableCall<StepExecution>,
   stream: ReadableStream<StreamPart>,
 ): AsyncGenerator<StreamPart, void, undefined> {
   const parts: StreamPart[] = [];

@@ -7,7 +7,7 @@ export { encodeConversationKey } from "../conversation-store.ts";
 export type { ConversationKey, ConversationStore } from "../conversation-store.ts";
 export type { AiSdkAgent, AiSdkCallOptions, AiSdkOptions, AiSdkResult } from "./agent.ts";
 export { fromAiSdk } from "./agent.ts";
+export type { RunWithSteps } from "./durable.ts";
 export { durable, durableTools } from "./durable.ts";
-export type { RunWithSteps } from "../durable-call.ts";
 export type { A2aToolOptions } from "./a2a-tool.ts";
 export { a2aTool } from "./a2a-tool.ts";

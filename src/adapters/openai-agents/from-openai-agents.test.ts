@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { Agent as OpenAiAgent, OpenAIProvider, Runner, tool } from "@openai/agents";
+import { Agent as OpenAiAgent, OpenAIProvider, type RunContext, Runner, tool } from "@openai/agents";
 import { afterEach, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { collect, connect, type A2AClient } from "../../client/index.ts";
@@ -9,6 +9,7 @@ import { createServer, type Server, type ServerOptions } from "../../server/inde
 import { MemoryStore } from "../../stores/index.ts";
 import { defineAdapterContract, getArtifactTextWithoutReasoning, requireTask } from "../adapter.contract.ts";
 import { createMemoryConversationStore } from "../conversation-store.ts";
+import type { Turn } from "../generator-agent.ts";
 import { startScriptedEndpoint } from "../openai/scripted-endpoint.fixture.ts";
 import { fromOpenAiAgents, type OpenAiAgentsOptions, type OpenAiAgentsRecord } from "./index.ts";
 import {
@@ -287,5 +288,48 @@ describe("an agent of the OpenAI Agents SDK", () => {
     const { task } = (await collect(remote.tasks.subscribe(asked.id))) as { task: Task };
     expect(task.status.state).toBe("TASK_STATE_COMPLETED");
     expect(getArtifactTextWithoutReasoning(task)).toBe("Here is your tea.");
+  });
+
+  it("executes the finished step of a tool once, if a killed server interrupted the turn [E18]", async () => {
+    const store = new MemoryStore();
+    const paid: string[] = [];
+    const pay = tool({
+      name: "pay",
+      description: "Pays",
+      parameters: z.object({ euros: z.number() }),
+      execute: ({ euros }, runContext?: RunContext) =>
+        (runContext as RunContext<Turn>).context.once(`pay ${euros}`, ({ idempotencyKey }) => {
+          paid.push(idempotencyKey);
+          return `receipt ${paid.length}`;
+        }),
+    });
+    const createAgent = (script: ResponsesScript): Agent =>
+      createScriptedAgent(script, { afterRestart: "restart", toRunOptions: (context) => ({ context }) }, [
+        pay,
+      ]);
+    const requestPayment = { callId: "call_1", toolName: "pay", input: { euros: 5 } };
+    const reached = Promise.withResolvers<void>();
+    const hanging = createAgent(async function* (input, response) {
+      if (listToolOutputs(input).length === 0) yield requestPayment;
+      else {
+        reached.resolve();
+        await once(response, "close");
+      }
+    });
+    const before = createServer(hanging, { store });
+    const dead = await connect((await before.listen()).url);
+    const asked = await requireTask(dead.send("pay", { configuration: { returnImmediately: true } }));
+    await reached.promise;
+    const remote = await connectToAgent(
+      createAgent(function* (input) {
+        const [toolOutput] = listToolOutputs(input);
+        yield toolOutput === undefined ? requestPayment : `Paid: ${toolOutput}`;
+      }),
+      { store },
+    );
+    const { task } = (await collect(remote.tasks.subscribe(asked.id))) as { task: Task };
+    expect(getArtifactTextWithoutReasoning(task)).toBe("Paid: receipt 1");
+    expect(paid).toHaveLength(1);
+    await before.close({ graceMs: 0 });
   });
 });

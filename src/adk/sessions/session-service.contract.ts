@@ -132,7 +132,7 @@ const COLLOQUY_SESSION_SERVICE_TRAITS: SessionServiceTraits = {
 
 const testDatabase = await findTestDatabase();
 
-/** A session service with a store of its own, which opens the store on first use. */
+/** A session service with a separate store, which opens the store on first use. */
 class TestPostgresSessionService extends PostgresSessionService {
   readonly #store: PostgresStore;
 

@@ -6,8 +6,8 @@ import { CliError } from "../cli-error.ts";
 
 /**
  * Factory that creates A2A agents from ADK objects. The agents store ADK sessions in the SQLite file or the PostgreSQL
- * database of the task store, or in memory if the task store uses memory. The factory loads ADK on first use, because ADK is
- * an optional peer dependency.
+ * database of the task store, or in memory if the task store uses memory. The factory loads ADK on first use, because
+ * ADK is an optional peer dependency.
  */
 export class AdkAgentFactory {
   /** The store of the server. A PostgreSQL store exists already, because the sessions use its connections. */

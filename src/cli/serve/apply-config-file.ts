@@ -4,6 +4,7 @@ import type { Command } from "commander";
 import type { ServeConfig } from "../../config/index.ts";
 import { didYouMean } from "../../usage-checks/index.ts";
 import { createUsageError } from "../cli-error.ts";
+import { parseDuration } from "../client-options.ts";
 import { importFile } from "./import-file.ts";
 
 const CONFIG_FILE_NAMES = ["ts", "mts", "js", "mjs"].map((extension) => `colloquy.config.${extension}`);
@@ -11,7 +12,7 @@ const CONFIG_FILE_NAMES = ["ts", "mts", "js", "mjs"].map((extension) => `colloqu
 /** Server configuration with absolute paths, and the path of the file that contains the configuration. */
 type LoadedConfig = ServeConfig & { readonly file: string };
 
-type ConfigValueType = "text" | "number" | "flag" | "texts" | "agents";
+type ConfigValueType = "text" | "number" | "flag" | "texts" | "agents" | "duration" | "role";
 
 /**
  * Required value type for each configuration key. With `Record`, the compiler checks that the table contains
@@ -27,6 +28,9 @@ const CONFIG_MEMBER_TYPES: Record<keyof ServeConfig, ConfigValueType> = {
   host: "text",
   store: "text",
   keepTasks: "number",
+  role: "role",
+  drain: "duration",
+  tickToken: "text",
   publicUrl: "text",
   allowUnauthenticated: "flag",
   allowPrivateWebhooks: "flag",
@@ -46,6 +50,8 @@ const CONFIG_TYPE_DESCRIPTIONS: Record<ConfigValueType, string> = {
   flag: "true or false",
   texts: "a list of texts",
   agents: "a list of files, or agents by their names",
+  duration: "a duration, such as 500ms, 30s, or 5m",
+  role: "web, worker, or all",
 };
 
 /**
@@ -89,8 +95,18 @@ function matchesConfigValueType(kind: ConfigValueType, value: unknown): boolean 
   if (kind === "text") return typeof value === "string";
   if (kind === "number") return Number.isInteger(value);
   if (kind === "flag") return typeof value === "boolean";
+  if (kind === "duration") return typeof value === "string" && isDuration(value);
+  if (kind === "role") return value === "web" || value === "worker" || value === "all";
   if (Array.isArray(value)) return value.every((one) => typeof one === "string");
   return kind === "agents" && typeof value === "object" && value !== null;
+}
+
+function isDuration(text: string): boolean {
+  try {
+    return parseDuration(text) >= 0;
+  } catch {
+    return false;
+  }
 }
 
 function resolveConfigPaths(config: ServeConfig, file: string): LoadedConfig {
@@ -118,7 +134,8 @@ export function applyConfig(command: Command, config: ServeConfig): void {
   for (const key of Object.keys(CONFIG_MEMBER_TYPES) as (keyof ServeConfig)[]) {
     const source = command.getOptionValueSource(key);
     const isSet = source === "cli" || source === "env";
-    if (key !== "agents" && config[key] !== undefined && !isSet)
-      command.setOptionValueWithSource(key, config[key], "config");
+    const value = key === "drain" && config.drain !== undefined ? parseDuration(config.drain) : config[key];
+    if (key !== "agents" && value !== undefined && !isSet)
+      command.setOptionValueWithSource(key, value, "config");
   }
 }

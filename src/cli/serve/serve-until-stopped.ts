@@ -34,6 +34,8 @@ export interface ServeOptions extends ServeAuthOptions {
   role?: ServerRole;
   /** Milliseconds for which the stopping server still serves requests. */
   drain?: number;
+  /** Bearer token of `POST /tick`. Only the configuration file contains this option. */
+  tickToken?: string;
   /** Whether the command processes the due work and exits. */
   once?: boolean;
   /** Maximum time in milliseconds for the due work. */
@@ -90,6 +92,7 @@ export async function serveUntilStopped(
     ...(plan.previousAgentIds ? { previousAgentIds: plan.previousAgentIds } : {}),
     ...(options.keepTasks === undefined ? {} : { retention: toRetention(options.keepTasks) }),
     ...(options.role === undefined ? {} : { role: options.role }),
+    ...(options.tickToken === undefined ? {} : { tickToken: options.tickToken }),
     ...(options.publicUrl === undefined ? {} : { publicUrl: options.publicUrl }),
     ...(options.record === undefined ? {} : { record: options.record }),
     ...(authenticate ? { authenticate } : {}),

@@ -29,7 +29,9 @@ export class DueWebhookLoader {
   readonly #context: DueWebhookLoaderDependencies;
   /** True if at least one webhook needs deliveries but is not in memory. */
   hasOverflow = false;
-  #isLoading = false;
+  #currentLoad: Promise<void> | undefined;
+  /** A load of all webhooks that begins after the current load. */
+  #nextLoad: Promise<void> | undefined;
   #isStopped = false;
   #pollCount = 0;
   #cancelPoll: () => void = () => {};
@@ -49,9 +51,26 @@ export class DueWebhookLoader {
     this.#cancelPoll();
   }
 
-  async load(search: "left" | "all"): Promise<void> {
-    if (this.#isLoading || this.#isStopped) return;
-    this.#isLoading = true;
+  /** Loads due webhooks. With `all`, resolves after a load that has begun after the call. */
+  load(search: "left" | "all"): Promise<void> {
+    if (!this.#currentLoad) return this.#startLoad(search);
+    if (search === "left") return this.#currentLoad;
+    this.#nextLoad ??= this.#currentLoad.then(() => {
+      this.#nextLoad = undefined;
+      return this.#startLoad("all");
+    });
+    return this.#nextLoad;
+  }
+
+  #startLoad(search: "left" | "all"): Promise<void> {
+    if (this.#isStopped) return Promise.resolve();
+    this.#currentLoad = this.#loadOnce(search).finally(() => {
+      this.#currentLoad = undefined;
+    });
+    return this.#currentLoad;
+  }
+
+  async #loadOnce(search: "left" | "all"): Promise<void> {
     // Reset this before the query, because a webhook that overflows in the meantime may be missing from the
     // result.
     if (search === "all") this.hasOverflow = false;
@@ -62,8 +81,6 @@ export class DueWebhookLoader {
       this.hasOverflow = true;
       this.#context.onError(error);
       if (!this.#isStopped) this.#context.clock.schedule(STORE_RETRY_MS, () => void this.load("all"));
-    } finally {
-      this.#isLoading = false;
     }
   }
 

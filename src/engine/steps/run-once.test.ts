@@ -239,7 +239,7 @@ describe("run.once", () => {
     expect(later.idempotencyKey).not.toBe(run.idempotencyKey);
   });
 
-  it("stores the steps again if the agent goes on after INPUT_REQUIRED [E18]", async () => {
+  it("stores the steps again if the agent continues after INPUT_REQUIRED [E18]", async () => {
     const store = new RecordingStore();
     const { run, scripted } = await startProcess(store);
     await run.once("a", () => 1);

@@ -7,7 +7,10 @@ import { importPg } from "./postgres-pool.ts";
 const CHANNEL = "colloquy";
 /** Payloads with this prefix test whether the connection receives notifications. */
 const PROBE_PREFIX = "probe:";
-/** Shortest time in milliseconds between two notifications. Hints in between wait and become one notification. */
+/**
+ * Shortest time in milliseconds between two notifications. Hints in between, and hints of the same job, become one
+ * notification.
+ */
 const MIN_SEND_INTERVAL_MS = 3;
 /** Time in milliseconds between two probes of the connection. */
 const PROBE_INTERVAL_MS = 5000;
@@ -73,7 +76,8 @@ export class PostgresHints implements NodeHints {
     this.#isSending = true;
     const waitMs = this.#lastSentAt + MIN_SEND_INTERVAL_MS - performance.now();
     if (waitMs > 0) this.#schedule(waitMs, () => void this.#sendPending());
-    else void this.#sendPending();
+    // One commit announces all of its tasks in the same job.
+    else queueMicrotask(() => void this.#sendPending());
   }
 
   onHint(listener: (hint: NodeHint) => void): () => void {

@@ -1,6 +1,6 @@
 import { encodeTextArray } from "./encode-text-array.ts";
 
-type ColumnType = "int" | "bigint" | "boolean" | "text" | "uuid";
+type ColumnType = "int" | "bigint" | "boolean" | "text" | "uuid" | "timestamptz";
 
 /** Names and types of the columns of rows that a statement receives as one array for each column. */
 export type RowColumns = Readonly<Record<string, ColumnType>>;
@@ -11,6 +11,8 @@ interface ColumnValues {
   readonly boolean: boolean | null;
   readonly text: string | null;
   readonly uuid: string | null;
+  /** Time in ISO 8601. */
+  readonly timestamptz: string | null;
 }
 
 export type RowOf<Columns extends RowColumns> = {
@@ -36,7 +38,7 @@ export function encodeRows<Columns extends RowColumns>(
   });
 }
 
-/** Formats an array of numbers, booleans, or UUIDs, which need no escapes. */
+/** Formats an array of numbers, booleans, UUIDs, or times, which need no escapes. */
 function formatArrayLiteral(values: readonly (number | boolean | string | null)[]): string {
   return `{${values.map((value) => value ?? "NULL").join(",")}}`;
 }

@@ -142,6 +142,13 @@ const CREATE_TABLES_SQL = `
     ${Array.from({ length: SIZE_SHARD_COUNT }, (_, shard) => `(${shard}, 0)`).join(", ")};
 `;
 
+/** Adds the time at which a suspended turn continues. Other tasks have the time `-infinity`. */
+const ADD_WAKE_TIME_SQL = `
+  ALTER TABLE colloquy.task ADD COLUMN wake_at timestamptz NOT NULL DEFAULT '-infinity';
+  DROP INDEX colloquy.task_running;
+  CREATE INDEX task_running ON colloquy.task (lease_node, agent, wake_at) WHERE running;
+`;
+
 /** Creates the table that contains the schema version. Safe to repeat. */
 export const CREATE_VERSION_TABLE_SQL = `
   CREATE SCHEMA IF NOT EXISTS colloquy;
@@ -152,7 +159,7 @@ export const CREATE_VERSION_TABLE_SQL = `
  * SQL statements that each schema version adds to the previous version. New versions are appended, because databases
  * contain the number of their last version.
  */
-export const MIGRATIONS: readonly string[] = [CREATE_TABLES_SQL];
+export const MIGRATIONS: readonly string[] = [CREATE_TABLES_SQL, ADD_WAKE_TIME_SQL];
 
 export const POSTGRES_SCHEMA_VERSION: number = MIGRATIONS.length;
 

@@ -46,8 +46,18 @@ export function toAppendRows(appends: readonly NumberedAppend[], cipher: PushSec
 }
 
 function addTaskRow({ createdTasks, changedTasks }: AppendRows, ordinal: number, append: LogAppend): void {
-  const { scope, taskId, contextId, expectedSeq, events, status, epoch, hasRunningTurn, releasesLease } =
-    append;
+  const {
+    scope,
+    taskId,
+    contextId,
+    expectedSeq,
+    events,
+    status,
+    epoch,
+    hasRunningTurn,
+    releasesLease,
+    turn,
+  } = append;
   const row = {
     ordinal,
     scope: computeScopeKey(scope),
@@ -59,7 +69,13 @@ function addTaskRow({ createdTasks, changedTasks }: AppendRows, ordinal: number,
     leased: releasesLease !== true,
   };
   if (expectedSeq > 0) {
-    changedTasks.push({ ...row, expected_seq: expectedSeq, running: hasRunningTurn ?? null });
+    const wakeAt = releasesLease ? turn?.wakeAt : undefined;
+    changedTasks.push({
+      ...row,
+      expected_seq: expectedSeq,
+      running: hasRunningTurn ?? null,
+      wake_at: wakeAt === undefined ? null : new Date(wakeAt).toISOString(),
+    });
     return;
   }
   createdTasks.push({

@@ -6,7 +6,8 @@ export const TASK_ROW_BYTES = 400;
 
 /**
  * Columns of the rows that the statements receive. `ordinal` is the position of the append in the batch. `running` is
- * NULL if an append does not change the running turn. `leased` is false if the append releases the lease.
+ * NULL if an append does not change the running turn. `leased` is false if the append releases the lease. `wake_at` is
+ * NULL unless the released turn is suspended.
  */
 export const APPEND_COLUMNS = {
   messages: { ordinal: "int", scope: "uuid", message_id: "text", seq: "bigint", is_new: "boolean" },
@@ -36,6 +37,7 @@ export const APPEND_COLUMNS = {
     epoch: "bigint",
     running: "boolean",
     leased: "boolean",
+    wake_at: "timestamptz",
   },
   logRows: { ordinal: "int", seq: "bigint", lines: "text", has_only_artifacts: "boolean" },
   snapshots: {
@@ -129,7 +131,8 @@ const COMPARE_AND_SET_SQL = `
     UPDATE colloquy.task AS task
     SET seq = given.seq, state = given.state, status_time = given.status_time,
       running = coalesce(given.running, task.running),
-      lease_node = CASE WHEN coalesce(given.running, task.running) AND given.leased THEN $1::uuid END
+      lease_node = CASE WHEN coalesce(given.running, task.running) AND given.leased THEN $1::uuid END,
+      wake_at = coalesce(given.wake_at, '-infinity')
     FROM ${renderSectionSql("changedTasks")}
     WHERE task.task_id = given.task_id AND task.scope = given.scope
       AND task.seq = given.expected_seq AND task.epoch = given.epoch

@@ -14,19 +14,29 @@ const IS_UNHELD_SQL = `NOT EXISTS (
         SELECT 1 FROM colloquy.node AS holder WHERE holder.id = task.lease_node AND holder.expires_at > now()
       )`;
 
+/** True for a task without a lease that waits for its first attempt, or whose suspended turn is due. */
+const IS_WAITING_SQL = "task.lease_node IS NULL AND task.wake_at <= now()";
+
+/** Selects the tasks without a lease that have an unanswered request, which also ends the suspension of a turn. */
+const SELECT_REQUESTED_SQL = `SELECT task.key, task.epoch
+    FROM colloquy.task_request AS request JOIN colloquy.task AS task ON task.key = request.task
+    WHERE request.answer IS NULL AND request.expires_at > now()
+      AND task.running AND task.agent = $2 AND task.lease_node IS NULL`;
+
 /**
  * Creates a statement that claims tasks of an agent that have a running turn, although no living node holds their
- * lease. If two nodes claim a task at the same time, the second node finds another epoch, or skips the locked row. The
+ * lease. `otherTasks` is a query for further tasks. If two nodes claim a task at the same time, the second node finds another epoch, or skips the locked row. The
  * condition on the lease alone would not suffice, because PostgreSQL does not evaluate a subquery again for a row that
  * another transaction has changed.
  */
-const defineClaimStatement = (name: string, condition: string): ClaimTasksStatement =>
+const defineClaimStatement = (name: string, condition: string, otherTasks?: string): ClaimTasksStatement =>
   defineStatement(
     name,
     `WITH claimable AS MATERIALIZED (
-    SELECT key, epoch FROM colloquy.task AS task
+    (SELECT key, epoch FROM colloquy.task AS task
     WHERE running AND agent = $2 AND ${condition}
-    ORDER BY key LIMIT $3::int * ${CANDIDATES_PER_CLAIM}
+    ORDER BY key LIMIT $3::int * ${CANDIDATES_PER_CLAIM})
+    ${otherTasks ? `UNION ${otherTasks}` : ""}
   ),
   locked AS (
     SELECT task.key FROM colloquy.task AS task JOIN claimable ON claimable.key = task.key
@@ -34,7 +44,7 @@ const defineClaimStatement = (name: string, condition: string): ClaimTasksStatem
     ORDER BY task.key LIMIT $3::int FOR UPDATE OF task SKIP LOCKED
   ),
   claimed AS (
-    UPDATE colloquy.task AS task SET epoch = task.epoch + 1, lease_node = $1::uuid
+    UPDATE colloquy.task AS task SET epoch = task.epoch + 1, lease_node = $1::uuid, wake_at = '-infinity'
     FROM locked WHERE task.key = locked.key
     RETURNING task.*
   )
@@ -48,7 +58,11 @@ const defineClaimStatement = (name: string, condition: string): ClaimTasksStatem
   );
 
 /** Claims tasks that no living node holds. */
-export const CLAIM_TASKS: ClaimTasksStatement = defineClaimStatement("colloquy_claim_tasks", IS_UNHELD_SQL);
+export const CLAIM_TASKS: ClaimTasksStatement = defineClaimStatement(
+  "colloquy_claim_tasks",
+  `task.wake_at <= now() AND ${IS_UNHELD_SQL}`,
+  SELECT_REQUESTED_SQL,
+);
 
 /** Claims tasks of nodes that have stopped without a release. */
 export const CLAIM_LOST_TASKS: ClaimTasksStatement = defineClaimStatement(
@@ -56,8 +70,9 @@ export const CLAIM_LOST_TASKS: ClaimTasksStatement = defineClaimStatement(
   `task.lease_node IS NOT NULL AND ${IS_UNHELD_SQL}`,
 );
 
-/** Claims tasks whose lease is released. */
+/** Claims tasks whose lease is released, and which are not suspended. */
 export const CLAIM_WAITING_TASKS: ClaimTasksStatement = defineClaimStatement(
   "colloquy_claim_waiting_tasks",
-  "task.lease_node IS NULL",
+  IS_WAITING_SQL,
+  SELECT_REQUESTED_SQL,
 );

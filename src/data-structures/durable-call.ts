@@ -1,32 +1,34 @@
-import { createHash } from "node:crypto";
-import { CallKeyGenerator, decodeTypedJson, encodeTypedJson } from "../data-structures/index.ts";
-import type { Run, StepExecution } from "../engine/index.ts";
+import { CallKeyGenerator } from "./call-key-generator.ts";
+import { decodeTypedJson, encodeTypedJson } from "./typed-json.ts";
 
-/** The part of a run that executes steps. */
-export type RunWithSteps = Pick<Run, "once">;
+/** An object that executes steps, such as a run. `Step` is the information for the function of a step. */
+export interface StepExecutor<Step> {
+  once<T>(key: string, execute: (step: Step) => T | PromiseLike<T>): Promise<T>;
+}
 
-const keyGenerators = new WeakMap<RunWithSteps, CallKeyGenerator>();
-const HASH_DIGITS = 32;
+/** Key generators by `StepExecutor`. */
+const keyGenerators = new WeakMap<object, CallKeyGenerator>();
 const NOT_STORED = new Error("The step is not stored.");
 
 /**
  * A call of a model or a tool as a step of a run. A later attempt at the turn repeats a finished call only if the input
  * of the call differs.
  */
-export class DurableCall {
-  readonly #run: RunWithSteps;
+export class DurableCall<Step> {
+  readonly #run: StepExecutor<Step>;
   readonly #keys: CallKeyGenerator;
   readonly #key: string;
+  #isReleased = false;
 
-  constructor(run: RunWithSteps, kind: string, input: unknown) {
+  constructor(run: StepExecutor<Step>, kind: string, input: unknown) {
     this.#run = run;
-    this.#keys = keyGenerators.get(run) ?? new CallKeyGenerator(hash);
+    this.#keys = keyGenerators.get(run) ?? new CallKeyGenerator();
     keyGenerators.set(run, this.#keys);
     this.#key = this.#keys.generate(`colloquy:${kind}`, input);
   }
 
   /** Resolves with the result of the call, which `execute` makes if no attempt has finished the call. */
-  async execute<T>(execute: (step: StepExecution) => T | PromiseLike<T>): Promise<T> {
+  async execute<T>(execute: (step: Step) => T | PromiseLike<T>): Promise<T> {
     try {
       const json = await this.#run.once(this.#key, async (step) => encodeTypedJson([await execute(step)]));
       return (decodeTypedJson(json) as [T])[0];
@@ -47,12 +49,9 @@ export class DurableCall {
     }
   }
 
-  /** Makes the key available to the next call with the same input, because this call has failed. */
+  /** Makes the key available to the next call with the same input, because this call has failed. Safe to repeat. */
   release(): void {
-    this.#keys.release(this.#key);
+    if (!this.#isReleased) this.#keys.release(this.#key);
+    this.#isReleased = true;
   }
-}
-
-function hash(text: string): string {
-  return createHash("sha256").update(text).digest("hex").slice(0, HASH_DIGITS);
 }

@@ -1,0 +1,70 @@
+import { expect, it } from "vitest";
+import type { SendMessageResponse, Task } from "../protocol/index.ts";
+import { findTestDatabase } from "../../test/find-test-postgres.ts";
+import {
+  createTempTestDirectoryWithFiles,
+  runCliInTestProcess,
+  spawnColloquyForTest,
+  startServeCommandForTest,
+} from "./cli-test-process.fixture.ts";
+
+const { url: database, reason } = await findTestDatabase();
+
+/** An agent that names the role of its process. */
+const AGENT = `
+import { agent } from "colloquy";
+export const rootAgent = agent({ name: "clerk", description: "Names its process" }, async function* () {
+  yield process.argv.includes("worker") ? "worker" : "web";
+});`;
+
+async function readTask(agentUrl: string, id: string): Promise<Task> {
+  return JSON.parse((await runCliInTestProcess(["task", "get", agentUrl, id, "-o", "json"])).out) as Task;
+}
+
+it.skipIf(reason)("worker --once runs the turns that a web server accepted, and exits [E21]", async () => {
+  const cwd = await createTempTestDirectoryWithFiles({ "clerk.ts": AGENT });
+  const web = await startServeCommandForTest(
+    ["serve", "clerk.ts", "--store", database, "--role", "web"],
+    cwd,
+  );
+  const agentUrl = web.agentUrls["clerk"] ?? "";
+  const sent = await runCliInTestProcess(["send", agentUrl, "hi", "--async", "-o", "json"]);
+  const { task } = JSON.parse(sent.out) as Extract<SendMessageResponse, { task: Task }>;
+  // A configuration file must not change the role of the command.
+  const config = await createTempTestDirectoryWithFiles({
+    "colloquy.config.mjs": `export default { role: "web" };`,
+  });
+  const worker = ["worker", "clerk.ts", "--store", database, "--once", "-o", "json"];
+  const args = [...worker, "--config", `${config}/colloquy.config.mjs`];
+  const { code, out, err } = await spawnColloquyForTest(args, cwd).result;
+  expect({ code, report: JSON.parse(out) as unknown }).toEqual({
+    code: 0,
+    report: { turns: 1, notifications: 0, isComplete: true },
+  });
+  expect(err).toContain("Started 1 agent runs and sent 0 push notifications.");
+  const { status, artifacts } = await readTask(agentUrl, task.id);
+  expect(status.state).toBe("TASK_STATE_COMPLETED");
+  expect(JSON.stringify(artifacts)).toContain("worker");
+  const idle = await spawnColloquyForTest(worker, cwd).result;
+  expect(JSON.parse(idle.out)).toEqual({ turns: 0, notifications: 0, isComplete: true });
+  web.process.child.kill("SIGTERM");
+  await web.process.result;
+});
+
+it("serve --drain accepts messages until the end of the drain time, and reports that it drains", async () => {
+  const cwd = await createTempTestDirectoryWithFiles({ "clerk.ts": AGENT });
+  const args = ["serve", "clerk.ts", "--store", "memory", "--drain", "3s"];
+  const { url, agentUrls, process: served } = await startServeCommandForTest(args, cwd);
+  expect((await fetch(`${url}/readyz`)).status).toBe(200);
+  served.child.kill("SIGTERM");
+  await served.waitForOutput("Stopping.");
+  let ready = await fetch(`${url}/readyz`);
+  while (ready.status === 200) ready = await fetch(`${url}/readyz`);
+  expect({ status: ready.status, body: await ready.json() }).toMatchObject({
+    status: 503,
+    body: { status: "draining" },
+  });
+  const { code, out } = await runCliInTestProcess(["send", agentUrls["clerk"] ?? "", "hi"]);
+  expect({ code, out }).toEqual({ code: 0, out: expect.stringContaining("web") as string });
+  expect((await served.result).code).toBe(0);
+});

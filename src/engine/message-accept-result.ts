@@ -1,0 +1,25 @@
+import type { Message } from "../protocol/index.ts";
+import type { MessageAction } from "./decide-message-outcome.ts";
+import type { TaskFeed, TurnProgress } from "./task-feed.ts";
+
+/**
+ * Result of accepting a message. An accepted message starts a turn, waits for its turn, repeats an earlier
+ * message, goes to a running agent, or is answered without a task. If `isQueued` is true, the message is
+ * durable in the task's queue. If the result has `seq`, the task's runner stays in the registry for the
+ * receiver. The receiver of the result must release the runner.
+ */
+export type MessageAcceptResult =
+  | { readonly runner: TaskFeed; readonly turn: TurnProgress; readonly isQueued?: boolean }
+  | { readonly runner: TaskFeed; readonly seq: number }
+  | { readonly reply: Message };
+
+/** The result for a message that belongs to a task. */
+export type TaskMessageAcceptResult = Exclude<MessageAcceptResult, { reply: unknown }>;
+
+/** The result for a message that starts a turn or waits for its turn. */
+export type TurnAcceptResult = Extract<MessageAcceptResult, { turn: unknown }>;
+
+export function getMessageAction(accepted: TaskMessageAcceptResult): MessageAction {
+  if (!("turn" in accepted)) return "deliver";
+  return accepted.isQueued ? "queue" : "start";
+}

@@ -1,0 +1,44 @@
+import type { JsonObject } from "../../protocol/index.ts";
+import type { Caller } from "../caller.ts";
+import { getMessageAction } from "../message-accept-result.ts";
+import type { MessageAcceptor } from "../message-acceptor.ts";
+import type { RunnerRegistry } from "../runner-registry.ts";
+import type { TaskRequest } from "./node-store.ts";
+import { decodeCancelRequest, decodeMessageRequest, type MessageAnswer } from "./request-payload.ts";
+
+interface TaskRequestDependencies {
+  readonly runners: Pick<RunnerRegistry, "findLive">;
+  readonly messageAcceptor: Pick<MessageAcceptor, "acceptMessage">;
+  /** Cancels a task whose turn this node runs. Resolves once the task has ended. */
+  readonly cancelTask: (
+    request: { readonly id: string; readonly metadata: JsonObject },
+    caller: Caller,
+  ) => Promise<unknown>;
+}
+
+/**
+ * Answers a request of another node for a task whose turn this node runs. Resolves with `undefined` if this node does
+ * not run the turn, or not yet.
+ */
+export async function answerTaskRequest(
+  taskRequest: TaskRequest,
+  { runners, messageAcceptor, cancelTask }: TaskRequestDependencies,
+): Promise<JsonObject | undefined> {
+  const { scope, taskId, kind } = taskRequest;
+  const runner = runners.findLive(scope, taskId);
+  if (!runner?.hasUnfinishedTurn || runner.isAwaitingRecovery) return undefined;
+  if (kind === "cancel") {
+    const { caller, metadata } = decodeCancelRequest(taskRequest);
+    await cancelTask({ id: taskId, metadata }, caller);
+    return {};
+  }
+  const accepted = await messageAcceptor.acceptMessage(scope, decodeMessageRequest(taskRequest));
+  if ("reply" in accepted) return undefined;
+  const action = getMessageAction(accepted);
+  if ("seq" in accepted) {
+    accepted.runner.release();
+    return { action, seq: accepted.seq } satisfies MessageAnswer;
+  }
+  if (accepted.isQueued) return { action } satisfies MessageAnswer;
+  return { action, seq: await accepted.turn.acceptedSeq.promise } satisfies MessageAnswer;
+}
