@@ -30,6 +30,17 @@ export const IMPORT_BOUNDARIES: Readonly<Record<string, ImportBoundary>> = {
   engine: { rooms: { "data-structures": "whole", protocol: "whole" } },
   "usage-checks": { rooms: {} },
   trace: { rooms: { protocol: "whole" } },
+  telemetry: {
+    rooms: { protocol: "whole" },
+    packages: [
+      "@opentelemetry/api",
+      "@opentelemetry/exporter-metrics-otlp-http",
+      "@opentelemetry/exporter-trace-otlp-http",
+      "@opentelemetry/resources",
+      "@opentelemetry/sdk-metrics",
+      "@opentelemetry/sdk-trace-node",
+    ],
+  },
   // Reads `process`, but imports no `node:` module.
   logging: { rooms: { "usage-checks": "whole", engine: "types" } },
   stores: {
@@ -40,6 +51,7 @@ export const IMPORT_BOUNDARIES: Readonly<Record<string, ImportBoundary>> = {
   client: {
     rooms: {
       protocol: "whole",
+      telemetry: "whole",
       "usage-checks": "whole",
       wire: "whole",
       keys: "whole",
@@ -50,6 +62,7 @@ export const IMPORT_BOUNDARIES: Readonly<Record<string, ImportBoundary>> = {
     rooms: {
       "data-structures": "whole",
       protocol: "whole",
+      telemetry: "whole",
       "usage-checks": "whole",
       logging: "whole",
       wire: "whole",
@@ -113,6 +126,7 @@ export const IMPORT_BOUNDARIES: Readonly<Record<string, ImportBoundary>> = {
   mcp: {
     rooms: {
       protocol: "whole",
+      telemetry: "whole",
       "usage-checks": "whole",
       logging: "whole",
       engine: "types",

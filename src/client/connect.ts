@@ -25,6 +25,8 @@ import { findUntrustedOriginError, getInterfaceOrigin, type TrustedOrigins } fro
 import { createA2AClientFromTransport, type A2AClient } from "./a2a-client.ts";
 import { DEFAULT_MAX_TASK_BYTES } from "./stream/streamed-task-size.ts";
 import { createTransport } from "./transport/create-transport.ts";
+import { useRegisteredOpenTelemetry } from "../telemetry/index.ts";
+import { withTraceContext } from "./with-trace-context.ts";
 
 /**
  * Finds the agent card by the URL of the host, the card, or the agent, and returns a client for one of the
@@ -48,6 +50,7 @@ const CLIENT_MEMBER_NAMES = [
 
 async function connectToAgent(url: string, options: ConnectOptions): Promise<A2AClient> {
   assertKnownOptions(options);
+  await useRegisteredOpenTelemetry();
   const { auth, extensions: requestedExtensions = [], reconnect = {}, retry = {}, version = "1.0" } = options;
   const http = createTransportOptions(options);
   const source = createCardFetchOptions(http, options);
@@ -70,12 +73,15 @@ async function connectToAgent(url: string, options: ConnectOptions): Promise<A2A
       monotonicNow: getMonotonicTimeMs,
     }),
   };
-  const transport = await createTransport(agentInterface, {
-    ...http,
-    ...authorizer,
-    extensions,
-    version: getProtocolVersion(agentInterface) ?? version,
-  });
+  const transport = withTraceContext(
+    await createTransport(agentInterface, {
+      ...http,
+      ...authorizer,
+      extensions,
+      version: getProtocolVersion(agentInterface) ?? version,
+    }),
+    { card: fetchedCard.card, agentInterface, extensions },
+  );
   const guardedTransport = credentialsError
     ? withTransportCallHeadersRejected(transport, credentialsError)
     : transport;
