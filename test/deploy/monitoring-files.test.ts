@@ -21,7 +21,10 @@ const { groups } = load(readText("prometheus/alerts.yml")) as {
 };
 const rules = groups.flatMap((group) => group.rules);
 const FILES: readonly QueriesOfFile[] = [
-  { name: "the dashboard", queries: dashboard.panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr)) },
+  {
+    name: "the dashboard",
+    queries: dashboard.panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr)),
+  },
   { name: "the alerts", queries: rules.map(({ expr }) => expr) },
 ];
 
@@ -43,7 +46,9 @@ const FUNCTIONS = new Set(["histogram_quantile", "sum", "max", "min", "rate", "i
 /** Removes strings, ranges, and numbers from a query, so that only names remain. */
 function listNames(query: string): { readonly series: string[]; readonly labels: string[] } {
   const withoutText = query.replaceAll(/"(?:[^"\\]|\\.)*"/g, "").replaceAll(/\[[^\]]*\]/g, "");
-  const groupLabels = [...withoutText.matchAll(/\bby \(([^)]*)\)/g)].flatMap(([, list = ""]) => list.split(","));
+  const groupLabels = [...withoutText.matchAll(/\bby \(([^)]*)\)/g)].flatMap(([, list = ""]) =>
+    list.split(","),
+  );
   const matched = [...withoutText.matchAll(/\{([^}]*)\}/g)].flatMap(([, list = ""]) =>
     list.split(",").map((pair) => pair.replace(/[=!~].*$/, "")),
   );

@@ -20,7 +20,6 @@ import { agent, connect, createServer } from "../../../src/entries/colloquy.ts";
 import { createMcpToolClient } from "../../../src/entries/mcp.ts";
 import { type ReceivedSpan, startOtlpReceiver } from "../otlp-receiver.ts";
 
-
 const { values } = parseArgs({ options: { python: { type: "string" }, go: { type: "string" } } });
 const folder = fileURLToPath(new URL(".", import.meta.url));
 const log = (line: string): void => console.error(line);
@@ -59,7 +58,11 @@ async function startProgram(
     },
   });
   const lines = createInterface({ input: process_.stdout });
-  const [line] = (await once(lines, "line")) as [string];
+  const failed = once(process_, "exit").then(() => {
+    throw new Error(`The program of ${service} ended before it printed its URL`);
+  });
+  const [line] = (await Promise.race([once(lines, "line"), failed])) as [string];
+  failed.catch(() => {});
   return { url: (JSON.parse(line) as { url: string }).url, process: process_ };
 }
 
@@ -76,10 +79,12 @@ function listAncestors(span: ReceivedSpan, spansById: ReadonlyMap<string, Receiv
   return [span, ...listAncestors(parent, spansById)];
 }
 
+/** Prints the spans as a tree, without the spans of functions inside of the Python SDK. */
 function printTree(spans: readonly ReceivedSpan[], parentId = "", depth = 0): void {
   for (const span of spans.filter(({ parentSpanId }) => parentSpanId === parentId)) {
-    console.log(`${"  ".repeat(depth)}${span.service}: ${span.name} (${span.kind})`);
-    printTree(spans, span.spanId, depth + 1);
+    const isShown = !span.scope.startsWith("a2a");
+    if (isShown) console.log(`${"  ".repeat(depth)}${span.service}: ${span.name} (${span.kind})`);
+    printTree(spans, span.spanId, isShown ? depth + 1 : depth);
   }
 }
 
@@ -148,5 +153,7 @@ const roots = traced.filter(({ parentSpanId }) => parentSpanId === "");
 if (roots.length !== 1) failures.push(`the trace has ${roots.length} roots`);
 await receiver.close();
 for (const failure of failures) console.error(`FAILED: ${failure}`);
-console.log(`One trace with ${traced.length} spans of ${new Set(traced.map((span) => span.service)).size} services`);
+console.log(
+  `One trace with ${traced.length} spans of ${new Set(traced.map((span) => span.service)).size} services`,
+);
 process.exit(failures.length === 0 ? 0 : 1);
