@@ -107,6 +107,13 @@ export function addServeOptions(command: Command): Command {
       ).choices(["json", "pretty"]),
     )
     .option("--log-requests", "also log a line for each request")
+    .option("--otlp <url>", "send spans and metrics to this collector, such as http://127.0.0.1:4318")
+    .addOption(
+      new Option(
+        "--metrics-port <number>",
+        "also reply to GET /metrics on this port, without authentication; 0 for any free port",
+      ).argParser(parsePort),
+    )
     .addOption(createOutputOption().env("A2ACLI_OUTPUT"));
 }
 

@@ -259,7 +259,10 @@ class AgentServer implements Server {
       http.once("error", (error) => reject(explainListenError(error, host, port)));
       http.listen(port, host, resolve);
     });
-    const metrics = await this.#telemetry.listen();
+    const metrics = await this.#telemetry.listen().catch(async (error: unknown) => {
+      await new Promise((resolve) => http.close(resolve));
+      throw error;
+    });
     const address = {
       ...this.#buildAddress(http.address() as AddressInfo, host),
       ...(metrics ? { metrics } : {}),

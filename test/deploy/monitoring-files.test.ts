@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { load } from "js-yaml";
+import { loadAll } from "js-yaml";
 import { describe, expect, it } from "vitest";
 import { METRIC_CATALOG, type MetricName, toPrometheusName } from "../../src/telemetry/index.ts";
 import { toPrometheusLabel } from "../../src/telemetry/metrics/metric-catalog.ts";
@@ -16,9 +16,13 @@ function readText(file: string): string {
 const dashboard = JSON.parse(readText("grafana/colloquy.json")) as {
   panels: { id: number; type: string; title: string; description?: string; targets?: { expr: string }[] }[];
 };
-const { groups } = load(readText("prometheus/alerts.yml")) as {
-  groups: { rules: { alert: string; expr: string; annotations: Record<string, string>; labels: object }[] }[];
-};
+const [{ groups }] = loadAll(readText("prometheus/alerts.yml")) as [
+  {
+    groups: {
+      rules: { alert: string; expr: string; annotations: Record<string, string>; labels: object }[];
+    }[];
+  },
+];
 const rules = groups.flatMap((group) => group.rules);
 const FILES: readonly QueriesOfFile[] = [
   {

@@ -101,6 +101,14 @@ describe("GET /metrics", () => {
   });
 });
 
+it("a metrics port in use stops the start, and frees the port of the agents", async () => {
+  const { address } = await serve({ metrics: { port: 0 } });
+  const used = address.metrics?.port ?? 0;
+  const second = createServer(parrot, { store: "memory", observer: false, metrics: { port: used } });
+  closers.push(() => second.close({ graceMs: 0 }));
+  await expect(second.listen()).rejects.toThrow(`cannot listen on 127.0.0.1:${used}; choose another port`);
+});
+
 describe("the option telemetry.otlp", () => {
   it("sends spans and metrics to a collector", async () => {
     const receiver = await startOtlpReceiver();

@@ -32,6 +32,8 @@ const CONFIG_MEMBER_TYPES: Record<keyof ServeConfig, ConfigValueType> = {
   allowPrivateWebhooks: "flag",
   logFormat: "text",
   logRequests: "flag",
+  otlp: "text",
+  metricsPort: "number",
   authTokenEnv: "texts",
   bearerFile: "text",
   apiKeysFile: "text",

@@ -109,7 +109,11 @@ export class ServerTelemetry {
     if (port === undefined || !this.#registry) return undefined;
     const listener = createMetricsListener(this.#registry);
     await new Promise<void>((resolve, reject) => {
-      listener.once("error", reject);
+      listener.once("error", (cause) =>
+        reject(
+          new Error(`The metrics server cannot listen on ${host}:${port}; choose another port.`, { cause }),
+        ),
+      );
       listener.listen(port, host, resolve);
     });
     this.#listener = listener;
