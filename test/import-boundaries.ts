@@ -32,6 +32,17 @@ export const IMPORT_BOUNDARIES: Readonly<Record<string, ImportBoundary>> = {
   "usage-checks": { rooms: {} },
   // The format and the model also run in browsers. Only the writers and readers of files use Node.js.
   trace: { rooms: { protocol: "whole", logging: "whole" }, allowsNode: { onlyIn: "trace/recording/" } },
+  telemetry: {
+    rooms: { protocol: "whole" },
+    packages: [
+      "@opentelemetry/api",
+      "@opentelemetry/exporter-metrics-otlp-http",
+      "@opentelemetry/exporter-trace-otlp-http",
+      "@opentelemetry/resources",
+      "@opentelemetry/sdk-metrics",
+      "@opentelemetry/sdk-trace-node",
+    ],
+  },
   // Reads `process`, but imports no `node:` module.
   logging: { rooms: { "usage-checks": "whole", engine: "types" } },
   stores: {
@@ -42,6 +53,7 @@ export const IMPORT_BOUNDARIES: Readonly<Record<string, ImportBoundary>> = {
   client: {
     rooms: {
       protocol: "whole",
+      telemetry: "whole",
       "usage-checks": "whole",
       wire: "whole",
       keys: "whole",
@@ -53,6 +65,7 @@ export const IMPORT_BOUNDARIES: Readonly<Record<string, ImportBoundary>> = {
     rooms: {
       "data-structures": "whole",
       protocol: "whole",
+      telemetry: "whole",
       "usage-checks": "whole",
       logging: "whole",
       wire: "whole",
@@ -117,6 +130,7 @@ export const IMPORT_BOUNDARIES: Readonly<Record<string, ImportBoundary>> = {
   mcp: {
     rooms: {
       protocol: "whole",
+      telemetry: "whole",
       "usage-checks": "whole",
       logging: "whole",
       engine: "types",

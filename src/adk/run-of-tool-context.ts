@@ -5,7 +5,7 @@ import { findRunContextByInvocation } from "./adk-run-context.ts";
 /** Members of a run that tools of an ADK agent can use. */
 export type RunOfTool = Pick<
   Run,
-  "taskId" | "attempt" | "signal" | "idempotencyKey" | "once" | "sleep" | "suspend"
+  "taskId" | "attempt" | "signal" | "traceHeaders" | "idempotencyKey" | "once" | "sleep" | "suspend"
 >;
 
 /**

@@ -1,5 +1,6 @@
 import type { Clock } from "./clock.ts";
 import { isAppendStored } from "./is-append-stored.ts";
+import type { Observer } from "./observer.ts";
 import type { LogAppend, AppendRefusal, TaskStore } from "./task-store.ts";
 
 /** A source of events to commit, for example the live task of a runner. */
@@ -56,6 +57,7 @@ const MIN_COMMIT_TIMER_DELAY_MS = 0.1;
 export class Committer {
   readonly #store: TaskStore;
   readonly #clock: Clock;
+  readonly #onCommit: Observer["onCommit"];
   #readyWriters = new Set<UncommittedEventSource>();
   /** Appends that wait until the store can commit again, with the functions that end their waits. */
   readonly #waitingAppends = new Map<UncommittedAppend, () => void>();
@@ -71,9 +73,10 @@ export class Committer {
   #delayUntil = 0;
   #endDelay: (() => void) | undefined;
 
-  constructor(store: TaskStore, clock: Clock) {
+  constructor(store: TaskStore, clock: Clock, observer: Pick<Observer, "onCommit"> = {}) {
     this.#store = store;
     this.#clock = clock;
+    this.#onCommit = observer.onCommit;
     store.health?.onChange(({ state }) => {
       if (state === "healthy") this.#retryWaitingAppends();
     });
@@ -156,7 +159,8 @@ export class Committer {
     try {
       const appends = batch.map(({ append }) => append);
       refusals = await this.#store.commit(appends, { agentsAtWork: this.#workingAgents > 0 });
-    } catch {
+    } catch (error) {
+      this.#reportCommit(batch, startedAt, error);
       // One task's events can make the batch fail. Retrying each append alone isolates that task from the
       // others.
       for (const uncommitted of batch) {
@@ -167,6 +171,7 @@ export class Committer {
       return;
     }
     const endedAt = this.#clock.monotonic();
+    this.#reportCommit(batch, startedAt);
     this.#delayUntil = endedAt + this.#computeDelayMs(endedAt - startedAt);
     for (const [at, uncommitted] of batch.entries()) this.#notifyCommitOutcome(uncommitted, refusals[at]);
   }
@@ -177,6 +182,13 @@ export class Committer {
     if (this.#recentCommitMs.length > RECENT_COMMITS) this.#recentCommitMs.shift();
     const sorted = this.#recentCommitMs.toSorted((a, b) => a - b);
     return (sorted[sorted.length >> 1] ?? 0) * (this.#store.nodes ? SHARED_STORE_DELAY : 1);
+  }
+
+  #reportCommit(batch: readonly UncommittedAppend[], startedAt: number, error?: unknown): void {
+    if (!this.#onCommit) return;
+    const events = batch.reduce((count, { append }) => count + append.events.length, 0);
+    const durationMs = this.#clock.monotonic() - startedAt;
+    this.#onCommit({ events, durationMs, ...(error === undefined ? {} : { error }) });
   }
 
   async #commitSingleWithRetry(uncommitted: UncommittedAppend): Promise<void> {

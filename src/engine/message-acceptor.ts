@@ -135,12 +135,14 @@ export class MessageAcceptor {
       // The task exists, so a reply without a task must complete it.
       serviceParameters: { ...persisted.service, needsTask: true },
     };
-    return this.#createTurn(inbound, message, {
+    const turn = this.#createTurn(inbound, message, {
       attempt: persisted.attempt + 1,
       handovers: persisted.handovers ?? 0,
       // A suspended turn does not count as a running agent.
       mayExceed: persisted.wakeAt === undefined ? "share" : "limits",
     });
+    turn.earlierRunTraceparent = persisted.runTraceparent;
+    return turn;
   }
 
   /** Number of turns that can start before the limit on concurrent agent runs is reached. */
@@ -408,7 +410,7 @@ export class MessageAcceptor {
     const { generateId, contextTurns } = this.#context;
     runner.reserveForTurnWithoutTask(turn);
     await contextTurns?.enterTurn(runner.liveTask.scope, turn);
-    const output = await readFirstAgentEvent(() =>
+    const output = await readFirstAgentEvent(turn, () =>
       runner.startAgent(turn, runner.buildTaskWithTurnMessage(turn.message)),
     );
     if (turn.hasEnded) {
