@@ -1,5 +1,14 @@
 import type { CallRecorder } from "./recording/call-recorder.ts";
 
+/** A fault of the tap has broken the connection of a call. */
+export class InjectedBreakError extends Error {
+  override readonly name: string = "InjectedBreakError";
+
+  constructor(fault: "cut" | "drop" | "kill") {
+    super(`The tap injected the fault ${fault}.`);
+  }
+}
+
 /** A call in progress. */
 export class RelayedCall {
   readonly recorder: CallRecorder;

@@ -3,7 +3,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { NO_FAULTS, type FaultPlan } from "../faults/fault-plan.ts";
 import { describeHttpRequest, parseRecordedJson } from "../recording/call-description.ts";
 import { CallRecorder } from "../recording/call-recorder.ts";
-import { RelayedCall, type KillSwitch } from "../relayed-call.ts";
+import { InjectedBreakError, RelayedCall, type KillSwitch } from "../relayed-call.ts";
 import type { RelayContext } from "../relay-context.ts";
 import { BoundedBodyCopy } from "./bounded-body-copy.ts";
 import { toRecordedHeaders } from "./forwarded-headers.ts";
@@ -44,7 +44,9 @@ export class HttpRelay {
       await this.#forward(request, response, call, body);
     } catch (error) {
       call.noteRequest();
-      call.recorder.recordBrokenCall(call.isKilled || !response.destroyed ? error : new ClientGoneError());
+      const isOwnFault = error instanceof InjectedBreakError || call.isKilled;
+      const isClientGone = error instanceof ClientGoneError || (!isOwnFault && response.destroyed);
+      call.recorder.recordBrokenCall(error, isClientGone);
       response.destroy();
     }
     this.#killSwitch.delete(call);
@@ -148,7 +150,7 @@ export class HttpRelay {
     if (kill && kill.afterEvents === 0) {
       call.markKilled("before the request");
       this.#killSwitch.kill(kill.ms);
-      throw new Error("The tap injected the fault kill.");
+      throw new InjectedBreakError("kill");
     }
     if (!reject) return false;
     const { status, retryAfterSeconds } = reject;

@@ -8,7 +8,7 @@ import { isObject, type JsonObject } from "../../protocol/index.ts";
 import { parseRecordedJson } from "../recording/call-description.ts";
 import type { RecordedFrame } from "../recording/call-recorder.ts";
 import type { RelayContext } from "../relay-context.ts";
-import type { RelayedCall } from "../relayed-call.ts";
+import { InjectedBreakError, type RelayedCall } from "../relayed-call.ts";
 import { BoundedBodyCopy, MAX_COPIED_BODY_BYTES } from "./bounded-body-copy.ts";
 import { replaceOriginInHeader, selectForwardedHeaders, toRecordedHeaders } from "./forwarded-headers.ts";
 import { ClientGoneError, writeResponseBytes } from "./write-response-bytes.ts";
@@ -33,7 +33,7 @@ export async function relayHttpResponse(relay: HttpResponseRelay): Promise<void>
     // The agent finishes its response, which the client does not receive.
     agentResponse.resume();
     call.recorder.recordFault({ fault: "drop", detail: "response" });
-    throw new Error("The tap injected the fault drop.");
+    throw new InjectedBreakError("drop");
   }
   if (plan.bytesPerSecond < Infinity)
     call.recorder.recordFault({ fault: "slow", detail: `${plan.bytesPerSecond} bytes per s` });
@@ -67,7 +67,7 @@ function selectResponseHeaders(relay: HttpResponseRelay, removed: readonly strin
 }
 
 async function relayBody(relay: HttpResponseRelay): Promise<void> {
-  const { agentResponse, response, call, plan } = relay;
+  const { agentResponse, response, plan } = relay;
   const copy = new BoundedBodyCopy();
   const status = agentResponse.statusCode ?? 502;
   response.writeHead(status, agentResponse.statusMessage, selectResponseHeaders(relay));
@@ -77,7 +77,6 @@ async function relayBody(relay: HttpResponseRelay): Promise<void> {
   }
   response.end();
   recordBody(relay, copy.bytes, copy.size);
-  void call;
 }
 
 function recordBody({ agentResponse, call }: HttpResponseRelay, bytes: Buffer, size: number): void {
@@ -170,7 +169,7 @@ async function applyDecision({ call, response, plan, kill }: HttpResponseRelay, 
     call.markKilled(faults.find(({ fault }) => fault === "kill")?.detail);
     kill(plan.kill?.ms ?? 0);
   }
-  throw new Error(`The tap injected the fault ${breaks}.`);
+  throw new InjectedBreakError(breaks);
 }
 
 /** Closes the connection without the end of the response, after the client has received the bytes so far. */

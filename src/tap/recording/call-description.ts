@@ -5,7 +5,7 @@ import {
   type OperationName,
 } from "../../protocol/index.ts";
 import type { RequestLine, TrafficIds } from "../../trace/index.ts";
-import { v0_3, v1, type ProtocolVersion } from "../../wire/index.ts";
+import { v0_3, v1, type ProtocolVersion, type RestDialect } from "../../wire/index.ts";
 
 /** What a request asks for, as far as its method, path, headers, and body show. */
 export interface CallDescription {
@@ -55,25 +55,50 @@ function describeJsonRpcRequest(method: string, params: unknown, request: Descri
   };
 }
 
-/** Tries each suffix of the path, because only the card tells the path of the interface. */
 function describeRestRequest(request: DescribableRequest): CallDescription | undefined {
-  const { method, target, body } = request;
-  const { pathname, searchParams } = new URL(target, "http://host.invalid");
-  const is1_0 = request.header("a2a-version")?.startsWith("1.") ?? false;
-  const dialects = is1_0 ? [v1.restDialect] : [v0_3.restDialect, v1.restDialect];
-  for (let at = 0; at !== -1; at = pathname.indexOf("/", at + 1)) {
+  const match = matchRestOperation(request);
+  if (!match) return undefined;
+  const { operation, dialect, pathParams, query } = match;
+  const params = {
+    ...Object.fromEntries(query),
+    ...(isObject(request.body) ? request.body : {}),
+    ...pathParams,
+  };
+  return {
+    binding: "HTTP+JSON",
+    protocolVersion: dialect.version,
+    a2aOperation: operation,
+    operation,
+    ...describeParams(operation, params, request),
+  };
+}
+
+/** An operation of the HTTP+JSON binding. */
+export interface MatchedRestOperation {
+  readonly dialect: RestDialect;
+  readonly operation: OperationName;
+  readonly pathParams: Record<string, string>;
+  readonly query: URLSearchParams;
+}
+
+/**
+ * Finds the operation of an HTTP+JSON request. Tries each suffix of the path, because only the card states the path of
+ * the interface.
+ */
+export function matchRestOperation({
+  method,
+  target,
+  header,
+}: Pick<DescribableRequest, "method" | "target" | "header">): MatchedRestOperation | undefined {
+  const url = URL.parse(target, "http://host.invalid");
+  if (!url) return undefined;
+  const isVersion1 = header("a2a-version")?.startsWith("1.") ?? false;
+  const dialects = isVersion1 ? [v1.restDialect] : [v0_3.restDialect, v1.restDialect];
+  for (let at = 0; at !== -1; at = url.pathname.indexOf("/", at + 1)) {
     for (const dialect of dialects) {
-      const match = dialect.matchRoute(method, pathname.slice(at));
-      if (!match || !("operation" in match)) continue;
-      const { operation, pathParams } = match;
-      const params = { ...Object.fromEntries(searchParams), ...(isObject(body) ? body : {}), ...pathParams };
-      return {
-        binding: "HTTP+JSON",
-        protocolVersion: dialect.version,
-        a2aOperation: operation,
-        operation,
-        ...describeParams(operation, params, request),
-      };
+      const match = dialect.matchRoute(method, url.pathname.slice(at));
+      if (match && "operation" in match)
+        return { dialect, operation: match.operation, pathParams: match.pathParams, query: url.searchParams };
     }
   }
   return undefined;
@@ -93,7 +118,8 @@ export function describeParams(
   const taskId =
     readId(message, "taskId", "task_id") ??
     readId(params, "taskId", "task_id") ??
-    (OPERATIONS_BY_TASK_ID.has(operation) ? readId(params, "id", "id") : undefined);
+    (OPERATIONS_BY_TASK_ID.has(operation) ? readId(params, "id", "id") : undefined) ??
+    readTaskIdOfName(params["name"]);
   const contextId = readId(message, "contextId", "context_id") ?? readId(params, "contextId", "context_id");
   const generation = findAfterGeneration(params["metadata"]);
   const after = typeof generation === "number" ? generation : parseSequenceNumber(header("last-event-id"));
@@ -115,6 +141,11 @@ export function describeParams(
 function readId(from: Readonly<Record<string, unknown>>, name: string, protoName: string): string | undefined {
   const id = from[name] ?? from[protoName];
   return typeof id === "string" && id !== "" ? id : undefined;
+}
+
+/** Returns the task id in a resource name of the A2A 0.3 proto, such as `tasks/ID`. */
+function readTaskIdOfName(name: unknown): string | undefined {
+  return typeof name === "string" ? /^tasks\/([^/]+)/.exec(name)?.[1] : undefined;
 }
 
 /** Returns the number, or `undefined` if the text is not a sequence number. */

@@ -124,12 +124,11 @@ export class CallRecorder {
     this.#writer.write({ ...this.#response(status, undefined), error });
   }
 
-  /** Writes the end of a call that an error or a fault has broken. */
-  recordBrokenCall(error: unknown): void {
-    const isClientGone = error instanceof ClientGoneError;
+  /** Writes the end of a call that an error, a fault, or the client has broken. */
+  recordBrokenCall(error: unknown, isClientGone: boolean): void {
     const message = error instanceof Error ? error.message : String(error);
     if (!this.#isStream) return this.recordFailure(message);
-    const isStalled = isClientGone && error.stalledMs > STALL_MS;
+    const isStalled = error instanceof ClientGoneError && error.stalledMs > STALL_MS;
     this.recordStreamEnd(isStalled ? "stalled" : isClientGone ? "canceled" : "cut", message);
   }
 
