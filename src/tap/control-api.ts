@@ -66,7 +66,8 @@ async function handle(
 ): Promise<void> {
   // A web page that rebinds its host name to loopback has another host, and knows no token.
   const host = URL.parse(`http://${request.headers.host}`)?.hostname ?? "";
-  if (!isLoopbackHost(host)) return sendProblem(response, 403, "The control API accepts only loopback hosts.");
+  if (!isLoopbackHost(host))
+    return sendProblem(response, 403, "The control API accepts only loopback hosts.");
   if (!isSameSecret(request.headers.authorization ?? "", `Bearer ${token}`))
     return sendProblem(response, 401, "Send the token of the tap: Authorization: Bearer TOKEN.", {
       "www-authenticate": "Bearer",

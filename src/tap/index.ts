@@ -7,5 +7,9 @@ export { type FaultRule, parseFaultRule } from "./faults/fault-rule.ts";
 export { type ActiveFaultRule, FaultSwitches } from "./faults/fault-switches.ts";
 export type { TapCallSummary } from "./relay-context.ts";
 export { type RunningTap, startTap, type TapOptions, type TapTarget } from "./start-tap.ts";
-export { collectRecordedAgents, type RecordedAgent, type RecordedExchange } from "./replay/recorded-exchanges.ts";
+export {
+  collectRecordedAgents,
+  type RecordedAgent,
+  type RecordedExchange,
+} from "./replay/recorded-exchanges.ts";
 export { type ReplayOptions, type RunningReplay, startReplay } from "./replay/start-replay.ts";

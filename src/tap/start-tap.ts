@@ -105,7 +105,11 @@ export async function startTap(options: TapOptions): Promise<RunningTap> {
     for (const [index, { name, url }] of targets.entries()) {
       const ownPort = await listeners.openPort("http", new URL(url.origin), port === 0 ? 0 : port + index);
       const tapUrl = `http://${shownHost.includes(":") ? `[${shownHost}]` : shownHost}:${ownPort}${url.pathname}${url.search}`;
-      addresses.push({ ...(name === undefined ? {} : { name }), url: tapUrl.replace(/\/$/, ""), target: url.href });
+      addresses.push({
+        ...(name === undefined ? {} : { name }),
+        url: tapUrl.replace(/\/$/, ""),
+        target: url.href,
+      });
     }
     await Promise.all(targets.map(({ url }) => readTargetCard(url, cards, shownHost, onWarning)));
     const control = await startTapControl(switches, addresses);
@@ -131,17 +135,25 @@ async function readTargetCard(
   warn: (text: string) => void,
 ): Promise<void> {
   try {
-    const found = await findCard(url.href, { timeouts: { connectMs: CARD_FETCH_MS }, retry: { maxRetries: 0 } });
+    const found = await findCard(url.href, {
+      timeouts: { connectMs: CARD_FETCH_MS },
+      retry: { maxRetries: 0 },
+    });
     if (isObject(found.json)) await cards.rewrite(found.json, new URL(found.url), shownHost);
   } catch {
-    warn(`The tap found no agent card at ${url.href}. Check the URL, or start the agent. The tap forwards requests anyway.`);
+    warn(
+      `The tap found no agent card at ${url.href}. Check the URL, or start the agent. The tap forwards requests anyway.`,
+    );
   }
 }
 
 function parseTargetUrl(text: string): URL {
   const url = URL.parse(/^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `http://${text}`);
   if (url && /^https?:$/.test(url.protocol) && url.username === "" && url.password === "") return url;
-  throw invalidOption("targets", `has ${JSON.stringify(text.slice(0, 200))}; pass a URL such as http://127.0.0.1:4120`);
+  throw invalidOption(
+    "targets",
+    `has ${JSON.stringify(text.slice(0, 200))}; pass a URL such as http://127.0.0.1:4120`,
+  );
 }
 
 /** Other machines can reach the agents through the tap, so that the user must allow this. */

@@ -1,6 +1,10 @@
 import { once } from "node:events";
 import { createServer as createHttpServer } from "node:http";
-import { createServer as createHttp2Server, type IncomingHttpHeaders, type ServerHttp2Stream } from "node:http2";
+import {
+  createServer as createHttp2Server,
+  type IncomingHttpHeaders,
+  type ServerHttp2Stream,
+} from "node:http2";
 import type { AddressInfo, Server, Socket } from "node:net";
 import { isLoopbackHost } from "../keys/index.ts";
 import { isThisMachine, toCanonicalOrigin, type InterfaceAddress } from "./cards/parse-interface-address.ts";

@@ -21,9 +21,7 @@ const isCount: MemberCheck = (value) => Number.isSafeInteger(value) && (value as
 const isTime: MemberCheck = (value) => typeof value === "string" && !Number.isNaN(Date.parse(value));
 const isStringRecord: MemberCheck = (value) => isObject(value) && Object.values(value).every(isString);
 const isParentTask: MemberCheck = (value) =>
-  isObject(value) &&
-  isString(value["task_id"]) &&
-  (value["agent"] === undefined || isString(value["agent"]));
+  isObject(value) && isString(value["task_id"]) && (value["agent"] === undefined || isString(value["agent"]));
 const isStringList: MemberCheck = (value) => Array.isArray(value) && value.every(isString);
 const isAttemptList: MemberCheck = (value) =>
   Array.isArray(value) &&
@@ -84,7 +82,13 @@ const RULES: { readonly [Kind in TrafficLine["kind"]]: LineRules<Extract<Traffic
     code: STRING,
     bodies: BOOLEAN,
   },
-  agent: { ...BASE, agent: STRING, url: STRING, card: required(isObject, "an object") },
+  agent: {
+    ...BASE,
+    agent: STRING,
+    url: STRING,
+    card: required(isObject, "an object"),
+    changes: optional(isStringList, "a list of strings"),
+  },
   request: {
     ...BASE,
     ...IDS,
@@ -204,6 +208,7 @@ const RULES: { readonly [Kind in TrafficLine["kind"]]: LineRules<Extract<Traffic
       isOneOf("cut", "delay", "reject", "drop", "duplicate", "slow", "kill"),
       "the name of a fault",
     ),
+    index: OPTIONAL_COUNT,
     detail: OPTIONAL_STRING,
   },
   loss: { ...BASE, lines: COUNT, reason: STRING },

@@ -1,4 +1,9 @@
-import { isObject, STREAM_CURSOR_EXTENSION_URI, stripTrailingCharacters, type JsonObject } from "../../protocol/index.ts";
+import {
+  isObject,
+  STREAM_CURSOR_EXTENSION_URI,
+  stripTrailingCharacters,
+  type JsonObject,
+} from "../../protocol/index.ts";
 import { listCardInterfaces } from "./rewrite-card-urls.ts";
 import { parseInterfaceAddress, toCanonicalOrigin } from "./parse-interface-address.ts";
 
@@ -46,7 +51,8 @@ export class AgentDirectory {
       ({ url, binding }) => parseInterfaceAddress(url, binding) ?? [],
     );
     for (const { origin, path } of addresses) this.#put({ ...agent, origin, path });
-    if (!isNamedByUser || known?.path === cardPath) this.#put({ ...agent, origin: cardOrigin, path: cardPath });
+    if (!isNamedByUser || known?.path === cardPath)
+      this.#put({ ...agent, origin: cardOrigin, path: cardPath });
     return agent.name;
   }
 
@@ -59,7 +65,8 @@ export class AgentDirectory {
     let found: DirectoryEntry | undefined;
     for (const entry of this.#entries) {
       const isPrefix = path === entry.path || path.startsWith(`${entry.path}/`);
-      if (entry.origin === origin && isPrefix && (!found || entry.path.length > found.path.length)) found = entry;
+      if (entry.origin === origin && isPrefix && (!found || entry.path.length > found.path.length))
+        found = entry;
     }
     // A host with one agent serves requests on all of its paths.
     const sameOrigin = this.#entries.filter((entry) => entry.origin === origin);
@@ -68,7 +75,9 @@ export class AgentDirectory {
   }
 
   #put(entry: DirectoryEntry): void {
-    const index = this.#entries.findIndex(({ origin, path }) => origin === entry.origin && path === entry.path);
+    const index = this.#entries.findIndex(
+      ({ origin, path }) => origin === entry.origin && path === entry.path,
+    );
     if (index === -1) this.#entries.push(entry);
     else this.#entries[index] = entry;
   }

@@ -36,7 +36,9 @@ export class CardRewriter {
   async rewrite(card: JsonObject, cardUrl: URL, clientHostname: string): Promise<JsonObject> {
     const agent = this.#directory.addCard(card, cardUrl);
     const urls = await this.#mapInterfaceUrls(card, agent, clientHostname);
-    const { card: rewritten, changes } = rewriteCardUrls(card, (url, binding) => urls.get(`${binding} ${url}`));
+    const { card: rewritten, changes } = rewriteCardUrls(card, (url, binding) =>
+      urls.get(`${binding} ${url}`),
+    );
     if (card["signatures"] !== undefined && rewritten["signatures"] === undefined)
       this.#warnOnce(
         `The tap removes the signatures from the card of ${agent}, because it changes the URLs. Clients that require a signature reject the card.`,

@@ -23,7 +23,11 @@ export function isAgentCardJson(json: unknown): json is JsonObject {
  */
 export function rewriteCardUrls(card: JsonObject, mapUrl: InterfaceUrlMapper): RewrittenCard {
   const changes: string[] = [];
-  const replaceUrl = (url: JsonValue | undefined, binding: JsonValue | undefined, path: string): JsonObject => {
+  const replaceUrl = (
+    url: JsonValue | undefined,
+    binding: JsonValue | undefined,
+    path: string,
+  ): JsonObject => {
     if (typeof url !== "string" || url.startsWith("/")) return {};
     const mapped = mapUrl(url, typeof binding === "string" ? binding : "JSONRPC");
     if (mapped === undefined || mapped === url) return {};
@@ -35,7 +39,14 @@ export function rewriteCardUrls(card: JsonObject, mapUrl: InterfaceUrlMapper): R
     if (!Array.isArray(list)) return {};
     const interfaces = list.map((item, index) =>
       isObject(item)
-        ? { ...item, ...replaceUrl(item["url"], item[bindingName] ?? item["protocol_binding"], `${name}[${index}].url`) }
+        ? {
+            ...item,
+            ...replaceUrl(
+              item["url"],
+              item[bindingName] ?? item["protocol_binding"],
+              `${name}[${index}].url`,
+            ),
+          }
         : item,
     );
     return { [name]: interfaces };

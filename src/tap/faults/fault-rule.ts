@@ -1,5 +1,4 @@
 import { A2AError, isStreamingOperation, type StreamingOperation } from "../../protocol/index.ts";
-import type { FaultLine } from "../../trace/index.ts";
 import { pickPseudoRandomNumber } from "./pick-pseudo-random-number.ts";
 
 /** What a fault does to a call. Events are counted from 1, and SSE comments do not count. */
@@ -64,7 +63,10 @@ const EFFECT_PARSERS: ReadonlyMap<
   ],
   [
     "delay",
-    { keys: ["ms"], parse: (values, text) => ({ fault: "delay", ms: readNumber(values, "ms", text, { min: 0 }) }) },
+    {
+      keys: ["ms"],
+      parse: (values, text) => ({ fault: "delay", ms: readNumber(values, "ms", text, { min: 0 }) }),
+    },
   ],
   [
     "drop",
@@ -143,7 +145,10 @@ function parseRuleValues(rest: string, text: string, keys: readonly string[]): R
   for (const pair of rest === "" ? [] : rest.split(",")) {
     const [, key = "", value = ""] = /^\s*([^=]*)=(.*)$/s.exec(pair) ?? [];
     if (!keys.includes(key) || value === "")
-      throw createRuleError(text, `has ${JSON.stringify(pair)}; use KEY=VALUE with the keys ${keys.join(", ")}`);
+      throw createRuleError(
+        text,
+        `has ${JSON.stringify(pair)}; use KEY=VALUE with the keys ${keys.join(", ")}`,
+      );
     values.set(key, value.trim());
   }
   return values;
@@ -153,7 +158,12 @@ function readNumber(
   values: RuleValues,
   key: string,
   text: string,
-  { min, max = 1e9, fallback, isFraction = false }: {
+  {
+    min,
+    max = 1e9,
+    fallback,
+    isFraction = false,
+  }: {
     readonly min: number;
     readonly max?: number;
     readonly fallback?: number;
@@ -179,7 +189,8 @@ function createRuleError(text: string, problem: string): A2AError {
  */
 export function isRuleMatch({ effect, agent, operations }: FaultRule, call: FaultableCall): boolean {
   if (agent !== undefined && agent !== call.agent) return false;
-  if (needsStream(effect) && !(call.isA2A && isStreamingOperation(call.operation as StreamingOperation))) return false;
+  if (needsStream(effect) && !(call.isA2A && isStreamingOperation(call.operation as StreamingOperation)))
+    return false;
   if (operations === undefined) return call.isA2A;
   return operations.includes("*") || operations.includes(call.operation);
 }

@@ -1,4 +1,10 @@
-import { type FaultableCall, type FaultRule, isRuleApplied, isRuleMatch, parseFaultRule } from "./fault-rule.ts";
+import {
+  type FaultableCall,
+  type FaultRule,
+  isRuleApplied,
+  isRuleMatch,
+  parseFaultRule,
+} from "./fault-rule.ts";
 import { createFaultPlan, type FaultPlan } from "./fault-plan.ts";
 
 /** A rule that is switched on. */
@@ -50,7 +56,8 @@ export class FaultSwitches {
     for (const active of this.#active.values()) {
       if (!isRuleMatch(active.rule, call)) continue;
       active.matchedCalls++;
-      if (active.affectedCalls >= active.rule.times || !isRuleApplied(active.rule, active.matchedCalls)) continue;
+      if (active.affectedCalls >= active.rule.times || !isRuleApplied(active.rule, active.matchedCalls))
+        continue;
       active.affectedCalls++;
       effects.push(active.rule.effect);
     }

@@ -80,7 +80,10 @@ export function parseSseFrameFields(bytes: Buffer): SseFrameFields {
   const data: string[] = [];
   const comments: string[] = [];
   let id: string | undefined;
-  for (const line of bytes.toString("utf8").replace(/^\uFEFF/, "").split(/\r\n|\r|\n/)) {
+  for (const line of bytes
+    .toString("utf8")
+    .replace(/^\uFEFF/, "")
+    .split(/\r\n|\r|\n/)) {
     const colon = line.indexOf(":");
     const name = colon === -1 ? line : line.slice(0, colon);
     const value = colon === -1 ? "" : line.slice(line[colon + 1] === " " ? colon + 2 : colon + 1);

@@ -31,16 +31,19 @@ async function loadGrpcMethods(): Promise<ReadonlyMap<string, TappedGrpcMethod>>
   if (!grpc) return NO_METHODS;
   return new Map(
     [grpc.GRPC_SERVICE_V1, grpc.GRPC_SERVICE_V0_3].flatMap(({ version, methods }) =>
-      Object.values(methods).map(({ path, operation, request, response }) => [
-        path,
-        {
-          version,
-          operation,
-          isStreaming: isStreamingOperation(operation),
-          decodeRequest: (binary) => request.decode(binary),
-          decodeResponse: (binary) => response.decode(binary),
-        },
-      ] satisfies [string, TappedGrpcMethod]),
+      Object.values(methods).map(
+        ({ path, operation, request, response }) =>
+          [
+            path,
+            {
+              version,
+              operation,
+              isStreaming: isStreamingOperation(operation),
+              decodeRequest: (binary) => request.decode(binary),
+              decodeResponse: (binary) => response.decode(binary),
+            },
+          ] satisfies [string, TappedGrpcMethod],
+      ),
     ),
   );
 }
@@ -52,7 +55,8 @@ export function describeGrpcRequest(
   request: Buffer,
   header: (name: string) => string | undefined,
 ): { readonly description: CallDescription; readonly body: JsonObject | undefined } {
-  if (!method) return { description: { binding: "GRPC", operation: path.slice(1), ids: {} }, body: undefined };
+  if (!method)
+    return { description: { binding: "GRPC", operation: path.slice(1), ids: {} }, body: undefined };
   const { version, operation } = method;
   const body = decodeGrpcFrame(method.decodeRequest, request);
   return {

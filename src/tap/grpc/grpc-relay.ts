@@ -18,10 +18,22 @@ import { CallRecorder } from "../recording/call-recorder.ts";
 import { InjectedBreakError, RelayedCall, type KillSwitch } from "../relayed-call.ts";
 import type { RelayContext } from "../relay-context.ts";
 import { GRPC_STATUS, formatGrpcStatus, toGrpcStatusCode } from "./grpc-status.ts";
-import { decodeGrpcFrame, describeGrpcRequest, findGrpcMethod, type TappedGrpcMethod } from "./describe-grpc-call.ts";
+import {
+  decodeGrpcFrame,
+  describeGrpcRequest,
+  findGrpcMethod,
+  type TappedGrpcMethod,
+} from "./describe-grpc-call.ts";
 
 /** Headers of HTTP/2 and of one hop, which the relay sets itself. */
-const OMITTED_HEADERS: ReadonlySet<string> = new Set([":method", ":path", ":scheme", ":authority", "host", "te"]);
+const OMITTED_HEADERS: ReadonlySet<string> = new Set([
+  ":method",
+  ":path",
+  ":scheme",
+  ":authority",
+  "host",
+  "te",
+]);
 
 /** Forwards the gRPC calls of one listener to one address, records them, and injects faults. */
 export class GrpcRelay {
@@ -124,7 +136,11 @@ export class GrpcRelay {
     stream.off("close", onClientClose);
   }
 
-  async #injectRequestFaults(plan: FaultPlan, call: RelayedCall, stream: ServerHttp2Stream): Promise<boolean> {
+  async #injectRequestFaults(
+    plan: FaultPlan,
+    call: RelayedCall,
+    stream: ServerHttp2Stream,
+  ): Promise<boolean> {
     const { recorder } = call;
     const { delayMs, reject, kill } = plan;
     if (delayMs > 0) {
@@ -148,7 +164,8 @@ export class GrpcRelay {
 
   #openCall(session: ServerHttp2Session, headers: IncomingHttpHeaders): ClientHttp2Stream {
     const forwarded: OutgoingHttpHeaders = { te: "trailers" };
-    for (const [name, value] of Object.entries(headers)) if (!OMITTED_HEADERS.has(name)) forwarded[name] = value;
+    for (const [name, value] of Object.entries(headers))
+      if (!OMITTED_HEADERS.has(name)) forwarded[name] = value;
     forwarded[":method"] = headers[":method"] ?? "POST";
     forwarded[":path"] = headers[":path"] ?? "/";
     forwarded[":scheme"] = this.#upstreamUrl.protocol.slice(0, -1);
@@ -205,7 +222,8 @@ export class GrpcRelay {
         const decision = injector.decide(frame);
         for (let copy = 0; copy < decision.copies; copy++) {
           if (isByFrame) await writeResponseBytes(stream, frame.bytes, plan.bytesPerSecond);
-          const json = frame.kind === "event" ? decodeGrpcFrame(method?.decodeResponse, frame.bytes) : undefined;
+          const json =
+            frame.kind === "event" ? decodeGrpcFrame(method?.decodeResponse, frame.bytes) : undefined;
           recorder.recordFrame({ index: decision.index, size: frame.size, ...(json ? { json } : {}) });
         }
         this.#applyDecision(response, decision);
@@ -308,7 +326,8 @@ function findGrpcError(trailers: IncomingHttpHeaders): string | undefined {
 function toRecordedGrpcHeaders(headers: IncomingHttpHeaders): Record<string, string> {
   const recorded: Record<string, string> = {};
   for (const [name, value] of Object.entries(headers))
-    if (!name.startsWith(":") && value !== undefined) recorded[name] = Array.isArray(value) ? value.join(", ") : value;
+    if (!name.startsWith(":") && value !== undefined)
+      recorded[name] = Array.isArray(value) ? value.join(", ") : value;
   return recorded;
 }
 

@@ -5,7 +5,13 @@ const GRPC_STATUS_NAMES = [
   ...["UNIMPLEMENTED", "INTERNAL", "UNAVAILABLE", "DATA_LOSS", "UNAUTHENTICATED"],
 ] as const;
 
-export const GRPC_STATUS = { UNKNOWN: 2, PERMISSION_DENIED: 7, RESOURCE_EXHAUSTED: 8, UNAVAILABLE: 14, UNAUTHENTICATED: 16 } as const;
+export const GRPC_STATUS = {
+  UNKNOWN: 2,
+  PERMISSION_DENIED: 7,
+  RESOURCE_EXHAUSTED: 8,
+  UNAVAILABLE: 14,
+  UNAUTHENTICATED: 16,
+} as const;
 
 /** gRPC statuses for HTTP statuses, as gRPC clients map the responses of proxies. */
 const STATUS_BY_HTTP_STATUS: ReadonlyMap<number, number> = new Map<number, number>([

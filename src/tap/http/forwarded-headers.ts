@@ -46,6 +46,8 @@ export function replaceOriginInHeader(
 ): string[] {
   return headers.map((value, index) => {
     const isValue = index % 2 === 1 && headers[index - 1]?.toLowerCase() === name;
-    return isValue && (value === from || value.startsWith(`${from}/`)) ? to + value.slice(from.length) : value;
+    return isValue && (value === from || value.startsWith(`${from}/`))
+      ? to + value.slice(from.length)
+      : value;
   });
 }

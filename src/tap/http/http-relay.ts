@@ -57,7 +57,11 @@ export class HttpRelay {
   #refuse(request: IncomingMessage, response: ServerResponse): boolean {
     const { upgrade = "", via } = request.headers;
     if (/\bwebsocket\b/i.test(upgrade)) {
-      sendProblem(response, 501, "The tap does not forward WebSocket connections. Connect to the agent directly.");
+      sendProblem(
+        response,
+        501,
+        "The tap does not forward WebSocket connections. Connect to the agent directly.",
+      );
       return true;
     }
     if (via?.includes(this.#context.pseudonym)) {

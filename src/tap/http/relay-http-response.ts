@@ -4,7 +4,7 @@ import { changesEvents, type FaultPlan } from "../faults/fault-plan.ts";
 import { StreamFaultInjector, type FrameDecision } from "../faults/stream-fault-injector.ts";
 import type { StreamFrame } from "../frames/frame-splitter.ts";
 import { parseSseFrameFields, SseFrameSplitter } from "../frames/sse-frame-splitter.ts";
-import { isObject, type JsonObject } from "../../protocol/index.ts";
+import type { JsonObject } from "../../protocol/index.ts";
 import { parseRecordedJson } from "../recording/call-description.ts";
 import type { RecordedFrame } from "../recording/call-recorder.ts";
 import type { RelayContext } from "../relay-context.ts";
@@ -43,7 +43,9 @@ export async function relayHttpResponse(relay: HttpResponseRelay): Promise<void>
 }
 
 function isEventStream({ headers }: IncomingMessage): boolean {
-  return /^text\/event-stream\b/i.test(headers["content-type"] ?? "") && !isEncoded(headers["content-encoding"]);
+  return (
+    /^text\/event-stream\b/i.test(headers["content-type"] ?? "") && !isEncoded(headers["content-encoding"])
+  );
 }
 
 function isEncoded(contentEncoding: string | undefined): boolean {
@@ -54,7 +56,8 @@ function isEncoded(contentEncoding: string | undefined): boolean {
 function canContainCard({ request, agentResponse, call }: HttpResponseRelay): boolean {
   const { headers, statusCode } = agentResponse;
   if (statusCode !== 200 || request.method === "HEAD") return false;
-  if (!/\bjson\b/i.test(headers["content-type"] ?? "") || isEncoded(headers["content-encoding"])) return false;
+  if (!/\bjson\b/i.test(headers["content-type"] ?? "") || isEncoded(headers["content-encoding"]))
+    return false;
   if (Number(headers["content-length"] ?? 0) > MAX_COPIED_BODY_BYTES) return false;
   const { a2aOperation } = call.recorder.description;
   return a2aOperation === undefined ? request.method === "GET" : a2aOperation === "GetExtendedAgentCard";
@@ -100,7 +103,9 @@ async function relayCard(relay: HttpResponseRelay): Promise<void> {
   const cardUrl = new URL(request.url ?? "/", upstreamUrl);
   const rewritten = json && (await rewriteCardInResponse(json, context, cardUrl, getHostname(request)));
   const bytes = rewritten ? Buffer.from(JSON.stringify(rewritten)) : received;
-  const removed = rewritten ? ["content-length", "etag", "last-modified", "cache-control", "digest", "content-digest"] : [];
+  const removed = rewritten
+    ? ["content-length", "etag", "last-modified", "cache-control", "digest", "content-digest"]
+    : [];
   const headers = selectResponseHeaders(relay, removed);
   if (rewritten) headers.push("Content-Length", String(bytes.length), "Cache-Control", "no-store");
   response.writeHead(agentResponse.statusCode ?? 502, agentResponse.statusMessage, headers);
@@ -116,10 +121,10 @@ async function rewriteCardInResponse(
   cardUrl: URL,
   clientHostname: string,
 ): Promise<JsonObject | undefined> {
-  if (isAgentCardJson(json)) return await cards.rewrite(json, cardUrl, clientHostname);
   const { result } = json;
-  if (!isObject(result) || !isAgentCardJson(result)) return undefined;
-  return { ...json, result: await cards.rewrite(result, cardUrl, clientHostname) };
+  if (isAgentCardJson(result))
+    return { ...json, result: await cards.rewrite(result, cardUrl, clientHostname) };
+  return isAgentCardJson(json) ? await cards.rewrite(json, cardUrl, clientHostname) : undefined;
 }
 
 /** Returns the host name under which the client reaches the tap. */
@@ -160,7 +165,10 @@ async function relayEventStream(relay: HttpResponseRelay): Promise<void> {
 }
 
 /** Records the faults of a frame, and breaks the connection after the frame if a fault requires it. */
-async function applyDecision({ call, response, plan, kill }: HttpResponseRelay, decision: FrameDecision): Promise<void> {
+async function applyDecision(
+  { call, response, plan, kill }: HttpResponseRelay,
+  decision: FrameDecision,
+): Promise<void> {
   const { faults, breaks } = decision;
   for (const fault of faults) if (fault.fault !== "kill") call.recorder.recordFault(fault);
   if (breaks === undefined) return;

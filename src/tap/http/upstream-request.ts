@@ -64,7 +64,11 @@ export class UpstreamConnections {
     return upstream;
   }
 
-  #selectHeaders({ method, rawHeaders, headers: { host, "transfer-encoding": encoding } }: IncomingMessage): string[] {
+  #selectHeaders({
+    method,
+    rawHeaders,
+    headers: { host, "transfer-encoding": encoding },
+  }: IncomingMessage): string[] {
     // Compressed bodies could not be recorded, and the tap changes cards even if the agent has not changed them.
     const removed = ["host", "accept-encoding", "expect"];
     if (method === "GET") removed.push("if-none-match", "if-modified-since");

@@ -1,9 +1,4 @@
-import {
-  findAfterGeneration,
-  isObject,
-  type JsonObject,
-  type OperationName,
-} from "../../protocol/index.ts";
+import { findAfterGeneration, isObject, type JsonObject, type OperationName } from "../../protocol/index.ts";
 import type { RequestLine, TrafficIds } from "../../trace/index.ts";
 import { v0_3, v1, type ProtocolVersion, type RestDialect } from "../../wire/index.ts";
 
@@ -37,12 +32,14 @@ export function describeHttpRequest(request: DescribableRequest): CallDescriptio
   const { method, body } = request;
   if (method === "POST" && isObject(body) && "jsonrpc" in body && typeof body["method"] === "string")
     return describeJsonRpcRequest(body["method"], body["params"], request);
-  return (
-    describeRestRequest(request) ?? { binding: "HTTP", operation: method, ids: {} }
-  );
+  return describeRestRequest(request) ?? { binding: "HTTP", operation: method, ids: {} };
 }
 
-function describeJsonRpcRequest(method: string, params: unknown, request: DescribableRequest): CallDescription {
+function describeJsonRpcRequest(
+  method: string,
+  params: unknown,
+  request: DescribableRequest,
+): CallDescription {
   const v1Operation = v1.jsonRpcDialect.findOperation(method);
   const operation = v1Operation ?? v0_3.jsonRpcDialect.findOperation(method);
   if (operation === undefined) return { binding: "JSONRPC", operation: method, ids: {} };
@@ -105,7 +102,11 @@ export function matchRestOperation({
 }
 
 /** Operations whose parameter `id` is the id of a task. */
-const OPERATIONS_BY_TASK_ID: ReadonlySet<OperationName> = new Set(["GetTask", "CancelTask", "SubscribeToTask"]);
+const OPERATIONS_BY_TASK_ID: ReadonlySet<OperationName> = new Set([
+  "GetTask",
+  "CancelTask",
+  "SubscribeToTask",
+]);
 
 /** Finds the ids in the parameters of an operation, in the JSON of any version. */
 export function describeParams(
@@ -138,7 +139,11 @@ export function describeParams(
   };
 }
 
-function readId(from: Readonly<Record<string, unknown>>, name: string, protoName: string): string | undefined {
+function readId(
+  from: Readonly<Record<string, unknown>>,
+  name: string,
+  protoName: string,
+): string | undefined {
   const id = from[name] ?? from[protoName];
   return typeof id === "string" && id !== "" ? id : undefined;
 }

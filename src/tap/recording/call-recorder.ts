@@ -151,7 +151,9 @@ export class CallRecorder {
       index,
       ...(id === undefined ? {} : { event_id: id }),
       ...(logSeq === undefined ? {} : { log_seq: logSeq }),
-      ...(position?.previousGeneration === undefined ? {} : { previous_log_seq: position.previousGeneration }),
+      ...(position?.previousGeneration === undefined
+        ? {}
+        : { previous_log_seq: position.previousGeneration }),
       ...(event ? { event: event as unknown as JsonObject } : content === undefined ? {} : { text: content }),
       bytes: size,
     });
@@ -167,7 +169,9 @@ export class CallRecorder {
       this.#description.a2aOperation !== undefined &&
       this.#isTurnOver !== true &&
       this.#lastError === undefined;
-    const cause = isIncomplete ? "The stream ended before the last event of the turn." : (error ?? this.#lastError);
+    const cause = isIncomplete
+      ? "The stream ended before the last event of the turn."
+      : (error ?? this.#lastError);
     const actualReason = isIncomplete ? "cut" : reason;
     if (actualReason !== "completed") this.#problem = actualReason;
     this.#writer.write({

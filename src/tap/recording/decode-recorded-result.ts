@@ -30,7 +30,10 @@ export function decodeRecordedResult(call: CallDescription, json: unknown, httpS
   return decodeEvent(call, json);
 }
 
-function decodeEvent({ a2aOperation, binding, protocolVersion }: CallDescription, json: unknown): DecodedResult {
+function decodeEvent(
+  { a2aOperation, binding, protocolVersion }: CallDescription,
+  json: unknown,
+): DecodedResult {
   const decodeResult =
     protocolVersion === "1.0"
       ? v1.decodeResult

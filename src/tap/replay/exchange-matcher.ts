@@ -1,4 +1,10 @@
-import { isObject, isSameJson, type JsonObject, type JsonValue, type OperationName } from "../../protocol/index.ts";
+import {
+  isObject,
+  isSameJson,
+  type JsonObject,
+  type JsonValue,
+  type OperationName,
+} from "../../protocol/index.ts";
 import type { RecordedExchange } from "./recorded-exchanges.ts";
 
 /**

@@ -9,7 +9,14 @@ import {
   type StreamResponse,
 } from "../../protocol/index.ts";
 import type { FrameLine } from "../../trace/index.ts";
-import { encodeJsonRpcResult, fromJsonRpcError, fromRestError, v0_3, v1, type JsonRpcId } from "../../wire/index.ts";
+import {
+  encodeJsonRpcResult,
+  fromJsonRpcError,
+  fromRestError,
+  v0_3,
+  v1,
+  type JsonRpcId,
+} from "../../wire/index.ts";
 import type { MatchedRestOperation } from "../recording/call-description.ts";
 import type { RecordedExchange } from "./recorded-exchanges.ts";
 
@@ -104,6 +111,8 @@ export function writeReplayedEvent(
 export function summarizeMessage(params: JsonObject): string {
   const { message } = params;
   const parts = isObject(message) && Array.isArray(message["parts"]) ? message["parts"] : [];
-  const text = parts.map((part) => (isObject(part) && typeof part["text"] === "string" ? part["text"] : "")).join("");
+  const text = parts
+    .map((part) => (isObject(part) && typeof part["text"] === "string" ? part["text"] : ""))
+    .join("");
   return JSON.stringify(text.length > 60 ? `${text.slice(0, 60).toWellFormed()}…` : text);
 }

@@ -3,7 +3,13 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import { isLoopbackHost } from "../../keys/index.ts";
-import { A2AError, isObject, isStreamingOperation, type JsonObject, type OperationName } from "../../protocol/index.ts";
+import {
+  A2AError,
+  isObject,
+  isStreamingOperation,
+  type JsonObject,
+  type OperationName,
+} from "../../protocol/index.ts";
 import { defineOptionNames } from "../../usage-checks/index.ts";
 import { decodeJsonRpcRequest, JsonRpcRequestError, v0_3, v1 } from "../../wire/index.ts";
 import { rewriteCardUrls } from "../cards/rewrite-card-urls.ts";
@@ -92,7 +98,8 @@ class AgentReplay {
     // A web page with a rebound host name could otherwise read the record.
     if (!isLoopbackHost(URL.parse(`http://${headers.host}`)?.hostname ?? ""))
       return sendProblem(response, 403, "The replay accepts only loopback hosts.");
-    if (method === "GET" && /\/\.well-known\/agent(-card)?\.json$/.test(url)) return this.#sendCard(request, response);
+    if (method === "GET" && /\/\.well-known\/agent(-card)?\.json$/.test(url))
+      return this.#sendCard(request, response);
     const body = await readBody(request);
     let decoded: DecodedRequest | undefined;
     try {
@@ -184,7 +191,12 @@ function sendRecordedResponse(
 ): void {
   const { status, headers, body, error } = exchange.response ?? {};
   // A proxy or the tap sent this response instead of the agent.
-  if (typeof status === "number" && status >= 400 && exchange.request.binding === "JSONRPC" && !isObject(body)) {
+  if (
+    typeof status === "number" &&
+    status >= 400 &&
+    exchange.request.binding === "JSONRPC" &&
+    !isObject(body)
+  ) {
     const retryAfter = headers?.["retry-after"];
     const retryHeaders = retryAfter === undefined ? {} : { "retry-after": retryAfter };
     return sendProblem(response, status, error ?? `The recorded status is ${status}.`, retryHeaders);
