@@ -320,7 +320,16 @@ function endWithStatus(stream: ServerHttp2Stream, code: number, message: string)
 function findGrpcError(trailers: IncomingHttpHeaders): string | undefined {
   const { "grpc-status": status = "0", "grpc-message": message = "" } = trailers;
   if (String(status) === "0") return undefined;
-  return `${formatGrpcStatus(Number(status))}: ${String(message)}`;
+  return `${formatGrpcStatus(Number(status))}: ${decodeGrpcMessage(String(message))}`;
+}
+
+/** Decodes the percent-encoding of `grpc-message`, unless it is invalid. */
+function decodeGrpcMessage(message: string): string {
+  try {
+    return decodeURIComponent(message);
+  } catch {
+    return message;
+  }
 }
 
 function toRecordedGrpcHeaders(headers: IncomingHttpHeaders): Record<string, string> {
