@@ -130,12 +130,11 @@ class AgentServer implements Server {
     this.store = resolveStore(options.store, retention);
     assertStoreSupportsRole(this.store, options.role);
     const logObserver = resolveObserver(options.observer);
-    const trafficRecorder = options.record === undefined ? undefined : openServerRecord(options.record, logObserver);
+    const trafficRecorder =
+      options.record === undefined ? undefined : openServerRecord(options.record, logObserver);
     this.#trafficRecorder = trafficRecorder;
     const observer = withSafeListeners(
-      trafficRecorder
-        ? joinObservers(withSafeListeners(logObserver), trafficRecorder.observer)
-        : logObserver,
+      trafficRecorder ? joinObservers(withSafeListeners(logObserver), trafficRecorder.observer) : logObserver,
     );
     this.#observer = observer;
     this.#pushService = createPushService(options.push ?? {}, this.store, observer);
@@ -182,7 +181,9 @@ class AgentServer implements Server {
       trafficRecorder,
     });
     for (const { id, cardPublisher } of servedAgents.values())
-      void trafficRecorder?.addAgent(id, `${publicUrl ?? ""}${getAgentPath(id)}`, () => cardPublisher.loadDescription());
+      void trafficRecorder?.addAgent(id, `${publicUrl ?? ""}${getAgentPath(id)}`, () =>
+        cardPublisher.loadDescription(),
+      );
     this.#routerContext = {
       agents: servedAgents,
       currentIdsByEarlierId,
