@@ -88,7 +88,7 @@ export class GrpcRelay {
     } catch (error) {
       call.noteRequest();
       const isOwnFault = error instanceof InjectedBreakError || call.isKilled;
-      const isClientGone = error instanceof ClientGoneError || (!isOwnFault && stream.destroyed);
+      const isClientGone = !isOwnFault && (error instanceof ClientGoneError || stream.destroyed);
       recorder.recordBrokenCall(error, isClientGone);
       endWithStatus(stream, GRPC_STATUS.UNAVAILABLE, error instanceof Error ? error.message : String(error));
     }

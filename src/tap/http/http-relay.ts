@@ -45,7 +45,7 @@ export class HttpRelay {
     } catch (error) {
       call.noteRequest();
       const isOwnFault = error instanceof InjectedBreakError || call.isKilled;
-      const isClientGone = error instanceof ClientGoneError || (!isOwnFault && response.destroyed);
+      const isClientGone = !isOwnFault && (error instanceof ClientGoneError || response.destroyed);
       call.recorder.recordBrokenCall(error, isClientGone);
       response.destroy();
     }
