@@ -138,6 +138,18 @@ export const IMPORT_BOUNDARIES: Readonly<Record<string, ImportBoundary>> = {
       server: "types",
     },
   },
+  tap: {
+    rooms: {
+      protocol: "whole",
+      "usage-checks": "whole",
+      wire: "whole",
+      keys: "whole",
+      trace: "whole",
+      client: "whole",
+      grpc: { onlyIn: "tap/grpc/describe-grpc-call.ts" },
+    },
+    allowsNode: true,
+  },
   cli: {
     rooms: {
       protocol: "whole",
@@ -157,6 +169,7 @@ export const IMPORT_BOUNDARIES: Readonly<Record<string, ImportBoundary>> = {
       config: "whole",
       mcp: "whole",
       "openai-facade": "whole",
+      tap: "whole",
       demo: "whole",
     },
     packages: ["commander", "jiti"],

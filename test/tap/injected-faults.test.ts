@@ -115,7 +115,9 @@ describe("faults of calls", () => {
     client = await createSdkClient(tap.url, "JSONRPC", new JsonRpcTransportFactory());
   });
 
-  const sendWithFault = async (fault: string): Promise<{ error: unknown; kinds: string[]; durationMs: number }> => {
+  const sendWithFault = async (
+    fault: string,
+  ): Promise<{ error: unknown; kinds: string[]; durationMs: number }> => {
     tap.tap.faults.removeAll();
     tap.tap.faults.add(fault);
     const request = createTextRequest("count");
@@ -128,8 +130,14 @@ describe("faults of calls", () => {
     const lines = await waitForLines(tap, (all) =>
       all.some((line) => line.kind === "response" && line.message_id === request.message?.messageId),
     );
-    const ofCall = lines.filter((line) => "message_id" in line && line.message_id === request.message?.messageId);
-    return { error, kinds: ofCall.map((line) => (line.kind === "fault" ? line.fault : line.kind)), durationMs };
+    const ofCall = lines.filter(
+      (line) => "message_id" in line && line.message_id === request.message?.messageId,
+    );
+    return {
+      error,
+      kinds: ofCall.map((line) => (line.kind === "fault" ? line.fault : line.kind)),
+      durationMs,
+    };
   };
 
   it("delay the request", async () => {
@@ -162,7 +170,9 @@ describe("faults of calls", () => {
     const streamed = createTextRequest("count");
     const messageId = streamed.message?.messageId;
     const brokenStream = collectEvents(client.sendMessageStream(streamed)).catch((error: unknown) => error);
-    await waitForLines(tap, (lines) => lines.some((line) => line.kind === "response" && line.message_id === messageId));
+    await waitForLines(tap, (lines) =>
+      lines.some((line) => line.kind === "response" && line.message_id === messageId),
+    );
     const { error, kinds } = await sendWithFault("kill:ms=500");
     expect(error).toBeInstanceOf(Error);
     expect(kinds).toEqual(["request", "kill", "response"]);
@@ -177,7 +187,9 @@ describe("faults of calls", () => {
     expect(ofStream.at(-1)).toMatchObject({ kind: "stream-end", reason: "cut" });
     tap.tap.faults.removeAll();
     await expect(client.sendMessage(createTextRequest("count"))).rejects.toThrow();
-    await expect.poll(() => client.sendMessage(createTextRequest("count")).catch(() => undefined)).toBeDefined();
+    await expect
+      .poll(() => client.sendMessage(createTextRequest("count")).catch(() => undefined))
+      .toBeDefined();
   });
 
   it("affect only the operations of `match`", async () => {

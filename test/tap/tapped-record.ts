@@ -1,4 +1,8 @@
-import { createMemoryTrafficSink, createTrafficWriter, type TrafficWriter } from "../../src/trace/recording/index.ts";
+import {
+  createMemoryTrafficSink,
+  createTrafficWriter,
+  type TrafficWriter,
+} from "../../src/trace/recording/index.ts";
 import {
   decodeTrafficLine,
   loadTrafficModel,

@@ -60,13 +60,17 @@ describe("a fault rule", () => {
 
   it("with a chance affects about this share of the calls, and the same calls for the same seed", () => {
     fc.assert(
-      fc.property(fc.integer({ min: 0, max: 2 ** 31 }), fc.double({ min: 0, max: 1, noNaN: true }), (seed, chance) => {
-        const rule = parseFaultRule(`drop:chance=${chance.toFixed(6)},seed=${Math.min(seed, 1e9)}`);
-        const pick = (): boolean[] => Array.from({ length: 2_000 }, (_, at) => isRuleApplied(rule, at + 1));
-        const share = pick().filter(Boolean).length / 2_000;
-        expect(Math.abs(share - chance)).toBeLessThan(0.08);
-        expect(pick()).toEqual(pick());
-      }),
+      fc.property(
+        fc.integer({ min: 0, max: 2 ** 31 }),
+        fc.double({ min: 0, max: 1, noNaN: true }),
+        (seed, chance) => {
+          const rule = parseFaultRule(`drop:chance=${chance.toFixed(6)},seed=${Math.min(seed, 1e9)}`);
+          const pick = (): boolean[] => Array.from({ length: 2_000 }, (_, at) => isRuleApplied(rule, at + 1));
+          const share = pick().filter(Boolean).length / 2_000;
+          expect(Math.abs(share - chance)).toBeLessThan(0.08);
+          expect(pick()).toEqual(pick());
+        },
+      ),
     );
   });
 

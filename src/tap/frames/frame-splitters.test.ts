@@ -7,11 +7,16 @@ import { parseSseFrameFields, SseFrameSplitter } from "./sse-frame-splitter.ts";
 
 /** Splits bytes at the given positions. */
 function cutBytes(bytes: Buffer, positions: readonly number[]): Buffer[] {
-  const sorted = [...new Set(positions.map((position) => position % (bytes.length + 1)))].toSorted((a, b) => a - b);
+  const sorted = [...new Set(positions.map((position) => position % (bytes.length + 1)))].toSorted(
+    (a, b) => a - b,
+  );
   return [...sorted, bytes.length].map((end, at) => bytes.subarray(sorted[at - 1] ?? 0, end));
 }
 
-function splitAll(splitter: FrameSplitter, chunks: readonly Buffer[]): { frames: StreamFrame[]; rest: Buffer } {
+function splitAll(
+  splitter: FrameSplitter,
+  chunks: readonly Buffer[],
+): { frames: StreamFrame[]; rest: Buffer } {
   const frames = chunks.flatMap((chunk) => splitter.push(chunk));
   return { frames, rest: splitter.takeRest() };
 }
@@ -59,7 +64,10 @@ describe("the splitter of server-sent events", () => {
   it("distinguishes comments from events", () => {
     const { frames } = splitAll(new SseFrameSplitter(), [Buffer.from(": ping\n\nid: 7\ndata: {}\n\n")]);
     expect(frames.map(({ kind }) => kind)).toEqual(["comment", "event"]);
-    expect(frames.map(({ bytes }) => parseSseFrameFields(bytes))).toEqual([{ comment: "ping" }, { id: "7", data: "{}" }]);
+    expect(frames.map(({ bytes }) => parseSseFrameFields(bytes))).toEqual([
+      { comment: "ping" },
+      { id: "7", data: "{}" },
+    ]);
   });
 
   it("returns an event beyond the limit in pieces, and then continues", () => {
@@ -86,7 +94,9 @@ describe("the splitter of gRPC messages", () => {
           return Buffer.concat([prefix, content]);
         });
         const { frames, rest } = splitAll(new GrpcFrameSplitter(), cutBytes(Buffer.concat(framed), cuts));
-        expect(frames.map(({ bytes }) => bytes.toString("hex"))).toEqual(framed.map((one) => one.toString("hex")));
+        expect(frames.map(({ bytes }) => bytes.toString("hex"))).toEqual(
+          framed.map((one) => one.toString("hex")),
+        );
         expect(frames.map(({ bytes }) => extractGrpcMessage(bytes)?.toString("hex"))).toEqual(
           messages.map((content) => Buffer.from(content).toString("hex")),
         );
