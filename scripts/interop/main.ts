@@ -6,7 +6,7 @@
  *
  *   npm run interop -- [--only TEXT] [--json] [--page] [--artifacts whole|pieces]
  *
- * `--only` selects the peer whose name is TEXT, or else the peers whose name contains TEXT. `--page` writes the
+ * `--only` selects the peer whose name is TEXT, or else the peers whose name contains TEXT. Commas separate several texts. `--page` writes the
  * tables of docs/interop.md with the latest results of each peer. `--artifacts` sets the option of our generator
  * agent; `pieces` compares the peers, and its failures do not fail the run.
  *
@@ -54,9 +54,10 @@ if (isComparison && values.page) throw new Error("--page shows the default: omit
 
 const log = (line: string): void => (values.json ? console.error(line) : console.log(line));
 const allPeers = [...SDK_PEERS, ...ADK_PEERS, ...FRAMEWORK_PEERS];
-const isExactName = allPeers.some(({ name }) => name === values.only);
 const isChosen = ({ name }: { readonly name: string }): boolean =>
-  isExactName ? name === values.only : name.includes(values.only);
+  values.only
+    .split(",")
+    .some((text) => (allPeers.some((peer) => peer.name === text) ? name === text : name.includes(text)));
 const expectedFailures = JSON.parse(
   readFileSync(new URL("../../test/interop/expected.json", import.meta.url), "utf8"),
 ) as ExpectedInteropFailure[];
