@@ -30,13 +30,18 @@ else await measure();
 /** Serves an agent, and a large body. */
 async function serve(): Promise<void> {
   const counter = agent({ name: "counter", description: "Counts" }, async function* ({ text }) {
-    if (text !== "stream") return yield "one";
-    for (let event = 0; event < STREAM_EVENTS; event++) yield artifact({ id: `a${event}` }, { text: `word ${event}` });
+    if (text !== "stream") yield "one";
+    else
+      for (let event = 0; event < STREAM_EVENTS; event++)
+        yield artifact({ id: `a${event}` }, { text: `word ${event}` });
   });
   const { url } = await createServer(counter, { store: "memory", observer: false }).listen();
   const chunk = Buffer.alloc(2 ** 16, "x");
   const large = createHttpServer((request, response) => {
-    if (request.url !== "/large") return void response.writeHead(404).end();
+    if (request.url !== "/large") {
+      response.writeHead(404).end();
+      return;
+    }
     let sent = 0;
     const write = (): void => {
       while (sent < LARGE_BYTES) {
@@ -54,7 +59,11 @@ async function serve(): Promise<void> {
 /** Starts a tap, and reports its CPU time in milliseconds on each message of the parent. */
 async function tapTargets(urls: readonly string[]): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "colloquy-tap-cost-"));
-  const { writer } = openTrafficRecord(join(folder, "traffic.jsonl"), { vantage: "tap", name: "tap", code: "" });
+  const { writer } = openTrafficRecord(join(folder, "traffic.jsonl"), {
+    vantage: "tap",
+    name: "tap",
+    code: "",
+  });
   const tap = await startTap({ targets: urls.map((url) => ({ url })), writer });
   process.on("message", () => {
     const { user, system } = process.cpuUsage();
@@ -85,7 +94,12 @@ async function measure(): Promise<void> {
     return (await receive<{ cpuMs: number }>(tap)).cpuMs;
   };
   const rows: Record<string, Record<string, number>> = {};
-  for (const [name, [agentUrl, largeUrl]] of [["direct", urls], ["tap", tapUrls], ["direct, again", urls], ["tap, again", tapUrls]] as const) {
+  for (const [name, [agentUrl, largeUrl]] of [
+    ["direct", urls],
+    ["tap", tapUrls],
+    ["direct, again", urls],
+    ["tap, again", tapUrls],
+  ] as const) {
     const client = await connect(agentUrl, { binding: "JSONRPC" });
     const count = Number(values.messages);
     for (let at = 0; at < count / 3; at++) await client.send("warm up");

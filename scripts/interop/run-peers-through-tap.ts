@@ -39,7 +39,10 @@ export async function* runPairThroughTap(
     for (const variant of PROTOCOL_VARIANTS.filter((one) => client.supports(one) && server.supports(one))) {
       const run = async (url: string, securedUrl: string): Promise<ScenarioOutcome[]> => {
         const command = clientPrograms.createClientCommand?.(url, variant);
-        return command ? await Array.fromAsync(runTheirClient([...command, securedUrl, token])) : [];
+        const outcomes: ScenarioOutcome[] = [];
+        if (command)
+          for await (const outcome of runTheirClient([...command, securedUrl, token])) outcomes.push(outcome);
+        return outcomes;
       };
       const direct = await run(servers.url, servers.securedUrl);
       const sink = createMemoryTrafficSink();

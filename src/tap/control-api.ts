@@ -114,6 +114,9 @@ function sendJson(response: ServerResponse, status: number, json: object): void 
 
 /** Compares secrets in constant time. */
 function isSameSecret(text: string, secret: string): boolean {
-  const hash = (value: string): Buffer => createHash("sha256").update(value).digest();
-  return timingSafeEqual(hash(text), hash(secret));
+  return timingSafeEqual(hashText(text), hashText(secret));
+}
+
+function hashText(text: string): Buffer {
+  return createHash("sha256").update(text).digest();
 }

@@ -64,8 +64,9 @@ export class TapListeners {
   }
 
   async close(): Promise<void> {
-    const listeners = await Promise.allSettled(this.#listeners.values());
-    await Promise.all(listeners.map((one) => (one.status === "fulfilled" ? one.value.close() : undefined)));
+    const started = await Promise.allSettled(this.#listeners.values());
+    const listeners = started.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
+    await Promise.all(listeners.map((listener) => listener.close()));
   }
 
   async #startHttpListener(origin: string, upstreamUrl: URL, port: number): Promise<TapListener> {
@@ -99,9 +100,9 @@ export class TapListeners {
 
   async #listen(server: Server, port: number, sockets: Set<Socket>, killSwitch: KillSwitch): Promise<number> {
     server.on("connection", (socket: Socket) => {
-      if (killSwitch.isDown) return void socket.resetAndDestroy();
       sockets.add(socket);
       socket.once("close", () => sockets.delete(socket));
+      if (killSwitch.isDown) socket.resetAndDestroy();
     });
     server.listen(port, this.#host);
     await once(server, "listening");

@@ -42,7 +42,18 @@ describe("the tap", () => {
     let received: string[] = [];
     const url = await startUpstream((request, response) => {
       received = request.rawHeaders;
-      response.writeHead(201, "Made", ["X-Two", "a", "X-Two", "b", "Set-Cookie", "c=1", "Connection", "x-private", "X-Private", "1"]);
+      response.writeHead(201, "Made", [
+        "X-Two",
+        "a",
+        "X-Two",
+        "b",
+        "Set-Cookie",
+        "c=1",
+        "Connection",
+        "x-private",
+        "X-Private",
+        "1",
+      ]);
       response.end("done");
     });
     const tap = await startTap([url]);
@@ -57,7 +68,9 @@ describe("the tap", () => {
     expect(received[received.indexOf("Host") + 1]).toBe(new URL(url).host);
     expect(answer).toMatch(/^HTTP\/1\.1 201 Made\r\nX-Two: a\r\nX-Two: b\r\nSet-Cookie: c=1\r\n/);
     expect(answer).not.toMatch(/x-private/i);
-    const text = JSON.stringify(await waitForLines(tap, (lines) => lines.some(({ kind }) => kind === "response")));
+    const text = JSON.stringify(
+      await waitForLines(tap, (lines) => lines.some(({ kind }) => kind === "response")),
+    );
     expect(text).not.toContain("secret-of-the-caller-1");
     expect(text).not.toContain("c=1");
   });
@@ -67,7 +80,10 @@ describe("the tap", () => {
     const chunk = Buffer.alloc(2 ** 18, "x");
     let receivedBytes = 0;
     const url = await startUpstream((request, response) => {
-      if (request.method === "GET") return void response.writeHead(404).end();
+      if (request.method === "GET") {
+        response.writeHead(404).end();
+        return;
+      }
       request.on("data", (bytes: Buffer) => (receivedBytes += bytes.length));
       request.on("end", () => {
         let sent = 0;
@@ -110,7 +126,7 @@ describe("the tap", () => {
     let breakStream = (): void => {};
     const url = await startUpstream((request, response) => {
       response.writeHead(200, { "content-type": "text/event-stream" });
-      response.write(": hello\r\n\r\ndata: {\"a\":");
+      response.write(': hello\r\n\r\ndata: {"a":');
       breakStream = () => void request.socket.destroy();
     });
     const tap = await startTap([url]);
@@ -134,7 +150,10 @@ describe("the tap", () => {
     expect(response.status).toBe(502);
     expect(await response.text()).toContain("Check that the agent is running.");
     const lines = await tap.readLines();
-    expect(lines.find(({ kind }) => kind === "response")).toMatchObject({ status: 502, error: expect.any(String) as string });
+    expect(lines.find(({ kind }) => kind === "response")).toMatchObject({
+      status: 502,
+      error: expect.any(String) as string,
+    });
   });
 
   it("refuses WebSocket connections, its own requests, and foreign host names", async () => {
@@ -146,7 +165,10 @@ describe("the tap", () => {
     );
     expect(upgrade).toMatch(/^HTTP\/1\.1 501 /);
     expect(upgrade).toContain("does not forward WebSocket connections");
-    const foreign = await exchangeBytes(tap.url, "GET / HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n");
+    const foreign = await exchangeBytes(
+      tap.url,
+      "GET / HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n",
+    );
     expect(foreign).toMatch(/^HTTP\/1\.1 403 /);
     // A Java client offers HTTP/2, which a server may ignore.
     const h2c = await exchangeBytes(
@@ -168,12 +190,18 @@ describe("the tap", () => {
   });
 
   it("does not listen for other machines unless allowed, and refuses invalid targets", async () => {
-    await expect(startTestTap(["http://127.0.0.1:1"], { host: "0.0.0.0" })).rejects.toThrow("allowUnauthenticated");
+    await expect(startTestTap(["http://127.0.0.1:1"], { host: "0.0.0.0" })).rejects.toThrow(
+      "allowUnauthenticated",
+    );
     await expect(startTestTap([])).rejects.toThrow("pass the URL of an agent");
     await expect(startTestTap(["ftp://x"])).rejects.toThrow("pass a URL such as http://127.0.0.1:4120");
     await expect(startTestTap(["http://u:p@x"])).rejects.toThrow("targets");
-    await expect(startTestTap(["http://127.0.0.1:1"], { faults: ["explode"] })).rejects.toThrow("no known fault");
-    await expect(startTestTap(["http://127.0.0.1:1"], { prot: 1 } as object)).rejects.toThrow("Did you mean port?");
+    await expect(startTestTap(["http://127.0.0.1:1"], { faults: ["explode"] })).rejects.toThrow(
+      "no known fault",
+    );
+    await expect(startTestTap(["http://127.0.0.1:1"], { prot: 1 } as object)).rejects.toThrow(
+      "Did you mean port?",
+    );
   });
 });
 
@@ -192,12 +220,18 @@ describe("agent cards", () => {
   it("lead only hosts that the user named to the tap, and lose their signatures", async () => {
     let base = "";
     const url = await startUpstream((_, response) => {
-      response.writeHead(200, { "content-type": "application/json", etag: '"1"', "cache-control": "max-age=60" });
+      response.writeHead(200, {
+        "content-type": "application/json",
+        etag: '"1"',
+        "cache-control": "max-age=60",
+      });
       response.end(JSON.stringify(card(base)));
     });
     base = url.replace("127.0.0.1", "localhost");
     const tap = await startTap([{ name: "mine", url }]);
-    const response = await fetch(`${tap.url}/.well-known/agent-card.json`, { headers: { "if-none-match": '"1"' } });
+    const response = await fetch(`${tap.url}/.well-known/agent-card.json`, {
+      headers: { "if-none-match": '"1"' },
+    });
     expect(response.headers.get("etag")).toBeNull();
     expect(await response.json()).toEqual({
       name: "remote",
@@ -214,7 +248,11 @@ describe("agent cards", () => {
     ]);
     const agents = (await tap.readLines()).filter(({ kind }) => kind === "agent");
     expect(agents).toMatchObject([
-      { agent: "mine", card: card(base), changes: [expect.any(String), expect.stringContaining("signatures: removed")] },
+      {
+        agent: "mine",
+        card: card(base),
+        changes: [expect.any(String), expect.stringContaining("signatures: removed")],
+      },
     ]);
   });
 

@@ -1,7 +1,7 @@
 /** Tests that the model of a record marks exactly the faults that the tap injected between two official SDKs. */
 import { JsonRpcTransportFactory, RestTransportFactory, type Client } from "@a2a-js/sdk/client";
 import { GrpcTransportFactory } from "@a2a-js/sdk/client/grpc";
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { RunningTestServer } from "../../src/client/a2a-client.contract.ts";
 import { serveWithOfficialSdk } from "../../src/client/a2a-js-server.fixture.ts";

@@ -68,11 +68,9 @@ export async function waitForLines(
   condition: (lines: readonly TrafficLine[]) => boolean,
 ): Promise<TrafficLine[]> {
   for (;;) {
-    let stop = (): void => {};
     // Subscribes before reading, so that no line is missed.
-    const written = new Promise<void>((resolve) => {
-      stop = tap.writer.subscribe(() => resolve());
-    });
+    const { promise: written, resolve } = Promise.withResolvers<void>();
+    const stop = tap.writer.subscribe(() => resolve());
     const lines = await tap.readLines();
     if (condition(lines)) {
       stop();

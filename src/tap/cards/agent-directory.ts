@@ -39,11 +39,12 @@ export class AgentDirectory {
   /** Adds the agent of a card that the tap received from `cardUrl`, and returns its name in the record. */
   addCard(card: JsonObject, cardUrl: URL): string {
     const cardPath = cardUrl.pathname.replace(/\/\.well-known\/[^/]*$/, "");
+    const cardName = typeof card["name"] === "string" ? card["name"] : cardUrl.host;
     const cardOrigin = toCanonicalOrigin(cardUrl);
     const known = this.#find(cardOrigin, cardPath);
     const isNamedByUser = known?.isNamedByUser ?? false;
     const agent = {
-      name: known && isNamedByUser ? known.name : String(card["name"]),
+      name: known && isNamedByUser ? known.name : cardName,
       hasLogEventIds: declaresStreamCursor(card),
       isNamedByUser,
     };

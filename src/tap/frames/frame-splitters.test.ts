@@ -1,5 +1,5 @@
 import { createParser } from "eventsource-parser";
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { FrameSplitter, StreamFrame } from "./frame-splitter.ts";
 import { extractGrpcMessage, GrpcFrameSplitter } from "./grpc-frame-splitter.ts";

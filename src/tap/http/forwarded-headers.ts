@@ -1,8 +1,9 @@
 /** Headers that concern one connection, and are not forwarded (RFC 9110 §7.6.1). */
-const HOP_BY_HOP_HEADERS: ReadonlySet<string> = new Set([
-  ...["connection", "keep-alive", "proxy-connection", "proxy-authenticate", "proxy-authorization"],
-  ...["te", "trailer", "transfer-encoding", "upgrade", "http2-settings"],
-]);
+const HOP_BY_HOP_HEADERS: ReadonlySet<string> = new Set(
+  "connection keep-alive proxy-connection proxy-authenticate proxy-authorization te trailer transfer-encoding upgrade http2-settings".split(
+    " ",
+  ),
+);
 
 /** Header names and values in turn, with the case and the order of the message. */
 export type RawHeaders = readonly string[];

@@ -80,9 +80,9 @@ export class HttpRelay {
     const { name, hasLogEventIds } = directory.findAgent(this.#origin, url.pathname);
     const call = { to: name, url: url.href, headers, hasLogEventIds, monotonicNow };
     const recorder = new CallRecorder(writer, call);
+    const header = (headerName: string): string | undefined => headers[headerName];
     return new RelayedCall(recorder, () => {
       const json = parseRecordedJson(body.bytes);
-      const header = (headerName: string): string | undefined => headers[headerName];
       const description = describeHttpRequest({ method, target, header, body: json });
       recorder.recordRequest(description, json, body.size);
     });

@@ -163,7 +163,7 @@ export function parseRecordedJson(bytes: Uint8Array): JsonObject | undefined {
   if (bytes.length === 0) return undefined;
   try {
     const json: unknown = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
-    return isObject(json) ? (json as JsonObject) : undefined;
+    return isObject(json) ? json : undefined;
   } catch {
     return undefined;
   }
