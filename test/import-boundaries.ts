@@ -152,6 +152,18 @@ export const IMPORT_BOUNDARIES: Readonly<Record<string, ImportBoundary>> = {
       server: "types",
     },
   },
+  tap: {
+    rooms: {
+      protocol: "whole",
+      "usage-checks": "whole",
+      wire: "whole",
+      keys: "whole",
+      trace: "whole",
+      client: "whole",
+      grpc: { onlyIn: "tap/grpc/describe-grpc-call.ts" },
+    },
+    allowsNode: true,
+  },
   cli: {
     rooms: {
       protocol: "whole",
@@ -171,6 +183,7 @@ export const IMPORT_BOUNDARIES: Readonly<Record<string, ImportBoundary>> = {
       config: "whole",
       mcp: "whole",
       "openai-facade": "whole",
+      tap: "whole",
       demo: "whole",
     },
     packages: ["commander", "jiti"],

@@ -6,9 +6,14 @@
  *
  *   npm run interop -- [--only TEXT] [--json] [--page] [--artifacts whole|pieces]
  *
- * `--only` selects the peer whose name is TEXT, or else the peers whose name contains TEXT. `--page` writes the
+ * `--only` selects the peer whose name is TEXT, or else the peers whose name contains TEXT. Commas separate several texts. `--page` writes the
  * tables of docs/interop.md with the latest results of each peer. `--artifacts` sets the option of our generator
  * agent; `pieces` compares the peers, and its failures do not fail the run.
+ *
+ *   npm run interop -- --tap [--only TEXT]
+ *
+ * `--tap` runs the clients of the SDKs with the servers of the SDKs, directly and through `colloquy tap`. An outcome
+ * that the tap changes fails the run.
  */
 import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
@@ -24,7 +29,13 @@ import { mergePageResults, type SkippedPeer } from "./page-results.ts";
 import { readMissingFeatures } from "./missing-features.ts";
 import { renderTextTables, writeInteropPage } from "./render-tables.ts";
 import { runSdkPeer } from "./run-sdk-peer.ts";
-import { type ProgramCommand, SDK_PEERS } from "./sdk-peers.ts";
+import { runPairThroughTap } from "./run-peers-through-tap.ts";
+import {
+  type PeerServerAndClientCommands,
+  type ProgramCommand,
+  SDK_PEERS,
+  type SdkPeer,
+} from "./sdk-peers.ts";
 
 const { values } = parseArgs({
   options: {
@@ -32,6 +43,7 @@ const { values } = parseArgs({
     json: { type: "boolean", default: false },
     page: { type: "boolean", default: false },
     artifacts: { type: "string", default: "whole" },
+    tap: { type: "boolean", default: false },
   },
 });
 
@@ -42,15 +54,18 @@ if (isComparison && values.page) throw new Error("--page shows the default: omit
 
 const log = (line: string): void => (values.json ? console.error(line) : console.log(line));
 const allPeers = [...SDK_PEERS, ...ADK_PEERS, ...FRAMEWORK_PEERS];
-const isExactName = allPeers.some(({ name }) => name === values.only);
 const isChosen = ({ name }: { readonly name: string }): boolean =>
-  isExactName ? name === values.only : name.includes(values.only);
+  values.only
+    .split(",")
+    .some((text) => (allPeers.some((peer) => peer.name === text) ? name === text : name.includes(text)));
 const expectedFailures = JSON.parse(
   readFileSync(new URL("../../test/interop/expected.json", import.meta.url), "utf8"),
 ) as ExpectedInteropFailure[];
 const allScenarioResults: InteropResult[] = [];
 const skippedPeers: SkippedPeer[] = [];
 let unexpectedOutcomeCount = 0;
+
+if (values.tap) process.exit((await runPeersThroughTap()) ? 0 : 1);
 
 if (SDK_PEERS.some(isChosen)) {
   const servers = await startScenarioServers(artifacts);
@@ -96,6 +111,31 @@ if (values.json)
     ),
   );
 process.exit(unexpectedOutcomeCount === 0 ? 0 : 1);
+
+/** Runs the chosen SDKs with each other through the tap. Resolves with true if the tap changes no outcome. */
+async function runPeersThroughTap(): Promise<boolean> {
+  const installed: { readonly peer: SdkPeer; readonly programs: PeerServerAndClientCommands }[] = [];
+  for (const peer of SDK_PEERS.filter(isChosen)) {
+    const programs = await peer.installPrograms(log);
+    if (typeof programs === "string") skipPeer(peer, programs);
+    else installed.push({ peer, programs });
+  }
+  let isTransparent = true;
+  for (const { peer: server, programs: serverPrograms } of installed)
+    for (const { peer: client, programs: clientPrograms } of installed)
+      for await (const result of runPairThroughTap(
+        { client, clientPrograms, server, serverPrograms },
+        "tap-token-1",
+      )) {
+        const { pair, variant, scenarios, changed, requests, frames, cuts, undecoded } = result;
+        log(
+          `${pair} (${variant}): ${scenarios} scenarios, ${changed.length} changed; ${requests} requests, ${frames} frames, ${cuts} cuts, ${undecoded} undecoded`,
+        );
+        for (const change of changed) log(`  ${change}`);
+        if (changed.length > 0) isTransparent = false;
+      }
+  return isTransparent;
+}
 
 async function judgePeer(outcomes: AsyncIterable<InteropResult>): Promise<void> {
   const met: InteropResult[] = [];

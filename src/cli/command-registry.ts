@@ -172,6 +172,14 @@ export const COMMANDS: CommandTable = {
     description: "Offer agents to an MCP host over stdio or HTTP, with each skill as a tool.",
     loadFactory: async () => (await import("./mcp.ts")).createMcpCommand,
   },
+  tap: {
+    description: "Record the traffic of any agents as a reverse proxy, and inject faults.",
+    loadFactory: async () => (await import("./tap.ts")).createTapCommand,
+  },
+  replay: {
+    description: "Serve a recorded agent from a traffic record.",
+    loadFactory: async () => (await import("./replay.ts")).createReplayCommand,
+  },
   demo: {
     description:
       "Serve demo agents without an API key: an ADK assistant, a slow writer, and a planner with its solver.",

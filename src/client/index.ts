@@ -29,6 +29,7 @@ export type { RetryOptions } from "./stream/retry.ts";
 export type { A2AClient, ClientPushConfigs, ClientTasks } from "./a2a-client.ts";
 export type { ClientTimeouts } from "./timeouts.ts";
 export type { TrustedOrigins } from "./trusted-origins.ts";
+export { parseGrpcAddress } from "./transport/grpc-transport.ts";
 export type { ClientBindingName } from "./transport/create-transport.ts";
 export type { CardTrustOptions, CardVerifier, VerifiedSignature } from "./card/verify-card.ts";
 export { createCardVerifier, verifyCard } from "./card/verify-card.ts";

@@ -82,7 +82,13 @@ const RULES: { readonly [Kind in TrafficLine["kind"]]: LineRules<Extract<Traffic
     code: STRING,
     bodies: BOOLEAN,
   },
-  agent: { ...BASE, agent: STRING, url: STRING, card: required(isObject, "an object") },
+  agent: {
+    ...BASE,
+    agent: STRING,
+    url: STRING,
+    card: required(isObject, "an object"),
+    changes: optional(isStringList, "a list of strings"),
+  },
   request: {
     ...BASE,
     ...IDS,
@@ -202,6 +208,7 @@ const RULES: { readonly [Kind in TrafficLine["kind"]]: LineRules<Extract<Traffic
       isOneOf("cut", "delay", "reject", "drop", "duplicate", "slow", "kill"),
       "the name of a fault",
     ),
+    index: OPTIONAL_COUNT,
     detail: OPTIONAL_STRING,
   },
   loss: { ...BASE, lines: COUNT, reason: STRING },

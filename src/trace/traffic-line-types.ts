@@ -65,6 +65,8 @@ export interface AgentLine extends TrafficLineBase {
   readonly agent: string;
   readonly url: string;
   readonly card: JsonObject;
+  /** Changes that the tap made to the card for its clients, such as a URL or a removed signature. */
+  readonly changes?: readonly string[];
 }
 
 /** Ids that connect a line with tasks. */
@@ -121,7 +123,10 @@ export interface ResponseLine extends TrafficLineBase, TrafficIds {
 export interface FrameLine extends TrafficLineBase, TrafficIds {
   readonly kind: "frame";
   readonly call: string;
-  /** Position in the stream, starting at 1. */
+  /**
+   * Position in the stream of the agent, starting at 1. If the tap drops a frame, its position is missing. If the tap
+   * sends a frame twice, its position is repeated.
+   */
   readonly index: number;
   /** The `id:` of an SSE event. */
   readonly event_id?: string;
@@ -235,7 +240,9 @@ export interface FaultLine extends TrafficLineBase, TrafficIds {
   readonly kind: "fault";
   readonly call?: string;
   readonly fault: "cut" | "delay" | "reject" | "drop" | "duplicate" | "slow" | "kill";
-  /** The setting of the fault, for example `after 3 frames`. */
+  /** Position of the affected frame in its stream. */
+  readonly index?: number;
+  /** The setting of the fault, for example `after 3 events`. */
   readonly detail?: string;
 }
 

@@ -18,7 +18,7 @@ export function computeTaskMarks(
     else marks.set(entry, [mark]);
   };
   markLog(task, hasLostLinesBetween, addMark);
-  for (const call of task.calls) markStream(task, call, addMark);
+  for (const call of task.calls) markStream(task, call, hasLostLinesBetween, addMark);
   markRepeatedRequests(task, addMark);
   for (const entry of task.turns) {
     const { phase, attempt = 1 } = entry.line;
@@ -47,7 +47,12 @@ function markLog(task: TrafficTask, hasLostLinesBetween: HasLostLinesBetween, ad
     addMark(entry, { kind: "duplicate", where: "log", logSeq: entry.line.log_seq });
 }
 
-function markStream(task: TrafficTask, call: TrafficCall, addMark: AddMark): void {
+function markStream(
+  task: TrafficTask,
+  call: TrafficCall,
+  hasLostLinesBetween: HasLostLinesBetween,
+  addMark: AddMark,
+): void {
   for (const gap of call.gaps)
     if (gap.isCertain || !isExplainedByUnsentEvents(task, gap))
       addMark(gap.entry, { kind: "gap", where: "stream", from: gap.from, to: gap.to });
@@ -59,7 +64,11 @@ function markStream(task: TrafficTask, call: TrafficCall, addMark: AddMark): voi
       ...(log_seq !== undefined && { logSeq: log_seq }),
     });
   }
-  for (const { entry, lines } of call.framesAfterLostLines) addMark(entry, { kind: "lost-lines", lines });
+  for (const { entry, from, to, previousLine } of call.frameHoles) {
+    const isLostByRecord = hasLostLinesBetween(entry.line.writer, previousLine, entry.line.seq);
+    if (isLostByRecord) addMark(entry, { kind: "lost-lines", lines: to - from + 1 });
+    else addMark(entry, { kind: "gap", where: "frames", from, to });
+  }
   for (const entry of call.faults) {
     const { fault, detail } = entry.line;
     addMark(entry, { kind: "fault", fault, ...(detail !== undefined && { detail }) });

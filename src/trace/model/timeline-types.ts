@@ -19,7 +19,7 @@ export interface TaskAnnotation {
 /**
  * A peculiarity of an entry in the timeline of a task.
  * - `gap`: events before this entry are missing. `where` is `log` if the server's log misses them, and `stream` if a
- *   reader did not receive them.
+ *   reader did not receive them. `frames` means that the tap dropped frames, and the numbers are positions of the stream.
  * - `duplicate`: the event was stored or received before.
  * - `cut`, `stall`, `closed-by-reader`: the stream ended before its last event.
  * - `resume`: the request continues an earlier stream, after event `after` if known.
@@ -29,7 +29,7 @@ export interface TaskAnnotation {
  * - `lost-lines`: the record lacks lines of the writer before this entry.
  */
 export type TimelineMark =
-  | ({ readonly kind: "gap"; readonly where: "log" | "stream" } & SequenceNumberRange)
+  | ({ readonly kind: "gap"; readonly where: "log" | "stream" | "frames" } & SequenceNumberRange)
   | { readonly kind: "duplicate"; readonly where: "log" | "stream"; readonly logSeq?: number }
   | { readonly kind: "cut" | "stall" | "closed-by-reader"; readonly error?: string }
   | { readonly kind: "resume"; readonly after?: number }

@@ -19,6 +19,14 @@ export interface StreamGap extends SequenceNumberRange {
   readonly isCertain: boolean;
 }
 
+/** Positions of a stream without frames. */
+export interface FrameHole extends SequenceNumberRange {
+  /** The frame after the missing frames. */
+  readonly entry: TimelineEntry;
+  /** `seq` of the line before the missing frames. */
+  readonly previousLine: number;
+}
+
 /** One request and its response, as one writer observed them. */
 export class TrafficCall {
   /** Unique within the model. */
@@ -44,8 +52,8 @@ export class TrafficCall {
   linesWithoutTask: TimelineEntry[] = [];
   readonly gaps: StreamGap[] = [];
   readonly duplicates: TimelineEntry<FrameLine>[] = [];
-  /** Frames before which the record lacks frames of the call. */
-  readonly framesAfterLostLines: { readonly entry: TimelineEntry; readonly lines: number }[] = [];
+  /** Frames before which frames of the stream are missing, in the record or in the stream. */
+  readonly frameHoles: FrameHole[] = [];
   #lastEventId: string | undefined;
 
   constructor(key: string, writer: string, vantage: WriterLine["vantage"] | undefined) {
@@ -115,22 +123,27 @@ export class TrafficCall {
     const { index, log_seq, previous_log_seq, event_id, event, bytes } = entry.line;
     // A record may begin within a call, whose earlier lines were in a deleted file.
     const previousIndex = this.lastFrame?.line.index ?? (this.request ? 0 : index - 1);
-    const lostFrames = index - previousIndex - 1;
-    if (lostFrames > 0) this.framesAfterLostLines.push({ entry, lines: lostFrames });
+    const missingFrames = index - previousIndex - 1;
+    if (missingFrames > 0) {
+      const { seq } = (this.lastFrame ?? this.response ?? this.request ?? entry).line;
+      this.frameHoles.push({ entry, from: previousIndex + 1, to: index - 1, previousLine: seq });
+    }
+    const isRepeated = this.lastFrame !== undefined && index <= previousIndex;
+    if (isRepeated) this.duplicates.push(entry);
     this.frameCount += 1;
     this.frameBytes += bytes;
     this.firstFrame ??= entry;
     this.lastFrame = entry;
     if (log_seq === undefined) {
       // Event ids of other servers may be no numbers, but a repeated id is a repeated event.
-      if (event_id !== undefined && event_id !== "" && event_id === this.#lastEventId)
-        this.duplicates.push(entry);
+      const hasSameId = event_id !== undefined && event_id !== "" && event_id === this.#lastEventId;
+      if (hasSameId && !isRepeated) this.duplicates.push(entry);
       this.#lastEventId = event_id ?? this.#lastEventId;
       return;
     }
     const last = this.lastLogSeq;
     const isSnapshot = event !== undefined && "task" in event && log_seq !== 1;
-    if (last !== undefined && !isSnapshot && lostFrames <= 0) {
+    if (last !== undefined && !isSnapshot && missingFrames <= 0 && !isRepeated) {
       if (log_seq <= last) this.duplicates.push(entry);
       else if ((previous_log_seq ?? log_seq - 1) > last)
         this.gaps.push({

@@ -1,0 +1,91 @@
+import { startTap } from "../../src/tap/index.ts";
+import { decodeTrafficLines, type TrafficLine } from "../../src/trace/index.ts";
+import { createMemoryTrafficSink, createTrafficWriter } from "../../src/trace/recording/index.ts";
+import { PROTOCOL_VARIANTS, type ScenarioOutcome } from "./protocol-variants.ts";
+import { runTheirClient, startPeerServers } from "./run-sdk-peer.ts";
+import type { PeerServerAndClientCommands, SdkPeer } from "./sdk-peers.ts";
+
+/** The client of one project and the server of another, or of the same one. */
+export interface TappedPair {
+  readonly client: SdkPeer;
+  readonly clientPrograms: PeerServerAndClientCommands;
+  readonly server: SdkPeer;
+  readonly serverPrograms: PeerServerAndClientCommands;
+}
+
+/** The outcomes of one pair in one variant, without and with the tap. */
+export interface TappedPairResult {
+  readonly pair: string;
+  readonly variant: string;
+  readonly scenarios: number;
+  /** Scenarios whose outcome the tap changed. */
+  readonly changed: readonly string[];
+  /** Number of requests, frames, and streams that were cut, in the record. */
+  readonly requests: number;
+  readonly frames: number;
+  readonly cuts: number;
+  /** Number of A2A frames that the tap could not decode. */
+  readonly undecoded: number;
+}
+
+/** Runs the scenarios of a client with a server directly and through the tap. Neither side has code of Colloquy. */
+export async function* runPairThroughTap(
+  { client, clientPrograms, server, serverPrograms }: TappedPair,
+  token: string,
+): AsyncGenerator<TappedPairResult> {
+  if (!serverPrograms.server || !clientPrograms.createClientCommand) return;
+  const servers = await startPeerServers(serverPrograms.server, token);
+  try {
+    for (const variant of PROTOCOL_VARIANTS.filter((one) => client.supports(one) && server.supports(one))) {
+      const run = async (url: string, securedUrl: string): Promise<ScenarioOutcome[]> => {
+        const command = clientPrograms.createClientCommand?.(url, variant);
+        const outcomes: ScenarioOutcome[] = [];
+        if (command)
+          for await (const outcome of runTheirClient([...command, securedUrl, token])) outcomes.push(outcome);
+        return outcomes;
+      };
+      const direct = await run(servers.url, servers.securedUrl);
+      const sink = createMemoryTrafficSink();
+      const writer = createTrafficWriter(sink, { vantage: "tap", name: "tap" });
+      const tap = await startTap({ targets: [{ url: servers.url }, { url: servers.securedUrl }], writer });
+      const [target, securedTarget] = tap.targets;
+      const tapped = await run(target?.url ?? "", securedTarget?.url ?? "");
+      await tap.close();
+      await writer.close();
+      yield {
+        pair: `${client.name} → ${server.name}`,
+        variant: `${variant.binding} ${variant.version}`,
+        scenarios: direct.length,
+        changed: findChangedScenarios(direct, tapped),
+        ...summarizeLines(decodeTrafficLines(sink.text())),
+      };
+    }
+  } finally {
+    servers.stop();
+  }
+}
+
+function findChangedScenarios(
+  direct: readonly ScenarioOutcome[],
+  tapped: readonly ScenarioOutcome[],
+): string[] {
+  const names = new Set([...direct, ...tapped].map(({ scenario }) => scenario));
+  return [...names].flatMap((name) => {
+    const [before, after] = [direct, tapped].map((outcomes) =>
+      outcomes.find(({ scenario }) => scenario === name),
+    );
+    return before?.ok === after?.ok ? [] : [`${name}: ${after?.detail ?? (after ? "ok" : "missing")}`];
+  });
+}
+
+function summarizeLines(
+  lines: readonly TrafficLine[],
+): Pick<TappedPairResult, "requests" | "frames" | "cuts" | "undecoded"> {
+  const count = (condition: (line: TrafficLine) => boolean): number => lines.filter(condition).length;
+  return {
+    requests: count(({ kind }) => kind === "request"),
+    frames: count(({ kind }) => kind === "frame"),
+    cuts: count((line) => line.kind === "stream-end" && line.reason === "cut"),
+    undecoded: count((line) => line.kind === "frame" && !line.event && (line.text ?? "{").startsWith("{")),
+  };
+}

@@ -1,0 +1,60 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { serveWithOfficialSdk } from "../client/a2a-js-server.fixture.ts";
+import type { RunningTestServer } from "../client/a2a-client.contract.ts";
+import { connect } from "../client/index.ts";
+import {
+  createTempTestDirectoryWithFiles,
+  runCliInTestProcess,
+  spawnColloquyForTest,
+} from "./cli-test-process.fixture.ts";
+
+let server: RunningTestServer;
+beforeAll(async () => {
+  server = await serveWithOfficialSdk();
+});
+afterAll(() => server.close());
+
+describe("colloquy tap and colloquy replay", () => {
+  it("record an agent of another vendor, and serve the recorded agent", async () => {
+    const cwd = await createTempTestDirectoryWithFiles({});
+    const words = ["tap", "--to", `mine=${server.url}`, "--port", "0", "--record", "run.jsonl", "-o", "json"];
+    const tap = spawnColloquyForTest(words, cwd);
+    const banner = await tap.waitForOutput("Ctrl-C stops it.");
+    const { targets, control } = JSON.parse(
+      banner.slice(banner.indexOf("{"), banner.lastIndexOf("}") + 1),
+    ) as {
+      targets: { name: string; url: string; target: string }[];
+      control: { url: string; token: string };
+    };
+    expect(targets).toMatchObject([{ name: "mine", target: `${server.url}/` }]);
+    expect(control.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/tap\/$/);
+    const { text } = await (await connect(targets[0]?.url ?? "")).ask("count");
+    expect(text).toBe("one two three");
+    await tap.waitForOutput("mine  SendStreamingMessage  200");
+    tap.child.kill("SIGINT");
+    expect((await tap.result).err).not.toContain("Warning");
+    expect(await readFile(join(cwd, "run.jsonl"), "utf8")).toContain(`"operation":"SendStreamingMessage"`);
+
+    const replay = spawnColloquyForTest(["replay", "run.jsonl", "--port", "0", "--speed", "max"], cwd);
+    const out = await replay.waitForOutput("Ctrl-C stops it.");
+    const url = /^(\S+) replays mine with 1 requests$/m.exec(out)?.[1] ?? "";
+    expect((await (await connect(url)).ask("count")).text).toBe("one two three");
+    replay.child.kill("SIGINT");
+    await replay.result;
+  });
+
+  it.each([
+    [["tap"], "No agent is named. Pass its URL with --to."],
+    [["tap", "--to", "http://127.0.0.1:1", "--fault", "explode"], "has no known fault"],
+    [["tap", "--to", "http://127.0.0.1:1", "--host", "0.0.0.0"], "other machines can reach"],
+    [["replay", "missing.jsonl"], "The record missing.jsonl cannot be read"],
+    [["replay", "missing.jsonl", "--speed", "0"], "Pass a factor from above 0 to 1,000, or max."],
+  ])("%j is refused with an explanation", async (words, explanation) => {
+    const cwd = await createTempTestDirectoryWithFiles({});
+    const { code, err } = await runCliInTestProcess(words, { cwd });
+    expect(code).not.toBe(0);
+    expect(err).toContain(explanation);
+  });
+});

@@ -1,0 +1,118 @@
+import type { ServerResponse } from "node:http";
+import {
+  A2AError,
+  isObject,
+  type JsonObject,
+  LogEvent,
+  type OperationName,
+  type Operations,
+  type StreamResponse,
+} from "../../protocol/index.ts";
+import type { FrameLine } from "../../trace/index.ts";
+import {
+  encodeJsonRpcResult,
+  fromJsonRpcError,
+  fromRestError,
+  v0_3,
+  v1,
+  type JsonRpcId,
+} from "../../wire/index.ts";
+import type { MatchedRestOperation } from "../recording/call-description.ts";
+import type { RecordedExchange } from "./recorded-exchanges.ts";
+
+/** Encodes the responses to one request, in the version and the binding of the request. */
+export interface ReplayEncoder {
+  readonly mediaType: string;
+  encodeResult(operation: OperationName, result: unknown): string;
+  /** Encodes the data of a server-sent event. */
+  encodeEvent(event: LogEvent): string;
+  encodeError(error: A2AError): { readonly status: number; readonly body: string };
+}
+
+export function createJsonRpcReplayEncoder(version: "1.0" | "0.3", id: JsonRpcId): ReplayEncoder {
+  const dialect = version === "0.3" ? v0_3.jsonRpcDialect : v1.jsonRpcDialect;
+  return {
+    mediaType: "application/json",
+    encodeResult: (operation, result) =>
+      encodeJsonRpcResult(id, JSON.stringify(dialect.toResultJson(operation, result as never))),
+    encodeEvent: (event) => encodeJsonRpcResult(id, dialect.encodeEvent(event)),
+    encodeError: (error) => ({ status: 200, body: dialect.encodeError(id, error) }),
+  };
+}
+
+export function createRestReplayEncoder({ dialect }: Pick<MatchedRestOperation, "dialect">): ReplayEncoder {
+  return {
+    mediaType: "application/json",
+    encodeResult: (operation, result) => JSON.stringify(dialect.toResultJson(operation, result as never)),
+    encodeEvent: (event) => dialect.encodeEvent(event),
+    encodeError(error) {
+      const { status, body } = dialect.toErrorResponse(error, "1.0.1");
+      return { status, body: JSON.stringify(body) };
+    },
+  };
+}
+
+/** Decodes the recorded result of a request to the form of A2A 1.0. Throws the recorded error. */
+export function decodeRecordedResponse<O extends OperationName>(
+  operation: O,
+  { request, response }: Pick<RecordedExchange, "request" | "response">,
+): Operations[O]["result"] {
+  const { binding, protocol_version: version } = request;
+  const { status = 0, body, error } = response ?? {};
+  if (binding === "JSONRPC" && isObject(body)) {
+    if (isObject(body["error"])) throw fromJsonRpcError(body["error"]);
+    const decodeResult = version === "0.3" ? v0_3.decodeResult : v1.decodeResult;
+    return decodeResult(operation, body["result"]);
+  }
+  if (typeof status === "number" && status >= 400) throw fromRestError(status, body);
+  if (typeof status === "string" && status !== "OK")
+    throw new A2AError("INTERNAL", error ?? `The agent returned the gRPC status ${status}.`);
+  return version === "0.3"
+    ? v0_3.protoJsonCodec.decodeResult(operation, body ?? {})
+    : v1.decodeResult(operation, body ?? {});
+}
+
+/** An event of a recorded stream, with its time. */
+export interface ReplayedEvent {
+  /** Milliseconds after the request. */
+  readonly offsetMs: number;
+  readonly id: string | undefined;
+  readonly content: LogEvent | A2AError;
+}
+
+/** Returns the events of a recorded stream. Comments, such as heartbeats, are omitted. */
+export function listReplayedEvents({ request, frames }: RecordedExchange): ReplayedEvent[] {
+  return frames.flatMap((frame) => {
+    const content = toEventOrError(frame);
+    return content === undefined
+      ? []
+      : [{ offsetMs: Math.max(0, frame.mono_ms - request.mono_ms), id: frame.event_id, content }];
+  });
+}
+
+function toEventOrError({ event, text, log_seq = 0 }: FrameLine): LogEvent | A2AError | undefined {
+  if (event) return LogEvent.create(log_seq, event as unknown as StreamResponse);
+  if (text === undefined || !text.startsWith("{")) return undefined;
+  const json: unknown = JSON.parse(text);
+  return isObject(json) && isObject(json["error"]) ? fromJsonRpcError(json["error"]) : undefined;
+}
+
+/** Writes one event of a stream. */
+export function writeReplayedEvent(
+  response: ServerResponse,
+  encoder: ReplayEncoder,
+  { id, content }: ReplayedEvent,
+): void {
+  const data = content instanceof A2AError ? encoder.encodeError(content).body : encoder.encodeEvent(content);
+  response.write(id === undefined ? `data: ${data}\n\n` : `id: ${id}\ndata: ${data}\n\n`);
+}
+
+/** Returns the text of a message, for an error message. */
+export function summarizeMessage(params: JsonObject): string {
+  const { message } = params;
+  const parts = isObject(message) && Array.isArray(message["parts"]) ? message["parts"] : [];
+  const text = parts
+    .map((part) => (isObject(part) && typeof part["text"] === "string" ? part["text"] : ""))
+    .join("");
+  return JSON.stringify(text.length > 60 ? `${text.slice(0, 60).toWellFormed()}…` : text);
+}
