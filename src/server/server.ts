@@ -66,9 +66,9 @@ import {
   toAgentEntries,
   getAgentPath,
   createServedAgent,
-  type ServedAgent,
   type ServedAgentOptions,
 } from "./served-agent.ts";
+import { ServedAgentRegistry } from "./served-agent-registry.ts";
 
 const DEFAULT_HEARTBEAT_MS = 15_000;
 
@@ -97,6 +97,7 @@ class AgentServer implements Server {
   readonly listener: (incoming: IncomingMessage, outgoing: ServerResponse) => void;
   readonly #options: ServerOptions;
   readonly #observer: Observer;
+  readonly #agents: ServedAgentRegistry;
   readonly #routerContext: RouterContext;
   readonly #eventStreams: EventStreamRegistry;
   readonly #hostGuard: HostHeaderGuard;
@@ -141,7 +142,7 @@ class AgentServer implements Server {
       store: this.store,
       retention,
       observer,
-      findEngine: (agentId) => this.#routerContext.agents.get(agentId)?.engine,
+      findEngine: (agentId) => this.#agents.findEngine(agentId),
       openStore: () => this.#openStoreOnce(),
       offersSocket: options.maintenanceSocket ?? true,
     });
@@ -156,10 +157,12 @@ class AgentServer implements Server {
       options.authenticate === undefined ? undefined : new Authenticator(options.authenticate, observer);
     // URL paths are appended to this URL, so it must not end in a slash.
     const publicUrl = options.publicUrl && stripTrailingCharacters(options.publicUrl, "/");
-    const { cardSigning, inputModePolicy, tenants, cardFormat, basePath, peerLeniency = "all" } = options;
-    const servedAgents = this.#createServedAgents(agents, {
+    const { cardSigning, inputModePolicy, tenants, cardFormat, cardMaxAgeSeconds } = options;
+    const { basePath, peerLeniency = "all" } = options;
+    const agentRegistry = this.#createAgentRegistry(agents, {
       versions,
       cardFormat,
+      cardMaxAgeSeconds,
       cardSigning,
       inputModePolicy,
       authenticator,
@@ -169,10 +172,13 @@ class AgentServer implements Server {
       pushNotifications: this.#pushService !== undefined,
       deduplicatesMessages: options.deduplicateMessages ?? true,
     });
+    this.#agents = agentRegistry;
     this.#routerContext = {
-      agents: servedAgents,
+      agents: agentRegistry.served,
       currentIdsByEarlierId,
-      defaultAgent: servedAgents.values().next().value,
+      get defaultAgent() {
+        return agentRegistry.defaultAgent;
+      },
       eventStreams: this.#eventStreams,
       specRevision: options.specRevision ?? "1.0.1",
       versions,
@@ -276,7 +282,7 @@ class AgentServer implements Server {
    */
   async #drain(drainMs: number): Promise<void> {
     this.#isDraining = true;
-    for (const { engine } of this.#routerContext.agents.values()) void engine.drain();
+    for (const engine of this.#agents.listEngines()) void engine.drain();
     await setTimeoutPromise(drainMs);
   }
 
@@ -289,7 +295,7 @@ class AgentServer implements Server {
       new Promise<void>((resolve) => (http ? http.close(() => resolve()) : resolve())),
       this.#grpcServer?.drain(),
     ]);
-    await Promise.all([...this.#routerContext.agents.values()].map(({ engine }) => engine.close(graceMs)));
+    await Promise.all(this.#agents.listEngines().map((engine) => engine.close(graceMs)));
     const pushClosed = this.#pushService?.close(graceMs);
     this.#eventStreams.closeAll();
     this.#grpcServer?.closeStreams();
@@ -312,13 +318,23 @@ class AgentServer implements Server {
     this.#stallWatch.close();
   }
 
+  async replaceAgents(agents: Agent | Readonly<Record<string, Agent>>): Promise<void> {
+    await this.#agents.replaceAgents(toAgentEntries(agents), async (engine) => {
+      // An open store does not open the engines of later agents.
+      if (!this.#openPromise) return;
+      await this.#openPromise;
+      await engine.open();
+    });
+    this.#grpcServer?.listInCards();
+  }
+
   async processDueWork(options: DueWorkOptions = {}): Promise<DueWorkReport> {
     assertKnownDueWorkOptions(options);
-    const engines = [...this.#routerContext.agents.values()].map(({ engine }) => engine);
+    const engines = this.#agents.listEngines();
     return await processDueWork(engines, this.#pushService?.outbox, () => this.#openStoreOnce(), options);
   }
 
-  #createServedAgents(agents: [string, Agent][], options: ServedAgentOptions): Map<string, ServedAgent> {
+  #createAgentRegistry(agents: [string, Agent][], options: ServedAgentOptions): ServedAgentRegistry {
     const { limits, mergeChunks, deduplicateMessages, cancelGraceMs } = this.#options;
     const engineOptions = {
       store: this.store,
@@ -332,11 +348,8 @@ class AgentServer implements Server {
       ...(deduplicateMessages === undefined ? {} : { deduplicateMessages }),
       ...(cancelGraceMs === undefined ? {} : { cancelGraceMs }),
     };
-    return new Map(
-      agents.map(([id, agent]) => {
-        const engine = new Engine({ ...engineOptions, agent, agentId: id });
-        return [id, createServedAgent(id, agent, engine, options)];
-      }),
+    return new ServedAgentRegistry(agents, (id, agent) =>
+      createServedAgent(id, agent, new Engine({ ...engineOptions, agent, agentId: id }), options),
     );
   }
 
@@ -355,7 +368,7 @@ class AgentServer implements Server {
   async #openStore(): Promise<void> {
     await this.store.open((report) => this.#observer.onStoreMigration?.(report));
     await this.store.adoptTasksOfEarlierIds?.(this.#routerContext.currentIdsByEarlierId);
-    for (const { engine } of this.#routerContext.agents.values()) await engine.open();
+    for (const engine of this.#agents.listEngines()) await engine.open();
     this.#pushService?.outbox.open();
     await this.maintenance.start();
     this.#stopGaugeReports = startStoreGaugeReports(this.store, this.#observer, systemClock);
