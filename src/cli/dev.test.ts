@@ -1,7 +1,7 @@
 import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { connect } from "../client/index.ts";
+import { connect, readText } from "../client/index.ts";
 import {
   createTempTestDirectoryWithFiles,
   startServeCommandForTest,
@@ -39,7 +39,9 @@ async function ask(url: string): Promise<string> {
 /** Asks until the answer arrives, and returns the milliseconds until then. */
 async function waitForAnswer(url: string, answer: string): Promise<number> {
   const savedAt = performance.now();
-  await expect.poll(() => ask(url).catch((error: Error) => error.message), { timeout: 5_000, interval: 10 }).toBe(answer);
+  await expect
+    .poll(() => ask(url).catch((error: Error) => error.message), { timeout: 5_000, interval: 10 })
+    .toBe(answer);
   return performance.now() - savedAt;
 }
 
@@ -83,21 +85,12 @@ export default agent({ name: "hello", description: "Waits" }, async function* ({
     const dev = await startDev({ "agent.ts": source("old") });
     const url = dev.agentUrls["hello"] ?? "";
     const client = await connect(url);
-    const stream = client.stream("wait")[Symbol.asyncIterator]();
-    let text = "";
-    const read = async (): Promise<boolean> => {
-      const { value, done } = await stream.next();
-      if (done) return false;
-      if ("artifactUpdate" in value)
-        for (const part of value.artifactUpdate.artifact.parts) if ("text" in part) text += part.text;
-      return true;
-    };
-    while (text === "") await read();
+    const texts = readText(client.stream("wait"))[Symbol.asyncIterator]();
+    const begin = await texts.next();
     await dev.save("agent.ts", source("new"));
     expect(await waitForAnswer(url, "new begins, new ends")).toBeLessThan(RELOAD_LIMIT_MS);
     await dev.save("go", "");
-    while (await read());
-    expect(text).toBe("old begins, old ends");
+    expect([begin.value, (await texts.next()).value]).toEqual(["old begins", ", old ends"]);
   });
 
   it("keeps the earlier agent if a file is broken, prints the position, and recovers", async () => {

@@ -79,7 +79,10 @@ describe("replaceAgents", () => {
     const silent = createWord("two");
     const capabilities = { streaming: false };
     await server.replaceAgents({
-      word: { describe: () => ({ name: "word", description: "d", capabilities }), execute: (run) => silent.execute(run) },
+      word: {
+        describe: () => ({ name: "word", description: "d", capabilities }),
+        execute: (run) => silent.execute(run),
+      },
     });
     expect(await stream()).toBe(400);
   });

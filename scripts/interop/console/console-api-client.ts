@@ -103,7 +103,9 @@ export class ConsoleApiClient {
 
 async function* readServerSentEvents(response: Response): AsyncGenerator<{ event: string; data: string }> {
   let rest = "";
-  for await (const text of (response.body as ReadableStream<Uint8Array>).pipeThrough(new TextDecoderStream())) {
+  for await (const text of (response.body as ReadableStream<Uint8Array>).pipeThrough(
+    new TextDecoderStream(),
+  )) {
     const frames = (rest + text).split("\n\n");
     rest = frames.pop() ?? "";
     for (const frame of frames) {

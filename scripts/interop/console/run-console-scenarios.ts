@@ -35,7 +35,10 @@ export async function* runConsoleScenarios(
     const sent = await api.sendMessage(id, toTextMessage("count"));
     const task = await api.readTask(id, requireTaskId(sent.lines));
     assert.equal(getAnswerText(task), "one two three");
-    assert.ok(!JSON.stringify([sent.lines, await api.listAgents()]).includes(token), "the page receives the token");
+    assert.ok(
+      !JSON.stringify([sent.lines, await api.listAgents()]).includes(token),
+      "the page receives the token",
+    );
   });
 }
 
@@ -64,7 +67,8 @@ const CONSOLE_SCENARIOS: Readonly<Record<string, (api: ConsoleApiClient, agent: 
     );
     assert.ok(texts.length >= 3, `${texts.length} artifact events`);
     const kinds = new Set(lines.map(({ kind }) => kind));
-    for (const kind of ["request", "response", "frame", "stream-end"] as const) assert.ok(kinds.has(kind), kind);
+    for (const kind of ["request", "response", "frame", "stream-end"] as const)
+      assert.ok(kinds.has(kind), kind);
   },
 
   async "follow-up"(api, agent) {
