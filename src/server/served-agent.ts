@@ -58,7 +58,6 @@ export function toAgentEntries(agents: Agent | Readonly<Record<string, Agent>>):
   const entries: [string, Agent][] = isAgent(agents)
     ? [[findAgentId(agents), agents]]
     : Object.entries(agents ?? {});
-  if (entries.length === 0) throw new Error("createServer was called without an agent; pass at least one.");
   for (const [id, agent] of entries) {
     if (!isAgent(agent)) {
       throw new Error(

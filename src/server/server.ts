@@ -6,7 +6,6 @@ import {
   NodeLink,
   Engine,
   generateErrorId,
-  withSafeListeners,
   systemClock,
   type Agent,
   type Observer,
@@ -19,7 +18,14 @@ import { A2AError, stripTrailingCharacters } from "../protocol/index.ts";
 import { isDeviationAccepted } from "../wire/index.ts";
 import { Authenticator } from "./auth/authenticator.ts";
 import { EventStreamRegistry, type UnknownToA2AErrorConverter } from "./bindings/event-stream.ts";
-import { authenticateAndCreateAgentAccess, type MountedHandler } from "./mounted-handler.ts";
+import {
+  authenticateAndCreateAgentAccess,
+  createAgentAccess,
+  type MountedHandler,
+} from "./mounted-handler.ts";
+import type { CallerAgentAccess } from "./caller-agent-access.ts";
+import { combineObservers } from "./combine-observers.ts";
+import { OperatorGate, type OperatorAccess, type OperatorOptions } from "./operator-access.ts";
 import type { HttpReply, HttpRequest } from "./http-exchange.ts";
 import { createPushService, type PushService } from "./push/push-service.ts";
 import { FetchRequest, toFetchResponse } from "./fetch-adapter.ts";
@@ -83,6 +89,8 @@ export function createServer(
   options: ServerOptions = {},
 ): Server {
   const entries = toAgentEntries(agents);
+  if (entries.length === 0 && !options.mountedHandlers?.length)
+    throw new Error("createServer was called without an agent; pass at least one.");
   return new AgentServer(
     entries,
     findCurrentIdsByEarlierId(agents, entries, options.previousAgentIds),
@@ -101,6 +109,7 @@ class AgentServer implements Server {
   readonly #eventStreams: EventStreamRegistry;
   readonly #hostGuard: HostHeaderGuard;
   readonly #pushService: PushService | undefined;
+  readonly #operatorGate: OperatorGate | undefined;
   readonly #transportLimits: TransportLimits;
   readonly #stallWatch: WriteStallWatch;
   #openPromise: Promise<void> | undefined;
@@ -125,7 +134,12 @@ class AgentServer implements Server {
     const { retention = {} } = options;
     this.store = resolveStore(options.store, retention);
     assertStoreSupportsRole(this.store, options.role);
-    const observer = withSafeListeners(resolveObserver(options.observer));
+    const { mountedHandlers = [] } = options;
+    const observer = combineObservers([
+      resolveObserver(options.observer),
+      ...mountedHandlers.flatMap((handler) => handler.observer ?? []),
+    ]);
+    this.#operatorGate = options.operator && createOperatorGate(options.operator, this.store);
     this.#observer = observer;
     this.#pushService = createPushService(options.push ?? {}, this.store, observer);
     if (observer.onStoreState)
@@ -355,6 +369,7 @@ class AgentServer implements Server {
   async #openStore(): Promise<void> {
     await this.store.open((report) => this.#observer.onStoreMigration?.(report));
     await this.store.adoptTasksOfEarlierIds?.(this.#routerContext.currentIdsByEarlierId);
+    if (this.#operatorGate) await this.store.overview?.prepareForAllCallers();
     for (const { engine } of this.#routerContext.agents.values()) await engine.open();
     this.#pushService?.outbox.open();
     await this.maintenance.start();
@@ -377,17 +392,36 @@ class AgentServer implements Server {
     try {
       this.#routerContext.assertRequestAllowed(request);
       return await reportRequest(this.#observer, request, getHttpStatus, () =>
-        handler.handle(fetchRequest, async () => {
-          await this.#openStoreOnce();
-          const access = await authenticateAndCreateAgentAccess(request, this.#routerContext);
-          request.byteAccount?.assignToCaller(access.caller);
-          return access;
-        }),
+        handler.handle(
+          fetchRequest,
+          () => this.#createCallerAccess(request),
+          () => this.#findOperatorAccess(request),
+        ),
       );
     } catch (thrown) {
       const error = this.#routerContext.reportError("mounted handler", thrown);
       return toFetchResponse(this.#createErrorReply(request, error), request);
     }
+  }
+
+  async #createCallerAccess(request: HttpRequest): Promise<CallerAgentAccess> {
+    await this.#openStoreOnce();
+    const access = await authenticateAndCreateAgentAccess(request, this.#routerContext, this.store);
+    request.byteAccount?.assignToCaller(access.caller);
+    return access;
+  }
+
+  async #findOperatorAccess(request: HttpRequest): Promise<OperatorAccess | undefined> {
+    if (!this.#operatorGate) return undefined;
+    await this.#openStoreOnce();
+    const { store } = this;
+    const access = await this.#operatorGate.findAccess(request, {
+      store,
+      observer: this.#observer,
+      createAccess: (caller) => createAgentAccess(request, caller, this.#routerContext, store),
+    });
+    if (access) request.byteAccount?.assignToCaller(access.operator);
+    return access;
   }
 
   #createErrorReply(request: HttpRequest, error: A2AError): HttpReply {
@@ -478,6 +512,14 @@ function assertStoreSupportsRole(store: TaskStore, role: ServerOptions["role"] =
     throw new Error(
       `"role" is ${JSON.stringify(role)}, but only one server can use the store ${store.name}; use a postgres:// store.`,
     );
+}
+
+/** Throws an error if the store cannot list the tasks of all callers. */
+function createOperatorGate(options: OperatorOptions, store: TaskStore): OperatorGate {
+  if (store.overview) return new OperatorGate(options);
+  throw new Error(
+    `"operator" requires a store that lists the tasks of all callers, which ${store.name} does not; use the memory, SQLite, or PostgreSQL store.`,
+  );
 }
 
 function createWorkerError(): A2AError {
