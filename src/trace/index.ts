@@ -18,6 +18,14 @@ export type {
   TrafficIds,
   TrafficLine,
   TrafficLineBase,
+  TrafficLineInput,
   TurnLine,
   WriterLine,
 } from "./traffic-line-types.ts";
+export {
+  decodeTrafficLine,
+  decodeTrafficLineJson,
+  decodeTrafficLines,
+  type DecodedTrafficLine,
+} from "./decode-traffic-line.ts";
+export { encodeTrafficLine, type RawTrafficMembers } from "./encode-traffic-line.ts";
