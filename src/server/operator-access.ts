@@ -18,6 +18,8 @@ export interface OperatorOptions {
 /** Access of an operator to the tasks of all callers. Each use is reported to `Observer.onOperatorAccess`. */
 export interface OperatorAccess {
   readonly operator: Caller;
+  /** Access on behalf of the operator, for new tasks. */
+  readonly access: CallerAgentAccess;
   /** Returns a page of the tasks of all callers, with the newest status first. */
   listTasks(conditions: TaskListConditions): Promise<ListedTaskPage>;
   /**
@@ -80,6 +82,7 @@ function createOperatorAccess(
     });
   return {
     operator,
+    access: createAccess(operator),
     listTasks: (conditions) => {
       const { agent } = conditions;
       report({ action: "list tasks", ...(agent === undefined ? {} : { agent }) });
