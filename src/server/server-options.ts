@@ -46,6 +46,11 @@ export interface ServerOptions {
    */
   readonly cardFormat?: CardFormat;
   /**
+   * Time in seconds for which clients may use an agent card without asking for a newer one. Clients ask with the
+   * card's ETag. Default: 300.
+   */
+  readonly cardMaxAgeSeconds?: number;
+  /**
    * Patch release of A2A 1.0. The patch release determines the media type and status codes of the HTTP+JSON
    * binding. Default: `1.0.1`.
    */
@@ -182,8 +187,8 @@ export const SUPPORTED_A2A_VERSIONS: readonly ProtocolVersion[] = ["1.0", "0.3"]
 
 /** The option names of `createServer`, separated by spaces. */
 export const SERVER_OPTION_NAMES = [
-  "allowUnauthenticated allowedOrigins authenticate autoMessageId basePath cancelGraceMs cardFormat cardSigning",
-  "deduplicateMessages healthEndpoints heartbeatMs inputModePolicy limits maintenanceSocket mergeChunks",
+  "allowUnauthenticated allowedOrigins authenticate autoMessageId basePath cancelGraceMs cardFormat cardMaxAgeSeconds",
+  "cardSigning deduplicateMessages healthEndpoints heartbeatMs inputModePolicy limits maintenanceSocket mergeChunks",
   "missingVersionPolicy mountedHandlers observer operator peerLeniency previousAgentIds publicUrl push retention role simpleDialect specRevision store",
   "tenants tickToken versions",
 ] as const;
@@ -230,6 +235,7 @@ export function assertValidOptions(options: ServerOptions): void {
     versions = SUPPORTED_A2A_VERSIONS,
     allowedOrigins,
     cardFormat,
+    cardMaxAgeSeconds,
     publicUrl,
     basePath,
     tenants,
@@ -250,6 +256,8 @@ export function assertValidOptions(options: ServerOptions): void {
         `use one of ${allowed.map((text) => JSON.stringify(text)).join(", ")}`,
       );
   }
+  if (cardMaxAgeSeconds !== undefined && !(Number.isInteger(cardMaxAgeSeconds) && cardMaxAgeSeconds >= 0))
+    throw createOptionError("cardMaxAgeSeconds", cardMaxAgeSeconds, "use a whole number of seconds");
   if (cardFormat !== undefined && cardFormat !== "v1" && !versions.includes("0.3"))
     throw createOptionError("cardFormat", cardFormat, `this format requires "0.3" in "versions"`);
   if (publicUrl !== undefined && !isHttpUrl(publicUrl))

@@ -72,9 +72,9 @@ import {
   toAgentEntries,
   getAgentPath,
   createServedAgent,
-  type ServedAgent,
   type ServedAgentOptions,
 } from "./served-agent.ts";
+import { ServedAgentRegistry } from "./served-agent-registry.ts";
 
 const DEFAULT_HEARTBEAT_MS = 15_000;
 
@@ -105,6 +105,7 @@ class AgentServer implements Server {
   readonly listener: (incoming: IncomingMessage, outgoing: ServerResponse) => void;
   readonly #options: ServerOptions;
   readonly #observer: Observer;
+  readonly #agents: ServedAgentRegistry;
   readonly #routerContext: RouterContext;
   readonly #eventStreams: EventStreamRegistry;
   readonly #hostGuard: HostHeaderGuard;
@@ -155,7 +156,7 @@ class AgentServer implements Server {
       store: this.store,
       retention,
       observer,
-      findEngine: (agentId) => this.#routerContext.agents.get(agentId)?.engine,
+      findEngine: (agentId) => this.#agents.findEngine(agentId),
       openStore: () => this.#openStoreOnce(),
       offersSocket: options.maintenanceSocket ?? true,
     });
@@ -170,10 +171,12 @@ class AgentServer implements Server {
       options.authenticate === undefined ? undefined : new Authenticator(options.authenticate, observer);
     // URL paths are appended to this URL, so it must not end in a slash.
     const publicUrl = options.publicUrl && stripTrailingCharacters(options.publicUrl, "/");
-    const { cardSigning, inputModePolicy, tenants, cardFormat, basePath, peerLeniency = "all" } = options;
-    const servedAgents = this.#createServedAgents(agents, {
+    const { cardSigning, inputModePolicy, tenants, cardFormat, cardMaxAgeSeconds } = options;
+    const { basePath, peerLeniency = "all" } = options;
+    const agentRegistry = this.#createAgentRegistry(agents, {
       versions,
       cardFormat,
+      cardMaxAgeSeconds,
       cardSigning,
       inputModePolicy,
       authenticator,
@@ -183,10 +186,13 @@ class AgentServer implements Server {
       pushNotifications: this.#pushService !== undefined,
       deduplicatesMessages: options.deduplicateMessages ?? true,
     });
+    this.#agents = agentRegistry;
     this.#routerContext = {
-      agents: servedAgents,
+      agents: agentRegistry.served,
       currentIdsByEarlierId,
-      defaultAgent: servedAgents.values().next().value,
+      get defaultAgent() {
+        return agentRegistry.defaultAgent;
+      },
       eventStreams: this.#eventStreams,
       specRevision: options.specRevision ?? "1.0.1",
       versions,
@@ -290,7 +296,7 @@ class AgentServer implements Server {
    */
   async #drain(drainMs: number): Promise<void> {
     this.#isDraining = true;
-    for (const { engine } of this.#routerContext.agents.values()) void engine.drain();
+    for (const engine of this.#agents.listEngines()) void engine.drain();
     await setTimeoutPromise(drainMs);
   }
 
@@ -303,7 +309,7 @@ class AgentServer implements Server {
       new Promise<void>((resolve) => (http ? http.close(() => resolve()) : resolve())),
       this.#grpcServer?.drain(),
     ]);
-    await Promise.all([...this.#routerContext.agents.values()].map(({ engine }) => engine.close(graceMs)));
+    await Promise.all(this.#agents.listEngines().map((engine) => engine.close(graceMs)));
     const pushClosed = this.#pushService?.close(graceMs);
     this.#eventStreams.closeAll();
     this.#grpcServer?.closeStreams();
@@ -326,13 +332,23 @@ class AgentServer implements Server {
     this.#stallWatch.close();
   }
 
+  async replaceAgents(agents: Agent | Readonly<Record<string, Agent>>): Promise<void> {
+    await this.#agents.replaceAgents(toAgentEntries(agents), async (engine) => {
+      // An open store does not open the engines of later agents.
+      if (!this.#openPromise) return;
+      await this.#openPromise;
+      await engine.open();
+    });
+    this.#grpcServer?.listInCards();
+  }
+
   async processDueWork(options: DueWorkOptions = {}): Promise<DueWorkReport> {
     assertKnownDueWorkOptions(options);
-    const engines = [...this.#routerContext.agents.values()].map(({ engine }) => engine);
+    const engines = this.#agents.listEngines();
     return await processDueWork(engines, this.#pushService?.outbox, () => this.#openStoreOnce(), options);
   }
 
-  #createServedAgents(agents: [string, Agent][], options: ServedAgentOptions): Map<string, ServedAgent> {
+  #createAgentRegistry(agents: [string, Agent][], options: ServedAgentOptions): ServedAgentRegistry {
     const { limits, mergeChunks, deduplicateMessages, cancelGraceMs } = this.#options;
     const engineOptions = {
       store: this.store,
@@ -346,11 +362,8 @@ class AgentServer implements Server {
       ...(deduplicateMessages === undefined ? {} : { deduplicateMessages }),
       ...(cancelGraceMs === undefined ? {} : { cancelGraceMs }),
     };
-    return new Map(
-      agents.map(([id, agent]) => {
-        const engine = new Engine({ ...engineOptions, agent, agentId: id });
-        return [id, createServedAgent(id, agent, engine, options)];
-      }),
+    return new ServedAgentRegistry(agents, (id, agent) =>
+      createServedAgent(id, agent, new Engine({ ...engineOptions, agent, agentId: id }), options),
     );
   }
 
@@ -370,7 +383,7 @@ class AgentServer implements Server {
     await this.store.open((report) => this.#observer.onStoreMigration?.(report));
     await this.store.adoptTasksOfEarlierIds?.(this.#routerContext.currentIdsByEarlierId);
     if (this.#operatorGate) await this.store.overview?.prepareForAllCallers();
-    for (const { engine } of this.#routerContext.agents.values()) await engine.open();
+    for (const engine of this.#agents.listEngines()) await engine.open();
     this.#pushService?.outbox.open();
     await this.maintenance.start();
     this.#stopGaugeReports = startStoreGaugeReports(this.store, this.#observer, systemClock);
