@@ -1,4 +1,4 @@
-import { connect, findCard, type A2AClient, type ConnectOptions } from "../client/index.ts";
+import type { A2AClient } from "../client/index.ts";
 import { A2AError, STREAM_CURSOR_EXTENSION_URI, type AgentCard, type AgentInterface } from "../protocol/index.ts";
 import type { AgentSource } from "./agent-source.ts";
 import type { ConsoleAgent, ConsoleAgentStatus } from "./api-types.ts";
@@ -14,10 +14,12 @@ export interface ConnectableAgent {
   readonly journal: LineJournal;
   /** Names of the security schemes for which the console holds credentials. Default: none. */
   readonly listCredentials?: () => readonly string[];
-  /** Returns the options for one action, which may concern a task. */
-  readonly getConnectOptions: (action: string, taskId?: string) => ConnectOptions | Promise<ConnectOptions>;
-  /** Throws if the console must not call an interface of the card. Default: all interfaces. */
-  readonly assertInterfaceAllowed?: (agentInterface: AgentInterface) => void;
+  /** Opens a client for one action, which may concern a task. The action `read card` checks the connection. */
+  readonly openClient: (action: string, taskId?: string) => Promise<A2AClient>;
+  /** Fetches the card, without the record of the traffic. */
+  readonly findServedCard: () => Promise<{ readonly card: AgentCard; readonly json: unknown; readonly url: string }>;
+  /** Called after an error that says something about the connection to the agent. */
+  readonly onConnectionError?: () => void;
   readonly readTaskLines: (taskId: string) => AsyncIterable<string>;
 }
 
@@ -26,7 +28,7 @@ export interface ConnectableAgent {
  * records them. Each action opens a client, so that the action has the credentials of its user.
  */
 export function createConnectedAgentSource(agent: ConnectableAgent): AgentSource {
-  const { id, url, isOwn, journal, getConnectOptions } = agent;
+  const { id, url, isOwn, journal } = agent;
   let lastError: A2AError | undefined;
 
   /** Runs an action and keeps its error for the status of the agent. */
@@ -36,16 +38,15 @@ export function createConnectedAgentSource(agent: ConnectableAgent): AgentSource
       lastError = undefined;
       return result;
     } catch (error) {
-      if (error instanceof A2AError && CONNECTION_ERRORS.has(error.reason)) lastError = error;
+      if (error instanceof A2AError && CONNECTION_ERRORS.has(error.reason)) {
+        lastError = error;
+        agent.onConnectionError?.();
+      }
       throw error;
     }
   };
   const openClient = (action: string, taskId?: string): Promise<A2AClient> =>
-    observe(async () => {
-      const client = await connect(url, await getConnectOptions(action, taskId));
-      agent.assertInterfaceAllowed?.(client.agentInterface);
-      return client;
-    });
+    observe(() => agent.openClient(action, taskId));
 
   return {
     id,
@@ -65,8 +66,7 @@ export function createConnectedAgentSource(agent: ConnectableAgent): AgentSource
       }
     },
     reportCard: async () => {
-      const { auth: _auth, record: _record, ...options } = await getConnectOptions("read card");
-      const { card, json, url: cardUrl } = await findCard(url, options);
+      const { card, json, url: cardUrl } = await observe(() => agent.findServedCard());
       return createCardReport({ card, json, cardUrl }, journal);
     },
     readTask: async (taskId) => {

@@ -46,10 +46,11 @@ export class LineJournal {
     return Math.max(0, firstCursor - cursor - 1);
   }
 
-  append(text: string, operation?: object): void {
+  /** Appends a line. `text` is the JSON text of a traffic line, without a newline. */
+  append(text: string, operation?: object): JournalEntry {
     const line = JSON.parse(text) as LineIds;
     this.#lastCursor += 1;
-    this.#entries.push({
+    const entry: JournalEntry = {
       cursor: this.#lastCursor,
       text,
       kind: line.kind,
@@ -57,10 +58,12 @@ export class LineJournal {
       logSeq: line.log_seq,
       callKey: line.call === undefined ? undefined : `${line.writer} ${line.call}`,
       operation,
-    });
+    };
+    this.#entries.push(entry);
     this.#length += text.length;
     this.#removeOldEntries();
     this.wakeReaders();
+    return entry;
   }
 
   /** Yields the entries after `cursor`, in order. */

@@ -1,4 +1,4 @@
-import type { ConnectOptions } from "../client/index.ts";
+import { connect, findCard } from "../client/index.ts";
 import { A2AError, isObject, type JsonValue } from "../protocol/index.ts";
 import type { CallerAgentAccess, ListedTask, ListedTaskPage, OperatorAccess, TaskListConditions } from "../server/index.ts";
 import type { AgentSource, PositionedTask, TaskListing } from "./agent-source.ts";
@@ -112,20 +112,21 @@ export function createOwnAgentSource(
   server: OwnServer,
   { record, journal }: Pick<Workspace, "record" | "journal">,
 ): AgentSource {
-  const getConnectOptions = (access: CallerAgentAccess): ConnectOptions => ({
-    fetch: withCuttableStreams((input, init) => access.fetch(new Request(input, init))),
-    record,
-  });
-  const { url } = server.access;
+  const url = `${server.access.url}/a2a/${encodeURIComponent(id)}`;
+  const toFetch =
+    (access: CallerAgentAccess): typeof fetch =>
+    (input, init) =>
+      access.fetch(new Request(input, init));
   return createConnectedAgentSource({
     id,
-    url: `${url}/a2a/${encodeURIComponent(id)}`,
+    url,
     isOwn: true,
     journal,
-    getConnectOptions: async (action, taskId) =>
-      getConnectOptions(
-        taskId === undefined ? server.access : await server.accessTask(id, taskId, action),
-      ),
+    openClient: async (action, taskId) => {
+      const access = taskId === undefined ? server.access : await server.accessTask(id, taskId, action);
+      return await connect(url, { fetch: withCuttableStreams(toFetch(access)), record });
+    },
+    findServedCard: () => findCard(url, { fetch: toFetch(server.access) }),
     async *readTaskLines(taskId) {
       const { tasks } = await server.accessTask(id, taskId, "read events");
       yield* readLogLines(tasks, { agentId: id, taskId }, journal);

@@ -30,3 +30,5 @@ export { readMaintenanceAddress, type MaintenanceAddress } from "./maintenance/m
 export type { PushOptions } from "./push/push-service.ts";
 
 export type { StoreOption } from "./resolve-store.ts";
+export { createGuardedFetch } from "./push/guarded-fetch.ts";
+export type { WebhookUrlGuardOptions } from "./push/webhook-url-guard.ts";

@@ -88,9 +88,7 @@ export function createServer(
   agents: Agent | Readonly<Record<string, Agent>>,
   options: ServerOptions = {},
 ): Server {
-  const entries = toAgentEntries(agents);
-  if (entries.length === 0 && !options.mountedHandlers?.length)
-    throw new Error("createServer was called without an agent; pass at least one.");
+  const entries = toAgentEntries(agents, Boolean(options.mountedHandlers?.length));
   return new AgentServer(
     entries,
     findCurrentIdsByEarlierId(agents, entries, options.previousAgentIds),
