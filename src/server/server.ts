@@ -6,6 +6,7 @@ import {
   NodeLink,
   Engine,
   generateErrorId,
+  withSafeListeners,
   systemClock,
   type Agent,
   type Observer,
@@ -24,7 +25,6 @@ import {
   type MountedHandler,
 } from "./mounted-handler.ts";
 import type { CallerAgentAccess } from "./caller-agent-access.ts";
-import { combineObservers } from "./combine-observers.ts";
 import { OperatorGate, type OperatorAccess, type OperatorOptions } from "./operator-access.ts";
 import type { HttpReply, HttpRequest } from "./http-exchange.ts";
 import { createPushService, type PushService } from "./push/push-service.ts";
@@ -66,6 +66,9 @@ import { createPublishedJwksProvider } from "./published-jwks-provider.ts";
 import { getHttpStatus, reportRequest } from "./report-request.ts";
 import { findRuntimeRemoteAddress } from "./remote-address.ts";
 import { routeRequest, type RouterContext } from "./router.ts";
+import { openTrafficRecord, type TrafficRecordOption } from "../trace/recording/index.ts";
+import { joinObservers } from "./traffic/join-observers.ts";
+import { ServerTrafficRecorder } from "./traffic/server-traffic-recorder.ts";
 import { createTenantAcceptanceCheck, findOnlyTenantAcceptedByServer } from "./accepted-tenants.ts";
 import {
   findCurrentIdsByEarlierId,
@@ -109,6 +112,7 @@ class AgentServer implements Server {
   readonly #hostGuard: HostHeaderGuard;
   readonly #pushService: PushService | undefined;
   readonly #operatorGate: OperatorGate | undefined;
+  readonly #trafficRecorder: ServerTrafficRecorder | undefined;
   readonly #transportLimits: TransportLimits;
   readonly #stallWatch: WriteStallWatch;
   #openPromise: Promise<void> | undefined;
@@ -134,10 +138,16 @@ class AgentServer implements Server {
     this.store = resolveStore(options.store, retention);
     assertStoreSupportsRole(this.store, options.role);
     const { mountedHandlers = [] } = options;
-    const observer = combineObservers([
-      resolveObserver(options.observer),
+    const logObserver = resolveObserver(options.observer);
+    const trafficRecorder = options.record === undefined ? undefined : openServerRecord(options.record, logObserver);
+    this.#trafficRecorder = trafficRecorder;
+    const observer = [
+      logObserver,
+      ...(trafficRecorder ? [trafficRecorder.observer] : []),
       ...mountedHandlers.flatMap((handler) => handler.observer ?? []),
-    ]);
+    ]
+      .map(withSafeListeners)
+      .reduce(joinObservers);
     this.#operatorGate = options.operator && createOperatorGate(options.operator, this.store);
     this.#observer = observer;
     this.#pushService = createPushService(options.push ?? {}, this.store, observer);
@@ -183,8 +193,11 @@ class AgentServer implements Server {
       assertTenantServed: tenants && createTenantAcceptanceCheck(tenants),
       pushNotifications: this.#pushService !== undefined,
       deduplicatesMessages: options.deduplicateMessages ?? true,
+      trafficRecorder,
     });
     this.#agents = agentRegistry;
+    for (const { id, cardPublisher } of agentRegistry.served.values())
+      void trafficRecorder?.addAgent(id, `${publicUrl ?? ""}${getAgentPath(id)}`, () => cardPublisher.loadDescription());
     this.#routerContext = {
       agents: agentRegistry.served,
       currentIdsByEarlierId,
@@ -328,6 +341,7 @@ class AgentServer implements Server {
     this.#stopGaugeReports?.();
     this.#stopStateReports?.();
     this.#stallWatch.close();
+    await this.#trafficRecorder?.close();
   }
 
   async replaceAgents(agents: Agent | Readonly<Record<string, Agent>>): Promise<void> {
@@ -515,6 +529,12 @@ class AgentServer implements Server {
     });
     return { url, host, port, agents };
   }
+}
+
+/** Opens the traffic record of a server. The first lost line is reported to the observer. */
+function openServerRecord(record: TrafficRecordOption, observer: Observer): ServerTrafficRecorder {
+  const onLoss = (error: unknown): void => observer.onError?.({ where: "traffic record", error });
+  return new ServerTrafficRecorder(openTrafficRecord(record, { vantage: "server", name: "server", onLoss }));
 }
 
 /** Throws an error if the role needs other servers, which the store does not support. */
