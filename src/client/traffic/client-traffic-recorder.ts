@@ -8,12 +8,11 @@ import {
   type JsonValue,
   type OperationName,
   splitEventPosition,
-  type StreamResponse,
   type Task,
   type TaskState,
   getEventTaskState,
 } from "../../protocol/index.ts";
-import type { RequestLine, StreamEndLine } from "../../trace/index.ts";
+import type { RequestIds, RequestLine, StreamEndLine } from "../../trace/index.ts";
 import type { TrafficWriter } from "../../trace/recording/index.ts";
 import { parseJsonOrUndefined } from "../http/parse-json-or-undefined.ts";
 import type { HttpCallListener } from "../transport/send-http-request.ts";
@@ -29,10 +28,10 @@ export interface RecordedInterface {
 }
 
 /** Ids and headers of a request, before it is encoded for a protocol version. */
-export type RecordedRequest = Pick<
-  RequestLine,
-  "task_id" | "context_id" | "message_id" | "after" | "reference_task_ids" | "parent"
-> & { readonly params: JsonValue; readonly headers: Readonly<Record<string, string>> };
+export interface RecordedRequest extends RequestIds {
+  readonly params: JsonValue;
+  readonly headers: Readonly<Record<string, string>>;
+}
 
 /** Records one call of a client: its requests, its response, and the events of its stream. */
 export class ClientCallRecorder implements HttpCallListener {
@@ -47,7 +46,12 @@ export class ClientCallRecorder implements HttpCallListener {
   #taskId: string | undefined;
   #state: TaskState | undefined;
 
-  constructor(writer: TrafficWriter, target: RecordedInterface, operation: OperationName, request: RecordedRequest) {
+  constructor(
+    writer: TrafficWriter,
+    target: RecordedInterface,
+    operation: OperationName,
+    request: RecordedRequest,
+  ) {
     this.#writer = writer;
     this.#target = target;
     this.#operation = operation;
@@ -58,7 +62,12 @@ export class ClientCallRecorder implements HttpCallListener {
   onRequest({ url, headers, body }: Parameters<HttpCallListener["onRequest"]>[0]): void {
     // The client sends the request again after it has renewed its credentials.
     if (this.#call !== undefined) this.#writeResponse({ error: "UNAUTHENTICATED" });
-    this.#writeRequest(url, headers, body === undefined ? this.#request.params : parseJson(body), body?.length);
+    this.#writeRequest(
+      url,
+      headers,
+      body === undefined ? this.#request.params : parseJson(body),
+      body?.length,
+    );
   }
 
   onResponse({ status, headers }: Parameters<HttpCallListener["onResponse"]>[0]): void {
@@ -90,7 +99,7 @@ export class ClientCallRecorder implements HttpCallListener {
     this.#frames += 1;
     this.#taskId ??= getEventTaskId(event);
     this.#state = getEventTaskState(event) ?? this.#state;
-    const position = splitEventPosition(event).position;
+    const { event: plainEvent, position } = splitEventPosition(event);
     const logSeq = position?.generation;
     this.#writer.write({
       kind: "frame",
@@ -100,7 +109,7 @@ export class ClientCallRecorder implements HttpCallListener {
       ...(id !== undefined && { event_id: id }),
       ...(logSeq !== undefined && { log_seq: logSeq }),
       ...(position?.previousGeneration !== undefined && { previous_log_seq: position.previousGeneration }),
-      event: event as unknown as JsonObject,
+      event: plainEvent as unknown as JsonObject,
       bytes: size,
     });
   }
@@ -155,7 +164,10 @@ export class ClientCallRecorder implements HttpCallListener {
   }
 
   #writeResponse(
-    line: Partial<Record<"context_id" | "state" | "error", string>> & { is_stream?: boolean; body?: JsonObject },
+    line: Partial<Record<"context_id" | "state" | "error", string>> & {
+      is_stream?: boolean;
+      body?: JsonObject;
+    },
   ): void {
     this.#writer.write({
       kind: "response",
@@ -190,4 +202,3 @@ function describeError(thrown: unknown): string {
 function isTask(result: object): result is Task {
   return "id" in result && "status" in result && "contextId" in result;
 }
-

@@ -1,17 +1,13 @@
-import {
-  findAfterGeneration,
-  isObject,
-  type AgentInterface,
-  type JsonObject,
-  type JsonValue,
-} from "../../protocol/index.ts";
+import { isObject, type AgentInterface, type JsonObject } from "../../protocol/index.ts";
+import { findRequestIds } from "../../trace/index.ts";
 import type { TrafficRecordOption, TrafficWriter } from "../../trace/recording/index.ts";
 import type { FetchedCard } from "../card/fetch-card.ts";
-import type { Transport } from "../transport/transport.ts";
-import { ClientCallRecorder, type RecordedInterface, type RecordedRequest } from "./client-traffic-recorder.ts";
-
-/** Metadata key of the calling agent's task (docs/extensions/parent-task-v1.md). */
-const PARENT_TASK_KEY = "urn:colloquy:extensions:parent-task:v1/parentTask";
+import type { StreamCallOptions, Transport } from "../transport/transport.ts";
+import {
+  ClientCallRecorder,
+  type RecordedInterface,
+  type RecordedRequest,
+} from "./client-traffic-recorder.ts";
 
 /** Records the requests, responses, and stream events of a transport, and the agent card of the client. */
 export async function withTrafficRecord(
@@ -48,7 +44,10 @@ export async function withTrafficRecord(
       let end: "completed" | "canceled" | "cut" = "canceled";
       let failure: unknown;
       try {
-        for await (const received of transport.stream(operation, params, { ...call, httpListener: recorder })) {
+        for await (const received of transport.stream(operation, params, {
+          ...call,
+          httpListener: recorder,
+        })) {
           recorder.recordEvent(received);
           yield received;
         }
@@ -73,33 +72,12 @@ async function openClientRecord(record: TrafficRecordOption, agentName: string):
 
 function describeRequest(
   params: object,
-  { headers = {}, lastEventId }: { readonly headers?: Readonly<Record<string, string>> | undefined; readonly lastEventId?: string | undefined },
+  { headers = {}, lastEventId }: Pick<StreamCallOptions, "headers" | "lastEventId">,
 ): RecordedRequest {
-  const { message = {}, metadata, taskId, id } = params as {
-    readonly message?: JsonObject;
-    readonly metadata?: unknown;
-    readonly taskId?: JsonValue;
-    readonly id?: JsonValue;
-  };
-  const task = message["taskId"] ?? taskId ?? id;
-  const after = Number(lastEventId ?? findAfterGeneration(metadata));
-  const { contextId, messageId, referenceTaskIds } = message;
-  const parent = isObject(message["metadata"]) ? message["metadata"][PARENT_TASK_KEY] : undefined;
+  const after = lastEventId === undefined ? Number.NaN : Number(lastEventId);
   return {
-    ...(typeof task === "string" && { task_id: task }),
-    ...(typeof contextId === "string" && { context_id: contextId }),
-    ...(typeof messageId === "string" && { message_id: messageId }),
+    ...findRequestIds(params),
     ...(Number.isSafeInteger(after) && { after }),
-    ...(Array.isArray(referenceTaskIds) && {
-      reference_task_ids: referenceTaskIds.filter((one) => typeof one === "string"),
-    }),
-    ...(isObject(parent) &&
-      typeof parent["taskId"] === "string" && {
-        parent: {
-          task_id: parent["taskId"],
-          ...(typeof parent["agent"] === "string" && { agent: parent["agent"] }),
-        },
-      }),
     params: params as JsonObject,
     headers,
   };

@@ -6,12 +6,11 @@ import {
   type OperationName,
   type Task,
 } from "../../protocol/index.ts";
-import type { RequestLine } from "../../trace/index.ts";
+import { findRequestIds, type RequestLine } from "../../trace/index.ts";
 import type { OpenTrafficRecord, TrafficWriter } from "../../trace/recording/index.ts";
 import { getHttpAndGrpcErrorStatus, type ProtocolVersion } from "../../wire/index.ts";
 import type { RequestMetadata } from "../bindings/request-pipeline.ts";
 import type { OperationResultOrStream } from "../perform-operation.ts";
-import { findRequestIds } from "./find-request-ids.ts";
 import { RecordedSubscription } from "./recorded-subscription.ts";
 
 /** Request headers that the record contains. */

@@ -1,8 +1,8 @@
-import { findAfterGeneration, isObject, type JsonValue } from "../../protocol/index.ts";
-import type { RequestLine } from "../../trace/index.ts";
+import { findAfterGeneration, isObject, type JsonValue } from "../protocol/index.ts";
+import type { RequestLine } from "./traffic-line-types.ts";
 
-/** Ids in the parameters of a request. */
-type RequestIds = Pick<
+/** Ids in the parameters of a request, as members of its line. */
+export type RequestIds = Pick<
   RequestLine,
   "task_id" | "context_id" | "message_id" | "after" | "reference_task_ids" | "parent"
 >;
