@@ -199,4 +199,4 @@ export {
 export { tokenizeWords } from "./retrieval/index.ts";
 export { findLastNumber, findStrictAnswer } from "./scoring/index.ts";
 export { computeCriticalPath, createSeededRandom } from "./statistics/index.ts";
-export { fitToColumns, measureColumns } from "./views/index.ts";
+export { escapeControlCharacters, fitToColumns, measureColumns, toSingleLine } from "./views/index.ts";

@@ -18,5 +18,5 @@ export { renderSequenceText, type SequenceTextOptions } from "./sequence-text.ts
 export { renderSequenceMermaid } from "./sequence-mermaid.ts";
 export { type SequenceSvgOptions, renderSequenceSvg } from "./sequence-svg.ts";
 export { renderTimelineText, type TimelineTextOptions } from "./timeline-text.ts";
-export { fitToColumns, measureColumns } from "./text-width.ts";
+export { escapeControlCharacters, fitToColumns, measureColumns, toSingleLine } from "./text-width.ts";
 export { visualizeCards, type VisualizeOptions } from "./visualize-cards.ts";
