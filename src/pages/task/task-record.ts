@@ -3,6 +3,7 @@ import { useEffect, useMemo } from "preact/hooks";
 import { type PageState, usePageState } from "../app/page-state.ts";
 import type { Task } from "../../protocol/index.ts";
 import { type TimelineEntry, type TrafficLine, TrafficModel, type TrafficTask } from "../../trace/index.ts";
+import { createFrameScheduler } from "../parts/frame-scheduler.ts";
 import { TaskHistory } from "./task-history.ts";
 
 /** How often the page reads a task from an agent whose log the record does not contain, in milliseconds. */
@@ -47,6 +48,9 @@ function openTaskRecord(page: PageState, agentId: string, taskId: string): Opene
   let snapshotTimer: ReturnType<typeof setTimeout> | undefined;
   let entryCount = 0;
 
+  const scheduleRender = createFrameScheduler(() => {
+    version.value += 1;
+  });
   const findTask = (): TrafficTask | undefined => model.findTask(taskId);
   const addLines = (lines: readonly TrafficLine[]): void => {
     const relevant = lines.filter((line) => isLineOfTask(line, taskId));
@@ -57,7 +61,7 @@ function openTaskRecord(page: PageState, agentId: string, taskId: string): Opene
     const isInOrder = entries.length - entryCount === relevant.length;
     for (const entry of isInOrder ? entries.slice(entryCount) : entries) history.addEntry(entry);
     entryCount = entries.length;
-    version.value += 1;
+    scheduleRender();
     if (history.lastSeq === 0) scheduleSnapshot();
   };
   const refreshSnapshot = async (): Promise<void> => {

@@ -1,7 +1,8 @@
 import type { VNode } from "preact";
-import { useEffect, useMemo, useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import type { TimelineEntry, TrafficTask } from "../../trace/index.ts";
 import { formatClock } from "../parts/time-format.ts";
+import { useMediaQuery } from "../parts/use-media-query.ts";
 import { VirtualList } from "../parts/virtual-list.tsx";
 import { describeLine } from "./describe-line.ts";
 import { chooseMarkTone, describeMark } from "./describe-mark.ts";
@@ -122,15 +123,4 @@ export function formatEntryKey(entry: TimelineEntry | undefined): string {
 /** Finds an entry by its key from the end, because users mostly look at the latest lines. */
 function findEntryIndex(entries: readonly TimelineEntry[], { line }: TimelineEntry): number {
   return entries.findLastIndex((entry) => entry.line.seq === line.seq && entry.line.writer === line.writer);
-}
-
-function useMediaQuery(query: string): boolean {
-  const list = useMemo(() => matchMedia(query), [query]);
-  const [isMatch, setIsMatch] = useState(list.matches);
-  useEffect(() => {
-    const onChange = (): void => setIsMatch(list.matches);
-    list.addEventListener("change", onChange);
-    return () => list.removeEventListener("change", onChange);
-  }, [list]);
-  return isMatch;
 }
