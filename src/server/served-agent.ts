@@ -2,6 +2,7 @@ import type { Agent, Engine } from "../engine/index.ts";
 import { deriveAgentId, isAgentId } from "../protocol/index.ts";
 import { AgentCardPublisher, type AgentCardOptions } from "./card/agent-card-publisher.ts";
 import type { TenantAcceptanceCheck } from "./accepted-tenants.ts";
+import type { ServerTrafficRecorder } from "./traffic/server-traffic-recorder.ts";
 
 /** An agent that a server serves, with its engine and agent card. */
 export interface ServedAgent {
@@ -15,11 +16,14 @@ export interface ServedAgent {
    * `undefined` if the server accepts every tenant.
    */
   readonly assertTenantServed: TenantAcceptanceCheck | undefined;
+  /** Records the requests to the agent. Undefined if the server has no traffic record. */
+  readonly trafficRecorder: ServerTrafficRecorder | undefined;
 }
 
 export interface ServedAgentOptions extends Omit<AgentCardOptions, "path"> {
   readonly inputModePolicy?: "enforce" | "ignore" | undefined;
   readonly assertTenantServed?: TenantAcceptanceCheck | undefined;
+  readonly trafficRecorder?: ServerTrafficRecorder | undefined;
 }
 
 export function getAgentPath(agentId: string): string {
@@ -30,7 +34,7 @@ export function createServedAgent(
   id: string,
   agent: Agent,
   engine: Engine,
-  { inputModePolicy = "enforce", assertTenantServed, ...cardOptions }: ServedAgentOptions,
+  { inputModePolicy = "enforce", assertTenantServed, trafficRecorder, ...cardOptions }: ServedAgentOptions,
 ): ServedAgent {
   return {
     id,
@@ -38,6 +42,7 @@ export function createServedAgent(
     cardPublisher: new AgentCardPublisher(agent, { ...cardOptions, path: getAgentPath(id) }),
     inputModePolicy,
     assertTenantServed,
+    trafficRecorder,
   };
 }
 

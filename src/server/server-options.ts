@@ -13,6 +13,7 @@ import type { CardSigningOptions } from "./card/card-signing.ts";
 import type { StoreOption } from "./resolve-store.ts";
 import type { PushOptions } from "./push/push-service.ts";
 import type { ServerLimits } from "./server-limits.ts";
+import type { TrafficRecordOption } from "../trace/recording/index.ts";
 import type { TenantsOption } from "./accepted-tenants.ts";
 
 /** Part of a server in a group of servers with the same store. */
@@ -153,6 +154,12 @@ export interface ServerOptions {
    */
   readonly role?: ServerRole;
   /**
+   * Record of the server's traffic: the path of a JSON Lines file, options with the path, or a writer. The record
+   * contains requests, streams, events, turns, and push notifications, without credentials. A slow or full disk loses
+   * lines of the record, and does not affect tasks. Default: no record.
+   */
+  readonly record?: TrafficRecordOption;
+  /**
    * Bearer token of `POST /tick`, with which a scheduler makes the server process waiting turns and push notifications.
    * Default: the environment variable `COLLOQUY_TICK_TOKEN`. Without a token, the endpoint does not exist.
    */
@@ -178,7 +185,7 @@ export const SUPPORTED_A2A_VERSIONS: readonly ProtocolVersion[] = ["1.0", "0.3"]
 export const SERVER_OPTION_NAMES = [
   "allowUnauthenticated allowedOrigins authenticate autoMessageId basePath cancelGraceMs cardFormat cardSigning",
   "deduplicateMessages healthEndpoints heartbeatMs inputModePolicy limits maintenanceSocket mergeChunks",
-  "missingVersionPolicy mountedHandlers observer peerLeniency previousAgentIds publicUrl push retention role simpleDialect specRevision store",
+  "missingVersionPolicy mountedHandlers observer peerLeniency previousAgentIds publicUrl push record retention role simpleDialect specRevision store",
   "tenants tickToken versions",
 ] as const;
 

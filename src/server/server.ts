@@ -60,6 +60,9 @@ import { createPublishedJwksProvider } from "./published-jwks-provider.ts";
 import { getHttpStatus, reportRequest } from "./report-request.ts";
 import { findRuntimeRemoteAddress } from "./remote-address.ts";
 import { routeRequest, type RouterContext } from "./router.ts";
+import { openTrafficRecord, type TrafficRecordOption } from "../trace/recording/index.ts";
+import { joinObservers } from "./traffic/join-observers.ts";
+import { ServerTrafficRecorder } from "./traffic/server-traffic-recorder.ts";
 import { createTenantAcceptanceCheck, findOnlyTenantAcceptedByServer } from "./accepted-tenants.ts";
 import {
   findCurrentIdsByEarlierId,
@@ -101,6 +104,7 @@ class AgentServer implements Server {
   readonly #eventStreams: EventStreamRegistry;
   readonly #hostGuard: HostHeaderGuard;
   readonly #pushService: PushService | undefined;
+  readonly #trafficRecorder: ServerTrafficRecorder | undefined;
   readonly #transportLimits: TransportLimits;
   readonly #stallWatch: WriteStallWatch;
   #openPromise: Promise<void> | undefined;
@@ -125,7 +129,14 @@ class AgentServer implements Server {
     const { retention = {} } = options;
     this.store = resolveStore(options.store, retention);
     assertStoreSupportsRole(this.store, options.role);
-    const observer = withSafeListeners(resolveObserver(options.observer));
+    const logObserver = resolveObserver(options.observer);
+    const trafficRecorder = options.record === undefined ? undefined : openServerRecord(options.record, logObserver);
+    this.#trafficRecorder = trafficRecorder;
+    const observer = withSafeListeners(
+      trafficRecorder
+        ? joinObservers(withSafeListeners(logObserver), trafficRecorder.observer)
+        : logObserver,
+    );
     this.#observer = observer;
     this.#pushService = createPushService(options.push ?? {}, this.store, observer);
     if (observer.onStoreState)
@@ -168,7 +179,10 @@ class AgentServer implements Server {
       assertTenantServed: tenants && createTenantAcceptanceCheck(tenants),
       pushNotifications: this.#pushService !== undefined,
       deduplicatesMessages: options.deduplicateMessages ?? true,
+      trafficRecorder,
     });
+    for (const { id, cardPublisher } of servedAgents.values())
+      void trafficRecorder?.addAgent(id, `${publicUrl ?? ""}${getAgentPath(id)}`, () => cardPublisher.loadDescription());
     this.#routerContext = {
       agents: servedAgents,
       currentIdsByEarlierId,
@@ -310,6 +324,7 @@ class AgentServer implements Server {
     this.#stopGaugeReports?.();
     this.#stopStateReports?.();
     this.#stallWatch.close();
+    await this.#trafficRecorder?.close();
   }
 
   async processDueWork(options: DueWorkOptions = {}): Promise<DueWorkReport> {
@@ -470,6 +485,12 @@ class AgentServer implements Server {
     });
     return { url, host, port, agents };
   }
+}
+
+/** Opens the traffic record of a server. The first lost line is reported to the observer. */
+function openServerRecord(record: TrafficRecordOption, observer: Observer): ServerTrafficRecorder {
+  const onLoss = (error: unknown): void => observer.onError?.({ where: "traffic record", error });
+  return new ServerTrafficRecorder(openTrafficRecord(record, { vantage: "server", name: "server", onLoss }));
 }
 
 /** Throws an error if the role needs other servers, which the store does not support. */

@@ -67,3 +67,16 @@ export {
   type SequenceItem,
   type TrafficSequence,
 } from "./model/traffic-sequence.ts";
+export { findRequestIds, type RequestIds } from "./find-request-ids.ts";
+export { describeMark, describeTrafficLine, formatDuration } from "./views/describe-line.ts";
+export {
+  computeTotalUsage,
+  listChildTasks,
+  renderTaskTimeline,
+  renderTrafficOverview,
+} from "./views/render-record-text.ts";
+export { renderTrafficMermaid } from "./views/to-mermaid.ts";
+export { toTrafficOtlpTraces } from "./views/to-otlp.ts";
+export { toTrafficPerfettoTrace } from "./views/to-perfetto.ts";
+export { reconstructTask } from "./views/reconstruct-task.ts";
+export { compareTasks, summarizeTask, type TaskComparison, type TaskSummary } from "./views/compare-tasks.ts";

@@ -63,6 +63,18 @@ export interface CallOptions {
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /** Receives the URIs of the activated extensions when the agent responds. */
   readonly onExtensionsActivated?: ((extensions: readonly string[]) => void) | undefined;
+  /** Observes the HTTP requests of the call, for the traffic record. */
+  readonly httpListener?: HttpCallListener | undefined;
+}
+
+/** Observes the HTTP requests of one call. A call with rejected credentials has a second request. */
+export interface HttpCallListener {
+  onRequest(request: {
+    readonly url: string;
+    readonly headers: Readonly<Record<string, string>>;
+    readonly body: string | undefined;
+  }): void;
+  onResponse(response: { readonly status: number; readonly headers: Headers }): void;
 }
 
 /** An HTTP request to a remote agent. */
@@ -140,6 +152,7 @@ async function sendRequestOnce(
     signal,
     headers: callHeaders,
     onExtensionsActivated,
+    httpListener,
   }: OutgoingRequest,
   authorization: Authorization | undefined,
 ): Promise<Response> {
@@ -158,12 +171,15 @@ async function sendRequestOnce(
     for (const [name, value] of Object.entries(headerGroup ?? {}))
       headers.set(name.toLowerCase(), requireValidHeader(name, value));
   }
+  const sentHeaders = Object.fromEntries(headers);
+  httpListener?.onRequest({ url, headers: sentHeaders, body });
   const response = await fetchWithoutRedirects(options.fetch, addQueryCredentials(url, authorization), {
     method,
-    headers: Object.fromEntries(headers),
+    headers: sentHeaders,
     ...(body === undefined ? {} : { body }),
     ...(signal ? { signal } : {}),
   });
+  httpListener?.onResponse(response);
   if (onExtensionsActivated && response.ok)
     onExtensionsActivated(parseHeaderList(response.headers.get(extensions)));
   return response;

@@ -101,7 +101,7 @@ function listStreamItems(
   let state: string | undefined;
   for (const entry of task.entries) {
     if (!isEntryOfKind(entry, "frame") || `${entry.line.writer}/${entry.line.call}` !== call.key) continue;
-    const newState = findEventState(entry.line.event);
+    const newState = findEventState(task.findFrameEvent(entry.line));
     const last = items.at(-1);
     const hasMarks = task.getMarks(entry).length > 0;
     if (newState !== undefined && newState !== state) {

@@ -1,5 +1,5 @@
 import { isObject, type JsonObject } from "../../protocol/index.ts";
-import type { EventLine, ModelLine, ToolLine, TrafficLine, TurnLine, WriterLine } from "../traffic-line-types.ts";
+import type { EventLine, FrameLine, ModelLine, ToolLine, TrafficLine, TurnLine, WriterLine } from "../traffic-line-types.ts";
 import { SequenceNumberSet } from "./sequence-number-set.ts";
 import {
   compareTimelineEntries,
@@ -185,6 +185,11 @@ export class TrafficTask {
 
   findLoggedEvent(logSeq: number): TimelineEntry<EventLine> | undefined {
     return this.#loggedEvents.get(logSeq);
+  }
+
+  /** Returns the event of a frame. Servers of Colloquy record the event only once, in the log. */
+  findFrameEvent({ event, log_seq }: FrameLine): JsonObject | undefined {
+    return event ?? this.#loggedEvents.get(log_seq ?? 0)?.line.event;
   }
 
   #addEvent(entry: TimelineEntry<EventLine>): void {
