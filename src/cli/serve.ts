@@ -50,7 +50,11 @@ Examples:
     });
 }
 
-export function addServeOptions(command: Command): Command {
+/** Adds the options of a command that serves agents. `defaultStore` is the default of `--store`. */
+export function addServeOptions(
+  command: Command,
+  defaultStore: string = "sqlite:.colloquy/colloquy.db",
+): Command {
   return addAuthOptions(command)
     .addOption(
       new Option(
@@ -74,7 +78,7 @@ export function addServeOptions(command: Command): Command {
     .option(
       "--store <store>",
       "task store: memory, sqlite:FILE, or postgres://USER@HOST/DATABASE",
-      "sqlite:.colloquy/colloquy.db",
+      defaultStore,
     )
     .addOption(
       new Option(
@@ -166,7 +170,7 @@ function renderSkippedFiles(skipped: readonly string[]): string {
   return skipped.length === 0 ? "" : `Not served\n${skipped.map((line) => `  ${line}\n`).join("")}\n`;
 }
 
-function renderTryCommands([first]: readonly ServedAgentSummary[], header?: string): string {
+export function renderTryCommands([first]: readonly ServedAgentSummary[], header?: string): string {
   if (!first) return "";
   const text = first.description.skills?.[0]?.examples?.[0] ?? "Hello!";
   return `Try\n${renderSendCommand(first.url, text, "--stream")}${renderCurlCommand(first.url, text, header)}`;

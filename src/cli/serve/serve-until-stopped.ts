@@ -47,7 +47,7 @@ export interface ServeOptions extends ServeAuthOptions {
 }
 
 /** The agents to serve, and the banner texts that the command prints after the server has started. */
-interface AgentsToServe {
+export interface AgentsToServe {
   /** Agents by name. The first agent is the default agent. */
   agents: Record<string, Agent>;
   /** Current agent ids by the ids of an older version of Colloquy. Default: none. */
@@ -56,6 +56,10 @@ interface AgentsToServe {
   headline?: string;
   /** Renders the banner text below the list of agents. */
   renderBannerFooter(served: readonly ServedAgentSummary[], header?: string): string;
+  /** Server options that no flag sets. */
+  serverOptions?: Pick<ServerOptions, "cardMaxAgeSeconds">;
+  /** Called once the server listens. */
+  onListening?: (server: Server) => void;
   /** Releases the resources of the served agents. */
   close?: () => Promise<void>;
 }
@@ -85,6 +89,7 @@ export async function serveUntilStopped(
   const server = createServerOrUsageError(plan.agents, {
     store: adk.store,
     observer,
+    ...plan.serverOptions,
     ...(plan.previousAgentIds ? { previousAgentIds: plan.previousAgentIds } : {}),
     ...(options.keepTasks === undefined ? {} : { retention: toRetention(options.keepTasks) }),
     ...(options.role === undefined ? {} : { role: options.role }),
@@ -120,6 +125,7 @@ export async function serveUntilStopped(
         authenticate && describeClientCredentials(authenticate),
       ),
     );
+    plan.onListening?.(server);
     await waitForAbort(context.interruptSignal);
     context.streams.err("Stopping. Press Ctrl-C again to stop at once.\n");
   } finally {

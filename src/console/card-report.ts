@@ -1,0 +1,74 @@
+import { createCardVerifier } from "../client/index.ts";
+import { A2AError, isObject, type AgentCard, type AgentCardSignature, type JsonObject } from "../protocol/index.ts";
+import { v0_3, v1 } from "../wire/index.ts";
+import type {
+  ConsoleCardObservation,
+  ConsoleCardProblem,
+  ConsoleCardReport,
+  ConsoleCardSignature,
+} from "./api-types.ts";
+import type { LineJournal } from "./line-journal.ts";
+
+/** A card as the agent served it. */
+export interface ServedCard {
+  readonly card: AgentCard;
+  readonly json: unknown;
+  readonly cardUrl: string;
+}
+
+/** Checks a card, and compares its claims with the observed traffic of the agent. */
+export function createCardReport({ card, json, cardUrl }: ServedCard, journal: LineJournal): ConsoleCardReport {
+  return {
+    card: isObject(json) ? (json as JsonObject) : {},
+    cardUrl,
+    problems: findCardProblems(json, card, cardUrl),
+    signature: describeSignature(card.signatures ?? []),
+    observed: observeClaims(card, journal),
+  };
+}
+
+function findCardProblems(json: unknown, card: AgentCard, cardUrl: string): ConsoleCardProblem[] {
+  const isV1 = isObject(json) && ("supportedInterfaces" in json || "supported_interfaces" in json);
+  const violations = isV1 ? v1.validateAgentCard(json, "strict") : [];
+  return [
+    ...violations.map(({ field, description }): ConsoleCardProblem => {
+      return { path: field, message: description, severity: "error" };
+    }),
+    ...findUnreachableInterfaces(card, cardUrl),
+  ];
+}
+
+/** Finds interfaces that only the machine of the agent can reach, although the card came from another machine. */
+function findUnreachableInterfaces({ supportedInterfaces }: AgentCard, cardUrl: string): ConsoleCardProblem[] {
+  const cardHost = URL.parse(cardUrl)?.hostname ?? "";
+  return supportedInterfaces.flatMap(({ url }, at): ConsoleCardProblem[] => {
+    const host = URL.parse(url)?.hostname;
+    const path = `supportedInterfaces[${at}].url`;
+    if (host === undefined)
+      return [{ path, message: `${JSON.stringify(url.slice(0, 100))} is no absolute URL`, severity: "error" }];
+    if (host === "0.0.0.0" || (isLoopback(host) && !isLoopback(cardHost)))
+      return [{ path, message: `names ${host}, which other machines cannot reach; set the public URL`, severity: "warning" }];
+    return [];
+  });
+}
+
+function isLoopback(host: string): boolean {
+  return host === "localhost" || host.startsWith("127.") || host === "[::1]";
+}
+
+/** The console has no trusted keys, so that it reports signatures and does not verify them. */
+function describeSignature(signatures: readonly AgentCardSignature[]): ConsoleCardSignature {
+  if (signatures.length === 0) return { status: "unsigned", keyIds: [] };
+  const keyIds = signatures.map((signature) => readKeyId(signature) ?? "unknown");
+  const detail = "The console has no trusted key. Verify the card with colloquy card verify.";
+  return { status: "unverified", keyIds, detail };
+}
+
+function readKeyId({ protected: header }: AgentCardSignature): string | undefined {
+  try {
+    const json: unknown = JSON.parse(Buffer.from(header, "base64url").toString());
+    return isObject(json) && typeof json["kid"] === "string" ? json["kid"] : undefined;
+  } catch {
+    return undefined;
+  }
+}
