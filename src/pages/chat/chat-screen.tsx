@@ -102,7 +102,7 @@ function AgentChat({ agent, usableAgents, actions }: AgentChatProps): VNode {
         )}
       </header>
       <Transcript conversation={conversation} version={version} agent={agent} onEdit={edit} onSuggest={send} />
-      <Composer key={conversation.turns[0]?.key ?? "new"} initialParts={draft.parts} onSend={send} />
+      <Composer initialParts={draft.parts} onSend={send} />
     </div>
   );
 }
