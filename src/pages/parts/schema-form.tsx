@@ -43,15 +43,15 @@ export function SchemaForm({ fields, submitLabel, isDisabled = false, onSubmit }
 }
 
 function createInitialEntries(fields: readonly SchemaField[]): Readonly<Record<string, FieldEntry>> {
-  return Object.fromEntries(
-    fields.flatMap(({ name, input, initial }) => {
-      if (initial === undefined) return [];
-      if (input.type === "checkbox") return [[name, initial === true]];
-      if (input.type === "choice") return [[name, String(input.options.findIndex(({ value }) => value === initial))]];
-      if (input.type === "choices") return [];
-      return [[name, typeof initial === "string" && input.type === "text" ? initial : JSON.stringify(initial)]];
-    }),
-  ) as Readonly<Record<string, FieldEntry>>;
+  return Object.fromEntries(fields.map((field) => [field.name, toInitialEntry(field)]));
+}
+
+function toInitialEntry({ input, initial }: SchemaField): FieldEntry {
+  if (input.type === "choices") return [];
+  if (input.type === "checkbox") return initial === true;
+  if (initial === undefined) return "";
+  if (input.type === "choice") return String(input.options.findIndex(({ value }) => value === initial));
+  return typeof initial === "string" && input.type === "text" ? initial : JSON.stringify(initial);
 }
 
 interface FieldInputProps {
@@ -125,7 +125,8 @@ function renderInput(
       return input.isLong ? (
         <textarea {...common} rows={4} value={text} onInput={onInput} />
       ) : (
-        <input {...common} type={input.htmlType} value={text} onInput={onInput} />
+        // The JSX types have one type per kind of input, and refuse a choice between kinds.
+        <input {...common} {...({ type: input.htmlType } as { type: "text" })} value={text} onInput={onInput} />
       );
     case "choice":
       return (

@@ -22,7 +22,7 @@ export function useTaskActions(record: TaskRecord): TaskActions | undefined {
   const { source, announcement, findAgent } = usePageState();
   const [pending, setPending] = useState<string>();
   const [problem, setProblem] = useState<TaskActions["problem"]>();
-  const controller = useRef<AbortController>();
+  const controller = useRef<AbortController | undefined>(undefined);
   useEffect(() => () => controller.current?.abort(), [record]);
   const { actions } = source;
   const { agentId, taskId } = record;
