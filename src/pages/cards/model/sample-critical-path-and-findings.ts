@@ -1,5 +1,4 @@
-import type { MessageCard } from "../message-card/index.ts";
-import { analyzeSample, type AnalyzedSample } from "../statistics/index.ts";
+import { analyzeSample, type AnalyzedSample, type MessageCard } from "../../../cards/index.ts";
 import type { PageSample, RunModel, PageCard } from "./run-model.ts";
 import { type SampleSummary, summarizeSample } from "./sample-summary.ts";
 

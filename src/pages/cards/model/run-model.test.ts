@@ -5,17 +5,17 @@ import {
   type Recording,
   type RecordLine,
   collectRecordedSamples,
-} from "../recording/index.ts";
-import { decodeRecording } from "../recording/index.ts";
+} from "../../../cards/index.ts";
+import { decodeRecording } from "../../../cards/index.ts";
 import {
   SCRIPTED_SEQUENTIAL_TASKS_SAMPLE,
   createScriptedRecording,
   createScriptedRecordFileText,
   SCRIPTED_GSM8K_SAMPLES,
-} from "../recording/recording.fixture.ts";
-import { buildRunReport } from "../statistics/index.ts";
+} from "../../../cards/recording/recording.fixture.ts";
+import { buildRunReport } from "../../../cards/index.ts";
 import { summarizeRun } from "./run-statistics.ts";
-import { buildPageData } from "./page-data.ts";
+import { buildPageData } from "../page-data.ts";
 import { RunModel } from "./run-model.ts";
 
 /** Returns the data that the page shows for each problem. */

@@ -3,8 +3,8 @@ import {
   createScriptedRecording,
   type ScriptedSample,
   type ScriptedCard,
-} from "../recording/recording.fixture.ts";
-import type { Recording } from "../recording/index.ts";
+} from "../../cards/recording/recording.fixture.ts";
+import type { Recording } from "../../cards/index.ts";
 
 /**
  * Creates a run of the size of the GSM8K test split: 1,319 problems, of which 10 have a wrong answer.

@@ -1,4 +1,4 @@
-/** State of the page view, which the URL fragment stores. */
+/** State of the view of a run, which the URL fragment stores. */
 export interface ViewState {
   /** ID of the selected problem, or `undefined` for the entire run. */
   readonly sampleId: string | undefined;
@@ -11,10 +11,13 @@ export interface ViewState {
 export const VIEW_NAMES = ["sequence", "timeline", "graph", "table"] as const;
 export type ViewName = (typeof VIEW_NAMES)[number];
 
-/** Parses a URL fragment such as `#gsm8k_0` or `#sample=gsm8k_0&card=3&view=timeline`. */
+/**
+ * Parses a URL fragment such as `#/cards?sample=gsm8k_0&card=3&view=timeline`. The fragments of earlier versions have
+ * no path: `#gsm8k_0` and `#sample=gsm8k_0&card=3`.
+ */
 export function parseViewHash(hash: string): ViewState {
-  const text = hash.replace(/^#/, "");
-  if (text !== "" && !text.includes("="))
+  const text = hash.replace(/^#(?:\/cards(?:\?|$))?/, "");
+  if (text !== "" && !/[=/]/.test(text))
     return { sampleId: decodeUriOrKeepText(text), cardNumber: undefined, view: "sequence" };
   const params = new URLSearchParams(text);
   const card = Number(params.get("card"));
@@ -27,14 +30,11 @@ export function parseViewHash(hash: string): ViewState {
 
 /** Formats a view state as a URL fragment. */
 export function formatViewHash({ sampleId, cardNumber, view }: ViewState): string {
-  const isPlain =
-    sampleId !== undefined && !sampleId.includes("=") && cardNumber === undefined && view === "sequence";
-  if (isPlain) return `#${encodeURIComponent(sampleId)}`;
   const params = new URLSearchParams();
   if (sampleId !== undefined) params.set("sample", sampleId);
   if (cardNumber !== undefined) params.set("card", String(cardNumber));
   if (view !== "sequence") params.set("view", view);
-  return `#${params}`;
+  return params.size === 0 ? "#/cards" : `#/cards?${params}`;
 }
 
 function decodeUriOrKeepText(text: string): string {

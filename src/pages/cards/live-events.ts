@@ -1,4 +1,4 @@
-import type { RecordLine } from "../../recording/index.ts";
+import type { RecordLine } from "../../cards/index.ts";
 
 /** Callbacks for the server-sent events of a live report. */
 interface LiveEventCallbacks {
@@ -8,22 +8,26 @@ interface LiveEventCallbacks {
   readonly onTornLines: (count: number) => void;
   /** Called when the record file is replaced or truncated. */
   readonly onReset: () => void;
+  /** Called when the process that writes the record has ended without an end line. */
+  readonly onWriterGone: () => void;
   /** Called when the connection to the server opens or closes. */
   readonly onConnectionChange: (isConnected: boolean) => void;
 }
 
 /**
  * Subscribes to the event stream of a live report. After a disconnection, the browser reconnects
- * automatically and sends the ID of the last event.
+ * automatically and sends the ID of the last event. Returns a function that ends the subscription.
  */
-export function subscribeToLiveEvents(address: string, callbacks: LiveEventCallbacks): void {
+export function subscribeToLiveEvents(address: string, callbacks: LiveEventCallbacks): () => void {
   const source = new EventSource(address);
   source.addEventListener("open", () => callbacks.onConnectionChange(true));
   source.addEventListener("error", () => callbacks.onConnectionChange(false));
   source.addEventListener("reset", () => callbacks.onReset());
+  source.addEventListener("writer-gone", () => callbacks.onWriterGone());
   source.addEventListener("torn", ({ data }: MessageEvent<string>) => callbacks.onTornLines(Number(data)));
   // The server has already validated the lines.
   source.addEventListener("lines", ({ data }: MessageEvent<string>) =>
     callbacks.onLines(JSON.parse(data) as RecordLine[]),
   );
+  return () => source.close();
 }

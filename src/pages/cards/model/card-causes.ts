@@ -1,6 +1,9 @@
-import type { MessageCard } from "../message-card/index.ts";
-import { buildDelegatedTaskForest } from "../views/delegated-task-forest.ts";
-import { flattenDelegations, listCardsInDelegation } from "../views/sample-delegation-forests.ts";
+import {
+  buildDelegatedTaskForest,
+  flattenDelegations,
+  listCardsInDelegation,
+  type MessageCard,
+} from "../../../cards/index.ts";
 import type { PageCard } from "./run-model.ts";
 
 /**

@@ -1,4 +1,4 @@
-import type { TokenSummary } from "../../statistics/index.ts";
+import type { TokenSummary } from "../../cards/index.ts";
 const integerFormat = new Intl.NumberFormat("en-US");
 
 /** Formats a number with thousands separators, for example `12,345`. */

@@ -1,4 +1,4 @@
-import { findCardTokenTotal, summarizeTokens, type TokenSummary } from "../statistics/index.ts";
+import { findCardTokenTotal, summarizeTokens, type TokenSummary } from "../../../cards/index.ts";
 import type { PageSample, PageCard } from "./run-model.ts";
 
 /** Outcome of a problem: scored as correct or wrong, skipped, not scored, or not started. */

@@ -1,5 +1,11 @@
-import type { MessageCard } from "../message-card/index.ts";
-import { computeMean, computeRunFigures, countBy, type RunFigures, sumBy } from "../statistics/index.ts";
+import {
+  computeMean,
+  computeRunFigures,
+  countBy,
+  type MessageCard,
+  type RunFigures,
+  sumBy,
+} from "../../../cards/index.ts";
 import { analyzeCriticalPathAndFindings } from "./sample-critical-path-and-findings.ts";
 import type { RunModel } from "./run-model.ts";
 import { countCardTokens } from "./sample-summary.ts";

@@ -8,7 +8,7 @@ import {
   type RunLine,
   type ScoreLine,
   type SkipLine,
-} from "../recording/index.ts";
+} from "../../cards/index.ts";
 import { packJsonObjects, type PackedJsonObjects, unpackJsonObjects } from "./json-object-packing.ts";
 
 /** Data that the HTML report contains in its `<script type="application/json">` element. */

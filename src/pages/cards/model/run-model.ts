@@ -10,8 +10,8 @@ import {
   type RunLine,
   type ScoreLine,
   type SkipLine,
-} from "../recording/index.ts";
-import { unpackPageLines, type PageData } from "./page-data.ts";
+} from "../../../cards/index.ts";
+import { unpackPageLines, type PageData } from "../page-data.ts";
 
 /** Message card in the HTML report, with times and the most reliable record line. */
 export interface PageCard extends CardTransitTimes {
