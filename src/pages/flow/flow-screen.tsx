@@ -1,0 +1,6 @@
+import type { VNode } from "preact";
+
+/** The screen Flow. */
+export function FlowScreen(): VNode {
+  return <h1>Flow</h1>;
+}

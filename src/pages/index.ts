@@ -1,0 +1,7 @@
+/**
+ * The page of the console, of one-file exports, and of live records. Other folders import only this file, which contains
+ * the bundled page as text. The folders of `pages/` are a browser app over a `TrafficSource`, which `npm run page`
+ * bundles.
+ */
+export { type PageData } from "./page-data.ts";
+export { renderServedPage, renderSingleFilePage, type ServedPage } from "./render-page.ts";
