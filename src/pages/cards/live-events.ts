@@ -1,6 +1,6 @@
 import type { RecordLine } from "../../cards/index.ts";
 
-/** Callbacks for the server-sent events of a live report. */
+/** Callbacks for the server-sent events of a record that grows. */
 interface LiveEventCallbacks {
   /** Called with decoded record lines in the order of the record file. */
   readonly onLines: (lines: readonly RecordLine[]) => void;
@@ -15,11 +15,10 @@ interface LiveEventCallbacks {
 }
 
 /**
- * Subscribes to the event stream of a live report. After a disconnection, the browser reconnects
- * automatically and sends the ID of the last event. Returns a function that ends the subscription.
+ * Subscribes to the event stream of a record that grows. After a disconnection, the browser reconnects
+ * automatically and sends the ID of the last event.
  */
-export function subscribeToLiveEvents(address: string, callbacks: LiveEventCallbacks): () => void {
-  const source = new EventSource(address);
+export function subscribeToLiveEvents(source: EventSource, callbacks: LiveEventCallbacks): void {
   source.addEventListener("open", () => callbacks.onConnectionChange(true));
   source.addEventListener("error", () => callbacks.onConnectionChange(false));
   source.addEventListener("reset", () => callbacks.onReset());
@@ -29,5 +28,4 @@ export function subscribeToLiveEvents(address: string, callbacks: LiveEventCallb
   source.addEventListener("lines", ({ data }: MessageEvent<string>) =>
     callbacks.onLines(JSON.parse(data) as RecordLine[]),
   );
-  return () => source.close();
 }

@@ -1,5 +1,5 @@
 import { computed, type ReadonlySignal, signal, type Signal } from "@preact/signals";
-import type { PageData } from "./page-data.ts";
+import type { CardRunData } from "./card-run-data.ts";
 import { subscribeToLiveEvents } from "./live-events.ts";
 import { type CardFilter, matchesSample } from "./model/card-filter.ts";
 import { type PageSample, RunModel } from "./model/run-model.ts";
@@ -14,92 +14,86 @@ export interface RunView {
   readonly title: string;
   /** Whether the record can grow. */
   readonly isLive: boolean;
-  /** The model of the run. Its identity changes with each render, because the model changes in place. */
-  readonly run: ReadonlySignal<{ readonly model: RunModel; readonly statistics: RunStatistics }>;
+  /** The model and its statistics. The model changes in place, and the signal changes with each render. */
+  readonly run: ReadonlySignal<RunWithStatistics>;
   readonly filter: Signal<CardFilter>;
   readonly state: ReadonlySignal<ViewState>;
   /** Problems that match the filter. */
   readonly samples: ReadonlySignal<readonly PageSample[]>;
   readonly isConnected: ReadonlySignal<boolean>;
   updateState(change: Partial<ViewState>): void;
-  /** Starts to follow the URL and a live record, and returns a function that ends both. */
-  start(announce: (text: string) => void): () => void;
+}
+
+/** A run and its statistics. */
+export interface RunWithStatistics {
+  readonly model: RunModel;
+  readonly statistics: RunStatistics;
 }
 
 /** Minimum time between two renders of a live record in milliseconds. */
 const MIN_RENDER_INTERVAL_MS = 100;
 
-export function createRunView(data: PageData): RunView {
-  let model = RunModel.fromPageData(data);
-  const summarize = (): { model: RunModel; statistics: RunStatistics } => ({
-    model,
-    statistics: summarizeRun(model),
-  });
+/**
+ * Creates the view of a run. `liveEvents` delivers the lines of a record that grows. The page calls this function once:
+ * the view follows the URL and the record until the page is closed.
+ */
+export function createRunView(data: CardRunData, liveEvents?: EventSource): RunView {
+  let model = RunModel.fromRunData(data);
+  const summarize = (): RunWithStatistics => ({ model, statistics: summarizeRun(model) });
   const run = signal(summarize());
   const filter = signal(EMPTY_FILTER);
   const state = signal(parseViewHash(location.hash));
   const isConnected = signal(true);
-  const samples = computed(() =>
-    run.value.model.samples.filter((sample) => hasContent(sample) && matchesSample(sample, filter.value)),
-  );
-  const onHashChange = (): void => {
-    state.value = parseViewHash(location.hash);
+  addEventListener("hashchange", () => {
+    const isOfOtherScreen = /^#\/(?!cards)/.test(location.hash);
+    if (!isOfOtherScreen) state.value = parseViewHash(location.hash);
+  });
+
+  // Renders at most ten times a second, and for at most a fifth of the time.
+  let pauseMs = MIN_RENDER_INTERVAL_MS;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const scheduleRender = (): void => {
+    timer ??= setTimeout(() => {
+      const startMs = performance.now();
+      timer = undefined;
+      run.value = summarize();
+      pauseMs = Math.max(MIN_RENDER_INTERVAL_MS, 4 * (performance.now() - startMs));
+    }, pauseMs);
   };
+  if (liveEvents)
+    subscribeToLiveEvents(liveEvents, {
+      onLines: (lines) => {
+        for (const line of lines) model.addLine(line);
+        scheduleRender();
+      },
+      onTornLines: (count) => {
+        model.tornLineCount += count;
+        scheduleRender();
+      },
+      onReset: () => {
+        model = new RunModel();
+        scheduleRender();
+      },
+      onWriterGone: () => {
+        model.isWriterGone = true;
+        scheduleRender();
+      },
+      onConnectionChange: (isThere) => (isConnected.value = isThere),
+    });
   return {
     title: data.title,
-    isLive: data.live !== undefined,
+    isLive: liveEvents !== undefined,
     run,
     filter,
     state,
-    samples,
+    samples: computed(() =>
+      run.value.model.samples.filter((sample) => hasContent(sample) && matchesSample(sample, filter.value)),
+    ),
     isConnected,
     updateState(change) {
       state.value = { ...state.value, ...change };
       const hash = formatViewHash(state.value);
       if (hash !== location.hash) history.replaceState(undefined, "", hash);
-    },
-    start(announce) {
-      addEventListener("hashchange", onHashChange);
-      if (data.live === undefined) return () => removeEventListener("hashchange", onHashChange);
-      let pauseMs = MIN_RENDER_INTERVAL_MS;
-      let timer: ReturnType<typeof setTimeout> | undefined;
-      // Renders at most ten times a second, and for at most a fifth of the time.
-      const scheduleRender = (): void => {
-        timer ??= setTimeout(() => {
-          const startMs = performance.now();
-          timer = undefined;
-          run.value = summarize();
-          pauseMs = Math.max(MIN_RENDER_INTERVAL_MS, 4 * (performance.now() - startMs));
-        }, pauseMs);
-      };
-      const stop = subscribeToLiveEvents(data.live, {
-        onLines: (lines) => {
-          for (const line of lines) model.addLine(line);
-          scheduleRender();
-        },
-        onTornLines: (count) => {
-          model.tornLineCount += count;
-          scheduleRender();
-        },
-        onReset: () => {
-          model = new RunModel();
-          scheduleRender();
-        },
-        onWriterGone: () => {
-          model.isWriterGone = true;
-          scheduleRender();
-        },
-        onConnectionChange: (isThere) => {
-          if (isThere === isConnected.value) return;
-          isConnected.value = isThere;
-          announce(isThere ? "Reconnected." : "Connection lost. Reconnecting.");
-        },
-      });
-      return () => {
-        removeEventListener("hashchange", onHashChange);
-        clearTimeout(timer);
-        stop();
-      };
     },
   };
 }

@@ -12,10 +12,10 @@ import { computeRoleGraphLayout } from "./layout/role-graph-layout.ts";
 import { computeSequenceLayout } from "./layout/sequence-layout.ts";
 import { computeTimelineLayout } from "./layout/timeline-layout.ts";
 import { summarizeRun } from "./run-statistics.ts";
-import { buildPageData } from "./page-data.ts";
+import { buildCardRunData } from "./card-run-data.ts";
 import { type PageSample, RunModel, type PageCard } from "./run-model.ts";
 
-const model = RunModel.fromPageData(buildPageData(createScriptedRecording(), "run"));
+const model = RunModel.fromRunData(buildCardRunData(createScriptedRecording(), "run"));
 const getSampleAt = (at: number): PageSample =>
   model.samples[at] ?? { id: "", cards: [], calls: [], score: undefined, skip: undefined, version: 0 };
 const getSampleById = (id: string): PageSample => model.findSample(id) ?? getSampleAt(-1);

@@ -15,7 +15,7 @@ import {
 } from "../../../cards/recording/recording.fixture.ts";
 import { buildRunReport } from "../../../cards/index.ts";
 import { summarizeRun } from "./run-statistics.ts";
-import { buildPageData } from "../page-data.ts";
+import { buildCardRunData } from "../card-run-data.ts";
 import { RunModel } from "./run-model.ts";
 
 /** Returns the data that the page shows for each problem. */
@@ -66,7 +66,7 @@ function getSampleId(line: RecordLine): string {
 describe("a run on the page", () => {
   it("equals the recording", () => {
     const recording = createScriptedRecording();
-    expect(summarizeModelSamples(RunModel.fromPageData(buildPageData(recording, "run")))).toEqual(
+    expect(summarizeModelSamples(RunModel.fromRunData(buildCardRunData(recording, "run")))).toEqual(
       summarizeRecordingSamples(recording),
     );
   });
@@ -119,7 +119,7 @@ describe("a run on the page", () => {
         );
         expect(
           summarizeModelSamples(
-            RunModel.fromPageData(buildPageData(decodeRecording(text, "run.cards.jsonl"), "run")),
+            RunModel.fromRunData(buildCardRunData(decodeRecording(text, "run.cards.jsonl"), "run")),
           ),
         ).toEqual(summarizeRecordingSamples(decodeRecording(text, "run.cards.jsonl")));
       }),
@@ -144,7 +144,7 @@ describe("a run on the page", () => {
       const { samples, accuracy, measures, figures, spending, ledger, tokens, time, findings } =
         buildRunReport(recording);
       const { estimatedShare: _share, price: _price, ...tokenFigures } = tokens;
-      const page = summarizeRun(RunModel.fromPageData(buildPageData(recording, "run")));
+      const page = summarizeRun(RunModel.fromRunData(buildCardRunData(recording, "run")));
       expect(page).toMatchObject({ samples, accuracy, measures, figures, ledger, tokens: tokenFigures });
       expect(page.spending).toEqual(spending);
       expect(page.timePerSample).toEqual(time.perSample);

@@ -11,7 +11,7 @@ import {
   type ScoreLine,
   type SkipLine,
 } from "../../../cards/index.ts";
-import { unpackPageLines, type PageData } from "../page-data.ts";
+import { unpackPageLines, type CardRunData } from "../card-run-data.ts";
 
 /** Message card in the HTML report, with times and the most reliable record line. */
 export interface PageCard extends CardTransitTimes {
@@ -44,9 +44,13 @@ export class RunModel {
   abandonedCardCount = 0;
   tornLineCount = 0;
   /** Number of merged files and the largest clock shift, if several processes recorded the run. */
-  clockSummary: PageData["clocks"];
+  clockSummary: CardRunData["clocks"];
   cardCount = 0;
   callCount = 0;
+  /** Whether the process that writes a live record has ended. */
+  isWriterGone = false;
+  /** Time of the last record line in milliseconds since 1970. */
+  lastLineTimeMs = 0;
   #partNumber = 0;
   #hasEnded = false;
   /** Offset in milliseconds between the wall clock and the first process's recording clock. */
@@ -54,7 +58,7 @@ export class RunModel {
   /** Clock shift in milliseconds for the process that recorded the current lines. */
   #clockShift: number | undefined;
 
-  static fromPageData(data: PageData): RunModel {
+  static fromRunData(data: CardRunData): RunModel {
     const model = new RunModel();
     if (data.run) model.addLine(data.run);
     const { cards, calls, scores, skips } = unpackPageLines(data);
@@ -82,11 +86,13 @@ export class RunModel {
   }
 
   addLine(line: RecordLine): void {
+    this.lastLineTimeMs = Math.max(this.lastLineTimeMs, Date.parse(line.at));
     switch (line.kind) {
       case "run":
         this.run = line;
         this.#partNumber += 1;
         this.#hasEnded = false;
+        this.isWriterGone = false;
         this.#clockShift = undefined;
         for (const id of line.sample_ids) this.#getOrCreateSample(id);
         break;

@@ -11,8 +11,8 @@ import {
 } from "../../cards/index.ts";
 import { packJsonObjects, type PackedJsonObjects, unpackJsonObjects } from "./json-object-packing.ts";
 
-/** Data that the HTML report contains in its `<script type="application/json">` element. */
-export interface PageData {
+/** The message cards of a run, as the page contains them. */
+export interface CardRunData {
   readonly title: string;
   readonly run?: RunLine;
   /** Most reliable record line of each message card. */
@@ -34,11 +34,9 @@ export interface PageData {
    * run.
    */
   readonly clocks?: { readonly files: number; readonly moved: number };
-  /** Relative URL of the event stream of a live report. */
-  readonly live?: string;
 }
 
-export function buildPageData(recording: Recording, title: string): PageData {
+export function buildCardRunData(recording: Recording, title: string): CardRunData {
   const arrivals = new Map(
     // The first arrival of a card counts, so the lines are visited from the end.
     recording.cards
@@ -71,11 +69,8 @@ export function buildPageData(recording: Recording, title: string): PageData {
   };
 }
 
-/**
- * Creates the initial page data of a live report, which contains no record lines yet. `live` is the relative
- * URL of the event stream.
- */
-export function createEmptyPageData(title: string, live: string): PageData {
+/** Creates the data of a run without record lines, for a page to which a server streams the lines. */
+export function createEmptyCardRunData(title: string): CardRunData {
   const noRows = packJsonObjects([]);
   return {
     title,
@@ -87,12 +82,11 @@ export function createEmptyPageData(title: string, live: string): PageData {
     ends: [],
     abandoned: 0,
     torn: 0,
-    live,
   };
 }
 
-/** Unpacks the record lines of the page data. `arrived` is the arrival time of the message card. */
-export function unpackPageLines(data: PageData): {
+/** Unpacks the record lines of a run. `arrived` is the arrival time of the message card. */
+export function unpackPageLines(data: CardRunData): {
   cards: { line: CardLine; arrived: number | undefined }[];
   calls: ModelCallLine[];
   scores: ScoreLine[];
