@@ -13,8 +13,8 @@ import { RunOverview } from "./run-overview.tsx";
 import { EMPTY_FILTER, hasContent, type RunView } from "./run-view.ts";
 import { findNextSample, SampleList } from "./sample-list.tsx";
 import { SampleView } from "./sample-view.tsx";
-import { formatCount, pluralize } from "./text-format.ts";
-import { ViewTabs } from "./view-tabs.tsx";
+import { formatCount, pluralize } from "../flow/text-format.ts";
+import { ViewTabs } from "../flow/view-tabs.tsx";
 
 /** The screen Cards: the message cards of a run, with statistics, diagrams, and findings. */
 export function CardsScreen(): VNode {

@@ -1,13 +1,14 @@
-import type { ComponentChild, ComponentChildren, VNode } from "preact";
+import type { ComponentChildren, VNode } from "preact";
 import { useMemo } from "preact/hooks";
 import { RUN_FINDING_KINDS } from "../../cards/index.ts";
+import { FigureTable } from "../flow/figure-table.tsx";
 import { GraphDiagram } from "../flow/graph-diagram.tsx";
-import { AgentText } from "./agent-text.tsx";
+import { AgentText } from "../flow/agent-text.tsx";
 import { buildRoleGraph } from "./model/card-drawings.ts";
 import type { PageSample } from "./model/run-model.ts";
 import type { RunStatistics } from "./model/run-statistics.ts";
 import { summarizeSample } from "./model/sample-summary.ts";
-import { formatCount, formatDuration, formatPercent, formatSampleId, formatTokenTotal } from "./text-format.ts";
+import { formatCount, formatDuration, formatPercent, formatSampleId, formatTokenTotal } from "../flow/text-format.ts";
 
 const MAX_SLOWEST_SAMPLES = 8;
 const MAX_BOTTLENECKS = 6;
@@ -119,38 +120,5 @@ function Section({ title, children }: { readonly title: string; readonly childre
       <h2>{title}</h2>
       {children}
     </section>
-  );
-}
-
-interface FigureTableProps {
-  readonly head: readonly string[];
-  readonly rows: readonly (readonly ComponentChild[])[];
-}
-
-/** A table of figures that scrolls sideways if it is too wide. */
-export function FigureTable({ head, rows }: FigureTableProps): VNode {
-  return (
-    <div class="scroll" tabIndex={0} role="group" aria-label={head.join(", ")}>
-      <table class="figure-table">
-        <thead>
-          <tr>
-            {head.map((name) => (
-              <th key={name} scope="col">
-                {name}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map((cells, row) => (
-            <tr key={row}>
-              {cells.map((cell, column) => (
-                <td key={column}>{cell}</td>
-              ))}
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
   );
 }

@@ -15,7 +15,7 @@ import type { PageCard, PageSample, RunModel } from "./model/run-model.ts";
 import { analyzeCriticalPathAndFindings } from "./model/sample-critical-path-and-findings.ts";
 import type { ViewName } from "./model/view-state.ts";
 import { SampleHeader } from "./sample-header.tsx";
-import { ViewTabs } from "./view-tabs.tsx";
+import { ViewTabs } from "../flow/view-tabs.tsx";
 
 const VIEW_TABS: readonly (readonly [ViewName, string])[] = [
   ["sequence", "Sequence"],
