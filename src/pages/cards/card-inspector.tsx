@@ -2,9 +2,9 @@ import type { VNode } from "preact";
 import { useRef } from "preact/hooks";
 import { getCardTypeClass, toDict } from "../../cards/index.ts";
 import type { JsonValue } from "../../protocol/index.ts";
-import { AgentText } from "../flow/agent-text.tsx";
+import { AgentText } from "./agent-text.tsx";
 import type { PageCard, PageSample } from "./model/run-model.ts";
-import { formatDuration } from "../flow/text-format.ts";
+import { formatDuration } from "./text-format.ts";
 
 interface CardInspectorProps {
   readonly sample: PageSample;

@@ -2,10 +2,10 @@ import type { VNode } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { getCardTypeClass, toSingleLine } from "../../cards/index.ts";
 import { useVirtualRows } from "../flow/use-virtual-rows.ts";
-import { AgentText } from "../flow/agent-text.tsx";
+import { AgentText } from "./agent-text.tsx";
 import type { PageCard, PageSample } from "./model/run-model.ts";
 import { countCardTokens, findCardStatusOrErrorType } from "./model/sample-summary.ts";
-import { formatCount, formatDuration } from "../flow/text-format.ts";
+import { formatCount, formatDuration } from "./text-format.ts";
 
 /** Row in the table of message cards. */
 export interface CardTableRow {

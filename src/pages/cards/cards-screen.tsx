@@ -13,7 +13,7 @@ import { RunOverview } from "./run-overview.tsx";
 import { EMPTY_FILTER, hasContent, type RunView } from "./run-view.ts";
 import { findNextSample, SampleList } from "./sample-list.tsx";
 import { SampleView } from "./sample-view.tsx";
-import { formatCount, pluralize } from "../flow/text-format.ts";
+import { formatCount, pluralize } from "./text-format.ts";
 import { ViewTabs } from "../flow/view-tabs.tsx";
 
 /** The screen Cards: the message cards of a run, with statistics, diagrams, and findings. */

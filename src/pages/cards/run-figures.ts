@@ -1,6 +1,6 @@
 import type { RunModel } from "./model/run-model.ts";
 import type { RunStatistics } from "./model/run-statistics.ts";
-import { formatCount, formatDuration, formatPercent, formatTokenTotal, pluralize } from "../flow/text-format.ts";
+import { formatCount, formatDuration, formatPercent, formatTokenTotal, pluralize } from "./text-format.ts";
 
 /** A figure of the run with an explanation. */
 interface LabeledFigure {

@@ -1,12 +1,12 @@
 import type { VNode } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import { AgentText } from "../flow/agent-text.tsx";
+import { AgentText } from "./agent-text.tsx";
 import { LabeledValue } from "../flow/labeled-value.tsx";
 import type { RunModel } from "./model/run-model.ts";
 import { describeRunState } from "./model/run-state.ts";
 import type { RunStatistics } from "./model/run-statistics.ts";
 import { listRunFigures } from "./run-figures.ts";
-import { EVIDENCE_DESCRIPTIONS, formatCount, formatDuration } from "../flow/text-format.ts";
+import { EVIDENCE_DESCRIPTIONS, formatCount, formatDuration } from "./text-format.ts";
 
 interface RunHeaderProps {
   readonly model: RunModel;

@@ -3,12 +3,12 @@ import { useMemo } from "preact/hooks";
 import { RUN_FINDING_KINDS } from "../../cards/index.ts";
 import { FigureTable } from "../flow/figure-table.tsx";
 import { GraphDiagram } from "../flow/graph-diagram.tsx";
-import { AgentText } from "../flow/agent-text.tsx";
+import { AgentText } from "./agent-text.tsx";
 import { buildRoleGraph } from "./model/card-drawings.ts";
 import type { PageSample } from "./model/run-model.ts";
 import type { RunStatistics } from "./model/run-statistics.ts";
 import { summarizeSample } from "./model/sample-summary.ts";
-import { formatCount, formatDuration, formatPercent, formatSampleId, formatTokenTotal } from "../flow/text-format.ts";
+import { formatCount, formatDuration, formatPercent, formatSampleId, formatTokenTotal } from "./text-format.ts";
 
 const MAX_SLOWEST_SAMPLES = 8;
 const MAX_BOTTLENECKS = 6;

@@ -1,10 +1,10 @@
 import type { VNode } from "preact";
 import { computeCriticalPathDuration, RUN_FINDING_KINDS } from "../../cards/index.ts";
-import { AgentText } from "../flow/agent-text.tsx";
+import { AgentText } from "./agent-text.tsx";
 import { LabeledValue } from "../flow/labeled-value.tsx";
 import type { PageSample } from "./model/run-model.ts";
 import type { SampleCriticalPathAndFindings } from "./model/sample-critical-path-and-findings.ts";
-import { formatCount, formatDuration, formatSampleId, formatTokenTotal, pluralize } from "../flow/text-format.ts";
+import { formatCount, formatDuration, formatSampleId, formatTokenTotal, pluralize } from "./text-format.ts";
 
 interface SampleHeaderProps {
   readonly sample: PageSample;

@@ -2,10 +2,10 @@ import type { RefObject, VNode } from "preact";
 import { useLayoutEffect } from "preact/hooks";
 import { toSingleLine } from "../../cards/index.ts";
 import { useVirtualRows } from "../flow/use-virtual-rows.ts";
-import { AgentText } from "../flow/agent-text.tsx";
+import { AgentText } from "./agent-text.tsx";
 import type { PageSample } from "./model/run-model.ts";
 import { type SampleSummary, summarizeSample } from "./model/sample-summary.ts";
-import { formatDuration, formatSampleId, formatTokenTotal } from "../flow/text-format.ts";
+import { formatDuration, formatSampleId, formatTokenTotal } from "./text-format.ts";
 
 const ROW_HEIGHT_PX = 56;
 const OVERSCAN_ROWS = 8;

@@ -1,5 +1,5 @@
 import type { VNode } from "preact";
-import { AgentText } from "./agent-text.tsx";
+import { AgentText } from "../cards/agent-text.tsx";
 
 /** A name and a value in a line of facts. */
 export function LabeledValue({ name, value }: { readonly name: string; readonly value: string }): VNode {

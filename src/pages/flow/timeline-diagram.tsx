@@ -1,7 +1,7 @@
 import type { JSX } from "preact";
 import { useMemo, useRef } from "preact/hooks";
 import { truncateLine } from "../../cards/index.ts";
-import { formatDuration } from "./text-format.ts";
+import { formatDuration } from "../cards/text-format.ts";
 import { buildSelectionButtonProps } from "./selection-button-props.ts";
 import { computeTimelineLayout, listVisibleBars, type TimelineWork } from "./timeline-layout.ts";
 import { useElementWidth } from "./use-element-width.ts";

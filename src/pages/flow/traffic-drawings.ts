@@ -12,10 +12,10 @@ import {
   type TrafficModel,
   type TrafficTask,
 } from "../../trace/index.ts";
-import { describeMark } from "./describe-mark.ts";
+import { describeMark } from "../task/describe-mark.ts";
 import type { GraphEdge, GraphNode } from "./graph-layout.ts";
 import type { SequenceActivation, SequenceMessage } from "./sequence-layout.ts";
-import { formatCount, formatDuration, pluralize } from "./text-format.ts";
+import { formatCount, formatDuration, pluralize } from "../cards/text-format.ts";
 import type { TimelineWork } from "./timeline-layout.ts";
 
 /** A sequence diagram of traffic. `items` are the items behind the messages, in the same order. */

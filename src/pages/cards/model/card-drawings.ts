@@ -8,7 +8,7 @@ import {
 import type { GraphEdge, GraphNode } from "../../flow/graph-layout.ts";
 import type { SequenceActivation, SequenceMessage } from "../../flow/sequence-layout.ts";
 import type { TimelineWork } from "../../flow/timeline-layout.ts";
-import { formatCount, formatDuration } from "../../flow/text-format.ts";
+import { formatCount, formatDuration } from "../text-format.ts";
 import { computeCardCauses } from "./card-causes.ts";
 import type { PageCard } from "./run-model.ts";
 import { listRolesInCards, type RoleEdge } from "./run-statistics.ts";

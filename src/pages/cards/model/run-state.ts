@@ -1,4 +1,4 @@
-import { formatDuration, pluralize } from "../../flow/text-format.ts";
+import { formatDuration, pluralize } from "../text-format.ts";
 import type { RunModel } from "./run-model.ts";
 
 /** State of a run, for the label beside its name. */
