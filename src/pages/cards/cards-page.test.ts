@@ -5,7 +5,7 @@ import {
   SCRIPTED_SEQUENTIAL_TASKS_SAMPLE,
   createScriptedRecording,
   SCRIPTED_GSM8K_SAMPLES,
-} from "../recording/recording.fixture.ts";
+} from "../../cards/recording/recording.fixture.ts";
 import {
   findChromium,
   CHROMIUM_MISSING_MESSAGE,
@@ -13,9 +13,9 @@ import {
   launchChromium,
   type PageWithRequestsAndErrors,
   openPageRecordingRequestsAndErrors,
-} from "./browser.fixture.ts";
-import { mergeRecordings } from "../recording/index.ts";
-import { renderHtmlReport } from "./index.ts";
+} from "../../cards/html/browser.fixture.ts";
+import { mergeRecordings } from "../../cards/index.ts";
+import { renderHtmlReport } from "./html-report.ts";
 import { createGsm8kSizedRecording } from "./gsm8k-sized-recording.fixture.ts";
 
 const hasChromium = findChromium() !== undefined;
@@ -112,10 +112,10 @@ describe.skipIf(!hasChromium)("the page in a browser", () => {
     expect(await open.page.locator("#matches").innerText()).toBe("1,319 problems");
     await open.page.locator("#samples").press("End");
     expect(await chosen(open)).toBe("gsm8k_1318");
-    expect(await open.page.locator(".sequence .card").count()).toBe(6);
+    expect(await open.page.locator(".sequence .message").count()).toBe(6);
     await open.page.keyboard.press("o");
     await open.page.getByRole("tab", { name: "Table" }).click();
-    expect(await open.page.getByRole("table").getAttribute("aria-rowcount")).toBe("7915");
+    expect(await open.page.getByRole("grid").getAttribute("aria-rowcount")).toBe("7915");
     expect(await elements()).toBeLessThan(1_500);
     await open.page.close();
   });
@@ -148,8 +148,8 @@ describe.skipIf(!hasChromium)("the page in a browser", () => {
     expect(await open.page.locator("#card .content").innerText()).toBe(
       "Calculate 16 eggs - 3 eaten - 4 muffins",
     );
-    expect(await open.page.locator("#says").innerText()).toContain("Card 2, task from planner to solver");
-    expect(new URL(open.page.url()).hash).toBe("#sample=gsm8k_0&card=2");
+    expect(await open.page.locator("[aria-live=polite]").innerText()).toContain("Card 2, task from planner to solver");
+    expect(new URL(open.page.url()).hash).toBe("#/cards?sample=gsm8k_0&card=2");
     await keyboard.press("Escape");
     await keyboard.press("Escape");
     expect(await open.page.locator("#samples [aria-selected=true]").count()).toBe(0);
@@ -171,7 +171,7 @@ describe.skipIf(!hasChromium)("the page in a browser", () => {
   it("has a table with keyboard navigation and selection", async () => {
     const open = await openPageRecordingRequestsAndErrors(browser, whole);
     await open.page.getByRole("tab", { name: "Table" }).click();
-    await open.page.locator(".table-body").focus();
+    await open.page.locator(".card-table").focus();
     for (const key of ["End", "ArrowUp", "Enter"]) await open.page.keyboard.press(key);
     expect(await chosen(open)).toBe("gsm8k_1318");
     expect(await open.page.locator("#card h2").innerText()).toBe("Card 5");
@@ -205,7 +205,7 @@ describe.skipIf(!hasChromium)("the page in a browser", () => {
     expect(await matches.innerText()).toBe("10 of 1,319 problems");
     await open.page.getByLabel("Filter by type").selectOption("result");
     await open.page.getByRole("tab", { name: "Table" }).click();
-    expect(await open.page.getByRole("table").getAttribute("aria-rowcount")).toBe("31");
+    expect(await open.page.getByRole("grid").getAttribute("aria-rowcount")).toBe("31");
     await open.page.close();
   });
 
@@ -255,7 +255,7 @@ describe.skipIf(!hasChromium)("the page in a browser", () => {
     const dark = await openPageRecordingRequestsAndErrors(browser, small, { colorScheme: "dark" });
     const [day, night] = [await paper(light), await paper(dark)];
     expect(day).not.toBe(night);
-    await light.page.getByRole("button", { name: "Light / dark" }).click();
+    await light.page.getByRole("button", { name: "Light or dark theme" }).click();
     await dark.page.keyboard.press("t");
     expect([await paper(light), await paper(dark)]).toEqual([night, day]);
     await light.page.close();

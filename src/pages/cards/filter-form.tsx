@@ -25,7 +25,7 @@ interface FilterFormProps {
   readonly onChange: (filter: CardFilter) => void;
   /** Called when the user leaves the search field for the list of problems. */
   readonly onLeave: () => void;
-  readonly searchInput: RefObject<HTMLInputElement>;
+  readonly searchInput: RefObject<HTMLInputElement | null>;
 }
 
 /** Filter form above the list of problems. */

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { arbitraryCard } from "../message-card/message-card.fixture.ts";
+import { arbitraryCard } from "../../cards/message-card/message-card.fixture.ts";
 import { packJsonObjects, unpackJsonObjects } from "./json-object-packing.ts";
 import { createGsm8kSizedRecording } from "./gsm8k-sized-recording.fixture.ts";
 

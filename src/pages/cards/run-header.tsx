@@ -32,7 +32,7 @@ export function RunHeader({ model, statistics, title, isLive, isConnected }: Run
         </span>
       </div>
       {run && (
-        <p class="facts">
+        <p class="card-facts">
           {listRunFields(run, model).map(([name, value]) => (
             <LabeledValue key={name} name={name} value={value} />
           ))}

@@ -22,7 +22,7 @@ export function SampleHeader({ sample, analysis }: SampleHeaderProps): VNode {
       <p class="question" dir="auto">
         <AgentText text={summary.question} />
       </p>
-      <p class="facts">
+      <p class="card-facts">
         <SampleOutcome sample={sample} outcome={summary.outcome} />
         <LabeledValue name="cards" value={formatCount(summary.cardCount)} />
         <LabeledValue name="tokens" value={formatTokenTotal(summary.tokens)} />

@@ -22,7 +22,7 @@ interface SampleListProps {
   readonly samples: readonly PageSample[];
   readonly selectedId: string | undefined;
   readonly onSelect: (id: string) => void;
-  readonly list: RefObject<HTMLDivElement>;
+  readonly list: RefObject<HTMLDivElement | null>;
 }
 
 /** Selectable list of the problems that match the filter. Renders only the visible rows. */

@@ -60,12 +60,10 @@ function SampleDrawing(props: SampleViewProps): VNode {
   // The cards of a sample change in place. Its version increases with each change.
   const drawing = useMemo(() => {
     const critical = new Set(cards.filter(({ card }) => criticalCards.has(card)));
-    return {
-      sequence: () => buildCardSequence(cards, critical),
-      timeline: () => buildCardTimeline(cards, criticalPath),
-      graph: () => buildCardGraph(cards, critical),
-    };
-  }, [sample, sample.version, criticalPath]);
+    if (view === "sequence") return { view, ...buildCardSequence(cards, critical) };
+    if (view === "timeline") return { view, ...buildCardTimeline(cards, criticalPath) };
+    return view === "graph" ? { view, ...buildCardGraph(cards, critical) } : { view };
+  }, [sample, sample.version, criticalPath, view]);
   const selection = {
     selectedKey: selectedCard && formatCardKey(cards.indexOf(selectedCard)),
     onSelect: (key: string) => {
@@ -73,38 +71,38 @@ function SampleDrawing(props: SampleViewProps): VNode {
       if (pageCard) onSelectCard(pageCard);
     },
   };
-  const sequence = useMemo(() => (view === "sequence" ? drawing.sequence() : undefined), [drawing, view]);
-  const timeline = useMemo(() => (view === "timeline" ? drawing.timeline() : undefined), [drawing, view]);
-  const graph = useMemo(() => (view === "graph" ? drawing.graph() : undefined), [drawing, view]);
-  if (sequence)
-    return <SequenceDiagram {...sequence} {...selection} label="Sequence diagram; each card is a button" />;
-  if (timeline)
-    return (
-      <TimelineDiagram
-        {...timeline}
-        {...selection}
-        label="Timeline: a lane for each role, a bar for the work on each card"
-      />
-    );
-  if (graph)
-    return (
-      <GraphDiagram
-        {...graph}
-        {...selection}
-        nodeWidth={220}
-        nodeHeight={66}
-        direction="down"
-        className="dag"
-        label="Graph: each card with its causes"
-      />
-    );
-  return (
-    <CardTable
-      rows={cards
-        .map((pageCard, index) => ({ sample, pageCard, cardNumber: index + 1 }))
-        .filter(({ pageCard }) => matchesCard(pageCard, sample, { ...filter, text: "" }))}
-      selectedCard={selectedCard}
-      onSelect={({ pageCard }) => onSelectCard(pageCard)}
-    />
-  );
+  switch (drawing.view) {
+    case "sequence":
+      return <SequenceDiagram {...drawing} {...selection} label="Sequence diagram; each card is a button" />;
+    case "timeline":
+      return (
+        <TimelineDiagram
+          {...drawing}
+          {...selection}
+          label="Timeline: a lane for each role, a bar for the work on each card"
+        />
+      );
+    case "graph":
+      return (
+        <GraphDiagram
+          {...drawing}
+          {...selection}
+          nodeWidth={220}
+          nodeHeight={66}
+          direction="down"
+          className="dag"
+          label="Graph: each card with its causes"
+        />
+      );
+    case "table":
+      return (
+        <CardTable
+          rows={cards
+            .map((pageCard, index) => ({ sample, pageCard, cardNumber: index + 1 }))
+            .filter(({ pageCard }) => matchesCard(pageCard, sample, { ...filter, text: "" }))}
+          selectedCard={selectedCard}
+          onSelect={({ pageCard }) => onSelectCard(pageCard)}
+        />
+      );
+  }
 }

@@ -1,4 +1,4 @@
-import type { JSX } from "preact";
+import type { SVGAttributes } from "preact";
 
 /** Returns the attributes and event handlers of a clickable part of a diagram. */
 export function buildSelectionButtonProps(
@@ -6,7 +6,7 @@ export function buildSelectionButtonProps(
   description: string,
   isSelected: boolean,
   onSelect: (key: string) => void,
-): JSX.SVGAttributes<SVGGElement> {
+): SVGAttributes<SVGGElement> {
   return {
     role: "button",
     "aria-pressed": isSelected,

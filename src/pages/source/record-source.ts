@@ -11,7 +11,8 @@ export function createRecordSource(data: Extract<PageData, { mode: "record" }>):
   return {
     ...createMemorySource(memory, createRecordSession(data)),
     ...(data.cards && { cardRun: createRunView(data.cards) }),
-    watchLines: (_onLines, onConnection) => {
+    watchLines: (onLines, onConnection) => {
+      onLines(data.lines);
       onConnection?.({ state: "ended" });
       return () => undefined;
     },

@@ -73,38 +73,45 @@ export interface CardTimeline {
 
 /**
  * Builds a timeline of the work on each message card. Work lasts for the reported duration, or otherwise since the
- * sender's previous message card. Work is critical if the critical path passes through it. When a role sends several
- * cards after one turn, the first card reports the work of the turn, but the path may continue with another card.
+ * sender's previous message card. Work is critical if the critical path passes through it.
  */
 export function buildCardTimeline(
   cards: readonly PageCard[],
   criticalPath: readonly CriticalPathSegment[],
 ): CardTimeline {
   const { roots } = buildDelegatedTaskForest(cards);
-  const spans = new Map(
-    flattenDelegations(roots).flatMap(({ workSpans }) => workSpans.map((span) => [span.card, span] as const)),
+  const workStarts = new Map(
+    flattenDelegations(roots).flatMap(({ workSpans }) => workSpans.map(({ card, start }) => [card, start] as const)),
   );
-  const criticalWorks = criticalPath.filter(({ kind }) => kind === "work");
-  const isOnCriticalPath = (role: string, fromMs: number, toMs: number): boolean =>
-    criticalWorks.some(({ card, from, to }) => card.sender === role && from < toMs && fromMs < to);
+  const works = cards.map((seen, index) => {
+    const { card, sentMs } = seen;
+    const fromMs = Math.min(sentMs, workStarts.get(card) ?? sentMs);
+    return { seen, card, index, fromMs, toMs: sentMs };
+  });
   const criticalCards = new Set(criticalPath.map(({ card }) => card));
+  for (const { kind, card, from, to } of criticalPath) {
+    // When a role sends several cards after one turn, one card reports the work of the turn, and the path may continue
+    // with another card.
+    const unreportedUntil = Math.min(to, workStarts.get(card) ?? to);
+    for (const other of works) {
+      const isSameTurn = other.card.sender === card.sender && other.card.metadata.turn === card.metadata.turn;
+      if (kind === "work" && isSameTurn && other.fromMs < unreportedUntil && from < other.toMs)
+        criticalCards.add(other.card);
+    }
+  }
   return {
     lanes: listRolesInCards(cards.map(({ card }) => card)),
     endMs: computeLastArrivalTime(cards),
-    works: cards.map((seen, index) => {
-      const { card, sentMs } = seen;
-      const fromMs = Math.min(sentMs, spans.get(card)?.start ?? sentMs);
-      return {
-        key: formatCardKey(index),
-        lane: card.sender,
-        fromMs,
-        toMs: sentMs,
-        label: String(index + 1),
-        colorClass: getCardTypeClass(card.message_type),
-        description: describeCard(seen, index),
-        isCritical: criticalCards.has(card) || isOnCriticalPath(card.sender, fromMs, sentMs),
-      };
-    }),
+    works: works.map(({ seen, card, index, fromMs, toMs }) => ({
+      key: formatCardKey(index),
+      lane: card.sender,
+      fromMs,
+      toMs,
+      label: String(index + 1),
+      colorClass: getCardTypeClass(card.message_type),
+      description: describeCard(seen, index),
+      isCritical: criticalCards.has(card),
+    })),
   };
 }
 
