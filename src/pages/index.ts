@@ -3,5 +3,6 @@
  * the bundled page as text. The folders of `pages/` are a browser app over a `TrafficSource`, which `npm run page`
  * bundles.
  */
+export { type HtmlReportOptions, renderHtmlReport, renderLiveHtmlReport } from "./cards/html-report.ts";
 export { type PageData } from "./page-data.ts";
 export { renderServedPage, renderSingleFilePage, type ServedPage } from "./render-page.ts";

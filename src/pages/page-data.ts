@@ -1,5 +1,5 @@
 import type { TrafficLine } from "../trace/index.ts";
-import type { JsonObject } from "../protocol/index.ts";
+import type { CardRunData } from "./cards/card-run-data.ts";
 
 /**
  * What a page shows, which the server embeds as JSON.
@@ -17,7 +17,7 @@ export type PageData =
       readonly firstScreen?: string;
       readonly lines: readonly TrafficLine[];
       /** Data of the card protocol, which the screens in `cards/` read. */
-      readonly cards?: JsonObject;
+      readonly cards?: CardRunData;
     }
   | {
       readonly mode: "watch";
@@ -26,7 +26,7 @@ export type PageData =
       readonly firstScreen?: string;
       /** Relative URL of the server-sent events. */
       readonly eventsUrl: string;
-      readonly cards?: JsonObject;
+      readonly cards?: CardRunData;
     };
 
 /** Id of the element that contains the data of the page. */

@@ -1,4 +1,5 @@
 import { render } from "preact";
+import { startTrafficFeed } from "../flow/traffic-feed.ts";
 import { openTrafficSource } from "../source/open-traffic-source.ts";
 import { App } from "./app.tsx";
 import { startHotkeys } from "./hotkeys.ts";
@@ -11,6 +12,7 @@ const root = document.getElementById("app") ?? document.body;
 try {
   const { source, firstScreen } = await openTrafficSource(document);
   const state = createPageState(source, firstScreen);
+  startTrafficFeed(state);
   await state.refreshAgents();
   startHotkeys();
   state.start();

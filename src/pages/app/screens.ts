@@ -32,5 +32,10 @@ export const SCREENS: Readonly<Record<ScreenName, ScreenDefinition>> = {
   flow: { title: "Flow", component: FlowScreen, key: "f", isOffered: () => true },
   agents: { title: "Agents", component: AgentsScreen, key: "a", isOffered: () => true },
   compare: { title: "Compare", component: CompareScreen, key: "d", isOffered: () => true },
-  cards: { title: "Cards", component: CardsScreen, key: "k", isOffered: () => false },
+  cards: {
+    title: "Cards",
+    component: CardsScreen,
+    key: "k",
+    isOffered: ({ source }) => source.cardRun !== undefined,
+  },
 };

@@ -13,7 +13,7 @@ interface VirtualRowOptions {
   /** Height of every row in pixels. */
   readonly rowHeight: number;
   /** The scrolling element. */
-  readonly scroller: RefObject<HTMLElement>;
+  readonly scroller: RefObject<HTMLElement | null>;
   /** Rows that are rendered above and below the visible rows. */
   readonly overscan: number;
   /** Height in pixels of a sticky header, which covers the first visible rows. */

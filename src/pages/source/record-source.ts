@@ -1,4 +1,5 @@
 import type { ConsoleSession } from "../../console/api-types.ts";
+import { createRunView } from "../cards/run-view.ts";
 import type { PageData } from "../page-data.ts";
 import { LineMemory } from "./line-memory.ts";
 import { type TrafficSource, TrafficSourceError } from "./traffic-source.ts";
@@ -9,7 +10,9 @@ export function createRecordSource(data: Extract<PageData, { mode: "record" }>):
   memory.append(data.lines);
   return {
     ...createMemorySource(memory, createRecordSession(data)),
-    watchLines: (_onLines, onConnection) => {
+    ...(data.cards && { cardRun: createRunView(data.cards) }),
+    watchLines: (onLines, onConnection) => {
+      onLines(data.lines);
       onConnection?.({ state: "ended" });
       return () => undefined;
     },

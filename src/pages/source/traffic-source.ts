@@ -8,6 +8,7 @@ import type {
   ConsoleTaskList,
   ConsoleTaskQuery,
 } from "../../console/api-types.ts";
+import type { RunView } from "../cards/run-view.ts";
 import type { Task } from "../../protocol/index.ts";
 import type { TrafficLine } from "../../trace/index.ts";
 
@@ -31,6 +32,8 @@ export interface TrafficSource {
     onLines: (lines: readonly TrafficLine[]) => void,
     onConnection?: (state: WatchConnection) => void,
   ): () => void;
+  /** The run of the card protocol in the record, if the record has one. */
+  readonly cardRun?: RunView;
   /** Missing for records, which accept no requests. */
   readonly actions?: TrafficActions;
 }

@@ -1,4 +1,5 @@
 import type { TrafficLine } from "../../trace/index.ts";
+import { createRunView } from "../cards/run-view.ts";
 import type { PageData } from "../page-data.ts";
 import { LineMemory } from "./line-memory.ts";
 import { createMemorySource, createRecordSession } from "./record-source.ts";
@@ -10,10 +11,11 @@ import type { TrafficSource } from "./traffic-source.ts";
  */
 export function openWatchedSource(data: Extract<PageData, { mode: "watch" }>): TrafficSource {
   const memory = new LineMemory();
+  const events = new EventSource(new URL(data.eventsUrl, location.href));
   return {
     ...createMemorySource(memory, createRecordSession(data)),
+    ...(data.cards && { cardRun: createRunView(data.cards, events) }),
     watchLines(onLines, onConnection) {
-      const events = new EventSource(new URL(data.eventsUrl, location.href));
       let attempt = 0;
       events.addEventListener("open", () => {
         attempt = 0;
