@@ -70,7 +70,7 @@ function isLoopback(host: string): boolean {
   return host === "localhost" || host === "::1" || host.startsWith("127.");
 }
 
-function createOperatorOptions(file: string): ServerOptions["operator"] {
+function createOperatorOptions(file: string): NonNullable<ServerOptions["operator"]> {
   try {
     return { authenticate: bearer({ tokens: { [readTextFile(file).trim()]: "operator" } }) };
   } catch (error) {
