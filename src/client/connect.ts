@@ -25,6 +25,7 @@ import { findUntrustedOriginError, getInterfaceOrigin, type TrustedOrigins } fro
 import { createA2AClientFromTransport, type A2AClient } from "./a2a-client.ts";
 import { DEFAULT_MAX_TASK_BYTES } from "./stream/streamed-task-size.ts";
 import { createTransport } from "./transport/create-transport.ts";
+import { withTrafficRecord } from "./traffic/with-traffic-record.ts";
 
 /**
  * Finds the agent card by the URL of the host, the card, or the agent, and returns a client for one of the
@@ -70,12 +71,16 @@ async function connectToAgent(url: string, options: ConnectOptions): Promise<A2A
       monotonicNow: getMonotonicTimeMs,
     }),
   };
-  const transport = await createTransport(agentInterface, {
+  const plainTransport = await createTransport(agentInterface, {
     ...http,
     ...authorizer,
     extensions,
     version: getProtocolVersion(agentInterface) ?? version,
   });
+  const transport =
+    options.record === undefined
+      ? plainTransport
+      : await withTrafficRecord(plainTransport, options.record, fetchedCard, agentInterface);
   const guardedTransport = credentialsError
     ? withTransportCallHeadersRejected(transport, credentialsError)
     : transport;

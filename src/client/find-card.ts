@@ -1,5 +1,6 @@
 import { getMonotonicTimeMs } from "./clock.ts";
 import type { AgentCard } from "../protocol/index.ts";
+import type { TrafficRecordOption } from "../trace/recording/index.ts";
 import { defineOptionNames } from "../usage-checks/index.ts";
 import type { PeerLeniency, ProtocolVersion } from "../wire/index.ts";
 import type { AuthorizeFunction, ClientAuthOptions } from "./auth/client-auth.ts";
@@ -104,12 +105,17 @@ export interface ConnectOptions {
    * Default: 268,435,456 (256 MiB).
    */
   readonly maxTaskBytes?: number;
+  /**
+   * Record of the client's traffic: the path of a JSON Lines file, options with the path, or a writer. The record
+   * contains requests, responses, and stream events, without credentials. A path requires Node.js. Default: no record.
+   */
+  readonly record?: TrafficRecordOption;
 }
 
 const assertKnownConnectOptions = defineOptionNames<ConnectOptions>()(
   "connect",
   "allowClearText allowOlderVersion auth binding extensions fetch grpc headers maxEventBytes",
-  "maxResponseBytes maxTaskBytes peerLeniency preferredBindings reconnect retry signal timeouts trustedOrigins verifyCard version",
+  "maxResponseBytes maxTaskBytes peerLeniency preferredBindings reconnect record retry signal timeouts trustedOrigins verifyCard version",
 );
 const assertKnownReconnectOptions = defineOptionNames<RetryOptions>()(
   '"reconnect" of connect',

@@ -201,7 +201,7 @@ export interface ConsoleTaskSummary {
   readonly createdAt?: string;
   /** Number of events in the log of the task, if known. */
   readonly events?: number;
-  /** Beginning of the last message or artifact text, at most 200 characters. Unsafe text from strangers. */
+  /** Beginning of a message of the task, at most 200 characters. Unsafe text from strangers. */
   readonly preview: string;
   /** Caller that owns the task, as `tenant/principal` or `principal`. Only for operators. */
   readonly caller?: string;

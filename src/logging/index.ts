@@ -4,3 +4,4 @@ export { formatStoreMigration } from "./format-store-migration.ts";
 export type { LogObserverOptions } from "./log-observer.ts";
 export { createLogObserver, resolveObserver } from "./log-observer.ts";
 export { redactSecrets, redactUserInfo } from "./redact-secrets.ts";
+export { createJsonSecretRedactor } from "./redact-json-secrets.ts";

@@ -1,4 +1,4 @@
-const REDACTED_VALUE = "***";
+export const REDACTED_VALUE = "***";
 /** Names of environment variables whose values are secrets. */
 const SECRET_VARIABLE_NAME = /(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?)$/i;
 /** Shorter values are not redacted, because they also occur in texts without secrets. */
@@ -27,10 +27,10 @@ export function redactSecrets(
   text: string,
   env: Readonly<Record<string, string | undefined>> = readEnvironment(),
 ): string {
-  const values = Object.entries(env).flatMap(([name, value = ""]) =>
-    SECRET_VARIABLE_NAME.test(name) && value.length >= MIN_SECRET_LENGTH ? value : [],
+  const withoutValues = listSecretEnvironmentValues(env).reduce(
+    (clean, value) => clean.replaceAll(value, REDACTED_VALUE),
+    text,
   );
-  const withoutValues = values.reduce((clean, value) => clean.replaceAll(value, REDACTED_VALUE), text);
   return SECRET_PATTERNS.reduce(
     (clean, [pattern, replacement]) =>
       typeof replacement === "string"
@@ -40,13 +40,22 @@ export function redactSecrets(
   );
 }
 
+/** Returns the values of environment variables whose names are names of secrets. */
+export function listSecretEnvironmentValues(
+  env: Readonly<Record<string, string | undefined>> = readEnvironment(),
+): string[] {
+  return Object.entries(env).flatMap(([name, value = ""]) =>
+    SECRET_VARIABLE_NAME.test(name) && value.length >= MIN_SECRET_LENGTH ? value : [],
+  );
+}
+
 /** Hides the user and the password of a URL, such as the URL of a database. */
 export function redactUserInfo(url: string): string {
   return url.replace(/\/\/[^/]*@/, `//${REDACTED_VALUE}@`);
 }
 
 /** A JWT has three segments. The pattern also matches texts with fewer segments, to stay linear. */
-function redactJwt(match: string): string {
+export function redactJwt(match: string): string {
   return match.split(".", 3).length === 3 ? REDACTED_VALUE : match;
 }
 

@@ -2,6 +2,7 @@ import type { Agent, Engine } from "../engine/index.ts";
 import { deriveAgentId, isAgentId } from "../protocol/index.ts";
 import { AgentCardPublisher, type AgentCardOptions } from "./card/agent-card-publisher.ts";
 import type { TenantAcceptanceCheck } from "./accepted-tenants.ts";
+import type { ServerTrafficRecorder } from "./traffic/server-traffic-recorder.ts";
 
 /** An agent that a server serves, with its engine and agent card. */
 export interface ServedAgent {
@@ -15,11 +16,14 @@ export interface ServedAgent {
    * `undefined` if the server accepts every tenant.
    */
   readonly assertTenantServed: TenantAcceptanceCheck | undefined;
+  /** Records the requests to the agent. Undefined if the server has no traffic record. */
+  readonly trafficRecorder: ServerTrafficRecorder | undefined;
 }
 
 export interface ServedAgentOptions extends Omit<AgentCardOptions, "path"> {
   readonly inputModePolicy?: "enforce" | "ignore" | undefined;
   readonly assertTenantServed?: TenantAcceptanceCheck | undefined;
+  readonly trafficRecorder?: ServerTrafficRecorder | undefined;
 }
 
 export function getAgentPath(agentId: string): string {
@@ -30,7 +34,7 @@ export function createServedAgent(
   id: string,
   agent: Agent,
   engine: Engine,
-  { inputModePolicy = "enforce", assertTenantServed, ...cardOptions }: ServedAgentOptions,
+  { inputModePolicy = "enforce", assertTenantServed, trafficRecorder, ...cardOptions }: ServedAgentOptions,
 ): ServedAgent {
   return {
     id,
@@ -38,15 +42,19 @@ export function createServedAgent(
     cardPublisher: new AgentCardPublisher(agent, { ...cardOptions, path: getAgentPath(id) }),
     inputModePolicy,
     assertTenantServed,
+    trafficRecorder,
   };
 }
 
 /**
  * Converts the argument of `createServer` to pairs of an agent id and an agent. The id of a single agent is the agent's
  * own id, or is derived from the agent's name. Throws an error if a value is not an agent or an agent id is not valid
- * in a URL path.
+ * in a URL path. A server that only serves mounted handlers needs no agent.
  */
-export function toAgentEntries(agents: Agent | Readonly<Record<string, Agent>>): [string, Agent][] {
+export function toAgentEntries(
+  agents: Agent | Readonly<Record<string, Agent>>,
+  allowsNone = false,
+): [string, Agent][] {
   if (typeof agents === "function")
     throw new Error(
       "The argument of createServer is a function; wrap the function in agent({ name, description }, …).",
@@ -58,7 +66,8 @@ export function toAgentEntries(agents: Agent | Readonly<Record<string, Agent>>):
   const entries: [string, Agent][] = isAgent(agents)
     ? [[findAgentId(agents), agents]]
     : Object.entries(agents ?? {});
-  if (entries.length === 0) throw new Error("createServer was called without an agent; pass at least one.");
+  if (entries.length === 0 && !allowsNone)
+    throw new Error("createServer was called without an agent; pass at least one.");
   for (const [id, agent] of entries) {
     if (!isAgent(agent)) {
       throw new Error(

@@ -8,11 +8,13 @@ import {
 import type { PeerLeniency, ProtocolVersion, SpecPatchVersion } from "../wire/index.ts";
 import type { AuthenticationOption } from "./auth/authenticator.ts";
 import type { MountedHandler } from "./mounted-handler.ts";
+import type { OperatorOptions } from "./operator-access.ts";
 import type { CardFormat } from "./card/card-format.ts";
 import type { CardSigningOptions } from "./card/card-signing.ts";
 import type { StoreOption } from "./resolve-store.ts";
 import type { PushOptions } from "./push/push-service.ts";
 import type { ServerLimits } from "./server-limits.ts";
+import type { TrafficRecordOption } from "../trace/recording/index.ts";
 import type { TenantsOption } from "./accepted-tenants.ts";
 
 /** Part of a server in a group of servers with the same store. */
@@ -124,6 +126,11 @@ export interface ServerOptions {
    */
   readonly authenticate?: AuthenticationOption;
   /**
+   * Operators, who see and control the tasks of all callers in the console. Each access of an operator is reported to
+   * `Observer.onOperatorAccess`, and the default observer logs the access. Default: no operators.
+   */
+  readonly operator?: OperatorOptions;
+  /**
    * Tenants that the server accepts. A request for another tenant fails with NOT_FOUND. By default, the
    * server accepts every tenant, and isolates tenants from each other.
    */
@@ -158,6 +165,12 @@ export interface ServerOptions {
    */
   readonly role?: ServerRole;
   /**
+   * Record of the server's traffic: the path of a JSON Lines file, options with the path, or a writer. The record
+   * contains requests, streams, events, turns, and push notifications, without credentials. A slow or full disk loses
+   * lines of the record, and does not affect tasks. Default: no record.
+   */
+  readonly record?: TrafficRecordOption;
+  /**
    * Bearer token of `POST /tick`, with which a scheduler makes the server process waiting turns and push notifications.
    * Default: the environment variable `COLLOQUY_TICK_TOKEN`. Without a token, the endpoint does not exist.
    */
@@ -183,11 +196,15 @@ export const SUPPORTED_A2A_VERSIONS: readonly ProtocolVersion[] = ["1.0", "0.3"]
 export const SERVER_OPTION_NAMES = [
   "allowUnauthenticated allowedOrigins authenticate autoMessageId basePath cancelGraceMs cardFormat cardMaxAgeSeconds",
   "cardSigning deduplicateMessages healthEndpoints heartbeatMs inputModePolicy limits maintenanceSocket mergeChunks",
-  "missingVersionPolicy mountedHandlers observer peerLeniency previousAgentIds publicUrl push retention role simpleDialect specRevision store",
+  "missingVersionPolicy mountedHandlers observer operator peerLeniency previousAgentIds publicUrl push record retention role simpleDialect specRevision store",
   "tenants tickToken versions",
 ] as const;
 
 const assertKnownOptions = defineOptionNames<ServerOptions>()("createServer", ...SERVER_OPTION_NAMES);
+const assertKnownOperatorOptions = defineOptionNames<OperatorOptions>()(
+  '"operator" of createServer',
+  "authenticate",
+);
 const assertKnownLimits = defineOptionNames<ServerLimits>()(
   '"limits" of createServer',
   "bufferedBytes connections listPageBytes maxBodyBytes maxJsonValues queuedTurns runs runsPerCaller streams taskSize",
@@ -220,6 +237,7 @@ const ALLOWED_OPTION_VALUES = {
 export function assertValidOptions(options: ServerOptions): void {
   assertKnownOptions(options);
   assertKnownLimits(options.limits);
+  assertKnownOperatorOptions(options.operator);
   const {
     versions = SUPPORTED_A2A_VERSIONS,
     allowedOrigins,

@@ -19,7 +19,13 @@ import { A2AError, stripTrailingCharacters } from "../protocol/index.ts";
 import { isDeviationAccepted } from "../wire/index.ts";
 import { Authenticator } from "./auth/authenticator.ts";
 import { EventStreamRegistry, type UnknownToA2AErrorConverter } from "./bindings/event-stream.ts";
-import { authenticateAndCreateAgentAccess, type MountedHandler } from "./mounted-handler.ts";
+import {
+  authenticateAndCreateAgentAccess,
+  createAgentAccess,
+  type MountedHandler,
+} from "./mounted-handler.ts";
+import type { CallerAgentAccess } from "./caller-agent-access.ts";
+import { OperatorGate, type OperatorAccess, type OperatorOptions } from "./operator-access.ts";
 import type { HttpReply, HttpRequest } from "./http-exchange.ts";
 import { createPushService, type PushService } from "./push/push-service.ts";
 import { FetchRequest, toFetchResponse } from "./fetch-adapter.ts";
@@ -60,6 +66,9 @@ import { createPublishedJwksProvider } from "./published-jwks-provider.ts";
 import { getHttpStatus, reportRequest } from "./report-request.ts";
 import { findRuntimeRemoteAddress } from "./remote-address.ts";
 import { routeRequest, type RouterContext } from "./router.ts";
+import { openTrafficRecord, type TrafficRecordOption } from "../trace/recording/index.ts";
+import { joinObservers } from "./traffic/join-observers.ts";
+import { ServerTrafficRecorder } from "./traffic/server-traffic-recorder.ts";
 import { createTenantAcceptanceCheck, findOnlyTenantAcceptedByServer } from "./accepted-tenants.ts";
 import {
   findCurrentIdsByEarlierId,
@@ -82,7 +91,7 @@ export function createServer(
   agents: Agent | Readonly<Record<string, Agent>>,
   options: ServerOptions = {},
 ): Server {
-  const entries = toAgentEntries(agents);
+  const entries = toAgentEntries(agents, Boolean(options.mountedHandlers?.length));
   return new AgentServer(
     entries,
     findCurrentIdsByEarlierId(agents, entries, options.previousAgentIds),
@@ -102,6 +111,8 @@ class AgentServer implements Server {
   readonly #eventStreams: EventStreamRegistry;
   readonly #hostGuard: HostHeaderGuard;
   readonly #pushService: PushService | undefined;
+  readonly #operatorGate: OperatorGate | undefined;
+  readonly #trafficRecorder: ServerTrafficRecorder | undefined;
   readonly #transportLimits: TransportLimits;
   readonly #stallWatch: WriteStallWatch;
   #openPromise: Promise<void> | undefined;
@@ -126,7 +137,19 @@ class AgentServer implements Server {
     const { retention = {} } = options;
     this.store = resolveStore(options.store, retention);
     assertStoreSupportsRole(this.store, options.role);
-    const observer = withSafeListeners(resolveObserver(options.observer));
+    const { mountedHandlers = [] } = options;
+    const logObserver = resolveObserver(options.observer);
+    const trafficRecorder =
+      options.record === undefined ? undefined : openServerRecord(options.record, logObserver);
+    this.#trafficRecorder = trafficRecorder;
+    const observer = [
+      logObserver,
+      ...(trafficRecorder ? [trafficRecorder.observer] : []),
+      ...mountedHandlers.flatMap((handler) => handler.observer ?? []),
+    ]
+      .map(withSafeListeners)
+      .reduce(joinObservers);
+    this.#operatorGate = options.operator && createOperatorGate(options.operator, this.store);
     this.#observer = observer;
     this.#pushService = createPushService(options.push ?? {}, this.store, observer);
     if (observer.onStoreState)
@@ -171,8 +194,11 @@ class AgentServer implements Server {
       assertTenantServed: tenants && createTenantAcceptanceCheck(tenants),
       pushNotifications: this.#pushService !== undefined,
       deduplicatesMessages: options.deduplicateMessages ?? true,
+      trafficRecorder,
     });
     this.#agents = agentRegistry;
+    for (const { id, cardPublisher } of agentRegistry.served.values())
+      void trafficRecorder?.addAgent(id, `${publicUrl ?? ""}${getAgentPath(id)}`, () => cardPublisher.loadDescription());
     this.#routerContext = {
       agents: agentRegistry.served,
       currentIdsByEarlierId,
@@ -316,6 +342,7 @@ class AgentServer implements Server {
     this.#stopGaugeReports?.();
     this.#stopStateReports?.();
     this.#stallWatch.close();
+    await this.#trafficRecorder?.close();
   }
 
   async replaceAgents(agents: Agent | Readonly<Record<string, Agent>>): Promise<void> {
@@ -368,6 +395,7 @@ class AgentServer implements Server {
   async #openStore(): Promise<void> {
     await this.store.open((report) => this.#observer.onStoreMigration?.(report));
     await this.store.adoptTasksOfEarlierIds?.(this.#routerContext.currentIdsByEarlierId);
+    if (this.#operatorGate) await this.store.overview?.prepareForAllCallers();
     for (const engine of this.#agents.listEngines()) await engine.open();
     this.#pushService?.outbox.open();
     await this.maintenance.start();
@@ -390,17 +418,36 @@ class AgentServer implements Server {
     try {
       this.#routerContext.assertRequestAllowed(request);
       return await reportRequest(this.#observer, request, getHttpStatus, () =>
-        handler.handle(fetchRequest, async () => {
-          await this.#openStoreOnce();
-          const access = await authenticateAndCreateAgentAccess(request, this.#routerContext);
-          request.byteAccount?.assignToCaller(access.caller);
-          return access;
-        }),
+        handler.handle(
+          fetchRequest,
+          () => this.#createCallerAccess(request),
+          () => this.#findOperatorAccess(request),
+        ),
       );
     } catch (thrown) {
       const error = this.#routerContext.reportError("mounted handler", thrown);
       return toFetchResponse(this.#createErrorReply(request, error), request);
     }
+  }
+
+  async #createCallerAccess(request: HttpRequest): Promise<CallerAgentAccess> {
+    await this.#openStoreOnce();
+    const access = await authenticateAndCreateAgentAccess(request, this.#routerContext, this.store);
+    request.byteAccount?.assignToCaller(access.caller);
+    return access;
+  }
+
+  async #findOperatorAccess(request: HttpRequest): Promise<OperatorAccess | undefined> {
+    if (!this.#operatorGate) return undefined;
+    await this.#openStoreOnce();
+    const { store } = this;
+    const access = await this.#operatorGate.findAccess(request, {
+      store,
+      observer: this.#observer,
+      createAccess: (caller) => createAgentAccess(request, caller, this.#routerContext, store),
+    });
+    if (access) request.byteAccount?.assignToCaller(access.operator);
+    return access;
   }
 
   #createErrorReply(request: HttpRequest, error: A2AError): HttpReply {
@@ -485,12 +532,26 @@ class AgentServer implements Server {
   }
 }
 
+/** Opens the traffic record of a server. The first lost line is reported to the observer. */
+function openServerRecord(record: TrafficRecordOption, observer: Observer): ServerTrafficRecorder {
+  const onLoss = (error: unknown): void => observer.onError?.({ where: "traffic record", error });
+  return new ServerTrafficRecorder(openTrafficRecord(record, { vantage: "server", name: "server", onLoss }));
+}
+
 /** Throws an error if the role needs other servers, which the store does not support. */
 function assertStoreSupportsRole(store: TaskStore, role: ServerOptions["role"] = "all"): void {
   if (role !== "all" && !store.nodes)
     throw new Error(
       `"role" is ${JSON.stringify(role)}, but only one server can use the store ${store.name}; use a postgres:// store.`,
     );
+}
+
+/** Throws an error if the store cannot list the tasks of all callers. */
+function createOperatorGate(options: OperatorOptions, store: TaskStore): OperatorGate {
+  if (store.overview) return new OperatorGate(options);
+  throw new Error(
+    `"operator" requires a store that lists the tasks of all callers, which ${store.name} does not; use the memory, SQLite, or PostgreSQL store.`,
+  );
 }
 
 function createWorkerError(): A2AError {

@@ -1,5 +1,14 @@
 import type { JsonObject, JsonValue } from "../protocol/index.ts";
 
+/** Members that the writer adds to each line. */
+type WriterAddedMember = "v" | "writer" | "seq" | "at" | "mono_ms";
+
+/** Removes members from each line type of a union. */
+type OmitFromEach<Line, Member extends PropertyKey> = Line extends unknown ? Omit<Line, Member> : never;
+
+/** A traffic line without the members that the writer adds. */
+export type TrafficLineInput = OmitFromEach<Exclude<TrafficLine, WriterLine | LossLine>, WriterAddedMember>;
+
 /**
  * A line of a traffic record, which is an append-only JSON Lines file. Servers, clients, and the tap write the same
  * format. The lines of the card protocol (`run`, `card`, `call`, …) can be in the same file, and annotate its tasks.
@@ -88,6 +97,8 @@ export interface RequestLine extends TrafficLineBase, TrafficIds {
   readonly parent?: { readonly agent?: string; readonly task_id: string };
   /** The sequence number after which a subscription resumes. */
   readonly after?: number;
+  /** Ids of the tasks to which the message of the request refers. */
+  readonly reference_task_ids?: readonly string[];
 }
 
 /** The beginning of a response, or the failure of a request without a response. */
@@ -101,6 +112,8 @@ export interface ResponseLine extends TrafficLineBase, TrafficIds {
   readonly body_bytes?: number;
   readonly duration_ms: number;
   readonly is_stream?: boolean;
+  /** State of the task in the response, for example `TASK_STATE_COMPLETED`. */
+  readonly state?: string;
   readonly error?: string;
 }
 
@@ -114,6 +127,11 @@ export interface FrameLine extends TrafficLineBase, TrafficIds {
   readonly event_id?: string;
   /** Sequence number of the event in the task's log, if the frame states the number. */
   readonly log_seq?: number;
+  /**
+   * `log_seq` of the event that precedes this event in a complete stream. Servers omit the users' messages from
+   * streams, so that the previous number may be lower than `log_seq - 1`. Missing if the frame does not state it.
+   */
+  readonly previous_log_seq?: number;
   /** The event as A2A 1.0 JSON (`StreamResponse`), if the frame can be decoded. */
   readonly event?: JsonObject;
   /** The text of a frame that cannot be decoded, or of an SSE comment. */

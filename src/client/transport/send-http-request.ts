@@ -65,8 +65,24 @@ export interface CallOptions {
   readonly onExtensionsActivated?: ((extensions: readonly string[]) => void) | undefined;
 }
 
+/** Options for one call of a transport. */
+export interface TransportCallOptions extends CallOptions {
+  /** Observes the HTTP requests of the call, for the traffic record. */
+  readonly httpListener?: HttpCallListener | undefined;
+}
+
+/** Observes the HTTP requests of one call. A call with rejected credentials has a second request. */
+export interface HttpCallListener {
+  onRequest(request: {
+    readonly url: string;
+    readonly headers: Readonly<Record<string, string>>;
+    readonly body: string | undefined;
+  }): void;
+  onResponse(response: { readonly status: number; readonly headers: Headers }): void;
+}
+
 /** An HTTP request to a remote agent. */
-export interface OutgoingRequest extends CallOptions {
+export interface OutgoingRequest extends TransportCallOptions {
   readonly method: "GET" | "POST" | "DELETE";
   readonly url: string;
   readonly accept: string;
@@ -140,6 +156,7 @@ async function sendRequestOnce(
     signal,
     headers: callHeaders,
     onExtensionsActivated,
+    httpListener,
   }: OutgoingRequest,
   authorization: Authorization | undefined,
 ): Promise<Response> {
@@ -158,12 +175,15 @@ async function sendRequestOnce(
     for (const [name, value] of Object.entries(headerGroup ?? {}))
       headers.set(name.toLowerCase(), requireValidHeader(name, value));
   }
+  const sentHeaders = Object.fromEntries(headers);
+  httpListener?.onRequest({ url, headers: sentHeaders, body });
   const response = await fetchWithoutRedirects(options.fetch, addQueryCredentials(url, authorization), {
     method,
-    headers: Object.fromEntries(headers),
+    headers: sentHeaders,
     ...(body === undefined ? {} : { body }),
     ...(signal ? { signal } : {}),
   });
+  httpListener?.onResponse(response);
   if (onExtensionsActivated && response.ok)
     onExtensionsActivated(parseHeaderList(response.headers.get(extensions)));
   return response;

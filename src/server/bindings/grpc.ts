@@ -238,6 +238,7 @@ class GrpcCallDispatcher {
     byteAccount.releaseBodyBytes();
     const { headers = {}, ...outcome } = await handleOperation({ request, agent, caller }, method.operation, {
       codec: dialect,
+      binding: "GRPC",
       version,
       params,
       peerLeniency,

@@ -60,6 +60,7 @@ export async function handleJsonRpc(
     const { autoMessageId, peerLeniency } = context;
     const encoded = {
       codec: dialect,
+      binding: "JSONRPC" as const,
       version,
       params,
       peerLeniency,

@@ -101,6 +101,8 @@ export function resolveErrorReplyVersion(
 interface EncodedOperationParamsWithCodec {
   readonly codec: Pick<OperationCodec, "decodeParams">;
   readonly version: ProtocolVersion;
+  /** Protocol binding of the request, for the traffic record. */
+  readonly binding: "JSONRPC" | "HTTP+JSON" | "GRPC";
   readonly params: unknown;
   /** Default: `all`. */
   readonly peerLeniency?: PeerLeniency;
@@ -123,6 +125,20 @@ type OperationResultOrStreamWithHeaders = OperationResultOrStream & {
  * versions.
  */
 export function handleOperation(
+  authenticated: AuthenticatedRequest<RequestMetadata>,
+  operation: OperationName,
+  encoded: EncodedOperationParamsWithCodec,
+): Promise<OperationResultOrStreamWithHeaders> {
+  const { request, agent, caller } = authenticated;
+  if (!agent.trafficRecorder) return loadDescriptionAndPerform(authenticated, operation, encoded);
+  const { binding, version, params } = encoded;
+  return agent.trafficRecorder.recordOperation(
+    { operation, binding, version, params, request, agentId: agent.id, caller },
+    () => loadDescriptionAndPerform(authenticated, operation, encoded),
+  );
+}
+
+function loadDescriptionAndPerform(
   authenticated: AuthenticatedRequest<RequestMetadata>,
   operation: OperationName,
   encoded: EncodedOperationParamsWithCodec,

@@ -72,7 +72,8 @@ export async function handleRest(
     const body = request.method === "POST" ? await readJsonBody(request, context) : undefined;
     const params = dialect.collectParams(operation, pathParams, new URLSearchParams(request.query), body);
     const { autoMessageId, peerLeniency } = context;
-    const encoded = { codec: dialect, version, params, peerLeniency, autoMessageId };
+    const binding = "HTTP+JSON" as const;
+    const encoded = { codec: dialect, binding, version, params, peerLeniency, autoMessageId };
     const outcome = await handleOperation(authenticated, operation, encoded);
 
     if ("stream" in outcome) {

@@ -42,6 +42,7 @@ export async function handleTaskEvents(
     assertHttpMethodAllowed(authenticated.request, ["GET"]);
     const outcome = await handleOperation(authenticated, "SubscribeToTask", {
       codec: simpleDialect.taskEventStreamCodec,
+      binding: "HTTP+JSON",
       version: "0.3",
       params: { taskId },
       serviceDefaults: { resumeAfterSeq: 0 },

@@ -10,6 +10,7 @@ import type {
   StoreMigrationListener,
   StoredTask,
   TaskLeases,
+  TaskOverview,
   TaskListPage,
   TaskListQuery,
   PushStore,
@@ -94,6 +95,18 @@ export class SqliteStore implements TaskStore {
       this.#readThenAwaitDurability(({ pushTable }) => pushTable.countUndelivered(scope, limit)),
     listDeadWebhooks: async (limit) =>
       this.#readThenAwaitDurability(({ pushTable }) => pushTable.listDeadWebhooks(limit)),
+  };
+  readonly overview: TaskOverview = {
+    searchesText: false,
+    prepareForAllCallers: async () =>
+      this.runTransaction(() => this.#requireOpen().overviewReader.createIndexForAllCallers()),
+    list: async (query) =>
+      this.#readThenAwaitDurability(
+        ({ overviewReader }) => overviewReader.list(query),
+        ({ tasks }) => tasks.some(({ scope, taskId }) => this.#isInDoubt(scope, taskId)),
+      ),
+    findScope: async (agent, taskId) =>
+      this.#readThenAwaitDurability(({ overviewReader }) => overviewReader.findScope(agent, taskId)),
   };
   readonly leases: TaskLeases = {
     renewIntervalMs: PROCESS_LEASE_RENEW_INTERVAL_MS,

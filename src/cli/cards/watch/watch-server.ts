@@ -2,7 +2,7 @@ import { randomBytes, timingSafeEqual } from "node:crypto";
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { renderLiveHtmlReport } from "../../../cards/index.ts";
+import { renderLiveHtmlReport } from "../../../pages/index.ts";
 import { streamRecordingAsSse } from "./stream-recording-as-sse.ts";
 
 interface WatchServerOptions {

@@ -1,0 +1,84 @@
+import { isObject, type AgentInterface, type JsonObject } from "../../protocol/index.ts";
+import { findRequestIds } from "../../trace/index.ts";
+import type { TrafficRecordOption, TrafficWriter } from "../../trace/recording/index.ts";
+import type { FetchedCard } from "../card/fetch-card.ts";
+import type { StreamCallOptions, Transport } from "../transport/transport.ts";
+import {
+  ClientCallRecorder,
+  type RecordedInterface,
+  type RecordedRequest,
+} from "./client-traffic-recorder.ts";
+
+/** Records the requests, responses, and stream events of a transport, and the agent card of the client. */
+export async function withTrafficRecord(
+  transport: Transport,
+  record: TrafficRecordOption,
+  { card, json, url }: FetchedCard,
+  agentInterface: AgentInterface,
+): Promise<Transport> {
+  const writer = await openClientRecord(record, card.name);
+  if (isObject(json)) writer.write({ kind: "agent", agent: card.name, url, card: json });
+  const target: RecordedInterface = {
+    agent: card.name,
+    url: agentInterface.url,
+    binding: agentInterface.protocolBinding as RecordedInterface["binding"],
+    version: transport.version,
+  };
+  return {
+    version: transport.version,
+    async call(operation, params, call) {
+      const recorder = new ClientCallRecorder(writer, target, operation, describeRequest(params, call));
+      if (target.binding === "GRPC") recorder.recordRequest();
+      try {
+        const result = await transport.call(operation, params, { ...call, httpListener: recorder });
+        recorder.recordResult(result);
+        return result;
+      } catch (error) {
+        recorder.recordFailure(error);
+        throw error;
+      }
+    },
+    async *stream(operation, params, call) {
+      const recorder = new ClientCallRecorder(writer, target, operation, describeRequest(params, call));
+      if (target.binding === "GRPC") recorder.recordRequest();
+      let end: "completed" | "canceled" | "cut" = "canceled";
+      let failure: unknown;
+      try {
+        for await (const received of transport.stream(operation, params, {
+          ...call,
+          httpListener: recorder,
+        })) {
+          recorder.recordEvent(received);
+          yield received;
+        }
+        end = "completed";
+      } catch (error) {
+        end = call.signal?.aborted ? "canceled" : "cut";
+        failure = error;
+        throw error;
+      } finally {
+        recorder.recordStreamEnd(end, failure);
+      }
+    },
+  };
+}
+
+/** Opens the record of a client. The file stays open until the process ends, because clients are never closed. */
+async function openClientRecord(record: TrafficRecordOption, agentName: string): Promise<TrafficWriter> {
+  if (typeof record === "object" && "write" in record) return record;
+  const { openTrafficRecord } = await import("../../trace/recording/index.ts");
+  return openTrafficRecord(record, { vantage: "client", name: `client of ${agentName}` }).writer;
+}
+
+function describeRequest(
+  params: object,
+  { headers = {}, lastEventId }: Pick<StreamCallOptions, "headers" | "lastEventId">,
+): RecordedRequest {
+  const after = lastEventId === undefined ? Number.NaN : Number(lastEventId);
+  return {
+    ...findRequestIds(params),
+    ...(Number.isSafeInteger(after) && { after }),
+    params: params as JsonObject,
+    headers,
+  };
+}

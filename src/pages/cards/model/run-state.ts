@@ -1,0 +1,34 @@
+import { formatDuration, pluralize } from "../text-format.ts";
+import type { RunModel } from "./run-model.ts";
+
+/** State of a run, for the label beside its name. */
+interface RunStateLabel {
+  /** CSS class of the label. */
+  readonly kind: "running" | "quiet" | "completed" | "interrupted" | "failed" | "unknown";
+  readonly label: string;
+}
+
+/** Time in milliseconds without a new line after which a live run is no longer called running. */
+const QUIET_AFTER_MS = 15_000;
+
+/**
+ * Describes the state of a run. `nowMs` is the current time in milliseconds since 1970. A run without an end line was
+ * killed or still works. Only a live record can tell: if its writer has ended, the run was killed.
+ */
+export function describeRunState(model: RunModel, isLive: boolean, nowMs: number): RunStateLabel {
+  const torn = model.tornLineCount > 0 ? `, ${pluralize(model.tornLineCount, "line")} unreadable` : "";
+  if (!model.run && model.cardCount === 0)
+    return { kind: isLive ? "running" : "unknown", label: isLive ? "waiting for the run to start" : "empty" };
+  const degraded = model.ends.some(({ recorder }) => recorder === "degraded") ? ", record incomplete" : "";
+  if (model.runEndStatus)
+    return { kind: model.runEndStatus, label: `${model.runEndStatus}${degraded}${torn}` };
+  if (!isLive) {
+    if (!model.run) return { kind: "unknown", label: `cards without a run record${torn}` };
+    return { kind: "interrupted", label: `no recorded end: killed or still running${torn}` };
+  }
+  if (model.isWriterGone) return { kind: "interrupted", label: `killed: no recorded end${torn}` };
+  const quietMs = nowMs - model.lastLineTimeMs;
+  if (quietMs >= QUIET_AFTER_MS)
+    return { kind: "quiet", label: `no new line for ${formatDuration(quietMs)}: killed or waiting${torn}` };
+  return { kind: "running", label: `running${torn}` };
+}

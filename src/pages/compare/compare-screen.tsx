@@ -1,0 +1,6 @@
+import type { VNode } from "preact";
+
+/** The screen Compare. */
+export function CompareScreen(): VNode {
+  return <h1>Compare</h1>;
+}

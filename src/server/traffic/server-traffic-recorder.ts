@@ -1,0 +1,172 @@
+import type { AgentDescription, Caller, Observer, TaskScope } from "../../engine/index.ts";
+import {
+  A2AError,
+  estimateJsonSize,
+  type JsonObject,
+  type OperationName,
+  type Task,
+} from "../../protocol/index.ts";
+import { findRequestIds, type RequestLine } from "../../trace/index.ts";
+import type { OpenTrafficRecord, TrafficWriter } from "../../trace/recording/index.ts";
+import { getHttpAndGrpcErrorStatus, type ProtocolVersion } from "../../wire/index.ts";
+import type { RequestMetadata } from "../bindings/request-pipeline.ts";
+import type { OperationResultOrStream } from "../perform-operation.ts";
+import { RecordedSubscription } from "./recorded-subscription.ts";
+
+/** Request headers that the record contains. */
+const RECORDED_HEADERS = [
+  ...["a2a-version", "a2a-extensions", "x-a2a-extensions", "accept", "content-type", "last-event-id"],
+  ...["traceparent", "tracestate", "user-agent"],
+];
+/** Larger results are recorded without their content, because their events are in the record. */
+const MAX_RESULT_SIZE = 65_536;
+
+/** A request that the server performs. */
+interface RecordedOperation {
+  readonly operation: OperationName;
+  readonly binding: RequestLine["binding"];
+  readonly version: ProtocolVersion;
+  /** The parameters as the client sent them. */
+  readonly params: unknown;
+  readonly request: RequestMetadata;
+  readonly agentId: string;
+  readonly caller: Caller;
+}
+
+/** Records the requests, streams, events, turns, and push notifications of a server. */
+export class ServerTrafficRecorder {
+  readonly #writer: TrafficWriter;
+  readonly #agentNames = new Map<string, string>();
+  /** Stores the remaining lines. */
+  readonly close: () => Promise<void>;
+
+  constructor({ writer, close }: OpenTrafficRecord) {
+    this.#writer = writer;
+    this.close = close;
+  }
+
+  /** Records the description of an agent. The record uses the name of the agent, and its id if it has no name. */
+  async addAgent(
+    agentId: string,
+    url: string,
+    loadDescription: () => AgentDescription | Promise<AgentDescription>,
+  ): Promise<void> {
+    try {
+      const loaded = loadDescription();
+      const description = "then" in loaded ? await loaded : loaded;
+      this.#agentNames.set(agentId, description.name);
+      // Descriptions consist of JSON values.
+      const card = description as unknown as JsonObject;
+      this.#writer.write({ kind: "agent", agent: description.name, url, card });
+    } catch {
+      // The card publisher reports the error.
+    }
+  }
+
+  /** Records a request and its response. */
+  async recordOperation<Outcome extends OperationResultOrStream>(
+    { operation, binding, version, params, request, agentId, caller }: RecordedOperation,
+    perform: () => Promise<Outcome>,
+  ): Promise<Outcome> {
+    const call = this.#writer.createCallId();
+    const startMs = performance.now();
+    const traceparent = request.header("traceparent");
+    const lastEventId = request.header("last-event-id");
+    this.#writer.write({
+      kind: "request",
+      call,
+      to: this.#getAgentName(agentId),
+      ...(caller.principal !== "" && { from: caller.principal }),
+      binding,
+      protocol_version: version,
+      operation,
+      ...findRequestIds(params),
+      ...(lastEventId !== undefined && /^\d{1,15}$/.test(lastEventId) && { after: Number(lastEventId) }),
+      ...(traceparent !== undefined && { traceparent }),
+      headers: Object.fromEntries(
+        RECORDED_HEADERS.flatMap((name) => {
+          const value = request.header(name);
+          return value === undefined ? [] : [[name, value]];
+        }),
+      ),
+      // The parameters are parsed JSON.
+      body: params as JsonObject,
+    });
+    try {
+      const outcome = await perform();
+      const durationMs = roundToMicroseconds(performance.now() - startMs);
+      if ("stream" in outcome) {
+        this.#writer.write({ kind: "response", call, status: 200, duration_ms: durationMs, is_stream: true });
+        return { ...outcome, stream: new RecordedSubscription(outcome.stream, this.#writer, call) };
+      }
+      this.#recordResult(call, outcome.result, durationMs);
+      return outcome;
+    } catch (thrown) {
+      const { reason, message } = A2AError.from(thrown);
+      this.#writer.write({
+        kind: "response",
+        call,
+        status: getHttpAndGrpcErrorStatus(reason, "1.0.1").http,
+        duration_ms: roundToMicroseconds(performance.now() - startMs),
+        error: `${reason}: ${message}`,
+      });
+      throw thrown;
+    }
+  }
+
+  /** Listeners for the events, turns, and push notifications of the engine. */
+  get observer(): Required<Pick<Observer, "onEvent" | "onRun" | "onPush">> {
+    return {
+      onEvent: ({ scope, taskId, event }) =>
+        this.#writer.write(
+          { kind: "event", ...this.#getIds(scope, taskId), log_seq: event.seq, bytes: event.jsonText.length },
+          { event: event.jsonText },
+        ),
+      onRun: ({ scope, taskId, phase, error }) =>
+        this.#writer.write({
+          kind: "turn",
+          ...this.#getIds(scope, taskId),
+          phase,
+          ...(error !== undefined && { error: error instanceof Error ? error.message : String(error) }),
+        }),
+      onPush: ({ scope, taskId, configId, seq, outcome, reason }) =>
+        this.#writer.write({
+          kind: "push",
+          ...this.#getIds(scope, taskId),
+          config_id: configId,
+          log_seq: seq,
+          outcome,
+          ...(reason !== undefined && { reason }),
+        }),
+    };
+  }
+
+  #recordResult(call: string, result: object, durationMs: number): void {
+    const task = "task" in result ? (result.task as Task) : isTask(result) ? result : undefined;
+    const isSmall = estimateJsonSize(result) <= MAX_RESULT_SIZE;
+    this.#writer.write({
+      kind: "response",
+      call,
+      status: 200,
+      ...(task && { task_id: task.id, context_id: task.contextId, state: task.status.state }),
+      ...(isSmall && { body: result as JsonObject }),
+      duration_ms: durationMs,
+    });
+  }
+
+  #getIds(scope: TaskScope, taskId: string): { agent: string; task_id: string } {
+    return { agent: this.#getAgentName(scope.agent), task_id: taskId };
+  }
+
+  #getAgentName(agentId: string): string {
+    return this.#agentNames.get(agentId) ?? agentId;
+  }
+}
+
+function isTask(result: object): result is Task {
+  return "id" in result && "status" in result && "contextId" in result;
+}
+
+function roundToMicroseconds(ms: number): number {
+  return Math.round(ms * 1_000) / 1_000;
+}

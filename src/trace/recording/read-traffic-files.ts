@@ -1,0 +1,43 @@
+import { createReadStream } from "node:fs";
+import { readdir } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import { createInterface } from "node:readline";
+import { createGunzip } from "node:zlib";
+import { decodeTrafficLine, type DecodedTrafficLine } from "../decode-traffic-line.ts";
+
+/** A line of a record file, with its position. */
+export type ReadTrafficLine = DecodedTrafficLine & {
+  readonly file: string;
+  /** Number of the line in its file, starting at 1. */
+  readonly lineNumber: number;
+};
+
+/**
+ * Reads the lines of a record in the order in which they were written: first the rotated files (`FILE.2`, `FILE.1`),
+ * and then the file itself. Decompresses files whose names end in `.gz`. Rejects if no file exists.
+ */
+export async function* readTrafficFile(path: string): AsyncGenerator<ReadTrafficLine, void, undefined> {
+  for (const file of await listTrafficFiles(path)) {
+    const input = createReadStream(file);
+    const bytes = file.endsWith(".gz") ? input.pipe(createGunzip()) : input;
+    if (bytes !== input) input.on("error", (error) => bytes.destroy(error));
+    let lineNumber = 0;
+    for await (const text of createInterface({ input: bytes, crlfDelay: Infinity })) {
+      lineNumber += 1;
+      if (text !== "") yield { ...decodeTrafficLine(text), file, lineNumber };
+    }
+  }
+}
+
+/** Returns the files of a record, oldest first. The last file is `path` itself, also if it does not exist. */
+export async function listTrafficFiles(path: string): Promise<string[]> {
+  const name = basename(path);
+  const siblings = await readdir(dirname(path)).catch(() => []);
+  const rotated = siblings.flatMap((sibling) => {
+    const number = sibling.startsWith(`${name}.`)
+      ? /^\.(\d{1,6})(?:\.gz)?$/.exec(sibling.slice(name.length))?.[1]
+      : undefined;
+    return number === undefined ? [] : [{ number: Number(number), file: join(dirname(path), sibling) }];
+  });
+  return [...rotated.toSorted((a, b) => b.number - a.number).map(({ file }) => file), path];
+}

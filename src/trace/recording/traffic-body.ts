@@ -1,0 +1,37 @@
+import { isObject, type JsonObject, type JsonValue } from "../../protocol/index.ts";
+
+/** Member of the object that replaces a body that is longer than the limit of the writer. */
+const TRUNCATED_BODY_KEY = "colloquy:truncated";
+/** Number of characters that remain of a body that is too long. */
+const TRUNCATED_TEXT_LENGTH = 1_000;
+
+/** Members of A2A objects that show the structure of traffic, and none of its content. */
+const STRUCTURE_MEMBERS: ReadonlySet<string> = new Set([
+  ...["task", "message", "statusUpdate", "artifactUpdate", "status", "state", "timestamp", "artifact"],
+  ...["artifactId", "append", "lastChunk", "id", "taskId", "contextId", "messageId", "role"],
+  ...["referenceTaskIds", "kind", "final", "error", "code", "result", "method", "jsonrpc"],
+]);
+
+/**
+ * Returns the JSON text that replaces a body that is longer than the limit of the writer: an object with the number
+ * of characters of the body and with its first 1,000 characters. With `keepsStructure`, the object also contains the
+ * ids and the states of the body.
+ */
+export function encodeTruncatedBody(bodyText: string, keepsStructure: boolean): string {
+  const text = bodyText.slice(0, TRUNCATED_TEXT_LENGTH).toWellFormed();
+  const structure = keepsStructure ? removeBodyContent(JSON.parse(bodyText) as JsonValue) : undefined;
+  return JSON.stringify({
+    ...(isObject(structure) && structure),
+    [TRUNCATED_BODY_KEY]: { length: bodyText.length, text },
+  });
+}
+
+/** Returns a copy of a JSON value that contains ids, states, and times, but no texts, files, or metadata. */
+export function removeBodyContent(body: JsonValue): JsonValue {
+  if (Array.isArray(body)) return body.map(removeBodyContent);
+  if (!isObject(body)) return body;
+  const structure: JsonObject = {};
+  for (const [name, value] of Object.entries(body))
+    if (STRUCTURE_MEMBERS.has(name)) structure[name] = removeBodyContent(value);
+  return structure;
+}
