@@ -69,7 +69,14 @@ const CONSOLE_PATH = "/console/";
  */
 export function createConsole(options: ConsoleOptions): Console {
   assertKnownOptions(options);
-  const { mode = "serve", name = "Colloquy", version = "", token, agentUrls = [], recordFiles = [] } = options;
+  const {
+    mode = "serve",
+    name = "Colloquy",
+    version = "",
+    token,
+    agentUrls = [],
+    recordFiles = [],
+  } = options;
   const { allowPrivate = false, serverRecord, maxJournalLength } = options;
   const rules = { startUrls: agentUrls, allowPrivate };
   const workspaces = new WorkspaceRegistry((): OpenWorkspace => {
@@ -89,7 +96,11 @@ export function createConsole(options: ConsoleOptions): Console {
   let page: Promise<ConsolePage> | undefined;
   let records: Promise<RecordedAgents> | undefined;
 
-  async function respondToApi(path: string, request: Request, authentication: RequestAuthentication): Promise<Response> {
+  async function respondToApi(
+    path: string,
+    request: Request,
+    authentication: RequestAuthentication,
+  ): Promise<Response> {
     assertRequestOfConsolePage(request);
     const user = await authenticateConsoleUser(request, token, authentication);
     const { workspace, remotes } = workspaces.open(user.key);
@@ -125,7 +136,8 @@ export function createConsole(options: ConsoleOptions): Console {
     if (at < 0) return Response.redirect(new URL(`${pathname}/${search}`, request.url).href, 308);
     const path = pathname.slice(at + CONSOLE_PATH.length);
     if (path.startsWith("hooks/")) return await push.receive(path.slice("hooks/".length), request);
-    if (path.startsWith("api/")) return await respondToApi(path.slice("api/".length), request, authentication);
+    if (path.startsWith("api/"))
+      return await respondToApi(path.slice("api/".length), request, authentication);
     page ??= options.loadPage();
     return findPageResponse(await page, path) ?? new Response("Not found", { status: 404 });
   }

@@ -1,6 +1,12 @@
 import { connect, findCard } from "../client/index.ts";
 import { A2AError, isObject, type JsonValue } from "../protocol/index.ts";
-import type { CallerAgentAccess, ListedTask, ListedTaskPage, OperatorAccess, TaskListConditions } from "../server/index.ts";
+import type {
+  CallerAgentAccess,
+  ListedTask,
+  ListedTaskPage,
+  OperatorAccess,
+  TaskListConditions,
+} from "../server/index.ts";
 import type { AgentSource, PositionedTask, TaskListing } from "./agent-source.ts";
 import { createConnectedAgentSource } from "./connected-agent-source.ts";
 import { formatPreview } from "./list-tasks.ts";
@@ -113,7 +119,13 @@ function toPositionedTask(
   };
 }
 
-function formatCaller({ tenant, principal }: { readonly tenant: string; readonly principal: string }): string {
+function formatCaller({
+  tenant,
+  principal,
+}: {
+  readonly tenant: string;
+  readonly principal: string;
+}): string {
   const name = principal === "" ? "anonymous" : principal;
   return tenant === "" ? name : `${tenant}/${name}`;
 }

@@ -33,7 +33,12 @@ export class ServerLines {
   readonly #ownersByTask = new Map<string, string>();
   readonly #stopRecord: () => void;
 
-  constructor(name: string, code: string, { serverRecord, ownNames }: ServerLineContext, onLine: ServerLineListener) {
+  constructor(
+    name: string,
+    code: string,
+    { serverRecord, ownNames }: ServerLineContext,
+    onLine: ServerLineListener,
+  ) {
     this.#onLine = onLine;
     const getAgentName = ({ agent }: TaskScope): string => ownNames.get(agent) ?? agent;
     const record = serverRecord ?? createTrafficWriter(NO_SINK, { vantage: "server", name, code });
@@ -80,7 +85,8 @@ export class ServerLines {
     queueMicrotask(() => {
       const { kind, task_id } = JSON.parse(text) as { kind: JournalEntry["kind"]; task_id?: string };
       // `onEvent` reports the events, together with their owners.
-      if (kind !== "event") this.#onLine(text, task_id === undefined ? undefined : this.#ownersByTask.get(task_id));
+      if (kind !== "event")
+        this.#onLine(text, task_id === undefined ? undefined : this.#ownersByTask.get(task_id));
     });
   }
 

@@ -55,7 +55,11 @@ export function TurnView({ turn, conversation, isLast, onEdit }: TurnViewProps):
           </button>
         )}
         {turn.call !== undefined && (
-          <button type="button" onClick={() => conversation.cut(turn)} title="Breaks the connection, to see the stream resume">
+          <button
+            type="button"
+            onClick={() => conversation.cut(turn)}
+            title="Breaks the connection, to see the stream resume"
+          >
             Cut the connection
           </button>
         )}

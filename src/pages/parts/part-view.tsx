@@ -50,7 +50,12 @@ function TextPartView({ text }: { readonly text: string }): VNode {
       ) : (
         <Markdown text={text} />
       )}
-      <button type="button" class="quiet source-toggle" aria-pressed={isSource} onClick={() => setIsSource(!isSource)}>
+      <button
+        type="button"
+        class="quiet source-toggle"
+        aria-pressed={isSource}
+        onClick={() => setIsSource(!isSource)}
+      >
         {isSource ? "Rendered" : "Source"}
       </button>
     </div>

@@ -48,7 +48,8 @@ export function ContentView({ task, lastSeq, shownSeq, onShowSeq, onEditMessage 
 /** The history, and the message of the status, which is not part of the history yet. */
 function listMessages({ history = [], status }: Task): readonly Message[] {
   const { message } = status;
-  if (message === undefined || history.some(({ messageId }) => messageId === message.messageId)) return history;
+  if (message === undefined || history.some(({ messageId }) => messageId === message.messageId))
+    return history;
   return [...history, message];
 }
 

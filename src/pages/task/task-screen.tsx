@@ -54,14 +54,26 @@ function OpenedTask({ agentId, taskId }: { readonly agentId: string; readonly ta
       label: `Show ${VIEW_TITLES[name]}`,
       run: () => page.replaceParams({ view: name }),
     })),
-    { keys: "s", label: "Subscribe to the task", run: () => actions?.subscribe(record.history.lastSeq || undefined) },
+    {
+      keys: "s",
+      label: "Subscribe to the task",
+      run: () => actions?.subscribe(record.history.lastSeq || undefined),
+    },
     { keys: "u", label: "Back to the tasks", run: () => page.navigate("tasks") },
   ]);
   if (loading.value === "loading" && traffic === undefined && latest === undefined)
-    return <p class="empty" role="status">Loading the task …</p>;
+    return (
+      <p class="empty" role="status">
+        Loading the task …
+      </p>
+    );
   if (typeof loading.value === "object")
     return (
-      <FailureNotice title="The task cannot be read" error={loading.value.error} onRetry={() => location.reload()} />
+      <FailureNotice
+        title="The task cannot be read"
+        error={loading.value.error}
+        onRetry={() => location.reload()}
+      />
     );
   return (
     <div class="task-screen" data-testid="task" data-task-id={taskId} data-state={findState(latest, traffic)}>
@@ -116,8 +128,11 @@ function TimelinePanel(
   const page = usePageState();
   const key = page.route.value.params["entry"];
   if (traffic === undefined)
-    return <p class="empty">The record contains no lines of this task. Subscribe to the task to see its events.</p>;
-  const selected = key === undefined ? undefined : traffic.entries.find((entry) => formatEntryKey(entry) === key);
+    return (
+      <p class="empty">The record contains no lines of this task. Subscribe to the task to see its events.</p>
+    );
+  const selected =
+    key === undefined ? undefined : traffic.entries.find((entry) => formatEntryKey(entry) === key);
   const focusInspector = (): void => {
     setTimeout(() => document.getElementById("inspector")?.focus());
   };
@@ -149,7 +164,11 @@ function TimelinePanel(
   );
 }
 
-function ContentPanel({ record, latest, actions }: PanelProps & { readonly latest: Task | undefined }): VNode {
+function ContentPanel({
+  record,
+  latest,
+  actions,
+}: PanelProps & { readonly latest: Task | undefined }): VNode {
   const page = usePageState();
   const { history, agentId, taskId } = record;
   const seq = Number(page.route.value.params["seq"]);

@@ -72,7 +72,11 @@ function CallDetails({ call, task }: { readonly call: TrafficCall; readonly task
   );
 }
 
-function Headers({ headers }: { readonly headers: Readonly<Record<string, string>> | undefined }): VNode | null {
+function Headers({
+  headers,
+}: {
+  readonly headers: Readonly<Record<string, string>> | undefined;
+}): VNode | null {
   const entries = Object.entries(headers ?? {});
   if (entries.length === 0) return null;
   return (
