@@ -40,7 +40,10 @@ export function defineTaskOverviewContract(getStore: () => TaskStore): void {
   }
 
   /** Returns the ids on all pages of a list. */
-  async function listIds(query: Omit<TaskOverviewQuery, "limit" | "after">, limit: number): Promise<string[]> {
+  async function listIds(
+    query: Omit<TaskOverviewQuery, "limit" | "after">,
+    limit: number,
+  ): Promise<string[]> {
     const ids: string[] = [];
     let after: TaskOverviewQuery["after"];
     for (;;) {
@@ -95,10 +98,14 @@ export function defineTaskOverviewContract(getStore: () => TaskStore): void {
             const { contextId = "c1", ...others } = conditions;
             const roundConditions = { ...others, contextId: contextId + suffix };
             const expected = ofRound
-              .filter((task) => matchesConditions(task, { ...roundConditions, ...(scopes ? { scopes } : {}) }))
+              .filter((task) =>
+                matchesConditions(task, { ...roundConditions, ...(scopes ? { scopes } : {}) }),
+              )
               .toSorted((a, b) => b.time - a.time || (a.id < b.id ? 1 : -1))
               .map(({ id }) => id);
-            expect(await listIds({ ...roundConditions, ...(scopes ? { scopes } : {}) }, limit)).toEqual(expected);
+            expect(await listIds({ ...roundConditions, ...(scopes ? { scopes } : {}) }, limit)).toEqual(
+              expected,
+            );
             // Without a context, the list also has the tasks of other rounds.
             const all = await listIds({ ...others, ...(scopes ? { scopes } : {}) }, 7);
             const expectedInAll = ofRound
@@ -145,7 +152,14 @@ export function defineTaskOverviewContract(getStore: () => TaskStore): void {
 
 function matchesConditions(
   { scope, contextId, state, time }: PlannedTask,
-  { scopes, agent, contextId: context, status, statusSince = "", statusUntil = "~" }: Partial<TaskOverviewQuery>,
+  {
+    scopes,
+    agent,
+    contextId: context,
+    status,
+    statusSince = "",
+    statusUntil = "~",
+  }: Partial<TaskOverviewQuery>,
 ): boolean {
   const timestamp = formatTestTime(time);
   const isInScopes = scopes
