@@ -29,7 +29,7 @@ function requestWithHeaders(method: string, path: string, headers: Record<string
 
 describe("the console of a server without authentication", () => {
   it.each(["session", "agents", "tasks", "lines", "agents/parrot/card", "agents/parrot/tasks/t/lines"])(
-    "answers GET %s only with the launch token",
+    "answers GET %s only with the launch token [SEC-60]",
     async (path) => {
       await start();
       for (const token of [false, "wrong", `${TEST_LAUNCH_TOKEN}x`] as const)
@@ -50,7 +50,7 @@ describe("the console of a server without authentication", () => {
       expect([path, await requestWithHeaders("GET", path, { host: "evil.example" })]).toEqual([path, 403]);
   });
 
-  it("refuses requests of pages of other origins", async () => {
+  it("refuses requests of pages of other origins [SEC-61]", async () => {
     await start();
     const post = { "x-colloquy-console": "1" };
     expect(await requestWithHeaders("POST", "api/agents/parrot/tasks/t/cancel", post)).toBe(404);
@@ -69,7 +69,7 @@ describe("the console of a server without authentication", () => {
     );
   });
 
-  it("forbids other pages to frame the page, and to read or sniff any response", async () => {
+  it("forbids other pages to frame the page, and to read or sniff any response [SEC-62]", async () => {
     await start();
     for (const path of ["", "assets/page-1.js", "api/session", "api/nothing"]) {
       const { headers } = await fetch(`${console.url}/console/${path}`);
@@ -89,7 +89,7 @@ describe("a console that allows no private hosts", () => {
     "http://[::1]:4120",
     "http://10.0.0.1",
     "http://169.254.169.254/x",
-  ])("does not call %s, which a page names", async (url) => {
+  ])("does not call %s, which a page names [SEC-66]", async (url) => {
     await start({ allowPrivate: false });
     const agent = await console.readJson<{ id: string; status: string; error: string }>("POST agents", {
       body: { url },

@@ -48,7 +48,7 @@ const listTasks = (token: string, query = ""): Promise<ConsoleTaskList> =>
   console.readJson<ConsoleTaskList>(`GET tasks${query}`, { token });
 
 describe("a caller of a shared console", () => {
-  it("sees only their own tasks in every route [E13]", async () => {
+  it("sees only their own tasks in every route [E13] [SEC-63]", async () => {
     const id = findTestTaskId(await console.send("parrot", "ask", { token: ADA }));
     expect((await listTasks(ADA)).tasks.map((task) => task.id)).toEqual([id]);
     for (const query of ["", "?agent=parrot", "?state=TASK_STATE_INPUT_REQUIRED"])
@@ -91,7 +91,7 @@ describe("a caller of a shared console", () => {
     expect(text).not.toContain("secret of ada");
   });
 
-  it("sees no requests of other callers, also not those that name a task of the caller [E13]", async () => {
+  it("sees no requests of other callers, also not those that name a task of the caller [E13] [SEC-64]", async () => {
     await console.close();
     const record = createTrafficWriter(createMemoryTrafficSink(), { vantage: "server", name: "test" });
     console = await ConsoleTestServer.start(
@@ -126,7 +126,7 @@ describe("a caller of a shared console", () => {
 });
 
 describe("an operator", () => {
-  it("sees the tasks of all callers, and each look is reported", async () => {
+  it("sees the tasks of all callers, and each look is reported [SEC-65]", async () => {
     const ada = findTestTaskId(await console.send("parrot", "echo a", { token: ADA }));
     const bob = findTestTaskId(await console.send("parrot", "echo b", { token: BOB }));
     const { tasks } = await listTasks(OPERATOR);
