@@ -102,11 +102,12 @@ export function createConsole(options: ConsoleOptions): Console {
     authentication: RequestAuthentication,
   ): Promise<Response> {
     assertRequestOfConsolePage(request);
-    const user = await authenticateConsoleUser(request, token, authentication);
+    const url = new URL(request.url);
+    const publicUrl = url.origin + url.pathname.slice(0, url.pathname.lastIndexOf(CONSOLE_PATH));
+    const user = await authenticateConsoleUser(request, { launchToken: token, publicUrl }, authentication);
     const { workspace, remotes } = workspaces.open(user.key);
     users.set(user.key, user);
     records ??= loadRecordedAgents(recordFiles);
-    const url = new URL(request.url);
     const { server } = user;
     const loadedRecords = await records;
     const agents = createUserAgents({ workspace, server, remotes, records: loadedRecords, ownNames });
@@ -124,9 +125,8 @@ export function createConsole(options: ConsoleOptions): Console {
         searchesText: server.searchesText,
       },
     };
-    const consoleUrl = url.origin + url.pathname.slice(0, url.pathname.lastIndexOf("/api/"));
     return await routeConsoleRequest(path, {
-      ...{ request, url, user, workspace, session, agents, push, consoleUrl },
+      ...{ request, url, user, workspace, session, agents, push, consoleUrl: `${publicUrl}/console` },
     });
   }
 

@@ -1,5 +1,5 @@
 import type { VNode } from "preact";
-import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { useHotkeys } from "../app/hotkeys.ts";
 import { usePageState } from "../app/page-state.ts";
 import { formatRoute } from "../app/route.ts";
@@ -138,9 +138,16 @@ function Transcript({ conversation, version, agent, onEdit, onSuggest }: Transcr
   const scroller = useRef<HTMLDivElement>(null);
   const isAtEnd = useRef(true);
   const { turns } = conversation;
-  useLayoutEffect(() => {
-    if (isAtEnd.current) scroller.current?.scrollTo({ top: scroller.current.scrollHeight });
-  }, [version, turns.length]);
+  const list = useRef<HTMLOListElement>(null);
+  useEffect(() => {
+    if (list.current === null) return undefined;
+    // Markdown and images change the height after they are rendered.
+    const observer = new ResizeObserver(() => {
+      if (isAtEnd.current) scroller.current?.scrollTo({ top: scroller.current.scrollHeight });
+    });
+    observer.observe(list.current);
+    return () => observer.disconnect();
+  }, []);
   const onScroll = (): void => {
     const element = scroller.current;
     if (element)
@@ -157,7 +164,7 @@ function Transcript({ conversation, version, agent, onEdit, onSuggest }: Transcr
       aria-live="off"
     >
       {turns.length === 0 && <EmptyConversation agent={agent} onSuggest={onSuggest} />}
-      <ol>
+      <ol ref={list}>
         {turns.map((turn, index) => (
           <TurnView
             key={turn.key}

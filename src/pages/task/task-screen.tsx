@@ -54,30 +54,18 @@ function OpenedTask({ agentId, taskId }: { readonly agentId: string; readonly ta
       label: `Show ${VIEW_TITLES[name]}`,
       run: () => page.replaceParams({ view: name }),
     })),
-    {
-      keys: "s",
-      label: "Subscribe to the task",
-      run: () => actions?.subscribe(record.history.lastSeq || undefined),
-    },
+    { keys: "s", label: "Subscribe to the task", run: () => actions?.subscribe(record.history.lastSeq || undefined) },
     { keys: "u", label: "Back to the tasks", run: () => page.navigate("tasks") },
   ]);
   if (loading.value === "loading" && traffic === undefined && latest === undefined)
-    return (
-      <p class="empty" role="status">
-        Loading the task …
-      </p>
-    );
+    return <p class="empty" role="status">Loading the task …</p>;
   if (typeof loading.value === "object")
     return (
-      <FailureNotice
-        title="The task cannot be read"
-        error={loading.value.error}
-        onRetry={() => location.reload()}
-      />
+      <FailureNotice title="The task cannot be read" error={loading.value.error} onRetry={() => location.reload()} />
     );
   return (
     <div class="task-screen" data-testid="task" data-task-id={taskId} data-state={findState(latest, traffic)}>
-      <TaskHeader record={record} task={latest} traffic={traffic} actions={actions} />
+      <TaskHeader record={record} version={currentVersion} task={latest} traffic={traffic} actions={actions} />
       {latest !== undefined && isInterrupted(latest.status.state) && actions !== undefined && (
         <AnswerForm task={latest} isSending={actions.pending !== undefined} onAnswer={actions.answer} />
       )}
@@ -100,7 +88,7 @@ function OpenedTask({ agentId, taskId }: { readonly agentId: string; readonly ta
         {view === "timeline" && (
           <TimelinePanel record={record} traffic={traffic} version={currentVersion} actions={actions} />
         )}
-        {view === "content" && <ContentPanel record={record} latest={latest} actions={actions} />}
+        {view === "content" && <ContentPanel record={record} latest={latest} version={currentVersion} actions={actions} />}
         {view === "wire" && traffic !== undefined && <WireView task={traffic} version={currentVersion} />}
       </div>
     </div>
@@ -128,11 +116,8 @@ function TimelinePanel(
   const page = usePageState();
   const key = page.route.value.params["entry"];
   if (traffic === undefined)
-    return (
-      <p class="empty">The record contains no lines of this task. Subscribe to the task to see its events.</p>
-    );
-  const selected =
-    key === undefined ? undefined : traffic.entries.find((entry) => formatEntryKey(entry) === key);
+    return <p class="empty">The record contains no lines of this task. Subscribe to the task to see its events.</p>;
+  const selected = key === undefined ? undefined : traffic.entries.find((entry) => formatEntryKey(entry) === key);
   const focusInspector = (): void => {
     setTimeout(() => document.getElementById("inspector")?.focus());
   };
@@ -153,6 +138,7 @@ function TimelinePanel(
         <EntryInspector
           entry={selected}
           task={traffic}
+          version={version}
           onClose={() => page.replaceParams({ entry: undefined })}
           onShowTaskAt={
             record.history.lastSeq > 0 ? (seq) => page.replaceParams({ view: "content", seq }) : undefined
@@ -164,11 +150,10 @@ function TimelinePanel(
   );
 }
 
-function ContentPanel({
-  record,
-  latest,
-  actions,
-}: PanelProps & { readonly latest: Task | undefined }): VNode {
+function ContentPanel(
+  props: PanelProps & { readonly latest: Task | undefined; readonly version: number },
+): VNode {
+  const { record, latest, version, actions } = props;
   const page = usePageState();
   const { history, agentId, taskId } = record;
   const seq = Number(page.route.value.params["seq"]);
@@ -177,6 +162,7 @@ function ContentPanel({
   return (
     <ContentView
       task={task}
+      version={shownSeq === undefined ? version : -shownSeq}
       lastSeq={history.lastSeq}
       shownSeq={shownSeq}
       onShowSeq={(next) => page.replaceParams({ seq: next })}
