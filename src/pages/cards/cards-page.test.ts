@@ -148,9 +148,7 @@ describe.skipIf(!hasChromium)("the page in a browser", () => {
     expect(await open.page.locator("#card .content").innerText()).toBe(
       "Calculate 16 eggs - 3 eaten - 4 muffins",
     );
-    expect(await open.page.locator("[aria-live=polite]").innerText()).toContain(
-      "Card 2, task from planner to solver",
-    );
+    expect(await open.page.locator("[aria-live=polite]").innerText()).toContain("Card 2, task from planner to solver");
     expect(new URL(open.page.url()).hash).toBe("#/cards?sample=gsm8k_0&card=2");
     await keyboard.press("Escape");
     await keyboard.press("Escape");

@@ -76,8 +76,7 @@ function CardRun({ view }: { readonly view: RunView }): VNode {
     if (view.isLive && !view.isConnected.value) announce("Connection lost. Reconnecting.");
   }, [view.isConnected.value]);
   useLayoutEffect(() => {
-    const selected =
-      cardNumber === undefined ? undefined : document.querySelector("#picture [aria-pressed=true]");
+    const selected = cardNumber === undefined ? undefined : document.querySelector("#picture [aria-pressed=true]");
     if (!selected) return;
     selected.scrollIntoView({ block: "nearest", inline: "nearest" });
     announce(selected.getAttribute("aria-label") ?? "");
@@ -105,13 +104,7 @@ function CardRun({ view }: { readonly view: RunView }): VNode {
           searchInput={searchInput}
         />
         <div class="list-head">
-          <button
-            type="button"
-            class="link"
-            aria-pressed={sample === undefined}
-            title="o"
-            onClick={openOverview}
-          >
+          <button type="button" class="link" aria-pressed={sample === undefined} title="o" onClick={openOverview}>
             Entire run
           </button>
           <span id="matches" role="status">
@@ -165,13 +158,7 @@ function CardRun({ view }: { readonly view: RunView }): VNode {
 }
 
 /** The overview and the table of the entire run. */
-function RunTabs({
-  view,
-  samples,
-}: {
-  readonly view: RunView;
-  readonly samples: readonly PageSample[];
-}): VNode {
+function RunTabs({ view, samples }: { readonly view: RunView; readonly samples: readonly PageSample[] }): VNode {
   const isTable = view.state.value.view === "table";
   const filter = view.filter.value;
   return (

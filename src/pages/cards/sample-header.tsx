@@ -43,13 +43,7 @@ export function SampleHeader({ sample, analysis }: SampleHeaderProps): VNode {
   );
 }
 
-function SampleOutcome({
-  sample,
-  outcome,
-}: {
-  readonly sample: PageSample;
-  readonly outcome: string;
-}): VNode {
+function SampleOutcome({ sample, outcome }: { readonly sample: PageSample; readonly outcome: string }): VNode {
   const { score, skip } = sample;
   if (score)
     return (

@@ -55,7 +55,10 @@ export function computeSequenceColumns(
   availableWidth: number,
 ): SequenceColumns {
   const gaps = Math.max(1, participants.length - 1);
-  const gap = Math.min(MAX_COLUMN_GAP, Math.max(MIN_COLUMN_GAP, (availableWidth - 2 * SIDE_MARGIN) / gaps));
+  const gap = Math.min(
+    MAX_COLUMN_GAP,
+    Math.max(MIN_COLUMN_GAP, (availableWidth - 2 * SIDE_MARGIN) / gaps),
+  );
   return {
     width: 2 * SIDE_MARGIN + Math.max(0, participants.length - 1) * gap,
     centers: new Map(participants.map((name, index) => [name, SIDE_MARGIN + index * gap])),

@@ -52,8 +52,7 @@ export function ContentView({ task, version, lastSeq, shownSeq, onShowSeq, onEdi
 /** The history, and the message of the status, which is not part of the history yet. */
 function listMessages({ history = [], status }: Task): readonly Message[] {
   const { message } = status;
-  if (message === undefined || history.some(({ messageId }) => messageId === message.messageId))
-    return history;
+  if (message === undefined || history.some(({ messageId }) => messageId === message.messageId)) return history;
   return [...history, message];
 }
 

@@ -95,21 +95,12 @@ function TimelineRow(props: {
   const marks = task.getMarks(entry);
   const number = line.kind === "event" || line.kind === "frame" ? line.log_seq : undefined;
   return (
-    <div
-      class="timeline-row"
-      data-group={findLineGroup(line)}
-      data-marked={marks.length > 0 ? "" : undefined}
-    >
+    <div class="timeline-row" data-group={findLineGroup(line)} data-marked={marks.length > 0 ? "" : undefined}>
       <time title={formatClock(timeMs)}>+{formatOffset(timeMs - startMs)}</time>
       <span class="entry-number">{number === undefined ? "" : `#${number}`}</span>
       <span class="entry-kind">{description.kind}</span>
       {marks.map((mark) => (
-        <span
-          key={describeMark(mark)}
-          class="badge mark"
-          data-mark={mark.kind}
-          data-tone={chooseMarkTone(mark)}
-        >
+        <span key={describeMark(mark)} class="badge mark" data-mark={mark.kind} data-tone={chooseMarkTone(mark)}>
           {describeMark(mark)}
         </span>
       ))}
