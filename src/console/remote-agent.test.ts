@@ -6,7 +6,7 @@ import { createServer, type Server, type ServerOptions } from "../server/index.t
 import { messageCommandTestAgent } from "../server/server.fixture.ts";
 import type { TrafficLine } from "../trace/index.ts";
 import type { ConsoleAgent, ConsoleAgentList, ConsoleCardReport, ConsoleTaskList } from "./api-types.ts";
-import { ConsoleTestServer, findTestTaskId, readTestLines } from "./console.fixture.ts";
+import { ConsoleTestServer, collectTestLines, findTestTaskId, readTestLines } from "./console.fixture.ts";
 
 let remote: Server;
 let console: ConsoleTestServer;
@@ -112,7 +112,7 @@ describe("a stream of a remote agent", () => {
       "TASK_STATE_WORKING",
     );
     const followed = await console.request(`POST agents/${id}/tasks/${taskId}/subscribe?after=0`);
-    const reading = Array.fromAsync(readTestLines(followed));
+    const reading = collectTestLines(readTestLines(followed));
     await console.request(`POST agents/${id}/tasks/${taskId}/cancel`);
     expect(JSON.stringify(await reading)).toContain("TASK_STATE_CANCELED");
   });

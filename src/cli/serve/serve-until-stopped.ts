@@ -29,6 +29,7 @@ export interface ServeOptions extends ServeAuthOptions, ServeConsoleOptions {
   grpcPort?: number;
   grpcUnlisted?: boolean;
   openai?: boolean;
+  textIndex?: boolean;
   host: string;
   store: string;
   keepTasks?: number;
@@ -105,6 +106,7 @@ export async function serveUntilStopped(
     ...(options.publicUrl === undefined ? {} : { publicUrl: options.publicUrl }),
     ...(authenticate ? { authenticate } : {}),
     ...(options.allowUnauthenticated ? { allowUnauthenticated: true } : {}),
+    ...(options.textIndex ? { textIndex: true } : {}),
     ...(options.allowPrivateWebhooks ? { push: { allowPrivate: true } } : {}),
     ...(options.openai
       ? {
