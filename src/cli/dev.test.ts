@@ -167,6 +167,26 @@ export default defineConfig({ agents: { hello }, openai: ${openai} });`;
     expect(await dev.process.waitForOutput("Restart colloquy dev")).toContain(notice);
   });
 
+  it("serves a console that shows the agents after a reload", async () => {
+    const dev = await startDev({ "agents/one.ts": createAgentSource(`"1"`, "one") }, "agents");
+    const page = new URL(/console: (\S+)/.exec(dev.banner)?.[1] ?? "");
+    const token = new URLSearchParams(page.hash.slice(1)).get("token") ?? "";
+    const read = async (path: string, headers = {}): Promise<unknown> =>
+      await (await fetch(new URL(`api/${path}`, page), { headers })).json();
+    const authorization = { authorization: `Bearer ${token}` };
+    expect(await read("session", authorization)).toMatchObject({ mode: "dev", canAct: true });
+    expect(await read("session")).toMatchObject({ error: { reason: "UNAUTHENTICATED" } });
+    expect(await (await fetch(page)).text()).toContain("<script");
+    await dev.save("agents/two.ts", createAgentSource(`"2"`, "two"));
+    await dev.process.waitForOutput("added two");
+    expect(await read("agents", authorization)).toMatchObject({
+      agents: [
+        { id: "one", isOwn: true },
+        { id: "two", isOwn: true },
+      ],
+    });
+  });
+
   it("asks for a restart if a .env file changes", async () => {
     const dev = await startDev({ "agent.ts": createAgentSource(`"one"`) });
     await dev.save(".env", "KEY=1");

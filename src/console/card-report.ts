@@ -47,8 +47,10 @@ function findUnreachableInterfaces(
   cardUrl: string,
 ): ConsoleCardProblem[] {
   const cardHost = URL.parse(cardUrl)?.hostname ?? "";
-  return supportedInterfaces.flatMap(({ url }, at): ConsoleCardProblem[] => {
-    const host = URL.parse(url)?.hostname;
+  return supportedInterfaces.flatMap(({ url, protocolBinding }, at): ConsoleCardProblem[] => {
+    // The address of a gRPC interface is usually `host:port`, without a scheme.
+    const host = (URL.parse(url) ?? (protocolBinding === "GRPC" ? URL.parse(`grpc://${url}`) : null))
+      ?.hostname;
     const path = `supportedInterfaces[${at}].url`;
     if (host === undefined)
       return [

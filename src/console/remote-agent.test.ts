@@ -126,7 +126,7 @@ describe("an agent that requires credentials", () => {
     expect(status).toBe("connected");
     await expect(console.send(id, "echo x")).rejects.toThrow("UNAUTHENTICATED");
     const { agents } = await console.readJson<ConsoleAgentList>("GET agents");
-    expect(agents).toMatchObject([{ status: "connected" }]);
+    expect(agents).toMatchObject([{ status: "auth-needed" }]);
     const signedIn = await console.request(`PUT agents/${id}/credentials`, {
       body: { scheme: "bearer", values: { token: secret } },
     });

@@ -62,27 +62,31 @@ export function createRemoteAgent(
     workspace.readModel,
     ({ agent }) => agent !== undefined && agent === name,
   );
+  const source = createConnectedAgentSource({
+    id,
+    url,
+    isOwn: false,
+    journal,
+    listCredentials: () => credentials.listSchemeNames(id),
+    openClient: async (action) => {
+      const client = await openClient(action !== "read card");
+      if (action === "read card") name = (await client.refreshCard()).name;
+      return client;
+    },
+    findServedCard: () => findCard(url, options()),
+    readTaskLines: async function* (taskId) {
+      for (const { text } of journal.listTaskLines(taskId)) yield text;
+    },
+    onConnectionError: () => clients.clear(),
+  });
   return {
     url,
-    source: createConnectedAgentSource({
-      id,
-      url,
-      isOwn: false,
-      journal,
-      listCredentials: () => credentials.listSchemeNames(id),
-      openClient: async (action) => {
-        const client = await openClient(action !== "read card");
-        if (action === "read card") name = (await client.refreshCard()).name;
-        return client;
-      },
-      findServedCard: () => findCard(url, options()),
-      readTaskLines: async function* (taskId) {
-        for (const { text } of journal.listTaskLines(taskId)) yield text;
-      },
-      onConnectionError: () => clients.clear(),
-    }),
+    source,
     listing: createRemoteTaskListing(id, () => openClient(false), observed),
-    reconnect: () => clients.clear(),
+    reconnect: () => {
+      clients.clear();
+      source.forgetError();
+    },
   };
 }
 

@@ -11,6 +11,8 @@ import { readTextFile } from "./serve-auth-options.ts";
 /** Options of the commands that offer the console. */
 export interface ServeConsoleOptions {
   console?: boolean;
+  /** Whether the command opens the console in the default browser. */
+  open?: boolean;
   operatorTokenFile?: string;
 }
 

@@ -11,6 +11,7 @@ import type { CliContext } from "../cli-context.ts";
 import { OutputWriter, type OutputFormat } from "../output-writer.ts";
 import { CliError, createUsageError } from "../cli-error.ts";
 import { untilAborted, waitForAbort } from "../wait-for-abort.ts";
+import { openBrowser } from "../console/open-browser.ts";
 import { readPackageVersion } from "../package-version.ts";
 import { AdkAgentFactory } from "./adk-agent-factory.ts";
 import {
@@ -145,6 +146,7 @@ export async function serveUntilStopped(
       ),
     );
     plan.onListening?.(server);
+    if (options.open && consoleUrl !== undefined) openBrowser(consoleUrl);
     await waitForAbort(context.interruptSignal);
     context.streams.err("Stopping. Press Ctrl-C again to stop at once.\n");
   } finally {
@@ -157,13 +159,15 @@ export async function serveUntilStopped(
 
 /** Creates the console of the option `--console`. */
 async function mountConsole(
-  { console, host, operatorTokenFile }: ServeOptions,
+  { console, host, open, operatorTokenFile }: ServeOptions,
   { consoleMode = "serve" }: AgentsToServe,
   isAuthenticated: boolean,
 ): Promise<MountedConsole | undefined> {
   if (!console) {
-    if (operatorTokenFile === undefined) return undefined;
-    throw createUsageError("--operator-token-file requires --console, which operators use.");
+    if (operatorTokenFile !== undefined)
+      throw createUsageError("--operator-token-file requires --console, which operators use.");
+    if (open) throw createUsageError("--open requires --console.");
+    return undefined;
   }
   const { createMountedConsole } = await import("./serve-console.ts");
   return createMountedConsole({
