@@ -23,11 +23,11 @@ export function ChatScreen(): VNode {
   const page = usePageState();
   const { actions } = page.source;
   const usable = page.agents.value.filter(({ isRecorded }) => !isRecorded);
-  const [agentId = usable[0]?.id] = page.route.value.segments;
-  const agent = usable.find(({ id }) => id === agentId);
+  const [agentId] = page.route.value.segments;
+  const agent = agentId === undefined ? usable[0] : page.findAgent(agentId);
   if (actions === undefined || !page.source.session.canAct)
     return <Notice tone="idle" title="A record accepts no messages">Open a console to send messages.</Notice>;
-  if (agent === undefined)
+  if (agent === undefined || agent.isRecorded)
     return (
       <Notice tone="idle" title="There is no agent to talk to">
         <a class="button" href={formatRoute("agents")}>
