@@ -60,12 +60,13 @@ function OpenedTask({ agentId, taskId }: { readonly agentId: string; readonly ta
   ]);
   if (loading.value === "loading" && traffic === undefined && latest === undefined)
     return <p class="empty" role="status">Loading the task …</p>;
-  if (typeof loading.value === "object")
-    return (
-      <FailureNotice title="The task cannot be read" error={loading.value.error} onRetry={() => location.reload()} />
-    );
+  const failure = typeof loading.value === "object" && latest === undefined && (
+    <FailureNotice title="The task cannot be read" error={loading.value.error} onRetry={() => location.reload()} />
+  );
+  if (failure !== false && traffic === undefined) return failure;
   return (
     <div class="task-screen" data-testid="task" data-task-id={taskId} data-state={findState(latest, traffic)}>
+      {failure}
       <TaskHeader record={record} version={currentVersion} task={latest} traffic={traffic} actions={actions} />
       {latest !== undefined && isInterrupted(latest.status.state) && actions !== undefined && (
         <AnswerForm task={latest} isSending={actions.pending !== undefined} onAnswer={actions.answer} />
