@@ -140,6 +140,18 @@ export const IMPORT_BOUNDARIES: Readonly<Record<string, ImportBoundary>> = {
       server: "types",
     },
   },
+  console: {
+    rooms: {
+      protocol: "whole",
+      "usage-checks": "whole",
+      wire: "whole",
+      trace: "whole",
+      engine: "types",
+      client: "whole",
+      server: "whole",
+    },
+    allowsNode: true,
+  },
   cli: {
     rooms: {
       protocol: "whole",
@@ -158,6 +170,7 @@ export const IMPORT_BOUNDARIES: Readonly<Record<string, ImportBoundary>> = {
       adk: "whole",
       config: "whole",
       dev: "whole",
+      console: "whole",
       mcp: "whole",
       "openai-facade": "whole",
       demo: "whole",
