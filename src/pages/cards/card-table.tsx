@@ -80,7 +80,7 @@ export function CardTable({ rows, selectedCard, onSelect }: CardTableProps): VNo
           </span>
         ))}
       </div>
-      <div class="virtual-rows" role="rowgroup" style={{ height: virtual.totalHeight }}>
+      <div class="virtual-rows" role="rowgroup" style={{ height: `${virtual.totalHeight}px` }}>
         {virtual.rows.map(({ index, start }) => {
           const row = rows[index];
           if (!row) return undefined;
@@ -93,7 +93,7 @@ export function CardTable({ rows, selectedCard, onSelect }: CardTableProps): VNo
               key={index}
               id={`row-${index}`}
               class={["table-row", getCardTypeClass(row.pageCard.card.message_type), ...states].join(" ")}
-              style={{ top: start, height: ROW_HEIGHT_PX }}
+              style={{ top: `${start}px`, height: `${ROW_HEIGHT_PX}px` }}
               role="row"
               aria-rowindex={index + 2}
               aria-selected={row.pageCard === selectedCard}

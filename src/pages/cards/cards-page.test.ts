@@ -99,7 +99,7 @@ describe.skipIf(!hasChromium)("the page in a browser", () => {
       browser,
       await writePageToDisk(renderHtmlReport(mergeRecordings(files))),
     );
-    expect(await open.page.locator("#run .facts").innerText()).toMatch(
+    expect(await open.page.locator("#run .card-facts").innerText()).toMatch(
       /clocks\s*3 files, shifted by up to 0 ms/,
     );
     await open.page.close();

@@ -66,7 +66,7 @@ export function GraphDiagram(props: GraphDiagramProps): JSX.Element {
             key={node.key}
             class={`message ${node.colorClass}${node.isCritical === true ? " critical" : ""}${node.key === selectedKey ? " chosen" : ""}`}
             {...buildSelectionButtonProps(node.key, node.description, node.key === selectedKey, onSelect)}
-            tabIndex={node.key === focusKey ? 0 : -1}
+            tabindex={node.key === focusKey ? 0 : -1}
           >
             <rect class="node" x={x} y={y} width={nodeWidth} height={nodeHeight} rx={8} />
             <text class="node-title" x={x + 10} y={y + 18}>

@@ -69,10 +69,10 @@ export function SequenceDiagram(props: SequenceDiagramProps): JSX.Element {
           </g>
         ))}
       </svg>
-      <div class="sequence-rows" style={{ height: totalHeight, width }}>
+      <div class="sequence-rows" style={{ height: `${totalHeight}px`, width: `${width}px` }}>
         <svg
           class="sequence"
-          style={{ top }}
+          style={{ top: `${top}px` }}
           width={width}
           height={Math.max(0, height)}
           role="group"
@@ -153,7 +153,7 @@ function SequenceRow(props: SequenceRowProps): JSX.Element {
     <g
       class={["message", message.colorClass, ...states].join(" ")}
       {...buildSelectionButtonProps(message.key, message.description, isSelected, onSelect)}
-      tabIndex={tabIndex}
+      tabindex={tabIndex}
       data-row={row + 1}
     >
       <rect

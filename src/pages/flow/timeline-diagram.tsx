@@ -92,7 +92,7 @@ export function TimelineDiagram(props: TimelineDiagramProps): JSX.Element {
                       work.key === selectedKey,
                       onSelect,
                     )}
-                    tabIndex={work.key === firstKey ? 0 : -1}
+                    tabindex={work.key === firstKey ? 0 : -1}
                   >
                     <rect
                       class="work"
