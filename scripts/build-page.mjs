@@ -1,7 +1,8 @@
 /**
- * `npm run page` bundles `src/pages/` into `src/pages/page-bundle.ts`, which holds the script and the style of the page
- * as strings. Git ignores the file. With `--if-stale`, the script does nothing while the file is newer than all its
- * inputs. It is plain JavaScript, because `scripts/setup.mjs` also runs it on Node versions that strip no types.
+ * `npm run page` bundles `src/pages/` as strings: `console-page-bundle.ts` contains the script of a console,
+ * `record-page-bundle.ts` the script of one-file exports and watched records, and `page-bundle.ts` the style. Git
+ * ignores these files. With `--if-stale`, the script does nothing while the files are newer than all their inputs. It is
+ * plain JavaScript, because `scripts/setup.mjs` also runs it on Node versions that strip no types.
  */
 import { createHash } from "node:crypto";
 import { existsSync, globSync, readdirSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
@@ -13,49 +14,66 @@ import { rolldown } from "rolldown";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const pages = join(root, "src/pages");
-const target = join(pages, "page-bundle.ts");
-const MAX_GZIPPED_SCRIPT_BYTES = 140_000;
+const MAX_GZIPPED_SCRIPT_BYTES = 120_000;
+const ENTRIES = { console: "CONSOLE_SCRIPT", record: "RECORD_SCRIPT" };
+const styleBundle = join(pages, "page-bundle.ts");
 
-if (!process.argv.includes("--if-stale") || isStale()) await writeBundle();
+if (!process.argv.includes("--if-stale") || isStale()) await writeBundles();
 
-/** Returns whether an input is newer than the bundle, or was removed. */
+/** Returns whether an input is newer than the bundles, or was removed. `page-bundle.ts` is written last. */
 function isStale() {
-  if (!existsSync(target)) return true;
-  const [firstLine] = readFileSync(target, "utf8").split("\n", 1);
+  if (!existsSync(styleBundle) || Object.keys(ENTRIES).some((name) => !existsSync(getScriptBundle(name))))
+    return true;
+  const [firstLine] = readFileSync(styleBundle, "utf8").split("\n", 1);
   const inputs = /^\/\/ inputs: (.*)$/.exec(firstLine)?.[1];
   if (inputs === undefined) return true;
-  const { mtimeMs } = statSync(target);
+  const { mtimeMs } = statSync(styleBundle);
   const files = [...JSON.parse(inputs), ...listStyleFiles(), "scripts/build-page.mjs", "package-lock.json"];
   return files.some((file) => !existsSync(join(root, file)) || statSync(join(root, file)).mtimeMs > mtimeMs);
 }
 
-async function writeBundle() {
-  const { code, modules } = await bundleScript();
-  const script = `/*!\n${renderNotices(modules)}\n*/\n${code}`;
+function getScriptBundle(name) {
+  return join(pages, `${name}-page-bundle.ts`);
+}
+
+async function writeBundles() {
+  const modules = new Set();
+  for (const [name, constant] of Object.entries(ENTRIES)) {
+    const bundle = await bundleScript(join(pages, `app/${name}-main.tsx`));
+    for (const module of bundle.modules) modules.add(module);
+    const gzipped = gzipSync(bundle.code, { level: 9 }).length;
+    console.error(`page: ${name} script ${gzipped} bytes gzipped`);
+    if (gzipped > MAX_GZIPPED_SCRIPT_BYTES)
+      throw new Error(`The ${name} script exceeds its limit of ${MAX_GZIPPED_SCRIPT_BYTES} gzipped bytes.`);
+    writeModule(getScriptBundle(name), "", {
+      [constant]: bundle.code,
+      [`${constant}_SHA256`]: computeSha256(bundle.code),
+    });
+  }
   const style = listStyleFiles()
     .map((file) => minifyStyle(readFileSync(join(root, file), "utf8")))
     .join("\n");
-  const gzipped = gzipSync(script, { level: 9 }).length;
-  if (gzipped > MAX_GZIPPED_SCRIPT_BYTES)
-    throw new Error(`The script has ${gzipped} bytes gzipped. The limit is ${MAX_GZIPPED_SCRIPT_BYTES}.`);
-  const inputs = modules.filter((file) => !file.startsWith("node_modules/"));
-  const source = `// inputs: ${JSON.stringify(inputs)}
-/** Made by \`npm run page\` from the folders of \`src/pages/\`. Git ignores this file. */
-export const PAGE_SCRIPT: string = ${JSON.stringify(script)};
-export const PAGE_SCRIPT_SHA256: string = ${JSON.stringify(computeSha256(script))};
-export const PAGE_STYLE: string = ${JSON.stringify(style)};
-export const PAGE_STYLE_SHA256: string = ${JSON.stringify(computeSha256(style))};
-`;
-  // A test process may read the file at the same time.
-  const draft = `${target}.${process.pid}`;
-  writeFileSync(draft, source);
-  renameSync(draft, target);
-  console.error(`page: script ${gzipped} bytes gzipped, style ${gzipSync(style).length} bytes gzipped`);
+  const inputs = [...modules].filter((file) => !file.startsWith("node_modules/")).toSorted();
+  writeModule(styleBundle, `// inputs: ${JSON.stringify(inputs)}\n`, {
+    PAGE_STYLE: style,
+    PAGE_STYLE_SHA256: computeSha256(style),
+    PAGE_NOTICES: renderNotices([...modules].toSorted()),
+  });
 }
 
-async function bundleScript() {
+/** Replaces a file at once, because a test process may read it at the same time. */
+function writeModule(file, head, constants) {
+  const lines = Object.entries(constants).map(
+    ([name, value]) => `export const ${name}: string = ${JSON.stringify(value)};\n`,
+  );
+  const draft = `${file}.${process.pid}`;
+  writeFileSync(draft, `${head}/** Made by \`npm run page\` from \`src/pages/\`. Git ignores this file. */\n${lines.join("")}`);
+  renameSync(draft, file);
+}
+
+async function bundleScript(input) {
   const build = await rolldown({
-    input: join(pages, "app/main.tsx"),
+    input,
     platform: "browser",
     tsconfig: false,
     transform: {
@@ -63,7 +81,8 @@ async function bundleScript() {
       define: { "process.env.NODE_ENV": '"production"' },
     },
     // Packages such as @preact/signals install hooks when they are loaded. Our own modules do not.
-    treeshake: { moduleSideEffects: (id) => id.includes("node_modules") || id.endsWith("/app/main.tsx") },
+    treeshake: { moduleSideEffects: (id) => id.includes("node_modules") || id === input },
+    plugins: [{ name: "no-earlier-bundles", load: loadEmptyBundle }],
   });
   const { output } = await build.generate({ format: "esm", minify: true, comments: false });
   await build.close();
@@ -76,6 +95,11 @@ async function bundleScript() {
     .filter((file) => existsSync(join(root, file)))
     .toSorted();
   return { code, modules };
+}
+
+/** Our own modules import the bundles of an earlier build, through the rooms that render pages in Node.js. */
+function loadEmptyBundle(id) {
+  return id.endsWith("page-bundle.ts") ? "export {};" : undefined;
 }
 
 /** The shared styles first, and then the styles of the screens. */
@@ -105,8 +129,8 @@ function renderNotices(modules) {
     if (/Apache-2\.0/.test(license)) return `${name} ${version} (Apache-2.0, apache.org/licenses/LICENSE-2.0)`;
     throw new Error(`${name} has the license ${license}. Check whether the page may contain it.`);
   });
-  const mit = readLicense("node_modules/preact").replaceAll("*/", "").split("\n").filter((line) => !/copyright \(c\)|^the mit license/i.test(line));
-  return ["This script contains:", ...notices, "", "The MIT License:", mit.join("\n").trim()].join("\n").replaceAll("*/", "");
+  const mit = readLicense("node_modules/preact").split("\n").filter((line) => !/copyright \(c\)|^the mit license/i.test(line));
+  return ["This script contains:", ...notices, "", "The MIT License:", mit.join("\n").trim()].join("\n").replaceAll("--", "- -");
 }
 
 function findPackageFolder(file) {

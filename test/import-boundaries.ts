@@ -114,6 +114,8 @@ export const IMPORT_BOUNDARIES: Readonly<Record<string, ImportBoundary>> = {
     allowsNode: true,
   },
   config: { rooms: { engine: "types" } },
+  // The reload loop of `colloquy dev`.
+  dev: { rooms: { engine: "types" }, allowsNode: true },
   mcp: {
     rooms: {
       protocol: "whole",
@@ -155,6 +157,7 @@ export const IMPORT_BOUNDARIES: Readonly<Record<string, ImportBoundary>> = {
       experiments: "whole",
       adk: "whole",
       config: "whole",
+      dev: "whole",
       mcp: "whole",
       "openai-facade": "whole",
       demo: "whole",

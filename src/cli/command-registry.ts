@@ -171,6 +171,10 @@ export const COMMANDS: CommandTable = {
     description: "Offer agents to an MCP host over stdio or HTTP, with each skill as a tool.",
     loadFactory: async () => (await import("./mcp.ts")).createMcpCommand,
   },
+  console: {
+    description: "Open a web page that shows, starts, and controls the tasks of agents, or shows a record.",
+    loadFactory: async () => (await import("./console.ts")).createConsoleCommand,
+  },
   demo: {
     description:
       "Serve demo agents without an API key: an ADK assistant, a slow writer, and a planner with its solver.",

@@ -8,7 +8,10 @@ const DEFAULT_STORE = "sqlite:.colloquy/dev.db";
 
 export function createDevCommand(context: CliContext): Command {
   return addServeOptions(new Command("dev"), DEFAULT_STORE)
-    .argument("[paths...]", "agent files, or directories with agents (default: agent.ts, or the directory agents)")
+    .argument(
+      "[paths...]",
+      "agent files, or directories with agents (default: agent.ts, or the directory agents)",
+    )
     .option("--config <file>", "configuration file for options not given here (default: colloquy.config.ts)")
     .addHelpText(
       "after",

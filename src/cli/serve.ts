@@ -73,6 +73,11 @@ export function addServeOptions(
       ),
     )
     .option("--grpc-unlisted", "leave gRPC out of the agent cards, for ADK for Python")
+    .option("--console", "also serve the console, a web page that shows and starts tasks, at /console/")
+    .option(
+      "--operator-token-file <file>",
+      "file with the token of an operator, who sees the tasks of all callers in the console",
+    )
     .option("--openai", "also serve the agents as models of OpenAI's chat API at /v1")
     .option("--host <address>", "address to listen on", "127.0.0.1")
     .option(

@@ -1,6 +1,6 @@
-import { createCardVerifier } from "../client/index.ts";
-import { A2AError, isObject, type AgentCard, type AgentCardSignature, type JsonObject } from "../protocol/index.ts";
-import { v0_3, v1 } from "../wire/index.ts";
+import { isObject, type AgentCard, type AgentCardSignature, type JsonObject } from "../protocol/index.ts";
+import { decodeTrafficLine } from "../trace/index.ts";
+import { v1 } from "../wire/index.ts";
 import type {
   ConsoleCardObservation,
   ConsoleCardProblem,
@@ -71,4 +71,62 @@ function readKeyId({ protected: header }: AgentCardSignature): string | undefine
   } catch {
     return undefined;
   }
+}
+
+/** Compares the claims of a card with the traffic of the agent. Claims without traffic are not listed. */
+function observeClaims({ name, capabilities, supportedInterfaces }: AgentCard, journal: LineJournal): ConsoleCardObservation[] {
+  const traffic = countTraffic(name, journal);
+  const observations: ConsoleCardObservation[] = [];
+  if (traffic.streams > 0 || traffic.failedStreams > 0) {
+    const isStreaming = capabilities.streaming ?? false;
+    observations.push({
+      claim: `capabilities.streaming: ${isStreaming}`,
+      observation: `${traffic.streams} streams with ${traffic.frames} events, ${traffic.failedStreams} refused streams`,
+      isConsistent: isStreaming ? traffic.streams > 0 : traffic.streams === 0,
+    });
+  }
+  if (traffic.deliveries > 0) {
+    const isPushing = capabilities.pushNotifications ?? false;
+    const observation = `${traffic.deliveries} push notifications`;
+    observations.push({ claim: `capabilities.pushNotifications: ${isPushing}`, observation, isConsistent: isPushing });
+  }
+  for (const [key, calls] of traffic.callsByInterface) {
+    const isDeclared = supportedInterfaces.some(
+      ({ protocolBinding, protocolVersion }) => key === `${protocolBinding} ${protocolVersion.split(".", 2).join(".")}`,
+    );
+    const claim = `supportedInterfaces: ${key}`;
+    observations.push({ claim, observation: `${calls} requests`, isConsistent: isDeclared });
+  }
+  return observations;
+}
+
+interface ObservedTraffic {
+  streams: number;
+  failedStreams: number;
+  frames: number;
+  deliveries: number;
+  readonly callsByInterface: Map<string, number>;
+}
+
+function countTraffic(agent: string, journal: LineJournal): ObservedTraffic {
+  const traffic: ObservedTraffic = { streams: 0, failedStreams: 0, frames: 0, deliveries: 0, callsByInterface: new Map() };
+  /** Operations of the agent's calls. */
+  const operations = new Map<string, string>();
+  for (const { text, callKey = "" } of journal.entriesAfter(0)) {
+    const decoded = decodeTrafficLine(text);
+    if (decoded.type !== "traffic") continue;
+    const { line } = decoded;
+    if (line.kind === "request" && line.to === agent) {
+      operations.set(callKey, line.operation);
+      const key = `${line.binding} ${(line.protocol_version ?? "").split(".", 2).join(".")}`;
+      traffic.callsByInterface.set(key, (traffic.callsByInterface.get(key) ?? 0) + 1);
+    } else if (line.kind === "push" && line.agent === agent && line.outcome === "delivered") traffic.deliveries += 1;
+    const operation = operations.get(callKey);
+    if (operation === undefined) continue;
+    if (line.kind === "frame") traffic.frames += 1;
+    if (line.kind !== "response" || !/Stream|Subscribe/.test(operation)) continue;
+    if (line.is_stream) traffic.streams += 1;
+    else traffic.failedStreams += 1;
+  }
+  return traffic;
 }

@@ -1,9 +1,9 @@
 import type { A2AClient } from "../client/index.ts";
-import { A2AError, STREAM_CURSOR_EXTENSION_URI, type AgentCard, type AgentInterface } from "../protocol/index.ts";
+import { A2AError, type AgentCard } from "../protocol/index.ts";
 import type { AgentSource } from "./agent-source.ts";
 import type { ConsoleAgent, ConsoleAgentStatus } from "./api-types.ts";
 import { createCardReport } from "./card-report.ts";
-import { listSignInSchemes } from "./credentials/index.ts";
+import { describeCard, describeUnknownCard } from "./describe-card.ts";
 import type { LineJournal } from "./line-journal.ts";
 
 /** An agent that the client can connect to. */
@@ -89,7 +89,7 @@ export function createConnectedAgentSource(agent: ConnectableAgent): AgentSource
     registerWebhook: async (taskId, webhook) => {
       const client = await openClient("CreateTaskPushNotificationConfig", taskId);
       const config = { ...webhook, id: crypto.randomUUID() };
-      return (await observe(() => client.tasks.pushConfigs.create(taskId, config))).id;
+      return (await observe(() => client.tasks.pushConfigs.create(taskId, config))).id ?? config.id;
     },
   };
 }
@@ -104,48 +104,4 @@ function describeStatus(error: A2AError | undefined): Pick<ConsoleAgent, "status
   const status: ConsoleAgentStatus =
     error.reason === "UNAUTHENTICATED" ? "auth-needed" : error.reason === "UNAVAILABLE" ? "unreachable" : "degraded";
   return { status, error: error.message };
-}
-
-type CardDescription = Omit<
-  ConsoleAgent,
-  "id" | "url" | "isOwn" | "isRecorded" | "credentials" | "status" | "error"
->;
-
-/** Returns what the page shows of a card. */
-export function describeCard(
-  card: AgentCard,
-  agentInterface: AgentInterface | undefined,
-  isOwn: boolean,
-): CardDescription {
-  const { capabilities, supportedInterfaces, skills } = card;
-  const version = agentInterface?.protocolVersion;
-  const declaresCursor = capabilities.extensions?.some(({ uri }) => uri === STREAM_CURSOR_EXTENSION_URI) ?? false;
-  return {
-    name: card.name,
-    bindings: [...new Set(supportedInterfaces.map(({ protocolBinding }) => protocolBinding))],
-    versions: [...new Set(supportedInterfaces.map(({ protocolVersion }) => protocolVersion))],
-    ...(agentInterface ? { binding: agentInterface.protocolBinding } : {}),
-    ...(version === undefined ? {} : { version }),
-    description: card.description,
-    skills,
-    capabilities: {
-      streaming: capabilities.streaming ?? false,
-      pushNotifications: capabilities.pushNotifications ?? false,
-      listsTasks: version === undefined || !version.startsWith("0."),
-      resumesAfterEvent: isOwn || declaresCursor,
-    },
-    signIn: listSignInSchemes(card),
-  };
-}
-
-/** Returns what the page shows of an agent whose card could not be read. */
-export function describeUnknownCard(url: string): CardDescription {
-  return {
-    name: URL.parse(url)?.host ?? url,
-    bindings: [],
-    versions: [],
-    skills: [],
-    capabilities: { streaming: false, pushNotifications: false, listsTasks: false, resumesAfterEvent: false },
-    signIn: [],
-  };
 }

@@ -25,3 +25,5 @@ export type {
   ConsoleTaskQuery,
   ConsoleTaskSummary,
 } from "./api-types.ts";
+export type { ConsolePage } from "./console-page.ts";
+export { createConsole, type Console, type ConsoleOptions } from "./console.ts";

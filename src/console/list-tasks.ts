@@ -1,4 +1,4 @@
-import { A2AError, isObject, type JsonValue } from "../protocol/index.ts";
+import { A2AError, isObject, type JsonValue, type Message } from "../protocol/index.ts";
 import type { ConsoleTaskList, ConsoleTaskQuery } from "./api-types.ts";
 import type { PositionedTask, TaskListing } from "./agent-source.ts";
 
@@ -80,14 +80,10 @@ function decodePageToken(token: string): PagePositions {
 }
 
 /** Returns the first characters of the first text among the parts of messages, on one line. */
-export function formatPreview(...messages: readonly (PreviewedMessage | undefined)[]): string {
+export function formatPreview(...messages: readonly (Pick<Message, "parts"> | undefined)[]): string {
   for (const message of messages) {
-    const text = message?.parts.flatMap((part) => part.text ?? []).join(" ");
+    const text = message?.parts.flatMap((part) => ("text" in part ? part.text : [])).join(" ");
     if (text) return text.slice(0, 200).toWellFormed().replaceAll(/\s+/g, " ");
   }
   return "";
-}
-
-interface PreviewedMessage {
-  readonly parts: readonly { readonly text?: string }[];
 }

@@ -2,8 +2,6 @@ import type { LogEvent } from "../protocol/index.ts";
 import type { TaskLogAccess } from "../server/index.ts";
 import type { LineJournal } from "./line-journal.ts";
 
-/** Writer id of the lines that the console creates from the event log of a store. */
-const LOG_WRITER = "log";
 
 /**
  * Yields the lines of a task of the own server: its event log as `event` lines, and then the other observed lines of the
@@ -11,7 +9,7 @@ const LOG_WRITER = "log";
  */
 export async function* readLogLines(
   tasks: TaskLogAccess,
-  { agentId, taskId, agentName = agentId }: { agentId: string; taskId: string; agentName?: string },
+  { agentId, taskId, agentName }: { readonly agentId: string; readonly taskId: string; readonly agentName: string },
   journal: LineJournal,
 ): AsyncGenerator<string, void, undefined> {
   const observed = journal.listTaskLines(taskId);
@@ -40,11 +38,16 @@ function findStatusTime({ event }: LogEvent): string | undefined {
   return "statusUpdate" in event ? event.statusUpdate.status.timestamp : undefined;
 }
 
-function formatEventLine(
+/**
+ * Returns the `event` line for an event in a log. The log is the writer of the line, so that a line has the same identity
+ * whether the console has read the log or has observed the commit.
+ */
+export function formatEventLine(
   { seq, jsonText }: LogEvent,
   { agent, taskId, at }: { readonly agent: string; readonly taskId: string; readonly at: string },
 ): string {
-  const members = { v: 1, kind: "event", writer: LOG_WRITER, seq, at, mono_ms: Date.parse(at), agent };
+  const writer = `log-${taskId}`;
+  const members = { v: 1, kind: "event", writer, seq, at, mono_ms: Date.parse(at), agent };
   // The event is already JSON text.
   return `${JSON.stringify({ ...members, task_id: taskId, log_seq: seq }).slice(0, -1)},"event":${jsonText}}`;
 }

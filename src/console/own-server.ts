@@ -17,6 +17,10 @@ export interface OwnServer {
   /** Returns access to a task. Accesses of operators are reported. */
   accessTask(agentId: string, taskId: string, action: string): Promise<CallerAgentAccess>;
   listTasks(conditions: TaskListConditions): Promise<ListedTaskPage>;
+  /** Whether the store searches the text of tasks. */
+  readonly searchesText: boolean;
+  /** Reports that an operator watches the events of all callers. */
+  reportWatch(): void;
 }
 
 /** Creates the access of a caller, who sees only their own tasks. */
@@ -26,12 +30,21 @@ export function createOwnServerOfCaller(access: CallerAgentAccess): OwnServer {
     access,
     accessTask: async () => access,
     listTasks: (conditions) => access.tasks.list(conditions),
+    searchesText: access.tasks.searchesText,
+    reportWatch: () => {},
   };
 }
 
 /** Creates the access of an operator, who sees the tasks of all callers. */
 export function createOwnServerOfOperator(operator: OperatorAccess): OwnServer {
-  return { isOperator: true, ...operator };
+  return {
+    isOperator: true,
+    access: operator.access,
+    accessTask: (agentId, taskId, action) => operator.accessTask(agentId, taskId, action),
+    listTasks: (conditions) => operator.listTasks(conditions),
+    searchesText: operator.access.tasks.searchesText,
+    reportWatch: () => operator.reportAction("watch events"),
+  };
 }
 
 /** Id of the list with the tasks of all agents of the own server. */
@@ -39,9 +52,8 @@ const OWN_LISTING_ID = "";
 
 /** Creates the list of the tasks of the own server. */
 export function createOwnTaskListing(
-  { isOperator, listTasks }: OwnServer,
+  { isOperator, listTasks, searchesText }: OwnServer,
   agentIds: readonly string[],
-  searchesText: boolean,
 ): TaskListing {
   return {
     id: OWN_LISTING_ID,
@@ -111,6 +123,7 @@ export function createOwnAgentSource(
   id: string,
   server: OwnServer,
   { record, journal }: Pick<Workspace, "record" | "journal">,
+  names: ReadonlyMap<string, string>,
 ): AgentSource {
   const url = `${server.access.url}/a2a/${encodeURIComponent(id)}`;
   const toFetch =
@@ -129,7 +142,7 @@ export function createOwnAgentSource(
     findServedCard: () => findCard(url, { fetch: toFetch(server.access) }),
     async *readTaskLines(taskId) {
       const { tasks } = await server.accessTask(id, taskId, "read events");
-      yield* readLogLines(tasks, { agentId: id, taskId }, journal);
+      yield* readLogLines(tasks, { agentId: id, taskId, agentName: names.get(id) ?? id }, journal);
     },
   });
 }

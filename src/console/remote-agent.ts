@@ -19,6 +19,7 @@ export interface RemoteUrlRules {
 
 /** A remote agent of a workspace. */
 export interface RemoteAgent {
+  readonly url: string;
   readonly source: AgentSource;
   readonly listing: TaskListing;
   /** Forgets the connection, so that the next request uses the current credentials. */
@@ -62,6 +63,7 @@ export function createRemoteAgent(
     ({ agent }) => agent !== undefined && agent === name,
   );
   return {
+    url,
     source: createConnectedAgentSource({
       id,
       url,

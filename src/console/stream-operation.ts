@@ -9,7 +9,7 @@ import { toErrorBody } from "./console-response.ts";
  */
 export class StreamOperation {
   /** Keys of the calls of the operation, see `JournalEntry.callKey`. */
-  readonly calls = new Set<string>();
+  readonly calls: Set<string> = new Set();
   readonly #closed = new AbortController();
   readonly #openStreams = new Set<() => void>();
   #end: ConsoleStreamEnd | undefined;

@@ -121,7 +121,9 @@ function createReport(
 
 /** Returns the files of all agents by agent id. */
 function listAgentIds(known: ReadonlyMap<string, KnownFile>): Map<string, string> {
-  return new Map([...known].flatMap(([file, { agents }]) => Object.keys(agents).map((id) => [id, file] as const)));
+  return new Map(
+    [...known].flatMap(([file, { agents }]) => Object.keys(agents).map((id) => [id, file] as const)),
+  );
 }
 
 /** Refuses a file with the id of another file's agent. */

@@ -31,7 +31,9 @@ export class FileWatcher {
   watchPaths(paths: Iterable<string>): void {
     const earlier = this.#states;
     this.#states = new Map([...paths].map((path) => [path, earlier.get(path) ?? readPathState(path)]));
-    const directories = new Set([...this.#states.keys()].flatMap((path) => [path, dirname(path)]).filter(isDirectory));
+    const directories = new Set(
+      [...this.#states.keys()].flatMap((path) => [path, dirname(path)]).filter(isDirectory),
+    );
     for (const [directory, watcher] of this.#watchers)
       if (!directories.has(directory)) {
         watcher.close();

@@ -1,9 +1,10 @@
-import { spawnSync } from "node:child_process";
+import { execFile } from "node:child_process";
 import { relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { RELOAD_QUERY_NAME } from "./reloadable-modules.ts";
 
 const RELOAD_MARKER = new RegExp(`[?&]${RELOAD_QUERY_NAME}=\\d+`, "g");
+const OWN_CODE_URL = new URL("..", import.meta.url).href;
 
 /** Removes the versions of reloaded modules from a text, such as a stack trace. */
 export function cleanReloadMarkers(text: string): string {
@@ -12,42 +13,66 @@ export function cleanReloadMarkers(text: string): string {
 
 /**
  * Formats an error of an agent file with the stack frames of the user's files. Paths are relative to `cwd`. `files`
- * are the files that may contain a syntax error, because the error itself does not name its file.
+ * are the files that may contain a syntax error, because V8 does not name the file of a syntax error.
  */
-export function formatLoadError(error: unknown, files: Iterable<string>, cwd: string): string {
-  if (error instanceof SyntaxError) {
-    for (const file of files) {
-      const { status, stderr } = spawnSync(process.execPath, ["--check", file], { encoding: "utf8" });
-      if (status !== 0) return toRelativePaths(dropInternalFrames(stderr), cwd);
-    }
-  }
-  const stack = error instanceof Error ? (error.stack ?? String(error)) : `The file threw ${String(error)}.`;
-  return toRelativePaths(dropInternalFrames(stack), cwd);
+export async function formatLoadError(error: unknown, files: Iterable<string>, cwd: string): Promise<string> {
+  const stack = error instanceof Error ? (error.stack ?? error.message) : `The file threw ${String(error)}.`;
+  // Node.js puts the position of some syntax errors before the message. jiti puts it into the message.
+  const hasPosition = /^file:|ParseError/.test(stack);
+  const text =
+    error instanceof SyntaxError && !hasPosition ? ((await findSyntaxError(files)) ?? stack) : stack;
+  return toRelativePaths(dropForeignFrames(text), cwd);
 }
 
-/** Removes the frames of Node.js, of packages, and of Colloquy, and the version line that Node.js prints. */
-function dropInternalFrames(stack: string): string {
+/** Parses each file as an ES module, and throws the first syntax error with its position. */
+const SYNTAX_CHECK = `
+import { readFileSync } from "node:fs";
+import { stripTypeScriptTypes } from "node:module";
+import { SourceTextModule } from "node:vm";
+for (const file of process.argv.slice(1)) {
+  const source = readFileSync(file, "utf8");
+  new SourceTextModule(/\\.[mc]?ts$/.test(file) ? stripTypeScriptTypes(source) : source, { identifier: file });
+}`;
+
+/** Resolves with the first syntax error of the files as Node.js prints it, or with `undefined` if all are correct. */
+function findSyntaxError(files: Iterable<string>): Promise<string | undefined> {
+  const flags = ["--no-warnings", "--experimental-vm-modules", "--input-type=module"];
+  return new Promise((resolve) => {
+    execFile(process.execPath, [...flags, "-e", SYNTAX_CHECK, "--", ...files], (error, _, stderr) =>
+      resolve(error && stderr.includes("SyntaxError") ? stderr : undefined),
+    );
+  });
+}
+
+/** Removes the frames of Node.js, of packages, and of Colloquy. */
+function dropForeignFrames(stack: string): string {
+  const isForeign = (line: string): boolean =>
+    /^Node\.js v/.test(line) ||
+    (/^\s+at /.test(line) &&
+      (/node:|[\\/]node_modules[\\/]|\[eval/.test(line) || line.includes(OWN_CODE_URL)));
   return stack
     .split("\n")
-    .filter((line) => !/^\s+at .*(?:node:internal|\/node_modules\/|node:vm)/.test(line) && !/^Node\.js v/.test(line))
-    .filter((line) => !line.includes(OWN_CODE_URL))
+    .filter((line) => !isForeign(line))
     .join("\n")
     .trim();
 }
 
-const OWN_CODE_URL = new URL("..", import.meta.url).href;
-
 function toRelativePaths(text: string, cwd: string): string {
-  return cleanReloadMarkers(text).replaceAll(/file:\/\/[^\s:)]*(?::\/[^\s:)]*)?/g, (url) => {
-    try {
-      return toShorterPath(fileURLToPath(url), cwd);
-    } catch {
-      return url;
-    }
-  });
+  return cleanReloadMarkers(text)
+    .replaceAll(/file:\/\/[^\s)]*?(?=:\d|[\s)]|$)/g, toFilePath)
+    .replaceAll(`${cwd}/`, "");
 }
 
-function toShorterPath(file: string, cwd: string): string {
+function toFilePath(url: string): string {
+  try {
+    return fileURLToPath(url);
+  } catch {
+    return url;
+  }
+}
+
+/** Formats a file path relative to a directory, if the file is below the directory. */
+export function toRelativePath(file: string, cwd: string): string {
   const path = relative(cwd, file);
   return path.startsWith("..") ? file : path;
 }

@@ -44,7 +44,10 @@ export class ModuleGraph {
 }
 
 /** Returns the start values, and all values that `findNext` reaches from them. */
-function collectReachable(start: Iterable<string>, findNext: (value: string) => Iterable<string>): Set<string> {
+function collectReachable(
+  start: Iterable<string>,
+  findNext: (value: string) => Iterable<string>,
+): Set<string> {
   const reached = new Set(start);
   // A set also iterates over the values that are added during the iteration.
   for (const value of reached) for (const next of findNext(value)) reached.add(next);

@@ -13,17 +13,17 @@ const JSON_SECRET_PATTERNS: readonly (readonly [RegExp, string | ((match: string
   [/\beyJ[\w-]{5,}(?:\.[\w-]*)*/g, redactJwt],
   [/\b(?:sk-|AIza|gh[pousr]_|xox[abp]-|AKIA)[\w-]{8,}/g, REDACTED_VALUE],
   [/(:\/\/)[^\s/@:"\\]*:[^\s/@"\\]+@/g, `$1${REDACTED_VALUE}@`],
-  [new RegExp(`"(${SECRET_NAME})"(\\s{0,8}:\\s{0,8})"(?:[^"\\\\]|\\\\.)*"`, "gi"), `"$1"$2"${REDACTED_VALUE}"`],
+  [
+    new RegExp(`"(${SECRET_NAME})"(\\s{0,8}:\\s{0,8})"(?:[^"\\\\]|\\\\.)*"`, "gi"),
+    `"$1"$2"${REDACTED_VALUE}"`,
+  ],
   // JSON within a JSON string.
   [
     new RegExp(`\\\\"(${SECRET_NAME})\\\\"(\\s{0,8}:\\s{0,8})\\\\"[^"\\\\]*\\\\"`, "gi"),
     `\\"$1\\"$2\\"${REDACTED_VALUE}\\"`,
   ],
   // Query parameters of URLs, and assignments in texts.
-  [
-    /((?:password|passwd|secret|token|api[-_]?key)=)[^\s,;&"'\\]+/gi,
-    `$1${REDACTED_VALUE}`,
-  ],
+  [/((?:password|passwd|secret|token|api[-_]?key)=)[^\s,;&"'\\]+/gi, `$1${REDACTED_VALUE}`],
 ];
 
 /**

@@ -2,14 +2,12 @@ import type { TrafficLine } from "../trace/index.ts";
 import type { CardRunData } from "./cards/card-run-data.ts";
 
 /**
- * What a page shows, which the server embeds as JSON.
+ * What a page without a console shows. The page contains the data as JSON.
  *
- * - `console`: the API of a console at the page's own URL.
  * - `record`: traffic lines, and lines of the card protocol, that the page contains.
  * - `watch`: lines that a server streams to the page.
  */
 export type PageData =
-  | { readonly mode: "console" }
   | {
       readonly mode: "record";
       readonly name: string;

@@ -1,18 +1,20 @@
-import { PAGE_SCRIPT, PAGE_SCRIPT_SHA256, PAGE_STYLE, PAGE_STYLE_SHA256 } from "./page-bundle.ts";
+import { CONSOLE_SCRIPT, CONSOLE_SCRIPT_SHA256 } from "./console-page-bundle.ts";
+import { PAGE_NOTICES, PAGE_STYLE, PAGE_STYLE_SHA256 } from "./page-bundle.ts";
+import { RECORD_SCRIPT, RECORD_SCRIPT_SHA256 } from "./record-page-bundle.ts";
 import { PAGE_DATA_ELEMENT_ID, type PageData } from "./page-data.ts";
 
 /** A page that consists of one file: the script, the style, and the data are part of the HTML. */
 export function renderSingleFilePage(data: PageData, title: string): string {
   const policy = renderPolicy(
-    `'sha256-${PAGE_SCRIPT_SHA256}'`,
+    `'sha256-${RECORD_SCRIPT_SHA256}'`,
     `'sha256-${PAGE_STYLE_SHA256}'`,
-    data.mode !== "record",
+    data.mode === "watch",
   );
   return renderHtml(
     title,
     `<meta http-equiv="Content-Security-Policy" content="${policy}">`,
     `<style>${PAGE_STYLE}</style>`,
-    `<script type="application/json" id="${PAGE_DATA_ELEMENT_ID}">${encodeEmbeddedJson(data)}</script>\n<script type="module">${PAGE_SCRIPT}</script>`,
+    `<script type="application/json" id="${PAGE_DATA_ELEMENT_ID}">${encodeEmbeddedJson(data)}</script>\n<script type="module">${RECORD_SCRIPT}</script>`,
   );
 }
 
@@ -27,7 +29,7 @@ export interface ServedPage {
 
 /** Renders the page of a console, which reads its data from the API below the page's URL. */
 export function renderServedPage(title: string): ServedPage {
-  const script = `assets/page-${shortenHash(PAGE_SCRIPT_SHA256)}.js`;
+  const script = `assets/console-${shortenHash(CONSOLE_SCRIPT_SHA256)}.js`;
   const style = `assets/page-${shortenHash(PAGE_STYLE_SHA256)}.css`;
   return {
     html: renderHtml(
@@ -38,7 +40,7 @@ export function renderServedPage(title: string): ServedPage {
     ),
     contentSecurityPolicy: `${renderPolicy("'self'", "'self'", true)}; frame-ancestors 'none'`,
     assets: new Map([
-      [script, { contentType: "text/javascript; charset=utf-8", body: PAGE_SCRIPT }],
+      [script, { contentType: "text/javascript; charset=utf-8", body: CONSOLE_SCRIPT }],
       [style, { contentType: "text/css; charset=utf-8", body: PAGE_STYLE }],
     ]),
   };
@@ -46,6 +48,9 @@ export function renderServedPage(title: string): ServedPage {
 
 function renderHtml(title: string, policy: string, style: string, scripts: string): string {
   return `<!doctype html>
+<!--
+${PAGE_NOTICES}
+-->
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -66,7 +71,7 @@ ${scripts}
 `;
 }
 
-/** Images come from the bytes of artifacts. Frames show artifacts with `srcdoc`, and inherit the policy. */
+/** Images and frames show the bytes of artifacts. A frame inherits the policy, and is also sandboxed. */
 function renderPolicy(script: string, style: string, connects: boolean): string {
   return [
     "default-src 'none'",
@@ -74,6 +79,7 @@ function renderPolicy(script: string, style: string, connects: boolean): string 
     `style-src ${style}`,
     "img-src data: blob:",
     "media-src blob:",
+    "frame-src blob:",
     ...(connects ? ["connect-src 'self'"] : []),
     "base-uri 'none'",
     "form-action 'none'",

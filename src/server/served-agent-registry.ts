@@ -14,7 +14,10 @@ export class ServedAgentRegistry {
   readonly #removed = new Map<string, ServedAgent>();
   #lastReplacement: Promise<void> = Promise.resolve();
 
-  constructor(entries: readonly (readonly [id: string, agent: Agent])[], createServedAgent: ServedAgentFactory) {
+  constructor(
+    entries: readonly (readonly [id: string, agent: Agent])[],
+    createServedAgent: ServedAgentFactory,
+  ) {
     this.#createServedAgent = createServedAgent;
     for (const [id, agent] of entries) this.#served.set(id, createServedAgent(id, agent));
   }
@@ -56,7 +59,9 @@ export class ServedAgentRegistry {
     entries: readonly (readonly [id: string, agent: Agent])[],
     openEngine: (engine: Engine) => Promise<void>,
   ): Promise<void> {
-    const replacements = await Promise.all(entries.map((entry) => this.#prepareReplacement(entry, openEngine)));
+    const replacements = await Promise.all(
+      entries.map((entry) => this.#prepareReplacement(entry, openEngine)),
+    );
     for (const [id, served] of this.#served) this.#removed.set(id, served);
     this.#served.clear();
     for (const { served, agent, description } of replacements) {

@@ -139,7 +139,8 @@ class AgentServer implements Server {
     assertStoreSupportsRole(this.store, options.role);
     const { mountedHandlers = [] } = options;
     const logObserver = resolveObserver(options.observer);
-    const trafficRecorder = options.record === undefined ? undefined : openServerRecord(options.record, logObserver);
+    const trafficRecorder =
+      options.record === undefined ? undefined : openServerRecord(options.record, logObserver);
     this.#trafficRecorder = trafficRecorder;
     const observer = [
       logObserver,

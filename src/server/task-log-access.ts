@@ -17,6 +17,8 @@ export interface ListedTaskPage {
 
 /** Reads the tasks of one caller from the store. */
 export interface TaskLogAccess {
+  /** Whether lists may have the condition `text`. */
+  readonly searchesText: boolean;
   /** Returns a page of the caller's tasks, with the newest status first. */
   list(conditions: TaskListConditions): Promise<ListedTaskPage>;
   /**
@@ -41,6 +43,7 @@ export function createTaskLogAccess(
     agent,
   });
   return {
+    searchesText: store.overview?.searchesText ?? false,
     list: (conditions) => {
       const { agent } = conditions;
       const agents = agent === undefined ? agentIds : agentIds.filter((id) => id === agent);

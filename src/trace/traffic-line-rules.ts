@@ -21,9 +21,7 @@ const isCount: MemberCheck = (value) => Number.isSafeInteger(value) && (value as
 const isTime: MemberCheck = (value) => typeof value === "string" && !Number.isNaN(Date.parse(value));
 const isStringRecord: MemberCheck = (value) => isObject(value) && Object.values(value).every(isString);
 const isParentTask: MemberCheck = (value) =>
-  isObject(value) &&
-  isString(value["task_id"]) &&
-  (value["agent"] === undefined || isString(value["agent"]));
+  isObject(value) && isString(value["task_id"]) && (value["agent"] === undefined || isString(value["agent"]));
 const isStringList: MemberCheck = (value) => Array.isArray(value) && value.every(isString);
 const isAttemptList: MemberCheck = (value) =>
   Array.isArray(value) &&

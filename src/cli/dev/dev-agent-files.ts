@@ -42,7 +42,9 @@ export class DevAgentFiles implements AgentFileSource {
     const found = candidates.flatMap((one) => ("fileId" in one ? [[one.file, one.fileId] as const] : []));
     this.#fileIds = new Map(found);
     // A new file in one of these directories can be an agent.
-    const directories = [...paths, ...candidates.flatMap(({ file }) => [file, dirname(file)])].filter(isDirectory);
+    const directories = [...paths, ...candidates.flatMap(({ file }) => [file, dirname(file)])].filter(
+      isDirectory,
+    );
     return { files: found.map(([file]) => file), otherPaths: [...paths, ...directories] };
   }
 

@@ -1,7 +1,7 @@
 import { dirname, join } from "node:path";
 import type { ServeConfig } from "../../config/index.ts";
+import { toRelativePath } from "../../dev/index.ts";
 import { readConfig } from "../serve/apply-config-file.ts";
-import { toRelativePath } from "./reload-log.ts";
 
 /** The files whose settings only a restart applies: the configuration file, and the `.env` files of agents. */
 export class RestartFiles {
@@ -28,7 +28,9 @@ export class RestartFiles {
     if (this.#config && changed.has(this.#config.file)) {
       const keys = listChangedSettings(this.#config, await readConfig(this.#config.file, this.#cwd));
       if (keys.length > 0)
-        notices.push(`${toRelativePath(this.#config.file, this.#cwd)} has a new value of ${keys.join(", ")}.`);
+        notices.push(
+          `${toRelativePath(this.#config.file, this.#cwd)} has a new value of ${keys.join(", ")}.`,
+        );
     }
     return notices.map((notice) => `${notice} Restart colloquy dev to apply the change.\n`).join("");
   }

@@ -81,13 +81,13 @@ class ReloadingServer {
     const reloader = new AgentReloader(new DevAgentFiles({ paths, configName, cwd }, adk), this.#modules);
     interruptSignal.addEventListener("abort", () => this.#watcher.close(), { once: true });
     let report = await this.#reload(reloader, new Set());
-    streams.err(formatNewFailures(report.failures, this.#logContext));
+    streams.err(await formatNewFailures(report.failures, this.#logContext));
     while (Object.keys(report.agents).length === 0) {
       streams.err("No agent is loaded yet. Correct a file, or add an agent file.\n");
       const changed = await this.#watcher.waitForChanges();
       if (!changed) throw interruptSignal.reason;
       report = await this.#reload(reloader, changed);
-      streams.err(formatNewFailures(report.failures, this.#logContext));
+      streams.err(await formatNewFailures(report.failures, this.#logContext));
     }
     return {
       agents: { ...report.agents },
@@ -107,7 +107,8 @@ class ReloadingServer {
         const startedAt = performance.now();
         const report = await this.#reload(reloader, new Set([...changed, ...this.#unappliedChanges]));
         await this.#applyReport(server, report);
-        this.#context.streams.err(formatReloadReport(report, performance.now() - startedAt, this.#logContext));
+        const durationMs = performance.now() - startedAt;
+        this.#context.streams.err(await formatReloadReport(report, durationMs, this.#logContext));
         this.#context.streams.err(await this.#restartFiles.formatNotices(changed));
         this.#unappliedChanges = new Set();
       } catch (error) {
@@ -131,7 +132,8 @@ class ReloadingServer {
     const { agents, reloaded, added, removed } = report;
     if (reloaded.length + added.length + removed.length === 0) return;
     if (Object.keys(agents).length > 0) await server.replaceAgents(agents);
-    else this.#context.streams.err("No agent is left. The last agents are served until a file has an agent.\n");
+    else
+      this.#context.streams.err("No agent is left. The last agents are served until a file has an agent.\n");
   }
 }
 

@@ -57,7 +57,8 @@ function formatErrorLineNumber(file: string, error: unknown): string {
 }
 
 function findLineNumber(text: string, file: string): string | undefined {
-  return /^:(\d+)/.exec(text.split(file)[1] ?? "")?.[1];
+  // A file that was loaded again has a query in its URL.
+  return /^(?:\?[^:]*)?:(\d+)/.exec(text.split(file)[1] ?? "")?.[1];
 }
 
 /** Node prints the line of a syntax error, but the error itself does not contain the line. */

@@ -19,10 +19,11 @@ import {
   describeClientCredentials,
   type ServeAuthOptions,
 } from "./serve-auth-options.ts";
+import type { MountedConsole, ServeConsoleOptions } from "./serve-console.ts";
 import { renderAgentList, type ServedAgentSummary } from "./banner.ts";
 
 /** Options that the commands `serve` and `demo` share. */
-export interface ServeOptions extends ServeAuthOptions {
+export interface ServeOptions extends ServeAuthOptions, ServeConsoleOptions {
   port: number;
   strictPort?: boolean;
   grpcPort?: number;
@@ -58,11 +59,17 @@ export interface AgentsToServe {
   renderBannerFooter(served: readonly ServedAgentSummary[], header?: string): string;
   /** Server options that no flag sets. */
   serverOptions?: Pick<ServerOptions, "cardMaxAgeSeconds">;
+  /** Mode of the console. Default: `serve`. */
+  consoleMode?: "dev" | "serve";
   /** Called once the server listens. */
   onListening?: (server: Server) => void;
   /** Releases the resources of the served agents. */
   close?: () => Promise<void>;
 }
+
+/** The options of a command that listens on a port. */
+export type ListenOptions = ServeAuthOptions &
+  Pick<ServeOptions, "port" | "strictPort" | "host" | "grpcPort" | "grpcUnlisted" | "allowUnauthenticated">;
 
 const MAX_PORT_TRIES = 20;
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -86,9 +93,11 @@ export async function serveUntilStopped(
   const plan = await untilAborted(load(adk), context.interruptSignal);
   // Runs after the agents are loaded, because their `.env` files may contain the tokens.
   const authenticate = createAuthSchemes(options, process.env);
+  const mounted = await mountConsole(options, plan, authenticate !== undefined);
   const server = createServerOrUsageError(plan.agents, {
     store: adk.store,
     observer,
+    ...mounted?.serverOptions,
     ...plan.serverOptions,
     ...(plan.previousAgentIds ? { previousAgentIds: plan.previousAgentIds } : {}),
     ...(options.keepTasks === undefined ? {} : { retention: toRetention(options.keepTasks) }),
@@ -98,7 +107,12 @@ export async function serveUntilStopped(
     ...(options.allowUnauthenticated ? { allowUnauthenticated: true } : {}),
     ...(options.allowPrivateWebhooks ? { push: { allowPrivate: true } } : {}),
     ...(options.openai
-      ? { mountedHandlers: [(await import("../../openai-facade/index.ts")).createOpenAiFacade({ observer })] }
+      ? {
+          mountedHandlers: [
+            (await import("../../openai-facade/index.ts")).createOpenAiFacade({ observer }),
+            ...(mounted ? [mounted.console] : []),
+          ],
+        }
       : {}),
   });
   try {
@@ -110,11 +124,13 @@ export async function serveUntilStopped(
     adk.adoptEarlierSessions();
     const { url, agents, grpc } = address;
     const openai = options.openai ? { openai: `${url}/v1` } : {};
+    const consoleUrl = mounted?.renderUrl(url);
     new OutputWriter(context.streams, options.output).writeResultIfJsonFormat({
       url,
       agents,
       ...(grpc ? { grpc } : {}),
       ...openai,
+      ...(consoleUrl === undefined ? {} : { console: consoleUrl }),
     });
     context.streams.err(
       await renderBanner(
@@ -123,6 +139,7 @@ export async function serveUntilStopped(
         server.store.name,
         options,
         authenticate && describeClientCredentials(authenticate),
+        consoleUrl,
       ),
     );
     plan.onListening?.(server);
@@ -130,9 +147,24 @@ export async function serveUntilStopped(
     context.streams.err("Stopping. Press Ctrl-C again to stop at once.\n");
   } finally {
     await server.close(options.drain === undefined ? {} : { drainMs: options.drain });
+    mounted?.console.close();
     await plan.close?.();
     adk.close();
   }
+}
+
+/** Creates the console of the option `--console`. */
+async function mountConsole(
+  { console, host, operatorTokenFile }: ServeOptions,
+  { consoleMode = "serve" }: AgentsToServe,
+  isAuthenticated: boolean,
+): Promise<MountedConsole | undefined> {
+  if (!console) {
+    if (operatorTokenFile === undefined) return undefined;
+    throw createUsageError("--operator-token-file requires --console, which operators use.");
+  }
+  const { createMountedConsole } = await import("./serve-console.ts");
+  return createMountedConsole({ mode: consoleMode, name: "Colloquy", host, isAuthenticated, operatorTokenFile });
 }
 
 /** Processes the due work, and prints its numbers. */
@@ -165,6 +197,7 @@ async function renderBanner(
   storeName: string,
   { openai }: ServeOptions,
   credentialHint: ReturnType<typeof describeClientCredentials> | undefined,
+  consoleUrl: string | undefined,
 ): Promise<string> {
   const served = await Promise.all(
     agents.map(async ({ id, url }) => ({
@@ -176,15 +209,16 @@ async function renderBanner(
   const top = `colloquy ${readPackageVersion()} · node ${process.version} · ${storeName}\n`;
   const grpcLine = grpc ? `  over gRPC, too: ${grpc.host}:${grpc.port}\n` : "";
   const openaiLine = openai ? `  as models of OpenAI's API, too: ${url}/v1\n` : "";
+  const consoleLine = consoleUrl === undefined ? "" : `  console: ${consoleUrl}\n`;
   const credentialLine = credentialHint ? `${credentialHint.hint}\n\n` : "";
   const about = plan.headline === undefined ? "" : `${plan.headline}\n`;
-  return `${top}${about}\n${renderAgentList(served)}${grpcLine}${openaiLine}\n${credentialLine}${plan.renderBannerFooter(served, credentialHint?.header)}\nCtrl-C stops it.\n`;
+  return `${top}${about}\n${renderAgentList(served)}${grpcLine}${openaiLine}${consoleLine}\n${credentialLine}${plan.renderBannerFooter(served, credentialHint?.header)}\nCtrl-C stops it.\n`;
 }
 
 /** Listens on the requested port, or on the next free port if the requested port is in use. */
-async function listenOnNextFreePort(
+export async function listenOnNextFreePort(
   server: Server,
-  options: ServeOptions,
+  options: ListenOptions,
   { streams }: CliContext,
 ): Promise<ServerAddress> {
   const { port, strictPort, host, grpcPort, grpcUnlisted = false } = options;
@@ -214,7 +248,7 @@ async function listenOnNextFreePort(
  * Creates the error for a server that cannot start. A start error always has the code `A2ACLI_ERR_INTERNAL`,
  * even if a dependency such as the store is unavailable.
  */
-function createStartError(error: unknown, options: ServeOptions): CliError {
+function createStartError(error: unknown, options: ListenOptions): CliError {
   const { host, allowUnauthenticated } = options;
   const message = error instanceof Error ? error.message : String(error);
   const hint =

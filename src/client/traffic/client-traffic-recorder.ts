@@ -46,7 +46,12 @@ export class ClientCallRecorder implements HttpCallListener {
   #taskId: string | undefined;
   #state: TaskState | undefined;
 
-  constructor(writer: TrafficWriter, target: RecordedInterface, operation: OperationName, request: RecordedRequest) {
+  constructor(
+    writer: TrafficWriter,
+    target: RecordedInterface,
+    operation: OperationName,
+    request: RecordedRequest,
+  ) {
     this.#writer = writer;
     this.#target = target;
     this.#operation = operation;
@@ -57,7 +62,12 @@ export class ClientCallRecorder implements HttpCallListener {
   onRequest({ url, headers, body }: Parameters<HttpCallListener["onRequest"]>[0]): void {
     // The client sends the request again after it has renewed its credentials.
     if (this.#call !== undefined) this.#writeResponse({ error: "UNAUTHENTICATED" });
-    this.#writeRequest(url, headers, body === undefined ? this.#request.params : parseJson(body), body?.length);
+    this.#writeRequest(
+      url,
+      headers,
+      body === undefined ? this.#request.params : parseJson(body),
+      body?.length,
+    );
   }
 
   onResponse({ status, headers }: Parameters<HttpCallListener["onResponse"]>[0]): void {
@@ -154,7 +164,10 @@ export class ClientCallRecorder implements HttpCallListener {
   }
 
   #writeResponse(
-    line: Partial<Record<"context_id" | "state" | "error", string>> & { is_stream?: boolean; body?: JsonObject },
+    line: Partial<Record<"context_id" | "state" | "error", string>> & {
+      is_stream?: boolean;
+      body?: JsonObject;
+    },
   ): void {
     this.#writer.write({
       kind: "response",
@@ -189,4 +202,3 @@ function describeError(thrown: unknown): string {
 function isTask(result: object): result is Task {
   return "id" in result && "status" in result && "contextId" in result;
 }
-

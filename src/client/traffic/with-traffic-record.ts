@@ -3,7 +3,11 @@ import { findRequestIds } from "../../trace/index.ts";
 import type { TrafficRecordOption, TrafficWriter } from "../../trace/recording/index.ts";
 import type { FetchedCard } from "../card/fetch-card.ts";
 import type { StreamCallOptions, Transport } from "../transport/transport.ts";
-import { ClientCallRecorder, type RecordedInterface, type RecordedRequest } from "./client-traffic-recorder.ts";
+import {
+  ClientCallRecorder,
+  type RecordedInterface,
+  type RecordedRequest,
+} from "./client-traffic-recorder.ts";
 
 /** Records the requests, responses, and stream events of a transport, and the agent card of the client. */
 export async function withTrafficRecord(
@@ -40,7 +44,10 @@ export async function withTrafficRecord(
       let end: "completed" | "canceled" | "cut" = "canceled";
       let failure: unknown;
       try {
-        for await (const received of transport.stream(operation, params, { ...call, httpListener: recorder })) {
+        for await (const received of transport.stream(operation, params, {
+          ...call,
+          httpListener: recorder,
+        })) {
           recorder.recordEvent(received);
           yield received;
         }

@@ -63,6 +63,10 @@ export interface CallOptions {
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /** Receives the URIs of the activated extensions when the agent responds. */
   readonly onExtensionsActivated?: ((extensions: readonly string[]) => void) | undefined;
+}
+
+/** Options for one call of a transport. */
+export interface TransportCallOptions extends CallOptions {
   /** Observes the HTTP requests of the call, for the traffic record. */
   readonly httpListener?: HttpCallListener | undefined;
 }
@@ -78,7 +82,7 @@ export interface HttpCallListener {
 }
 
 /** An HTTP request to a remote agent. */
-export interface OutgoingRequest extends CallOptions {
+export interface OutgoingRequest extends TransportCallOptions {
   readonly method: "GET" | "POST" | "DELETE";
   readonly url: string;
   readonly accept: string;

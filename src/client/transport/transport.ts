@@ -1,6 +1,6 @@
 import type { OperationName, Operations, StreamResponse } from "../../protocol/index.ts";
 import type { ProtocolVersion } from "../../wire/index.ts";
-import type { CallOptions } from "./send-http-request.ts";
+import type { TransportCallOptions } from "./send-http-request.ts";
 
 /** The A2A operations that return a stream. */
 export type StreamOperation = "SendStreamingMessage" | "SubscribeToTask";
@@ -8,7 +8,7 @@ export type StreamOperation = "SendStreamingMessage" | "SubscribeToTask";
 export type UnaryOperation = Exclude<OperationName, StreamOperation>;
 
 /** Options for one streaming request. */
-export interface StreamCallOptions extends CallOptions {
+export interface StreamCallOptions extends TransportCallOptions {
   /**
    * The id of the last received event, which the client sends as `Last-Event-ID` to resume the stream after
    * that event.
@@ -35,7 +35,7 @@ export interface Transport {
   call<O extends UnaryOperation>(
     operation: O,
     params: Operations[O]["params"],
-    call: CallOptions,
+    call: TransportCallOptions,
   ): Promise<Operations[O]["result"]>;
   /**
    * Opens a stream when iteration begins. Throws `UNAVAILABLE` if the connection breaks. The iteration ends

@@ -45,7 +45,10 @@ export class AgentCredentialStore {
     if (entries.length === 0) return undefined;
     const standard = entries.flatMap(([name, credentials]) => (isStandardScheme(name) ? [credentials] : []));
     const declared = entries.filter(([name]) => !isStandardScheme(name));
-    return Object.assign({ schemeCredentials: Object.fromEntries(declared) }, ...standard) as ClientAuthOptions;
+    return Object.assign(
+      { schemeCredentials: Object.fromEntries(declared) },
+      ...standard,
+    ) as ClientAuthOptions;
   }
 }
 
@@ -66,7 +69,10 @@ function toAgentCredentials(
     return { basic: { username: readRequired("username"), password: String(values.get("password") ?? "") } };
   if (kind !== "oauth-client-credentials")
     throw A2AError.invalidParams([
-      { field: "scheme", description: "is not supported by the console; use colloquy send with its own options" },
+      {
+        field: "scheme",
+        description: "is not supported by the console; use colloquy send with its own options",
+      },
     ]);
   if (read("token") !== "") return { bearer: read("token") };
   const issuer = read("issuer");

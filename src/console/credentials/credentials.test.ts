@@ -7,7 +7,9 @@ const SECURITY_SCHEMES: Record<string, SecurityScheme> = {
   token: { httpAuthSecurityScheme: { scheme: "Bearer" } },
   password: { httpAuthSecurityScheme: { scheme: "basic" } },
   machine: {
-    oauth2SecurityScheme: { flows: { clientCredentials: { tokenUrl: "https://issuer.example/token", scopes: {} } } },
+    oauth2SecurityScheme: {
+      flows: { clientCredentials: { tokenUrl: "https://issuer.example/token", scopes: {} } },
+    },
   },
   device: {
     oauth2SecurityScheme: {
@@ -35,15 +37,17 @@ function signIn(scheme: string, values: Record<string, string>): unknown {
 
 describe("the sign-in forms of a card", () => {
   it("have a kind and fields for each declared scheme", () => {
-    expect(offered.map(({ scheme, kind, fields }) => [scheme, kind, fields.map(({ name }) => name)])).toEqual([
-      ["key", "api-key", ["apiKey"]],
-      ["token", "bearer", ["token"]],
-      ["password", "basic", ["username", "password"]],
-      ["machine", "oauth-client-credentials", ["clientId", "clientSecret", "issuer", "token"]],
-      ["device", "bearer", ["token"]],
-      ["openid", "oauth-client-credentials", ["clientId", "clientSecret", "issuer", "token"]],
-      ["certificate", "unsupported", []],
-    ]);
+    expect(offered.map(({ scheme, kind, fields }) => [scheme, kind, fields.map(({ name }) => name)])).toEqual(
+      [
+        ["key", "api-key", ["apiKey"]],
+        ["token", "bearer", ["token"]],
+        ["password", "basic", ["username", "password"]],
+        ["machine", "oauth-client-credentials", ["clientId", "clientSecret", "issuer", "token"]],
+        ["device", "bearer", ["token"]],
+        ["openid", "oauth-client-credentials", ["clientId", "clientSecret", "issuer", "token"]],
+        ["certificate", "unsupported", []],
+      ],
+    );
     expect(offered[0]?.description).toBe("From the portal.");
   });
 
@@ -80,7 +84,10 @@ describe("entered credentials", () => {
 
   it("are sent in standard headers if no card declares their scheme", () => {
     const store = new AgentCredentialStore();
-    store.setCredentials("agent", listSignInSchemes(undefined), { scheme: "standard:bearer", values: { token: "t" } });
+    store.setCredentials("agent", listSignInSchemes(undefined), {
+      scheme: "standard:bearer",
+      values: { token: "t" },
+    });
     expect(store.createClientAuth("agent")).toEqual({ bearer: "t", schemeCredentials: {} });
     expect(store.createClientAuth("another agent")).toBeUndefined();
   });
@@ -100,9 +107,12 @@ describe("entered credentials", () => {
     ["machine", { clientId: "c" }, "values.clientSecret: must not be empty"],
     ["certificate", {}, "scheme: is not supported by the console; use colloquy send with its own options"],
     ["toString", {}, 'scheme: must be one of "key", "token", "password"'],
-  ] as [string, Record<string, string>, string][])("of the scheme %s with %o are refused", (scheme, values, message) => {
-    expect(() => signIn(scheme, values)).toThrow(message);
-  });
+  ] as [string, Record<string, string>, string][])(
+    "of the scheme %s with %o are refused",
+    (scheme, values, message) => {
+      expect(() => signIn(scheme, values)).toThrow(message);
+    },
+  );
 
   it("never appear in an error", () => {
     const secret = "s3cret".repeat(4000);

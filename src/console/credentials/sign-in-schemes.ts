@@ -14,7 +14,11 @@ const SIGN_IN_FIELDS: Readonly<Record<SignInKind, ConsoleSignInScheme["fields"]>
   "oauth-client-credentials": [
     { name: "clientId", label: "Client id", isSecret: false },
     { name: "clientSecret", label: "Client secret", isSecret: true },
-    { name: "issuer", label: "URL of the authorization server, if it is not the agent's host", isSecret: false },
+    {
+      name: "issuer",
+      label: "URL of the authorization server, if it is not the agent's host",
+      isSecret: false,
+    },
     { name: "token", label: "Access token, instead of a client id and a client secret", isSecret: true },
   ],
   "oauth-device": [],
@@ -45,7 +49,9 @@ export function listSignInSchemes(
 ): readonly ConsoleSignInScheme[] {
   const schemes = new Map(Object.entries(card?.securitySchemes ?? {}));
   if (schemes.size === 0) return STANDARD_SCHEMES;
-  const required = (card?.securityRequirements ?? []).flatMap((requirement) => Object.keys(requirement.schemes));
+  const required = (card?.securityRequirements ?? []).flatMap((requirement) =>
+    Object.keys(requirement.schemes),
+  );
   return [...new Set([...required, ...schemes.keys()])].flatMap((name) => {
     const scheme = schemes.get(name);
     return scheme ? [createSignInScheme(name, scheme)] : [];

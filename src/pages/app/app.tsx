@@ -5,15 +5,18 @@ import { HelpDialog, openHelpDialog } from "./help-dialog.tsx";
 import { useHotkeys } from "./hotkeys.ts";
 import { type PageState, PageStateProvider } from "./page-state.ts";
 import { formatRoute, SCREEN_NAMES } from "./route.ts";
-import { SCREENS } from "./screens.ts";
 import { toggleTheme } from "./theme.ts";
 
 /** The page: a header with the navigation, and the screen of the current route. */
 export function App({ state }: { readonly state: PageState }): VNode {
-  const { source, route, announcement } = state;
+  const { source, route, screens, announcement } = state;
   const { screen } = route.value;
-  const { title, component: Screen } = SCREENS[screen];
-  const offeredScreens = SCREEN_NAMES.filter((name) => SCREENS[name].isOffered(state) || name === screen);
+  const { title = "", component: Screen = EmptyScreen } = screens[screen] ?? {};
+  const offeredScreens = SCREEN_NAMES.flatMap((name) => {
+    const definition = screens[name];
+    const isOffered = definition !== undefined && (name === screen || (definition.isOffered?.(state) ?? true));
+    return isOffered ? [{ name, ...definition }] : [];
+  });
 
   useEffect(() => {
     document.title = `${title} · ${source.session.name}`;
@@ -24,12 +27,9 @@ export function App({ state }: { readonly state: PageState }): VNode {
   useHotkeys([
     { keys: "?", label: "Show this help", run: openHelpDialog },
     { keys: "t", label: "Switch between the light and the dark theme", run: announceTheme },
-    ...offeredScreens.flatMap((name) => {
-      const { key, title } = SCREENS[name];
-      return key === undefined
-        ? []
-        : [{ keys: `g ${key}`, label: `Open ${title}`, run: () => state.navigate(name) }];
-    }),
+    ...offeredScreens.flatMap(({ name, key, title }) =>
+      key === undefined ? [] : [{ keys: `g ${key}`, label: `Open ${title}`, run: () => state.navigate(name) }],
+    ),
   ]);
 
   return (
@@ -42,9 +42,9 @@ export function App({ state }: { readonly state: PageState }): VNode {
           <bdi>{source.session.name}</bdi>
         </span>
         <nav aria-label="Screens">
-          {offeredScreens.map((name) => (
+          {offeredScreens.map(({ name, title }) => (
             <a key={name} href={formatRoute(name)} aria-current={name === screen ? "page" : undefined}>
-              {SCREENS[name].title}
+              {title}
             </a>
           ))}
         </nav>
@@ -65,6 +65,10 @@ export function App({ state }: { readonly state: PageState }): VNode {
       </p>
     </PageStateProvider>
   );
+}
+
+function EmptyScreen(): null {
+  return null;
 }
 
 function focusMain(event: Event): void {

@@ -4,11 +4,13 @@ import { useContext } from "preact/hooks";
 import type { ConsoleAgent } from "../../console/api-types.ts";
 import type { TrafficLine } from "../../trace/index.ts";
 import type { TrafficSource, WatchConnection } from "../source/traffic-source.ts";
+import type { ScreenTable } from "./screens.ts";
 import { formatRoute, type PageRoute, parseRoute, type ScreenName } from "./route.ts";
 
 /** State that all screens share. A screen reads it with `usePageState`. */
 export interface PageState {
   readonly source: TrafficSource;
+  readonly screens: ScreenTable;
   readonly route: ReadonlySignal<PageRoute>;
   readonly agents: Signal<readonly ConsoleAgent[]>;
   readonly connection: Signal<WatchConnection>;
@@ -31,9 +33,16 @@ export interface PageState {
 }
 
 /** Creates the state of a page that shows `source`. */
-export function createPageState(source: TrafficSource, fallbackScreen: ScreenName = "tasks"): PageState {
+export function createPageState(
+  source: TrafficSource,
+  screens: ScreenTable,
+  firstScreen: ScreenName = "tasks",
+): PageState {
   const hash = signal(location.hash);
-  const route = computed(() => parseRoute(hash.value, fallbackScreen));
+  const route = computed((): PageRoute => {
+    const parsed = parseRoute(hash.value, firstScreen);
+    return screens[parsed.screen] === undefined ? parseRoute("", firstScreen) : parsed;
+  });
   const agents = signal<readonly ConsoleAgent[]>([]);
   const connection = signal<WatchConnection>({ state: "connecting" });
   const announcement = signal("");
@@ -48,6 +57,7 @@ export function createPageState(source: TrafficSource, fallbackScreen: ScreenNam
   };
   return {
     source,
+    screens,
     route,
     agents,
     connection,

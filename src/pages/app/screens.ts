@@ -1,7 +1,5 @@
 import type { ComponentType } from "preact";
 import { AgentsScreen } from "../agents/agents-screen.tsx";
-import { CardsScreen } from "../cards/cards-screen.tsx";
-import { ChatScreen } from "../chat/chat-screen.tsx";
 import { CompareScreen } from "../compare/compare-screen.tsx";
 import { FlowScreen } from "../flow/flow-screen.tsx";
 import { TaskScreen } from "../task/task-screen.tsx";
@@ -15,27 +13,18 @@ export interface ScreenDefinition {
   readonly component: ComponentType;
   /** The key after `g` that opens the screen. Missing for screens without an entry in the navigation. */
   readonly key?: string;
-  /** Whether the navigation offers the screen for the source of the page. */
-  readonly isOffered: (state: PageState) => boolean;
+  /** Whether the navigation offers the screen for the source of the page. Default: always. */
+  readonly isOffered?: (state: PageState) => boolean;
 }
 
-/** All screens. The order is the order of the navigation. */
-export const SCREENS: Readonly<Record<ScreenName, ScreenDefinition>> = {
-  tasks: { title: "Tasks", component: TasksScreen, key: "t", isOffered: () => true },
+/** The screens of a page. The order of the navigation is the order of `SCREEN_NAMES`. */
+export type ScreenTable = Readonly<Partial<Record<ScreenName, ScreenDefinition>>>;
+
+/** The screens that a console and a record have in common. */
+export const COMMON_SCREENS: ScreenTable = {
+  tasks: { title: "Tasks", component: TasksScreen, key: "t" },
   task: { title: "Task", component: TaskScreen, isOffered: () => false },
-  chat: {
-    title: "Chat",
-    component: ChatScreen,
-    key: "c",
-    isOffered: ({ source }) => source.actions !== undefined && source.session.canAct,
-  },
-  flow: { title: "Flow", component: FlowScreen, key: "f", isOffered: () => true },
-  agents: { title: "Agents", component: AgentsScreen, key: "a", isOffered: () => true },
-  compare: { title: "Compare", component: CompareScreen, key: "d", isOffered: () => true },
-  cards: {
-    title: "Cards",
-    component: CardsScreen,
-    key: "k",
-    isOffered: ({ source }) => source.cardRun !== undefined,
-  },
+  flow: { title: "Flow", component: FlowScreen, key: "f" },
+  agents: { title: "Agents", component: AgentsScreen, key: "a" },
+  compare: { title: "Compare", component: CompareScreen, key: "d" },
 };

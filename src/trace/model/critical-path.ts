@@ -41,7 +41,9 @@ function walkBackward(
     if (from < at) steps.push({ kind, name: who, taskKey: task.key, startMs: from, endMs: at });
     at = Math.min(at, from);
   };
-  const byEnd = listTaskActivities(model, task).toSorted((a, b) => b.endMs - a.endMs || b.startMs - a.startMs);
+  const byEnd = listTaskActivities(model, task).toSorted(
+    (a, b) => b.endMs - a.endMs || b.startMs - a.startMs,
+  );
   for (const activity of byEnd) {
     if (at <= startMs) break;
     // An activity that overlaps a later one on the path counts only with its earlier part.

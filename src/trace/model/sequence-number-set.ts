@@ -47,7 +47,9 @@ export class SequenceNumberSet {
 
   /** Returns whether a number between `low` and `high` is missing. */
   hasGapBetween(low: number, high: number): boolean {
-    return high > low && this.#findLastRangeStartingAtOrBefore(low) !== this.#findLastRangeStartingAtOrBefore(high);
+    return (
+      high > low && this.#findLastRangeStartingAtOrBefore(low) !== this.#findLastRangeStartingAtOrBefore(high)
+    );
   }
 
   #findLastRangeStartingAtOrBefore(number: number): number {

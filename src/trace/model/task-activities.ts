@@ -77,7 +77,8 @@ function listStateWaits(task: TrafficTask, taskEndMs: number): TaskActivity[] {
   return changes.flatMap(({ state, timeMs }, at): TaskActivity[] => {
     const endMs = changes[at + 1]?.timeMs ?? taskEndMs;
     if (state === "TASK_STATE_SUBMITTED") return [{ kind: "queue", name: "", startMs: timeMs, endMs }];
-    if (isKnownState(state) && isInterrupted(state)) return [{ kind: "user", name: "", startMs: timeMs, endMs }];
+    if (isKnownState(state) && isInterrupted(state))
+      return [{ kind: "user", name: "", startMs: timeMs, endMs }];
     return [];
   });
 }

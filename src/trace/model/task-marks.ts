@@ -85,7 +85,12 @@ function isExplainedByUnsentEvents(task: TrafficTask, { from, to, entry }: Strea
   if (unknown === 0) return true;
   const messageIds = new Set<string>();
   for (const { request, messageId } of task.calls)
-    if (request && messageId !== undefined && request.line.task_id !== undefined && request.timeMs <= entry.timeMs)
+    if (
+      request &&
+      messageId !== undefined &&
+      request.line.task_id !== undefined &&
+      request.timeMs <= entry.timeMs
+    )
       messageIds.add(messageId);
   return unknown <= messageIds.size;
 }

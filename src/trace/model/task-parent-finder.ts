@@ -36,7 +36,8 @@ export class TaskParentFinder {
   /** Returns the key of the task during which a request was made, or `undefined` for a request from outside. */
   findParentTaskKey(calls: readonly TrafficCall[], taskKey: string | undefined): string | undefined {
     const task = taskKey === undefined ? undefined : this.#tasks.get(taskKey);
-    const stated = calls.find((call) => call.request?.line.parent)?.request?.line.parent ?? task?.statedParent;
+    const stated =
+      calls.find((call) => call.request?.line.parent)?.request?.line.parent ?? task?.statedParent;
     const found =
       (stated && (this.#findTaskKey(stated.task_id) ?? stated.task_id)) ??
       this.#findBySpans(calls) ??
@@ -93,7 +94,11 @@ export class TaskParentFinder {
 function findLatestStarted(tasks: readonly TrafficTask[]): TrafficTask | undefined {
   let latest: TrafficTask | undefined;
   for (const task of tasks)
-    if (!latest || task.startMs > latest.startMs || (task.startMs === latest.startMs && task.key < latest.key))
+    if (
+      !latest ||
+      task.startMs > latest.startMs ||
+      (task.startMs === latest.startMs && task.key < latest.key)
+    )
       latest = task;
   return latest;
 }

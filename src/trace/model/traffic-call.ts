@@ -86,7 +86,10 @@ export class TrafficCall {
   /** Whether the call received no response, or a response with an error. */
   get hasFailed(): boolean {
     const { line } = this.response ?? {};
-    return line !== undefined && (line.error !== undefined || (typeof line.status === "number" && line.status >= 400));
+    return (
+      line !== undefined &&
+      (line.error !== undefined || (typeof line.status === "number" && line.status >= 400))
+    );
   }
 
   /** Whether the connection of the stream ended before the last event. */
@@ -120,7 +123,8 @@ export class TrafficCall {
     this.lastFrame = entry;
     if (log_seq === undefined) {
       // Event ids of other servers may be no numbers, but a repeated id is a repeated event.
-      if (event_id !== undefined && event_id !== "" && event_id === this.#lastEventId) this.duplicates.push(entry);
+      if (event_id !== undefined && event_id !== "" && event_id === this.#lastEventId)
+        this.duplicates.push(entry);
       this.#lastEventId = event_id ?? this.#lastEventId;
       return;
     }

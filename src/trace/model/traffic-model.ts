@@ -104,7 +104,13 @@ export class TrafficModel {
     return new Map(
       [...this.#writers].map(([id, { line, lines, seen, clockOriginMs }]) => [
         id,
-        { id, line, lines, lostLines: seen.listGaps().reduce((sum, { from, to }) => sum + to - from + 1, 0), clockOriginMs },
+        {
+          id,
+          line,
+          lines,
+          lostLines: seen.listGaps().reduce((sum, { from, to }) => sum + to - from + 1, 0),
+          clockOriginMs,
+        },
       ]),
     );
   }
@@ -142,12 +148,18 @@ export class TrafficModel {
 
   /** Returns the key of the task during which a task was started, or `undefined` for a root task. */
   findParentTaskKey(taskKey: string): string | undefined {
-    return this.exchanges.find((one) => one.taskKey === taskKey && one.parentTaskKey !== undefined)?.parentTaskKey;
+    return this.exchanges.find((one) => one.taskKey === taskKey && one.parentTaskKey !== undefined)
+      ?.parentTaskKey;
   }
 
   #buildExchanges(): TrafficExchange[] {
     const groups = groupCallsByExchange(this.#calls.values());
-    const finder = new TaskParentFinder(this.#tasks, this.#taskKeysBySpan, this.#parentSpans, (id) => this.findTask(id)?.key);
+    const finder = new TaskParentFinder(
+      this.#tasks,
+      this.#taskKeysBySpan,
+      this.#parentSpans,
+      (id) => this.findTask(id)?.key,
+    );
     const exchanges = groups.map((calls): TrafficExchange => {
       const [first] = calls as [TrafficCall, ...TrafficCall[]];
       const taskKey = calls.find((call) => call.taskKey !== undefined)?.taskKey;
@@ -242,8 +254,10 @@ export class TrafficModel {
     const key = computeTaskKey(agent, id, this.#taskKeysById);
     let task = this.#tasks.get(key);
     if (!task) {
-      task = new TrafficTask(key, id, (writer, low, high) =>
-        this.#writers.get(writer)?.seen.hasGapBetween(low, high) ?? false,
+      task = new TrafficTask(
+        key,
+        id,
+        (writer, low, high) => this.#writers.get(writer)?.seen.hasGapBetween(low, high) ?? false,
       );
       this.#tasks.set(key, task);
       this.#taskKeysById.set(id, key);

@@ -45,7 +45,9 @@ export function buildTrafficSequence(model: TrafficModel, tasks?: ReadonlySet<st
   for (const exchange of model.exchanges)
     if (isIncluded(exchange.taskKey)) items.push(...listExchangeItems(model, exchange));
   for (const task of model.tasks.values()) if (isIncluded(task.key)) items.push(...listTaskItems(task));
-  const sorted = items.toSorted((a, b) => a.startMs - b.startMs || SEQUENCE_ORDER[a.kind] - SEQUENCE_ORDER[b.kind]);
+  const sorted = items.toSorted(
+    (a, b) => a.startMs - b.startMs || SEQUENCE_ORDER[a.kind] - SEQUENCE_ORDER[b.kind],
+  );
   return { parties: [...new Set(sorted.flatMap(({ from, to }) => [from, to]))], items: sorted };
 }
 
@@ -68,7 +70,8 @@ function listExchangeItems(model: TrafficModel, exchange: TrafficExchange): Sequ
     ...{ entry, ...shared, ...item },
   });
   const items = [createItem(call.request, { kind: "request", from, to, label: operation })];
-  if (task && call.frameCount > 0) items.push(...listStreamItems(task, call, createItem, { from: to, to: from }));
+  if (task && call.frameCount > 0)
+    items.push(...listStreamItems(task, call, createItem, { from: to, to: from }));
   if (call.response && (call.frameCount === 0 || call.hasFailed)) {
     const { error, status, state } = call.response.line;
     const label = error ?? (state === undefined ? String(status ?? "") : formatState(state));
@@ -77,10 +80,24 @@ function listExchangeItems(model: TrafficModel, exchange: TrafficExchange): Sequ
     );
   }
   for (const fault of call.faults)
-    items.push(createItem(fault, { kind: "stream-end", from: to, to: from, label: `fault: ${fault.line.fault}`, isError: true }));
+    items.push(
+      createItem(fault, {
+        kind: "stream-end",
+        from: to,
+        to: from,
+        label: `fault: ${fault.line.fault}`,
+        isError: true,
+      }),
+    );
   if (call.end && call.end.line.reason !== "completed")
     items.push(
-      createItem(call.end, { kind: "stream-end", from: to, to: from, label: call.end.line.reason, isError: call.wasInterrupted }),
+      createItem(call.end, {
+        kind: "stream-end",
+        from: to,
+        to: from,
+        label: call.end.line.reason,
+        isError: call.wasInterrupted,
+      }),
     );
   return items;
 }
@@ -150,5 +167,8 @@ function listTaskItems(task: TrafficTask): SequenceItem[] {
 
 /** Formats a task state for people, for example `input-required`. The state of another agent may be any text. */
 export function formatState(state: string): string {
-  return state.replace(/^TASK_STATE_/, "").toLowerCase().replaceAll("_", "-");
+  return state
+    .replace(/^TASK_STATE_/, "")
+    .toLowerCase()
+    .replaceAll("_", "-");
 }

@@ -1,5 +1,13 @@
 import { isObject, type JsonObject } from "../../protocol/index.ts";
-import type { EventLine, FrameLine, ModelLine, ToolLine, TrafficLine, TurnLine, WriterLine } from "../traffic-line-types.ts";
+import type {
+  EventLine,
+  FrameLine,
+  ModelLine,
+  ToolLine,
+  TrafficLine,
+  TurnLine,
+  WriterLine,
+} from "../traffic-line-types.ts";
 import { SequenceNumberSet } from "./sequence-number-set.ts";
 import {
   compareTimelineEntries,
@@ -12,7 +20,12 @@ import {
 import { type TrafficCall, isEntryOfKind } from "./traffic-call.ts";
 import { computeTaskMarks } from "./task-marks.ts";
 
-const AGENT_NAME_RANKS: readonly (WriterLine["vantage"] | undefined)[] = ["server", "client", "tap", undefined];
+const AGENT_NAME_RANKS: readonly (WriterLine["vantage"] | undefined)[] = [
+  "server",
+  "client",
+  "tap",
+  undefined,
+];
 const NO_MARKS: readonly TimelineMark[] = [];
 
 /** Tokens and price of model calls. */
@@ -41,22 +54,22 @@ export class TrafficTask {
   readonly key: string;
   readonly id: string;
   contextId: string | undefined;
-  readonly calls = new Set<TrafficCall>();
+  readonly calls: Set<TrafficCall> = new Set();
   readonly annotations: TaskAnnotation[] = [];
   readonly modelCalls: TimelineEntry<ModelLine>[] = [];
   readonly toolCalls: TimelineEntry<ToolLine>[] = [];
   readonly turns: TimelineEntry<TurnLine>[] = [];
-  readonly referenceTaskIds = new Set<string>();
+  readonly referenceTaskIds: Set<string> = new Set();
   /** Task that called this agent, as a line states it. */
   statedParent: { readonly agent?: string; readonly task_id: string } | undefined;
   /** Trace ids of the lines of the task. */
-  readonly traceIds = new Set<string>();
+  readonly traceIds: Set<string> = new Set();
   /** Incremented with each line. */
   version = 0;
   /** Sequence numbers of the events that servers stored. */
-  readonly loggedNumbers = new SequenceNumberSet();
+  readonly loggedNumbers: SequenceNumberSet = new SequenceNumberSet();
   /** Numbers of stored events that servers do not send to readers: the messages of users. */
-  readonly unsentNumbers = new Set<number>();
+  readonly unsentNumbers: Set<number> = new Set();
   readonly duplicateEvents: TimelineEntry<EventLine>[] = [];
   readonly #loggedEvents = new Map<number, TimelineEntry<EventLine>>();
   #agent: { readonly name: string; readonly rank: number } | undefined;
@@ -66,7 +79,9 @@ export class TrafficTask {
   #observedState: TaskStateChange | undefined;
   #stateChanges: TaskStateChange[] = [];
   #usage: TokenUsage = { calls: 0, inputTokens: 0, outputTokens: 0, priceUsd: 0, callsWithoutPrice: 0 };
-  #marks: { readonly version: number; readonly byEntry: ReadonlyMap<TimelineEntry, TimelineMark[]> } | undefined;
+  #marks:
+    | { readonly version: number; readonly byEntry: ReadonlyMap<TimelineEntry, TimelineMark[]> }
+    | undefined;
   readonly #hasLostLinesBetween: HasLostLinesBetween;
 
   constructor(key: string, id: string, hasLostLinesBetween: HasLostLinesBetween) {
@@ -88,9 +103,11 @@ export class TrafficTask {
     else if (isEntryOfKind(entry, "turn")) this.turns.push(entry);
     else if (isEntryOfKind(entry, "model")) this.#addModelCall(entry);
     else if (isEntryOfKind(entry, "tool")) this.toolCalls.push(entry);
-    else if (isEntryOfKind(entry, "frame")) this.#observeState(findEventState(entry.line.event), entry.timeMs);
+    else if (isEntryOfKind(entry, "frame"))
+      this.#observeState(findEventState(entry.line.event), entry.timeMs);
     else if (isEntryOfKind(entry, "response")) this.#observeState(entry.line.state, entry.timeMs);
-    if (isEntryOfKind(entry, "request") || isEntryOfKind(entry, "turn")) this.statedParent ??= entry.line.parent;
+    if (isEntryOfKind(entry, "request") || isEntryOfKind(entry, "turn"))
+      this.statedParent ??= entry.line.parent;
     if (isEntryOfKind(entry, "request"))
       for (const id of entry.line.reference_task_ids ?? []) this.referenceTaskIds.add(id);
   }
@@ -235,7 +252,11 @@ export type HasLostLinesBetween = (writer: string, low: number, high: number) =>
 /** Adds the tokens and the price of a model call to a sum. */
 export function addModelLineUsage(
   sum: TokenUsage,
-  { input_tokens = 0, output_tokens = 0, price_usd }: Pick<ModelLine, "input_tokens" | "output_tokens" | "price_usd">,
+  {
+    input_tokens = 0,
+    output_tokens = 0,
+    price_usd,
+  }: Pick<ModelLine, "input_tokens" | "output_tokens" | "price_usd">,
 ): TokenUsage {
   return {
     calls: sum.calls + 1,

@@ -14,11 +14,16 @@ const STRUCTURE_MEMBERS: ReadonlySet<string> = new Set([
 
 /**
  * Returns the JSON text that replaces a body that is longer than the limit of the writer: an object with the number
- * of characters of the body and with its first 1,000 characters.
+ * of characters of the body and with its first 1,000 characters. With `keepsStructure`, the object also contains the
+ * ids and the states of the body.
  */
-export function encodeTruncatedBody(bodyText: string): string {
+export function encodeTruncatedBody(bodyText: string, keepsStructure: boolean): string {
   const text = bodyText.slice(0, TRUNCATED_TEXT_LENGTH).toWellFormed();
-  return JSON.stringify({ [TRUNCATED_BODY_KEY]: { length: bodyText.length, text } });
+  const structure = keepsStructure ? removeBodyContent(JSON.parse(bodyText) as JsonValue) : undefined;
+  return JSON.stringify({
+    ...(isObject(structure) && structure),
+    [TRUNCATED_BODY_KEY]: { length: bodyText.length, text },
+  });
 }
 
 /** Returns a copy of a JSON value that contains ids, states, and times, but no texts, files, or metadata. */

@@ -44,7 +44,10 @@ class SharedTrafficFile {
   #isLastLineTorn = false;
   #pending: Promise<void> = Promise.resolve();
 
-  constructor(path: string, { maxBytes = DEFAULT_MAX_FILE_BYTES, maxFiles = DEFAULT_MAX_FILES }: TrafficFileLimits) {
+  constructor(
+    path: string,
+    { maxBytes = DEFAULT_MAX_FILE_BYTES, maxFiles = DEFAULT_MAX_FILES }: TrafficFileLimits,
+  ) {
     this.#path = path;
     this.#maxBytes = maxBytes;
     this.#maxFiles = maxFiles;

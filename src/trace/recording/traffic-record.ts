@@ -32,8 +32,7 @@ export function openTrafficRecord(
   record: TrafficRecordOption,
   writerOptions: Pick<TrafficWriterOptions, "vantage" | "name" | "code" | "onLoss">,
 ): OpenTrafficRecord {
-  if (typeof record === "object" && "write" in record)
-    return { writer: record, close: () => record.flush() };
+  if (typeof record === "object" && "write" in record) return { writer: record, close: () => record.flush() };
   const { file, maxBytes, maxFiles, ...bodyOptions } = typeof record === "string" ? { file: record } : record;
   const limits = { ...(maxBytes !== undefined && { maxBytes }), ...(maxFiles !== undefined && { maxFiles }) };
   const writer = createTrafficWriter(openTrafficFileSink(file, limits), { ...writerOptions, ...bodyOptions });

@@ -66,7 +66,7 @@ export interface TrafficWriter {
 const BODY_MEMBERS: ReadonlySet<string> = new Set([
   ...["body", "event", "text", "prompt", "reply", "arguments", "result"],
 ]);
-/** Bodies whose structure remains in a record without bodies. The other bodies are omitted. */
+/** Bodies whose structure remains if their content is not recorded. */
 const STRUCTURED_MEMBERS: ReadonlySet<string> = new Set(["event"]);
 
 /** Creates a writer that appends to a sink, for example to the sink of `openTrafficFileSink`. */
@@ -147,7 +147,9 @@ class QueuedTrafficWriter implements TrafficWriter {
   }
 
   /** Returns the first members of a line. The kind comes before the other members, so that files are easy to read. */
-  #stamp<Kind extends TrafficLine["kind"]>(kind: Kind): Omit<TrafficLineBase, "traceparent"> & { kind: Kind } {
+  #stamp<Kind extends TrafficLine["kind"]>(
+    kind: Kind,
+  ): Omit<TrafficLineBase, "traceparent"> & { kind: Kind } {
     this.#seq += 1;
     return {
       v: 1,
@@ -177,7 +179,8 @@ class QueuedTrafficWriter implements TrafficWriter {
     }
     for (const name in bodies) {
       const text = bodies[name] as string;
-      if (text.length > this.#maxBodyLength) bodies[name] = encodeTruncatedBody(text);
+      if (text.length > this.#maxBodyLength)
+        bodies[name] = encodeTruncatedBody(text, STRUCTURED_MEMBERS.has(name));
     }
     this.#enqueue(this.#redact(encodeTrafficLine(stamped as unknown as TrafficLine, bodies)));
   }
@@ -196,9 +199,7 @@ class QueuedTrafficWriter implements TrafficWriter {
     }
     this.#queue.push(text);
     this.#queuedLength += text.length + 1;
-    this.#writing ??= this.#writeQueue().finally(() => {
-      this.#writing = undefined;
-    });
+    this.#writing ??= this.#writeQueue();
   }
 
   async #writeQueue(): Promise<void> {
@@ -218,6 +219,8 @@ class QueuedTrafficWriter implements TrafficWriter {
       }
       this.#queuedLength -= batchLength;
     } while (this.#queue.length > 0);
+    // No line can enter the queue between the check and this statement.
+    this.#writing = undefined;
   }
 
   #countLoss(reason: string, cause: unknown = reason, lines = 1): void {

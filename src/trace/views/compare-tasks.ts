@@ -45,7 +45,9 @@ export function summarizeTask(model: TrafficModel, task: TrafficTask): TaskSumma
     durationMs: endMs - startMs,
     states: task.stateChanges.map(({ state }) => state),
     events: task.entries.filter(({ line }) => line.kind === "event").length,
-    marks: Object.fromEntries([...Map.groupBy(kinds, (kind) => kind)].map(([kind, { length }]) => [kind, length])),
+    marks: Object.fromEntries(
+      [...Map.groupBy(kinds, (kind) => kind)].map(([kind, { length }]) => [kind, length]),
+    ),
     usage: computeTotalUsage(model, task),
     calledAgents: listChildTasks(model, task.key).map(({ agent = "agent" }) => agent),
     toolCalls: task.toolCalls.map(({ line }) => line.tool),
@@ -55,7 +57,17 @@ export function summarizeTask(model: TrafficModel, task: TrafficTask): TaskSumma
 
 /** Compares two tasks, which may be of different records. */
 export function compareTasks(first: TaskSummary, second: TaskSummary): TaskComparison {
-  const names = ["agent", "state", "states", "events", "marks", "usage", "calledAgents", "toolCalls", "artifacts"] as const;
+  const names = [
+    "agent",
+    "state",
+    "states",
+    "events",
+    "marks",
+    "usage",
+    "calledAgents",
+    "toolCalls",
+    "artifacts",
+  ] as const;
   const differences = names.filter((name) => JSON.stringify(first[name]) !== JSON.stringify(second[name]));
   return { first, second, differences };
 }

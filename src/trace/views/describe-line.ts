@@ -13,7 +13,11 @@ export function describeTrafficLine(line: TrafficLine, task: TrafficTask): strin
     case "request":
       return `${line.operation} to ${line.to}${line.after === undefined ? "" : ` after event ${line.after}`}`;
     case "response":
-      return [line.error ?? line.status ?? "no response", line.state && formatState(line.state), formatDuration(line.duration_ms)]
+      return [
+        line.error ?? line.status ?? "no response",
+        line.state && formatState(line.state),
+        formatDuration(line.duration_ms),
+      ]
         .filter(Boolean)
         .join(", ");
     case "frame":
@@ -79,7 +83,9 @@ function describeEvent(event: JsonValue | undefined): string {
   const artifact = isObject(update) ? update["artifact"] : undefined;
   const status = isObject(event["statusUpdate"]) ? event["statusUpdate"]["status"] : undefined;
   const message = event["message"] ?? (isObject(status) ? status["message"] : undefined);
-  const text = quote(collectText(isObject(artifact) ? artifact["parts"] : isObject(message) ? message["parts"] : undefined));
+  const text = quote(
+    collectText(isObject(artifact) ? artifact["parts"] : isObject(message) ? message["parts"] : undefined),
+  );
   if (isObject(artifact)) return `artifact ${String(artifact["artifactId"] ?? "")} ${text}`.trim();
   if (state !== undefined) return `${"task" in event ? "task " : ""}${formatState(state)} ${text}`.trim();
   return `message ${text}`.trim();
@@ -87,12 +93,16 @@ function describeEvent(event: JsonValue | undefined): string {
 
 function collectText(parts: JsonValue | undefined): string {
   if (!Array.isArray(parts)) return "";
-  return parts.map((part) => (isObject(part) && typeof part["text"] === "string" ? part["text"] : "")).join("");
+  return parts
+    .map((part) => (isObject(part) && typeof part["text"] === "string" ? part["text"] : ""))
+    .join("");
 }
 
 function quote(text: string): string {
   if (text === "") return "";
-  return JSON.stringify(text.length > MAX_TEXT_LENGTH ? `${text.slice(0, MAX_TEXT_LENGTH).toWellFormed()}…` : text);
+  return JSON.stringify(
+    text.length > MAX_TEXT_LENGTH ? `${text.slice(0, MAX_TEXT_LENGTH).toWellFormed()}…` : text,
+  );
 }
 
 function formatNumber(logSeq: number | undefined): string {

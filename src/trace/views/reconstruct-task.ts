@@ -16,7 +16,9 @@ export function reconstructTask(task: TrafficTask): Task | undefined {
     return foldEvents(logged.toSorted((a, b) => a.logSeq - b.logSeq).map(({ event }) => event));
   const longest = [...task.calls].toSorted((a, b) => b.frameCount - a.frameCount)[0];
   const streamed = task.entries.flatMap((entry) =>
-    isEntryOfKind(entry, "frame") && `${entry.line.writer}/${entry.line.call}` === longest?.key && entry.line.event
+    isEntryOfKind(entry, "frame") &&
+    `${entry.line.writer}/${entry.line.call}` === longest?.key &&
+    entry.line.event
       ? [entry.line.event]
       : [],
   );
@@ -28,7 +30,10 @@ function foldEvents(events: readonly JsonObject[]): Task | undefined {
   for (const event of events) {
     try {
       // The event comes from a file. An event with an invalid shape throws, and is skipped.
-      const result = "task" in event ? fold(undefined, event as unknown as TaskEvent) : fold(task, event as unknown as TaskEvent);
+      const result =
+        "task" in event
+          ? fold(undefined, event as unknown as TaskEvent)
+          : fold(task, event as unknown as TaskEvent);
       if (!isEventRefusal(result)) task = result;
     } catch {
       continue;

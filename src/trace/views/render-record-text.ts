@@ -54,7 +54,11 @@ export function renderTaskTimeline(model: TrafficModel, task: TrafficTask): stri
 }
 
 /** Returns the usage of a task and of all tasks that its agent started. */
-export function computeTotalUsage(model: TrafficModel, task: TrafficTask, visited = new Set<string>()): TokenUsage {
+export function computeTotalUsage(
+  model: TrafficModel,
+  task: TrafficTask,
+  visited: Set<string> = new Set(),
+): TokenUsage {
   visited.add(task.key);
   return listChildTasks(model, task.key)
     .filter((child) => !visited.has(child.key))
@@ -69,7 +73,12 @@ export function listChildTasks(model: TrafficModel, parentKey: string): TrafficT
   return [...new Set(keys)].flatMap((key) => model.tasks.get(key) ?? []);
 }
 
-function renderTaskTree(model: TrafficModel, task: TrafficTask, indent: string, visited: Set<string>): string[] {
+function renderTaskTree(
+  model: TrafficModel,
+  task: TrafficTask,
+  indent: string,
+  visited: Set<string>,
+): string[] {
   if (visited.has(task.key)) return [];
   visited.add(task.key);
   const { startMs, endMs } = getTaskPeriod(task);
@@ -78,7 +87,12 @@ function renderTaskTree(model: TrafficModel, task: TrafficTask, indent: string, 
   const price = usage.priceUsd === 0 ? "" : `, $${usage.priceUsd.toFixed(4)}`;
   const counts = countMarks(task);
   const head = `${indent}${renderTaskHead(task)} in ${formatDuration(endMs - startMs)}, ${task.entryCount} lines${tokens}${price}${counts}`;
-  return [head, ...listChildTasks(model, task.key).flatMap((child) => renderTaskTree(model, child, `${indent}  `, visited))];
+  return [
+    head,
+    ...listChildTasks(model, task.key).flatMap((child) =>
+      renderTaskTree(model, child, `${indent}  `, visited),
+    ),
+  ];
 }
 
 function renderTaskHead({ id, agent = "agent", state }: TrafficTask): string {

@@ -38,7 +38,9 @@ function listTaskSpans(model: TrafficModel, task: TrafficTask): ServiceSpan[] {
   const createSpan = (
     id: string,
     parent: string | undefined,
-    span: Pick<SpanContent, "name" | "kind" | "startMs" | "endMs" | "attributes"> & { error?: string | undefined },
+    span: Pick<SpanContent, "name" | "kind" | "startMs" | "endMs" | "attributes"> & {
+      error?: string | undefined;
+    },
   ): ServiceSpan => ({ service, span: encodeSpan({ traceId, spanId: hashHex(id, 16), parent, ...span }) });
   const isFailed = task.state === "TASK_STATE_FAILED" || task.state === "TASK_STATE_REJECTED";
   return [
@@ -61,9 +63,18 @@ function listTaskSpans(model: TrafficModel, task: TrafficTask): ServiceSpan[] {
       .filter((one) => one.parentTaskKey === task.key && one.taskKey !== undefined)
       .map((one) =>
         createSpan(`request ${task.key} ${one.taskKey}`, taskSpanId, {
-          ...{ name: `invoke_agent ${one.to}`, kind: "client", startMs: one.startMs, endMs: one.endMs ?? endMs },
+          ...{
+            name: `invoke_agent ${one.to}`,
+            kind: "client",
+            startMs: one.startMs,
+            endMs: one.endMs ?? endMs,
+          },
           error: one.hasFailed ? "_OTHER" : undefined,
-          attributes: { "gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": one.to, "rpc.method": one.operation },
+          attributes: {
+            "gen_ai.operation.name": "invoke_agent",
+            "gen_ai.agent.name": one.to,
+            "rpc.method": one.operation,
+          },
         }),
       ),
     ...task.modelCalls.map(({ line, timeMs }) =>
@@ -81,7 +92,12 @@ function listTaskSpans(model: TrafficModel, task: TrafficTask): ServiceSpan[] {
     ),
     ...task.toolCalls.map(({ line, timeMs }) =>
       createSpan(`tool ${line.writer} ${line.seq}`, taskSpanId, {
-        ...{ name: `execute_tool ${line.tool}`, kind: "internal", startMs: timeMs - line.duration_ms, endMs: timeMs },
+        ...{
+          name: `execute_tool ${line.tool}`,
+          kind: "internal",
+          startMs: timeMs - line.duration_ms,
+          endMs: timeMs,
+        },
         error: line.error,
         attributes: { "gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": line.tool },
       }),
@@ -91,7 +107,7 @@ function listTaskSpans(model: TrafficModel, task: TrafficTask): ServiceSpan[] {
 
 function findRootTask(model: TrafficModel, task: TrafficTask): TrafficTask {
   const visited = new Set([task.key]);
-  for (let at = task; ; ) {
+  for (let at = task; ;) {
     const parent = model.tasks.get(model.findParentTaskKey(at.key) ?? "");
     if (!parent || visited.has(parent.key)) return at;
     visited.add(parent.key);
@@ -111,7 +127,17 @@ interface SpanContent {
   readonly error?: string | undefined;
 }
 
-function encodeSpan({ traceId, spanId, parent, name, kind, startMs, endMs, attributes, error }: SpanContent): JsonObject {
+function encodeSpan({
+  traceId,
+  spanId,
+  parent,
+  name,
+  kind,
+  startMs,
+  endMs,
+  attributes,
+  error,
+}: SpanContent): JsonObject {
   return {
     traceId,
     spanId,
@@ -137,7 +163,8 @@ function toNanoseconds(ms: number): string {
 /** Computes an id of hexadecimal digits with FNV-1a. The id is not secret, and never zero. */
 function hashHex(text: string, digits: 16 | 32): string {
   let hash = 0xcbf29ce484222325n;
-  for (const byte of new TextEncoder().encode(text)) hash = BigInt.asUintN(64, (hash ^ BigInt(byte)) * 0x100000001b3n);
+  for (const byte of new TextEncoder().encode(text))
+    hash = BigInt.asUintN(64, (hash ^ BigInt(byte)) * 0x100000001b3n);
   const half = (hash === 0n ? 1n : hash).toString(16).padStart(16, "0");
   return digits === 16 ? half : half + hashHex(`${text} 2`, 16);
 }

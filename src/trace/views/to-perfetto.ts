@@ -40,7 +40,15 @@ export function toTrafficPerfettoTrace(model: TrafficModel): JsonObject {
     thread += threadEnds.length;
     for (const [{ timeMs }, marks] of task.marks)
       for (const mark of marks)
-        events.push({ ph: "i", s: "t", pid, tid: taskThread, ts: toMicroseconds(timeMs), name: describeMark(mark), cat: "mark" });
+        events.push({
+          ph: "i",
+          s: "t",
+          pid,
+          tid: taskThread,
+          ts: toMicroseconds(timeMs),
+          name: describeMark(mark),
+          cat: "mark",
+        });
   }
   return { displayTimeUnit: "ms", traceEvents: events };
 }

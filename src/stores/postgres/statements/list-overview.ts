@@ -55,7 +55,7 @@ export const LIST_OVERVIEW: PostgresStatement<ListOverviewParameters, OverviewRo
 );
 
 /** Index for lists of the tasks of all callers. Only servers with operators create it, without blocking commits. */
-export const CREATE_OVERVIEW_INDEX: PostgresStatement<readonly []> = defineStatement(
+export const CREATE_OVERVIEW_INDEX: PostgresStatement<readonly [], never> = defineStatement(
   "colloquy_create_overview_index",
   "CREATE INDEX CONCURRENTLY IF NOT EXISTS task_overview ON colloquy.task (state, status_time, task_id)",
 );
