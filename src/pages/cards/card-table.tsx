@@ -84,10 +84,9 @@ export function CardTable({ rows, selectedCard, onSelect }: CardTableProps): VNo
         {virtual.rows.map(({ index, start }) => {
           const row = rows[index];
           if (!row) return undefined;
-          const states = [
-            row.pageCard === selectedCard && "chosen",
-            index === activeRow && "active",
-          ].filter(Boolean);
+          const states = [row.pageCard === selectedCard && "chosen", index === activeRow && "active"].filter(
+            Boolean,
+          );
           return (
             <div
               key={index}

@@ -87,7 +87,10 @@ export function FlowScreen(): VNode {
         <TaskPicker flow={flow} onPick={openTask} />
         <FlowFigures flow={flow} />
         {snapshot.droppedLines > 0 && (
-          <Notice tone="warn" title={`The page dropped the oldest ${pluralize(snapshot.droppedLines, "line")}`}>
+          <Notice
+            tone="warn"
+            title={`The page dropped the oldest ${pluralize(snapshot.droppedLines, "line")}`}
+          >
             Record the traffic with --record to keep all lines.
           </Notice>
         )}
@@ -218,8 +221,8 @@ function FlowTimeline({ flow, selectedKey, onSelect }: FlowDrawingProps): VNode 
     <>
       {flow.tasks.length > MAX_TIMELINE_TASKS && (
         <p class="hint">
-          The timeline shows {MAX_TIMELINE_TASKS} of {formatCount(flow.tasks.length)} tasks. Choose a task to see only
-          its part.
+          The timeline shows {MAX_TIMELINE_TASKS} of {formatCount(flow.tasks.length)} tasks. Choose a task to
+          see only its part.
         </p>
       )}
       <TimelineDiagram
@@ -231,4 +234,3 @@ function FlowTimeline({ flow, selectedKey, onSelect }: FlowDrawingProps): VNode 
     </>
   );
 }
-

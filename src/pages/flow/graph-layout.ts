@@ -116,7 +116,8 @@ function formatCurve(points: readonly Point[]): string {
   if (!first || !last) return "";
   const curves = rest.map((point, index) => {
     const next = rest[index + 1] ?? last;
-    const [x, y] = index === rest.length - 1 ? [last.x, last.y] : [(point.x + next.x) / 2, (point.y + next.y) / 2];
+    const [x, y] =
+      index === rest.length - 1 ? [last.x, last.y] : [(point.x + next.x) / 2, (point.y + next.y) / 2];
     return `Q ${round(point.x)} ${round(point.y)}, ${round(x)} ${round(y)}`;
   });
   const end = rest.length === 0 ? ` L ${round(last.x)} ${round(last.y)}` : "";

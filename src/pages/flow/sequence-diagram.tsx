@@ -36,7 +36,7 @@ interface SequenceDiagramProps {
 export function SequenceDiagram(props: SequenceDiagramProps): JSX.Element {
   const { participants, messages, activations, selectedKey, onSelect, label, isFollowing = false } = props;
   const scroller = useRef<HTMLDivElement>(null);
-  const { width, centers } = computeSequenceColumns(participants, useElementWidth(scroller));
+  const { width, centers, boxWidth } = computeSequenceColumns(participants, useElementWidth(scroller));
   const { rows, totalHeight, scrollToRow } = useVirtualRows({
     count: messages.length,
     rowHeight: SEQUENCE_ROW_HEIGHT,
@@ -62,9 +62,16 @@ export function SequenceDiagram(props: SequenceDiagramProps): JSX.Element {
       <svg class="sequence-participants" width={width} height={SEQUENCE_HEADER_HEIGHT} aria-hidden="true">
         {participants.map((name) => (
           <g key={name}>
-            <rect class="role" x={(centers.get(name) ?? 0) - 64} y={8} width={128} height={34} rx={8} />
+            <rect
+              class="role"
+              x={(centers.get(name) ?? 0) - boxWidth / 2}
+              y={8}
+              width={boxWidth}
+              height={34}
+              rx={8}
+            />
             <text class="role-name" x={centers.get(name)} y={30} text-anchor="middle">
-              {truncateLine(name, 15)}
+              {truncateLine(name, Math.floor(boxWidth / 8.5))}
             </text>
           </g>
         ))}

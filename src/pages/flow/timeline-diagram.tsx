@@ -1,6 +1,6 @@
 import type { JSX } from "preact";
 import { useMemo, useRef } from "preact/hooks";
-import { truncateLine } from "../../cards/index.ts";
+import { measureColumns, truncateLine } from "../../cards/index.ts";
 import { formatDuration } from "../cards/text-format.ts";
 import { buildSelectionButtonProps } from "./selection-button-props.ts";
 import { computeTimelineLayout, listVisibleBars, type TimelineWork } from "./timeline-layout.ts";
@@ -12,6 +12,7 @@ const LANE_GAP_PX = 12;
 const LEFT_MARGIN_PX = 112;
 const RIGHT_MARGIN_PX = 24;
 const MIN_WIDTH_PX = 560;
+const CHARACTER_WIDTH_PX = 7;
 
 interface TimelineDiagramProps {
   readonly works: readonly TimelineWork[];
@@ -77,6 +78,7 @@ export function TimelineDiagram(props: TimelineDiagramProps): JSX.Element {
                 const x = LEFT_MARGIN_PX + start * scale;
                 const barWidth = Math.max(3, length * scale);
                 const y = top + row * ROW_HEIGHT_PX + 6;
+                const isLabelShown = barWidth > measureColumns(work.label) * CHARACTER_WIDTH_PX + 12;
                 const states = [
                   work.isCritical === true && "critical",
                   work.isWaiting === true && "waiting",
@@ -92,6 +94,7 @@ export function TimelineDiagram(props: TimelineDiagramProps): JSX.Element {
                       work.key === selectedKey,
                       onSelect,
                     )}
+                    aria-label={isLabelShown ? undefined : work.description}
                     tabindex={work.key === firstKey ? 0 : -1}
                   >
                     <rect
@@ -102,9 +105,9 @@ export function TimelineDiagram(props: TimelineDiagramProps): JSX.Element {
                       height={ROW_HEIGHT_PX - 12}
                       rx={Math.min(6, barWidth / 2)}
                     />
-                    {barWidth > 26 && (
+                    {isLabelShown && (
                       <text class="number" x={x + barWidth / 2} y={y + 18} text-anchor="middle">
-                        {truncateLine(work.label, Math.floor(barWidth / 7))}
+                        {work.label}
                       </text>
                     )}
                   </g>
