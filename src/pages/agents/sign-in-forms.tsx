@@ -23,8 +23,8 @@ export function SignInForms({ agent, actions }: SignInFormsProps): VNode {
     }
   };
   return (
-    <section class="sign-in" aria-label="Sign-in">
-      <h3>Sign-in</h3>
+    <details class="sign-in" open={agent.status === "auth-needed"}>
+      <summary>Sign in</summary>
       {agent.credentials.length > 0 && (
         <p>
           <span class="badge" data-tone="good">
@@ -39,7 +39,7 @@ export function SignInForms({ agent, actions }: SignInFormsProps): VNode {
       {agent.signIn.map((scheme) => (
         <SignInForm key={scheme.scheme} agent={agent} scheme={scheme} actions={actions} />
       ))}
-    </section>
+    </details>
   );
 }
 
@@ -76,9 +76,9 @@ function SignInForm(props: SignInFormsProps & { readonly scheme: ConsoleSignInSc
         void submit();
       }}
     >
-      <h4>
+      <h3>
         <AgentText text={scheme.scheme} /> <span class="soft">{scheme.kind}</span>
-      </h4>
+      </h3>
       {scheme.description !== undefined && (
         <p class="soft">
           <AgentText text={scheme.description} />

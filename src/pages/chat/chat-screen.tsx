@@ -1,5 +1,5 @@
 import type { VNode } from "preact";
-import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { useHotkeys } from "../app/hotkeys.ts";
 import { usePageState } from "../app/page-state.ts";
 import { formatRoute } from "../app/route.ts";
@@ -23,11 +23,11 @@ export function ChatScreen(): VNode {
   const page = usePageState();
   const { actions } = page.source;
   const usable = page.agents.value.filter(({ isRecorded }) => !isRecorded);
-  const [agentId = usable[0]?.id] = page.route.value.segments;
-  const agent = usable.find(({ id }) => id === agentId);
+  const [agentId] = page.route.value.segments;
+  const agent = agentId === undefined ? usable[0] : page.findAgent(agentId);
   if (actions === undefined || !page.source.session.canAct)
     return <Notice tone="idle" title="A record accepts no messages">Open a console to send messages.</Notice>;
-  if (agent === undefined)
+  if (agent === undefined || agent.isRecorded)
     return (
       <Notice tone="idle" title="There is no agent to talk to">
         <a class="button" href={formatRoute("agents")}>
@@ -119,9 +119,16 @@ function Transcript({ conversation, version, agent, onEdit, onSuggest }: Transcr
   const scroller = useRef<HTMLDivElement>(null);
   const isAtEnd = useRef(true);
   const { turns } = conversation;
-  useLayoutEffect(() => {
-    if (isAtEnd.current) scroller.current?.scrollTo({ top: scroller.current.scrollHeight });
-  }, [version, turns.length]);
+  const list = useRef<HTMLOListElement>(null);
+  useEffect(() => {
+    if (list.current === null) return undefined;
+    // Markdown and images change the height after they are rendered.
+    const observer = new ResizeObserver(() => {
+      if (isAtEnd.current) scroller.current?.scrollTo({ top: scroller.current.scrollHeight });
+    });
+    observer.observe(list.current);
+    return () => observer.disconnect();
+  }, []);
   const onScroll = (): void => {
     const element = scroller.current;
     if (element)
@@ -130,7 +137,7 @@ function Transcript({ conversation, version, agent, onEdit, onSuggest }: Transcr
   return (
     <div class="transcript" ref={scroller} onScroll={onScroll} tabIndex={0} role="log" aria-label="Conversation" aria-live="off">
       {turns.length === 0 && <EmptyConversation agent={agent} onSuggest={onSuggest} />}
-      <ol>
+      <ol ref={list}>
         {turns.map((turn, index) => (
           <TurnView
             key={turn.key}

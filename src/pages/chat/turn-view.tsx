@@ -25,8 +25,12 @@ interface TurnViewProps {
 }
 
 /** A message of the user, and everything that the agent sent in response. */
-export function TurnView({ turn, conversation, isLast, onEdit }: TurnViewProps): VNode {
-  const { sent, items, task, status, error } = turn;
+export function TurnView({ turn, conversation, isLast, version, onEdit }: TurnViewProps): VNode {
+  const { sent, task, status, error } = turn;
+  const isAnswerable = isLast && turn.isWaiting;
+  // The form for the answer repeats the question.
+  const questionId = isAnswerable ? task?.status.message?.messageId : undefined;
+  const items = turn.items.filter((item) => item.kind !== "message" || item.message.messageId !== questionId);
   return (
     <li class="turn" data-testid="turn" data-status={status}>
       <article class="message" data-role="user" aria-label="Your message">
@@ -39,7 +43,7 @@ export function TurnView({ turn, conversation, isLast, onEdit }: TurnViewProps):
         <PartList parts={sent.parts} />
       </article>
       {items.map((item, index) => (
-        <TurnItemView key={index} item={item} turn={turn} />
+        <TurnItemView key={index} item={item} turn={turn} version={version} />
       ))}
       {error !== undefined && (
         <p class="problem" role="alert">
@@ -48,7 +52,7 @@ export function TurnView({ turn, conversation, isLast, onEdit }: TurnViewProps):
       )}
       <footer class="turn-status">
         {task !== undefined && <TaskStateBadge state={task.status.state} />}
-        <TurnStatusText turn={turn} />
+        <TurnStatusText turn={turn} version={version} />
         {turn.isActive && (
           <button type="button" onClick={() => conversation.stop(turn)}>
             Stop
@@ -67,7 +71,7 @@ export function TurnView({ turn, conversation, isLast, onEdit }: TurnViewProps):
         {task !== undefined && <a href={formatRoute("task", [conversation.agentId, task.id])}>Timeline</a>}
         {task !== undefined && <a href={formatRoute("flow", [conversation.agentId, task.id])}>Flow</a>}
       </footer>
-      {isLast && turn.isWaiting && task !== undefined && (
+      {isAnswerable && task !== undefined && (
         <AnswerForm
           task={task}
           isSending={false}
@@ -78,7 +82,14 @@ export function TurnView({ turn, conversation, isLast, onEdit }: TurnViewProps):
   );
 }
 
-function TurnItemView({ item, turn }: { readonly item: TurnItem; readonly turn: ChatTurn }): VNode | null {
+interface TurnItemProps {
+  readonly item: TurnItem;
+  readonly turn: ChatTurn;
+  /** Changes with the turn, which grows in place. */
+  readonly version: number;
+}
+
+function TurnItemView({ item, turn, version }: TurnItemProps): VNode | null {
   if (item.kind === "note")
     return (
       <p class="turn-note" data-tone={item.tone} role="status">
@@ -95,7 +106,7 @@ function TurnItemView({ item, turn }: { readonly item: TurnItem; readonly turn: 
   }
   if (item.kind === "artifact") {
     const artifact = turn.findArtifact(item.artifactId);
-    return artifact === undefined ? null : <ArtifactItem artifact={artifact} />;
+    return artifact === undefined ? null : <ArtifactItem artifact={artifact} version={version} />;
   }
   return (
     <article class="message" data-role="agent" aria-label="Message of the agent">
@@ -113,7 +124,7 @@ const STATUS_TEXTS: Readonly<Record<TurnStatus, string>> = {
   stopped: "Stopped",
 };
 
-function TurnStatusText({ turn }: { readonly turn: ChatTurn }): VNode {
+function TurnStatusText({ turn }: { readonly turn: ChatTurn; readonly version: number }): VNode {
   const silenceMs = useSilence(turn);
   const events = turn.events === 0 ? "" : ` ${turn.events} events`;
   return (

@@ -15,8 +15,14 @@ export function PartView({ part }: { readonly part: Part }): VNode {
   return <JsonTree value={part.data} />;
 }
 
+interface PartListProps {
+  readonly parts: readonly Part[];
+  /** Changes with the parts, if they grow in place. */
+  readonly version?: number;
+}
+
 /** The parts of a message or an artifact, in order. */
-export function PartList({ parts }: { readonly parts: readonly Part[] }): VNode {
+export function PartList({ parts }: PartListProps): VNode {
   if (parts.length === 0) return <p class="soft">No content</p>;
   return (
     <div class="parts">
@@ -39,6 +45,9 @@ function joinAdjacentTexts(parts: readonly Part[]): Part[] {
   return joined;
 }
 
+/** Characters whose meaning Markdown changes. Other text looks the same as its source. */
+const MARKUP_PATTERN = /[*_`#|[<~]|^\s*(?:[-+>]|\d+[.)])\s/m;
+
 function TextPartView({ text }: { readonly text: string }): VNode {
   const [isSource, setIsSource] = useState(false);
   return (
@@ -50,9 +59,16 @@ function TextPartView({ text }: { readonly text: string }): VNode {
       ) : (
         <Markdown text={text} />
       )}
-      <button type="button" class="quiet source-toggle" aria-pressed={isSource} onClick={() => setIsSource(!isSource)}>
-        {isSource ? "Rendered" : "Source"}
-      </button>
+      {MARKUP_PATTERN.test(text) && (
+        <button
+          type="button"
+          class="quiet source-toggle"
+          aria-pressed={isSource}
+          onClick={() => setIsSource(!isSource)}
+        >
+          Source
+        </button>
+      )}
     </div>
   );
 }

@@ -6,6 +6,8 @@ import { ReplaySlider } from "./replay-slider.tsx";
 
 interface ContentViewProps {
   readonly task: Task | undefined;
+  /** Changes with the task, which grows in place. */
+  readonly version: number;
   /** Number of the last event of the complete history, or 0 without a history. */
   readonly lastSeq: number;
   /** The event after which the task is shown. `undefined` follows the latest event. */
@@ -16,7 +18,7 @@ interface ContentViewProps {
 }
 
 /** The messages and the artifacts of a task, as they were after an event. */
-export function ContentView({ task, lastSeq, shownSeq, onShowSeq, onEditMessage }: ContentViewProps): VNode {
+export function ContentView({ task, version, lastSeq, shownSeq, onShowSeq, onEditMessage }: ContentViewProps): VNode {
   return (
     <div class="content-view">
       {lastSeq > 1 && <ReplaySlider lastSeq={lastSeq} shownSeq={shownSeq} onShowSeq={onShowSeq} />}
@@ -36,7 +38,9 @@ export function ContentView({ task, lastSeq, shownSeq, onShowSeq, onEditMessage 
             {task.artifacts === undefined || task.artifacts.length === 0 ? (
               <p class="soft">No artifacts</p>
             ) : (
-              task.artifacts.map((artifact) => <ArtifactItem key={artifact.artifactId} artifact={artifact} />)
+              task.artifacts.map((artifact) => (
+                <ArtifactItem key={artifact.artifactId} artifact={artifact} version={version} />
+              ))
             )}
           </section>
         </>
@@ -74,7 +78,12 @@ function MessageItem(props: {
 }
 
 /** An artifact with its content. */
-export function ArtifactItem({ artifact }: { readonly artifact: Artifact }): VNode {
+export function ArtifactItem(props: {
+  readonly artifact: Artifact;
+  /** Changes with the artifact, which grows in place. */
+  readonly version: number;
+}): VNode {
+  const { artifact, version } = props;
   return (
     <article class="artifact">
       <h3>
@@ -85,7 +94,7 @@ export function ArtifactItem({ artifact }: { readonly artifact: Artifact }): VNo
           <AgentText text={artifact.description} />
         </p>
       )}
-      <PartList parts={artifact.parts ?? []} />
+      <PartList parts={artifact.parts ?? []} version={version} />
     </article>
   );
 }

@@ -12,6 +12,8 @@ import { chooseMarkTone, describeMark } from "./describe-mark.ts";
 interface EntryInspectorProps {
   readonly entry: TimelineEntry;
   readonly task: TrafficTask;
+  /** Changes with the task, whose later lines can add marks. */
+  readonly version: number;
   readonly onClose: () => void;
   /** Shows the task as it was after the event. Missing if the history before the event is incomplete. */
   readonly onShowTaskAt?: ((seq: number) => void) | undefined;

@@ -22,11 +22,11 @@ export function ReadersView({ task }: { readonly task: TrafficTask; readonly ver
       <ul>
         {readers.map((reader) => (
           <li key={reader.call}>
-            <AgentText text={reader.from ?? reader.vantage} />
+            <AgentText text={formatReader(reader)} />
             <progress
               max={last || 1}
               value={reader.lastLogSeq ?? 0}
-              aria-label={`Events that ${reader.from ?? reader.vantage} received`}
+              aria-label={`Events that ${formatReader(reader)} received`}
             />
             <span class="soft">
               {reader.lastLogSeq === undefined ? `${reader.frames} frames` : `event ${reader.lastLogSeq} of ${last}`}
@@ -39,4 +39,10 @@ export function ReadersView({ task }: { readonly task: TrafficTask; readonly ver
       </ul>
     </section>
   );
+}
+
+/** Names a reader by its agent or client. A record without names has only the id of the writer. */
+function formatReader({ from, vantage, writer }: ReaderPosition): string {
+  if (from !== undefined) return from;
+  return vantage === "unknown" ? `seen by ${writer}` : `reader, seen by the ${vantage}`;
 }

@@ -15,6 +15,8 @@ import type { TaskActions } from "./use-task-actions.ts";
 
 interface TaskHeaderProps {
   readonly record: TaskRecord;
+  /** Changes with the task, which grows in place. */
+  readonly version: number;
   readonly task: Task | undefined;
   readonly traffic: TrafficTask | undefined;
   readonly actions: TaskActions | undefined;

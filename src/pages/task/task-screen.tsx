@@ -65,7 +65,7 @@ function OpenedTask({ agentId, taskId }: { readonly agentId: string; readonly ta
     );
   return (
     <div class="task-screen" data-testid="task" data-task-id={taskId} data-state={findState(latest, traffic)}>
-      <TaskHeader record={record} task={latest} traffic={traffic} actions={actions} />
+      <TaskHeader record={record} version={currentVersion} task={latest} traffic={traffic} actions={actions} />
       {latest !== undefined && isInterrupted(latest.status.state) && actions !== undefined && (
         <AnswerForm task={latest} isSending={actions.pending !== undefined} onAnswer={actions.answer} />
       )}
@@ -88,7 +88,7 @@ function OpenedTask({ agentId, taskId }: { readonly agentId: string; readonly ta
         {view === "timeline" && (
           <TimelinePanel record={record} traffic={traffic} version={currentVersion} actions={actions} />
         )}
-        {view === "content" && <ContentPanel record={record} latest={latest} actions={actions} />}
+        {view === "content" && <ContentPanel record={record} latest={latest} version={currentVersion} actions={actions} />}
         {view === "wire" && traffic !== undefined && <WireView task={traffic} version={currentVersion} />}
       </div>
     </div>
@@ -138,6 +138,7 @@ function TimelinePanel(
         <EntryInspector
           entry={selected}
           task={traffic}
+          version={version}
           onClose={() => page.replaceParams({ entry: undefined })}
           onShowTaskAt={
             record.history.lastSeq > 0 ? (seq) => page.replaceParams({ view: "content", seq }) : undefined
@@ -149,7 +150,10 @@ function TimelinePanel(
   );
 }
 
-function ContentPanel({ record, latest, actions }: PanelProps & { readonly latest: Task | undefined }): VNode {
+function ContentPanel(
+  props: PanelProps & { readonly latest: Task | undefined; readonly version: number },
+): VNode {
+  const { record, latest, version, actions } = props;
   const page = usePageState();
   const { history, agentId, taskId } = record;
   const seq = Number(page.route.value.params["seq"]);
@@ -158,6 +162,7 @@ function ContentPanel({ record, latest, actions }: PanelProps & { readonly lates
   return (
     <ContentView
       task={task}
+      version={shownSeq === undefined ? version : -shownSeq}
       lastSeq={history.lastSeq}
       shownSeq={shownSeq}
       onShowSeq={(next) => page.replaceParams({ seq: next })}

@@ -30,7 +30,7 @@ interface TimelineViewProps {
 }
 
 /** The lines of a task in the order of time, with marks for gaps, cuts, retries, and resumes. */
-export function TimelineView({ task, selected, onSelect, onOpen, isFollowing }: TimelineViewProps): VNode {
+export function TimelineView({ task, version, selected, onSelect, onOpen, isFollowing }: TimelineViewProps): VNode {
   const hasLog = task.loggedNumbers.highest > 0;
   const [groups, setGroups] = useState<ReadonlySet<LineGroup>>(() => chooseShownGroups(hasLog));
   useEffect(() => setGroups(chooseShownGroups(hasLog)), [hasLog]);
@@ -74,7 +74,9 @@ export function TimelineView({ task, selected, onSelect, onOpen, isFollowing }: 
         onOpen={onOpen}
         renderRow={(index) => {
           const entry = entries[index];
-          return entry === undefined ? <span /> : <TimelineRow entry={entry} task={task} startMs={startMs} />;
+          return entry === undefined ? <span /> : (
+            <TimelineRow entry={entry} task={task} version={version} startMs={startMs} />
+          );
         }}
       />
     </section>
@@ -84,6 +86,7 @@ export function TimelineView({ task, selected, onSelect, onOpen, isFollowing }: 
 function TimelineRow(props: {
   readonly entry: TimelineEntry;
   readonly task: TrafficTask;
+  readonly version: number;
   readonly startMs: number;
 }): VNode {
   const { entry, task, startMs } = props;

@@ -11,21 +11,27 @@ import { describeLine } from "./describe-line.ts";
 
 const FRAMES_PER_STEP = 50;
 
+interface WireViewProps {
+  readonly task: TrafficTask;
+  /** Changes with the task, which grows in place. */
+  readonly version: number;
+}
+
 /** The requests of a task as they were on the wire: headers, bodies, and frames. */
-export function WireView({ task }: { readonly task: TrafficTask; readonly version: number }): VNode {
+export function WireView({ task, version }: WireViewProps): VNode {
   const calls = [...task.calls].toSorted((a, b) => (a.startMs ?? 0) - (b.startMs ?? 0));
   if (calls.length === 0)
     return <p class="empty">The record contains no requests of this task, only the events of its log.</p>;
   return (
     <div class="wire">
       {calls.map((call) => (
-        <CallDetails key={call.key} call={call} task={task} />
+        <CallDetails key={call.key} call={call} task={task} version={version} />
       ))}
     </div>
   );
 }
 
-function CallDetails({ call, task }: { readonly call: TrafficCall; readonly task: TrafficTask }): VNode {
+function CallDetails({ call, task, version }: WireViewProps & { readonly call: TrafficCall }): VNode {
   const { request, response, end } = call;
   const [isOpen, setIsOpen] = useState(false);
   const title = request === undefined ? "Request not recorded" : describeLine(request.line).text;
@@ -65,7 +71,7 @@ function CallDetails({ call, task }: { readonly call: TrafficCall; readonly task
               <Body body={response.line.body} name="response" />
             </>
           )}
-          {call.frameCount > 0 && <FrameTable task={task} call={call} />}
+          {call.frameCount > 0 && <FrameTable task={task} call={call} version={version} />}
         </div>
       )}
     </section>
@@ -101,7 +107,7 @@ function Body({ body, name }: { readonly body: JsonValue | undefined; readonly n
   );
 }
 
-function FrameTable({ task, call }: { readonly task: TrafficTask; readonly call: TrafficCall }): VNode {
+function FrameTable({ task, call }: WireViewProps & { readonly call: TrafficCall }): VNode {
   const [limit, setLimit] = useState(FRAMES_PER_STEP);
   const frames = task.entries.filter((entry) => isFrameOfCall(entry, call));
   return (
