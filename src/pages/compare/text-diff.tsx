@@ -24,9 +24,11 @@ export function TextDiff({ first, second }: { readonly first: string; readonly s
 
 function compareTexts(first: string, second: string): readonly ChangeObject<string>[] {
   const isShort = first.length + second.length <= MAX_WORD_DIFF_LENGTH;
-  const compare = isShort ? diffWordsWithSpace : diffLines;
+  const changes = isShort
+    ? diffWordsWithSpace(first, second, { timeout: DIFF_TIMEOUT_MS })
+    : diffLines(first, second, { timeout: DIFF_TIMEOUT_MS });
   return (
-    compare(first, second, { timeout: DIFF_TIMEOUT_MS }) ?? [
+    changes ?? [
       { value: first, removed: true, added: false, count: 1 },
       { value: second, removed: false, added: true, count: 1 },
     ]

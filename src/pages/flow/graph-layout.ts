@@ -1,5 +1,5 @@
 import { Graph, layout } from "@dagrejs/dagre";
-import { measureColumns } from "../../cards/index.ts";
+import { measureLabel } from "./truncate-label.ts";
 
 /** A node of a graph, with one to three lines of text. */
 export interface GraphNode {
@@ -79,7 +79,7 @@ export function computeGraphLayout(
   });
   for (const { key } of nodes) graph.setNode(key, { width: nodeWidth, height: nodeHeight });
   for (const { key, from, to, label, notes } of edges) {
-    const columns = Math.max(measureColumns(label ?? ""), measureColumns(notes ?? ""));
+    const columns = Math.max(measureLabel(label ?? ""), measureLabel(notes ?? ""));
     const size = columns === 0 ? 0 : columns * LABEL_CHARACTER_WIDTH_PX + 12;
     const labelSize = { width: size, height: size === 0 ? 0 : LABEL_HEIGHT_PX, labelpos: "c" as const };
     graph.setEdge(from, to, labelSize, key);

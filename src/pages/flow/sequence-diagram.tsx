@@ -1,6 +1,6 @@
 import type { JSX } from "preact";
 import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
-import { truncateLine } from "../../cards/index.ts";
+import { truncateLabel } from "./truncate-label.ts";
 import { formatDuration } from "../cards/text-format.ts";
 import { buildSelectionButtonProps } from "./selection-button-props.ts";
 import {
@@ -71,7 +71,7 @@ export function SequenceDiagram(props: SequenceDiagramProps): JSX.Element {
               rx={8}
             />
             <text class="role-name" x={centers.get(name)} y={30} text-anchor="middle">
-              {truncateLine(name, Math.floor(boxWidth / 8.5))}
+              {truncateLabel(name, Math.floor(boxWidth / 8.5))}
             </text>
           </g>
         ))}
@@ -144,7 +144,7 @@ function SequenceRow(props: SequenceRowProps): JSX.Element {
   const direction = to >= from ? 1 : -1;
   const room = Math.abs(to - from) - 40;
   const fitText = (text: string, characterWidth: number): string =>
-    truncateLine(text, Math.max(12, Math.floor(room / characterWidth)));
+    truncateLabel(text, Math.max(12, Math.floor(room / characterWidth)));
   const end = isSelf ? from + 6 : to - direction * 6;
   const tipY = isSelf ? y + 12 : y;
   const tipDirection = isSelf ? -1 : direction;

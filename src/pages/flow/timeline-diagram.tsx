@@ -1,6 +1,6 @@
 import type { JSX } from "preact";
 import { useMemo, useRef } from "preact/hooks";
-import { measureColumns, truncateLine } from "../../cards/index.ts";
+import { measureLabel, truncateLabel } from "./truncate-label.ts";
 import { formatDuration } from "../cards/text-format.ts";
 import { buildSelectionButtonProps } from "./selection-button-props.ts";
 import { computeTimelineLayout, listVisibleBars, type TimelineWork } from "./timeline-layout.ts";
@@ -72,13 +72,13 @@ export function TimelineDiagram(props: TimelineDiagramProps): JSX.Element {
                 y={top + (rowCount * ROW_HEIGHT_PX) / 2 + 4}
                 text-anchor="end"
               >
-                {truncateLine(name, 13)}
+                {truncateLabel(name, 13)}
               </text>
               {listVisibleBars(bars, scale, selectedKey).map(({ work, row, start, length }) => {
                 const x = LEFT_MARGIN_PX + start * scale;
                 const barWidth = Math.max(3, length * scale);
                 const y = top + row * ROW_HEIGHT_PX + 6;
-                const isLabelShown = barWidth > measureColumns(work.label) * CHARACTER_WIDTH_PX + 12;
+                const isLabelShown = barWidth > measureLabel(work.label) * CHARACTER_WIDTH_PX + 12;
                 const states = [
                   work.isCritical === true && "critical",
                   work.isWaiting === true && "waiting",

@@ -1,4 +1,4 @@
-import { truncateLine } from "../../cards/index.ts";
+import { truncateLabel } from "./truncate-label.ts";
 import {
   buildTrafficGraph,
   buildTrafficSequence,
@@ -66,7 +66,7 @@ export function drawTrafficSequence(
       notes,
       colorClass: item.isError ? "failure" : COLOR_CLASSES[kind],
       delayMs: previous && item.startMs - previous.startMs,
-      description: truncateLine(`${row + 1}, ${item.from} to ${item.to}: ${item.label}. ${notes}`, 300),
+      description: truncateLabel(`${row + 1}, ${item.from} to ${item.to}: ${item.label}. ${notes}`, 300),
       isDashed: kind === "response" || kind === "state" || kind === "events",
       isBroken: kind === "stream-end",
       isCritical: isOnPath(item, path),
