@@ -69,6 +69,7 @@ export function computeGraphLayout(
   edges: readonly GraphEdge[],
   { nodeWidth, nodeHeight, direction }: GraphLayoutOptions,
 ): GraphLayout {
+  if (nodes.length === 0) return { width: 0, height: 0, nodes: [], edges: [] };
   const graph = new Graph({ multigraph: true });
   graph.setGraph({
     rankdir: direction === "down" ? "TB" : "LR",

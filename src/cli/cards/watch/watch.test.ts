@@ -240,7 +240,7 @@ describe.skipIf(findChromium() === undefined)("the page of a watched record", ()
     await page.locator("#run .state").filter({ hasText: /^running$/ }).waitFor();
     await writeFile(file, "");
     await page.locator("#run .state").filter({ hasText: "waiting for the run to start" }).waitFor();
-    await writeFile(file, dateRecord(`${run}\n${card}\n`, Date.now() - 60_000));
+    await writeFile(file, dateRecord(`${run}\n${card}\n`, Date.now() - 90_000));
     await page.locator("#run .state.quiet").waitFor();
     expect(await page.locator("#run .state").innerText()).toMatch(
       /^no new line for 1 min \d+ s: killed or waiting$/,
