@@ -4,6 +4,7 @@ import { useHotkeys } from "../app/hotkeys.ts";
 import { usePageState } from "../app/page-state.ts";
 import { formatRoute } from "../app/route.ts";
 import { AgentText } from "../cards/agent-text.tsx";
+import { toSingleLine } from "../../cards/index.ts";
 import type { ConsoleAgent } from "../../console/api-types.ts";
 import type { Part } from "../../protocol/index.ts";
 import { Notice } from "../parts/notice.tsx";
@@ -87,7 +88,7 @@ function AgentChat({ agent, usableAgents, actions }: AgentChatProps): VNode {
           <select value={agent.id} onChange={({ currentTarget }) => page.navigate("chat", [currentTarget.value])}>
             {usableAgents.map(({ id, name }) => (
               <option key={id} value={id}>
-                {name}
+                {toSingleLine(name)}
               </option>
             ))}
           </select>

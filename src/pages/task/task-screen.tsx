@@ -55,6 +55,7 @@ function OpenedTask({ agentId, taskId }: { readonly agentId: string; readonly ta
       run: () => page.replaceParams({ view: name }),
     })),
     { keys: "s", label: "Subscribe to the task", run: () => actions?.subscribe(record.history.lastSeq || undefined) },
+    { keys: "Escape", label: "Close the details", run: () => page.replaceParams({ entry: undefined }) },
     { keys: "u", label: "Back to the tasks", run: () => page.navigate("tasks") },
   ]);
   if (loading.value === "loading" && traffic === undefined && latest === undefined)
