@@ -68,7 +68,7 @@ function OpenedTask({ agentId, taskId }: { readonly agentId: string; readonly ta
     <div class="task-screen" data-testid="task" data-task-id={taskId} data-state={findState(latest, traffic)}>
       {failure}
       <TaskHeader record={record} version={currentVersion} task={latest} traffic={traffic} actions={actions} />
-      {latest !== undefined && isInterrupted(latest.status.state) && actions !== undefined && (
+      {PAGE_SENDS_REQUESTS && latest !== undefined && isInterrupted(latest.status.state) && actions !== undefined && (
         <AnswerForm task={latest} isSending={actions.pending !== undefined} onAnswer={actions.answer} />
       )}
       <div class="view-tabs" role="tablist" aria-label="Views of the task">
