@@ -107,7 +107,8 @@ export async function serveUntilStopped(
     ...(options.keepTasks === undefined ? {} : { retention: toRetention(options.keepTasks) }),
     ...(options.role === undefined ? {} : { role: options.role }),
     ...(options.publicUrl === undefined ? {} : { publicUrl: options.publicUrl }),
-    ...(options.record === undefined ? {} : { record: options.record }),
+    // The console shows the traffic that goes to the record.
+    ...(options.record === undefined || mounted ? {} : { record: options.record }),
     ...(authenticate ? { authenticate } : {}),
     ...(options.allowUnauthenticated ? { allowUnauthenticated: true } : {}),
     ...(options.textIndex ? { textIndex: true } : {}),
@@ -162,7 +163,7 @@ export async function serveUntilStopped(
 
 /** Creates the console of the option `--console`. */
 async function mountConsole(
-  { console, host, open, operatorTokenFile }: ServeOptions,
+  { console, host, open, operatorTokenFile, record: recordFile }: ServeOptions,
   { consoleMode = "serve" }: AgentsToServe,
   isAuthenticated: boolean,
 ): Promise<MountedConsole | undefined> {
@@ -179,6 +180,7 @@ async function mountConsole(
     host,
     isAuthenticated,
     operatorTokenFile,
+    recordFile,
   });
 }
 
