@@ -12,6 +12,7 @@ const ISOLATED = [
   "src/cli/**/*.test.ts",
   "src/mcp/**/*.test.ts",
   "src/pages/cards/cards-page.test.ts",
+  "src/pages/*.test.ts",
   "src/stores/sqlite/durability.test.ts",
   "src/stores/sqlite/migrate-earlier-file.test.ts",
   "src/experiments/run/full-disk.test.ts",

@@ -39,7 +39,7 @@ function getScriptBundle(name) {
 async function writeBundles() {
   const modules = new Set();
   for (const [name, constant] of Object.entries(ENTRIES)) {
-    const bundle = await bundleScript(join(pages, `app/${name}-main.tsx`));
+    const bundle = await bundleScript(join(pages, `app/${name}-main.tsx`), name === "console");
     for (const module of bundle.modules) modules.add(module);
     const gzipped = gzipSync(bundle.code, { level: 9 }).length;
     console.error(`page: ${name} script ${gzipped} bytes gzipped`);
@@ -71,17 +71,21 @@ function writeModule(file, head, constants) {
   renameSync(draft, file);
 }
 
-async function bundleScript(input) {
+/** The script of records sends no requests, so that it omits the forms for messages and credentials. */
+async function bundleScript(input, sendsRequests) {
   const build = await rolldown({
     input,
     platform: "browser",
     tsconfig: false,
     transform: {
       jsx: { runtime: "automatic", importSource: "preact" },
-      define: { "process.env.NODE_ENV": '"production"' },
+      define: {
+        "process.env.NODE_ENV": '"production"',
+        PAGE_SENDS_REQUESTS: String(sendsRequests),
+      },
     },
     // Packages such as @preact/signals install hooks when they are loaded. Our own modules do not.
-    treeshake: { moduleSideEffects: (id) => id.includes("node_modules") || id === input },
+    treeshake: { moduleSideEffects: (id) => /node_modules.@?preact/.test(id) || id === input },
     plugins: [{ name: "no-earlier-bundles", load: loadEmptyBundle }],
   });
   const { output } = await build.generate({ format: "esm", minify: true, comments: false });
@@ -126,6 +130,8 @@ function renderNotices(modules) {
     const text = readLicense(folder);
     const copyright = text.split("\n").filter((line) => /^\s*copyright\b/i.test(line));
     if (license === "MIT") return `${name} ${version} (MIT): ${copyright.map((line) => line.trim()).join(" ")}`;
+    // The notice of this license must be complete.
+    if (license === "BSD-3-Clause") return `${name} ${version} (BSD-3-Clause): ${text.trim()}`;
     if (/Apache-2\.0/.test(license)) return `${name} ${version} (Apache-2.0, apache.org/licenses/LICENSE-2.0)`;
     throw new Error(`${name} has the license ${license}. Check whether the page may contain it.`);
   });

@@ -1,3 +1,5 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import type { ConsoleAgentList, ConsoleSession, ConsoleTaskList } from "../console/index.ts";
 import {
@@ -17,7 +19,10 @@ interface StartedConsole {
   get<T>(path: string, token?: string): Promise<T>;
 }
 
-async function startConsole(args: readonly string[], files: Record<string, string> = {}): Promise<StartedConsole> {
+async function startConsole(
+  args: readonly string[],
+  files: Record<string, string> = {},
+): Promise<StartedConsole> {
   const cwd = await createTempTestDirectoryWithFiles(files);
   const child = spawnColloquyForTest(args, cwd);
   onTestFinished(async () => {
@@ -25,7 +30,8 @@ async function startConsole(args: readonly string[], files: Record<string, strin
     await child.result;
   });
   const text = await child.waitForOutput("Ctrl-C stops it.");
-  const [, serverUrl = "", launchToken = ""] = /(http:\/\/[^/\s]+)\/console\/(?:#token=(\S+))?/.exec(text) ?? [];
+  const [, serverUrl = "", launchToken = ""] =
+    /(http:\/\/[^/\s]+)\/console\/(?:#token=(\S+))?/.exec(text) ?? [];
   return {
     process: child,
     serverUrl,
@@ -66,8 +72,12 @@ describe("colloquy serve --console", () => {
     );
     expect(started.token).toBe("");
     const get = started.get;
-    expect(await get<ConsoleSession>("session", "caller-token-of-ada-lovelace")).toMatchObject({ isOperator: false });
-    expect(await get<ConsoleSession>("session", "operator-token-of-olga")).toMatchObject({ isOperator: true });
+    expect(await get<ConsoleSession>("session", "caller-token-of-ada-lovelace")).toMatchObject({
+      isOperator: false,
+    });
+    expect(await get<ConsoleSession>("session", "operator-token-of-olga")).toMatchObject({
+      isOperator: true,
+    });
     await get<ConsoleTaskList>("tasks", "operator-token-of-olga");
     await started.process.waitForOutput(`The operator \\"operator\\" used \\"list tasks\\" from 127.0.0.1`);
     await expect(get("session", "another-token-of-nobody")).rejects.toThrow("401");
@@ -81,18 +91,22 @@ describe("colloquy serve --console", () => {
 
 describe("colloquy console", () => {
   it("opens the agents of URLs and the records of files", async () => {
-    const served = await startConsole([...SERVE_CAT, "--console"]);
+    const served = await startConsole([...SERVE_CAT, "--console", "--record", "own.jsonl"]);
     const event = { task: { id: "t", contextId: "c", status: { state: "TASK_STATE_WORKING" } } };
     const line = { v: 1, kind: "event", writer: "w", seq: 1, at: "2026-11-23T08:00:00.000Z", mono_ms: 1 };
     const record = `${JSON.stringify({ ...line, agent: "far", task_id: "t", log_seq: 1, event })}\n`;
     const files = { "record.jsonl": record };
-    const { get } = await startConsole(["console", `${served.serverUrl}/a2a/cat`, "record.jsonl", "--port", "0"], files);
+    const { get } = await startConsole(
+      ["console", `${served.serverUrl}/a2a/cat`, "record.jsonl", "--port", "0"],
+      files,
+    );
     const { agents } = await get<ConsoleAgentList>("agents");
     expect(agents.map(({ name, isRecorded, status }) => [name, isRecorded, status])).toEqual([
       ["cat", false, "connected"],
       ["far", true, "connected"],
     ]);
     expect(await get<ConsoleSession>("session")).toMatchObject({ mode: "console", canAct: true });
+    expect(await readFile(join(served.cwd, "own.jsonl"), "utf8")).toContain(`"kind":"agent","writer"`);
   });
 
   it("explains a missing file, and refuses to listen for other machines without authentication", async () => {

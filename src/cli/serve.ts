@@ -92,6 +92,7 @@ export function addServeOptions(command: Command, defaults: ServeDefaults = {}):
       "--operator-token-file <file>",
       "file with the token of an operator, who sees the tasks of all callers in the console",
     )
+    .option("--text-index", "index the text of tasks, so that the console searches for words (SQLite stores)")
     .option("--openai", "also serve the agents as models of OpenAI's chat API at /v1")
     .option("--host <address>", "address to listen on", "127.0.0.1")
     .option("--store <store>", "task store: memory, sqlite:FILE, or postgres://USER@HOST/DATABASE", store)
@@ -126,6 +127,10 @@ export function addServeOptions(command: Command, defaults: ServeDefaults = {}):
       ).choices(["json", "pretty"]),
     )
     .option("--log-requests", "also log a line for each request")
+    .option(
+      "--record <file>",
+      "append the traffic to this file, without credentials; colloquy trace show reads it",
+    )
     .addOption(createOutputOption().env("A2ACLI_OUTPUT"));
 }
 

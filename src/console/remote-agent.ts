@@ -95,6 +95,6 @@ function assertGuarded({ agentInterface }: A2AClient): void {
   if (agentInterface.protocolBinding !== "GRPC") return;
   throw new A2AError(
     "PERMISSION_DENIED",
-    "The agent offers only gRPC, and this console calls agents that a page names only over HTTP; pass the URL when you start the console.",
+    "The agent offers only gRPC, and this console calls only HTTP, because other machines can reach the console; start the console on loopback.",
   );
 }

@@ -130,7 +130,7 @@ export class ConsolePageTest {
     const remote = createServer(agents, { store: "memory", observer: false, ...options });
     const { url } = await remote.listen();
     const names = Object.keys(agents);
-    const agentUrls = names.length === 1 ? [url] : names.map((name) => `${url}/${name}`);
+    const agentUrls = names.length === 1 ? [url] : names.map((name) => `${url}/a2a/${name}`);
     const test = await ConsolePageTest.#start({}, {}, { agentUrls, mode: "console" });
     return new ConsolePageTest(test.url, async () => {
       await test.close();

@@ -30,6 +30,7 @@ export interface ServeOptions extends ServeAuthOptions, ServeConsoleOptions {
   grpcPort?: number;
   grpcUnlisted?: boolean;
   openai?: boolean;
+  textIndex?: boolean;
   host: string;
   store: string;
   keepTasks?: number;
@@ -45,6 +46,8 @@ export interface ServeOptions extends ServeAuthOptions, ServeConsoleOptions {
   allowPrivateWebhooks?: boolean;
   logFormat?: LogFormat;
   logRequests?: boolean;
+  /** File of the traffic record. */
+  record?: string;
   output: OutputFormat;
 }
 
@@ -104,8 +107,11 @@ export async function serveUntilStopped(
     ...(options.keepTasks === undefined ? {} : { retention: toRetention(options.keepTasks) }),
     ...(options.role === undefined ? {} : { role: options.role }),
     ...(options.publicUrl === undefined ? {} : { publicUrl: options.publicUrl }),
+    // The console shows the traffic that goes to the record.
+    ...(options.record === undefined || mounted ? {} : { record: options.record }),
     ...(authenticate ? { authenticate } : {}),
     ...(options.allowUnauthenticated ? { allowUnauthenticated: true } : {}),
+    ...(options.textIndex ? { textIndex: true } : {}),
     ...(options.allowPrivateWebhooks ? { push: { allowPrivate: true } } : {}),
     ...(options.openai
       ? {
@@ -157,7 +163,7 @@ export async function serveUntilStopped(
 
 /** Creates the console of the option `--console`. */
 async function mountConsole(
-  { console, host, open, operatorTokenFile }: ServeOptions,
+  { console, host, open, operatorTokenFile, record: recordFile }: ServeOptions,
   { consoleMode = "serve" }: AgentsToServe,
   isAuthenticated: boolean,
 ): Promise<MountedConsole | undefined> {
@@ -174,6 +180,7 @@ async function mountConsole(
     host,
     isAuthenticated,
     operatorTokenFile,
+    recordFile,
   });
 }
 

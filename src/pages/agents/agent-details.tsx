@@ -78,7 +78,7 @@ export function AgentDetails({ agent }: { readonly agent: ConsoleAgent }): VNode
         <dd>{agent.capabilities.resumesAfterEvent ? "after event N" : "with the complete task"}</dd>
       </dl>
       {agent.skills.length > 0 && <SkillList agent={agent} />}
-      {failure !== undefined && (
+      {failure !== undefined && agent.error === undefined && (
         <FailureNotice title="The card cannot be read" error={failure.error} onRetry={load} />
       )}
       {report !== undefined && <CardReport report={report} />}

@@ -13,7 +13,7 @@ export function AgentsScreen(): VNode {
   const page = usePageState();
   const agents = page.agents.value;
   const [agentId] = page.route.value.segments;
-  const chosen = agents.find(({ id }) => id === agentId) ?? (agentId === undefined ? agents[0] : undefined);
+  const chosen = agentId === undefined ? agents[0] : page.findAgent(agentId);
   const { actions, session } = page.source;
   return (
     <div class="agents-screen" data-has-choice={agentId === undefined ? undefined : ""}>

@@ -7,6 +7,9 @@ import type { TrafficSource, WatchConnection } from "../source/traffic-source.ts
 import type { ScreenTable } from "./screens.ts";
 import { formatRoute, type PageRoute, parseRoute, type ScreenName } from "./route.ts";
 
+/** Delay after a line that may change the status of an agent, in milliseconds. */
+const AGENT_REFRESH_DELAY_MS = 1_000;
+
 /** State that all screens share. A screen reads it with `usePageState`. */
 export interface PageState {
   readonly source: TrafficSource;
@@ -27,7 +30,8 @@ export interface PageState {
   ): void;
   /** Changes parameters of the current route without a new entry in the browser's history. */
   replaceParams(params: Readonly<Record<string, string | number | undefined>>): void;
-  findAgent(agentId: string): ConsoleAgent | undefined;
+  /** Finds an agent by its id. A name is enough in links, if no agent has the id. */
+  findAgent(idOrName: string): ConsoleAgent | undefined;
   /** Starts to watch the source and the URL, and returns a function that ends both. */
   start(): () => void;
 }
@@ -72,16 +76,26 @@ export function createPageState(
       const { screen, segments, params: current } = route.value;
       goTo(formatRoute(screen, segments, { ...current, ...params }), false);
     },
-    findAgent: (agentId) => agents.value.find(({ id }) => id === agentId),
+    findAgent: (idOrName) =>
+      agents.value.find(({ id }) => id === idOrName) ?? agents.value.find(({ name }) => name === idOrName),
     start() {
       const onHashChange = (): void => {
         hash.value = location.hash;
       };
       addEventListener("hashchange", onHashChange);
       addEventListener("popstate", onHashChange);
+      let agentTimer: ReturnType<typeof setTimeout> | undefined;
+      const refreshAgentsSoon = (): void => {
+        agentTimer ??= setTimeout(() => {
+          agentTimer = undefined;
+          // The header shows the lost connection, and the next line tries again.
+          refreshAgents().catch(() => undefined);
+        }, AGENT_REFRESH_DELAY_MS);
+      };
       const stop = source.watchLines(
         (lines) => {
           for (const listener of lineListeners) listener(lines);
+          if (lines.some(changesAgents)) refreshAgentsSoon();
         },
         (state) => {
           connection.value = state;
@@ -90,10 +104,16 @@ export function createPageState(
       return () => {
         removeEventListener("hashchange", onHashChange);
         removeEventListener("popstate", onHashChange);
+        clearTimeout(agentTimer);
         stop();
       };
     },
   };
+}
+
+/** A card changes an agent, and a response may change its status. */
+function changesAgents({ kind }: TrafficLine): boolean {
+  return kind === "agent" || kind === "response";
 }
 
 const PageStateContext = createContext<PageState | undefined>(undefined);

@@ -58,7 +58,8 @@ export function CardInspector({ sample, pageCard, onSelect, announce }: CardInsp
       </dl>
       {cause && (
         <button type="button" class="link" onClick={() => onSelect(cause)}>
-          {card.recipient === cause.card.sender ? "reply to" : "result of"} card {sample.cards.indexOf(cause) + 1}
+          {card.recipient === cause.card.sender ? "reply to" : "result of"} card{" "}
+          {sample.cards.indexOf(cause) + 1}
         </button>
       )}
       <details class="raw" open>
@@ -79,7 +80,10 @@ function listFields({ card, line, sentMs, arrivedMs }: PageCard): [name: string,
   return [
     ["sent", card.timestamp],
     ...(arrivedMs > sentMs ? [["in transit", formatDuration(arrivedMs - sentMs)] as [string, string]] : []),
-    ...Object.entries(card.metadata).map(([name, value]): [string, string] => [name, formatFieldValue(value)]),
+    ...Object.entries(card.metadata).map(([name, value]): [string, string] => [
+      name,
+      formatFieldValue(value),
+    ]),
     ...(line.dir === "out" ? [] : [["recorded by", `${line.at_role} (${line.dir})`] as [string, string]]),
     ...Object.entries(line.a2a ?? {}).map(([name, value]): [string, string] => [
       `A2A ${name}`,

@@ -80,20 +80,19 @@ export function CardTable({ rows, selectedCard, onSelect }: CardTableProps): VNo
           </span>
         ))}
       </div>
-      <div class="virtual-rows" role="rowgroup" style={{ height: virtual.totalHeight }}>
+      <div class="virtual-rows" role="rowgroup" style={{ height: `${virtual.totalHeight}px` }}>
         {virtual.rows.map(({ index, start }) => {
           const row = rows[index];
           if (!row) return undefined;
-          const states = [
-            row.pageCard === selectedCard && "chosen",
-            index === activeRow && "active",
-          ].filter(Boolean);
+          const states = [row.pageCard === selectedCard && "chosen", index === activeRow && "active"].filter(
+            Boolean,
+          );
           return (
             <div
               key={index}
               id={`row-${index}`}
               class={["table-row", getCardTypeClass(row.pageCard.card.message_type), ...states].join(" ")}
-              style={{ top: start, height: ROW_HEIGHT_PX }}
+              style={{ top: `${start}px`, height: `${ROW_HEIGHT_PX}px` }}
               role="row"
               aria-rowindex={index + 2}
               aria-selected={row.pageCard === selectedCard}

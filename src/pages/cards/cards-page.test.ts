@@ -1,3 +1,5 @@
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
@@ -99,7 +101,7 @@ describe.skipIf(!hasChromium)("the page in a browser", () => {
       browser,
       await writePageToDisk(renderHtmlReport(mergeRecordings(files))),
     );
-    expect(await open.page.locator("#run .facts").innerText()).toMatch(
+    expect(await open.page.locator("#run .card-facts").innerText()).toMatch(
       /clocks\s*3 files, shifted by up to 0 ms/,
     );
     await open.page.close();
@@ -148,7 +150,9 @@ describe.skipIf(!hasChromium)("the page in a browser", () => {
     expect(await open.page.locator("#card .content").innerText()).toBe(
       "Calculate 16 eggs - 3 eaten - 4 muffins",
     );
-    expect(await open.page.locator("[aria-live=polite]").innerText()).toContain("Card 2, task from planner to solver");
+    expect(await open.page.locator("[aria-live=polite]").innerText()).toContain(
+      "Card 2, task from planner to solver",
+    );
     expect(new URL(open.page.url()).hash).toBe("#/cards?sample=gsm8k_0&card=2");
     await keyboard.press("Escape");
     await keyboard.press("Escape");
@@ -207,6 +211,96 @@ describe.skipIf(!hasChromium)("the page in a browser", () => {
     await open.page.getByRole("tab", { name: "Table" }).click();
     expect(await open.page.getByRole("grid").getAttribute("aria-rowcount")).toBe("31");
     await open.page.close();
+  });
+
+  it("lists only matching problems, without gaps and overlaps, after a change of the filter", async () => {
+    const open = await openPageRecordingRequestsAndErrors(browser, whole);
+    const listRows = (): Promise<{ id: string; top: number }[]> =>
+      open.page.evaluate(`[...document.querySelectorAll("#samples [role=option]")]
+        .map((row) => ({ id: row.querySelector(".id").textContent, top: row.getBoundingClientRect().top }))
+        .sort((a, b) => a.top - b.top)`);
+    const outcome = open.page.getByLabel("Filter by outcome");
+    for (const [filter, first, rows] of [
+      ["", "gsm8k_0", undefined],
+      ["wrong", "gsm8k_119", 10],
+      ["correct", "gsm8k_0", undefined],
+      ["wrong", "gsm8k_119", 10],
+    ] as const) {
+      await outcome.selectOption(filter);
+      await expect.poll(async () => (await listRows())[0]?.id).toBe(first);
+      const found = await listRows();
+      if (rows !== undefined) expect(found).toHaveLength(rows);
+      const distances = found.slice(1).map(({ top }, at) => top - (found[at]?.top ?? 0));
+      expect(new Set(distances)).toEqual(new Set([56]));
+    }
+    await open.page.close();
+  });
+
+  it.each([
+    [768, 1_024],
+    [1_024, 768],
+    [390, 844],
+  ])("leaves room for the diagram beside the card at %i × %i pixels", async (width, height) => {
+    const open = await openPageRecordingRequestsAndErrors(browser, `${small}#sample=gsm8k_1&card=3`, {
+      viewport: { width, height },
+    });
+    const picture = await open.page.locator("#picture").boundingBox();
+    expect(picture?.height).toBeGreaterThan(280);
+    const selected = open.page.locator(".sequence [aria-pressed=true]");
+    expect(await selected.isVisible()).toBe(true);
+    expect(await open.page.locator("#card h2").innerText()).toBe("Card 3");
+    const card = await open.page.locator("#card").boundingBox();
+    expect((card?.y ?? 0) + Math.min(card?.height ?? 0, 100)).toBeLessThanOrEqual(height);
+    // No part of the page is wider than the window.
+    expect(await open.page.evaluate<number>(`document.documentElement.scrollWidth`)).toBeLessThanOrEqual(
+      width,
+    );
+    await open.page.close();
+  });
+
+  it("opens a problem and a card by a tap on a phone, and returns to the list", async () => {
+    const open = await openPageRecordingRequestsAndErrors(browser, small, {
+      viewport: { width: 390, height: 844 },
+      hasTouch: true,
+      isMobile: true,
+    });
+    const { page } = open;
+    const isInWindow = async (selector: string): Promise<boolean> => {
+      const box = await page.locator(selector).boundingBox();
+      return box !== null && box.y >= 0 && box.y + box.height <= 844;
+    };
+    await page.getByRole("option", { name: "gsm8k_1" }).tap();
+    expect(await isInWindow("#sample-title")).toBe(true);
+    await page.locator(".sequence .message").nth(1).tap();
+    expect(await isInWindow("#card h2")).toBe(true);
+    await page.getByRole("button", { name: "Close the card" }).tap();
+    expect(await page.locator("#card").isVisible()).toBe(false);
+    await page.getByRole("button", { name: "All problems" }).tap();
+    expect(await page.getByRole("option", { name: "gsm8k_1" }).isVisible()).toBe(true);
+    await page.close();
+  });
+
+  it.each(["light", "dark"] as const)("has no accessibility violations in %s", async (colorScheme) => {
+    const axe = readFileSync(fileURLToPath(import.meta.resolve("axe-core/axe.min.js")), "utf8");
+    for (const hash of [
+      "",
+      "#/cards?view=table",
+      ...["sequence", "timeline", "graph", "table"].map((view) => `#sample=gsm8k_1&card=3&view=${view}`),
+    ])
+      for (const viewport of [
+        { width: 1_440, height: 900 },
+        { width: 390, height: 844 },
+      ]) {
+        const open = await openPageRecordingRequestsAndErrors(browser, `${small}${hash}`, {
+          colorScheme,
+          viewport,
+        });
+        await open.page.evaluate(axe);
+        const violations = await open.page.evaluate(`axe.run().then(({ violations }) =>
+          violations.map(({ id, nodes }) => id + ": " + nodes.map(({ html }) => html.slice(0, 200)).slice(0, 3).join(" ")))`);
+        expect(violations, `${hash} at ${viewport.width} pixels`).toEqual([]);
+        await open.page.close();
+      }
   });
 
   it("shows the content, the metadata, and the six members of a card", async () => {

@@ -76,10 +76,11 @@ function CardRun({ view }: { readonly view: RunView }): VNode {
     if (view.isLive && !view.isConnected.value) announce("Connection lost. Reconnecting.");
   }, [view.isConnected.value]);
   useLayoutEffect(() => {
-    const selected = cardNumber === undefined ? undefined : document.querySelector("#picture [aria-pressed=true]");
+    const selected =
+      cardNumber === undefined ? undefined : document.querySelector("#picture [aria-pressed=true]");
     if (!selected) return;
     selected.scrollIntoView({ block: "nearest", inline: "nearest" });
-    announce(selected.getAttribute("aria-label") ?? "");
+    announce(selected.getAttribute("aria-description") ?? "");
   }, [sampleId, cardNumber, viewName]);
 
   const total = model.samples.filter(hasContent).length;
@@ -104,7 +105,13 @@ function CardRun({ view }: { readonly view: RunView }): VNode {
           searchInput={searchInput}
         />
         <div class="list-head">
-          <button type="button" class="link" aria-pressed={sample === undefined} title="o" onClick={openOverview}>
+          <button
+            type="button"
+            class="link"
+            aria-pressed={sample === undefined}
+            title="o"
+            onClick={openOverview}
+          >
             Entire run
           </button>
           <span id="matches" role="status">
@@ -158,7 +165,13 @@ function CardRun({ view }: { readonly view: RunView }): VNode {
 }
 
 /** The overview and the table of the entire run. */
-function RunTabs({ view, samples }: { readonly view: RunView; readonly samples: readonly PageSample[] }): VNode {
+function RunTabs({
+  view,
+  samples,
+}: {
+  readonly view: RunView;
+  readonly samples: readonly PageSample[];
+}): VNode {
   const isTable = view.state.value.view === "table";
   const filter = view.filter.value;
   return (

@@ -33,7 +33,8 @@ export function FilterForm({ run, filter, onChange, onLeave, searchInput }: Filt
   // The model changes in place. The object `run` is new after each change.
   const selects = useMemo(() => listFilterSelects(run), [run]);
   const onKeyDown = (event: KeyboardEvent): void => {
-    if (event.key !== "Escape" && !(event.key === "ArrowDown" && event.target === searchInput.current)) return;
+    if (event.key !== "Escape" && !(event.key === "ArrowDown" && event.target === searchInput.current))
+      return;
     event.preventDefault();
     if (event.key === "Escape") onChange(EMPTY_FILTER);
     onLeave();

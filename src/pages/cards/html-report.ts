@@ -36,8 +36,8 @@ export function renderHtmlReport(recording: Recording, options: HtmlReportOption
 /**
  * Renders an HTML report without data. A server streams the record lines to the page. The page subscribes to
  * server-sent events at the relative URL `eventsUrl`. A `lines` event contains decoded record lines. A `torn`
- * event contains the number of unreadable lines. A `reset` event discards all received lines. A `writer-gone`
- * event means that the process that wrote the record has ended without an end line.
+ * event contains the number of unreadable lines. A `reset` event discards all received lines. A `writer`
+ * event contains the state of the process that writes the record: `active`, `exited`, or `unknown`.
  */
 export function renderLiveHtmlReport(eventsUrl: string, { title = "Cards" }: HtmlReportOptions = {}): string {
   return renderSingleFilePage(

@@ -1,4 +1,5 @@
 import type { RecordLine } from "../../cards/index.ts";
+import type { RecordWriterState } from "./model/run-model.ts";
 
 /** Callbacks for the server-sent events of a record that grows. */
 interface LiveEventCallbacks {
@@ -8,8 +9,8 @@ interface LiveEventCallbacks {
   readonly onTornLines: (count: number) => void;
   /** Called when the record file is replaced or truncated. */
   readonly onReset: () => void;
-  /** Called when the process that writes the record has ended without an end line. */
-  readonly onWriterGone: () => void;
+  /** Called with the state of the process that writes the record. */
+  readonly onWriterState: (state: RecordWriterState) => void;
   /** Called when the connection to the server opens or closes. */
   readonly onConnectionChange: (isConnected: boolean) => void;
 }
@@ -22,7 +23,9 @@ export function subscribeToLiveEvents(source: EventSource, callbacks: LiveEventC
   source.addEventListener("open", () => callbacks.onConnectionChange(true));
   source.addEventListener("error", () => callbacks.onConnectionChange(false));
   source.addEventListener("reset", () => callbacks.onReset());
-  source.addEventListener("writer-gone", () => callbacks.onWriterGone());
+  source.addEventListener("writer", ({ data }: MessageEvent<string>) =>
+    callbacks.onWriterState(data === "active" || data === "exited" ? data : "unknown"),
+  );
   source.addEventListener("torn", ({ data }: MessageEvent<string>) => callbacks.onTornLines(Number(data)));
   // The server has already validated the lines.
   source.addEventListener("lines", ({ data }: MessageEvent<string>) =>

@@ -97,10 +97,10 @@ function listRunFields(
     ["colloquy", run.code],
     ...(clocks
       ? [
-          ["clocks", `${formatCount(clocks.files)} files, shifted by up to ${formatDuration(clocks.moved)}`] as [
-            string,
-            string,
-          ],
+          [
+            "clocks",
+            `${formatCount(clocks.files)} files, shifted by up to ${formatDuration(clocks.moved)}`,
+          ] as [string, string],
         ]
       : []),
   ];

@@ -8,7 +8,13 @@ import { buildRoleGraph } from "./model/card-drawings.ts";
 import type { PageSample } from "./model/run-model.ts";
 import type { RunStatistics } from "./model/run-statistics.ts";
 import { summarizeSample } from "./model/sample-summary.ts";
-import { formatCount, formatDuration, formatPercent, formatSampleId, formatTokenTotal } from "./text-format.ts";
+import {
+  formatCount,
+  formatDuration,
+  formatPercent,
+  formatSampleId,
+  formatTokenTotal,
+} from "./text-format.ts";
 
 const MAX_SLOWEST_SAMPLES = 8;
 const MAX_BOTTLENECKS = 6;
@@ -114,7 +120,13 @@ export function RunOverview(props: RunOverviewProps): VNode {
   );
 }
 
-function Section({ title, children }: { readonly title: string; readonly children: ComponentChildren }): VNode {
+function Section({
+  title,
+  children,
+}: {
+  readonly title: string;
+  readonly children: ComponentChildren;
+}): VNode {
   return (
     <section>
       <h2>{title}</h2>

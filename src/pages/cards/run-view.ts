@@ -39,6 +39,7 @@ const MIN_RENDER_INTERVAL_MS = 100;
  */
 export function createRunView(data: CardRunData, liveEvents?: EventSource): RunView {
   let model = RunModel.fromRunData(data);
+  let writerState = model.writerState;
   const summarize = (): RunWithStatistics => ({ model, statistics: summarizeRun(model) });
   const run = signal(summarize());
   const filter = signal(EMPTY_FILTER);
@@ -72,10 +73,12 @@ export function createRunView(data: CardRunData, liveEvents?: EventSource): RunV
       },
       onReset: () => {
         model = new RunModel();
+        model.writerState = writerState;
         scheduleRender();
       },
-      onWriterGone: () => {
-        model.isWriterGone = true;
+      onWriterState: (state) => {
+        writerState = state;
+        model.writerState = state;
         scheduleRender();
       },
       onConnectionChange: (isThere) => (isConnected.value = isThere),

@@ -43,7 +43,13 @@ export function SampleHeader({ sample, analysis }: SampleHeaderProps): VNode {
   );
 }
 
-function SampleOutcome({ sample, outcome }: { readonly sample: PageSample; readonly outcome: string }): VNode {
+function SampleOutcome({
+  sample,
+  outcome,
+}: {
+  readonly sample: PageSample;
+  readonly outcome: string;
+}): VNode {
   const { score, skip } = sample;
   if (score)
     return (

@@ -62,7 +62,7 @@ export function SampleList({ samples, selectedId, onSelect, list }: SampleListPr
       aria-activedescendant={isSelectedRendered ? `sample-${selectedRow}` : undefined}
       onKeyDown={onKeyDown}
     >
-      <div class="virtual-rows" role="presentation" style={{ height: totalHeight }}>
+      <div class="virtual-rows" role="presentation" style={{ height: `${totalHeight}px` }}>
         {rows.map(({ index, start }) => {
           const sample = samples[index];
           return (
@@ -121,7 +121,7 @@ function SampleRow({ sample, index, count, top, isSelected, onSelect }: SampleRo
   return (
     <div
       class={`sample ${summary.outcome}`}
-      style={{ top, height: ROW_HEIGHT_PX }}
+      style={{ top: `${top}px`, height: `${ROW_HEIGHT_PX}px` }}
       role="option"
       id={`sample-${index}`}
       aria-selected={isSelected}

@@ -4,6 +4,7 @@ import { useHotkeys } from "../app/hotkeys.ts";
 import { usePageState } from "../app/page-state.ts";
 import { formatRoute } from "../app/route.ts";
 import { AgentText } from "../cards/agent-text.tsx";
+import { toSingleLine } from "../../cards/index.ts";
 import type { ConsoleAgent } from "../../console/api-types.ts";
 import type { Part } from "../../protocol/index.ts";
 import { Notice } from "../parts/notice.tsx";
@@ -23,11 +24,11 @@ export function ChatScreen(): VNode {
   const page = usePageState();
   const { actions } = page.source;
   const usable = page.agents.value.filter(({ isRecorded }) => !isRecorded);
-  const [agentId = usable[0]?.id] = page.route.value.segments;
-  const agent = usable.find(({ id }) => id === agentId);
+  const [agentId] = page.route.value.segments;
+  const agent = agentId === undefined ? usable[0] : page.findAgent(agentId);
   if (actions === undefined || !page.source.session.canAct)
     return <Notice tone="idle" title="A record accepts no messages">Open a console to send messages.</Notice>;
-  if (agent === undefined)
+  if (agent === undefined || agent.isRecorded)
     return (
       <Notice tone="idle" title="There is no agent to talk to">
         <a class="button" href={formatRoute("agents")}>
@@ -87,7 +88,7 @@ function AgentChat({ agent, usableAgents, actions }: AgentChatProps): VNode {
           <select value={agent.id} onChange={({ currentTarget }) => page.navigate("chat", [currentTarget.value])}>
             {usableAgents.map(({ id, name }) => (
               <option key={id} value={id}>
-                {name}
+                {toSingleLine(name)}
               </option>
             ))}
           </select>

@@ -61,7 +61,10 @@ function TaskLink({ task }: { readonly task: TrafficTask }): VNode {
   );
 }
 
-function LineDetails(props: { readonly entry: TimelineEntry; readonly task: TrafficTask | undefined }): VNode {
+function LineDetails(props: {
+  readonly entry: TimelineEntry;
+  readonly task: TrafficTask | undefined;
+}): VNode {
   const { entry, task } = props;
   const { kind, text } = describeLine(entry.line);
   const json = entry.line satisfies TrafficLine as unknown as JsonValue;

@@ -3,10 +3,7 @@ import { useEffect, useMemo, useState } from "preact/hooks";
 import { useHotkeys } from "../app/hotkeys.ts";
 import { usePageState } from "../app/page-state.ts";
 import { formatCount, formatDuration, pluralize } from "../cards/text-format.ts";
-import { shortenId } from "../parts/identifier.tsx";
-import { formatClock } from "../parts/time-format.ts";
 import { Notice } from "../parts/notice.tsx";
-import { formatTaskState, type TaskState } from "../../protocol/index.ts";
 import { addUsage, type TrafficTask } from "../../trace/index.ts";
 import { analyzeFlow, type FlowAnalysis } from "./analyze-flow.ts";
 import { FlowInspector } from "./flow-inspector.tsx";
@@ -14,6 +11,7 @@ import { GraphDiagram } from "./graph-diagram.tsx";
 import { LabeledValue } from "./labeled-value.tsx";
 import { PathView } from "./path-view.tsx";
 import { SequenceDiagram } from "./sequence-diagram.tsx";
+import { TaskPicker } from "./task-picker.tsx";
 import { TimelineDiagram } from "./timeline-diagram.tsx";
 import { getTrafficFeed } from "./traffic-feed.ts";
 import {
@@ -32,9 +30,6 @@ const FLOW_VIEWS = [
   ["path", "Path and cost"],
 ] as const;
 type FlowViewName = (typeof FLOW_VIEWS)[number][0];
-
-/** Largest number of root tasks that the task picker offers. */
-const MAX_PICKED_TASKS = 200;
 
 /** The screen Flow: who called whom, when, at what cost, and what the callers waited for. */
 export function FlowScreen(): VNode {
@@ -84,10 +79,19 @@ export function FlowScreen(): VNode {
     <div class="flow-screen" data-looks={selectedKey === undefined ? "flow" : "details"}>
       <div class="flow-head">
         <h1>Flow</h1>
-        <TaskPicker flow={flow} onPick={openTask} />
+        <TaskPicker
+          label="Task"
+          roots={flow.roots}
+          task={flow.task}
+          noneLabel={`All traffic, ${pluralize(flow.roots.length, "first task")}`}
+          onPick={openTask}
+        />
         <FlowFigures flow={flow} />
         {snapshot.droppedLines > 0 && (
-          <Notice tone="warn" title={`The page dropped the oldest ${pluralize(snapshot.droppedLines, "line")}`}>
+          <Notice
+            tone="warn"
+            title={`The page dropped the oldest ${pluralize(snapshot.droppedLines, "line")}`}
+          >
             Record the traffic with --record to keep all lines.
           </Notice>
         )}
@@ -115,35 +119,6 @@ export function FlowScreen(): VNode {
         <FlowInspector flow={flow} selectedKey={selectedKey} onClose={() => setSelectedKey(undefined)} />
       )}
     </div>
-  );
-}
-
-interface TaskPickerProps {
-  readonly flow: FlowAnalysis;
-  readonly onPick: (task: TrafficTask | undefined) => void;
-}
-
-function TaskPicker({ flow, onPick }: TaskPickerProps): VNode {
-  const { roots, task } = flow;
-  const offered = roots.slice(0, MAX_PICKED_TASKS);
-  // A task that another task started can be chosen by its link.
-  const choices = task && !offered.includes(task) ? [task, ...offered] : offered;
-  return (
-    <label class="task-picker">
-      <span class="soft">Task</span>
-      <select
-        value={task?.key ?? ""}
-        onInput={({ currentTarget }) => onPick(choices.find(({ key }) => key === currentTarget.value))}
-      >
-        <option value="">All traffic, {pluralize(roots.length, "first task")}</option>
-        {choices.map((one) => (
-          <option key={one.key} value={one.key}>
-            {formatClock(one.startMs)} {one.agent ?? "agent"} {shortenId(one.id)}{" "}
-            {formatTaskState((one.state ?? "TASK_STATE_UNSPECIFIED") as TaskState)}
-          </option>
-        ))}
-      </select>
-    </label>
   );
 }
 
@@ -218,8 +193,8 @@ function FlowTimeline({ flow, selectedKey, onSelect }: FlowDrawingProps): VNode 
     <>
       {flow.tasks.length > MAX_TIMELINE_TASKS && (
         <p class="hint">
-          The timeline shows {MAX_TIMELINE_TASKS} of {formatCount(flow.tasks.length)} tasks. Choose a task to see only
-          its part.
+          The timeline shows {MAX_TIMELINE_TASKS} of {formatCount(flow.tasks.length)} tasks. Choose a task to
+          see only its part.
         </p>
       )}
       <TimelineDiagram
@@ -231,4 +206,3 @@ function FlowTimeline({ flow, selectedKey, onSelect }: FlowDrawingProps): VNode 
     </>
   );
 }
-

@@ -1,6 +1,6 @@
 import type { JSX } from "preact";
 import { useMemo } from "preact/hooks";
-import { truncateLine } from "../../cards/index.ts";
+import { truncateLabel } from "./truncate-label.ts";
 import { computeGraphLayout, type GraphEdge, type GraphNode } from "./graph-layout.ts";
 import { buildSelectionButtonProps } from "./selection-button-props.ts";
 
@@ -66,15 +66,15 @@ export function GraphDiagram(props: GraphDiagramProps): JSX.Element {
             key={node.key}
             class={`message ${node.colorClass}${node.isCritical === true ? " critical" : ""}${node.key === selectedKey ? " chosen" : ""}`}
             {...buildSelectionButtonProps(node.key, node.description, node.key === selectedKey, onSelect)}
-            tabIndex={node.key === focusKey ? 0 : -1}
+            tabindex={node.key === focusKey ? 0 : -1}
           >
             <rect class="node" x={x} y={y} width={nodeWidth} height={nodeHeight} rx={8} />
             <text class="node-title" x={x + 10} y={y + 18}>
-              {truncateLine(node.title, columns)}
+              {truncateLabel(node.title, columns)}
             </text>
             {node.lines.map((line, index) => (
               <text key={index} class={index === 0 ? "label" : "after"} x={x + 10} y={y + 35 + index * 16}>
-                {truncateLine(line, columns)}
+                {truncateLabel(line, columns)}
               </text>
             ))}
           </g>

@@ -1,5 +1,5 @@
 import { Graph, layout } from "@dagrejs/dagre";
-import { measureColumns } from "../../cards/index.ts";
+import { measureLabel } from "./truncate-label.ts";
 
 /** A node of a graph, with one to three lines of text. */
 export interface GraphNode {
@@ -69,6 +69,7 @@ export function computeGraphLayout(
   edges: readonly GraphEdge[],
   { nodeWidth, nodeHeight, direction }: GraphLayoutOptions,
 ): GraphLayout {
+  if (nodes.length === 0) return { width: 0, height: 0, nodes: [], edges: [] };
   const graph = new Graph({ multigraph: true });
   graph.setGraph({
     rankdir: direction === "down" ? "TB" : "LR",
@@ -79,7 +80,7 @@ export function computeGraphLayout(
   });
   for (const { key } of nodes) graph.setNode(key, { width: nodeWidth, height: nodeHeight });
   for (const { key, from, to, label, notes } of edges) {
-    const columns = Math.max(measureColumns(label ?? ""), measureColumns(notes ?? ""));
+    const columns = Math.max(measureLabel(label ?? ""), measureLabel(notes ?? ""));
     const size = columns === 0 ? 0 : columns * LABEL_CHARACTER_WIDTH_PX + 12;
     const labelSize = { width: size, height: size === 0 ? 0 : LABEL_HEIGHT_PX, labelpos: "c" as const };
     graph.setEdge(from, to, labelSize, key);
@@ -116,7 +117,8 @@ function formatCurve(points: readonly Point[]): string {
   if (!first || !last) return "";
   const curves = rest.map((point, index) => {
     const next = rest[index + 1] ?? last;
-    const [x, y] = index === rest.length - 1 ? [last.x, last.y] : [(point.x + next.x) / 2, (point.y + next.y) / 2];
+    const [x, y] =
+      index === rest.length - 1 ? [last.x, last.y] : [(point.x + next.x) / 2, (point.y + next.y) / 2];
     return `Q ${round(point.x)} ${round(point.y)}, ${round(x)} ${round(y)}`;
   });
   const end = rest.length === 0 ? ` L ${round(last.x)} ${round(last.y)}` : "";

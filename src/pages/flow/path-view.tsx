@@ -38,10 +38,16 @@ export function PathView({ flow, onOpenTask }: PathViewProps): VNode {
             Critical path of <AgentText text={`${pathTask.agent ?? "agent"} ${shortenId(pathTask.id)}`} />:{" "}
             {formatDuration(total)}
           </h2>
-          <p class="soft">Each step determined how long the task took. A faster step makes the task faster.</p>
+          <p class="soft">
+            Each step determined how long the task took. A faster step makes the task faster.
+          </p>
           <ol class="path-bar" aria-label="Shares of the critical path">
             {shares.map(({ kind, name, durationMs, share }) => (
-              <li key={`${kind} ${name}`} class={PATH_COLOR_CLASSES[kind]} style={{ flexGrow: Math.max(share, 0.01) }}>
+              <li
+                key={`${kind} ${name}`}
+                class={PATH_COLOR_CLASSES[kind]}
+                style={{ flexGrow: Math.max(share, 0.01) }}
+              >
                 <span>
                   <AgentText text={formatStep(kind, name)} /> {formatPercent(share)}
                 </span>

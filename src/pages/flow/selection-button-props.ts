@@ -1,6 +1,9 @@
 import type { SVGAttributes } from "preact";
 
-/** Returns the attributes and event handlers of a clickable part of a diagram. */
+/**
+ * Returns the attributes and event handlers of a clickable part of a diagram. The text of the part is its accessible
+ * name, so `description` contains what the text omits.
+ */
 export function buildSelectionButtonProps(
   key: string,
   description: string,
@@ -10,7 +13,7 @@ export function buildSelectionButtonProps(
   return {
     role: "button",
     "aria-pressed": isSelected,
-    "aria-label": description,
+    "aria-description": description,
     onClick: () => onSelect(key),
     onKeyDown: (event) => {
       if (event.key !== "Enter" && event.key !== " ") return;

@@ -1,6 +1,6 @@
 import type { JSX } from "preact";
 import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
-import { truncateLine } from "../../cards/index.ts";
+import { truncateLabel } from "./truncate-label.ts";
 import { formatDuration } from "../cards/text-format.ts";
 import { buildSelectionButtonProps } from "./selection-button-props.ts";
 import {
@@ -36,7 +36,7 @@ interface SequenceDiagramProps {
 export function SequenceDiagram(props: SequenceDiagramProps): JSX.Element {
   const { participants, messages, activations, selectedKey, onSelect, label, isFollowing = false } = props;
   const scroller = useRef<HTMLDivElement>(null);
-  const { width, centers } = computeSequenceColumns(participants, useElementWidth(scroller));
+  const { width, centers, boxWidth } = computeSequenceColumns(participants, useElementWidth(scroller));
   const { rows, totalHeight, scrollToRow } = useVirtualRows({
     count: messages.length,
     rowHeight: SEQUENCE_ROW_HEIGHT,
@@ -62,17 +62,24 @@ export function SequenceDiagram(props: SequenceDiagramProps): JSX.Element {
       <svg class="sequence-participants" width={width} height={SEQUENCE_HEADER_HEIGHT} aria-hidden="true">
         {participants.map((name) => (
           <g key={name}>
-            <rect class="role" x={(centers.get(name) ?? 0) - 64} y={8} width={128} height={34} rx={8} />
+            <rect
+              class="role"
+              x={(centers.get(name) ?? 0) - boxWidth / 2}
+              y={8}
+              width={boxWidth}
+              height={34}
+              rx={8}
+            />
             <text class="role-name" x={centers.get(name)} y={30} text-anchor="middle">
-              {truncateLine(name, 15)}
+              {truncateLabel(name, Math.floor(boxWidth / 8.5))}
             </text>
           </g>
         ))}
       </svg>
-      <div class="sequence-rows" style={{ height: totalHeight, width }}>
+      <div class="sequence-rows" style={{ height: `${totalHeight}px`, width: `${width}px` }}>
         <svg
           class="sequence"
-          style={{ top }}
+          style={{ top: `${top}px` }}
           width={width}
           height={Math.max(0, height)}
           role="group"
@@ -137,7 +144,7 @@ function SequenceRow(props: SequenceRowProps): JSX.Element {
   const direction = to >= from ? 1 : -1;
   const room = Math.abs(to - from) - 40;
   const fitText = (text: string, characterWidth: number): string =>
-    truncateLine(text, Math.max(12, Math.floor(room / characterWidth)));
+    truncateLabel(text, Math.max(12, Math.floor(room / characterWidth)));
   const end = isSelf ? from + 6 : to - direction * 6;
   const tipY = isSelf ? y + 12 : y;
   const tipDirection = isSelf ? -1 : direction;
@@ -153,7 +160,7 @@ function SequenceRow(props: SequenceRowProps): JSX.Element {
     <g
       class={["message", message.colorClass, ...states].join(" ")}
       {...buildSelectionButtonProps(message.key, message.description, isSelected, onSelect)}
-      tabIndex={tabIndex}
+      tabindex={tabIndex}
       data-row={row + 1}
     >
       <rect

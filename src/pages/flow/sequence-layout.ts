@@ -39,29 +39,34 @@ interface SequenceColumns {
   readonly width: number;
   /** Horizontal center of each participant's lifeline. */
   readonly centers: ReadonlyMap<string, number>;
+  /** Width of the boxes with the participants' names. */
+  readonly boxWidth: number;
 }
 
 /** Height of a diagram row in pixels. */
 export const SEQUENCE_ROW_HEIGHT = 52;
 /** Height in pixels of the participants' names, which stay visible when the user scrolls. */
 export const SEQUENCE_HEADER_HEIGHT = 52;
-const SIDE_MARGIN = 92;
-const MIN_COLUMN_GAP = 190;
 const MAX_COLUMN_GAP = 360;
+/** Width in pixels below which the columns move together, as on phones. */
+const NARROW_WIDTH = 600;
+const MAX_BOX_WIDTH = 128;
 
 /** Computes the columns of a sequence diagram. The diagram can be wider than `availableWidth`. */
 export function computeSequenceColumns(
   participants: readonly string[],
   availableWidth: number,
 ): SequenceColumns {
-  const gaps = Math.max(1, participants.length - 1);
+  const [sideMargin, minGap] = availableWidth < NARROW_WIDTH ? [60, 134] : [92, 190];
+  const gaps = Math.max(0, participants.length - 1);
   const gap = Math.min(
     MAX_COLUMN_GAP,
-    Math.max(MIN_COLUMN_GAP, (availableWidth - 2 * SIDE_MARGIN) / gaps),
+    Math.max(minGap, (availableWidth - 2 * sideMargin) / Math.max(1, gaps)),
   );
   return {
-    width: 2 * SIDE_MARGIN + Math.max(0, participants.length - 1) * gap,
-    centers: new Map(participants.map((name, index) => [name, SIDE_MARGIN + index * gap])),
+    width: 2 * sideMargin + gaps * gap,
+    centers: new Map(participants.map((name, index) => [name, sideMargin + index * gap])),
+    boxWidth: Math.min(MAX_BOX_WIDTH, gap - 14),
   };
 }
 

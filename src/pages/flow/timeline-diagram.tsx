@@ -1,6 +1,6 @@
 import type { JSX } from "preact";
 import { useMemo, useRef } from "preact/hooks";
-import { truncateLine } from "../../cards/index.ts";
+import { measureLabel, truncateLabel } from "./truncate-label.ts";
 import { formatDuration } from "../cards/text-format.ts";
 import { buildSelectionButtonProps } from "./selection-button-props.ts";
 import { computeTimelineLayout, listVisibleBars, type TimelineWork } from "./timeline-layout.ts";
@@ -12,6 +12,7 @@ const LANE_GAP_PX = 12;
 const LEFT_MARGIN_PX = 112;
 const RIGHT_MARGIN_PX = 24;
 const MIN_WIDTH_PX = 560;
+const CHARACTER_WIDTH_PX = 7;
 
 interface TimelineDiagramProps {
   readonly works: readonly TimelineWork[];
@@ -71,12 +72,13 @@ export function TimelineDiagram(props: TimelineDiagramProps): JSX.Element {
                 y={top + (rowCount * ROW_HEIGHT_PX) / 2 + 4}
                 text-anchor="end"
               >
-                {truncateLine(name, 13)}
+                {truncateLabel(name, 13)}
               </text>
               {listVisibleBars(bars, scale, selectedKey).map(({ work, row, start, length }) => {
                 const x = LEFT_MARGIN_PX + start * scale;
                 const barWidth = Math.max(3, length * scale);
                 const y = top + row * ROW_HEIGHT_PX + 6;
+                const isLabelShown = barWidth > measureLabel(work.label) * CHARACTER_WIDTH_PX + 12;
                 const states = [
                   work.isCritical === true && "critical",
                   work.isWaiting === true && "waiting",
@@ -92,7 +94,8 @@ export function TimelineDiagram(props: TimelineDiagramProps): JSX.Element {
                       work.key === selectedKey,
                       onSelect,
                     )}
-                    tabIndex={work.key === firstKey ? 0 : -1}
+                    aria-label={isLabelShown ? undefined : work.description}
+                    tabindex={work.key === firstKey ? 0 : -1}
                   >
                     <rect
                       class="work"
@@ -102,9 +105,9 @@ export function TimelineDiagram(props: TimelineDiagramProps): JSX.Element {
                       height={ROW_HEIGHT_PX - 12}
                       rx={Math.min(6, barWidth / 2)}
                     />
-                    {barWidth > 26 && (
+                    {isLabelShown && (
                       <text class="number" x={x + barWidth / 2} y={y + 18} text-anchor="middle">
-                        {truncateLine(work.label, Math.floor(barWidth / 7))}
+                        {work.label}
                       </text>
                     )}
                   </g>

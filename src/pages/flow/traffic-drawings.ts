@@ -1,4 +1,4 @@
-import { truncateLine } from "../../cards/index.ts";
+import { truncateLabel } from "./truncate-label.ts";
 import {
   buildTrafficGraph,
   buildTrafficSequence,
@@ -53,7 +53,8 @@ export function drawTrafficSequence(
     if (callKey !== undefined) {
       const rows = rowsByCall.get(callKey);
       if (rows) rows.toRow = row;
-      else if (kind === "request") rowsByCall.set(callKey, { participant: item.to, fromRow: row, toRow: row });
+      else if (kind === "request")
+        rowsByCall.set(callKey, { participant: item.to, fromRow: row, toRow: row });
     }
     const previous = items[row - 1];
     const notes = describeItem(item);
@@ -65,7 +66,7 @@ export function drawTrafficSequence(
       notes,
       colorClass: item.isError ? "failure" : COLOR_CLASSES[kind],
       delayMs: previous && item.startMs - previous.startMs,
-      description: truncateLine(`${row + 1}, ${item.from} to ${item.to}: ${item.label}. ${notes}`, 300),
+      description: truncateLabel(`${row + 1}, ${item.from} to ${item.to}: ${item.label}. ${notes}`, 300),
       isDashed: kind === "response" || kind === "state" || kind === "events",
       isBroken: kind === "stream-end",
       isCritical: isOnPath(item, path),
@@ -133,7 +134,9 @@ export function drawTrafficGraph(
         to,
         label: `${pluralize(count, word)}${errors > 0 ? `, ${pluralize(errors, "error")}` : ""}`,
         notes: [
-          ...(edge.durationsMs.length > 0 ? [`median ${formatDuration(computeQuantile(edge.durationsMs, 0.5))}`] : []),
+          ...(edge.durationsMs.length > 0
+            ? [`median ${formatDuration(computeQuantile(edge.durationsMs, 0.5))}`]
+            : []),
           ...listUsage(edge.usage),
         ].join(" · "),
         colorClass: errors > 0 ? "failure" : EDGE_COLOR_CLASSES[kind],
@@ -151,7 +154,13 @@ const EDGE_COLOR_CLASSES: Readonly<Record<TrafficGraphEdge["kind"], string>> = {
 };
 
 /** Formats the tokens and the price of model calls. An unknown price is omitted. */
-export function listUsage({ calls, inputTokens, outputTokens, priceUsd, callsWithoutPrice }: TokenUsage): string[] {
+export function listUsage({
+  calls,
+  inputTokens,
+  outputTokens,
+  priceUsd,
+  callsWithoutPrice,
+}: TokenUsage): string[] {
   if (calls === 0) return [];
   const tokens = inputTokens + outputTokens;
   return [

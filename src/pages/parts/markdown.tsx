@@ -8,8 +8,10 @@ import { escapeControlCharacters } from "../../cards/index.ts";
 export const MAX_MARKDOWN_LENGTH = 200_000;
 
 const marked = new Marked({ gfm: true, breaks: true });
+// HTML within Markdown is shown as text. DOMPurify is the second line of defense.
+marked.use({ renderer: { html: ({ text }) => escapeHtml(text) } });
 
-/** Elements that Markdown produces. Everything else of a stranger's HTML becomes text or disappears. */
+/** Elements that Markdown produces. */
 const ALLOWED_TAGS = [
   ...["p", "br", "hr", "em", "strong", "del", "code", "pre", "blockquote", "a", "span"],
   ...["ul", "ol", "li", "h1", "h2", "h3", "h4", "h5", "h6"],
@@ -54,6 +56,10 @@ export function renderMarkdown(text: string): DocumentFragment {
   }
   for (const scrollable of fragment.querySelectorAll<HTMLElement>("pre, table")) scrollable.tabIndex = 0;
   return fragment;
+}
+
+function escapeHtml(text: string): string {
+  return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 }
 
 /** Text of a stranger as Markdown. */

@@ -1,6 +1,7 @@
 import type { VNode } from "preact";
 import { useId, useState } from "preact/hooks";
 import type { JsonObject } from "../../protocol/index.ts";
+import { toSingleLine } from "../../cards/index.ts";
 import { AgentText } from "../cards/agent-text.tsx";
 import { type FieldEntry, readForm, type SchemaField } from "./schema-fields.ts";
 
@@ -134,7 +135,7 @@ function renderInput(
           <option value="">–</option>
           {input.options.map(({ title }, index) => (
             <option key={index} value={index}>
-              {title}
+              {toSingleLine(title)}
             </option>
           ))}
         </select>

@@ -55,18 +55,20 @@ function OpenedTask({ agentId, taskId }: { readonly agentId: string; readonly ta
       run: () => page.replaceParams({ view: name }),
     })),
     { keys: "s", label: "Subscribe to the task", run: () => actions?.subscribe(record.history.lastSeq || undefined) },
+    { keys: "Escape", label: "Close the details", run: () => page.replaceParams({ entry: undefined }) },
     { keys: "u", label: "Back to the tasks", run: () => page.navigate("tasks") },
   ]);
   if (loading.value === "loading" && traffic === undefined && latest === undefined)
     return <p class="empty" role="status">Loading the task …</p>;
-  if (typeof loading.value === "object")
-    return (
-      <FailureNotice title="The task cannot be read" error={loading.value.error} onRetry={() => location.reload()} />
-    );
+  const failure = typeof loading.value === "object" && latest === undefined && (
+    <FailureNotice title="The task cannot be read" error={loading.value.error} onRetry={() => location.reload()} />
+  );
+  if (failure !== false && traffic === undefined) return failure;
   return (
     <div class="task-screen" data-testid="task" data-task-id={taskId} data-state={findState(latest, traffic)}>
+      {failure}
       <TaskHeader record={record} version={currentVersion} task={latest} traffic={traffic} actions={actions} />
-      {latest !== undefined && isInterrupted(latest.status.state) && actions !== undefined && (
+      {PAGE_SENDS_REQUESTS && latest !== undefined && isInterrupted(latest.status.state) && actions !== undefined && (
         <AnswerForm task={latest} isSending={actions.pending !== undefined} onAnswer={actions.answer} />
       )}
       <div class="view-tabs" role="tablist" aria-label="Views of the task">

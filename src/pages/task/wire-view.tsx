@@ -36,7 +36,7 @@ function CallDetails({ call, task, version }: WireViewProps & { readonly call: T
   const [isOpen, setIsOpen] = useState(false);
   const title = request === undefined ? "Request not recorded" : describeLine(request.line).text;
   return (
-    <section class="call" aria-label={`Request ${title}`}>
+    <div class="call">
       <button type="button" class="call-head" aria-expanded={isOpen} onClick={() => setIsOpen(!isOpen)}>
         <span aria-hidden="true">{isOpen ? "▾" : "▸"}</span>
         <time>{formatClock(call.startMs ?? Number.NaN)}</time>
@@ -54,7 +54,7 @@ function CallDetails({ call, task, version }: WireViewProps & { readonly call: T
         <div class="call-body">
           {request !== undefined && (
             <>
-              <h3>Request</h3>
+              <h2>Request</h2>
               {request.line.url !== undefined && (
                 <p class="mono">
                   <AgentText text={request.line.url} />
@@ -66,7 +66,7 @@ function CallDetails({ call, task, version }: WireViewProps & { readonly call: T
           )}
           {response !== undefined && (
             <>
-              <h3>Response</h3>
+              <h2>Response</h2>
               <Headers headers={response.line.headers} />
               <Body body={response.line.body} name="response" />
             </>
@@ -74,7 +74,7 @@ function CallDetails({ call, task, version }: WireViewProps & { readonly call: T
           {call.frameCount > 0 && <FrameTable task={task} call={call} version={version} />}
         </div>
       )}
-    </section>
+    </div>
   );
 }
 
@@ -112,7 +112,7 @@ function FrameTable({ task, call }: WireViewProps & { readonly call: TrafficCall
   const frames = task.entries.filter((entry) => isFrameOfCall(entry, call));
   return (
     <>
-      <h3>Frames</h3>
+      <h2>Frames</h2>
       <ol class="frames">
         {frames.slice(0, limit).map((entry) => (
           <FrameItem key={entry.line.seq} entry={entry} />

@@ -2,6 +2,7 @@ import type { VNode } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { useHotkeys } from "../app/hotkeys.ts";
 import { usePageState } from "../app/page-state.ts";
+import { toSingleLine } from "../../cards/index.ts";
 import { formatTaskState, TASK_STATES } from "../../protocol/index.ts";
 import type { TaskFilter } from "./task-filter.ts";
 
@@ -38,7 +39,7 @@ export function TaskFilterForm({ filter, isTextSearchable, onChange }: TaskFilte
           <option value="">any</option>
           {agents.value.map(({ id, name }) => (
             <option key={id} value={id}>
-              {name}
+              {toSingleLine(name)}
             </option>
           ))}
         </select>

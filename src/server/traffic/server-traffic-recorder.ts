@@ -15,8 +15,15 @@ import { RecordedSubscription } from "./recorded-subscription.ts";
 
 /** Request headers that the record contains. */
 const RECORDED_HEADERS = [
-  ...["a2a-version", "a2a-extensions", "x-a2a-extensions", "accept", "content-type", "last-event-id"],
-  ...["traceparent", "tracestate", "user-agent"],
+  "a2a-version",
+  "a2a-extensions",
+  "x-a2a-extensions",
+  "accept",
+  "content-type",
+  "last-event-id",
+  "traceparent",
+  "tracestate",
+  "user-agent",
 ];
 /** Larger results are recorded without their content, because their events are in the record. */
 const MAX_RESULT_SIZE = 65_536;
@@ -127,7 +134,9 @@ export class ServerTrafficRecorder {
           kind: "turn",
           ...this.#getIds(scope, taskId),
           phase,
-          ...(error !== undefined && { error: error instanceof Error ? error.message : String(error) }),
+          ...(error !== undefined && {
+            error: error instanceof Error ? error.message : JSON.stringify(error),
+          }),
         }),
       onPush: ({ scope, taskId, configId, seq, outcome, reason }) =>
         this.#writer.write({

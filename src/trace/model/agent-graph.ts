@@ -49,8 +49,14 @@ export function buildTrafficGraph(model: TrafficModel, tasks?: ReadonlySet<strin
   const getEdge = (from: string, to: string, kind: TrafficGraphEdge["kind"]): MutableGraphEdge => {
     const key = JSON.stringify([from, to, kind]);
     const edge = edges.get(key) ?? {
-      ...{ from, to, kind, count: 0, errors: 0, bytes: 0 },
-      ...{ durationsMs: [], usage: NO_USAGE },
+      from,
+      to,
+      kind,
+      count: 0,
+      errors: 0,
+      bytes: 0,
+      durationsMs: [],
+      usage: NO_USAGE,
     };
     edges.set(key, edge);
     return edge;

@@ -21,7 +21,9 @@ export function renderTrafficOverview(model: TrafficModel): string {
   return [
     ...(lines.length > 0 ? lines : ["The record contains no tasks."]),
     ...(withoutTask.length > 0 ? ["", "Requests without a task", ...withoutTask.map(renderExchange)] : []),
-    ...["", "Written by", ...writers.map((text) => `  ${text}`)],
+    "",
+    "Written by",
+    ...writers.map((text) => `  ${text}`),
     "",
   ].join("\n");
 }

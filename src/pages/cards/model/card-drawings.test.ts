@@ -13,10 +13,7 @@ import { buildCardGraph, buildCardSequence, buildCardTimeline, buildRoleGraph } 
 import { computeCardCauses } from "./card-causes.ts";
 import { type PageSample, RunModel, type PageCard } from "./run-model.ts";
 import { summarizeRun } from "./run-statistics.ts";
-import {
-  analyzeCriticalPathAndFindings,
-  collectCriticalCards,
-} from "./sample-critical-path-and-findings.ts";
+import { analyzeCriticalPathAndFindings, collectCriticalCards } from "./sample-critical-path-and-findings.ts";
 
 const model = RunModel.fromRunData(buildCardRunData(createScriptedRecording(), "run"));
 const getSampleAt = (at: number): PageSample =>

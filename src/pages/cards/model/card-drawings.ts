@@ -81,7 +81,9 @@ export function buildCardTimeline(
 ): CardTimeline {
   const { roots } = buildDelegatedTaskForest(cards);
   const workStarts = new Map(
-    flattenDelegations(roots).flatMap(({ workSpans }) => workSpans.map(({ card, start }) => [card, start] as const)),
+    flattenDelegations(roots).flatMap(({ workSpans }) =>
+      workSpans.map(({ card, start }) => [card, start] as const),
+    ),
   );
   const works = cards.map((seen, index) => {
     const { card, sentMs } = seen;

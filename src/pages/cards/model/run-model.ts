@@ -13,6 +13,9 @@ import {
 } from "../../../cards/index.ts";
 import { unpackPageLines, type CardRunData } from "../card-run-data.ts";
 
+/** State of the process that writes a live record. `unknown` means that the process has not locked the file. */
+export type RecordWriterState = "active" | "exited" | "unknown";
+
 /** Message card in the HTML report, with times and the most reliable record line. */
 export interface PageCard extends CardTransitTimes {
   readonly line: CardLine;
@@ -47,8 +50,7 @@ export class RunModel {
   clockSummary: CardRunData["clocks"];
   cardCount = 0;
   callCount = 0;
-  /** Whether the process that writes a live record has ended. */
-  isWriterGone = false;
+  writerState: RecordWriterState = "unknown";
   /** Time of the last record line in milliseconds since 1970. */
   lastLineTimeMs = 0;
   #partNumber = 0;
@@ -92,7 +94,6 @@ export class RunModel {
         this.run = line;
         this.#partNumber += 1;
         this.#hasEnded = false;
-        this.isWriterGone = false;
         this.#clockShift = undefined;
         for (const id of line.sample_ids) this.#getOrCreateSample(id);
         break;

@@ -13,7 +13,7 @@ const QUIET_AFTER_MS = 15_000;
 
 /**
  * Describes the state of a run. `nowMs` is the current time in milliseconds since 1970. A run without an end line was
- * killed or still works. Only a live record can tell: if its writer has ended, the run was killed.
+ * killed or still works. The writer of a live record tells which, if it has locked the file.
  */
 export function describeRunState(model: RunModel, isLive: boolean, nowMs: number): RunStateLabel {
   const torn = model.tornLineCount > 0 ? `, ${pluralize(model.tornLineCount, "line")} unreadable` : "";
@@ -26,9 +26,12 @@ export function describeRunState(model: RunModel, isLive: boolean, nowMs: number
     if (!model.run) return { kind: "unknown", label: `cards without a run record${torn}` };
     return { kind: "interrupted", label: `no recorded end: killed or still running${torn}` };
   }
-  if (model.isWriterGone) return { kind: "interrupted", label: `killed: no recorded end${torn}` };
+  if (model.writerState === "exited")
+    return { kind: "interrupted", label: `killed: no recorded end${torn}` };
   const quietMs = nowMs - model.lastLineTimeMs;
-  if (quietMs >= QUIET_AFTER_MS)
-    return { kind: "quiet", label: `no new line for ${formatDuration(quietMs)}: killed or waiting${torn}` };
-  return { kind: "running", label: `running${torn}` };
+  if (quietMs < QUIET_AFTER_MS) return { kind: "running", label: `running${torn}` };
+  const quiet = `no new line for ${formatDuration(quietMs)}`;
+  return model.writerState === "active"
+    ? { kind: "running", label: `running, ${quiet}${torn}` }
+    : { kind: "quiet", label: `${quiet}: killed or waiting${torn}` };
 }
