@@ -13,9 +13,9 @@ import {
   writePageToDisk,
   launchChromium,
 } from "../src/cards/html/browser.fixture.ts";
-import { renderHtmlReport } from "../src/cards/html/index.ts";
+import { renderHtmlReport } from "../src/pages/index.ts";
 import { listDistinctRecordedCards, decodeRecording } from "../src/cards/recording/index.ts";
-import { createGsm8kSizedRecording } from "../src/cards/html/gsm8k-sized-recording.fixture.ts";
+import { createGsm8kSizedRecording } from "../src/pages/cards/gsm8k-sized-recording.fixture.ts";
 
 const PAGE_LOAD_REPETITIONS = 7;
 

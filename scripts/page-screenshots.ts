@@ -12,7 +12,7 @@ import {
   launchChromium,
   openPageRecordingRequestsAndErrors,
 } from "../src/cards/html/browser.fixture.ts";
-import { renderHtmlReport } from "../src/cards/html/index.ts";
+import { renderHtmlReport } from "../src/pages/index.ts";
 import { decodeRecording } from "../src/cards/recording/index.ts";
 
 const SCREENSHOT_DEFINITIONS = [

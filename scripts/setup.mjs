@@ -30,6 +30,7 @@ if (!hasNode()) {
   say("Installing Node for the scripts (npm rebuild node) …");
   if (!npm("rebuild", "node", "--ignore-scripts=false", "--loglevel=error") || !hasNode()) useHostNode();
 }
+if (!buildPage()) fail("The page of the console could not be built. See the output above.");
 
 /**
  * Returns whether node_modules contains every package of the lock file in the right version. Optional
@@ -57,6 +58,13 @@ function useHostNode() {
     );
   }
   say(`Node 24 could not be installed. Continuing with the host's ${process.version}.`);
+}
+
+/** Builds the page bundles in `src/pages/`, which Git ignores, unless they are up to date. */
+function buildPage() {
+  const node = hasNode() ? `${root}node_modules/node/bin/node` : process.execPath;
+  const built = spawnSync(node, [`${root}scripts/build-page.mjs`, "--if-stale"], { stdio: "inherit" });
+  return built.status === 0;
 }
 
 /** Runs npm on the current Node binary, because the binary in node_modules is being replaced. */

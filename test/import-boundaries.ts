@@ -127,6 +127,8 @@ export const IMPORT_BOUNDARIES: Readonly<Record<string, ImportBoundary>> = {
     allowsNode: true,
   },
   config: { rooms: { engine: "types" } },
+  // The reload loop of `colloquy dev`.
+  dev: { rooms: { engine: "types" }, allowsNode: true },
   mcp: {
     rooms: {
       protocol: "whole",
@@ -164,6 +166,18 @@ export const IMPORT_BOUNDARIES: Readonly<Record<string, ImportBoundary>> = {
     },
     allowsNode: true,
   },
+  console: {
+    rooms: {
+      protocol: "whole",
+      "usage-checks": "whole",
+      wire: "whole",
+      trace: "whole",
+      engine: "types",
+      client: "whole",
+      server: "whole",
+    },
+    allowsNode: true,
+  },
   cli: {
     rooms: {
       protocol: "whole",
@@ -181,6 +195,8 @@ export const IMPORT_BOUNDARIES: Readonly<Record<string, ImportBoundary>> = {
       experiments: "whole",
       adk: "whole",
       config: "whole",
+      dev: "whole",
+      console: "whole",
       mcp: "whole",
       "openai-facade": "whole",
       tap: "whole",

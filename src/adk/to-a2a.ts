@@ -67,6 +67,7 @@ export function toA2a(agent: AdkRunnableSource, options: ToA2aOptions = {}): Ser
   );
   return {
     store: server.store,
+    replaceAgents: (agents) => server.replaceAgents(agents),
     maintenance: server.maintenance,
     listener: server.listener,
     fetch: (request) => server.fetch(request),

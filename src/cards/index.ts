@@ -140,7 +140,6 @@ export {
   visualizeCards,
   type VisualizeOptions,
 } from "./views/index.ts";
-export { renderHtmlReport, type HtmlReportOptions } from "./html/index.ts";
 export {
   toOtlpTraces,
   toPerfettoTrace,
@@ -181,7 +180,6 @@ export {
   encodeCardRelayAndTraceMetadata,
 } from "./a2a/index.ts";
 export { truncateText } from "./message-card/index.ts";
-export { renderLiveHtmlReport } from "./html/index.ts";
 export {
   batchPlanSteps,
   getLastOraclePlanStepAnswer,
@@ -195,8 +193,43 @@ export {
   computeCardTransitTimes,
   decodeRecordLineFromJsonValue,
   formatCardListFileName,
+  type CardLine,
+  cardLineToTransitTimes,
+  type CardTransitTimes,
+  getCardDeduplicationKey,
+  isMoreReliableCardLine,
+  mapMostReliableLinesByCardKey,
+  type ModelCallLine,
+  type RunEndLine,
+  type ScoreLine,
+  type SkipLine,
 } from "./recording/index.ts";
 export { tokenizeWords } from "./retrieval/index.ts";
 export { findLastNumber, findStrictAnswer } from "./scoring/index.ts";
-export { computeCriticalPath, createSeededRandom } from "./statistics/index.ts";
-export { fitToColumns, measureColumns } from "./views/index.ts";
+export {
+  analyzeSample,
+  type AnalyzedSample,
+  computeCriticalPath,
+  computeCriticalPathDuration,
+  computeMean,
+  computeRunFigures,
+  countBy,
+  createSeededRandom,
+  type CriticalPathSegment,
+  findCardTokenTotal,
+  type RunFigures,
+  sumBy,
+  summarizeTokens,
+  type TokenSummary,
+} from "./statistics/index.ts";
+export {
+  buildDelegatedTaskForest,
+  escapeControlCharacters,
+  fitToColumns,
+  flattenDelegations,
+  getCardTypeClass,
+  listCardsInDelegation,
+  measureColumns,
+  toSingleLine,
+  truncateLine,
+} from "./views/index.ts";

@@ -34,6 +34,10 @@ export const COMMANDS: CommandTable = {
     description: "Serve agents over A2A from files, directories, or a command.",
     loadFactory: async () => (await import("./serve.ts")).createServeCommand,
   },
+  dev: {
+    description: "Serve agents, and load changed files again while the server runs.",
+    loadFactory: async () => (await import("./dev.ts")).createDevCommand,
+  },
   worker: {
     description: "Start agents for the messages that other servers with the same database have accepted.",
     loadFactory: async () => (await import("./worker.ts")).createWorkerCommand,
@@ -179,6 +183,10 @@ export const COMMANDS: CommandTable = {
   replay: {
     description: "Serve a recorded agent from a traffic record.",
     loadFactory: async () => (await import("./replay.ts")).createReplayCommand,
+  },
+  console: {
+    description: "Open a web page that shows, starts, and controls the tasks of agents, or shows a record.",
+    loadFactory: async () => (await import("./console.ts")).createConsoleCommand,
   },
   demo: {
     description:

@@ -50,7 +50,17 @@ Examples:
     });
 }
 
-export function addServeOptions(command: Command): Command {
+/** Defaults that differ between the commands that serve agents. */
+interface ServeDefaults {
+  /** Default of `--store`. Default: `sqlite:.colloquy/colloquy.db`. */
+  readonly store?: string;
+  /** Whether the command serves the console unless `--no-console` is set. Default: false. */
+  readonly console?: boolean;
+}
+
+/** Adds the options of a command that serves agents. */
+export function addServeOptions(command: Command, defaults: ServeDefaults = {}): Command {
+  const { store = "sqlite:.colloquy/colloquy.db", console = false } = defaults;
   return addAuthOptions(command)
     .addOption(
       new Option(
@@ -69,13 +79,23 @@ export function addServeOptions(command: Command): Command {
       ),
     )
     .option("--grpc-unlisted", "leave gRPC out of the agent cards, for ADK for Python")
+    .addOption(
+      console
+        ? new Option("--no-console", "omit the console, a web page that shows and starts tasks, at /console/")
+        : new Option(
+            "--console",
+            "also serve the console, a web page that shows and starts tasks, at /console/",
+          ),
+    )
+    .option("--open", "open the console in the default browser")
+    .option(
+      "--operator-token-file <file>",
+      "file with the token of an operator, who sees the tasks of all callers in the console",
+    )
+    .option("--text-index", "index the text of tasks, so that the console searches for words (SQLite stores)")
     .option("--openai", "also serve the agents as models of OpenAI's chat API at /v1")
     .option("--host <address>", "address to listen on", "127.0.0.1")
-    .option(
-      "--store <store>",
-      "task store: memory, sqlite:FILE, or postgres://USER@HOST/DATABASE",
-      "sqlite:.colloquy/colloquy.db",
-    )
+    .option("--store <store>", "task store: memory, sqlite:FILE, or postgres://USER@HOST/DATABASE", store)
     .addOption(
       new Option(
         "--keep-tasks <days>",
@@ -177,7 +197,7 @@ function renderSkippedFiles(skipped: readonly string[]): string {
   return skipped.length === 0 ? "" : `Not served\n${skipped.map((line) => `  ${line}\n`).join("")}\n`;
 }
 
-function renderTryCommands([first]: readonly ServedAgentSummary[], header?: string): string {
+export function renderTryCommands([first]: readonly ServedAgentSummary[], header?: string): string {
   if (!first) return "";
   const text = first.description.skills?.[0]?.examples?.[0] ?? "Hello!";
   return `Try\n${renderSendCommand(first.url, text, "--stream")}${renderCurlCommand(first.url, text, header)}`;

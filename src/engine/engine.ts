@@ -12,8 +12,8 @@ import {
   type SubscribeToTaskRequest,
   type Task,
 } from "../protocol/index.ts";
+import type { Agent } from "./agent.ts";
 import type { Caller, TaskScope } from "./caller.ts";
-import { ContextTurnGate } from "./context-turn-gate.ts";
 import { systemClock, type Clock } from "./clock.ts";
 import { generateUuidV7, type IdGenerator } from "./id-generator.ts";
 import type { Committer } from "./event-committer.ts";
@@ -38,6 +38,7 @@ import { TurnSubmitter } from "./nodes/turn-submitter.ts";
 import { TurnHandover } from "./nodes/turn-handover.ts";
 import { OwnerRequests } from "./nodes/owner-requests.ts";
 import type { CancelPayload } from "./nodes/request-payload.ts";
+import { ReplaceableAgent } from "./replaceable-agent.ts";
 import { RunnerRegistry } from "./runner-registry.ts";
 import type { ServiceParameters } from "./service-parameters.ts";
 import type { TaskRunner } from "./task-runner.ts";
@@ -57,6 +58,7 @@ export class Engine {
    * notifications.
    */
   readonly pushConfigs: PushConfigOperations | undefined;
+  readonly #agent: ReplaceableAgent;
   readonly #agentId: string;
   readonly #store: TaskStore;
   readonly #committer: Committer;
@@ -74,8 +76,10 @@ export class Engine {
   #startsTurns: boolean;
 
   constructor(options: EngineOptions) {
-    const { agent, agentId, store, generateId = generateUuidV7, deduplicateMessages = true } = options;
+    const { agentId, store, generateId = generateUuidV7, deduplicateMessages = true } = options;
     const limits = resolveEngineLimits(options.limits);
+    const agent = new ReplaceableAgent(options.agent, limits.queuedTurns);
+    this.#agent = agent;
     this.#agentId = agentId;
     this.#startsTurns = options.startsTurns ?? true;
     this.#store = store;
@@ -83,9 +87,6 @@ export class Engine {
     this.#clock = options.clock ?? systemClock;
     this.#committer = options.committer;
     this.#streamLimit = new StreamLimit(limits.streams);
-    const { concurrentTurns = "parallel" } = agent;
-    const contextTurns =
-      concurrentTurns === "parallel" ? undefined : new ContextTurnGate(concurrentTurns, limits.queuedTurns);
     const clock = options.clock ?? systemClock;
     const observer = withSafeListeners(options.observer ?? {});
     this.#link = "nodeLink" in options ? options.nodeLink : NodeLink.create({ store, clock, observer });
@@ -93,7 +94,6 @@ export class Engine {
     this.#ownerRequests = link && new OwnerRequests(link, generateId);
     const runnerContext = {
       agent,
-      contextTurns,
       store,
       committer: options.committer,
       clock,
@@ -105,7 +105,6 @@ export class Engine {
       taskSizeLimit: limits.taskSize,
       cancelGraceMs: options.cancelGraceMs ?? 5000,
       outbox: options.push?.outbox,
-      persistTurns: (agent.afterRestart ?? "fail") !== "fail",
       restoreQueuedTurn: (scope: TaskScope, queued: QueuedTurnData) =>
         this.#messageAcceptor.restoreQueuedTurn(scope, queued),
       releaseLease: (lease: TaskLease, handover?: LogAppend) => this.#recovery.releaseLease(lease, handover),
@@ -135,7 +134,6 @@ export class Engine {
       generateId,
       limits,
       deduplicateMessages,
-      contextTurns,
       ownerRequests: this.#ownerRequests,
       turnSubmitter:
         link &&
@@ -240,6 +238,11 @@ export class Engine {
     await Promise.allSettled(this.#runners.list().map((runner) => runner.stopAgent(reason, graceMs)));
     await this.#recovery.releaseAbandonedLeases().catch(() => {});
     this.#link?.closeAgent(this.#agentId);
+  }
+
+  /** Replaces the agent. Running turns finish with the earlier agent, and later turns use the new agent. */
+  replaceAgent(agent: Agent): void {
+    this.#agent.replace(agent);
   }
 
   /** Returns true if an agent works on the task, or if a request reads the task. */

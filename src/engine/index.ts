@@ -33,6 +33,7 @@ export type { EngineLimits } from "./engine-limits.ts";
 export type {
   CommitReport,
   Observer,
+  OperatorAccessReport,
   PushDeliveryReport,
   RequestReport,
   RunReport,
@@ -48,7 +49,6 @@ export type {
   AppendRefusal,
   SnapshotProgress,
   StoredTask,
-  TaskListCursor,
   TaskListPage,
   TaskListQuery,
   TaskStore,
@@ -68,6 +68,13 @@ export type {
   SessionSummary,
   StoredSession,
 } from "./session-repository.ts";
+export type { TaskListCursor } from "./task-list-cursor.ts";
+export type {
+  TaskOverview,
+  TaskOverviewEntry,
+  TaskOverviewPage,
+  TaskOverviewQuery,
+} from "./task-overview.ts";
 export type { StoreGauges } from "./store-gauges.ts";
 export type { StoreHealth, StoreState, StoreStateChange } from "./store-health.ts";
 export type { TaskTurnStatus } from "./decide-message-outcome.ts";

@@ -9,7 +9,8 @@ import {
 import type { TaskScope } from "./caller.ts";
 import type { Clock } from "./clock.ts";
 import { limitHistory } from "./limit-history.ts";
-import type { TaskListCursor, TaskListQuery, TaskStore } from "./task-store.ts";
+import type { TaskListCursor } from "./task-list-cursor.ts";
+import type { TaskListQuery, TaskStore } from "./task-store.ts";
 
 const DEFAULT_PAGE_SIZE = 50;
 

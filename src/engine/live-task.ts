@@ -43,8 +43,6 @@ export interface LiveTaskDependencies {
   readonly deduplicateMessages: boolean;
   /** Approximate maximum size of the task, in characters of JSON. */
   readonly taskSizeLimit: number;
-  /** If true, the store persists the request of each running turn. */
-  readonly persistTurns: boolean;
   /** Called after each commit. */
   readonly onCommit?: ((taskId: string) => void) | undefined;
   /** Outbox that the live task notifies of new events if the task may have webhooks. */

@@ -7,9 +7,8 @@ import {
 } from "../protocol/index.ts";
 import { Deferred } from "../data-structures/index.ts";
 import { toTasklessReply } from "./to-task-event.ts";
-import type { Agent } from "./agent.ts";
 import type { Caller, TaskScope } from "./caller.ts";
-import type { ContextTurnGate } from "./context-turn-gate.ts";
+import type { ReplaceableAgent } from "./replaceable-agent.ts";
 import { decideMessageOutcome, type MessageOutcome } from "./decide-message-outcome.ts";
 import { restoreQueuedRequest, type QueuedTurnData } from "./queued-turn-data.ts";
 import { restoreCaller, type TurnRestartData } from "./turn-restart-data.ts";
@@ -46,13 +45,12 @@ import { TurnAdmission } from "./turn-admission.ts";
 import { Turn } from "./turn.ts";
 
 interface MessageAcceptorDependencies {
-  readonly agent: Agent;
+  readonly agent: ReplaceableAgent;
   readonly store: TaskStore;
   readonly runners: RunnerRegistry;
   readonly generateId: IdGenerator;
   readonly limits: EngineLimits;
   readonly deduplicateMessages: boolean;
-  readonly contextTurns: ContextTurnGate | undefined;
   /** Requests to the nodes that run other tasks. Absent if only this process can open the store. */
   readonly ownerRequests: OwnerRequests | undefined;
   /** Commits turns for other nodes. Absent if only this process can open the store. */
@@ -176,7 +174,8 @@ export class MessageAcceptor {
     const { scope, request } = inbound;
     const { messageId, taskId } = request.message;
     // If the agent starts after the commit, the unique key of the store refuses the repeated message of a new task.
-    const mayBeKnown = !store.nodes?.hasOtherNodes || isRetry || taskId || agent.respondsWith === "either";
+    const mayBeKnown =
+      !store.nodes?.hasOtherNodes || isRetry || taskId || agent.current.respondsWith === "either";
     const known = mayBeKnown ? await store.findMessage(scope, messageId) : undefined;
     const accepted = known
       ? await this.#acceptDuplicate(inbound, known)
@@ -259,7 +258,7 @@ export class MessageAcceptor {
         throw createMessageTooLargeError(this.#context.limits.taskSize);
       assertSameContext(runner, request.message);
       const message = { ...request.message, taskId, contextId };
-      let outcome = this.#decideOutcome(inbound, runner, this.#context.agent.deliver !== undefined);
+      let outcome = this.#decideOutcome(inbound, runner, runner.agent.deliver !== undefined);
       if (outcome.action === "deliver") {
         const acceptedSeq = new Deferred<number>();
         if (runner.offerMessageToAgent(message, inbound.caller, acceptedSeq))
@@ -277,7 +276,7 @@ export class MessageAcceptor {
         return await this.#submitTurn(inbound, message, target);
       }
       this.#assertQueueNotFull(runner);
-      this.#context.contextTurns?.assertAcceptsTurn(scope, contextId, taskId);
+      this.#context.agent.contextTurns?.assertAcceptsTurn(scope, contextId, taskId);
       const turn = this.#createTurn(inbound, message);
       if (outcome.action === "start") {
         runner.startOrQueueTurn(turn);
@@ -366,7 +365,7 @@ export class MessageAcceptor {
   ): MessageOutcome {
     const { taskId, state } = runner.liveTask;
     if (!state) throw A2AError.taskNotFound(taskId);
-    const { whileWorking = "refuse", interruptible = false } = this.#context.agent;
+    const { whileWorking = "refuse", interruptible = false } = runner.agent;
     return decideMessageOutcome({
       turnStatus: runner.turnStatus,
       taskState: state,
@@ -386,17 +385,17 @@ export class MessageAcceptor {
   }
 
   #createTask(inbound: InboundMessage): MessageAcceptResult | Promise<MessageAcceptResult> {
-    const { agent, runners, generateId, contextTurns } = this.#context;
+    const { agent, runners, generateId } = this.#context;
     const { message } = inbound.request;
     const { taskSize } = this.#context.limits;
     if (estimateJsonSize(message) > taskSize) throw createMessageTooLargeError(taskSize);
     const taskId = generateId();
     const contextId = message.contextId ?? generateId();
     if (!this.#context.startsTurns()) return this.#submitTurn(inbound, { ...message, taskId, contextId });
-    contextTurns?.assertAcceptsTurn(inbound.scope, contextId, taskId);
+    agent.contextTurns?.assertAcceptsTurn(inbound.scope, contextId, taskId);
     const turn = this.#createTurn(inbound, { ...message, taskId, contextId });
     const runner = runners.create(inbound.scope, taskId, contextId);
-    if (agent.respondsWith === "either" && !inbound.serviceParameters.needsTask)
+    if (agent.current.respondsWith === "either" && !inbound.serviceParameters.needsTask)
       return this.#startAgentBeforeTaskExists(runner, turn);
     runner.startOrQueueTurn(turn);
     return { runner, turn };
@@ -407,9 +406,9 @@ export class MessageAcceptor {
    * task.
    */
   async #startAgentBeforeTaskExists(runner: TaskRunner, turn: Turn): Promise<MessageAcceptResult> {
-    const { generateId, contextTurns } = this.#context;
+    const { agent, generateId } = this.#context;
     runner.reserveForTurnWithoutTask(turn);
-    await contextTurns?.enterTurn(runner.liveTask.scope, turn);
+    await agent.contextTurns?.enterTurn(runner.liveTask.scope, turn);
     const output = await readFirstAgentEvent(turn, () =>
       runner.startAgent(turn, runner.buildTaskWithTurnMessage(turn.message)),
     );

@@ -21,6 +21,7 @@ const LISTENER_NAMES = {
   onCredentialsRejected: true,
   onReaderStalled: true,
   onRequest: true,
+  onOperatorAccess: true,
 } as const satisfies Record<keyof Observer, true>;
 
 it.each(Object.keys(LISTENER_NAMES) as (keyof Observer)[])(

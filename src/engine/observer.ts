@@ -67,6 +67,22 @@ export interface Observer {
   onReaderStalled?(seen: StalledReaderReport): void;
   /** Called when the server starts the response to a request. */
   onRequest?(seen: RequestReport): void;
+  /** Called before an operator sees tasks of other callers, or acts on such a task. */
+  onOperatorAccess?(seen: OperatorAccessReport): void;
+}
+
+/** A look at tasks of other callers, or an action on such a task. */
+export interface OperatorAccessReport {
+  /** Principal of the operator. */
+  readonly operator: string;
+  /** For example `list tasks`, `read task`, or `CancelTask`. */
+  readonly action: string;
+  readonly agent?: string;
+  readonly taskId?: string;
+  /** Owner of the task. */
+  readonly owner?: Pick<TaskScope, "tenant" | "principal">;
+  /** IP address of the operator, or of a proxy. */
+  readonly remoteAddress?: string;
 }
 
 /** A commit of the task store. */
@@ -171,6 +187,8 @@ export function withSafeListeners(observer: Observer): Observer {
   if (observer.onReaderStalled)
     safe.onReaderStalled = withListenerErrorsSuppressed(observer.onReaderStalled.bind(observer));
   if (observer.onRequest) safe.onRequest = withListenerErrorsSuppressed(observer.onRequest.bind(observer));
+  if (observer.onOperatorAccess)
+    safe.onOperatorAccess = withListenerErrorsSuppressed(observer.onOperatorAccess.bind(observer));
   return safe;
 }
 

@@ -1,11 +1,11 @@
 import { A2AError, fold, isEventRefusal, copyTask, type Message, type Task } from "../protocol/index.ts";
-import type { Agent } from "./agent.ts";
 import type { TaskScope } from "./caller.ts";
 import { findUserMessageInEvent } from "./find-user-message.ts";
 import type { MessageAcceptor } from "./message-acceptor.ts";
 import type { Observer } from "./observer.ts";
 import type { TurnRestartData } from "./turn-restart-data.ts";
 import { readLog } from "./read-task-log.ts";
+import type { ReplaceableAgent } from "./replaceable-agent.ts";
 import { createServerClosingError } from "./task-errors.ts";
 import type { TaskRunner } from "./task-runner.ts";
 import type { RunnerRegistry } from "./runner-registry.ts";
@@ -18,7 +18,7 @@ const formatTooManyTurnAttemptsText = (attempts: number): string =>
   `The server stopped in each of ${attempts} attempts to process this message; it will not be retried.`;
 
 export interface TaskRecoveryDependencies {
-  readonly agent: Agent;
+  readonly agent: ReplaceableAgent;
   readonly store: TaskStore;
   readonly runners: RunnerRegistry;
   readonly messageAcceptor: MessageAcceptor;
@@ -69,7 +69,7 @@ async function restartTurnOrGetFailureReason(
   interruptionText: string,
   { agent, store, messageAcceptor, observer, turnAttempts, isStopped }: TaskRecoveryDependencies,
 ): Promise<string | undefined> {
-  const { afterRestart = "fail" } = agent;
+  const { afterRestart = "fail" } = agent.current;
   if (!persisted) return interruptionText;
   const { attempt, handovers = 0 } = persisted;
   // A turn whose agent has never started needs no permission to start again.

@@ -15,7 +15,7 @@ import {
 import { Deferred } from "../data-structures/index.ts";
 import { toTaskMessageFromAgent, toStatusUpdate, toTaskEventFromAgent } from "./to-task-event.ts";
 import type { Agent, Run } from "./agent.ts";
-import type { ContextTurnGate } from "./context-turn-gate.ts";
+import { hasPersistedTurns, type ReplaceableAgent } from "./replaceable-agent.ts";
 import { RestartedTurnArtifactRewriter } from "./restarted-turn-artifacts.ts";
 import type { Caller, TaskScope } from "./caller.ts";
 import type { TaskTurnStatus } from "./decide-message-outcome.ts";
@@ -42,14 +42,12 @@ const SUSPENDED_ATTEMPT_MS = 1000;
 
 /** Dependencies that all runners of an engine share. */
 export interface TaskRunnerDependencies extends LiveTaskDependencies {
-  readonly agent: Agent;
+  readonly agent: ReplaceableAgent;
   readonly generateId: IdGenerator;
   /** Returns false if this node starts no agents. */
   readonly startsTurns: () => boolean;
   /** Time limit in milliseconds for a canceled agent to stop. */
   readonly cancelGraceMs: number;
-  /** Orders the turns of each context. By default, turns of different tasks run concurrently. */
-  readonly contextTurns?: ContextTurnGate | undefined;
   /** Creates the turn of a message that an earlier server process queued. */
   readonly restoreQueuedTurn: (scope: TaskScope, queued: QueuedTurnData) => Turn;
   /** Called when the runner has no turns, and neither requests nor readers need the runner. */
@@ -261,7 +259,7 @@ export class TaskRunner implements LiveTaskListener, TaskFeed {
     this.#context.onTurnStart?.(this);
     this.#countWorkingAgentUntilTurnEnd(turn);
     this.#startSpan(turn);
-    const restartData = this.#context.persistTurns ? toTurnRestartData(turn, turn.startPoint.seq) : undefined;
+    const restartData = this.#isPersisted(turn) ? toTurnRestartData(turn, turn.startPoint.seq) : undefined;
     liveTask.persistTurn(restartData, restartData && turn.findSteps());
     // Requests must no longer see the task waiting for the input that it has just received.
     if (isInterrupted(task.status.state))
@@ -336,21 +334,21 @@ export class TaskRunner implements LiveTaskListener, TaskFeed {
 
   /** Starts the agent. `task` is the task at the start of the turn. */
   startAgent(turn: Turn, task: Task): StartedAgentIterator {
-    const { agent, clock, persistTurns } = this.#context;
+    const { clock } = this.#context;
     this.#startSpan(turn);
     // Without a persisted turn, no later attempt needs the steps.
     const commitSteps = (): Promise<void> =>
-      persistTurns ? this.liveTask.commitSteps(turn.steps) : Promise.resolve();
+      this.#isPersisted(turn) ? this.liveTask.commitSteps(turn.steps) : Promise.resolve();
     const suspendTurn = (wakeAt: number): (() => void) => this.#suspendTurn(turn, wakeAt);
     const reportCall = this.#createCallReporter();
     const host = { clock, commitSteps, suspendTurn, reportCall };
-    return turn.runInSpan(() => turn.startAgent(agent, task, host));
+    return turn.runInSpan(() => turn.startAgent(this.#assignAgent(turn), task, host));
   }
 
   #suspendTurn(turn: Turn, wakeAt: number): () => void {
-    const { clock, persistTurns, store, openForReading } = this.#context;
+    const { clock, store, openForReading } = this.#context;
     const isShort = wakeAt - clock.now() <= SUSPENDED_ATTEMPT_MS;
-    if (!persistTurns || !store.isDurable || !turn.startPoint || isShort) return () => {};
+    if (!this.#isPersisted(turn) || !store.isDurable || !turn.startPoint || isShort) return () => {};
     turn.wakeAt = wakeAt;
     const cancelTimer = openForReading
       ? clock.schedule(SUSPENDED_ATTEMPT_MS, () => this.#handOverSuspendedTurn(turn))
@@ -399,6 +397,21 @@ export class TaskRunner implements LiveTaskListener, TaskFeed {
     turn.onEnd(() => span.end({ state: this.liveTask.state, error: turn.agentError }));
   }
 
+  /** Returns the agent of a turn, which is the current agent at the first call. */
+  #assignAgent(turn: Turn): Agent {
+    return (turn.agent ??= this.#context.agent.current);
+  }
+
+  /** Returns true if the store persists the turn, so that a later process can continue the turn. */
+  #isPersisted(turn: Turn): boolean {
+    return hasPersistedTurns(this.#assignAgent(turn));
+  }
+
+  /** The agent of the running turn, or the agent of the next turn. */
+  get agent(): Agent {
+    return (this.isAgentWorking ? this.#currentTurn?.agent : undefined) ?? this.#context.agent.current;
+  }
+
   #countWorkingAgentUntilTurnEnd(turn: Turn): void {
     const { committer } = this.#context;
     committer.incrementWorkingAgents();
@@ -437,7 +450,7 @@ export class TaskRunner implements LiveTaskListener, TaskFeed {
    */
   offerMessageToAgent(message: Message, caller: Caller, acceptedSeq: Deferred<number>): boolean {
     const { liveTask } = this;
-    if (!this.#context.agent.deliver?.(message, liveTask.getSnapshot(), caller)) return false;
+    if (!this.agent.deliver?.(message, liveTask.getSnapshot(), caller)) return false;
     const { messageId } = message;
     const refusal = liveTask.validateAndEnqueueMessageEvent(
       { message },
@@ -449,7 +462,7 @@ export class TaskRunner implements LiveTaskListener, TaskFeed {
 
   async #notifyAgentOfTaskCancellation(task: Task, caller: Caller, metadata: JsonObject): Promise<void> {
     try {
-      await this.#context.agent.onTaskCanceled?.(task, caller, metadata);
+      await this.#context.agent.current.onTaskCanceled?.(task, caller, metadata);
     } catch (error) {
       this.#reportError(error);
     }
@@ -481,8 +494,8 @@ export class TaskRunner implements LiveTaskListener, TaskFeed {
    * turn is handed over or has ended.
    */
   async handOverOrFinishTurn(): Promise<void> {
-    const { persistTurns, store, cancelGraceMs } = this.#context;
-    if (persistTurns && store.isDurable && this.liveTask.state !== undefined)
+    const { store, cancelGraceMs } = this.#context;
+    if (hasPersistedTurns(this.agent) && store.isDurable && this.liveTask.state !== undefined)
       await this.stopAgent("The server hands its running turns over to other servers.", cancelGraceMs);
     else await this.waitForTurnEnd();
   }
@@ -534,7 +547,8 @@ export class TaskRunner implements LiveTaskListener, TaskFeed {
   }
 
   async #runTurn(turn: Turn, task: Task, output?: StartedAgentIterator): Promise<void> {
-    const { observer, contextTurns } = this.#context;
+    const { observer, agent } = this.#context;
+    const { contextTurns } = agent;
     const { scope, taskId, contextId } = this.liveTask;
     // An agent with output has already entered its context.
     const predecessorEnd = output ? undefined : contextTurns?.enterTurn(scope, turn);
@@ -635,9 +649,9 @@ export class TaskRunner implements LiveTaskListener, TaskFeed {
   }
 
   /** Returns true if the server stopped the agent and a later server process will start the turn again. */
-  #isTurnLeftForRestart({ stopReason, cancelMetadata }: Turn): boolean {
-    const { persistTurns, store } = this.#context;
-    return stopReason !== undefined && !cancelMetadata && persistTurns && store.isDurable === true;
+  #isTurnLeftForRestart(turn: Turn): boolean {
+    if (turn.stopReason === undefined || turn.cancelMetadata) return false;
+    return this.#isPersisted(turn) && this.#context.store.isDurable === true;
   }
 
   #writeFailure(turn: Turn, thrown: unknown): void {

@@ -9,6 +9,8 @@ import type { TaskLeases } from "./task-leases.ts";
 import type { QueuedTurnData, TurnQueueChange } from "./queued-turn-data.ts";
 import type { TurnRestartData } from "./turn-restart-data.ts";
 import type { FinishedStep } from "./steps/finished-step.ts";
+import type { TaskListCursor } from "./task-list-cursor.ts";
+import type { TaskOverview } from "./task-overview.ts";
 import type { TaskDeletionStore } from "./retention/task-deletion-store.ts";
 import type { PushStore, WebhookRegistration } from "./push/push-store.ts";
 
@@ -118,12 +120,6 @@ export interface TaskListQuery {
   readonly maxBytes?: number;
   /** Whether the tasks contain their artifacts. If false, the store need not read the artifacts. Default: false. */
   readonly includeArtifacts?: boolean;
-}
-
-/** Position in a list of tasks that is sorted by status timestamp and task id, both in descending order. */
-export interface TaskListCursor {
-  readonly timestamp: string;
-  readonly taskId: string;
 }
 
 export interface TaskListPage {
@@ -268,6 +264,8 @@ export interface TaskStore {
   readonly sessionRepository?: SessionRepository;
   /** Deletion of tasks. Stores without a `deletionStore` keep all tasks. */
   readonly deletionStore?: TaskDeletionStore;
+  /** Lists of the tasks of all callers. Stores without an `overview` do not support operators. */
+  readonly overview?: TaskOverview;
   /** Absolute path of the store's file, if the store consists of one file. */
   readonly filePath?: string;
 }

@@ -67,6 +67,8 @@ export class Turn {
   readonly acceptedSeq: Deferred<number> = new Deferred();
   /** Resolves with the task once a committed status ends or interrupts the turn. */
   readonly stoppedTask: Deferred<Task> = new Deferred();
+  /** The agent of the turn since the start of the turn, even if the engine replaces its agent. */
+  agent: Agent | undefined;
   startPoint: TurnStartPoint | undefined;
   /** Last task state that the agent set in this turn. */
   lastState: TaskState | undefined;

@@ -21,7 +21,6 @@ export type {
   FlowDiagramOptions,
   Gsm8kSample,
   HotpotQaSample,
-  HtmlReportOptions,
   MessageCard,
   QueryCard,
   RecorderOptions,
@@ -74,7 +73,6 @@ export {
   ParagraphRanker,
   parseCard,
   PLANNER,
-  renderHtmlReport,
   renderRoleGraphMermaid,
   renderRoleGraphSvg,
   renderSequenceMermaid,
@@ -136,6 +134,7 @@ export {
   createSolver,
   serveRoles,
 } from "../roles/index.ts";
+export { type HtmlReportOptions, renderHtmlReport } from "../pages/index.ts";
 export type {
   Dataset,
   ExperimentMethod,

@@ -10,6 +10,8 @@ export {
   type RunFile,
   type OpenRunFileOptions,
   writeMessageCardListFile,
+  readFileWriterState,
+  type FileWriterState,
 } from "./recorder/index.ts";
 export {
   type ExperimentOptions,

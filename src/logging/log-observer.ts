@@ -23,7 +23,7 @@ const assertKnownOptions = defineOptionNames<LogObserverOptions>()(
 
 /**
  * Creates an observer that logs errors, rejected credentials, disconnected readers, changes of the store's state,
- * migrations of the store, a store that is too large, and webhooks that no longer receive notifications. Each error has
+ * migrations of the store, accesses of operators, a store that is too large, and webhooks that no longer receive notifications. Each error has
  * its stack, its task id, and the error id that the caller receives. The log contains `***` instead of secrets. A
  * server without the option `observer` uses this observer.
  */
@@ -71,6 +71,12 @@ export function createLogObserver(options: LogObserverOptions = {}): Observer {
         logRetentionWarning(
           "The store is larger than maxBytes, and no ended task is left that the server may delete",
         );
+    },
+    onOperatorAccess({ operator, action, agent, taskId, owner, remoteAddress = "an unknown address" }) {
+      const place = agent === undefined ? "" : ` of ${agent}`;
+      const ownerText = owner === undefined ? "" : ` of the caller ${JSON.stringify(owner.principal)}`;
+      const message = `The operator ${JSON.stringify(operator)} used ${JSON.stringify(action)}${place}${ownerText} from ${remoteAddress}`;
+      log({ level: "info", where: "operator", taskId, message });
     },
     ...(requests
       ? {

@@ -14,7 +14,10 @@ export type { ServerLimits } from "./server-limits.ts";
 export { SERVER_OPTION_NAMES } from "./server-options.ts";
 export type { GrpcOptions } from "./bindings/grpc.ts";
 
-export type { MountedHandler, CallerAgentAccess } from "./mounted-handler.ts";
+export type { CallerAgentAccess } from "./caller-agent-access.ts";
+export type { MountedHandler } from "./mounted-handler.ts";
+export type { OperatorAccess, OperatorOptions } from "./operator-access.ts";
+export type { ListedTask, ListedTaskPage, TaskListConditions, TaskLogAccess } from "./task-log-access.ts";
 
 export type { CardSigningOptions } from "./card/card-signing.ts";
 export { signCard } from "./card/card-signing.ts";
@@ -30,3 +33,5 @@ export { readMaintenanceAddress, type MaintenanceAddress } from "./maintenance/m
 export type { PushOptions } from "./push/push-service.ts";
 
 export type { StoreOption } from "./resolve-store.ts";
+export { createGuardedFetch } from "./push/guarded-fetch.ts";
+export type { WebhookUrlGuardOptions } from "./push/webhook-url-guard.ts";

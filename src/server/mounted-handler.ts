@@ -1,7 +1,10 @@
-import type { Caller } from "../engine/index.ts";
+import type { Caller, Observer, TaskStore } from "../engine/index.ts";
 import { authenticateCaller } from "./auth/authenticate-caller.ts";
 import type { HttpRequest } from "./http-exchange.ts";
 import { FetchRequest, toFetchResponse } from "./fetch-adapter.ts";
+import type { OperatorAccess } from "./operator-access.ts";
+import type { CallerAgentAccess } from "./caller-agent-access.ts";
+import { createTaskLogAccess } from "./task-log-access.ts";
 import { routeRequest, type RouterContext } from "./router.ts";
 
 /** A request handler on the same port as the server's agents, such as another API for the agents. */
@@ -15,18 +18,16 @@ export interface MountedHandler {
    * Returns the response to a request. `createCallerContext` authenticates the request with the server's
    * option `authenticate`. The returned context accesses the agents on behalf of the caller.
    * `createCallerContext` rejects with an `A2AError` if authentication fails. If the handler does not call
-   * `createCallerContext`, the response is public.
+   * `createCallerContext`, the response is public. `findOperatorAccess` returns the access of an operator, or
+   * `undefined` if the request has no credentials that the server's option `operator` accepts.
    */
-  handle(request: Request, createCallerContext: () => Promise<CallerAgentAccess>): Promise<Response>;
-}
-
-/** Accesses the agents of a server on behalf of an authenticated caller. */
-export interface CallerAgentAccess {
-  readonly caller: Caller;
-  /** Base URL of the agents. Only the `fetch` function of the caller context can reach this URL. */
-  readonly url: string;
-  /** Sends a request from the caller to the server, without a network connection. */
-  readonly fetch: (request: Request) => Promise<Response>;
+  handle(
+    request: Request,
+    createCallerContext: () => Promise<CallerAgentAccess>,
+    findOperatorAccess: () => Promise<OperatorAccess | undefined>,
+  ): Promise<Response>;
+  /** Listeners that the server calls in addition to its own observer. Default: none. */
+  readonly observer?: Observer;
 }
 
 /**
@@ -42,17 +43,29 @@ const IN_PROCESS_URL = "http://localhost";
 export async function authenticateAndCreateAgentAccess(
   request: HttpRequest,
   context: RouterContext,
+  store: TaskStore,
 ): Promise<CallerAgentAccess> {
   const caller = await authenticateCaller(request, context.authenticate);
+  return createAgentAccess(request, caller, context, store);
+}
+
+/** Creates a context that sends requests as a caller that the server has authenticated. */
+export function createAgentAccess(
+  request: HttpRequest,
+  caller: Caller,
+  context: RouterContext,
+  store: TaskStore,
+): CallerAgentAccess {
   const inProcessContext: RouterContext = {
     ...context,
     publicUrl: undefined,
     assertRequestAllowed: () => {},
-    authenticate: context.authenticate && (() => caller),
+    authenticate: () => caller,
   };
   return {
     caller,
     url: IN_PROCESS_URL,
+    tasks: createTaskLogAccess(store, caller, [...context.agents.keys()]),
     fetch: async (fetchRequest) => {
       const httpRequest = new FetchRequest(fetchRequest, request.remoteAddress);
       return toFetchResponse(await routeRequest(httpRequest, inProcessContext), httpRequest);

@@ -60,9 +60,12 @@ export function createServedAgent(
 /**
  * Converts the argument of `createServer` to pairs of an agent id and an agent. The id of a single agent is the agent's
  * own id, or is derived from the agent's name. Throws an error if a value is not an agent or an agent id is not valid
- * in a URL path.
+ * in a URL path. A server that only serves mounted handlers needs no agent.
  */
-export function toAgentEntries(agents: Agent | Readonly<Record<string, Agent>>): [string, Agent][] {
+export function toAgentEntries(
+  agents: Agent | Readonly<Record<string, Agent>>,
+  allowsNone = false,
+): [string, Agent][] {
   if (typeof agents === "function")
     throw new Error(
       "The argument of createServer is a function; wrap the function in agent({ name, description }, …).",
@@ -74,7 +77,8 @@ export function toAgentEntries(agents: Agent | Readonly<Record<string, Agent>>):
   const entries: [string, Agent][] = isAgent(agents)
     ? [[findAgentId(agents), agents]]
     : Object.entries(agents ?? {});
-  if (entries.length === 0) throw new Error("createServer was called without an agent; pass at least one.");
+  if (entries.length === 0 && !allowsNone)
+    throw new Error("createServer was called without an agent; pass at least one.");
   for (const [id, agent] of entries) {
     if (!isAgent(agent)) {
       throw new Error(

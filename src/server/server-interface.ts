@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { TaskStore } from "../engine/index.ts";
+import type { Agent, TaskStore } from "../engine/index.ts";
 import { defineOptionNames } from "../usage-checks/index.ts";
 import type { DueWorkOptions, DueWorkReport } from "./due-work.ts";
 import type { GrpcOptions } from "./bindings/grpc.ts";
@@ -83,6 +83,12 @@ export interface Server {
    * listener. Rejects if the description of an agent is not a valid agent card.
    */
   listen(options?: ListenOptions): Promise<ServerAddress>;
+  /**
+   * Replaces the served agents, without closing the server. Running turns finish with the earlier agents, and new turns
+   * use the new agents. An agent with a new id gets a new URL, and an agent that is missing in `agents` accepts no more
+   * requests. Rejects without a change if the description of an agent is not a valid agent card.
+   */
+  replaceAgents(agents: Agent | Readonly<Record<string, Agent>>): Promise<void>;
   /** Maintenance of the task store, such as the erasure of tasks. The first call opens the task store. */
   readonly maintenance: StoreMaintenance;
   /**

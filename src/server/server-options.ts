@@ -8,6 +8,7 @@ import {
 import type { PeerLeniency, ProtocolVersion, SpecPatchVersion } from "../wire/index.ts";
 import type { AuthenticationOption } from "./auth/authenticator.ts";
 import type { MountedHandler } from "./mounted-handler.ts";
+import type { OperatorOptions } from "./operator-access.ts";
 import type { CardFormat } from "./card/card-format.ts";
 import type { CardSigningOptions } from "./card/card-signing.ts";
 import type { StoreOption } from "./resolve-store.ts";
@@ -46,6 +47,11 @@ export interface ServerOptions {
    * card of the requested version. The default format is `hybrid` if the server accepts both A2A versions.
    */
   readonly cardFormat?: CardFormat;
+  /**
+   * Time in seconds for which clients may use an agent card without asking for a newer one. Clients ask with the
+   * card's ETag. Default: 300.
+   */
+  readonly cardMaxAgeSeconds?: number;
   /**
    * Patch release of A2A 1.0. The patch release determines the media type and status codes of the HTTP+JSON
    * binding. Default: `1.0.1`.
@@ -121,6 +127,16 @@ export interface ServerOptions {
    */
   readonly authenticate?: AuthenticationOption;
   /**
+   * Operators, who see and control the tasks of all callers in the console. Each access of an operator is reported to
+   * `Observer.onOperatorAccess`, and the default observer logs the access. Default: no operators.
+   */
+  readonly operator?: OperatorOptions;
+  /**
+   * Whether the store indexes the text of tasks, so that users of the console can search for words. The index adds the
+   * text of the messages and artifacts to the SQLite file a second time. Other stores have no text index. Default: false.
+   */
+  readonly textIndex?: boolean;
+  /**
    * Tenants that the server accepts. A request for another tenant fails with NOT_FOUND. By default, the
    * server accepts every tenant, and isolates tenants from each other.
    */
@@ -192,13 +208,17 @@ export const SUPPORTED_A2A_VERSIONS: readonly ProtocolVersion[] = ["1.0", "0.3"]
 
 /** The option names of `createServer`, separated by spaces. */
 export const SERVER_OPTION_NAMES = [
-  "allowUnauthenticated allowedOrigins authenticate autoMessageId basePath cancelGraceMs cardFormat cardSigning",
-  "deduplicateMessages healthEndpoints heartbeatMs inputModePolicy limits maintenanceSocket mergeChunks metrics",
-  "missingVersionPolicy mountedHandlers observer peerLeniency previousAgentIds publicUrl push record retention role simpleDialect specRevision store",
-  "telemetry tenants tickToken versions",
+  "allowUnauthenticated allowedOrigins authenticate autoMessageId basePath cancelGraceMs cardFormat cardMaxAgeSeconds",
+  "cardSigning deduplicateMessages healthEndpoints heartbeatMs inputModePolicy limits maintenanceSocket mergeChunks metrics",
+  "missingVersionPolicy mountedHandlers observer operator peerLeniency previousAgentIds publicUrl push record retention role simpleDialect specRevision store",
+  "telemetry tenants textIndex tickToken versions",
 ] as const;
 
 const assertKnownOptions = defineOptionNames<ServerOptions>()("createServer", ...SERVER_OPTION_NAMES);
+const assertKnownOperatorOptions = defineOptionNames<OperatorOptions>()(
+  '"operator" of createServer',
+  "authenticate",
+);
 const assertKnownLimits = defineOptionNames<ServerLimits>()(
   '"limits" of createServer',
   "bufferedBytes connections listPageBytes maxBodyBytes maxJsonValues queuedTurns runs runsPerCaller streams taskSize",
@@ -240,10 +260,12 @@ const ALLOWED_OPTION_VALUES = {
 export function assertValidOptions(options: ServerOptions): void {
   assertKnownOptions(options);
   assertKnownLimits(options.limits);
+  assertKnownOperatorOptions(options.operator);
   const {
     versions = SUPPORTED_A2A_VERSIONS,
     allowedOrigins,
     cardFormat,
+    cardMaxAgeSeconds,
     publicUrl,
     basePath,
     tenants,
@@ -264,6 +286,8 @@ export function assertValidOptions(options: ServerOptions): void {
         `use one of ${allowed.map((text) => JSON.stringify(text)).join(", ")}`,
       );
   }
+  if (cardMaxAgeSeconds !== undefined && !(Number.isInteger(cardMaxAgeSeconds) && cardMaxAgeSeconds >= 0))
+    throw createOptionError("cardMaxAgeSeconds", cardMaxAgeSeconds, "use a whole number of seconds");
   if (cardFormat !== undefined && cardFormat !== "v1" && !versions.includes("0.3"))
     throw createOptionError("cardFormat", cardFormat, `this format requires "0.3" in "versions"`);
   if (publicUrl !== undefined && !isHttpUrl(publicUrl))

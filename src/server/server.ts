@@ -20,7 +20,13 @@ import { A2AError, stripTrailingCharacters } from "../protocol/index.ts";
 import { isDeviationAccepted } from "../wire/index.ts";
 import { Authenticator } from "./auth/authenticator.ts";
 import { EventStreamRegistry, type UnknownToA2AErrorConverter } from "./bindings/event-stream.ts";
-import { authenticateAndCreateAgentAccess, type MountedHandler } from "./mounted-handler.ts";
+import {
+  authenticateAndCreateAgentAccess,
+  createAgentAccess,
+  type MountedHandler,
+} from "./mounted-handler.ts";
+import type { CallerAgentAccess } from "./caller-agent-access.ts";
+import { OperatorGate, type OperatorAccess, type OperatorOptions } from "./operator-access.ts";
 import type { HttpReply, HttpRequest } from "./http-exchange.ts";
 import { createPushService, type PushService } from "./push/push-service.ts";
 import { FetchRequest, toFetchResponse } from "./fetch-adapter.ts";
@@ -72,9 +78,9 @@ import {
   toAgentEntries,
   getAgentPath,
   createServedAgent,
-  type ServedAgent,
   type ServedAgentOptions,
 } from "./served-agent.ts";
+import { ServedAgentRegistry } from "./served-agent-registry.ts";
 
 const DEFAULT_HEARTBEAT_MS = 15_000;
 
@@ -88,7 +94,7 @@ export function createServer(
   agents: Agent | Readonly<Record<string, Agent>>,
   options: ServerOptions = {},
 ): Server {
-  const entries = toAgentEntries(agents);
+  const entries = toAgentEntries(agents, Boolean(options.mountedHandlers?.length));
   return new AgentServer(
     entries,
     findCurrentIdsByEarlierId(agents, entries, options.previousAgentIds),
@@ -104,10 +110,12 @@ class AgentServer implements Server {
   readonly #options: ServerOptions;
   readonly #observer: Observer;
   readonly #telemetry: ServerTelemetry;
+  readonly #agents: ServedAgentRegistry;
   readonly #routerContext: RouterContext;
   readonly #eventStreams: EventStreamRegistry;
   readonly #hostGuard: HostHeaderGuard;
   readonly #pushService: PushService | undefined;
+  readonly #operatorGate: OperatorGate | undefined;
   readonly #trafficRecorder: ServerTrafficRecorder | undefined;
   readonly #transportLimits: TransportLimits;
   readonly #stallWatch: WriteStallWatch;
@@ -133,6 +141,7 @@ class AgentServer implements Server {
     const { retention = {} } = options;
     this.store = resolveStore(options.store, retention);
     assertStoreSupportsRole(this.store, options.role);
+    const { mountedHandlers = [] } = options;
     const logObserver = resolveObserver(options.observer);
     const trafficRecorder =
       options.record === undefined ? undefined : openServerRecord(options.record, logObserver);
@@ -140,12 +149,18 @@ class AgentServer implements Server {
     this.#telemetry = new ServerTelemetry({
       telemetry: options.telemetry,
       metrics: options.metrics,
-      observer: trafficRecorder
-        ? combineObservers([withSafeListeners(logObserver), trafficRecorder.observer])
-        : logObserver,
+      observer: combineObservers(
+        [
+          logObserver,
+          ...(trafficRecorder ? [trafficRecorder.observer] : []),
+          ...mountedHandlers.flatMap((handler) => handler.observer ?? []),
+        ].map(withSafeListeners),
+      ),
       findCard: (agentId) => this.#findLoadedCard(agentId),
     });
     const { observer } = this.#telemetry;
+    if (options.textIndex) assertStoreIndexesText(this.store);
+    this.#operatorGate = options.operator && createOperatorGate(options.operator, this.store);
     this.#observer = observer;
     this.#pushService = createPushService(options.push ?? {}, this.store, observer);
     if (observer.onStoreState)
@@ -161,7 +176,7 @@ class AgentServer implements Server {
       store: this.store,
       retention,
       observer,
-      findEngine: (agentId) => this.#routerContext.agents.get(agentId)?.engine,
+      findEngine: (agentId) => this.#agents.findEngine(agentId),
       openStore: () => this.#openStoreOnce(),
       offersSocket: options.maintenanceSocket ?? true,
     });
@@ -176,10 +191,12 @@ class AgentServer implements Server {
       options.authenticate === undefined ? undefined : new Authenticator(options.authenticate, observer);
     // URL paths are appended to this URL, so it must not end in a slash.
     const publicUrl = options.publicUrl && stripTrailingCharacters(options.publicUrl, "/");
-    const { cardSigning, inputModePolicy, tenants, cardFormat, basePath, peerLeniency = "all" } = options;
-    const servedAgents = this.#createServedAgents(agents, {
+    const { cardSigning, inputModePolicy, tenants, cardFormat, cardMaxAgeSeconds } = options;
+    const { basePath, peerLeniency = "all" } = options;
+    const agentRegistry = this.#createAgentRegistry(agents, {
       versions,
       cardFormat,
+      cardMaxAgeSeconds,
       cardSigning,
       inputModePolicy,
       authenticator,
@@ -191,14 +208,17 @@ class AgentServer implements Server {
       trafficRecorder,
       operationObserver: this.#telemetry.operationObserver,
     });
-    for (const { id, cardPublisher } of servedAgents.values())
+    this.#agents = agentRegistry;
+    for (const { id, cardPublisher } of agentRegistry.served.values())
       void trafficRecorder?.addAgent(id, `${publicUrl ?? ""}${getAgentPath(id)}`, () =>
         cardPublisher.loadDescription(),
       );
     this.#routerContext = {
-      agents: servedAgents,
+      agents: agentRegistry.served,
       currentIdsByEarlierId,
-      defaultAgent: servedAgents.values().next().value,
+      get defaultAgent() {
+        return agentRegistry.defaultAgent;
+      },
       eventStreams: this.#eventStreams,
       specRevision: options.specRevision ?? "1.0.1",
       versions,
@@ -309,7 +329,7 @@ class AgentServer implements Server {
    */
   async #drain(drainMs: number): Promise<void> {
     this.#isDraining = true;
-    for (const { engine } of this.#routerContext.agents.values()) void engine.drain();
+    for (const engine of this.#agents.listEngines()) void engine.drain();
     await setTimeoutPromise(drainMs);
   }
 
@@ -322,7 +342,7 @@ class AgentServer implements Server {
       new Promise<void>((resolve) => (http ? http.close(() => resolve()) : resolve())),
       this.#grpcServer?.drain(),
     ]);
-    await Promise.all([...this.#routerContext.agents.values()].map(({ engine }) => engine.close(graceMs)));
+    await Promise.all(this.#agents.listEngines().map((engine) => engine.close(graceMs)));
     const pushClosed = this.#pushService?.close(graceMs);
     this.#eventStreams.closeAll();
     this.#grpcServer?.closeStreams();
@@ -347,13 +367,23 @@ class AgentServer implements Server {
     await this.#trafficRecorder?.close();
   }
 
+  async replaceAgents(agents: Agent | Readonly<Record<string, Agent>>): Promise<void> {
+    await this.#agents.replaceAgents(toAgentEntries(agents), async (engine) => {
+      // An open store does not open the engines of later agents.
+      if (!this.#openPromise) return;
+      await this.#openPromise;
+      await engine.open();
+    });
+    this.#grpcServer?.listInCards();
+  }
+
   async processDueWork(options: DueWorkOptions = {}): Promise<DueWorkReport> {
     assertKnownDueWorkOptions(options);
-    const engines = [...this.#routerContext.agents.values()].map(({ engine }) => engine);
+    const engines = this.#agents.listEngines();
     return await processDueWork(engines, this.#pushService?.outbox, () => this.#openStoreOnce(), options);
   }
 
-  #createServedAgents(agents: [string, Agent][], options: ServedAgentOptions): Map<string, ServedAgent> {
+  #createAgentRegistry(agents: [string, Agent][], options: ServedAgentOptions): ServedAgentRegistry {
     const { limits, mergeChunks, deduplicateMessages, cancelGraceMs } = this.#options;
     const engineOptions = {
       store: this.store,
@@ -368,11 +398,8 @@ class AgentServer implements Server {
       ...(deduplicateMessages === undefined ? {} : { deduplicateMessages }),
       ...(cancelGraceMs === undefined ? {} : { cancelGraceMs }),
     };
-    return new Map(
-      agents.map(([id, agent]) => {
-        const engine = new Engine({ ...engineOptions, agent, agentId: id });
-        return [id, createServedAgent(id, agent, engine, options)];
-      }),
+    return new ServedAgentRegistry(agents, (id, agent) =>
+      createServedAgent(id, agent, new Engine({ ...engineOptions, agent, agentId: id }), options),
     );
   }
 
@@ -396,7 +423,9 @@ class AgentServer implements Server {
     });
     await this.store.open((report) => this.#observer.onStoreMigration?.(report));
     await this.store.adoptTasksOfEarlierIds?.(this.#routerContext.currentIdsByEarlierId);
-    for (const { engine } of this.#routerContext.agents.values()) await engine.open();
+    if (this.#operatorGate) await this.store.overview?.prepareForAllCallers();
+    if (this.#options.textIndex) await this.store.overview?.startTextIndex?.();
+    for (const engine of this.#agents.listEngines()) await engine.open();
     this.#pushService?.outbox.open();
     await this.maintenance.start();
     this.#stopGaugeReports = startStoreGaugeReports(this.store, this.#observer, systemClock);
@@ -424,18 +453,37 @@ class AgentServer implements Server {
       this.#routerContext.assertRequestAllowed(request);
       return await reportRequest(this.#observer, request, getHttpStatus, () =>
         runInTraceOfRequest(request, () =>
-          handler.handle(fetchRequest, async () => {
-            await this.#openStoreOnce();
-            const access = await authenticateAndCreateAgentAccess(request, this.#routerContext);
-            request.byteAccount?.assignToCaller(access.caller);
-            return access;
-          }),
+          handler.handle(
+            fetchRequest,
+            () => this.#createCallerAccess(request),
+            () => this.#findOperatorAccess(request),
+          ),
         ),
       );
     } catch (thrown) {
       const error = this.#routerContext.reportError("mounted handler", thrown);
       return toFetchResponse(this.#createErrorReply(request, error), request);
     }
+  }
+
+  async #createCallerAccess(request: HttpRequest): Promise<CallerAgentAccess> {
+    await this.#openStoreOnce();
+    const access = await authenticateAndCreateAgentAccess(request, this.#routerContext, this.store);
+    request.byteAccount?.assignToCaller(access.caller);
+    return access;
+  }
+
+  async #findOperatorAccess(request: HttpRequest): Promise<OperatorAccess | undefined> {
+    if (!this.#operatorGate) return undefined;
+    await this.#openStoreOnce();
+    const { store } = this;
+    const access = await this.#operatorGate.findAccess(request, {
+      store,
+      observer: this.#observer,
+      createAccess: (caller) => createAgentAccess(request, caller, this.#routerContext, store),
+    });
+    if (access) request.byteAccount?.assignToCaller(access.operator);
+    return access;
   }
 
   #createErrorReply(request: HttpRequest, error: A2AError): HttpReply {
@@ -535,6 +583,19 @@ function assertStoreSupportsRole(store: TaskStore, role: ServerOptions["role"] =
     throw new Error(
       `"role" is ${JSON.stringify(role)}, but only one server can use the store ${store.name}; use a postgres:// store.`,
     );
+}
+
+/** Throws an error if the store cannot list the tasks of all callers. */
+function createOperatorGate(options: OperatorOptions, store: TaskStore): OperatorGate {
+  if (store.overview) return new OperatorGate(options);
+  throw new Error(
+    `"operator" requires a store that lists the tasks of all callers, which ${store.name} does not; use the memory, SQLite, or PostgreSQL store.`,
+  );
+}
+
+function assertStoreIndexesText({ name, overview }: TaskStore): void {
+  if (overview?.startTextIndex) return;
+  throw new Error(`"textIndex" requires a SQLite store, and the store is ${name}; omit the option.`);
 }
 
 function createWorkerError(): A2AError {

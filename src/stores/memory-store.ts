@@ -15,6 +15,7 @@ import type {
   TaskSelector,
   TaskListPage,
   TaskListQuery,
+  TaskOverview,
   PushStore,
   TaskScope,
   TaskStore,
@@ -24,6 +25,7 @@ import { isTerminal, type LogEvent } from "../protocol/index.ts";
 import { MemoryPushStore } from "./memory-push-store.ts";
 import { deleteInOrder } from "./delete-in-order.ts";
 import { listMemoryTasks } from "./list-memory-tasks.ts";
+import { createMemoryTaskOverview } from "./memory-task-overview.ts";
 import { MemoryScopeRegistry } from "./memory-scope-registry.ts";
 import {
   appendToMemoryTaskLog,
@@ -81,6 +83,7 @@ export class MemoryStore implements TaskStore {
     return log && { seq: getLastSeq(log), state: log.state };
   });
   readonly pushStore: PushStore = this.#pushStore;
+  readonly overview: TaskOverview = createMemoryTaskOverview(this.#scopes);
   readonly leases: TaskLeases = {
     renewIntervalMs: PROCESS_LEASE_RENEW_INTERVAL_MS,
     claim: async (agent, limit) => this.#claim(agent, limit),

@@ -4,11 +4,14 @@
  * `buildSampleDelegationForests`. The views escape text from agents for each output format.
  */
 
-export { type Delegation, type WorkSpan } from "./delegated-task-forest.ts";
+export { buildDelegatedTaskForest, type Delegation, type WorkSpan } from "./delegated-task-forest.ts";
+export { getCardTypeClass } from "./card-type-class.ts";
 export {
   type SampleDelegationForest,
   buildSampleDelegationForests,
   type CardsOrRecording,
+  flattenDelegations,
+  listCardsInDelegation,
   listWorkSpans,
 } from "./sample-delegation-forests.ts";
 export { type FlowDiagramOptions, generateFlowDiagram } from "./flow-diagram.ts";
@@ -18,5 +21,11 @@ export { renderSequenceText, type SequenceTextOptions } from "./sequence-text.ts
 export { renderSequenceMermaid } from "./sequence-mermaid.ts";
 export { type SequenceSvgOptions, renderSequenceSvg } from "./sequence-svg.ts";
 export { renderTimelineText, type TimelineTextOptions } from "./timeline-text.ts";
-export { fitToColumns, measureColumns } from "./text-width.ts";
+export {
+  escapeControlCharacters,
+  fitToColumns,
+  measureColumns,
+  toSingleLine,
+  truncateLine,
+} from "./text-width.ts";
 export { visualizeCards, type VisualizeOptions } from "./visualize-cards.ts";

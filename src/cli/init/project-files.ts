@@ -10,7 +10,7 @@ export function buildProjectFiles(name: string, dependency: string): Record<stri
       private: true,
       type: "module",
       engines: { node: ">=22.13" },
-      scripts: { start: "colloquy serve", check: "tsc" },
+      scripts: { dev: "colloquy dev", start: "colloquy serve", check: "tsc" },
       dependencies: { colloquy: dependency },
       devDependencies: { "@types/node": "^24.0.0", typescript: "^7.0.0" },
     }),
@@ -31,7 +31,7 @@ export function buildProjectFiles(name: string, dependency: string): Record<stri
     }),
     "colloquy.config.ts": `import { defineConfig } from "colloquy";
 
-/** Settings for \`colloquy serve\`. Command-line options override them. */
+/** Settings for \`colloquy dev\` and \`colloquy serve\`. Command-line options override them. */
 export default defineConfig({
   agents: ["agent.ts"],
   port: 4120,

@@ -1,4 +1,9 @@
-import type { AdkRunnableSource, SqliteSessionService } from "../../adk/index.ts";
+import type {
+  AdkRunnableSource,
+  MemoryArtifactService,
+  MemorySessionService,
+  SqliteSessionService,
+} from "../../adk/index.ts";
 import type { Agent, Observer } from "../../engine/index.ts";
 import type { StoreOption } from "../../server/index.ts";
 import { isPostgresUrl, PostgresStore } from "../../stores/index.ts";
@@ -6,8 +11,8 @@ import { CliError } from "../cli-error.ts";
 
 /**
  * Factory that creates A2A agents from ADK objects. The agents store ADK sessions in the SQLite file or the PostgreSQL
- * database of the task store, or in memory if the task store uses memory. The factory loads ADK on first use, because
- * ADK is an optional peer dependency.
+ * database of the task store, or in memory if the task store uses memory. A later agent with the same id continues the
+ * conversations and keeps the artifacts. The factory loads ADK on first use, because ADK is an optional peer dependency.
  */
 export class AdkAgentFactory {
   /** The store of the server. A PostgreSQL store exists already, because the sessions use its connections. */
@@ -16,6 +21,8 @@ export class AdkAgentFactory {
   readonly #observer: Pick<Observer, "onError">;
   readonly #appNamesByEarlierName = new Map<string, string>();
   #sessionService: SqliteSessionService | undefined;
+  #memorySessionService: MemorySessionService | undefined;
+  #artifactService: MemoryArtifactService | undefined;
 
   constructor(store: string, observer: Pick<Observer, "onError">) {
     this.store = (
@@ -34,21 +41,21 @@ export class AdkAgentFactory {
     source: AdkRunnableSource,
     { id, earlierId }: { readonly id?: string; readonly earlierId?: string } = {},
   ): Promise<Agent> {
-    const { adkAgent, deriveAdkAgentId, PostgresSessionService, SqliteSessionService } = await requireAdk(
-      import("../../adk/index.ts"),
-    );
+    const adk = await requireAdk(import("../../adk/index.ts"));
+    const { adkAgent, deriveAdkAgentId, PostgresSessionService, SqliteSessionService } = adk;
     const { store } = this;
     const appName = id ?? deriveAdkAgentId(source);
     if (earlierId !== undefined && appName !== undefined) this.#appNamesByEarlierName.set(earlierId, appName);
     return adkAgent(source, {
       ...(appName === undefined ? {} : { appName, id: appName }),
       observer: this.#observer,
+      artifactService: (this.#artifactService ??= new adk.MemoryArtifactService()),
       // Opened lazily, because the store creates the file.
       sessionService: () =>
         store instanceof PostgresStore
           ? new PostgresSessionService(store)
           : this.#databaseFile === undefined
-            ? undefined
+            ? (this.#memorySessionService ??= new adk.MemorySessionService())
             : (this.#sessionService ??= new SqliteSessionService(this.#databaseFile, {
                 currentAppNamesByEarlierName: this.#appNamesByEarlierName,
               })),

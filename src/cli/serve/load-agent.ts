@@ -6,7 +6,7 @@ import type { AdkRunnableSource } from "../../adk/index.ts";
 import type { Agent } from "../../engine/index.ts";
 import { deriveAgentId } from "../../protocol/index.ts";
 import type { AdkAgentFactory } from "./adk-agent-factory.ts";
-import { importFile } from "./import-file.ts";
+import { importFile, type ImportFileOptions } from "./import-file.ts";
 
 /**
  * The examined exports. The loader tries the exports in list order, and uses the first agent that it finds.
@@ -22,10 +22,11 @@ export async function loadAgent(
   file: string,
   fileId: string,
   adk: AdkAgentFactory,
-): Promise<{ agent: Agent; id: string } | { skipped: string }> {
+  options: ImportFileOptions = {},
+): Promise<{ agent: Agent; id: string } | { skipped: string; error?: unknown }> {
   loadEnvFile(file);
   try {
-    const exports = await importFile(file);
+    const exports = await importFile(file, options);
     const found = await findExportedAgent(exports, fileId, adk);
     if (!found) return { skipped: explainMissingAgent(exports) };
     // An agent whose `describe` fails would otherwise fail at the first request for its card.
@@ -34,7 +35,8 @@ export async function loadAgent(
   } catch (error) {
     const [reason = ""] = (error instanceof Error ? error.message : String(error)).split("\n");
     const hint = formatInstallHint(error);
-    return { skipped: `could not be loaded: ${reason.trim()}${formatErrorLineNumber(file, error)}${hint}` };
+    const line = formatErrorLineNumber(file, error);
+    return { skipped: `could not be loaded: ${reason.trim()}${line}${hint}`, error };
   }
 }
 
@@ -55,7 +57,8 @@ function formatErrorLineNumber(file: string, error: unknown): string {
 }
 
 function findLineNumber(text: string, file: string): string | undefined {
-  return /^:(\d+)/.exec(text.split(file)[1] ?? "")?.[1];
+  // A file that was loaded again has a query in its URL.
+  return /^(?:\?[^:]*)?:(\d+)/.exec(text.split(file)[1] ?? "")?.[1];
 }
 
 /** Node prints the line of a syntax error, but the error itself does not contain the line. */

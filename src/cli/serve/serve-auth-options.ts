@@ -173,7 +173,8 @@ export function readApiKeyFile(path: string): StoredApiKey[] {
   );
 }
 
-function readTextFile(path: string): string {
+/** Reads a file with credentials. Throws a usage error if the file cannot be read. */
+export function readTextFile(path: string): string {
   try {
     return readFileSync(path, "utf8");
   } catch (error) {

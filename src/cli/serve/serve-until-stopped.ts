@@ -11,6 +11,7 @@ import type { CliContext } from "../cli-context.ts";
 import { OutputWriter, type OutputFormat } from "../output-writer.ts";
 import { CliError, createUsageError } from "../cli-error.ts";
 import { untilAborted, waitForAbort } from "../wait-for-abort.ts";
+import { openBrowser } from "../console/open-browser.ts";
 import { readPackageVersion } from "../package-version.ts";
 import { AdkAgentFactory } from "./adk-agent-factory.ts";
 import {
@@ -19,15 +20,17 @@ import {
   describeClientCredentials,
   type ServeAuthOptions,
 } from "./serve-auth-options.ts";
+import type { MountedConsole, ServeConsoleOptions } from "./serve-console.ts";
 import { renderAgentList, type ServedAgentSummary } from "./banner.ts";
 
 /** Options that the commands `serve` and `demo` share. */
-export interface ServeOptions extends ServeAuthOptions {
+export interface ServeOptions extends ServeAuthOptions, ServeConsoleOptions {
   port: number;
   strictPort?: boolean;
   grpcPort?: number;
   grpcUnlisted?: boolean;
   openai?: boolean;
+  textIndex?: boolean;
   host: string;
   store: string;
   keepTasks?: number;
@@ -54,7 +57,7 @@ export interface ServeOptions extends ServeAuthOptions {
 }
 
 /** The agents to serve, and the banner texts that the command prints after the server has started. */
-interface AgentsToServe {
+export interface AgentsToServe {
   /** Agents by name. The first agent is the default agent. */
   agents: Record<string, Agent>;
   /** Current agent ids by the ids of an older version of Colloquy. Default: none. */
@@ -63,9 +66,19 @@ interface AgentsToServe {
   headline?: string;
   /** Renders the banner text below the list of agents. */
   renderBannerFooter(served: readonly ServedAgentSummary[], header?: string): string;
+  /** Server options that no flag sets. */
+  serverOptions?: Pick<ServerOptions, "cardMaxAgeSeconds">;
+  /** Mode of the console. Default: `serve`. */
+  consoleMode?: "dev" | "serve";
+  /** Called once the server listens. */
+  onListening?: (server: Server) => void;
   /** Releases the resources of the served agents. */
   close?: () => Promise<void>;
 }
+
+/** The options of a command that listens on a port. */
+export type ListenOptions = ServeAuthOptions &
+  Pick<ServeOptions, "port" | "strictPort" | "host" | "grpcPort" | "grpcUnlisted" | "allowUnauthenticated">;
 
 const MAX_PORT_TRIES = 20;
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -89,24 +102,34 @@ export async function serveUntilStopped(
   const plan = await untilAborted(load(adk), context.interruptSignal);
   // Runs after the agents are loaded, because their `.env` files may contain the tokens.
   const authenticate = createAuthSchemes(options, process.env);
+  const mounted = await mountConsole(options, plan, authenticate !== undefined);
   const server = createServerOrUsageError(plan.agents, {
     store: adk.store,
     observer,
+    ...mounted?.serverOptions,
+    ...plan.serverOptions,
     ...(plan.previousAgentIds ? { previousAgentIds: plan.previousAgentIds } : {}),
     ...(options.keepTasks === undefined ? {} : { retention: toRetention(options.keepTasks) }),
     ...(options.role === undefined ? {} : { role: options.role }),
     ...(options.tickToken === undefined ? {} : { tickToken: options.tickToken }),
     ...(options.publicUrl === undefined ? {} : { publicUrl: options.publicUrl }),
-    ...(options.record === undefined ? {} : { record: options.record }),
+    // The console shows the traffic that goes to the record.
+    ...(options.record === undefined || mounted ? {} : { record: options.record }),
     ...(authenticate ? { authenticate } : {}),
     ...(options.allowUnauthenticated ? { allowUnauthenticated: true } : {}),
+    ...(options.textIndex ? { textIndex: true } : {}),
     ...(options.allowPrivateWebhooks ? { push: { allowPrivate: true } } : {}),
     ...(options.otlp === undefined ? {} : { telemetry: { otlp: options.otlp } }),
     ...(options.metricsPort === undefined
       ? {}
       : { metrics: { port: options.metricsPort, host: options.host } }),
     ...(options.openai
-      ? { mountedHandlers: [(await import("../../openai-facade/index.ts")).createOpenAiFacade({ observer })] }
+      ? {
+          mountedHandlers: [
+            (await import("../../openai-facade/index.ts")).createOpenAiFacade({ observer }),
+            ...(mounted ? [mounted.console] : []),
+          ],
+        }
       : {}),
   });
   try {
@@ -118,12 +141,14 @@ export async function serveUntilStopped(
     adk.adoptEarlierSessions();
     const { url, agents, grpc, metrics } = address;
     const openai = options.openai ? { openai: `${url}/v1` } : {};
+    const consoleUrl = mounted?.renderUrl(url);
     new OutputWriter(context.streams, options.output).writeResultIfJsonFormat({
       url,
       agents,
       ...(grpc ? { grpc } : {}),
       ...(metrics ? { metrics } : {}),
       ...openai,
+      ...(consoleUrl === undefined ? {} : { console: consoleUrl }),
     });
     context.streams.err(
       await renderBanner(
@@ -132,15 +157,42 @@ export async function serveUntilStopped(
         server.store.name,
         options,
         authenticate && describeClientCredentials(authenticate),
+        consoleUrl,
       ),
     );
+    plan.onListening?.(server);
+    if (options.open && consoleUrl !== undefined) openBrowser(consoleUrl);
     await waitForAbort(context.interruptSignal);
     context.streams.err("Stopping. Press Ctrl-C again to stop at once.\n");
   } finally {
     await server.close(options.drain === undefined ? {} : { drainMs: options.drain });
+    mounted?.console.close();
     await plan.close?.();
     adk.close();
   }
+}
+
+/** Creates the console of the option `--console`. */
+async function mountConsole(
+  { console, host, open, operatorTokenFile, record: recordFile }: ServeOptions,
+  { consoleMode = "serve" }: AgentsToServe,
+  isAuthenticated: boolean,
+): Promise<MountedConsole | undefined> {
+  if (!console) {
+    if (operatorTokenFile !== undefined)
+      throw createUsageError("--operator-token-file requires --console, which operators use.");
+    if (open) throw createUsageError("--open requires --console.");
+    return undefined;
+  }
+  const { createMountedConsole } = await import("./serve-console.ts");
+  return createMountedConsole({
+    mode: consoleMode,
+    name: "Colloquy",
+    host,
+    isAuthenticated,
+    operatorTokenFile,
+    recordFile,
+  });
 }
 
 /** Processes the due work, and prints its numbers. */
@@ -173,6 +225,7 @@ async function renderBanner(
   storeName: string,
   { openai }: ServeOptions,
   credentialHint: ReturnType<typeof describeClientCredentials> | undefined,
+  consoleUrl: string | undefined,
 ): Promise<string> {
   const served = await Promise.all(
     agents.map(async ({ id, url }) => ({
@@ -185,15 +238,16 @@ async function renderBanner(
   const grpcLine = grpc ? `  over gRPC, too: ${grpc.host}:${grpc.port}\n` : "";
   const metricsLine = metrics ? `  metrics: http://${metrics.host}:${metrics.port}/metrics\n` : "";
   const openaiLine = openai ? `  as models of OpenAI's API, too: ${url}/v1\n` : "";
+  const consoleLine = consoleUrl === undefined ? "" : `  console: ${consoleUrl}\n`;
   const credentialLine = credentialHint ? `${credentialHint.hint}\n\n` : "";
   const about = plan.headline === undefined ? "" : `${plan.headline}\n`;
-  return `${top}${about}\n${renderAgentList(served)}${grpcLine}${openaiLine}${metricsLine}\n${credentialLine}${plan.renderBannerFooter(served, credentialHint?.header)}\nCtrl-C stops it.\n`;
+  return `${top}${about}\n${renderAgentList(served)}${grpcLine}${openaiLine}${metricsLine}${consoleLine}\n${credentialLine}${plan.renderBannerFooter(served, credentialHint?.header)}\nCtrl-C stops it.\n`;
 }
 
 /** Listens on the requested port, or on the next free port if the requested port is in use. */
-async function listenOnNextFreePort(
+export async function listenOnNextFreePort(
   server: Server,
-  options: ServeOptions,
+  options: ListenOptions,
   { streams }: CliContext,
 ): Promise<ServerAddress> {
   const { port, strictPort, host, grpcPort, grpcUnlisted = false } = options;
@@ -223,7 +277,7 @@ async function listenOnNextFreePort(
  * Creates the error for a server that cannot start. A start error always has the code `A2ACLI_ERR_INTERNAL`,
  * even if a dependency such as the store is unavailable.
  */
-function createStartError(error: unknown, options: ServeOptions): CliError {
+function createStartError(error: unknown, options: ListenOptions): CliError {
   const { host, allowUnauthenticated } = options;
   const message = error instanceof Error ? error.message : String(error);
   const hint =

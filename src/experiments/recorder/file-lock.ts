@@ -31,6 +31,20 @@ export function lockFile(file: string): () => void {
   };
 }
 
+/**
+ * State of the process that writes to a file. `unknown` means that no process has locked the file, because the writer
+ * has closed it, or uses no lock.
+ */
+export type FileWriterState = "active" | "exited" | "unknown";
+
+/** Returns the state of the process that has locked a file. A process of another host counts as active. */
+export function readFileWriterState(file: string): FileWriterState {
+  const lock = `${resolve(file)}.lock`;
+  const content = readIfExists(lock);
+  if (content === undefined) return "unknown";
+  return hasExited(parseLockHolder(content), lock) ? "exited" : "active";
+}
+
 /** Creates the lock file as a hard link, so that the file appears atomically with its complete content. */
 function tryLinkLockFile(from: string, to: string): boolean {
   try {

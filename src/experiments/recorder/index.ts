@@ -4,5 +4,6 @@
  * lines.
  */
 export { type FileSink, openFileSink, type FileSinkOptions } from "./file-sink.ts";
+export { type FileWriterState, readFileWriterState } from "./file-lock.ts";
 export { openRunFile, type RunFile, type OpenRunFileOptions } from "./run-file.ts";
 export { writeMessageCardListFile } from "./message-card-list-file.ts";

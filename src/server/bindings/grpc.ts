@@ -68,6 +68,8 @@ export interface GrpcOptions {
 
 export interface GrpcServer {
   readonly port: number;
+  /** Adds the gRPC interfaces to the cards of the served agents, unless gRPC is unlisted. */
+  listInCards(): void;
   /** Stops accepting gRPC calls, and resolves when all gRPC calls have ended. */
   drain(): Promise<void>;
   /** Ends every gRPC stream, but never in the middle of an event. Clients are expected to subscribe again. */
@@ -134,17 +136,21 @@ export async function startGrpcServer(
         cause,
       });
     });
-  for (const agent of listedInCard ? context.agents.values() : []) {
-    const isFirst = agent === context.defaultAgent;
-    agent.cardPublisher.setAdditionalInterfaceProvider((origin, tenant) => {
-      const url = publicAddress ?? `${new URL(origin).hostname}:${listener.port}`;
-      return services.flatMap(({ version }) =>
-        buildGrpcInterfaces(version, url, isFirst ? tenant : formatAgentSelectingTenant(agent, tenant)),
-      );
-    });
-  }
+  const listInCards = (): void => {
+    for (const agent of listedInCard ? context.agents.values() : []) {
+      const isFirst = agent === context.defaultAgent;
+      agent.cardPublisher.setAdditionalInterfaceProvider((origin, tenant) => {
+        const url = publicAddress ?? `${new URL(origin).hostname}:${listener.port}`;
+        return services.flatMap(({ version }) =>
+          buildGrpcInterfaces(version, url, isFirst ? tenant : formatAgentSelectingTenant(agent, tenant)),
+        );
+      });
+    }
+  };
+  listInCards();
   return {
     port: listener.port,
+    listInCards,
     drain: () => listener.drain(),
     closeStreams: () => dispatcher.closeStreams(),
     forceShutdown: () => listener.forceShutdown(),

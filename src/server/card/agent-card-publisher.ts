@@ -24,8 +24,7 @@ import type { HttpReply, HttpRequest } from "../http-exchange.ts";
 import { DEFAULT_MEDIA_MODES } from "../input-modes.ts";
 import { buildHttpInterfaces } from "./agent-interfaces.ts";
 
-/** Maximum time in seconds that clients may cache an agent card. */
-const CACHE_MAX_AGE_SECONDS = 300;
+const DEFAULT_MAX_AGE_SECONDS = 300;
 /**
  * Maximum number of cached agent cards. Most servers need only a few cached cards, because clients use only
  * one or two origins.
@@ -43,6 +42,8 @@ interface RenderedCard {
 
 /** Options for the members that the server adds to an agent card. */
 export interface AgentCardOptions extends CardFormatOptions {
+  /** Maximum time in seconds for which clients may cache the agent card. Default: 300. */
+  readonly cardMaxAgeSeconds?: number | undefined;
   /** URL path of the agent, for example `/a2a/weather`. */
   readonly path: string;
   /** Base URL for the URLs in the agent card. The default base URL is the origin of the request. */
@@ -78,17 +79,17 @@ type AdditionalAgentInterfaceProvider = (
  * and card format.
  */
 export class AgentCardPublisher {
-  readonly #agent: Agent;
+  #agent: Agent;
   readonly #options: AgentCardOptions;
   readonly #renderedCards = new Map<string, RenderedCard>();
-  readonly #modifiedAt: number;
+  #modifiedAt: number;
   #interfaceProvider: AdditionalAgentInterfaceProvider = () => [];
   #description: AgentDescription | Promise<AgentDescription> | undefined;
 
   constructor(agent: Agent, options: AgentCardOptions, now: number = systemClock.now()) {
     this.#agent = agent;
     this.#options = options;
-    this.#modifiedAt = Math.floor(now / 1000) * 1000;
+    this.#modifiedAt = floorToSecond(now);
   }
 
   /**
@@ -98,21 +99,45 @@ export class AgentCardPublisher {
    */
   loadDescription(): AgentDescription | Promise<AgentDescription> {
     if (this.#description) return this.#description;
-    const loaded = this.#agent.describe();
-    if (!("then" in loaded)) return (this.#description = this.#completeDescription(loaded));
-    const pending = loaded.then(
-      (description) => (this.#description = this.#completeDescription(description)),
-    );
-    pending.catch(() => (this.#description = undefined));
-    return (this.#description = pending);
+    const agent = this.#agent;
+    const loaded = agent.describe();
+    if (!("then" in loaded)) return (this.#description = this.#completeDescription(agent, loaded));
+    const pending = loaded.then((declared) => {
+      const description = this.#completeDescription(agent, declared);
+      if (this.#description === pending) this.#description = description;
+      return description;
+    });
+    this.#description = pending;
+    pending.catch(() => {
+      if (this.#description === pending) this.#description = undefined;
+    });
+    return pending;
   }
 
-  #completeDescription(declared: AgentDescription): AgentDescription {
+  /**
+   * Returns the description of another agent with the capabilities and security schemes of this server. Rejects if the
+   * description is not a valid agent card.
+   */
+  async describeAgent(agent: Agent): Promise<AgentDescription> {
+    return this.#completeDescription(agent, await agent.describe());
+  }
+
+  /** Publishes the card of another agent, whose description `describeAgent` has returned. */
+  replaceAgent(agent: Agent, description: AgentDescription, now: number = systemClock.now()): void {
+    this.#agent = agent;
+    const isSameCard = JSON.stringify(description) === JSON.stringify(this.#description);
+    this.#description = description;
+    if (isSameCard) return;
+    this.#renderedCards.clear();
+    this.#modifiedAt = floorToSecond(now);
+  }
+
+  #completeDescription(agent: Agent, declared: AgentDescription): AgentDescription {
     const { authenticator } = this.#options;
     // The server adds its schemes and requirements only together: requirements must name schemes of the same
     // source.
     const isDeclared = declared.securitySchemes !== undefined || declared.securityRequirements !== undefined;
-    const extended = this.#agent.describeExtended && authenticator ? { extendedAgentCard: true } : {};
+    const extended = agent.describeExtended && authenticator ? { extendedAgentCard: true } : {};
     const capabilities: AgentCapabilities = {
       streaming: true,
       pushNotifications: true,
@@ -121,7 +146,7 @@ export class AgentCardPublisher {
     };
     // An agent cannot offer push notifications that the server does not send.
     if (!this.#options.pushNotifications) delete capabilities.pushNotifications;
-    const extensions = addServerExtensions(capabilities, this.#agent, this.#options);
+    const extensions = addServerExtensions(capabilities, agent, this.#options);
     if (extensions.length > 0) capabilities.extensions = extensions;
     const description = {
       ...(isDeclared ? {} : authenticator?.securityDeclaration),
@@ -195,7 +220,7 @@ export class AgentCardPublisher {
     const etag = `"${createHash("sha256").update(body).digest("base64url").slice(0, 22)}"`;
     const headers = {
       etag,
-      "cache-control": `public, max-age=${CACHE_MAX_AGE_SECONDS}`,
+      "cache-control": `public, max-age=${this.#options.cardMaxAgeSeconds ?? DEFAULT_MAX_AGE_SECONDS}`,
       "last-modified": new Date(this.#modifiedAt).toUTCString(),
       ...(this.#options.versions.length > 1 ? { vary: "A2A-Version" } : {}),
     };
@@ -204,6 +229,11 @@ export class AgentCardPublisher {
     this.#renderedCards.set(cacheKey, rendered);
     return rendered;
   }
+}
+
+/** The header `Last-Modified` has a precision of one second. */
+function floorToSecond(timestamp: number): number {
+  return Math.floor(timestamp / 1000) * 1000;
 }
 
 /**

@@ -1,9 +1,8 @@
-import type { LookupAddress, LookupOptions } from "node:dns";
 import { parseRetryAfter } from "../../wire/index.ts";
 import { setMaxListeners } from "node:events";
 import { request as httpRequest, type ClientRequest, type IncomingMessage } from "node:http";
 import { request as httpsRequest } from "node:https";
-import { isIPv6, type LookupFunction } from "node:net";
+import type { LookupFunction } from "node:net";
 import { LruCache } from "../../data-structures/index.ts";
 import {
   getWebhookOwner,
@@ -13,6 +12,7 @@ import {
   type DeliveryFailure,
   type WebhookNotification,
 } from "../../engine/index.ts";
+import { createGuardedLookup } from "./guarded-lookup.ts";
 import { WebhookNotAllowedError, type WebhookUrlGuard } from "./webhook-url-guard.ts";
 import { checkChallengeResponse, createChallenge } from "./webhook-challenge.ts";
 import { WebhookHttpAgent, WebhookHttpsAgent } from "./webhook-connection-pool.ts";
@@ -171,43 +171,6 @@ export class WebhookSender {
       request.end(body);
     });
   }
-}
-
-/**
- * Creates a DNS lookup function that returns only addresses that the URL guard allows. The lookups use the fair share of
- * `owner`.
- */
-function createGuardedLookup(guard: WebhookUrlGuard, owner: string): LookupFunction {
-  return (hostname, options, callback) =>
-    void lookUpAllowedAddresses(
-      () => guard.resolveAllowedAddresses(hostname, owner),
-      hostname,
-      options,
-      callback,
-    );
-}
-
-async function lookUpAllowedAddresses(
-  resolveAllowedAddresses: () => Promise<readonly string[]>,
-  hostname: string,
-  { all, family }: LookupOptions,
-  callback: Parameters<LookupFunction>[2],
-): Promise<void> {
-  let candidates: LookupAddress[];
-  try {
-    const addresses = await resolveAllowedAddresses();
-    candidates = addresses.map((address) => ({ address, family: isIPv6(address) ? 6 : 4 }));
-  } catch (error) {
-    callback(error as NodeJS.ErrnoException, "");
-    return;
-  }
-  const matching = candidates.filter(
-    (address) => !family || family === address.family || family === `IPv${address.family}`,
-  );
-  const [first] = matching;
-  if (!first) callback(new Error(`${hostname} has no IPv${family} address`), "");
-  else if (all) callback(null, matching);
-  else callback(null, first.address, first.family);
 }
 
 /**

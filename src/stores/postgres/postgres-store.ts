@@ -12,6 +12,7 @@ import type {
   StoreMigrationListener,
   TaskDeletionStore,
   TaskLeases,
+  TaskOverview,
   TaskListPage,
   TaskListQuery,
   TaskScope,
@@ -42,6 +43,7 @@ import { PostgresPushStore } from "./postgres-push-store.ts";
 import { PostgresSessionRepository } from "./postgres-session-repository.ts";
 import { PostgresTaskDeleter } from "./postgres-task-deleter.ts";
 import { PostgresTaskLeases } from "./postgres-task-leases.ts";
+import { createPostgresTaskOverview } from "./postgres-task-overview.ts";
 import { PostgresTaskReader } from "./postgres-task-reader.ts";
 
 const assertKnownOptions = defineOptionNames<PostgresStoreOptions>()(
@@ -70,6 +72,7 @@ export class PostgresStore implements TaskStore {
   readonly hints?: NodeHints;
   readonly pushStore: PushStore;
   readonly deletionStore: TaskDeletionStore;
+  readonly overview: TaskOverview;
   readonly sessionRepository: SessionRepository;
   readonly readGauges = (): StoreGauges => ({
     store: this.name,
@@ -106,6 +109,7 @@ export class PostgresStore implements TaskStore {
     }
     this.pushStore = new PostgresPushStore(this.#connection, context);
     this.deletionStore = new PostgresTaskDeleter(this.#connection, this.#reader);
+    this.overview = createPostgresTaskOverview(this.#connection);
     this.sessionRepository = new PostgresSessionRepository(this.#connection);
     this.#health = new StoreHealthMonitor(this.name, () => this.#leases.extend());
   }

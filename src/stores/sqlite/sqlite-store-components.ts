@@ -9,6 +9,7 @@ import { TaskDeleter } from "./task-deleter.ts";
 import { TaskLeaseTable } from "./task-lease-table.ts";
 import { TaskListReader } from "./task-list-reader.ts";
 import { TaskOwnerScopeTable } from "./task-owner-scope-table.ts";
+import { TaskOverviewReader } from "./task-overview-reader.ts";
 import { TaskReader } from "./task-reader.ts";
 import { TaskWriter } from "./task-writer.ts";
 
@@ -18,6 +19,7 @@ export interface SqliteStoreComponents {
   readonly scopeTable: TaskOwnerScopeTable;
   readonly reader: TaskReader;
   readonly listReader: TaskListReader;
+  readonly overviewReader: TaskOverviewReader;
   readonly taskCounts: TaskCountTable;
   readonly writer: TaskWriter;
   readonly pushTable: PushTable;
@@ -40,6 +42,7 @@ export function createSqliteStoreComponents(
   const pushTable = new PushTable(db, reader, pushSecretCipher);
   const taskCounts = new TaskCountTable(db);
   const listReader = new TaskListReader(db, scopeTable, taskCounts, reader);
+  const overviewReader = new TaskOverviewReader(db, scopeTable);
   const checkpoints = new LargeContentCheckpoints(db);
   const writer = new TaskWriter(db, {
     scopeTable,
@@ -56,6 +59,7 @@ export function createSqliteStoreComponents(
     scopeTable,
     reader,
     listReader,
+    overviewReader,
     taskCounts,
     writer,
     pushTable,

@@ -2,7 +2,8 @@ import { randomBytes, timingSafeEqual } from "node:crypto";
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { renderLiveHtmlReport } from "../../../cards/index.ts";
+import { type FileWriterState, readFileWriterState } from "../../../experiments/index.ts";
+import { renderLiveHtmlReport } from "../../../pages/index.ts";
 import { streamRecordingAsSse } from "./stream-recording-as-sse.ts";
 
 interface WatchServerOptions {
@@ -28,6 +29,8 @@ export interface WatchServer {
  * number of event streams is limited.
  */
 const MAX_STREAMS = 16;
+/** How often the server checks whether the process that writes the recording still exists, in milliseconds. */
+const WRITER_CHECK_INTERVAL_MS = 1_000;
 
 /**
  * Starts a server for the watch page, which shows a recording while the recording grows. The watch server
@@ -117,8 +120,17 @@ async function streamRecordingToBrowser(
   response.on("close", () => disconnection.abort());
   const signal = AbortSignal.any([disconnection.signal, closing]);
   const lastEventId = request.headers["last-event-id"];
+  let sentState: FileWriterState | undefined;
+  const sendWriterState = (): void => {
+    const state = readFileWriterState(file);
+    if (state === sentState || signal.aborted) return;
+    sentState = state;
+    response.write(`event: writer\ndata: ${state}\n\n`);
+  };
+  const timer = setInterval(sendWriterState, WRITER_CHECK_INTERVAL_MS);
   try {
     response.writeHead(200, { "content-type": "text/event-stream" }).write("retry: 1000\n\n");
+    sendWriterState();
     const events = streamRecordingAsSse(file, signal, {
       ...(runId !== undefined && { runId }),
       ...(typeof lastEventId === "string" && { lastEventId }),
@@ -131,6 +143,7 @@ async function streamRecordingToBrowser(
     // The reader has disconnected, or the file became unreadable. The browser reconnects and then receives
     // the error.
   } finally {
+    clearInterval(timer);
     response.destroy();
   }
 }

@@ -1,5 +1,8 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { appendFile, rename, rm, truncate, writeFile } from "node:fs/promises";
 import { request } from "node:http";
+import { fileURLToPath } from "node:url";
 import { afterEach, describe, expect, it } from "vitest";
 import {
   findChromium,
@@ -10,6 +13,7 @@ import {
   createScriptedRecordFileText,
   SCRIPTED_GSM8K_SAMPLES,
 } from "../../../cards/recording/recording.fixture.ts";
+import { EXAMPLE_RUN } from "../../../experiments/recorder/example-run.fixture.ts";
 import { createTempTestDirectoryWithFiles } from "../../cli-test-process.fixture.ts";
 import { streamRecordingAsSse } from "./stream-recording-as-sse.ts";
 import { followFile, type FileFollowEvent } from "./follow-file.ts";
@@ -202,7 +206,50 @@ async function readFirstEvent(response: Response): Promise<string> {
   return text;
 }
 
+/** Moves the times of a record to a later time, because a run without new lines counts as quiet. */
+function dateRecord(text: string, timeMs: number): string {
+  return text.replaceAll(/"at":"[^"]+"/g, `"at":"${new Date(timeMs).toISOString()}"`);
+}
+const LATER_MS = Date.now() + 3_600_000;
+
 describe.skipIf(findChromium() === undefined)("the page of a watched record", () => {
+  it("says that a run was killed after its process was killed, and not that the run is running", async () => {
+    const folder = await createEmptyFolder();
+    const writer = fileURLToPath(
+      new URL("../../../experiments/recorder/run-writer-process.fixture.ts", import.meta.url),
+    );
+    const { url } = await startWatching(`${folder}/${EXAMPLE_RUN.run_id}.cards.jsonl`);
+    const browser = await launchChromium();
+    cleanups.unshift(() => browser.close());
+    const { page } = await openPageRecordingRequestsAndErrors(browser, url);
+    const killed = spawn(process.execPath, [writer, folder, "3"], { stdio: "ignore" });
+    await once(killed, "exit");
+    expect(killed.signalCode).toBe("SIGKILL");
+    await page.locator("#run .state.interrupted").waitFor();
+    expect(await page.locator("#run .state").innerText()).toBe("killed: no recorded end");
+  });
+
+  it("says how long a run without a known writer is quiet", async () => {
+    const file = `${await createEmptyFolder()}/run.cards.jsonl`;
+    const { url } = await startWatching(file);
+    const browser = await launchChromium();
+    cleanups.unshift(() => browser.close());
+    const { page } = await openPageRecordingRequestsAndErrors(browser, url);
+    const [run = "", card = ""] = dateRecord(createScriptedRecordFileText(), LATER_MS).split("\n");
+    await writeFile(file, `${run}\n${card}\n`);
+    await page
+      .locator("#run .state")
+      .filter({ hasText: /^running$/ })
+      .waitFor();
+    await writeFile(file, "");
+    await page.locator("#run .state").filter({ hasText: "waiting for the run to start" }).waitFor();
+    await writeFile(file, dateRecord(`${run}\n${card}\n`, Date.now() - 90_000));
+    await page.locator("#run .state.quiet").waitFor();
+    expect(await page.locator("#run .state").innerText()).toMatch(
+      /^no new line for 1 min \d+ s: killed or waiting$/,
+    );
+  });
+
   it("waits for the run, grows with it, and keeps the user's selection", async () => {
     const file = `${await createEmptyFolder()}/run.cards.jsonl`;
     const { url } = await startWatching(file);
@@ -212,17 +259,17 @@ describe.skipIf(findChromium() === undefined)("the page of a watched record", ()
     const state = page.locator("#run .state");
     expect(await state.innerText()).toBe("waiting for the run to start");
 
-    const lines = createScriptedRecordFileText().split("\n");
+    const lines = dateRecord(createScriptedRecordFileText(), LATER_MS).split("\n");
     const scored = lines.findIndex((line) => line.includes(`"kind":"score"`));
     await writeFile(file, `${lines.slice(0, 4).join("\n")}\n${lines[4]?.slice(0, 30)}`);
     await page.getByRole("option", { name: "gsm8k_0" }).click();
     expect(await state.innerText()).toBe("running");
-    const before = await page.locator(".sequence .card").count();
-    await page.locator(".sequence .card").first().click();
+    const before = await page.locator(".sequence .message").count();
+    await page.locator(".sequence .message").first().click();
 
     await appendFile(file, `${lines[4]?.slice(30)}\n${lines.slice(5, scored + 1).join("\n")}\n`);
     await page.locator("#head .verdict.correct").waitFor();
-    expect(await page.locator(".sequence .card").count()).toBe(6);
+    expect(await page.locator(".sequence .message").count()).toBe(6);
     expect(before).toBeLessThan(6);
     expect(await page.locator("#card h2").innerText()).toBe("Card 1");
 

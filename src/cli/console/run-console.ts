@@ -1,0 +1,57 @@
+import { createServer } from "../../server/index.ts";
+import { untilAborted, waitForAbort } from "../wait-for-abort.ts";
+import type { CliContext } from "../cli-context.ts";
+import type { ConsoleCommandOptions } from "../console.ts";
+import { OutputWriter } from "../output-writer.ts";
+import { createAuthSchemes } from "../serve/serve-auth-options.ts";
+import { createMountedConsole } from "../serve/serve-console.ts";
+import { createStderrLogObserver, listenOnNextFreePort } from "../serve/serve-until-stopped.ts";
+import { openBrowser } from "./open-browser.ts";
+
+interface ConsoleTargets {
+  readonly agentUrls: readonly string[];
+  readonly recordFiles: readonly string[];
+}
+
+/** Serves the console until the user stops the command. */
+export async function runConsole(
+  { agentUrls, recordFiles }: ConsoleTargets,
+  options: ConsoleCommandOptions,
+  context: CliContext,
+): Promise<void> {
+  const { host, publicUrl, open, output } = options;
+  const authenticate = createAuthSchemes(options, process.env);
+  const { console, serverOptions, renderUrl } = createMountedConsole({
+    mode: agentUrls.length === 0 && recordFiles.length > 0 ? "file" : "console",
+    name: agentUrls[0] ?? recordFiles[0] ?? "Colloquy",
+    host,
+    isAuthenticated: authenticate !== undefined,
+    agentUrls,
+    recordFiles,
+  });
+  // A server without agents, whose only purpose is the console.
+  const server = createServer(
+    {},
+    {
+      ...serverOptions,
+      store: "memory",
+      observer: createStderrLogObserver(context),
+      ...(authenticate ? { authenticate } : {}),
+      ...(publicUrl === undefined ? {} : { publicUrl }),
+    },
+  );
+  try {
+    const address = await untilAborted(
+      listenOnNextFreePort(server, options, context),
+      context.interruptSignal,
+    );
+    const url = renderUrl(address.url);
+    new OutputWriter(context.streams, output).writeResultIfJsonFormat({ url });
+    context.streams.err(`The console is at\n  ${url}\nCtrl-C stops it.\n`);
+    if (open) openBrowser(url);
+    await waitForAbort(context.interruptSignal);
+  } finally {
+    console.close();
+    await server.close();
+  }
+}

@@ -1,0 +1,218 @@
+import { rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { connect, readText } from "../client/index.ts";
+import {
+  createTempTestDirectoryWithFiles,
+  startServeCommandForTest,
+  spawnColloquyForTest,
+  type ServingCliTestProcess,
+} from "./cli-test-process.fixture.ts";
+
+/** The longest time in milliseconds between the save of a file and an answer of the new code. */
+const RELOAD_LIMIT_MS = 1_000;
+
+const ES_MODULE_PACKAGE = `{ "type": "module" }`;
+
+const createAgentSource = (answer: string, name = "hello"): string => `
+import { agent } from "colloquy";
+export default agent({ name: "${name}", description: "Answers" }, async function* () { yield ${answer}; });`;
+
+async function startDev(
+  files: Record<string, string>,
+  ...args: string[]
+): Promise<ServingCliTestProcess & { cwd: string; save(name: string, text: string): Promise<void> }> {
+  const cwd = await createTempTestDirectoryWithFiles({ "package.json": ES_MODULE_PACKAGE, ...files });
+  const dev = await startServeCommandForTest(["dev", ...args], cwd);
+  onTestFinished(async () => {
+    dev.process.child.kill("SIGTERM");
+    await dev.process.result;
+  });
+  return { ...dev, cwd, save: (name, text) => writeFile(join(cwd, name), text) };
+}
+
+async function ask(url: string): Promise<string> {
+  const client = await connect(url);
+  return (await client.ask("x")).text;
+}
+
+/** Asks until the answer arrives, and returns the milliseconds until then. */
+async function waitForAnswer(url: string, answer: string): Promise<number> {
+  const savedAt = performance.now();
+  await expect
+    .poll(() => ask(url).catch((error: Error) => error.message), { timeout: 5_000, interval: 10 })
+    .toBe(answer);
+  return performance.now() - savedAt;
+}
+
+describe("colloquy dev", () => {
+  it("answers the next message with the saved code within a second", async () => {
+    const dev = await startDev({ "agent.ts": createAgentSource(`"one"`) });
+    const url = dev.agentUrls["hello"] ?? "";
+    expect(await ask(url)).toBe("one");
+    for (const answer of ["two", "three"]) {
+      await dev.save("agent.ts", createAgentSource(`"${answer}"`));
+      expect(await waitForAnswer(url, answer)).toBeLessThan(RELOAD_LIMIT_MS);
+    }
+    await dev.process.waitForOutput("reloaded hello in ");
+  });
+
+  it("reloads imported files, and keeps the state of unchanged modules", async () => {
+    const dev = await startDev({
+      "agent.ts": `import { nextNumber } from "./counter.ts"; import { word } from "./lib/word.ts";
+        ${createAgentSource("`${word} ${nextNumber()}`")}`,
+      "counter.ts": `let last = 0; export const nextNumber = (): number => ++last;`,
+      "lib/word.ts": `import { ending } from "./ending.ts"; export const word = "word" + ending;`,
+      "lib/ending.ts": `export const ending: string = "!";`,
+    });
+    const url = dev.agentUrls["hello"] ?? "";
+    expect(await ask(url)).toBe("word! 1");
+    await dev.save("lib/ending.ts", `export const ending: string = "?";`);
+    await dev.process.waitForOutput("reloaded hello");
+    expect(await ask(url)).toBe("word? 2");
+  });
+
+  it("finishes a running turn on the earlier code", async () => {
+    const source = (word: string): string => `
+import { existsSync } from "node:fs";
+import { setTimeout as pause } from "node:timers/promises";
+import { agent } from "colloquy";
+export default agent({ name: "hello", description: "Waits" }, async function* ({ text }) {
+  yield "${word} begins";
+  while (text === "wait" && !existsSync("go")) await pause(10);
+  yield ", ${word} ends";
+});`;
+    const dev = await startDev({ "agent.ts": source("old") });
+    const url = dev.agentUrls["hello"] ?? "";
+    const client = await connect(url);
+    const texts = readText(client.stream("wait"))[Symbol.asyncIterator]();
+    const begin = await texts.next();
+    await dev.save("agent.ts", source("new"));
+    expect(await waitForAnswer(url, "new begins, new ends")).toBeLessThan(RELOAD_LIMIT_MS);
+    await dev.save("go", "");
+    expect([begin.value, (await texts.next()).value]).toEqual(["old begins", ", old ends"]);
+  });
+
+  it("keeps the earlier agent if a file is broken, prints the position, and recovers", async () => {
+    const dev = await startDev({ "agent.ts": createAgentSource(`"one"`) });
+    const url = dev.agentUrls["hello"] ?? "";
+    await dev.save("agent.ts", `const x = 1;\nthrow new Error("It broke.");`);
+    const thrown = await dev.process.waitForOutput("agent.ts:2:7");
+    expect(thrown).toContain("agent.ts: could not be loaded: It broke. (line 2). The earlier version stays.");
+    expect(thrown).not.toContain("colloquy-reload");
+    await dev.save("agent.ts", `export default async function* () {\n  yield "one" two;\n}`);
+    await dev.process.waitForOutput("agent.ts:2");
+    expect(await ask(url)).toBe("one");
+    await dev.save("agent.ts", `import { word } from "./word.ts";\n${createAgentSource("word")}`);
+    await dev.process.waitForOutput("word.ts");
+    expect(await ask(url)).toBe("one");
+    await dev.save("word.ts", `export const word = "created later";`);
+    await waitForAnswer(url, "created later");
+  });
+
+  it("waits for the correction of a file that is broken at the start", async () => {
+    const cwd = await createTempTestDirectoryWithFiles({
+      "package.json": ES_MODULE_PACKAGE,
+      "agent.ts": "export default 1 +;",
+    });
+    const dev = spawnColloquyForTest(["dev", "--port", "0"], cwd);
+    await dev.waitForOutput("No agent is loaded yet. Correct a file, or add an agent file.");
+    await writeFile(join(cwd, "agent.ts"), createAgentSource(`"mended"`));
+    const banner = await dev.waitForOutput("Ctrl-C stops it.");
+    expect(await ask(/http:\S+/.exec(banner)?.[0] ?? "")).toBe("mended");
+    dev.child.kill("SIGTERM");
+    expect((await dev.result).code).toBe(0);
+  });
+
+  it("adds and removes the agents of a directory", async () => {
+    const dev = await startDev({ "agents/one.ts": createAgentSource(`"1"`, "one") }, "agents");
+    const url = dev.agentUrls["one"] ?? "";
+    await dev.save("agents/two.ts", createAgentSource(`"2"`, "two"));
+    await waitForAnswer(url.replace("one", "two"), "2");
+    await rm(join(dev.cwd, "agents/one.ts"));
+    await dev.process.waitForOutput("removed one");
+    await expect.poll(async () => (await fetch(`${url}/.well-known/agent-card.json`)).status).toBe(404);
+    expect(await ask(url.replace("one", "two"))).toBe("2");
+  });
+
+  it("serves a changed card at once", async () => {
+    const dev = await startDev({ "agent.ts": createAgentSource(`"one"`) });
+    const client = await connect(dev.agentUrls["hello"] ?? "");
+    await dev.save("agent.ts", createAgentSource(`"one"`).replace("Answers", "Answers better"));
+    await dev.process.waitForOutput("reloaded hello");
+    expect((await client.refreshCard()).description).toBe("Answers better");
+  });
+
+  it("reloads files of a CommonJS package, which need a transpiler", async () => {
+    const dev = await startDev({
+      "package.json": `{ "type": "commonjs" }`,
+      "agent.ts": `import { Word } from "./word"; export default async function* () { yield Word.Hi; }`,
+      "word.ts": `export enum Word { Hi = "hi" }`,
+    });
+    const [url = ""] = Object.values(dev.agentUrls);
+    expect(await ask(url)).toBe("hi");
+    await dev.save("word.ts", `export enum Word { Hi = "ho" }`);
+    expect(await waitForAnswer(url, "ho")).toBeLessThan(RELOAD_LIMIT_MS);
+  });
+
+  it("reloads the agents of a configuration file, and asks for a restart for its other settings", async () => {
+    const config = (word: string, openai: boolean): string => `
+import { agent, defineConfig } from "colloquy";
+const hello = agent({ name: "hello", description: "d" }, async function* () { yield "${word}"; });
+export default defineConfig({ agents: { hello }, openai: ${openai} });`;
+    const dev = await startDev({ "colloquy.config.ts": config("one", false) });
+    await dev.save("colloquy.config.ts", config("two", true));
+    await waitForAnswer(dev.agentUrls["hello"] ?? "", "two");
+    const notice = "colloquy.config.ts has a new value of openai. Restart colloquy dev to apply the change.";
+    expect(await dev.process.waitForOutput("Restart colloquy dev")).toContain(notice);
+  });
+
+  it("serves a console that shows the agents after a reload", async () => {
+    const dev = await startDev({ "agents/one.ts": createAgentSource(`"1"`, "one") }, "agents");
+    const page = new URL(/console: (\S+)/.exec(dev.banner)?.[1] ?? "");
+    const token = new URLSearchParams(page.hash.slice(1)).get("token") ?? "";
+    const read = async (path: string, headers = {}): Promise<unknown> =>
+      await (await fetch(new URL(`api/${path}`, page), { headers })).json();
+    const authorization = { authorization: `Bearer ${token}` };
+    expect(await read("session", authorization)).toMatchObject({ mode: "dev", canAct: true });
+    expect(await read("session")).toMatchObject({ error: { reason: "UNAUTHENTICATED" } });
+    expect(await (await fetch(page)).text()).toContain("<script");
+    await dev.save("agents/two.ts", createAgentSource(`"2"`, "two"));
+    await dev.process.waitForOutput("added two");
+    expect(await read("agents", authorization)).toMatchObject({
+      agents: [
+        { id: "one", isOwn: true },
+        { id: "two", isOwn: true },
+      ],
+    });
+  });
+
+  it("asks for a restart if a .env file changes", async () => {
+    const dev = await startDev({ "agent.ts": createAgentSource(`"one"`) });
+    await dev.save(".env", "KEY=1");
+    const notice = ".env has changed. Restart colloquy dev to apply the change.";
+    expect(await dev.process.waitForOutput("Restart colloquy dev")).toContain(notice);
+  });
+
+  it("continues after an error outside of a turn", async () => {
+    const dev = await startDev({
+      "agent.ts": `setTimeout(() => { throw new Error("From a timer."); }); ${createAgentSource(`"one"`)}`,
+    });
+    await dev.process.waitForOutput("An error outside of a turn was not caught; the server continues.");
+    expect(await ask(dev.agentUrls["hello"] ?? "")).toBe("one");
+  });
+
+  it("keeps tasks in its own file, which a restart keeps", async () => {
+    const dev = await startDev({ "agent.ts": createAgentSource(`"one"`) });
+    const client = await connect(dev.agentUrls["hello"] ?? "");
+    const { task } = await client.ask("x");
+    dev.process.child.kill("SIGKILL");
+    await dev.process.result;
+    const again = await startServeCommandForTest(["dev"], dev.cwd);
+    expect(again.banner).toContain("dev.db");
+    const found = await (await connect(again.agentUrls["hello"] ?? "")).tasks.get(task?.id ?? "");
+    expect(found.status.state).toBe("TASK_STATE_COMPLETED");
+    again.process.child.kill("SIGTERM");
+    await again.process.result;
+  });
+});

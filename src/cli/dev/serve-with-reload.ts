@@ -1,0 +1,146 @@
+import type { Command } from "commander";
+import type { ServeConfig } from "../../config/index.ts";
+import {
+  AgentReloader,
+  cleanReloadMarkers,
+  FileWatcher,
+  ReloadableModules,
+  type AgentReloadReport,
+} from "../../dev/index.ts";
+import type { Server } from "../../server/index.ts";
+import type { CliContext } from "../cli-context.ts";
+import { applyConfig, readConfig } from "../serve/apply-config-file.ts";
+import { renderTryCommands } from "../serve.ts";
+import type { AdkAgentFactory } from "../serve/adk-agent-factory.ts";
+import { serveUntilStopped, type AgentsToServe, type ServeOptions } from "../serve/serve-until-stopped.ts";
+import { DevAgentFiles } from "./dev-agent-files.ts";
+import { reportUncaughtErrors } from "./report-uncaught-errors.ts";
+import { formatNewFailures, formatReloadReport, type ReloadLogContext } from "./reload-log.ts";
+import { RestartFiles } from "./restart-files.ts";
+
+/** Options of `colloquy dev`. */
+export interface DevOptions extends ServeOptions {
+  config?: string;
+}
+
+/** Serves agents until the user stops the command, and reloads the agents of changed files. */
+export async function serveWithReload(
+  paths: readonly string[],
+  configName: string | undefined,
+  command: Command,
+  processContext: CliContext,
+): Promise<void> {
+  const context = withCleanStacks(processContext);
+  // The hooks record the imports of the configuration file, too.
+  const modules = new ReloadableModules();
+  const stopReporting = reportUncaughtErrors((text) => context.streams.err(text), context.cwd);
+  try {
+    const config = await readConfig(configName, context.cwd);
+    if (config) applyConfig(command, config);
+    const serve = new ReloadingServer({ paths, configName, config }, modules, context);
+    await serveUntilStopped(command.opts<DevOptions>(), context, (adk) => serve.loadAgents(adk));
+  } finally {
+    stopReporting();
+    modules.close();
+  }
+}
+
+interface DevSelection {
+  readonly paths: readonly string[];
+  readonly configName: string | undefined;
+  /** The configuration at the start of the command. */
+  readonly config: (ServeConfig & { readonly file: string }) | undefined;
+}
+
+/** The loop that reloads the agents of a server. */
+class ReloadingServer {
+  readonly #selection: DevSelection;
+  readonly #modules: ReloadableModules;
+  readonly #context: CliContext;
+  readonly #logContext: ReloadLogContext;
+  readonly #restartFiles: RestartFiles;
+  readonly #watcher = new FileWatcher();
+  /** Changes whose reload has failed. */
+  #unappliedChanges: ReadonlySet<string> = new Set();
+
+  constructor(selection: DevSelection, modules: ReloadableModules, context: CliContext) {
+    this.#selection = selection;
+    this.#modules = modules;
+    this.#context = context;
+    this.#restartFiles = new RestartFiles(selection.config, context.cwd);
+    this.#logContext = {
+      cwd: context.cwd,
+      listImportedFiles: (file) => modules.listImportedFiles(file),
+    };
+  }
+
+  /** Loads the agents. If a file has an error, and no agent is left, waits until the user has corrected a file. */
+  async loadAgents(adk: AdkAgentFactory): Promise<AgentsToServe> {
+    const { paths, configName } = this.#selection;
+    const { cwd, interruptSignal, streams } = this.#context;
+    const reloader = new AgentReloader(new DevAgentFiles({ paths, configName, cwd }, adk), this.#modules);
+    interruptSignal.addEventListener("abort", () => this.#watcher.close(), { once: true });
+    let report = await this.#reload(reloader, new Set());
+    streams.err(await formatNewFailures(report.failures, this.#logContext));
+    while (Object.keys(report.agents).length === 0) {
+      streams.err("No agent is loaded yet. Correct a file, or add an agent file.\n");
+      const changed = await this.#watcher.waitForChanges();
+      if (!changed) throw interruptSignal.reason;
+      report = await this.#reload(reloader, changed);
+      streams.err(await formatNewFailures(report.failures, this.#logContext));
+    }
+    return {
+      agents: { ...report.agents },
+      serverOptions: { cardMaxAgeSeconds: 0 },
+      consoleMode: "dev",
+      renderBannerFooter: (served, header) =>
+        `A saved file is served at the next message.\n\n${renderTryCommands(served, header)}`,
+      onListening: (server) => void this.#reloadUntilClosed(server, reloader),
+      close: async () => this.#watcher.close(),
+    };
+  }
+
+  async #reloadUntilClosed(server: Server, reloader: AgentReloader): Promise<void> {
+    for (;;) {
+      const changed = await this.#watcher.waitForChanges();
+      if (!changed) return;
+      try {
+        const startedAt = performance.now();
+        const report = await this.#reload(reloader, new Set([...changed, ...this.#unappliedChanges]));
+        await this.#applyReport(server, report);
+        const durationMs = performance.now() - startedAt;
+        this.#context.streams.err(await formatReloadReport(report, durationMs, this.#logContext));
+        this.#context.streams.err(await this.#restartFiles.formatNotices(changed));
+        this.#unappliedChanges = new Set();
+      } catch (error) {
+        this.#unappliedChanges = new Set([...changed, ...this.#unappliedChanges]);
+        const message = error instanceof Error ? error.message : String(error);
+        this.#context.streams.err(`The change is not applied: ${message}\n`);
+      }
+    }
+  }
+
+  async #reload(reloader: AgentReloader, changed: ReadonlySet<string>): Promise<AgentReloadReport> {
+    try {
+      return await reloader.reload(changed);
+    } finally {
+      const watched = reloader.listWatchedPaths();
+      this.#watcher.watchPaths([...watched, ...this.#restartFiles.listPaths(reloader.listAgentFiles())]);
+    }
+  }
+
+  async #applyReport(server: Server, report: AgentReloadReport): Promise<void> {
+    const { agents, reloaded, added, removed } = report;
+    if (reloaded.length + added.length + removed.length === 0) return;
+    if (Object.keys(agents).length > 0) await server.replaceAgents(agents);
+    else
+      this.#context.streams.err("No agent is left. The last agents are served until a file has an agent.\n");
+  }
+}
+
+/** Removes the versions of reloaded modules from everything that the command prints, such as the log. */
+function withCleanStacks(context: CliContext): CliContext {
+  const { streams } = context;
+  const err = (text: string): void => streams.err(cleanReloadMarkers(text));
+  return Object.create(context, { streams: { value: { ...streams, err } } }) as CliContext;
+}

@@ -1,0 +1,84 @@
+import { randomBytes } from "node:crypto";
+import { createConsole, type Console, type ConsoleSession } from "../../console/index.ts";
+
+import type { ServerOptions } from "../../server/index.ts";
+import { bearer } from "../../server/auth/index.ts";
+import { createTrafficWriter, openTrafficRecord, type TrafficWriter } from "../../trace/recording/index.ts";
+import { createUsageError } from "../cli-error.ts";
+import { readPackageVersion } from "../package-version.ts";
+import { readTextFile } from "./serve-auth-options.ts";
+
+/** Options of the commands that offer the console. */
+export interface ServeConsoleOptions {
+  console?: boolean;
+  /** Whether the command opens the console in the default browser. */
+  open?: boolean;
+  operatorTokenFile?: string;
+}
+
+/** A console, and the server options that mount it. */
+export interface MountedConsole {
+  readonly console: Console;
+  readonly serverOptions: Pick<ServerOptions, "mountedHandlers" | "record" | "operator">;
+  /** Returns the URL that opens the console, with the launch token if anonymous users need it. */
+  readonly renderUrl: (serverUrl: string) => string;
+}
+
+interface ConsoleSetup {
+  readonly mode: ConsoleSession["mode"];
+  readonly name: string;
+  readonly host: string;
+  /** Whether the server authenticates its callers. Without authentication, the console requires a launch token. */
+  readonly isAuthenticated: boolean;
+  readonly agentUrls?: readonly string[];
+  readonly recordFiles?: readonly string[];
+  /** File of the traffic record. By default, the console observes the traffic and stores it only in memory. */
+  readonly recordFile?: string | undefined;
+  readonly operatorTokenFile?: string | undefined;
+}
+
+/** Creates the console of a command. */
+export function createMountedConsole(setup: ConsoleSetup): MountedConsole {
+  const { mode, name, host, isAuthenticated, agentUrls = [], recordFiles = [], operatorTokenFile } = setup;
+  const version = readPackageVersion();
+  const token = isAuthenticated ? undefined : randomBytes(24).toString("base64url");
+  const writerOptions = { vantage: "server", name, code: version } as const;
+  const record: TrafficWriter =
+    setup.recordFile === undefined
+      ? createTrafficWriter({ write: () => {}, close: () => {} }, writerOptions)
+      : openTrafficRecord(setup.recordFile, writerOptions).writer;
+  const consoleHandler = createConsole({
+    loadPage: async () => (await import("../../pages/index.ts")).renderServedPage(name),
+    mode,
+    name,
+    version,
+    agentUrls,
+    recordFiles,
+    // Users of other machines must not reach the private network of this machine.
+    allowPrivate: isLoopback(host),
+    serverRecord: record,
+    ...(token === undefined ? {} : { token }),
+  });
+  return {
+    console: consoleHandler,
+    serverOptions: {
+      mountedHandlers: [consoleHandler],
+      record,
+      ...(operatorTokenFile === undefined ? {} : { operator: createOperatorOptions(operatorTokenFile) }),
+    },
+    renderUrl: (serverUrl) => `${serverUrl}/console/${token === undefined ? "" : `#token=${token}`}`,
+  };
+}
+
+function isLoopback(host: string): boolean {
+  return host === "localhost" || host === "::1" || host.startsWith("127.");
+}
+
+function createOperatorOptions(file: string): NonNullable<ServerOptions["operator"]> {
+  try {
+    return { authenticate: bearer({ tokens: { [readTextFile(file).trim()]: "operator" } }) };
+  } catch (error) {
+    const problem = error instanceof Error ? error.message : String(error);
+    throw createUsageError(`--operator-token-file ${file}: ${problem}`);
+  }
+}

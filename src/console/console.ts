@@ -1,0 +1,165 @@
+import { defineOptionNames } from "../usage-checks/index.ts";
+import type { MountedHandler } from "../server/index.ts";
+import type { TrafficWriter } from "../trace/recording/index.ts";
+import type { ConsoleSession } from "./api-types.ts";
+import { findPageResponse, type ConsolePage } from "./console-page.ts";
+import { createErrorResponse } from "./console-response.ts";
+import { routeConsoleRequest } from "./console-routes.ts";
+import {
+  assertRequestOfConsolePage,
+  authenticateConsoleUser,
+  type ConsoleUser,
+  type RequestAuthentication,
+} from "./console-user.ts";
+import { PushReceiver } from "./push-receiver.ts";
+import { loadRecordedAgents, type RecordedAgents } from "./recorded-agents.ts";
+import { RemoteAgentRegistry } from "./remote-agent-registry.ts";
+import { ServerLines } from "./server-lines.ts";
+import { createUserAgents } from "./user-agents.ts";
+import { Workspace } from "./workspace.ts";
+import { WorkspaceRegistry, type OpenWorkspace } from "./workspace-registry.ts";
+
+/** Options for `createConsole`. */
+export interface ConsoleOptions {
+  /** Loads the page of the console. The first request for the page calls the function. */
+  readonly loadPage: () => Promise<ConsolePage>;
+  /** What the user has started. Default: `serve`. */
+  readonly mode?: ConsoleSession["mode"];
+  /** Name for the title of the page. Default: `Colloquy`. */
+  readonly name?: string;
+  /** Version of Colloquy. Default: an empty string. */
+  readonly version?: string;
+  /**
+   * Token that anonymous users send as a bearer token. Create a new token for each start. Without a token, only
+   * operators and authenticated callers of the server may use the API.
+   */
+  readonly token?: string;
+  /** URLs of remote agents that every user sees. Default: none. */
+  readonly agentUrls?: readonly string[];
+  /** Paths of traffic records that every user sees. Default: none. */
+  readonly recordFiles?: readonly string[];
+  /**
+   * Private hosts that users may add agents from, or `true` for all hosts. Default: false, so that users cannot reach
+   * the private network of the server.
+   */
+  readonly allowPrivate?: boolean | readonly string[];
+  /** The record of the server that mounts the console, so that pages show the requests of all clients. Default: none. */
+  readonly serverRecord?: TrafficWriter;
+  /** Maximum length of the observed lines of one user in characters. Default: 16,777,216. */
+  readonly maxJournalLength?: number;
+}
+
+const assertKnownOptions = defineOptionNames<ConsoleOptions>()(
+  "createConsole",
+  "agentUrls allowPrivate loadPage maxJournalLength mode name recordFiles serverRecord token version",
+);
+
+/** A console that a server mounts at `/console/`. */
+export interface Console extends MountedHandler {
+  /** Ends all streams of the console. */
+  close(): void;
+}
+
+const CONSOLE_PATH = "/console/";
+
+/**
+ * Creates a console for the agents of a server, remote agents, and records. Pass it to `mountedHandlers` of
+ * `createServer`. The page itself is public. The API requires the launch token, the credentials of a caller, or the
+ * credentials of an operator.
+ */
+export function createConsole(options: ConsoleOptions): Console {
+  assertKnownOptions(options);
+  const {
+    mode = "serve",
+    name = "Colloquy",
+    version = "",
+    token,
+    agentUrls = [],
+    recordFiles = [],
+  } = options;
+  const { allowPrivate = false, serverRecord, maxJournalLength } = options;
+  const rules = { startUrls: agentUrls, allowPrivate };
+  const workspaces = new WorkspaceRegistry((): OpenWorkspace => {
+    const workspace = new Workspace("console", version, maxJournalLength);
+    return { workspace, remotes: new RemoteAgentRegistry(workspace, rules) };
+  });
+  /** The latest user of each workspace, which determines the visible lines. */
+  const users = new Map<string, ConsoleUser>();
+  const ownNames = new Map<string, string>();
+  const serverLines = new ServerLines(name, version, { serverRecord, ownNames }, (text, owner) => {
+    for (const [key, { workspace }] of workspaces.entries()) {
+      const user = users.get(key);
+      if (user && mayUserSeeLine(user, owner)) workspace.journal.append(text);
+    }
+  });
+  const push = new PushReceiver();
+  let page: Promise<ConsolePage> | undefined;
+  let records: Promise<RecordedAgents> | undefined;
+
+  async function respondToApi(
+    path: string,
+    request: Request,
+    authentication: RequestAuthentication,
+  ): Promise<Response> {
+    assertRequestOfConsolePage(request);
+    const url = new URL(request.url);
+    const publicUrl = url.origin + url.pathname.slice(0, url.pathname.lastIndexOf(CONSOLE_PATH));
+    const user = await authenticateConsoleUser(request, { launchToken: token, publicUrl }, authentication);
+    const { workspace, remotes } = workspaces.open(user.key);
+    users.set(user.key, user);
+    records ??= loadRecordedAgents(recordFiles);
+    const { server } = user;
+    const loadedRecords = await records;
+    const agents = createUserAgents({ workspace, server, remotes, records: loadedRecords, ownNames });
+    const canAct = mode !== "file";
+    const session: ConsoleSession = {
+      mode,
+      name,
+      version,
+      canAct,
+      isOperator: server.isOperator,
+      features: {
+        addsAgents: canAct,
+        acceptsCredentials: canAct,
+        receivesPush: canAct,
+        searchesText: server.searchesText,
+      },
+    };
+    return await routeConsoleRequest(path, {
+      ...{ request, url, user, workspace, session, agents, push, consoleUrl: `${publicUrl}/console` },
+    });
+  }
+
+  async function respond(request: Request, authentication: RequestAuthentication): Promise<Response> {
+    const { pathname, search } = new URL(request.url);
+    const at = pathname.lastIndexOf(CONSOLE_PATH);
+    if (at < 0) return Response.redirect(new URL(`${pathname}/${search}`, request.url).href, 308);
+    const path = pathname.slice(at + CONSOLE_PATH.length);
+    if (path.startsWith("hooks/")) return await push.receive(path.slice("hooks/".length), request);
+    if (path.startsWith("api/"))
+      return await respondToApi(path.slice("api/".length), request, authentication);
+    page ??= options.loadPage();
+    return findPageResponse(await page, path) ?? new Response("Not found", { status: 404 });
+  }
+
+  return {
+    observer: serverLines.observer,
+    matchesPath: (path) => path === "/console" || path.startsWith(CONSOLE_PATH),
+    handle: async (request, createCallerContext, findOperatorAccess) => {
+      try {
+        return await respond(request, { createCallerContext, findOperatorAccess });
+      } catch (error) {
+        return createErrorResponse(error);
+      }
+    },
+    close: () => {
+      serverLines.close();
+      workspaces.close();
+    },
+  };
+}
+
+function mayUserSeeLine({ visibleOwner, seesUnownedLines }: ConsoleUser, owner: string | undefined): boolean {
+  if (owner === undefined) return seesUnownedLines;
+  return visibleOwner === undefined || visibleOwner === owner;
+}

@@ -1,0 +1,19 @@
+/**
+ * The reload loop of `colloquy dev`. The loop watches the files of agents and everything that they import, imports the
+ * changed modules again, and replaces the agents of the running server.
+ */
+export {
+  AgentReloader,
+  type AgentFileSource,
+  type AgentFileFailure,
+  type AgentReloadReport,
+  type LoadedAgentFile,
+} from "./agent-reloader.ts";
+export { FileWatcher } from "./file-watcher.ts";
+export {
+  cleanReloadMarkers,
+  formatErrorStack,
+  formatLoadError,
+  toRelativePath,
+} from "./format-load-error.ts";
+export { CAN_RELOAD_ES_MODULES, ReloadableModules } from "./reloadable-modules.ts";

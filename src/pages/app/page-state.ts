@@ -1,0 +1,127 @@
+import { computed, type ReadonlySignal, signal, type Signal } from "@preact/signals";
+import { createContext } from "preact";
+import { useContext } from "preact/hooks";
+import type { ConsoleAgent } from "../../console/api-types.ts";
+import type { TrafficLine } from "../../trace/index.ts";
+import type { TrafficSource, WatchConnection } from "../source/traffic-source.ts";
+import type { ScreenTable } from "./screens.ts";
+import { formatRoute, type PageRoute, parseRoute, type ScreenName } from "./route.ts";
+
+/** Delay after a line that may change the status of an agent, in milliseconds. */
+const AGENT_REFRESH_DELAY_MS = 1_000;
+
+/** State that all screens share. A screen reads it with `usePageState`. */
+export interface PageState {
+  readonly source: TrafficSource;
+  readonly screens: ScreenTable;
+  readonly route: ReadonlySignal<PageRoute>;
+  readonly agents: Signal<readonly ConsoleAgent[]>;
+  readonly connection: Signal<WatchConnection>;
+  /** Text for screen readers, which the page announces when it changes. */
+  readonly announcement: Signal<string>;
+  /** Calls `onLines` with each batch of new lines, and returns a function that ends the calls. */
+  subscribeToLines(onLines: (lines: readonly TrafficLine[]) => void): () => void;
+  /** Reads the agents again, for example after a sign-in. */
+  refreshAgents(): Promise<void>;
+  navigate(
+    screen: ScreenName,
+    segments?: readonly string[],
+    params?: Readonly<Record<string, string | number | undefined>>,
+  ): void;
+  /** Changes parameters of the current route without a new entry in the browser's history. */
+  replaceParams(params: Readonly<Record<string, string | number | undefined>>): void;
+  /** Finds an agent by its id. A name is enough in links, if no agent has the id. */
+  findAgent(idOrName: string): ConsoleAgent | undefined;
+  /** Starts to watch the source and the URL, and returns a function that ends both. */
+  start(): () => void;
+}
+
+/** Creates the state of a page that shows `source`. */
+export function createPageState(
+  source: TrafficSource,
+  screens: ScreenTable,
+  firstScreen: ScreenName = "tasks",
+): PageState {
+  const hash = signal(location.hash);
+  const route = computed((): PageRoute => {
+    const parsed = parseRoute(hash.value, firstScreen);
+    return screens[parsed.screen] === undefined ? parseRoute("", firstScreen) : parsed;
+  });
+  const agents = signal<readonly ConsoleAgent[]>([]);
+  const connection = signal<WatchConnection>({ state: "connecting" });
+  const announcement = signal("");
+  const lineListeners = new Set<(lines: readonly TrafficLine[]) => void>();
+
+  const refreshAgents = async (): Promise<void> => {
+    agents.value = await source.listAgents();
+  };
+  const goTo = (fragment: string, isNewEntry: boolean): void => {
+    history[isNewEntry ? "pushState" : "replaceState"](undefined, "", fragment);
+    hash.value = location.hash;
+  };
+  return {
+    source,
+    screens,
+    route,
+    agents,
+    connection,
+    announcement,
+    subscribeToLines(onLines) {
+      lineListeners.add(onLines);
+      return () => lineListeners.delete(onLines);
+    },
+    refreshAgents,
+    navigate: (screen, segments, params) => goTo(formatRoute(screen, segments, params), true),
+    replaceParams(params) {
+      const { screen, segments, params: current } = route.value;
+      goTo(formatRoute(screen, segments, { ...current, ...params }), false);
+    },
+    findAgent: (idOrName) =>
+      agents.value.find(({ id }) => id === idOrName) ?? agents.value.find(({ name }) => name === idOrName),
+    start() {
+      const onHashChange = (): void => {
+        hash.value = location.hash;
+      };
+      addEventListener("hashchange", onHashChange);
+      addEventListener("popstate", onHashChange);
+      let agentTimer: ReturnType<typeof setTimeout> | undefined;
+      const refreshAgentsSoon = (): void => {
+        agentTimer ??= setTimeout(() => {
+          agentTimer = undefined;
+          // The header shows the lost connection, and the next line tries again.
+          refreshAgents().catch(() => undefined);
+        }, AGENT_REFRESH_DELAY_MS);
+      };
+      const stop = source.watchLines(
+        (lines) => {
+          for (const listener of lineListeners) listener(lines);
+          if (lines.some(changesAgents)) refreshAgentsSoon();
+        },
+        (state) => {
+          connection.value = state;
+        },
+      );
+      return () => {
+        removeEventListener("hashchange", onHashChange);
+        removeEventListener("popstate", onHashChange);
+        clearTimeout(agentTimer);
+        stop();
+      };
+    },
+  };
+}
+
+/** A card changes an agent, and a response may change its status. */
+function changesAgents({ kind }: TrafficLine): boolean {
+  return kind === "agent" || kind === "response";
+}
+
+const PageStateContext = createContext<PageState | undefined>(undefined);
+export const PageStateProvider = PageStateContext.Provider;
+
+/** Returns the state of the page. Only components below `PageStateProvider` may call this function. */
+export function usePageState(): PageState {
+  const state = useContext(PageStateContext);
+  if (state === undefined) throw new Error("usePageState was called outside of PageStateProvider.");
+  return state;
+}

@@ -1,0 +1,107 @@
+import { computed, type ReadonlySignal, signal, type Signal } from "@preact/signals";
+import type { CardRunData } from "./card-run-data.ts";
+import { subscribeToLiveEvents } from "./live-events.ts";
+import { type CardFilter, matchesSample } from "./model/card-filter.ts";
+import { type PageSample, RunModel } from "./model/run-model.ts";
+import { type RunStatistics, summarizeRun } from "./model/run-statistics.ts";
+import { formatViewHash, parseViewHash, type ViewState } from "./model/view-state.ts";
+
+/** A filter that matches everything. */
+export const EMPTY_FILTER: CardFilter = { text: "", outcome: "", role: "", type: "", status: "" };
+
+/** State of the screen that shows the message cards of a run. */
+export interface RunView {
+  readonly title: string;
+  /** Whether the record can grow. */
+  readonly isLive: boolean;
+  /** The model and its statistics. The model changes in place, and the signal changes with each render. */
+  readonly run: ReadonlySignal<RunWithStatistics>;
+  readonly filter: Signal<CardFilter>;
+  readonly state: ReadonlySignal<ViewState>;
+  /** Problems that match the filter. */
+  readonly samples: ReadonlySignal<readonly PageSample[]>;
+  readonly isConnected: ReadonlySignal<boolean>;
+  updateState(change: Partial<ViewState>): void;
+}
+
+/** A run and its statistics. */
+export interface RunWithStatistics {
+  readonly model: RunModel;
+  readonly statistics: RunStatistics;
+}
+
+/** Minimum time between two renders of a live record in milliseconds. */
+const MIN_RENDER_INTERVAL_MS = 100;
+
+/**
+ * Creates the view of a run. `liveEvents` delivers the lines of a record that grows. The page calls this function once:
+ * the view follows the URL and the record until the page is closed.
+ */
+export function createRunView(data: CardRunData, liveEvents?: EventSource): RunView {
+  let model = RunModel.fromRunData(data);
+  let writerState = model.writerState;
+  const summarize = (): RunWithStatistics => ({ model, statistics: summarizeRun(model) });
+  const run = signal(summarize());
+  const filter = signal(EMPTY_FILTER);
+  const state = signal(parseViewHash(location.hash));
+  const isConnected = signal(true);
+  addEventListener("hashchange", () => {
+    const isOfOtherScreen = /^#\/(?!cards)/.test(location.hash);
+    if (!isOfOtherScreen) state.value = parseViewHash(location.hash);
+  });
+
+  // Renders at most ten times a second, and for at most a fifth of the time.
+  let pauseMs = MIN_RENDER_INTERVAL_MS;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const scheduleRender = (): void => {
+    timer ??= setTimeout(() => {
+      const startMs = performance.now();
+      timer = undefined;
+      run.value = summarize();
+      pauseMs = Math.max(MIN_RENDER_INTERVAL_MS, 4 * (performance.now() - startMs));
+    }, pauseMs);
+  };
+  if (liveEvents)
+    subscribeToLiveEvents(liveEvents, {
+      onLines: (lines) => {
+        for (const line of lines) model.addLine(line);
+        scheduleRender();
+      },
+      onTornLines: (count) => {
+        model.tornLineCount += count;
+        scheduleRender();
+      },
+      onReset: () => {
+        model = new RunModel();
+        model.writerState = writerState;
+        scheduleRender();
+      },
+      onWriterState: (state) => {
+        writerState = state;
+        model.writerState = state;
+        scheduleRender();
+      },
+      onConnectionChange: (isThere) => (isConnected.value = isThere),
+    });
+  return {
+    title: data.title,
+    isLive: liveEvents !== undefined,
+    run,
+    filter,
+    state,
+    samples: computed(() =>
+      run.value.model.samples.filter((sample) => hasContent(sample) && matchesSample(sample, filter.value)),
+    ),
+    isConnected,
+    updateState(change) {
+      state.value = { ...state.value, ...change };
+      const hash = formatViewHash(state.value);
+      if (hash !== location.hash) history.replaceState(undefined, "", hash);
+    },
+  };
+}
+
+/** Returns whether the list shows the sample. Cards without a problem form a sample without an ID. */
+export function hasContent({ id, cards }: PageSample): boolean {
+  return id !== "" || cards.length > 0;
+}

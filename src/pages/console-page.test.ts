@@ -1,0 +1,217 @@
+import type { Browser, Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { CHROMIUM_MISSING_MESSAGE, findChromium, launchChromium } from "../cards/html/browser.fixture.ts";
+import {
+  bakerAgent,
+  clerkAgent,
+  ConsolePageTest,
+  reportAgent,
+  SteppedAgent,
+} from "./console-page.fixture.ts";
+
+const hasChromium = findChromium() !== undefined;
+if (!hasChromium)
+  process.stderr.write(`The page of the console is not tested: ${CHROMIUM_MISSING_MESSAGE}.\n`);
+
+describe.skipIf(!hasChromium)("the page of a console", () => {
+  let browser: Browser;
+  let test: ConsolePageTest | undefined;
+  beforeAll(async () => {
+    browser = await launchChromium();
+  });
+  afterEach(async () => {
+    await test?.close();
+    test = undefined;
+  });
+  afterAll(() => browser?.close());
+
+  const sendInChat = async (page: Page, message: string): Promise<void> => {
+    await page.getByRole("textbox", { name: "Message" }).fill(message);
+    await page.keyboard.press("Enter");
+  };
+  const waitForLastTurn = (page: Page, status: string): Promise<unknown> =>
+    page.waitForSelector(`[data-testid=turn]:last-child[data-status=${status}]`);
+
+  it("loads only its own files, without errors and warnings, and hides the token [E22]", async () => {
+    test = await ConsolePageTest.serve({ reporter: reportAgent });
+    const { page, requests, errors } = await test.open(browser);
+    expect(
+      requests.filter((url) => !url.startsWith(`${test?.url}/console/`) && !url.startsWith("data:")),
+    ).toEqual([]);
+    expect(errors).toEqual([]);
+    expect(page.url()).not.toContain("token");
+    await page.reload();
+    await page.waitForSelector("body[data-ready]");
+    expect(await page.locator("[data-testid=connection-status]").getAttribute("data-status")).not.toBeNull();
+    expect(await page.getByRole("alert").count()).toBe(0);
+    // The policy of the page forbids the evaluation of text.
+    const outcome = await page.evaluate<string>(`(() => { const script = document.createElement("script");
+      try { script.text = "window.taken = 1"; document.body.append(script); } catch (error) { return error.name; }
+      return String(window.taken); })()`);
+    expect(outcome).toBe("TypeError");
+    await page.close();
+  });
+
+  it.each(["serve", "call"] as const)("chats with files, data, and Markdown (%s)", async (mode) => {
+    test = await ConsolePageTest[mode]({ reporter: reportAgent });
+    const { page, errors } = await test.open(browser, "#/chat/reporter");
+    await page.getByRole("button", { name: "Write a report about tides" }).click();
+    await waitForLastTurn(page, "ended");
+    expect(await page.locator(".markdown table td").first().innerText()).toBe("Rhine");
+    expect(
+      await page
+        .getByRole("img", { name: "map.png" })
+        .evaluate((image: { naturalWidth: number }) => image.naturalWidth),
+    ).toBe(10);
+    expect(await page.locator(".json-tree").innerText()).toContain("isExact: true");
+    await page.getByRole("button", { name: /Show the page/ }).click();
+    const frame = page.frameLocator("iframe[sandbox='']");
+    expect(await frame.locator("h1").innerText()).toBe("Map");
+    expect(errors).toEqual([]);
+    await page.close();
+  });
+
+  it("sends attached files and data", async () => {
+    test = await ConsolePageTest.serve({ reporter: reportAgent });
+    const { page } = await test.open(browser, "#/chat/reporter");
+    await page.locator("input[type=file]").setInputFiles({
+      name: "note.txt",
+      mimeType: "text/plain",
+      buffer: Buffer.from("a note"),
+    });
+    await page.getByRole("button", { name: "Data" }).click();
+    await page.getByLabel("Data as JSON").fill(`{"level": 3}`);
+    await sendInChat(page, "With a file");
+    await waitForLastTurn(page, "ended");
+    const sent = page.locator(".message[data-role=user]");
+    expect(await sent.locator("figcaption").innerText()).toContain("note.txt");
+    expect(await sent.locator(".plain-text").innerText()).toBe("a note");
+    expect(await sent.locator(".json-tree").innerText()).toContain("level: 3");
+    await page.close();
+  });
+
+  it("answers a question with a form that is made from the schema", async () => {
+    test = await ConsolePageTest.serve({ baker: bakerAgent });
+    const { page } = await test.open(browser, "#/chat/baker");
+    await sendInChat(page, "a cake");
+    const form = page.getByTestId("answer");
+    await form.getByLabel(/Size/).selectOption({ label: "large" });
+    await form.getByLabel(/Layers/).fill("9");
+    await form.getByRole("button", { name: "Send the answer" }).click();
+    expect(await form.innerText()).toContain("The number must be at most 5.");
+    await form.getByLabel(/Layers/).fill("3");
+    await form.getByLabel(/With candles/).check();
+    await form.getByRole("button", { name: "Send the answer" }).click();
+    await page.waitForSelector("[data-testid=turn]:nth-child(2)[data-status=ended]");
+    expect(await page.locator(".turn:last-child .artifact").innerText()).toContain(
+      `{"size":"large","layers":3,"hasCandles":true}`,
+    );
+    await page.close();
+  });
+
+  it("approves a tool call on the screen of the task", async () => {
+    test = await ConsolePageTest.serve({ clerk: clerkAgent });
+    const { page } = await test.open(browser, "#/chat/clerk");
+    await sendInChat(page, "a chair");
+    await page.getByTestId("answer").waitFor();
+    await page.getByRole("link", { name: "Timeline" }).click();
+    const answer = page.getByTestId("answer");
+    expect(await answer.innerText()).toContain("Allow reimburse?");
+    await answer.getByLabel("Reason (optional)").fill("fine");
+    await answer.getByRole("button", { name: "Approve" }).click();
+    await page.waitForSelector("[data-testid=task][data-state=TASK_STATE_COMPLETED]");
+    await page.getByRole("tab", { name: "Messages and artifacts" }).click();
+    expect(await page.locator(".artifact").innerText()).toContain(`"approved":true,"reason":"fine"`);
+    await page.close();
+  });
+
+  it("cuts a stream, and shows how the client resumes it without a lost or repeated event [E22]", async () => {
+    const ticker = new SteppedAgent();
+    test = await ConsolePageTest.call({ ticker: ticker.agent });
+    const { page } = await test.open(browser, "#/chat/ticker");
+    await sendInChat(page, "count to 5");
+    ticker.allow(2);
+    await page.locator(".artifact", { hasText: "2" }).waitFor();
+    await page.getByRole("button", { name: "Cut the connection" }).click();
+    await page.locator(".turn-note", { hasText: "Connection cut" }).waitFor();
+    await page.locator(".turn-note", { hasText: "Connected again" }).waitFor();
+    ticker.allow(3);
+    await waitForLastTurn(page, "ended");
+    const text = await page.locator(".artifact .text-part").innerText();
+    expect(text.match(/\d/g)?.join("")).toBe("12345");
+    await page.getByRole("link", { name: "Timeline" }).click();
+    await page.locator("[data-mark=cut]").waitFor();
+    await page.locator("[data-mark=resume]").waitFor();
+    expect(await page.locator("[data-mark=gap], [data-mark=duplicate]").count()).toBe(0);
+    await page.close();
+  });
+
+  it("stops the agent", async () => {
+    const ticker = new SteppedAgent();
+    test = await ConsolePageTest.serve({ ticker: ticker.agent });
+    const { page } = await test.open(browser, "#/chat/ticker");
+    await sendInChat(page, "count to 9");
+    ticker.allow(1);
+    await page.locator(".artifact", { hasText: "1" }).waitFor();
+    await page.getByRole("button", { name: "Stop" }).click();
+    await page.locator(".turn-status [data-state=TASK_STATE_CANCELED]").waitFor();
+    ticker.allow(9);
+    await page.close();
+  });
+
+  it("follows tasks of other clients, and filters them", async () => {
+    test = await ConsolePageTest.serve({ reporter: reportAgent, baker: bakerAgent });
+    const { page } = await test.open(browser, "#/tasks");
+    await page.getByText("There are no tasks yet").waitFor();
+    const other = await test.open(browser, "#/chat/baker");
+    await sendInChat(other.page, "from another tab");
+    await page.locator("[data-testid=task-row]", { hasText: "baker" }).waitFor();
+    await other.page.goto(`${test.url}/console/#/chat/reporter`);
+    await sendInChat(other.page, "a report");
+    await page.locator("[data-testid=task-row]", { hasText: "reporter" }).waitFor();
+    await page.getByLabel("State").selectOption("TASK_STATE_INPUT_REQUIRED");
+    await expect.poll(() => page.locator("[data-testid=task-row]").count()).toBe(1);
+    expect(page.url()).toContain("state=TASK_STATE_INPUT_REQUIRED");
+    await page.getByLabel("Agent").selectOption({ label: "reporter" });
+    await page.getByText("No task matches the filters").waitFor();
+    await page.getByRole("link", { name: "Clear the filters" }).click();
+    await expect.poll(() => page.locator("[data-testid=task-row]").count()).toBe(2);
+    await page.close();
+    await other.page.close();
+  });
+
+  it("shows a task as it was after an event, and sends an edited message again", async () => {
+    test = await ConsolePageTest.serve({ reporter: reportAgent });
+    const { page } = await test.open(browser, "#/chat/reporter");
+    await sendInChat(page, "first subject");
+    await waitForLastTurn(page, "ended");
+    await page.getByRole("link", { name: "Timeline" }).click();
+    await page.getByRole("tab", { name: "Messages and artifacts" }).click();
+    await page.getByRole("slider").fill("2");
+    expect(await page.locator(".replay output").innerText()).toMatch(/^event 2 of \d+$/);
+    expect(await page.locator(".artifact").count()).toBe(0);
+    await page.getByRole("button", { name: "Latest" }).click();
+    expect(await page.locator(".artifact").count()).toBe(3);
+    await page.getByRole("button", { name: "Edit and send again" }).click();
+    const field = page.getByRole("textbox", { name: "Message" });
+    await expect.poll(() => field.inputValue()).toBe("first subject");
+    await sendInChat(page, "second subject");
+    await waitForLastTurn(page, "ended");
+    expect(await page.locator(".artifact").first().innerText()).toContain("second subject");
+    await page.close();
+  });
+
+  it("adds an agent by its URL, and explains an unreachable one", async () => {
+    test = await ConsolePageTest.call({ reporter: reportAgent });
+    const { page } = await test.open(browser, "#/agents");
+    await page.getByLabel("URL of an agent").fill("http://127.0.0.1:9/");
+    await page.getByRole("button", { name: "Add" }).click();
+    await page.locator("[data-testid=agent][data-status=unreachable]").waitFor();
+    await page.locator(".agent-details").getByRole("alert").waitFor();
+    await page.getByRole("button", { name: "Remove" }).click();
+    await expect.poll(() => page.locator("[data-testid=agent]").count()).toBe(1);
+    await page.locator("[data-testid=agent]").click();
+    await page.getByText("The card has no problems.").waitFor();
+    await page.close();
+  });
+});

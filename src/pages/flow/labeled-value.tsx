@@ -1,0 +1,12 @@
+import type { VNode } from "preact";
+import { AgentText } from "../cards/agent-text.tsx";
+
+/** A name and a value in a line of facts. */
+export function LabeledValue({ name, value }: { readonly name: string; readonly value: string }): VNode {
+  return (
+    <span class="fact">
+      <span class="name">{name}</span>
+      <AgentText text={value} />
+    </span>
+  );
+}

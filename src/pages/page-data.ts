@@ -1,0 +1,31 @@
+import type { TrafficLine } from "../trace/index.ts";
+import type { CardRunData } from "./cards/card-run-data.ts";
+
+/**
+ * What a page without a console shows. The page contains the data as JSON.
+ *
+ * - `record`: traffic lines, and lines of the card protocol, that the page contains.
+ * - `watch`: lines that a server streams to the page.
+ */
+export type PageData =
+  | {
+      readonly mode: "record";
+      readonly name: string;
+      readonly version: string;
+      readonly firstScreen?: string;
+      readonly lines: readonly TrafficLine[];
+      /** Data of the card protocol, which the screens in `cards/` read. */
+      readonly cards?: CardRunData;
+    }
+  | {
+      readonly mode: "watch";
+      readonly name: string;
+      readonly version: string;
+      readonly firstScreen?: string;
+      /** Relative URL of the server-sent events. */
+      readonly eventsUrl: string;
+      readonly cards?: CardRunData;
+    };
+
+/** Id of the element that contains the data of the page. */
+export const PAGE_DATA_ELEMENT_ID = "page-data";

@@ -1,0 +1,109 @@
+import type { VNode } from "preact";
+import { useEffect, useId, useRef } from "preact/hooks";
+import { useHotkeys } from "../app/hotkeys.ts";
+import { useVirtualRows } from "../flow/use-virtual-rows.ts";
+
+interface VirtualListProps {
+  readonly count: number;
+  /** Accessible name of the list. */
+  readonly label: string;
+  /** Height of every row in pixels. */
+  readonly rowHeight: number;
+  readonly renderRow: (index: number) => VNode;
+  readonly getRowKey: (index: number) => string;
+  readonly selectedIndex: number | undefined;
+  readonly onSelect: (index: number) => void;
+  /** Called for the Enter key and for a click on the selected row. */
+  readonly onOpen?: (index: number) => void;
+  /** Called when the last rows become visible. */
+  readonly onEndReached?: () => void;
+  /** Whether the list scrolls to new rows while its end is visible. Default: false. */
+  readonly isFollowing?: boolean;
+  /** Attributes of a row, for example `data-task-id`. */
+  readonly getRowAttributes?: (index: number) => Readonly<Record<string, string>>;
+}
+
+const OVERSCAN_ROWS = 8;
+
+/** A list that renders only its visible rows. The keys j and k select the next and the previous row. */
+export function VirtualList(props: VirtualListProps): VNode {
+  const { count, label, rowHeight, renderRow, getRowKey, selectedIndex, onSelect, onOpen } = props;
+  const { onEndReached, isFollowing = false, getRowAttributes } = props;
+  const scroller = useRef<HTMLDivElement>(null);
+  const id = useId();
+  const { rows, totalHeight, scrollToRow, rowsPerPage } = useVirtualRows({
+    count,
+    rowHeight,
+    scroller,
+    overscan: OVERSCAN_ROWS,
+    isFollowing,
+  });
+  const lastRenderedIndex = rows.at(-1)?.index ?? -1;
+  useEffect(() => {
+    if (lastRenderedIndex >= count - OVERSCAN_ROWS) onEndReached?.();
+  }, [lastRenderedIndex, count, onEndReached]);
+
+  const select = (index: number): void => {
+    const next = Math.max(0, Math.min(count - 1, index));
+    if (count === 0) return;
+    onSelect(next);
+    scrollToRow(next);
+  };
+  const open = (): void => {
+    if (selectedIndex !== undefined) onOpen?.(selectedIndex);
+  };
+  useHotkeys([
+    { keys: "j", label: `Next row of ${label}`, run: () => select((selectedIndex ?? -1) + 1) },
+    { keys: "k", label: `Previous row of ${label}`, run: () => select((selectedIndex ?? 1) - 1) },
+  ]);
+  const onKeyDown = (event: KeyboardEvent): void => {
+    const moves: Readonly<Record<string, (() => void) | undefined>> = {
+      ArrowDown: () => select((selectedIndex ?? -1) + 1),
+      ArrowUp: () => select((selectedIndex ?? 1) - 1),
+      PageDown: () => select((selectedIndex ?? 0) + rowsPerPage),
+      PageUp: () => select((selectedIndex ?? 0) - rowsPerPage),
+      Home: () => select(0),
+      End: () => select(count - 1),
+      Enter: open,
+    };
+    const move = Object.hasOwn(moves, event.key) ? moves[event.key] : undefined;
+    if (move === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
+    event.preventDefault();
+    move();
+  };
+  const isSelectedRendered = rows.some(({ index }) => index === selectedIndex);
+  return (
+    <div
+      ref={scroller}
+      class="virtual-list"
+      role="listbox"
+      tabIndex={0}
+      aria-label={label}
+      aria-activedescendant={isSelectedRendered ? `${id}-${selectedIndex}` : undefined}
+      onKeyDown={onKeyDown}
+    >
+      <div role="presentation" class="virtual-rows" style={{ height: `${totalHeight}px` }}>
+        {rows.map(({ index, start }) => (
+          // The keyboard handler of the list covers the rows.
+          <div
+            key={getRowKey(index)}
+            id={`${id}-${index}`}
+            role="option"
+            class="virtual-row"
+            aria-selected={index === selectedIndex}
+            aria-setsize={count}
+            aria-posinset={index + 1}
+            style={{ height: `${rowHeight}px`, transform: `translateY(${start}px)` }}
+            onClick={() => {
+              onSelect(index);
+              onOpen?.(index);
+            }}
+            {...getRowAttributes?.(index)}
+          >
+            {renderRow(index)}
+          </div>
+        ))}
+      </div>
+    </div>
+  );
+}

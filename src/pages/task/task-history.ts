@@ -1,0 +1,53 @@
+import {
+  fold,
+  isEventRefusal,
+  type StreamResponse,
+  type Task,
+  type TaskEvent,
+} from "../../protocol/index.ts";
+import type { TimelineEntry } from "../../trace/index.ts";
+
+/**
+ * The task as it was after each event of its log. Events come from the log of a server, or from the frames of a reader,
+ * in any order. Going forward costs only the new events.
+ */
+export class TaskHistory {
+  readonly #events = new Map<number, StreamResponse>();
+  #lastSeq = 0;
+  #task: Task | undefined;
+  #foldedSeq = 0;
+
+  /** Number of the last event such that no earlier event is missing. 0 if the first event is missing. */
+  get lastSeq(): number {
+    return this.#lastSeq;
+  }
+
+  /** Adds the event of an entry, unless the entry contains no event with a sequence number. */
+  addEntry({ line }: TimelineEntry): void {
+    if ((line.kind !== "event" && line.kind !== "frame") || line.event === undefined) return;
+    const { log_seq: seq } = line;
+    if (seq === undefined || this.#events.has(seq)) return;
+    const event = line.event as unknown as StreamResponse;
+    // A snapshot in a stream contains earlier events, and is no event of the log.
+    if (line.kind === "frame" && "task" in event && seq !== 1) return;
+    this.#events.set(seq, event);
+    while (this.#events.has(this.#lastSeq + 1)) this.#lastSeq += 1;
+  }
+
+  /** Returns the task after an event. The result is valid until the next call. */
+  buildTaskAt(seq: number): Task | undefined {
+    if (seq < this.#foldedSeq) {
+      this.#task = undefined;
+      this.#foldedSeq = 0;
+    }
+    const last = Math.min(seq, this.#lastSeq);
+    while (this.#foldedSeq < last) {
+      this.#foldedSeq += 1;
+      const event = this.#events.get(this.#foldedSeq);
+      const folded = event === undefined ? undefined : fold(this.#task, event as TaskEvent);
+      // A stranger's server may send events that A2A does not allow. The history skips them.
+      if (folded !== undefined && !isEventRefusal(folded)) this.#task = folded;
+    }
+    return this.#task;
+  }
+}

@@ -1,0 +1,70 @@
+import { defineStatement, type PostgresStatement } from "../define-statement.ts";
+
+/** `scopes`, `agent`, and `contextId` are `null` without a condition. */
+export type ListOverviewParameters = readonly [
+  states: readonly string[],
+  since: string,
+  until: string,
+  afterTime: string,
+  afterTaskId: string,
+  limit: number,
+  scopes: readonly string[] | null,
+  agent: string | null,
+  contextId: string | null,
+];
+
+export interface OverviewRow {
+  readonly tenant: string;
+  readonly principal: string;
+  readonly agent: string;
+  readonly task_id: string;
+  readonly context_id: string;
+  readonly state: string;
+  readonly status_time: string;
+  readonly seq: number;
+}
+
+const COLUMNS = "tenant, principal, agent, task_id, context_id, state, status_time, seq";
+
+/** Reads a page of tasks from the index ranges of the wanted states, and of the wanted scopes if there are any. */
+function renderOverviewSql(wanted: string, condition: string): string {
+  return `SELECT ${COLUMNS} FROM (
+    SELECT task.* FROM ${wanted} CROSS JOIN LATERAL (
+      SELECT ${COLUMNS} FROM colloquy.task
+      WHERE ${condition} AND state = wanted_state AND status_time >= $2 AND status_time <= $3
+        AND (status_time, task_id) < ($4, $5) AND ($8::text IS NULL OR agent = $8)
+        AND ($9::text IS NULL OR context_id = $9)
+      ORDER BY status_time DESC, task_id DESC LIMIT $6::int
+    ) AS task
+  ) AS candidate
+  ORDER BY status_time DESC, task_id DESC LIMIT $6::int`;
+}
+
+export const LIST_OVERVIEW_OF_SCOPES: PostgresStatement<ListOverviewParameters, OverviewRow> =
+  defineStatement(
+    "colloquy_list_overview_of_scopes",
+    renderOverviewSql(
+      "unnest($1::text[]) AS wanted_state CROSS JOIN unnest($7::uuid[]) AS wanted_scope",
+      "scope = wanted_scope",
+    ),
+  );
+
+export const LIST_OVERVIEW: PostgresStatement<ListOverviewParameters, OverviewRow> = defineStatement(
+  "colloquy_list_overview",
+  renderOverviewSql("unnest($1::text[]) AS wanted_state", "$7::uuid[] IS NULL"),
+);
+
+/** Index for lists of the tasks of all callers. Only servers with operators create it, without blocking commits. */
+export const CREATE_OVERVIEW_INDEX: PostgresStatement<readonly [], never> = defineStatement(
+  "colloquy_create_overview_index",
+  "CREATE INDEX CONCURRENTLY IF NOT EXISTS task_overview ON colloquy.task (state, status_time, task_id)",
+);
+
+/** Finds the owner of a task. */
+export const FIND_TASK_SCOPE: PostgresStatement<
+  readonly [taskId: string, agent: string],
+  { readonly tenant: string; readonly principal: string; readonly agent: string }
+> = defineStatement(
+  "colloquy_find_task_scope",
+  "SELECT tenant, principal, agent FROM colloquy.task WHERE task_id = $1 AND agent = $2 LIMIT 1",
+);
