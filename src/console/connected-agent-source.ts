@@ -129,14 +129,12 @@ export function createConnectedAgentSource(agent: ConnectableAgent): ConnectedAg
 
 /** Errors that say something about the connection to the agent, and not about one task. */
 const CONNECTION_ERRORS: ReadonlySet<string> = new Set([
-  ...[
-    "UNAVAILABLE",
-    "UNAUTHENTICATED",
-    "PERMISSION_DENIED",
-    "INVALID_AGENT_RESPONSE",
-    "NOT_FOUND",
-    "INTERNAL",
-  ],
+  "UNAVAILABLE",
+  "UNAUTHENTICATED",
+  "PERMISSION_DENIED",
+  "INVALID_AGENT_RESPONSE",
+  "NOT_FOUND",
+  "INTERNAL",
 ]);
 
 function describeStatus(error: A2AError | undefined): Pick<ConsoleAgent, "status" | "error"> {
