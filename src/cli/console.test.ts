@@ -17,7 +17,10 @@ interface StartedConsole {
   get<T>(path: string, token?: string): Promise<T>;
 }
 
-async function startConsole(args: readonly string[], files: Record<string, string> = {}): Promise<StartedConsole> {
+async function startConsole(
+  args: readonly string[],
+  files: Record<string, string> = {},
+): Promise<StartedConsole> {
   const cwd = await createTempTestDirectoryWithFiles(files);
   const child = spawnColloquyForTest(args, cwd);
   onTestFinished(async () => {
@@ -25,7 +28,8 @@ async function startConsole(args: readonly string[], files: Record<string, strin
     await child.result;
   });
   const text = await child.waitForOutput("Ctrl-C stops it.");
-  const [, serverUrl = "", launchToken = ""] = /(http:\/\/[^/\s]+)\/console\/(?:#token=(\S+))?/.exec(text) ?? [];
+  const [, serverUrl = "", launchToken = ""] =
+    /(http:\/\/[^/\s]+)\/console\/(?:#token=(\S+))?/.exec(text) ?? [];
   return {
     process: child,
     serverUrl,
@@ -66,8 +70,12 @@ describe("colloquy serve --console", () => {
     );
     expect(started.token).toBe("");
     const get = started.get;
-    expect(await get<ConsoleSession>("session", "caller-token-of-ada-lovelace")).toMatchObject({ isOperator: false });
-    expect(await get<ConsoleSession>("session", "operator-token-of-olga")).toMatchObject({ isOperator: true });
+    expect(await get<ConsoleSession>("session", "caller-token-of-ada-lovelace")).toMatchObject({
+      isOperator: false,
+    });
+    expect(await get<ConsoleSession>("session", "operator-token-of-olga")).toMatchObject({
+      isOperator: true,
+    });
     await get<ConsoleTaskList>("tasks", "operator-token-of-olga");
     await started.process.waitForOutput(`The operator \\"operator\\" used \\"list tasks\\" from 127.0.0.1`);
     await expect(get("session", "another-token-of-nobody")).rejects.toThrow("401");
@@ -86,7 +94,10 @@ describe("colloquy console", () => {
     const line = { v: 1, kind: "event", writer: "w", seq: 1, at: "2026-11-23T08:00:00.000Z", mono_ms: 1 };
     const record = `${JSON.stringify({ ...line, agent: "far", task_id: "t", log_seq: 1, event })}\n`;
     const files = { "record.jsonl": record };
-    const { get } = await startConsole(["console", `${served.serverUrl}/a2a/cat`, "record.jsonl", "--port", "0"], files);
+    const { get } = await startConsole(
+      ["console", `${served.serverUrl}/a2a/cat`, "record.jsonl", "--port", "0"],
+      files,
+    );
     const { agents } = await get<ConsoleAgentList>("agents");
     expect(agents.map(({ name, isRecorded, status }) => [name, isRecorded, status])).toEqual([
       ["cat", false, "connected"],

@@ -34,9 +34,14 @@ describe("a console of a record", () => {
     await recorded.close();
 
     console = await ConsoleTestServer.start({}, {}, { mode: "file", recordFiles: [file] });
-    expect(await console.readJson<ConsoleSession>("GET session")).toMatchObject({ mode: "file", canAct: false });
+    expect(await console.readJson<ConsoleSession>("GET session")).toMatchObject({
+      mode: "file",
+      canAct: false,
+    });
     const { agents } = await console.readJson<ConsoleAgentList>("GET agents");
-    expect(agents).toMatchObject([{ id: "parrot", name: "parrot", isRecorded: true, capabilities: { streaming: true } }]);
+    expect(agents).toMatchObject([
+      { id: "parrot", name: "parrot", isRecorded: true, capabilities: { streaming: true } },
+    ]);
     const { tasks } = await console.readJson<ConsoleTaskList>("GET tasks?pageSize=1");
     expect(tasks).toMatchObject([{ state: "TASK_STATE_INPUT_REQUIRED" }]);
     const completed = await console.readJson<ConsoleTaskList>("GET tasks?state=TASK_STATE_COMPLETED");
@@ -101,7 +106,9 @@ describe("the task list of several agents", () => {
     const remotes = [0, 1].map(() =>
       createServer({ parrot: messageCommandTestAgent }, { store: "memory", observer: false }),
     );
-    const urls = await Promise.all(remotes.map(async (remote) => `${(await remote.listen()).url}/a2a/parrot`));
+    const urls = await Promise.all(
+      remotes.map(async (remote) => `${(await remote.listen()).url}/a2a/parrot`),
+    );
     console = await ConsoleTestServer.start(
       { parrot: messageCommandTestAgent },
       { store: `sqlite:${join(folder, "tasks.db")}` },
@@ -114,7 +121,9 @@ describe("the task list of several agents", () => {
     const listed: ConsoleTaskList["tasks"][number][] = [];
     let token = "";
     do {
-      const page = await console.readJson<ConsoleTaskList>(`GET tasks?pageSize=2${token && `&pageToken=${token}`}`);
+      const page = await console.readJson<ConsoleTaskList>(
+        `GET tasks?pageSize=2${token && `&pageToken=${token}`}`,
+      );
       listed.push(...page.tasks);
       token = page.nextPageToken ?? "";
     } while (token !== "");
@@ -132,7 +141,14 @@ describe("the task list of several agents", () => {
     expect(later.tasks.map(({ id }) => id)).toContain(newest?.id);
     const earlier = await console.readJson<ConsoleTaskList>("GET tasks?to=2020-01-01T00:00:00Z");
     expect(earlier.tasks).toEqual([]);
-    for (const query of ["pageToken=x", "pageToken=e30", "pageSize=0", "state=DONE", "from=yesterday", "text=x"]) {
+    for (const query of [
+      "pageToken=x",
+      "pageToken=e30",
+      "pageSize=0",
+      "state=DONE",
+      "from=yesterday",
+      "text=x",
+    ]) {
       const { status } = await console.request(`GET tasks?${query}`);
       expect([query, status]).toEqual([query, query === "text=x" || query === "pageToken=e30" ? 200 : 400]);
     }
