@@ -155,6 +155,7 @@ describe.skipIf(!hasChromium)("the page of a console", () => {
     await page.locator(".artifact", { hasText: "1" }).waitFor();
     await page.getByRole("button", { name: "Stop" }).click();
     await page.locator(".turn-status [data-state=TASK_STATE_CANCELED]").waitFor();
+    expect(await page.locator(".artifact .text-part").innerText()).toBe("1");
     ticker.allow(9);
     await page.close();
   });
