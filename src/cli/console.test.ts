@@ -16,7 +16,7 @@ interface StartedConsole {
   readonly serverUrl: string;
   readonly token: string;
   readonly cwd: string;
-  get<T>(path: string, token?: string): Promise<T>;
+  readonly get: <T>(path: string, token?: string) => Promise<T>;
 }
 
 async function startConsole(

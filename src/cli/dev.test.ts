@@ -94,7 +94,7 @@ export default agent({ name: "hello", description: "Waits" }, async function* ({
   });
 
   it("keeps the earlier agent if a file is broken, prints the position, and recovers", async () => {
-    const dev = await startDev({ "agent.ts": createAgentSource(`"one"`) });
+    const dev = await startDev({ "agent.ts": createAgentSource(`"one"`), "lib/other.ts": "" });
     const url = dev.agentUrls["hello"] ?? "";
     await dev.save("agent.ts", `const x = 1;\nthrow new Error("It broke.");`);
     const thrown = await dev.process.waitForOutput("agent.ts:2:7");
@@ -103,10 +103,10 @@ export default agent({ name: "hello", description: "Waits" }, async function* ({
     await dev.save("agent.ts", `export default async function* () {\n  yield "one" two;\n}`);
     await dev.process.waitForOutput("agent.ts:2");
     expect(await ask(url)).toBe("one");
-    await dev.save("agent.ts", `import { word } from "./word.ts";\n${createAgentSource("word")}`);
+    await dev.save("agent.ts", `import { word } from "./lib/word.ts";\n${createAgentSource("word")}`);
     await dev.process.waitForOutput("word.ts");
     expect(await ask(url)).toBe("one");
-    await dev.save("word.ts", `export const word = "created later";`);
+    await dev.save("lib/word.ts", `export const word = "created later";`);
     await waitForAnswer(url, "created later");
   });
 

@@ -1,4 +1,4 @@
-import { isObject, type AgentCard, type AgentCardSignature, type JsonObject } from "../protocol/index.ts";
+import { isObject, type AgentCard, type AgentCardSignature } from "../protocol/index.ts";
 import { decodeTrafficLine } from "../trace/index.ts";
 import { v1 } from "../wire/index.ts";
 import type {
@@ -22,7 +22,7 @@ export function createCardReport(
   journal: LineJournal,
 ): ConsoleCardReport {
   return {
-    card: isObject(json) ? (json as JsonObject) : {},
+    card: isObject(json) ? json : {},
     cardUrl,
     problems: findCardProblems(json, card, cardUrl),
     signature: describeSignature(card.signatures ?? []),

@@ -40,7 +40,8 @@ export async function* reportAiSdkCalls(
         finishReason: part.finishReason,
         inputTokens: part.usage.inputTokens,
         outputTokens: part.usage.outputTokens,
-        durationMs: performance.now() - stepStartMs,
+        // The step also contains the calls of tools.
+        durationMs: part.performance?.responseTimeMs ?? performance.now() - stepStartMs,
       });
       conversation.push({ role: "assistant", content: reply });
     }
