@@ -10,7 +10,8 @@ import {
 } from "./console-page.fixture.ts";
 
 const hasChromium = findChromium() !== undefined;
-if (!hasChromium) process.stderr.write(`The page of the console is not tested: ${CHROMIUM_MISSING_MESSAGE}.\n`);
+if (!hasChromium)
+  process.stderr.write(`The page of the console is not tested: ${CHROMIUM_MISSING_MESSAGE}.\n`);
 
 describe.skipIf(!hasChromium)("the page of a console", () => {
   let browser: Browser;
@@ -34,7 +35,9 @@ describe.skipIf(!hasChromium)("the page of a console", () => {
   it("loads only its own files, without errors and warnings, and hides the token [E22]", async () => {
     test = await ConsolePageTest.serve({ reporter: reportAgent });
     const { page, requests, errors } = await test.open(browser);
-    expect(requests.filter((url) => !url.startsWith(`${test?.url}/console/`) && !url.startsWith("data:"))).toEqual([]);
+    expect(
+      requests.filter((url) => !url.startsWith(`${test?.url}/console/`) && !url.startsWith("data:")),
+    ).toEqual([]);
     expect(errors).toEqual([]);
     expect(page.url()).not.toContain("token");
     await page.reload();
@@ -55,7 +58,11 @@ describe.skipIf(!hasChromium)("the page of a console", () => {
     await page.getByRole("button", { name: "Write a report about tides" }).click();
     await waitForLastTurn(page, "ended");
     expect(await page.locator(".markdown table td").first().innerText()).toBe("Rhine");
-    expect(await page.getByRole("img", { name: "map.png" }).evaluate((image: { naturalWidth: number }) => image.naturalWidth)).toBe(10);
+    expect(
+      await page
+        .getByRole("img", { name: "map.png" })
+        .evaluate((image: { naturalWidth: number }) => image.naturalWidth),
+    ).toBe(10);
     expect(await page.locator(".json-tree").innerText()).toContain("isExact: true");
     await page.getByRole("button", { name: /Show the page/ }).click();
     const frame = page.frameLocator("iframe[sandbox='']");

@@ -33,7 +33,14 @@ export async function recordPlannerTraffic(questions: readonly string[]): Promis
     }
     const call = writer.createCallId();
     const common = { call, task_id: taskId, agent: "solver" };
-    writer.write({ kind: "tool", ...common, tool: "calculator", arguments: { text }, result: 42, duration_ms: 1 });
+    writer.write({
+      kind: "tool",
+      ...common,
+      tool: "calculator",
+      arguments: { text },
+      result: 42,
+      duration_ms: 1,
+    });
     yield "42";
   });
   const solverServer = createServer(solver, { store: "memory", observer: false, record: writer });
@@ -59,9 +66,7 @@ export async function recordPlannerTraffic(questions: readonly string[]): Promis
   proxy.close();
   await solverServer.close();
   await writer.close();
-  const lines = [serverFile, clientFile].flatMap((file) =>
-    decodeTrafficLines(readFileSync(file, "utf8")),
-  );
+  const lines = [serverFile, clientFile].flatMap((file) => decodeTrafficLines(readFileSync(file, "utf8")));
   return { serverFile, clientFile, taskIds, lines };
 }
 

@@ -60,8 +60,8 @@ export function CompareScreen(): VNode {
         <Comparison model={model} first={first} second={second} />
       ) : (
         <Notice tone="idle" title="Two tasks are needed">
-          The page has seen {formatCount(roots.length)} tasks. Send a message twice, or open records of two runs
-          with colloquy trace html.
+          The page has seen {formatCount(roots.length)} tasks. Send a message twice, or open records of two
+          runs with colloquy trace html.
         </Notice>
       )}
     </div>
@@ -91,7 +91,7 @@ function Comparison({ model, first, second }: ComparisonProps): VNode {
       <section>
         <h2>Facts</h2>
         <FigureTable
-          head={["", "first", "second", "difference"]}
+          head={["fact", "first", "second", "difference"]}
           rows={SUMMARY_ROWS.map(({ name, label, format, measure }) => [
             label,
             <AgentText text={format(a)} />,
@@ -187,19 +187,27 @@ function AlignedMessages({ model, first, second }: ComparisonProps): VNode {
           : `${formatCount(different)} of ${formatCount(steps.length)} messages differ.`}
       </p>
       <FigureTable
-        head={["", "first", "after", "second", "after", "difference"]}
+        head={["change", "first", "after", "second", "after", "difference"]}
         rows={steps.slice(0, MAX_SHOWN_STEPS).map((step) => {
           const firstMs = step.first && step.first.startMs - firstStart;
           const secondMs = step.second && step.second.startMs - secondStart;
           return [
             <span class={step.isEqual ? "soft" : "different"}>
-              {step.isEqual ? "=" : step.first ? (step.second ? "≠ changed" : "− only first") : "+ only second"}
+              {step.isEqual
+                ? "="
+                : step.first
+                  ? step.second
+                    ? "≠ changed"
+                    : "− only first"
+                  : "+ only second"}
             </span>,
             <StepLabel step={step.first} />,
             firstMs === undefined ? "" : formatDuration(firstMs),
             <StepLabel step={step.second} />,
             secondMs === undefined ? "" : formatDuration(secondMs),
-            firstMs === undefined || secondMs === undefined ? "" : formatDelta(secondMs - firstMs, "durationMs"),
+            firstMs === undefined || secondMs === undefined
+              ? ""
+              : formatDelta(secondMs - firstMs, "durationMs"),
           ];
         })}
       />

@@ -60,7 +60,7 @@ interface Point {
   readonly y: number;
 }
 
-const LABEL_HEIGHT_PX = 34;
+const LABEL_HEIGHT_PX = 44;
 const LABEL_CHARACTER_WIDTH_PX = 6.8;
 
 /** Computes a layered layout of a graph, in which most edges point in one direction. */
