@@ -55,7 +55,10 @@ function splitTargets(targets: readonly string[]): { agentUrls: string[]; record
   for (const target of targets) {
     const isFileName = /\.jsonl(\.gz)?$/.test(target);
     if (isFileName && !existsSync(target))
-      throw createUsageError(`The record file ${target} does not exist.`, "Create one with colloquy serve --record.");
+      throw createUsageError(
+        `The record file ${target} does not exist.`,
+        "Create one with colloquy serve --record.",
+      );
     (isFileName ? recordFiles : agentUrls).push(target);
   }
   return { agentUrls, recordFiles };

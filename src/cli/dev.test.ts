@@ -163,15 +163,15 @@ export default defineConfig({ agents: { hello }, openai: ${openai} });`;
     const dev = await startDev({ "colloquy.config.ts": config("one", false) });
     await dev.save("colloquy.config.ts", config("two", true));
     await waitForAnswer(dev.agentUrls["hello"] ?? "", "two");
-    await dev.process.waitForOutput(
-      "colloquy.config.ts has a new value of openai. Restart colloquy dev to apply the change.",
-    );
+    const notice = "colloquy.config.ts has a new value of openai. Restart colloquy dev to apply the change.";
+    expect(await dev.process.waitForOutput("Restart colloquy dev")).toContain(notice);
   });
 
   it("asks for a restart if a .env file changes", async () => {
     const dev = await startDev({ "agent.ts": createAgentSource(`"one"`) });
     await dev.save(".env", "KEY=1");
-    await dev.process.waitForOutput(".env has changed. Restart colloquy dev to apply the change.");
+    const notice = ".env has changed. Restart colloquy dev to apply the change.";
+    expect(await dev.process.waitForOutput("Restart colloquy dev")).toContain(notice);
   });
 
   it("continues after an error outside of a turn", async () => {

@@ -17,7 +17,10 @@ export interface ServedCard {
 }
 
 /** Checks a card, and compares its claims with the observed traffic of the agent. */
-export function createCardReport({ card, json, cardUrl }: ServedCard, journal: LineJournal): ConsoleCardReport {
+export function createCardReport(
+  { card, json, cardUrl }: ServedCard,
+  journal: LineJournal,
+): ConsoleCardReport {
   return {
     card: isObject(json) ? (json as JsonObject) : {},
     cardUrl,
@@ -39,15 +42,26 @@ function findCardProblems(json: unknown, card: AgentCard, cardUrl: string): Cons
 }
 
 /** Finds interfaces that only the machine of the agent can reach, although the card came from another machine. */
-function findUnreachableInterfaces({ supportedInterfaces }: AgentCard, cardUrl: string): ConsoleCardProblem[] {
+function findUnreachableInterfaces(
+  { supportedInterfaces }: AgentCard,
+  cardUrl: string,
+): ConsoleCardProblem[] {
   const cardHost = URL.parse(cardUrl)?.hostname ?? "";
   return supportedInterfaces.flatMap(({ url }, at): ConsoleCardProblem[] => {
     const host = URL.parse(url)?.hostname;
     const path = `supportedInterfaces[${at}].url`;
     if (host === undefined)
-      return [{ path, message: `${JSON.stringify(url.slice(0, 100))} is no absolute URL`, severity: "error" }];
+      return [
+        { path, message: `${JSON.stringify(url.slice(0, 100))} is no absolute URL`, severity: "error" },
+      ];
     if (host === "0.0.0.0" || (isLoopback(host) && !isLoopback(cardHost)))
-      return [{ path, message: `names ${host}, which other machines cannot reach; set the public URL`, severity: "warning" }];
+      return [
+        {
+          path,
+          message: `names ${host}, which other machines cannot reach; set the public URL`,
+          severity: "warning",
+        },
+      ];
     return [];
   });
 }
@@ -74,7 +88,10 @@ function readKeyId({ protected: header }: AgentCardSignature): string | undefine
 }
 
 /** Compares the claims of a card with the traffic of the agent. Claims without traffic are not listed. */
-function observeClaims({ name, capabilities, supportedInterfaces }: AgentCard, journal: LineJournal): ConsoleCardObservation[] {
+function observeClaims(
+  { name, capabilities, supportedInterfaces }: AgentCard,
+  journal: LineJournal,
+): ConsoleCardObservation[] {
   const traffic = countTraffic(name, journal);
   const observations: ConsoleCardObservation[] = [];
   if (traffic.streams > 0 || traffic.failedStreams > 0) {
@@ -88,11 +105,16 @@ function observeClaims({ name, capabilities, supportedInterfaces }: AgentCard, j
   if (traffic.deliveries > 0) {
     const isPushing = capabilities.pushNotifications ?? false;
     const observation = `${traffic.deliveries} push notifications`;
-    observations.push({ claim: `capabilities.pushNotifications: ${isPushing}`, observation, isConsistent: isPushing });
+    observations.push({
+      claim: `capabilities.pushNotifications: ${isPushing}`,
+      observation,
+      isConsistent: isPushing,
+    });
   }
   for (const [key, calls] of traffic.callsByInterface) {
     const isDeclared = supportedInterfaces.some(
-      ({ protocolBinding, protocolVersion }) => key === `${protocolBinding} ${protocolVersion.split(".", 2).join(".")}`,
+      ({ protocolBinding, protocolVersion }) =>
+        key === `${protocolBinding} ${protocolVersion.split(".", 2).join(".")}`,
     );
     const claim = `supportedInterfaces: ${key}`;
     observations.push({ claim, observation: `${calls} requests`, isConsistent: isDeclared });
@@ -109,7 +131,13 @@ interface ObservedTraffic {
 }
 
 function countTraffic(agent: string, journal: LineJournal): ObservedTraffic {
-  const traffic: ObservedTraffic = { streams: 0, failedStreams: 0, frames: 0, deliveries: 0, callsByInterface: new Map() };
+  const traffic: ObservedTraffic = {
+    streams: 0,
+    failedStreams: 0,
+    frames: 0,
+    deliveries: 0,
+    callsByInterface: new Map(),
+  };
   /** Operations of the agent's calls. */
   const operations = new Map<string, string>();
   for (const { text, callKey = "" } of journal.entriesAfter(0)) {
@@ -120,7 +148,8 @@ function countTraffic(agent: string, journal: LineJournal): ObservedTraffic {
       operations.set(callKey, line.operation);
       const key = `${line.binding} ${(line.protocol_version ?? "").split(".", 2).join(".")}`;
       traffic.callsByInterface.set(key, (traffic.callsByInterface.get(key) ?? 0) + 1);
-    } else if (line.kind === "push" && line.agent === agent && line.outcome === "delivered") traffic.deliveries += 1;
+    } else if (line.kind === "push" && line.agent === agent && line.outcome === "delivered")
+      traffic.deliveries += 1;
     const operation = operations.get(callKey);
     if (operation === undefined) continue;
     if (line.kind === "frame") traffic.frames += 1;

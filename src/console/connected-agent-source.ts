@@ -17,7 +17,11 @@ export interface ConnectableAgent {
   /** Opens a client for one action, which may concern a task. The action `read card` checks the connection. */
   readonly openClient: (action: string, taskId?: string) => Promise<A2AClient>;
   /** Fetches the card, without the record of the traffic. */
-  readonly findServedCard: () => Promise<{ readonly card: AgentCard; readonly json: unknown; readonly url: string }>;
+  readonly findServedCard: () => Promise<{
+    readonly card: AgentCard;
+    readonly json: unknown;
+    readonly url: string;
+  }>;
   /** Called after an error that says something about the connection to the agent. */
   readonly onConnectionError?: () => void;
   readonly readTaskLines: (taskId: string) => AsyncIterable<string>;
@@ -96,12 +100,23 @@ export function createConnectedAgentSource(agent: ConnectableAgent): AgentSource
 
 /** Errors that say something about the connection to the agent, and not about one task. */
 const CONNECTION_ERRORS: ReadonlySet<string> = new Set([
-  ...["UNAVAILABLE", "UNAUTHENTICATED", "PERMISSION_DENIED", "INVALID_AGENT_RESPONSE", "NOT_FOUND", "INTERNAL"],
+  ...[
+    "UNAVAILABLE",
+    "UNAUTHENTICATED",
+    "PERMISSION_DENIED",
+    "INVALID_AGENT_RESPONSE",
+    "NOT_FOUND",
+    "INTERNAL",
+  ],
 ]);
 
 function describeStatus(error: A2AError | undefined): Pick<ConsoleAgent, "status" | "error"> {
   if (!error) return { status: "connected" };
   const status: ConsoleAgentStatus =
-    error.reason === "UNAUTHENTICATED" ? "auth-needed" : error.reason === "UNAVAILABLE" ? "unreachable" : "degraded";
+    error.reason === "UNAUTHENTICATED"
+      ? "auth-needed"
+      : error.reason === "UNAVAILABLE"
+        ? "unreachable"
+        : "degraded";
   return { status, error: error.message };
 }

@@ -24,5 +24,7 @@ export function findPageResponse(page: ConsolePage, path: string): Response | un
   if (!asset) return undefined;
   const { contentType, body } = asset;
   const cacheControl = "public, max-age=31536000, immutable";
-  return new Response(body, { headers: { ...API_HEADERS, "content-type": contentType, "cache-control": cacheControl } });
+  return new Response(body, {
+    headers: { ...API_HEADERS, "content-type": contentType, "cache-control": cacheControl },
+  });
 }

@@ -24,7 +24,11 @@ export function createEmptyResponse(): Response {
 
 export function toErrorBody({ reason, message, violations }: A2AError): ConsoleErrorBody {
   return {
-    error: { reason, message, ...(violations?.length ? { details: violations.map((one) => ({ ...one })) } : {}) },
+    error: {
+      reason,
+      message,
+      ...(violations?.length ? { details: violations.map((one) => ({ ...one })) } : {}),
+    },
   };
 }
 
@@ -35,6 +39,7 @@ export function createErrorResponse(thrown: unknown): Response {
   const response = createJsonResponse(toErrorBody(error), http);
   // A browser must not ask for a password: the page asks for the credentials.
   if (http === 401) response.headers.set("www-authenticate", `Bearer realm="console"`);
-  if (error.retryAfter !== undefined) response.headers.set("retry-after", String(Math.ceil(error.retryAfter)));
+  if (error.retryAfter !== undefined)
+    response.headers.set("retry-after", String(Math.ceil(error.retryAfter)));
   return response;
 }

@@ -75,7 +75,9 @@ const ROUTES: Readonly<Record<string, RouteHandler>> = {
     return createJsonResponse(await source.describe());
   },
   "GET tasks": async ({ agents, url }) =>
-    createJsonResponse(await listTasksOfListings(await agents.listTaskListings(), parseTaskQuery(url.searchParams))),
+    createJsonResponse(
+      await listTasksOfListings(await agents.listTaskListings(), parseTaskQuery(url.searchParams)),
+    ),
   "GET agents/:agent/tasks/:task": async ({ agents }, agent = "", task = "") =>
     createJsonResponse(await (await agents.get(agent)).readTask(task)),
   "GET agents/:agent/tasks/:task/lines": async ({ agents }, agent = "", task = "") =>
@@ -129,7 +131,10 @@ export async function routeConsoleRequest(path: string, console: ConsoleRequest)
   const match = matches.find(({ method }) => method === console.request.method);
   if (!match) {
     const allowed = matches.map(({ method }) => method).join(", ");
-    throw new A2AError("METHOD_NOT_ALLOWED", `${path.slice(0, 100)} does not support ${console.request.method}; use ${allowed}.`);
+    throw new A2AError(
+      "METHOD_NOT_ALLOWED",
+      `${path.slice(0, 100)} does not support ${console.request.method}; use ${allowed}.`,
+    );
   }
   const parameters = segments.filter((_, at) => match.segments[at]?.startsWith(":"));
   return await match.handle(console, ...parameters);
@@ -199,13 +204,19 @@ function assertCanAct({ session }: ConsoleRequest): void {
 }
 
 function assertFeature(isEnabled: boolean, problem: string): void {
-  if (!isEnabled) throw new A2AError("UNSUPPORTED_OPERATION", `This console ${problem}; start colloquy console with a URL.`);
+  if (!isEnabled)
+    throw new A2AError(
+      "UNSUPPORTED_OPERATION",
+      `This console ${problem}; start colloquy console with a URL.`,
+    );
 }
 
 function parseAfter(text: string | null): number | undefined {
   if (text === null || text === "") return undefined;
   if (/^\d{1,15}$/.test(text)) return Number(text);
-  throw A2AError.invalidParams([{ field: "after", description: "must be a number; omit it to start with the present" }]);
+  throw A2AError.invalidParams([
+    { field: "after", description: "must be a number; omit it to start with the present" },
+  ]);
 }
 
 function parseCredentials(body: unknown): ConsoleCredentials {
@@ -217,7 +228,9 @@ function parseCredentials(body: unknown): ConsoleCredentials {
 function parseTaskQuery(params: URLSearchParams): ConsoleTaskQuery {
   const state = readParam(params, "state");
   if (state !== undefined && !(TASK_STATES as readonly string[]).includes(state))
-    throw A2AError.invalidParams([{ field: "state", description: `must be one of ${TASK_STATES.join(", ")}` }]);
+    throw A2AError.invalidParams([
+      { field: "state", description: `must be one of ${TASK_STATES.join(", ")}` },
+    ]);
   const pageSize = Number(readParam(params, "pageSize") ?? 50);
   if (!Number.isInteger(pageSize) || pageSize < 1)
     throw A2AError.invalidParams([{ field: "pageSize", description: "must be a positive integer" }]);

@@ -44,14 +44,14 @@ export function assertRequestOfConsolePage({ method, headers }: Request): void {
  */
 export async function authenticateConsoleUser(
   request: Request,
-  launchToken: string | undefined,
+  { launchToken, publicUrl }: { readonly launchToken: string | undefined; readonly publicUrl: string },
   { createCallerContext, findOperatorAccess }: RequestAuthentication,
 ): Promise<ConsoleUser> {
   const operator = await findOperatorAccess();
   if (operator) {
     return {
       key: `operator ${operator.operator.principal}`,
-      server: createOwnServerOfOperator(operator),
+      server: createOwnServerOfOperator(operator, publicUrl),
       visibleOwner: undefined,
       seesUnownedLines: true,
     };
@@ -66,7 +66,7 @@ export async function authenticateConsoleUser(
     );
   return {
     key: `caller ${getOwnerKey(access.caller)}`,
-    server: createOwnServerOfCaller(access),
+    server: createOwnServerOfCaller(access, publicUrl),
     visibleOwner: getOwnerKey(access.caller),
     // With the launch token, the only user of the server is the user of this machine.
     seesUnownedLines: isAnonymous,

@@ -64,7 +64,10 @@ export class ConsoleTestServer {
   }
 
   /** Sends a request to the API, as the page of the console does. */
-  request(route: string, { body, headers, token = TEST_LAUNCH_TOKEN, signal }: TestRequest = {}): Promise<Response> {
+  request(
+    route: string,
+    { body, headers, token = TEST_LAUNCH_TOKEN, signal }: TestRequest = {},
+  ): Promise<Response> {
     const [method = "GET", path = ""] = route.split(" ");
     return fetch(`${this.url}/console/api/${path}`, {
       method,

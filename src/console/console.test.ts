@@ -20,7 +20,11 @@ describe("the console of a server", () => {
       { id: "parrot", name: "parrot", status: "connected", isOwn: true, binding: "JSONRPC", version: "1.0" },
     ]);
     const report = await console.readJson<ConsoleCardReport>("GET agents/parrot/card");
-    expect(report).toMatchObject({ card: { name: "parrot" }, problems: [], signature: { status: "unsigned" } });
+    expect(report).toMatchObject({
+      card: { name: "parrot" },
+      problems: [],
+      signature: { status: "unsigned" },
+    });
   });
 
   it("sends a message, and shows its task, lines, and log", async () => {
@@ -32,7 +36,9 @@ describe("the console of a server", () => {
     const task = await console.readJson<Task>(`GET agents/parrot/tasks/${id}`);
     expect(task.status.state).toBe("TASK_STATE_COMPLETED");
     const { tasks } = await console.readJson<ConsoleTaskList>("GET tasks");
-    expect(tasks).toMatchObject([{ agent: "parrot", id, state: "TASK_STATE_COMPLETED", preview: "echo hello" }]);
+    expect(tasks).toMatchObject([
+      { agent: "parrot", id, state: "TASK_STATE_COMPLETED", preview: "echo hello" },
+    ]);
     const all = await console.readTaskLines("parrot", id);
     const events = all.filter((line) => line.kind === "event");
     expect(events.map(({ log_seq }) => log_seq)).toEqual(events.map((_, at) => at + 1));

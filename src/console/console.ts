@@ -69,7 +69,14 @@ const CONSOLE_PATH = "/console/";
  */
 export function createConsole(options: ConsoleOptions): Console {
   assertKnownOptions(options);
-  const { mode = "serve", name = "Colloquy", version = "", token, agentUrls = [], recordFiles = [] } = options;
+  const {
+    mode = "serve",
+    name = "Colloquy",
+    version = "",
+    token,
+    agentUrls = [],
+    recordFiles = [],
+  } = options;
   const { allowPrivate = false, serverRecord, maxJournalLength } = options;
   const rules = { startUrls: agentUrls, allowPrivate };
   const workspaces = new WorkspaceRegistry((): OpenWorkspace => {
@@ -89,13 +96,18 @@ export function createConsole(options: ConsoleOptions): Console {
   let page: Promise<ConsolePage> | undefined;
   let records: Promise<RecordedAgents> | undefined;
 
-  async function respondToApi(path: string, request: Request, authentication: RequestAuthentication): Promise<Response> {
+  async function respondToApi(
+    path: string,
+    request: Request,
+    authentication: RequestAuthentication,
+  ): Promise<Response> {
     assertRequestOfConsolePage(request);
-    const user = await authenticateConsoleUser(request, token, authentication);
+    const url = new URL(request.url);
+    const publicUrl = url.origin + url.pathname.slice(0, url.pathname.lastIndexOf(CONSOLE_PATH));
+    const user = await authenticateConsoleUser(request, { launchToken: token, publicUrl }, authentication);
     const { workspace, remotes } = workspaces.open(user.key);
     users.set(user.key, user);
     records ??= loadRecordedAgents(recordFiles);
-    const url = new URL(request.url);
     const { server } = user;
     const loadedRecords = await records;
     const agents = createUserAgents({ workspace, server, remotes, records: loadedRecords, ownNames });
@@ -113,9 +125,8 @@ export function createConsole(options: ConsoleOptions): Console {
         searchesText: server.searchesText,
       },
     };
-    const consoleUrl = url.origin + url.pathname.slice(0, url.pathname.lastIndexOf("/api/"));
     return await routeConsoleRequest(path, {
-      ...{ request, url, user, workspace, session, agents, push, consoleUrl },
+      ...{ request, url, user, workspace, session, agents, push, consoleUrl: `${publicUrl}/console` },
     });
   }
 
@@ -125,7 +136,8 @@ export function createConsole(options: ConsoleOptions): Console {
     if (at < 0) return Response.redirect(new URL(`${pathname}/${search}`, request.url).href, 308);
     const path = pathname.slice(at + CONSOLE_PATH.length);
     if (path.startsWith("hooks/")) return await push.receive(path.slice("hooks/".length), request);
-    if (path.startsWith("api/")) return await respondToApi(path.slice("api/".length), request, authentication);
+    if (path.startsWith("api/"))
+      return await respondToApi(path.slice("api/".length), request, authentication);
     page ??= options.loadPage();
     return findPageResponse(await page, path) ?? new Response("Not found", { status: 404 });
   }

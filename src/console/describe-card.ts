@@ -15,7 +15,8 @@ export function describeCard(
 ): CardDescription {
   const { capabilities, supportedInterfaces, skills } = card;
   const version = agentInterface?.protocolVersion;
-  const declaresCursor = capabilities.extensions?.some(({ uri }) => uri === STREAM_CURSOR_EXTENSION_URI) ?? false;
+  const declaresCursor =
+    capabilities.extensions?.some(({ uri }) => uri === STREAM_CURSOR_EXTENSION_URI) ?? false;
   return {
     name: card.name,
     bindings: [...new Set(supportedInterfaces.map(({ protocolBinding }) => protocolBinding))],

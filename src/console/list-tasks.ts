@@ -75,7 +75,10 @@ function decodePageToken(token: string): PagePositions {
     // The token is refused below.
   }
   throw A2AError.invalidParams([
-    { field: "pageToken", description: "was not issued by this console; omit it to start with the first page" },
+    {
+      field: "pageToken",
+      description: "was not issued by this console; omit it to start with the first page",
+    },
   ]);
 }
 

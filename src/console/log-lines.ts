@@ -2,14 +2,17 @@ import type { LogEvent } from "../protocol/index.ts";
 import type { TaskLogAccess } from "../server/index.ts";
 import type { LineJournal } from "./line-journal.ts";
 
-
 /**
  * Yields the lines of a task of the own server: its event log as `event` lines, and then the other observed lines of the
  * task. The store has no time for events without a status, so these have the time of the previous status.
  */
 export async function* readLogLines(
   tasks: TaskLogAccess,
-  { agentId, taskId, agentName }: { readonly agentId: string; readonly taskId: string; readonly agentName: string },
+  {
+    agentId,
+    taskId,
+    agentName,
+  }: { readonly agentId: string; readonly taskId: string; readonly agentName: string },
   journal: LineJournal,
 ): AsyncGenerator<string, void, undefined> {
   const observed = journal.listTaskLines(taskId);

@@ -1,6 +1,12 @@
 import { connect, findCard } from "../client/index.ts";
 import { A2AError, isObject, type JsonValue } from "../protocol/index.ts";
-import type { CallerAgentAccess, ListedTask, ListedTaskPage, OperatorAccess, TaskListConditions } from "../server/index.ts";
+import type {
+  CallerAgentAccess,
+  ListedTask,
+  ListedTaskPage,
+  OperatorAccess,
+  TaskListConditions,
+} from "../server/index.ts";
 import type { AgentSource, PositionedTask, TaskListing } from "./agent-source.ts";
 import { createConnectedAgentSource } from "./connected-agent-source.ts";
 import { formatPreview } from "./list-tasks.ts";
@@ -10,6 +16,8 @@ import type { Workspace } from "./workspace.ts";
 
 /** The server that has mounted the console, as one user may use it. */
 export interface OwnServer {
+  /** URL of the server, as the user has reached it. */
+  readonly publicUrl: string;
   /** Whether the user sees the tasks of all callers. */
   readonly isOperator: boolean;
   /** Access for requests that concern no existing task. */
@@ -24,8 +32,9 @@ export interface OwnServer {
 }
 
 /** Creates the access of a caller, who sees only their own tasks. */
-export function createOwnServerOfCaller(access: CallerAgentAccess): OwnServer {
+export function createOwnServerOfCaller(access: CallerAgentAccess, publicUrl: string): OwnServer {
   return {
+    publicUrl,
     isOperator: false,
     access,
     accessTask: async () => access,
@@ -36,8 +45,9 @@ export function createOwnServerOfCaller(access: CallerAgentAccess): OwnServer {
 }
 
 /** Creates the access of an operator, who sees the tasks of all callers. */
-export function createOwnServerOfOperator(operator: OperatorAccess): OwnServer {
+export function createOwnServerOfOperator(operator: OperatorAccess, publicUrl: string): OwnServer {
   return {
+    publicUrl,
     isOperator: true,
     access: operator.access,
     accessTask: (agentId, taskId, action) => operator.accessTask(agentId, taskId, action),
@@ -113,7 +123,13 @@ function toPositionedTask(
   };
 }
 
-function formatCaller({ tenant, principal }: { readonly tenant: string; readonly principal: string }): string {
+function formatCaller({
+  tenant,
+  principal,
+}: {
+  readonly tenant: string;
+  readonly principal: string;
+}): string {
   const name = principal === "" ? "anonymous" : principal;
   return tenant === "" ? name : `${tenant}/${name}`;
 }
@@ -125,21 +141,24 @@ export function createOwnAgentSource(
   { record, journal }: Pick<Workspace, "record" | "journal">,
   names: ReadonlyMap<string, string>,
 ): AgentSource {
-  const url = `${server.access.url}/a2a/${encodeURIComponent(id)}`;
+  const path = `/a2a/${encodeURIComponent(id)}`;
+  const url = server.access.url + path;
   const toFetch =
     (access: CallerAgentAccess): typeof fetch =>
     (input, init) =>
       access.fetch(new Request(input, init));
   return createConnectedAgentSource({
     id,
-    url,
+    url: server.publicUrl + path,
     isOwn: true,
     journal,
     openClient: async (action, taskId) => {
       const access = taskId === undefined ? server.access : await server.accessTask(id, taskId, action);
       return await connect(url, { fetch: withCuttableStreams(toFetch(access)), record });
     },
-    findServedCard: () => findCard(url, { fetch: toFetch(server.access) }),
+    // The URLs of the card begin with the origin of the request.
+    findServedCard: () =>
+      findCard(new URL(server.publicUrl).origin + path, { fetch: toFetch(server.access) }),
     async *readTaskLines(taskId) {
       const { tasks } = await server.accessTask(id, taskId, "read events");
       yield* readLogLines(tasks, { agentId: id, taskId, agentName: names.get(id) ?? id }, journal);

@@ -1,4 +1,10 @@
-import { A2AError, isObject, type Message, type SendMessageConfiguration, type JsonObject } from "../protocol/index.ts";
+import {
+  A2AError,
+  isObject,
+  type Message,
+  type SendMessageConfiguration,
+  type JsonObject,
+} from "../protocol/index.ts";
 import { v1 } from "../wire/index.ts";
 
 /** A message of a page, after validation. */

@@ -36,12 +36,17 @@ export async function loadRecordedAgents(files: readonly string[]): Promise<Reco
       const text = JSON.stringify(decoded.line);
       length += text.length;
       if (length > MAX_RECORD_LENGTH)
-        throw new A2AError("PAYLOAD_TOO_LARGE", `${file} makes the records larger than 512 MiB; open fewer files.`);
+        throw new A2AError(
+          "PAYLOAD_TOO_LARGE",
+          `${file} makes the records larger than 512 MiB; open fewer files.`,
+        );
       journal.append(text);
     }
   }
   const readModel = createJournalModelReader(journal);
-  const agents = [...readModel().agents.values()].map((agent) => createRecordedAgent(agent, journal, readModel));
+  const agents = [...readModel().agents.values()].map((agent) =>
+    createRecordedAgent(agent, journal, readModel),
+  );
   return { sources: agents.map(({ source }) => source), listings: agents.map(({ listing }) => listing) };
 }
 

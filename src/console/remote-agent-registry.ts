@@ -35,14 +35,20 @@ export class RemoteAgentRegistry {
   /** Adds an agent by a URL that a page names. Returns the existing agent if the URL is known. */
   add(url: string, reservedIds: ReadonlySet<string>): RemoteAgent {
     if (this.#agents.size >= MAX_REMOTE_AGENTS)
-      throw new A2AError("RESOURCE_EXHAUSTED", `The console has ${MAX_REMOTE_AGENTS} agents already; remove one of them.`);
+      throw new A2AError(
+        "RESOURCE_EXHAUSTED",
+        `The console has ${MAX_REMOTE_AGENTS} agents already; remove one of them.`,
+      );
     return this.#create(url, this.#rules, reservedIds, true);
   }
 
   /** Removes an agent that the user has added, together with its credentials. */
   remove(id: string): void {
     if (!this.#addedIds.delete(id))
-      throw new A2AError("NOT_FOUND", `You have not added the agent ${id.slice(0, 100)}; only added agents can be removed.`);
+      throw new A2AError(
+        "NOT_FOUND",
+        `You have not added the agent ${id.slice(0, 100)}; only added agents can be removed.`,
+      );
     this.#agents.delete(id);
     this.#workspace.credentials.deleteCredentials(id);
   }
@@ -67,8 +73,15 @@ export class RemoteAgentRegistry {
 /** Returns the URL with a scheme. Throws INVALID_PARAMS if the text is no HTTP URL. */
 function normalizeUrl(text: string): string {
   const isLocal = /^(localhost|127\.|\[::1\])/i.test(text);
-  const url = URL.parse(/^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `${isLocal ? "http" : "https"}://${text}`);
-  if (url && (url.protocol === "http:" || url.protocol === "https:") && url.username === "" && url.password === "")
+  const url = URL.parse(
+    /^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `${isLocal ? "http" : "https"}://${text}`,
+  );
+  if (
+    url &&
+    (url.protocol === "http:" || url.protocol === "https:") &&
+    url.username === "" &&
+    url.password === ""
+  )
     return url.href;
   const description = "must be an HTTP URL without a password, such as http://localhost:4120";
   throw A2AError.invalidParams([{ field: "url", description }]);

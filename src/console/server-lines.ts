@@ -6,6 +6,9 @@ import { formatEventLine } from "./log-lines.ts";
 /** Receives a line of the own server. `owner` is the key of the caller whose task the line concerns, if it is known. */
 export type ServerLineListener = (text: string, owner: string | undefined) => void;
 
+/** Kinds of lines that the work on a task causes. Other callers can send requests that name the task, too. */
+const TASK_LINE_KINDS: ReadonlySet<string> = new Set(["event", "turn", "model", "tool", "push"]);
+
 interface ServerLineContext {
   readonly serverRecord: TrafficWriter | undefined;
   /** Names of the agents by id. */
@@ -33,7 +36,12 @@ export class ServerLines {
   readonly #ownersByTask = new Map<string, string>();
   readonly #stopRecord: () => void;
 
-  constructor(name: string, code: string, { serverRecord, ownNames }: ServerLineContext, onLine: ServerLineListener) {
+  constructor(
+    name: string,
+    code: string,
+    { serverRecord, ownNames }: ServerLineContext,
+    onLine: ServerLineListener,
+  ) {
     this.#onLine = onLine;
     const getAgentName = ({ agent }: TaskScope): string => ownNames.get(agent) ?? agent;
     const record = serverRecord ?? createTrafficWriter(NO_SINK, { vantage: "server", name, code });
@@ -80,7 +88,9 @@ export class ServerLines {
     queueMicrotask(() => {
       const { kind, task_id } = JSON.parse(text) as { kind: JournalEntry["kind"]; task_id?: string };
       // `onEvent` reports the events, together with their owners.
-      if (kind !== "event") this.#onLine(text, task_id === undefined ? undefined : this.#ownersByTask.get(task_id));
+      if (kind === "event") return;
+      const owner = TASK_LINE_KINDS.has(kind) ? this.#ownersByTask.get(task_id ?? "") : undefined;
+      this.#onLine(text, owner);
     });
   }
 

@@ -38,7 +38,10 @@ export function createUserAgents(sources: UserAgentSources): ConsoleAgents {
     get: async (id) => {
       const source = (await list()).find((one) => one.id === id);
       if (source) return source;
-      throw new A2AError("NOT_FOUND", `The console has no agent ${id.slice(0, 100)}; GET /console/api/agents lists the agents.`);
+      throw new A2AError(
+        "NOT_FOUND",
+        `The console has no agent ${id.slice(0, 100)}; GET /console/api/agents lists the agents.`,
+      );
     },
     listTaskListings: async (): Promise<TaskListing[]> => {
       const ids = await listOwnIds();

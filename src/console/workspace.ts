@@ -59,7 +59,8 @@ export class Workspace {
   cutStream(call: string): void {
     const key = `${this.record.id} ${call}`;
     const operation = [...this.#operations].find(({ calls }) => calls.has(key));
-    if (!operation) throw new A2AError("NOT_FOUND", `No open stream has the call ${call.slice(0, 40)}; subscribe again.`);
+    if (!operation)
+      throw new A2AError("NOT_FOUND", `No open stream has the call ${call.slice(0, 40)}; subscribe again.`);
     if (operation.cut() === 0)
       throw new A2AError(
         "UNSUPPORTED_OPERATION",

@@ -86,7 +86,7 @@ export class AgentReloader {
         known.set(file, earlier);
         continue;
       }
-      const loaded = withoutIdsOf(await this.#source.loadFile(file), listAgentIds(known));
+      const loaded = refuseRepeatedIds(await this.#source.loadFile(file), listAgentIds(known));
       if ("agents" in loaded) {
         for (const id of Object.keys(loaded.agents)) reloaded.add(id);
         known.set(file, loaded);
@@ -127,7 +127,7 @@ function listAgentIds(known: ReadonlyMap<string, KnownFile>): Map<string, string
 }
 
 /** Refuses a file with the id of another file's agent. */
-function withoutIdsOf(loaded: LoadedAgentFile, fileById: ReadonlyMap<string, string>): LoadedAgentFile {
+function refuseRepeatedIds(loaded: LoadedAgentFile, fileById: ReadonlyMap<string, string>): LoadedAgentFile {
   if (!("agents" in loaded)) return loaded;
   const id = Object.keys(loaded.agents).find((one) => fileById.has(one));
   if (id === undefined) return loaded;

@@ -18,7 +18,7 @@ describe("the text of an error in an agent file", () => {
     expect(await formatLoadError(error, [], "/work")).toBe(
       "Error: no\n    at ask (agents/tools.ts:3:9)\n    at agent.ts:5:1",
     );
-    expect(await formatLoadError("text", [], "/work")).toBe("The file threw text.");
+    expect(await formatLoadError("text", [], "/work")).toBe("Something threw text.");
   });
 
   it("has the position of a syntax error, which V8 does not report", async () => {

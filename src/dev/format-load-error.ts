@@ -11,17 +11,31 @@ export function cleanReloadMarkers(text: string): string {
   return text.replaceAll(RELOAD_MARKER, "");
 }
 
+/** Formats an error with the stack frames of the user's files. Paths are relative to `cwd`. */
+export function formatErrorStack(error: unknown, cwd: string): string {
+  const stack = error instanceof Error ? (error.stack ?? error.message) : `Something threw ${String(error)}.`;
+  return formatStack(stack, cwd);
+}
+
 /**
- * Formats an error of an agent file with the stack frames of the user's files. Paths are relative to `cwd`. `files`
- * are the files that may contain a syntax error, because V8 does not name the file of a syntax error.
+ * Formats an error of an agent file like `formatErrorStack`. V8 does not name the file of a syntax error, so that the
+ * function searches for the error in `files`.
  */
 export async function formatLoadError(error: unknown, files: Iterable<string>, cwd: string): Promise<string> {
-  const stack = error instanceof Error ? (error.stack ?? error.message) : `The file threw ${String(error)}.`;
-  // Node.js puts the position of some syntax errors before the message. jiti puts it into the message.
-  const hasPosition = /^file:|ParseError/.test(stack);
-  const text =
-    error instanceof SyntaxError && !hasPosition ? ((await findSyntaxError(files)) ?? stack) : stack;
-  return toRelativePaths(dropForeignFrames(text), cwd);
+  if (error instanceof SyntaxError && !hasPosition(error)) {
+    const text = await findSyntaxError(files);
+    if (text !== undefined) return formatStack(text, cwd);
+  }
+  return formatErrorStack(error, cwd);
+}
+
+/** Node.js puts the position of some syntax errors before the message. jiti puts the position into the message. */
+function hasPosition({ stack = "" }: SyntaxError): boolean {
+  return /^file:|ParseError/.test(stack);
+}
+
+function formatStack(stack: string, cwd: string): string {
+  return toRelativePaths(dropForeignFrames(stack), cwd);
 }
 
 /** Parses each file as an ES module, and throws the first syntax error with its position. */
@@ -46,15 +60,17 @@ function findSyntaxError(files: Iterable<string>): Promise<string | undefined> {
 
 /** Removes the frames of Node.js, of packages, and of Colloquy. */
 function dropForeignFrames(stack: string): string {
-  const isForeign = (line: string): boolean =>
-    /^Node\.js v/.test(line) ||
-    (/^\s+at /.test(line) &&
-      (/node:|[\\/]node_modules[\\/]|\[eval/.test(line) || line.includes(OWN_CODE_URL)));
   return stack
     .split("\n")
-    .filter((line) => !isForeign(line))
+    .filter((line) => !isForeignLine(line))
     .join("\n")
     .trim();
+}
+
+function isForeignLine(line: string): boolean {
+  if (line.startsWith("Node.js v")) return true;
+  const isFrame = /^\s+at /.test(line);
+  return isFrame && (/node:|[\\/]node_modules[\\/]|\[eval/.test(line) || line.includes(OWN_CODE_URL));
 }
 
 function toRelativePaths(text: string, cwd: string): string {

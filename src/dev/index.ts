@@ -10,5 +10,10 @@ export {
   type LoadedAgentFile,
 } from "./agent-reloader.ts";
 export { FileWatcher } from "./file-watcher.ts";
-export { cleanReloadMarkers, formatLoadError, toRelativePath } from "./format-load-error.ts";
+export {
+  cleanReloadMarkers,
+  formatErrorStack,
+  formatLoadError,
+  toRelativePath,
+} from "./format-load-error.ts";
 export { CAN_RELOAD_ES_MODULES, ReloadableModules } from "./reloadable-modules.ts";

@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import { array, assert, integer, property, tuple, uniqueArray } from "fast-check";
 import { describe, expect, it } from "vitest";
 import { ModuleGraph } from "./module-graph.ts";
 
@@ -25,9 +25,9 @@ describe("a module graph", () => {
   });
 
   it("invalidates exactly the files from which imports lead to a changed file", () => {
-    const file = fc.integer({ min: 0, max: 7 }).map(String);
-    fc.assert(
-      fc.property(fc.array(fc.tuple(file, file)), fc.uniqueArray(file), (imports, changed) => {
+    const file = integer({ min: 0, max: 7 }).map(String);
+    assert(
+      property(array(tuple(file, file)), uniqueArray(file), (imports, changed) => {
         const graph = new ModuleGraph();
         for (const [importer, imported] of imports) graph.addImport(importer, imported);
         const expected = Array.from({ length: 8 }, (_, at) => String(at)).filter((start) =>

@@ -32,7 +32,7 @@ describe.skipIf(!hasChromium)("the page of a console", () => {
   const waitForLastTurn = (page: Page, status: string): Promise<unknown> =>
     page.waitForSelector(`[data-testid=turn]:last-child[data-status=${status}]`);
 
-  it("loads only its own files, without errors and warnings, and hides the token [E22]", async () => {
+  it("loads only its own files, without errors and warnings, and hides the token", async () => {
     test = await ConsolePageTest.serve({ reporter: reportAgent });
     const { page, requests, errors } = await test.open(browser);
     expect(
@@ -125,7 +125,7 @@ describe.skipIf(!hasChromium)("the page of a console", () => {
     await page.close();
   });
 
-  it("cuts a stream, and shows how the client resumes it without a lost or repeated event [E22]", async () => {
+  it("cuts a stream, and shows how the client resumes it without a lost or repeated event [E4]", async () => {
     const ticker = new SteppedAgent();
     test = await ConsolePageTest.call({ ticker: ticker.agent });
     const { page } = await test.open(browser, "#/chat/ticker");

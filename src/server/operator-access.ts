@@ -90,7 +90,11 @@ function createOperatorAccess(
     },
     accessTask: async (agent, taskId, action) => {
       const scope = await store.overview?.findScope(agent, taskId);
-      if (!scope) throw new A2AError("TASK_NOT_FOUND", `No caller has the task ${taskId.slice(0, 100)}; list the tasks.`);
+      if (!scope)
+        throw new A2AError(
+          "TASK_NOT_FOUND",
+          `No caller has the task ${taskId.slice(0, 100)}; list the tasks.`,
+        );
       const { tenant, principal } = scope;
       report({ action, agent, taskId, owner: { tenant, principal } });
       return createAccess({ tenant, principal });

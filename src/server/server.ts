@@ -198,7 +198,9 @@ class AgentServer implements Server {
     });
     this.#agents = agentRegistry;
     for (const { id, cardPublisher } of agentRegistry.served.values())
-      void trafficRecorder?.addAgent(id, `${publicUrl ?? ""}${getAgentPath(id)}`, () => cardPublisher.loadDescription());
+      void trafficRecorder?.addAgent(id, `${publicUrl ?? ""}${getAgentPath(id)}`, () =>
+        cardPublisher.loadDescription(),
+      );
     this.#routerContext = {
       agents: agentRegistry.served,
       currentIdsByEarlierId,

@@ -20,6 +20,7 @@ import { definePushStoreContract } from "./push-store.contract.ts";
 import { defineFinishedStepsContract } from "./finished-steps.contract.ts";
 import { defineTaskLeaseContract } from "./task-lease.contract.ts";
 import { defineTaskDeletionStoreContract } from "./task-deletion-store.contract.ts";
+import { defineTaskOverviewContract } from "./task-overview.contract.ts";
 import { defineTaskListContract } from "./task-list.contract.ts";
 
 const GENEROUS_TEST_READ_LIMIT = { events: 1000, maxBytes: 1_000_000 };
@@ -77,6 +78,7 @@ export function defineTaskStoreContract(name: string, createStore: () => TaskSto
     defineFinishedStepsContract(() => store, append);
     defineTaskDeletionStoreContract(() => store, append);
     defineTaskListContract(() => store, append);
+    defineTaskOverviewContract(() => store);
 
     describe("a log", () => {
       it("is read back as it was appended, numbered from 1 without a gap [E1]", async () => {

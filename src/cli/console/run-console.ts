@@ -30,15 +30,21 @@ export async function runConsole(
     recordFiles,
   });
   // A server without agents, whose only purpose is the console.
-  const server = createServer({}, {
-    ...serverOptions,
-    store: "memory",
-    observer: createStderrLogObserver(context),
-    ...(authenticate ? { authenticate } : {}),
-    ...(publicUrl === undefined ? {} : { publicUrl }),
-  });
+  const server = createServer(
+    {},
+    {
+      ...serverOptions,
+      store: "memory",
+      observer: createStderrLogObserver(context),
+      ...(authenticate ? { authenticate } : {}),
+      ...(publicUrl === undefined ? {} : { publicUrl }),
+    },
+  );
   try {
-    const address = await untilAborted(listenOnNextFreePort(server, options, context), context.interruptSignal);
+    const address = await untilAborted(
+      listenOnNextFreePort(server, options, context),
+      context.interruptSignal,
+    );
     const url = renderUrl(address.url);
     new OutputWriter(context.streams, output).writeResultIfJsonFormat({ url });
     context.streams.err(`The console is at\n  ${url}\nCtrl-C stops it.\n`);

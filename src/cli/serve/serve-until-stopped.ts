@@ -167,7 +167,13 @@ async function mountConsole(
     throw createUsageError("--operator-token-file requires --console, which operators use.");
   }
   const { createMountedConsole } = await import("./serve-console.ts");
-  return createMountedConsole({ mode: consoleMode, name: "Colloquy", host, isAuthenticated, operatorTokenFile });
+  return createMountedConsole({
+    mode: consoleMode,
+    name: "Colloquy",
+    host,
+    isAuthenticated,
+    operatorTokenFile,
+  });
 }
 
 /** Processes the due work, and prints its numbers. */

@@ -1,5 +1,5 @@
 import type { AgentCredentials, ClientAuthOptions } from "../../client/index.ts";
-import { A2AError } from "../../protocol/index.ts";
+import { A2AError, type FieldViolation } from "../../protocol/index.ts";
 import type { ConsoleCredentials, ConsoleSignInScheme } from "../api-types.ts";
 import { isStandardScheme } from "./sign-in-schemes.ts";
 
@@ -24,7 +24,7 @@ export class AgentCredentialStore {
   ): void {
     const scheme = offered.find((one) => one.scheme === name);
     if (!scheme) throw createSchemeError(offered);
-    const credentials = toAgentCredentials(scheme, new Map(Object.entries(values)));
+    const credentials = toAgentCredentials(scheme, values);
     const byScheme = this.#byAgentId.get(agentId) ?? new Map<string, AgentCredentials>();
     this.#byAgentId.set(agentId, byScheme.set(name, credentials));
   }
@@ -54,10 +54,10 @@ export class AgentCredentialStore {
 
 function toAgentCredentials(
   { kind, fields }: ConsoleSignInScheme,
-  values: ReadonlyMap<string, unknown>,
+  entered: Readonly<Record<string, unknown>>,
 ): AgentCredentials {
-  assertKnownTexts(fields, values);
-  const read = (name: string): string => String(values.get(name) ?? "").trim();
+  const values = decodeFieldValues(fields, entered);
+  const read = (name: string): string => (values.get(name) ?? "").trim();
   const readRequired = (name: string): string => {
     const value = read(name);
     if (value !== "") return value;
@@ -66,7 +66,7 @@ function toAgentCredentials(
   if (kind === "api-key") return { apiKey: readRequired("apiKey") };
   if (kind === "bearer") return { bearer: readRequired("token") };
   if (kind === "basic")
-    return { basic: { username: readRequired("username"), password: String(values.get("password") ?? "") } };
+    return { basic: { username: readRequired("username"), password: values.get("password") ?? "" } };
   if (kind !== "oauth-client-credentials")
     throw A2AError.invalidParams([
       {
@@ -80,18 +80,24 @@ function toAgentCredentials(
   return { oauthClient: issuer === "" ? oauthClient : { ...oauthClient, issuer } };
 }
 
-/** Throws if a value belongs to no field or is not a text. The error never contains a value. */
-function assertKnownTexts(fields: ConsoleSignInScheme["fields"], values: ReadonlyMap<string, unknown>): void {
+/** Returns the values by field. Throws if a value has no field or is not a text. The error never contains a value. */
+function decodeFieldValues(
+  fields: ConsoleSignInScheme["fields"],
+  entered: Readonly<Record<string, unknown>>,
+): Map<string, string> {
   const names = new Set(fields.map(({ name }) => name));
-  const violations = [...values].flatMap(([name, value]) => {
+  const values = new Map<string, string>();
+  const violations: FieldViolation[] = [];
+  for (const [name, value] of Object.entries(entered)) {
     const field = `values.${name}`;
-    if (!names.has(name)) return [{ field, description: "is not a field of this scheme" }];
-    if (typeof value !== "string") return [{ field, description: "must be a text" }];
-    return value.length > MAX_VALUE_LENGTH
-      ? [{ field, description: `is longer than ${MAX_VALUE_LENGTH} characters` }]
-      : [];
-  });
+    if (!names.has(name)) violations.push({ field, description: "is not a field of this scheme" });
+    else if (typeof value !== "string") violations.push({ field, description: "must be a text" });
+    else if (value.length > MAX_VALUE_LENGTH)
+      violations.push({ field, description: `is longer than ${MAX_VALUE_LENGTH} characters` });
+    else values.set(name, value);
+  }
   if (violations.length > 0) throw A2AError.invalidParams(violations);
+  return values;
 }
 
 function createSchemeError(offered: readonly ConsoleSignInScheme[]): A2AError {

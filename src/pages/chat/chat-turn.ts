@@ -63,7 +63,9 @@ export class ChatTurn {
   }
 
   get isTaskOver(): boolean {
-    return this.task !== undefined && (isTerminal(this.task.status.state) || isInterrupted(this.task.status.state));
+    return (
+      this.task !== undefined && (isTerminal(this.task.status.state) || isInterrupted(this.task.status.state))
+    );
   }
 
   findArtifact(artifactId: string): Artifact | undefined {
@@ -164,7 +166,8 @@ export class ChatTurn {
   }
 
   #addMessage(message: Message | undefined): void {
-    if (message === undefined || message.role === "ROLE_USER" || this.#knownMessageIds.has(message.messageId)) return;
+    if (message === undefined || message.role === "ROLE_USER" || this.#knownMessageIds.has(message.messageId))
+      return;
     this.#knownMessageIds.add(message.messageId);
     this.items.push({ kind: "message", message });
   }
@@ -187,7 +190,11 @@ export class ChatTurn {
 /** The stream of an answer starts with an update instead of the task. */
 function createTaskFromUpdate(event: StreamResponse): Task | undefined {
   const update =
-    "statusUpdate" in event ? event.statusUpdate : "artifactUpdate" in event ? event.artifactUpdate : undefined;
+    "statusUpdate" in event
+      ? event.statusUpdate
+      : "artifactUpdate" in event
+        ? event.artifactUpdate
+        : undefined;
   if (update === undefined) return undefined;
   return { id: update.taskId, contextId: update.contextId, status: { state: "TASK_STATE_WORKING" } };
 }

@@ -6,7 +6,8 @@ import { CopyButton } from "./copy-button.tsx";
 export function Identifier({ name, id }: { readonly name: string; readonly id: string }): VNode {
   return (
     <span class="identifier">
-      <span class="soft">{name}</span> <code title={id}>
+      <span class="soft">{name}</span>{" "}
+      <code title={id}>
         <AgentText text={shortenId(id)} />
       </code>
       <CopyButton text={id} label={`Copy the ${name} id`} />

@@ -31,7 +31,8 @@ function JsonNode(props: {
   const entries = listChildren(value);
   const [isOpen, setIsOpen] = useState(openLevels > 0);
   const [limit, setLimit] = useState(CHILDREN_PER_STEP);
-  const label = name === undefined ? undefined : <span class="json-name">{escapeControlCharacters(name)}: </span>;
+  const label =
+    name === undefined ? undefined : <span class="json-name">{escapeControlCharacters(name)}: </span>;
   if (entries === undefined)
     return (
       <div class="json-leaf">

@@ -1,4 +1,12 @@
-import { type DataPart, isInterrupted, isObject, type JsonObject, type JsonValue, type Part, type Task } from "../../protocol/index.ts";
+import {
+  type DataPart,
+  isInterrupted,
+  isObject,
+  type JsonObject,
+  type JsonValue,
+  type Part,
+  type Task,
+} from "../../protocol/index.ts";
 import { listSchemaFields, type SchemaField } from "../parts/schema-fields.ts";
 
 /** A question of a waiting task that needs more than a text. */
@@ -30,7 +38,14 @@ export type TaskQuestion =
     };
 
 /** Members of a data part, and of the metadata of a part, that contain a schema of the answer. */
-const SCHEMA_MEMBERS = ["requestedSchema", "schema", "jsonSchema", "inputSchema", "input_schema", "responseSchema"];
+const SCHEMA_MEMBERS = [
+  "requestedSchema",
+  "schema",
+  "jsonSchema",
+  "inputSchema",
+  "input_schema",
+  "responseSchema",
+];
 const APPROVAL_NAME_PATTERN = /approv|confirm|permission|allow/i;
 const CONFIRMATION_CALL_NAME = "adk_request_confirmation";
 
@@ -65,13 +80,19 @@ function findApprovalRequest({ approvalId, toolName, input }: JsonObject): TaskQ
     key: approvalId,
     title: typeof toolName === "string" ? `Allow ${toolName}?` : "Allow?",
     ...(input === undefined ? {} : { input }),
-    buildAnswer: (approved, reason) => ({ data: { approvalId, approved, ...(reason === "" ? {} : { reason }) } }),
+    buildAnswer: (approved, reason) => ({
+      data: { approvalId, approved, ...(reason === "" ? {} : { reason }) },
+    }),
   };
 }
 
 /** A long-running function call of ADK. */
-function findFunctionCall({ id, name, args }: JsonObject, metadata: JsonObject | undefined): TaskQuestion | undefined {
-  if (typeof id !== "string" || typeof name !== "string" || metadata?.["adk_type"] !== "function_call") return undefined;
+function findFunctionCall(
+  { id, name, args }: JsonObject,
+  metadata: JsonObject | undefined,
+): TaskQuestion | undefined {
+  if (typeof id !== "string" || typeof name !== "string" || metadata?.["adk_type"] !== "function_call")
+    return undefined;
   const answer = (response: JsonValue): DataPart => ({
     data: { id, name, response },
     metadata: { adk_type: "function_response" },
@@ -85,7 +106,8 @@ function findFunctionCall({ id, name, args }: JsonObject, metadata: JsonObject |
     key: id,
     title: `${name}?`,
     ...input,
-    buildAnswer: (isApproved, reason) => answer({ [member]: isApproved, ...(reason === "" ? {} : { reason }) }),
+    buildAnswer: (isApproved, reason) =>
+      answer({ [member]: isApproved, ...(reason === "" ? {} : { reason }) }),
   };
 }
 

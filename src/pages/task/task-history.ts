@@ -1,4 +1,10 @@
-import { fold, isEventRefusal, type StreamResponse, type Task, type TaskEvent } from "../../protocol/index.ts";
+import {
+  fold,
+  isEventRefusal,
+  type StreamResponse,
+  type Task,
+  type TaskEvent,
+} from "../../protocol/index.ts";
 import type { TimelineEntry } from "../../trace/index.ts";
 
 /**

@@ -83,11 +83,23 @@ function openTaskRecord(page: PageState, agentId: string, taskId: string): Opene
     } catch (error) {
       problems.push(error);
     }
-    const isEmpty = snapshot.value === undefined && findTask() === undefined;
-    loading.value = isEmpty && problems.length > 0 ? { error: problems[0] } : "complete";
+    // A record can contain requests for a task that does not exist.
+    const isUnknown = snapshot.value === undefined && history.lastSeq === 0;
+    loading.value = isUnknown && problems.length > 0 ? { error: problems[0] } : "complete";
   };
   return {
-    record: { agentId, taskId, model, history, version, loading, snapshot, findTask, addLines, refreshSnapshot },
+    record: {
+      agentId,
+      taskId,
+      model,
+      history,
+      version,
+      loading,
+      snapshot,
+      findTask,
+      addLines,
+      refreshSnapshot,
+    },
     start() {
       const stopWatching = page.subscribeToLines(addLines);
       void load();

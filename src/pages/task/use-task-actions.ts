@@ -26,7 +26,8 @@ export function useTaskActions(record: TaskRecord): TaskActions | undefined {
   useEffect(() => () => controller.current?.abort(), [record]);
   const { actions } = source;
   const { agentId, taskId } = record;
-  if (actions === undefined || !source.session.canAct || findAgent(agentId)?.isRecorded === true) return undefined;
+  if (actions === undefined || !source.session.canAct || findAgent(agentId)?.isRecorded === true)
+    return undefined;
 
   const run = (action: string, work: (signal: AbortSignal) => Promise<void>): void => {
     controller.current?.abort();
@@ -75,7 +76,11 @@ export function useTaskActions(record: TaskRecord): TaskActions | undefined {
         };
         return follow(actions.sendMessage(agentId, { message: JSON.parse(JSON.stringify(message)) }, signal));
       }),
-    registerPush: () => run("Push notifications to this console", async () => void (await actions.registerPush(agentId, taskId))),
+    registerPush: () =>
+      run(
+        "Push notifications to this console",
+        async () => void (await actions.registerPush(agentId, taskId)),
+      ),
     stop: () => {
       controller.current?.abort();
       setPending(undefined);

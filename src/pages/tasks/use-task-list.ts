@@ -34,7 +34,10 @@ export function useTaskList(query: ConsoleTaskQuery): LiveTaskList {
   const isLoadingMore = useRef(false);
 
   const load = useCallback(
-    async (pageToken: string | undefined, apply: (current: TaskRows, page: TaskRows) => TaskRows): Promise<void> => {
+    async (
+      pageToken: string | undefined,
+      apply: (current: TaskRows, page: TaskRows) => TaskRows,
+    ): Promise<void> => {
       const own = generation.current;
       try {
         const answer = await source.listTasks({

@@ -112,9 +112,7 @@ const TIME_RANGE =
 /** Builds the query for a page of one scope, which merges one index range per state. */
 function buildScopeSql({ status, contextId }: TaskOverviewQuery): string {
   const [index, context] =
-    contextId === undefined
-      ? ["task_by_state", ""]
-      : ["task_by_context", " AND context_id = $contextId"];
+    contextId === undefined ? ["task_by_state", ""] : ["task_by_context", " AND context_id = $contextId"];
   return buildPageSql(
     status,
     (state) => `INDEXED BY ${index} WHERE scope = $scope${context} AND state = '${state}'`,

@@ -237,7 +237,10 @@ describe.skipIf(findChromium() === undefined)("the page of a watched record", ()
     const { page } = await openPageRecordingRequestsAndErrors(browser, url);
     const [run = "", card = ""] = dateRecord(createScriptedRecordFileText(), LATER_MS).split("\n");
     await writeFile(file, `${run}\n${card}\n`);
-    await page.locator("#run .state").filter({ hasText: /^running$/ }).waitFor();
+    await page
+      .locator("#run .state")
+      .filter({ hasText: /^running$/ })
+      .waitFor();
     await writeFile(file, "");
     await page.locator("#run .state").filter({ hasText: "waiting for the run to start" }).waitFor();
     await writeFile(file, dateRecord(`${run}\n${card}\n`, Date.now() - 90_000));
