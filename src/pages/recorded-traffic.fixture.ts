@@ -81,10 +81,12 @@ async function startCuttingProxy(targetPort: number): Promise<{ readonly port: n
     let bytes = 0;
     target.on("data", (chunk) => {
       bytes += chunk.length;
-      if (hasCut || bytes < CUT_AFTER_BYTES) return void socket.write(chunk);
-      hasCut = true;
-      socket.destroy();
-      target.destroy();
+      if (hasCut || bytes < CUT_AFTER_BYTES) socket.write(chunk);
+      else {
+        hasCut = true;
+        socket.destroy();
+        target.destroy();
+      }
     });
     socket.on("data", (chunk) => target.write(chunk));
     for (const [one, other] of [
