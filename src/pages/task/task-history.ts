@@ -1,9 +1,4 @@
-import {
-  fold,
-  isEventRefusal,
-  type StreamResponse,
-  type Task,
-} from "../../protocol/index.ts";
+import { fold, isEventRefusal, type StreamResponse, type Task } from "../../protocol/index.ts";
 import type { TimelineEntry } from "../../trace/index.ts";
 
 /**
