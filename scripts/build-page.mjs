@@ -45,6 +45,7 @@ function getScriptBundle(name) {
 }
 
 async function writeBundles() {
+  /** @type {Set<string>} */
   const modules = new Set();
   for (const [name, constant] of Object.entries(ENTRIES)) {
     const bundle = await bundleScript(join(pages, `app/${name}-main.tsx`), name === "console");
@@ -120,8 +121,11 @@ function loadEmptyBundle(id) {
 /** The shared styles first, and then the styles of the screens. */
 function listStyleFiles() {
   const files = globSync("src/pages/**/*.css", { cwd: root }).toSorted();
-  const isShared = (file) => /src.pages.style/.test(file);
-  return [...files.filter(isShared), ...files.filter((file) => !isShared(file))];
+  return [...files.filter(isSharedStyle), ...files.filter((file) => !isSharedStyle(file))];
+}
+
+function isSharedStyle(file) {
+  return /src.pages.style/.test(file);
 }
 
 function minifyStyle(css) {

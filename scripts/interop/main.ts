@@ -15,6 +15,8 @@ import { parseArgs } from "node:util";
 import { ADK_PEERS, type AdkPeer } from "./adk/adk-peers.ts";
 import { OurServersProcess } from "./adk/our-servers-process.ts";
 import { runAdkPeer } from "./adk/run-adk-peer.ts";
+import { CONSOLE_PEERS } from "./console/console-peers.ts";
+import { runConsolePeer } from "./console/run-console-peer.ts";
 import { countUnexpectedResults, type ExpectedInteropFailure } from "./expected-outcomes.ts";
 import { FRAMEWORK_PEERS } from "./frameworks/framework-peers.ts";
 import { runFrameworkPeer } from "./frameworks/run-framework-peer.ts";
@@ -41,7 +43,7 @@ const isComparison = artifacts === "pieces";
 if (isComparison && values.page) throw new Error("--page shows the default: omit --artifacts pieces");
 
 const log = (line: string): void => (values.json ? console.error(line) : console.log(line));
-const allPeers = [...SDK_PEERS, ...ADK_PEERS, ...FRAMEWORK_PEERS];
+const allPeers = [...SDK_PEERS, ...ADK_PEERS, ...FRAMEWORK_PEERS, ...CONSOLE_PEERS];
 const isExactName = allPeers.some(({ name }) => name === values.only);
 const isChosen = ({ name }: { readonly name: string }): boolean =>
   isExactName ? name === values.only : name.includes(values.only);
@@ -80,6 +82,12 @@ if (FRAMEWORK_PEERS.some(isChosen)) {
     else await judgePeer(runFrameworkPeer(peer, commands, servers, readMissingFeatures()));
   }
   await servers.close();
+}
+
+for (const peer of CONSOLE_PEERS.filter(isChosen)) {
+  const command = await peer.installServer(log);
+  if (typeof command === "string") skipPeer(peer, command);
+  else await judgePeer(runConsolePeer(peer, command));
 }
 
 if (values.page) {

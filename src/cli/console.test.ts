@@ -1,3 +1,5 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import type { ConsoleAgentList, ConsoleSession, ConsoleTaskList } from "../console/index.ts";
 import {
@@ -14,7 +16,7 @@ interface StartedConsole {
   readonly serverUrl: string;
   readonly token: string;
   readonly cwd: string;
-  get<T>(path: string, token?: string): Promise<T>;
+  readonly get: <T>(path: string, token?: string) => Promise<T>;
 }
 
 async function startConsole(
@@ -89,7 +91,7 @@ describe("colloquy serve --console", () => {
 
 describe("colloquy console", () => {
   it("opens the agents of URLs and the records of files", async () => {
-    const served = await startConsole([...SERVE_CAT, "--console"]);
+    const served = await startConsole([...SERVE_CAT, "--console", "--record", "own.jsonl"]);
     const event = { task: { id: "t", contextId: "c", status: { state: "TASK_STATE_WORKING" } } };
     const line = { v: 1, kind: "event", writer: "w", seq: 1, at: "2026-11-23T08:00:00.000Z", mono_ms: 1 };
     const record = `${JSON.stringify({ ...line, agent: "far", task_id: "t", log_seq: 1, event })}\n`;
@@ -104,6 +106,7 @@ describe("colloquy console", () => {
       ["far", true, "connected"],
     ]);
     expect(await get<ConsoleSession>("session")).toMatchObject({ mode: "console", canAct: true });
+    expect(await readFile(join(served.cwd, "own.jsonl"), "utf8")).toContain(`"kind":"agent","writer"`);
   });
 
   it("explains a missing file, and refuses to listen for other machines without authentication", async () => {

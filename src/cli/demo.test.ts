@@ -44,6 +44,16 @@ describe("the demo", () => {
     expect(out).toContain(`"name": "calculate"`);
   });
 
+  it("prints the URL of a console, and opens nothing by itself", async () => {
+    const page = new URL(/console: (\S+)/.exec(demo.banner)?.[1] ?? "");
+    expect(page.href).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/console\/#token=[\w-]{32}$/);
+    const response = await fetch(page);
+    expect([response.status, response.headers.get("content-type")]).toEqual([
+      200,
+      "text/html; charset=utf-8",
+    ]);
+  });
+
   it("has a planner and a solver that solve a problem, and shows their flow", async () => {
     expect(demo.banner).toContain(`card by card:
 1. CONTROLLER    → [TASK]    PLANNER

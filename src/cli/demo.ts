@@ -11,7 +11,7 @@ interface DemoOptions extends ServeOptions {
 }
 
 export function createDemoCommand(context: CliContext): Command {
-  return addServeOptions(new Command("demo"))
+  return addServeOptions(new Command("demo"), { console: true })
     .option("--model <provider:model>", "run the assistant on this model, for example ollama:qwen3")
     .action((options: DemoOptions) => runDemo(options, context));
 }

@@ -94,7 +94,7 @@ export default agent({ name: "hello", description: "Waits" }, async function* ({
   });
 
   it("keeps the earlier agent if a file is broken, prints the position, and recovers", async () => {
-    const dev = await startDev({ "agent.ts": createAgentSource(`"one"`) });
+    const dev = await startDev({ "agent.ts": createAgentSource(`"one"`), "lib/other.ts": "" });
     const url = dev.agentUrls["hello"] ?? "";
     await dev.save("agent.ts", `const x = 1;\nthrow new Error("It broke.");`);
     const thrown = await dev.process.waitForOutput("agent.ts:2:7");
@@ -103,10 +103,10 @@ export default agent({ name: "hello", description: "Waits" }, async function* ({
     await dev.save("agent.ts", `export default async function* () {\n  yield "one" two;\n}`);
     await dev.process.waitForOutput("agent.ts:2");
     expect(await ask(url)).toBe("one");
-    await dev.save("agent.ts", `import { word } from "./word.ts";\n${createAgentSource("word")}`);
+    await dev.save("agent.ts", `import { word } from "./lib/word.ts";\n${createAgentSource("word")}`);
     await dev.process.waitForOutput("word.ts");
     expect(await ask(url)).toBe("one");
-    await dev.save("word.ts", `export const word = "created later";`);
+    await dev.save("lib/word.ts", `export const word = "created later";`);
     await waitForAnswer(url, "created later");
   });
 
@@ -165,6 +165,26 @@ export default defineConfig({ agents: { hello }, openai: ${openai} });`;
     await waitForAnswer(dev.agentUrls["hello"] ?? "", "two");
     const notice = "colloquy.config.ts has a new value of openai. Restart colloquy dev to apply the change.";
     expect(await dev.process.waitForOutput("Restart colloquy dev")).toContain(notice);
+  });
+
+  it("serves a console that shows the agents after a reload", async () => {
+    const dev = await startDev({ "agents/one.ts": createAgentSource(`"1"`, "one") }, "agents");
+    const page = new URL(/console: (\S+)/.exec(dev.banner)?.[1] ?? "");
+    const token = new URLSearchParams(page.hash.slice(1)).get("token") ?? "";
+    const read = async (path: string, headers = {}): Promise<unknown> =>
+      await (await fetch(new URL(`api/${path}`, page), { headers })).json();
+    const authorization = { authorization: `Bearer ${token}` };
+    expect(await read("session", authorization)).toMatchObject({ mode: "dev", canAct: true });
+    expect(await read("session")).toMatchObject({ error: { reason: "UNAUTHENTICATED" } });
+    expect(await (await fetch(page)).text()).toContain("<script");
+    await dev.save("agents/two.ts", createAgentSource(`"2"`, "two"));
+    await dev.process.waitForOutput("added two");
+    expect(await read("agents", authorization)).toMatchObject({
+      agents: [
+        { id: "one", isOwn: true },
+        { id: "two", isOwn: true },
+      ],
+    });
   });
 
   it("asks for a restart if a .env file changes", async () => {

@@ -7,7 +7,7 @@ import type { DevOptions } from "./dev/serve-with-reload.ts";
 const DEFAULT_STORE = "sqlite:.colloquy/dev.db";
 
 export function createDevCommand(context: CliContext): Command {
-  return addServeOptions(new Command("dev"), DEFAULT_STORE)
+  return addServeOptions(new Command("dev"), { store: DEFAULT_STORE, console: true })
     .argument(
       "[paths...]",
       "agent files, or directories with agents (default: agent.ts, or the directory agents)",

@@ -50,11 +50,17 @@ Examples:
     });
 }
 
-/** Adds the options of a command that serves agents. `defaultStore` is the default of `--store`. */
-export function addServeOptions(
-  command: Command,
-  defaultStore: string = "sqlite:.colloquy/colloquy.db",
-): Command {
+/** Defaults that differ between the commands that serve agents. */
+interface ServeDefaults {
+  /** Default of `--store`. Default: `sqlite:.colloquy/colloquy.db`. */
+  readonly store?: string;
+  /** Whether the command serves the console unless `--no-console` is set. Default: false. */
+  readonly console?: boolean;
+}
+
+/** Adds the options of a command that serves agents. */
+export function addServeOptions(command: Command, defaults: ServeDefaults = {}): Command {
+  const { store = "sqlite:.colloquy/colloquy.db", console = false } = defaults;
   return addAuthOptions(command)
     .addOption(
       new Option(
@@ -73,18 +79,23 @@ export function addServeOptions(
       ),
     )
     .option("--grpc-unlisted", "leave gRPC out of the agent cards, for ADK for Python")
-    .option("--console", "also serve the console, a web page that shows and starts tasks, at /console/")
+    .addOption(
+      console
+        ? new Option("--no-console", "omit the console, a web page that shows and starts tasks, at /console/")
+        : new Option(
+            "--console",
+            "also serve the console, a web page that shows and starts tasks, at /console/",
+          ),
+    )
+    .option("--open", "open the console in the default browser")
     .option(
       "--operator-token-file <file>",
       "file with the token of an operator, who sees the tasks of all callers in the console",
     )
+    .option("--text-index", "index the text of tasks, so that the console searches for words (SQLite stores)")
     .option("--openai", "also serve the agents as models of OpenAI's chat API at /v1")
     .option("--host <address>", "address to listen on", "127.0.0.1")
-    .option(
-      "--store <store>",
-      "task store: memory, sqlite:FILE, or postgres://USER@HOST/DATABASE",
-      defaultStore,
-    )
+    .option("--store <store>", "task store: memory, sqlite:FILE, or postgres://USER@HOST/DATABASE", store)
     .addOption(
       new Option(
         "--keep-tasks <days>",

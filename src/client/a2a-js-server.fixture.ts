@@ -14,7 +14,8 @@ import { publishToA2aJsEventBus } from "./publish-to-a2a-js-event-bus.fixture.ts
 import { SCRIPTED_TEST_AGENT_CARD, startSdkServer } from "./sdk-server.fixture.ts";
 import type { RunningTestServer } from "./a2a-client.contract.ts";
 
-class ScriptedA2aJsTestExecutor implements AgentExecutor {
+/** The agent that `a2a-client.contract.ts` describes. */
+export class ScriptedA2aJsTestExecutor implements AgentExecutor {
   readonly #contexts = new Map<string, string>();
 
   execute = (request: RequestContext, bus: ExecutionEventBus): Promise<void> => {

@@ -25,6 +25,12 @@ export interface ServeConfig {
    * Whether the server also serves the agents as models of an OpenAI-compatible API at `/v1`. Default: false.
    */
   openai?: boolean;
+  /** Whether the server also serves the console, a web page for tasks, at `/console/`. Default: false. */
+  console?: boolean;
+  /** File with the token of an operator, who sees the tasks of all callers in the console. Default: no operator. */
+  operatorTokenFile?: string;
+  /** Whether the SQLite store indexes the text of tasks, so that the console searches for words. Default: false. */
+  textIndex?: boolean;
   /** Host name or IP address that the server listens on. Default: `127.0.0.1`. */
   host?: string;
   /** Task store of the server. The value is `memory`, `sqlite:` followed by a file path, or a `postgres://` URL. */

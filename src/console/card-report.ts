@@ -1,4 +1,4 @@
-import { isObject, type AgentCard, type AgentCardSignature, type JsonObject } from "../protocol/index.ts";
+import { isObject, type AgentCard, type AgentCardSignature } from "../protocol/index.ts";
 import { decodeTrafficLine } from "../trace/index.ts";
 import { v1 } from "../wire/index.ts";
 import type {
@@ -22,7 +22,7 @@ export function createCardReport(
   journal: LineJournal,
 ): ConsoleCardReport {
   return {
-    card: isObject(json) ? (json as JsonObject) : {},
+    card: isObject(json) ? json : {},
     cardUrl,
     problems: findCardProblems(json, card, cardUrl),
     signature: describeSignature(card.signatures ?? []),
@@ -47,8 +47,10 @@ function findUnreachableInterfaces(
   cardUrl: string,
 ): ConsoleCardProblem[] {
   const cardHost = URL.parse(cardUrl)?.hostname ?? "";
-  return supportedInterfaces.flatMap(({ url }, at): ConsoleCardProblem[] => {
-    const host = URL.parse(url)?.hostname;
+  return supportedInterfaces.flatMap(({ url, protocolBinding }, at): ConsoleCardProblem[] => {
+    // The address of a gRPC interface is usually `host:port`, without a scheme.
+    const host = (URL.parse(url) ?? (protocolBinding === "GRPC" ? URL.parse(`grpc://${url}`) : null))
+      ?.hostname;
     const path = `supportedInterfaces[${at}].url`;
     if (host === undefined)
       return [

@@ -27,11 +27,17 @@ export interface ConnectableAgent {
   readonly readTaskLines: (taskId: string) => AsyncIterable<string>;
 }
 
+/** A source that remembers the last error of its connection. */
+export interface ConnectedAgentSource extends AgentSource {
+  /** Forgets the last error, for example because the user has entered other credentials. */
+  forgetError(): void;
+}
+
 /**
  * Creates the source for an agent of the own server or for a remote agent. All requests go through the client, which
  * records them. Each action opens a client, so that the action has the credentials of its user.
  */
-export function createConnectedAgentSource(agent: ConnectableAgent): AgentSource {
+export function createConnectedAgentSource(agent: ConnectableAgent): ConnectedAgentSource {
   const { id, url, isOwn, journal } = agent;
   let lastError: A2AError | undefined;
 
@@ -49,8 +55,26 @@ export function createConnectedAgentSource(agent: ConnectableAgent): AgentSource
       throw error;
     }
   };
-  const openClient = (action: string, taskId?: string): Promise<A2AClient> =>
-    observe(() => agent.openClient(action, taskId));
+  /** Keeps an earlier error, because a card is often public although the agent requires credentials. */
+  const openClient = async (action: string, taskId?: string): Promise<A2AClient> => {
+    const earlierError = lastError;
+    const client = await observe(() => agent.openClient(action, taskId));
+    if (earlierError?.reason === "UNAUTHENTICATED") lastError = earlierError;
+    return client;
+  };
+  /** Yields the events of a stream like `observe`. */
+  const observeStream = async function* <T>(events: AsyncIterable<T>): AsyncGenerator<T> {
+    const iterator = events[Symbol.asyncIterator]();
+    try {
+      for (;;) {
+        const { value, done } = await observe(() => iterator.next());
+        if (done) return;
+        yield value;
+      }
+    } finally {
+      await iterator.return?.();
+    }
+  };
 
   return {
     id,
@@ -80,15 +104,20 @@ export function createConnectedAgentSource(agent: ConnectableAgent): AgentSource
     readTaskLines: (taskId) => agent.readTaskLines(taskId),
     async *sendMessage({ message, ...options }, signal) {
       const client = await openClient("SendStreamingMessage", message.taskId);
-      yield* client.stream(message, { ...options, signal });
+      yield* observeStream(client.stream(message, { ...options, signal }));
     },
     async *subscribe(taskId, after, signal) {
       const client = await openClient("SubscribeToTask", taskId);
-      yield* client.tasks.subscribe(taskId, { signal, ...(after === undefined ? {} : { after }) });
+      yield* observeStream(
+        client.tasks.subscribe(taskId, { signal, ...(after === undefined ? {} : { after }) }),
+      );
     },
     cancelTask: async (taskId) => {
       const client = await openClient("CancelTask", taskId);
       return await observe(() => client.tasks.cancel(taskId));
+    },
+    forgetError: () => {
+      lastError = undefined;
     },
     registerWebhook: async (taskId, webhook) => {
       const client = await openClient("CreateTaskPushNotificationConfig", taskId);
@@ -100,14 +129,12 @@ export function createConnectedAgentSource(agent: ConnectableAgent): AgentSource
 
 /** Errors that say something about the connection to the agent, and not about one task. */
 const CONNECTION_ERRORS: ReadonlySet<string> = new Set([
-  ...[
-    "UNAVAILABLE",
-    "UNAUTHENTICATED",
-    "PERMISSION_DENIED",
-    "INVALID_AGENT_RESPONSE",
-    "NOT_FOUND",
-    "INTERNAL",
-  ],
+  "UNAVAILABLE",
+  "UNAUTHENTICATED",
+  "PERMISSION_DENIED",
+  "INVALID_AGENT_RESPONSE",
+  "NOT_FOUND",
+  "INTERNAL",
 ]);
 
 function describeStatus(error: A2AError | undefined): Pick<ConsoleAgent, "status" | "error"> {

@@ -126,6 +126,13 @@ export async function* readTestLines(response: Response): AsyncGenerator<Traffic
   throw new Error("the stream has no end event");
 }
 
+/** Collects the lines of an SSE response, see `readTestLines`. */
+export async function collectTestLines(lines: AsyncIterable<TrafficLine>): Promise<TrafficLine[]> {
+  const collected: TrafficLine[] = [];
+  for await (const line of lines) collected.push(line);
+  return collected;
+}
+
 /** Returns the id of the task to which lines belong. */
 export function findTestTaskId(lines: readonly TrafficLine[]): string {
   const line = lines.find((one) => "task_id" in one && one.task_id !== undefined);

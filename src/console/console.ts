@@ -126,7 +126,14 @@ export function createConsole(options: ConsoleOptions): Console {
       },
     };
     return await routeConsoleRequest(path, {
-      ...{ request, url, user, workspace, session, agents, push, consoleUrl: `${publicUrl}/console` },
+      request,
+      url,
+      user,
+      workspace,
+      session,
+      agents,
+      push,
+      consoleUrl: `${publicUrl}/console`,
     });
   }
 

@@ -43,6 +43,6 @@ export function describeUnknownCard(url: string): CardDescription {
     versions: [],
     skills: [],
     capabilities: { streaming: false, pushNotifications: false, listsTasks: false, resumesAfterEvent: false },
-    signIn: [],
+    signIn: listSignInSchemes(undefined),
   };
 }

@@ -70,7 +70,7 @@ function encodePageToken(positions: PagePositions): string {
 function decodePageToken(token: string): PagePositions {
   try {
     const positions: unknown = JSON.parse(Buffer.from(token, "base64url").toString());
-    if (isObject(positions)) return positions as PagePositions;
+    if (isObject(positions)) return positions;
   } catch {
     // The token is refused below.
   }

@@ -8,7 +8,7 @@ import { bearer } from "../server/auth/index.ts";
 import { messageCommandTestAgent } from "../server/server.fixture.ts";
 import type { ConsoleSession, ConsoleTaskList } from "./api-types.ts";
 import { createMemoryTrafficSink, createTrafficWriter } from "../trace/recording/index.ts";
-import { ConsoleTestServer, findTestTaskId, readTestLines } from "./console.fixture.ts";
+import { ConsoleTestServer, collectTestLines, findTestTaskId, readTestLines } from "./console.fixture.ts";
 
 const ADA = "token-of-the-caller-ada";
 const BOB = "token-of-the-caller-bob";
@@ -69,7 +69,7 @@ describe("a caller of a shared console", () => {
     const answer = { message: { taskId: id, parts: [{ text: "echo x" }] } };
     for (const route of ["POST agents/parrot/messages", `POST agents/parrot/tasks/${id}/subscribe`]) {
       const response = await console.request(route, { token: BOB, body: answer });
-      await expect(Array.fromAsync(readTestLines(response))).rejects.toThrow("TASK_NOT_FOUND");
+      await expect(collectTestLines(readTestLines(response))).rejects.toThrow("TASK_NOT_FOUND");
     }
   });
 
@@ -151,7 +151,7 @@ describe("an operator", () => {
   it("acts on the tasks of callers on their behalf, and each act is reported", async () => {
     const id = findTestTaskId(await console.send("parrot", "ask", { token: ADA }));
     const answer = { taskId: id, parts: [{ text: "echo answered by olga" }] };
-    await Array.fromAsync(console.stream("parrot", answer, { token: OPERATOR }));
+    await collectTestLines(console.stream("parrot", answer, { token: OPERATOR }));
     const task = await console.readJson<Task>(`GET agents/parrot/tasks/${id}`, { token: ADA });
     expect(JSON.stringify(task)).toContain("answered by olga");
     expect(accesses.map(({ action, taskId }) => [action, taskId])).toEqual([["SendStreamingMessage", id]]);

@@ -62,15 +62,15 @@ const OWN_LISTING_ID = "";
 
 /** Creates the list of the tasks of the own server. */
 export function createOwnTaskListing(
-  { isOperator, listTasks, searchesText }: OwnServer,
+  server: OwnServer,
   agentIds: readonly string[],
 ): TaskListing {
   return {
     id: OWN_LISTING_ID,
-    searchesText,
+    searchesText: server.searchesText,
     hasAgent: (agentId) => agentIds.includes(agentId),
     list: async ({ agent, state, context, text, from, to }, position, limit) => {
-      const { tasks, hasMore } = await listTasks({
+      const { tasks, hasMore } = await server.listTasks({
         limit,
         ...(agent === undefined ? {} : { agent }),
         ...(state === undefined ? {} : { status: state }),
@@ -80,7 +80,7 @@ export function createOwnTaskListing(
         ...(to === undefined ? {} : { statusUntil: toIsoTime("to", to) }),
         ...(position === undefined ? {} : { after: decodePosition(position) }),
       });
-      return { tasks: tasks.map((task) => toPositionedTask(task, isOperator)), hasMore };
+      return { tasks: tasks.map((task) => toPositionedTask(task, server.isOperator)), hasMore };
     },
   };
 }
@@ -134,6 +134,11 @@ function formatCaller({
   return tenant === "" ? name : `${tenant}/${name}`;
 }
 
+/** Returns a `fetch` function whose requests stay in the process. */
+function toFetch(access: CallerAgentAccess): typeof fetch {
+  return (input, init) => access.fetch(new Request(input, init));
+}
+
 /** Creates the source for an agent of the own server. */
 export function createOwnAgentSource(
   id: string,
@@ -143,10 +148,6 @@ export function createOwnAgentSource(
 ): AgentSource {
   const path = `/a2a/${encodeURIComponent(id)}`;
   const url = server.access.url + path;
-  const toFetch =
-    (access: CallerAgentAccess): typeof fetch =>
-    (input, init) =>
-      access.fetch(new Request(input, init));
   return createConnectedAgentSource({
     id,
     url: server.publicUrl + path,

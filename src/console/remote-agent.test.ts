@@ -1,12 +1,14 @@
-import { afterEach, describe, expect, it } from "vitest";
+import { createServer as createHttpServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterEach, describe, expect, it, onTestFinished } from "vitest";
 import type { Agent } from "../engine/index.ts";
-import type { Task } from "../protocol/index.ts";
+import type { AgentCard, Task } from "../protocol/index.ts";
 import { bearer } from "../server/auth/index.ts";
 import { createServer, type Server, type ServerOptions } from "../server/index.ts";
 import { messageCommandTestAgent } from "../server/server.fixture.ts";
 import type { TrafficLine } from "../trace/index.ts";
 import type { ConsoleAgent, ConsoleAgentList, ConsoleCardReport, ConsoleTaskList } from "./api-types.ts";
-import { ConsoleTestServer, findTestTaskId, readTestLines } from "./console.fixture.ts";
+import { ConsoleTestServer, collectTestLines, findTestTaskId, readTestLines } from "./console.fixture.ts";
 
 let remote: Server;
 let console: ConsoleTestServer;
@@ -54,6 +56,47 @@ describe.each(["1.0", "0.3"] as const)("a remote agent of A2A %s in the console"
     expect(report.card["name"]).toBe("parrot");
     expect(report.observed.map(({ isConsistent }) => isConsistent)).toEqual(report.observed.map(() => true));
     expect(report.observed.map(({ claim }) => claim)).toContain("capabilities.streaming: true");
+  });
+});
+
+describe("an agent that offers only gRPC", () => {
+  /** Starts a server whose card has only the gRPC interface, and returns the URL of the card. */
+  async function serveGrpcCard(): Promise<string> {
+    remote = createServer({ parrot: messageCommandTestAgent }, { store: "memory", observer: false });
+    const { agents } = await remote.listen({ grpc: true });
+    const headers = { "a2a-version": "1.0" };
+    const card = (await (await fetch(agents[0]?.cardUrl ?? "", { headers })).json()) as AgentCard;
+    const supportedInterfaces = card.supportedInterfaces.filter(
+      ({ protocolBinding }) => protocolBinding === "GRPC",
+    );
+    const body = JSON.stringify({ ...card, supportedInterfaces });
+    const http = createHttpServer((_request, response) => {
+      response.writeHead(200, { "content-type": "application/json" }).end(body);
+    });
+    await new Promise<void>((resolve) => http.listen(0, "127.0.0.1", resolve));
+    onTestFinished(() => void http.close());
+    return `http://127.0.0.1:${(http.address() as AddressInfo).port}/`;
+  }
+
+  it("answers", async () => {
+    const url = await serveGrpcCard();
+    console = await ConsoleTestServer.start({}, {}, { agentUrls: [url] });
+    const [agent] = (await console.readJson<ConsoleAgentList>("GET agents")).agents;
+    expect(agent).toMatchObject({ status: "connected", binding: "GRPC" });
+    const lines = await console.send(agent?.id ?? "", "echo hello");
+    expect(JSON.stringify(lines)).toContain("TASK_STATE_COMPLETED");
+    expect(lines.find(({ kind }) => kind === "request")).toMatchObject({ binding: "GRPC" });
+  });
+
+  it("is not called by a console that may not call private hosts [SEC-67]", async () => {
+    const url = await serveGrpcCard();
+    console = await ConsoleTestServer.start({}, {}, { agentUrls: [url], allowPrivate: false });
+    const [agent] = (await console.readJson<ConsoleAgentList>("GET agents")).agents;
+    expect(agent).toMatchObject({
+      status: "degraded",
+      error: expect.stringContaining("only gRPC") as unknown,
+    });
+    await expect(console.send(agent?.id ?? "", "echo hello")).rejects.toThrow("PERMISSION_DENIED");
   });
 });
 
@@ -112,7 +155,7 @@ describe("a stream of a remote agent", () => {
       "TASK_STATE_WORKING",
     );
     const followed = await console.request(`POST agents/${id}/tasks/${taskId}/subscribe?after=0`);
-    const reading = Array.fromAsync(readTestLines(followed));
+    const reading = collectTestLines(readTestLines(followed));
     await console.request(`POST agents/${id}/tasks/${taskId}/cancel`);
     expect(JSON.stringify(await reading)).toContain("TASK_STATE_CANCELED");
   });
@@ -126,7 +169,7 @@ describe("an agent that requires credentials", () => {
     expect(status).toBe("connected");
     await expect(console.send(id, "echo x")).rejects.toThrow("UNAUTHENTICATED");
     const { agents } = await console.readJson<ConsoleAgentList>("GET agents");
-    expect(agents).toMatchObject([{ status: "connected" }]);
+    expect(agents).toMatchObject([{ status: "auth-needed" }]);
     const signedIn = await console.request(`PUT agents/${id}/credentials`, {
       body: { scheme: "bearer", values: { token: secret } },
     });

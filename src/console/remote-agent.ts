@@ -62,27 +62,31 @@ export function createRemoteAgent(
     workspace.readModel,
     ({ agent }) => agent !== undefined && agent === name,
   );
+  const source = createConnectedAgentSource({
+    id,
+    url,
+    isOwn: false,
+    journal,
+    listCredentials: () => credentials.listSchemeNames(id),
+    openClient: async (action) => {
+      const client = await openClient(action !== "read card");
+      if (action === "read card") name = (await client.refreshCard()).name;
+      return client;
+    },
+    findServedCard: () => findCard(url, options()),
+    readTaskLines: async function* (taskId) {
+      for (const { text } of journal.listTaskLines(taskId)) yield text;
+    },
+    onConnectionError: () => clients.clear(),
+  });
   return {
     url,
-    source: createConnectedAgentSource({
-      id,
-      url,
-      isOwn: false,
-      journal,
-      listCredentials: () => credentials.listSchemeNames(id),
-      openClient: async (action) => {
-        const client = await openClient(action !== "read card");
-        if (action === "read card") name = (await client.refreshCard()).name;
-        return client;
-      },
-      findServedCard: () => findCard(url, options()),
-      readTaskLines: async function* (taskId) {
-        for (const { text } of journal.listTaskLines(taskId)) yield text;
-      },
-      onConnectionError: () => clients.clear(),
-    }),
+    source,
     listing: createRemoteTaskListing(id, () => openClient(false), observed),
-    reconnect: () => clients.clear(),
+    reconnect: () => {
+      clients.clear();
+      source.forgetError();
+    },
   };
 }
 
@@ -91,6 +95,6 @@ function assertGuarded({ agentInterface }: A2AClient): void {
   if (agentInterface.protocolBinding !== "GRPC") return;
   throw new A2AError(
     "PERMISSION_DENIED",
-    "The agent offers only gRPC, and this console calls agents that a page names only over HTTP; pass the URL when you start the console.",
+    "The agent offers only gRPC, and this console calls only HTTP, because other machines can reach the console; start the console on loopback.",
   );
 }

@@ -77,7 +77,7 @@ function isBefore({ status }: Task, to: string | undefined): boolean {
 }
 
 function toPositionedTask(agent: string, task: Task, position: RemotePosition): PositionedTask {
-  const { id, contextId = "", status, history = [] } = task;
+  const { id, contextId, status, history = [] } = task;
   return {
     position: { ...position },
     summary: {

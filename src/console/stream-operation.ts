@@ -39,8 +39,10 @@ export class StreamOperation {
     const { signal } = this.#closed;
     await currentOperation.run(this, async () => {
       try {
-        // The lines of the record contain the events.
-        for await (const _event of work(signal)) if (signal.aborted) break;
+        // The record contains the events.
+        const events = work(signal)[Symbol.asyncIterator]();
+        while (!signal.aborted && !(await events.next()).done);
+        await events.return?.();
         this.#end = { reason: signal.aborted ? "canceled" : "completed" };
       } catch (error) {
         this.#end = signal.aborted

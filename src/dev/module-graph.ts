@@ -31,8 +31,8 @@ export class ModuleGraph {
   }
 
   /**
-   * Gives the changed files, and all files that import them, a new version. Returns these files. Forgets their imports,
-   * because the next versions may import other files.
+   * Increments the versions of the changed files, and of all files that import them. Returns these files. Forgets their
+   * imports, because the next versions may import other files.
    */
   invalidateFiles(changed: Iterable<string>): Set<string> {
     const affected = collectReachable(changed, (file) => this.#importersByFile.get(file) ?? []);

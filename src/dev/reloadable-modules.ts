@@ -1,5 +1,5 @@
 import nodeModule, { createRequire } from "node:module";
-import { sep } from "node:path";
+import { dirname, join, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import { ModuleGraph } from "./module-graph.ts";
 
@@ -33,7 +33,9 @@ export class ReloadableModules {
     const hooks = registerHooks?.({
       resolve: (specifier, context, nextResolve) => {
         const importer = toReloadableFile(context.parentURL);
-        const resolved = nextResolve(specifier, context);
+        const resolved = this.#resolveOrRecordMissing(importer, specifier, () =>
+          nextResolve(specifier, context),
+        );
         const file = toReloadableFile(resolved.url);
         if (file === undefined) return resolved;
         this.#graph.addImport(importer, file);
@@ -46,7 +48,18 @@ export class ReloadableModules {
     this.#unregister = (): void => hooks?.deregister();
   }
 
-  /** Returns all files that the program has imported. */
+  /** A file that is missing is part of the graph, so that its creation is a change. */
+  #resolveOrRecordMissing<T>(importer: string | undefined, specifier: string, resolve: () => T): T {
+    try {
+      return resolve();
+    } catch (error) {
+      if (importer !== undefined && /^\.\.?\//.test(specifier))
+        this.#graph.addImport(importer, join(dirname(importer), specifier));
+      throw error;
+    }
+  }
+
+  /** Returns all files that the program has imported, or has tried to import. */
   listFiles(): string[] {
     return [...new Set([...this.#graph.listFiles(), ...listCommonJsFiles()])];
   }

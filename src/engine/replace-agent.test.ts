@@ -1,3 +1,6 @@
+import { mkdtemp } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { getText, type Message } from "../protocol/index.ts";
 import { SqliteStore } from "../stores/index.ts";
@@ -69,7 +72,7 @@ describe("an engine whose agent is replaced", () => {
   });
 
   it("persists a turn if the agent that runs the turn may continue after a restart", async () => {
-    const store = new SqliteStore(":memory:");
+    const store = new SqliteStore(join(await mkdtemp(join(tmpdir(), "colloquy-replace-")), "tasks.db"));
     await store.open();
     const persisting = new ScriptedAgent({ afterRestart: "restart" });
     const { engine } = createEngineFixture({ agent: persisting, store });

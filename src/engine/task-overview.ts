@@ -40,8 +40,13 @@ export interface TaskOverviewPage {
 
 /** Lists the tasks of all callers for operators, and the tasks of one caller with more filters than `TaskStore.list`. */
 export interface TaskOverview {
-  /** Whether queries may contain `text`. */
+  /** Whether queries may contain `text`, because `startTextIndex` has been called. */
   readonly searchesText: boolean;
+  /**
+   * Starts to index the text of tasks, also of the stored tasks. The store indexes a task soon after its turn has ended.
+   * Stores that cannot index text omit the function.
+   */
+  startTextIndex?(): Promise<void>;
   /**
    * Creates the indexes that lists of the tasks of all callers need, unless they exist. Servers with the option
    * `operator` call the function after `open`.

@@ -14,7 +14,7 @@ import {
 } from "../protocol/index.ts";
 import { Deferred } from "../data-structures/index.ts";
 import { toTaskMessageFromAgent, toStatusUpdate, toTaskEventFromAgent } from "./to-task-event.ts";
-import type { Agent } from "./agent.ts";
+import type { Agent, Run } from "./agent.ts";
 import { hasPersistedTurns, type ReplaceableAgent } from "./replaceable-agent.ts";
 import { RestartedTurnArtifactRewriter } from "./restarted-turn-artifacts.ts";
 import type { Caller, TaskScope } from "./caller.ts";
@@ -298,7 +298,11 @@ export class TaskRunner implements LiveTaskListener, TaskFeed {
     // Without a persisted turn, no later attempt needs the steps.
     const commitSteps = (): Promise<void> =>
       this.#isPersisted(turn) ? this.liveTask.commitSteps(turn.steps) : Promise.resolve();
-    return turn.startAgent(this.#assignAgent(turn), task, { clock: this.#context.clock, commitSteps });
+    return turn.startAgent(this.#assignAgent(turn), task, {
+      clock: this.#context.clock,
+      commitSteps,
+      reportCall: this.#createCallReporter(),
+    });
   }
 
   /** Returns the agent of a turn, which is the current agent at the first call. */
@@ -314,6 +318,13 @@ export class TaskRunner implements LiveTaskListener, TaskFeed {
   /** The agent of the running turn, or the agent of the next turn. */
   get agent(): Agent {
     return (this.isAgentWorking ? this.#currentTurn?.agent : undefined) ?? this.#context.agent.current;
+  }
+
+  #createCallReporter(): Run["reportCall"] {
+    const { observer } = this.#context;
+    if (!observer.onAgentCall) return undefined;
+    const { scope, taskId } = this.liveTask;
+    return (call) => observer.onAgentCall?.({ scope, taskId, call });
   }
 
   #countWorkingAgentUntilTurnEnd(turn: Turn): void {

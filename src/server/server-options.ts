@@ -131,6 +131,11 @@ export interface ServerOptions {
    */
   readonly operator?: OperatorOptions;
   /**
+   * Whether the store indexes the text of tasks, so that users of the console can search for words. The index adds the
+   * text of the messages and artifacts to the SQLite file a second time. Other stores have no text index. Default: false.
+   */
+  readonly textIndex?: boolean;
+  /**
    * Tenants that the server accepts. A request for another tenant fails with NOT_FOUND. By default, the
    * server accepts every tenant, and isolates tenants from each other.
    */
@@ -197,7 +202,7 @@ export const SERVER_OPTION_NAMES = [
   "allowUnauthenticated allowedOrigins authenticate autoMessageId basePath cancelGraceMs cardFormat cardMaxAgeSeconds",
   "cardSigning deduplicateMessages healthEndpoints heartbeatMs inputModePolicy limits maintenanceSocket mergeChunks",
   "missingVersionPolicy mountedHandlers observer operator peerLeniency previousAgentIds publicUrl push record retention role simpleDialect specRevision store",
-  "tenants tickToken versions",
+  "tenants textIndex tickToken versions",
 ] as const;
 
 const assertKnownOptions = defineOptionNames<ServerOptions>()("createServer", ...SERVER_OPTION_NAMES);

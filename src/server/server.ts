@@ -149,6 +149,7 @@ class AgentServer implements Server {
     ]
       .map(withSafeListeners)
       .reduce(joinObservers);
+    if (options.textIndex) assertStoreIndexesText(this.store);
     this.#operatorGate = options.operator && createOperatorGate(options.operator, this.store);
     this.#observer = observer;
     this.#pushService = createPushService(options.push ?? {}, this.store, observer);
@@ -398,6 +399,7 @@ class AgentServer implements Server {
     await this.store.open((report) => this.#observer.onStoreMigration?.(report));
     await this.store.adoptTasksOfEarlierIds?.(this.#routerContext.currentIdsByEarlierId);
     if (this.#operatorGate) await this.store.overview?.prepareForAllCallers();
+    if (this.#options.textIndex) await this.store.overview?.startTextIndex?.();
     for (const engine of this.#agents.listEngines()) await engine.open();
     this.#pushService?.outbox.open();
     await this.maintenance.start();
@@ -554,6 +556,11 @@ function createOperatorGate(options: OperatorOptions, store: TaskStore): Operato
   throw new Error(
     `"operator" requires a store that lists the tasks of all callers, which ${store.name} does not; use the memory, SQLite, or PostgreSQL store.`,
   );
+}
+
+function assertStoreIndexesText({ name, overview }: TaskStore): void {
+  if (overview?.startTextIndex) return;
+  throw new Error(`"textIndex" requires a SQLite store, and the store is ${name}; omit the option.`);
 }
 
 function createWorkerError(): A2AError {

@@ -92,6 +92,7 @@ class ReloadingServer {
     return {
       agents: { ...report.agents },
       serverOptions: { cardMaxAgeSeconds: 0 },
+      consoleMode: "dev",
       renderBannerFooter: (served, header) =>
         `A saved file is served at the next message.\n\n${renderTryCommands(served, header)}`,
       onListening: (server) => void this.#reloadUntilClosed(server, reloader),

@@ -24,6 +24,9 @@ const CONFIG_MEMBER_TYPES: Record<keyof ServeConfig, ConfigValueType> = {
   grpcPort: "number",
   grpcUnlisted: "flag",
   openai: "flag",
+  console: "flag",
+  operatorTokenFile: "text",
+  textIndex: "flag",
   host: "text",
   store: "text",
   keepTasks: "number",
@@ -95,12 +98,13 @@ function matchesConfigValueType(kind: ConfigValueType, value: unknown): boolean 
 
 function resolveConfigPaths(config: ServeConfig, file: string): LoadedConfig {
   const toAbsolute = (path: string): string => (isAbsolute(path) ? path : join(dirname(file), path));
-  const { agents, store, bearerFile, apiKeysFile, record } = config;
+  const { agents, store, bearerFile, apiKeysFile, operatorTokenFile, record } = config;
   return {
     ...config,
     ...(isConfigAgentPathList(agents) ? { agents: agents.map(toAbsolute) } : {}),
     ...(store?.startsWith("sqlite:") ? { store: `sqlite:${toAbsolute(store.slice("sqlite:".length))}` } : {}),
     ...(bearerFile === undefined ? {} : { bearerFile: toAbsolute(bearerFile) }),
+    ...(operatorTokenFile === undefined ? {} : { operatorTokenFile: toAbsolute(operatorTokenFile) }),
     ...(apiKeysFile === undefined ? {} : { apiKeysFile: toAbsolute(apiKeysFile) }),
     ...(record === undefined ? {} : { record: toAbsolute(record) }),
     file,

@@ -3,7 +3,7 @@ import { createConsole, type Console, type ConsoleSession } from "../../console/
 
 import type { ServerOptions } from "../../server/index.ts";
 import { bearer } from "../../server/auth/index.ts";
-import { createTrafficWriter, type TrafficWriter } from "../../trace/recording/index.ts";
+import { createTrafficWriter, openTrafficRecord, type TrafficWriter } from "../../trace/recording/index.ts";
 import { createUsageError } from "../cli-error.ts";
 import { readPackageVersion } from "../package-version.ts";
 import { readTextFile } from "./serve-auth-options.ts";
@@ -11,6 +11,8 @@ import { readTextFile } from "./serve-auth-options.ts";
 /** Options of the commands that offer the console. */
 export interface ServeConsoleOptions {
   console?: boolean;
+  /** Whether the command opens the console in the default browser. */
+  open?: boolean;
   operatorTokenFile?: string;
 }
 
@@ -30,8 +32,8 @@ interface ConsoleSetup {
   readonly isAuthenticated: boolean;
   readonly agentUrls?: readonly string[];
   readonly recordFiles?: readonly string[];
-  /** The record of the server. By default, the console observes the traffic and stores it only in memory. */
-  readonly record?: TrafficWriter;
+  /** File of the traffic record. By default, the console observes the traffic and stores it only in memory. */
+  readonly recordFile?: string | undefined;
   readonly operatorTokenFile?: string | undefined;
 }
 
@@ -40,9 +42,11 @@ export function createMountedConsole(setup: ConsoleSetup): MountedConsole {
   const { mode, name, host, isAuthenticated, agentUrls = [], recordFiles = [], operatorTokenFile } = setup;
   const version = readPackageVersion();
   const token = isAuthenticated ? undefined : randomBytes(24).toString("base64url");
-  const record =
-    setup.record ??
-    createTrafficWriter({ write: () => {}, close: () => {} }, { vantage: "server", name, code: version });
+  const writerOptions = { vantage: "server", name, code: version } as const;
+  const record: TrafficWriter =
+    setup.recordFile === undefined
+      ? createTrafficWriter({ write: () => {}, close: () => {} }, writerOptions)
+      : openTrafficRecord(setup.recordFile, writerOptions).writer;
   const consoleHandler = createConsole({
     loadPage: async () => (await import("../../pages/index.ts")).renderServedPage(name),
     mode,

@@ -11,6 +11,7 @@ import type { CliContext } from "../cli-context.ts";
 import { OutputWriter, type OutputFormat } from "../output-writer.ts";
 import { CliError, createUsageError } from "../cli-error.ts";
 import { untilAborted, waitForAbort } from "../wait-for-abort.ts";
+import { openBrowser } from "../console/open-browser.ts";
 import { readPackageVersion } from "../package-version.ts";
 import { AdkAgentFactory } from "./adk-agent-factory.ts";
 import {
@@ -29,6 +30,7 @@ export interface ServeOptions extends ServeAuthOptions, ServeConsoleOptions {
   grpcPort?: number;
   grpcUnlisted?: boolean;
   openai?: boolean;
+  textIndex?: boolean;
   host: string;
   store: string;
   keepTasks?: number;
@@ -105,9 +107,11 @@ export async function serveUntilStopped(
     ...(options.keepTasks === undefined ? {} : { retention: toRetention(options.keepTasks) }),
     ...(options.role === undefined ? {} : { role: options.role }),
     ...(options.publicUrl === undefined ? {} : { publicUrl: options.publicUrl }),
-    ...(options.record === undefined ? {} : { record: options.record }),
+    // The console shows the traffic that goes to the record.
+    ...(options.record === undefined || mounted ? {} : { record: options.record }),
     ...(authenticate ? { authenticate } : {}),
     ...(options.allowUnauthenticated ? { allowUnauthenticated: true } : {}),
+    ...(options.textIndex ? { textIndex: true } : {}),
     ...(options.allowPrivateWebhooks ? { push: { allowPrivate: true } } : {}),
     ...(options.openai
       ? {
@@ -146,6 +150,7 @@ export async function serveUntilStopped(
       ),
     );
     plan.onListening?.(server);
+    if (options.open && consoleUrl !== undefined) openBrowser(consoleUrl);
     await waitForAbort(context.interruptSignal);
     context.streams.err("Stopping. Press Ctrl-C again to stop at once.\n");
   } finally {
@@ -158,13 +163,15 @@ export async function serveUntilStopped(
 
 /** Creates the console of the option `--console`. */
 async function mountConsole(
-  { console, host, operatorTokenFile }: ServeOptions,
+  { console, host, open, operatorTokenFile, record: recordFile }: ServeOptions,
   { consoleMode = "serve" }: AgentsToServe,
   isAuthenticated: boolean,
 ): Promise<MountedConsole | undefined> {
   if (!console) {
-    if (operatorTokenFile === undefined) return undefined;
-    throw createUsageError("--operator-token-file requires --console, which operators use.");
+    if (operatorTokenFile !== undefined)
+      throw createUsageError("--operator-token-file requires --console, which operators use.");
+    if (open) throw createUsageError("--open requires --console.");
+    return undefined;
   }
   const { createMountedConsole } = await import("./serve-console.ts");
   return createMountedConsole({
@@ -173,6 +180,7 @@ async function mountConsole(
     host,
     isAuthenticated,
     operatorTokenFile,
+    recordFile,
   });
 }
 

@@ -60,6 +60,20 @@ describe("the sign-in forms of a card", () => {
     expect(schemes).toHaveLength(offered.length);
   });
 
+  it("never fail, whatever the agent sends as its card", () => {
+    for (const value of [null, 1, "x", [null], { a: null }, { a: { oauth2SecurityScheme: { flows: 1 } } }])
+      for (const requirements of [undefined, [null], [{ schemes: 1 }], value])
+        expect(() =>
+          listSignInSchemes({ securitySchemes: value, securityRequirements: requirements }),
+        ).not.toThrow();
+  });
+
+  it("offer a bearer token for the schemes in the cards of @a2a-js/sdk 1.3", () => {
+    const scheme = { $case: "httpAuthSecurityScheme", value: { scheme: "bearer" } };
+    const [form] = listSignInSchemes({ securitySchemes: { token: { scheme } } });
+    expect([form?.scheme, form?.kind]).toEqual(["token", "bearer"]);
+  });
+
   it("use standard headers if the card is unknown or declares no scheme", () => {
     for (const card of [undefined, {}])
       expect(listSignInSchemes(card).map(({ scheme }) => scheme)).toEqual([

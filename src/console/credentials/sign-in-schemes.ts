@@ -1,4 +1,4 @@
-import type { AgentCard, SecurityScheme } from "../../protocol/index.ts";
+import { isObject } from "../../protocol/index.ts";
 import type { ConsoleSignInScheme } from "../api-types.ts";
 
 type SignInKind = ConsoleSignInScheme["kind"];
@@ -42,40 +42,52 @@ export function isStandardScheme(name: string): boolean {
 /**
  * Returns the ways to sign in that a card declares, in the card's order. Schemes of security requirements come first. If
  * the card is unknown or declares no schemes, returns the ways that use standard headers, for agents that reject
- * requests nevertheless.
+ * requests nevertheless. The card may be invalid, because an agent can send any JSON.
  */
 export function listSignInSchemes(
-  card: Pick<AgentCard, "securitySchemes" | "securityRequirements"> | undefined,
+  card: { readonly securitySchemes?: unknown; readonly securityRequirements?: unknown } | undefined,
 ): readonly ConsoleSignInScheme[] {
-  const schemes = new Map(Object.entries(card?.securitySchemes ?? {}));
+  const schemes = new Map(Object.entries(toObject(card?.securitySchemes)));
   if (schemes.size === 0) return STANDARD_SCHEMES;
-  const required = (card?.securityRequirements ?? []).flatMap((requirement) =>
-    Object.keys(requirement.schemes),
-  );
-  return [...new Set([...required, ...schemes.keys()])].flatMap((name) => {
-    const scheme = schemes.get(name);
-    return scheme ? [createSignInScheme(name, scheme)] : [];
-  });
+  const requirements = Array.isArray(card?.securityRequirements) ? card.securityRequirements : [];
+  const required = requirements.flatMap((one: unknown) => Object.keys(toObject(toObject(one)["schemes"])));
+  return [...new Set([...required, ...schemes.keys()])]
+    .filter((name) => schemes.has(name))
+    .map((name) => createSignInScheme(name, toObject(schemes.get(name))));
 }
 
-function createSignInScheme(scheme: string, declared: SecurityScheme): ConsoleSignInScheme {
+function createSignInScheme(scheme: string, declared: Record<string, unknown>): ConsoleSignInScheme {
   const kind = findSignInKind(declared);
-  const [{ description }] = Object.values(declared) as [{ description?: string }];
-  return { scheme, kind, ...(description ? { description } : {}), fields: SIGN_IN_FIELDS[kind] };
+  const { description } = toObject(Object.values(declared)[0]);
+  return {
+    scheme,
+    kind,
+    ...(typeof description === "string" && description !== "" ? { description } : {}),
+    fields: SIGN_IN_FIELDS[kind],
+  };
 }
 
 function createStandardScheme(kind: SignInKind, description: string): ConsoleSignInScheme {
   return { scheme: STANDARD_SCHEME_PREFIX + kind, kind, description, fields: SIGN_IN_FIELDS[kind] };
 }
 
-/** Flows that need a browser or a second device end in a token, which the user enters as a bearer token. */
-function findSignInKind(scheme: SecurityScheme): SignInKind {
-  if ("apiKeySecurityScheme" in scheme) return "api-key";
-  if ("httpAuthSecurityScheme" in scheme) {
-    const kind = scheme.httpAuthSecurityScheme.scheme.toLowerCase();
+/**
+ * Flows that need a browser or a second device end in a token, which the user enters as a bearer token. The client sends
+ * a bearer token for a scheme that it does not know, such as the schemes in the cards of `@a2a-js/sdk` 1.3.
+ */
+function findSignInKind(declared: Record<string, unknown>): SignInKind {
+  if ("apiKeySecurityScheme" in declared) return "api-key";
+  if ("httpAuthSecurityScheme" in declared) {
+    const { scheme } = toObject(declared["httpAuthSecurityScheme"]);
+    const kind = typeof scheme === "string" ? scheme.toLowerCase() : "";
     return kind === "bearer" || kind === "basic" ? kind : "unsupported";
   }
-  if ("mtlsSecurityScheme" in scheme) return "unsupported";
-  if ("openIdConnectSecurityScheme" in scheme) return "oauth-client-credentials";
-  return "clientCredentials" in scheme.oauth2SecurityScheme.flows ? "oauth-client-credentials" : "bearer";
+  if ("mtlsSecurityScheme" in declared) return "unsupported";
+  if ("openIdConnectSecurityScheme" in declared) return "oauth-client-credentials";
+  const { flows } = toObject(declared["oauth2SecurityScheme"]);
+  return "clientCredentials" in toObject(flows) ? "oauth-client-credentials" : "bearer";
+}
+
+function toObject(value: unknown): Record<string, unknown> {
+  return isObject(value) ? value : {};
 }

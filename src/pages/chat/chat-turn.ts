@@ -8,7 +8,6 @@ import {
   type Message,
   type StreamResponse,
   type Task,
-  type TaskEvent,
 } from "../../protocol/index.ts";
 import type { ModelLine, ToolLine, TrafficLine } from "../../trace/index.ts";
 
@@ -80,7 +79,7 @@ export class ChatTurn {
         break;
       case "response":
         if (line.error !== undefined && line.is_stream !== true) this.error = line.error;
-        if (line.body !== undefined && line.is_stream !== true) this.#addResponseBody(line.body as unknown);
+        if (line.body !== undefined && line.is_stream !== true) this.#addResponseBody(line.body);
         break;
       case "frame":
         this.#addFrame(line);
@@ -100,7 +99,13 @@ export class ChatTurn {
       case "tool":
         this.items.push({ kind: "work", line });
         break;
-      default:
+      case "agent":
+      case "event":
+      case "loss":
+      case "push":
+      case "span":
+      case "turn":
+      case "writer":
         break;
     }
   }
@@ -161,7 +166,7 @@ export class ChatTurn {
     if ("artifactUpdate" in event) this.#addArtifact(event.artifactUpdate?.artifact?.artifactId ?? "");
     if (this.task === undefined) this.task = createTaskFromUpdate(event);
     if (this.task === undefined) return;
-    const folded = fold(this.task, event as TaskEvent);
+    const folded = fold(this.task, event);
     if (!isEventRefusal(folded)) this.task = folded;
   }
 

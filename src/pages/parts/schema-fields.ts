@@ -43,8 +43,8 @@ export function listSchemaFields(schema: JsonValue | undefined): SchemaField[] |
   const { properties, required } = schema;
   if (!isObject(properties)) return undefined;
   const requiredNames = new Set(Array.isArray(required) ? required : []);
-  return Object.entries(properties as JsonObject).map(([name, property]) => {
-    const own: JsonObject = isObject(property) ? (property as JsonObject) : {};
+  return Object.entries(properties).map(([name, property]) => {
+    const own: JsonObject = isObject(property) ? property : {};
     const { title, description, default: initial } = own;
     return {
       name,
@@ -79,7 +79,7 @@ function chooseInput(schema: JsonObject): SchemaField["input"] {
     return { type: "text", htmlType, isLong };
   }
   const itemOptions =
-    type === "array" && isObject(schema["items"]) ? listChoices(schema["items"] as JsonObject) : undefined;
+    type === "array" && isObject(schema["items"]) ? listChoices(schema["items"]) : undefined;
   return itemOptions === undefined ? { type: "json" } : { type: "choices", options: itemOptions };
 }
 
@@ -95,7 +95,7 @@ function listChoices(schema: JsonObject): SchemaChoice[] | undefined {
   const choices: SchemaChoice[] = [];
   for (const alternative of alternatives) {
     if (!isObject(alternative) || !("const" in alternative)) return undefined;
-    const { const: value, title } = alternative as JsonObject;
+    const { const: value, title } = alternative;
     choices.push({ value: value ?? null, title: formatChoice(title ?? value ?? null) });
   }
   return choices;

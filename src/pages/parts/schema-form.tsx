@@ -167,6 +167,7 @@ function renderInput(
       );
     }
     case "json":
-      return <textarea {...common} rows={4} class="mono" placeholder="JSON" value={text} onInput={onInput} />;
+      break;
   }
+  return <textarea {...common} rows={4} class="mono" placeholder="JSON" value={text} onInput={onInput} />;
 }

@@ -162,7 +162,7 @@ function describeOtherPart(part: Part): string {
 /** Cuts before the text is normalized, because agents may send megabytes. */
 function toShortText(text: string): string {
   const line = toSingleLine(text.slice(0, MAX_TEXT_LENGTH * 2));
-  const characters = [...line];
+  const characters = Array.from(line);
   const isCut = characters.length > MAX_TEXT_LENGTH || text.length > MAX_TEXT_LENGTH * 2;
   return isCut ? `${characters.slice(0, MAX_TEXT_LENGTH).join("")}…` : line;
 }

@@ -10,7 +10,7 @@ export function describeMark(mark: TimelineMark): string {
     case "duplicate":
       return `duplicate: ${mark.where === "log" ? "stored" : "received"} before`;
     case "cut":
-      return `cut${mark.error === undefined ? "" : `: ${mark.error}`}`;
+      return "cut";
     case "stall":
       return "stall: the reader took no bytes";
     case "closed-by-reader":
@@ -24,8 +24,9 @@ export function describeMark(mark: TimelineMark): string {
     case "fault":
       return `injected fault: ${mark.fault}${mark.detail === undefined ? "" : ` ${mark.detail}`}`;
     case "lost-lines":
-      return `${mark.lines} lines missing in the record`;
+      break;
   }
+  return `${mark.lines} lines missing in the record`;
 }
 
 /** Tone of a mark. Losses are bad, and repairs are neutral. */

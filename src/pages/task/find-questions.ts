@@ -68,7 +68,7 @@ function findQuestionInPart(part: Part, index: number): TaskQuestion | undefined
       buildAnswer: (value) => ({ data: value }),
     };
   if (!("data" in part) || !isObject(part.data)) return undefined;
-  const data = part.data as JsonObject;
+  const { data } = part;
   return findApprovalRequest(data) ?? findFunctionCall(data, part.metadata);
 }
 
@@ -113,7 +113,7 @@ function findFunctionCall(
 
 function findSchema(value: JsonValue | undefined): JsonObject | undefined {
   if (!isObject(value)) return undefined;
-  const object = value as JsonObject;
+  const object = value;
   if (object["type"] === "object" && isObject(object["properties"])) return object;
   return SCHEMA_MEMBERS.map((name) => object[name]).find((schema): schema is JsonObject => isObject(schema));
 }

@@ -146,9 +146,6 @@ function TimelinePanel(
     );
   const selected =
     key === undefined ? undefined : traffic.entries.find((entry) => formatEntryKey(entry) === key);
-  const focusInspector = (): void => {
-    setTimeout(() => document.getElementById("inspector")?.focus());
-  };
   return (
     <div class="timeline-panel" data-inspecting={selected === undefined ? undefined : ""}>
       <div class="timeline-column">
@@ -176,6 +173,11 @@ function TimelinePanel(
       )}
     </div>
   );
+}
+
+/** Moves the focus after the details are rendered. */
+function focusInspector(): void {
+  setTimeout(() => document.getElementById("inspector")?.focus());
 }
 
 function ContentPanel(

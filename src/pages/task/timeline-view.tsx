@@ -42,7 +42,7 @@ export function TimelineView({
   const [groups, setGroups] = useState<ReadonlySet<LineGroup>>(() => chooseShownGroups(hasLog));
   useEffect(() => setGroups(chooseShownGroups(hasLog)), [hasLog]);
   const marks = task.marks;
-  const entries = filterTimeline(task.entries, groups, (entry) => marks.has(entry));
+  const entries = filterTimeline(task, groups);
   const startMs = entries[0]?.timeMs ?? 0;
   const isPhone = useMediaQuery("(max-width: 640px)");
 

@@ -9,12 +9,12 @@ import type { TaskRecord } from "./task-record.ts";
 export interface TaskActions {
   readonly pending: string | undefined;
   readonly problem: { readonly action: string; readonly error: unknown } | undefined;
-  cancel(): void;
-  subscribe(after: number | undefined): void;
-  answer(parts: readonly Part[]): void;
-  registerPush(): void;
+  readonly cancel: () => void;
+  readonly subscribe: (after: number | undefined) => void;
+  readonly answer: (parts: readonly Part[]) => void;
+  readonly registerPush: () => void;
   /** Ends the stream of the last `subscribe` or `answer`. */
-  stop(): void;
+  readonly stop: () => void;
 }
 
 /** Returns the actions of a task, or `undefined` for records, which accept no requests. */
@@ -35,18 +35,19 @@ export function useTaskActions(record: TaskRecord): TaskActions | undefined {
     controller.current = current;
     setPending(action);
     setProblem(undefined);
-    work(current.signal)
-      .then(() => {
+    const finish = async (): Promise<void> => {
+      try {
+        await work(current.signal);
         announcement.value = `${action}: done`;
-      })
-      .catch((error: unknown) => {
+      } catch (error) {
         if (current.signal.aborted) return;
         setProblem({ action, error });
         announcement.value = `${action}: ${formatError(error)}`;
-      })
-      .finally(() => {
+      } finally {
         if (controller.current === current) setPending(undefined);
-      });
+      }
+    };
+    void finish();
   };
   const follow = async (stream: AsyncIterable<readonly TrafficLine[]>): Promise<void> => {
     for await (const lines of stream) record.addLines(lines);

@@ -15,8 +15,8 @@ export interface LiveTaskList {
   readonly hasMore: boolean;
   readonly isTextSearchable: boolean;
   readonly problems: ConsoleTaskList["problems"];
-  loadMore(): void;
-  reload(): void;
+  readonly loadMore: () => void;
+  readonly reload: () => void;
 }
 
 /** Lists the tasks of a query. A change of the query starts a new list. */

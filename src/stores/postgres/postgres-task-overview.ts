@@ -1,16 +1,22 @@
 import type { TaskOverview, TaskOverviewEntry, TaskScope } from "../../engine/index.ts";
 import type { TaskState } from "../../protocol/index.ts";
 import { STORED_TASK_STATES } from "../stored-task-states.ts";
+import { defineStatement, type PostgresStatement } from "./define-statement.ts";
 import { decodeIdentifier, encodeIdentifier } from "./encode-identifier.ts";
 import type { PostgresConnection } from "./postgres-pool.ts";
 import { computeScopeKey } from "./scope-key.ts";
 import {
-  CREATE_OVERVIEW_INDEX,
   FIND_TASK_SCOPE,
   LIST_OVERVIEW,
   LIST_OVERVIEW_OF_SCOPES,
   type OverviewRow,
 } from "./statements/list-overview.ts";
+
+/** Index for lists of the tasks of all callers. Only servers with operators create it, without blocking commits. */
+const CREATE_OVERVIEW_INDEX: PostgresStatement<readonly [], never> = defineStatement(
+  "colloquy_create_overview_index",
+  "CREATE INDEX CONCURRENTLY IF NOT EXISTS task_overview ON colloquy.task (state, status_time, task_id)",
+);
 
 /** Sorts after every status time. */
 const END_OF_TIMES = "~";

@@ -38,6 +38,8 @@ import type { PushSecretKeysOption } from "../push-secret-cipher.ts";
 import { HeldTaskLeases } from "./held-task-leases.ts";
 import { createSqliteStoreComponents, type SqliteStoreComponents } from "./sqlite-store-components.ts";
 import type { TaskDeleter } from "./task-deleter.ts";
+import { createTaskTextIndex, indexQueuedTasks } from "./task-text-index.ts";
+import { TaskTextIndexer } from "./task-text-indexer.ts";
 import { commitTestWrite, rollback } from "./commit-test-write.ts";
 
 /** Options of `SqliteStore`. */
@@ -96,18 +98,7 @@ export class SqliteStore implements TaskStore {
     listDeadWebhooks: async (limit) =>
       this.#readThenAwaitDurability(({ pushTable }) => pushTable.listDeadWebhooks(limit)),
   };
-  readonly overview: TaskOverview = {
-    searchesText: false,
-    prepareForAllCallers: async () =>
-      this.runTransaction(() => this.#requireOpen().overviewReader.createIndexForAllCallers()),
-    list: async (query) =>
-      this.#readThenAwaitDurability(
-        ({ overviewReader }) => overviewReader.list(query),
-        ({ tasks }) => tasks.some(({ scope, taskId }) => this.#isInDoubt(scope, taskId)),
-      ),
-    findScope: async (agent, taskId) =>
-      this.#readThenAwaitDurability(({ overviewReader }) => overviewReader.findScope(agent, taskId)),
-  };
+  readonly overview: TaskOverview = this.#createOverview();
   readonly leases: TaskLeases = {
     renewIntervalMs: PROCESS_LEASE_RENEW_INTERVAL_MS,
     claim: async (agent, limit) => this.#claimTasks(agent, limit),
@@ -140,6 +131,8 @@ export class SqliteStore implements TaskStore {
   readonly #health: StoreHealthMonitor;
   #file: OpenedSqliteFile | undefined;
   #openDatabase: SqliteStoreComponents | undefined;
+  /** Present if the store searches text. */
+  #textIndexer: TaskTextIndexer | undefined;
   readonly #pushWrites = new GroupedPushWrites(() => this.commit([], { agentsAtWork: true }));
   readonly #runningFlushes = new Set<Promise<void>>();
   /** Batches whose commit or sync is not complete. */
@@ -181,6 +174,8 @@ export class SqliteStore implements TaskStore {
 
   async close(): Promise<void> {
     const file = this.#file;
+    this.#textIndexer?.stop();
+    this.#textIndexer = undefined;
     this.#file = this.#openDatabase = undefined;
     this.#heldLeases.clear();
     this.#health.reset();
@@ -192,8 +187,8 @@ export class SqliteStore implements TaskStore {
    * Returns the store's connection, so that an application can use additional tables in the same file. The
    * connection is valid until the store is closed, or until the store opens its file again after a failed
    * sync. Write to the additional tables only within `runTransaction`. The table names `scope`, `task`, `log`,
-   * `snapshot`, `message`, `push`, `turn`, `queued_turn`, `finished_step`, `deleted_task`, and `task_count` are
-   * reserved.
+   * `snapshot`, `message`, `push`, `turn`, `queued_turn`, `finished_step`, `deleted_task`, `task_count`, and names that
+   * begin with `task_text` are reserved.
    */
   getDatabase(): DatabaseSync {
     this.#requireWritable();
@@ -242,6 +237,7 @@ export class SqliteStore implements TaskStore {
       this.#health.reportSuccess();
       this.#heldLeases.releaseEndedTurns(batch.filter((_, at) => refusals[at] === undefined));
       pushWrites.resolve();
+      this.#textIndexer?.schedule();
       return refusals;
     } catch (error) {
       // The events of a task can make the batch fail, so the changes of webhooks are committed again alone.
@@ -479,6 +475,38 @@ export class SqliteStore implements TaskStore {
 
   #isInDoubt(scope: TaskScope, taskId: string): boolean {
     return this.#tasksInDoubt.has(getTaskKey(scope, taskId));
+  }
+
+  #createOverview(): TaskOverview {
+    const isTextIndexed = (): boolean => this.#textIndexer !== undefined;
+    return {
+      get searchesText() {
+        return isTextIndexed();
+      },
+      startTextIndex: async () => this.#startTextIndex(),
+      prepareForAllCallers: async () =>
+        this.runTransaction(() => this.#requireOpen().overviewReader.createIndexForAllCallers()),
+      list: async (query) =>
+        this.#readThenAwaitDurability(
+          ({ overviewReader }) => overviewReader.list(query),
+          ({ tasks }) => tasks.some(({ scope, taskId }) => this.#isInDoubt(scope, taskId)),
+        ),
+      findScope: async (agent, taskId) =>
+        this.#readThenAwaitDurability(({ overviewReader }) => overviewReader.findScope(agent, taskId)),
+    };
+  }
+
+  #startTextIndex(): void {
+    if (this.#textIndexer) return;
+    this.runTransaction((db) => createTaskTextIndex(db));
+    this.#textIndexer = new TaskTextIndexer({
+      // A power failure restores the queue together with the index, so that the batch needs no sync.
+      indexBatch: (limit) =>
+        this.#executeTransaction((db) =>
+          indexQueuedTasks(db, limit, (key) => this.#requireOpen().reader.foldTask({ key })),
+        ),
+    });
+    this.#textIndexer.schedule();
   }
 
   #claimTasks(agent: string, limit: number): ClaimedTask[] {

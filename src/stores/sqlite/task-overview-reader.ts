@@ -8,6 +8,7 @@ import type {
 } from "../../engine/index.ts";
 import type { TaskState } from "../../protocol/index.ts";
 import { STORED_TASK_STATES } from "../stored-task-states.ts";
+import { MATCHES_TEXT_SQL, toFullTextQuery } from "./task-text-index.ts";
 import type { TaskOwnerScopeTable } from "./task-owner-scope-table.ts";
 
 /**
@@ -50,7 +51,8 @@ export class TaskOverviewReader {
   }
 
   list(query: TaskOverviewQuery): TaskOverviewPage {
-    const { limit } = query;
+    const { limit, text } = query;
+    if (text !== undefined && toFullTextQuery(text) === undefined) return { tasks: [], hasMore: false };
     const rows = this.#selectRows(query)
       .toSorted(compareNewestFirst)
       .slice(0, limit + 1);
@@ -67,7 +69,15 @@ export class TaskOverviewReader {
 
   /** Returns at least the rows of the page and one more row, if they exist, in any order. */
   #selectRows(query: TaskOverviewQuery): TaskOverviewRow[] {
-    const { scopes } = query;
+    const { scopes, text } = query;
+    if (text !== undefined) {
+      const keys = scopes?.flatMap((scope) => this.#scopeTable.findKey(scope) ?? []);
+      return this.#select(buildTextSql(query), query, {
+        $text: toFullTextQuery(text) ?? "",
+        ...(keys ? { $scopes: JSON.stringify(keys) } : {}),
+        ...(!keys && query.agent !== undefined ? { $agent: query.agent } : {}),
+      });
+    }
     if (!scopes) {
       const agent: Record<string, SQLInputValue> = query.agent === undefined ? {} : { $agent: query.agent };
       return this.#select(buildAllCallersSql(query), query, agent);
@@ -131,6 +141,20 @@ function buildAllCallersSql({ status, agent, contextId }: TaskOverviewQuery): st
     const filter = agent === undefined ? "" : ` AND scope IN (${scopes})`;
     return `INDEXED BY task_overview WHERE state = '${state}'${filter}`;
   });
+}
+
+/** Builds the query for a page of the tasks that contain words. SQLite sorts the tasks that the text index finds. */
+function buildTextSql({ status, scopes, agent, contextId }: TaskOverviewQuery): string {
+  const scopeCondition = scopes
+    ? "task.scope IN (SELECT value FROM json_each($scopes))"
+    : agent === undefined
+      ? "TRUE"
+      : "agent = $agent";
+  const context = contextId === undefined ? "" : " AND context_id = $contextId";
+  const state = status === undefined ? "" : ` AND state = '${status}'`;
+  return `SELECT ${COLUMNS} FROM task JOIN scope ON scope.key = task.scope
+    WHERE ${MATCHES_TEXT_SQL} AND ${scopeCondition}${context}${state} AND ${TIME_RANGE}
+    ORDER BY timestamp DESC, task_id DESC LIMIT $limit`;
 }
 
 /** Builds the query for a page from the index range of each state. */

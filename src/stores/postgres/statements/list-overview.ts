@@ -54,12 +54,6 @@ export const LIST_OVERVIEW: PostgresStatement<ListOverviewParameters, OverviewRo
   renderOverviewSql("unnest($1::text[]) AS wanted_state", "$7::uuid[] IS NULL"),
 );
 
-/** Index for lists of the tasks of all callers. Only servers with operators create it, without blocking commits. */
-export const CREATE_OVERVIEW_INDEX: PostgresStatement<readonly [], never> = defineStatement(
-  "colloquy_create_overview_index",
-  "CREATE INDEX CONCURRENTLY IF NOT EXISTS task_overview ON colloquy.task (state, status_time, task_id)",
-);
-
 /** Finds the owner of a task. */
 export const FIND_TASK_SCOPE: PostgresStatement<
   readonly [taskId: string, agent: string],
