@@ -298,7 +298,7 @@ describe.skipIf(!hasChromium)("the page in a browser", () => {
         await open.page.evaluate(axe);
         const violations = await open.page.evaluate(`axe.run().then(({ violations }) =>
           violations.map(({ id, nodes }) => id + ": " + nodes.map(({ html }) => html.slice(0, 200)).slice(0, 3).join(" ")))`);
-        expect(violations, `${hash} at ${viewport.width} pixels`).toEqual([]);
+        expect({ hash, viewport, violations }).toEqual({ hash, viewport, violations: [] });
         await open.page.close();
       }
   });

@@ -60,7 +60,7 @@ export function RunHeader({ model, statistics, title, isLive, isConnected }: Run
 function useCurrentTime(isRunning: boolean): number {
   const [now, setNow] = useState(Date.now());
   useEffect(() => {
-    if (!isRunning) return;
+    if (!isRunning) return undefined;
     const timer = setInterval(() => setNow(Date.now()), 1_000);
     return () => clearInterval(timer);
   }, [isRunning]);

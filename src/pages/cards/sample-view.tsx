@@ -71,38 +71,35 @@ function SampleDrawing(props: SampleViewProps): VNode {
       if (pageCard) onSelectCard(pageCard);
     },
   };
-  switch (drawing.view) {
-    case "sequence":
-      return <SequenceDiagram {...drawing} {...selection} label="Sequence diagram; each card is a button" />;
-    case "timeline":
-      return (
-        <TimelineDiagram
-          {...drawing}
-          {...selection}
-          label="Timeline: a lane for each role, a bar for the work on each card"
-        />
-      );
-    case "graph":
-      return (
-        <GraphDiagram
-          {...drawing}
-          {...selection}
-          nodeWidth={220}
-          nodeHeight={66}
-          direction="down"
-          className="dag"
-          label="Graph: each card with its causes"
-        />
-      );
-    case "table":
-      return (
-        <CardTable
-          rows={cards
-            .map((pageCard, index) => ({ sample, pageCard, cardNumber: index + 1 }))
-            .filter(({ pageCard }) => matchesCard(pageCard, sample, { ...filter, text: "" }))}
-          selectedCard={selectedCard}
-          onSelect={({ pageCard }) => onSelectCard(pageCard)}
-        />
-      );
-  }
+  if (drawing.view === "sequence")
+    return <SequenceDiagram {...drawing} {...selection} label="Sequence diagram; each card is a button" />;
+  if (drawing.view === "timeline")
+    return (
+      <TimelineDiagram
+        {...drawing}
+        {...selection}
+        label="Timeline: a lane for each role, a bar for the work on each card"
+      />
+    );
+  if (drawing.view === "graph")
+    return (
+      <GraphDiagram
+        {...drawing}
+        {...selection}
+        nodeWidth={220}
+        nodeHeight={66}
+        direction="down"
+        className="dag"
+        label="Graph: each card with its causes"
+      />
+    );
+  return (
+    <CardTable
+      rows={cards
+        .map((pageCard, index) => ({ sample, pageCard, cardNumber: index + 1 }))
+        .filter(({ pageCard }) => matchesCard(pageCard, sample, { ...filter, text: "" }))}
+      selectedCard={selectedCard}
+      onSelect={({ pageCard }) => onSelectCard(pageCard)}
+    />
+  );
 }

@@ -6,7 +6,7 @@ export function useElementWidth(element: RefObject<HTMLElement | null>): number 
   const [width, setWidth] = useState(0);
   useLayoutEffect(() => {
     const { current } = element;
-    if (!current) return;
+    if (!current) return undefined;
     const observer = new ResizeObserver(() => setWidth(current.clientWidth));
     setWidth(current.clientWidth);
     observer.observe(current);

@@ -36,7 +36,7 @@ export interface VirtualRows {
 /** Returns the rows of a long list that need rendering, and renders again when the user scrolls. */
 export function useVirtualRows(options: VirtualRowOptions): VirtualRows {
   const { count, rowHeight, scroller, overscan, headerHeight = 0, isFollowing = false } = options;
-  const [, rerender] = useReducer((renders: number, _: undefined) => renders + 1, 0);
+  const [, rerender] = useReducer<number, undefined>((renders) => renders + 1, 0);
   const settings = {
     count,
     overscan,
@@ -51,7 +51,10 @@ export function useVirtualRows(options: VirtualRowOptions): VirtualRows {
   };
   const [virtualizer] = useState(() => new Virtualizer<HTMLElement, HTMLElement>(settings));
   virtualizer.setOptions(settings);
+  // The adapters of TanStack Virtual for other frameworks call these two methods.
+  // oxlint-disable-next-line no-underscore-dangle
   useLayoutEffect(() => virtualizer._didMount(), [virtualizer]);
+  // oxlint-disable-next-line no-underscore-dangle
   useLayoutEffect(() => virtualizer._willUpdate());
   return {
     rows: virtualizer.getVirtualItems(),

@@ -34,6 +34,8 @@ export interface TrafficSource {
   ): () => void;
   /** The run of the card protocol in the record, if the record has one. */
   readonly cardRun?: RunView;
+  /** Whether the record contains no traffic, and only message cards. Default: false. */
+  readonly hasOnlyCards?: boolean;
   /** Missing for records, which accept no requests. */
   readonly actions?: TrafficActions;
 }
