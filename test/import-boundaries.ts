@@ -31,7 +31,10 @@ export const IMPORT_BOUNDARIES: Readonly<Record<string, ImportBoundary>> = {
   engine: { rooms: { "data-structures": "whole", protocol: "whole" } },
   "usage-checks": { rooms: {} },
   // The format and the model also run in browsers. Only the writers and readers of files use Node.js.
-  trace: { rooms: { protocol: "whole", logging: "whole" }, allowsNode: { onlyIn: "trace/recording/" } },
+  trace: {
+    rooms: { protocol: "whole", "usage-checks": "whole", logging: "whole" },
+    allowsNode: { onlyIn: "trace/recording/" },
+  },
   telemetry: {
     rooms: { protocol: "whole" },
     packages: [

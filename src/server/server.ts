@@ -7,6 +7,7 @@ import {
   Engine,
   generateErrorId,
   systemClock,
+  withSafeListeners,
   type Agent,
   type AgentDescription,
   type Observer,
