@@ -12,7 +12,6 @@ import {
   type AgentDescription,
   type Observer,
   type TaskStore,
-  withSafeListeners,
 } from "../engine/index.ts";
 import { explainMissingAwait } from "../usage-checks/index.ts";
 import { resolveObserver } from "../logging/index.ts";
