@@ -165,6 +165,10 @@ class RunBackedTurn implements Turn {
   get signal(): AbortSignal {
     return registerRunOfSignal(this.#run.signal, this);
   }
+  get reportCall(): Run["reportCall"] {
+    return this.#run.reportCall;
+  }
+
   get traceparent(): string | undefined {
     return this.#run.traceparent;
   }

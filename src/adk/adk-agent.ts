@@ -1,3 +1,4 @@
+import { reportAdkCalls } from "./report-adk-calls.ts";
 import type { RunConfig } from "@google/adk";
 import { SlotReuseMap } from "../data-structures/index.ts";
 import { defineOptionNames } from "../usage-checks/index.ts";
@@ -153,6 +154,7 @@ async function startRun(
   options: AdkAgentOptions,
 ): Promise<StartedRunOrOutcome> {
   const runner = await makeRunner();
+  if (run.reportCall) await reportAdkCalls(runner);
   const defaultSession = deriveSessionKey(runner.appName, run.contextId, run.caller);
   const runContext = registerRunContext(run);
   const processor = createRunEventProcessor(defaultSession, runContext, options);

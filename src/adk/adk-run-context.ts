@@ -8,7 +8,15 @@ export const WAITING_TASK_IDS_METADATA_KEY: "adk_waiting_task_ids" = toAdkMetada
 export interface AdkRunContext {
   readonly run: Pick<
     Run,
-    "taskId" | "task" | "attempt" | "signal" | "listInterruptedTasks" | "idempotencyKey" | "once" | "sleep"
+    | "taskId"
+    | "task"
+    | "attempt"
+    | "signal"
+    | "listInterruptedTasks"
+    | "idempotencyKey"
+    | "once"
+    | "sleep"
+    | "reportCall"
   >;
   /** Ids of the other waiting tasks in the A2A context, or `undefined` if there is nothing to report. */
   waitingTaskIds: readonly string[] | undefined;

@@ -38,6 +38,8 @@ export interface AgentCardWithServedJson {
   readonly card: AgentCard;
   /** JSON of the agent card exactly as the server sent it. */
   readonly servedJson: unknown;
+  /** Absent, because reading a card holds no resources. */
+  readonly close?: never;
 }
 
 export async function loadAgentCard(

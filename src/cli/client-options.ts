@@ -23,6 +23,7 @@ export interface ClientOptions {
   trustOrigin?: string[];
   timeout?: number;
   config?: string;
+  record?: string;
   debug?: boolean;
 }
 
@@ -104,6 +105,12 @@ export function addClientOptions(command: Command): Command {
     )
     .addOption(
       new Option("--config <path>", "settings file (A2ACLI_BEARER=…) that replaces the nearest .env"),
+    )
+    .addOption(
+      new Option(
+        "--record <file>",
+        "append the traffic to this file, without credentials; colloquy trace show reads it",
+      ),
     )
     .option("--debug", "log requests and responses to stderr, without credentials")
     .addHelpText(

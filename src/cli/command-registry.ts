@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import { CARDS_COMMANDS } from "./cards/index.ts";
+import { TRACE_COMMANDS } from "./trace/index.ts";
 import type { CliContext } from "./cli-context.ts";
 
 /**
@@ -119,6 +120,10 @@ export const COMMANDS: CommandTable = {
   cards: {
     description: "Run and inspect card protocol experiments: messages, costs, and results.",
     commands: CARDS_COMMANDS,
+  },
+  trace: {
+    description: "Inspect traffic records: show, export, compare.",
+    commands: TRACE_COMMANDS,
   },
   auth: {
     description: "Create credentials for the agents that you serve: new-key.",

@@ -58,7 +58,7 @@ export function defineAgentCardCommand<O extends ClientOptions>(
   return defineAgentCommand(command, "", context, open, work);
 }
 
-function defineAgentCommand<O extends ClientOptions, T>(
+function defineAgentCommand<O extends ClientOptions, T extends { readonly close?: () => Promise<void> }>(
   command: Command,
   words: string,
   context: CliContext,
@@ -82,7 +82,11 @@ function defineAgentCommand<O extends ClientOptions, T>(
       if (options.insecure) output.writeWarning(formatUnverifiedTlsWarning(options));
       try {
         const target = await open(ref, options, context);
-        await work({ ...target, args: rest, options, output });
+        try {
+          await work({ ...target, args: rest, options, output });
+        } finally {
+          await target.close?.();
+        }
       } catch (error) {
         throw toAgentCommandError(error, ref, options);
       }

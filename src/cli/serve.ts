@@ -107,6 +107,10 @@ export function addServeOptions(command: Command): Command {
       ).choices(["json", "pretty"]),
     )
     .option("--log-requests", "also log a line for each request")
+    .option(
+      "--record <file>",
+      "append the traffic to this file, without credentials; colloquy trace show reads it",
+    )
     .addOption(createOutputOption().env("A2ACLI_OUTPUT"));
 }
 

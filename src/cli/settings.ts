@@ -86,12 +86,14 @@ export const SETTING_VARIABLE_PREFIX = "A2ACLI_";
 
 /**
  * Variables that a discovered `.env` file cannot set, because these variables can weaken the protection of
- * credentials.
+ * credentials and messages.
  */
 const TRUSTED_ONLY_VARIABLES: ReadonlySet<string> = new Set([
   `${SETTING_VARIABLE_PREFIX}INSECURE`,
   `${SETTING_VARIABLE_PREFIX}ALLOW_CLEAR_TEXT`,
   `${SETTING_VARIABLE_PREFIX}TRUST_ORIGIN`,
+  // The file of a record contains messages, and an untrusted project must not choose its path.
+  `${SETTING_VARIABLE_PREFIX}RECORD`,
 ]);
 
 /**

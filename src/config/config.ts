@@ -44,6 +44,8 @@ export interface ServeConfig {
   logFormat?: "json" | "pretty";
   /** Whether the log contains a line for each request. Default: false. */
   logRequests?: boolean;
+  /** File to which the server appends a record of its traffic, without credentials. Default: no record. */
+  record?: string;
   /**
    * Names of environment variables. Each variable contains one bearer token. The name of the variable is the
    * principal of a caller with this token.

@@ -7,6 +7,7 @@ import type {
   Task,
   TaskState,
 } from "../protocol/index.ts";
+import type { AgentCallReport } from "./agent-call-report.ts";
 import type { Caller } from "./caller.ts";
 import type { StepExecution } from "./steps/turn-steps.ts";
 
@@ -89,6 +90,11 @@ export interface Run {
   readonly traceparent?: string | undefined;
   /** Signal that aborts when the task is canceled or the server closes. */
   readonly signal: AbortSignal;
+  /**
+   * Reports a call to a language model or to a tool, for the traffic record of the server. Absent if nothing observes
+   * the calls, so that adapters collect no data in vain.
+   */
+  readonly reportCall?: ((call: AgentCallReport) => void) | undefined;
   /**
    * Metadata of the CancelTask request. `cancelMetadata` is `undefined` unless a client cancels the task.
    */

@@ -14,6 +14,7 @@
  * the last delivered event.
  */
 export type { Agent, AgentDescription, AgentEvent, AgentMessage, Run } from "./agent.ts";
+export type { AgentCallReport, ModelCallReport, ToolCallReport } from "./agent-call-report.ts";
 export type { StepExecution } from "./steps/turn-steps.ts";
 export type { FinishedStep } from "./steps/finished-step.ts";
 export type { Caller, TaskScope } from "./caller.ts";

@@ -10,6 +10,7 @@ import { withSafeListeners, type Observer } from "./observer.ts";
 const LISTENER_NAMES = {
   onEvent: true,
   onRun: true,
+  onAgentCall: true,
   onPush: true,
   onSweep: true,
   onStoreState: true,

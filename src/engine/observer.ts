@@ -1,4 +1,5 @@
 import type { LogEvent } from "../protocol/index.ts";
+import type { AgentCallReport } from "./agent-call-report.ts";
 import type { TaskScope } from "./caller.ts";
 import type { StoreGauges } from "./store-gauges.ts";
 import type { StoreStateChange } from "./store-health.ts";
@@ -13,6 +14,8 @@ export interface Observer {
   onEvent?(seen: { scope: TaskScope; taskId: string; event: LogEvent }): void;
   /** Called when an agent starts or ends its work on a turn. `error` is the error that the agent threw. */
   onRun?(seen: { scope: TaskScope; taskId: string; phase: "begin" | "end"; error?: unknown }): void;
+  /** Called after an agent has called a language model or a tool, if the adapter of the agent reports the call. */
+  onAgentCall?(seen: { scope: TaskScope; taskId: string; call: AgentCallReport }): void;
   /**
    * Called after each successful or failed delivery of a push notification, and when delivery to a webhook
    * stops permanently. `reason` contains no secrets.
@@ -115,6 +118,8 @@ export function withSafeListeners(observer: Observer): Observer {
   // report.
   if (observer.onEvent) safe.onEvent = withListenerErrorsSuppressed(observer.onEvent.bind(observer));
   if (observer.onRun) safe.onRun = withListenerErrorsSuppressed(observer.onRun.bind(observer));
+  if (observer.onAgentCall)
+    safe.onAgentCall = withListenerErrorsSuppressed(observer.onAgentCall.bind(observer));
   if (observer.onPush) safe.onPush = withListenerErrorsSuppressed(observer.onPush.bind(observer));
   if (observer.onSweep) safe.onSweep = withListenerErrorsSuppressed(observer.onSweep.bind(observer));
   if (observer.onStoreState)

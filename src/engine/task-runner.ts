@@ -14,7 +14,7 @@ import {
 } from "../protocol/index.ts";
 import { Deferred } from "../data-structures/index.ts";
 import { toTaskMessageFromAgent, toStatusUpdate, toTaskEventFromAgent } from "./to-task-event.ts";
-import type { Agent } from "./agent.ts";
+import type { Agent, Run } from "./agent.ts";
 import type { ContextTurnGate } from "./context-turn-gate.ts";
 import { RestartedTurnArtifactRewriter } from "./restarted-turn-artifacts.ts";
 import type { Caller, TaskScope } from "./caller.ts";
@@ -301,7 +301,14 @@ export class TaskRunner implements LiveTaskListener, TaskFeed {
     // Without a persisted turn, no later attempt needs the steps.
     const commitSteps = (): Promise<void> =>
       persistTurns ? this.liveTask.commitSteps(turn.steps) : Promise.resolve();
-    return turn.startAgent(agent, task, { clock, commitSteps });
+    return turn.startAgent(agent, task, { clock, commitSteps, reportCall: this.#createCallReporter() });
+  }
+
+  #createCallReporter(): Run["reportCall"] {
+    const { observer } = this.#context;
+    if (!observer.onAgentCall) return undefined;
+    const { scope, taskId } = this.liveTask;
+    return (call) => observer.onAgentCall?.({ scope, taskId, call });
   }
 
   #countWorkingAgentUntilTurnEnd(turn: Turn): void {

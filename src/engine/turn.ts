@@ -44,6 +44,8 @@ export interface StepHost {
   readonly clock: Clock;
   /** Resolves when the finished steps of the turn are durable, as far as the turn can be attempted again. */
   readonly commitSteps: () => Promise<void>;
+  /** Reports a call of the agent. Undefined if nothing observes the calls. */
+  readonly reportCall?: Run["reportCall"];
 }
 
 /** The processing of one message to a task, including everything that the agent does in response. */
@@ -205,6 +207,10 @@ class AgentRunOfTurn implements Run {
 
   get signal(): AbortSignal {
     return this.#turn.signal;
+  }
+
+  get reportCall(): Run["reportCall"] {
+    return this.#host.reportCall;
   }
 
   get traceparent(): string | undefined {

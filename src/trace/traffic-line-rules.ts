@@ -216,7 +216,7 @@ const RULES: { readonly [Kind in TrafficLine["kind"]]: LineRules<Extract<Traffic
 
 /** The rules of each kind as lists, because a loop over a list is faster than over an object. */
 const RULES_BY_KIND: ReadonlyMap<unknown, readonly (readonly [string, MemberRule])[]> = new Map(
-  Object.entries(RULES).map(([kind, rules]) => [kind, Object.entries(rules) as [string, MemberRule][]]),
+  Object.entries(RULES).map(([kind, rules]) => [kind, Object.entries<MemberRule>(rules)]),
 );
 
 /** Returns whether `kind` is a kind of traffic line. */

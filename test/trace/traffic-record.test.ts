@@ -83,7 +83,9 @@ describe("the record of a server and of its client", () => {
       ...options,
       reconnect: { initialDelayMs: 1 },
       fetch: (url, init) =>
-        String(url).includes("agent-card") ? Promise.resolve(Response.json(throughProxy)) : fetch(url, init),
+        typeof url === "string" && url.includes("agent-card")
+          ? Promise.resolve(Response.json(throughProxy))
+          : fetch(url, init),
     });
     proxy.breakAfter([900]);
     for await (const event of client.stream("Number")) void event;

@@ -15,6 +15,7 @@ import { chunk, failed, inputRequired, type AgentYield, status } from "../agent-
 import { createUniqueArtifactId } from "../agent-event-iterator.ts";
 import { toJsonValue } from "../to-json-value.ts";
 import { toApprovalResponses, listPendingApprovals, createDeniedApprovals } from "./approvals.ts";
+import { reportAiSdkCalls } from "./report-ai-sdk-calls.ts";
 import { toAssistantMessage, toUserMessage } from "./messages.ts";
 
 /** The options that the adapter passes to the AI SDK in each turn. */
@@ -116,7 +117,10 @@ export function fromAiSdk(
     const call = { messages: [...earlierMessages, ...newMessages], abortSignal: turn.signal };
     const result = await start(call, turn);
     const converter = new StreamPartConverter(turn, { reasoning: showReasoning, tools: showToolCalls });
-    for await (const part of result.stream) {
+    const parts = turn.reportCall
+      ? reportAiSdkCalls(result.stream, turn.reportCall, call.messages)
+      : result.stream;
+    for await (const part of parts) {
       if (part.type === "error") throw part.error;
       if (part.type === "abort") turn.signal.throwIfAborted();
       yield* converter.convert(part);

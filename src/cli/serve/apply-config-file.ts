@@ -32,6 +32,7 @@ const CONFIG_MEMBER_TYPES: Record<keyof ServeConfig, ConfigValueType> = {
   allowPrivateWebhooks: "flag",
   logFormat: "text",
   logRequests: "flag",
+  record: "text",
   authTokenEnv: "texts",
   bearerFile: "text",
   apiKeysFile: "text",
@@ -94,13 +95,14 @@ function matchesConfigValueType(kind: ConfigValueType, value: unknown): boolean 
 
 function resolveConfigPaths(config: ServeConfig, file: string): LoadedConfig {
   const toAbsolute = (path: string): string => (isAbsolute(path) ? path : join(dirname(file), path));
-  const { agents, store, bearerFile, apiKeysFile } = config;
+  const { agents, store, bearerFile, apiKeysFile, record } = config;
   return {
     ...config,
     ...(isConfigAgentPathList(agents) ? { agents: agents.map(toAbsolute) } : {}),
     ...(store?.startsWith("sqlite:") ? { store: `sqlite:${toAbsolute(store.slice("sqlite:".length))}` } : {}),
     ...(bearerFile === undefined ? {} : { bearerFile: toAbsolute(bearerFile) }),
     ...(apiKeysFile === undefined ? {} : { apiKeysFile: toAbsolute(apiKeysFile) }),
+    ...(record === undefined ? {} : { record: toAbsolute(record) }),
     file,
   };
 }

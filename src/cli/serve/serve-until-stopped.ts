@@ -43,6 +43,8 @@ export interface ServeOptions extends ServeAuthOptions {
   allowPrivateWebhooks?: boolean;
   logFormat?: LogFormat;
   logRequests?: boolean;
+  /** File of the traffic record. */
+  record?: string;
   output: OutputFormat;
 }
 
@@ -89,6 +91,7 @@ export async function serveUntilStopped(
     ...(options.keepTasks === undefined ? {} : { retention: toRetention(options.keepTasks) }),
     ...(options.role === undefined ? {} : { role: options.role }),
     ...(options.publicUrl === undefined ? {} : { publicUrl: options.publicUrl }),
+    ...(options.record === undefined ? {} : { record: options.record }),
     ...(authenticate ? { authenticate } : {}),
     ...(options.allowUnauthenticated ? { allowUnauthenticated: true } : {}),
     ...(options.allowPrivateWebhooks ? { push: { allowPrivate: true } } : {}),

@@ -19,6 +19,19 @@ import type { HttpCallListener } from "../transport/send-http-request.ts";
 import type { ReceivedStreamEvent } from "../transport/transport.ts";
 import { getMonotonicTimeMs } from "../clock.ts";
 
+/** Response headers that the record contains. A `fetch` of the caller may only offer `get`. */
+const RECORDED_RESPONSE_HEADERS = [
+  "content-type",
+  "content-length",
+  "date",
+  "server",
+  "a2a-version",
+  "a2a-extensions",
+  "x-a2a-extensions",
+  "retry-after",
+  "www-authenticate",
+] as const;
+
 /** The agent and the interface to which a client sends its requests. */
 export interface RecordedInterface {
   readonly agent: string;
@@ -71,7 +84,12 @@ export class ClientCallRecorder implements HttpCallListener {
   }
 
   onResponse({ status, headers }: Parameters<HttpCallListener["onResponse"]>[0]): void {
-    this.#response = { status, headers: Object.fromEntries(headers) };
+    const recorded: Record<string, string> = {};
+    for (const name of RECORDED_RESPONSE_HEADERS) {
+      const value = headers.get(name);
+      if (value !== null) recorded[name] = value;
+    }
+    this.#response = { status, headers: recorded };
   }
 
   /** Records a request that is not sent over HTTP. */

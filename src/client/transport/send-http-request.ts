@@ -78,7 +78,7 @@ export interface HttpCallListener {
     readonly headers: Readonly<Record<string, string>>;
     readonly body: string | undefined;
   }): void;
-  onResponse(response: { readonly status: number; readonly headers: Headers }): void;
+  onResponse(response: { readonly status: number; readonly headers: Pick<Headers, "get"> }): void;
 }
 
 /** An HTTP request to a remote agent. */

@@ -1,4 +1,4 @@
-import type { AgentDescription, Caller, Observer, TaskScope } from "../../engine/index.ts";
+import type { AgentCallReport, AgentDescription, Caller, Observer, TaskScope } from "../../engine/index.ts";
 import {
   A2AError,
   estimateJsonSize,
@@ -15,8 +15,15 @@ import { RecordedSubscription } from "./recorded-subscription.ts";
 
 /** Request headers that the record contains. */
 const RECORDED_HEADERS = [
-  ...["a2a-version", "a2a-extensions", "x-a2a-extensions", "accept", "content-type", "last-event-id"],
-  ...["traceparent", "tracestate", "user-agent"],
+  "a2a-version",
+  "a2a-extensions",
+  "x-a2a-extensions",
+  "accept",
+  "content-type",
+  "last-event-id",
+  "traceparent",
+  "tracestate",
+  "user-agent",
 ];
 /** Larger results are recorded without their content, because their events are in the record. */
 const MAX_RESULT_SIZE = 65_536;
@@ -115,7 +122,7 @@ export class ServerTrafficRecorder {
   }
 
   /** Listeners for the events, turns, and push notifications of the engine. */
-  get observer(): Required<Pick<Observer, "onEvent" | "onRun" | "onPush">> {
+  get observer(): Required<Pick<Observer, "onEvent" | "onRun" | "onPush" | "onAgentCall">> {
     return {
       onEvent: ({ scope, taskId, event }) =>
         this.#writer.write(
@@ -127,8 +134,11 @@ export class ServerTrafficRecorder {
           kind: "turn",
           ...this.#getIds(scope, taskId),
           phase,
-          ...(error !== undefined && { error: error instanceof Error ? error.message : String(error) }),
+          ...(error !== undefined && {
+            error: error instanceof Error ? error.message : JSON.stringify(error),
+          }),
         }),
+      onAgentCall: ({ scope, taskId, call }) => this.#recordAgentCall(this.#getIds(scope, taskId), call),
       onPush: ({ scope, taskId, configId, seq, outcome, reason }) =>
         this.#writer.write({
           kind: "push",
@@ -139,6 +149,34 @@ export class ServerTrafficRecorder {
           ...(reason !== undefined && { reason }),
         }),
     };
+  }
+
+  #recordAgentCall(ids: { agent: string; task_id: string }, report: AgentCallReport): void {
+    const shared = {
+      ...ids,
+      call: this.#writer.createCallId(),
+      duration_ms: roundToMicroseconds(report.durationMs),
+    };
+    const error = report.error !== undefined && { error: report.error };
+    if (report.kind === "tool") {
+      const { tool, server, arguments: toolArguments, result } = report;
+      const optional = omitUndefined({ server, arguments: toolArguments, result });
+      this.#writer.write({ kind: "tool", ...shared, tool, ...optional, ...error });
+      return;
+    }
+    const { model, provider, prompt, reply, attempts, finishReason, inputTokens, outputTokens } = report;
+    this.#writer.write({
+      kind: "model",
+      ...shared,
+      model,
+      ...omitUndefined({ provider, prompt, reply, attempts }),
+      ...omitUndefined({
+        finish_reason: finishReason,
+        input_tokens: inputTokens,
+        output_tokens: outputTokens,
+      }),
+      ...error,
+    });
   }
 
   #recordResult(call: string, result: object, durationMs: number): void {
@@ -165,6 +203,12 @@ export class ServerTrafficRecorder {
 
 function isTask(result: object): result is Task {
   return "id" in result && "status" in result && "contextId" in result;
+}
+
+/** Returns an object without the members that are `undefined`. */
+function omitUndefined<T extends object>(value: T): { [Name in keyof T]?: Exclude<T[Name], undefined> } {
+  const defined = Object.entries(value).filter(([, member]) => member !== undefined);
+  return Object.fromEntries(defined) as { [Name in keyof T]?: Exclude<T[Name], undefined> };
 }
 
 function roundToMicroseconds(ms: number): number {

@@ -35,7 +35,7 @@ export interface TrafficGraph {
 const NO_USAGE: TokenUsage = { calls: 0, inputTokens: 0, outputTokens: 0, priceUsd: 0, callsWithoutPrice: 0 };
 
 /**
- * Builds the graph of who called whom. With `tasks`, the graph contains only these tasks. Operations that only read,
+ * Builds the graph of the requests between agents, models, and tools. With `tasks`, the graph contains only these tasks. Operations that only read,
  * such as `GetTask`, count as requests of the same edge.
  */
 export function buildTrafficGraph(model: TrafficModel, tasks?: ReadonlySet<string>): TrafficGraph {
@@ -49,8 +49,14 @@ export function buildTrafficGraph(model: TrafficModel, tasks?: ReadonlySet<strin
   const getEdge = (from: string, to: string, kind: TrafficGraphEdge["kind"]): MutableGraphEdge => {
     const key = JSON.stringify([from, to, kind]);
     const edge = edges.get(key) ?? {
-      ...{ from, to, kind, count: 0, errors: 0, bytes: 0 },
-      ...{ durationsMs: [], usage: NO_USAGE },
+      from,
+      to,
+      kind,
+      count: 0,
+      errors: 0,
+      bytes: 0,
+      durationsMs: [],
+      usage: NO_USAGE,
     };
     edges.set(key, edge);
     return edge;

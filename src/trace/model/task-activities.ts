@@ -76,7 +76,14 @@ function listStateWaits(task: TrafficTask, taskEndMs: number): TaskActivity[] {
   const changes = task.stateChanges;
   return changes.flatMap(({ state, timeMs }, at): TaskActivity[] => {
     const endMs = changes[at + 1]?.timeMs ?? taskEndMs;
-    if (state === "TASK_STATE_SUBMITTED") return [{ kind: "queue", name: "", startMs: timeMs, endMs }];
+    if (state === "TASK_STATE_SUBMITTED") {
+      const startOfTurn = task.turns.find(
+        (turn) => turn.line.phase === "begin" && turn.timeMs <= endMs,
+      )?.timeMs;
+      // An agent may be at work without reporting it, so that only a turn or the state WORKING ends the queue.
+      const isInQueue = startOfTurn !== undefined || changes[at + 1]?.state === "TASK_STATE_WORKING";
+      return isInQueue ? [{ kind: "queue", name: "", startMs: timeMs, endMs: startOfTurn ?? endMs }] : [];
+    }
     if (isKnownState(state) && isInterrupted(state))
       return [{ kind: "user", name: "", startMs: timeMs, endMs }];
     return [];

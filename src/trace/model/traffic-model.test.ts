@@ -29,14 +29,14 @@ function summarizeModel(model: TrafficModel): string {
     tasks: [...model.tasks.values()]
       .toSorted((a, b) => (a.key < b.key ? -1 : 1))
       .map((task) => ({
-        ...{
-          key: task.key,
-          agent: task.agent,
-          state: task.state,
-          states: task.stateChanges,
-          usage: task.usage,
-        },
-        ...{ timeline: task.timeline, readers: task.readers, path: computeTaskCriticalPath(model, task) },
+        key: task.key,
+        agent: task.agent,
+        state: task.state,
+        states: task.stateChanges,
+        usage: task.usage,
+        timeline: task.timeline,
+        readers: task.readers,
+        path: computeTaskCriticalPath(model, task),
       })),
     sequence: buildTrafficSequence(model).items.length,
     graph: buildTrafficGraph(model).edges.length,
@@ -108,7 +108,12 @@ function writeReader(
   const open = (after?: number): void => {
     const operation = after === undefined ? "SendStreamingMessage" : "SubscribeToTask";
     writer.write({
-      ...{ kind: "request", call, to: "writer", binding: "JSONRPC", operation, task_id: TASK },
+      kind: "request",
+      call,
+      to: "writer",
+      binding: "JSONRPC",
+      operation,
+      task_id: TASK,
       ...(after !== undefined && { after }),
     });
     writer.write({ kind: "response", call, status: 200, duration_ms: 1, is_stream: true });
@@ -130,7 +135,13 @@ function writeReader(
     }
     index += 1;
     const frame = {
-      ...{ kind: "frame", call, task_id: TASK, index, log_seq: seq, event_id: String(seq), bytes: 10 },
+      kind: "frame",
+      call,
+      task_id: TASK,
+      index,
+      log_seq: seq,
+      event_id: String(seq),
+      bytes: 10,
       ...(statesPosition && position > 0 && { previous_log_seq: sent[position - 1]?.seq ?? 0 }),
       event: { statusUpdate: { taskId: TASK } },
     } as const;
@@ -342,7 +353,9 @@ describe("calls between agents", () => {
     const send = { kind: "request", binding: "JSONRPC", operation: "SendMessage" } as const;
     const outer = { ...send, to: "planner", message_id: "m1", traceparent: trace(1) };
     const inner = {
-      ...{ ...send, to: "solver", message_id: "m2" },
+      ...send,
+      to: "solver",
+      message_id: "m2",
       ...(link === "trace" && { traceparent: trace(2), from: "planner" }),
       ...(link === "reference" && { reference_task_ids: [TASK] }),
     };

@@ -30,13 +30,11 @@ export class ScriptedWriter {
     this.#clock.ms += 1;
     const wallMs = 1_700_000_000_000 + this.#clock.ms + this.#clockErrorMs;
     this.lines.push({
-      ...{
-        v: 1,
-        writer: this.#id,
-        seq: this.#seq,
-        at: new Date(wallMs).toISOString(),
-        mono_ms: this.#clock.ms,
-      },
+      v: 1,
+      writer: this.#id,
+      seq: this.#seq,
+      at: new Date(wallMs).toISOString(),
+      mono_ms: this.#clock.ms,
       ...line,
     } as TrafficLine);
   }

@@ -52,7 +52,14 @@ export function buildTrafficSequence(model: TrafficModel, tasks?: ReadonlySet<st
 }
 
 const SEQUENCE_ORDER: Readonly<Record<SequenceItem["kind"], number>> = {
-  ...{ request: 0, model: 1, tool: 1, state: 2, events: 3, response: 4, push: 5, "stream-end": 6 },
+  request: 0,
+  model: 1,
+  tool: 1,
+  state: 2,
+  events: 3,
+  response: 4,
+  push: 5,
+  "stream-end": 6,
 };
 
 function listExchangeItems(model: TrafficModel, exchange: TrafficExchange): SequenceItem[] {
@@ -66,8 +73,14 @@ function listExchangeItems(model: TrafficModel, exchange: TrafficExchange): Sequ
     entry: TimelineEntry,
     item: Pick<SequenceItem, "kind" | "from" | "to" | "label"> & Partial<SequenceItem>,
   ): SequenceItem => ({
-    ...{ startMs: entry.timeMs, endMs: entry.timeMs, count: 1, isError: false, marks: getMarks(entry) },
-    ...{ entry, ...shared, ...item },
+    startMs: entry.timeMs,
+    endMs: entry.timeMs,
+    count: 1,
+    isError: false,
+    marks: getMarks(entry),
+    entry,
+    ...shared,
+    ...item,
   });
   const items = [createItem(call.request, { kind: "request", from, to, label: operation })];
   if (task && call.frameCount > 0)
@@ -144,9 +157,17 @@ function listTaskItems(task: TrafficTask): SequenceItem[] {
     entry: TimelineEntry,
     { duration_ms, error }: { readonly duration_ms: number; readonly error?: string },
   ): SequenceItem => ({
-    ...{ kind, from: agent, to, label: error ?? to, count: 1, isError: error !== undefined },
-    ...{ startMs: entry.timeMs - duration_ms, endMs: entry.timeMs, marks: task.getMarks(entry) },
-    ...{ taskKey: task.key, entry },
+    kind,
+    from: agent,
+    to,
+    label: error ?? to,
+    count: 1,
+    isError: error !== undefined,
+    startMs: entry.timeMs - duration_ms,
+    endMs: entry.timeMs,
+    marks: task.getMarks(entry),
+    taskKey: task.key,
+    entry,
   });
   return [
     ...task.modelCalls.map((entry) => createCallItem("model", entry.line.model, entry, entry.line)),
@@ -156,9 +177,17 @@ function listTaskItems(task: TrafficTask): SequenceItem[] {
       const { outcome, reason } = entry.line;
       return [
         {
-          ...{ kind: "push", from: agent, to: "webhook", label: reason ?? outcome, count: 1 },
-          ...{ isError: outcome !== "delivered", startMs: entry.timeMs, endMs: entry.timeMs, marks: [] },
-          ...{ taskKey: task.key, entry },
+          kind: "push",
+          from: agent,
+          to: "webhook",
+          label: reason ?? outcome,
+          count: 1,
+          isError: outcome !== "delivered",
+          startMs: entry.timeMs,
+          endMs: entry.timeMs,
+          marks: [],
+          taskKey: task.key,
+          entry,
         },
       ];
     }),

@@ -7,9 +7,30 @@ const TRUNCATED_TEXT_LENGTH = 1_000;
 
 /** Members of A2A objects that show the structure of traffic, and none of its content. */
 const STRUCTURE_MEMBERS: ReadonlySet<string> = new Set([
-  ...["task", "message", "statusUpdate", "artifactUpdate", "status", "state", "timestamp", "artifact"],
-  ...["artifactId", "append", "lastChunk", "id", "taskId", "contextId", "messageId", "role"],
-  ...["referenceTaskIds", "kind", "final", "error", "code", "result", "method", "jsonrpc"],
+  "task",
+  "message",
+  "statusUpdate",
+  "artifactUpdate",
+  "status",
+  "state",
+  "timestamp",
+  "artifact",
+  "artifactId",
+  "append",
+  "lastChunk",
+  "id",
+  "taskId",
+  "contextId",
+  "messageId",
+  "role",
+  "referenceTaskIds",
+  "kind",
+  "final",
+  "error",
+  "code",
+  "result",
+  "method",
+  "jsonrpc",
 ]);
 
 /**

@@ -64,7 +64,13 @@ export interface TrafficWriter {
 
 /** Members that contain content, which the writer limits, removes, or redacts. */
 const BODY_MEMBERS: ReadonlySet<string> = new Set([
-  ...["body", "event", "text", "prompt", "reply", "arguments", "result"],
+  "body",
+  "event",
+  "text",
+  "prompt",
+  "reply",
+  "arguments",
+  "result",
 ]);
 /** Bodies whose structure remains if their content is not recorded. */
 const STRUCTURED_MEMBERS: ReadonlySet<string> = new Set(["event"]);
@@ -204,7 +210,7 @@ class QueuedTrafficWriter implements TrafficWriter {
 
   async #writeQueue(): Promise<void> {
     // The lines of one turn of the event loop are written together.
-    await undefined;
+    await Promise.resolve();
     do {
       const batch = this.#queue;
       const batchLength = this.#queuedLength;

@@ -7,67 +7,67 @@ import type { TrafficLine } from "../traffic-line-types.ts";
 /** Maximum length of a text in a description, in characters. */
 const MAX_TEXT_LENGTH = 100;
 
+/** The members of a union that may have a kind. One member may have several kinds. */
+type FindByKind<Item, Kind> = Item extends { readonly kind: infer Kinds }
+  ? Kind extends Kinds
+    ? Item
+    : never
+  : never;
+
+/** Functions that describe a line or a mark, by its kind. */
+type DescriptionsByKind<Item extends { readonly kind: string }, Rest extends unknown[]> = {
+  readonly [Kind in Item["kind"]]: (item: FindByKind<Item, Kind>, ...rest: Rest) => string;
+};
+
+const LINE_DESCRIPTIONS: DescriptionsByKind<TrafficLine, [task: TrafficTask]> = {
+  request: ({ operation, to, after }) =>
+    `${operation} to ${to}${after === undefined ? "" : ` after event ${after}`}`,
+  response: ({ error, status, state, duration_ms }) =>
+    [error ?? status ?? "no response", state && formatState(state), formatDuration(duration_ms)]
+      .filter(Boolean)
+      .join(", "),
+  frame: (line, task) =>
+    `frame ${line.index}${formatNumber(line.log_seq)}: ${describeEvent(task.findFrameEvent(line) ?? line.text)}`,
+  "stream-end": ({ reason, frames, error }) => `${reason} after ${frames} frames${formatReason(error)}`,
+  event: ({ log_seq, event }) => `event ${log_seq}: ${describeEvent(event)}`,
+  turn: ({ phase, error }) => `${phase}${formatReason(error)}`,
+  model: ({ model, error, finish_reason, input_tokens = "?", output_tokens = "?", duration_ms }) =>
+    `${model}: ${error ?? finish_reason ?? "done"}, ${input_tokens} + ${output_tokens} tokens, ${formatDuration(duration_ms)}`,
+  tool: ({ server, tool, error, duration_ms }) =>
+    `${server === undefined ? "" : `${server}/`}${tool}: ${error ?? "done"}, ${formatDuration(duration_ms)}`,
+  span: ({ service, name, start_ms, end_ms }) =>
+    `${service === undefined ? "" : `${service}: `}${name}, ${formatDuration(end_ms - start_ms)}`,
+  push: ({ outcome, log_seq, reason }) => `${outcome}${formatNumber(log_seq)}${formatReason(reason)}`,
+  fault: ({ fault, detail }) => `${fault}${detail === undefined ? "" : ` ${detail}`}`,
+  loss: ({ lines, reason }) => `${lines} lines lost: ${reason}`,
+  agent: ({ agent, url }) => `${agent} at ${url}`,
+  writer: ({ vantage, name }) => `${vantage} ${name}`,
+};
+
+const MARK_DESCRIPTIONS: DescriptionsByKind<TimelineMark, []> = {
+  gap: ({ from, to, where }) => `gap: ${formatRange(from, to)} missing in the ${where}`,
+  duplicate: ({ where, logSeq }) =>
+    `duplicate in the ${where}${logSeq === undefined ? "" : `: event ${logSeq}`}`,
+  cut: ({ error }) => `cut${formatReason(error)}`,
+  stall: ({ error }) => `stall${formatReason(error)}`,
+  "closed-by-reader": ({ error }) => `closed by the reader${formatReason(error)}`,
+  resume: ({ after }) => `resume${after === undefined ? "" : ` after event ${after}`}`,
+  retry: (mark) => formatAttempt(mark),
+  restart: (mark) => formatAttempt(mark),
+  fault: ({ fault, detail }) => `fault: ${fault}${detail === undefined ? "" : ` ${detail}`}`,
+  "lost-lines": ({ lines }) => `the record lacks ${lines} ${lines === 1 ? "line" : "lines"}`,
+};
+
 /** Describes a line of a task in a few words, for example `event 3: completed`. */
 export function describeTrafficLine(line: TrafficLine, task: TrafficTask): string {
-  switch (line.kind) {
-    case "request":
-      return `${line.operation} to ${line.to}${line.after === undefined ? "" : ` after event ${line.after}`}`;
-    case "response":
-      return [
-        line.error ?? line.status ?? "no response",
-        line.state && formatState(line.state),
-        formatDuration(line.duration_ms),
-      ]
-        .filter(Boolean)
-        .join(", ");
-    case "frame":
-      return `frame ${line.index}${formatNumber(line.log_seq)}: ${describeEvent(task.findFrameEvent(line) ?? line.text)}`;
-    case "stream-end":
-      return `${line.reason} after ${line.frames} frames${line.error === undefined ? "" : `: ${line.error}`}`;
-    case "event":
-      return `event ${line.log_seq}: ${describeEvent(line.event)}`;
-    case "turn":
-      return `${line.phase}${line.error === undefined ? "" : `: ${line.error}`}`;
-    case "model":
-      return `${line.model}: ${line.error ?? line.finish_reason ?? "done"}, ${line.input_tokens ?? "?"} + ${line.output_tokens ?? "?"} tokens, ${formatDuration(line.duration_ms)}`;
-    case "tool":
-      return `${line.server === undefined ? "" : `${line.server}/`}${line.tool}: ${line.error ?? "done"}, ${formatDuration(line.duration_ms)}`;
-    case "span":
-      return `${line.service === undefined ? "" : `${line.service}: `}${line.name}, ${formatDuration(line.end_ms - line.start_ms)}`;
-    case "push":
-      return `${line.outcome}${formatNumber(line.log_seq)}${line.reason === undefined ? "" : `: ${line.reason}`}`;
-    case "fault":
-      return `${line.fault}${line.detail === undefined ? "" : ` ${line.detail}`}`;
-    case "loss":
-      return `${line.lines} lines lost: ${line.reason}`;
-    case "agent":
-      return `${line.agent} at ${line.url}`;
-    case "writer":
-      return `${line.vantage} ${line.name}`;
-  }
+  const describe = LINE_DESCRIPTIONS[line.kind] as (line: TrafficLine, task: TrafficTask) => string;
+  return describe(line, task);
 }
 
 /** Describes a mark in a few words, for example `gap: events 3 to 4 are missing in the stream`. */
 export function describeMark(mark: TimelineMark): string {
-  switch (mark.kind) {
-    case "gap":
-      return `gap: ${formatRange(mark)} missing in the ${mark.where}`;
-    case "duplicate":
-      return `duplicate in the ${mark.where}${mark.logSeq === undefined ? "" : `: event ${mark.logSeq}`}`;
-    case "resume":
-      return `resume${mark.after === undefined ? "" : ` after event ${mark.after}`}`;
-    case "retry":
-    case "restart":
-      return `${mark.kind}: attempt ${mark.attempt}`;
-    case "fault":
-      return `fault: ${mark.fault}${mark.detail === undefined ? "" : ` ${mark.detail}`}`;
-    case "lost-lines":
-      return `the record lacks ${mark.lines} ${mark.lines === 1 ? "line" : "lines"}`;
-    case "cut":
-    case "stall":
-    case "closed-by-reader":
-      return `${mark.kind.replaceAll("-", " ")}${mark.error === undefined ? "" : `: ${mark.error}`}`;
-  }
+  const describe = MARK_DESCRIPTIONS[mark.kind] as (mark: TimelineMark) => string;
+  return describe(mark);
 }
 
 /** Formats a duration, for example `12 ms` or `3.4 s`. */
@@ -86,7 +86,7 @@ function describeEvent(event: JsonValue | undefined): string {
   const text = quote(
     collectText(isObject(artifact) ? artifact["parts"] : isObject(message) ? message["parts"] : undefined),
   );
-  if (isObject(artifact)) return `artifact ${String(artifact["artifactId"] ?? "")} ${text}`.trim();
+  if (isObject(artifact)) return `artifact ${text}`.trim();
   if (state !== undefined) return `${"task" in event ? "task " : ""}${formatState(state)} ${text}`.trim();
   return `message ${text}`.trim();
 }
@@ -109,6 +109,14 @@ function formatNumber(logSeq: number | undefined): string {
   return logSeq === undefined ? "" : ` (event ${logSeq})`;
 }
 
-function formatRange({ from, to }: { readonly from: number; readonly to: number }): string {
+function formatAttempt({ kind, attempt }: FindByKind<TimelineMark, "retry">): string {
+  return `${kind}: attempt ${attempt}`;
+}
+
+function formatReason(reason: string | undefined): string {
+  return reason === undefined ? "" : `: ${reason}`;
+}
+
+function formatRange(from: number, to: number): string {
   return from === to ? `event ${from} is` : `events ${from} to ${to} are`;
 }

@@ -47,8 +47,8 @@ function findTaskInResponses(task: TrafficTask): Task | undefined {
     if (!isEntryOfKind(entry, "response")) continue;
     const { body } = entry.line;
     if (typeof body !== "object" || body === null || Array.isArray(body)) continue;
-    const candidate = "task" in body ? body["task"] : body;
-    const found = foldEvents([{ task: candidate as JsonObject }]);
+    const candidate = body["task"] ?? body;
+    const found = foldEvents([{ task: candidate }]);
     if (found?.id === task.id) return found;
   }
   return undefined;

@@ -7,7 +7,7 @@ import type { TokenUsage, TrafficTask } from "../model/traffic-task.ts";
 import type { TrafficExchange } from "../model/traffic-exchange.ts";
 import { describeMark, describeTrafficLine, formatDuration } from "./describe-line.ts";
 
-/** Renders the tasks of a record as a tree of who called whom, with their states, durations, and marks. */
+/** Renders the tasks of a record as a tree of callers and their tasks, with their states, durations, and marks. */
 export function renderTrafficOverview(model: TrafficModel): string {
   const roots = [...model.tasks.values()]
     .filter((task) => model.findParentTaskKey(task.key) === undefined)
@@ -21,7 +21,9 @@ export function renderTrafficOverview(model: TrafficModel): string {
   return [
     ...(lines.length > 0 ? lines : ["The record contains no tasks."]),
     ...(withoutTask.length > 0 ? ["", "Requests without a task", ...withoutTask.map(renderExchange)] : []),
-    ...["", "Written by", ...writers.map((text) => `  ${text}`)],
+    "",
+    "Written by",
+    ...writers.map((text) => `  ${text}`),
     "",
   ].join("\n");
 }

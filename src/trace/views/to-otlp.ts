@@ -47,7 +47,12 @@ function listTaskSpans(model: TrafficModel, task: TrafficTask): ServiceSpan[] {
     {
       service,
       span: encodeSpan({
-        ...{ traceId, spanId: taskSpanId, name: `invoke_agent ${service}`, kind: "server", startMs, endMs },
+        traceId,
+        spanId: taskSpanId,
+        name: `invoke_agent ${service}`,
+        kind: "server",
+        startMs,
+        endMs,
         parent: parentKey === undefined ? undefined : hashHex(`request ${parentKey} ${task.key}`, 16),
         error: isFailed ? formatState(task.state ?? "") : undefined,
         attributes: {
@@ -63,12 +68,10 @@ function listTaskSpans(model: TrafficModel, task: TrafficTask): ServiceSpan[] {
       .filter((one) => one.parentTaskKey === task.key && one.taskKey !== undefined)
       .map((one) =>
         createSpan(`request ${task.key} ${one.taskKey}`, taskSpanId, {
-          ...{
-            name: `invoke_agent ${one.to}`,
-            kind: "client",
-            startMs: one.startMs,
-            endMs: one.endMs ?? endMs,
-          },
+          name: `invoke_agent ${one.to}`,
+          kind: "client",
+          startMs: one.startMs,
+          endMs: one.endMs ?? endMs,
           error: one.hasFailed ? "_OTHER" : undefined,
           attributes: {
             "gen_ai.operation.name": "invoke_agent",
@@ -79,7 +82,10 @@ function listTaskSpans(model: TrafficModel, task: TrafficTask): ServiceSpan[] {
       ),
     ...task.modelCalls.map(({ line, timeMs }) =>
       createSpan(`model ${line.writer} ${line.seq}`, taskSpanId, {
-        ...{ name: `chat ${line.model}`, kind: "client", startMs: timeMs - line.duration_ms, endMs: timeMs },
+        name: `chat ${line.model}`,
+        kind: "client",
+        startMs: timeMs - line.duration_ms,
+        endMs: timeMs,
         error: line.error,
         attributes: {
           "gen_ai.operation.name": "chat",
@@ -92,12 +98,10 @@ function listTaskSpans(model: TrafficModel, task: TrafficTask): ServiceSpan[] {
     ),
     ...task.toolCalls.map(({ line, timeMs }) =>
       createSpan(`tool ${line.writer} ${line.seq}`, taskSpanId, {
-        ...{
-          name: `execute_tool ${line.tool}`,
-          kind: "internal",
-          startMs: timeMs - line.duration_ms,
-          endMs: timeMs,
-        },
+        name: `execute_tool ${line.tool}`,
+        kind: "internal",
+        startMs: timeMs - line.duration_ms,
+        endMs: timeMs,
         error: line.error,
         attributes: { "gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": line.tool },
       }),

@@ -1,0 +1,98 @@
+import { Command } from "commander";
+import {
+  compareTasks,
+  formatDuration,
+  formatState,
+  summarizeTask,
+  type TaskComparison,
+  type TaskSummary,
+} from "../../trace/index.ts";
+import type { CliContext } from "../cli-context.ts";
+import { OutputWriter } from "../output-writer.ts";
+import {
+  addTraceOutputOptions,
+  loadTrafficRecord,
+  requireTask,
+  type TraceOutputOptions,
+} from "./load-traffic-record.ts";
+
+interface TraceCompareOptions extends TraceOutputOptions {
+  firstTask?: string;
+  secondTask?: string;
+}
+
+export function createTraceCompareCommand(context: CliContext): Command {
+  return addTraceOutputOptions(
+    new Command("compare")
+      .argument("<first>", "traffic record of the first task")
+      .argument("<second>", "traffic record of the second task, which may be the same file"),
+  )
+    .option("--first-task <id>", "id of the first task, if its record has several root tasks")
+    .option("--second-task <id>", "id of the second task, if its record has several root tasks")
+    .action(async (first: string, second: string, { firstTask, secondTask, output }: TraceCompareOptions) => {
+      const load = async (file: string, id: string | undefined): Promise<TaskSummary> => {
+        const { model } = await loadTrafficRecord([file], context);
+        return summarizeTask(model, requireTask(model, id));
+      };
+      const comparison = compareTasks(await load(first, firstTask), await load(second, secondTask));
+      if (output === "json") new OutputWriter(context.streams, output).writeJson(comparison);
+      else context.streams.out(renderComparison(comparison));
+    });
+}
+
+/** Renders one row per fact. An asterisk marks the facts that differ. */
+function renderComparison({ first, second, differences }: TaskComparison): string {
+  const rows: readonly (readonly [name: keyof TaskSummary, format: (task: TaskSummary) => string])[] = [
+    ["id", ({ id }) => id],
+    ["agent", ({ agent }) => agent],
+    ["state", ({ state }) => formatState(state ?? "unknown")],
+    ["durationMs", ({ durationMs }) => formatDuration(durationMs)],
+    ["states", ({ states }) => states.map(formatState).join(", ")],
+    ["events", ({ events }) => String(events)],
+    [
+      "marks",
+      ({ marks }) =>
+        Object.entries(marks)
+          .map(([kind, count]) => `${count} ${kind}`)
+          .join(", "),
+    ],
+    [
+      "usage",
+      ({ usage }) =>
+        `${usage.calls} calls, ${usage.inputTokens} + ${usage.outputTokens} tokens, $${usage.priceUsd.toFixed(4)}`,
+    ],
+    ["calledAgents", ({ calledAgents }) => calledAgents.join(", ")],
+    ["toolCalls", ({ toolCalls }) => toolCalls.join(", ")],
+    [
+      "artifacts",
+      ({ artifacts }) =>
+        Object.entries(artifacts)
+          .map(([id, text]) => `${id}: ${text.length} characters`)
+          .join(", "),
+    ],
+  ];
+  const cells = rows.map(([name, format]) => {
+    const isDifferent = (differences as readonly string[]).includes(name);
+    return [`${isDifferent ? "*" : " "} ${ROW_LABELS[name]}`, format(first), format(second)] as const;
+  });
+  const width = Math.min(60, Math.max(...cells.map(([, left]) => left.length)));
+  return (
+    cells
+      .map(([label, left, right]) => `${label.padEnd(16)}${left.padEnd(width)}  ${right}`.trimEnd())
+      .join("\n") + "\n"
+  );
+}
+
+const ROW_LABELS: Readonly<Record<keyof TaskSummary, string>> = {
+  id: "task",
+  agent: "agent",
+  state: "state",
+  durationMs: "duration",
+  states: "states",
+  events: "events",
+  marks: "marks",
+  usage: "models",
+  calledAgents: "called agents",
+  toolCalls: "tools",
+  artifacts: "artifacts",
+};

@@ -1,0 +1,81 @@
+import type { Command } from "commander";
+import {
+  loadTrafficModel,
+  type LoadedTraffic,
+  type TrafficModel,
+  type TrafficTask,
+} from "../../trace/index.ts";
+import { readTrafficFile, type ReadTrafficLine } from "../../trace/recording/index.ts";
+import type { CliContext } from "../cli-context.ts";
+import { createOutputOption } from "../client-options.ts";
+import { createUsageError } from "../cli-error.ts";
+import type { OutputFormat } from "../output-writer.ts";
+
+/** A record with its decoded lines. */
+export interface LoadedTrafficRecord extends LoadedTraffic {
+  readonly lines: readonly ReadTrafficLine[];
+}
+
+export interface TraceOutputOptions {
+  output: OutputFormat;
+}
+
+/** Adds the options `--output` and `--json`. */
+export function addTraceOutputOptions(command: Command): Command {
+  return command
+    .addOption(createOutputOption().env("A2ACLI_OUTPUT"))
+    .addOption(command.createOption("--json", "the same as -o json").implies({ output: "json" }));
+}
+
+/** Adds the argument for the files of a record. */
+export function addTraceFilesArgument(command: Command): Command {
+  return command.argument(
+    "<files...>",
+    "traffic records (JSON Lines, also .gz) of servers, clients, and taps, which are merged",
+  );
+}
+
+/** Loads the files of a record, with the rotated files `FILE.1`, `FILE.2`. Warns about unreadable lines. */
+export async function loadTrafficRecord(
+  files: readonly string[],
+  { streams }: Pick<CliContext, "streams">,
+): Promise<LoadedTrafficRecord> {
+  const lines: ReadTrafficLine[] = [];
+  for (const file of files) {
+    try {
+      for await (const line of readTrafficFile(file)) lines.push(line);
+    } catch (cause) {
+      const why = cause instanceof Error ? cause.message : String(cause);
+      throw createUsageError(`${file} cannot be read (${why}).`, "Pass the path of a traffic record.", cause);
+    }
+  }
+  if (!lines.some(({ type }) => type === "traffic"))
+    throw createUsageError(
+      `${files.join(", ")} contains no traffic lines.`,
+      "Record a server with colloquy serve --record FILE, or a client with colloquy send --record FILE.",
+    );
+  const loaded = loadTrafficModel(lines);
+  for (const line of lines)
+    if (line.type === "unreadable")
+      streams.err(`warning: ${line.file}:${line.lineNumber} is skipped: ${line.reason}\n`);
+  return { ...loaded, lines };
+}
+
+/** Finds a task by its id, or by the beginning of its id. Without an id, the record must contain one root task. */
+export function requireTask(model: TrafficModel, id: string | undefined): TrafficTask {
+  const tasks = [...model.tasks.values()];
+  const candidates =
+    id === undefined
+      ? tasks.filter(({ key }) => model.findParentTaskKey(key) === undefined)
+      : [model.findTask(id) ?? tasks.filter((task) => task.id.startsWith(id))].flat();
+  const [task] = candidates;
+  if (task && candidates.length === 1) return task;
+  const known = tasks.slice(0, 10).map((one) => one.id);
+  const problem =
+    id === undefined
+      ? `The record contains ${candidates.length} tasks without a parent.`
+      : candidates.length === 0
+        ? `The record contains no task ${id}.`
+        : `${candidates.length} tasks begin with ${id}.`;
+  throw createUsageError(problem, `Pass --task with the id of one task: ${known.join(", ")}`);
+}
