@@ -18,6 +18,7 @@ import {
   type JsonRpcId,
 } from "../../wire/index.ts";
 import type { MatchedRestOperation } from "../recording/call-description.ts";
+import { isRestError } from "../recording/decode-recorded-result.ts";
 import type { RecordedExchange } from "./recorded-exchanges.ts";
 
 /** Encodes the responses to one request, in the version and the binding of the request. */
@@ -94,7 +95,8 @@ function toEventOrError({ event, text, log_seq = 0 }: FrameLine): LogEvent | A2A
   if (event) return LogEvent.create(log_seq, event as unknown as StreamResponse);
   if (text === undefined || !text.startsWith("{")) return undefined;
   const json: unknown = JSON.parse(text);
-  return isObject(json) && isObject(json["error"]) ? fromJsonRpcError(json["error"]) : undefined;
+  if (!isRestError(json) || !isObject(json)) return undefined;
+  return fromJsonRpcError(isObject(json["error"]) ? json["error"] : json);
 }
 
 /** Writes one event of a stream. */
