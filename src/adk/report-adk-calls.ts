@@ -20,13 +20,13 @@ const reportingManagers = new WeakSet<PluginManager>();
  * registered once per runner, and only for servers that record their traffic.
  */
 export async function reportAdkCalls(runner: AdkRunner): Promise<void> {
-  const manager = findPluginManager(runner);
+  const manager = findPluginRegistry(runner);
   if (!manager || reportingManagers.has(manager)) return;
   reportingManagers.add(manager);
   manager.registerPlugin(createReportingPlugin(await import("@google/adk")));
 }
 
-function findPluginManager(runner: object): PluginManager | undefined {
+function findPluginRegistry(runner: object): PluginManager | undefined {
   const manager: unknown = "pluginManager" in runner ? runner.pluginManager : undefined;
   const isManager = typeof manager === "object" && manager !== null && "registerPlugin" in manager;
   return isManager ? (manager as PluginManager) : undefined;

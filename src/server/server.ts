@@ -6,9 +6,10 @@ import {
   NodeLink,
   Engine,
   generateErrorId,
-  withSafeListeners,
   systemClock,
+  withSafeListeners,
   type Agent,
+  type AgentDescription,
   type Observer,
   type TaskStore,
 } from "../engine/index.ts";
@@ -56,12 +57,14 @@ import {
   type ServerAddress,
 } from "./server-interface.ts";
 import { assertValidOptions, SUPPORTED_A2A_VERSIONS, type ServerOptions } from "./server-options.ts";
+import { ServerTelemetry } from "./telemetry/server-telemetry.ts";
 import { createPublishedJwksProvider } from "./published-jwks-provider.ts";
+import { runInTraceOfRequest } from "./telemetry/run-in-trace-of-request.ts";
 import { getHttpStatus, reportRequest } from "./report-request.ts";
 import { findRuntimeRemoteAddress } from "./remote-address.ts";
 import { routeRequest, type RouterContext } from "./router.ts";
 import { openTrafficRecord, type TrafficRecordOption } from "../trace/recording/index.ts";
-import { joinObservers } from "./traffic/join-observers.ts";
+import { combineObservers } from "./telemetry/combine-observers.ts";
 import { ServerTrafficRecorder } from "./traffic/server-traffic-recorder.ts";
 import { createTenantAcceptanceCheck, findOnlyTenantAcceptedByServer } from "./accepted-tenants.ts";
 import {
@@ -100,6 +103,7 @@ class AgentServer implements Server {
   readonly listener: (incoming: IncomingMessage, outgoing: ServerResponse) => void;
   readonly #options: ServerOptions;
   readonly #observer: Observer;
+  readonly #telemetry: ServerTelemetry;
   readonly #routerContext: RouterContext;
   readonly #eventStreams: EventStreamRegistry;
   readonly #hostGuard: HostHeaderGuard;
@@ -133,9 +137,15 @@ class AgentServer implements Server {
     const trafficRecorder =
       options.record === undefined ? undefined : openServerRecord(options.record, logObserver);
     this.#trafficRecorder = trafficRecorder;
-    const observer = withSafeListeners(
-      trafficRecorder ? joinObservers(withSafeListeners(logObserver), trafficRecorder.observer) : logObserver,
-    );
+    this.#telemetry = new ServerTelemetry({
+      telemetry: options.telemetry,
+      metrics: options.metrics,
+      observer: trafficRecorder
+        ? combineObservers([withSafeListeners(logObserver), trafficRecorder.observer])
+        : logObserver,
+      findCard: (agentId) => this.#findLoadedCard(agentId),
+    });
+    const { observer } = this.#telemetry;
     this.#observer = observer;
     this.#pushService = createPushService(options.push ?? {}, this.store, observer);
     if (observer.onStoreState)
@@ -179,6 +189,7 @@ class AgentServer implements Server {
       pushNotifications: this.#pushService !== undefined,
       deduplicatesMessages: options.deduplicateMessages ?? true,
       trafficRecorder,
+      operationObserver: this.#telemetry.operationObserver,
     });
     for (const { id, cardPublisher } of servedAgents.values())
       void trafficRecorder?.addAgent(id, `${publicUrl ?? ""}${getAgentPath(id)}`, () =>
@@ -264,7 +275,14 @@ class AgentServer implements Server {
       http.once("error", (error) => reject(explainListenError(error, host, port)));
       http.listen(port, host, resolve);
     });
-    const address = this.#buildAddress(http.address() as AddressInfo, host);
+    const metrics = await this.#telemetry.listen().catch(async (error: unknown) => {
+      await new Promise((resolve) => http.close(resolve));
+      throw error;
+    });
+    const address = {
+      ...this.#buildAddress(http.address() as AddressInfo, host),
+      ...(metrics ? { metrics } : {}),
+    };
     if (!grpcOptions) return address;
     const { heartbeatMs = DEFAULT_HEARTBEAT_MS } = this.#options;
     try {
@@ -324,6 +342,7 @@ class AgentServer implements Server {
     if (this.#openPromise) await this.#openPromise.then(() => this.store.close());
     this.#stopGaugeReports?.();
     this.#stopStateReports?.();
+    await this.#telemetry.close();
     this.#stallWatch.close();
     await this.#trafficRecorder?.close();
   }
@@ -338,11 +357,12 @@ class AgentServer implements Server {
     const { limits, mergeChunks, deduplicateMessages, cancelGraceMs } = this.#options;
     const engineOptions = {
       store: this.store,
-      committer: new Committer(this.store, systemClock),
+      committer: new Committer(this.store, systemClock, this.#observer),
       nodeLink: NodeLink.create({ store: this.store, observer: this.#observer }),
       startsTurns: this.#options.role !== "web",
       push: this.#pushService,
       observer: this.#observer,
+      runTracing: this.#telemetry.runTracing,
       ...(limits ? { limits } : {}),
       ...(mergeChunks === undefined ? {} : { mergeChunks }),
       ...(deduplicateMessages === undefined ? {} : { deduplicateMessages }),
@@ -369,6 +389,11 @@ class AgentServer implements Server {
   }
 
   async #openStore(): Promise<void> {
+    await this.#telemetry.open({
+      store: this.store,
+      countOpenStreams: () => this.#eventStreams.openStreamCount,
+      byteLedger: this.#routerContext.byteLedger,
+    });
     await this.store.open((report) => this.#observer.onStoreMigration?.(report));
     await this.store.adoptTasksOfEarlierIds?.(this.#routerContext.currentIdsByEarlierId);
     for (const { engine } of this.#routerContext.agents.values()) await engine.open();
@@ -376,6 +401,11 @@ class AgentServer implements Server {
     await this.maintenance.start();
     this.#stopGaugeReports = startStoreGaugeReports(this.store, this.#observer, systemClock);
     this.#isOpen = true;
+  }
+
+  #findLoadedCard(agentId: string): AgentDescription | undefined {
+    const description = this.#routerContext.agents.get(agentId)?.cardPublisher.loadDescription();
+    return description instanceof Promise ? undefined : description;
   }
 
   #findMountedHandler({ path }: HttpRequest): MountedHandler | undefined {
@@ -393,12 +423,14 @@ class AgentServer implements Server {
     try {
       this.#routerContext.assertRequestAllowed(request);
       return await reportRequest(this.#observer, request, getHttpStatus, () =>
-        handler.handle(fetchRequest, async () => {
-          await this.#openStoreOnce();
-          const access = await authenticateAndCreateAgentAccess(request, this.#routerContext);
-          request.byteAccount?.assignToCaller(access.caller);
-          return access;
-        }),
+        runInTraceOfRequest(request, () =>
+          handler.handle(fetchRequest, async () => {
+            await this.#openStoreOnce();
+            const access = await authenticateAndCreateAgentAccess(request, this.#routerContext);
+            request.byteAccount?.assignToCaller(access.caller);
+            return access;
+          }),
+        ),
       );
     } catch (thrown) {
       const error = this.#routerContext.reportError("mounted handler", thrown);
@@ -420,7 +452,10 @@ class AgentServer implements Server {
     const { basePath } = this.#options;
     try {
       const mounted = basePath === undefined ? request : new BasePathRequest(request, basePath);
-      const reply = this.#handleHealthRequest(mounted) ?? this.#handleTickRequest(mounted);
+      const reply =
+        this.#handleHealthRequest(mounted) ??
+        this.#handleTickRequest(mounted) ??
+        this.#telemetry.handleMetricsRequest(mounted);
       if (reply)
         return Promise.resolve(reply).catch((error: unknown) =>
           this.#createReportedErrorReply(request, error),

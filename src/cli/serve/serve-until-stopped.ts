@@ -45,6 +45,9 @@ export interface ServeOptions extends ServeAuthOptions {
   logRequests?: boolean;
   /** File of the traffic record. */
   record?: string;
+  /** URL of the collector that receives spans and metrics. */
+  otlp?: string;
+  metricsPort?: number;
   output: OutputFormat;
 }
 
@@ -95,6 +98,10 @@ export async function serveUntilStopped(
     ...(authenticate ? { authenticate } : {}),
     ...(options.allowUnauthenticated ? { allowUnauthenticated: true } : {}),
     ...(options.allowPrivateWebhooks ? { push: { allowPrivate: true } } : {}),
+    ...(options.otlp === undefined ? {} : { telemetry: { otlp: options.otlp } }),
+    ...(options.metricsPort === undefined
+      ? {}
+      : { metrics: { port: options.metricsPort, host: options.host } }),
     ...(options.openai
       ? { mountedHandlers: [(await import("../../openai-facade/index.ts")).createOpenAiFacade({ observer })] }
       : {}),
@@ -106,12 +113,13 @@ export async function serveUntilStopped(
     }
     const address = await listenOnNextFreePort(server, options, context);
     adk.adoptEarlierSessions();
-    const { url, agents, grpc } = address;
+    const { url, agents, grpc, metrics } = address;
     const openai = options.openai ? { openai: `${url}/v1` } : {};
     new OutputWriter(context.streams, options.output).writeResultIfJsonFormat({
       url,
       agents,
       ...(grpc ? { grpc } : {}),
+      ...(metrics ? { metrics } : {}),
       ...openai,
     });
     context.streams.err(
@@ -158,7 +166,7 @@ function createServerOrUsageError(agents: Record<string, Agent>, options: Server
 
 async function renderBanner(
   plan: AgentsToServe,
-  { url, agents, grpc }: ServerAddress,
+  { url, agents, grpc, metrics }: ServerAddress,
   storeName: string,
   { openai }: ServeOptions,
   credentialHint: ReturnType<typeof describeClientCredentials> | undefined,
@@ -172,10 +180,11 @@ async function renderBanner(
   );
   const top = `colloquy ${readPackageVersion()} · node ${process.version} · ${storeName}\n`;
   const grpcLine = grpc ? `  over gRPC, too: ${grpc.host}:${grpc.port}\n` : "";
+  const metricsLine = metrics ? `  metrics: http://${metrics.host}:${metrics.port}/metrics\n` : "";
   const openaiLine = openai ? `  as models of OpenAI's API, too: ${url}/v1\n` : "";
   const credentialLine = credentialHint ? `${credentialHint.hint}\n\n` : "";
   const about = plan.headline === undefined ? "" : `${plan.headline}\n`;
-  return `${top}${about}\n${renderAgentList(served)}${grpcLine}${openaiLine}\n${credentialLine}${plan.renderBannerFooter(served, credentialHint?.header)}\nCtrl-C stops it.\n`;
+  return `${top}${about}\n${renderAgentList(served)}${grpcLine}${openaiLine}${metricsLine}\n${credentialLine}${plan.renderBannerFooter(served, credentialHint?.header)}\nCtrl-C stops it.\n`;
 }
 
 /** Listens on the requested port, or on the next free port if the requested port is in use. */

@@ -17,7 +17,7 @@ import {
   v1,
   type JsonRpcId,
 } from "../../wire/index.ts";
-import type { MatchedRestOperation } from "../recording/call-description.ts";
+import { parseRecordedJson, type MatchedRestOperation } from "../recording/call-description.ts";
 import { isRestError } from "../recording/decode-recorded-result.ts";
 import type { RecordedExchange } from "./recorded-exchanges.ts";
 
@@ -93,9 +93,8 @@ export function listReplayedEvents({ request, frames }: RecordedExchange): Repla
 
 function toEventOrError({ event, text, log_seq = 0 }: FrameLine): LogEvent | A2AError | undefined {
   if (event) return LogEvent.create(log_seq, event as unknown as StreamResponse);
-  if (text === undefined || !text.startsWith("{")) return undefined;
-  const json: unknown = JSON.parse(text);
-  if (!isRestError(json) || !isObject(json)) return undefined;
+  const json = parseRecordedJson(Buffer.from(text ?? ""));
+  if (!json || !isRestError(json)) return undefined;
   return fromJsonRpcError(isObject(json["error"]) ? json["error"] : json);
 }
 
