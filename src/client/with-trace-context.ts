@@ -37,8 +37,8 @@ interface TracedCall<Params, Call> {
 }
 
 /**
- * Wraps a transport so that its calls continue the trace of the running code. Each call has a span of its own, whose id
- * is in the `traceparent` header. Calls of an agent also state the task of the agent, if the remote agent declares the
+ * Wraps a transport so that its calls continue the trace of the running code. Each call has its own span, whose id is in
+ * the `traceparent` header. Calls of an agent also state the task of the agent, if the remote agent declares the
  * parent task extension. A `traceparent` header of the caller takes precedence. Outside of agents, and without
  * OpenTelemetry, the calls have no trace: a browser may send the header only to servers that allow it.
  */

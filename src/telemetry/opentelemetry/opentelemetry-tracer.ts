@@ -6,9 +6,11 @@ import {
   SpanKind,
   SpanStatusCode,
   trace,
+  TraceFlags,
   type Attributes,
   type Context,
   type Span,
+  type SpanContext,
   type Tracer as OpenTelemetryApiTracer,
 } from "@opentelemetry/api";
 import type { TraceContext } from "../trace-context.ts";
@@ -35,15 +37,18 @@ export class OpenTelemetryTracer implements Tracer {
   startSpan({ name, kind, parent, links = [], attributes, task }: SpanStart): TracedSpan {
     const scope = getCurrentTraceScope();
     const parentContext = this.#findParentContext(kind, parent, scope?.context);
+    const isDropped = isUnsampled(trace.getSpanContext(parentContext));
     const span = this.#tracer.startSpan(
       name,
       {
         kind: SPAN_KINDS[kind],
-        attributes: toOpenTelemetryAttributes(attributes()),
+        // Most samplers drop the children of a dropped span. The attributes cost more than the rest of such a child.
+        ...(isDropped ? {} : { attributes: toOpenTelemetryAttributes(attributes()) }),
         ...(links.length > 0 ? { links: links.map((link) => ({ context: toSpanContext(link) })) } : {}),
       },
       parentContext,
     );
+    if (isDropped && span.isRecording()) span.setAttributes(toOpenTelemetryAttributes(attributes()));
     return new OpenTelemetrySpan(span, trace.setSpan(parentContext, span), task ?? scope?.task);
   }
 
@@ -107,7 +112,11 @@ class OpenTelemetrySpan implements TracedSpan {
   }
 }
 
-function toSpanContext(context: TraceContext): Parameters<typeof trace.setSpanContext>[1] {
+function isUnsampled(parent: SpanContext | undefined): boolean {
+  return parent !== undefined && isSpanContextValid(parent) && (parent.traceFlags & TraceFlags.SAMPLED) === 0;
+}
+
+function toSpanContext(context: TraceContext): SpanContext {
   const { traceId, spanId, flags, tracestate } = context;
   return {
     traceId,
