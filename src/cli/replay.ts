@@ -68,12 +68,11 @@ async function runReplay(
   });
   try {
     const { exchanges, incompleteRequests } = agent;
-    streams.out(`${replay.url} replays ${agent.name} with ${exchanges.length} requests\n`);
+    streams.out(`${replay.url} replays ${agent.name} with ${exchanges.length} requests\nCtrl-C stops it.\n`);
     if (incompleteRequests > 0)
       streams.err(
         `Warning: The record lacks the bodies of ${incompleteRequests} requests, which cannot be replayed.\n`,
       );
-    streams.err("Ctrl-C stops it.\n");
     await waitForAbort(interruptSignal);
   } finally {
     await replay.close();

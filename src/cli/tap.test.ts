@@ -21,7 +21,7 @@ describe("colloquy tap and colloquy replay", () => {
     const cwd = await createTempTestDirectoryWithFiles({});
     const words = ["tap", "--to", `mine=${server.url}`, "--port", "0", "--record", "run.jsonl", "-o", "json"];
     const tap = spawnColloquyForTest(words, cwd);
-    const banner = await tap.waitForOutput("Ctrl-C stops it.");
+    const banner = await tap.waitForOutput("\n}\n");
     const { targets, control } = JSON.parse(
       banner.slice(banner.indexOf("{"), banner.lastIndexOf("}") + 1),
     ) as {

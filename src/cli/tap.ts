@@ -125,9 +125,8 @@ async function runTap(options: TapCommandOptions, context: CliContext): Promise<
         streams.out(`${JSON.stringify({ targets, record: file, control: { url, token } }, undefined, 2)}\n`);
       else {
         for (const target of targets) streams.out(`${target.url} forwards to ${target.target}\n`);
-        streams.out(`Record: ${file}\nControl: ${url} (Authorization: Bearer ${token})\n`);
+        streams.out(`Record: ${file}\nControl: ${url} (Authorization: Bearer ${token})\nCtrl-C stops it.\n`);
       }
-      streams.err("Ctrl-C stops it.\n");
       await waitForAbort(context.interruptSignal);
     } finally {
       await tap.close();

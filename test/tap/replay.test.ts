@@ -116,7 +116,7 @@ describe("a replayed stream", () => {
     await tap.close();
     const frames = lines.filter(({ kind }) => kind === "frame");
     const recordedMs =
-      (frames.at(-1)?.mono_ms ?? 0) - (lines.find(({ kind }) => kind === "request")?.mono_ms ?? 0);
+      (frames.at(-1)?.mono_ms ?? 0) - (lines.findLast(({ kind }) => kind === "request")?.mono_ms ?? 0);
     const [agent] = collectRecordedAgents(lines.map((line) => ({ type: "traffic", line })));
     if (!agent) throw new Error("The record contains no agent.");
     const replay = await startReplay(agent);

@@ -39,7 +39,7 @@ export class CardRewriter {
     const { card: rewritten, changes } = rewriteCardUrls(card, (url, binding) =>
       urls.get(`${binding} ${url}`),
     );
-    if (card["signatures"] !== undefined && rewritten["signatures"] === undefined)
+    if ("signatures" in card && !("signatures" in rewritten))
       this.#warnOnce(
         `The tap removes the signatures from the card of ${agent}, because it changes the URLs. Clients that require a signature reject the card.`,
       );

@@ -60,7 +60,7 @@ export function rewriteCardUrls(card: JsonObject, mapUrl: InterfaceUrlMapper): R
   };
   if (changes.length === 0) return { card, changes };
   const { signatures, ...unsigned } = rewritten;
-  if (signatures === undefined) return { card: rewritten, changes };
+  if (!Array.isArray(signatures) || signatures.length === 0) return { card: rewritten, changes };
   changes.push("signatures: removed, because they do not cover the changed URLs");
   return { card: unsigned, changes };
 }

@@ -26,8 +26,14 @@ export function decodeRecordedResult(call: CallDescription, json: unknown, httpS
     if (isObject(json["error"])) return { error: fromJsonRpcError(json["error"], httpStatus).message };
     return decodeEvent(call, json["result"]);
   }
-  if (httpStatus >= 400) return { error: fromRestError(httpStatus, json).message };
+  if (httpStatus >= 400 || isRestError(json)) return { error: fromRestError(httpStatus, json).message };
   return decodeEvent(call, json);
+}
+
+/** Returns whether the JSON of a stream frame is an error, as an HTTP+JSON stream contains it. */
+export function isRestError(json: unknown): boolean {
+  if (!isObject(json)) return false;
+  return isObject(json["error"]) || (typeof json["code"] === "number" && typeof json["message"] === "string");
 }
 
 function decodeEvent(

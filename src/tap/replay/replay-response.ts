@@ -17,7 +17,8 @@ import {
   v1,
   type JsonRpcId,
 } from "../../wire/index.ts";
-import type { MatchedRestOperation } from "../recording/call-description.ts";
+import { parseRecordedJson, type MatchedRestOperation } from "../recording/call-description.ts";
+import { isRestError } from "../recording/decode-recorded-result.ts";
 import type { RecordedExchange } from "./recorded-exchanges.ts";
 
 /** Encodes the responses to one request, in the version and the binding of the request. */
@@ -92,9 +93,9 @@ export function listReplayedEvents({ request, frames }: RecordedExchange): Repla
 
 function toEventOrError({ event, text, log_seq = 0 }: FrameLine): LogEvent | A2AError | undefined {
   if (event) return LogEvent.create(log_seq, event as unknown as StreamResponse);
-  if (text === undefined || !text.startsWith("{")) return undefined;
-  const json: unknown = JSON.parse(text);
-  return isObject(json) && isObject(json["error"]) ? fromJsonRpcError(json["error"]) : undefined;
+  const json = parseRecordedJson(Buffer.from(text ?? ""));
+  if (!json || !isRestError(json)) return undefined;
+  return fromJsonRpcError(isObject(json["error"]) ? json["error"] : json);
 }
 
 /** Writes one event of a stream. */
