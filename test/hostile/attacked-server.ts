@@ -25,11 +25,14 @@ export const ATTACKED_AGENTS: Readonly<Record<"echo" | "large" | "slow" | "strea
   large: agent({ name: "large", description: "Replies with a large artifact" }, async function* ({ text }) {
     yield "x".repeat(Number(text) || LARGE_ARTIFACT_LENGTH);
   }),
-  /** Works until it is canceled. */
-  slow: agent({ name: "slow", description: "Works until it is canceled" }, async function* ({ signal }) {
-    await setTimeout(600_000, undefined, { signal });
-    yield "done";
-  }),
+  /** Works until it is canceled, and replies to `quick` at once. */
+  slow: agent(
+    { name: "slow", description: "Works until it is canceled" },
+    async function* ({ text, signal }) {
+      if (text !== "quick") await setTimeout(600_000, undefined, { signal });
+      yield "done";
+    },
+  ),
   /** Writes a chunk of 1,000 characters every 10 milliseconds until it is canceled. */
   stream: agent({ name: "stream", description: "Writes chunks" }, async function* ({ signal }) {
     while (!signal.aborted) {

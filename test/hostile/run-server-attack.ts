@@ -117,6 +117,7 @@ export async function runServerAttack(
         ...faults,
         ...describeProbeFailures("before", alone.target),
         ...describeProbeFailures("during", during.target),
+        ...describeProbeFailures("during", during.control, "the control server"),
         ...describeProbeFailures("after", after.target),
       ],
       exceededBars: (["rssGrowthMiB", "stallMs", "p99Ratio"] as const)
@@ -152,11 +153,15 @@ export async function runWithTimeout(
 }
 
 /** Returns one statement about the failed requests of the probe, if there are any. */
-function describeProbeFailures(phase: string, samples: readonly ProbeSample[]): string[] {
+function describeProbeFailures(
+  phase: string,
+  samples: readonly ProbeSample[],
+  server = "the attacked server",
+): string[] {
   const failed = samples.filter(({ problem }) => problem !== undefined);
-  if (samples.length === 0) return [`another caller received no response ${phase} the attack`];
+  if (samples.length === 0) return [`another caller of ${server} received no response ${phase} the attack`];
   if (failed.length === 0) return [];
   return [
-    `${failed.length} of ${samples.length} requests of another caller failed ${phase} the attack: ${failed[0]?.problem}`,
+    `${failed.length} of ${samples.length} requests of another caller of ${server} failed ${phase} the attack: ${failed[0]?.problem}`,
   ];
 }

@@ -41,17 +41,6 @@ export const attack: ServerAttack = defineServerAttack({
     },
     body: `{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{"message":{"messageId":"MESSAGE-ID","role":"ROLE_USER","parts":[{"text":"quick"}]}}}`,
   },
-  setUpServer: async () => {
-    const { agent } = await import("../../../src/adapters/index.ts");
-    const slow = agent(
-      { name: "slow", description: "Works until it is canceled" },
-      async function* ({ text, signal }) {
-        if (text !== "quick") await setTimeout(600_000, undefined, { signal });
-        yield "done";
-      },
-    );
-    return { agents: { slow } };
-  },
   run: async (target) => {
     for (let at = 0; at < STREAMS; at++) openStream(target);
     const path = getAgentPath(target, "slow");

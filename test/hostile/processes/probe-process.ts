@@ -1,6 +1,6 @@
 /**
- * Another caller. Sends the same small request to the attacked server and to the idle control server every 5
- * milliseconds. Every twentieth request opens a new connection, as a newcomer does.
+ * Other callers. They have 64 open connections, and send the same small request to the attacked server and to the idle
+ * control server every 5 milliseconds. Every twentieth request opens a new connection, as a newcomer does.
  */
 import { Agent, request as sendHttpRequest } from "node:http";
 import { setTimeout } from "node:timers/promises";
@@ -57,7 +57,10 @@ serveParentProcessCalls({
  * waited for each response would add up the latencies of all requests above the interval.
  */
 async function probeContinuously(loop: (typeof loops)[number], request: ProbeRequest): Promise<void> {
-  const agent = new Agent({ keepAlive: true, maxSockets: MAX_CONNECTIONS });
+  // Requests alternate between all open connections, so that the server closes none of them as idle.
+  const agent = new Agent({ keepAlive: true, maxSockets: MAX_CONNECTIONS, scheduling: "fifo" });
+  const first = Array.from({ length: MAX_CONNECTIONS }, () => sendProbe(loop.port, request, agent));
+  await Promise.all(first);
   let dueAt = performance.now();
   for (let count = 0; !stop.signal.aborted; count++, dueAt += INTERVAL_MS) {
     const waitMs = dueAt - performance.now();
