@@ -1,6 +1,5 @@
 import {
   A2AError,
-  estimateJsonSize,
   fold,
   isInterrupted,
   isEventRefusal,
@@ -16,59 +15,22 @@ import {
 import { Deferred } from "../data-structures/index.ts";
 import type { TaskScope } from "./caller.ts";
 import { createCommitFailedError } from "./task-errors.ts";
-import { formatTimestamp, type Clock } from "./clock.ts";
-import type { Committer, UncommittedEventSource } from "./event-committer.ts";
+import { formatTimestamp } from "./clock.ts";
+import type { UncommittedEventSource } from "./event-committer.ts";
 import { PendingQueueChange } from "./pending-queue-change.ts";
 import type { QueuedTurnData } from "./queued-turn-data.ts";
 import type { UncommittedSteps } from "./steps/turn-steps.ts";
 import type { TurnRestartData } from "./turn-restart-data.ts";
-import type { Observer } from "./observer.ts";
 import type { TaskWithPossibleWebhooks } from "./push/active-webhooks.ts";
 import type { WebhookRegistration } from "./push/push-store.ts";
 import { EventsPendingCommit } from "./events-pending-commit.ts";
 import { SnapshotPlanner } from "./snapshot-planner.ts";
-import type { LogAppend, AppendRefusal, StoredTask, TaskStore } from "./task-store.ts";
+import type { LogAppend, AppendRefusal, StoredTask } from "./task-store.ts";
 import type { CommittedTask } from "./task-feed.ts";
 import type { TaskLease } from "./task-leases.ts";
 import { TaskLogTail } from "./task-log-tail.ts";
-
-export interface LiveTaskDependencies {
-  readonly store: TaskStore;
-  readonly committer: Committer;
-  readonly clock: Clock;
-  readonly observer: Observer;
-  /** If true, the live task merges text chunks that wait for the same commit. */
-  readonly mergeChunks: boolean;
-  /** If true, the store records the ids of messages. */
-  readonly deduplicateMessages: boolean;
-  /** Approximate maximum size of the task, in characters of JSON. */
-  readonly taskSizeLimit: number;
-  /** Called after each commit. */
-  readonly onCommit?: ((taskId: string) => void) | undefined;
-  /** Outbox that the live task notifies of new events if the task may have webhooks. */
-  readonly outbox?:
-    | { notifyCommit(task: TaskWithPossibleWebhooks, registered?: readonly WebhookRegistration[]): void }
-    | undefined;
-}
-
-/** Callbacks from a live task to its runner. */
-export interface LiveTaskListener {
-  /** True while the task has readers. */
-  readonly hasReaders: boolean;
-  /** True from the start of a turn until its agent has ended. */
-  readonly hasRunningTurn: boolean;
-  /** Called when a committed event ends or interrupts a turn and no later event continues the turn. */
-  onTurnStop(): void;
-  /** Called when a commit fails. After a failed commit, the live task commits no more events. */
-  onCommitFailed(error: A2AError): void;
-  /**
-   * Called when a commit ends that was under way when the task failed for another reason, for example because the node
-   * could not renew its leases. The commit can have acquired the lease.
-   */
-  onLateCommitResult(): void;
-  /** Called when the task has no more events to commit. */
-  onAllCommitted(): void;
-}
+import { TaskSizeMeter } from "./task-size-meter.ts";
+import type { LiveTaskDependencies, LiveTaskListener } from "./live-task-dependencies.ts";
 
 /**
  * A message that the task has accepted but not yet committed. `durableSeq` resolves with the sequence
@@ -134,10 +96,7 @@ export class LiveTask implements UncommittedEventSource, TaskWithPossibleWebhook
   #stepCommit: Deferred | undefined;
   /** True if a pending event must be committed without delay. */
   #isUrgent = false;
-  /** Approximate size of all events in characters of JSON, or `undefined` if the size is unknown. */
-  #size: number | undefined;
-  #lastMeasuredEvent: TaskEvent | undefined;
-  #lastMeasuredEventSize = 0;
+  readonly #sizeMeter = new TaskSizeMeter(() => this.#task);
 
   constructor(
     context: LiveTaskDependencies,
@@ -249,21 +208,12 @@ export class LiveTask implements UncommittedEventSource, TaskWithPossibleWebhook
 
   /** Returns true if the task would be larger than the limit after the event. */
   exceedsSizeLimitWith(event: TaskEvent): boolean {
-    return this.getSize() + this.#measureEvent(event) > this.#context.taskSizeLimit;
+    return this.size + this.#sizeMeter.measureEvent(event) > this.#context.taskSizeLimit;
   }
 
-  /** Returns the approximate size of the task in characters of JSON. A stored task is measured on first use. */
-  getSize(): number {
-    return (this.#size ??= this.#task ? estimateJsonSize(this.#task) : 0);
-  }
-
-  /** Returns the approximate size of an event. Each event is measured once, although two functions need its size. */
-  #measureEvent(event: TaskEvent): number {
-    if (event !== this.#lastMeasuredEvent) {
-      this.#lastMeasuredEvent = event;
-      this.#lastMeasuredEventSize = estimateJsonSize(event);
-    }
-    return this.#lastMeasuredEventSize;
+  /** Approximate size of the task, in characters of JSON. */
+  get size(): number {
+    return this.#sizeMeter.size;
   }
 
   /**
@@ -278,7 +228,7 @@ export class LiveTask implements UncommittedEventSource, TaskWithPossibleWebhook
       this.#state = status.state;
       this.#statusTimestamp = status.timestamp ?? this.#statusTimestamp;
     }
-    this.#size = this.getSize() + this.#measureEvent(event);
+    this.#sizeMeter.add(event);
     this.#pendingEvents.push(event);
     // Only chunks can be delayed. Clients wait for every other event.
     const urgent = !("artifactUpdate" in event);

@@ -7,7 +7,8 @@ import { FollowedTask, type FollowedTaskStart } from "./nodes/followed-task.ts";
 import { toFollowedTaskStart } from "./nodes/log-poller.ts";
 import type { NodeLink } from "./nodes/node-link.ts";
 import type { TaskFeed } from "./task-feed.ts";
-import { TaskRunner, type TaskRunnerDependencies } from "./task-runner.ts";
+import { TaskRunner } from "./task-runner.ts";
+import type { TaskRunnerDependencies } from "./task-runner-dependencies.ts";
 
 /** The recovery of tasks, as far as requests need it. */
 interface RequestedRecovery {

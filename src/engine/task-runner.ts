@@ -5,33 +5,29 @@ import {
   isEventRefusal,
   isTerminal,
   copyTask,
-  type EventRefusal,
   type JsonObject,
   type Message,
   type Task,
   type TaskEvent,
-  type TaskState,
 } from "../protocol/index.ts";
 import { Deferred } from "../data-structures/index.ts";
-import { toTaskMessageFromAgent, toStatusUpdate, toTaskEventFromAgent } from "./to-task-event.ts";
+import { toStatusUpdate } from "./to-task-event.ts";
+import { AgentOutputWriter } from "./agent-output-writer.ts";
 import type { Agent, Run } from "./agent.ts";
-import { hasPersistedTurns, type ReplaceableAgent } from "./replaceable-agent.ts";
+import { hasPersistedTurns } from "./replaceable-agent.ts";
 import { RestartedTurnArtifactRewriter } from "./restarted-turn-artifacts.ts";
 import type { Caller, TaskScope } from "./caller.ts";
 import type { TaskTurnStatus } from "./decide-message-outcome.ts";
-import type { QueuedTurnData } from "./queued-turn-data.ts";
 import { TurnQueue } from "./turn-queue.ts";
-import { withDiscardedMessageIds } from "./discarded-message-ids.ts";
-import { createServerClosingError, createTaskEndedError, createTaskTooLargeError } from "./task-errors.ts";
+import { createServerClosingError, createTaskEndedError } from "./task-errors.ts";
 import { sleepUntil } from "./steps/sleep-until.ts";
 import { toTurnRestartData } from "./turn-restart-data.ts";
-import { generateErrorId, type IdGenerator } from "./id-generator.ts";
-import { LiveTask, type LiveTaskListener, type LiveTaskDependencies } from "./live-task.ts";
+import { LiveTask } from "./live-task.ts";
+import type { LiveTaskListener } from "./live-task-dependencies.ts";
 import { extractMessageWebhookRegistration } from "./push/push-config-operations.ts";
-import type { RunTracing } from "./run-tracing.ts";
 import type { TaskFeed } from "./task-feed.ts";
-import type { TaskLease } from "./task-leases.ts";
-import type { LogAppend, StoredTask } from "./task-store.ts";
+import type { TaskRunnerDependencies } from "./task-runner-dependencies.ts";
+import type { StoredTask } from "./task-store.ts";
 import type { StartedAgentIterator, Turn } from "./turn.ts";
 
 /**
@@ -39,39 +35,6 @@ import type { StartedAgentIterator, Turn } from "./turn.ts";
  * the attempt.
  */
 const SUSPENDED_ATTEMPT_MS = 1000;
-
-/** Dependencies that all runners of an engine share. */
-export interface TaskRunnerDependencies extends LiveTaskDependencies {
-  readonly agent: ReplaceableAgent;
-  readonly generateId: IdGenerator;
-  /** Returns false if this node starts no agents. */
-  readonly startsTurns: () => boolean;
-  /** Time limit in milliseconds for a canceled agent to stop. */
-  readonly cancelGraceMs: number;
-  /** Creates the turn of a message that an earlier server process queued. */
-  readonly restoreQueuedTurn: (scope: TaskScope, queued: QueuedTurnData) => Turn;
-  /** Called when the runner has no turns, and neither requests nor readers need the runner. */
-  readonly onIdle: (runner: TaskRunner) => void;
-  /**
-   * Called when the runner abandons a turn that has not ended, so that the turn can be recovered. The agent has
-   * stopped, or has ignored the signal to stop for `cancelGraceMs`. `handover` is the append that releases the lease
-   * of a turn that a later process continues.
-   */
-  readonly releaseLease: (lease: TaskLease, handover?: LogAppend) => void;
-  /**
-   * Settles the sender of a turn's message once another node has continued the turn. Returns false if this node cannot
-   * follow the turn.
-   */
-  readonly followHandedOverTurn?: (runner: TaskRunner, turn: Turn) => boolean;
-  /** Continues the traces of requests in the runs of agents. */
-  readonly runTracing?: RunTracing | undefined;
-  /** Called before an agent starts. */
-  readonly onRunStart: () => void;
-  /** Called when the runner begins a turn. */
-  readonly onTurnStart?: (runner: TaskRunner) => void;
-  /** Resolves with the current feed of a task. Absent if no other node can change the task. */
-  readonly openForReading?: ((scope: TaskScope, taskId: string) => Promise<TaskFeed | undefined>) | undefined;
-}
 
 /**
  * Executes the turns of a task, one at a time (E11). The runner writes the agent's events into the live
@@ -82,6 +45,7 @@ export class TaskRunner implements LiveTaskListener, TaskFeed {
   readonly liveTask: LiveTask;
   readonly #context: TaskRunnerDependencies;
   readonly #queue: TurnQueue;
+  readonly #output: AgentOutputWriter;
   #currentTurn: Turn | undefined;
   /** True if the server stopped a turn that the next server process continues. */
   #isLeftForRestart = false;
@@ -104,6 +68,12 @@ export class TaskRunner implements LiveTaskListener, TaskFeed {
       context.restoreQueuedTurn(ids.scope, queued),
     );
     this.liveTask = new LiveTask(context, this, ids, stored);
+    this.#output = new AgentOutputWriter(
+      context,
+      this.liveTask,
+      this.#queue,
+      () => this.#currentTurn?.span?.traceparent,
+    );
   }
 
   /** The running turn, or an ended turn whose last events are not yet committed. */
@@ -113,7 +83,7 @@ export class TaskRunner implements LiveTaskListener, TaskFeed {
 
   get hasRunningTurn(): boolean {
     const turn = this.#currentTurn;
-    return turn !== undefined && (!turn.hasEnded || this.#isTurnLeftForRestart(turn));
+    return turn !== undefined && (!turn.hasEnded || this.#output.isLeftForRestart(turn));
   }
 
   get hasReaders(): boolean {
@@ -265,7 +235,7 @@ export class TaskRunner implements LiveTaskListener, TaskFeed {
     if (isInterrupted(task.status.state))
       turn.startPoint = {
         ...turn.startPoint,
-        workingEvent: this.#enqueueTaskStatusEvent("TASK_STATE_WORKING"),
+        workingEvent: this.#output.writeStatus("TASK_STATE_WORKING"),
       };
     this.#agentEnd = this.#runTurn(turn, task, output);
   }
@@ -308,7 +278,7 @@ export class TaskRunner implements LiveTaskListener, TaskFeed {
     try {
       await sleepUntil(wakeAt, this.#context.clock, turn.signal);
     } catch (error) {
-      this.#writeFailure(turn, error);
+      this.#output.writeFailure(turn, error);
       this.#endTurn(turn);
       return;
     }
@@ -325,7 +295,7 @@ export class TaskRunner implements LiveTaskListener, TaskFeed {
     const restartData = toTurnRestartData(turn, seq);
     if (turn.attempt === 1) liveTask.commitTurnStart(restartData, turn.findSteps());
     else {
-      this.#enqueueTaskStatusEvent("TASK_STATE_WORKING");
+      this.#output.writeStatus("TASK_STATE_WORKING");
       liveTask.persistTurn(restartData, turn.findSteps());
     }
     await liveTask.waitForCommit();
@@ -426,7 +396,7 @@ export class TaskRunner implements LiveTaskListener, TaskFeed {
     const turn = this.#currentTurn;
     if (!turn || turn.hasEnded) {
       const task = this.liveTask.getSnapshot();
-      this.#enqueueTaskStatusEvent("TASK_STATE_CANCELED");
+      this.#output.writeStatus("TASK_STATE_CANCELED");
       void this.#notifyAgentOfTaskCancellation(task, caller, metadata);
     } else if (!turn.cancelMetadata) {
       turn.cancelMetadata = metadata;
@@ -464,7 +434,7 @@ export class TaskRunner implements LiveTaskListener, TaskFeed {
     try {
       await this.#context.agent.current.onTaskCanceled?.(task, caller, metadata);
     } catch (error) {
-      this.#reportError(error);
+      this.#output.reportError(error);
     }
   }
 
@@ -530,7 +500,7 @@ export class TaskRunner implements LiveTaskListener, TaskFeed {
 
   /** Fails a task whose turn has no running agent. */
   failOrphanedTask(reason: string): void {
-    this.#enqueueTaskStatusEvent("TASK_STATE_FAILED", reason);
+    this.#output.writeStatus("TASK_STATE_FAILED", reason);
   }
 
   /** Returns a copy of the task that contains the message of the new turn. */
@@ -564,118 +534,25 @@ export class TaskRunner implements LiveTaskListener, TaskFeed {
     observer.onRun?.({ ...report, phase: "begin" });
     try {
       if (predecessorEnd || mustWaitForLease) turn.signal.throwIfAborted();
-      await turn.runInSpan(() => this.#consumeEvents(turn, output ?? this.startAgent(turn, task)));
-      this.#writeFinalState(turn);
+      await turn.runInSpan(() => this.#output.writeOutput(turn, output ?? this.startAgent(turn, task)));
+      this.#output.writeFinalState(turn);
       observer.onRun?.({ ...report, phase: "end", state: this.liveTask.state });
     } catch (error) {
       turn.agentError = error;
-      this.#writeFailure(turn, error);
+      this.#output.writeFailure(turn, error);
       observer.onRun?.({ ...report, phase: "end", state: this.liveTask.state, error });
     }
     this.#endTurn(turn);
   }
 
-  /**
-   * Stores the agent's events until the agent ends or its output is ignored. If the store cannot commit
-   * events fast enough, the agent waits.
-   */
-  async #consumeEvents(turn: Turn, { iterator, firstResult }: StartedAgentIterator): Promise<void> {
-    const { liveTask } = this;
-    const timestamp = (): string => liveTask.getNextStatusTimestamp();
-    let ended = false;
-    try {
-      let step = firstResult ?? (await iterator.next());
-      while (!step.done) {
-        if (turn.isFenced) return;
-        const taskEvent = toTaskEventFromAgent(liveTask, step.value, timestamp, this.#context.generateId);
-        const event = turn.artifactRestart ? turn.artifactRestart.rewriteArtifactEvent(taskEvent) : taskEvent;
-        if (this.#isRepeatedWorkingStatus(turn, event)) {
-          step = await iterator.next();
-          continue;
-        }
-        if (liveTask.exceedsSizeLimitWith(event)) throw createTaskTooLargeError(this.#context.taskSizeLimit);
-        const refusal = this.#enqueueEvent(event);
-        if (refusal) {
-          const text = `The agent yielded an event that the task cannot accept: ${refusal.refusalReason}.`;
-          throw new A2AError("INVALID_AGENT_RESPONSE", text);
-        }
-        if ("statusUpdate" in event) turn.lastState = event.statusUpdate.status.state;
-        const capacity = liveTask.waitForCapacity();
-        if (capacity) await capacity;
-        step = await iterator.next();
-      }
-      ended = true;
-    } finally {
-      // Close an iterator that is abandoned before its end. Only an aborted turn waits for it, because `cancelGraceMs`
-      // limits the wait, and another node may continue the turn.
-      const closing = ended ? undefined : this.closeIterator(iterator);
-      if (turn.signal.aborted) await closing;
-    }
-  }
-
-  /** Returns true if the turn starts with a WORKING status although the task is already WORKING. */
-  #isRepeatedWorkingStatus(turn: Turn, event: TaskEvent): boolean {
-    const isFirst = turn.startPoint?.seq === 1 && turn.attempt === 1;
-    if (turn.lastState !== undefined || isFirst || !("statusUpdate" in event)) return false;
-    const { status, metadata } = event.statusUpdate;
-    return (
-      status.state === "TASK_STATE_WORKING" &&
-      this.liveTask.state === status.state &&
-      !status.message &&
-      !metadata
-    );
-  }
-
   /** Closes the agent's iterator and reports errors to the observer. */
-  async closeIterator(iterator: StartedAgentIterator["iterator"]): Promise<void> {
-    try {
-      await iterator.return?.();
-    } catch (error) {
-      this.#reportError(error);
-    }
-  }
-
-  /** Writes the final state of the task if the agent did not set a final state. */
-  #writeFinalState(turn: Turn): void {
-    const { state } = this.liveTask;
-    if (turn.isFenced || !state || isTerminal(state)) return;
-    if (turn.cancelMetadata) this.#enqueueTaskStatusEvent("TASK_STATE_CANCELED");
-    else if (turn.stopReason) {
-      // At INPUT_REQUIRED, the task waits for its user and needs no agent.
-      if (!this.#isTurnLeftForRestart(turn) && state !== "TASK_STATE_INPUT_REQUIRED")
-        this.#enqueueTaskStatusEvent("TASK_STATE_FAILED", turn.stopReason);
-    } else if (!turn.lastState || !isInterrupted(turn.lastState))
-      this.#enqueueTaskStatusEvent(turn.isInterrupted ? "TASK_STATE_INPUT_REQUIRED" : "TASK_STATE_COMPLETED");
-  }
-
-  /** Returns true if the server stopped the agent and a later server process will start the turn again. */
-  #isTurnLeftForRestart(turn: Turn): boolean {
-    if (turn.stopReason === undefined || turn.cancelMetadata) return false;
-    return this.#isPersisted(turn) && this.#context.store.isDurable === true;
-  }
-
-  #writeFailure(turn: Turn, thrown: unknown): void {
-    const { state } = this.liveTask;
-    if (turn.cancelMetadata || turn.stopReason || turn.isInterrupted) this.#writeFinalState(turn);
-    else if (turn.isFenced || !state || isTerminal(state)) this.#reportError(thrown);
-    else this.#enqueueTaskStatusEvent("TASK_STATE_FAILED", this.#buildFailureText(thrown));
-  }
-
-  /**
-   * Returns the failure message for the caller. The caller receives the message of an `A2AError`. The
-   * message of any other error appears only in the server's log.
-   */
-  #buildFailureText(thrown: unknown): string {
-    const errorId = generateErrorId(this.#context.generateId);
-    this.#reportError(thrown, errorId);
-    return thrown instanceof A2AError
-      ? thrown.message
-      : `The agent failed. The server's log has the cause under error id ${errorId}.`;
+  closeIterator(iterator: StartedAgentIterator["iterator"]): Promise<void> {
+    return this.#output.closeIterator(iterator);
   }
 
   #scheduleAgentOutputCutoff(turn: Turn, graceMs: number): void {
     const cancelTimer = this.#context.clock.schedule(graceMs, () => {
-      this.#writeFinalState(turn);
+      this.#output.writeFinalState(turn);
       turn.isFenced = true;
       if (this.liveTask.state === undefined) this.#abandonTurnWithoutTask(turn);
       else this.#endTurn(turn);
@@ -705,7 +582,7 @@ export class TaskRunner implements LiveTaskListener, TaskFeed {
     if (this.liveTask.hasPendingEvents) return;
     if (this.#currentTurn?.hasEnded) {
       // Reject requests that wait for a turn that continues after a restart, so that clients retry then.
-      this.#isLeftForRestart = this.#isTurnLeftForRestart(this.#currentTurn);
+      this.#isLeftForRestart = this.#output.isLeftForRestart(this.#currentTurn);
       if (this.#isLeftForRestart) {
         // The readers and the sender of the message continue with the log of the store, if another node continues.
         this.#hasMoved = this.#context.followHandedOverTurn?.(this, this.#currentTurn) ?? false;
@@ -776,42 +653,4 @@ export class TaskRunner implements LiveTaskListener, TaskFeed {
     cancelTimer();
     releaseLease(this.liveTask.lease);
   }
-
-  #enqueueTaskStatusEvent(state: TaskState, text?: string): TaskEvent {
-    const message =
-      text === undefined
-        ? undefined
-        : toTaskMessageFromAgent(this.liveTask, { parts: [{ text }] }, this.#context.generateId);
-    const event = toStatusUpdate(this.liveTask, state, this.liveTask.getNextStatusTimestamp(), message);
-    const refusal = this.#enqueueEvent(event);
-    if (refusal) this.#reportError(new Error(refusal.refusalReason));
-    return event;
-  }
-
-  /** Enqueues an event of the agent or the runner. The end of the task discards its queued messages. */
-  #enqueueEvent(event: TaskEvent): EventRefusal | undefined {
-    const { liveTask } = this;
-    const isLast =
-      this.#queue.length > 0 && "statusUpdate" in event && isTerminal(event.statusUpdate.status.state);
-    if (!isLast) return liveTask.validateAndEnqueueEvent(event);
-    const refusal = liveTask.validateAndEnqueueEvent(withDiscardedMessageIds(event, this.#queue.messageIds));
-    if (!refusal) liveTask.removeQueuedTurnsThrough(this.#queue.lastPosition);
-    return refusal;
-  }
-
-  /** An adapter that creates its own error id stores the id in the member `errorId` of the error. */
-  #reportError(error: unknown, errorId: string | undefined = getAdapterErrorId(error)): void {
-    const traceparent = this.#currentTurn?.span?.traceparent;
-    const report = {
-      where: "agent",
-      error,
-      taskId: this.liveTask.taskId,
-      ...(traceparent === undefined ? {} : { traceparent }),
-    };
-    this.#context.observer.onError?.(errorId ? { ...report, errorId } : report);
-  }
-}
-
-function getAdapterErrorId(error: unknown): string | undefined {
-  return error instanceof Error && "errorId" in error ? String(error.errorId) : undefined;
 }

@@ -71,7 +71,7 @@ export const PLANTED_MUTANTS: readonly PlantedMutant[] = [
   },
   {
     name: "release before the cleanup of an agent",
-    file: "src/engine/task-runner.ts",
+    file: "src/engine/agent-output-writer.ts",
     find: "if (turn.signal.aborted) await closing;",
     replace: "",
   },
