@@ -14,13 +14,8 @@ import {
 } from "../protocol/index.ts";
 import { Deferred } from "../data-structures/index.ts";
 import { toTaskMessageFromAgent, toStatusUpdate, toTaskEventFromAgent } from "./to-task-event.ts";
-<<<<<<< HEAD
-import type { Agent } from "./agent.ts";
-import { hasPersistedTurns, type ReplaceableAgent } from "./replaceable-agent.ts";
-=======
 import type { Agent, Run } from "./agent.ts";
-import type { ContextTurnGate } from "./context-turn-gate.ts";
->>>>>>> trace
+import { hasPersistedTurns, type ReplaceableAgent } from "./replaceable-agent.ts";
 import { RestartedTurnArtifactRewriter } from "./restarted-turn-artifacts.ts";
 import type { Caller, TaskScope } from "./caller.ts";
 import type { TaskTurnStatus } from "./decide-message-outcome.ts";
@@ -302,9 +297,12 @@ export class TaskRunner implements LiveTaskListener, TaskFeed {
   startAgent(turn: Turn, task: Task): StartedAgentIterator {
     // Without a persisted turn, no later attempt needs the steps.
     const commitSteps = (): Promise<void> =>
-<<<<<<< HEAD
       this.#isPersisted(turn) ? this.liveTask.commitSteps(turn.steps) : Promise.resolve();
-    return turn.startAgent(this.#assignAgent(turn), task, { clock: this.#context.clock, commitSteps });
+    return turn.startAgent(this.#assignAgent(turn), task, {
+      clock: this.#context.clock,
+      commitSteps,
+      reportCall: this.#createCallReporter(),
+    });
   }
 
   /** Returns the agent of a turn, which is the current agent at the first call. */
@@ -320,9 +318,6 @@ export class TaskRunner implements LiveTaskListener, TaskFeed {
   /** The agent of the running turn, or the agent of the next turn. */
   get agent(): Agent {
     return (this.isAgentWorking ? this.#currentTurn?.agent : undefined) ?? this.#context.agent.current;
-=======
-      persistTurns ? this.liveTask.commitSteps(turn.steps) : Promise.resolve();
-    return turn.startAgent(agent, task, { clock, commitSteps, reportCall: this.#createCallReporter() });
   }
 
   #createCallReporter(): Run["reportCall"] {
@@ -330,7 +325,6 @@ export class TaskRunner implements LiveTaskListener, TaskFeed {
     if (!observer.onAgentCall) return undefined;
     const { scope, taskId } = this.liveTask;
     return (call) => observer.onAgentCall?.({ scope, taskId, call });
->>>>>>> trace
   }
 
   #countWorkingAgentUntilTurnEnd(turn: Turn): void {
