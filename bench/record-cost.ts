@@ -55,6 +55,8 @@ const results = new Map<string, number[]>(Object.keys(variants).map((name) => [n
 for (let round = 0; round < ROUNDS; round++)
   for (const [name, record] of Object.entries(variants)) results.get(name)?.push(await measure(record));
 for (const [name, times] of results)
-  process.stdout.write(`${name}: ${Math.round(Math.min(...times))} µs of CPU time per task (best of ${ROUNDS})\n`);
+  process.stdout.write(
+    `${name}: ${Math.round(Math.min(...times))} µs of CPU time per task (best of ${ROUNDS})\n`,
+  );
 const bytes = statSync(file).size / (ROUNDS * (TASKS + 100));
 process.stdout.write(`with bodies: ${Math.round(bytes)} bytes per task with ${CHUNKS} chunks\n`);

@@ -5,7 +5,15 @@
  * plain JavaScript, because `scripts/setup.mjs` also runs it on Node versions that strip no types.
  */
 import { createHash } from "node:crypto";
-import { existsSync, globSync, readdirSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  globSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname, join, relative } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
@@ -37,6 +45,7 @@ function getScriptBundle(name) {
 }
 
 async function writeBundles() {
+  /** @type {Set<string>} */
   const modules = new Set();
   for (const [name, constant] of Object.entries(ENTRIES)) {
     const bundle = await bundleScript(join(pages, `app/${name}-main.tsx`), name === "console");
@@ -67,7 +76,10 @@ function writeModule(file, head, constants) {
     ([name, value]) => `export const ${name}: string = ${JSON.stringify(value)};\n`,
   );
   const draft = `${file}.${process.pid}`;
-  writeFileSync(draft, `${head}/** Made by \`npm run page\` from \`src/pages/\`. Git ignores this file. */\n${lines.join("")}`);
+  writeFileSync(
+    draft,
+    `${head}/** Made by \`npm run page\` from \`src/pages/\`. Git ignores this file. */\n${lines.join("")}`,
+  );
   renameSync(draft, file);
 }
 
@@ -109,8 +121,11 @@ function loadEmptyBundle(id) {
 /** The shared styles first, and then the styles of the screens. */
 function listStyleFiles() {
   const files = globSync("src/pages/**/*.css", { cwd: root }).toSorted();
-  const isShared = (file) => /src.pages.style/.test(file);
-  return [...files.filter(isShared), ...files.filter((file) => !isShared(file))];
+  return [...files.filter(isSharedStyle), ...files.filter((file) => !isSharedStyle(file))];
+}
+
+function isSharedStyle(file) {
+  return /src.pages.style/.test(file);
 }
 
 function minifyStyle(css) {
@@ -129,19 +144,26 @@ function renderNotices(modules) {
     const { name, version, license } = JSON.parse(readFileSync(join(root, folder, "package.json"), "utf8"));
     const text = readLicense(folder);
     const copyright = text.split("\n").filter((line) => /^\s*copyright\b/i.test(line));
-    if (license === "MIT") return `${name} ${version} (MIT): ${copyright.map((line) => line.trim()).join(" ")}`;
+    if (license === "MIT")
+      return `${name} ${version} (MIT): ${copyright.map((line) => line.trim()).join(" ")}`;
     // The notice of this license must be complete.
     if (license === "BSD-3-Clause") return `${name} ${version} (BSD-3-Clause): ${text.trim()}`;
-    if (/Apache-2\.0/.test(license)) return `${name} ${version} (Apache-2.0, apache.org/licenses/LICENSE-2.0)`;
+    if (/Apache-2\.0/.test(license))
+      return `${name} ${version} (Apache-2.0, apache.org/licenses/LICENSE-2.0)`;
     throw new Error(`${name} has the license ${license}. Check whether the page may contain it.`);
   });
-  const mit = readLicense("node_modules/preact").split("\n").filter((line) => !/copyright \(c\)|^the mit license/i.test(line));
-  return ["This script contains:", ...notices, "", "The MIT License:", mit.join("\n").trim()].join("\n").replaceAll("--", "- -");
+  const mit = readLicense("node_modules/preact")
+    .split("\n")
+    .filter((line) => !/copyright \(c\)|^the mit license/i.test(line));
+  return ["This script contains:", ...notices, "", "The MIT License:", mit.join("\n").trim()]
+    .join("\n")
+    .replaceAll("--", "- -");
 }
 
 function findPackageFolder(file) {
   let folder = dirname(file);
-  while (!existsSync(join(root, folder, "package.json")) || !readPackageName(folder)) folder = dirname(folder);
+  while (!existsSync(join(root, folder, "package.json")) || !readPackageName(folder))
+    folder = dirname(folder);
   return folder;
 }
 

@@ -21,15 +21,17 @@ const nestedEntryPoints = findNestedEntryPoints(allImports);
 function listAllowedRooms({ rooms }: ImportBoundary): string {
   const names = Object.entries(rooms).map(([room, access]) => {
     if (access === "whole") return room;
-    return access === "types"
-      ? `${room}'s types`
-      : `${room} from \`${access.onlyIn.slice(access.onlyIn.indexOf("/") + 1)}\``;
+    if (access === "types") return `${room}'s types`;
+    if ("typesFrom" in access) return `types of \`${access.typesFrom}\``;
+    return `${room} from \`${access.onlyIn.slice(access.onlyIn.indexOf("/") + 1)}\``;
   });
   return names.join(", ") || "nothing";
 }
 
 /** Packages that the build inlines (`scripts/inline-dependencies.mjs`). */
 const INLINED_PACKAGES = ["get-east-asian-width"];
+/** Packages that the bundles of the page contain (`scripts/build-page.mjs`). */
+const BUNDLED_PACKAGES = IMPORT_BOUNDARIES["pages"]?.packages ?? [];
 
 describe("the import boundaries of src/", () => {
   it("are respected", () => {
@@ -81,7 +83,11 @@ describe("the import boundaries of src/", () => {
       readFileSync(new URL("../package.json", import.meta.url), "utf8"),
     ) as Record<"dependencies" | "peerDependencies", Record<string, string> | undefined>;
     const outside = allImports.filter(({ to, isInternal }) => !isInternal && !to.startsWith("node:"));
-    const declared = new Set([...Object.keys({ ...dependencies, ...peerDependencies }), ...INLINED_PACKAGES]);
+    const declared = new Set([
+      ...Object.keys({ ...dependencies, ...peerDependencies }),
+      ...INLINED_PACKAGES,
+      ...BUNDLED_PACKAGES,
+    ]);
     const undeclared = outside.filter(({ to }) => !declared.has(to));
     expect(undeclared.map(({ from, to }) => `${from} uses ${to}`)).toEqual([]);
   });

@@ -1,10 +1,10 @@
 import { globSync, readFileSync } from "node:fs";
 import { dirname, join, posix, sep } from "node:path";
 import { fileURLToPath } from "node:url";
-import { walkNodes, isSyntaxNode, type SyntaxNode } from "./syntax-tree.ts";
+import { getSourceLanguage, isSyntaxNode, type SyntaxNode, walkNodes } from "./syntax-tree.ts";
 
-/** How a folder may import another: completely, types only, or completely from a single file. */
-type ImportAccess = "whole" | "types" | { readonly onlyIn: string };
+/** How a folder may import another: completely, types only, completely from a single file, or the types of a file. */
+type ImportAccess = "whole" | "types" | { readonly onlyIn: string } | { readonly typesFrom: string };
 
 export interface ImportBoundary {
   readonly rooms: Readonly<Record<string, ImportAccess>>;
@@ -140,6 +140,27 @@ export const IMPORT_BOUNDARIES: Readonly<Record<string, ImportBoundary>> = {
       server: "types",
     },
   },
+  // A browser app. Node.js code imports its bundles.
+  pages: {
+    rooms: {
+      protocol: "whole",
+      "usage-checks": "whole",
+      trace: "whole",
+      cards: "whole",
+      // The parser of server-sent events.
+      wire: "whole",
+      console: { typesFrom: "console/api-types.ts" },
+    },
+    packages: [
+      "preact",
+      "@preact/signals",
+      "@tanstack/virtual-core",
+      "@dagrejs/dagre",
+      "diff",
+      "dompurify",
+      "marked",
+    ],
+  },
   console: {
     rooms: {
       protocol: "whole",
@@ -171,6 +192,7 @@ export const IMPORT_BOUNDARIES: Readonly<Record<string, ImportBoundary>> = {
       config: "whole",
       dev: "whole",
       console: "whole",
+      pages: "whole",
       mcp: "whole",
       "openai-facade": "whole",
       demo: "whole",
@@ -191,6 +213,7 @@ export const IMPORT_BOUNDARIES: Readonly<Record<string, ImportBoundary>> = {
       server: "whole",
       adapters: "whole",
       cards: "whole",
+      pages: "whole",
       roles: "whole",
       experiments: "whole",
       adk: "whole",
@@ -228,8 +251,8 @@ export interface Import {
 /** Reads all files of `src/` except tests, which may import anything. */
 export function readSources(): SourceFiles {
   const src = fileURLToPath(new URL("../src/", import.meta.url));
-  const files = globSync("**/*.ts", { cwd: src }).filter(
-    (file) => !/\.(test|contract|fixture)\.ts$/.test(file),
+  const files = globSync("**/*.{ts,tsx}", { cwd: src }).filter(
+    (file) => !/\.(test|contract|fixture)\.ts$|page-bundle\.ts$/.test(file),
   );
   return new Map(files.map((file) => [file.split(sep).join("/"), readFileSync(join(src, file), "utf8")]));
 }
@@ -244,7 +267,7 @@ export function findNestedEntryPoints(imports: readonly Import[]): string[] {
 export function listImports(sources: SourceFiles): Import[] {
   return [...sources].flatMap(([from, source]) => {
     const found: Import[] = [];
-    for (const node of walkNodes(source)) {
+    for (const node of walkNodes(source, getSourceLanguage(from))) {
       const specifier = getSpecifier(node);
       if (specifier === undefined) continue;
       const inside = specifier.startsWith(".");
@@ -301,6 +324,10 @@ function findViolation(
   if (other === undefined) return `${from} imports ${to}, which is in no room`;
   const access = wall.rooms[other];
   if (access === undefined) return `${from} opens ${other}`;
+  if (typeof access === "object" && "typesFrom" in access)
+    return isTypeOnly && to === access.typesFrom
+      ? undefined
+      : `${from} imports more of ${other} than types of ${access.typesFrom}`;
   if (typeof access === "object" && access.onlyIn !== from)
     return `${from} opens ${other}, which only ${access.onlyIn} may`;
   if (access === "types" && !isTypeOnly) return `${from} opens more of ${other} than its types`;

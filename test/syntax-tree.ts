@@ -7,8 +7,13 @@ export interface SyntaxNode {
 }
 
 /** Yields every node of a TypeScript source, parents before children, in source order. */
-export function* walkNodes(source: string): Generator<SyntaxNode> {
-  yield* walkValue(parseAst(source, { lang: "ts" }));
+export function* walkNodes(source: string, language: "ts" | "tsx" = "ts"): Generator<SyntaxNode> {
+  yield* walkValue(parseAst(source, { lang: language }));
+}
+
+/** Returns the language of a source file. JSX changes the meaning of `<`, so that the file name decides. */
+export function getSourceLanguage(file: string): "ts" | "tsx" {
+  return file.endsWith(".tsx") ? "tsx" : "ts";
 }
 
 function* walkValue(value: unknown): Generator<SyntaxNode> {

@@ -26,7 +26,7 @@ export function listProseSources(): ProseSource[] {
   const pages = [...new Set(PROSE_PAGE_GLOBS.flatMap((pattern) => globSync(pattern)))].filter(
     (file) => !EXCLUDED_PAGE_PATTERN.test(file),
   );
-  const code = globSync("src/**/*.ts").filter(
+  const code = globSync("src/**/*.{ts,tsx}").filter(
     (file) => !/\.(?:test|fixture|contract)\.ts$|page-bundle/.test(file),
   );
   return [

@@ -3,7 +3,7 @@
  * statements in the syntax tree, and lines that hold more than comments and blanks.
  */
 import { globSync, readFileSync } from "node:fs";
-import { walkNodes } from "../../test/syntax-tree.ts";
+import { getSourceLanguage, walkNodes } from "../../test/syntax-tree.ts";
 
 const TEST_FILE_PATTERN = /\.(test|contract|fixture)\.ts$/;
 const GENERATED_PAGE_BUNDLE_FILE_NAME = "page-bundle.ts";
@@ -16,9 +16,9 @@ interface StatementAndLineCounts {
   readonly lines: number;
 }
 
-function countStatements(source: string): number {
+function countStatements(source: string, language: "ts" | "tsx"): number {
   let count = 0;
-  for (const { type } of walkNodes(source)) if (STATEMENT_TYPE_PATTERN.test(type)) count++;
+  for (const { type } of walkNodes(source, language)) if (STATEMENT_TYPE_PATTERN.test(type)) count++;
   return count;
 }
 
@@ -29,15 +29,18 @@ function countCodeLines(source: string): number {
 }
 
 function countFilesStatementsAndLines(files: readonly string[]): StatementAndLineCounts {
-  const sources = files.map((file) => readFileSync(file, "utf8"));
+  const sources = files.map((file) => ({ file, source: readFileSync(file, "utf8") }));
   return {
     files: files.length,
-    statements: sources.reduce((sum, source) => sum + countStatements(source), 0),
-    lines: sources.reduce((sum, source) => sum + countCodeLines(source), 0),
+    statements: sources.reduce(
+      (sum, { file, source }) => sum + countStatements(source, getSourceLanguage(file)),
+      0,
+    ),
+    lines: sources.reduce((sum, { source }) => sum + countCodeLines(source), 0),
   };
 }
 
-const countedSourceFiles = globSync("src/**/*.ts").filter(
+const countedSourceFiles = globSync("src/**/*.{ts,tsx}").filter(
   (file) => !TEST_FILE_PATTERN.test(file) && !file.endsWith(GENERATED_PAGE_BUNDLE_FILE_NAME),
 );
 const sourceFilesByFolder = Object.groupBy(

@@ -1,11 +1,11 @@
 import { globSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { check } from "recheck";
-import { isSyntaxNode, walkNodes } from "../../test/syntax-tree.ts";
+import { getSourceLanguage, isSyntaxNode, walkNodes } from "../../test/syntax-tree.ts";
 
 const REPOSITORY = fileURLToPath(new URL("../../", import.meta.url));
 /** The code that users run: the library, its page, the command line, and the skills. */
-const USER_CODE = "{src,bin,skills}/**/*.{ts,js,mjs}";
+const USER_CODE = "{src,bin,skills}/**/*.{ts,tsx,js,mjs}";
 
 /** Regular expressions that need no proof, each with the reason why the tool cannot give one or is not needed. */
 const EXCEPTIONS: Readonly<Record<string, string>> = {
@@ -24,8 +24,8 @@ interface RegExpUse {
 }
 
 /** Yields each regular expression of a TypeScript source. A `RegExp` from a text has the literal `new RegExp`. */
-export function* findRegExps(code: string): Generator<RegExpUse> {
-  for (const node of walkNodes(code)) {
+export function* findRegExps(code: string, language: "ts" | "tsx" = "ts"): Generator<RegExpUse> {
+  for (const node of walkNodes(code, language)) {
     const { regex, callee } = node;
     if (node.type === "Literal" && isRegExpLiteral(regex)) {
       const { pattern, flags } = regex;
@@ -42,12 +42,12 @@ function isRegExpLiteral(value: unknown): value is { readonly pattern: string; r
 /** Returns each regular expression of the code that users run once, with a file that contains it. */
 export function listRegExpsOfUserCode(): readonly (RegExpUse & { readonly file: string })[] {
   const files = globSync(USER_CODE, { cwd: REPOSITORY }).filter(
-    // The script in page-bundle.ts is built from src/cards/html/page, which this check reads.
+    // The scripts in page-bundle.ts files are built from src/pages, which this check reads.
     (file) => !/\.(?:test|fixture|contract|d)\.ts$|page-bundle\.ts$/.test(file),
   );
   const usesByLiteral = new Map<string, RegExpUse & { readonly file: string }>();
   for (const file of files)
-    for (const use of findRegExps(readFileSync(REPOSITORY + file, "utf8")))
+    for (const use of findRegExps(readFileSync(REPOSITORY + file, "utf8"), getSourceLanguage(file)))
       usesByLiteral.set(use.literal, { ...use, file });
   return [...usesByLiteral.values()];
 }

@@ -39,7 +39,11 @@ describe.skipIf(!hasChromium)("every screen of the console", () => {
     test = await ConsolePageTest.serve({ reporter: reportAgent, baker: bakerAgent, clerk: clerkAgent });
     const { page } = await test.open(browser);
     const routes: string[] = [];
-    for (const [agent, status] of [["reporter", "ended"], ["baker", "ended"], ["clerk", "ended"]] as const) {
+    for (const [agent, status] of [
+      ["reporter", "ended"],
+      ["baker", "ended"],
+      ["clerk", "ended"],
+    ] as const) {
       await page.goto(`${test.url}/console/#/chat/${agent}`);
       await page.getByRole("textbox", { name: "Message" }).fill("a **bold** wish");
       await page.keyboard.press("Enter");
@@ -58,30 +62,36 @@ describe.skipIf(!hasChromium)("every screen of the console", () => {
   const openScreens = (): readonly (readonly [route: string, ready: string])[] => [
     ["#/tasks", "[data-testid=task-row]"],
     ["#/tasks?state=TASK_STATE_REJECTED", "text=No task matches"],
-    [`${taskRoutes[0]}`, ".timeline-row"],
+    [taskRoutes[0] ?? "", ".timeline-row"],
     [`${taskRoutes[0]}?view=content`, ".artifact"],
     [`${taskRoutes[0]}?view=wire`, ".call-head"],
-    [`${taskRoutes[1]}`, "[data-testid=answer]"],
-    [`${taskRoutes[2]}`, "[data-testid=answer]"],
+    [taskRoutes[1] ?? "", "[data-testid=answer]"],
+    [taskRoutes[2] ?? "", "[data-testid=answer]"],
     ["#/task/reporter/unknown-task-id-of-nobody", "[role=alert]"],
     ["#/chat/reporter", ".composer"],
     ["#/agents/reporter", ".card-report"],
   ];
 
-  it.each(["light", "dark"] as const)("has no violation of axe's rules in the %s theme", async (colorScheme) => {
-    const { page } = await test.open(browser, "", { colorScheme, reducedMotion: "reduce" });
-    for (const [route, ready] of openScreens()) {
-      await page.goto(`${test.url}/console/${route}`);
-      await page.locator(ready).first().waitFor();
-      if (ready === ".timeline-row") await page.locator(ready).nth(2).click();
-      if (ready === ".call-head") await page.locator(ready).first().click();
-      expect({ route, violations: await findAccessibilityViolations(page) }).toEqual({ route, violations: [] });
-    }
-    await page.keyboard.press("?");
-    await page.getByRole("dialog").waitFor();
-    expect(await findAccessibilityViolations(page)).toEqual([]);
-    await page.close();
-  });
+  it.each(["light", "dark"] as const)(
+    "has no violation of axe's rules in the %s theme",
+    async (colorScheme) => {
+      const { page } = await test.open(browser, "", { colorScheme, reducedMotion: "reduce" });
+      for (const [route, ready] of openScreens()) {
+        await page.goto(`${test.url}/console/${route}`);
+        await page.locator(ready).first().waitFor();
+        if (ready === ".timeline-row") await page.locator(ready).nth(2).click();
+        if (ready === ".call-head") await page.locator(ready).first().click();
+        expect({ route, violations: await findAccessibilityViolations(page) }).toEqual({
+          route,
+          violations: [],
+        });
+      }
+      await page.keyboard.press("?");
+      await page.getByRole("dialog").waitFor();
+      expect(await findAccessibilityViolations(page)).toEqual([]);
+      await page.close();
+    },
+  );
 
   it("fits a phone of 390 pixels", async () => {
     const { page } = await test.open(browser, "", {

@@ -8,27 +8,39 @@ import { connect } from "../client/index.ts";
 import { ConsolePageTest } from "./console-page.fixture.ts";
 
 const hasChromium = findChromium() !== undefined;
-if (!hasChromium) process.stderr.write(`Hostile content is not tested in a page: ${CHROMIUM_MISSING_MESSAGE}.\n`);
+if (!hasChromium)
+  process.stderr.write(`Hostile content is not tested in a page: ${CHROMIUM_MISSING_MESSAGE}.\n`);
 
 /** Sends its request back in every place that an agent controls. */
-const echoAgent: Agent = agent({ name: "echo", description: "Echoes." }, async function* ({ text: hostile, history }) {
-  yield hostile;
-  const bytes = new TextEncoder().encode(hostile);
-  yield artifact(
-    { id: "files", name: hostile, description: hostile },
-    file(bytes, { filename: hostile, mediaType: "text/html" }),
-    file(bytes, { filename: hostile, mediaType: "image/svg+xml" }),
-    file(bytes, { filename: hostile, mediaType: hostile }),
-    { url: hostile, filename: hostile },
-    data({ [hostile]: [hostile] }),
-  );
-  if (history.length === 1)
-    yield inputRequired(
-      hostile,
-      data({ schema: { type: "object", title: hostile, properties: { [hostile]: { type: "string", title: hostile, description: hostile, enum: [hostile] } } } }),
-      data({ approvalId: hostile, toolName: hostile, input: hostile }),
+const echoAgent: Agent = agent(
+  { name: "echo", description: "Echoes." },
+  async function* ({ text: hostile, history }) {
+    yield hostile;
+    const bytes = new TextEncoder().encode(hostile);
+    yield artifact(
+      { id: "files", name: hostile, description: hostile },
+      file(bytes, { filename: hostile, mediaType: "text/html" }),
+      file(bytes, { filename: hostile, mediaType: "image/svg+xml" }),
+      file(bytes, { filename: hostile, mediaType: hostile }),
+      { url: hostile, filename: hostile },
+      data({ [hostile]: [hostile] }),
     );
-});
+    if (history.length === 1)
+      yield inputRequired(
+        hostile,
+        data({
+          schema: {
+            type: "object",
+            title: hostile,
+            properties: {
+              [hostile]: { type: "string", title: hostile, description: hostile, enum: [hostile] },
+            },
+          },
+        }),
+        data({ approvalId: hostile, toolName: hostile, input: hostile }),
+      );
+  },
+);
 
 /** Pieces of markup, Markdown, and control characters that attack a page in known ways. */
 const HOSTILE_PIECES = [
@@ -63,10 +75,16 @@ const HOSTILE_PIECES = [
 ];
 
 const hostileText = fc
-  .array(fc.oneof({ weight: 4, arbitrary: fc.constantFrom(...HOSTILE_PIECES) }, fc.string({ maxLength: 12, unit: "binary" })), {
-    minLength: 1,
-    maxLength: 5,
-  })
+  .array(
+    fc.oneof(
+      { weight: 4, arbitrary: fc.constantFrom(...HOSTILE_PIECES) },
+      fc.string({ maxLength: 12, unit: "binary" }),
+    ),
+    {
+      minLength: 1,
+      maxLength: 5,
+    },
+  )
   .map((pieces) => pieces.join(""))
   .filter((text) => text.trim() !== "");
 
@@ -108,7 +126,10 @@ describe.skipIf(!hasChromium)("content of a hostile agent", () => {
     const { page, errors } = await test.open(browser);
     const sentUrls: string[] = [];
     // The browser reports a request that the policy of the page blocks as failed, without sending it.
-    page.on("requestfailed", (request) => request.failure()?.errorText === "csp" || sentUrls.push(request.url()));
+    page.on(
+      "requestfailed",
+      (request) => request.failure()?.errorText === "csp" || sentUrls.push(request.url()),
+    );
     page.on("requestfinished", (request) => sentUrls.push(request.url()));
     const show = async (route: string, ready: string): Promise<void> => {
       await page.evaluate(`location.hash = ${JSON.stringify(route)}`);
@@ -120,10 +141,14 @@ describe.skipIf(!hasChromium)("content of a hostile agent", () => {
         const id = response.task?.id ?? "";
         const found: string[] = [];
         for (const view of ["content", "timeline", "wire"]) {
-          await show(`#/task/echo/${id}?view=${view}`, view === "content" ? ".artifact" : `[data-view=${view}]`);
+          await show(
+            `#/task/echo/${id}?view=${view}`,
+            view === "content" ? ".artifact" : `[data-view=${view}]`,
+          );
           await page.locator("[data-testid=answer]").waitFor();
           if (view === "content") {
-            for (const button of await page.getByRole("button", { name: /Show the page/ }).all()) await button.click();
+            for (const button of await page.getByRole("button", { name: /Show the page/ }).all())
+              await button.click();
             await page.locator("iframe").first().waitFor();
           }
           if (view === "timeline") await page.locator(".timeline-row").last().click();
@@ -137,7 +162,9 @@ describe.skipIf(!hasChromium)("content of a hostile agent", () => {
     );
     // HTML files open in a sandbox, and the browser reports what the sandbox blocks. Nothing else is an error.
     expect(errors.filter((error) => !/sandboxed|Content Security Policy/.test(error))).toEqual([]);
-    expect(sentUrls.filter((url) => !/^(?:blob:|data:)/.test(url) && !url.startsWith(`${test.url}/console/`))).toEqual([]);
+    expect(
+      sentUrls.filter((url) => !/^(?:blob:|data:)/.test(url) && !url.startsWith(`${test.url}/console/`)),
+    ).toEqual([]);
     await page.close();
   });
 

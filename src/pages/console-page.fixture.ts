@@ -36,45 +36,68 @@ export const reportAgent: Agent = agent(
     yield `# Report\n\n`;
     yield `You asked: *${subject}*.\n\n| river | length |\n|---|---|\n| Rhine | 1,233 km |\n| Elbe | 1,094 km |\n\n`;
     yield "- first, `measure`\n- then **compare**\n";
-    yield artifact({ name: "figures" }, data({ rivers: [{ name: "Rhine", km: 1233 }, { name: "Elbe", km: 1094 }], isExact: true }));
+    yield artifact(
+      { name: "figures" },
+      data({
+        rivers: [
+          { name: "Rhine", km: 1233 },
+          { name: "Elbe", km: 1094 },
+        ],
+        isExact: true,
+      }),
+    );
     yield artifact(
       { name: "map" },
       file(fromBase64(PNG_BASE64), { filename: "map.png", mediaType: "image/png" }),
-      file(new TextEncoder().encode("<h1>Map</h1><p>of rivers</p>"), { filename: "map.html", mediaType: "text/html" }),
+      file(new TextEncoder().encode("<h1>Map</h1><p>of rivers</p>"), {
+        filename: "map.html",
+        mediaType: "text/html",
+      }),
     );
   },
 );
 
 /** Asks for a cake with a form. */
-export const bakerAgent: Agent = agent({ name: "baker", description: "Bakes cakes." }, async function* ({ message, history }) {
-  if (history.length === 1)
-    yield inputRequired(
-      "Which cake shall I bake?",
-      data({
-        schema: {
-          type: "object",
-          title: "Cake",
-          properties: {
-            size: { type: "string", enum: ["small", "large"], title: "Size" },
-            layers: { type: "integer", minimum: 1, maximum: 5, title: "Layers" },
-            hasCandles: { type: "boolean", title: "With candles" },
+export const bakerAgent: Agent = agent(
+  { name: "baker", description: "Bakes cakes." },
+  async function* ({ message, history }) {
+    if (history.length === 1)
+      yield inputRequired(
+        "Which cake shall I bake?",
+        data({
+          schema: {
+            type: "object",
+            title: "Cake",
+            properties: {
+              size: { type: "string", enum: ["small", "large"], title: "Size" },
+              layers: { type: "integer", minimum: 1, maximum: 5, title: "Layers" },
+              hasCandles: { type: "boolean", title: "With candles" },
+            },
+            required: ["size", "layers"],
           },
-          required: ["size", "layers"],
-        },
-      }),
-    );
-  else yield `Baking ${JSON.stringify(message.parts.find((part) => "data" in part))}`;
-});
+        }),
+      );
+    else yield `Baking ${JSON.stringify(message.parts.find((part) => "data" in part))}`;
+  },
+);
 
 /** Asks for an approval, as the adapters of agent frameworks do. */
-export const clerkAgent: Agent = agent({ name: "clerk", description: "Pays expenses after an approval." }, async function* ({ message, history }) {
-  if (history.length === 1)
-    yield inputRequired(
-      text("May I pay?"),
-      data({ type: "tool-approval-request", approvalId: "a1", toolName: "reimburse", input: { amount: 250, purpose: "a chair" } }),
-    );
-  else yield `Decision: ${JSON.stringify(message.parts.find((part) => "data" in part))}`;
-});
+export const clerkAgent: Agent = agent(
+  { name: "clerk", description: "Pays expenses after an approval." },
+  async function* ({ message, history }) {
+    if (history.length === 1)
+      yield inputRequired(
+        text("May I pay?"),
+        data({
+          type: "tool-approval-request",
+          approvalId: "a1",
+          toolName: "reimburse",
+          input: { amount: 250, purpose: "a chair" },
+        }),
+      );
+    else yield `Decision: ${JSON.stringify(message.parts.find((part) => "data" in part))}`;
+  },
+);
 
 /** Streams numbers. The test decides when the agent continues. */
 export class SteppedAgent {
@@ -120,13 +143,23 @@ export class ConsolePageTest {
   }
 
   /** Serves agents together with a console, as `colloquy serve --console` does. */
-  static async serve(agents: Readonly<Record<string, Agent>>, options: ServerOptions = {}): Promise<ConsolePageTest> {
-    const record = createTrafficWriter(createMemoryTrafficSink(), { vantage: "server", name: "test", code: "test" });
+  static async serve(
+    agents: Readonly<Record<string, Agent>>,
+    options: ServerOptions = {},
+  ): Promise<ConsolePageTest> {
+    const record = createTrafficWriter(createMemoryTrafficSink(), {
+      vantage: "server",
+      name: "test",
+      code: "test",
+    });
     return ConsolePageTest.#start(agents, { ...options, record }, { serverRecord: record });
   }
 
   /** Serves agents on a server of their own, and a console that calls them, as `colloquy console URL` does. */
-  static async call(agents: Readonly<Record<string, Agent>>, options: ServerOptions = {}): Promise<ConsolePageTest> {
+  static async call(
+    agents: Readonly<Record<string, Agent>>,
+    options: ServerOptions = {},
+  ): Promise<ConsolePageTest> {
     const remote = createServer(agents, { store: "memory", observer: false, ...options });
     const { url } = await remote.listen();
     const names = Object.keys(agents);
@@ -150,7 +183,12 @@ export class ConsolePageTest {
       allowPrivate: true,
       ...consoleOptions,
     });
-    const server = createServer(agents, { store: "memory", observer: false, ...serverOptions, mountedHandlers: [handler] });
+    const server = createServer(agents, {
+      store: "memory",
+      observer: false,
+      ...serverOptions,
+      mountedHandlers: [handler],
+    });
     const { url } = await server.listen();
     return new ConsolePageTest(url, async () => {
       handler.close();
@@ -159,9 +197,17 @@ export class ConsolePageTest {
   }
 
   /** Opens the page in a browser, at a route such as `#/chat`. */
-  open(browser: Browser, route = "", options: BrowserContextOptions = {}): Promise<PageWithRequestsAndErrors> {
+  open(
+    browser: Browser,
+    route = "",
+    options: BrowserContextOptions = {},
+  ): Promise<PageWithRequestsAndErrors> {
     const fragment = route === "" ? "" : `&route=${encodeURIComponent(route.replace(/^#/, ""))}`;
-    return openPageRecordingRequestsAndErrors(browser, `${this.url}/console/#token=${CONSOLE_TOKEN}${fragment}`, options);
+    return openPageRecordingRequestsAndErrors(
+      browser,
+      `${this.url}/console/#token=${CONSOLE_TOKEN}${fragment}`,
+      options,
+    );
   }
 
   close(): Promise<void> {

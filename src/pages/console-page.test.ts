@@ -10,7 +10,8 @@ import {
 } from "./console-page.fixture.ts";
 
 const hasChromium = findChromium() !== undefined;
-if (!hasChromium) process.stderr.write(`The page of the console is not tested: ${CHROMIUM_MISSING_MESSAGE}.\n`);
+if (!hasChromium)
+  process.stderr.write(`The page of the console is not tested: ${CHROMIUM_MISSING_MESSAGE}.\n`);
 
 describe.skipIf(!hasChromium)("the page of a console", () => {
   let browser: Browser;
@@ -31,10 +32,12 @@ describe.skipIf(!hasChromium)("the page of a console", () => {
   const waitForLastTurn = (page: Page, status: string): Promise<unknown> =>
     page.waitForSelector(`[data-testid=turn]:last-child[data-status=${status}]`);
 
-  it("loads only its own files, without errors and warnings, and hides the token [E22]", async () => {
+  it("loads only its own files, without errors and warnings, and hides the token", async () => {
     test = await ConsolePageTest.serve({ reporter: reportAgent });
     const { page, requests, errors } = await test.open(browser);
-    expect(requests.filter((url) => !url.startsWith(`${test?.url}/console/`) && !url.startsWith("data:"))).toEqual([]);
+    expect(
+      requests.filter((url) => !url.startsWith(`${test?.url}/console/`) && !url.startsWith("data:")),
+    ).toEqual([]);
     expect(errors).toEqual([]);
     expect(page.url()).not.toContain("token");
     await page.reload();
@@ -55,7 +58,11 @@ describe.skipIf(!hasChromium)("the page of a console", () => {
     await page.getByRole("button", { name: "Write a report about tides" }).click();
     await waitForLastTurn(page, "ended");
     expect(await page.locator(".markdown table td").first().innerText()).toBe("Rhine");
-    expect(await page.getByRole("img", { name: "map.png" }).evaluate((image: { naturalWidth: number }) => image.naturalWidth)).toBe(10);
+    expect(
+      await page
+        .getByRole("img", { name: "map.png" })
+        .evaluate((image: { naturalWidth: number }) => image.naturalWidth),
+    ).toBe(10);
     expect(await page.locator(".json-tree").innerText()).toContain("isExact: true");
     await page.getByRole("button", { name: /Show the page/ }).click();
     const frame = page.frameLocator("iframe[sandbox='']");
@@ -118,7 +125,7 @@ describe.skipIf(!hasChromium)("the page of a console", () => {
     await page.close();
   });
 
-  it("cuts a stream, and shows how the client resumes it without a lost or repeated event [E22]", async () => {
+  it("cuts a stream, and shows how the client resumes it without a lost or repeated event [E4]", async () => {
     const ticker = new SteppedAgent();
     test = await ConsolePageTest.call({ ticker: ticker.agent });
     const { page } = await test.open(browser, "#/chat/ticker");
@@ -148,6 +155,7 @@ describe.skipIf(!hasChromium)("the page of a console", () => {
     await page.locator(".artifact", { hasText: "1" }).waitFor();
     await page.getByRole("button", { name: "Stop" }).click();
     await page.locator(".turn-status [data-state=TASK_STATE_CANCELED]").waitFor();
+    expect(await page.locator(".artifact .text-part").innerText()).toBe("1");
     ticker.allow(9);
     await page.close();
   });

@@ -96,7 +96,7 @@ function SkillList({ agent }: { readonly agent: ConsoleAgent }): VNode {
     <section aria-label="Skills">
       <h3>Skills</h3>
       <ul class="skills">
-        {agent.skills.map(({ id, name, description, tags = [] }) => (
+        {agent.skills.map(({ id, name, description, tags }) => (
           <li key={id}>
             <strong>
               <AgentText text={name} />

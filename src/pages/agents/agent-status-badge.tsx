@@ -17,7 +17,9 @@ export function AgentStatusBadge(props: {
   readonly isRecorded: boolean;
 }): VNode {
   const { status, isRecorded } = props;
-  const { symbol, tone, text } = isRecorded ? { symbol: "◉", tone: "idle", text: "recorded" } : STATUS_LOOKS[status];
+  const { symbol, tone, text } = isRecorded
+    ? { symbol: "◉", tone: "idle", text: "recorded" }
+    : STATUS_LOOKS[status];
   return (
     <span class="badge" data-tone={tone}>
       <span aria-hidden="true">{symbol}</span> {text}

@@ -23,7 +23,10 @@ export function AgentsScreen(): VNode {
         <AgentList agents={agents} chosenId={chosen?.id} />
       </div>
       {chosen === undefined ? (
-        <Notice tone="idle" title={agentId === undefined ? "There are no agents yet" : "The agent is not known"}>
+        <Notice
+          tone="idle"
+          title={agentId === undefined ? "There are no agents yet" : "The agent is not known"}
+        >
           {session.features.addsAgents && "Add an agent by the URL of its card."}
         </Notice>
       ) : (
@@ -33,7 +36,10 @@ export function AgentsScreen(): VNode {
   );
 }
 
-function AgentList(props: { readonly agents: readonly ConsoleAgent[]; readonly chosenId: string | undefined }): VNode {
+function AgentList(props: {
+  readonly agents: readonly ConsoleAgent[];
+  readonly chosenId: string | undefined;
+}): VNode {
   const { agents, chosenId } = props;
   return (
     <nav aria-label="Agents">

@@ -4,7 +4,9 @@ import type { ConsoleCardReport, ConsoleCardSignature } from "../../console/api-
 import { CopyButton } from "../parts/copy-button.tsx";
 import { JsonTree } from "../parts/json-tree.tsx";
 
-const SIGNATURE_LOOKS: Readonly<Record<ConsoleCardSignature["status"], { readonly symbol: string; readonly tone: string }>> = {
+const SIGNATURE_LOOKS: Readonly<
+  Record<ConsoleCardSignature["status"], { readonly symbol: string; readonly tone: string }>
+> = {
   unsigned: { symbol: "○", tone: "idle" },
   verified: { symbol: "✓", tone: "good" },
   invalid: { symbol: "✕", tone: "bad" },

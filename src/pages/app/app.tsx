@@ -14,7 +14,8 @@ export function App({ state }: { readonly state: PageState }): VNode {
   const { title = "", component: Screen = EmptyScreen } = screens[screen] ?? {};
   const offeredScreens = SCREEN_NAMES.flatMap((name) => {
     const definition = screens[name];
-    const isOffered = definition !== undefined && (name === screen || (definition.isOffered?.(state) ?? true));
+    const isOffered =
+      definition !== undefined && (name === screen || (definition.isOffered?.(state) ?? true));
     return isOffered ? [{ name, ...definition }] : [];
   });
 
@@ -28,7 +29,9 @@ export function App({ state }: { readonly state: PageState }): VNode {
     { keys: "?", label: "Show this help", run: openHelpDialog },
     { keys: "t", label: "Switch between the light and the dark theme", run: announceTheme },
     ...offeredScreens.flatMap(({ name, key, title }) =>
-      key === undefined ? [] : [{ keys: `g ${key}`, label: `Open ${title}`, run: () => state.navigate(name) }],
+      key === undefined
+        ? []
+        : [{ keys: `g ${key}`, label: `Open ${title}`, run: () => state.navigate(name) }],
     ),
   ]);
 
@@ -49,10 +52,22 @@ export function App({ state }: { readonly state: PageState }): VNode {
           ))}
         </nav>
         <ConnectionBadge />
-        <button type="button" class="quiet" onClick={openHelpDialog} title="Keyboard help (?)" aria-label="Keyboard help">
+        <button
+          type="button"
+          class="quiet"
+          onClick={openHelpDialog}
+          title="Keyboard help (?)"
+          aria-label="Keyboard help"
+        >
           ?
         </button>
-        <button type="button" class="quiet" onClick={announceTheme} title="Light or dark theme (t)" aria-label="Light or dark theme">
+        <button
+          type="button"
+          class="quiet"
+          onClick={announceTheme}
+          title="Light or dark theme (t)"
+          aria-label="Light or dark theme"
+        >
           ◐
         </button>
       </header>

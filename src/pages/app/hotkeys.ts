@@ -36,11 +36,13 @@ export function startHotkeys(): () => void {
   const onKeyDown = (event: KeyboardEvent): void => {
     if (event.defaultPrevented || event.isComposing) return;
     const key = formatKey(event);
-    const sequence = prefix !== "" && event.timeStamp - prefixAt < SEQUENCE_TIMEOUT_MS ? `${prefix} ${key}` : key;
+    const sequence =
+      prefix !== "" && event.timeStamp - prefixAt < SEQUENCE_TIMEOUT_MS ? `${prefix} ${key}` : key;
     prefix = "";
     const isInField = isTextField(event.target);
     const commands = listActiveHotkeys().filter(({ isActiveInFields }) => !isInField || isActiveInFields);
-    const command = commands.findLast(({ keys }) => keys === sequence) ?? commands.findLast(({ keys }) => keys === key);
+    const command =
+      commands.findLast(({ keys }) => keys === sequence) ?? commands.findLast(({ keys }) => keys === key);
     if (command !== undefined) {
       event.preventDefault();
       command.run(event);

@@ -20,20 +20,20 @@ export interface PageState {
   /** Text for screen readers, which the page announces when it changes. */
   readonly announcement: Signal<string>;
   /** Calls `onLines` with each batch of new lines, and returns a function that ends the calls. */
-  subscribeToLines(onLines: (lines: readonly TrafficLine[]) => void): () => void;
+  readonly subscribeToLines: (onLines: (lines: readonly TrafficLine[]) => void) => () => void;
   /** Reads the agents again, for example after a sign-in. */
-  refreshAgents(): Promise<void>;
-  navigate(
+  readonly refreshAgents: () => Promise<void>;
+  readonly navigate: (
     screen: ScreenName,
     segments?: readonly string[],
     params?: Readonly<Record<string, string | number | undefined>>,
-  ): void;
+  ) => void;
   /** Changes parameters of the current route without a new entry in the browser's history. */
-  replaceParams(params: Readonly<Record<string, string | number | undefined>>): void;
+  readonly replaceParams: (params: Readonly<Record<string, string | number | undefined>>) => void;
   /** Finds an agent by its id. A name is enough in links, if no agent has the id. */
-  findAgent(idOrName: string): ConsoleAgent | undefined;
+  readonly findAgent: (idOrName: string) => ConsoleAgent | undefined;
   /** Starts to watch the source and the URL, and returns a function that ends both. */
-  start(): () => void;
+  readonly start: () => () => void;
 }
 
 /** Creates the state of a page that shows `source`. */
@@ -54,6 +54,9 @@ export function createPageState(
 
   const refreshAgents = async (): Promise<void> => {
     agents.value = await source.listAgents();
+  };
+  const onHashChange = (): void => {
+    hash.value = location.hash;
   };
   const goTo = (fragment: string, isNewEntry: boolean): void => {
     history[isNewEntry ? "pushState" : "replaceState"](undefined, "", fragment);
@@ -79,9 +82,6 @@ export function createPageState(
     findAgent: (idOrName) =>
       agents.value.find(({ id }) => id === idOrName) ?? agents.value.find(({ name }) => name === idOrName),
     start() {
-      const onHashChange = (): void => {
-        hash.value = location.hash;
-      };
       addEventListener("hashchange", onHashChange);
       addEventListener("popstate", onHashChange);
       let agentTimer: ReturnType<typeof setTimeout> | undefined;

@@ -16,7 +16,7 @@ const SCREENS_BY_NAME: ReadonlyMap<string, ScreenName> = new Map(SCREEN_NAMES.ma
 
 /** Parses a URL fragment. An unknown screen becomes `fallback`. */
 export function parseRoute(hash: string, fallback: ScreenName = "tasks"): PageRoute {
-  const [path = "", query = ""] = splitOnce(hash.replace(/^#\/?/, ""), "?");
+  const [path, query] = splitOnce(hash.replace(/^#\/?/, ""), "?");
   const [name = "", ...segments] = path.split("/").filter((segment) => segment !== "");
   const screen = SCREENS_BY_NAME.get(name);
   const params = Object.fromEntries(new URLSearchParams(query));

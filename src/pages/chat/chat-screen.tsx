@@ -27,7 +27,11 @@ export function ChatScreen(): VNode {
   const [agentId] = page.route.value.segments;
   const agent = agentId === undefined ? usable[0] : page.findAgent(agentId);
   if (actions === undefined || !page.source.session.canAct)
-    return <Notice tone="idle" title="A record accepts no messages">Open a console to send messages.</Notice>;
+    return (
+      <Notice tone="idle" title="A record accepts no messages">
+        Open a console to send messages.
+      </Notice>
+    );
   if (agent === undefined || agent.isRecorded)
     return (
       <Notice tone="idle" title="There is no agent to talk to">
@@ -48,7 +52,10 @@ interface AgentChatProps {
 function AgentChat({ agent, usableAgents, actions }: AgentChatProps): VNode {
   const page = usePageState();
   const [conversation, setConversation] = useState(() => openConversation(agent.id, actions));
-  const [draft, setDraft] = useState<{ readonly parts: readonly Part[]; readonly referenceTaskIds: readonly string[] }>({
+  const [draft, setDraft] = useState<{
+    readonly parts: readonly Part[];
+    readonly referenceTaskIds: readonly string[];
+  }>({
     parts: NO_PARTS,
     referenceTaskIds: [],
   });
@@ -78,14 +85,20 @@ function AgentChat({ agent, usableAgents, actions }: AgentChatProps): VNode {
     setDraft({ parts: NO_PARTS, referenceTaskIds: [] });
   };
   const edit = (turn: ChatTurn): void =>
-    setDraft({ parts: [...turn.sent.parts], referenceTaskIds: turn.task === undefined ? [] : [turn.task.id] });
+    setDraft({
+      parts: [...turn.sent.parts],
+      referenceTaskIds: turn.task === undefined ? [] : [turn.task.id],
+    });
   return (
     <div class="chat-screen">
       <header class="chat-header">
         <h1 class="screen-reader-only">Chat</h1>
         <label>
           Agent{" "}
-          <select value={agent.id} onChange={({ currentTarget }) => page.navigate("chat", [currentTarget.value])}>
+          <select
+            value={agent.id}
+            onChange={({ currentTarget }) => page.navigate("chat", [currentTarget.value])}
+          >
             {usableAgents.map(({ id, name }) => (
               <option key={id} value={id}>
                 {toSingleLine(name)}
@@ -102,7 +115,13 @@ function AgentChat({ agent, usableAgents, actions }: AgentChatProps): VNode {
           </span>
         )}
       </header>
-      <Transcript conversation={conversation} version={version} agent={agent} onEdit={edit} onSuggest={send} />
+      <Transcript
+        conversation={conversation}
+        version={version}
+        agent={agent}
+        onEdit={edit}
+        onSuggest={send}
+      />
       <Composer initialParts={draft.parts} onSend={send} />
     </div>
   );
@@ -136,7 +155,15 @@ function Transcript({ conversation, version, agent, onEdit, onSuggest }: Transcr
       isAtEnd.current = element.scrollHeight - element.scrollTop - element.clientHeight < FOLLOW_DISTANCE_PX;
   };
   return (
-    <div class="transcript" ref={scroller} onScroll={onScroll} tabIndex={0} role="log" aria-label="Conversation" aria-live="off">
+    <div
+      class="transcript"
+      ref={scroller}
+      onScroll={onScroll}
+      tabIndex={0}
+      role="log"
+      aria-label="Conversation"
+      aria-live="off"
+    >
       {turns.length === 0 && <EmptyConversation agent={agent} onSuggest={onSuggest} />}
       <ol ref={list}>
         {turns.map((turn, index) => (

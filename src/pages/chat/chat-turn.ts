@@ -8,7 +8,6 @@ import {
   type Message,
   type StreamResponse,
   type Task,
-  type TaskEvent,
 } from "../../protocol/index.ts";
 import type { ModelLine, ToolLine, TrafficLine } from "../../trace/index.ts";
 
@@ -63,7 +62,9 @@ export class ChatTurn {
   }
 
   get isTaskOver(): boolean {
-    return this.task !== undefined && (isTerminal(this.task.status.state) || isInterrupted(this.task.status.state));
+    return (
+      this.task !== undefined && (isTerminal(this.task.status.state) || isInterrupted(this.task.status.state))
+    );
   }
 
   findArtifact(artifactId: string): Artifact | undefined {
@@ -78,7 +79,7 @@ export class ChatTurn {
         break;
       case "response":
         if (line.error !== undefined && line.is_stream !== true) this.error = line.error;
-        if (line.body !== undefined && line.is_stream !== true) this.#addResponseBody(line.body as unknown);
+        if (line.body !== undefined && line.is_stream !== true) this.#addResponseBody(line.body);
         break;
       case "frame":
         this.#addFrame(line);
@@ -98,7 +99,13 @@ export class ChatTurn {
       case "tool":
         this.items.push({ kind: "work", line });
         break;
-      default:
+      case "agent":
+      case "event":
+      case "loss":
+      case "push":
+      case "span":
+      case "turn":
+      case "writer":
         break;
     }
   }
@@ -159,12 +166,13 @@ export class ChatTurn {
     if ("artifactUpdate" in event) this.#addArtifact(event.artifactUpdate?.artifact?.artifactId ?? "");
     if (this.task === undefined) this.task = createTaskFromUpdate(event);
     if (this.task === undefined) return;
-    const folded = fold(this.task, event as TaskEvent);
+    const folded = fold(this.task, event);
     if (!isEventRefusal(folded)) this.task = folded;
   }
 
   #addMessage(message: Message | undefined): void {
-    if (message === undefined || message.role === "ROLE_USER" || this.#knownMessageIds.has(message.messageId)) return;
+    if (message === undefined || message.role === "ROLE_USER" || this.#knownMessageIds.has(message.messageId))
+      return;
     this.#knownMessageIds.add(message.messageId);
     this.items.push({ kind: "message", message });
   }
@@ -187,7 +195,11 @@ export class ChatTurn {
 /** The stream of an answer starts with an update instead of the task. */
 function createTaskFromUpdate(event: StreamResponse): Task | undefined {
   const update =
-    "statusUpdate" in event ? event.statusUpdate : "artifactUpdate" in event ? event.artifactUpdate : undefined;
+    "statusUpdate" in event
+      ? event.statusUpdate
+      : "artifactUpdate" in event
+        ? event.artifactUpdate
+        : undefined;
   if (update === undefined) return undefined;
   return { id: update.taskId, contextId: update.contextId, status: { state: "TASK_STATE_WORKING" } };
 }

@@ -31,11 +31,19 @@ export function Composer({ initialParts, onSend }: ComposerProps): VNode {
     if (initialParts.length === 0) return;
     setText(getText(initialParts));
     const initialData = initialParts.find((part) => "data" in part);
-    setData(initialData !== undefined && "data" in initialData ? JSON.stringify(initialData.data, undefined, 2) : undefined);
+    setData(
+      initialData !== undefined && "data" in initialData
+        ? JSON.stringify(initialData.data, undefined, 2)
+        : undefined,
+    );
     setAttachments(
       initialParts
         .filter((part) => "raw" in part || "url" in part)
-        .map((part) => ({ name: part.filename ?? "file", size: "raw" in part ? (part.raw.length * 3) / 4 : 0, part })),
+        .map((part) => ({
+          name: part.filename ?? "file",
+          size: "raw" in part ? (part.raw.length * 3) / 4 : 0,
+          part,
+        })),
     );
     field.current?.focus();
   }, [initialParts]);
@@ -99,7 +107,12 @@ export function Composer({ initialParts, onSend }: ComposerProps): VNode {
       {data !== undefined && (
         <label class="data-field">
           Data as JSON
-          <textarea class="mono" rows={4} value={data} onInput={({ currentTarget }) => setData(currentTarget.value)} />
+          <textarea
+            class="mono"
+            rows={4}
+            value={data}
+            onInput={({ currentTarget }) => setData(currentTarget.value)}
+          />
         </label>
       )}
       {problem !== undefined && (
@@ -137,7 +150,11 @@ export function Composer({ initialParts, onSend }: ComposerProps): VNode {
         <button type="button" onClick={() => fileField.current?.click()}>
           Attach
         </button>
-        <button type="button" aria-pressed={data !== undefined} onClick={() => setData(data === undefined ? "{}" : undefined)}>
+        <button
+          type="button"
+          aria-pressed={data !== undefined}
+          onClick={() => setData(data === undefined ? "{}" : undefined)}
+        >
           Data
         </button>
         <button class="primary">Send</button>

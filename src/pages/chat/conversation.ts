@@ -109,7 +109,8 @@ export class Conversation {
   /** The task continues on the server when a connection breaks. Only a lost connection is worth another attempt. */
   async #handleFailure(turn: ChatTurn, error: unknown, attempt: number): Promise<void> {
     const { task } = turn;
-    const isConnectionLost = !(error instanceof Error && "reason" in error) || error.reason === "CONNECTION_LOST";
+    const isConnectionLost =
+      !(error instanceof Error && "reason" in error) || error.reason === "CONNECTION_LOST";
     if (task === undefined || turn.isTaskOver || !isConnectionLost || attempt > MAX_RESUME_ATTEMPTS) {
       turn.fail(formatError(error));
       return;
@@ -135,7 +136,11 @@ export function openConversation(agentId: string, actions: TrafficActions): Conv
 }
 
 /** Starts a new conversation with an agent, in the given context or in a new one. */
-export function startConversation(agentId: string, actions: TrafficActions, contextId?: string): Conversation {
+export function startConversation(
+  agentId: string,
+  actions: TrafficActions,
+  contextId?: string,
+): Conversation {
   const conversation = new Conversation(agentId, actions);
   conversation.contextId = contextId;
   conversationsByAgent.set(agentId, conversation);

@@ -59,7 +59,11 @@ export function TurnView({ turn, conversation, isLast, version, onEdit }: TurnVi
           </button>
         )}
         {turn.call !== undefined && (
-          <button type="button" onClick={() => conversation.cut(turn)} title="Breaks the connection, to see the stream resume">
+          <button
+            type="button"
+            onClick={() => conversation.cut(turn)}
+            title="Breaks the connection, to see the stream resume"
+          >
             Cut the connection
           </button>
         )}

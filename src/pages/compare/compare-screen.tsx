@@ -60,8 +60,8 @@ export function CompareScreen(): VNode {
         <Comparison model={model} first={first} second={second} />
       ) : (
         <Notice tone="idle" title="Two tasks are needed">
-          The page has seen {formatCount(roots.length)} tasks. Send a message twice, or open records of two runs
-          with colloquy trace html.
+          The page has seen {formatCount(roots.length)} tasks. Send a message twice, or open records of two
+          runs with colloquy trace html.
         </Notice>
       )}
     </div>
@@ -193,13 +193,21 @@ function AlignedMessages({ model, first, second }: ComparisonProps): VNode {
           const secondMs = step.second && step.second.startMs - secondStart;
           return [
             <span class={step.isEqual ? "soft" : "different"}>
-              {step.isEqual ? "=" : step.first ? (step.second ? "≠ changed" : "− only first") : "+ only second"}
+              {step.isEqual
+                ? "="
+                : step.first
+                  ? step.second
+                    ? "≠ changed"
+                    : "− only first"
+                  : "+ only second"}
             </span>,
             <StepLabel step={step.first} />,
             firstMs === undefined ? "" : formatDuration(firstMs),
             <StepLabel step={step.second} />,
             secondMs === undefined ? "" : formatDuration(secondMs),
-            firstMs === undefined || secondMs === undefined ? "" : formatDelta(secondMs - firstMs, "durationMs"),
+            firstMs === undefined || secondMs === undefined
+              ? ""
+              : formatDelta(secondMs - firstMs, "durationMs"),
           ];
         })}
       />

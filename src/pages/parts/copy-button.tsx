@@ -5,7 +5,15 @@ import { usePageState } from "../app/page-state.ts";
 /** Fonts of many systems lack a symbol for copying. */
 function CopyIcon(): VNode {
   return (
-    <svg viewBox="0 0 16 16" width="14" height="14" fill="none" stroke="currentColor" stroke-width="1.4" aria-hidden="true">
+    <svg
+      viewBox="0 0 16 16"
+      width="14"
+      height="14"
+      fill="none"
+      stroke="currentColor"
+      stroke-width="1.4"
+      aria-hidden="true"
+    >
       <rect x="5.5" y="5.5" width="8" height="8" rx="1.5" />
       <path d="M10.5 3.5v-1h-8v8h1" />
     </svg>

@@ -12,7 +12,8 @@ const IMAGE_TYPES: ReadonlySet<string> = new Set([
   "image/avif",
   "image/svg+xml",
 ]);
-const TEXT_TYPE_PATTERN = /^text\/|^application\/(?:json|xml|yaml|x-yaml|javascript|toml)$|\+(?:json|xml|yaml)$/;
+const TEXT_TYPE_PATTERN =
+  /^text\/|^application\/(?:json|xml|yaml|x-yaml|javascript|toml)$|\+(?:json|xml|yaml)$/;
 
 /** Chooses the presentation of a media type. Unknown types are offered for download. */
 export function choosePresentation(mediaType: string | undefined): FilePresentation {

@@ -33,13 +33,24 @@ export function FileView({ part }: { readonly part: RawPart }): VNode {
       {presentation === "html" && <HtmlView html={new TextDecoder().decode(bytes)} name={name} />}
       {presentation === "text" && <TextView text={new TextDecoder().decode(bytes)} />}
       {(presentation === "audio" || presentation === "video") && (
-        <MediaView bytes={bytes} mediaType={part.mediaType ?? ""} isVideo={presentation === "video"} name={name} />
+        <MediaView
+          bytes={bytes}
+          mediaType={part.mediaType ?? ""}
+          isVideo={presentation === "video"}
+          name={name}
+        />
       )}
     </figure>
   );
 }
 
-function DownloadButton({ bytes, name }: { readonly bytes: Uint8Array<ArrayBuffer>; readonly name: string | undefined }): VNode {
+function DownloadButton({
+  bytes,
+  name,
+}: {
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  readonly name: string | undefined;
+}): VNode {
   const download = (): void => {
     // The type keeps browsers from opening the file as a page of this origin.
     const url = URL.createObjectURL(new Blob([bytes], { type: "application/octet-stream" }));
@@ -77,11 +88,20 @@ function ImageView({ bytes, mediaType, name }: MediaProps): VNode | null {
   return url === undefined ? null : <img src={url} alt={escapeControlCharacters(name)} />;
 }
 
-function MediaView({ bytes, mediaType, name, isVideo }: MediaProps & { readonly isVideo: boolean }): VNode | null {
+function MediaView({
+  bytes,
+  mediaType,
+  name,
+  isVideo,
+}: MediaProps & { readonly isVideo: boolean }): VNode | null {
   const url = useObjectUrl(bytes, mediaType);
   const label = escapeControlCharacters(name);
   if (url === undefined) return null;
-  return isVideo ? <video src={url} controls aria-label={label} /> : <audio src={url} controls aria-label={label} />;
+  return isVideo ? (
+    <video src={url} controls aria-label={label} />
+  ) : (
+    <audio src={url} controls aria-label={label} />
+  );
 }
 
 function HtmlView({ html, name }: { readonly html: string; readonly name: string }): VNode {

@@ -6,7 +6,8 @@ import { CopyButton } from "./copy-button.tsx";
 export function Identifier({ name, id }: { readonly name: string; readonly id: string }): VNode {
   return (
     <span class="identifier">
-      <span class="soft">{name}</span> <code title={id}>
+      <span class="soft">{name}</span>{" "}
+      <code title={id}>
         <AgentText text={shortenId(id)} />
       </code>
       <CopyButton text={id} label={`Copy the ${name} id`} />
@@ -16,7 +17,7 @@ export function Identifier({ name, id }: { readonly name: string; readonly id: s
 
 /** Shortens a long id in its middle. UUIDs of version 7 differ most at their end. */
 export function shortenId(id: string, length = 13): string {
-  const characters = [...id];
+  const characters = Array.from(id);
   if (characters.length <= length) return id;
   const kept = Math.floor((length - 1) / 2);
   return `${characters.slice(0, kept).join("")}…${characters.slice(-kept).join("")}`;

@@ -31,7 +31,8 @@ function JsonNode(props: {
   const entries = listChildren(value);
   const [isOpen, setIsOpen] = useState(openLevels > 0);
   const [limit, setLimit] = useState(CHILDREN_PER_STEP);
-  const label = name === undefined ? undefined : <span class="json-name">{escapeControlCharacters(name)}: </span>;
+  const label =
+    name === undefined ? undefined : <span class="json-name">{escapeControlCharacters(name)}: </span>;
   if (entries === undefined)
     return (
       <div class="json-leaf">
@@ -75,7 +76,7 @@ function JsonNode(props: {
 
 function JsonLeaf({ value }: { readonly value: JsonValue }): VNode {
   const [isWhole, setIsWhole] = useState(false);
-  if (typeof value !== "string") return <span class="json-value">{String(value)}</span>;
+  if (typeof value !== "string") return <span class="json-value">{JSON.stringify(value)}</span>;
   const isLong = value.length > SHORT_TEXT_LENGTH;
   const shown = isLong && !isWhole ? `${value.slice(0, SHORT_TEXT_LENGTH)}…` : value;
   return (
@@ -92,5 +93,5 @@ function JsonLeaf({ value }: { readonly value: JsonValue }): VNode {
 
 function listChildren(value: JsonValue): (readonly [string, JsonValue])[] | undefined {
   if (Array.isArray(value)) return value.map((child, index) => [String(index), child]);
-  return isObject(value) ? (Object.entries(value) as [string, JsonValue][]) : undefined;
+  return isObject(value) ? Object.entries<JsonValue>(value) : undefined;
 }

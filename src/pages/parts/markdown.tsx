@@ -12,11 +12,10 @@ const marked = new Marked({ gfm: true, breaks: true });
 marked.use({ renderer: { html: ({ text }) => escapeHtml(text) } });
 
 /** Elements that Markdown produces. */
-const ALLOWED_TAGS = [
-  ...["p", "br", "hr", "em", "strong", "del", "code", "pre", "blockquote", "a", "span"],
-  ...["ul", "ol", "li", "h1", "h2", "h3", "h4", "h5", "h6"],
-  ...["table", "thead", "tbody", "tr", "th", "td"],
-];
+const ALLOWED_TAGS =
+  "p br hr em strong del code pre blockquote a span ul ol li h1 h2 h3 h4 h5 h6 table thead tbody tr th td".split(
+    " ",
+  );
 const SAFE_LINK_PATTERN = /^https?:\/\//i;
 
 /**

@@ -7,7 +7,11 @@ export interface SchemaField {
   readonly description?: string;
   readonly isRequired: boolean;
   readonly input:
-    | { readonly type: "text"; readonly htmlType: "text" | "email" | "url" | "date" | "datetime-local"; readonly isLong: boolean }
+    | {
+        readonly type: "text";
+        readonly htmlType: "text" | "email" | "url" | "date" | "datetime-local";
+        readonly isLong: boolean;
+      }
     | { readonly type: "number"; readonly isInteger: boolean; readonly min?: number; readonly max?: number }
     | { readonly type: "checkbox" }
     | { readonly type: "choice"; readonly options: readonly SchemaChoice[] }
@@ -39,8 +43,8 @@ export function listSchemaFields(schema: JsonValue | undefined): SchemaField[] |
   const { properties, required } = schema;
   if (!isObject(properties)) return undefined;
   const requiredNames = new Set(Array.isArray(required) ? required : []);
-  return Object.entries(properties as JsonObject).map(([name, property]) => {
-    const own: JsonObject = isObject(property) ? (property as JsonObject) : {};
+  return Object.entries(properties).map(([name, property]) => {
+    const own: JsonObject = isObject(property) ? property : {};
     const { title, description, default: initial } = own;
     return {
       name,
@@ -74,7 +78,8 @@ function chooseInput(schema: JsonObject): SchemaField["input"] {
     const isLong = htmlType === "text" && typeof maxLength === "number" && maxLength > LONG_TEXT_LENGTH;
     return { type: "text", htmlType, isLong };
   }
-  const itemOptions = type === "array" && isObject(schema["items"]) ? listChoices(schema["items"] as JsonObject) : undefined;
+  const itemOptions =
+    type === "array" && isObject(schema["items"]) ? listChoices(schema["items"]) : undefined;
   return itemOptions === undefined ? { type: "json" } : { type: "choices", options: itemOptions };
 }
 
@@ -90,7 +95,7 @@ function listChoices(schema: JsonObject): SchemaChoice[] | undefined {
   const choices: SchemaChoice[] = [];
   for (const alternative of alternatives) {
     if (!isObject(alternative) || !("const" in alternative)) return undefined;
-    const { const: value, title } = alternative as JsonObject;
+    const { const: value, title } = alternative;
     choices.push({ value: value ?? null, title: formatChoice(title ?? value ?? null) });
   }
   return choices;
@@ -109,7 +114,10 @@ export type FormReading =
   | { readonly problems: Readonly<Record<string, string>> };
 
 /** Converts the entries of a form to the value that the schema describes. Empty optional fields are omitted. */
-export function readForm(fields: readonly SchemaField[], entries: Readonly<Record<string, FieldEntry>>): FormReading {
+export function readForm(
+  fields: readonly SchemaField[],
+  entries: Readonly<Record<string, FieldEntry>>,
+): FormReading {
   const values = new Map<string, JsonValue>();
   const problems = new Map<string, string>();
   for (const field of fields) {
@@ -119,7 +127,9 @@ export function readForm(fields: readonly SchemaField[], entries: Readonly<Recor
     else if (read.value !== undefined) values.set(field.name, read.value);
     else if (field.isRequired) problems.set(field.name, "A value is required.");
   }
-  return problems.size > 0 ? { problems: Object.fromEntries(problems) } : { value: Object.fromEntries(values) };
+  return problems.size > 0
+    ? { problems: Object.fromEntries(problems) }
+    : { value: Object.fromEntries(values) };
 }
 
 function readField(

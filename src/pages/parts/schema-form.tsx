@@ -14,7 +14,9 @@ interface SchemaFormProps {
 
 /** A form made from the fields of a JSON Schema. */
 export function SchemaForm({ fields, submitLabel, isDisabled = false, onSubmit }: SchemaFormProps): VNode {
-  const [entries, setEntries] = useState<Readonly<Record<string, FieldEntry>>>(() => createInitialEntries(fields));
+  const [entries, setEntries] = useState<Readonly<Record<string, FieldEntry>>>(() =>
+    createInitialEntries(fields),
+  );
   const [problems, setProblems] = useState<Readonly<Record<string, string>>>({});
   const submit = (event: Event): void => {
     event.preventDefault();
@@ -127,7 +129,12 @@ function renderInput(
         <textarea {...common} rows={4} value={text} onInput={onInput} />
       ) : (
         // The JSX types have one type per kind of input, and refuse a choice between kinds.
-        <input {...common} {...({ type: input.htmlType } as { type: "text" })} value={text} onInput={onInput} />
+        <input
+          {...common}
+          {...({ type: input.htmlType } as { type: "text" })}
+          value={text}
+          onInput={onInput}
+        />
       );
     case "choice":
       return (
@@ -160,6 +167,7 @@ function renderInput(
       );
     }
     case "json":
-      return <textarea {...common} rows={4} class="mono" placeholder="JSON" value={text} onInput={onInput} />;
+      break;
   }
+  return <textarea {...common} rows={4} class="mono" placeholder="JSON" value={text} onInput={onInput} />;
 }

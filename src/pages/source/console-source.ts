@@ -51,7 +51,8 @@ export async function openConsoleSource(): Promise<TrafficSource> {
     readCard: (agentId) => readJson<ConsoleCardReport>("GET", `${formatAgentPath(agentId)}/card`),
     listTasks: (query) => {
       const params = new URLSearchParams();
-      for (const [name, value] of Object.entries(query)) if (value !== undefined) params.set(name, String(value));
+      for (const [name, value] of Object.entries(query))
+        if (value !== undefined) params.set(name, String(value));
       return readJson<ConsoleTaskList>("GET", `tasks?${params}`);
     },
     readTask: (agentId, taskId) => readJson<Task>("GET", formatTaskPath(agentId, taskId)),
@@ -62,7 +63,9 @@ export async function openConsoleSource(): Promise<TrafficSource> {
     watchLines: (onLines, onConnection) =>
       watchConsoleLines(
         (cursor, signal) =>
-          request("GET", cursor === undefined ? "lines" : `lines?after=${encodeURIComponent(cursor)}`, { signal }),
+          request("GET", cursor === undefined ? "lines" : `lines?after=${encodeURIComponent(cursor)}`, {
+            signal,
+          }),
         onLines,
         onConnection,
       ),
@@ -71,12 +74,17 @@ export async function openConsoleSource(): Promise<TrafficSource> {
       removeAgent: async (agentId) => void (await request("DELETE", formatAgentPath(agentId))),
       putCredentials: (agentId, credentials) =>
         readJson<ConsoleAgent>("PUT", `${formatAgentPath(agentId)}/credentials`, credentials),
-      deleteCredentials: (agentId) => readJson<ConsoleAgent>("DELETE", `${formatAgentPath(agentId)}/credentials`),
-      sendMessage: (agentId, body, signal) => readStream(`${formatAgentPath(agentId)}/messages`, { body, signal }),
+      deleteCredentials: (agentId) =>
+        readJson<ConsoleAgent>("DELETE", `${formatAgentPath(agentId)}/credentials`),
+      sendMessage: (agentId, body, signal) =>
+        readStream(`${formatAgentPath(agentId)}/messages`, { body, signal }),
       subscribe: (agentId, taskId, after, signal) =>
-        readStream(`${formatTaskPath(agentId, taskId)}/subscribe${after === undefined ? "" : `?after=${after}`}`, {
-          signal,
-        }),
+        readStream(
+          `${formatTaskPath(agentId, taskId)}/subscribe${after === undefined ? "" : `?after=${after}`}`,
+          {
+            signal,
+          },
+        ),
       cancelTask: (agentId, taskId) => readJson<Task>("POST", `${formatTaskPath(agentId, taskId)}/cancel`),
       cutStream: async (agentId, call) =>
         void (await request("POST", `${formatAgentPath(agentId)}/streams/${encodeURIComponent(call)}/cut`)),
@@ -113,7 +121,10 @@ async function* readLineEvents(response: Response): AsyncGenerator<readonly Traf
     }
     yield [JSON.parse(data) as TrafficLine];
   }
-  throw new TrafficSourceError("CONNECTION_LOST", "The console closed the stream before its end. Subscribe to the task.");
+  throw new TrafficSourceError(
+    "CONNECTION_LOST",
+    "The console closed the stream before its end. Subscribe to the task.",
+  );
 }
 
 async function readError(response: Response): Promise<TrafficSourceError> {

@@ -83,7 +83,10 @@ export class LineMemory {
   }
 }
 
-function matchesQuery(task: TrafficTask, { agent, state, context, from, to, text }: ConsoleTaskQuery): boolean {
+function matchesQuery(
+  task: TrafficTask,
+  { agent, state, context, from, to, text }: ConsoleTaskQuery,
+): boolean {
   return (
     (agent === undefined || agent === (task.agent ?? UNKNOWN_AGENT_ID)) &&
     (state === undefined || state === task.state) &&

@@ -20,7 +20,13 @@ export function createRecordSource(data: Extract<PageData, { mode: "record" }>):
 }
 
 /** Describes a record, which shows everything and accepts no requests. */
-export function createRecordSession({ name, version }: { readonly name: string; readonly version: string }): ConsoleSession {
+export function createRecordSession({
+  name,
+  version,
+}: {
+  readonly name: string;
+  readonly version: string;
+}): ConsoleSession {
   return {
     mode: "file",
     name,

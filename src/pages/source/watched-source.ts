@@ -23,7 +23,11 @@ export function openWatchedSource(data: Extract<PageData, { mode: "watch" }>): T
       });
       events.addEventListener("error", () => {
         attempt += 1;
-        onConnection?.({ state: "reconnecting", attempt, error: "The server that watches the record does not respond." });
+        onConnection?.({
+          state: "reconnecting",
+          attempt,
+          error: "The server that watches the record does not respond.",
+        });
       });
       events.addEventListener("lines", (event) => {
         const lines = JSON.parse(String(event.data)) as readonly TrafficLine[];

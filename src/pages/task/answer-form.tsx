@@ -18,7 +18,9 @@ export function AnswerForm({ task, isSending, onAnswer }: AnswerFormProps): VNod
   const questions = findQuestions(task);
   const [answers, setAnswers] = useState<ReadonlyMap<string, DataPart>>(new Map());
   const isSignIn = task.status.state === "TASK_STATE_AUTH_REQUIRED";
-  const textParts = (task.status.message?.parts ?? []).filter((part) => questions.length === 0 || "text" in part);
+  const textParts = (task.status.message?.parts ?? []).filter(
+    (part) => questions.length === 0 || "text" in part,
+  );
   // The agent expects the answers to all its questions in one message.
   const answer = (question: TaskQuestion, part: DataPart): void => {
     const next = new Map(answers).set(question.key, part);
@@ -35,9 +37,17 @@ export function AnswerForm({ task, isSending, onAnswer }: AnswerFormProps): VNod
         <div key={question.key} class="question">
           <h3>
             <AgentText text={question.title} />
-            {answers.has(question.key) && <span class="badge" data-tone="good">✓ answered</span>}
+            {answers.has(question.key) && (
+              <span class="badge" data-tone="good">
+                ✓ answered
+              </span>
+            )}
           </h3>
-          <QuestionForm question={question} isSending={isSending} onAnswer={(part) => answer(question, part)} />
+          <QuestionForm
+            question={question}
+            isSending={isSending}
+            onAnswer={(part) => answer(question, part)}
+          />
         </div>
       ))}
       {questions.length === 0 && <TextAnswer isSignIn={isSignIn} isSending={isSending} onAnswer={onAnswer} />}
@@ -111,7 +121,9 @@ function FunctionResultForm(props: {
   readonly onAnswer: (part: DataPart) => void;
 }): VNode {
   const { question, isSending, onAnswer } = props;
-  const fields = [{ name: "response", title: "Response as JSON", isRequired: true, input: { type: "json" } }] as const;
+  const fields = [
+    { name: "response", title: "Response as JSON", isRequired: true, input: { type: "json" } },
+  ] as const;
   return (
     <SchemaForm
       fields={fields}

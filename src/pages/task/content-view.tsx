@@ -18,7 +18,14 @@ interface ContentViewProps {
 }
 
 /** The messages and the artifacts of a task, as they were after an event. */
-export function ContentView({ task, version, lastSeq, shownSeq, onShowSeq, onEditMessage }: ContentViewProps): VNode {
+export function ContentView({
+  task,
+  version,
+  lastSeq,
+  shownSeq,
+  onShowSeq,
+  onEditMessage,
+}: ContentViewProps): VNode {
   return (
     <div class="content-view">
       {lastSeq > 1 && <ReplaySlider lastSeq={lastSeq} shownSeq={shownSeq} onShowSeq={onShowSeq} />}
@@ -52,7 +59,8 @@ export function ContentView({ task, version, lastSeq, shownSeq, onShowSeq, onEdi
 /** The history, and the message of the status, which is not part of the history yet. */
 function listMessages({ history = [], status }: Task): readonly Message[] {
   const { message } = status;
-  if (message === undefined || history.some(({ messageId }) => messageId === message.messageId)) return history;
+  if (message === undefined || history.some(({ messageId }) => messageId === message.messageId))
+    return history;
   return [...history, message];
 }
 

@@ -1,5 +1,11 @@
 import { toSingleLine } from "../../cards/index.ts";
-import { formatTaskState, getText, type Part, type StreamResponse, type TaskState } from "../../protocol/index.ts";
+import {
+  formatTaskState,
+  getText,
+  type Part,
+  type StreamResponse,
+  type TaskState,
+} from "../../protocol/index.ts";
 import type { TrafficLine } from "../../trace/index.ts";
 import { formatBytes } from "../parts/byte-format.ts";
 
@@ -68,9 +74,17 @@ export function describeLine(line: TrafficLine): LineDescription {
         ...(line.outcome === "delivered" ? {} : { tone: "bad" }),
       };
     case "fault":
-      return { kind: "fault", text: `${line.fault}${line.detail === undefined ? "" : ` ${line.detail}`}`, tone: "warn" };
+      return {
+        kind: "fault",
+        text: `${line.fault}${line.detail === undefined ? "" : ` ${line.detail}`}`,
+        tone: "warn",
+      };
     case "loss":
-      return { kind: "loss", text: `${line.lines} lines were not recorded: ${toShortText(line.reason)}`, tone: "warn" };
+      return {
+        kind: "loss",
+        text: `${line.lines} lines were not recorded: ${toShortText(line.reason)}`,
+        tone: "warn",
+      };
     case "writer":
       return { kind: "writer", text: `${line.name} (${line.vantage})` };
     case "agent":
@@ -91,7 +105,8 @@ function describeEventLine(line: Extract<TrafficLine, { kind: "event" | "frame" 
 
 /** Describes an event of a task. The JSON may come from a stranger, so that members may be missing. */
 export function describeEvent(event: StreamResponse): LineDescription {
-  if ("task" in event) return describeStatus("task", event.task?.status?.state, event.task?.status?.message?.parts);
+  if ("task" in event)
+    return describeStatus("task", event.task?.status?.state, event.task?.status?.message?.parts);
   if ("statusUpdate" in event) {
     const { status } = event.statusUpdate ?? {};
     return describeStatus("status", status?.state, status?.message?.parts);
@@ -109,7 +124,11 @@ export function describeEvent(event: StreamResponse): LineDescription {
   return { kind: "event", text: toShortText(JSON.stringify(event)) };
 }
 
-function describeStatus(kind: string, state: TaskState | undefined, parts: readonly Part[] | undefined): LineDescription {
+function describeStatus(
+  kind: string,
+  state: TaskState | undefined,
+  parts: readonly Part[] | undefined,
+): LineDescription {
   const text = parts === undefined ? "" : describeParts(parts);
   const tone = state === undefined ? undefined : TONES_BY_STATE.get(state);
   const word = state === undefined ? "" : formatTaskState(state);
@@ -130,7 +149,9 @@ export function describeParts(parts: readonly Part[] | undefined): string {
   if (!Array.isArray(parts)) return "";
   const text = toShortText(getText(parts as Part[]));
   const others = (parts as Part[]).filter((part) => !("text" in part));
-  return [text, ...others.map((part) => toShortText(describeOtherPart(part)))].filter((one) => one !== "").join(" · ");
+  return [text, ...others.map((part) => toShortText(describeOtherPart(part)))]
+    .filter((one) => one !== "")
+    .join(" · ");
 }
 
 function describeOtherPart(part: Part): string {
@@ -141,7 +162,7 @@ function describeOtherPart(part: Part): string {
 /** Cuts before the text is normalized, because agents may send megabytes. */
 function toShortText(text: string): string {
   const line = toSingleLine(text.slice(0, MAX_TEXT_LENGTH * 2));
-  const characters = [...line];
+  const characters = Array.from(line);
   const isCut = characters.length > MAX_TEXT_LENGTH || text.length > MAX_TEXT_LENGTH * 2;
   return isCut ? `${characters.slice(0, MAX_TEXT_LENGTH).join("")}…` : line;
 }

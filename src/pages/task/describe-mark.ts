@@ -24,8 +24,9 @@ export function describeMark(mark: TimelineMark): string {
     case "fault":
       return `injected fault: ${mark.fault}${mark.detail === undefined ? "" : ` ${mark.detail}`}`;
     case "lost-lines":
-      return `${mark.lines} lines missing in the record`;
+      break;
   }
+  return `${mark.lines} lines missing in the record`;
 }
 
 /** Tone of a mark. Losses are bad, and repairs are neutral. */

@@ -1,4 +1,12 @@
-import { type DataPart, isInterrupted, isObject, type JsonObject, type JsonValue, type Part, type Task } from "../../protocol/index.ts";
+import {
+  type DataPart,
+  isInterrupted,
+  isObject,
+  type JsonObject,
+  type JsonValue,
+  type Part,
+  type Task,
+} from "../../protocol/index.ts";
 import { listSchemaFields, type SchemaField } from "../parts/schema-fields.ts";
 
 /** A question of a waiting task that needs more than a text. */
@@ -30,7 +38,14 @@ export type TaskQuestion =
     };
 
 /** Members of a data part, and of the metadata of a part, that contain a schema of the answer. */
-const SCHEMA_MEMBERS = ["requestedSchema", "schema", "jsonSchema", "inputSchema", "input_schema", "responseSchema"];
+const SCHEMA_MEMBERS = [
+  "requestedSchema",
+  "schema",
+  "jsonSchema",
+  "inputSchema",
+  "input_schema",
+  "responseSchema",
+];
 const APPROVAL_NAME_PATTERN = /approv|confirm|permission|allow/i;
 const CONFIRMATION_CALL_NAME = "adk_request_confirmation";
 
@@ -53,7 +68,7 @@ function findQuestionInPart(part: Part, index: number): TaskQuestion | undefined
       buildAnswer: (value) => ({ data: value }),
     };
   if (!("data" in part) || !isObject(part.data)) return undefined;
-  const data = part.data as JsonObject;
+  const { data } = part;
   return findApprovalRequest(data) ?? findFunctionCall(data, part.metadata);
 }
 
@@ -65,13 +80,19 @@ function findApprovalRequest({ approvalId, toolName, input }: JsonObject): TaskQ
     key: approvalId,
     title: typeof toolName === "string" ? `Allow ${toolName}?` : "Allow?",
     ...(input === undefined ? {} : { input }),
-    buildAnswer: (approved, reason) => ({ data: { approvalId, approved, ...(reason === "" ? {} : { reason }) } }),
+    buildAnswer: (approved, reason) => ({
+      data: { approvalId, approved, ...(reason === "" ? {} : { reason }) },
+    }),
   };
 }
 
 /** A long-running function call of ADK. */
-function findFunctionCall({ id, name, args }: JsonObject, metadata: JsonObject | undefined): TaskQuestion | undefined {
-  if (typeof id !== "string" || typeof name !== "string" || metadata?.["adk_type"] !== "function_call") return undefined;
+function findFunctionCall(
+  { id, name, args }: JsonObject,
+  metadata: JsonObject | undefined,
+): TaskQuestion | undefined {
+  if (typeof id !== "string" || typeof name !== "string" || metadata?.["adk_type"] !== "function_call")
+    return undefined;
   const answer = (response: JsonValue): DataPart => ({
     data: { id, name, response },
     metadata: { adk_type: "function_response" },
@@ -85,13 +106,14 @@ function findFunctionCall({ id, name, args }: JsonObject, metadata: JsonObject |
     key: id,
     title: `${name}?`,
     ...input,
-    buildAnswer: (isApproved, reason) => answer({ [member]: isApproved, ...(reason === "" ? {} : { reason }) }),
+    buildAnswer: (isApproved, reason) =>
+      answer({ [member]: isApproved, ...(reason === "" ? {} : { reason }) }),
   };
 }
 
 function findSchema(value: JsonValue | undefined): JsonObject | undefined {
   if (!isObject(value)) return undefined;
-  const object = value as JsonObject;
+  const object = value;
   if (object["type"] === "object" && isObject(object["properties"])) return object;
   return SCHEMA_MEMBERS.map((name) => object[name]).find((schema): schema is JsonObject => isObject(schema));
 }

@@ -12,7 +12,12 @@ const STATE_TONES: Readonly<Record<ReaderPosition["state"], string>> = {
 };
 
 /** Who read the events of the task, and how far each reader came. */
-export function ReadersView({ task }: { readonly task: TrafficTask; readonly version: number }): VNode | null {
+export function ReadersView({
+  task,
+}: {
+  readonly task: TrafficTask;
+  readonly version: number;
+}): VNode | null {
   const readers = task.readers;
   const last = Math.max(task.loggedNumbers.highest, ...readers.map(({ lastLogSeq = 0 }) => lastLogSeq));
   if (readers.length === 0) return null;
@@ -29,7 +34,9 @@ export function ReadersView({ task }: { readonly task: TrafficTask; readonly ver
               aria-label={`Events that ${formatReader(reader)} received`}
             />
             <span class="soft">
-              {reader.lastLogSeq === undefined ? `${reader.frames} frames` : `event ${reader.lastLogSeq} of ${last}`}
+              {reader.lastLogSeq === undefined
+                ? `${reader.frames} frames`
+                : `event ${reader.lastLogSeq} of ${last}`}
             </span>
             <span class="badge" data-tone={STATE_TONES[reader.state]}>
               {reader.state}

@@ -40,7 +40,9 @@ export function TaskHeader({ record, task, traffic, actions }: TaskHeaderProps):
         <TaskStateBadge state={state} />
         <Identifier name="task" id={taskId} />
         {contextId !== undefined && contextId !== "" && <Identifier name="context" id={contextId} />}
-        {task?.status.timestamp !== undefined && <time class="soft">{formatDateTime(task.status.timestamp)}</time>}
+        {task?.status.timestamp !== undefined && (
+          <time class="soft">{formatDateTime(task.status.timestamp)}</time>
+        )}
         {usage !== undefined && usage.calls > 0 && (
           <span class="soft">
             {usage.inputTokens} + {usage.outputTokens} tokens in {usage.calls} model calls

@@ -1,4 +1,9 @@
-import { fold, isEventRefusal, type StreamResponse, type Task, type TaskEvent } from "../../protocol/index.ts";
+import {
+  fold,
+  isEventRefusal,
+  type StreamResponse,
+  type Task,
+} from "../../protocol/index.ts";
 import type { TimelineEntry } from "../../trace/index.ts";
 
 /**
@@ -38,7 +43,7 @@ export class TaskHistory {
     while (this.#foldedSeq < last) {
       this.#foldedSeq += 1;
       const event = this.#events.get(this.#foldedSeq);
-      const folded = event === undefined ? undefined : fold(this.#task, event as TaskEvent);
+      const folded = event === undefined ? undefined : fold(this.#task, event);
       // A stranger's server may send events that A2A does not allow. The history skips them.
       if (folded !== undefined && !isEventRefusal(folded)) this.#task = folded;
     }

@@ -88,7 +88,18 @@ function openTaskRecord(page: PageState, agentId: string, taskId: string): Opene
     loading.value = isUnknown && problems.length > 0 ? { error: problems[0] } : "complete";
   };
   return {
-    record: { agentId, taskId, model, history, version, loading, snapshot, findTask, addLines, refreshSnapshot },
+    record: {
+      agentId,
+      taskId,
+      model,
+      history,
+      version,
+      loading,
+      snapshot,
+      findTask,
+      addLines,
+      refreshSnapshot,
+    },
     start() {
       const stopWatching = page.subscribeToLines(addLines);
       void load();

@@ -54,23 +54,44 @@ function OpenedTask({ agentId, taskId }: { readonly agentId: string; readonly ta
       label: `Show ${VIEW_TITLES[name]}`,
       run: () => page.replaceParams({ view: name }),
     })),
-    { keys: "s", label: "Subscribe to the task", run: () => actions?.subscribe(record.history.lastSeq || undefined) },
+    {
+      keys: "s",
+      label: "Subscribe to the task",
+      run: () => actions?.subscribe(record.history.lastSeq || undefined),
+    },
     { keys: "Escape", label: "Close the details", run: () => page.replaceParams({ entry: undefined }) },
     { keys: "u", label: "Back to the tasks", run: () => page.navigate("tasks") },
   ]);
   if (loading.value === "loading" && traffic === undefined && latest === undefined)
-    return <p class="empty" role="status">Loading the task …</p>;
+    return (
+      <p class="empty" role="status">
+        Loading the task …
+      </p>
+    );
   const failure = typeof loading.value === "object" && latest === undefined && (
-    <FailureNotice title="The task cannot be read" error={loading.value.error} onRetry={() => location.reload()} />
+    <FailureNotice
+      title="The task cannot be read"
+      error={loading.value.error}
+      onRetry={() => location.reload()}
+    />
   );
   if (failure !== false && traffic === undefined) return failure;
   return (
     <div class="task-screen" data-testid="task" data-task-id={taskId} data-state={findState(latest, traffic)}>
       {failure}
-      <TaskHeader record={record} version={currentVersion} task={latest} traffic={traffic} actions={actions} />
-      {PAGE_SENDS_REQUESTS && latest !== undefined && isInterrupted(latest.status.state) && actions !== undefined && (
-        <AnswerForm task={latest} isSending={actions.pending !== undefined} onAnswer={actions.answer} />
-      )}
+      <TaskHeader
+        record={record}
+        version={currentVersion}
+        task={latest}
+        traffic={traffic}
+        actions={actions}
+      />
+      {PAGE_SENDS_REQUESTS &&
+        latest !== undefined &&
+        isInterrupted(latest.status.state) &&
+        actions !== undefined && (
+          <AnswerForm task={latest} isSending={actions.pending !== undefined} onAnswer={actions.answer} />
+        )}
       <div class="view-tabs" role="tablist" aria-label="Views of the task">
         {TASK_VIEWS.map((name) => (
           <button
@@ -90,7 +111,9 @@ function OpenedTask({ agentId, taskId }: { readonly agentId: string; readonly ta
         {view === "timeline" && (
           <TimelinePanel record={record} traffic={traffic} version={currentVersion} actions={actions} />
         )}
-        {view === "content" && <ContentPanel record={record} latest={latest} version={currentVersion} actions={actions} />}
+        {view === "content" && (
+          <ContentPanel record={record} latest={latest} version={currentVersion} actions={actions} />
+        )}
         {view === "wire" && traffic !== undefined && <WireView task={traffic} version={currentVersion} />}
       </div>
     </div>
@@ -118,11 +141,11 @@ function TimelinePanel(
   const page = usePageState();
   const key = page.route.value.params["entry"];
   if (traffic === undefined)
-    return <p class="empty">The record contains no lines of this task. Subscribe to the task to see its events.</p>;
-  const selected = key === undefined ? undefined : traffic.entries.find((entry) => formatEntryKey(entry) === key);
-  const focusInspector = (): void => {
-    setTimeout(() => document.getElementById("inspector")?.focus());
-  };
+    return (
+      <p class="empty">The record contains no lines of this task. Subscribe to the task to see its events.</p>
+    );
+  const selected =
+    key === undefined ? undefined : traffic.entries.find((entry) => formatEntryKey(entry) === key);
   return (
     <div class="timeline-panel" data-inspecting={selected === undefined ? undefined : ""}>
       <div class="timeline-column">
@@ -150,6 +173,11 @@ function TimelinePanel(
       )}
     </div>
   );
+}
+
+/** Moves the focus after the details are rendered. */
+function focusInspector(): void {
+  setTimeout(() => document.getElementById("inspector")?.focus());
 }
 
 function ContentPanel(

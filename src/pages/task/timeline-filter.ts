@@ -1,4 +1,4 @@
-import type { TimelineEntry, TrafficLine } from "../../trace/index.ts";
+import type { TimelineEntry, TrafficLine, TrafficTask } from "../../trace/index.ts";
 
 /** Groups of lines that the timeline shows or hides. */
 export const LINE_GROUPS = ["events", "requests", "frames", "work", "other"] as const;
@@ -41,12 +41,18 @@ export function chooseShownGroups(hasLog: boolean): ReadonlySet<LineGroup> {
   return new Set(LINE_GROUPS.filter((group) => group !== "frames" || !hasLog));
 }
 
-/** Keeps the entries of the shown groups, and each entry that has a mark. */
-export function filterTimeline(
-  entries: readonly TimelineEntry[],
-  groups: ReadonlySet<LineGroup>,
-  hasMarks: (entry: TimelineEntry) => boolean,
-): readonly TimelineEntry[] {
-  if (groups.size === LINE_GROUPS.length) return entries;
-  return entries.filter((entry) => groups.has(findLineGroup(entry.line)) || hasMarks(entry));
+/**
+ * Keeps the entries of the shown groups, and each entry that has a mark. An event that several observers recorded
+ * appears once.
+ */
+export function filterTimeline(task: TrafficTask, groups: ReadonlySet<LineGroup>): readonly TimelineEntry[] {
+  const { marks } = task;
+  return task.entries.filter((entry) => {
+    if (marks.has(entry)) return true;
+    const { line } = entry;
+    return (
+      groups.has(findLineGroup(line)) &&
+      (line.kind !== "event" || task.findLoggedEvent(line.log_seq) === entry)
+    );
+  });
 }

@@ -30,12 +30,19 @@ interface TimelineViewProps {
 }
 
 /** The lines of a task in the order of time, with marks for gaps, cuts, retries, and resumes. */
-export function TimelineView({ task, version, selected, onSelect, onOpen, isFollowing }: TimelineViewProps): VNode {
+export function TimelineView({
+  task,
+  version,
+  selected,
+  onSelect,
+  onOpen,
+  isFollowing,
+}: TimelineViewProps): VNode {
   const hasLog = task.loggedNumbers.highest > 0;
   const [groups, setGroups] = useState<ReadonlySet<LineGroup>>(() => chooseShownGroups(hasLog));
   useEffect(() => setGroups(chooseShownGroups(hasLog)), [hasLog]);
   const marks = task.marks;
-  const entries = filterTimeline(task.entries, groups, (entry) => marks.has(entry));
+  const entries = filterTimeline(task, groups);
   const startMs = entries[0]?.timeMs ?? 0;
   const isPhone = useMediaQuery("(max-width: 640px)");
 
@@ -74,7 +81,9 @@ export function TimelineView({ task, version, selected, onSelect, onOpen, isFoll
         onOpen={onOpen}
         renderRow={(index) => {
           const entry = entries[index];
-          return entry === undefined ? <span /> : (
+          return entry === undefined ? (
+            <span />
+          ) : (
             <TimelineRow entry={entry} task={task} version={version} startMs={startMs} />
           );
         }}
@@ -95,12 +104,21 @@ function TimelineRow(props: {
   const marks = task.getMarks(entry);
   const number = line.kind === "event" || line.kind === "frame" ? line.log_seq : undefined;
   return (
-    <div class="timeline-row" data-group={findLineGroup(line)} data-marked={marks.length > 0 ? "" : undefined}>
+    <div
+      class="timeline-row"
+      data-group={findLineGroup(line)}
+      data-marked={marks.length > 0 ? "" : undefined}
+    >
       <time title={formatClock(timeMs)}>+{formatOffset(timeMs - startMs)}</time>
       <span class="entry-number">{number === undefined ? "" : `#${number}`}</span>
       <span class="entry-kind">{description.kind}</span>
       {marks.map((mark) => (
-        <span key={describeMark(mark)} class="badge mark" data-mark={mark.kind} data-tone={chooseMarkTone(mark)}>
+        <span
+          key={describeMark(mark)}
+          class="badge mark"
+          data-mark={mark.kind}
+          data-tone={chooseMarkTone(mark)}
+        >
           {describeMark(mark)}
         </span>
       ))}

@@ -9,12 +9,12 @@ import type { TaskRecord } from "./task-record.ts";
 export interface TaskActions {
   readonly pending: string | undefined;
   readonly problem: { readonly action: string; readonly error: unknown } | undefined;
-  cancel(): void;
-  subscribe(after: number | undefined): void;
-  answer(parts: readonly Part[]): void;
-  registerPush(): void;
+  readonly cancel: () => void;
+  readonly subscribe: (after: number | undefined) => void;
+  readonly answer: (parts: readonly Part[]) => void;
+  readonly registerPush: () => void;
   /** Ends the stream of the last `subscribe` or `answer`. */
-  stop(): void;
+  readonly stop: () => void;
 }
 
 /** Returns the actions of a task, or `undefined` for records, which accept no requests. */
@@ -26,7 +26,8 @@ export function useTaskActions(record: TaskRecord): TaskActions | undefined {
   useEffect(() => () => controller.current?.abort(), [record]);
   const { actions } = source;
   const { agentId, taskId } = record;
-  if (actions === undefined || !source.session.canAct || findAgent(agentId)?.isRecorded === true) return undefined;
+  if (actions === undefined || !source.session.canAct || findAgent(agentId)?.isRecorded === true)
+    return undefined;
 
   const run = (action: string, work: (signal: AbortSignal) => Promise<void>): void => {
     controller.current?.abort();
@@ -34,18 +35,19 @@ export function useTaskActions(record: TaskRecord): TaskActions | undefined {
     controller.current = current;
     setPending(action);
     setProblem(undefined);
-    work(current.signal)
-      .then(() => {
+    const finish = async (): Promise<void> => {
+      try {
+        await work(current.signal);
         announcement.value = `${action}: done`;
-      })
-      .catch((error: unknown) => {
+      } catch (error) {
         if (current.signal.aborted) return;
         setProblem({ action, error });
         announcement.value = `${action}: ${formatError(error)}`;
-      })
-      .finally(() => {
+      } finally {
         if (controller.current === current) setPending(undefined);
-      });
+      }
+    };
+    void finish();
   };
   const follow = async (stream: AsyncIterable<readonly TrafficLine[]>): Promise<void> => {
     for await (const lines of stream) record.addLines(lines);
@@ -75,7 +77,11 @@ export function useTaskActions(record: TaskRecord): TaskActions | undefined {
         };
         return follow(actions.sendMessage(agentId, { message: JSON.parse(JSON.stringify(message)) }, signal));
       }),
-    registerPush: () => run("Push notifications to this console", async () => void (await actions.registerPush(agentId, taskId))),
+    registerPush: () =>
+      run(
+        "Push notifications to this console",
+        async () => void (await actions.registerPush(agentId, taskId)),
+      ),
     stop: () => {
       controller.current?.abort();
       setPending(undefined);

@@ -78,7 +78,11 @@ function CallDetails({ call, task, version }: WireViewProps & { readonly call: T
   );
 }
 
-function Headers({ headers }: { readonly headers: Readonly<Record<string, string>> | undefined }): VNode | null {
+function Headers({
+  headers,
+}: {
+  readonly headers: Readonly<Record<string, string>> | undefined;
+}): VNode | null {
   const entries = Object.entries(headers ?? {});
   if (entries.length === 0) return null;
   return (

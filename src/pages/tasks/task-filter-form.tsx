@@ -21,10 +21,19 @@ export function TaskFilterForm({ filter, isTextSearchable, onChange }: TaskFilte
   const firstField = useRef<HTMLSelectElement>(null);
   useHotkeys([{ keys: "/", label: "Go to the filters", run: () => firstField.current?.focus() }]);
   return (
-    <form class="task-filters" role="search" aria-label="Filter the tasks" onSubmit={(event) => event.preventDefault()}>
+    <form
+      class="task-filters"
+      role="search"
+      aria-label="Filter the tasks"
+      onSubmit={(event) => event.preventDefault()}
+    >
       <label>
         State
-        <select ref={firstField} value={filter.state ?? ""} onChange={({ currentTarget }) => onChange({ state: currentTarget.value })}>
+        <select
+          ref={firstField}
+          value={filter.state ?? ""}
+          onChange={({ currentTarget }) => onChange({ state: currentTarget.value })}
+        >
           <option value="">any</option>
           {TASK_STATES.map((state) => (
             <option key={state} value={state}>
@@ -35,7 +44,10 @@ export function TaskFilterForm({ filter, isTextSearchable, onChange }: TaskFilte
       </label>
       <label>
         Agent
-        <select value={filter.agent ?? ""} onChange={({ currentTarget }) => onChange({ agent: currentTarget.value })}>
+        <select
+          value={filter.agent ?? ""}
+          onChange={({ currentTarget }) => onChange({ agent: currentTarget.value })}
+        >
           <option value="">any</option>
           {agents.value.map(({ id, name }) => (
             <option key={id} value={id}>
@@ -44,7 +56,11 @@ export function TaskFilterForm({ filter, isTextSearchable, onChange }: TaskFilte
           ))}
         </select>
       </label>
-      <TypedFilter label="Context" value={filter.context ?? ""} onChange={(context) => onChange({ context })} />
+      <TypedFilter
+        label="Context"
+        value={filter.context ?? ""}
+        onChange={(context) => onChange({ context })}
+      />
       {isTextSearchable && (
         <TypedFilter label="Text" value={filter.text ?? ""} onChange={(text) => onChange({ text })} />
       )}

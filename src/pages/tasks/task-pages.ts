@@ -29,7 +29,9 @@ export function refreshTaskRows(current: TaskRows, fresh: TaskRows): TaskRows {
   const last = fresh.rows.at(-1);
   if (fresh.nextPageToken === undefined || last === undefined) return fresh;
   const known = new Set(fresh.rows.map(formatTaskKey));
-  const older = current.rows.filter((row) => !known.has(formatTaskKey(row)) && row.updatedAt <= last.updatedAt);
+  const older = current.rows.filter(
+    (row) => !known.has(formatTaskKey(row)) && row.updatedAt <= last.updatedAt,
+  );
   if (older.length === 0) return fresh;
   return { rows: [...fresh.rows, ...older], nextPageToken: current.nextPageToken };
 }

@@ -37,7 +37,11 @@ export function TasksScreen(): VNode {
         onChange={(change) => page.replaceParams(change)}
       />
       {list.problems.map(({ agent, message }) => (
-        <Notice key={agent} tone="warn" title={`Tasks of ${page.findAgent(agent)?.name ?? agent} are incomplete`}>
+        <Notice
+          key={agent}
+          tone="warn"
+          title={`Tasks of ${page.findAgent(agent)?.name ?? agent} are incomplete`}
+        >
           <AgentText text={message} />
         </Notice>
       ))}

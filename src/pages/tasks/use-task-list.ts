@@ -15,8 +15,8 @@ export interface LiveTaskList {
   readonly hasMore: boolean;
   readonly isTextSearchable: boolean;
   readonly problems: ConsoleTaskList["problems"];
-  loadMore(): void;
-  reload(): void;
+  readonly loadMore: () => void;
+  readonly reload: () => void;
 }
 
 /** Lists the tasks of a query. A change of the query starts a new list. */
@@ -34,7 +34,10 @@ export function useTaskList(query: ConsoleTaskQuery): LiveTaskList {
   const isLoadingMore = useRef(false);
 
   const load = useCallback(
-    async (pageToken: string | undefined, apply: (current: TaskRows, page: TaskRows) => TaskRows): Promise<void> => {
+    async (
+      pageToken: string | undefined,
+      apply: (current: TaskRows, page: TaskRows) => TaskRows,
+    ): Promise<void> => {
       const own = generation.current;
       try {
         const answer = await source.listTasks({

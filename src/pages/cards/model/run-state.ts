@@ -26,8 +26,7 @@ export function describeRunState(model: RunModel, isLive: boolean, nowMs: number
     if (!model.run) return { kind: "unknown", label: `cards without a run record${torn}` };
     return { kind: "interrupted", label: `no recorded end: killed or still running${torn}` };
   }
-  if (model.writerState === "exited")
-    return { kind: "interrupted", label: `killed: no recorded end${torn}` };
+  if (model.writerState === "exited") return { kind: "interrupted", label: `killed: no recorded end${torn}` };
   const quietMs = nowMs - model.lastLineTimeMs;
   if (quietMs < QUIET_AFTER_MS) return { kind: "running", label: `running${torn}` };
   const quiet = `no new line for ${formatDuration(quietMs)}`;
