@@ -61,10 +61,7 @@ export function createOwnServerOfOperator(operator: OperatorAccess, publicUrl: s
 const OWN_LISTING_ID = "";
 
 /** Creates the list of the tasks of the own server. */
-export function createOwnTaskListing(
-  server: OwnServer,
-  agentIds: readonly string[],
-): TaskListing {
+export function createOwnTaskListing(server: OwnServer, agentIds: readonly string[]): TaskListing {
   return {
     id: OWN_LISTING_ID,
     searchesText: server.searchesText,
