@@ -7,6 +7,7 @@ import { measureAdkThroughput } from "./workloads/adk.ts";
 import { measureLongStreams } from "./workloads/long-streams.ts";
 import { measureGrpc } from "./workloads/grpc.ts";
 import { measureIdleSubscribers } from "./workloads/idle-subscribers.ts";
+import { measureTelemetry } from "./workloads/telemetry.ts";
 import { measureSend, measureStreaming } from "./workloads/message-throughput.ts";
 import { measureArtifactSizes } from "./growth/artifact-size.ts";
 import { measureLargePages } from "./growth/large-pages.ts";
@@ -22,6 +23,7 @@ const WORKLOADS_BY_NAME: Record<WorkloadName, (bench: BenchmarkContext) => Promi
   chunks: measureLongStreams,
   grpc: measureGrpc,
   adk: measureAdkThroughput,
+  telemetry: measureTelemetry,
   readers: measureIdleSubscribers,
   "stored-tasks": measureStoredTasks,
   "list-tasks": measureListTasks,

@@ -24,6 +24,9 @@ export type SystemName =
   | "colloquy-adk-memory"
   | "colloquy-adk-memory-always"
   | "colloquy-adk-sqlite"
+  | "colloquy-adk-untraced"
+  | "colloquy-adk-sampled-10"
+  | "colloquy-adk-sampled-100"
   | "a2a-js"
   | "adk-toA2a"
   | "adk-floor";
@@ -61,6 +64,9 @@ export const SYSTEMS_UNDER_TEST: Record<SystemName, SystemUnderTest> = {
     dialect: "1.0",
     start: async () => (await import("./servers/colloquy.ts")).startColloquyAdkServer({ store: "sqlite" }),
   },
+  "colloquy-adk-untraced": defineTracedAdkSystem(false),
+  "colloquy-adk-sampled-10": defineTracedAdkSystem({ sampleRatio: 0.1 }),
+  "colloquy-adk-sampled-100": defineTracedAdkSystem({ sampleRatio: 1 }),
   "a2a-js": {
     dialect: "1.0",
     start: async () => (await import("./servers/a2a-js.ts")).startA2aJsServer(),
@@ -79,6 +85,24 @@ function defineColloquySystem(variant: ColloquyServerVariant): SystemUnderTest {
   return {
     dialect: "1.0",
     start: async () => (await import("./servers/colloquy.ts")).startColloquyServer(variant),
+  };
+}
+
+/** Variable with the URL of the collector, which belongs to the benchmark process. */
+export const COLLECTOR_URL_VARIABLE = "COLLOQUY_BENCH_COLLECTOR";
+
+/** Defines an ADK agent behind a server that sends its spans to the collector, or that starts no spans. */
+function defineTracedAdkSystem(telemetry: { readonly sampleRatio: number } | false): SystemUnderTest {
+  return {
+    dialect: "1.0",
+    start: async () => {
+      const otlp = process.env[COLLECTOR_URL_VARIABLE] ?? "http://127.0.0.1:4318";
+      const { startColloquyAdkServer } = await import("./servers/colloquy.ts");
+      return startColloquyAdkServer({
+        store: "memory",
+        telemetry: telemetry === false ? false : { ...telemetry, otlp },
+      });
+    },
   };
 }
 
@@ -112,6 +136,13 @@ export const ADK_SYSTEMS: readonly SystemName[] = [
   "colloquy-adk-memory-always",
   "colloquy-adk-sqlite",
   "adk-toA2a",
+];
+/** One ADK agent: without spans, with the ids of traces only, and with spans for a collector. */
+export const TELEMETRY_SYSTEMS: readonly SystemName[] = [
+  "colloquy-adk-untraced",
+  "colloquy-adk-memory",
+  "colloquy-adk-sampled-10",
+  "colloquy-adk-sampled-100",
 ];
 export const SYSTEMS_MEASURED_OVER_GRPC: readonly SystemName[] = [
   "colloquy-grpc-memory",

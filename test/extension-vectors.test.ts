@@ -8,6 +8,7 @@ import type { Agent, AgentEvent, Run } from "../src/engine/index.ts";
 import {
   findMessageJsonInStatusUpdate,
   getText,
+  PARENT_TASK_EXTENSION_URI,
   toMessageStatusUpdate,
   type Message,
   type StreamResponse,
@@ -15,7 +16,13 @@ import {
 } from "../src/protocol/index.ts";
 import { createServer, type Server, type ServerOptions } from "../src/server/index.ts";
 
-const NAMES = ["stream-cursor", "idempotent-send", "agent-steering", "message-events"] as const;
+const NAMES = [
+  "stream-cursor",
+  "idempotent-send",
+  "agent-steering",
+  "message-events",
+  "parent-task",
+] as const;
 type ExtensionName = (typeof NAMES)[number];
 
 function readJson(file: string): Record<string, unknown> {
@@ -177,6 +184,30 @@ it.each(events)("message events: $name", ({ message, event }) => {
   const isValid = createSchemaCheck("message-events", "updateMetadata");
   expect(isValid(event.statusUpdate.metadata)).toBe(true);
   expect(isValid({})).toBe(false);
+});
+
+interface ParentTaskVector {
+  readonly name: string;
+  readonly metadata: Record<string, unknown>;
+  readonly parentTask: Run["parentTask"] | null;
+}
+const { messages: parentTasks } = readJson("vectors/parent-task-v1.json") as unknown as {
+  messages: ParentTaskVector[];
+};
+
+it.each(parentTasks)("parent task: $name [E22]", async ({ metadata, parentTask }) => {
+  const seen: Run["parentTask"][] = [];
+  const echo = agent({ name: "echo", description: "Echoes." }, async function* (turn) {
+    seen.push(turn.parentTask);
+    yield turn.text;
+  });
+  await startServer(echo);
+  const message = { role: "ROLE_USER", parts: [{ text: "Hello" }], metadata };
+  await sendMessage({ ...message, messageId: "active" }, { "a2a-extensions": PARENT_TASK_EXTENSION_URI });
+  await sendMessage({ ...message, messageId: "not active" });
+  expect(seen).toEqual([parentTask ?? undefined, undefined]);
+  const isValid = createSchemaCheck("parent-task", "messageMetadata")(metadata);
+  expect(isValid).toBe(parentTask !== null);
 });
 
 it("the JSON Schema of the stream cursor accepts the metadata of the vectors, and rejects other values", () => {

@@ -31,7 +31,21 @@ export const IMPORT_BOUNDARIES: Readonly<Record<string, ImportBoundary>> = {
   engine: { rooms: { "data-structures": "whole", protocol: "whole" } },
   "usage-checks": { rooms: {} },
   // The format and the model also run in browsers. Only the writers and readers of files use Node.js.
-  trace: { rooms: { protocol: "whole", logging: "whole" }, allowsNode: { onlyIn: "trace/recording/" } },
+  trace: {
+    rooms: { protocol: "whole", "usage-checks": "whole", logging: "whole" },
+    allowsNode: { onlyIn: "trace/recording/" },
+  },
+  telemetry: {
+    rooms: { protocol: "whole" },
+    packages: [
+      "@opentelemetry/api",
+      "@opentelemetry/exporter-metrics-otlp-http",
+      "@opentelemetry/exporter-trace-otlp-http",
+      "@opentelemetry/resources",
+      "@opentelemetry/sdk-metrics",
+      "@opentelemetry/sdk-trace-node",
+    ],
+  },
   // Reads `process`, but imports no `node:` module.
   logging: { rooms: { "usage-checks": "whole", engine: "types" } },
   stores: {
@@ -42,6 +56,7 @@ export const IMPORT_BOUNDARIES: Readonly<Record<string, ImportBoundary>> = {
   client: {
     rooms: {
       protocol: "whole",
+      telemetry: "whole",
       "usage-checks": "whole",
       wire: "whole",
       keys: "whole",
@@ -53,6 +68,7 @@ export const IMPORT_BOUNDARIES: Readonly<Record<string, ImportBoundary>> = {
     rooms: {
       "data-structures": "whole",
       protocol: "whole",
+      telemetry: "whole",
       "usage-checks": "whole",
       logging: "whole",
       wire: "whole",
@@ -119,6 +135,7 @@ export const IMPORT_BOUNDARIES: Readonly<Record<string, ImportBoundary>> = {
   mcp: {
     rooms: {
       protocol: "whole",
+      telemetry: "whole",
       "usage-checks": "whole",
       logging: "whole",
       engine: "types",

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import type { AdkAgentOptions } from "../../src/adk/index.ts";
 import type { Agent } from "../../src/engine/index.ts";
-import { createServer } from "../../src/server/index.ts";
+import { createServer, type ServerOptions } from "../../src/server/index.ts";
 import { SqliteStore } from "../../src/stores/index.ts";
 import { EndedTaskCounter } from "../growth/ended-task-counter.ts";
 import type { StartedSystem } from "../system-process-main.ts";
@@ -16,6 +16,8 @@ export interface ColloquyServerVariant {
   readonly countsEndedTasks?: boolean;
   /** Whether the server is measured over gRPC. */
   readonly grpc?: boolean;
+  /** Option `telemetry` of the server. Default: the default of the server. */
+  readonly telemetry?: ServerOptions["telemetry"];
 }
 
 /** Scratch folder in the checkout, because the temporary folder of the system is often in memory. */
@@ -44,7 +46,14 @@ export async function startColloquyAdkServer(
 
 async function startColloquyServerForAgent(
   agent: Agent,
-  { store, mergesChunks = true, grpc = false, storedTaskCount = 0, countsEndedTasks }: ColloquyServerVariant,
+  {
+    store,
+    mergesChunks = true,
+    grpc = false,
+    storedTaskCount = 0,
+    countsEndedTasks,
+    telemetry,
+  }: ColloquyServerVariant,
 ): Promise<StartedSystem> {
   const endedTasks = countsEndedTasks ? new EndedTaskCounter() : undefined;
   const storeFile = store === "memory" ? undefined : createScratchFilePath();
@@ -58,6 +67,7 @@ async function startColloquyServerForAgent(
       store: storeFile ? new SqliteStore(storeFile, { backupBeforeMigration: false }) : "memory",
       mergeChunks: mergesChunks,
       limits: { taskSize: MAX_TASK_SIZE },
+      ...(telemetry === undefined ? {} : { telemetry }),
       ...(endedTasks ? { observer: endedTasks.observer } : {}),
     },
   );

@@ -172,6 +172,12 @@ class RunBackedTurn implements Turn {
   get traceparent(): string | undefined {
     return this.#run.traceparent;
   }
+  get traceHeaders(): Run["traceHeaders"] {
+    return this.#run.traceHeaders;
+  }
+  get parentTask(): Run["parentTask"] {
+    return this.#run.parentTask;
+  }
   get cancelMetadata(): Run["cancelMetadata"] {
     return this.#run.cancelMetadata;
   }

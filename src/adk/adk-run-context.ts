@@ -12,6 +12,7 @@ export interface AdkRunContext {
     | "task"
     | "attempt"
     | "signal"
+    | "traceHeaders"
     | "listInterruptedTasks"
     | "idempotencyKey"
     | "once"

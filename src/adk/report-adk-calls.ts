@@ -1,5 +1,5 @@
 import type { BasePlugin, LlmRequest, PluginManager } from "@google/adk";
-import type { ModelCallReport } from "../engine/index.ts";
+import type { ModelCallReport, Run } from "../engine/index.ts";
 import type { JsonValue } from "../protocol/index.ts";
 import type { AdkRunner } from "./adk-structural-types.ts";
 import { findRunContextByInvocation } from "./adk-run-context.ts";
@@ -20,13 +20,13 @@ const reportingManagers = new WeakSet<PluginManager>();
  * registered once per runner, and only for servers that record their traffic.
  */
 export async function reportAdkCalls(runner: AdkRunner): Promise<void> {
-  const manager = findPluginManager(runner);
+  const manager = findPluginRegistry(runner);
   if (!manager || reportingManagers.has(manager)) return;
   reportingManagers.add(manager);
   manager.registerPlugin(createReportingPlugin(await import("@google/adk")));
 }
 
-function findPluginManager(runner: object): PluginManager | undefined {
+function findPluginRegistry(runner: object): PluginManager | undefined {
   const manager: unknown = "pluginManager" in runner ? runner.pluginManager : undefined;
   const isManager = typeof manager === "object" && manager !== null && "registerPlugin" in manager;
   return isManager ? (manager as PluginManager) : undefined;
@@ -35,8 +35,6 @@ function findPluginManager(runner: object): PluginManager | undefined {
 function createReportingPlugin({ BasePlugin: AdkPlugin }: AdkModule): BasePlugin {
   const modelCalls = new WeakMap<object, StartedCall>();
   const toolCalls = new WeakMap<object, StartedCall>();
-  const findReporter = ({ invocationContext }: CallbackContext) =>
-    findRunContextByInvocation(invocationContext)?.run.reportCall;
   const reportModelCall = (context: CallbackContext, result: Partial<ModelCallReport>): void => {
     const report = findReporter(context);
     const { startMs, request } = modelCalls.get(context.invocationContext) ?? { startMs: performance.now() };
@@ -129,6 +127,10 @@ function createReportingPlugin({ BasePlugin: AdkPlugin }: AdkModule): BasePlugin
     });
   };
   return new ReportingPlugin("colloquy_traffic_record");
+}
+
+function findReporter({ invocationContext }: CallbackContext): Run["reportCall"] {
+  return findRunContextByInvocation(invocationContext)?.run.reportCall;
 }
 
 /** Converts data of ADK to JSON. Files and functions are not JSON, and circular data is omitted. */

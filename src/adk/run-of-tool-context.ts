@@ -3,7 +3,10 @@ import type { Run } from "../engine/index.ts";
 import { findRunContextByInvocation } from "./adk-run-context.ts";
 
 /** Members of a run that tools of an ADK agent can use. */
-export type RunOfTool = Pick<Run, "taskId" | "attempt" | "signal" | "idempotencyKey" | "once" | "sleep">;
+export type RunOfTool = Pick<
+  Run,
+  "taskId" | "attempt" | "signal" | "traceHeaders" | "idempotencyKey" | "once" | "sleep"
+>;
 
 /**
  * Returns the run that executes a tool of an ADK agent, for example for `once` and `sleep`. Throws an error if

@@ -131,6 +131,13 @@ export function addServeOptions(command: Command, defaults: ServeDefaults = {}):
       "--record <file>",
       "append the traffic to this file, without credentials; colloquy trace show reads it",
     )
+    .option("--otlp <url>", "send spans and metrics to this collector, such as http://127.0.0.1:4318")
+    .addOption(
+      new Option(
+        "--metrics-port <number>",
+        "also reply to GET /metrics on this port, without authentication; 0 for any free port",
+      ).argParser(parsePort),
+    )
     .addOption(createOutputOption().env("A2ACLI_OUTPUT"));
 }
 

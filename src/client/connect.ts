@@ -26,6 +26,8 @@ import { createA2AClientFromTransport, type A2AClient } from "./a2a-client.ts";
 import { DEFAULT_MAX_TASK_BYTES } from "./stream/streamed-task-size.ts";
 import { createTransport } from "./transport/create-transport.ts";
 import { withTrafficRecord } from "./traffic/with-traffic-record.ts";
+import { useRegisteredOpenTelemetry } from "../telemetry/index.ts";
+import { withTraceContext } from "./with-trace-context.ts";
 
 /**
  * Finds the agent card by the URL of the host, the card, or the agent, and returns a client for one of the
@@ -49,6 +51,7 @@ const CLIENT_MEMBER_NAMES = [
 
 async function connectToAgent(url: string, options: ConnectOptions): Promise<A2AClient> {
   assertKnownOptions(options);
+  await useRegisteredOpenTelemetry();
   const { auth, extensions: requestedExtensions = [], reconnect = {}, retry = {}, version = "1.0" } = options;
   const http = createTransportOptions(options);
   const source = createCardFetchOptions(http, options);
@@ -77,10 +80,15 @@ async function connectToAgent(url: string, options: ConnectOptions): Promise<A2A
     extensions,
     version: getProtocolVersion(agentInterface) ?? version,
   });
-  const transport =
+  const recordedTransport =
     options.record === undefined
       ? plainTransport
       : await withTrafficRecord(plainTransport, options.record, fetchedCard, agentInterface);
+  const transport = withTraceContext(recordedTransport, {
+    card: fetchedCard.card,
+    agentInterface,
+    extensions,
+  });
   const guardedTransport = credentialsError
     ? withTransportCallHeadersRejected(transport, credentialsError)
     : transport;

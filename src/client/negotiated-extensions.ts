@@ -5,6 +5,7 @@ import {
   IDEMPOTENT_SEND_EXTENSION_URI,
   isObject,
   MESSAGE_EVENTS_EXTENSION_URI,
+  PARENT_TASK_EXTENSION_URI,
   type SteeringSignal,
   STREAM_CURSOR_EXTENSION_URI,
 } from "../protocol/index.ts";
@@ -17,6 +18,7 @@ const AUTOMATIC_EXTENSION_URIS: readonly string[] = [
   STREAM_CURSOR_EXTENSION_URI,
   IDEMPOTENT_SEND_EXTENSION_URI,
   AGENT_STEERING_EXTENSION_URI,
+  PARENT_TASK_EXTENSION_URI,
 ];
 
 type CardCapabilities = Pick<AgentCard, "capabilities">;

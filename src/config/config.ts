@@ -52,6 +52,10 @@ export interface ServeConfig {
   logRequests?: boolean;
   /** File to which the server appends a record of its traffic, without credentials. Default: no record. */
   record?: string;
+  /** URL of a collector that receives spans and metrics over OTLP/HTTP. By default, nothing is sent. */
+  otlp?: string;
+  /** Port of a separate HTTP server with `GET /metrics`, without authentication. By default, there is none. */
+  metricsPort?: number;
   /**
    * Names of environment variables. Each variable contains one bearer token. The name of the variable is the
    * principal of a caller with this token.

@@ -88,6 +88,16 @@ export interface Run {
    * the caller's span in a distributed trace.
    */
   readonly traceparent?: string | undefined;
+  /**
+   * Headers that continue the trace in HTTP requests of the agent: `traceparent` of this run, and `tracestate`. The
+   * clients of Colloquy send the headers automatically.
+   */
+  readonly traceHeaders: Readonly<Record<string, string>>;
+  /**
+   * The task of the agent that sent the message, as the caller states (docs/extensions/parent-task-v1.md). Nothing
+   * proves the statement, so `parentTask` must not grant access.
+   */
+  readonly parentTask?: { readonly taskId: string; readonly agent?: string | undefined } | undefined;
   /** Signal that aborts when the task is canceled or the server closes. */
   readonly signal: AbortSignal;
   /**

@@ -7,6 +7,7 @@ import type { NodeLink } from "./nodes/node-link.ts";
 import type { Observer } from "./observer.ts";
 import type { Outbox } from "./push/outbox.ts";
 import type { WebhookValidator } from "./push/push-config-operations.ts";
+import type { RunTracing } from "./run-tracing.ts";
 import type { TaskStore } from "./task-store.ts";
 
 /** Push notification options of an engine. The engine's store must have a `pushStore`. */
@@ -43,6 +44,8 @@ export interface EngineOptions {
    */
   readonly startsTurns?: boolean;
   readonly observer?: Observer;
+  /** Continues the traces of requests in the runs of agents. Default: runs have no spans. */
+  readonly runTracing?: RunTracing | undefined;
   readonly clock?: Clock;
   readonly generateId?: IdGenerator;
   readonly limits?: Partial<EngineLimits>;

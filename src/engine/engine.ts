@@ -106,6 +106,7 @@ export class Engine {
       clock,
       generateId,
       observer,
+      runTracing: options.runTracing,
       mergeChunks: options.mergeChunks ?? true,
       deduplicateMessages,
       taskSizeLimit: limits.taskSize,

@@ -1,5 +1,6 @@
 import type { Clock } from "./clock.ts";
 import { isAppendStored } from "./is-append-stored.ts";
+import type { Observer } from "./observer.ts";
 import type { LogAppend, AppendRefusal, TaskStore } from "./task-store.ts";
 
 /** A source of events to commit, for example the live task of a runner. */
@@ -52,6 +53,7 @@ const MIN_COMMIT_TIMER_DELAY_MS = 0.1;
 export class Committer {
   readonly #store: TaskStore;
   readonly #clock: Clock;
+  readonly #onCommit: Observer["onCommit"];
   #readyWriters = new Set<UncommittedEventSource>();
   /** Appends that wait until the store can commit again, with the functions that end their waits. */
   readonly #waitingAppends = new Map<UncommittedAppend, () => void>();
@@ -65,9 +67,10 @@ export class Committer {
   #delayUntil = 0;
   #endDelay: (() => void) | undefined;
 
-  constructor(store: TaskStore, clock: Clock) {
+  constructor(store: TaskStore, clock: Clock, observer: Pick<Observer, "onCommit"> = {}) {
     this.#store = store;
     this.#clock = clock;
+    this.#onCommit = observer.onCommit;
     store.health?.onChange(({ state }) => {
       if (state === "healthy") this.#retryWaitingAppends();
     });
@@ -150,7 +153,8 @@ export class Committer {
     try {
       const appends = batch.map(({ append }) => append);
       refusals = await this.#store.commit(appends, { agentsAtWork: this.#workingAgents > 0 });
-    } catch {
+    } catch (error) {
+      this.#reportCommit(batch, startedAt, error);
       // One task's events can make the batch fail. Retrying each append alone isolates that task from the
       // others.
       for (const uncommitted of batch) {
@@ -161,8 +165,16 @@ export class Committer {
       return;
     }
     const endedAt = this.#clock.monotonic();
+    this.#reportCommit(batch, startedAt);
     this.#delayUntil = endedAt + (endedAt - startedAt);
     for (const [at, uncommitted] of batch.entries()) this.#notifyCommitOutcome(uncommitted, refusals[at]);
+  }
+
+  #reportCommit(batch: readonly UncommittedAppend[], startedAt: number, error?: unknown): void {
+    if (!this.#onCommit) return;
+    const events = batch.reduce((count, { append }) => count + append.events.length, 0);
+    const durationMs = this.#clock.monotonic() - startedAt;
+    this.#onCommit({ events, durationMs, ...(error === undefined ? {} : { error }) });
   }
 
   async #commitSingleWithRetry(uncommitted: UncommittedAppend): Promise<void> {

@@ -31,14 +31,17 @@ export type { QueuedTurnData, TurnQueueChange } from "./queued-turn-data.ts";
 export type { EngineLimits } from "./engine-limits.ts";
 
 export type {
+  CommitReport,
   Observer,
   OperatorAccessReport,
   PushDeliveryReport,
   RequestReport,
+  RunReport,
   StalledReaderReport,
   SweepReport,
 } from "./observer.ts";
 export { withSafeListeners } from "./observer.ts";
+export type { RunSpan, RunTracing, TracedRun } from "./run-tracing.ts";
 export type { ServiceParameters } from "./service-parameters.ts";
 export type {
   ArtifactReference,

@@ -143,11 +143,13 @@ export class MessageAcceptor {
       // The task exists, so a reply without a task must complete it.
       serviceParameters: { ...persisted.service, needsTask: true },
     };
-    return this.#createTurn(inbound, message, {
+    const turn = this.#createTurn(inbound, message, {
       attempt: persisted.attempt + 1,
       handovers: persisted.handovers ?? 0,
       mayExceed: "share",
     });
+    turn.earlierRunTraceparent = persisted.runTraceparent;
+    return turn;
   }
 
   /** Number of turns that can start before the limit on concurrent agent runs is reached. */
@@ -416,7 +418,7 @@ export class MessageAcceptor {
     const { agent, generateId } = this.#context;
     runner.reserveForTurnWithoutTask(turn);
     await agent.contextTurns?.enterTurn(runner.liveTask.scope, turn);
-    const output = await readFirstAgentEvent(() =>
+    const output = await readFirstAgentEvent(turn, () =>
       runner.startAgent(turn, runner.buildTaskWithTurnMessage(turn.message)),
     );
     if (turn.hasEnded) {
@@ -460,10 +462,13 @@ export class MessageAcceptor {
  * Starts an agent and waits for its first event. If the agent throws an error before its first event, the
  * returned iterator throws the same error.
  */
-async function readFirstAgentEvent(startAgent: () => StartedAgentIterator): Promise<StartedAgentIterator> {
+async function readFirstAgentEvent(
+  turn: Turn,
+  startAgent: () => StartedAgentIterator,
+): Promise<StartedAgentIterator> {
   try {
     const { iterator } = startAgent();
-    return { iterator, firstResult: await iterator.next() };
+    return { iterator, firstResult: await turn.runInSpan(() => iterator.next()) };
   } catch (error) {
     return { iterator: { next: (): Promise<IteratorResult<AgentEvent>> => Promise.reject(error) } };
   }

@@ -11,6 +11,7 @@ const LISTENER_NAMES = {
   onEvent: true,
   onRun: true,
   onAgentCall: true,
+  onCommit: true,
   onPush: true,
   onSweep: true,
   onStoreState: true,

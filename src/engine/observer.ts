@@ -1,4 +1,4 @@
-import type { LogEvent } from "../protocol/index.ts";
+import type { LogEvent, TaskState } from "../protocol/index.ts";
 import type { AgentCallReport } from "./agent-call-report.ts";
 import type { TaskScope } from "./caller.ts";
 import type { StoreGauges } from "./store-gauges.ts";
@@ -12,8 +12,10 @@ import type { StoreMigrationReport } from "./store-migration-report.ts";
 export interface Observer {
   /** Called after the store has committed an event. */
   onEvent?(seen: { scope: TaskScope; taskId: string; event: LogEvent }): void;
-  /** Called when an agent starts or ends its work on a turn. `error` is the error that the agent threw. */
-  onRun?(seen: { scope: TaskScope; taskId: string; phase: "begin" | "end"; error?: unknown }): void;
+  /** Called when an agent starts or ends its work on a turn. */
+  onRun?(seen: RunReport): void;
+  /** Called after each commit of the task store. A commit contains the pending events of all tasks. */
+  onCommit?(seen: CommitReport): void;
   /** Called after an agent has called a language model or a tool, if the adapter of the agent reports the call. */
   onAgentCall?(seen: { scope: TaskScope; taskId: string; call: AgentCallReport }): void;
   /**
@@ -45,7 +47,14 @@ export interface Observer {
    * Called with each error that no caller receives, and with each error whose details are hidden from the
    * caller.
    */
-  onError?(seen: { where: string; error: unknown; taskId?: string; errorId?: string }): void;
+  onError?(seen: {
+    where: string;
+    error: unknown;
+    taskId?: string;
+    errorId?: string;
+    /** W3C `traceparent` of the agent's run in which the error occurred. */
+    traceparent?: string;
+  }): void;
   /**
    * Called when the server rejects credentials, for example because a token has expired. `reason` contains
    * no secrets. Callers receive the same message for all invalid credentials.
@@ -76,6 +85,31 @@ export interface OperatorAccessReport {
   readonly remoteAddress?: string;
 }
 
+/** A commit of the task store. */
+export interface CommitReport {
+  /** Number of committed events, or of events that could not be committed. */
+  readonly events: number;
+  readonly durationMs: number;
+  readonly error?: unknown;
+}
+
+/** Start or end of an agent's work on a turn. */
+export interface RunReport {
+  readonly scope: TaskScope;
+  readonly taskId: string;
+  readonly contextId: string;
+  readonly phase: "begin" | "end";
+  readonly attempt: number;
+  /** W3C `traceparent` of the run's span, unless the server does not trace runs. */
+  readonly traceparent?: string | undefined;
+  /** The task of the agent that sent the message, as the caller states. */
+  readonly parentTask?: { readonly taskId: string; readonly agent?: string | undefined } | undefined;
+  /** The error that the agent threw. */
+  readonly error?: unknown;
+  /** State of the task at the end of the run. */
+  readonly state?: TaskState | undefined;
+}
+
 /** Clients that were disconnected because they did not read a response. */
 export interface StalledReaderReport {
   /** The caller of the last request, unless the caller is anonymous. */
@@ -97,6 +131,8 @@ export interface RequestReport {
   readonly status: number | string;
   /** Time in milliseconds between the arrival of the request and the start of the response. */
   readonly durationMs: number;
+  /** The `traceparent` header of the request. The server has not validated the header. */
+  readonly traceparent?: string | undefined;
 }
 
 /** Result of delivering an event to a webhook. */
@@ -136,6 +172,7 @@ export function withSafeListeners(observer: Observer): Observer {
   if (observer.onRun) safe.onRun = withListenerErrorsSuppressed(observer.onRun.bind(observer));
   if (observer.onAgentCall)
     safe.onAgentCall = withListenerErrorsSuppressed(observer.onAgentCall.bind(observer));
+  if (observer.onCommit) safe.onCommit = withListenerErrorsSuppressed(observer.onCommit.bind(observer));
   if (observer.onPush) safe.onPush = withListenerErrorsSuppressed(observer.onPush.bind(observer));
   if (observer.onSweep) safe.onSweep = withListenerErrorsSuppressed(observer.onSweep.bind(observer));
   if (observer.onStoreState)

@@ -16,6 +16,15 @@ export interface ServiceParameters {
    * does not validate the `traceparent` header.
    */
   readonly traceparent?: string | undefined;
+  /** The request's `tracestate` header. Undefined if the `traceparent` header is invalid. */
+  readonly tracestate?: string | undefined;
+  /**
+   * W3C `traceparent` of the server's span for the request, which is the parent of the agent's run. Undefined if the
+   * server does not trace its requests.
+   */
+  readonly requestTraceparent?: string | undefined;
+  /** The task of the agent that sends the request, as the caller states. */
+  readonly parentTask?: { readonly taskId: string; readonly agent?: string | undefined } | undefined;
   /**
    * True if the caller requires a task. If `needsTask` is true and the agent replies without a task, the
    * server creates a task that the reply completes.

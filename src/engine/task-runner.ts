@@ -27,6 +27,7 @@ import { toTurnRestartData } from "./turn-restart-data.ts";
 import { generateErrorId, type IdGenerator } from "./id-generator.ts";
 import { LiveTask, type LiveTaskListener, type LiveTaskDependencies } from "./live-task.ts";
 import { extractMessageWebhookRegistration } from "./push/push-config-operations.ts";
+import type { RunTracing } from "./run-tracing.ts";
 import type { TaskFeed } from "./task-feed.ts";
 import type { TaskLease } from "./task-leases.ts";
 import type { LogAppend, StoredTask } from "./task-store.ts";
@@ -55,6 +56,8 @@ export interface TaskRunnerDependencies extends LiveTaskDependencies {
    * follow the turn.
    */
   readonly followHandedOverTurn?: (runner: TaskRunner, turn: Turn) => boolean;
+  /** Continues the traces of requests in the runs of agents. */
+  readonly runTracing?: RunTracing | undefined;
   /** Called before an agent starts. */
   readonly onRunStart: () => void;
   /** Called when the runner begins a turn. */
@@ -248,6 +251,7 @@ export class TaskRunner implements LiveTaskListener, TaskFeed {
     this.#currentTurn = turn;
     this.#context.onTurnStart?.(this);
     this.#countWorkingAgentUntilTurnEnd(turn);
+    this.#startSpan(turn);
     const restartData = this.#isPersisted(turn) ? toTurnRestartData(turn, turn.startPoint.seq) : undefined;
     liveTask.persistTurn(restartData, restartData && turn.findSteps());
     // Requests must no longer see the task waiting for the input that it has just received.
@@ -283,6 +287,7 @@ export class TaskRunner implements LiveTaskListener, TaskFeed {
     this.#currentTurn = turn;
     this.#context.onTurnStart?.(this);
     this.#countWorkingAgentUntilTurnEnd(turn);
+    this.#startSpan(turn);
     const restartData = toTurnRestartData(turn, seq);
     if (turn.attempt === 1) liveTask.commitTurnStart(restartData, turn.findSteps());
     else {
@@ -295,14 +300,17 @@ export class TaskRunner implements LiveTaskListener, TaskFeed {
 
   /** Starts the agent. `task` is the task at the start of the turn. */
   startAgent(turn: Turn, task: Task): StartedAgentIterator {
+    this.#startSpan(turn);
     // Without a persisted turn, no later attempt needs the steps.
     const commitSteps = (): Promise<void> =>
       this.#isPersisted(turn) ? this.liveTask.commitSteps(turn.steps) : Promise.resolve();
-    return turn.startAgent(this.#assignAgent(turn), task, {
-      clock: this.#context.clock,
-      commitSteps,
-      reportCall: this.#createCallReporter(),
-    });
+    return turn.runInSpan(() =>
+      turn.startAgent(this.#assignAgent(turn), task, {
+        clock: this.#context.clock,
+        commitSteps,
+        reportCall: this.#createCallReporter(),
+      }),
+    );
   }
 
   /** Returns the agent of a turn, which is the current agent at the first call. */
@@ -318,6 +326,19 @@ export class TaskRunner implements LiveTaskListener, TaskFeed {
   /** The agent of the running turn, or the agent of the next turn. */
   get agent(): Agent {
     return (this.isAgentWorking ? this.#currentTurn?.agent : undefined) ?? this.#context.agent.current;
+  }
+
+  /** Starts the span of a turn, which ends with the turn. */
+  #startSpan(turn: Turn): void {
+    const { runTracing } = this.#context;
+    if (!runTracing || turn.span) return;
+    const { scope, taskId, contextId } = this.liveTask;
+    const { attempt, earlierRunTraceparent } = turn;
+    const ids = { agentId: scope.agent, taskId, contextId, attempt, earlierRunTraceparent };
+    const { traceparent, tracestate, requestTraceparent, parentTask } = turn.serviceParameters;
+    const span = runTracing.startRun({ ...ids, traceparent, tracestate, requestTraceparent, parentTask });
+    turn.span = span;
+    turn.onEnd(() => span.end({ state: this.liveTask.state, error: turn.agentError }));
   }
 
   #createCallReporter(): Run["reportCall"] {
@@ -446,24 +467,28 @@ export class TaskRunner implements LiveTaskListener, TaskFeed {
   async #runTurn(turn: Turn, task: Task, output?: StartedAgentIterator): Promise<void> {
     const { observer } = this.#context;
     const { contextTurns } = this.#context.agent;
-    const ids = { scope: this.liveTask.scope, taskId: this.liveTask.taskId };
+    const { scope, taskId, contextId } = this.liveTask;
     // An agent with output has already entered its context.
-    const predecessorEnd = output ? undefined : contextTurns?.enterTurn(ids.scope, turn);
+    const predecessorEnd = output ? undefined : contextTurns?.enterTurn(scope, turn);
     // Another node can receive the same message, so the agent starts only with the lease of the task.
     const mustWaitForLease = this.#context.store.nodes?.hasOtherNodes === true && !output;
     if (mustWaitForLease) await turn.acceptedSeq.promise.catch(() => {});
     if (predecessorEnd) await predecessorEnd;
     if (turn.hasEnded) return;
     this.#context.onRunStart();
-    observer.onRun?.({ ...ids, phase: "begin" });
+    const { attempt, span, serviceParameters } = turn;
+    const { parentTask } = serviceParameters;
+    const report = { scope, taskId, contextId, attempt, traceparent: span?.traceparent, parentTask };
+    observer.onRun?.({ ...report, phase: "begin" });
     try {
       if (predecessorEnd || mustWaitForLease) turn.signal.throwIfAborted();
-      await this.#consumeEvents(turn, output ?? this.startAgent(turn, task));
+      await turn.runInSpan(() => this.#consumeEvents(turn, output ?? this.startAgent(turn, task)));
       this.#writeFinalState(turn);
-      observer.onRun?.({ ...ids, phase: "end" });
+      observer.onRun?.({ ...report, phase: "end", state: this.liveTask.state });
     } catch (error) {
+      turn.agentError = error;
       this.#writeFailure(turn, error);
-      observer.onRun?.({ ...ids, phase: "end", error });
+      observer.onRun?.({ ...report, phase: "end", state: this.liveTask.state, error });
     }
     this.#endTurn(turn);
   }
@@ -691,7 +716,13 @@ export class TaskRunner implements LiveTaskListener, TaskFeed {
 
   /** An adapter that creates its own error id stores the id in the member `errorId` of the error. */
   #reportError(error: unknown, errorId: string | undefined = getAdapterErrorId(error)): void {
-    const report = { where: "agent", error, taskId: this.liveTask.taskId };
+    const traceparent = this.#currentTurn?.span?.traceparent;
+    const report = {
+      where: "agent",
+      error,
+      taskId: this.liveTask.taskId,
+      ...(traceparent === undefined ? {} : { traceparent }),
+    };
     this.#context.observer.onError?.(errorId ? { ...report, errorId } : report);
   }
 }

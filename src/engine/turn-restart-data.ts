@@ -18,9 +18,18 @@ export interface TurnRestartData {
   readonly request: Omit<SendMessageRequest, "message">;
   readonly service: Pick<
     ServiceParameters,
-    "version" | "extensions" | "traceparent" | "needsTask" | "isStreaming"
+    | "version"
+    | "extensions"
+    | "traceparent"
+    | "tracestate"
+    | "requestTraceparent"
+    | "parentTask"
+    | "needsTask"
+    | "isStreaming"
   >;
   readonly choseTenant?: boolean;
+  /** W3C `traceparent` of the span of this attempt. The span of the next attempt has a link to this span. */
+  readonly runTraceparent?: string;
 }
 
 export function toTurnRestartData(
@@ -30,12 +39,22 @@ export function toTurnRestartData(
     caller,
     attempt,
     handovers,
-  }: Pick<Turn, "request" | "serviceParameters" | "caller" | "attempt" | "handovers">,
+    span,
+  }: Pick<Turn, "request" | "serviceParameters" | "caller" | "attempt" | "handovers" | "span">,
   seq: number,
 ): TurnRestartData {
   const { tenant, configuration = {}, metadata } = request;
   const { taskPushNotificationConfig: _secrets, ...publicConfiguration } = configuration;
-  const { version, extensions, traceparent, needsTask, isStreaming } = serviceParameters;
+  const {
+    version,
+    extensions,
+    traceparent,
+    tracestate,
+    requestTraceparent,
+    parentTask,
+    needsTask,
+    isStreaming,
+  } = serviceParameters;
   return {
     seq,
     attempt,
@@ -49,10 +68,14 @@ export function toTurnRestartData(
       ...(version === undefined ? {} : { version }),
       ...(extensions === undefined ? {} : { extensions }),
       ...(traceparent === undefined ? {} : { traceparent }),
+      ...(tracestate === undefined ? {} : { tracestate }),
+      ...(requestTraceparent === undefined ? {} : { requestTraceparent }),
+      ...(parentTask === undefined ? {} : { parentTask }),
       ...(needsTask === undefined ? {} : { needsTask }),
       ...(isStreaming ? { isStreaming } : {}),
     },
     ...(caller.choseTenant ? { choseTenant: true } : {}),
+    ...(span ? { runTraceparent: span.traceparent } : {}),
   };
 }
 

@@ -12,6 +12,7 @@ import type { Agent, AgentEvent, Run } from "./agent.ts";
 import type { RestartedTurnArtifactRewriter } from "./restarted-turn-artifacts.ts";
 import type { Caller } from "./caller.ts";
 import type { Clock } from "./clock.ts";
+import type { RunSpan } from "./run-tracing.ts";
 import type { ServiceParameters } from "./service-parameters.ts";
 import type { FinishedStep } from "./steps/finished-step.ts";
 import { createIdempotencyKey } from "./steps/idempotency-key.ts";
@@ -78,6 +79,12 @@ export class Turn {
   readonly attempt: number;
   /** Number of earlier attempts that ended because their node stopped normally. */
   readonly handovers: number;
+  /** The span of the agent's run. Undefined if runs are not traced, and while the turn waits in a queue. */
+  span: RunSpan | undefined;
+  /** W3C `traceparent` of the earlier attempt at the turn. */
+  earlierRunTraceparent: string | undefined;
+  /** The error that the agent threw. */
+  agentError: unknown;
   /** True if the runner ignores the agent's further output. */
   isFenced = false;
   #hasEnded = false;
@@ -146,6 +153,11 @@ export class Turn {
     const output = agent.execute(new AgentRunOfTurn(this, task, host));
     const events = this.serviceParameters.needsTask ? withRepliesAsCompletedStatus(output) : output;
     return { iterator: events[Symbol.asyncIterator]() };
+  }
+
+  /** Runs a part of the agent's work in the span of the turn. */
+  runInSpan<T>(work: () => T): T {
+    return this.span ? this.span.run(work) : work();
   }
 
   /** Calls `callback` when the turn ends. */
@@ -217,6 +229,17 @@ class AgentRunOfTurn implements Run {
 
   get traceparent(): string | undefined {
     return this.#turn.serviceParameters.traceparent;
+  }
+
+  get traceHeaders(): Readonly<Record<string, string>> {
+    const { span, serviceParameters } = this.#turn;
+    const { traceparent, tracestate } = span ?? serviceParameters;
+    if (traceparent === undefined) return {};
+    return { traceparent, ...(tracestate === undefined ? {} : { tracestate }) };
+  }
+
+  get parentTask(): Run["parentTask"] {
+    return this.#turn.serviceParameters.parentTask;
   }
 
   get cancelMetadata(): JsonObject | undefined {

@@ -45,6 +45,7 @@ export {
   isInterrupted,
   isTerminal,
   MESSAGE_EVENTS_EXTENSION_URI,
+  PARENT_TASK_EXTENSION_URI,
   text,
   toBase64,
 } from "../protocol/index.ts";

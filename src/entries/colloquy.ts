@@ -45,6 +45,7 @@ export {
   isInterrupted,
   isTerminal,
   MESSAGE_EVENTS_EXTENSION_URI,
+  PARENT_TASK_EXTENSION_URI,
   text,
   toBase64,
 } from "../protocol/index.ts";
@@ -54,9 +55,11 @@ export type {
   AgentEvent,
   AgentMessage,
   Caller,
+  CommitReport,
   Observer,
   PushDeliveryReport,
   RequestReport,
+  RunReport,
   StalledReaderReport,
   RetentionOptions,
   RetentionPeriods,
@@ -77,6 +80,7 @@ export type {
   DueWorkReport,
   ServerRole,
   ListenOptions,
+  MetricsOptions,
   MountedHandler,
   PushOptions,
   Server,
@@ -84,6 +88,7 @@ export type {
   ServerLimits,
   ServerOptions,
   StoreMaintenance,
+  TelemetryOptions,
 } from "../server/index.ts";
 export { createServer, signCard, toNodeListener } from "../server/index.ts";
 export type {

@@ -12,6 +12,8 @@ export interface LogEntry {
   readonly where: string;
   readonly message: string;
   readonly taskId?: string | undefined;
+  /** Id of the distributed trace, as in `traceparent`. */
+  readonly traceId?: string | undefined;
   /** Id that the caller of the failed request receives instead of the cause. */
   readonly errorId?: string | undefined;
   /** Stack of the error, followed by the stacks of its causes. */
@@ -26,9 +28,9 @@ const MAX_CAUSES = 5;
 export function formatLogEntry(entry: LogEntry, format: LogFormat): string {
   const message = redactSecrets(entry.message.slice(0, MAX_TEXT_LENGTH));
   const stack = entry.stack && redactSecrets(entry.stack.slice(0, MAX_TEXT_LENGTH));
-  const { time, level, where, taskId, errorId } = entry;
+  const { time, level, where, taskId, traceId, errorId } = entry;
   if (format === "json")
-    return `${escapeControlCharacters(JSON.stringify({ time, level, where, message, taskId, errorId, stack }))}\n`;
+    return `${escapeControlCharacters(JSON.stringify({ time, level, where, message, taskId, traceId, errorId, stack }))}\n`;
   const ids = [taskId && `task ${taskId}`, errorId && `error id ${errorId}`].filter(Boolean).join(", ");
   const head = `${time.slice(11, 19)} ${level} ${where}${ids && ` (${ids})`}: `;
   return `${head}${escapeControlCharacters(stack ?? message)}\n`;

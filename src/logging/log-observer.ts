@@ -36,8 +36,15 @@ export function createLogObserver(options: LogObserverOptions = {}): Observer {
     write(formatLogEntry({ time: new Date().toISOString(), ...entry }, format));
   const logRetentionWarning = (message: string): void => log({ level: "warn", where: "retention", message });
   return {
-    onError: ({ where, error, taskId, errorId }) =>
-      log({ level: "error", where, taskId, errorId, ...describeThrownValue(error) }),
+    onError: ({ where, error, taskId, errorId, traceparent }) =>
+      log({
+        level: "error",
+        where,
+        taskId,
+        traceId: extractTraceId(traceparent),
+        errorId,
+        ...describeThrownValue(error),
+      }),
     onCredentialsRejected: ({ scheme, reason }) =>
       log({ level: "warn", where: "authentication", message: `${scheme}: ${reason}` }),
     onReaderStalled({ remoteAddress = "an unknown address", connections, timeoutMs }) {
@@ -73,10 +80,11 @@ export function createLogObserver(options: LogObserverOptions = {}): Observer {
     },
     ...(requests
       ? {
-          onRequest: ({ method, path, status, durationMs }) =>
+          onRequest: ({ method, path, status, durationMs, traceparent }) =>
             log({
               level: "info",
               where: "request",
+              traceId: extractTraceId(traceparent),
               message: `${method} ${path} ${status} in ${Math.round(durationMs)} ms`,
             }),
         }
@@ -87,6 +95,11 @@ export function createLogObserver(options: LogObserverOptions = {}): Observer {
 /** Returns the observer of the option `observer`. The default observer logs errors to stderr. */
 export function resolveObserver(observer: Observer | false | undefined): Observer {
   return observer === false ? {} : (observer ?? createLogObserver());
+}
+
+/** Returns the trace id of a `traceparent`, or `undefined` if the header is missing or has another form. */
+function extractTraceId(traceparent: string | undefined): string | undefined {
+  return traceparent === undefined ? undefined : /^[0-9a-f]{2}-([0-9a-f]{32})-/.exec(traceparent)?.[1];
 }
 
 function writeToStderr(entry: string): void {

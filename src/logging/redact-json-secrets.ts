@@ -4,27 +4,39 @@ import { listSecretEnvironmentValues, REDACTED_VALUE, redactJwt } from "./redact
 const MAY_CONTAIN_SECRET =
   /bearer|basic|eyj|sk-|aiza|gh[pousr]_|xox[abp]-|akia|@|passw|secret|token|api[-_]?key|authorization|cookie|credentials/i;
 
-const SECRET_NAME =
-  "[\\w-]*(?:password|passwd|secret|api[-_]?key|authorization|cookie|credentials)|(?:[\\w-]*[-_]|access|refresh|id|auth|bearer|session|client|api)?token";
+/** Names of members whose values are secrets, but not names such as `nextPageToken`. */
+const SECRET_MEMBER_NAME =
+  /(?:password|passwd|secret|api[-_]?key|authorization|cookie|credentials)$|(?:^|[-_]|access|refresh|id|auth|bearer|session|client|api)token$/i;
 
 /** Patterns whose matches never contain a quotation mark of the JSON text, so that the text stays valid. */
-const JSON_SECRET_PATTERNS: readonly (readonly [RegExp, string | ((match: string) => string)])[] = [
-  [/\b(Bearer|Basic)\s+(?=[\w.~+/=-]*\d|[\w.~+/=-]{20})[\w.~+/=-]{8,}/gi, `$1 ${REDACTED_VALUE}`],
+const JSON_SECRET_PATTERNS: readonly (readonly [RegExp, (match: string, ...groups: string[]) => string])[] = [
+  [/\b(?:Bearer|Basic) {1,4}[\w.~+/=-]{8,}/gi, redactAuthorizationValue],
   [/\beyJ[\w-]{5,}(?:\.[\w-]*)*/g, redactJwt],
-  [/\b(?:sk-|AIza|gh[pousr]_|xox[abp]-|AKIA)[\w-]{8,}/g, REDACTED_VALUE],
-  [/(:\/\/)[^\s/@:"\\]*:[^\s/@"\\]+@/g, `$1${REDACTED_VALUE}@`],
+  [/\b(?:sk-|AIza|gh[pousr]_|xox[abp]-|AKIA)[\w-]{8,}/g, () => REDACTED_VALUE],
+  [/:\/\/[^\s/@:"\\]{0,256}:[^\s/@"\\]{1,256}@/g, () => `://${REDACTED_VALUE}@`],
   [
-    new RegExp(`"(${SECRET_NAME})"(\\s{0,8}:\\s{0,8})"(?:[^"\\\\]|\\\\.)*"`, "gi"),
-    `"$1"$2"${REDACTED_VALUE}"`,
+    /"([\w-]{1,64})"(\s{0,8}:\s{0,8})"(?:[^"\\]|\\.)*"/g,
+    (member, name = "", colon = "") =>
+      SECRET_MEMBER_NAME.test(name) ? `"${name}"${colon}"${REDACTED_VALUE}"` : member,
   ],
   // JSON within a JSON string.
   [
-    new RegExp(`\\\\"(${SECRET_NAME})\\\\"(\\s{0,8}:\\s{0,8})\\\\"[^"\\\\]*\\\\"`, "gi"),
-    `\\"$1\\"$2\\"${REDACTED_VALUE}\\"`,
+    /\\"([\w-]{1,64})\\"(\s{0,8}:\s{0,8})\\"[^"\\]*\\"/g,
+    (member, name = "", colon = "") =>
+      SECRET_MEMBER_NAME.test(name) ? `\\"${name}\\"${colon}\\"${REDACTED_VALUE}\\"` : member,
   ],
   // Query parameters of URLs, and assignments in texts.
-  [/((?:password|passwd|secret|token|api[-_]?key)=)[^\s,;&"'\\]+/gi, `$1${REDACTED_VALUE}`],
+  [
+    /((?:password|passwd|secret|token|api[-_]?key)=)[^\s,;&"'\\]+/gi,
+    (_, name = "") => `${name}${REDACTED_VALUE}`,
+  ],
 ];
+
+/** Text such as `Basic information` is no credential: a credential contains a digit or is long. */
+function redactAuthorizationValue(match: string): string {
+  const [scheme = "", value = ""] = match.split(/ +/);
+  return /\d/.test(value) || value.length >= 20 ? `${scheme} ${REDACTED_VALUE}` : match;
+}
 
 /**
  * Creates a function that replaces secrets in JSON text with `***`, and keeps the text valid JSON. The function
@@ -39,11 +51,7 @@ export function createJsonSecretRedactor(
     let clean = jsonText;
     for (const value of values) if (clean.includes(value)) clean = clean.replaceAll(value, REDACTED_VALUE);
     if (!MAY_CONTAIN_SECRET.test(clean)) return clean;
-    for (const [pattern, replacement] of JSON_SECRET_PATTERNS)
-      clean =
-        typeof replacement === "string"
-          ? clean.replaceAll(pattern, replacement)
-          : clean.replaceAll(pattern, replacement);
+    for (const [pattern, redact] of JSON_SECRET_PATTERNS) clean = clean.replaceAll(pattern, redact);
     return clean;
   };
 }

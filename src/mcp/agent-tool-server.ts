@@ -12,6 +12,7 @@ import { callAgent } from "./call-agent.ts";
 import { decodeToolArguments, type AgentRequestFromToolCall } from "./tool-arguments.ts";
 import { McpProgressReporter, type ProgressNotifier } from "./mcp-progress-reporter.ts";
 import { toCallToolError, toCallToolResult } from "./call-tool-result.ts";
+import { runInTraceOfToolCall } from "./run-in-trace-of-tool-call.ts";
 import { type SkillTool, type ToolDefinition, createSkillTools } from "./skill-tool.ts";
 import { canElicit, supportsMcpTasks } from "./host-capabilities.ts";
 import { type CreateMcpTaskResult, MCP_TASKS_EXTENSION } from "./tasks/mcp-task.ts";
@@ -116,7 +117,9 @@ export class AgentToolServer {
     });
     server.setRequestHandler("tools/list", { params: listParams }, () => ({ tools: [...this.tools] }));
     server.setRequestHandler("tools/call", ({ params }, context) => {
-      const call = this.#callTool(server, params.name, params.arguments ?? {}, context);
+      const call = runInTraceOfToolCall(params["_meta"], () =>
+        this.#callTool(server, params.name, params.arguments ?? {}, context),
+      );
       this.#pendingCalls.add(call);
       // The SDK passes results with `resultType: "task"` on, but does not declare their type.
       return call.finally(() => this.#pendingCalls.delete(call)) as Promise<CallToolResult>;

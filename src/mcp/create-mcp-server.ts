@@ -3,7 +3,7 @@ import { connect, type ConnectOptions, type A2AClient } from "../client/index.ts
 import type { Agent, Observer } from "../engine/index.ts";
 import { defineOptionNames } from "../usage-checks/index.ts";
 import { resolveObserver } from "../logging/index.ts";
-import { createServer, type Server, type ServerOptions } from "../server/index.ts";
+import { createServer, installNodeTraceScope, type Server, type ServerOptions } from "../server/index.ts";
 import { McpHttpEndpoint } from "./mcp-http-endpoint.ts";
 import { AgentToolServer } from "./agent-tool-server.ts";
 import { loadMcpPackage } from "./load-mcp-package.ts";
@@ -112,6 +112,7 @@ export async function createMcpServer(
 ): Promise<McpServer> {
   assertKnownOptions(options);
   const sdk = await loadMcpPackage("server", import("@modelcontextprotocol/server"));
+  installNodeTraceScope();
   const local = createA2AServerForLocalAgents(agents, options);
   const clients = await Promise.all(
     Object.entries(agents).map(

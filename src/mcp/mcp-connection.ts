@@ -1,6 +1,7 @@
 import { basename } from "node:path";
 import type { CallToolResult, Client, Transport } from "@modelcontextprotocol/client";
 import { A2AError } from "../protocol/index.ts";
+import { createFetchWithTraceHeaders } from "./fetch-with-trace-headers.ts";
 import { createFetchWithinOrigin } from "./fetch-within-origin.ts";
 import { loadMcpPackage } from "./load-mcp-package.ts";
 import { truncateStart } from "./sanitize-text.ts";
@@ -133,7 +134,7 @@ export class McpConnection {
     if ("url" in address) {
       return new sdk.StreamableHTTPClientTransport(new URL(address.url), {
         ...(address.headers ? { requestInit: { headers: { ...address.headers } } } : {}),
-        fetch: createFetchWithinOrigin(address.fetch ?? fetch),
+        fetch: createFetchWithTraceHeaders(createFetchWithinOrigin(address.fetch ?? fetch)),
       });
     }
     const { StdioClientTransport, getDefaultEnvironment } =

@@ -3,6 +3,7 @@ import type { AgentEvent, Run } from "../engine/index.ts";
 import type { JsonObject } from "../protocol/index.ts";
 import { type McpServerAddress, McpConnection } from "./mcp-connection.ts";
 import { type McpToolResult, decodeCallToolResult } from "./mcp-tool-result.ts";
+import { callToolInSpan } from "./call-tool-in-span.ts";
 import { callToolUntilAborted } from "./tasks/call-tool-until-aborted.ts";
 import { answerMcpTask, followMcpTask } from "./tasks/mcp-task-follower.ts";
 import { createMcpTaskRecord, findRecordedMcpTask } from "./tasks/recorded-mcp-task.ts";
@@ -155,17 +156,19 @@ export function createMcpToolClient(options: McpToolClientOptions): McpToolClien
       if (answer !== undefined) await answerMcpTask(connection, taskId, answer, signal);
       return followTask(taskId);
     }
-    const result = await callToolUntilAborted(connection, signal, shouldCancel, (client, requestSignal) =>
-      client.callTool(
-        { name, arguments: args },
-        {
-          timeout: timeoutMs,
-          resetTimeoutOnProgress: true,
-          // The SDK requests progress only if there is a listener. Progress must always arrive, because it
-          // resets the timeout.
-          onprogress: (progress) => onProgress?.(progress),
-          signal: requestSignal,
-        },
+    const result = await callToolInSpan(name, (traceMeta) =>
+      callToolUntilAborted(connection, signal, shouldCancel, (client, requestSignal) =>
+        client.callTool(
+          { name, arguments: args, ...traceMeta },
+          {
+            timeout: timeoutMs,
+            resetTimeoutOnProgress: true,
+            // The SDK requests progress only if there is a listener. Progress must always arrive, because it
+            // resets the timeout.
+            onprogress: (progress) => onProgress?.(progress),
+            signal: requestSignal,
+          },
+        ),
       ),
     );
     const task = findTaskHandle(result);

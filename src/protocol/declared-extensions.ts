@@ -6,6 +6,10 @@ export const IDEMPOTENT_SEND_EXTENSION_URI = "urn:colloquy:extensions:idempotent
 export const AGENT_STEERING_EXTENSION_URI = "urn:colloquy:extensions:agent-steering:v1";
 /** Extension for the users' messages in a stream (docs/extensions/message-events-v1.md). */
 export const MESSAGE_EVENTS_EXTENSION_URI = "urn:colloquy:extensions:message-events:v1";
+/** Extension for the task of an agent that sends a message (docs/extensions/parent-task-v1.md). */
+export const PARENT_TASK_EXTENSION_URI = "urn:colloquy:extensions:parent-task:v1";
+/** Metadata key of a message that an agent sends, with the task of the agent. */
+export const PARENT_TASK_KEY: string = `${PARENT_TASK_EXTENSION_URI}/parentTask`;
 
 /**
  * Effect of a message on a running agent. With `steer`, the agent uses the message in its current work. With

@@ -22,6 +22,9 @@ export type { ListedTask, ListedTaskPage, TaskListConditions, TaskLogAccess } fr
 export type { CardSigningOptions } from "./card/card-signing.ts";
 export { signCard } from "./card/card-signing.ts";
 
+export type { MetricsOptions, TelemetryOptions } from "./telemetry/telemetry-options.ts";
+
+export { installNodeTraceScope } from "./telemetry/install-trace-scope.ts";
 export { toNodeListener } from "./node-listener.ts";
 
 export type { StoreInfo, StoreMaintenance } from "./maintenance/store-maintenance.ts";

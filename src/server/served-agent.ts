@@ -1,6 +1,7 @@
 import type { Agent, Engine } from "../engine/index.ts";
 import { deriveAgentId, isAgentId } from "../protocol/index.ts";
 import { AgentCardPublisher, type AgentCardOptions } from "./card/agent-card-publisher.ts";
+import type { OperationObserver } from "./telemetry/operation-observer.ts";
 import type { TenantAcceptanceCheck } from "./accepted-tenants.ts";
 import type { ServerTrafficRecorder } from "./traffic/server-traffic-recorder.ts";
 
@@ -18,12 +19,15 @@ export interface ServedAgent {
   readonly assertTenantServed: TenantAcceptanceCheck | undefined;
   /** Records the requests to the agent. Undefined if the server has no traffic record. */
   readonly trafficRecorder: ServerTrafficRecorder | undefined;
+  /** Observes the requests to the agent. Undefined if the server has neither spans nor metrics. */
+  readonly operationObserver: OperationObserver | undefined;
 }
 
 export interface ServedAgentOptions extends Omit<AgentCardOptions, "path"> {
   readonly inputModePolicy?: "enforce" | "ignore" | undefined;
   readonly assertTenantServed?: TenantAcceptanceCheck | undefined;
   readonly trafficRecorder?: ServerTrafficRecorder | undefined;
+  readonly operationObserver?: OperationObserver | undefined;
 }
 
 export function getAgentPath(agentId: string): string {
@@ -34,7 +38,13 @@ export function createServedAgent(
   id: string,
   agent: Agent,
   engine: Engine,
-  { inputModePolicy = "enforce", assertTenantServed, trafficRecorder, ...cardOptions }: ServedAgentOptions,
+  {
+    inputModePolicy = "enforce",
+    assertTenantServed,
+    operationObserver,
+    trafficRecorder,
+    ...cardOptions
+  }: ServedAgentOptions,
 ): ServedAgent {
   return {
     id,
@@ -43,6 +53,7 @@ export function createServedAgent(
     inputModePolicy,
     assertTenantServed,
     trafficRecorder,
+    operationObserver,
   };
 }
 

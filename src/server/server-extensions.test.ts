@@ -7,6 +7,7 @@ import { buildTestMessage, messageCommandTestAgent } from "./server.fixture.ts";
 
 const CURSOR = "urn:colloquy:extensions:stream-cursor:v1";
 const IDEMPOTENT = "urn:colloquy:extensions:idempotent-send:v1";
+const PARENT_TASK = "urn:colloquy:extensions:parent-task:v1";
 const STEERING = "urn:colloquy:extensions:agent-steering:v1";
 const MESSAGES = "urn:colloquy:extensions:message-events:v1";
 
@@ -265,7 +266,7 @@ describe("a card declares the extensions that the server implements for the agen
       capabilities: { extensions: [own] },
     });
     await startServer({ ...messageCommandTestAgent, describe: describeAgent });
-    expect(await listUris()).toEqual(["urn:x:own", CURSOR, MESSAGES, IDEMPOTENT]);
+    expect(await listUris()).toEqual(["urn:x:own", CURSOR, MESSAGES, IDEMPOTENT, PARENT_TASK]);
     expect((await listDeclared()).some(({ required }) => required === true)).toBe(false);
   });
 
@@ -283,9 +284,9 @@ describe("a card declares the extensions that the server implements for the agen
     await startServer({ ...messageCommandTestAgent, describe: describeAgent }, "JSONRPC", {
       deduplicateMessages: false,
     });
-    expect(await listUris()).toEqual([]);
+    expect(await listUris()).toEqual([PARENT_TASK]);
     await server.close();
     await startServer({ ...messageCommandTestAgent, describe: describeAgent, respondsWith: "either" });
-    expect(await listUris()).toEqual([]);
+    expect(await listUris()).toEqual([PARENT_TASK]);
   });
 });

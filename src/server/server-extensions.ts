@@ -7,12 +7,14 @@ import {
   IDEMPOTENT_SEND_EXTENSION_URI,
   isObject,
   MESSAGE_EVENTS_EXTENSION_URI,
+  PARENT_TASK_EXTENSION_URI,
   STEERING_SIGNAL_KEY,
   STREAM_CURSOR_EXTENSION_URI,
   type AgentCapabilities,
   type AgentExtension,
   type Task,
 } from "../protocol/index.ts";
+import { findParentTask } from "../telemetry/index.ts";
 import { ExtendedSubscription } from "./extended-subscription.ts";
 import type { OperationResultOrStream } from "./perform-operation.ts";
 
@@ -21,6 +23,7 @@ const SERVER_EXTENSION_URIS: ReadonlySet<string> = new Set([
   IDEMPOTENT_SEND_EXTENSION_URI,
   AGENT_STEERING_EXTENSION_URI,
   MESSAGE_EVENTS_EXTENSION_URI,
+  PARENT_TASK_EXTENSION_URI,
 ]);
 
 /** Returns true if the server implements the extension, so that the agent does not need its URI. */
@@ -50,6 +53,7 @@ export function addServerExtensions(
   // A reply without a task is not stored, so a repeated message would run the agent again.
   if (deduplicatesMessages && agent.respondsWith !== "either")
     offered.push({ uri: IDEMPOTENT_SEND_EXTENSION_URI, description: "Accepts each messageId once" });
+  offered.push({ uri: PARENT_TASK_EXTENSION_URI, description: "Accepts the task of a calling agent" });
   if (Object.keys(steering).length > 0)
     offered.push({
       uri: AGENT_STEERING_EXTENSION_URI,
@@ -70,11 +74,13 @@ class ActiveServerExtensions {
   readonly includesMessages: boolean;
   readonly #hasCursor: boolean;
   readonly #hasSteering: boolean;
+  readonly #hasParentTask: boolean;
 
   constructor(activeUris: readonly string[]) {
     this.includesMessages = activeUris.includes(MESSAGE_EVENTS_EXTENSION_URI);
     this.#hasCursor = activeUris.includes(STREAM_CURSOR_EXTENSION_URI);
     this.#hasSteering = activeUris.includes(AGENT_STEERING_EXTENSION_URI);
+    this.#hasParentTask = activeUris.includes(PARENT_TASK_EXTENSION_URI);
   }
 
   /**
@@ -91,13 +97,17 @@ class ActiveServerExtensions {
 
   /** Returns the steering signal of a message. Throws INVALID_PARAMS if the signal is unknown. */
   parseSteeringSignal(params: unknown): ServiceParameters["steering"] {
-    if (!this.#hasSteering || !isObject(params)) return undefined;
-    const { message } = params;
-    const metadata = isObject(message) ? message["metadata"] : undefined;
+    if (!this.#hasSteering) return undefined;
+    const metadata = findMessageMetadata(params);
     const signal = isObject(metadata) ? metadata[STEERING_SIGNAL_KEY] : undefined;
     if (signal === undefined || signal === "steer" || signal === "interrupt") return signal;
     const description = `the steering signal must be "steer" or "interrupt", not ${JSON.stringify(signal).slice(0, 80)}`;
     throw A2AError.invalidParams([{ field: "message.metadata", description }]);
+  }
+
+  /** Returns the task of the agent that sends a message, as the caller states. */
+  findParentTask(params: unknown): ServiceParameters["parentTask"] {
+    return this.#hasParentTask ? findParentTask(findMessageMetadata(params)) : undefined;
   }
 
   /** Adds the metadata of the active extensions to a result or stream. */
@@ -113,6 +123,11 @@ class ActiveServerExtensions {
     if (!this.#hasCursor || seq === undefined || !isTask(result)) return outcome;
     return { result: addTaskGeneration(result, seq) };
   }
+}
+
+function findMessageMetadata(params: unknown): unknown {
+  const message = isObject(params) ? params["message"] : undefined;
+  return isObject(message) ? message["metadata"] : undefined;
 }
 
 const NO_SERVER_EXTENSIONS = new ActiveServerExtensions([]);

@@ -59,6 +59,8 @@ export interface ServerAddress {
   readonly port: number;
   /** The address of the gRPC listener, which is absent if the server does not serve gRPC. */
   readonly grpc?: { readonly host: string; readonly port: number };
+  /** The address of the separate metrics server, which is absent without the option `metrics.port`. */
+  readonly metrics?: { readonly host: string; readonly port: number };
   readonly agents: readonly { readonly id: string; readonly url: string; readonly cardUrl: string }[];
 }
 

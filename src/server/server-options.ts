@@ -15,6 +15,7 @@ import type { StoreOption } from "./resolve-store.ts";
 import type { PushOptions } from "./push/push-service.ts";
 import type { ServerLimits } from "./server-limits.ts";
 import type { TrafficRecordOption } from "../trace/recording/index.ts";
+import type { MetricsOptions, TelemetryOptions } from "./telemetry/telemetry-options.ts";
 import type { TenantsOption } from "./accepted-tenants.ts";
 
 /** Part of a server in a group of servers with the same store. */
@@ -190,6 +191,14 @@ export interface ServerOptions {
    * server and of its task store, and need no authentication. Default: true.
    */
   readonly healthEndpoints?: boolean;
+  /**
+   * Options for traces and for the export of spans and metrics, or `false` to start no spans. By default, the server
+   * continues the traces of its callers, and records spans and metrics if the program has registered providers of
+   * OpenTelemetry.
+   */
+  readonly telemetry?: TelemetryOptions | false;
+  /** Options for the metrics endpoint. By default, the server has no metrics endpoint. */
+  readonly metrics?: MetricsOptions;
   /** Maximum time in milliseconds that a canceled agent has to stop. Default: 5,000. */
   readonly cancelGraceMs?: number;
 }
@@ -200,9 +209,9 @@ export const SUPPORTED_A2A_VERSIONS: readonly ProtocolVersion[] = ["1.0", "0.3"]
 /** The option names of `createServer`, separated by spaces. */
 export const SERVER_OPTION_NAMES = [
   "allowUnauthenticated allowedOrigins authenticate autoMessageId basePath cancelGraceMs cardFormat cardMaxAgeSeconds",
-  "cardSigning deduplicateMessages healthEndpoints heartbeatMs inputModePolicy limits maintenanceSocket mergeChunks",
+  "cardSigning deduplicateMessages healthEndpoints heartbeatMs inputModePolicy limits maintenanceSocket mergeChunks metrics",
   "missingVersionPolicy mountedHandlers observer operator peerLeniency previousAgentIds publicUrl push record retention role simpleDialect specRevision store",
-  "tenants textIndex tickToken versions",
+  "telemetry tenants textIndex tickToken versions",
 ] as const;
 
 const assertKnownOptions = defineOptionNames<ServerOptions>()("createServer", ...SERVER_OPTION_NAMES);
@@ -218,6 +227,15 @@ const assertKnownLimits = defineOptionNames<ServerLimits>()(
 const assertKnownCardSigningOptions = defineOptionNames<CardSigningOptions>()(
   '"cardSigning" of createServer',
   "alg jku kid privateKey",
+);
+
+const assertKnownTelemetryOptions = defineOptionNames<TelemetryOptions>()(
+  '"telemetry" of createServer',
+  "metricIntervalMs otlp otlpHeaders sampleRatio serviceName",
+);
+const assertKnownMetricsOptions = defineOptionNames<MetricsOptions>()(
+  '"metrics" of createServer',
+  "host port token",
 );
 
 const assertKnownRetentionOptions = defineOptionNames<RetentionOptions>()(
@@ -285,6 +303,8 @@ export function assertValidOptions(options: ServerOptions): void {
       `use "*" or a list such as ["https://shop.example"]`,
     );
   if (options.retention) assertValidRetention(options.retention);
+  if (options.telemetry) assertValidTelemetry(options.telemetry);
+  assertKnownMetricsOptions(options.metrics);
   if (basePath !== undefined && !/^(\/[A-Za-z0-9._~-]+)+$/.test(basePath))
     throw createOptionError(
       "basePath",
@@ -322,6 +342,19 @@ function isOriginList(origins: unknown): boolean {
 
 function createOptionError(name: string, value: unknown, advice: string): Error {
   return new Error(`${JSON.stringify(name)} is ${JSON.stringify(value)}; ${advice}.`);
+}
+
+function assertValidTelemetry(telemetry: TelemetryOptions): void {
+  assertKnownTelemetryOptions(telemetry);
+  const { otlp, sampleRatio = 1 } = telemetry;
+  if (otlp !== undefined && !isHttpUrl(otlp))
+    throw createOptionError(
+      "telemetry.otlp",
+      otlp,
+      "use the URL of a collector, such as http://127.0.0.1:4318",
+    );
+  if (!(sampleRatio >= 0 && sampleRatio <= 1))
+    throw createOptionError("telemetry.sampleRatio", sampleRatio, "use a number from 0 to 1");
 }
 
 function assertValidRetention(retention: RetentionOptions): void {

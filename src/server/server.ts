@@ -6,9 +6,10 @@ import {
   NodeLink,
   Engine,
   generateErrorId,
-  withSafeListeners,
   systemClock,
+  withSafeListeners,
   type Agent,
+  type AgentDescription,
   type Observer,
   type TaskStore,
 } from "../engine/index.ts";
@@ -62,12 +63,14 @@ import {
   type ServerAddress,
 } from "./server-interface.ts";
 import { assertValidOptions, SUPPORTED_A2A_VERSIONS, type ServerOptions } from "./server-options.ts";
+import { ServerTelemetry } from "./telemetry/server-telemetry.ts";
 import { createPublishedJwksProvider } from "./published-jwks-provider.ts";
+import { runInTraceOfRequest } from "./telemetry/run-in-trace-of-request.ts";
 import { getHttpStatus, reportRequest } from "./report-request.ts";
 import { findRuntimeRemoteAddress } from "./remote-address.ts";
 import { routeRequest, type RouterContext } from "./router.ts";
 import { openTrafficRecord, type TrafficRecordOption } from "../trace/recording/index.ts";
-import { joinObservers } from "./traffic/join-observers.ts";
+import { combineObservers } from "./telemetry/combine-observers.ts";
 import { ServerTrafficRecorder } from "./traffic/server-traffic-recorder.ts";
 import { createTenantAcceptanceCheck, findOnlyTenantAcceptedByServer } from "./accepted-tenants.ts";
 import {
@@ -107,6 +110,7 @@ class AgentServer implements Server {
   readonly #options: ServerOptions;
   readonly #observer: Observer;
   readonly #agents: ServedAgentRegistry;
+  readonly #telemetry: ServerTelemetry;
   readonly #routerContext: RouterContext;
   readonly #eventStreams: EventStreamRegistry;
   readonly #hostGuard: HostHeaderGuard;
@@ -142,13 +146,19 @@ class AgentServer implements Server {
     const trafficRecorder =
       options.record === undefined ? undefined : openServerRecord(options.record, logObserver);
     this.#trafficRecorder = trafficRecorder;
-    const observer = [
-      logObserver,
-      ...(trafficRecorder ? [trafficRecorder.observer] : []),
-      ...mountedHandlers.flatMap((handler) => handler.observer ?? []),
-    ]
-      .map(withSafeListeners)
-      .reduce(joinObservers);
+    this.#telemetry = new ServerTelemetry({
+      telemetry: options.telemetry,
+      metrics: options.metrics,
+      observer: combineObservers([
+        withSafeListeners(logObserver),
+        ...(trafficRecorder ? [trafficRecorder.observer] : []),
+        ...mountedHandlers.flatMap((handler) =>
+          handler.observer ? [withSafeListeners(handler.observer)] : [],
+        ),
+      ]),
+      findCard: (agentId) => this.#findLoadedCard(agentId),
+    });
+    const { observer } = this.#telemetry;
     if (options.textIndex) assertStoreIndexesText(this.store);
     this.#operatorGate = options.operator && createOperatorGate(options.operator, this.store);
     this.#observer = observer;
@@ -196,6 +206,7 @@ class AgentServer implements Server {
       pushNotifications: this.#pushService !== undefined,
       deduplicatesMessages: options.deduplicateMessages ?? true,
       trafficRecorder,
+      operationObserver: this.#telemetry.operationObserver,
     });
     this.#agents = agentRegistry;
     for (const { id, cardPublisher } of agentRegistry.served.values())
@@ -284,7 +295,14 @@ class AgentServer implements Server {
       http.once("error", (error) => reject(explainListenError(error, host, port)));
       http.listen(port, host, resolve);
     });
-    const address = this.#buildAddress(http.address() as AddressInfo, host);
+    const metrics = await this.#telemetry.listen().catch(async (error: unknown) => {
+      await new Promise((resolve) => http.close(resolve));
+      throw error;
+    });
+    const address = {
+      ...this.#buildAddress(http.address() as AddressInfo, host),
+      ...(metrics ? { metrics } : {}),
+    };
     if (!grpcOptions) return address;
     const { heartbeatMs = DEFAULT_HEARTBEAT_MS } = this.#options;
     try {
@@ -344,6 +362,7 @@ class AgentServer implements Server {
     if (this.#openPromise) await this.#openPromise.then(() => this.store.close());
     this.#stopGaugeReports?.();
     this.#stopStateReports?.();
+    await this.#telemetry.close();
     this.#stallWatch.close();
     await this.#trafficRecorder?.close();
   }
@@ -368,11 +387,12 @@ class AgentServer implements Server {
     const { limits, mergeChunks, deduplicateMessages, cancelGraceMs } = this.#options;
     const engineOptions = {
       store: this.store,
-      committer: new Committer(this.store, systemClock),
+      committer: new Committer(this.store, systemClock, this.#observer),
       nodeLink: NodeLink.create({ store: this.store, observer: this.#observer }),
       startsTurns: this.#options.role !== "web",
       push: this.#pushService,
       observer: this.#observer,
+      runTracing: this.#telemetry.runTracing,
       ...(limits ? { limits } : {}),
       ...(mergeChunks === undefined ? {} : { mergeChunks }),
       ...(deduplicateMessages === undefined ? {} : { deduplicateMessages }),
@@ -396,6 +416,11 @@ class AgentServer implements Server {
   }
 
   async #openStore(): Promise<void> {
+    await this.#telemetry.open({
+      store: this.store,
+      countOpenStreams: () => this.#eventStreams.openStreamCount,
+      byteLedger: this.#routerContext.byteLedger,
+    });
     await this.store.open((report) => this.#observer.onStoreMigration?.(report));
     await this.store.adoptTasksOfEarlierIds?.(this.#routerContext.currentIdsByEarlierId);
     if (this.#operatorGate) await this.store.overview?.prepareForAllCallers();
@@ -405,6 +430,11 @@ class AgentServer implements Server {
     await this.maintenance.start();
     this.#stopGaugeReports = startStoreGaugeReports(this.store, this.#observer, systemClock);
     this.#isOpen = true;
+  }
+
+  #findLoadedCard(agentId: string): AgentDescription | undefined {
+    const description = this.#routerContext.agents.get(agentId)?.cardPublisher.loadDescription();
+    return description instanceof Promise ? undefined : description;
   }
 
   #findMountedHandler({ path }: HttpRequest): MountedHandler | undefined {
@@ -422,10 +452,12 @@ class AgentServer implements Server {
     try {
       this.#routerContext.assertRequestAllowed(request);
       return await reportRequest(this.#observer, request, getHttpStatus, () =>
-        handler.handle(
-          fetchRequest,
-          () => this.#createCallerAccess(request),
-          () => this.#findOperatorAccess(request),
+        runInTraceOfRequest(request, () =>
+          handler.handle(
+            fetchRequest,
+            () => this.#createCallerAccess(request),
+            () => this.#findOperatorAccess(request),
+          ),
         ),
       );
     } catch (thrown) {
@@ -468,7 +500,10 @@ class AgentServer implements Server {
     const { basePath } = this.#options;
     try {
       const mounted = basePath === undefined ? request : new BasePathRequest(request, basePath);
-      const reply = this.#handleHealthRequest(mounted) ?? this.#handleTickRequest(mounted);
+      const reply =
+        this.#handleHealthRequest(mounted) ??
+        this.#handleTickRequest(mounted) ??
+        this.#telemetry.handleMetricsRequest(mounted);
       if (reply)
         return Promise.resolve(reply).catch((error: unknown) =>
           this.#createReportedErrorReply(request, error),

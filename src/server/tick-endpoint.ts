@@ -1,8 +1,8 @@
-import { hash, timingSafeEqual } from "node:crypto";
 import { A2AError } from "../protocol/index.ts";
 import { assertHttpMethodAllowed } from "./bindings/method-not-allowed-error.ts";
 import type { DueWorkReport } from "./due-work.ts";
 import { createJsonReply, type HttpReply, type HttpRequest } from "./http-exchange.ts";
+import { isSameSecret } from "./is-same-secret.ts";
 
 const TICK_PATH = "/tick";
 const MAX_SECONDS = 3600;
@@ -37,9 +37,4 @@ function parseTimeLimitMs(query: string): number | undefined {
   if (seconds > 0 && seconds <= MAX_SECONDS) return seconds * 1000;
   const description = `is ${JSON.stringify(text.slice(0, 20))}; use a number of seconds up to ${MAX_SECONDS}`;
   throw A2AError.invalidParams([{ field: "seconds", description }]);
-}
-
-/** Compares digests, which have the same length, so that the time does not depend on the texts. */
-function isSameSecret(given: string, expected: string): boolean {
-  return timingSafeEqual(hash("sha256", given, "buffer"), hash("sha256", expected, "buffer"));
 }

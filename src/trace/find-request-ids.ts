@@ -1,4 +1,4 @@
-import { findAfterGeneration, isObject, type JsonValue } from "../protocol/index.ts";
+import { findAfterGeneration, isObject, type JsonValue, PARENT_TASK_KEY } from "../protocol/index.ts";
 import type { RequestLine } from "./traffic-line-types.ts";
 
 /** Ids in the parameters of a request, as members of its line. */
@@ -6,9 +6,6 @@ export type RequestIds = Pick<
   RequestLine,
   "task_id" | "context_id" | "message_id" | "after" | "reference_task_ids" | "parent"
 >;
-
-/** Metadata key of the calling agent's task (docs/extensions/parent-task-v1.md). */
-const PARENT_TASK_KEY = "urn:colloquy:extensions:parent-task:v1/parentTask";
 
 /**
  * Finds the ids in the parameters of a request, before the parameters are decoded. The parameters may be of A2A 1.0 or

@@ -9,6 +9,7 @@ import {
   convertCardsToRecording,
   type CardsOrRecording,
 } from "../views/sample-delegation-forests.ts";
+import { parseModelId } from "./parse-model-id.ts";
 import { computeSpanId, computeTraceId } from "./trace-ids.ts";
 
 /**
@@ -263,7 +264,8 @@ class TraceSpanBuilder {
     key: string,
     parent: string,
   ): void {
-    const { role, model, usage, duration_ms, mono_ms, finish, error } = call;
+    const { role, usage, duration_ms, mono_ms, finish, error } = call;
+    const { provider, model } = parseModelId(call.model);
     this.#addSpan({
       id: this.#computeSpanId("chat", key),
       parent,
@@ -273,7 +275,7 @@ class TraceSpanBuilder {
       times: [mono_ms - duration_ms, mono_ms],
       attributes: {
         "gen_ai.operation.name": "chat",
-        "gen_ai.provider.name": getModelProvider(model),
+        "gen_ai.provider.name": provider,
         "gen_ai.request.model": model,
         "gen_ai.agent.name": role,
         "openinference.span.kind": "LLM",
@@ -372,17 +374,6 @@ function findErrorType({ message_type, metadata }: MessageCard): string | undefi
   if (message_type !== "error" && metadata["status"] !== "error") return undefined;
   const { error_type } = metadata;
   return typeof error_type === "string" ? error_type : "_OTHER";
-}
-
-/**
- * Returns the provider of the named model, for example `openai` for `openai:gpt-5-mini`. Gemini models have
- * the provider `gcp.gemini`. For models that are not language models, such as `oracle`, the provider is
- * `colloquy`.
- */
-function getModelProvider(model: string): string {
-  const provider = /^([a-z][\w.-]*)[:/]/.exec(model)?.[1];
-  if (provider === "google" || model.startsWith("gemini")) return "gcp.gemini";
-  return provider ?? "colloquy";
 }
 
 function formatGenAiMessages(role: "user" | "assistant", { content }: MessageCard): string {

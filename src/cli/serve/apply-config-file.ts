@@ -36,6 +36,8 @@ const CONFIG_MEMBER_TYPES: Record<keyof ServeConfig, ConfigValueType> = {
   logFormat: "text",
   logRequests: "flag",
   record: "text",
+  otlp: "text",
+  metricsPort: "number",
   authTokenEnv: "texts",
   bearerFile: "text",
   apiKeysFile: "text",

@@ -48,6 +48,9 @@ export interface ServeOptions extends ServeAuthOptions, ServeConsoleOptions {
   logRequests?: boolean;
   /** File of the traffic record. */
   record?: string;
+  /** URL of the collector that receives spans and metrics. */
+  otlp?: string;
+  metricsPort?: number;
   output: OutputFormat;
 }
 
@@ -113,6 +116,10 @@ export async function serveUntilStopped(
     ...(options.allowUnauthenticated ? { allowUnauthenticated: true } : {}),
     ...(options.textIndex ? { textIndex: true } : {}),
     ...(options.allowPrivateWebhooks ? { push: { allowPrivate: true } } : {}),
+    ...(options.otlp === undefined ? {} : { telemetry: { otlp: options.otlp } }),
+    ...(options.metricsPort === undefined
+      ? {}
+      : { metrics: { port: options.metricsPort, host: options.host } }),
     ...(options.openai
       ? {
           mountedHandlers: [
@@ -129,13 +136,14 @@ export async function serveUntilStopped(
     }
     const address = await listenOnNextFreePort(server, options, context);
     adk.adoptEarlierSessions();
-    const { url, agents, grpc } = address;
+    const { url, agents, grpc, metrics } = address;
     const openai = options.openai ? { openai: `${url}/v1` } : {};
     const consoleUrl = mounted?.renderUrl(url);
     new OutputWriter(context.streams, options.output).writeResultIfJsonFormat({
       url,
       agents,
       ...(grpc ? { grpc } : {}),
+      ...(metrics ? { metrics } : {}),
       ...openai,
       ...(consoleUrl === undefined ? {} : { console: consoleUrl }),
     });
@@ -210,7 +218,7 @@ function createServerOrUsageError(agents: Record<string, Agent>, options: Server
 
 async function renderBanner(
   plan: AgentsToServe,
-  { url, agents, grpc }: ServerAddress,
+  { url, agents, grpc, metrics }: ServerAddress,
   storeName: string,
   { openai }: ServeOptions,
   credentialHint: ReturnType<typeof describeClientCredentials> | undefined,
@@ -225,11 +233,12 @@ async function renderBanner(
   );
   const top = `colloquy ${readPackageVersion()} · node ${process.version} · ${storeName}\n`;
   const grpcLine = grpc ? `  over gRPC, too: ${grpc.host}:${grpc.port}\n` : "";
+  const metricsLine = metrics ? `  metrics: http://${metrics.host}:${metrics.port}/metrics\n` : "";
   const openaiLine = openai ? `  as models of OpenAI's API, too: ${url}/v1\n` : "";
   const consoleLine = consoleUrl === undefined ? "" : `  console: ${consoleUrl}\n`;
   const credentialLine = credentialHint ? `${credentialHint.hint}\n\n` : "";
   const about = plan.headline === undefined ? "" : `${plan.headline}\n`;
-  return `${top}${about}\n${renderAgentList(served)}${grpcLine}${openaiLine}${consoleLine}\n${credentialLine}${plan.renderBannerFooter(served, credentialHint?.header)}\nCtrl-C stops it.\n`;
+  return `${top}${about}\n${renderAgentList(served)}${grpcLine}${openaiLine}${consoleLine}${metricsLine}\n${credentialLine}${plan.renderBannerFooter(served, credentialHint?.header)}\nCtrl-C stops it.\n`;
 }
 
 /** Listens on the requested port, or on the next free port if the requested port is in use. */

@@ -115,7 +115,10 @@ export class TurnSubmitter {
     const expectedSeq = target?.seq ?? 0;
     const seq = expectedSeq + 1;
     const webhook = extractMessageWebhookRegistration(request, task.id, serviceParameters);
-    const turn = toTurnRestartData({ request, serviceParameters, caller, attempt: 0, handovers: 0 }, seq);
+    const turn = toTurnRestartData(
+      { request, serviceParameters, caller, attempt: 0, handovers: 0, span: undefined },
+      seq,
+    );
     const { state, timestamp = "" } = task.status;
     return {
       scope,

@@ -85,6 +85,10 @@ export class EventStreamRegistry {
     };
   }
 
+  get openStreamCount(): number {
+    return this.#openStreams.size;
+  }
+
   /** Ends every event stream, but never in the middle of an event. Clients are expected to reconnect. */
   closeAll(): void {
     clearInterval(this.#heartbeatTimer);

@@ -124,7 +124,7 @@ export async function startGrpcServer(
       handleCall: (call) =>
         reportRequest(
           context.observer,
-          { method: "gRPC", path: call.method.path },
+          { method: "gRPC", path: call.method.path, header: (name) => call.header(name) },
           (reply) => ("failure" in reply ? reply.failure.status : "OK"),
           () => dispatcher.handleCall(call),
         ),

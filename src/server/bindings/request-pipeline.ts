@@ -23,6 +23,7 @@ import type { HttpRequest } from "../http-exchange.ts";
 import type { EventStreamRegistry, UnknownToA2AErrorConverter } from "./event-stream.ts";
 import { assertAcceptedInputModes } from "../input-modes.ts";
 import { MethodNotAllowedError } from "./method-not-allowed-error.ts";
+import type { ObservedOperation } from "../telemetry/operation-observer.ts";
 import { performOperation, type OperationResultOrStream } from "../perform-operation.ts";
 import type { ServedAgent } from "../served-agent.ts";
 
@@ -145,7 +146,25 @@ function loadDescriptionAndPerform(
 ): Promise<OperationResultOrStreamWithHeaders> {
   const description = authenticated.agent.cardPublisher.loadDescription();
   return description instanceof Promise
-    ? description.then((loaded) => decodeAndPerform(authenticated, operation, encoded, loaded))
+    ? description.then((loaded) => observeAndPerform(authenticated, operation, encoded, loaded))
+    : observeAndPerform(authenticated, operation, encoded, description);
+}
+
+function observeAndPerform(
+  authenticated: AuthenticatedRequest<RequestMetadata>,
+  operation: OperationName,
+  encoded: EncodedOperationParamsWithCodec,
+  description: AgentDescription,
+): Promise<OperationResultOrStreamWithHeaders> {
+  const { request, agent } = authenticated;
+  const observed = agent.operationObserver?.startOperation({
+    operation,
+    protocolVersion: encoded.version,
+    card: description,
+    request,
+  });
+  return observed
+    ? observed.run(() => decodeAndPerform(authenticated, operation, encoded, description, observed))
     : decodeAndPerform(authenticated, operation, encoded, description);
 }
 
@@ -154,6 +173,7 @@ function decodeAndPerform(
   operation: OperationName,
   { codec, version, params, peerLeniency, autoMessageId, serviceDefaults }: EncodedOperationParamsWithCodec,
   description: AgentDescription,
+  observed?: ObservedOperation,
 ): Promise<OperationResultOrStreamWithHeaders> {
   assertOperationSupported(operation, description, version);
   const extensions = activateExtensions(description.capabilities?.extensions, request, version);
@@ -167,6 +187,9 @@ function decodeAndPerform(
     includesMessages: serverExtensions.includesMessages,
     steering: serverExtensions.parseSteeringSignal(params),
     traceparent: request.header("traceparent"),
+    tracestate: request.header("tracestate"),
+    requestTraceparent: observed?.traceparent,
+    parentTask: serverExtensions.findParentTask(params),
     needsTask: serviceDefaults?.needsTask,
     resumeAfterSeq: lastEventSeq ?? serviceDefaults?.resumeAfterSeq,
   };
@@ -176,6 +199,7 @@ function decodeAndPerform(
     peerLeniency,
   );
   assertValidIds(operation, decoded);
+  observed?.setParams(decoded);
   if ("message" in decoded) {
     if (decoded.configuration?.taskPushNotificationConfig)
       assertOperationSupported("CreateTaskPushNotificationConfig", description, version);

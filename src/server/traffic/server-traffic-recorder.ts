@@ -129,11 +129,17 @@ export class ServerTrafficRecorder {
           { kind: "event", ...this.#getIds(scope, taskId), log_seq: event.seq, bytes: event.jsonText.length },
           { event: event.jsonText },
         ),
-      onRun: ({ scope, taskId, phase, error }) =>
+      onRun: ({ scope, taskId, contextId, phase, attempt, traceparent, parentTask, error }) =>
         this.#writer.write({
           kind: "turn",
           ...this.#getIds(scope, taskId),
+          context_id: contextId,
           phase,
+          attempt,
+          ...(traceparent !== undefined && { traceparent }),
+          ...(parentTask && {
+            parent: { task_id: parentTask.taskId, ...omitUndefined({ agent: parentTask.agent }) },
+          }),
           ...(error !== undefined && {
             error: error instanceof Error ? error.message : JSON.stringify(error),
           }),

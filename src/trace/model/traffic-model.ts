@@ -1,4 +1,5 @@
 import { isObject, type JsonObject } from "../../protocol/index.ts";
+import { defineOptionNames } from "../../usage-checks/index.ts";
 import type { AgentLine, TrafficLine, WriterLine } from "../traffic-line-types.ts";
 import { SequenceNumberSet } from "./sequence-number-set.ts";
 import { TaskParentFinder } from "./task-parent-finder.ts";
@@ -34,6 +35,8 @@ export interface TrafficModelOptions {
   readonly clockShiftsMs?: ReadonlyMap<string, number>;
 }
 
+const assertKnownOptions = defineOptionNames<TrafficModelOptions>()("TrafficModel", "clockShiftsMs");
+
 interface WriterState {
   line: WriterLine | undefined;
   readonly seen: SequenceNumberSet;
@@ -60,8 +63,9 @@ export class TrafficModel {
   #structureVersion = 0;
   #version = 0;
 
-  constructor({ clockShiftsMs = new Map() }: TrafficModelOptions = {}) {
-    this.#clockShiftsMs = clockShiftsMs;
+  constructor(options: TrafficModelOptions = {}) {
+    assertKnownOptions(options);
+    this.#clockShiftsMs = options.clockShiftsMs ?? new Map();
   }
 
   /** Number of lines that changed the model. */

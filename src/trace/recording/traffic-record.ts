@@ -1,3 +1,4 @@
+import { defineOptionNames } from "../../usage-checks/index.ts";
 import { openTrafficFileSink, type TrafficFileLimits } from "./traffic-file-sink.ts";
 import { createTrafficWriter, type TrafficWriter, type TrafficWriterOptions } from "./traffic-writer.ts";
 
@@ -27,12 +28,18 @@ export interface OpenTrafficRecord {
   readonly close: () => Promise<void>;
 }
 
+const assertKnownOptions = defineOptionNames<TrafficRecordOptions>()(
+  'the option "record"',
+  "bodies file maxBodyLength maxBytes maxFiles",
+);
+
 /** Opens the record of an option `record`. A relative path is relative to the working directory. */
 export function openTrafficRecord(
   record: TrafficRecordOption,
   writerOptions: Pick<TrafficWriterOptions, "vantage" | "name" | "code" | "onLoss">,
 ): OpenTrafficRecord {
   if (typeof record === "object" && "write" in record) return { writer: record, close: () => record.flush() };
+  if (typeof record === "object") assertKnownOptions(record);
   const { file, maxBytes, maxFiles, ...bodyOptions } = typeof record === "string" ? { file: record } : record;
   const limits = { ...(maxBytes !== undefined && { maxBytes }), ...(maxFiles !== undefined && { maxFiles }) };
   const writer = createTrafficWriter(openTrafficFileSink(file, limits), { ...writerOptions, ...bodyOptions });

@@ -1,4 +1,5 @@
 import type { JsonValue } from "../../protocol/index.ts";
+import { defineOptionNames } from "../../usage-checks/index.ts";
 import { createJsonSecretRedactor } from "../../logging/index.ts";
 import { encodeTrafficLine, type RawTrafficMembers } from "../encode-traffic-line.ts";
 import type { TrafficLine, TrafficLineBase, TrafficLineInput, WriterLine } from "../traffic-line-types.ts";
@@ -75,8 +76,14 @@ const BODY_MEMBERS: ReadonlySet<string> = new Set([
 /** Bodies whose structure remains if their content is not recorded. */
 const STRUCTURED_MEMBERS: ReadonlySet<string> = new Set(["event"]);
 
+const assertKnownOptions = defineOptionNames<TrafficWriterOptions>()(
+  "createTrafficWriter",
+  "bodies code maxBodyLength maxQueuedLength monotonicNow name now onLoss redact vantage",
+);
+
 /** Creates a writer that appends to a sink, for example to the sink of `openTrafficFileSink`. */
 export function createTrafficWriter(sink: TrafficSink, options: TrafficWriterOptions): TrafficWriter {
+  assertKnownOptions(options);
   return new QueuedTrafficWriter(sink, options);
 }
 

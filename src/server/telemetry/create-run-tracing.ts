@@ -1,0 +1,77 @@
+import { A2AError, isTerminal } from "../../protocol/index.ts";
+import type { RunSpan, RunTracing, TracedRun } from "../../engine/index.ts";
+import {
+  buildAgentRunAttributes,
+  type CardOfSpan,
+  getTracer,
+  parseTraceContext,
+  type SpanError,
+  toTraceHeaders,
+  type TraceContext,
+  type TracedSpan,
+} from "../../telemetry/index.ts";
+
+/** Creates spans for the runs of a server's agents. `findCard` returns the card of an agent, if it is loaded. */
+export function createRunTracing(findCard: (agentId: string) => CardOfSpan | undefined): RunTracing {
+  return {
+    startRun(run) {
+      const { agentId, taskId, contextId, attempt, parentTask, earlierRunTraceparent } = run;
+      const card = findCard(agentId) ?? { name: agentId };
+      const earlierRun = parseTraceContext(earlierRunTraceparent);
+      const span = getTracer().startSpan({
+        name: `invoke_agent ${card.name}`,
+        kind: "internal",
+        parent: findParent(run) ?? earlierRun ?? "none",
+        links: earlierRun ? [earlierRun] : [],
+        attributes: () =>
+          buildAgentRunAttributes({ card, taskId, contextId, attempt, parentTaskId: parentTask?.taskId }),
+        task: { taskId, agent: card.name },
+      });
+      return new AgentRunSpan(span);
+    },
+  };
+}
+
+/**
+ * Returns the parent of a run: the span of the request, or the span of the caller. The span of the request is lost if
+ * its process was killed, so that a later attempt is a child of the caller.
+ */
+function findParent(run: TracedRun): TraceContext | undefined {
+  const { traceparent, tracestate, requestTraceparent, attempt } = run;
+  const caller = parseTraceContext(traceparent, tracestate);
+  const request = parseTraceContext(requestTraceparent, tracestate);
+  return attempt > 1 ? (caller ?? request) : (request ?? caller);
+}
+
+class AgentRunSpan implements RunSpan {
+  readonly traceparent: string;
+  readonly tracestate: string | undefined;
+  readonly #span: TracedSpan;
+
+  constructor(span: TracedSpan) {
+    this.#span = span;
+    const { traceparent, tracestate } = toTraceHeaders(span.context);
+    this.traceparent = traceparent;
+    this.tracestate = tracestate;
+  }
+
+  run<T>(work: () => T): T {
+    return this.#span.run(work);
+  }
+
+  end({ state, error }: Parameters<RunSpan["end"]>[0]): void {
+    if (this.#span.isRecording) this.#span.setAttributes({ "a2a.task.state": state });
+    this.#span.end(describeOutcome(state, error));
+  }
+}
+
+/** A canceled run is not a failure. The message of an error may contain secrets, unless it is an `A2AError`. */
+function describeOutcome(
+  state: Parameters<RunSpan["end"]>[0]["state"],
+  error: unknown,
+): SpanError | undefined {
+  if (error === undefined) return state === "TASK_STATE_FAILED" ? { type: "TASK_STATE_FAILED" } : undefined;
+  if (state !== undefined && isTerminal(state) && state !== "TASK_STATE_FAILED") return undefined;
+  if (error instanceof A2AError) return { type: error.reason, message: error.message };
+  return { type: error instanceof Error ? error.name : "_OTHER" };
+}

@@ -1,0 +1,186 @@
+import type { Subscription } from "../../engine/index.ts";
+import { A2AError, type LogEvent, type OperationName } from "../../protocol/index.ts";
+import {
+  buildA2ARequestAttributes,
+  buildA2AResponseAttributes,
+  type CardOfSpan,
+  formatTraceparent,
+  getTracer,
+  parseTraceContext,
+  type SpanError,
+  type TracedSpan,
+} from "../../telemetry/index.ts";
+import type { RequestMetadata } from "../bindings/request-pipeline.ts";
+import type { OperationResultOrStream } from "../perform-operation.ts";
+
+/** An A2A request that the server starts to process. */
+export interface StartedOperation {
+  readonly operation: OperationName;
+  readonly protocolVersion: string;
+  readonly card: CardOfSpan;
+  readonly request: Pick<RequestMetadata, "header">;
+}
+
+/** Duration of an A2A request. The request of a stream ends with the stream. */
+export interface OperationReport {
+  readonly operation: OperationName;
+  readonly agentName: string;
+  readonly durationMs: number;
+  /** Reason of the error with which the request ended. */
+  readonly errorType: string | undefined;
+}
+
+/** Observes the A2A requests of a server, for spans and metrics. */
+export class OperationObserver {
+  readonly #startsSpans: boolean;
+  readonly #onOperation: ((report: OperationReport) => void) | undefined;
+
+  constructor(options: {
+    readonly startsSpans: boolean;
+    /** Called at the end of each request. */
+    readonly onOperation: ((report: OperationReport) => void) | undefined;
+  }) {
+    this.#startsSpans = options.startsSpans;
+    this.#onOperation = options.onOperation;
+  }
+
+  /** Starts to observe a request, or returns `undefined` if neither spans nor metrics need the request. */
+  startOperation({
+    operation,
+    protocolVersion,
+    card,
+    request,
+  }: StartedOperation): ObservedOperation | undefined {
+    const tracer = this.#startsSpans ? getTracer() : undefined;
+    // Without a recording tracer, the run of an agent is the child of the caller's span.
+    const span = tracer?.records
+      ? tracer.startSpan({
+          name: operation,
+          kind: "server",
+          parent: parseTraceContext(request.header("traceparent"), request.header("tracestate")) ?? "none",
+          attributes: () => buildA2ARequestAttributes({ operation, protocolVersion, card, params: {} }),
+        })
+      : undefined;
+    if (!span && !this.#onOperation) return undefined;
+    const onOperation = this.#onOperation;
+    const startMs = performance.now();
+    return new ObservedOperation(
+      { operation, protocolVersion, card },
+      span,
+      onOperation &&
+        ((errorType) =>
+          onOperation({
+            operation,
+            agentName: card.name,
+            durationMs: performance.now() - startMs,
+            errorType,
+          })),
+    );
+  }
+}
+
+/** An A2A request whose span and duration the server observes. */
+export class ObservedOperation {
+  /** W3C `traceparent` of the request's span. Undefined if the server starts no spans. */
+  readonly traceparent: string | undefined;
+  readonly #details: Omit<StartedOperation, "request">;
+  readonly #span: TracedSpan | undefined;
+  readonly #reportEnd: ((errorType: string | undefined) => void) | undefined;
+  #hasEnded = false;
+
+  constructor(
+    details: Omit<StartedOperation, "request">,
+    span: TracedSpan | undefined,
+    reportEnd: ((errorType: string | undefined) => void) | undefined,
+  ) {
+    this.#details = details;
+    this.#span = span;
+    this.#reportEnd = reportEnd;
+    this.traceparent = span && formatTraceparent(span.context);
+  }
+
+  /** Adds the parameters of the operation to the span. */
+  setParams(params: object): void {
+    if (this.#span?.isRecording)
+      this.#span.setAttributes(buildA2ARequestAttributes({ ...this.#details, params }));
+  }
+
+  /** Performs the operation, and ends the span with the response or with the stream. */
+  async run<Outcome extends OperationResultOrStream>(perform: () => Promise<Outcome>): Promise<Outcome> {
+    if (!this.#reportEnd && !this.#span?.isRecording) return await perform();
+    try {
+      const outcome = await perform();
+      if ("stream" in outcome) {
+        const stream = new ObservedSubscription(outcome.stream, {
+          onEvent: (event) => this.#addResponse(event.event),
+          onEnd: (error) => this.#end(error),
+        });
+        return { ...outcome, stream };
+      }
+      if (outcome.result) this.#addResponse(outcome.result);
+      this.#end(undefined);
+      return outcome;
+    } catch (error) {
+      this.#end(describeError(error));
+      throw error;
+    }
+  }
+
+  #addResponse(response: object): void {
+    if (this.#span?.isRecording) this.#span.setAttributes(buildA2AResponseAttributes(response));
+  }
+
+  #end(error: SpanError | undefined): void {
+    if (this.#hasEnded) return;
+    this.#hasEnded = true;
+    this.#span?.end(error);
+    this.#reportEnd?.(error?.type);
+  }
+}
+
+/** Reports the events and the end of a subscription. */
+class ObservedSubscription implements Subscription {
+  readonly #subscription: Subscription;
+  readonly #onEvent: (event: LogEvent) => void;
+  readonly #onEnd: (error: SpanError | undefined) => void;
+
+  constructor(
+    subscription: Subscription,
+    listeners: {
+      readonly onEvent: (event: LogEvent) => void;
+      readonly onEnd: (error: SpanError | undefined) => void;
+    },
+  ) {
+    this.#subscription = subscription;
+    this.#onEvent = listeners.onEvent;
+    this.#onEnd = listeners.onEnd;
+  }
+
+  async next(): Promise<readonly LogEvent[] | undefined> {
+    try {
+      const events = await this.#subscription.next();
+      const last = events?.at(-1);
+      if (last) this.#onEvent(last);
+      else if (this.#subscription.isComplete) this.#onEnd(undefined);
+      return events;
+    } catch (error) {
+      this.#onEnd(describeError(error));
+      throw error;
+    }
+  }
+
+  close(): void {
+    this.#subscription.close();
+    this.#onEnd(undefined);
+  }
+
+  get isComplete(): boolean {
+    return this.#subscription.isComplete;
+  }
+}
+
+function describeError(thrown: unknown): SpanError {
+  // Only the message of an A2AError is for callers.
+  const { reason, message } = A2AError.from(thrown);
+  return thrown instanceof A2AError ? { type: reason, message } : { type: reason };
+}

@@ -1,0 +1,149 @@
+import type { Server as HttpServer } from "node:http";
+import { monitorEventLoopDelay } from "node:perf_hooks";
+import { type Observer, type RunTracing, type TaskStore, withSafeListeners } from "../../engine/index.ts";
+import {
+  type CardOfSpan,
+  isProviderRegistered,
+  MetricRegistry,
+  publishMetricsIfRegistered,
+  type RunningOtlpExport,
+  startOtlpExportOnce,
+  useRegisteredOpenTelemetry,
+} from "../../telemetry/index.ts";
+import type { HttpReply, HttpRequest } from "../http-exchange.ts";
+import { combineObservers } from "./combine-observers.ts";
+import { createRunTracing } from "./create-run-tracing.ts";
+import { installNodeTraceScope } from "./install-trace-scope.ts";
+import { createMetricsListener, handleMetricsRequest } from "./metrics-endpoint.ts";
+import { createMetricsObserver, recordOperation, setStoreGauges } from "./metrics-observer.ts";
+import { OperationObserver } from "./operation-observer.ts";
+import type { MetricsOptions, TelemetryOptions } from "./telemetry-options.ts";
+
+const DEFAULT_METRIC_INTERVAL_MS = 60_000;
+
+interface ServerTelemetryDependencies {
+  readonly telemetry: TelemetryOptions | false | undefined;
+  readonly metrics: MetricsOptions | undefined;
+  /** The observer of the program. */
+  readonly observer: Observer;
+  /** Returns the card of an agent, if it is loaded. */
+  readonly findCard: (agentId: string) => CardOfSpan | undefined;
+}
+
+/** State of a server that gauges show. */
+export interface ServerGauges {
+  readonly store: Pick<TaskStore, "readGauges" | "health">;
+  readonly countOpenStreams: () => number;
+  readonly byteLedger: { readonly reserved: number; readonly capacity: number };
+}
+
+/** The spans and metrics of one server. */
+export class ServerTelemetry {
+  /** The observer of the program, and the observer that counts metrics. */
+  readonly observer: Observer;
+  /** Starts the spans of agents' runs. Undefined if the option `telemetry` is `false`. */
+  readonly runTracing: RunTracing | undefined;
+  readonly operationObserver: OperationObserver | undefined;
+  readonly #telemetry: TelemetryOptions | false;
+  readonly #metricsOptions: MetricsOptions;
+  readonly #token: string | undefined;
+  readonly #registry: MetricRegistry | undefined;
+  #eventLoopDelay: ReturnType<typeof monitorEventLoopDelay> | undefined;
+  #listener: HttpServer | undefined;
+  #otlpExport: RunningOtlpExport | undefined;
+
+  constructor({ telemetry = {}, metrics = {}, observer, findCard }: ServerTelemetryDependencies) {
+    this.#telemetry = telemetry;
+    this.#metricsOptions = metrics;
+    this.#token = metrics.token ?? process.env["COLLOQUY_METRICS_TOKEN"];
+    const isExported =
+      telemetry !== false && (telemetry.otlp !== undefined || isProviderRegistered("metrics"));
+    const registry =
+      this.#token !== undefined || metrics.port !== undefined || isExported
+        ? new MetricRegistry()
+        : undefined;
+    this.#registry = registry;
+    const startsSpans = telemetry !== false;
+    if (startsSpans) installNodeTraceScope();
+    this.runTracing = startsSpans ? createRunTracing(findCard) : undefined;
+    this.operationObserver =
+      startsSpans || registry
+        ? new OperationObserver({
+            startsSpans,
+            onOperation: registry && ((report) => recordOperation(registry, report)),
+          })
+        : undefined;
+    const findAgentName = (agentId: string): string => findCard(agentId)?.name ?? agentId;
+    const safeObserver = withSafeListeners(observer);
+    this.observer = registry
+      ? combineObservers([safeObserver, withSafeListeners(createMetricsObserver(registry, findAgentName))])
+      : safeObserver;
+  }
+
+  /** Uses the providers that the program has registered, or starts the export to a collector. */
+  async open(gauges: ServerGauges): Promise<void> {
+    const registry = this.#registry;
+    if (this.#telemetry !== false) {
+      const { otlp: url, otlpHeaders: headers, sampleRatio = 1, metricIntervalMs } = this.#telemetry;
+      const { serviceName = process.env["OTEL_SERVICE_NAME"] ?? "colloquy" } = this.#telemetry;
+      if (url !== undefined)
+        this.#otlpExport = await startOtlpExportOnce({
+          url,
+          headers,
+          serviceName,
+          sampleRatio,
+          metricIntervalMs: metricIntervalMs ?? DEFAULT_METRIC_INTERVAL_MS,
+        });
+      else await useRegisteredOpenTelemetry();
+    }
+    if (!registry) return;
+    this.#eventLoopDelay = monitorEventLoopDelay({ resolution: 20 });
+    this.#eventLoopDelay.enable();
+    registry.onRead(() => this.#setGauges(registry, gauges));
+    if (this.#telemetry !== false) await publishMetricsIfRegistered(registry);
+  }
+
+  /** Starts the separate server of the metrics, and resolves with its address. */
+  async listen(): Promise<{ readonly host: string; readonly port: number } | undefined> {
+    const { port, host = "127.0.0.1" } = this.#metricsOptions;
+    if (port === undefined || !this.#registry) return undefined;
+    const listener = createMetricsListener(this.#registry);
+    await new Promise<void>((resolve, reject) => {
+      listener.once("error", (cause) =>
+        reject(
+          new Error(`The metrics server cannot listen on ${host}:${port}; choose another port.`, { cause }),
+        ),
+      );
+      listener.listen(port, host, resolve);
+    });
+    this.#listener = listener;
+    const address = listener.address();
+    return { host, port: typeof address === "object" && address ? address.port : port };
+  }
+
+  handleMetricsRequest(request: HttpRequest): HttpReply | undefined {
+    return handleMetricsRequest(request, { token: this.#token, registry: this.#registry });
+  }
+
+  /** Sends the finished spans, and closes the separate server. */
+  async close(): Promise<void> {
+    this.#listener?.close();
+    this.#listener?.closeAllConnections();
+    this.#eventLoopDelay?.disable();
+    await this.#otlpExport?.flush();
+  }
+
+  #setGauges(registry: MetricRegistry, { store, countOpenStreams, byteLedger }: ServerGauges): void {
+    registry.set("colloquy.streams.open", countOpenStreams());
+    registry.set("colloquy.buffered.used", byteLedger.reserved);
+    registry.set("colloquy.buffered.limit", byteLedger.capacity);
+    registry.set("colloquy.store.healthy", (store.health?.state ?? "healthy") === "healthy" ? 1 : 0);
+    const storeGauges = store.readGauges?.();
+    if (storeGauges) setStoreGauges(registry, storeGauges);
+    registry.set("process.memory.usage", process.memoryUsage.rss());
+    const delay = this.#eventLoopDelay;
+    if (!delay) return;
+    registry.set("nodejs.eventloop.delay.p99", delay.count === 0 ? 0 : delay.percentile(99) / 1e9);
+    delay.reset();
+  }
+}

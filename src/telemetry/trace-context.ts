@@ -1,0 +1,99 @@
+/**
+ * Position in a distributed trace: a span, and the trace that contains the span. W3C Trace Context defines the headers
+ * `traceparent` and `tracestate`, which carry the position from process to process.
+ */
+export interface TraceContext {
+  /** 32 lower-case hexadecimal digits, not all 0. */
+  readonly traceId: string;
+  /** 16 lower-case hexadecimal digits, not all 0. */
+  readonly spanId: string;
+  /** The flags of `traceparent`: bit 0 is `sampled`, and bit 1 states that the trace id is random. */
+  readonly flags: number;
+  /** The `tracestate` header, which participants forward unchanged. */
+  readonly tracestate?: string | undefined;
+}
+
+/** Headers that carry a trace context. MCP carries the same members in `_meta`. */
+export interface TraceHeaders {
+  readonly traceparent: string;
+  readonly tracestate?: string;
+}
+
+/** Fills the array with random bytes. */
+export type FillRandomBytes = (bytes: Uint8Array<ArrayBuffer>) => unknown;
+
+/** Flag of a trace that a participant may have recorded. */
+export const SAMPLED_FLAG = 1;
+const RANDOM_TRACE_ID_FLAG = 2;
+const KNOWN_FLAGS = SAMPLED_FLAG | RANDOM_TRACE_ID_FLAG;
+/** `version-traceid-spanid-flags`. Later versions than 00 may append members. */
+const TRACEPARENT_PATTERN = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
+const ZEROS = /^0+$/;
+/** W3C Trace Context requires participants to forward at least 512 characters. */
+const MAX_TRACESTATE_LENGTH = 512;
+
+/**
+ * Parses the headers `traceparent` and `tracestate`. Returns `undefined` if `traceparent` is missing or invalid. A
+ * `tracestate` that HTTP does not allow, or of more than 512 characters, is ignored.
+ */
+export function parseTraceContext(
+  traceparent: string | null | undefined,
+  tracestate?: string | null,
+): TraceContext | undefined {
+  if (typeof traceparent !== "string" || traceparent.length > MAX_TRACESTATE_LENGTH) return undefined;
+  const [, version = "", traceId = "", spanId = "", flags = "", rest] =
+    TRACEPARENT_PATTERN.exec(traceparent.trim()) ?? [];
+  if (version === "" || version === "ff" || (version === "00" && rest !== undefined)) return undefined;
+  if (ZEROS.test(traceId) || ZEROS.test(spanId)) return undefined;
+  const isForwarded = typeof tracestate === "string" && isValidTracestate(tracestate);
+  return {
+    traceId,
+    spanId,
+    flags: Number.parseInt(flags, 16) & KNOWN_FLAGS,
+    ...(isForwarded ? { tracestate } : {}),
+  };
+}
+
+function isValidTracestate(tracestate: string): boolean {
+  return (
+    tracestate !== "" && tracestate.length <= MAX_TRACESTATE_LENGTH && /^[\t\x20-\x7e]+$/.test(tracestate)
+  );
+}
+
+/** Returns the `traceparent` header of a trace context. */
+export function formatTraceparent({ traceId, spanId, flags }: TraceContext): string {
+  return `00-${traceId}-${spanId}-0${flags & KNOWN_FLAGS}`;
+}
+
+/** Returns the headers of a trace context. */
+export function toTraceHeaders(context: TraceContext): TraceHeaders {
+  const { tracestate } = context;
+  return { traceparent: formatTraceparent(context), ...(tracestate === undefined ? {} : { tracestate }) };
+}
+
+/** Creates the context of a new span in the trace of `parent`. */
+export function createChildContext(parent: TraceContext, fillRandom: FillRandomBytes): TraceContext {
+  return { ...parent, spanId: generateHexId(8, fillRandom) };
+}
+
+/** Creates the context of the first span of a new trace. */
+export function createRootContext(isSampled: boolean, fillRandom: FillRandomBytes): TraceContext {
+  return {
+    traceId: generateHexId(16, fillRandom),
+    spanId: generateHexId(8, fillRandom),
+    flags: isSampled ? SAMPLED_FLAG : 0,
+  };
+}
+
+const HEX_BYTES: readonly string[] = Array.from({ length: 256 }, (_, byte) =>
+  byte.toString(16).padStart(2, "0"),
+);
+
+/** Generates an id that is not 0, because 0 is invalid. */
+function generateHexId(byteCount: number, fillRandom: FillRandomBytes): string {
+  const bytes = new Uint8Array(byteCount);
+  fillRandom(bytes);
+  let id = "";
+  for (const byte of bytes) id += HEX_BYTES[byte] ?? "";
+  return ZEROS.test(id) ? `${id.slice(0, -1)}1` : id;
+}

@@ -1,0 +1,43 @@
+import type { TraceContext } from "./trace-context.ts";
+
+/** Task of the agent that is running. */
+export interface ParentTask {
+  readonly taskId: string;
+  /** Name of the agent. */
+  readonly agent?: string | undefined;
+}
+
+/** The trace to which the running code belongs. */
+export interface TraceScope {
+  /** The span of the running code, which is the parent of its calls. */
+  readonly context: TraceContext;
+  /** The task whose agent is running, so that calls to other agents can state their parent. */
+  readonly task?: ParentTask | undefined;
+}
+
+/**
+ * Storage that follows asynchronous calls, such as `AsyncLocalStorage` of Node.js. Browsers have none, so code in a
+ * browser has no current trace.
+ */
+export interface TraceScopeStorage {
+  getStore(): TraceScope | undefined;
+  run<T>(scope: TraceScope, work: () => T): T;
+}
+
+/** The storage belongs to the process, because a client finds the trace of the server that runs its agent. */
+let scopeStorage: TraceScopeStorage | undefined;
+
+/** Sets the storage of the process, unless an earlier call has set the storage. */
+export function installTraceScopeStorage(createStorage: () => TraceScopeStorage): void {
+  scopeStorage ??= createStorage();
+}
+
+/** Returns the scope of the running code, or `undefined` outside of agents. */
+export function getCurrentTraceScope(): TraceScope | undefined {
+  return scopeStorage?.getStore();
+}
+
+/** Runs `work`, and the asynchronous calls that `work` starts, in a scope. */
+export function runInTraceScope<T>(scope: TraceScope, work: () => T): T {
+  return scopeStorage ? scopeStorage.run(scope, work) : work();
+}

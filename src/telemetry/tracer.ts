@@ -1,0 +1,104 @@
+import {
+  createChildContext,
+  createRootContext,
+  type FillRandomBytes,
+  type TraceContext,
+} from "./trace-context.ts";
+import { getCurrentTraceScope, type ParentTask, runInTraceScope } from "./trace-scope.ts";
+
+/** Attributes of a span. The tracer ignores members that are `undefined`. */
+export type SpanAttributes = Readonly<Record<string, SpanAttributeValue | undefined>>;
+export type SpanAttributeValue = string | number | boolean | readonly string[];
+
+/** A span to start. */
+export interface SpanStart {
+  readonly name: string;
+  readonly kind: "internal" | "server" | "client";
+  /**
+   * Parent of the span, or `none` to start a new trace. Default: the current span of the running code. A server span
+   * prefers the active span of OpenTelemetry, because the instrumentation of HTTP has already continued the trace of the
+   * caller.
+   */
+  readonly parent?: TraceContext | "none" | undefined;
+  /** Spans that are related, but are not the parent. */
+  readonly links?: readonly TraceContext[];
+  /** Computes the attributes. Called only if the span may be recorded. */
+  readonly attributes: () => SpanAttributes;
+  /** Task of the agent that runs in the span. Default: the task of the current scope. */
+  readonly task?: ParentTask | undefined;
+}
+
+/** Error with which an operation ended. */
+export interface SpanError {
+  /** Low-cardinality class of the error, for example `TASK_NOT_FOUND` (`error.type`). */
+  readonly type: string;
+  /** Description without secrets. */
+  readonly message?: string | undefined;
+}
+
+/** An operation in a trace. */
+export interface TracedSpan {
+  readonly context: TraceContext;
+  /** False if attributes have no effect. */
+  readonly isRecording: boolean;
+  setAttributes(attributes: SpanAttributes): void;
+  /** Runs `work` with the span as the parent of all spans and calls that `work` starts. */
+  run<T>(work: () => T): T;
+  /**
+   * Runs `work`, which sends the headers of the span itself. Instrumentations of HTTP clients then neither create a
+   * span nor send a second `traceparent`.
+   */
+  runRequest<T>(work: () => T): T;
+  end(error?: SpanError): void;
+}
+
+/** Starts spans. */
+export interface Tracer {
+  /** False if the tracer only creates ids, and records nothing. */
+  readonly records: boolean;
+  startSpan(start: SpanStart): TracedSpan;
+}
+
+/**
+ * A tracer that records nothing, but continues traces: each span has its own id, so that the next process knows its
+ * caller. New traces are marked as sampled, because a traffic record may contain them.
+ */
+export class PropagatingTracer implements Tracer {
+  readonly records = false;
+  readonly #fillRandom: FillRandomBytes;
+
+  constructor(fillRandom: FillRandomBytes) {
+    this.#fillRandom = fillRandom;
+  }
+
+  startSpan({ parent, task }: SpanStart): TracedSpan {
+    const current = getCurrentTraceScope();
+    const parentContext = parent === "none" ? undefined : (parent ?? current?.context);
+    const context = parentContext
+      ? createChildContext(parentContext, this.#fillRandom)
+      : createRootContext(true, this.#fillRandom);
+    return new UnrecordedSpan(context, task ?? current?.task);
+  }
+}
+
+class UnrecordedSpan implements TracedSpan {
+  readonly context: TraceContext;
+  readonly isRecording = false;
+  readonly #task: ParentTask | undefined;
+
+  constructor(context: TraceContext, task: ParentTask | undefined) {
+    this.context = context;
+    this.#task = task;
+  }
+
+  run<T>(work: () => T): T {
+    return runInTraceScope({ context: this.context, task: this.#task }, work);
+  }
+
+  runRequest<T>(work: () => T): T {
+    return work();
+  }
+
+  setAttributes(): void {}
+  end(): void {}
+}
