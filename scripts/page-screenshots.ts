@@ -1,7 +1,7 @@
 /**
- * `npm run page:pictures -- run.cards.jsonl` creates the screenshots in `docs/images`. The recording is a run
- * of the oracle on GSM8K's test set (`colloquy cards run --dataset gsm8k --data FOLDER --method a2a --model
- * oracle`).
+ * `npm run page:pictures -- run.cards.jsonl` creates the screenshots of message cards and of recorded traffic in
+ * `docs/images`. The recording is a run of the oracle on GSM8K's test set (`colloquy cards run --dataset gsm8k
+ * --data FOLDER --method a2a --model oracle`). The traffic comes from a planner and a solver that the script runs.
  */
 import { mkdirSync, readFileSync, statSync } from "node:fs";
 import type { Page } from "playwright-core";
@@ -12,10 +12,11 @@ import {
   launchChromium,
   openPageRecordingRequestsAndErrors,
 } from "../src/cards/html/browser.fixture.ts";
-import { renderHtmlReport } from "../src/pages/index.ts";
+import { renderHtmlReport, renderTrafficRecord } from "../src/pages/index.ts";
+import { recordPlannerTraffic } from "../src/pages/recorded-traffic.fixture.ts";
 import { decodeRecording } from "../src/cards/recording/index.ts";
 
-const SCREENSHOT_DEFINITIONS = [
+const CARD_SCREENSHOTS = [
   { name: "cards-run-light", hash: "", colorScheme: "light" },
   { name: "cards-run-dark", hash: "", colorScheme: "dark" },
   { name: "cards-sequence-light", hash: "#sample=gsm8k_0&card=2", colorScheme: "light" },
@@ -38,7 +39,7 @@ const reportPageUrl = await writePageToDisk(
 const screenshotFolder = new URL("../docs/images/", import.meta.url);
 mkdirSync(screenshotFolder, { recursive: true });
 const browser = await launchChromium();
-for (const { name, hash, colorScheme } of SCREENSHOT_DEFINITIONS) {
+for (const { name, hash, colorScheme } of CARD_SCREENSHOTS) {
   const viewport = { width: 1280, height: 780 };
   const { page } = await openPageRecordingRequestsAndErrors(browser, reportPageUrl + hash, {
     colorScheme,
@@ -50,11 +51,35 @@ for (const { name, hash, colorScheme } of SCREENSHOT_DEFINITIONS) {
   const clip = hash === "" ? {} : { clip: await computeScreenshotClipArea(page) };
   await page.screenshot({ path, ...clip });
   await page.close();
+  checkScreenshotSize(path);
+}
+const { lines, taskIds } = await recordPlannerTraffic(["6 * 7", "2 + 3"]);
+const trafficPageUrl = await writePageToDisk(renderTrafficRecord(lines, { title: "planner and solver" }));
+const [firstTask, secondTask] = taskIds;
+for (const colorScheme of ["light", "dark"] as const)
+  for (const [name, hash] of [
+    ["flow-sequence", `#/flow/planner/${firstTask}`],
+    ["flow-path", `#/flow/planner/${firstTask}?view=path`],
+    ["compare", `#/compare?a=${firstTask}&b=${secondTask}`],
+  ]) {
+    const viewport = { width: 1280, height: 780 };
+    const { page } = await openPageRecordingRequestsAndErrors(browser, `${trafficPageUrl}${hash}`, {
+      colorScheme,
+      viewport,
+    });
+    if (name === "flow-sequence") await page.locator(".sequence .broken-off").click();
+    const path = new URL(`${name}-${colorScheme}.png`, screenshotFolder).pathname;
+    await page.screenshot({ path });
+    await page.close();
+    checkScreenshotSize(path);
+  }
+await browser.close();
+
+function checkScreenshotSize(path: string): void {
   const { size } = statSync(path);
   console.log(`${path}: ${Math.round(size / 1000)} kB`);
   if (size > MAX_SCREENSHOT_BYTES) throw new Error(`${path} is too large for the repository.`);
 }
-await browser.close();
 
 async function computeScreenshotClipArea(
   page: Page,

@@ -181,6 +181,40 @@ describe.skipIf(!hasChromium)("the page of a console", () => {
     await other.page.close();
   });
 
+  it("marks nothing in a task whose new lines arrive before its earlier lines", async () => {
+    const ticker = new SteppedAgent();
+    test = await ConsolePageTest.serve({ ticker: ticker.agent });
+    const other = await test.open(browser, "#/chat/ticker");
+    await sendInChat(other.page, "count to 6");
+    ticker.allow(3);
+    await other.page.locator(".artifact", { hasText: "3" }).waitFor();
+    const href = (await other.page.getByRole("link", { name: "Timeline" }).getAttribute("href")) ?? "";
+
+    const { page } = await test.open(browser, "#/tasks");
+    const lateLines = Promise.withResolvers<void>();
+    const earlierLines = Promise.withResolvers<void>();
+    await page.route("**/tasks/*/lines", async (route) => {
+      const response = await route.fetch();
+      earlierLines.resolve();
+      await lateLines.promise;
+      await route.fulfill({ response });
+    });
+    await page.evaluate(`location.hash = ${JSON.stringify(href)}`);
+    await earlierLines.promise;
+    ticker.allow(3);
+    await waitForLastTurn(other.page, "ended");
+    // A page reads the agents again after it has received the line of a response.
+    const hasReceivedLines = page.waitForRequest(/\/api\/agents$/);
+    await other.page.getByRole("link", { name: "Timeline" }).click();
+    await hasReceivedLines;
+    lateLines.resolve();
+    await page.waitForSelector("[data-testid=task][data-state=TASK_STATE_COMPLETED] .timeline-row");
+    await page.getByLabel("Stream frames").check();
+    expect(await page.locator("[data-mark]").allInnerTexts()).toEqual([]);
+    await page.close();
+    await other.page.close();
+  });
+
   it("shows a task as it was after an event, and sends an edited message again", async () => {
     test = await ConsolePageTest.serve({ reporter: reportAgent });
     const { page } = await test.open(browser, "#/chat/reporter");

@@ -6,3 +6,4 @@
 export { type HtmlReportOptions, renderHtmlReport, renderLiveHtmlReport } from "./cards/html-report.ts";
 export { type PageData } from "./page-data.ts";
 export { renderServedPage, renderSingleFilePage, type ServedPage } from "./render-page.ts";
+export { renderTrafficRecord, type TrafficRecordPageOptions } from "./render-traffic-record.ts";

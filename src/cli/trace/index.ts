@@ -6,6 +6,10 @@ export const TRACE_COMMANDS: CommandTable = {
     description: "Show the tasks of a traffic record, or the timeline of one task.",
     loadFactory: async () => (await import("./show.ts")).createTraceShowCommand,
   },
+  html: {
+    description: "Render a traffic record as one HTML file that works offline.",
+    loadFactory: async () => (await import("./html.ts")).createTraceHtmlCommand,
+  },
   export: {
     description: "Export a traffic record for OpenTelemetry, Perfetto, or Mermaid, or as merged lines.",
     loadFactory: async () => (await import("./export.ts")).createTraceExportCommand,

@@ -150,4 +150,17 @@ describe("colloquy trace", () => {
     ]);
     expect(other.err).toContain("contains no traffic lines");
   });
+
+  it("renders the record as one HTML file", async () => {
+    const target = join(folder, "flow.html");
+    const { code, out } = await runCliInTestProcess(["trace", "html", serverFile, clientFile, "-o", target]);
+    expect({ code, out }).toEqual({ code: 0, out: `${target}\n` });
+    const html = readFileSync(target, "utf8");
+    expect(html).toContain("<title>server.jsonl</title>");
+    expect(html).toContain(taskId);
+    const stdout = await runCliInTestProcess(["trace", "html", serverFile, clientFile, "-o", "-"]);
+    expect(stdout.out).toBe(html);
+    const missing = await runCliInTestProcess(["trace", "html", join(folder, "missing.jsonl")]);
+    expect(missing).toMatchObject({ code: 2, out: "" });
+  });
 });

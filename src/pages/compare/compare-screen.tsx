@@ -91,7 +91,7 @@ function Comparison({ model, first, second }: ComparisonProps): VNode {
       <section>
         <h2>Facts</h2>
         <FigureTable
-          head={["", "first", "second", "difference"]}
+          head={["fact", "first", "second", "difference"]}
           rows={SUMMARY_ROWS.map(({ name, label, format, measure }) => [
             label,
             <AgentText text={format(a)} />,
@@ -187,7 +187,7 @@ function AlignedMessages({ model, first, second }: ComparisonProps): VNode {
           : `${formatCount(different)} of ${formatCount(steps.length)} messages differ.`}
       </p>
       <FigureTable
-        head={["", "first", "after", "second", "after", "difference"]}
+        head={["change", "first", "after", "second", "after", "difference"]}
         rows={steps.slice(0, MAX_SHOWN_STEPS).map((step) => {
           const firstMs = step.first && step.first.startMs - firstStart;
           const secondMs = step.second && step.second.startMs - secondStart;

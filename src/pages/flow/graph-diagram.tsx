@@ -50,12 +50,12 @@ export function GraphDiagram(props: GraphDiagramProps): JSX.Element {
             <path class="arrow" d={path} stroke-width={edge.thickness} />
             <path class="head" d={head} />
             {edge.label !== undefined && (
-              <text class="label" x={labelX} y={labelY - 2} text-anchor="middle">
+              <text class="label" x={labelX} y={labelY - 6} text-anchor="middle">
                 {edge.label}
               </text>
             )}
             {edge.notes !== undefined && (
-              <text class="notes" x={labelX} y={labelY + 12} text-anchor="middle">
+              <text class="notes" x={labelX} y={labelY + 16} text-anchor="middle">
                 {edge.notes}
               </text>
             )}

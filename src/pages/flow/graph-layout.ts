@@ -60,7 +60,7 @@ interface Point {
   readonly y: number;
 }
 
-const LABEL_HEIGHT_PX = 34;
+const LABEL_HEIGHT_PX = 44;
 const LABEL_CHARACTER_WIDTH_PX = 6.8;
 
 /** Computes a layered layout of a graph, in which most edges point in one direction. */
@@ -95,19 +95,28 @@ export function computeGraphLayout(
       return { node, x: x - nodeWidth / 2, y: y - nodeHeight / 2 };
     }),
     edges: edges.map((edge) => {
-      const placed = graph.edge(edge.from, edge.to, edge.key) as Partial<Point> & {
-        readonly points: readonly Point[];
-      };
-      const middle = placed.points[Math.floor(placed.points.length / 2)] ?? { x: 0, y: 0 };
+      const { points } = graph.edge(edge.from, edge.to, edge.key) as { readonly points: readonly Point[] };
+      const middle = computeCurveMiddle(points);
       return {
         edge,
-        path: formatCurve(placed.points),
-        head: formatArrowHead(placed.points),
-        labelX: placed.x ?? middle.x,
-        labelY: placed.y ?? middle.y,
+        path: formatCurve(points),
+        head: formatArrowHead(points),
+        labelX: middle.x,
+        labelY: middle.y,
       };
     }),
   };
+}
+
+/** Returns the point in the middle of the curve of `formatCurve`. */
+function computeCurveMiddle(points: readonly Point[]): Point {
+  const at = Math.floor(points.length / 2);
+  const control = points[at] ?? { x: 0, y: 0 };
+  const middleOf = (a: Point, b: Point): Point => ({ x: (a.x + b.x) / 2, y: (a.y + b.y) / 2 });
+  const [before, after] = [points[at - 1] ?? control, points[at + 1] ?? control];
+  const from = at <= 1 ? before : middleOf(before, control);
+  const to = at >= points.length - 2 ? after : middleOf(control, after);
+  return { x: (from.x + 2 * control.x + to.x) / 4, y: (from.y + 2 * control.y + to.y) / 4 };
 }
 
 /** Formats points as a smooth SVG path. The inner points are control points of quadratic curves. */

@@ -1,4 +1,5 @@
 import { truncateLabel } from "./truncate-label.ts";
+import { isObject, type JsonValue } from "../../protocol/index.ts";
 import {
   buildTrafficGraph,
   buildTrafficSequence,
@@ -82,14 +83,27 @@ export function drawTrafficSequence(
 
 function describeItem({ kind, startMs, endMs, marks, entry }: SequenceItem): string {
   const { line } = entry;
+  const text = line.kind === "request" ? findMessageText(line.body) : undefined;
   return [
     kind,
+    ...(text === undefined ? [] : [`“${text}”`]),
     ...(line.kind === "model" && line.input_tokens !== undefined
       ? [`${formatCount(line.input_tokens)} + ${formatCount(line.output_tokens ?? 0)} tok`]
       : []),
     ...(endMs > startMs ? [formatDuration(endMs - startMs)] : []),
     ...marks.map((mark) => `⚠ ${describeMark(mark)}`),
   ].join(" · ");
+}
+
+/** Finds the text of the message in the body of a request, which can be the body of JSON-RPC or of HTTP+JSON. */
+function findMessageText(body: JsonValue | undefined): string | undefined {
+  if (!isObject(body)) return undefined;
+  const { params } = body;
+  const message = isObject(params) ? params["message"] : body["message"];
+  const parts = isObject(message) ? message["parts"] : undefined;
+  const part: unknown = Array.isArray(parts) ? parts[0] : undefined;
+  const text = isObject(part) ? part["text"] : undefined;
+  return typeof text === "string" ? text : undefined;
 }
 
 /** Returns whether a model call or tool call is a step of the path, or whether a request begins such a step. */

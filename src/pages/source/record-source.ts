@@ -10,7 +10,7 @@ export function createRecordSource(data: Extract<PageData, { mode: "record" }>):
   memory.append(data.lines);
   return {
     ...createMemorySource(memory, createRecordSession(data)),
-    ...(data.cards && { cardRun: createRunView(data.cards) }),
+    ...(data.cards && { cardRun: createRunView(data.cards), hasOnlyCards: data.lines.length === 0 }),
     watchLines: (onLines, onConnection) => {
       onLines(data.lines);
       onConnection?.({ state: "ended" });

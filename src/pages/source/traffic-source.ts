@@ -26,7 +26,7 @@ export interface TrafficSource {
   readLines(agentId: string, taskId: string, signal?: AbortSignal): AsyncIterable<readonly TrafficLine[]>;
   /**
    * Calls `onLines` with each batch of new lines of all tasks, and returns a function that stops the calls. The source
-   * reconnects by itself, and reports the connection to `onConnection`.
+   * reconnects after a failure, and reports the connection to `onConnection`.
    */
   watchLines(
     onLines: (lines: readonly TrafficLine[]) => void,
@@ -34,6 +34,8 @@ export interface TrafficSource {
   ): () => void;
   /** The run of the card protocol in the record, if the record has one. */
   readonly cardRun?: RunView;
+  /** Whether the record contains no traffic, and only message cards. Default: false. */
+  readonly hasOnlyCards?: boolean;
   /** Missing for records, which accept no requests. */
   readonly actions?: TrafficActions;
 }

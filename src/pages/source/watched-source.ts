@@ -14,7 +14,7 @@ export function openWatchedSource(data: Extract<PageData, { mode: "watch" }>): T
   const events = new EventSource(new URL(data.eventsUrl, location.href));
   return {
     ...createMemorySource(memory, createRecordSession(data)),
-    ...(data.cards && { cardRun: createRunView(data.cards, events) }),
+    ...(data.cards && { cardRun: createRunView(data.cards, events), hasOnlyCards: true }),
     watchLines(onLines, onConnection) {
       let attempt = 0;
       events.addEventListener("open", () => {

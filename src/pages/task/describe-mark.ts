@@ -10,7 +10,7 @@ export function describeMark(mark: TimelineMark): string {
     case "duplicate":
       return `duplicate: ${mark.where === "log" ? "stored" : "received"} before`;
     case "cut":
-      return `cut${mark.error === undefined ? "" : `: ${mark.error}`}`;
+      return "cut";
     case "stall":
       return "stall: the reader took no bytes";
     case "closed-by-reader":

@@ -101,8 +101,16 @@ function openTaskRecord(page: PageState, agentId: string, taskId: string): Opene
       refreshSnapshot,
     },
     start() {
-      const stopWatching = page.subscribeToLines(addLines);
-      void load();
+      // The model needs the lines of each writer in their order, so that live lines wait for the earlier lines.
+      let waitingLines: (readonly TrafficLine[])[] | undefined = [];
+      const stopWatching = page.subscribeToLines((lines) => {
+        if (waitingLines === undefined) addLines(lines);
+        else waitingLines.push(lines.filter((line) => isLineOfTask(line, taskId)));
+      });
+      void load().then(() => {
+        for (const lines of waitingLines ?? []) addLines(lines);
+        waitingLines = undefined;
+      });
       return () => {
         stopped.abort();
         clearTimeout(snapshotTimer);

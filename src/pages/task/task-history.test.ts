@@ -1,0 +1,60 @@
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { getText, type JsonObject } from "../../protocol/index.ts";
+import type { TimelineEntry } from "../../trace/index.ts";
+import { TaskHistory } from "./task-history.ts";
+
+const EVENT_COUNT = 8;
+
+/** The log of a task whose agent writes one digit per event. */
+function createEntry(seq: number): TimelineEntry {
+  const update = {
+    taskId: "t",
+    contextId: "c",
+    artifact: { artifactId: "a", parts: [{ text: String(seq) }] },
+    append: seq > 2,
+  };
+  const event: JsonObject =
+    seq === 1
+      ? { task: { id: "t", contextId: "c", status: { state: "TASK_STATE_WORKING" } } }
+      : { artifactUpdate: update };
+  const line = {
+    v: 1,
+    kind: "event",
+    writer: "w",
+    seq,
+    at: "",
+    mono_ms: seq,
+    task_id: "t",
+    log_seq: seq,
+    event,
+  } as const;
+  return { line, timeMs: seq };
+}
+
+const readText = (history: TaskHistory, seq: number): string =>
+  getText(history.buildTaskAt(seq)?.artifacts?.[0]?.parts ?? []);
+
+describe("the history of a task", () => {
+  it("is the same for every order and repetition of its events, and for every order of questions", () => {
+    const order = fc.shuffledSubarray(
+      Array.from({ length: EVENT_COUNT * 2 }, (_, at) => 1 + (at % EVENT_COUNT)),
+      { minLength: EVENT_COUNT * 2 },
+    );
+    fc.assert(
+      fc.property(order, fc.array(fc.integer({ min: 1, max: EVENT_COUNT })), (seqs, questions) => {
+        const history = new TaskHistory();
+        for (const seq of seqs) history.addEntry(createEntry(seq));
+        expect(history.lastSeq).toBe(EVENT_COUNT);
+        for (const seq of questions) expect(readText(history, seq)).toBe("2345678".slice(0, seq - 1));
+      }),
+    );
+  });
+
+  it("ends before the first missing event", () => {
+    const history = new TaskHistory();
+    for (const seq of [1, 2, 3, 5]) history.addEntry(createEntry(seq));
+    expect(history.lastSeq).toBe(3);
+    expect(readText(history, 5)).toBe("23");
+  });
+});
