@@ -83,12 +83,9 @@ export function createConsole(options: ConsoleOptions): Console {
     const workspace = new Workspace("console", version, maxJournalLength);
     return { workspace, remotes: new RemoteAgentRegistry(workspace, rules) };
   });
-  /** The latest user of each workspace, which determines the visible lines. */
-  const users = new Map<string, ConsoleUser>();
   const ownNames = new Map<string, string>();
   const serverLines = new ServerLines(name, version, { serverRecord, ownNames }, (text, owner) => {
-    for (const [key, { workspace }] of workspaces.entries()) {
-      const user = users.get(key);
+    for (const { workspace, user } of workspaces.list()) {
       if (user && mayUserSeeLine(user, owner)) workspace.journal.append(text);
     }
   });
@@ -105,8 +102,9 @@ export function createConsole(options: ConsoleOptions): Console {
     const url = new URL(request.url);
     const publicUrl = url.origin + url.pathname.slice(0, url.pathname.lastIndexOf(CONSOLE_PATH));
     const user = await authenticateConsoleUser(request, { launchToken: token, publicUrl }, authentication);
-    const { workspace, remotes } = workspaces.open(user.key);
-    users.set(user.key, user);
+    const opened = workspaces.open(user.key);
+    const { workspace, remotes } = opened;
+    opened.user = user;
     records ??= loadRecordedAgents(recordFiles);
     const { server } = user;
     const loadedRecords = await records;

@@ -36,7 +36,10 @@ export async function* readLogLines(
     if (kind !== "event" || logSeq === undefined || logSeq > seq) yield text;
 }
 
-function findStatusTime({ event }: LogEvent): string | undefined {
+/** Returns the time of an event with a status. Artifacts, the most frequent events, are not parsed. */
+function findStatusTime(logged: LogEvent): string | undefined {
+  if (logged.jsonText.startsWith('{"artifactUpdate"')) return undefined;
+  const { event } = logged;
   if ("task" in event) return event.task.status.timestamp;
   return "statusUpdate" in event ? event.statusUpdate.status.timestamp : undefined;
 }

@@ -1,3 +1,4 @@
+import type { ConsoleUser } from "./console-user.ts";
 import type { RemoteAgentRegistry } from "./remote-agent-registry.ts";
 import type { Workspace } from "./workspace.ts";
 
@@ -8,6 +9,8 @@ const MAX_WORKSPACES = 32;
 export interface OpenWorkspace {
   readonly workspace: Workspace;
   readonly remotes: RemoteAgentRegistry;
+  /** The user at the latest request, who determines the visible lines. */
+  user?: ConsoleUser;
 }
 
 /** The workspaces of the console by user. The workspace that was not used for the longest time is removed first. */
@@ -31,8 +34,8 @@ export class WorkspaceRegistry {
     return opened;
   }
 
-  entries(): Iterable<[userKey: string, workspace: OpenWorkspace]> {
-    return this.#workspaces;
+  list(): Iterable<OpenWorkspace> {
+    return this.#workspaces.values();
   }
 
   close(): void {

@@ -2,7 +2,7 @@ import type { TrafficLine } from "../trace/index.ts";
 import type { CardRunData } from "./cards/card-run-data.ts";
 
 /**
- * What a page without a console shows. The page contains the data as JSON.
+ * The data of a page without a console. The page contains the data as JSON.
  *
  * - `record`: traffic lines, and lines of the card protocol, that the page contains.
  * - `watch`: lines that a server streams to the page.

@@ -153,6 +153,6 @@ describe("the option telemetry.otlp", () => {
     [{ sampleRatio: 10 }, /"telemetry.sampleRatio" is 10; use a number from 0 to 1/],
     [{ oltp: "http://localhost:4318" }, /otlp/],
   ])("rejects %j", (telemetry, message) => {
-    expect(() => createServer(parrot, { telemetry })).toThrow(message);
+    expect(() => createServer(parrot, { telemetry: telemetry as object })).toThrow(message);
   });
 });

@@ -19,7 +19,7 @@ const ALLOWED_TAGS =
 const SAFE_LINK_PATTERN = /^https?:\/\//i;
 
 /**
- * Renders Markdown of a stranger. Images become links, because loading an image would tell its server about the reader.
+ * Renders Markdown of a stranger. Images become links, because the server of an image would receive the address of the reader.
  * Links open in a new tab without a referrer.
  */
 export function renderMarkdown(text: string): DocumentFragment {

@@ -26,7 +26,7 @@ export interface TrafficSource {
   readLines(agentId: string, taskId: string, signal?: AbortSignal): AsyncIterable<readonly TrafficLine[]>;
   /**
    * Calls `onLines` with each batch of new lines of all tasks, and returns a function that stops the calls. The source
-   * reconnects by itself, and reports the connection to `onConnection`.
+   * reconnects after a failure, and reports the connection to `onConnection`.
    */
   watchLines(
     onLines: (lines: readonly TrafficLine[]) => void,

@@ -2,7 +2,7 @@ import { fold, isEventRefusal, type StreamResponse, type Task } from "../../prot
 import type { TimelineEntry } from "../../trace/index.ts";
 
 /**
- * The task as it was after each event of its log. Events come from the log of a server, or from the frames of a reader,
+ * The state of a task after each event of its log. Events come from the log of a server, or from the frames of a reader,
  * in any order. Going forward costs only the new events.
  */
 export class TaskHistory {
