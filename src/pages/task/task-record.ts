@@ -107,10 +107,12 @@ function openTaskRecord(page: PageState, agentId: string, taskId: string): Opene
         if (waitingLines === undefined) addLines(lines);
         else waitingLines.push(lines.filter((line) => isLineOfTask(line, taskId)));
       });
-      void load().then(() => {
+      const loadAndContinue = async (): Promise<void> => {
+        await load();
         for (const lines of waitingLines ?? []) addLines(lines);
         waitingLines = undefined;
-      });
+      };
+      void loadAndContinue();
       return () => {
         stopped.abort();
         clearTimeout(snapshotTimer);
