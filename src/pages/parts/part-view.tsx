@@ -1,7 +1,7 @@
 import type { VNode } from "preact";
 import { useState } from "preact/hooks";
-import { escapeControlCharacters } from "../../cards/index.ts";
-import type { Part, UrlPart } from "../../protocol/index.ts";
+import { escapeControlCharacters, toSingleLine } from "../../cards/index.ts";
+import { type DataPart, isObject, type Part, type UrlPart } from "../../protocol/index.ts";
 import { AgentText } from "../cards/agent-text.tsx";
 import { FileView } from "./file-view.tsx";
 import { JsonTree } from "./json-tree.tsx";
@@ -12,8 +12,28 @@ export function PartView({ part }: { readonly part: Part }): VNode {
   if ("text" in part) return <TextPartView text={part.text} />;
   if ("raw" in part) return <FileView part={part} />;
   if ("url" in part) return <LinkedFile part={part} />;
-  return <JsonTree value={part.data} />;
+  const toolCall = describeToolCall(part);
+  if (toolCall === undefined) return <JsonTree value={part.data} />;
+  return (
+    <details class="tool-call">
+      <summary>
+        <AgentText text={toolCall} />
+      </summary>
+      <JsonTree value={part.data} />
+    </details>
+  );
 }
+
+/** Describes a tool call or its result, as ADK agents send it. Returns `undefined` for other data. */
+function describeToolCall({ data, metadata }: DataPart): string | undefined {
+  const type = metadata?.["adk_type"];
+  if (!isObject(data) || (type !== "function_call" && type !== "function_response")) return undefined;
+  const { name, args, response } = data;
+  const content = toSingleLine(JSON.stringify(type === "function_call" ? args : response) ?? "");
+  return `${type === "function_call" ? "Tool call" : "Tool result"} ${typeof name === "string" ? name : ""} ${content.slice(0, MAX_SUMMARY_LENGTH)}`;
+}
+
+const MAX_SUMMARY_LENGTH = 120;
 
 interface PartListProps {
   readonly parts: readonly Part[];
