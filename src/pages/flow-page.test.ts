@@ -11,7 +11,9 @@ import {
   writePageToDisk,
 } from "../cards/html/browser.fixture.ts";
 import { createScriptedRecording } from "../cards/recording/recording.fixture.ts";
+import { connect } from "../client/index.ts";
 import type { TrafficLine } from "../trace/index.ts";
+import { ConsolePageTest, reportAgent } from "./console-page.fixture.ts";
 import { renderTrafficRecord } from "./index.ts";
 import { recordPlannerTraffic, type RecordedTraffic } from "./recorded-traffic.fixture.ts";
 
@@ -135,6 +137,50 @@ describe.skipIf(!hasChromium)("the page of a traffic record", () => {
       }
     },
   );
+
+  it("does not execute text of agents and users", async () => {
+    const hostile = [
+      `</script><script>document.title = "taken"</script>`,
+      `<img src=x onerror="document.title = 'taken'">`,
+      `\u202egnihtyna\u202c \u001b[2J \u2028`,
+    ].join(" ");
+    const { lines, taskIds } = await recordPlannerTraffic([hostile, "harmless"]);
+    const page = await writePageToDisk(renderTrafficRecord(lines, { title: hostile }));
+    const [first, second] = taskIds;
+    for (const hash of [
+      ...FLOW_VIEWS.map((view) => `#/flow?view=${view}`),
+      `#/compare?a=${first}&b=${second}`,
+    ]) {
+      const opened = await openPageRecordingRequestsAndErrors(browser, `${page}${hash}`);
+      await opened.page.locator("#picture .message, .path-view, .text-diff").first().waitFor();
+      if (hash.endsWith("sequence")) await opened.page.locator(".sequence .message").first().click();
+      expect(await opened.page.title()).not.toBe("taken");
+      expect(await opened.page.locator("img").count()).toBe(0);
+      expect(await opened.page.locator("script").count()).toBe(2);
+      expect(opened.errors).toEqual([]);
+      // No character that changes the text direction or controls a terminal, except in the URL and in attributes.
+      const shown = await opened.page.locator("#main").innerText();
+      expect(shown).not.toMatch(/[\u202a-\u202e\u2066-\u2069]|[^\P{Control}\n\t]/u);
+      await opened.page.close();
+    }
+  });
+
+  it("follows the live traffic of a console", async () => {
+    const served = await ConsolePageTest.serve({ reporter: reportAgent });
+    const { page, errors } = await served.open(browser, "#/flow");
+    await page.getByText("No traffic yet").waitFor();
+    const client = await connect(served.url);
+    await client.ask("tides");
+    await page.locator(".sequence .message").filter({ hasText: "completed" }).waitFor();
+    const before = await page.locator(".sequence .message").count();
+    await client.ask("rivers");
+    await page.locator(".sequence .message").filter({ hasText: "completed" }).nth(1).waitFor();
+    expect(await page.locator(".sequence .message").count()).toBeGreaterThan(before);
+    expect(await page.locator(".flow-head").innerText()).toMatch(/tasks\s*2/);
+    expect(errors).toEqual([]);
+    await page.close();
+    await served.close();
+  });
 
   it("contains the message cards of the same record on a screen of their own", async () => {
     const page = await writePageToDisk(

@@ -13,7 +13,7 @@ const QUIET_AFTER_MS = 15_000;
 
 /**
  * Describes the state of a run. `nowMs` is the current time in milliseconds since 1970. A run without an end line was
- * killed or still works. The writer of a live record tells which, if it has locked the file.
+ * killed or still works. A writer that has locked the file of a live record distinguishes the two.
  */
 export function describeRunState(model: RunModel, isLive: boolean, nowMs: number): RunStateLabel {
   const torn = model.tornLineCount > 0 ? `, ${pluralize(model.tornLineCount, "line")} unreadable` : "";
