@@ -1,5 +1,5 @@
 import type { BasePlugin, LlmRequest, PluginManager } from "@google/adk";
-import type { ModelCallReport } from "../engine/index.ts";
+import type { ModelCallReport, Run } from "../engine/index.ts";
 import type { JsonValue } from "../protocol/index.ts";
 import type { AdkRunner } from "./adk-structural-types.ts";
 import { findRunContextByInvocation } from "./adk-run-context.ts";
@@ -35,8 +35,6 @@ function findPluginRegistry(runner: object): PluginManager | undefined {
 function createReportingPlugin({ BasePlugin: AdkPlugin }: AdkModule): BasePlugin {
   const modelCalls = new WeakMap<object, StartedCall>();
   const toolCalls = new WeakMap<object, StartedCall>();
-  const findReporter = ({ invocationContext }: CallbackContext) =>
-    findRunContextByInvocation(invocationContext)?.run.reportCall;
   const reportModelCall = (context: CallbackContext, result: Partial<ModelCallReport>): void => {
     const report = findReporter(context);
     const { startMs, request } = modelCalls.get(context.invocationContext) ?? { startMs: performance.now() };
@@ -129,6 +127,10 @@ function createReportingPlugin({ BasePlugin: AdkPlugin }: AdkModule): BasePlugin
     });
   };
   return new ReportingPlugin("colloquy_traffic_record");
+}
+
+function findReporter({ invocationContext }: CallbackContext): Run["reportCall"] {
+  return findRunContextByInvocation(invocationContext)?.run.reportCall;
 }
 
 /** Converts data of ADK to JSON. Files and functions are not JSON, and circular data is omitted. */

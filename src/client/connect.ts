@@ -25,7 +25,6 @@ import { findUntrustedOriginError, getInterfaceOrigin, type TrustedOrigins } fro
 import { createA2AClientFromTransport, type A2AClient } from "./a2a-client.ts";
 import { DEFAULT_MAX_TASK_BYTES } from "./stream/streamed-task-size.ts";
 import { createTransport } from "./transport/create-transport.ts";
-import { withTrafficRecord } from "./traffic/with-traffic-record.ts";
 import { useRegisteredOpenTelemetry } from "../telemetry/index.ts";
 import { withTraceContext } from "./with-trace-context.ts";
 
@@ -83,7 +82,9 @@ async function connectToAgent(url: string, options: ConnectOptions): Promise<A2A
   const recordedTransport =
     options.record === undefined
       ? plainTransport
-      : await withTrafficRecord(plainTransport, options.record, fetchedCard, agentInterface);
+      : await (
+          await import("./traffic/with-traffic-record.ts")
+        ).withTrafficRecord(plainTransport, options.record, fetchedCard, agentInterface);
   const transport = withTraceContext(recordedTransport, {
     card: fetchedCard.card,
     agentInterface,

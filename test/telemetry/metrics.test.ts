@@ -112,7 +112,7 @@ it("a metrics port in use stops the start, and frees the port of the agents", as
 describe("the option telemetry.otlp", () => {
   it("sends spans and metrics to a collector", async () => {
     const receiver = await startOtlpReceiver();
-    closers.push(receiver.close);
+    closers.push(() => receiver.close());
     const server = createServer(parrot, {
       store: "memory",
       observer: false,
@@ -136,7 +136,7 @@ describe("the option telemetry.otlp", () => {
 
   it("sends nothing of a trace that is not sampled", async () => {
     const receiver = await startOtlpReceiver();
-    closers.push(receiver.close);
+    closers.push(() => receiver.close());
     const server = createServer(parrot, {
       store: "memory",
       observer: false,
@@ -151,7 +151,7 @@ describe("the option telemetry.otlp", () => {
   it.each([
     [{ otlp: "localhost:4318" }, /"telemetry.otlp" is "localhost:4318"; use the URL/],
     [{ sampleRatio: 10 }, /"telemetry.sampleRatio" is 10; use a number from 0 to 1/],
-    [{ oltp: "http://localhost:4318" } as object, /otlp/],
+    [{ oltp: "http://localhost:4318" }, /otlp/],
   ])("rejects %j", (telemetry, message) => {
     expect(() => createServer(parrot, { telemetry })).toThrow(message);
   });

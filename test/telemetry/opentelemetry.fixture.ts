@@ -1,4 +1,4 @@
-import { context, metrics, propagation, trace } from "@opentelemetry/api";
+import { context, metrics, propagation, type SpanKind, trace } from "@opentelemetry/api";
 import {
   InMemorySpanExporter,
   NodeTracerProvider,
@@ -14,7 +14,7 @@ export interface RecordedSpans {
   /** Returns the finished spans, in the order of their starts. */
   list(): ReadableSpan[];
   /** Returns the only finished span with a name and a kind. */
-  find(name: string, kind?: number): ReadableSpan;
+  find(name: string, kind?: SpanKind): ReadableSpan;
   unregister(): Promise<void>;
 }
 

@@ -141,16 +141,18 @@ describe("with a provider of OpenTelemetry, spans", () => {
           }),
         );
         const body = request.method === "POST" ? { body: Buffer.concat(chunks) } : {};
-        void fetch(new URL(request.url ?? "/", target), {
-          method: request.method ?? "GET",
-          headers,
-          ...body,
-        }).then(async (reply) => {
+        const forward = async (): Promise<void> => {
+          const reply = await fetch(new URL(request.url ?? "/", target), {
+            method: request.method ?? "GET",
+            headers,
+            ...body,
+          });
           const text = (await reply.text()).replaceAll(target, `http://${request.headers.host}`);
           response
             .writeHead(reply.status, { "content-type": reply.headers.get("content-type") ?? "" })
             .end(text);
-        });
+        };
+        void forward();
       });
     });
     await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve));

@@ -7,3 +7,4 @@ export * as claude from "colloquy/claude";
 export * as client from "colloquy/client";
 export * as openai from "colloquy/openai";
 export * as testing from "colloquy/testing";
+export * as trace from "colloquy/trace";

@@ -35,7 +35,7 @@ beforeAll(async () => {
     "-o",
     "json",
   ]);
-  expect({ code, err }).toEqual({ code: 0, err: "" });
+  if (code !== 0) throw new Error(err + out);
   taskId = (JSON.parse(out) as { task: { id: string } }).task.id;
   await plannerServer.close();
   await solverServer.close();

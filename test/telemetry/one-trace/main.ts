@@ -46,7 +46,7 @@ async function startProgram(
   command: readonly string[],
 ): Promise<StartedProgram> {
   const [program = "", ...args] = command;
-  const process_ = spawn(program, args, {
+  const child = spawn(program, args, {
     stdio: ["pipe", "pipe", "inherit"],
     env: {
       ...process.env,
@@ -57,13 +57,13 @@ async function startProgram(
       OTEL_LOGS_EXPORTER: "none",
     },
   });
-  const lines = createInterface({ input: process_.stdout });
-  const failed = once(process_, "exit").then(() => {
+  const lines = createInterface({ input: child.stdout });
+  const failed = once(child, "exit").then(() => {
     throw new Error(`The program of ${service} ended before it printed its URL`);
   });
   const [line] = (await Promise.race([once(lines, "line"), failed])) as [string];
   failed.catch(() => {});
-  return { url: (JSON.parse(line) as { url: string }).url, process: process_ };
+  return { url: (JSON.parse(line) as { url: string }).url, process: child };
 }
 
 async function stopProgram({ process: started }: StartedProgram): Promise<void> {
