@@ -81,8 +81,13 @@ export class UpstreamConnections {
   #limitConnectTime(upstream: ClientRequest): void {
     upstream.once("socket", (socket) => {
       if (!socket.connecting) return;
-      const expire = (): void =>
-        void upstream.destroy(new Error(`no connection within ${this.#connectMs / 1_000} s`));
+      const expire = (): void => {
+        // On a busy machine, the timer can run before the event of a connection that exists.
+        setImmediate(() => {
+          if (socket.connecting)
+            upstream.destroy(new Error(`no connection within ${this.#connectMs / 1_000} s`));
+        });
+      };
       const timer = setTimeout(expire, this.#connectMs);
       const stop = (): void => clearTimeout(timer);
       socket.once("connect", stop).once("close", stop);
