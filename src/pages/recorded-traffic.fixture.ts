@@ -61,7 +61,7 @@ export async function recordPlannerTraffic(questions: readonly string[]): Promis
   const { url } = await plannerServer.listen();
   const user = await connect(url, { record: clientFile });
   const taskIds: string[] = [];
-  for (const question of questions) taskIds.push((await user.ask(question)).task.id);
+  for (const question of questions) taskIds.push((await user.ask(question)).task!.id);
   await plannerServer.close();
   proxy.close();
   await solverServer.close();
