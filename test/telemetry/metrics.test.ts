@@ -1,5 +1,12 @@
 import { afterEach, describe, expect, it } from "vitest";
-import { agent, connect, createServer, type Server, type ServerOptions } from "../../src/entries/colloquy.ts";
+import {
+  agent,
+  connect,
+  createServer,
+  type Server,
+  type ServerOptions,
+  type TelemetryOptions,
+} from "../../src/entries/colloquy.ts";
 import { resetTracer } from "../../src/telemetry/index.ts";
 import { context, metrics, propagation, trace } from "@opentelemetry/api";
 import { startOtlpReceiver } from "./otlp-receiver.ts";
@@ -148,7 +155,7 @@ describe("the option telemetry.otlp", () => {
     expect(receiver.spans).toEqual([]);
   });
 
-  it.each([
+  it.each<[TelemetryOptions & { readonly oltp?: string }, RegExp]>([
     [{ otlp: "localhost:4318" }, /"telemetry.otlp" is "localhost:4318"; use the URL/],
     [{ sampleRatio: 10 }, /"telemetry.sampleRatio" is 10; use a number from 0 to 1/],
     [{ oltp: "http://localhost:4318" }, /otlp/],
