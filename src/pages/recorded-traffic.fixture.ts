@@ -61,7 +61,10 @@ export async function recordPlannerTraffic(questions: readonly string[]): Promis
   const { url } = await plannerServer.listen();
   const user = await connect(url, { record: clientFile });
   const taskIds: string[] = [];
-  for (const question of questions) taskIds.push((await user.ask(question)).task!.id);
+  for (const question of questions) {
+    const { task } = await user.ask(question);
+    if (task) taskIds.push(task.id);
+  }
   await plannerServer.close();
   proxy.close();
   await solverServer.close();
