@@ -5,6 +5,7 @@ import { serveWithOfficialSdk } from "../client/a2a-js-server.fixture.ts";
 import type { RunningTestServer } from "../client/a2a-client.contract.ts";
 import { connect } from "../client/index.ts";
 import {
+  type CliTestProcess,
   createTempTestDirectoryWithFiles,
   runCliInTestProcess,
   spawnColloquyForTest,
@@ -14,13 +15,23 @@ let server: RunningTestServer;
 beforeAll(async () => {
   server = await serveWithOfficialSdk();
 });
-afterAll(() => server.close());
+const processes: CliTestProcess[] = [];
+afterAll(async () => {
+  for (const { child } of processes) child.kill("SIGKILL");
+  await server.close();
+});
+
+function startColloquy(words: readonly string[], cwd: string): CliTestProcess {
+  const started = spawnColloquyForTest(words, cwd);
+  processes.push(started);
+  return started;
+}
 
 describe("colloquy tap and colloquy replay", () => {
   it("record an agent of another vendor, and serve the recorded agent", async () => {
     const cwd = await createTempTestDirectoryWithFiles({});
     const words = ["tap", "--to", `mine=${server.url}`, "--port", "0", "--record", "run.jsonl", "-o", "json"];
-    const tap = spawnColloquyForTest(words, cwd);
+    const tap = startColloquy(words, cwd);
     const banner = await tap.waitForOutput("\n}\n");
     const { targets, control } = JSON.parse(
       banner.slice(banner.indexOf("{"), banner.lastIndexOf("}") + 1),
@@ -37,7 +48,7 @@ describe("colloquy tap and colloquy replay", () => {
     expect((await tap.result).err).not.toContain("Warning");
     expect(await readFile(join(cwd, "run.jsonl"), "utf8")).toContain(`"operation":"SendStreamingMessage"`);
 
-    const replay = spawnColloquyForTest(["replay", "run.jsonl", "--port", "0", "--speed", "max"], cwd);
+    const replay = startColloquy(["replay", "run.jsonl", "--port", "0", "--speed", "max"], cwd);
     const out = await replay.waitForOutput("Ctrl-C stops it.");
     const url = /^(\S+) replays mine with 1 requests$/m.exec(out)?.[1] ?? "";
     expect((await (await connect(url)).ask("count")).text).toBe("one two three");
