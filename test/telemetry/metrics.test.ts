@@ -36,7 +36,7 @@ async function readMetrics(url: string, init?: RequestInit): Promise<string> {
 }
 
 describe("GET /metrics", () => {
-  it("requires its own token, which is not a credential of the agents [SEC-46]", async () => {
+  it("requires its own token, which is not a credential of the agents [SEC-69]", async () => {
     const { address } = await serve({ metrics: { token: "s3cret-token" } });
     const read = async (authorization?: string): Promise<number> =>
       (await fetch(`${address.url}/metrics`, authorization ? { headers: { authorization } } : {})).status;

@@ -103,7 +103,7 @@ describe("the record of a server and of its client", () => {
     ]);
   });
 
-  it("contains failures, and no credentials [SEC-46]", async () => {
+  it("contains failures, and no credentials [SEC-68]", async () => {
     const token = "a-token-of-a-caller-1234567890";
     const { server, address } = await serve(counter, { record: join(folder, "server.jsonl") });
     const client = await connect(address.url, {

@@ -104,7 +104,7 @@ describe("a traffic writer [E22]", () => {
     expect(JSON.stringify(logged).length).toBeLessThan(1_600);
   });
 
-  it("removes credentials from headers and bodies [SEC-46]", async () => {
+  it("removes credentials from headers and bodies", async () => {
     const [, line] = await writeAndRead({}, (writer) =>
       writer.write({
         kind: "request",
