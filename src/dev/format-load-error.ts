@@ -1,9 +1,9 @@
 import { execFile } from "node:child_process";
 import { relative } from "node:path";
 import { fileURLToPath } from "node:url";
-import { RELOAD_QUERY_NAME } from "./reloadable-modules.ts";
 
-const RELOAD_MARKER = new RegExp(`[?&]${RELOAD_QUERY_NAME}=\\d+`, "g");
+/** The query of `RELOAD_QUERY_NAME`. */
+const RELOAD_MARKER = /[?&]colloquy-reload=\d{1,15}/g;
 const OWN_CODE_URL = new URL("..", import.meta.url).href;
 
 /** Removes the versions of reloaded modules from a text, such as a stack trace. */
@@ -75,15 +75,17 @@ function isForeignLine(line: string): boolean {
 
 function toRelativePaths(text: string, cwd: string): string {
   return cleanReloadMarkers(text)
-    .replaceAll(/file:\/\/[^\s)]*?(?=:\d|[\s)]|$)/g, toFilePath)
+    .replaceAll(/file:\/\/[^\s)]{0,4096}/g, toFilePath)
     .replaceAll(`${cwd}/`, "");
 }
 
-function toFilePath(url: string): string {
+/** Replaces the URL of a position, such as `file:///a.ts:1:2`, by a path. */
+function toFilePath(position: string): string {
+  const numbers = /(?::\d{1,9}){0,2}:?$/.exec(position)?.[0] ?? "";
   try {
-    return fileURLToPath(url);
+    return fileURLToPath(position.slice(0, position.length - numbers.length)) + numbers;
   } catch {
-    return url;
+    return position;
   }
 }
 

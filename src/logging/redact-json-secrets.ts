@@ -15,7 +15,7 @@ const JSON_SECRET_PATTERNS: readonly (readonly [RegExp, (match: string, ...group
   [/\b(?:sk-|AIza|gh[pousr]_|xox[abp]-|AKIA)[\w-]{8,}/g, () => REDACTED_VALUE],
   [/:\/\/[^\s/@:"\\]{0,256}:[^\s/@"\\]{1,256}@/g, () => `://${REDACTED_VALUE}@`],
   [
-    /"([\w-]{1,64})"(\s{0,8}:\s{0,8})"(?:[^"\\]|\\.)*"/g,
+    /"([\w-]{1,64})"(\s{0,8}:\s{0,8})"(?:[^"\\]|\\[^])*"?/g,
     (member, name = "", colon = "") =>
       SECRET_MEMBER_NAME.test(name) ? `"${name}"${colon}"${REDACTED_VALUE}"` : member,
   ],

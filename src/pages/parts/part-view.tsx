@@ -66,7 +66,7 @@ function joinAdjacentTexts(parts: readonly Part[]): Part[] {
 }
 
 /** Characters whose meaning Markdown changes. Other text looks the same as its source. */
-const MARKUP_PATTERN = /[*_`#|[<~]|^\s*(?:[-+>]|\d+[.)])\s/m;
+const MARKUP_PATTERN = /[*_`#|[<~]|^[ \t]{0,20}(?:[-+>]|\d{1,9}[.)])\s/m;
 
 function TextPartView({ text }: { readonly text: string }): VNode {
   const [isSource, setIsSource] = useState(false);

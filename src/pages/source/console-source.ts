@@ -20,7 +20,7 @@ import { watchConsoleLines } from "./watch-console-lines.ts";
 /** Opens the API of the console that served the page. */
 export async function openConsoleSource(): Promise<TrafficSource> {
   const token = readConsoleToken();
-  const api = new URL("api/", location.href.replace(/#.*$/, ""));
+  const api = new URL("api/", location.href.split("#", 1)[0]);
 
   const request = async (method: string, path: string, init: ConsoleRequestInit = {}): Promise<Response> => {
     const { body, signal } = init;

@@ -87,6 +87,6 @@ export class CardRewriter {
 
 /** Replaces scheme, host, and port of a URL. A gRPC address without a scheme remains without a scheme. */
 function replaceHostAndPort(url: string, hostname: string, port: number): string {
-  const [, scheme = "", rest = ""] = /^([a-z][a-z0-9+.-]*:\/\/)?[^/?#]*(.*)$/i.exec(url) ?? [];
+  const [, scheme = "", rest = ""] = /^([a-z][a-z0-9+.-]{0,32}:\/\/)?[^/?#]*(.*)$/is.exec(url) ?? [];
   return `${scheme === "" ? "" : "http://"}${hostname}:${port}${rest}`;
 }

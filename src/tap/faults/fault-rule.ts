@@ -143,7 +143,8 @@ function parseRejectEffect(status: number, values: RuleValues, text: string): Fa
 function parseRuleValues(rest: string, text: string, keys: readonly string[]): RuleValues {
   const values = new Map<string, string>();
   for (const pair of rest === "" ? [] : rest.split(",")) {
-    const [, key = "", value = ""] = /^\s*([^=]*)=(.*)$/s.exec(pair) ?? [];
+    const [name = "", ...texts] = pair.split("=");
+    const [key, value] = [name.trimStart(), texts.join("=")];
     if (!keys.includes(key) || value === "")
       throw createRuleError(
         text,
