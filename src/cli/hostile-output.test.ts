@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import * as fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -29,7 +29,8 @@ const AGENT_COMMANDS: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Commands that contact no agent, or start a server. All their output passes through the same streams. */
-const OTHER_COMMANDS = /^(?:serve|worker|demo|mcp|init|completion|info|config|auth|store|cards|card sign)\b/;
+const OTHER_COMMANDS =
+  /^(?:serve|dev|worker|demo|console|tap|replay|trace|mcp|init|completion|info|config|auth|store|cards|card sign)\b/;
 
 let server: HostileServer;
 let directory: string;
@@ -55,6 +56,42 @@ const HOSTILE_TEXT = fc.oneof(
   ),
   fc.string({ unit: "binary", maxLength: 20 }),
 );
+
+/** Returns a traffic record of one task, in which each text contains a hostile text. */
+function createHostileRecord(hostile: string): string {
+  const task_id = `t${hostile}`;
+  const agent = `evil${hostile}`;
+  const parts = [{ text: `hello${hostile}` }];
+  const ids = { agent, task_id, context_id: `c${hostile}` };
+  const task = { id: task_id, contextId: "c", status: { state: "TASK_STATE_WORKING" }, artifacts: [] };
+  const artifact = { artifactId: `a${hostile}`, name: `file${hostile}`, parts };
+  const lines = [
+    { kind: "writer", vantage: "server", name: agent, code: "1", bodies: true },
+    {
+      kind: "request",
+      ...ids,
+      call: "1",
+      from: agent,
+      to: agent,
+      binding: "JSONRPC",
+      operation: `Send${hostile}`,
+    },
+    { kind: "event", ...ids, log_seq: 1, event: { task } },
+    {
+      kind: "event",
+      ...ids,
+      log_seq: 2,
+      event: { artifactUpdate: { taskId: task_id, contextId: "c", artifact } },
+    },
+    { kind: "model", ...ids, call: "2", model: `m${hostile}`, duration_ms: 1, error: `no${hostile}` },
+    { kind: "tool", ...ids, call: "3", tool: `tool${hostile}`, duration_ms: 1, result: parts },
+    { kind: "response", ...ids, call: "1", status: 500, duration_ms: 9, error: `no${hostile}` },
+  ];
+  const base = { v: 1, writer: "w", at: "2026-01-01T00:00:00.000Z" };
+  return lines
+    .map((line, at) => `${JSON.stringify({ ...base, seq: at + 1, mono_ms: at, ...line })}\n`)
+    .join("");
+}
 
 describe("the output of a command", () => {
   it("is tested with a hostile agent, if the command contacts an agent", () => {
@@ -85,6 +122,24 @@ describe("the output of a command", () => {
     60_000,
   );
 
+  it.each([
+    ["show", "FILE"],
+    ["compare", "FILE", "FILE"],
+    ["export", "FILE", "--format", "mermaid"],
+  ])("trace %s has no control characters, whatever a record contains", async (...words) => {
+    const file = join(directory, "hostile.jsonl");
+    const args = words.map((word) => (word === "FILE" ? file : word));
+    await fc.assert(
+      fc.asyncProperty(HOSTILE_TEXT, async (text) => {
+        writeFileSync(file, createHostileRecord(text));
+        const { out, err } = await runCliInTestProcess(["trace", ...args], { stdoutColumns: 80 });
+        expect(out + err).not.toMatch(CONTROL);
+        expect(out).toContain("evil");
+      }),
+      { numRuns: 12 },
+    );
+  });
+
   it("with invalid arguments has no control characters", async () => {
     const hostile = "\u001b[2J\u202e";
     for (const args of [
@@ -112,7 +167,7 @@ describe("the output of a command", () => {
     const writers = readdirSync(folder, { recursive: true, encoding: "utf8" })
       .filter((file) => file.endsWith(".ts") && !/\.(?:test|fixture|contract)\.ts$/.test(file))
       .filter((file) =>
-        /process\.std(?:out|err)\.write|process\.std(?:out|err)\)|console\./.test(
+        /process\.std(?:out|err)\.write|process\.std(?:out|err)\)|\bconsole\.(?:log|error|warn|info|debug)\b/.test(
           readFileSync(join(folder, file), "utf8"),
         ),
       );

@@ -1,7 +1,7 @@
 import { createReadStream } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { createInterface } from "node:readline";
+import type { Readable } from "node:stream";
 import { createGunzip } from "node:zlib";
 import { decodeTrafficLine, type DecodedTrafficLine } from "../decode-traffic-line.ts";
 
@@ -22,11 +22,23 @@ export async function* readTrafficFile(path: string): AsyncGenerator<ReadTraffic
     const bytes = file.endsWith(".gz") ? input.pipe(createGunzip()) : input;
     if (bytes !== input) input.on("error", (error) => bytes.destroy(error));
     let lineNumber = 0;
-    for await (const text of createInterface({ input: bytes, crlfDelay: Infinity })) {
+    for await (const text of splitLines(bytes)) {
       lineNumber += 1;
       if (text !== "") yield { ...decodeTrafficLine(text), file, lineNumber };
     }
   }
+}
+
+/** `node:readline` also splits at U+2028 and U+2029, which JSON texts may contain. */
+async function* splitLines(bytes: Readable): AsyncGenerator<string, void, undefined> {
+  let rest = "";
+  for await (const chunk of bytes.setEncoding("utf8") as AsyncIterable<string>) {
+    const lines = chunk.split("\n");
+    lines[0] = rest + (lines[0] ?? "");
+    rest = lines.pop() ?? "";
+    yield* lines;
+  }
+  yield rest;
 }
 
 /** Returns the files of a record, oldest first. The last file is `path` itself, also if it does not exist. */
