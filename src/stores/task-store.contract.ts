@@ -58,8 +58,13 @@ function hasArtifact(log: readonly TaskEvent[], artifactId: string): boolean {
 
 /**
  * Defines the contract tests for every store. `createStore` returns a new, empty store that is not open yet.
+ * `hasOverview` is false for a store without the optional overview.
  */
-export function defineTaskStoreContract(name: string, createStore: () => TaskStore): void {
+export function defineTaskStoreContract(
+  name: string,
+  createStore: () => TaskStore,
+  { hasOverview = true } = {},
+): void {
   describe(`${name} as a task store`, () => {
     let store: TaskStore;
 
@@ -78,7 +83,7 @@ export function defineTaskStoreContract(name: string, createStore: () => TaskSto
     defineFinishedStepsContract(() => store, append);
     defineTaskDeletionStoreContract(() => store, append);
     defineTaskListContract(() => store, append);
-    defineTaskOverviewContract(() => store);
+    if (hasOverview) defineTaskOverviewContract(() => store);
 
     describe("a log", () => {
       it("is read back as it was appended, numbered from 1 without a gap [E1]", async () => {

@@ -3,8 +3,12 @@ import { FakeClock } from "../../src/engine/engine.fixture.ts";
 import { SimulatedDatabase } from "./simulated-database.ts";
 import { runStatementAtOnce, SimulatedStore } from "./simulated-store.ts";
 
-defineTaskStoreContract("SimulatedStore", () => {
-  const clock = new FakeClock();
-  const database = new SimulatedDatabase(() => clock.time);
-  return new SimulatedStore(database, runStatementAtOnce, clock, 15_000);
-});
+defineTaskStoreContract(
+  "SimulatedStore",
+  () => {
+    const clock = new FakeClock();
+    const database = new SimulatedDatabase(() => clock.time);
+    return new SimulatedStore(database, runStatementAtOnce, clock, 15_000);
+  },
+  { hasOverview: false },
+);

@@ -113,7 +113,7 @@ describe("completion", () => {
       const script = `source completion.bash; COMP_WORDS=(${words.map((word) => `'${word}'`).join(" ")}); COMP_CWORD=${words.length - 1}; _colloquy; printf '%s\\n' "\${COMPREPLY[@]}"`;
       return execFileSync("bash", ["-c", script], { cwd, encoding: "utf8" }).split("\n").filter(Boolean);
     };
-    expect(complete("colloquy", "ta")).toEqual(["task"]);
+    expect(complete("colloquy", "tas")).toEqual(["task"]);
     expect(complete("colloquy", "task", "")).toEqual(
       expect.arrayContaining(["get", "wait", "list", "cancel", "subscribe"]),
     );

@@ -18,6 +18,7 @@ describe("the page of a recording", () => {
       `style-src 'sha256-${hashOf(/<style>([^]*?)<\/style>/)}'`,
       "img-src data: blob:",
       "media-src blob:",
+      "frame-src blob:",
       "base-uri 'none'",
       "form-action 'none'",
       "require-trusted-types-for 'script'",
