@@ -63,7 +63,7 @@ function hasArtifact(log: readonly TaskEvent[], artifactId: string): boolean {
 export function defineTaskStoreContract(
   name: string,
   createStore: () => TaskStore,
-  { hasOverview = true } = {},
+  { hasOverview = true }: { readonly hasOverview?: boolean } = {},
 ): void {
   describe(`${name} as a task store`, () => {
     let store: TaskStore;
