@@ -34,8 +34,11 @@ export interface LiveTaskListener {
   readonly hasRunningTurn: boolean;
   /** Called when a committed event ends or interrupts a turn and no later event continues the turn. */
   onTurnStop(): void;
-  /** Called when a commit fails. After a failed commit, the live task commits no more events. */
-  onCommitFailed(error: A2AError): void;
+  /**
+   * Called when a commit fails. After a failed commit, the live task commits no more events. `mayHoldLease` is false if
+   * the store has refused the start of a turn, because this node then has no lease to release.
+   */
+  onCommitFailed(error: A2AError, mayHoldLease: boolean): void;
   /**
    * Called when a commit ends that was under way when the task failed for another reason, for example because the node
    * could not renew its leases. The commit can have acquired the lease.

@@ -462,7 +462,8 @@ export class LiveTask implements UncommittedEventSource, TaskWithPossibleWebhook
     // The sender of a message applies the message again, if another node was first.
     if (cause instanceof Error || this.#hasStoredRunningTurn || !this.#context.store.nodes)
       this.#context.observer.onError?.({ where: "store", error: failure, taskId: this.taskId });
-    this.#listener.onCommitFailed(failure);
+    // A release that follows a refused start could release the lease of the next turn, which has the same epoch.
+    this.#listener.onCommitFailed(failure, cause instanceof Error || this.#hasStoredRunningTurn);
   }
 
   /** Releases the events in memory, and prepares for webhooks that are registered while the task rests. */

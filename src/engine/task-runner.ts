@@ -628,7 +628,7 @@ export class TaskRunner implements LiveTaskListener, TaskFeed {
   }
 
   /** Ends all turns of the runner because the store could not commit. */
-  onCommitFailed(error: A2AError): void {
+  onCommitFailed(error: A2AError, mayHoldLease: boolean): void {
     // Another node can continue the task, so its readers follow the log.
     this.#hasMoved = this.#context.openForReading !== undefined;
     const turn = this.#currentTurn;
@@ -637,7 +637,7 @@ export class TaskRunner implements LiveTaskListener, TaskFeed {
     turn?.endWithError(error);
     this.#queue.clear(error);
     this.#context.onIdle(this);
-    void this.#releaseLeaseAfterAgentEnd();
+    if (mayHoldLease) void this.#releaseLeaseAfterAgentEnd();
   }
 
   onLateCommitResult(): void {
