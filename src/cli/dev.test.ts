@@ -1,4 +1,4 @@
-import { rm, writeFile } from "node:fs/promises";
+import { rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { connect, readText } from "../client/index.ts";
@@ -28,7 +28,12 @@ async function startDev(
     dev.process.child.kill("SIGTERM");
     await dev.process.result;
   });
-  return { ...dev, cwd, save: (name, text) => writeFile(join(cwd, name), text) };
+  // The import of a half-written file fails, and a failed import evaluates all of its files again.
+  const save = async (name: string, text: string): Promise<void> => {
+    await writeFile(`${cwd}.saved`, text);
+    await rename(`${cwd}.saved`, join(cwd, name));
+  };
+  return { ...dev, cwd, save };
 }
 
 async function ask(url: string): Promise<string> {
