@@ -80,7 +80,7 @@ describe("colloquy serve --console", () => {
     });
     await get<ConsoleTaskList>("tasks", "operator-token-of-olga");
     await started.process.waitForOutput(`The operator \\"operator\\" used \\"list tasks\\" from 127.0.0.1`);
-    await expect(get("session", "another-token-of-nobody")).rejects.toThrow("401");
+    await expect(get("session", "another-unknown-token")).rejects.toThrow("401");
   });
 
   it("explains operator options that have no effect", async () => {

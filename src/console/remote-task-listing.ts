@@ -3,7 +3,7 @@ import { A2AError, isObject, type JsonValue, type Task } from "../protocol/index
 import type { PositionedTask, TaskListFilter, TaskListing } from "./agent-source.ts";
 import { formatPreview } from "./list-tasks.ts";
 
-/** Maximum number of pages of the agent that the console reads for one of its own pages. */
+/** Maximum number of pages that the console requests from the agent to fill one page of the console. */
 const MAX_PAGES = 5;
 
 /** Position in the list of an agent: a page token of the agent, and the number of tasks to skip on its page. */

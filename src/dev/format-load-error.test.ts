@@ -9,16 +9,16 @@ describe("the text of an error in an agent file", () => {
     const error = new Error("no");
     error.stack = [
       "Error: no",
-      "    at ask (file:///work/agents/tools.ts?colloquy-reload=12:3:9)",
-      "    at file:///work/agent.ts:5:1",
+      "    at ask (file:///project/agents/tools.ts?colloquy-reload=12:3:9)",
+      "    at file:///project/agent.ts:5:1",
       "    at ModuleJob.run (node:internal/modules/esm/module_job:343:25)",
-      "    at run (file:///work/node_modules/ai/index.js:1:1)",
+      "    at run (file:///project/node_modules/ai/index.js:1:1)",
       `    at execute (${new URL("../engine/turn.ts", import.meta.url).href}:1:1)`,
     ].join("\n");
-    expect(await formatLoadError(error, [], "/work")).toBe(
+    expect(await formatLoadError(error, [], "/project")).toBe(
       "Error: no\n    at ask (agents/tools.ts:3:9)\n    at agent.ts:5:1",
     );
-    expect(await formatLoadError("text", [], "/work")).toBe("Something threw text.");
+    expect(await formatLoadError("text", [], "/project")).toBe("Something threw text.");
   });
 
   it("has the position of a syntax error, which V8 does not report", async () => {

@@ -67,7 +67,7 @@ describe.skipIf(!hasChromium)("every screen of the console", () => {
     [`${taskRoutes[0]}?view=wire`, ".call-head"],
     [taskRoutes[1] ?? "", "[data-testid=answer]"],
     [taskRoutes[2] ?? "", "[data-testid=answer]"],
-    ["#/task/reporter/unknown-task-id-of-nobody", "[role=alert]"],
+    ["#/task/reporter/unknown-task-id", "[role=alert]"],
     ["#/chat/reporter", ".composer"],
     ["#/agents/reporter", ".card-report"],
   ];

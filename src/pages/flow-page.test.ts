@@ -38,7 +38,7 @@ describe.skipIf(!hasChromium)("the page of a traffic record", () => {
   const open = (hash = "", options = {}): Promise<PageWithRequestsAndErrors> =>
     openPageRecordingRequestsAndErrors(browser, `${url}${hash}`, options);
 
-  it("opens from a disk without requests and errors, and shows who called whom", async () => {
+  it("opens from a disk without requests and errors, and shows the calls between agents", async () => {
     const { page, requests, errors } = await open("", { offline: true });
     const participants = await page.locator(".sequence-participants text").allTextContents();
     expect(participants).toEqual([expect.stringContaining("client"), "planner", "solver", "calculator"]);

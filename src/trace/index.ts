@@ -68,6 +68,7 @@ export {
   type TrafficSequence,
 } from "./model/traffic-sequence.ts";
 export { findRequestIds, type RequestIds } from "./find-request-ids.ts";
+export { findResultTask } from "./find-result-task.ts";
 export { describeMark, describeTrafficLine, formatDuration } from "./views/describe-line.ts";
 export {
   computeTotalUsage,

@@ -42,7 +42,7 @@ beforeAll(async () => {
 });
 
 describe("colloquy trace", () => {
-  it("shows who called whom, from the records of two servers and two clients", async () => {
+  it("shows the calls between agents from the records of two servers and two clients", async () => {
     const { code, out, err } = await runCliInTestProcess(["trace", "show", serverFile, clientFile]);
     expect({ code, err }).toEqual({ code: 0, err: "" });
     const lines = out.split("\n");

@@ -8,11 +8,10 @@ import {
   type JsonValue,
   type OperationName,
   splitEventPosition,
-  type Task,
   type TaskState,
   getEventTaskState,
 } from "../../protocol/index.ts";
-import type { RequestIds, RequestLine, StreamEndLine } from "../../trace/index.ts";
+import { findResultTask, type RequestIds, type RequestLine, type StreamEndLine } from "../../trace/index.ts";
 import type { TrafficWriter } from "../../trace/recording/index.ts";
 import { parseJsonOrUndefined } from "../http/parse-json-or-undefined.ts";
 import type { HttpCallListener } from "../transport/send-http-request.ts";
@@ -98,7 +97,7 @@ export class ClientCallRecorder implements HttpCallListener {
   }
 
   recordResult(result: object): void {
-    const task = "task" in result ? (result.task as Task) : isTask(result) ? result : undefined;
+    const task = findResultTask(result);
     this.#taskId ??= task?.id;
     this.#writeResponse({
       ...(task && { context_id: task.contextId, state: task.status.state }),
@@ -215,8 +214,4 @@ function parseJson(text: string): JsonValue {
 function describeError(thrown: unknown): string {
   if (thrown instanceof A2AError) return `${thrown.reason}: ${thrown.message}`;
   return thrown instanceof Error ? thrown.message : String(thrown);
-}
-
-function isTask(result: object): result is Task {
-  return "id" in result && "status" in result && "contextId" in result;
 }

@@ -240,7 +240,7 @@ describe.skipIf(!hasChromium)("the page in a browser", () => {
     [768, 1_024],
     [1_024, 768],
     [390, 844],
-  ])("leaves room for the diagram beside the card at %i × %i pixels", async (width, height) => {
+  ])("shows the diagram and the message card side by side at %i × %i pixels", async (width, height) => {
     const open = await openPageRecordingRequestsAndErrors(browser, `${small}#sample=gsm8k_1&card=3`, {
       viewport: { width, height },
     });

@@ -118,7 +118,7 @@ function isOnPath({ kind, to, startMs, taskKey }: SequenceItem, path: readonly C
   );
 }
 
-/** Draws who called whom. The width of an edge grows with the number of requests. */
+/** Draws the graph of the calls between agents. The width of an edge grows with the number of requests. */
 export function drawTrafficGraph(
   model: TrafficModel,
   tasks: ReadonlySet<string> | undefined,

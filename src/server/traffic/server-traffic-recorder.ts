@@ -1,12 +1,6 @@
 import type { AgentCallReport, AgentDescription, Caller, Observer, TaskScope } from "../../engine/index.ts";
-import {
-  A2AError,
-  estimateJsonSize,
-  type JsonObject,
-  type OperationName,
-  type Task,
-} from "../../protocol/index.ts";
-import { findRequestIds, type RequestLine } from "../../trace/index.ts";
+import { A2AError, estimateJsonSize, type JsonObject, type OperationName } from "../../protocol/index.ts";
+import { findRequestIds, findResultTask, type RequestLine } from "../../trace/index.ts";
 import type { OpenTrafficRecord, TrafficWriter } from "../../trace/recording/index.ts";
 import { getHttpAndGrpcErrorStatus, type ProtocolVersion } from "../../wire/index.ts";
 import type { RequestMetadata } from "../bindings/request-pipeline.ts";
@@ -186,7 +180,7 @@ export class ServerTrafficRecorder {
   }
 
   #recordResult(call: string, result: object, durationMs: number): void {
-    const task = "task" in result ? (result.task as Task) : isTask(result) ? result : undefined;
+    const task = findResultTask(result);
     const isSmall = estimateJsonSize(result) <= MAX_RESULT_SIZE;
     this.#writer.write({
       kind: "response",
@@ -205,10 +199,6 @@ export class ServerTrafficRecorder {
   #getAgentName(agentId: string): string {
     return this.#agentNames.get(agentId) ?? agentId;
   }
-}
-
-function isTask(result: object): result is Task {
-  return "id" in result && "status" in result && "contextId" in result;
 }
 
 /** Returns an object without the members that are `undefined`. */
