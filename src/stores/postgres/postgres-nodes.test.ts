@@ -56,6 +56,20 @@ describe.skipIf(reason)("two nodes on one database", () => {
     }
   });
 
+  it("refuse a turn of a queue to which the other node has added a turn [E10]", async () => {
+    await first.commit([createTestLogAppend(taskId, 0, [createTestSubmittedTaskEvent(taskId)])]);
+    const message = { messageId: "m2", role: "ROLE_USER", parts: [{ text: "hi" }] } as const;
+    const queued = { message, position: 1, request: {}, service: {} };
+    const queueAppend = createTestLogAppend(taskId, 1, [], {
+      queueChange: { added: [queued] },
+      incrementsEpoch: true,
+    });
+    expect(await second.commit([queueAppend])).toEqual([undefined]);
+    expect(await first.commit([queueAppend])).toEqual(["conflict"]);
+    expect(await appendChunk(first, 1, { hasRunningTurn: true })).toEqual(["conflict"]);
+    expect(await appendChunk(first, 1, { hasRunningTurn: true, epoch: 1 })).toEqual([undefined]);
+  });
+
   it("store one of two appends at the same position, and number the events without gaps [E1]", async () => {
     await first.commit([createTestLogAppend(taskId, 0, [createTestSubmittedTaskEvent(taskId)])]);
     for (let seq = 1; seq <= 20; seq++) {
