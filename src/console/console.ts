@@ -1,7 +1,7 @@
 import { defineOptionNames } from "../usage-checks/index.ts";
 import type { MountedHandler } from "../server/index.ts";
 import type { TrafficWriter } from "../trace/recording/index.ts";
-import type { ConsoleSession } from "./api-types.ts";
+import type { AgentReloadNotice, ConsoleSession } from "./api-types.ts";
 import { findPageResponse, type ConsolePage } from "./console-page.ts";
 import { createErrorResponse } from "./console-response.ts";
 import { routeConsoleRequest } from "./console-routes.ts";
@@ -13,6 +13,7 @@ import {
 } from "./console-user.ts";
 import { PushReceiver } from "./push-receiver.ts";
 import { loadRecordedAgents, type RecordedAgents } from "./recorded-agents.ts";
+import { ReloadNotices } from "./reload-notices.ts";
 import { RemoteAgentRegistry } from "./remote-agent-registry.ts";
 import { ServerLines } from "./server-lines.ts";
 import { createUserAgents } from "./user-agents.ts";
@@ -56,6 +57,8 @@ const assertKnownOptions = defineOptionNames<ConsoleOptions>()(
 
 /** A console that a server mounts at `/console/`. */
 export interface Console extends MountedHandler {
+  /** Tells the pages of the user of this machine, and of operators, that an agent was loaded again or cannot be loaded. */
+  reportReload(notice: AgentReloadNotice): void;
   /** Ends all streams of the console. */
   close(): void;
 }
@@ -90,6 +93,7 @@ export function createConsole(options: ConsoleOptions): Console {
     }
   });
   const push = new PushReceiver();
+  const notices = new ReloadNotices();
   let page: Promise<ConsolePage> | undefined;
   let records: Promise<RecordedAgents> | undefined;
 
@@ -131,6 +135,7 @@ export function createConsole(options: ConsoleOptions): Console {
       session,
       agents,
       push,
+      notices,
       consoleUrl: `${publicUrl}/console`,
     });
   }
@@ -156,6 +161,10 @@ export function createConsole(options: ConsoleOptions): Console {
       } catch (error) {
         return createErrorResponse(error);
       }
+    },
+    reportReload: (notice) => {
+      notices.add(notice);
+      for (const { workspace } of workspaces.list()) workspace.journal.wakeReaders();
     },
     close: () => {
       serverLines.close();

@@ -38,6 +38,11 @@ export {
 } from "./model/traffic-model.ts";
 export { computeClockShifts } from "./model/clock-shifts.ts";
 export { isEntryOfKind, type TrafficCall } from "./model/traffic-call.ts";
+export {
+  describeUnknownCaller,
+  type CallerEvidence,
+  type IdentifiedCaller,
+} from "./model/describe-unknown-caller.ts";
 export type { TrafficExchange } from "./model/traffic-exchange.ts";
 export type { TaskStateChange, TokenUsage, TrafficTask } from "./model/traffic-task.ts";
 export type {

@@ -94,6 +94,7 @@ const RULES: { readonly [Kind in TrafficLine["kind"]]: LineRules<Extract<Traffic
     ...IDS,
     call: STRING,
     from: OPTIONAL_STRING,
+    from_address: OPTIONAL_STRING,
     to: STRING,
     binding: required(isOneOf("JSONRPC", "HTTP+JSON", "GRPC", "MCP", "HTTP"), "the name of a binding"),
     protocol_version: OPTIONAL_STRING,

@@ -84,6 +84,8 @@ export interface RequestLine extends TrafficLineBase, TrafficIds {
   readonly call: string;
   /** The calling agent, user, or client, if known. */
   readonly from?: string;
+  /** IP address of the caller, if the writer knows no name of the caller. */
+  readonly from_address?: string;
   /** Name of the agent that receives the request. */
   readonly to: string;
   readonly binding: "JSONRPC" | "HTTP+JSON" | "GRPC" | "MCP" | "HTTP";

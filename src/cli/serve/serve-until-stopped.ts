@@ -1,4 +1,5 @@
 import { createLogObserver, type LogFormat } from "../../logging/index.ts";
+import type { Console } from "../../console/index.ts";
 import type { Agent, Observer, RetentionOptions } from "../../engine/index.ts";
 import {
   createServer,
@@ -70,8 +71,8 @@ export interface AgentsToServe {
   serverOptions?: Pick<ServerOptions, "cardMaxAgeSeconds">;
   /** Mode of the console. Default: `serve`. */
   consoleMode?: "dev" | "serve";
-  /** Called once the server listens. */
-  onListening?: (server: Server) => void;
+  /** Called once the server listens. `console` is the console of the option `--console`. */
+  onListening?: (server: Server, console: Console | undefined) => void;
   /** Releases the resources of the served agents. */
   close?: () => Promise<void>;
 }
@@ -160,7 +161,7 @@ export async function serveUntilStopped(
         consoleUrl,
       ),
     );
-    plan.onListening?.(server);
+    plan.onListening?.(server, mounted?.console);
     if (options.open && consoleUrl !== undefined) openBrowser(consoleUrl);
     await waitForAbort(context.interruptSignal);
     context.streams.err("Stopping. Press Ctrl-C again to stop at once.\n");
