@@ -1,5 +1,6 @@
 import { defineOptionNames } from "../usage-checks/index.ts";
 import type { MountedHandler } from "../server/index.ts";
+import { type ModelPrices, priceTrafficLineText } from "../trace/index.ts";
 import type { TrafficWriter } from "../trace/recording/index.ts";
 import type { AgentReloadNotice, ConsoleSession } from "./api-types.ts";
 import { findPageResponse, type ConsolePage } from "./console-page.ts";
@@ -46,13 +47,15 @@ export interface ConsoleOptions {
   readonly allowPrivate?: boolean | readonly string[];
   /** The record of the server that mounts the console, so that pages show the requests of all clients. Default: none. */
   readonly serverRecord?: TrafficWriter;
+  /** Prices of language models, from which the console computes the costs of tasks. Default: none. */
+  readonly prices?: ModelPrices;
   /** Maximum length of the observed lines of one user in characters. Default: 16,777,216. */
   readonly maxJournalLength?: number;
 }
 
 const assertKnownOptions = defineOptionNames<ConsoleOptions>()(
   "createConsole",
-  "agentUrls allowPrivate loadPage maxJournalLength mode name recordFiles serverRecord token version",
+  "agentUrls allowPrivate loadPage maxJournalLength mode name prices recordFiles serverRecord token version",
 );
 
 /** A console that a server mounts at `/console/`. */
@@ -80,14 +83,15 @@ export function createConsole(options: ConsoleOptions): Console {
     agentUrls = [],
     recordFiles = [],
   } = options;
-  const { allowPrivate = false, serverRecord, maxJournalLength } = options;
+  const { allowPrivate = false, serverRecord, maxJournalLength, prices } = options;
   const rules = { startUrls: agentUrls, allowPrivate };
   const workspaces = new WorkspaceRegistry((): OpenWorkspace => {
     const workspace = new Workspace("console", version, maxJournalLength);
     return { workspace, remotes: new RemoteAgentRegistry(workspace, rules) };
   });
   const ownNames = new Map<string, string>();
-  const serverLines = new ServerLines(name, version, { serverRecord, ownNames }, (text, owner) => {
+  const serverLines = new ServerLines(name, version, { serverRecord, ownNames }, (lineText, owner) => {
+    const text = prices ? priceTrafficLineText(lineText, prices) : lineText;
     for (const { workspace, user } of workspaces.list()) {
       if (user && mayUserSeeLine(user, owner)) workspace.journal.append(text);
     }
@@ -109,7 +113,7 @@ export function createConsole(options: ConsoleOptions): Console {
     const opened = workspaces.open(user.key);
     const { workspace, remotes } = opened;
     opened.user = user;
-    records ??= loadRecordedAgents(recordFiles);
+    records ??= loadRecordedAgents(recordFiles, prices);
     const { server } = user;
     const loadedRecords = await records;
     const agents = createUserAgents({ workspace, server, remotes, records: loadedRecords, ownNames });

@@ -239,6 +239,7 @@ class AgentServer implements Server {
         crossOriginGuard.assertAllowed(request);
       },
       reportError,
+      recordRefusal: trafficRecorder && ((refusal) => trafficRecorder.recordRefusal(refusal)),
       observer,
     };
     // Neither function uses `this`, so that both can be passed to a host as values.

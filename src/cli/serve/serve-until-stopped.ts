@@ -175,7 +175,7 @@ export async function serveUntilStopped(
 
 /** Creates the console of the option `--console`. */
 async function mountConsole(
-  { console, host, open, operatorTokenFile, record: recordFile }: ServeOptions,
+  { console, host, open, operatorTokenFile, record: recordFile, prices: priceFile }: ServeOptions,
   { consoleMode = "serve" }: AgentsToServe,
   isAuthenticated: boolean,
 ): Promise<MountedConsole | undefined> {
@@ -183,6 +183,8 @@ async function mountConsole(
     if (operatorTokenFile !== undefined)
       throw createUsageError("--operator-token-file requires --console, which operators use.");
     if (open) throw createUsageError("--open requires --console.");
+    if (priceFile !== undefined)
+      throw createUsageError("--prices requires --console, which shows the costs.");
     return undefined;
   }
   const { createMountedConsole } = await import("./serve-console.ts");
@@ -193,6 +195,7 @@ async function mountConsole(
     isAuthenticated,
     operatorTokenFile,
     recordFile,
+    priceFile,
   });
 }
 
