@@ -3,7 +3,6 @@ import { SITE_DOCUMENTS, toSitePage } from "./site-pages.ts";
 /** A group of pages in the sidebar. A page is a path in the repository, with the text of its link. */
 interface NavigationGroup {
   readonly text: string;
-  readonly isCollapsed?: boolean;
   readonly pages: readonly (readonly [text: string, document: string])[];
 }
 
@@ -118,7 +117,6 @@ export const NAVIGATION: readonly NavigationGroup[] = [
   },
   {
     text: "Extensions and dialects",
-    isCollapsed: true,
     pages: [
       ["Stream cursor", "docs/extensions/stream-cursor-v1.md"],
       ["Idempotent send", "docs/extensions/idempotent-send-v1.md"],
@@ -131,7 +129,6 @@ export const NAVIGATION: readonly NavigationGroup[] = [
   },
   {
     text: "Migrate",
-    isCollapsed: true,
     pages: [
       ["From ADK's toA2a", "docs/migrate/from-adk-to-a2a.md"],
       ["From @a2a-js/sdk", "docs/migrate/from-a2a-js.md"],
@@ -141,7 +138,6 @@ export const NAVIGATION: readonly NavigationGroup[] = [
   },
   {
     text: "Evidence",
-    isCollapsed: true,
     pages: [
       ["Conformance", "docs/conformance.md"],
       ["Interoperability", "docs/interop.md"],
@@ -153,7 +149,6 @@ export const NAVIGATION: readonly NavigationGroup[] = [
   },
   {
     text: "Project",
-    isCollapsed: true,
     pages: [
       ["Changes", "CHANGELOG.md"],
       ["Security", "SECURITY.md"],
@@ -178,14 +173,12 @@ export function listPagesOutsideNavigation(documents: readonly string[] = SITE_D
 /** A group of the sidebar, in the form that VitePress reads. */
 interface SidebarGroup {
   readonly text: string;
-  readonly collapsed: boolean;
   readonly items: { readonly text: string; readonly link: string }[];
 }
 
 export function buildSidebar(): SidebarGroup[] {
-  return NAVIGATION.map(({ text, isCollapsed = false, pages }) => ({
+  return NAVIGATION.map(({ text, pages }) => ({
     text,
-    collapsed: isCollapsed,
     items: pages.map(([pageText, document]) => ({ text: pageText, link: `/${toSitePage(document)}` })),
   }));
 }

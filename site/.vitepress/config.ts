@@ -4,6 +4,7 @@ import type { Plugin } from "vite";
 import { defineConfig, type MarkdownOptions } from "vitepress";
 import { parseCodeBlocks } from "../../test/documents/code-blocks.ts";
 import { toGitHubAnchor } from "../../test/documents/links.ts";
+import { closeHeadingGaps, dropEmptyTableHeaders } from "../accessible-tokens.ts";
 import { joinExamplesWithOutput, splitThemePictures } from "../example-output.ts";
 import { buildSidebar } from "../navigation.ts";
 import { repositoryRoot, SITE_DOCUMENTS, toSiteLink, toSitePage } from "../site-pages.ts";
@@ -30,6 +31,8 @@ function getDocument(environment: { readonly realPath?: string; readonly path?: 
 function showPagesAsGitHubDoes(markdown: MarkdownRenderer): void {
   markdown.core.ruler.push("repository links and outputs", (state) => {
     const document = getDocument(state.env);
+    closeHeadingGaps(state.tokens);
+    dropEmptyTableHeaders(state.tokens);
     for (const token of state.tokens) {
       if (token.type === "html_block") token.content = splitThemePictures(token.content);
       for (const child of token.children ?? []) {
@@ -72,6 +75,7 @@ export default defineConfig({
     attrs: { disable: true },
     linkify: false,
     image: { lazyLoading: true },
+    theme: { light: "github-light-high-contrast", dark: "github-dark-high-contrast" },
     config: showPagesAsGitHubDoes,
   },
   themeConfig: {
@@ -86,10 +90,6 @@ export default defineConfig({
       { text: "Reference", link: "/reference/server.md", activeMatch: "/reference/" },
       { text: "llms.txt", link: "/llms.txt", target: "_blank" },
     ],
-    editLink: {
-      pattern: `${base}:path`,
-      text: "Read this page as Markdown",
-    },
   },
   buildEnd({ outDir }) {
     // The addresses in llms.txt are paths of the repository.
