@@ -46,6 +46,8 @@ export async function measurePage(browser: Browser, url: string): Promise<PageMe
   });
   await page.addInitScript({ content: OBSERVE_PAINTS });
   await page.goto(url, { waitUntil: "networkidle" });
+  // A slow browser reports the paint later than the end of its requests.
+  await page.waitForFunction("paintTimes.largestPaintMs > 0", undefined, { timeout: 10_000 }).catch(() => {});
   const { largestPaintMs, layoutShift } = await page.evaluate<{
     largestPaintMs: number;
     layoutShift: number;
