@@ -2,11 +2,13 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { getPackageFolder } from "../package-version.ts";
 
+export type TemplateName = "hono" | "workers" | "next" | "vite-react" | "adk";
+
 /**
  * The templates of `colloquy init`, with the folders of `templates/` that they consist of. The value of a folder is the
  * path of its files in the new project.
  */
-const TEMPLATE_FOLDERS = {
+const TEMPLATE_FOLDERS: Readonly<Record<TemplateName, Readonly<Record<string, string>>>> = {
   hono: { hono: "", "shared-project": "", "shared-agent": "", "shared-vanilla": "", "shared-page": "page" },
   workers: {
     workers: "",
@@ -24,9 +26,7 @@ const TEMPLATE_FOLDERS = {
     "shared-page": "src",
   },
   adk: { adk: "", "shared-project": "" },
-} as const satisfies Record<string, Readonly<Record<string, string>>>;
-
-export type TemplateName = keyof typeof TEMPLATE_FOLDERS;
+};
 
 export const TEMPLATE_NAMES: readonly TemplateName[] = Object.keys(TEMPLATE_FOLDERS) as TemplateName[];
 
