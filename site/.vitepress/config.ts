@@ -67,6 +67,7 @@ export default defineConfig({
     zh: { label: "中文", lang: "zh", link: "/zh/" },
   },
   head: [
+    ["link", { rel: "icon", href: "data:," }],
     ["meta", { name: "theme-color", content: "#1b4dd8" }],
     ["link", { rel: "alternate", type: "text/plain", href: `${base}llms.txt`, title: "llms.txt" }],
   ],
