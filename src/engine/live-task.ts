@@ -332,6 +332,11 @@ export class LiveTask implements UncommittedEventSource, TaskWithPossibleWebhook
     if (!this.#currentCommit) this.#context.committer.enqueue(this, true);
   }
 
+  /** True until the store has committed all events of the task. False if the task will commit no more events. */
+  get hasUncommittedEvents(): boolean {
+    return this.#failure === undefined && this.lastPendingSeq > this.#seq;
+  }
+
   /** Sequence number of the newest event, including pending events. */
   get lastPendingSeq(): number {
     return this.#seq + (this.#currentCommit?.append.events.length ?? 0) + this.#pendingEvents.length;

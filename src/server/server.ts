@@ -67,6 +67,7 @@ import { ServerTelemetry } from "./telemetry/server-telemetry.ts";
 import { createPublishedJwksProvider } from "./published-jwks-provider.ts";
 import { runInTraceOfRequest } from "./telemetry/run-in-trace-of-request.ts";
 import { getHttpStatus, reportRequest } from "./report-request.ts";
+import { findWaitUntil, waitForRunningWork } from "./host-lifetime.ts";
 import { findRuntimeRemoteAddress } from "./remote-address.ts";
 import { routeRequest, type RouterContext } from "./router.ts";
 import { openTrafficRecord, type TrafficRecordOption } from "../trace/recording/index.ts";
@@ -263,6 +264,13 @@ class AgentServer implements Server {
       else void this.#handle(request).then((reply) => sendReply(reply, request, outgoing, stallWatch));
     };
     this.fetch = async (fetchRequest, runtimeInfo) => {
+      const response = await respond(fetchRequest, runtimeInfo);
+      findWaitUntil(runtimeInfo)?.(
+        waitForRunningWork(this.#agents.listEngines(), this.#pushService?.outbox),
+      );
+      return response;
+    };
+    const respond = async (fetchRequest: Request, runtimeInfo: unknown): Promise<Response> => {
       const remoteAddress = findRuntimeRemoteAddress(fetchRequest, runtimeInfo);
       const request = new FetchRequest(fetchRequest, remoteAddress, byteLedger);
       const handler = this.#findMountedHandler(request);
