@@ -58,7 +58,7 @@ const config: ViteUserConfig = defineConfig({
       "test/shared-postgres-server.ts",
     ],
     // More workers than cores, because many tests wait for the processes that they start.
-    maxWorkers: availableParallelism() + 1,
+    maxWorkers: availableParallelism() + 2,
     sequence: { sequencer: LongestFirstSequencer },
     // The processes that tests start reuse compiled modules.
     env: {
