@@ -7,6 +7,8 @@ import { readdirSync, rmSync } from "node:fs";
 import { join, relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import { rolldown } from "rolldown";
+import { loadWithSourceMap } from "./package/load-with-source-map.mjs";
+import { saveBundledModules } from "./package/bundled-modules.mjs";
 
 const dist = fileURLToPath(new URL("../dist/", import.meta.url));
 const cli = join(dist, "cli");
@@ -17,10 +19,11 @@ const bundle = await rolldown({
   input: { main: join(cli, "main.js") },
   platform: "node",
   external: (id) => /^[a-z@]/i.test(id) && !PACKAGES.has(id),
-  plugins: [{ name: "rooms", resolveId: resolveRoom }],
+  plugins: [{ name: "rooms", resolveId: resolveRoom, load: loadWithSourceMap }],
 });
 const { output } = await bundle.write({
   dir: cli,
+  sourcemap: true,
   entryFileNames: "[name].js",
   chunkFileNames: "[name]-[hash].js",
   // Most commands need only this one file.
@@ -29,6 +32,10 @@ const { output } = await bundle.write({
 });
 await bundle.close();
 
+saveBundledModules(
+  "cli",
+  output.flatMap(({ moduleIds = [] }) => moduleIds),
+);
 const written = new Set(output.map(({ fileName }) => fileName));
 if (output.some(({ code }) => code?.includes("class A2AError")))
   throw new Error("The bundle contains A2AError. Add its file to the external modules in `resolveRoom`.");
