@@ -1,10 +1,9 @@
 import type { AgentInterface } from "../../protocol/index.ts";
 import { withPeerLeniency } from "./dialect.ts";
-import { createGrpcTransport } from "./grpc-transport.ts";
 import type { TransportOptions } from "./send-http-request.ts";
 import { JsonRpcTransport } from "./json-rpc-transport.ts";
 import { RestTransport } from "./rest-transport.ts";
-import type { Transport } from "./transport.ts";
+import type { GrpcTransportFactory, Transport } from "./transport.ts";
 import * as v0_3 from "./v0_3-dialect.ts";
 import * as v1 from "./v1-dialect.ts";
 
@@ -14,7 +13,11 @@ export type ClientBindingName = "JSONRPC" | "HTTP+JSON" | "GRPC";
 /** Functions that create a transport for one interface, by protocol binding. */
 const TRANSPORT_FACTORIES: Record<
   ClientBindingName,
-  (agentInterface: AgentInterface, options: TransportOptions) => Transport | Promise<Transport>
+  (
+    agentInterface: AgentInterface,
+    options: TransportOptions,
+    loadGrpcTransport: () => Promise<GrpcTransportFactory>,
+  ) => Transport | Promise<Transport>
 > = {
   JSONRPC: ({ url }, options) => {
     const { jsonRpcDialect } = DIALECTS[options.version];
@@ -24,7 +27,7 @@ const TRANSPORT_FACTORIES: Record<
     const { restDialect } = DIALECTS[options.version];
     return new RestTransport(options, url, withPeerLeniency(restDialect, options.peerLeniency));
   },
-  GRPC: ({ url }, options) => createGrpcTransport(options, url),
+  GRPC: async ({ url }, options, loadGrpcTransport) => (await loadGrpcTransport())(options, url),
 };
 
 const DIALECTS = { "1.0": v1, "0.3": v0_3 };
@@ -36,6 +39,8 @@ export const CLIENT_BINDING_NAMES = Object.keys(TRANSPORT_FACTORIES) as readonly
 export function createTransport(
   agentInterface: AgentInterface,
   options: TransportOptions,
+  loadGrpcTransport: () => Promise<GrpcTransportFactory>,
 ): Transport | Promise<Transport> {
-  return TRANSPORT_FACTORIES[agentInterface.protocolBinding as ClientBindingName](agentInterface, options);
+  const createTransportOfBinding = TRANSPORT_FACTORIES[agentInterface.protocolBinding as ClientBindingName];
+  return createTransportOfBinding(agentInterface, options, loadGrpcTransport);
 }

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { computeSha256Hex } from "../../data-structures/index.ts";
 import { systemClock, type Agent, type AgentDescription, type Caller } from "../../engine/index.ts";
 import { isLoopbackHost } from "../../keys/index.ts";
 import {
@@ -217,7 +217,7 @@ export class AgentCardPublisher {
     const cached = this.#renderedCards.get(cacheKey);
     if (cached) return cached;
     const body = JSON.stringify(encodeCardInFormat(await this.buildCard(origin), format));
-    const etag = `"${createHash("sha256").update(body).digest("base64url").slice(0, 22)}"`;
+    const etag = `"${computeSha256Hex(body).slice(0, 32)}"`;
     const headers = {
       etag,
       "cache-control": `public, max-age=${this.#options.cardMaxAgeSeconds ?? DEFAULT_MAX_AGE_SECONDS}`,
