@@ -14,7 +14,9 @@ import {
   type OperationName,
   type Operations,
 } from "../../protocol/index.ts";
-import { type ProtoDialect, type ProtocolVersion, v0_3, v1 } from "../../wire/index.ts";
+import type { ProtoDialect, ProtocolVersion } from "../../wire/index.ts";
+import * as v0_3 from "../../wire/v0_3/index.ts";
+import * as v1 from "../../wire/v1/index.ts";
 import type { Authorization } from "../auth/authorizer.ts";
 import { parseGrpcAddress } from "./parse-grpc-address.ts";
 import { createUnsupportedOperationError, withPeerLeniency } from "./dialect.ts";
