@@ -45,8 +45,7 @@ if (isSelected("workerd")) {
 }
 
 const page = join(repositoryRoot, "docs/runtimes.md");
-if (values.only === undefined)
-  writeFileSync(page, renderRuntimeTable(readFileSync(page, "utf8"), outcomes));
+if (values.only === undefined) writeFileSync(page, renderRuntimeTable(readFileSync(page, "utf8"), outcomes));
 process.exitCode = outcomes.every(({ failed }) => failed.length === 0) ? 0 : 1;
 
 function report(
@@ -55,8 +54,11 @@ function report(
 ): void {
   const failed = results.filter(({ error }) => error !== undefined);
   outcomes.push({ ...run, passed: results.length - failed.length, failed: failed.map(({ name }) => name) });
-  console.log(`${run.runtime} ${run.version}, ${run.suite}: ${results.length - failed.length} passed, ${failed.length} failed`);
-  for (const { name, error = "" } of failed) console.log(`  ${name}\n    ${error.split("\n").slice(0, 4).join("\n    ")}`);
+  console.log(
+    `${run.runtime} ${run.version}, ${run.suite}: ${results.length - failed.length} passed, ${failed.length} failed`,
+  );
+  for (const { name, error = "" } of failed)
+    console.log(`  ${name}\n    ${error.split("\n").slice(0, 4).join("\n    ")}`);
 }
 
 function runProgram({ command: [program = "", ...args] }: ProcessRuntime, file: string): TestResult[] {

@@ -37,6 +37,7 @@ const TEST_TIMEOUT_MS = 120_000;
 
 const collectedTests: CollectedTest[] = [];
 const groups: Group[] = [];
+const afterAllHooks: Callback[] = [];
 let onFinished: Callback[] = [];
 
 function defineGroup(name: string, define: Callback): void {
@@ -104,17 +105,25 @@ export const it: Definer & {
 const topLevelHooks: Group = { name: "", before: [], after: [] };
 export const beforeEach = (hook: Callback): void => void (groups.at(-1) ?? topLevelHooks).before.push(hook);
 export const afterEach = (hook: Callback): void => void (groups.at(-1) ?? topLevelHooks).after.unshift(hook);
+export const beforeAll = (hook: Callback): void => {
+  let isDone = false;
+  beforeEach(async () => {
+    if (isDone) return;
+    isDone = true;
+    await hook();
+  });
+};
+/** The hook runs after all tests of the suite. */
+export const afterAll = (hook: Callback): void => void afterAllHooks.push(hook);
 export const onTestFinished = (hook: Callback): void => void onFinished.unshift(hook);
 
 chai.use(JestExtend);
 chai.use(JestChaiExpect);
 chai.use(JestAsymmetricMatchers);
-export const expect: object = Object.assign(
-  (value: unknown, message?: string) => chai.expect(value, message),
-  chai.expect,
-  Reflect.get(globalThis, ASYMMETRIC_MATCHERS_OBJECT),
-);
-(expect as { extend(matchers: object): void }).extend(customMatchers);
+export const expect: object = (value: unknown, message?: string) => chai.expect(value, message);
+Object.assign(expect, chai.expect);
+(chai.expect as unknown as { extend(expect: object, matchers: object): void }).extend(expect, customMatchers);
+Object.assign(expect, Reflect.get(globalThis, ASYMMETRIC_MATCHERS_OBJECT));
 
 const originals: (() => void)[] = [];
 
@@ -146,10 +155,14 @@ export const vi: {
   readonly restoreAllMocks: typeof restoreAllMocks;
 } = { waitFor, spyOn, restoreAllMocks };
 
+/** The suites use no values of Vitest's global setup. */
+export const inject = (): undefined => undefined;
+
 /** Runs all collected tests whose names match, one after another. */
 export async function runCollectedTests(matches: (name: string) => boolean): Promise<TestResult[]> {
   const results: TestResult[] = [];
   for (const collected of collectedTests) if (matches(collected.name)) results.push(await runTest(collected));
+  for (const hook of afterAllHooks) await withTimeout(hook).catch(() => {});
   return results;
 }
 

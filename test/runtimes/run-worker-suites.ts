@@ -29,9 +29,9 @@ export async function runWorkerSuites(
 ): Promise<{ version: string; results: [SuiteName, TestResult[]][] }> {
   const require = createRequire(join(folder, "package.json"));
   const { Miniflare } = require("miniflare") as MiniflareModule;
-  const { version } = JSON.parse(
-    readFileSync(join(folder, "node_modules/workerd/package.json"), "utf8"),
-  ) as { version: string };
+  const { version } = JSON.parse(readFileSync(join(folder, "node_modules/workerd/package.json"), "utf8")) as {
+    version: string;
+  };
   const miniflare = new Miniflare({ modules: true, script, compatibilityDate: "2026-05-01" });
   try {
     const url = await miniflare.ready;
