@@ -44,6 +44,8 @@ export async function bundleSuiteForProcess(suite: string, packageFolder: string
     format: "esm",
     platform: "node",
     target: "node22",
+    // The tests are side effects of their files, which the package denies for its sources.
+    ignoreAnnotations: true,
     // Packages in CommonJS call `require` for the modules of Node.js.
     banner: {
       js: `import { createRequire } from "node:module"; const require = createRequire(import.meta.url);`,

@@ -16,6 +16,7 @@ import {
   repositoryRoot,
 } from "./installed-runtimes.ts";
 import { renderRuntimeTable, type SuiteName, type SuiteOutcome, SUITES } from "./runtime-table.ts";
+import { runDocument } from "../documents/run-document.ts";
 import { runWorkerSuites } from "./run-worker-suites.ts";
 
 interface TestResult {
@@ -29,7 +30,7 @@ const isSelected = (name: string): boolean => name.toLowerCase().includes((value
 const folder = installManifest("test/runtimes/package.json", "colloquy-runtimes");
 const outcomes: SuiteOutcome[] = [];
 const runtimes = listProcessRuntimes(folder).filter(({ name }) => isSelected(name));
-const processSuites = Object.keys(SUITES) as SuiteName[];
+const processSuites = (Object.keys(SUITES) as SuiteName[]).filter((suite) => suite !== "tutorial");
 const bundles = new Map<SuiteName, string>();
 for (const suite of runtimes.length > 0 ? processSuites : [])
   bundles.set(suite, await bundleSuiteForProcess(suite, folder));
@@ -38,6 +39,7 @@ for (const runtime of runtimes) {
   const version = readRuntimeVersion(runtime);
   for (const [suite, file] of bundles)
     report({ runtime: runtime.name, version, suite }, runProgram(runtime, file));
+  report({ runtime: runtime.name, version, suite: "tutorial" }, await runTutorial(runtime));
 }
 if (isSelected("workerd")) {
   const { version, results } = await runWorkerSuites(folder, await bundleSuiteForWorker(folder));
@@ -58,7 +60,14 @@ function report(
     `${run.runtime} ${run.version}, ${run.suite}: ${results.length - failed.length} passed, ${failed.length} failed`,
   );
   for (const { name, error = "" } of failed)
-    console.log(`  ${name}\n    ${error.split("\n").slice(0, 4).join("\n    ")}`);
+    console.log(`  ${name}\n    ${error.split("\n").slice(0, 12).join("\n    ")}`);
+}
+
+/** Runs the commands of the tutorial line by line, with the runtime in place of `node` and `npx`. */
+async function runTutorial({ command }: ProcessRuntime): Promise<TestResult[]> {
+  const name = "the tutorial";
+  const { printed, shown } = await runDocument("docs/tutorial.md", undefined, command);
+  return [printed === shown ? { name } : { name, error: `${printed}\n\nThe page shows:\n${shown}` }];
 }
 
 function runProgram({ command: [program = "", ...args] }: ProcessRuntime, file: string): TestResult[] {
@@ -69,6 +78,7 @@ function runProgram({ command: [program = "", ...args] }: ProcessRuntime, file: 
     cwd: folder,
   });
   const line = stdout?.split("\n").findLast((one) => one.startsWith("RESULTS "));
-  if (line) return JSON.parse(line.slice("RESULTS ".length)) as TestResult[];
+  const results = line ? (JSON.parse(line.slice("RESULTS ".length)) as TestResult[]) : [];
+  if (results.length > 0) return results;
   return [{ name: "the suite starts", error: `${stdout?.slice(-500)}\n${stderr?.slice(-1500)}` }];
 }

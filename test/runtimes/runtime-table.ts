@@ -4,6 +4,7 @@ export const SUITES = {
   server: "Server",
   client: "Client and server over sockets",
   resilience: "Cut and resumed streams",
+  tutorial: "Tutorial",
 } as const;
 
 export type SuiteName = keyof typeof SUITES;

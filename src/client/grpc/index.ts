@@ -12,5 +12,3 @@ import type { GrpcClientOptions } from "../transport/send-http-request.ts";
 export function grpcTransport(options: GrpcClientOptions = {}): GrpcClientOptions {
   return { ...options, transport: createGrpcTransport };
 }
-
-export type { GrpcClientOptions };
