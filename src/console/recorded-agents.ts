@@ -22,7 +22,7 @@ import { createCardReport } from "./card-report.ts";
 import { describeCard, describeUnknownCard } from "./describe-card.ts";
 import { LineJournal, type JournalEntry } from "./line-journal.ts";
 import { createJournalModelReader, createObservedTaskListing } from "./observed-tasks.ts";
-import { v1 } from "../wire/index.ts";
+import * as v1 from "../wire/v1/index.ts";
 
 /** Maximum length of the lines of all record files, in characters. */
 const MAX_RECORD_LENGTH = 512 * 2 ** 20;

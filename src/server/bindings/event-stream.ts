@@ -109,7 +109,8 @@ export class EventStreamRegistry {
       for (const stream of this.#openStreams.toArray())
         stream.sendHeartbeatIfIdle(systemClock.monotonic() - this.#heartbeatMs);
     }, this.#heartbeatMs / 4);
-    this.#heartbeatTimer.unref();
+    // Timers of browsers and workers are numbers.
+    this.#heartbeatTimer.unref?.();
   }
 }
 

@@ -11,12 +11,12 @@ import { A2AError, type JsonObject, type LogEvent, type StreamingOperation } fro
 import {
   negotiateVersion,
   toGrpcError,
-  v0_3,
-  v1,
   type PeerLeniency,
   type ProtoDialect,
   type ProtocolVersion,
 } from "../../wire/index.ts";
+import * as v0_3 from "../../wire/v0_3/index.ts";
+import * as v1 from "../../wire/v1/index.ts";
 import { authenticateCaller } from "../auth/authenticate-caller.ts";
 import { createConnectionGuard } from "../connection-guard.ts";
 import { GrpcCallAccount, GrpcCallShares } from "./grpc-call-account.ts";

@@ -5,15 +5,15 @@ import {
   encodeSseFrame,
   encodeJsonRpcResult,
   JsonRpcRequestError,
-  simpleDialect,
   getHttpAndGrpcErrorStatus,
-  v0_3,
-  v1,
   type JsonRpcDialect,
   type JsonRpcId,
   type JsonRpcRequest,
   type ProtocolVersion,
 } from "../../wire/index.ts";
+import * as simpleDialect from "../../wire/simple-dialect/index.ts";
+import * as v0_3 from "../../wire/v0_3/index.ts";
+import * as v1 from "../../wire/v1/index.ts";
 import { authenticateCaller } from "../auth/authenticate-caller.ts";
 import { createJsonReply, type HttpReply, type HttpRequest } from "../http-exchange.ts";
 import { assertJsonContentType } from "../request-body.ts";

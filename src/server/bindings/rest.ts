@@ -3,12 +3,12 @@ import { A2AError, type OperationName } from "../../protocol/index.ts";
 import {
   encodeSseFrame,
   encodeNamedSseFrame,
-  v0_3,
-  v1,
   type ProtocolVersion,
   type RestDialect,
   type SpecPatchVersion,
 } from "../../wire/index.ts";
+import * as v0_3 from "../../wire/v0_3/index.ts";
+import * as v1 from "../../wire/v1/index.ts";
 import { authenticateCaller } from "../auth/authenticate-caller.ts";
 import type { HttpReply, HttpRequest } from "../http-exchange.ts";
 import { readJsonBody } from "../request-body.ts";
