@@ -5,6 +5,7 @@ import {
   createTestChunkEvent,
   createTestLogAppend,
   createTestSubmittedTaskEvent,
+  createTestUserMessage,
 } from "../task-event-logs.fixture.ts";
 import { createTestWebhookRegistration } from "../push-store.contract.ts";
 import { runTestSql } from "./postgres-server.fixture.ts";
@@ -58,8 +59,7 @@ describe.skipIf(reason)("two nodes on one database", () => {
 
   it("refuse a turn of a queue to which the other node has added a turn [E10]", async () => {
     await first.commit([createTestLogAppend(taskId, 0, [createTestSubmittedTaskEvent(taskId)])]);
-    const message = { messageId: "m2", role: "ROLE_USER", parts: [{ text: "hi" }] } as const;
-    const queued = { message, position: 1, request: {}, service: {} };
+    const queued = { message: createTestUserMessage("m2"), position: 1, request: {}, service: {} };
     const queueAppend = createTestLogAppend(taskId, 1, [], {
       queueChange: { added: [queued] },
       incrementsEpoch: true,
