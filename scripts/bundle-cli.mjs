@@ -3,8 +3,8 @@
  * into a few files (docs/decisions/026 has the measurements). Folders that agent files also import stay
  * separate.
  */
-import { readdirSync, rmSync } from "node:fs";
-import { join, relative, sep } from "node:path";
+import { readdirSync, rmSync, writeFileSync } from "node:fs";
+import { isAbsolute, join, relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import { rolldown } from "rolldown";
 import { loadWithSourceMap } from "./package/load-with-source-map.mjs";
@@ -18,7 +18,7 @@ const PACKAGES = new Set(["commander", "eventsource-parser", "canonicalize"]);
 const bundle = await rolldown({
   input: { main: join(cli, "main.js") },
   platform: "node",
-  external: (id) => /^[a-z@]/i.test(id) && !PACKAGES.has(id),
+  external: (id) => /^[a-z@]/i.test(id) && !isAbsolute(id) && !PACKAGES.has(id),
   plugins: [{ name: "rooms", resolveId: resolveRoom, load: loadWithSourceMap }],
 });
 const { output } = await bundle.write({
@@ -28,9 +28,17 @@ const { output } = await bundle.write({
   chunkFileNames: "[name]-[hash].js",
   // Most commands need only this one file.
   codeSplitting: { groups: [{ name: "shared", minShareCount: 10 }] },
-  plugins: [{ name: "builtins", renderChunk: withBuiltins }],
 });
 await bundle.close();
+// The replacement keeps the lines of the code, so that the source maps stay correct.
+for (const { fileName, type, code } of output)
+  if (type === "chunk") {
+    const mapComment = `//# sourceMappingURL=${fileName}.map`;
+    const own = withBuiltins(code)
+      .replace(/^\/\/# sourceMappingURL=.*$/m, "")
+      .trimEnd();
+    writeFileSync(join(cli, fileName), `${own}\n${mapComment}\n`);
+  }
 
 saveBundledModules(
   "cli",

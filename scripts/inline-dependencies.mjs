@@ -35,7 +35,10 @@ for (const [name, module] of Object.entries(INLINED)) {
     throw new Error(`${module} still imports a package.`);
   const mapComment = `//# sourceMappingURL=${basename(file)}.map`;
   const ownCode = code.replace(/^\/\/# sourceMappingURL=.*$/m, "").trimEnd();
-  writeFileSync(file, `${ownCode}\n/*\nThis file contains ${name}:\n\n${readLicense(name)}\n*/\n${mapComment}\n`);
+  writeFileSync(
+    file,
+    `${ownCode}\n/*\nThis file contains ${name}:\n\n${readLicense(name)}\n*/\n${mapComment}\n`,
+  );
   writeFileSync(`${file}.map`, map.toString());
 }
 saveBundledModules("inlined", inlinedModules);

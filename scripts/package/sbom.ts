@@ -24,7 +24,9 @@ export function createSbom(
   runNpm: (args: readonly string[]) => string,
   bundledPackages: readonly BundledPackage[],
 ): Sbom {
-  const installed = JSON.parse(runNpm([...SBOM_COMMAND, "--omit=dev", "--omit=peer", "--omit=optional"])) as Sbom;
+  const installed = JSON.parse(
+    runNpm([...SBOM_COMMAND, "--omit=dev", "--omit=peer", "--omit=optional"]),
+  ) as Sbom;
   const all = JSON.parse(runNpm(SBOM_COMMAND)) as Sbom;
   return addBundledComponents(installed, all, bundledPackages);
 }

@@ -29,7 +29,9 @@ export function readBundledPackage(folder: string): BundledPackage {
     string
   >;
   if (!isDistributable(license))
-    throw new Error(`${name} ${version} has the license ${license}. Check whether our package may contain it.`);
+    throw new Error(
+      `${name} ${version} has the license ${license}. Check whether our package may contain it.`,
+    );
   const files = readdirSync(folder).filter((file) => /^(?:licen[cs]e|copying|notice)(?:\.|-|$)/i.test(file));
   const texts = files.toSorted().map((file) => readFileSync(join(folder, file), "utf8").trim());
   if (!files.some((file) => !/^notice/i.test(file)))
@@ -50,6 +52,8 @@ export function renderThirdPartyNotices(
     title: sharing.map(({ name, version, license }) => `${name} ${version} (${license})`).join("\n"),
     text,
   }));
-  const parts = [...sections, ...notices].map(({ title, text }) => `${"-".repeat(80)}\n${title}\n\n${text}\n`);
+  const parts = [...sections, ...notices].map(
+    ({ title, text }) => `${"-".repeat(80)}\n${title}\n\n${text}\n`,
+  );
   return `Colloquy contains code and data of others. Their licenses and notices follow.\n\n${parts.join("\n")}`;
 }

@@ -201,7 +201,8 @@ describe("the files of the published package", () => {
 });
 
 describe("the release notes", () => {
-  const changelog = "# Changelog\n\n## 0.2.0\n\n- New.\n\n### More\n\n- Other.\n\n## 0.1.0 (unreleased)\n\n- Old.\n";
+  const changelog =
+    "# Changelog\n\n## 0.2.0\n\n- New.\n\n### More\n\n- Other.\n\n## 0.1.0 (unreleased)\n\n- Old.\n";
 
   it("are the section of the version", () => {
     expect(findReleaseNotes(changelog, "0.2.0")).toBe("- New.\n\n### More\n\n- Other.\n");
@@ -218,6 +219,8 @@ describe("the SBOM", () => {
     const all: Sbom = { components: [a, b, c], dependencies: [] };
     const properties = [{ name: "colloquy:bundled", value: "true" }];
     expect(addBundledComponents(installed, all, [a, c]).components).toEqual([a, { ...c, properties }]);
-    expect(() => addBundledComponents(installed, all, [{ name: "a", version: "2.0.0" }])).toThrow(/a 2\.0\.0/);
+    expect(() => addBundledComponents(installed, all, [{ name: "a", version: "2.0.0" }])).toThrow(
+      /a 2\.0\.0/,
+    );
   });
 });

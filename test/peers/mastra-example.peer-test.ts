@@ -1,9 +1,6 @@
 import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
-import {
-  CliTestProcess,
-  createTempTestDirectoryWithFiles,
-} from "../../src/cli/cli-test-process.fixture.ts";
+import { CliTestProcess, createTempTestDirectoryWithFiles } from "../../src/cli/cli-test-process.fixture.ts";
 
 it("the example 22-mastra.ts runs", async () => {
   const hook = new URL("resolve-peers.mjs", import.meta.url).href;

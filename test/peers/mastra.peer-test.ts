@@ -13,8 +13,15 @@ import { data, getText, text, type Task } from "../../src/protocol/index.ts";
 import { bearer } from "../../src/server/auth/index.ts";
 import { createServer, type Server, type ServerOptions } from "../../src/server/index.ts";
 import { MemoryStore } from "../../src/stores/index.ts";
-import { defineAdapterContract, getArtifactTextWithoutReasoning, requireTask } from "../../src/adapters/adapter.contract.ts";
-import { type ScriptedEndpointExchange, startScriptedEndpoint } from "../../src/adapters/openai/scripted-endpoint.fixture.ts";
+import {
+  defineAdapterContract,
+  getArtifactTextWithoutReasoning,
+  requireTask,
+} from "../../src/adapters/adapter.contract.ts";
+import {
+  type ScriptedEndpointExchange,
+  startScriptedEndpoint,
+} from "../../src/adapters/openai/scripted-endpoint.fixture.ts";
 import { fromMastra, type MastraOptions } from "../../src/adapters/mastra/index.ts";
 import type { MastraChunk } from "../../src/adapters/mastra/mastra-chunk.ts";
 

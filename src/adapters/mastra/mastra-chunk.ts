@@ -22,7 +22,10 @@ export interface MastraPayloads {
   readonly error: { readonly error: unknown };
   readonly finish: {
     readonly output: {
-      readonly usage: { readonly inputTokens?: number | undefined; readonly outputTokens?: number | undefined };
+      readonly usage: {
+        readonly inputTokens?: number | undefined;
+        readonly outputTokens?: number | undefined;
+      };
     };
   };
 }

@@ -297,7 +297,8 @@ describe.skipIf(!hasChromium)("the page in a browser", () => {
           viewport,
         });
         await open.page.evaluate(axe);
-        const violations = await open.page.evaluate(`axe.run(document, { resultTypes: ["violations"]${colorScheme === "dark" ? ', runOnly: ["color-contrast"]' : ""} }).then(({ violations }) =>
+        const violations = await open.page
+          .evaluate(`axe.run(document, { resultTypes: ["violations"]${colorScheme === "dark" ? ', runOnly: ["color-contrast"]' : ""} }).then(({ violations }) =>
           violations.map(({ id, nodes }) => id + ": " + nodes.map(({ html }) => html.slice(0, 200)).slice(0, 3).join(" ")))`);
         expect({ hash, viewport, violations }).toEqual({ hash, viewport, violations: [] });
         await open.page.close();
