@@ -152,7 +152,7 @@ export class GrpcServerCall implements IncomingCall, GrpcResponseMessageSink {
 
   /** A client cancels with CANCEL, or closes its connection in good order. A broken connection has another code. */
   #findInterruption(): CallInterruption | undefined {
-    const { rstCode = constants.NGHTTP2_NO_ERROR } = this.#stream;
+    const { rstCode } = this.#stream;
     if (this.#interruption) return this.#interruption;
     if (rstCode === constants.NGHTTP2_CANCEL) return { reason: "canceled" };
     if (rstCode !== constants.NGHTTP2_NO_ERROR) return { reason: "cut", error: `HTTP/2 error ${rstCode}` };

@@ -49,7 +49,8 @@ export class OpenAiAgentsCallReporter<C> {
     // The runner would create the same context.
     this.#context =
       "_context" in input
-        ? input._context
+        ? // oxlint-disable-next-line no-underscore-dangle -- The SDK has no other access to the context of a `RunState`.
+          input._context
         : context instanceof RunContext
           ? context
           : new RunContext(context);

@@ -67,6 +67,8 @@ export interface GrpcClientOptions {
 export interface CallOptions {
   readonly signal?: AbortSignal | undefined;
   readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** W3C `traceparent` that the client sends if the running code has no trace. Default: none. */
+  readonly fallbackTraceparent?: string | undefined;
   /** Receives the URIs of the activated extensions when the agent responds. */
   readonly onExtensionsActivated?: ((extensions: readonly string[]) => void) | undefined;
 }

@@ -54,9 +54,7 @@ function formatStreamRequest(text: string): string {
   return formatRawPostHead("/", { "a2a-version": "1.0", "content-length": body.length }) + body;
 }
 
-async function expectEnd({ readEnds }: RecordedServer, end: Partial<StreamEndLine>): Promise<void> {
-  await expect.poll(readEnds, { timeout: 5_000 }).toMatchObject([end]);
-}
+const POLL = { timeout: 5_000 };
 
 describe("the end of a stream in the record of a server", () => {
   it("is canceled if the reader closes the connection in good order", async () => {
@@ -65,7 +63,7 @@ describe("the end of a stream in the record of a server", () => {
     socket.write(formatStreamRequest("1"));
     await expect.poll(readText).toContain("artifactUpdate");
     socket.end();
-    await expectEnd(started, { reason: "canceled" });
+    await expect.poll(started.readEnds, POLL).toMatchObject([{ reason: "canceled" }]);
   });
 
   it("is a cut with its cause if the connection breaks", async () => {
@@ -74,7 +72,7 @@ describe("the end of a stream in the record of a server", () => {
     socket.write(formatStreamRequest("1"));
     await expect.poll(readText).toContain("artifactUpdate");
     socket.resetAndDestroy();
-    await expectEnd(started, { reason: "cut", error: "ECONNRESET" });
+    await expect.poll(started.readEnds, POLL).toMatchObject([{ reason: "cut", error: "ECONNRESET" }]);
   });
 
   it("is a stall if the reader takes no bytes", async () => {
@@ -82,7 +80,7 @@ describe("the end of a stream in the record of a server", () => {
     const { socket } = await openRawTestSocket(started.port, { isPaused: true });
     socket.pause();
     socket.write(formatStreamRequest("9000000"));
-    await expectEnd(started, { reason: "stalled" });
+    await expect.poll(started.readEnds, POLL).toMatchObject([{ reason: "stalled" }]);
   });
 
   it("is canceled if a client of Colloquy leaves the stream, over each binding", async () => {
@@ -90,7 +88,7 @@ describe("the end of a stream in the record of a server", () => {
       const started = await startServer();
       const client = await connect(started.url, { binding });
       for await (const event of client.stream("1")) if ("artifactUpdate" in event) break;
-      await expectEnd(started, { reason: "canceled" });
+      await expect.poll(started.readEnds, POLL).toMatchObject([{ reason: "canceled" }]);
     }
   });
 
@@ -102,6 +100,6 @@ describe("the end of a stream in the record of a server", () => {
     });
     await expect.poll(started.countFrames).toBeGreaterThan(0);
     client.socket.resetAndDestroy();
-    await expectEnd(started, { reason: "cut" });
+    await expect.poll(started.readEnds, POLL).toMatchObject([{ reason: "cut" }]);
   });
 });

@@ -29,8 +29,8 @@ export function priceTrafficLineText(text: string, prices: ModelPrices): string 
 }
 
 /**
- * Finds the price of a model: the exact name with its provider, the exact name, the longest name that ends in `*`, and at
- * last the name with another provider, if the line has no provider and only one name fits.
+ * Finds the price of a model. The exact name with its provider precedes the exact name, and exact names precede the
+ * longest name that ends in `*`. If the line has no provider, a name with any provider is enough, if only one name fits.
  */
 export function findModelPrice(
   { provider, model }: Pick<ModelLine, "provider" | "model">,
