@@ -61,6 +61,7 @@ import { createPublishedJwksProvider } from "./published-jwks-provider.ts";
 import type { TrafficRecordOption } from "../trace/recording/index.ts";
 import { runInTraceOfRequest } from "./telemetry/run-in-trace-of-request.ts";
 import { getHttpStatus, reportRequest } from "./report-request.ts";
+import { findWaitUntil, waitForRunningWork } from "./host-lifetime.ts";
 import { findRuntimeRemoteAddress } from "./remote-address.ts";
 import { routeRequest, type RouterContext } from "./router.ts";
 import { combineObservers } from "./telemetry/combine-observers.ts";
@@ -222,6 +223,7 @@ class AgentServer implements Server {
         crossOriginGuard.assertAllowed(request);
       },
       reportError,
+      recordRefusal: trafficRecorder && ((refusal) => trafficRecorder.recordRefusal(refusal)),
       observer,
     };
     this.#serverListener = platform.createListener({
@@ -241,6 +243,13 @@ class AgentServer implements Server {
     // Neither function uses `this`, so that both can be passed to a host as values.
     this.listener = this.#serverListener.listener;
     this.fetch = async (fetchRequest, runtimeInfo) => {
+      const response = await respond(fetchRequest, runtimeInfo);
+      findWaitUntil(runtimeInfo)?.(
+        waitForRunningWork(this.#agents.listEngines(), this.#pushService?.outbox),
+      );
+      return response;
+    };
+    const respond = async (fetchRequest: Request, runtimeInfo: unknown): Promise<Response> => {
       const remoteAddress = findRuntimeRemoteAddress(fetchRequest, runtimeInfo);
       const request = new FetchRequest(fetchRequest, remoteAddress, byteLedger);
       const handler = this.#findMountedHandler(request);

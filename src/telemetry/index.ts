@@ -31,6 +31,8 @@ export {
   installTraceScopeStorage,
   type ParentTask,
   runInTraceScope,
+  type RunningTask,
+  type ScopedToolCall,
   type TraceScope,
   type TraceScopeStorage,
 } from "./trace-scope.ts";

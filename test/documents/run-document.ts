@@ -1,17 +1,6 @@
-import { type CodeBlock, parseCodeBlocks, isScript, readDocument } from "./code-blocks.ts";
+import { type CodeBlock, parseCodeBlocks, isExecuted, isShellBlock, readDocument } from "./code-blocks.ts";
 import { PageValues } from "./page-values.ts";
 import { Terminal } from "./terminal.ts";
-
-const SHELL_LANGUAGES = new Set(["sh", "bash", "console"]);
-
-export function isShellBlock({ language }: CodeBlock): boolean {
-  return SHELL_LANGUAGES.has(language);
-}
-
-/** Returns whether `runDocument` executes the block. */
-export function isExecuted(block: CodeBlock): boolean {
-  return block.skipReason === undefined && (isShellBlock(block) || isScript(block));
-}
 
 /** A command and its expected output, which is `undefined` when the page shows none. */
 interface CommandStep {
