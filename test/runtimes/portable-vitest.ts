@@ -33,7 +33,7 @@ interface Group {
 }
 
 /** Time limit of a test in milliseconds, far above the duration of any test. */
-const TEST_TIMEOUT_MS = 120_000;
+const TEST_TIMEOUT_MS = 30_000;
 
 const collectedTests: CollectedTest[] = [];
 const groups: Group[] = [];

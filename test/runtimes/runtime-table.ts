@@ -22,12 +22,20 @@ export interface SuiteOutcome {
 const BEGIN = "<!-- written by npm run runtimes -->";
 const END = "<!-- end of the written part -->";
 
-/** Replaces the table between the marks of a page. */
+/** Replaces the rows of the outcomes in the table between the marks of a page. Keeps the rows of other runtimes. */
 export function renderRuntimeTable(page: string, outcomes: readonly SuiteOutcome[]): string {
   const start = page.indexOf(BEGIN);
   const end = page.indexOf(END);
   if (start < 0 || end < start) throw new Error(`The page has no lines ${BEGIN} and ${END}; add them.`);
-  return `${page.slice(0, start)}${BEGIN}\n${formatTable(outcomes)}\n${page.slice(end)}`;
+  const runtimes = outcomes.map(({ runtime }) => runtime);
+  const keptRows = page
+    .slice(start, end)
+    .split("\n")
+    .filter(
+      (line) => /^\| .+ \(\S+\) \|/.test(line) && !runtimes.some((name) => line.startsWith(`| ${name} (`)),
+    );
+  const table = [formatTable(outcomes), ...keptRows].join("\n");
+  return `${page.slice(0, start)}${BEGIN}\n\n${table}\n\n${page.slice(end)}`;
 }
 
 function formatTable(outcomes: readonly SuiteOutcome[]): string {
