@@ -15,12 +15,14 @@ import {
   DOCUMENTS,
   FRAGMENT_GLOBALS,
   isElided,
+  isExecuted,
   isFragment,
+  isShellBlock,
   readDocument,
   root,
 } from "./documents/code-blocks.ts";
 import { findLinks, findLinkMistake } from "./documents/links.ts";
-import { isExecuted, isShellBlock, runDocument } from "./documents/run-document.ts";
+import { runDocument } from "./documents/run-document.ts";
 
 const blocks = DOCUMENTS.flatMap((document) => parseCodeBlocks(document));
 const code = blocks.filter(({ language }) => language === "ts");

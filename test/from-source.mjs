@@ -31,7 +31,7 @@ registerHooks({
 function targetOf(specifier, parent) {
   if (specifier === name || specifier.startsWith(`${name}/`)) {
     const target = exports[`.${specifier.slice(name.length)}`];
-    return target?.default && new URL(target.default, root).href;
+    return target?.default && new URL(target.node ?? target.default, root).href;
   }
   return /^\.\.?\//.test(specifier) && parent ? new URL(specifier, parent).href : undefined;
 }

@@ -2,6 +2,7 @@ import { A2AError, type OperationName } from "../../protocol/index.ts";
 import { fromRestError, parseRetryAfter, type PeerLeniency, type ProtocolVersion } from "../../wire/index.ts";
 import type { Authorization, Authorizer } from "../auth/authorizer.ts";
 import { getWallTimeMs } from "../clock.ts";
+import type { GrpcTransportFactory } from "./transport.ts";
 import { createStreamIdleError, withDeadline } from "../http/deadline.ts";
 import {
   fetchWithoutRedirects,
@@ -55,6 +56,11 @@ export interface GrpcClientOptions {
    * false.
    */
   readonly insecure?: boolean;
+  /**
+   * The gRPC implementation, which `grpcTransport` of `colloquy/grpc` sets. By default, `connect` loads the gRPC packages
+   * on Node.js, Bun, and Deno. Other runtimes and bundles for them have no default.
+   */
+  readonly transport?: GrpcTransportFactory;
 }
 
 /** Options for one call of a client method. */
