@@ -182,7 +182,7 @@ describe("the files of the published package", () => {
       "dist/a.js": "",
       "dist/a.js.map": { sources: ["../src/a.ts"] },
       "dist/b.js": "",
-      "dist/b.js.map": { sources: ["../src/b.ts", "../src/c.ts"], sourcesContent: ["content", null] },
+      "dist/b.js.map": { sources: ["../../node_modules/b/b.ts", "../src/c.ts"] },
       "dist/c.d.ts": "",
     });
     expect(findUnmappedFiles(folder).toSorted()).toEqual([
