@@ -8,6 +8,7 @@ import { listTasksOfListings } from "./list-tasks.ts";
 import { parseSendRequest } from "./parse-send-request.ts";
 import type { PushReceiver } from "./push-receiver.ts";
 import { readJsonBody } from "./read-json-body.ts";
+import type { ReloadNotices } from "./reload-notices.ts";
 import type { StreamOperation } from "./stream-operation.ts";
 import type { Workspace } from "./workspace.ts";
 
@@ -20,6 +21,7 @@ export interface ConsoleRequest {
   readonly session: ConsoleSession;
   readonly agents: ConsoleAgents;
   readonly push: PushReceiver;
+  readonly notices: ReloadNotices;
   /** URL of the console without a slash at the end. */
   readonly consoleUrl: string;
 }
@@ -102,10 +104,17 @@ const ROUTES: Readonly<Record<string, RouteHandler>> = {
     workspace.cutStream(call);
     return createEmptyResponse();
   },
-  "GET lines": ({ user, url, workspace: { journal } }) => {
+  "GET lines": ({ user, url, notices, workspace: { journal } }) => {
     user.server.reportWatch();
     const after = parseAfter(url.searchParams.get("after")) ?? journal.lastCursor;
-    return createLineStreamResponse({ journal, after: Math.min(after, journal.lastCursor) }, API_HEADERS);
+    return createLineStreamResponse(
+      {
+        journal,
+        after: Math.min(after, journal.lastCursor),
+        ...(user.seesUnownedLines ? { notices } : {}),
+      },
+      API_HEADERS,
+    );
   },
   "POST push/:agent/tasks/:task": async (console, agent = "", taskId = "") => {
     assertCanAct(console);

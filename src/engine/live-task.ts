@@ -380,6 +380,7 @@ export class LiveTask implements UncommittedEventSource, TaskWithPossibleWebhook
       ...(webhooks.length > 0 ? { webhooks } : {}),
       ...(queueChange ? { queueChange: queueChange.change } : {}),
       epoch: this.#epoch,
+      ...(this.#mustIncrementEpoch(queueChange, hasRunningTurn) ? { incrementsEpoch: true } : {}),
       ...(hasRunningTurn === undefined ? {} : { hasRunningTurn }),
       ...(this.#turnToPersist ? this.#takePersistedTurnChange(hasRunningTurn) : {}),
     };
@@ -426,12 +427,19 @@ export class LiveTask implements UncommittedEventSource, TaskWithPossibleWebhook
     return { turn: this.#turnToPersist, ...stepChange };
   }
 
+  /** Returns true if another node could begin a queued turn without noticing the turns that the append queues. */
+  #mustIncrementEpoch(change: PendingQueueChange | undefined, hasRunningTurn: boolean | undefined): boolean {
+    const isRunning = hasRunningTurn ?? this.#hasStoredRunningTurn;
+    return change !== undefined && !isRunning && this.#seq > 0 && this.#context.store.nodes !== undefined;
+  }
+
   onCommitted(): void {
     if (!this.#currentCommit) return this.#listener.onLateCommitResult();
     const { append, messages, queueChange, stepCommit } = this.#currentCommit;
     this.#currentCommit = undefined;
     this.#task = append.snapshot ? copyTask(append.snapshot) : this.#foldEvents(this.#task, append.events);
     this.#seq += append.events.length;
+    if (append.incrementsEpoch) this.#epoch++;
     this.#hasStoredRunningTurn = append.hasRunningTurn ?? this.#hasStoredRunningTurn;
     // Set this only after the commit, because an outbox lookup before the commit can find no webhook.
     if (append.webhooks) this.mayHaveWebhooks = true;

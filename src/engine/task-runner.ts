@@ -360,9 +360,19 @@ export class TaskRunner implements LiveTaskListener, TaskFeed {
     if (!runTracing || turn.span) return;
     const { scope, taskId, contextId } = this.liveTask;
     const { attempt, earlierRunTraceparent } = turn;
-    const ids = { agentId: scope.agent, taskId, contextId, attempt, earlierRunTraceparent };
     const { traceparent, tracestate, requestTraceparent, parentTask } = turn.serviceParameters;
-    const span = runTracing.startRun({ ...ids, traceparent, tracestate, requestTraceparent, parentTask });
+    const span = runTracing.startRun({
+      agentId: scope.agent,
+      taskId,
+      contextId,
+      attempt,
+      earlierRunTraceparent,
+      reportCall: this.#createCallReporter(),
+      traceparent,
+      tracestate,
+      requestTraceparent,
+      parentTask,
+    });
     turn.span = span;
     turn.onEnd(() => span.end({ state: this.liveTask.state, error: turn.agentError }));
   }

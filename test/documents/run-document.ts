@@ -20,9 +20,10 @@ export interface OutputMismatch {
 export async function runDocument(
   document: string,
   markdown: string = readDocument(document),
+  runtime?: readonly string[],
 ): Promise<OutputMismatch> {
   const values = await PageValues.create(markdown);
-  const terminal = await Terminal.open(values.toActual("4120"));
+  const terminal = await Terminal.open(values.toActual("4120"), runtime);
   try {
     for (const [index, block] of parseCodeBlocks(document, markdown).entries()) {
       if (block.file !== undefined && !isShellBlock(block)) {

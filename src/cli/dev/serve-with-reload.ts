@@ -1,10 +1,15 @@
 import type { Command } from "commander";
 import type { ServeConfig } from "../../config/index.ts";
+import type { Console } from "../../console/index.ts";
 import {
   AgentReloader,
   cleanReloadMarkers,
   FileWatcher,
+  findModuleSyntaxError,
+  isHalfWrittenFile,
   ReloadableModules,
+  SyntaxGate,
+  waitForSavedFiles,
   type AgentReloadReport,
 } from "../../dev/index.ts";
 import type { Server } from "../../server/index.ts";
@@ -15,7 +20,14 @@ import type { AdkAgentFactory } from "../serve/adk-agent-factory.ts";
 import { serveUntilStopped, type AgentsToServe, type ServeOptions } from "../serve/serve-until-stopped.ts";
 import { DevAgentFiles } from "./dev-agent-files.ts";
 import { reportUncaughtErrors } from "./report-uncaught-errors.ts";
-import { formatNewFailures, formatReloadReport, type ReloadLogContext } from "./reload-log.ts";
+import {
+  describeNewFailures,
+  formatFailures,
+  formatReloadReport,
+  type DescribedFailure,
+  type ReloadLogContext,
+} from "./reload-log.ts";
+import { ReloadNoticeSource } from "./reload-notices.ts";
 import { RestartFiles } from "./restart-files.ts";
 
 /** Options of `colloquy dev`. */
@@ -59,6 +71,7 @@ class ReloadingServer {
   readonly #context: CliContext;
   readonly #logContext: ReloadLogContext;
   readonly #restartFiles: RestartFiles;
+  readonly #noticeSource: ReloadNoticeSource;
   readonly #watcher = new FileWatcher();
   /** Changes whose reload has failed. */
   #unappliedChanges: ReadonlySet<string> = new Set();
@@ -68,6 +81,7 @@ class ReloadingServer {
     this.#modules = modules;
     this.#context = context;
     this.#restartFiles = new RestartFiles(selection.config, context.cwd);
+    this.#noticeSource = new ReloadNoticeSource(context.cwd);
     this.#logContext = {
       cwd: context.cwd,
       listImportedFiles: (file) => modules.listImportedFiles(file),
@@ -78,16 +92,22 @@ class ReloadingServer {
   async loadAgents(adk: AdkAgentFactory): Promise<AgentsToServe> {
     const { paths, configName } = this.#selection;
     const { cwd, interruptSignal, streams } = this.#context;
-    const reloader = new AgentReloader(new DevAgentFiles({ paths, configName, cwd }, adk), this.#modules);
+    const reloader = new AgentReloader(
+      new DevAgentFiles({ paths, configName, cwd }, adk),
+      this.#modules,
+      new SyntaxGate(findModuleSyntaxError),
+    );
     interruptSignal.addEventListener("abort", () => this.#watcher.close(), { once: true });
     let report = await this.#reload(reloader, new Set());
-    streams.err(await formatNewFailures(report.failures, this.#logContext));
+    let failures = await describeNewFailures(report.failures, this.#logContext);
+    streams.err(formatFailures(failures));
     while (Object.keys(report.agents).length === 0) {
       streams.err("No agent is loaded yet. Correct a file, or add an agent file.\n");
-      const changed = await this.#watcher.waitForChanges();
+      const changed = await waitForSavedFiles(this.#watcher, isHalfWrittenFile);
       if (!changed) throw interruptSignal.reason;
       report = await this.#reload(reloader, changed);
-      streams.err(await formatNewFailures(report.failures, this.#logContext));
+      failures = await describeNewFailures(report.failures, this.#logContext);
+      streams.err(formatFailures(failures));
     }
     return {
       agents: { ...report.agents },
@@ -95,21 +115,30 @@ class ReloadingServer {
       consoleMode: "dev",
       renderBannerFooter: (served, header) =>
         `A saved file is served at the next message.\n\n${renderTryCommands(served, header)}`,
-      onListening: (server) => void this.#reloadUntilClosed(server, reloader),
+      onListening: (server, console) => {
+        // The console shows the failures of the start. The other agents are part of its list.
+        this.#reportToConsole(console, { ...report, reloaded: [], added: [], removed: [] }, failures);
+        void this.#reloadUntilClosed({ server, console }, reloader);
+      },
       close: async () => this.#watcher.close(),
     };
   }
 
-  async #reloadUntilClosed(server: Server, reloader: AgentReloader): Promise<void> {
+  async #reloadUntilClosed(
+    { server, console }: { readonly server: Server; readonly console: Console | undefined },
+    reloader: AgentReloader,
+  ): Promise<void> {
     for (;;) {
-      const changed = await this.#watcher.waitForChanges();
+      const changed = await waitForSavedFiles(this.#watcher, isHalfWrittenFile);
       if (!changed) return;
       try {
         const startedAt = performance.now();
         const report = await this.#reload(reloader, new Set([...changed, ...this.#unappliedChanges]));
         await this.#applyReport(server, report);
         const durationMs = performance.now() - startedAt;
-        this.#context.streams.err(await formatReloadReport(report, durationMs, this.#logContext));
+        const failures = await describeNewFailures(report.failures, this.#logContext);
+        this.#context.streams.err(formatReloadReport(report, durationMs, failures));
+        this.#reportToConsole(console, report, failures);
         this.#context.streams.err(await this.#restartFiles.formatNotices(changed));
         this.#unappliedChanges = new Set();
       } catch (error) {
@@ -118,6 +147,15 @@ class ReloadingServer {
         this.#context.streams.err(`The change is not applied: ${message}\n`);
       }
     }
+  }
+
+  #reportToConsole(
+    console: Console | undefined,
+    report: AgentReloadReport,
+    failures: readonly DescribedFailure[],
+  ): void {
+    const at = new Date().toISOString();
+    for (const notice of this.#noticeSource.listNotices(report, failures, at)) console?.reportReload(notice);
   }
 
   async #reload(reloader: AgentReloader, changed: ReadonlySet<string>): Promise<AgentReloadReport> {

@@ -1,4 +1,5 @@
 import { createLogObserver, type LogFormat } from "../../logging/index.ts";
+import type { Console } from "../../console/index.ts";
 import type { Agent, Observer, RetentionOptions } from "../../engine/index.ts";
 import {
   createServer,
@@ -70,8 +71,8 @@ export interface AgentsToServe {
   serverOptions?: Pick<ServerOptions, "cardMaxAgeSeconds">;
   /** Mode of the console. Default: `serve`. */
   consoleMode?: "dev" | "serve";
-  /** Called once the server listens. */
-  onListening?: (server: Server) => void;
+  /** Called once the server listens. `console` is the console of the option `--console`. */
+  onListening?: (server: Server, console: Console | undefined) => void;
   /** Releases the resources of the served agents. */
   close?: () => Promise<void>;
 }
@@ -160,7 +161,7 @@ export async function serveUntilStopped(
         consoleUrl,
       ),
     );
-    plan.onListening?.(server);
+    plan.onListening?.(server, mounted?.console);
     if (options.open && consoleUrl !== undefined) openBrowser(consoleUrl);
     await waitForAbort(context.interruptSignal);
     context.streams.err("Stopping. Press Ctrl-C again to stop at once.\n");
@@ -174,7 +175,7 @@ export async function serveUntilStopped(
 
 /** Creates the console of the option `--console`. */
 async function mountConsole(
-  { console, host, open, operatorTokenFile, record: recordFile }: ServeOptions,
+  { console, host, open, operatorTokenFile, record: recordFile, prices: priceFile }: ServeOptions,
   { consoleMode = "serve" }: AgentsToServe,
   isAuthenticated: boolean,
 ): Promise<MountedConsole | undefined> {
@@ -182,6 +183,8 @@ async function mountConsole(
     if (operatorTokenFile !== undefined)
       throw createUsageError("--operator-token-file requires --console, which operators use.");
     if (open) throw createUsageError("--open requires --console.");
+    if (priceFile !== undefined)
+      throw createUsageError("--prices requires --console, which shows the costs.");
     return undefined;
   }
   const { createMountedConsole } = await import("./serve-console.ts");
@@ -192,6 +195,7 @@ async function mountConsole(
     isAuthenticated,
     operatorTokenFile,
     recordFile,
+    priceFile,
   });
 }
 

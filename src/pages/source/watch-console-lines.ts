@@ -28,7 +28,8 @@ export function watchConsoleLines(
     onOpen();
     for await (const { id, event, data } of parseSse(readBytes(response))) {
       if (id !== undefined) cursor = id;
-      if (event === "end") continue;
+      // Lines have no event name.
+      if (event !== undefined) continue;
       // A hidden page draws no frames, so a timer delivers the batch.
       if (batch.length === 0) setTimeout(flush, 16);
       batch.push(JSON.parse(data) as TrafficLine);
