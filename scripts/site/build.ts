@@ -19,7 +19,8 @@ function runCommand(command: string, args: readonly string[]): void {
   if (status !== 0) process.exit(status ?? 1);
 }
 
-function listVersions(file: string): Map<string, string | undefined> {
+/** Reads the versions of the packages that a lock file requires on every machine, by path. */
+function readLockedVersions(file: string): Map<string, string | undefined> {
   const { packages } = JSON.parse(readFileSync(file, "utf8")) as {
     packages: Record<string, { version?: string; optional?: boolean }>;
   };
@@ -29,11 +30,11 @@ function listVersions(file: string): Map<string, string | undefined> {
 
 /** Returns whether `site/node_modules` contains the packages of the lock file. */
 function isInstalled(): boolean {
-  const installed = join(siteFolder, "node_modules/.package-lock.json");
-  if (!existsSync(installed)) return false;
-  const found = listVersions(installed);
-  const wanted = listVersions(join(siteFolder, "package-lock.json"));
-  return [...wanted].every(([path, version]) => found.get(path) === version);
+  const installedFile = join(siteFolder, "node_modules/.package-lock.json");
+  if (!existsSync(installedFile)) return false;
+  const installed = readLockedVersions(installedFile);
+  const wanted = readLockedVersions(join(siteFolder, "package-lock.json"));
+  return [...wanted].every(([path, version]) => installed.get(path) === version);
 }
 
 if (!isInstalled()) {
