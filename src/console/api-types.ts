@@ -24,12 +24,14 @@ import type { AgentSkill, JsonObject, JsonValue, TaskState } from "../protocol/i
  * | `POST agents/:agent/tasks/:task/subscribe?after=N` | SSE of traffic lines until the task ends or waits |
  * | `POST agents/:agent/tasks/:task/cancel` | `Task` |
  * | `POST agents/:agent/streams/:call/cut` | status 204 |
+ * | `GET observed-lines` | the lines of its record files and those that it has observed, as JSON Lines |
  * | `GET lines?after=CURSOR` | SSE of all traffic lines, with the cursor in `id:` |
  * | `POST push/:agent/tasks/:task` | `ConsolePushRegistration`, status 201 |
  *
  * A failed request has a status of at least 400 and the body `ConsoleErrorBody`. In an SSE response, each `data:` is
  * one `TrafficLine` as JSON. The event `end` (`ConsoleStreamEnd`) is the last event of a stream that ends as intended.
- * A stream without this event has lost its connection. Comments keep idle streams open.
+ * A stream without this event has lost its connection. Comments keep idle streams open. `GET lines` also contains the
+ * event `reload` (`ConsoleReload`).
  */
 export type ConsoleApiPath = `/console/api/${string}`;
 
@@ -235,6 +237,30 @@ export interface ConsoleStreamEnd {
   /** `completed` at the end of the turn, `canceled` if the page closed the stream, `failed` with an error. */
   readonly reason: "completed" | "canceled" | "failed";
   readonly error?: ConsoleErrorBody["error"];
+}
+
+/**
+ * Data of the SSE event `reload`: `colloquy dev` has loaded changed files. Operators and users of the launch token
+ * receive the event. A stream begins with the last reload if files could not be loaded.
+ */
+export interface ConsoleReload {
+  /** Ids of the agents that were loaded again. */
+  readonly reloaded: readonly string[];
+  readonly added: readonly string[];
+  readonly removed: readonly string[];
+  /** All files that could not be loaded, also from earlier reloads. */
+  readonly failures: readonly ConsoleLoadFailure[];
+}
+
+/** A file that `colloquy dev` could not load. */
+export interface ConsoleLoadFailure {
+  /** Path of the file, relative to the working directory of the command. */
+  readonly file: string;
+  readonly message: string;
+  /** Stack of the error, with the frames of the user's files. */
+  readonly stack?: string;
+  /** Whether the agents of an earlier version of the file are served. */
+  readonly keepsEarlierAgents: boolean;
 }
 
 /** `POST push/:agent/tasks/:task`. Deliveries become `push` lines. */

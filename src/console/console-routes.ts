@@ -1,8 +1,9 @@
 import { A2AError, TASK_STATES, isObject, type TaskState } from "../protocol/index.ts";
 import type { AgentSource, TaskListing } from "./agent-source.ts";
-import type { ConsoleCredentials, ConsoleSession, ConsoleTaskQuery } from "./api-types.ts";
+import type { ConsoleCredentials, ConsoleReload, ConsoleSession, ConsoleTaskQuery } from "./api-types.ts";
 import { createEmptyResponse, createJsonResponse, API_HEADERS } from "./console-response.ts";
 import type { ConsoleUser } from "./console-user.ts";
+import type { LineJournal } from "./line-journal.ts";
 import { createLineStreamResponse } from "./line-stream.ts";
 import { listTasksOfListings } from "./list-tasks.ts";
 import { parseSendRequest } from "./parse-send-request.ts";
@@ -19,7 +20,11 @@ export interface ConsoleRequest {
   readonly workspace: Workspace;
   readonly session: ConsoleSession;
   readonly agents: ConsoleAgents;
+  /** The lines of the record files of the console. */
+  readonly recordJournal: LineJournal;
   readonly push: PushReceiver;
+  /** Returns the last reload of `colloquy dev`, if the user may see it. */
+  readonly findReload: () => ConsoleReload | undefined;
   /** URL of the console without a slash at the end. */
   readonly consoleUrl: string;
 }
@@ -102,10 +107,17 @@ const ROUTES: Readonly<Record<string, RouteHandler>> = {
     workspace.cutStream(call);
     return createEmptyResponse();
   },
-  "GET lines": ({ user, url, workspace: { journal } }) => {
+  "GET observed-lines": ({ user, workspace, recordJournal }) => {
+    user.server.reportWatch();
+    return createJsonLinesResponse(listLineTexts([recordJournal, workspace.journal]));
+  },
+  "GET lines": ({ user, url, workspace: { journal }, findReload }) => {
     user.server.reportWatch();
     const after = parseAfter(url.searchParams.get("after")) ?? journal.lastCursor;
-    return createLineStreamResponse({ journal, after: Math.min(after, journal.lastCursor) }, API_HEADERS);
+    return createLineStreamResponse(
+      { journal, after: Math.min(after, journal.lastCursor), findReload },
+      API_HEADERS,
+    );
   },
   "POST push/:agent/tasks/:task": async (console, agent = "", taskId = "") => {
     assertCanAct(console);
@@ -177,6 +189,12 @@ function streamOperation(
 
 /** Maximum length of the text that is sent at once, in characters. */
 const MAX_CHUNK_LENGTH = 256 * 1024;
+
+/** Yields the lines that the journals contain at the time of the call. */
+async function* listLineTexts(journals: readonly LineJournal[]): AsyncGenerator<string> {
+  // A slow reader reads a copy of the list, because the journal drops old lines meanwhile.
+  for (const { text } of journals.flatMap((journal) => [...journal.entriesAfter(0)])) yield text;
+}
 
 function createJsonLinesResponse(lines: AsyncIterable<string>): Response {
   const encoder = new TextEncoder();

@@ -1,7 +1,7 @@
 import { defineOptionNames } from "../usage-checks/index.ts";
 import type { MountedHandler } from "../server/index.ts";
 import type { TrafficWriter } from "../trace/recording/index.ts";
-import type { ConsoleSession } from "./api-types.ts";
+import type { ConsoleReload, ConsoleSession } from "./api-types.ts";
 import { findPageResponse, type ConsolePage } from "./console-page.ts";
 import { createErrorResponse } from "./console-response.ts";
 import { routeConsoleRequest } from "./console-routes.ts";
@@ -56,6 +56,8 @@ const assertKnownOptions = defineOptionNames<ConsoleOptions>()(
 
 /** A console that a server mounts at `/console/`. */
 export interface Console extends MountedHandler {
+  /** Shows a reload of `colloquy dev` on all pages. Later pages show the failures of the last reload. */
+  showReload(reload: ConsoleReload): void;
   /** Ends all streams of the console. */
   close(): void;
 }
@@ -90,6 +92,7 @@ export function createConsole(options: ConsoleOptions): Console {
     }
   });
   const push = new PushReceiver();
+  let lastReload: ConsoleReload | undefined;
   let page: Promise<ConsolePage> | undefined;
   let records: Promise<RecordedAgents> | undefined;
 
@@ -130,7 +133,10 @@ export function createConsole(options: ConsoleOptions): Console {
       workspace,
       session,
       agents,
+      recordJournal: loadedRecords.journal,
       push,
+      // Stacks of errors show the files of the developer.
+      findReload: () => (user.seesUnownedLines ? lastReload : undefined),
       consoleUrl: `${publicUrl}/console`,
     });
   }
@@ -156,6 +162,10 @@ export function createConsole(options: ConsoleOptions): Console {
       } catch (error) {
         return createErrorResponse(error);
       }
+    },
+    showReload: (reload) => {
+      lastReload = reload;
+      for (const { workspace } of workspaces.list()) workspace.journal.wakeReaders();
     },
     close: () => {
       serverLines.close();

@@ -1,5 +1,5 @@
 import { encodeNamedSseFrame, encodeSseFrame, SSE_HEARTBEAT } from "../wire/index.ts";
-import type { ConsoleStreamEnd } from "./api-types.ts";
+import type { ConsoleReload, ConsoleStreamEnd } from "./api-types.ts";
 import type { JournalEntry, LineJournal } from "./line-journal.ts";
 
 /** A stream of journal lines for a page. */
@@ -11,6 +11,8 @@ export interface LineStream {
   readonly includes?: (entry: JournalEntry) => boolean;
   /** Returns the end of the stream, or `undefined` if the stream continues. Default: the stream never ends. */
   readonly findEnd?: () => ConsoleStreamEnd | undefined;
+  /** Returns the last reload of `colloquy dev`, which the stream contains as an event. Default: none. */
+  readonly findReload?: () => ConsoleReload | undefined;
   /** Called once, when the stream has ended or the page has closed it. */
   readonly onClose?: () => void;
 }
@@ -21,12 +23,22 @@ const MAX_CHUNK_LENGTH = 256 * 1024;
 
 /** Creates an SSE response with the lines of a stream. The stream is as fast as its reader, and holds no lines. */
 export function createLineStreamResponse(
-  { journal, after, includes = () => true, findEnd = () => undefined, onClose }: LineStream,
+  {
+    journal,
+    after,
+    includes = () => true,
+    findEnd = () => undefined,
+    findReload = () => undefined,
+    onClose,
+  }: LineStream,
   headers: Readonly<Record<string, string>>,
 ): Response {
   const encoder = new TextEncoder();
   const closed = new AbortController();
   let cursor = after;
+  const firstReload = findReload();
+  // A new page shows what is broken now, and no reload of the past.
+  let sentReload = firstReload?.failures.length ? undefined : firstReload;
   const close = (): void => {
     if (closed.signal.aborted) return;
     closed.abort();
@@ -37,6 +49,9 @@ export function createLineStreamResponse(
     const lost = journal.countLostLines(cursor);
     let text = lost === 0 ? "" : encodeSseFrame(formatLossLine(lost));
     cursor += lost;
+    const reload = findReload();
+    if (reload && reload !== sentReload) text += encodeNamedSseFrame("reload", JSON.stringify(reload));
+    sentReload = reload;
     for (const entry of journal.entriesAfter(cursor)) {
       cursor = entry.cursor;
       if (includes(entry)) text += encodeSseFrame(entry.text, entry.cursor);

@@ -24,6 +24,8 @@ const MAX_RECORD_LENGTH = 512 * 2 ** 20;
 export interface RecordedAgents {
   readonly sources: readonly AgentSource[];
   readonly listings: readonly TaskListing[];
+  /** All lines of the files. */
+  readonly journal: LineJournal;
 }
 
 /** Reads record files into memory. Throws if the files are larger than 512 MiB together. */
@@ -47,7 +49,11 @@ export async function loadRecordedAgents(files: readonly string[]): Promise<Reco
   const agents = [...readModel().agents.values()].map((agent) =>
     createRecordedAgent(agent, journal, readModel),
   );
-  return { sources: agents.map(({ source }) => source), listings: agents.map(({ listing }) => listing) };
+  return {
+    sources: agents.map(({ source }) => source),
+    listings: agents.map(({ listing }) => listing),
+    journal,
+  };
 }
 
 function createRecordedAgent(
