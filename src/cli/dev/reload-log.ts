@@ -1,48 +1,26 @@
-import {
-  formatLoadError,
-  toRelativePath,
-  type AgentFileFailure,
-  type AgentReloadReport,
-} from "../../dev/index.ts";
+import type { ConsoleLoadFailure } from "../../console/index.ts";
+import type { AgentReloadReport } from "../../dev/index.ts";
 
-/** Values that the lines about a reload need. */
-export interface ReloadLogContext {
-  readonly cwd: string;
-  /** Returns the files that may contain the syntax error of a file. */
-  readonly listImportedFiles: (file: string) => Iterable<string>;
-}
-
-/** Formats the lines about a reload. Returns an empty text if no agent has changed and no failure is new. */
-export async function formatReloadReport(
-  { reloaded, added, removed, failures }: AgentReloadReport,
+/** Formats the line about the agents that a reload has changed. Returns an empty text if no agent has changed. */
+export function formatReloadSummary(
+  { reloaded, added, removed }: Pick<AgentReloadReport, "reloaded" | "added" | "removed">,
   durationMs: number,
-  context: ReloadLogContext,
-): Promise<string> {
+): string {
   const changes = [
     ...(reloaded.length > 0 ? [`reloaded ${reloaded.join(", ")}`] : []),
     ...(added.length > 0 ? [`added ${added.join(", ")}`] : []),
     ...(removed.length > 0 ? [`removed ${removed.join(", ")}`] : []),
   ];
-  const summary = changes.length === 0 ? "" : `${changes.join("; ")} in ${Math.round(durationMs)} ms\n`;
-  return summary + (await formatNewFailures(failures, context));
+  return changes.length === 0 ? "" : `${changes.join("; ")} in ${Math.round(durationMs)} ms\n`;
 }
 
-/** Formats the failures that the user has not seen yet, with the stacks of their errors. */
-export async function formatNewFailures(
-  failures: readonly AgentFileFailure[],
-  context: ReloadLogContext,
-): Promise<string> {
-  const texts = failures.filter(({ isNew }) => isNew).map((failure) => formatFailure(failure, context));
-  return (await Promise.all(texts)).join("");
+/** Formats files that could not be loaded, with the stacks of their errors. */
+export function formatLoadFailures(failures: readonly ConsoleLoadFailure[]): string {
+  return failures.map(formatFailure).join("");
 }
 
-async function formatFailure(
-  { file, reason, error, keepsEarlierAgents }: AgentFileFailure,
-  context: ReloadLogContext,
-): Promise<string> {
+function formatFailure({ file, message, stack, keepsEarlierAgents }: ConsoleLoadFailure): string {
   const kept = keepsEarlierAgents ? " The earlier version stays." : "";
-  const headline = `${toRelativePath(file, context.cwd)}: ${reason.replace(/\.$/, "")}.${kept}\n`;
-  if (error === undefined) return headline;
-  const stack = await formatLoadError(error, context.listImportedFiles(file), context.cwd);
-  return `${headline}${stack.replaceAll(/^/gm, "  ")}\n`;
+  const lines = stack === undefined ? "" : `${stack.replaceAll(/^/gm, "  ")}\n`;
+  return `${file}: ${message}${kept}\n${lines}`;
 }

@@ -1,10 +1,12 @@
 import type { Command } from "commander";
 import type { ServeConfig } from "../../config/index.ts";
+import type { Console } from "../../console/index.ts";
 import {
   AgentReloader,
   cleanReloadMarkers,
   FileWatcher,
   ReloadableModules,
+  toRelativePath,
   type AgentReloadReport,
 } from "../../dev/index.ts";
 import type { Server } from "../../server/index.ts";
@@ -15,7 +17,8 @@ import type { AdkAgentFactory } from "../serve/adk-agent-factory.ts";
 import { serveUntilStopped, type AgentsToServe, type ServeOptions } from "../serve/serve-until-stopped.ts";
 import { DevAgentFiles } from "./dev-agent-files.ts";
 import { reportUncaughtErrors } from "./report-uncaught-errors.ts";
-import { formatNewFailures, formatReloadReport, type ReloadLogContext } from "./reload-log.ts";
+import { describeLoadFailures, type LoadFailureContext } from "./describe-load-failures.ts";
+import { formatLoadFailures, formatReloadSummary } from "./reload-log.ts";
 import { RestartFiles } from "./restart-files.ts";
 
 /** Options of `colloquy dev`. */
@@ -57,7 +60,7 @@ class ReloadingServer {
   readonly #selection: DevSelection;
   readonly #modules: ReloadableModules;
   readonly #context: CliContext;
-  readonly #logContext: ReloadLogContext;
+  readonly #failureContext: LoadFailureContext;
   readonly #restartFiles: RestartFiles;
   readonly #watcher = new FileWatcher();
   /** Changes whose reload has failed. */
@@ -68,7 +71,7 @@ class ReloadingServer {
     this.#modules = modules;
     this.#context = context;
     this.#restartFiles = new RestartFiles(selection.config, context.cwd);
-    this.#logContext = {
+    this.#failureContext = {
       cwd: context.cwd,
       listImportedFiles: (file) => modules.listImportedFiles(file),
     };
@@ -81,26 +84,34 @@ class ReloadingServer {
     const reloader = new AgentReloader(new DevAgentFiles({ paths, configName, cwd }, adk), this.#modules);
     interruptSignal.addEventListener("abort", () => this.#watcher.close(), { once: true });
     let report = await this.#reload(reloader, new Set());
-    streams.err(await formatNewFailures(report.failures, this.#logContext));
+    await this.#logNewFailures(report);
     while (Object.keys(report.agents).length === 0) {
       streams.err("No agent is loaded yet. Correct a file, or add an agent file.\n");
       const changed = await this.#watcher.waitForChanges();
       if (!changed) throw interruptSignal.reason;
       report = await this.#reload(reloader, changed);
-      streams.err(await formatNewFailures(report.failures, this.#logContext));
+      await this.#logNewFailures(report);
     }
+    const firstReport = { ...report, reloaded: [], added: [], removed: [] };
     return {
       agents: { ...report.agents },
       serverOptions: { cardMaxAgeSeconds: 0 },
       consoleMode: "dev",
       renderBannerFooter: (served, header) =>
         `A saved file is served at the next message.\n\n${renderTryCommands(served, header)}`,
-      onListening: (server) => void this.#reloadUntilClosed(server, reloader),
+      onListening: (server, console) => {
+        if (report.failures.length > 0) void this.#showInConsole(console, firstReport);
+        void this.#reloadUntilClosed(server, reloader, console);
+      },
       close: async () => this.#watcher.close(),
     };
   }
 
-  async #reloadUntilClosed(server: Server, reloader: AgentReloader): Promise<void> {
+  async #reloadUntilClosed(
+    server: Server,
+    reloader: AgentReloader,
+    console: Console | undefined,
+  ): Promise<void> {
     for (;;) {
       const changed = await this.#watcher.waitForChanges();
       if (!changed) return;
@@ -109,15 +120,35 @@ class ReloadingServer {
         const report = await this.#reload(reloader, new Set([...changed, ...this.#unappliedChanges]));
         await this.#applyReport(server, report);
         const durationMs = performance.now() - startedAt;
-        this.#context.streams.err(await formatReloadReport(report, durationMs, this.#logContext));
+        this.#context.streams.err(formatReloadSummary(report, durationMs));
+        await this.#logNewFailures(report);
+        await this.#showInConsole(console, report);
         this.#context.streams.err(await this.#restartFiles.formatNotices(changed));
         this.#unappliedChanges = new Set();
       } catch (error) {
         this.#unappliedChanges = new Set([...changed, ...this.#unappliedChanges]);
         const message = error instanceof Error ? error.message : String(error);
         this.#context.streams.err(`The change is not applied: ${message}\n`);
+        const file = toRelativePath([...changed][0] ?? "", this.#context.cwd);
+        const failures = [{ file, message, keepsEarlierAgents: true }];
+        console?.showReload({ reloaded: [], added: [], removed: [], failures });
       }
     }
+  }
+
+  async #logNewFailures({ failures }: AgentReloadReport): Promise<void> {
+    const newFailures = failures.filter(({ isNew }) => isNew);
+    const described = await describeLoadFailures(newFailures, this.#failureContext);
+    this.#context.streams.err(formatLoadFailures(described));
+  }
+
+  async #showInConsole(
+    console: Console | undefined,
+    { reloaded, added, removed, failures }: AgentReloadReport,
+  ): Promise<void> {
+    if (!console) return;
+    const described = await describeLoadFailures(failures, this.#failureContext);
+    console.showReload({ reloaded, added, removed, failures: described });
   }
 
   async #reload(reloader: AgentReloader, changed: ReadonlySet<string>): Promise<AgentReloadReport> {

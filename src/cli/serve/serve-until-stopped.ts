@@ -7,8 +7,10 @@ import {
   type ServerOptions,
   type ServerRole,
 } from "../../server/index.ts";
+import type { Console } from "../../console/index.ts";
 import type { CliContext } from "../cli-context.ts";
 import { OutputWriter, type OutputFormat } from "../output-writer.ts";
+import type { TrafficWriter } from "../../trace/recording/index.ts";
 import { CliError, createUsageError } from "../cli-error.ts";
 import { untilAborted, waitForAbort } from "../wait-for-abort.ts";
 import { openBrowser } from "../console/open-browser.ts";
@@ -70,8 +72,12 @@ export interface AgentsToServe {
   serverOptions?: Pick<ServerOptions, "cardMaxAgeSeconds">;
   /** Mode of the console. Default: `serve`. */
   consoleMode?: "dev" | "serve";
-  /** Called once the server listens. */
-  onListening?: (server: Server) => void;
+  /** Record that the console shows. Default: a record of the server. */
+  consoleRecord?: TrafficWriter;
+  /** URLs of other agents that the console shows. Default: none. */
+  consoleAgentUrls?: readonly string[];
+  /** Called once the server listens. `console` is the console of the option `--console`. */
+  onListening?: (server: Server, console: Console | undefined) => void;
   /** Releases the resources of the served agents. */
   close?: () => Promise<void>;
 }
@@ -160,7 +166,7 @@ export async function serveUntilStopped(
         consoleUrl,
       ),
     );
-    plan.onListening?.(server);
+    plan.onListening?.(server, mounted?.console);
     if (options.open && consoleUrl !== undefined) openBrowser(consoleUrl);
     await waitForAbort(context.interruptSignal);
     context.streams.err("Stopping. Press Ctrl-C again to stop at once.\n");
@@ -175,7 +181,7 @@ export async function serveUntilStopped(
 /** Creates the console of the option `--console`. */
 async function mountConsole(
   { console, host, open, operatorTokenFile, record: recordFile }: ServeOptions,
-  { consoleMode = "serve" }: AgentsToServe,
+  { consoleMode = "serve", consoleRecord, consoleAgentUrls = [] }: AgentsToServe,
   isAuthenticated: boolean,
 ): Promise<MountedConsole | undefined> {
   if (!console) {
@@ -191,7 +197,9 @@ async function mountConsole(
     host,
     isAuthenticated,
     operatorTokenFile,
+    record: consoleRecord,
     recordFile,
+    agentUrls: consoleAgentUrls,
   });
 }
 
