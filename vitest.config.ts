@@ -52,9 +52,13 @@ const config: ViteUserConfig = defineConfig({
     hookTimeout: 120_000,
     expect: { poll: { timeout: 30_000 } },
     pool: "threads",
-    globalSetup: ["test/build-stale-page.ts", "test/shared-postgres-server.ts"],
+    globalSetup: [
+      "test/build-stale-page.ts",
+      "test/bundle-for-test-processes.ts",
+      "test/shared-postgres-server.ts",
+    ],
     // More workers than cores, because many tests wait for the processes that they start.
-    maxWorkers: availableParallelism() + 1,
+    maxWorkers: availableParallelism() + 2,
     sequence: { sequencer: LongestFirstSequencer },
     // The processes that tests start reuse compiled modules.
     env: {

@@ -19,6 +19,7 @@ import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
 import { rolldown } from "rolldown";
+import { saveBundledModules } from "./package/bundled-modules.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const pages = join(root, "src/pages");
@@ -62,6 +63,10 @@ async function writeBundles() {
   const style = listStyleFiles()
     .map((file) => minifyStyle(readFileSync(join(root, file), "utf8")))
     .join("\n");
+  saveBundledModules(
+    "page",
+    [...modules].map((file) => join(root, file)),
+  );
   const inputs = [...modules].filter((file) => !file.startsWith("node_modules/")).toSorted();
   writeModule(styleBundle, `// inputs: ${JSON.stringify(inputs)}\n`, {
     PAGE_STYLE: style,

@@ -3,10 +3,12 @@
  * into a few files (docs/decisions/026 has the measurements). Folders that agent files also import stay
  * separate.
  */
-import { readdirSync, rmSync } from "node:fs";
-import { join, relative, sep } from "node:path";
+import { readdirSync, rmSync, writeFileSync } from "node:fs";
+import { isAbsolute, join, relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import { rolldown } from "rolldown";
+import { loadWithSourceMap } from "./package/load-with-source-map.mjs";
+import { saveBundledModules } from "./package/bundled-modules.mjs";
 
 const dist = fileURLToPath(new URL("../dist/", import.meta.url));
 const cli = join(dist, "cli");
@@ -16,19 +18,32 @@ const PACKAGES = new Set(["commander", "eventsource-parser", "canonicalize"]);
 const bundle = await rolldown({
   input: { main: join(cli, "main.js") },
   platform: "node",
-  external: (id) => /^[a-z@]/i.test(id) && !PACKAGES.has(id),
-  plugins: [{ name: "rooms", resolveId: resolveRoom }],
+  external: (id) => /^[a-z@]/i.test(id) && !isAbsolute(id) && !PACKAGES.has(id),
+  plugins: [{ name: "rooms", resolveId: resolveRoom, load: loadWithSourceMap }],
 });
 const { output } = await bundle.write({
   dir: cli,
+  sourcemap: true,
   entryFileNames: "[name].js",
   chunkFileNames: "[name]-[hash].js",
   // Most commands need only this one file.
   codeSplitting: { groups: [{ name: "shared", minShareCount: 10 }] },
-  plugins: [{ name: "builtins", renderChunk: withBuiltins }],
 });
 await bundle.close();
+// The replacement keeps the lines of the code, so that the source maps stay correct.
+for (const { fileName, type, code } of output)
+  if (type === "chunk") {
+    const mapComment = `//# sourceMappingURL=${fileName}.map`;
+    const own = withBuiltins(code)
+      .replace(/^\/\/# sourceMappingURL=.*$/m, "")
+      .trimEnd();
+    writeFileSync(join(cli, fileName), `${own}\n${mapComment}\n`);
+  }
 
+saveBundledModules(
+  "cli",
+  output.flatMap(({ moduleIds = [] }) => moduleIds),
+);
 const written = new Set(output.map(({ fileName }) => fileName));
 if (output.some(({ code }) => code?.includes("class A2AError")))
   throw new Error("The bundle contains A2AError. Add its file to the external modules in `resolveRoom`.");

@@ -3,8 +3,11 @@
  * The notice of the package's license goes with its code.
  */
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { basename } from "node:path";
 import { fileURLToPath } from "node:url";
 import { rolldown } from "rolldown";
+import { loadWithSourceMap } from "./package/load-with-source-map.mjs";
+import { saveBundledModules } from "./package/bundled-modules.mjs";
 
 const root = new URL("../", import.meta.url);
 const INLINED = {
@@ -12,6 +15,8 @@ const INLINED = {
   "@noble/hashes": "dist/data-structures/sha-256.js",
 };
 
+/** @type {string[]} */
+const inlinedModules = [];
 for (const [name, module] of Object.entries(INLINED)) {
   const file = fileURLToPath(new URL(module, root));
   if (!existsSync(file)) throw new Error(`${module} does not exist; name the module that imports ${name}.`);
@@ -20,14 +25,23 @@ for (const [name, module] of Object.entries(INLINED)) {
     input: file,
     platform: "neutral",
     external: (id, importer) => importer === file && !isInlined(id),
+    plugins: [{ name: "source-maps", load: loadWithSourceMap }],
   });
-  const { output } = await bundle.generate({ format: "esm" });
+  const { output } = await bundle.generate({ format: "esm", file, sourcemap: true });
   await bundle.close();
-  const [{ code }] = output;
+  const [{ code, map, moduleIds }] = output;
+  inlinedModules.push(...moduleIds);
   if (/from "[^"]*node_modules|from "(?!\.)/.test(code))
     throw new Error(`${module} still imports a package.`);
-  writeFileSync(file, `${code}\n/*\nThis file contains ${name}:\n\n${readLicense(name)}\n*/\n`);
+  const mapComment = `//# sourceMappingURL=${basename(file)}.map`;
+  const ownCode = code.replace(/^\/\/# sourceMappingURL=.*$/m, "").trimEnd();
+  writeFileSync(
+    file,
+    `${ownCode}\n/*\nThis file contains ${name}:\n\n${readLicense(name)}\n*/\n${mapComment}\n`,
+  );
+  writeFileSync(`${file}.map`, map.toString());
 }
+saveBundledModules("inlined", inlinedModules);
 
 function readLicense(name) {
   const folder = new URL(`node_modules/${name}/`, root);

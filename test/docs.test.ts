@@ -15,12 +15,14 @@ import {
   DOCUMENTS,
   FRAGMENT_GLOBALS,
   isElided,
+  isExecuted,
   isFragment,
+  isShellBlock,
   readDocument,
   root,
 } from "./documents/code-blocks.ts";
 import { findLinks, findLinkMistake } from "./documents/links.ts";
-import { isExecuted, isShellBlock, runDocument } from "./documents/run-document.ts";
+import { runDocument } from "./documents/run-document.ts";
 
 const blocks = DOCUMENTS.flatMap((document) => parseCodeBlocks(document));
 const code = blocks.filter(({ language }) => language === "ts");
@@ -124,10 +126,7 @@ describe("the code in the documents", () => {
       "package.json": `{ "type": "module" }`,
       "tsconfig.json": JSON.stringify({ extends: extended, compilerOptions, include: ["."] }),
       "given.d.ts": FRAGMENT_GLOBALS,
-      // `npm run test:peers` installs this package.
-      "claude-agent-sdk.d.ts": `declare module "@anthropic-ai/claude-agent-sdk" {
-  export function query(parameters: { prompt: string; options: object }): AsyncIterable<unknown>;
-}`,
+      "peers.d.ts": PEER_DECLARATIONS,
     });
     await symlink(join(root, "node_modules"), join(folder, "node_modules"));
     const files = new Map<string, string>();
@@ -147,6 +146,36 @@ describe("the code in the documents", () => {
     expect({ exit, out }).toEqual({ exit: 0, out: "" });
   });
 });
+
+/** The parts that pages use of packages that only `npm run test:peers` installs. */
+const PEER_DECLARATIONS = `
+declare module "@anthropic-ai/claude-agent-sdk" {
+  export function query(parameters: { prompt: string; options: object }): AsyncIterable<unknown>;
+}
+declare module "@mastra/core" {
+  export class Mastra {
+    constructor(options: object);
+    getAgent(name: string): import("colloquy/mastra").MastraAgent;
+  }
+}
+declare module "@mastra/core/agent" {
+  export class Agent {
+    constructor(options: object);
+  }
+}
+declare module "@mastra/core/storage" {
+  export class InMemoryStore {}
+}
+declare module "@mastra/core/tools" {
+  export function createTool<T>(options: {
+    id: string;
+    description: string;
+    inputSchema: import("zod").ZodType<T>;
+    requireApproval: boolean;
+    execute: (input: T) => Promise<object>;
+  }): object;
+}
+`;
 
 /** The agent module for pages that import one without showing it. */
 const AGENT = `export declare const rootAgent: import("@google/adk").LlmAgent;\n`;

@@ -111,10 +111,6 @@ describe("the examples", () => {
       "21-openai-agents.ts",
       /^TASK_STATE_INPUT_REQUIRED May refund be called\?\nTASK_STATE_COMPLETED The money is on its way\.\n$/,
     ],
-    [
-      "22-mastra.ts",
-      /^TASK_STATE_INPUT_REQUIRED May refund be called\?\nTASK_STATE_COMPLETED The money is on its way\.\n$/,
-    ],
     ["04-no-socket.ts", /INPUT_REQUIRED[^]*Which size\?[^]*COMPLETED[^]*Here is your large cake\./],
   ])("%s runs", async (file, output) => {
     const cwd = await createTempTestDirectoryWithFiles({});

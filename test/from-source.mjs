@@ -1,20 +1,27 @@
 /**
- * `node --import ./test/from-source.mjs …` redirects imports of built files to `src/`. So tests of the
- * command line and of the examples need no build and never use an outdated one.
+ * `node --import ./test/from-source.mjs …` redirects imports of built files to `src/`, or to the bundle that
+ * `test/bundle-for-test-processes.ts` has made from `src/`. So tests of the command line and of the examples need no
+ * build and never use an outdated one.
  */
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { registerHooks } from "node:module";
+import { pathToFileURL } from "node:url";
 
 const root = new URL("..", import.meta.url);
 const { name, exports } = JSON.parse(readFileSync(new URL("package.json", root), "utf8"));
 const dist = new URL("dist/", root).href;
+const bundleFolder = process.env.COLLOQUY_TEST_BUNDLE;
+const bundle = bundleFolder && existsSync(bundleFolder) ? pathToFileURL(`${bundleFolder}/`) : undefined;
 
 registerHooks({
   resolve(specifier, context, nextResolve) {
     const url = targetOf(specifier, context.parentURL);
     if (!url?.startsWith(dist)) return nextResolve(specifier, context);
-    const source = url.slice(dist.length).replace(/\.js$/, ".ts");
-    return nextResolve(new URL(`src/${source}`, root).href, context);
+    const path = url.slice(dist.length);
+    const target = bundle
+      ? new URL(path.replace("/", "-"), bundle)
+      : new URL(`src/${path.replace(/\.js$/, ".ts")}`, root);
+    return nextResolve(target.href, context);
   },
 });
 
@@ -24,7 +31,7 @@ registerHooks({
 function targetOf(specifier, parent) {
   if (specifier === name || specifier.startsWith(`${name}/`)) {
     const target = exports[`.${specifier.slice(name.length)}`];
-    return target?.default && new URL(target.default, root).href;
+    return target?.default && new URL(target.node ?? target.default, root).href;
   }
   return /^\.\.?\//.test(specifier) && parent ? new URL(specifier, parent).href : undefined;
 }

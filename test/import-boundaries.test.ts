@@ -23,7 +23,8 @@ function listAllowedRooms({ rooms }: ImportBoundary): string {
     if (access === "whole") return room;
     if (access === "types") return `${room}'s types`;
     if ("typesFrom" in access) return `types of \`${access.typesFrom}\``;
-    return `${room} from \`${access.onlyIn.slice(access.onlyIn.indexOf("/") + 1)}\``;
+    const files = [access.onlyIn].flat().map((file) => `\`${file.slice(file.indexOf("/") + 1)}\``);
+    return `${room} from ${files.join(" and ")}`;
   });
   return names.join(", ") || "nothing";
 }
@@ -111,7 +112,7 @@ describe("a boundary violation", () => {
     [
       "server/bad.ts",
       `export * from "../stores/index.ts";`,
-      "server/bad.ts opens stores, which only server/resolve-store.ts may",
+      "server/bad.ts opens stores, which only server/resolve-store.ts and server/node/resolve-node-store.ts may",
     ],
     [
       "adk/bad.ts",

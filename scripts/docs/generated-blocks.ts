@@ -87,10 +87,10 @@ function renderCliErrorsTable(): string {
 function renderExportsTables(): string {
   const { exports, name } = JSON.parse(readFileSync(join(repositoryRoot, "package.json"), "utf8")) as {
     name: string;
-    exports: Record<string, string | { default: string }>;
+    exports: Record<string, string | { types: string }>;
   };
   const entries = Object.entries(exports).flatMap(([path, target]) =>
-    typeof target === "string" ? [] : [{ entry: name + path.slice(1), file: toSourcePath(target.default) }],
+    typeof target === "string" ? [] : [{ entry: name + path.slice(1), file: toSourcePath(target.types) }],
   );
   const sections = entries.map(({ entry, file }) => {
     const exported = SourceFile.load(file)
@@ -108,7 +108,7 @@ function renderExportsTables(): string {
 }
 
 function toSourcePath(built: string): string {
-  return built.replace(/^\.\/dist\//, "src/").replace(/\.js$/, ".ts");
+  return built.replace(/^\.\/dist\//, "src/").replace(/\.d\.ts$/, ".ts");
 }
 
 /** Returns the exported names by package entry, for checking imports. */

@@ -15,6 +15,7 @@ const DOCUMENTATION_PAGE_SECTIONS = [
   },
   { title: "How-to guides", pages: ["docs/how-to/*.md"] },
   { title: "Topics", pages: ["docs/*.md", "docs/extensions/*.md"] },
+  { title: "Deployment", pages: ["docs/deploy/README.md", "docs/deploy/[!R]*.md"] },
   { title: "Migration", pages: ["docs/migrate/*.md"] },
   { title: "Reference", pages: ["docs/reference/*.md"] },
   { title: "Optional", pages: ["docs/decisions/README.md", "AGENTS.md"] },

@@ -68,7 +68,8 @@ function createReportingPlugin({ BasePlugin: AdkPlugin }: AdkModule): BasePlugin
           reply: toJson(content),
           finishReason,
           inputTokens: usageMetadata?.promptTokenCount,
-          outputTokens: usageMetadata?.candidatesTokenCount,
+          cachedInputTokens: usageMetadata?.cachedContentTokenCount,
+          outputTokens: sumOutputTokens(usageMetadata),
           ...(modelVersion !== undefined && { model: modelVersion }),
           ...(errorCode !== undefined && { error: `${errorCode}: ${errorMessage ?? ""}` }),
         });
@@ -131,6 +132,14 @@ function createReportingPlugin({ BasePlugin: AdkPlugin }: AdkModule): BasePlugin
 
 function findReporter({ invocationContext }: CallbackContext): Run["reportCall"] {
   return findRunContextByInvocation(invocationContext)?.run.reportCall;
+}
+
+/** Gemini counts the tokens of its reasoning separately, and charges them as output. */
+function sumOutputTokens(
+  usage: { readonly candidatesTokenCount?: number; readonly thoughtsTokenCount?: number } | undefined,
+): number | undefined {
+  if (usage?.candidatesTokenCount === undefined) return undefined;
+  return usage.candidatesTokenCount + (usage.thoughtsTokenCount ?? 0);
 }
 
 /** Converts data of ADK to JSON. Files and functions are not JSON, and circular data is omitted. */

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { Command } from "commander";
-import { v1 } from "../wire/index.ts";
+import * as v1 from "../wire/v1/index.ts";
 import { signCard, type CardSigningOptions } from "../server/index.ts";
 import { defineAgentCardCommand } from "./define-agent-command.ts";
 import type { CliContext } from "./cli-context.ts";

@@ -1,5 +1,5 @@
 import { Command } from "commander";
-import { v1 } from "../wire/index.ts";
+import * as v1 from "../wire/v1/index.ts";
 import { defineAgentCardCommand } from "./define-agent-command.ts";
 import type { CliContext } from "./cli-context.ts";
 import type { ClientOptions } from "./client-options.ts";

@@ -5,8 +5,9 @@ import { createOutputOption, parsePort } from "./client-options.ts";
 import { createUsageError } from "./cli-error.ts";
 import { addAuthOptions, type ServeAuthOptions } from "./serve/serve-auth-options.ts";
 import type { OutputFormat } from "./output-writer.ts";
+import { createPriceOption, type PriceOption } from "./trace/price-option.ts";
 
-export interface ConsoleCommandOptions extends ServeAuthOptions {
+export interface ConsoleCommandOptions extends ServeAuthOptions, PriceOption {
   port: number;
   strictPort?: boolean;
   host: string;
@@ -30,6 +31,7 @@ export function createConsoleCommand(context: CliContext): Command {
     .option("--host <address>", "address to listen on", "127.0.0.1")
     .option("--public-url <url>", "URL of this console for browsers, if it is behind a proxy")
     .option("--open", "open the console in the default browser")
+    .addOption(createPriceOption())
     .addOption(createOutputOption().env("A2ACLI_OUTPUT"))
     .addHelpText(
       "after",

@@ -2,6 +2,8 @@ import { rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { connect, readText } from "../client/index.ts";
+import type { AgentReloadNotice } from "../console/index.ts";
+import { parseSse } from "../wire/index.ts";
 import {
   createTempTestDirectoryWithFiles,
   startServeCommandForTest,
@@ -28,7 +30,7 @@ async function startDev(
     dev.process.child.kill("SIGTERM");
     await dev.process.result;
   });
-  // The import of a half-written file fails, and a failed import evaluates all of its files again.
+  // Like editors that replace a file at once.
   const save = async (name: string, text: string): Promise<void> => {
     await writeFile(`${cwd}.saved`, text);
     await rename(`${cwd}.saved`, join(cwd, name));
@@ -75,6 +77,33 @@ describe("colloquy dev", () => {
     await dev.save("lib/ending.ts", `export const ending: string = "?";`);
     await dev.process.waitForOutput("reloaded hello");
     expect(await ask(url)).toBe("word? 2");
+  });
+
+  it("evaluates no unchanged module again after a file was half written, threw, or missed an export", async () => {
+    const dev = await startDev({
+      "agent.ts": `import { nextNumber } from "./counter.ts"; import { word } from "./word.ts";
+        ${createAgentSource("`${word} ${nextNumber()}`")}`,
+      "counter.ts": `let last = 0; export const nextNumber = (): number => ++last;
+        process.stderr.write("The counter is evaluated.\\n");`,
+      "word.ts": `export const word = "one";`,
+    });
+    const url = dev.agentUrls["hello"] ?? "";
+    expect(await ask(url)).toBe("one 1");
+    const failures = [
+      [`export const word = "tw`, "word.ts:1"],
+      [`export const word = "two"; throw new Error("It broke.");`, "Error: It broke."],
+      [`export const other = 1;`, "does not provide an export named 'word'"],
+      [`import "./missing.ts"; export const word = 1;`, "missing.ts"],
+    ] as const;
+    for (const [source, problem] of failures) {
+      await writeFile(join(dev.cwd, "word.ts"), source);
+      const output = await dev.process.waitForOutput(problem);
+      expect(output).toContain("The earlier version stays.");
+    }
+    await writeFile(join(dev.cwd, "word.ts"), `export const word = "two";`);
+    const output = await dev.process.waitForOutput("reloaded hello");
+    expect(await ask(url)).toBe("two 2");
+    expect(output.split("The counter is evaluated.")).toHaveLength(2);
   });
 
   it("finishes a running turn on the earlier code", async () => {
@@ -190,6 +219,56 @@ export default defineConfig({ agents: { hello }, openai: ${openai} });`;
         { id: "two", isOwn: true },
       ],
     });
+  });
+
+  it("tells the console of loaded agents, and of errors with their stack", async () => {
+    const broken = `export default async function* () {`;
+    const dev = await startDev(
+      { "agents/one.ts": createAgentSource(`"1"`, "one"), "agents/new.ts": broken },
+      "agents",
+    );
+    const page = new URL(/console: (\S+)/.exec(dev.banner)?.[1] ?? "");
+    const token = new URLSearchParams(page.hash.slice(1)).get("token") ?? "";
+    const follow = async function* (): AsyncGenerator<AgentReloadNotice> {
+      const headers = { authorization: `Bearer ${token}` };
+      const { body } = await fetch(new URL("api/lines", page), { headers });
+      for await (const { event, data } of parseSse(body as unknown as AsyncIterable<Uint8Array>))
+        if (event === "reload") yield JSON.parse(data) as AgentReloadNotice;
+    };
+    const notices = follow();
+    const next = async (): Promise<unknown> => (await notices.next()).value;
+    const at = expect.stringMatching(/^2\d{3}-.*Z$/) as string;
+    const failure = { kind: "agentLoadFailed", at, message: expect.any(String) as string };
+    const newFile = join("agents", "new.ts");
+    // A stream begins with the failures that are not corrected yet.
+    expect(await next()).toMatchObject({
+      ...failure,
+      agent: newFile,
+      stack: expect.stringContaining("new.ts:1") as string,
+    });
+    await dev.save("agents/one.ts", `throw new Error("It broke.");`);
+    expect(await next()).toMatchObject({
+      ...failure,
+      agent: "one",
+      message: `${join("agents", "one.ts")}: could not be loaded: It broke. (line 1).`,
+      stack: `Error: It broke.\n    at ${join("agents", "one.ts")}:1:7`,
+    });
+    const late = follow();
+    expect([(await late.next()).value, (await late.next()).value]).toMatchObject([
+      { agent: newFile },
+      { agent: "one" },
+    ]);
+    await late.return(undefined);
+    await dev.save("agents/one.ts", createAgentSource(`"2"`, "one"));
+    expect(await next()).toEqual({ kind: "agentReloaded", agent: "one", at });
+    await dev.save("agents/new.ts", createAgentSource(`"n"`, "newer"));
+    expect([await next(), await next()]).toEqual([
+      { kind: "agentRemoved", agent: newFile, at },
+      { kind: "agentReloaded", agent: "newer", at },
+    ]);
+    await rm(join(dev.cwd, "agents/one.ts"));
+    expect(await next()).toEqual({ kind: "agentRemoved", agent: "one", at });
+    await notices.return(undefined);
   });
 
   it("asks for a restart if a .env file changes", async () => {

@@ -1,9 +1,10 @@
 import { existsSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
 import { basename, dirname, join, relative, resolve } from "node:path";
-import { Command } from "commander";
+import { Command, Option } from "commander";
 import type { CliContext } from "./cli-context.ts";
 import { buildProjectFiles } from "./init/project-files.ts";
+import { buildTemplateFiles, TEMPLATE_NAMES, type TemplateName } from "./init/template-files.ts";
 import { quoteShellWord } from "./format-colloquy-command.ts";
 import { createOutputOption } from "./client-options.ts";
 import { OutputWriter, type OutputFormat } from "./output-writer.ts";
@@ -13,6 +14,7 @@ import { findInstallableDependency } from "./init/installable-dependency.ts";
 
 interface InitOptions {
   name?: string;
+  template?: TemplateName;
   output: OutputFormat;
 }
 
@@ -20,20 +22,27 @@ export function createInitCommand(context: CliContext): Command {
   return new Command("init")
     .argument("[directory]", "directory of the project; created if missing", ".")
     .option("--name <id>", "name of the agent (default: the directory's name)")
+    .addOption(
+      new Option("--template <template>", "kind of the project (default: a single agent)").choices(
+        TEMPLATE_NAMES,
+      ),
+    )
     .addOption(createOutputOption().env("A2ACLI_OUTPUT"))
     .action((directory: string, options: InitOptions) => runInit(directory, options, context));
 }
 
 async function runInit(
   directory: string,
-  { name, output: format }: InitOptions,
+  { name, template, output: format }: InitOptions,
   context: CliContext,
 ): Promise<void> {
   const root = resolve(context.cwd, directory);
-  const files = buildProjectFiles(
-    toUrlSafeAgentId(name ?? basename(root)).toLowerCase(),
-    findInstallableDependency(),
-  );
+  const projectName = toUrlSafeAgentId(name ?? basename(root)).toLowerCase();
+  const dependency = findInstallableDependency();
+  const files =
+    template === undefined
+      ? buildProjectFiles(projectName, dependency)
+      : buildTemplateFiles(template, projectName, dependency);
   const existing = Object.keys(files).filter((file) => existsSync(join(root, file)));
   if (existing.length > 0) {
     const message = `${root} already has ${existing.join(", ")}. Nothing was overwritten.`;

@@ -7,6 +7,7 @@ import { createUsageError } from "./cli-error.ts";
 import type { AdkAgentFactory } from "./serve/adk-agent-factory.ts";
 import type { LoadedAgents } from "./serve/load-agent-files.ts";
 import { addAuthOptions } from "./serve/serve-auth-options.ts";
+import { createPriceOption } from "./trace/price-option.ts";
 import { renderCurlCommand, renderSendCommand, type ServedAgentSummary } from "./serve/banner.ts";
 import type { ServeOptions } from "./serve/serve-until-stopped.ts";
 
@@ -88,6 +89,7 @@ export function addServeOptions(command: Command, defaults: ServeDefaults = {}):
           ),
     )
     .option("--open", "open the console in the default browser")
+    .addOption(createPriceOption())
     .option(
       "--operator-token-file <file>",
       "file with the token of an operator, who sees the tasks of all callers in the console",

@@ -16,7 +16,6 @@ import {
   withTransportCallHeadersRejected,
 } from "./clear-text-credentials.ts";
 import { discoverCard } from "./card/discover-card.ts";
-import { isGrpcAvailable } from "./transport/grpc-transport.ts";
 import { addAutomaticExtensions, withRequestedExtensions } from "./negotiated-extensions.ts";
 import { withAuthErrorDetails } from "./with-auth-error-details.ts";
 import { withCloseDelayAfterFinalEvent } from "./stream/close-delay-after-final-event.ts";
@@ -25,15 +24,22 @@ import { findUntrustedOriginError, getInterfaceOrigin, type TrustedOrigins } fro
 import { createA2AClientFromTransport, type A2AClient } from "./a2a-client.ts";
 import { DEFAULT_MAX_TASK_BYTES } from "./stream/streamed-task-size.ts";
 import { createTransport } from "./transport/create-transport.ts";
-import { useRegisteredOpenTelemetry } from "../telemetry/index.ts";
+import type { ClientPlatform } from "./client-platform.ts";
 import { withTraceContext } from "./with-trace-context.ts";
 
-/**
- * Finds the agent card by the URL of the host, the card, or the agent, and returns a client for one of the
- * card's interfaces.
- */
-export function connect(url: string, options: ConnectOptions = {}): Promise<A2AClient> {
-  return explainMissingAwait(connectToAgent(url, options), "connect(…)", CLIENT_MEMBER_NAMES);
+/** Connects to an agent with the parts of the client for the runtime. */
+export function connectOnPlatform(
+  platform: ClientPlatform,
+  url: string,
+  options: ConnectOptions,
+): Promise<A2AClient> {
+  const { transport } = options.grpc ?? {};
+  const client = connectToAgent(
+    transport ? { ...platform, loadGrpcTransport: () => Promise.resolve(transport) } : platform,
+    url,
+    options,
+  );
+  return explainMissingAwait(client, "connect(…)", CLIENT_MEMBER_NAMES);
 }
 
 const CLIENT_MEMBER_NAMES = [
@@ -48,14 +54,18 @@ const CLIENT_MEMBER_NAMES = [
   "refreshCard",
 ] as const;
 
-async function connectToAgent(url: string, options: ConnectOptions): Promise<A2AClient> {
+async function connectToAgent(
+  platform: ClientPlatform,
+  url: string,
+  options: ConnectOptions,
+): Promise<A2AClient> {
   assertKnownOptions(options);
-  await useRegisteredOpenTelemetry();
+  await platform.useRegisteredOpenTelemetry();
   const { auth, extensions: requestedExtensions = [], reconnect = {}, retry = {}, version = "1.0" } = options;
   const http = createTransportOptions(options);
   const source = createCardFetchOptions(http, options);
   const fetchedCard = await discoverCard(source, url, options.signal);
-  const agentInterface = await chooseInterfaceByTrust(fetchedCard, options);
+  const agentInterface = await chooseInterfaceByTrust(platform, fetchedCard, options);
   assertRequiredExtensions(fetchedCard.card, requestedExtensions);
   const extensions = addAutomaticExtensions(requestedExtensions, fetchedCard.card);
   const interfaceOrigin = getInterfaceOrigin(agentInterface);
@@ -73,18 +83,23 @@ async function connectToAgent(url: string, options: ConnectOptions): Promise<A2A
       monotonicNow: getMonotonicTimeMs,
     }),
   };
-  const plainTransport = await createTransport(agentInterface, {
-    ...http,
-    ...authorizer,
-    extensions,
-    version: getProtocolVersion(agentInterface) ?? version,
-  });
+  const plainTransport = await createTransport(
+    agentInterface,
+    { ...http, ...authorizer, extensions, version: getProtocolVersion(agentInterface) ?? version },
+    () => platform.loadGrpcTransport(),
+  );
   const recordedTransport =
     options.record === undefined
       ? plainTransport
       : await (
           await import("./traffic/with-traffic-record.ts")
-        ).withTrafficRecord(plainTransport, options.record, fetchedCard, agentInterface);
+        ).withTrafficRecord(
+          plainTransport,
+          options.record,
+          fetchedCard,
+          agentInterface,
+          platform.openTrafficRecord,
+        );
   const transport = withTraceContext(recordedTransport, {
     card: fetchedCard.card,
     agentInterface,
@@ -114,10 +129,11 @@ async function connectToAgent(url: string, options: ConnectOptions): Promise<A2A
  * other interfaces of the same protocol version.
  */
 async function chooseInterfaceByTrust(
+  platform: ClientPlatform,
   { card, url }: FetchedCard,
   options: ConnectOptions,
 ): Promise<AgentInterface> {
-  const preferred = await chooseInterfaceByGrpcAvailability(card, options);
+  const preferred = await chooseInterfaceByGrpcAvailability(platform, card, options);
   const trustedOrigins = getTrustedOrigins(options);
   const mayReceiveCredentials = (candidate: AgentInterface): boolean =>
     findUntrustedOriginError(candidate, url, trustedOrigins) === undefined;
@@ -129,7 +145,9 @@ async function chooseInterfaceByTrust(
       mayReceiveCredentials(candidate),
   );
   if (supportedInterfaces.length === 0) return preferred;
-  return chooseInterfaceByGrpcAvailability({ ...card, supportedInterfaces }, options).catch(() => preferred);
+  return chooseInterfaceByGrpcAvailability(platform, { ...card, supportedInterfaces }, options).catch(
+    () => preferred,
+  );
 }
 
 /** Returns whether `connect` has options whose values only a trusted agent may receive. */
@@ -156,6 +174,7 @@ function findCredentialsError(
 
 /** Chooses an interface. The gRPC packages are loaded only if gRPC is the preferred protocol binding. */
 async function chooseInterfaceByGrpcAvailability(
+  platform: ClientPlatform,
   card: AgentCard,
   options: ConnectOptions,
 ): Promise<AgentInterface> {
@@ -163,8 +182,15 @@ async function chooseInterfaceByGrpcAvailability(
   const isRequested = options.binding !== undefined || options.preferredBindings?.includes("GRPC") === true;
   if (preferred.protocolBinding !== "GRPC" || isRequested) return preferred;
   const mayUseGrpc = options.fetch === undefined || options.grpc !== undefined;
-  if (mayUseGrpc && (await isGrpcAvailable())) return preferred;
+  if (mayUseGrpc && (await isGrpcAvailable(platform))) return preferred;
   return chooseInterface(card, { ...options, avoidBinding: "GRPC" });
+}
+
+function isGrpcAvailable(platform: ClientPlatform): Promise<boolean> {
+  return platform.loadGrpcTransport().then(
+    () => true,
+    () => false,
+  );
 }
 
 /**

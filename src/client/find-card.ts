@@ -128,7 +128,7 @@ const assertKnownAuthOptions = defineOptionNames<ClientAuthOptions>()(
 );
 const assertKnownGrpcOptions = defineOptionNames<GrpcClientOptions>()(
   '"grpc" of connect',
-  "ca cert insecure key tls",
+  "ca cert insecure key tls transport",
 );
 
 /** Throws an error if an option of `connect` or `findCard`, or a member of an option, does not exist. */

@@ -16,7 +16,7 @@ export type {
 export type { AgentAnswer } from "./ask-agent.ts";
 export { TaskNotCompletedError } from "./ask-agent.ts";
 export { collect } from "./collect-stream-result.ts";
-export { connect } from "./connect.ts";
+export { connect } from "./node/connect.ts";
 export type { ConnectOptions } from "./find-card.ts";
 export { findCard } from "./find-card.ts";
 export type { TurnStreamOptions, TurnStreamClient } from "./send-and-stream-until-turn-end.ts";
@@ -29,7 +29,7 @@ export type { RetryOptions } from "./stream/retry.ts";
 export type { A2AClient, ClientPushConfigs, ClientTasks } from "./a2a-client.ts";
 export type { ClientTimeouts } from "./timeouts.ts";
 export type { TrustedOrigins } from "./trusted-origins.ts";
-export { parseGrpcAddress } from "./transport/grpc-transport.ts";
+export { parseGrpcAddress } from "./transport/parse-grpc-address.ts";
 export type { ClientBindingName } from "./transport/create-transport.ts";
 export type { CardTrustOptions, CardVerifier, VerifiedSignature } from "./card/verify-card.ts";
 export { createCardVerifier, verifyCard } from "./card/verify-card.ts";

@@ -1,6 +1,6 @@
 import { A2AError, type AgentInterface } from "../protocol/index.ts";
 import { isLoopback } from "./http/loopback.ts";
-import { parseGrpcAddress } from "./transport/grpc-transport.ts";
+import { parseGrpcAddress } from "./transport/parse-grpc-address.ts";
 
 /**
  * Origins that may receive the user's credentials although another origin serves the agent card, such as

@@ -53,7 +53,7 @@ export function withTraceContext(transport: Transport, target: TracedTarget): Tr
   ): TracedCall<Operations[O]["params"], Call> {
     const tracer = getTracer();
     const scope = getCurrentTraceScope();
-    if (!scope && !tracer.records) return { span: undefined, params, call };
+    if (!scope && !tracer.records) return { span: undefined, params, call: withFallbackTraceparent(call) };
     const callParams =
       sendsParentTask && scope?.task && "message" in params ? withParentTask(params, scope.task) : params;
     if (hasTraceparent(call.headers)) return { span: undefined, params: callParams, call };
@@ -101,6 +101,14 @@ function withParentTask<Params extends object>(
 ): Params {
   const { message } = params as unknown as SendMessageRequest;
   return { ...params, message: addParentTask(message, task) };
+}
+
+/** Adds the trace of the option `fallbackTraceparent`, unless the caller has set a `traceparent` header. */
+function withFallbackTraceparent<Call extends CallOptions>(call: Call): Call {
+  const { fallbackTraceparent: traceparent, headers } = call;
+  return traceparent === undefined || hasTraceparent(headers)
+    ? call
+    : { ...call, headers: { traceparent, ...headers } };
 }
 
 function hasTraceparent(headers: Readonly<Record<string, string>> | undefined): boolean {

@@ -29,6 +29,8 @@ export interface ServeConfig {
   console?: boolean;
   /** File with the token of an operator, who sees the tasks of all callers in the console. Default: no operator. */
   operatorTokenFile?: string;
+  /** JSON file with the prices of language models, from which the console computes costs. Default: no prices. */
+  prices?: string;
   /** Whether the SQLite store indexes the text of tasks, so that the console searches for words. Default: false. */
   textIndex?: boolean;
   /** Host name or IP address that the server listens on. Default: `127.0.0.1`. */

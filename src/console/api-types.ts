@@ -25,13 +25,13 @@ import type { AgentSkill, JsonObject, JsonValue, TaskState } from "../protocol/i
  * | `POST agents/:agent/tasks/:task/cancel` | `Task` |
  * | `POST agents/:agent/streams/:call/cut` | status 204 |
  * | `GET observed-lines` | the lines of its record files and those that it has observed, as JSON Lines |
- * | `GET lines?after=CURSOR` | SSE of all traffic lines, with the cursor in `id:` |
+ * | `GET lines?after=CURSOR` | SSE of all traffic lines, with the cursor in `id:`, and events `reload` |
  * | `POST push/:agent/tasks/:task` | `ConsolePushRegistration`, status 201 |
  *
  * A failed request has a status of at least 400 and the body `ConsoleErrorBody`. In an SSE response, each `data:` is
  * one `TrafficLine` as JSON. The event `end` (`ConsoleStreamEnd`) is the last event of a stream that ends as intended.
- * A stream without this event has lost its connection. Comments keep idle streams open. `GET lines` also contains the
- * event `reload` (`ConsoleReload`).
+ * A stream without this event has lost its connection. Comments keep idle streams open. The event `reload` of `GET lines`
+ * is an `AgentReloadNotice` of `colloquy dev`.
  */
 export type ConsoleApiPath = `/console/api/${string}`;
 
@@ -240,27 +240,36 @@ export interface ConsoleStreamEnd {
 }
 
 /**
- * Data of the SSE event `reload`: `colloquy dev` has loaded changed files. Operators and users of the launch token
- * receive the event. A stream begins with the last reload if files could not be loaded.
+ * Data of the SSE event `reload`: what `colloquy dev` has done after the user has saved a file. Each stream of `GET lines`
+ * begins with the failures that the user has not corrected yet, so that a page that connects forgets the earlier ones.
+ * Callers without the launch token or operator rights receive no notices, because they contain paths and code.
  */
-export interface ConsoleReload {
-  /** Ids of the agents that were loaded again. */
-  readonly reloaded: readonly string[];
-  readonly added: readonly string[];
-  readonly removed: readonly string[];
-  /** All files that could not be loaded, also from earlier reloads. */
-  readonly failures: readonly ConsoleLoadFailure[];
+export type AgentReloadNotice = AgentReloaded | AgentLoadFailed | AgentRemoved;
+
+interface AgentReloadSubject {
+  /** Id of the agent, or the path of its file if the file has never been loaded. */
+  readonly agent: string;
+  /** Time in ISO 8601 format. */
+  readonly at: string;
 }
 
-/** A file that `colloquy dev` could not load. */
-export interface ConsoleLoadFailure {
-  /** Path of the file, relative to the working directory of the command. */
-  readonly file: string;
+/** The agent was loaded again, or for the first time. Its next turn uses the new code. */
+export interface AgentReloaded extends AgentReloadSubject {
+  readonly kind: "agentReloaded";
+}
+
+/** The file of the agent cannot be loaded. The earlier version of the agent stays, if there is one. */
+export interface AgentLoadFailed extends AgentReloadSubject {
+  readonly kind: "agentLoadFailed";
+  /** The file, and the problem. */
   readonly message: string;
-  /** Stack of the error, with the frames of the user's files. */
+  /** Stack of the error with the frames of the user's files. Missing if no error was thrown. */
   readonly stack?: string;
-  /** Whether the agents of an earlier version of the file are served. */
-  readonly keepsEarlierAgents: boolean;
+}
+
+/** The agent, or a file that could not be loaded, is no longer there. */
+export interface AgentRemoved extends AgentReloadSubject {
+  readonly kind: "agentRemoved";
 }
 
 /** `POST push/:agent/tasks/:task`. Deliveries become `push` lines. */

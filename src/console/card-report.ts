@@ -1,6 +1,6 @@
 import { isObject, type AgentCard, type AgentCardSignature } from "../protocol/index.ts";
 import { decodeTrafficLine } from "../trace/index.ts";
-import { v1 } from "../wire/index.ts";
+import * as v1 from "../wire/v1/index.ts";
 import type {
   ConsoleCardObservation,
   ConsoleCardProblem,

@@ -1,6 +1,6 @@
 import { A2AError, TASK_STATES, isObject, type TaskState } from "../protocol/index.ts";
 import type { AgentSource, TaskListing } from "./agent-source.ts";
-import type { ConsoleCredentials, ConsoleReload, ConsoleSession, ConsoleTaskQuery } from "./api-types.ts";
+import type { ConsoleCredentials, ConsoleSession, ConsoleTaskQuery } from "./api-types.ts";
 import { createEmptyResponse, createJsonResponse, API_HEADERS } from "./console-response.ts";
 import type { ConsoleUser } from "./console-user.ts";
 import type { LineJournal } from "./line-journal.ts";
@@ -9,6 +9,7 @@ import { listTasksOfListings } from "./list-tasks.ts";
 import { parseSendRequest } from "./parse-send-request.ts";
 import type { PushReceiver } from "./push-receiver.ts";
 import { readJsonBody } from "./read-json-body.ts";
+import type { ReloadNotices } from "./reload-notices.ts";
 import type { StreamOperation } from "./stream-operation.ts";
 import type { Workspace } from "./workspace.ts";
 
@@ -23,8 +24,7 @@ export interface ConsoleRequest {
   /** The lines of the record files of the console. */
   readonly recordJournal: LineJournal;
   readonly push: PushReceiver;
-  /** Returns the last reload of `colloquy dev`, if the user may see it. */
-  readonly findReload: () => ConsoleReload | undefined;
+  readonly notices: ReloadNotices;
   /** URL of the console without a slash at the end. */
   readonly consoleUrl: string;
 }
@@ -111,11 +111,15 @@ const ROUTES: Readonly<Record<string, RouteHandler>> = {
     user.server.reportWatch();
     return createJsonLinesResponse(listLineTexts([recordJournal, workspace.journal]));
   },
-  "GET lines": ({ user, url, workspace: { journal }, findReload }) => {
+  "GET lines": ({ user, url, notices, workspace: { journal } }) => {
     user.server.reportWatch();
     const after = parseAfter(url.searchParams.get("after")) ?? journal.lastCursor;
     return createLineStreamResponse(
-      { journal, after: Math.min(after, journal.lastCursor), findReload },
+      {
+        journal,
+        after: Math.min(after, journal.lastCursor),
+        ...(user.seesUnownedLines ? { notices } : {}),
+      },
       API_HEADERS,
     );
   },

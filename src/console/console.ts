@@ -1,7 +1,8 @@
 import { defineOptionNames } from "../usage-checks/index.ts";
 import type { MountedHandler } from "../server/index.ts";
+import { type ModelPrices, priceTrafficLineText } from "../trace/index.ts";
 import type { TrafficWriter } from "../trace/recording/index.ts";
-import type { ConsoleReload, ConsoleSession } from "./api-types.ts";
+import type { AgentReloadNotice, ConsoleSession } from "./api-types.ts";
 import { findPageResponse, type ConsolePage } from "./console-page.ts";
 import { createErrorResponse } from "./console-response.ts";
 import { routeConsoleRequest } from "./console-routes.ts";
@@ -13,6 +14,7 @@ import {
 } from "./console-user.ts";
 import { PushReceiver } from "./push-receiver.ts";
 import { loadRecordedAgents, type RecordedAgents } from "./recorded-agents.ts";
+import { ReloadNotices } from "./reload-notices.ts";
 import { RemoteAgentRegistry } from "./remote-agent-registry.ts";
 import { ServerLines } from "./server-lines.ts";
 import { createUserAgents } from "./user-agents.ts";
@@ -45,19 +47,21 @@ export interface ConsoleOptions {
   readonly allowPrivate?: boolean | readonly string[];
   /** The record of the server that mounts the console, so that pages show the requests of all clients. Default: none. */
   readonly serverRecord?: TrafficWriter;
+  /** Prices of language models, from which the console computes the costs of tasks. Default: none. */
+  readonly prices?: ModelPrices;
   /** Maximum length of the observed lines of one user in characters. Default: 16,777,216. */
   readonly maxJournalLength?: number;
 }
 
 const assertKnownOptions = defineOptionNames<ConsoleOptions>()(
   "createConsole",
-  "agentUrls allowPrivate loadPage maxJournalLength mode name recordFiles serverRecord token version",
+  "agentUrls allowPrivate loadPage maxJournalLength mode name prices recordFiles serverRecord token version",
 );
 
 /** A console that a server mounts at `/console/`. */
 export interface Console extends MountedHandler {
-  /** Shows a reload of `colloquy dev` on all pages. Later pages show the failures of the last reload. */
-  showReload(reload: ConsoleReload): void;
+  /** Tells the pages of the user of this machine, and of operators, that an agent was loaded again or cannot be loaded. */
+  reportReload(notice: AgentReloadNotice): void;
   /** Ends all streams of the console. */
   close(): void;
 }
@@ -79,20 +83,21 @@ export function createConsole(options: ConsoleOptions): Console {
     agentUrls = [],
     recordFiles = [],
   } = options;
-  const { allowPrivate = false, serverRecord, maxJournalLength } = options;
+  const { allowPrivate = false, serverRecord, maxJournalLength, prices } = options;
   const rules = { startUrls: agentUrls, allowPrivate };
   const workspaces = new WorkspaceRegistry((): OpenWorkspace => {
     const workspace = new Workspace("console", version, maxJournalLength);
     return { workspace, remotes: new RemoteAgentRegistry(workspace, rules) };
   });
   const ownNames = new Map<string, string>();
-  const serverLines = new ServerLines(name, version, { serverRecord, ownNames }, (text, owner) => {
+  const serverLines = new ServerLines(name, version, { serverRecord, ownNames }, (lineText, owner) => {
+    const text = prices ? priceTrafficLineText(lineText, prices) : lineText;
     for (const { workspace, user } of workspaces.list()) {
       if (user && mayUserSeeLine(user, owner)) workspace.journal.append(text);
     }
   });
   const push = new PushReceiver();
-  let lastReload: ConsoleReload | undefined;
+  const notices = new ReloadNotices();
   let page: Promise<ConsolePage> | undefined;
   let records: Promise<RecordedAgents> | undefined;
 
@@ -108,7 +113,7 @@ export function createConsole(options: ConsoleOptions): Console {
     const opened = workspaces.open(user.key);
     const { workspace, remotes } = opened;
     opened.user = user;
-    records ??= loadRecordedAgents(recordFiles);
+    records ??= loadRecordedAgents(recordFiles, prices);
     const { server } = user;
     const loadedRecords = await records;
     const agents = createUserAgents({ workspace, server, remotes, records: loadedRecords, ownNames });
@@ -135,8 +140,7 @@ export function createConsole(options: ConsoleOptions): Console {
       agents,
       recordJournal: loadedRecords.journal,
       push,
-      // Stacks of errors show the files of the developer.
-      findReload: () => (user.seesUnownedLines ? lastReload : undefined),
+      notices,
       consoleUrl: `${publicUrl}/console`,
     });
   }
@@ -163,8 +167,8 @@ export function createConsole(options: ConsoleOptions): Console {
         return createErrorResponse(error);
       }
     },
-    showReload: (reload) => {
-      lastReload = reload;
+    reportReload: (notice) => {
+      notices.add(notice);
       for (const { workspace } of workspaces.list()) workspace.journal.wakeReaders();
     },
     close: () => {

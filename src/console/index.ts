@@ -5,6 +5,10 @@
 export { CONSOLE_REQUEST_HEADER } from "./api-types.ts";
 export type {
   AddAgentRequest,
+  AgentLoadFailed,
+  AgentReloaded,
+  AgentReloadNotice,
+  AgentRemoved,
   ConsoleAgent,
   ConsoleAgentCapabilities,
   ConsoleAgentList,
@@ -16,9 +20,7 @@ export type {
   ConsoleCredentials,
   ConsoleErrorBody,
   ConsoleFeatures,
-  ConsoleLoadFailure,
   ConsolePushRegistration,
-  ConsoleReload,
   ConsoleSendRequest,
   ConsoleSession,
   ConsoleSignInScheme,

@@ -1,6 +1,7 @@
 import { encodeNamedSseFrame, encodeSseFrame, SSE_HEARTBEAT } from "../wire/index.ts";
-import type { ConsoleReload, ConsoleStreamEnd } from "./api-types.ts";
+import type { AgentReloadNotice, ConsoleStreamEnd } from "./api-types.ts";
 import type { JournalEntry, LineJournal } from "./line-journal.ts";
+import type { ReloadNotices } from "./reload-notices.ts";
 
 /** A stream of journal lines for a page. */
 export interface LineStream {
@@ -11,8 +12,8 @@ export interface LineStream {
   readonly includes?: (entry: JournalEntry) => boolean;
   /** Returns the end of the stream, or `undefined` if the stream continues. Default: the stream never ends. */
   readonly findEnd?: () => ConsoleStreamEnd | undefined;
-  /** Returns the last reload of `colloquy dev`, which the stream contains as an event. Default: none. */
-  readonly findReload?: () => ConsoleReload | undefined;
+  /** Notices that the stream contains beside the lines. Default: none. */
+  readonly notices?: ReloadNotices;
   /** Called once, when the stream has ended or the page has closed it. */
   readonly onClose?: () => void;
 }
@@ -23,22 +24,13 @@ const MAX_CHUNK_LENGTH = 256 * 1024;
 
 /** Creates an SSE response with the lines of a stream. The stream is as fast as its reader, and holds no lines. */
 export function createLineStreamResponse(
-  {
-    journal,
-    after,
-    includes = () => true,
-    findEnd = () => undefined,
-    findReload = () => undefined,
-    onClose,
-  }: LineStream,
+  { journal, after, includes = () => true, findEnd = () => undefined, notices, onClose }: LineStream,
   headers: Readonly<Record<string, string>>,
 ): Response {
   const encoder = new TextEncoder();
   const closed = new AbortController();
   let cursor = after;
-  const firstReload = findReload();
-  // A new page shows what is broken now, and no reload of the past.
-  let sentReload = firstReload?.failures.length ? undefined : firstReload;
+  let noticePosition = notices?.end ?? 0;
   const close = (): void => {
     if (closed.signal.aborted) return;
     closed.abort();
@@ -47,11 +39,10 @@ export function createLineStreamResponse(
   /** Returns the text of the next lines, and moves the cursor behind them. */
   const takeText = (): string => {
     const lost = journal.countLostLines(cursor);
-    let text = lost === 0 ? "" : encodeSseFrame(formatLossLine(lost));
+    let text = encodeNotices(notices?.listAfter(noticePosition));
+    noticePosition = notices?.end ?? 0;
+    if (lost > 0) text += encodeSseFrame(formatLossLine(lost));
     cursor += lost;
-    const reload = findReload();
-    if (reload && reload !== sentReload) text += encodeNamedSseFrame("reload", JSON.stringify(reload));
-    sentReload = reload;
     for (const entry of journal.entriesAfter(cursor)) {
       cursor = entry.cursor;
       if (includes(entry)) text += encodeSseFrame(entry.text, entry.cursor);
@@ -60,7 +51,8 @@ export function createLineStreamResponse(
     return text;
   };
   const body = new ReadableStream<Uint8Array>({
-    start: (controller) => controller.enqueue(encoder.encode(SSE_HEARTBEAT)),
+    start: (controller) =>
+      controller.enqueue(encoder.encode(SSE_HEARTBEAT + encodeNotices(notices?.listFailures()))),
     pull: async (controller) => {
       for (;;) {
         // The end is read before the lines, because the last lines are written before the end.
@@ -87,6 +79,10 @@ export function createLineStreamResponse(
       "x-accel-buffering": "no",
     },
   });
+}
+
+function encodeNotices(notices: readonly AgentReloadNotice[] = []): string {
+  return notices.map((notice) => encodeNamedSseFrame("reload", JSON.stringify(notice))).join("");
 }
 
 /** Resolves with true after a change of the journal, and with false when a heartbeat is due. */

@@ -5,7 +5,7 @@ import {
   type SendMessageConfiguration,
   type JsonObject,
 } from "../protocol/index.ts";
-import { v1 } from "../wire/index.ts";
+import * as v1 from "../wire/v1/index.ts";
 
 /** A message of a page, after validation. */
 export interface ParsedSendRequest {

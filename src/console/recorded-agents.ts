@@ -7,7 +7,14 @@ import {
   type StreamResponse,
   type Task,
 } from "../protocol/index.ts";
-import { decodeTrafficLine, type TrafficAgent, type TrafficLine, type TrafficModel } from "../trace/index.ts";
+import {
+  decodeTrafficLine,
+  type ModelPrices,
+  priceTrafficLine,
+  type TrafficAgent,
+  type TrafficLine,
+  type TrafficModel,
+} from "../trace/index.ts";
 import { readTrafficFile } from "../trace/recording/index.ts";
 import type { AgentSource, TaskListing } from "./agent-source.ts";
 import type { ConsoleAgent } from "./api-types.ts";
@@ -15,7 +22,7 @@ import { createCardReport } from "./card-report.ts";
 import { describeCard, describeUnknownCard } from "./describe-card.ts";
 import { LineJournal, type JournalEntry } from "./line-journal.ts";
 import { createJournalModelReader, createObservedTaskListing } from "./observed-tasks.ts";
-import { v1 } from "../wire/index.ts";
+import * as v1 from "../wire/v1/index.ts";
 
 /** Maximum length of the lines of all record files, in characters. */
 const MAX_RECORD_LENGTH = 512 * 2 ** 20;
@@ -28,14 +35,20 @@ export interface RecordedAgents {
   readonly journal: LineJournal;
 }
 
-/** Reads record files into memory. Throws if the files are larger than 512 MiB together. */
-export async function loadRecordedAgents(files: readonly string[]): Promise<RecordedAgents> {
+/**
+ * Reads record files into memory. With `prices`, the model calls have prices. Throws if the files are larger than 512 MiB
+ * together.
+ */
+export async function loadRecordedAgents(
+  files: readonly string[],
+  prices?: ModelPrices,
+): Promise<RecordedAgents> {
   const journal = new LineJournal(Infinity);
   let length = 0;
   for (const file of files) {
     for await (const decoded of readTrafficFile(file)) {
       if (decoded.type !== "traffic") continue;
-      const text = JSON.stringify(decoded.line);
+      const text = JSON.stringify(prices ? priceTrafficLine(decoded.line, prices) : decoded.line);
       length += text.length;
       if (length > MAX_RECORD_LENGTH)
         throw new A2AError(

@@ -15,4 +15,5 @@ export { SortedList } from "./sorted-list.ts";
 export { CallKeyGenerator } from "./call-key-generator.ts";
 export { DurableCall, type StepExecutor } from "./durable-call.ts";
 export { decodeTypedJson, encodeTypedJson } from "./typed-json.ts";
+export { utf8Codec, type Utf8Codec } from "./utf8-codec.ts";
 export { computeSha256Hex } from "./sha-256.ts";

@@ -1,3 +1,5 @@
+import { utf8Codec, type Utf8Codec } from "./utf8-codec.ts";
+
 /** Capacity of a segment that several texts share. */
 const DEFAULT_SEGMENT_BYTES = 1024 * 1024;
 /** A text larger than this share of a segment gets its own segment, so that no segment ends with a large gap. */
@@ -5,7 +7,7 @@ const MAX_SHARED_TEXT_SHARE = 1 / 8;
 
 /** Bytes of texts. A shared segment is filled from start to end, and reused once all of its texts are deleted. */
 interface Segment {
-  readonly bytes: Buffer;
+  readonly bytes: Uint8Array;
   /** Number of bytes that have been written since the segment was last empty. */
   writtenBytes: number;
   /** Number of bytes of the texts that have not been deleted. */
@@ -33,6 +35,7 @@ export interface OffHeapText {
  */
 export class OffHeapTextStore {
   readonly #segmentBytes: number;
+  readonly #codec: Utf8Codec;
   #currentSegment: Segment | undefined;
   /** Full shared segments. */
   readonly #fullSegments: Segment[] = [];
@@ -42,8 +45,9 @@ export class OffHeapTextStore {
   #usedBytes = 0;
   #allocatedBytes = 0;
 
-  constructor(segmentBytes: number = DEFAULT_SEGMENT_BYTES) {
+  constructor(segmentBytes: number = DEFAULT_SEGMENT_BYTES, codec: Utf8Codec = utf8Codec) {
     this.#segmentBytes = segmentBytes;
+    this.#codec = codec;
   }
 
   /** Number of bytes of all texts. */
@@ -58,18 +62,17 @@ export class OffHeapTextStore {
 
   /** Stores a well-formed text that is not empty. */
   add(text: string): OffHeapText {
-    const byteLength = Buffer.byteLength(text);
+    const byteLength = this.#codec.countBytes(text);
     const stored: OffHeapText = { segment: undefined, start: 0, byteLength };
     const { bytes } = this.#allocate(stored);
-    // Node writes ASCII text faster as `latin1`.
-    bytes.write(text, stored.start, byteLength === text.length ? "latin1" : "utf8");
+    this.#codec.write(text, bytes, stored.start, byteLength);
     this.#usedBytes += byteLength;
     return stored;
   }
 
   read({ segment, start, byteLength }: OffHeapText): string {
     if (!segment) throw new Error("The text was deleted.");
-    return segment.bytes.toString("utf8", start, start + byteLength);
+    return this.#codec.read(segment.bytes, start, start + byteLength);
   }
 
   delete(text: OffHeapText): void {
@@ -116,7 +119,7 @@ export class OffHeapTextStore {
 
   #createSegment(byteLength: number): Segment {
     this.#allocatedBytes += byteLength;
-    return { bytes: Buffer.allocUnsafeSlow(byteLength), writtenBytes: 0, usedBytes: 0, texts: [] };
+    return { bytes: this.#codec.allocate(byteLength), writtenBytes: 0, usedBytes: 0, texts: [] };
   }
 
   /** Keeps one empty segment for new texts, and releases all others. */
@@ -140,7 +143,7 @@ export class OffHeapTextStore {
         if (text.segment !== emptiest) continue;
         const { start } = text;
         const { bytes } = this.#allocate(text);
-        emptiest.bytes.copy(bytes, text.start, start, start + text.byteLength);
+        bytes.set(emptiest.bytes.subarray(start, start + text.byteLength), text.start);
       }
       this.#recycle(emptiest);
     }

@@ -1,5 +1,6 @@
 import type { Agent } from "../engine/index.ts";
 import type { ReloadableModules } from "./reloadable-modules.ts";
+import type { SyntaxGate } from "./syntax-gate.ts";
 
 /** The agents of a file by id, or the reason why the file has no agent. */
 export type LoadedAgentFile =
@@ -28,30 +29,34 @@ export interface AgentFileFailure {
   readonly file: string;
   readonly reason: string;
   readonly error?: unknown;
-  /** True if the agents of an earlier version of the file are still part of `agents`. */
-  readonly keepsEarlierAgents: boolean;
+  /** Ids of the agents of an earlier version of the file, which are still part of `agents`. */
+  readonly earlierAgentIds: readonly string[];
   /** True if the failure differs from the previous reload, or if one of the file's imports has changed. */
   readonly isNew: boolean;
 }
 
 interface KnownFile {
   readonly agents: Readonly<Record<string, Agent>>;
-  readonly failure?: Omit<AgentFileFailure, "file" | "keepsEarlierAgents">;
+  readonly failure?: Pick<AgentFileFailure, "reason" | "error" | "isNew">;
 }
+
+type ReloaderModules = Pick<
+  ReloadableModules,
+  "listFiles" | "listImportedFiles" | "invalidateFiles" | "markEvaluated" | "listUnevaluatedFiles"
+>;
 
 /** Loads the agents of files, and loads the agents of changed files again. */
 export class AgentReloader {
   readonly #source: AgentFileSource;
-  readonly #modules: Pick<ReloadableModules, "listFiles" | "listImportedFiles" | "invalidateFiles">;
+  readonly #modules: ReloaderModules;
+  readonly #syntaxGate: SyntaxGate;
   #knownFiles = new Map<string, KnownFile>();
   #otherPaths: readonly string[] = [];
 
-  constructor(
-    source: AgentFileSource,
-    modules: Pick<ReloadableModules, "listFiles" | "listImportedFiles" | "invalidateFiles">,
-  ) {
+  constructor(source: AgentFileSource, modules: ReloaderModules, syntaxGate: SyntaxGate) {
     this.#source = source;
     this.#modules = modules;
+    this.#syntaxGate = syntaxGate;
   }
 
   /** Returns the files that may contain agents. */
@@ -66,15 +71,20 @@ export class AgentReloader {
 
   /**
    * Loads new files, files that a change affects, and files that could not be loaded before. The agents of other files
-   * stay the same objects.
+   * stay the same objects. The agents of files that the syntax gate holds stay, too.
    */
   async reload(changed: Iterable<string> = []): Promise<AgentReloadReport> {
     const changedFiles = new Set(changed);
+    const admitted = this.#syntaxGate.admitFiles(changedFiles, this.#knownFiles.keys(), (file) =>
+      this.#modules.listImportedFiles(file),
+    );
     // Files of a failed import are imported again, because Node.js also caches failures.
     const failedFiles = [...this.#knownFiles].flatMap(([file, { failure }]) =>
-      failure?.error === undefined ? [] : [...this.#modules.listImportedFiles(file)],
+      failure?.error === undefined || this.#syntaxGate.findError(file)
+        ? []
+        : [...this.#modules.listUnevaluatedFiles(file)],
     );
-    const affected = this.#modules.invalidateFiles([...changedFiles, ...failedFiles]);
+    const affected = this.#modules.invalidateFiles([...admitted, ...failedFiles]);
     const earlierIds = listAgentIds(this.#knownFiles);
     const { files, otherPaths } = await this.#source.findFiles();
     this.#otherPaths = otherPaths;
@@ -82,11 +92,20 @@ export class AgentReloader {
     const reloaded = new Set<string>();
     for (const file of files) {
       const earlier = this.#knownFiles.get(file);
+      const syntaxError = this.#syntaxGate.findError(file);
+      if (earlier && syntaxError) {
+        const { error } = syntaxError;
+        const reason = `could not be loaded: ${error.message}`;
+        const isNew = earlier.failure?.reason !== reason || changedFiles.has(syntaxError.file);
+        known.set(file, { agents: earlier.agents, failure: { reason, error, isNew } });
+        continue;
+      }
       if (earlier && !earlier.failure && !affected.has(file)) {
         known.set(file, earlier);
         continue;
       }
       const loaded = refuseRepeatedIds(await this.#source.loadFile(file), listAgentIds(known));
+      if ("agents" in loaded || loaded.error === undefined) this.#modules.markEvaluated(file);
       if ("agents" in loaded) {
         for (const id of Object.keys(loaded.agents)) reloaded.add(id);
         known.set(file, loaded);
@@ -114,7 +133,7 @@ function createReport(
     added: [...ids.keys()].filter((id) => !earlierIds.has(id)),
     removed: [...earlierIds.keys()].filter((id) => !ids.has(id)),
     failures: [...known].flatMap(([file, { failure, agents }]) =>
-      failure ? [{ file, ...failure, keepsEarlierAgents: Object.keys(agents).length > 0 }] : [],
+      failure ? [{ file, ...failure, earlierAgentIds: Object.keys(agents) }] : [],
     ),
   };
 }

@@ -56,6 +56,10 @@ describe("a file watcher", () => {
     expect(await watcher.waitForChanges()).toEqual(new Set([file]));
   });
 
+  it("resolves with no paths after the time limit", async () => {
+    expect(await watch(file).waitForChanges(1)).toEqual(new Set());
+  });
+
   it("resolves with undefined once it is closed", async () => {
     const watcher = watch(file);
     const changes = watcher.waitForChanges();

@@ -47,11 +47,19 @@ export class FileWatcher {
 
   /**
    * Resolves with the paths that have changed since the previous call, as soon as at least one has changed. A path that
-   * appears or disappears has changed. Resolves with `undefined` if the watcher is closed.
+   * appears or disappears has changed. Resolves with an empty set after `timeoutMs` milliseconds without a change, and
+   * with `undefined` if the watcher is closed.
    */
-  async waitForChanges(): Promise<ReadonlySet<string> | undefined> {
-    while (this.#changed.size === 0 && !this.#isClosed)
+  async waitForChanges(timeoutMs?: number): Promise<ReadonlySet<string> | undefined> {
+    let isTimeOver = false;
+    const endTime = (): void => {
+      isTimeOver = true;
+      this.#onChange?.();
+    };
+    const timer = timeoutMs === undefined ? undefined : setTimeout(endTime, timeoutMs);
+    while (this.#changed.size === 0 && !this.#isClosed && !isTimeOver)
       await new Promise<void>((resolve) => (this.#onChange = resolve));
+    clearTimeout(timer);
     if (this.#isClosed) return undefined;
     const changed = this.#changed;
     this.#changed = new Set();

@@ -29,9 +29,9 @@ export async function formatLoadError(error: unknown, files: Iterable<string>, c
   return formatErrorStack(error, cwd);
 }
 
-/** Node.js puts the position of some syntax errors before the message. jiti puts the position into the message. */
+/** Type stripping puts the position before the message. jiti puts the position into the message. */
 function hasPosition({ stack = "" }: SyntaxError): boolean {
-  return /^file:|ParseError/.test(stack);
+  return !stack.startsWith("SyntaxError") || stack.includes("ParseError");
 }
 
 function formatStack(stack: string, cwd: string): string {

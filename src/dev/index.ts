@@ -10,6 +10,7 @@ export {
   type LoadedAgentFile,
 } from "./agent-reloader.ts";
 export { FileWatcher } from "./file-watcher.ts";
+export { findModuleSyntaxError, isHalfWrittenFile } from "./find-module-syntax-error.ts";
 export {
   cleanReloadMarkers,
   formatErrorStack,
@@ -17,3 +18,5 @@ export {
   toRelativePath,
 } from "./format-load-error.ts";
 export { CAN_RELOAD_ES_MODULES, ReloadableModules } from "./reloadable-modules.ts";
+export { SyntaxGate } from "./syntax-gate.ts";
+export { waitForSavedFiles } from "./wait-for-saved-files.ts";

@@ -24,6 +24,20 @@ describe("a module graph", () => {
     expect([...graph.listImportedFiles("agent")]).toEqual(["agent"]);
   });
 
+  it("lists the files of a failed import that no successful import has evaluated", () => {
+    const graph = new ModuleGraph();
+    graph.addImport(undefined, "agent");
+    graph.addImport("agent", "tools");
+    graph.addImport("agent", "store");
+    expect(graph.listUnevaluatedFiles("agent")).toEqual(["agent", "tools", "store"]);
+    graph.markEvaluated("agent");
+    expect(graph.listUnevaluatedFiles("agent")).toEqual([]);
+    graph.invalidateFiles(["tools"]);
+    graph.addImport("agent", "tools");
+    graph.addImport("agent", "store");
+    expect(graph.listUnevaluatedFiles("agent")).toEqual(["agent", "tools"]);
+  });
+
   it("invalidates exactly the files from which imports lead to a changed file", () => {
     const file = integer({ min: 0, max: 7 }).map(String);
     assert(

@@ -5,6 +5,8 @@
 export class ModuleGraph {
   readonly #importersByFile = new Map<string, Set<string>>();
   readonly #versions = new Map<string, number>();
+  /** Versions of the files that were part of a successful import. */
+  readonly #evaluatedVersions = new Map<string, number>();
 
   /** Records that a file was imported. `importer` is `undefined` if the importer is not part of the program. */
   addImport(importer: string | undefined, file: string): void {
@@ -27,6 +29,22 @@ export class ModuleGraph {
   listImportedFiles(file: string): Set<string> {
     return collectReachable([file], (importer) =>
       this.listFiles().filter((imported) => this.#importersByFile.get(imported)?.has(importer)),
+    );
+  }
+
+  /** Records that the import of a file has succeeded, so that the file and its imports are evaluated. */
+  markEvaluated(file: string): void {
+    for (const evaluated of this.listImportedFiles(file))
+      this.#evaluatedVersions.set(evaluated, this.getVersion(evaluated));
+  }
+
+  /**
+   * Returns the files that a file imports, and the file itself, without files whose current version is evaluated. After
+   * a failed import of the file, Node.js may have cached the failure for these files only.
+   */
+  listUnevaluatedFiles(file: string): string[] {
+    return [...this.listImportedFiles(file)].filter(
+      (imported) => this.#evaluatedVersions.get(imported) !== this.getVersion(imported),
     );
   }
 

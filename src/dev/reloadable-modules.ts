@@ -70,6 +70,19 @@ export class ReloadableModules {
     return isCommonJsFile(file) ? new Set([...files, ...listCommonJsFiles()]) : files;
   }
 
+  /** Records that the import of a file has succeeded. */
+  markEvaluated(file: string): void {
+    this.#graph.markEvaluated(file);
+  }
+
+  /**
+   * Returns the files of a failed import that have to be evaluated again. Modules that an earlier import has evaluated
+   * keep their state.
+   */
+  listUnevaluatedFiles(file: string): Iterable<string> {
+    return isCommonJsFile(file) ? this.listImportedFiles(file) : this.#graph.listUnevaluatedFiles(file);
+  }
+
   /**
    * Makes the next import of the changed files, and of all files that import them, evaluate the files again. Returns
    * these files.

@@ -12,7 +12,10 @@ export interface ModelCallReport {
   /** Failed attempts before the result. */
   readonly attempts?: readonly { readonly error: string; readonly wait_ms?: number }[] | undefined;
   readonly finishReason?: string | undefined;
+  /** Tokens of the prompt, including the tokens that the provider has read from its cache. */
   readonly inputTokens?: number | undefined;
+  /** Tokens of the prompt that the provider has read from its cache, for which many providers charge less. */
+  readonly cachedInputTokens?: number | undefined;
   readonly outputTokens?: number | undefined;
   readonly durationMs: number;
   readonly error?: string | undefined;

@@ -29,7 +29,11 @@ export const systemClock: Clock = {
     timer.unref?.();
     return () => clearTimeout(timer);
   },
-  scheduleTurn: (callback) => void setImmediate(callback),
+  scheduleTurn(callback) {
+    // Browsers and workers have no `setImmediate`.
+    if (typeof setImmediate === "function") setImmediate(callback);
+    else setTimeout(callback, 0);
+  },
 };
 
 let lastFormattedTimestamp = { ms: Number.NaN, text: "" };

@@ -101,7 +101,7 @@ export type {
 export type { RetentionOptions, RetentionPeriods } from "./retention/retention-policy.ts";
 export { assertValidRetentionOptions } from "./retention/retention-policy.ts";
 export { RetentionSweeper } from "./retention/retention-sweeper.ts";
-export type { Subscription } from "./log-subscription.ts";
+export type { StreamInterruption, Subscription } from "./log-subscription.ts";
 export { createSingleEventSubscription } from "./log-subscription.ts";
 export type {
   NotificationSender,

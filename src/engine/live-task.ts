@@ -332,6 +332,11 @@ export class LiveTask implements UncommittedEventSource, TaskWithPossibleWebhook
     if (!this.#currentCommit) this.#context.committer.enqueue(this, true);
   }
 
+  /** True until the store has committed all events of the task. False if the task will commit no more events. */
+  get hasUncommittedEvents(): boolean {
+    return this.#failure === undefined && this.lastPendingSeq > this.#seq;
+  }
+
   /** Sequence number of the newest event, including pending events. */
   get lastPendingSeq(): number {
     return this.#seq + (this.#currentCommit?.append.events.length ?? 0) + this.#pendingEvents.length;
@@ -375,6 +380,7 @@ export class LiveTask implements UncommittedEventSource, TaskWithPossibleWebhook
       ...(webhooks.length > 0 ? { webhooks } : {}),
       ...(queueChange ? { queueChange: queueChange.change } : {}),
       epoch: this.#epoch,
+      ...(this.#mustIncrementEpoch(queueChange, hasRunningTurn) ? { incrementsEpoch: true } : {}),
       ...(hasRunningTurn === undefined ? {} : { hasRunningTurn }),
       ...(this.#turnToPersist ? this.#takePersistedTurnChange(hasRunningTurn) : {}),
     };
@@ -421,12 +427,19 @@ export class LiveTask implements UncommittedEventSource, TaskWithPossibleWebhook
     return { turn: this.#turnToPersist, ...stepChange };
   }
 
+  /** Returns true if another node could begin a queued turn without noticing the turns that the append queues. */
+  #mustIncrementEpoch(change: PendingQueueChange | undefined, hasRunningTurn: boolean | undefined): boolean {
+    const isRunning = hasRunningTurn ?? this.#hasStoredRunningTurn;
+    return change !== undefined && !isRunning && this.#seq > 0 && this.#context.store.nodes !== undefined;
+  }
+
   onCommitted(): void {
     if (!this.#currentCommit) return this.#listener.onLateCommitResult();
     const { append, messages, queueChange, stepCommit } = this.#currentCommit;
     this.#currentCommit = undefined;
     this.#task = append.snapshot ? copyTask(append.snapshot) : this.#foldEvents(this.#task, append.events);
     this.#seq += append.events.length;
+    if (append.incrementsEpoch) this.#epoch++;
     this.#hasStoredRunningTurn = append.hasRunningTurn ?? this.#hasStoredRunningTurn;
     // Set this only after the commit, because an outbox lookup before the commit can find no webhook.
     if (append.webhooks) this.mayHaveWebhooks = true;

@@ -15,14 +15,25 @@ export interface Subscription {
   next(): Promise<readonly LogEvent[] | undefined>;
   /**
    * Ends the subscription without affecting the task (E2). If `close` is called, a pending call to `next`
-   * resolves with `undefined`.
+   * resolves with `undefined`. `interruption` states why the stream ends before its last event, for observers.
    */
-  close(): void;
+  close(interruption?: StreamInterruption): void;
   /**
    * True if the reader has received every event. If `isComplete` is false at the end of the stream, the
    * stream was interrupted.
    */
   readonly isComplete: boolean;
+}
+
+/** The reason why a stream ended before its last event. */
+export interface StreamInterruption {
+  /**
+   * `canceled` if the reader closed the stream, `stalled` if the server disconnected a reader that took no bytes, and
+   * `cut` if the connection broke or the server closed the stream.
+   */
+  readonly reason: "cut" | "stalled" | "canceled";
+  /** For example `ECONNRESET`. */
+  readonly error?: string;
 }
 
 /** Start and end positions of a subscription. */

@@ -1,4 +1,5 @@
 import type { TaskState } from "../protocol/index.ts";
+import type { Run } from "./agent.ts";
 import type { ServiceParameters } from "./service-parameters.ts";
 
 /** Continues the traces of requests in the runs of agents. The engine itself records no spans. */
@@ -13,6 +14,8 @@ export interface TracedRun extends Pick<
   "traceparent" | "tracestate" | "requestTraceparent" | "parentTask"
 > {
   readonly agentId: string;
+  /** Reports a call of the agent. Absent if nothing observes the calls. */
+  readonly reportCall?: Run["reportCall"];
   readonly taskId: string;
   readonly contextId: string;
   readonly attempt: number;

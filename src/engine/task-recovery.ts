@@ -209,8 +209,11 @@ export class TaskRecovery {
   /** Renews the leases and stops the turns whose leases are lost. */
   async #abandonLostTasks(): Promise<void> {
     const { store, runners } = this.#context;
-    for (const { scope, taskId } of await store.leases.renew())
-      runners.findLive(scope, taskId)?.liveTask.onCommitFailed("conflict");
+    for (const { scope, taskId, epoch } of await store.leases.renew()) {
+      const liveTask = runners.findLive(scope, taskId)?.liveTask;
+      // A newer turn of this node can hold a newer lease of the task.
+      if (liveTask && liveTask.lease.epoch <= epoch) liveTask.onCommitFailed("conflict");
+    }
   }
 
   async #recoverAllLostTasks(): Promise<void> {

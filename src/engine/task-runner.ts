@@ -360,9 +360,19 @@ export class TaskRunner implements LiveTaskListener, TaskFeed {
     if (!runTracing || turn.span) return;
     const { scope, taskId, contextId } = this.liveTask;
     const { attempt, earlierRunTraceparent } = turn;
-    const ids = { agentId: scope.agent, taskId, contextId, attempt, earlierRunTraceparent };
     const { traceparent, tracestate, requestTraceparent, parentTask } = turn.serviceParameters;
-    const span = runTracing.startRun({ ...ids, traceparent, tracestate, requestTraceparent, parentTask });
+    const span = runTracing.startRun({
+      agentId: scope.agent,
+      taskId,
+      contextId,
+      attempt,
+      earlierRunTraceparent,
+      reportCall: this.#createCallReporter(),
+      traceparent,
+      tracestate,
+      requestTraceparent,
+      parentTask,
+    });
     turn.span = span;
     turn.onEnd(() => span.end({ state: this.liveTask.state, error: turn.agentError }));
   }
@@ -475,12 +485,13 @@ export class TaskRunner implements LiveTaskListener, TaskFeed {
   }
 
   /**
-   * True while the agent works. The process may stop while the agent waits for its user or in `Run.suspend`. If several
-   * nodes share the store, this node must release a suspended turn first.
+   * True while the agent works, or while its output is not committed. The process may stop while the agent waits for its
+   * user or in `Run.suspend`. If several nodes share the store, this node must release a suspended turn first.
    */
   get isProcessNeeded(): boolean {
     const isSuspended = this.#currentTurn?.wakeAt !== undefined && !this.#context.openForReading;
-    return this.isAgentWorking && !isSuspended && this.liveTask.state !== "TASK_STATE_INPUT_REQUIRED";
+    const { state, hasUncommittedEvents } = this.liveTask;
+    return hasUncommittedEvents || (this.isAgentWorking && !isSuspended && state !== "TASK_STATE_INPUT_REQUIRED");
   }
 
   /** Resolves once the current turn has ended or needs no process. */

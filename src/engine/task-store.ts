@@ -72,6 +72,12 @@ export interface LogAppend {
    */
   readonly releasesLease?: boolean;
   /**
+   * True if the task has the epoch `epoch + 1` after the append. A node sets the value if it queues a turn while no turn
+   * runs, so that no other node can begin an earlier queued turn without the new one. Only stores with `nodes` receive
+   * the value.
+   */
+  readonly incrementsEpoch?: boolean;
+  /**
    * State of the task after all `events` are applied. `snapshot` is set only if the store needs a new
    * snapshot. Only stores with `usesSnapshots` receive a snapshot.
    */

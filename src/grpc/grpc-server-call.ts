@@ -37,8 +37,21 @@ export interface IncomingCall {
   receiveRequest(reserveBytes: (bytes: number) => void): Promise<Uint8Array>;
   /** Whether the call has ended. */
   readonly isClosed: boolean;
-  /** Calls the callback once when the call has ended, for example because the client has disconnected. */
-  onClose(callback: () => void): void;
+  /**
+   * Calls the callback once when the call has ended. `interruption` is the reason for which the call did not end
+   * regularly.
+   */
+  onClose(callback: (interruption?: CallInterruption) => void): void;
+}
+
+/** The reason for which a call ended before its response. */
+export interface CallInterruption {
+  /**
+   * `canceled` if the client canceled the call, `stalled` if the server ended the call of a client that took no bytes,
+   * and `cut` if the connection broke.
+   */
+  readonly reason: "cut" | "stalled" | "canceled";
+  readonly error?: string;
 }
 
 /** Response to a gRPC call: a failure, or metadata with one message or a stream of messages. */
@@ -89,6 +102,8 @@ export class GrpcServerCall implements IncomingCall, GrpcResponseMessageSink {
   readonly #receiveTimer: NodeJS.Timeout;
   #writer: ResponseMessageWriter | undefined;
   #trailers: OutgoingHttpHeaders | undefined;
+  /** Why the server itself has ended the call. */
+  #interruption: CallInterruption | undefined;
 
   constructor({ stream, headers, ...options }: GrpcServerCallOptions) {
     const { timeoutMs, receiveMs } = options;
@@ -129,9 +144,19 @@ export class GrpcServerCall implements IncomingCall, GrpcResponseMessageSink {
     return this.#stream.destroyed || this.#stream.closed;
   }
 
-  onClose(callback: () => void): void {
-    if (this.isClosed) callback();
-    else this.#stream.once("close", callback);
+  onClose(callback: (interruption?: CallInterruption) => void): void {
+    const report = (): void => callback(this.#findInterruption());
+    if (this.isClosed) report();
+    else this.#stream.once("close", report);
+  }
+
+  /** A client cancels with CANCEL, or closes its connection in good order. A broken connection has another code. */
+  #findInterruption(): CallInterruption | undefined {
+    const { rstCode } = this.#stream;
+    if (this.#interruption) return this.#interruption;
+    if (rstCode === constants.NGHTTP2_CANCEL) return { reason: "canceled" };
+    if (rstCode !== constants.NGHTTP2_NO_ERROR) return { reason: "cut", error: `HTTP/2 error ${rstCode}` };
+    return this.#trailers === undefined ? { reason: "canceled" } : undefined;
   }
 
   /** Sends the response, unless the call has ended. */
@@ -141,7 +166,12 @@ export class GrpcServerCall implements IncomingCall, GrpcResponseMessageSink {
     if (this.#hasEnded) return;
     this.#stream.respond(buildResponseHeaders(headers), { waitForTrailers: true });
     this.#stream.once("wantTrailers", () => this.#stream.sendTrailers(this.#trailers ?? SUCCESS_TRAILERS));
-    this.#writer = new ResponseMessageWriter(this.#stream, watchWrite);
+    this.#writer = new ResponseMessageWriter(this.#stream, (disconnect) =>
+      watchWrite(() => {
+        this.#interruption = { reason: "stalled" };
+        disconnect();
+      }),
+    );
     if (typeof body === "function") return body(this);
     this.#writer.write(body);
     this.end();
@@ -195,6 +225,7 @@ export class GrpcServerCall implements IncomingCall, GrpcResponseMessageSink {
 
   /** Ends the call because the client's deadline has expired. A client that does not read gets no trailers. */
   #expire(): void {
+    this.#interruption = { reason: "canceled", error: "DEADLINE_EXCEEDED" };
     if (this.#writer) this.#stream.close(constants.NGHTTP2_CANCEL);
     else this.#endWithTrailers(DEADLINE_TRAILERS);
   }

@@ -3,7 +3,7 @@ import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { JsonValue } from "../protocol/index.ts";
-import { v1 as wire } from "../wire/index.ts";
+import * as wire from "../wire/v1/index.ts";
 import { eventArbitrary, isPreservedByOfficialSdk, taskArbitrary } from "./event-arbitraries.fixture.ts";
 import { createMessageCodecs } from "./message-codec.ts";
 import { GRPC_SERVICE_V1 } from "./service-v1.ts";

@@ -1,7 +1,7 @@
 import { A2AService } from "a2a-js-sdk-0.3/server/grpc";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { v0_3 as wire } from "../wire/index.ts";
+import * as wire from "../wire/v0_3/index.ts";
 import { eventArbitrary, isPreservedByOfficialSdk } from "./event-arbitraries.fixture.ts";
 import { GRPC_SERVICE_V0_3 } from "./service-v0_3.ts";
 

@@ -42,6 +42,8 @@ const CONNECT_TIMEOUT_MS = 30_000;
 export class McpConnection {
   readonly #address: McpServerAddress;
   #client: Promise<Client> | undefined;
+  /** Name that the server has stated. */
+  #statedName: string | undefined;
   #stderr = "";
   readonly #canAnswerQuestions: boolean;
   #isClosed = false;
@@ -50,6 +52,12 @@ export class McpConnection {
   constructor(address: McpServerAddress, canAnswerQuestions: boolean) {
     this.#address = address;
     this.#canAnswerQuestions = canAnswerQuestions;
+  }
+
+  /** Name of the server: the name that the server has stated, or its host, or its command. */
+  get serverName(): string {
+    const address = this.#address;
+    return this.#statedName ?? ("url" in address ? new URL(address.url).host : basename(address.command));
   }
 
   get isClosed(): boolean {
@@ -122,6 +130,7 @@ export class McpConnection {
       client.setRequestHandler("elicitation/create", () => ({ action: "cancel" }));
     const transport = await this.#createTransport(sdk);
     await client.connect(transport, { timeout: CONNECT_TIMEOUT_MS });
+    this.#statedName = client.getServerVersion()?.name;
     acceptTaskHandleResults(transport);
     const connection = this.#client;
     // oxlint-disable-next-line unicorn/prefer-add-event-listener -- It is no event target.

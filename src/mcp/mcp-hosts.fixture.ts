@@ -1,6 +1,6 @@
 import { fileURLToPath } from "node:url";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
-import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
+import { getDefaultEnvironment, StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { Client as Client2025 } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport as Stdio2025 } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { StreamableHTTPClientTransport as Http2025 } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
@@ -55,14 +55,20 @@ export type TestMcpServerUrlOrCliArguments = { readonly url: string } | { readon
 const colloquyBinFilePath = fileURLToPath(new URL("../../bin/colloquy.js", import.meta.url));
 const typescriptSourceLoaderUrl = new URL("../../test/from-source.mjs", import.meta.url).href;
 
+const STARTUP_VARIABLES = new Set(["COLLOQUY_TEST_BUNDLE", "NODE_COMPILE_CACHE"]);
+
 function createTestMcpCliProcessParameters(args: readonly string[]): {
   command: string;
   args: string[];
+  env: Record<string, string>;
   stderr: "ignore";
 } {
+  // The transports of the SDKs pass on few variables. Without these, each process compiles all sources again.
+  const env = Object.entries(process.env).filter(([name]) => STARTUP_VARIABLES.has(name));
   return {
     command: process.execPath,
     args: ["--import", typescriptSourceLoaderUrl, colloquyBinFilePath, "mcp", ...args],
+    env: { ...getDefaultEnvironment(), ...(Object.fromEntries(env) as Record<string, string>) },
     stderr: "ignore",
   };
 }

@@ -4,6 +4,7 @@ import type { JsonObject } from "../protocol/index.ts";
 import { type McpServerAddress, McpConnection } from "./mcp-connection.ts";
 import { type McpToolResult, decodeCallToolResult } from "./mcp-tool-result.ts";
 import { callToolInSpan } from "./call-tool-in-span.ts";
+import { performReportedToolCall } from "./report-tool-call.ts";
 import { callToolUntilAborted } from "./tasks/call-tool-until-aborted.ts";
 import { answerMcpTask, followMcpTask } from "./tasks/mcp-task-follower.ts";
 import { createMcpTaskRecord, findRecordedMcpTask } from "./tasks/recorded-mcp-task.ts";
@@ -71,7 +72,7 @@ export interface McpToolStreamOptions extends Pick<
    * instead of calling the tool. If a client cancels the agent's task, the MCP task is also canceled. If the
    * agent's server stops, the MCP task continues.
    */
-  readonly run?: Pick<Run, "signal" | "task" | "cancelMetadata">;
+  readonly run?: Pick<Run, "signal" | "task" | "cancelMetadata" | "reportCall">;
 }
 
 /** The progress of an MCP tool call. */
@@ -132,11 +133,23 @@ export function createMcpToolClient(options: McpToolClientOptions): McpToolClien
   const connection = new McpConnection(options, options.acceptsQuestions === true);
   const defaultTimeoutMs = options.timeoutMs ?? DEFAULT_TOOL_CALL_TIMEOUT_MS;
 
-  const call = async (
+  const callReported = (
     name: string,
     args: JsonObject = {},
-    { signal, onProgress, timeoutMs = defaultTimeoutMs, onTask, taskId, answer }: McpToolCallOptions = {},
+    callOptions: McpToolCallOptions = {},
     shouldCancel = (): boolean => true,
+    reportCall?: Run["reportCall"],
+  ): Promise<McpToolResult> =>
+    performReportedToolCall(
+      { tool: name, arguments: args, getServerName: () => connection.serverName, reportCall },
+      () => call(name, args, callOptions, shouldCancel),
+    );
+
+  const call = async (
+    name: string,
+    args: JsonObject,
+    { signal, onProgress, timeoutMs = defaultTimeoutMs, onTask, taskId, answer }: McpToolCallOptions,
+    shouldCancel: () => boolean,
   ): Promise<McpToolResult> => {
     let progressCount = 0;
     const followTask = async (id: string, intervalMs?: number): Promise<McpToolResult> => {
@@ -193,7 +206,7 @@ export function createMcpToolClient(options: McpToolClientOptions): McpToolClien
       }),
     async callTool(name, args, callOptions) {
       assertKnownCallOptions(callOptions);
-      return await call(name, args, callOptions);
+      return await callReported(name, args, callOptions);
     },
     async *streamTool(name, args, options = {}) {
       assertKnownStreamOptions(options);
@@ -203,7 +216,7 @@ export function createMcpToolClient(options: McpToolClientOptions): McpToolClien
       let nextEvent = Promise.withResolvers<false>();
       const taskId = streamOptions.taskId ?? (run && findRecordedMcpTask(run.task, name));
       const abandonController = new AbortController();
-      const result = call(
+      const result = callReported(
         name,
         args,
         {
@@ -220,6 +233,7 @@ export function createMcpToolClient(options: McpToolClientOptions): McpToolClien
           },
         },
         () => run === undefined || !run.signal.aborted || run.cancelMetadata !== undefined,
+        run?.reportCall,
       );
       const settled = result.then(
         () => true,

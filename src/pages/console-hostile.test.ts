@@ -158,7 +158,7 @@ describe.skipIf(!hasChromium)("content of a hostile agent", () => {
         found.push(...(await findTakeovers(page)));
         expect(found).toEqual([]);
       }),
-      { numRuns: 40 },
+      { numRuns: process.env["COLLOQUY_LONG_TESTS"] ? 40 : 12 },
     );
     // HTML files open in a sandbox, and the browser reports what the sandbox blocks. Nothing else is an error.
     expect(errors.filter((error) => !/sandboxed|Content Security Policy/.test(error))).toEqual([]);

@@ -1,5 +1,6 @@
 import { systemClock, type Engine, type Outbox } from "../engine/index.ts";
 import { defineOptionNames } from "../usage-checks/index.ts";
+import { waitForRunningWork } from "./host-lifetime.ts";
 
 /** Options for `Server.processDueWork`. */
 export interface DueWorkOptions {
@@ -43,8 +44,7 @@ export async function processDueWork(
     for (let isDone = false; !isDone;) {
       const runs = countRuns();
       await Promise.all([...engines.map((engine) => engine.startDueTurns()), outbox?.loadDueWebhooks()]);
-      await Promise.all(engines.map((engine) => engine.waitUntilIdle()));
-      await outbox?.waitUntilIdle();
+      await waitForRunningWork(engines, outbox);
       isDone = countRuns() === runs;
     }
     return "done";

@@ -1,4 +1,4 @@
-import type { Subscription } from "../engine/index.ts";
+import type { StreamInterruption, Subscription } from "../engine/index.ts";
 import { addEventPosition, LogEvent, toMessageStatusUpdate } from "../protocol/index.ts";
 
 /**
@@ -20,8 +20,8 @@ export class ExtendedSubscription implements Subscription {
     return (await this.#subscription.next())?.map((event) => this.#convert(event));
   }
 
-  close(): void {
-    this.#subscription.close();
+  close(interruption?: StreamInterruption): void {
+    this.#subscription.close(interruption);
   }
 
   get isComplete(): boolean {

@@ -52,7 +52,7 @@ export class FetchRequest implements HttpRequest {
     try {
       // Web streams are async iterable in every supported runtime, but not in the DOM types. An error cancels the stream.
       for await (const chunk of (this.#request.body ?? []) as AsyncIterable<Uint8Array>) body.add(chunk);
-      const text = decodeBodyText(body.toBuffer());
+      const text = decodeBodyText(body.toBytes());
       if (typeof text === "string") return text;
       throw text;
     } finally {

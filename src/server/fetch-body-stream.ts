@@ -1,3 +1,4 @@
+import type { StreamInterruption } from "../engine/index.ts";
 import type { A2AError } from "../protocol/index.ts";
 import type { ByteAccount } from "./byte-ledger/byte-account.ts";
 import type { WriteStallWatch } from "./byte-ledger/write-stall-watch.ts";
@@ -14,20 +15,20 @@ export function createFetchBodyStream(
   stallWatch: WriteStallWatch | undefined,
 ): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
-  const callbacks: (() => void)[] = [];
+  const callbacks: ((interruption?: StreamInterruption) => void)[] = [];
   let resumeWrites: (() => void) | undefined;
   let closed = false;
-  const close = (): void => {
+  const close = (interruption?: StreamInterruption): void => {
     closed = true;
     resumeWrites?.();
     account?.close();
-    for (const callback of callbacks.splice(0)) callback();
+    for (const callback of callbacks.splice(0)) callback(interruption);
   };
   return new ReadableStream<Uint8Array>({
     start(controller) {
-      const fail = (): void => {
+      const fail = (interruption: StreamInterruption): void => {
         controller.error(new Error("The response was not read in time; send the request again."));
-        close();
+        close(interruption);
       };
       write({
         reserve(bytes): A2AError | undefined {
@@ -43,10 +44,12 @@ export function createFetchBodyStream(
             return undefined;
           }
           if (account?.tryReservePendingBytes(bytes.length) === false) {
-            fail();
+            fail({ reason: "cut", error: "RESOURCE_EXHAUSTED" });
             return undefined;
           }
-          const stopWatch = stallWatch?.watch(account?.holder ?? { remoteAddress: undefined }, fail);
+          const stopWatch = stallWatch?.watch(account?.holder ?? { remoteAddress: undefined }, () =>
+            fail({ reason: "stalled" }),
+          );
           return new Promise((resolve) => {
             resumeWrites = (): void => {
               resumeWrites = undefined;
@@ -70,7 +73,7 @@ export function createFetchBodyStream(
     pull() {
       resumeWrites?.();
     },
-    cancel: close,
+    cancel: () => close({ reason: "canceled" }),
   });
 }
 

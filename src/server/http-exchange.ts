@@ -1,3 +1,4 @@
+import type { StreamInterruption } from "../engine/index.ts";
 import type { A2AError } from "../protocol/index.ts";
 import type { ByteAccount } from "./byte-ledger/byte-account.ts";
 
@@ -57,8 +58,11 @@ export interface ResponseSink {
    */
   write(text: string): Promise<void> | undefined;
   end(): void;
-  /** Calls `callback` once when the client has disconnected or the response body has ended. */
-  onClose(callback: () => void): void;
+  /**
+   * Calls `callback` once when the client has disconnected or the response body has ended. `interruption` is the reason
+   * for which the body did not end regularly.
+   */
+  onClose(callback: (interruption?: StreamInterruption) => void): void;
 }
 
 /** An HTTP response, independent of the web framework that sends the response. */

@@ -4,7 +4,7 @@
  * request, and `perform-operation.ts` calls the agent's engine. The response body is JSON, or a stream of
  * server-sent events that `bindings/event-stream.ts` writes.
  */
-export { createServer } from "./server.ts";
+export { createServer } from "./node/create-server.ts";
 export { LISTEN_OPTION_NAMES } from "./server-interface.ts";
 export type { CloseOptions, ServerAddress, ListenOptions, Server } from "./server-interface.ts";
 export type { DueWorkOptions, DueWorkReport } from "./due-work.ts";

@@ -16,6 +16,16 @@ async function serveBody(body: string, onRequest: RequestListener = () => {}): P
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
+it("a request without TLS has the scheme http on Bun, whose sockets always have the member `encrypted`", async () => {
+  let origin = "";
+  const url = await serveBody("", (incoming) => {
+    Object.defineProperty(incoming.socket, "encrypted", { value: false });
+    ({ origin } = new NodeRequest(incoming));
+  });
+  await fetch(url);
+  expect(origin).toBe(url);
+});
+
 describe("a long response", () => {
   // An odd number of UTF-16 units before the emoji puts the end of each slice between the halves of an emoji.
   it.each([

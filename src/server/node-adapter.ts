@@ -4,6 +4,7 @@ import type { ByteAccount } from "./byte-ledger/byte-account.ts";
 import type { ByteLedger } from "./byte-ledger/byte-ledger.ts";
 import type { WriteStallWatch } from "./byte-ledger/write-stall-watch.ts";
 import type { ClientCertificate, HttpReply, HttpRequest } from "./http-exchange.ts";
+import { isEncryptedSocket } from "./is-encrypted-socket.ts";
 import { NodeResponseSink, selectResponseTextEncoding } from "./node-response-sink.ts";
 import { readNodeBodyText } from "./read-node-body-text.ts";
 import { createRefusalReply, measureAndReserveResponseText, toResponseText } from "./response-reservation.ts";
@@ -53,8 +54,7 @@ export class NodeRequest implements HttpRequest {
   }
 
   get origin(): string {
-    const encrypted = "encrypted" in this.#incoming.socket;
-    return `${encrypted ? "https" : "http"}://${this.authority ?? "localhost"}`;
+    return `${isEncryptedSocket(this.#incoming.socket) ? "https" : "http"}://${this.authority ?? "localhost"}`;
   }
 
   get remoteAddress(): string | undefined {

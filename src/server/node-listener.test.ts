@@ -97,3 +97,15 @@ it("takes the host of a request target in absolute form, and rejects invalid hos
   ] as const)
     expect(await send(path, host)).toMatch(/^400 /);
 });
+
+it("a fetch handler receives a URL with http on Bun, whose sockets always have the member `encrypted`", async () => {
+  const listener = toNodeListener((request) => Promise.resolve(new Response(request.url)));
+  const http = createServer((incoming, outgoing) => {
+    Object.defineProperty(incoming.socket, "encrypted", { value: false });
+    listener(incoming, outgoing);
+  }).listen(0, "127.0.0.1");
+  onTestFinished(() => void http.close());
+  await once(http, "listening");
+  const url = `http://127.0.0.1:${(http.address() as AddressInfo).port}/card`;
+  expect(await (await fetch(url)).text()).toBe(url);
+});

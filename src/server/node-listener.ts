@@ -3,6 +3,7 @@ import type { A2AError } from "../protocol/index.ts";
 import type { ByteAccount } from "./byte-ledger/byte-account.ts";
 import type { WriteStallWatch } from "./byte-ledger/write-stall-watch.ts";
 import { closePipelinedResponseWithConnection } from "./close-pipelined-response.ts";
+import { isEncryptedSocket } from "./is-encrypted-socket.ts";
 import { NodeResponseSink } from "./node-response-sink.ts";
 import { createRefusalReply } from "./response-reservation.ts";
 import { endResponseBeforeUnreadBody, isBodyUnread } from "./unread-request-body.ts";
@@ -150,7 +151,7 @@ function toRequest(
   if (!parseHostAndPort(authority)) throw new TypeError("The host of the request is invalid.");
   // A target in absolute form overrides the Host header, which handlers check (RFC 9112 §3.2.2).
   headers.set("host", authority);
-  const scheme = "encrypted" in incoming.socket ? "https" : "http";
+  const scheme = isEncryptedSocket(incoming.socket) ? "https" : "http";
   const hasBody = method !== "GET" && method !== "HEAD";
   return new Request(`${scheme}://${authority}${path}${query === "" ? "" : `?${query}`}`, {
     method,

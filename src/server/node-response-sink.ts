@@ -1,4 +1,5 @@
 import type { ServerResponse } from "node:http";
+import type { StreamInterruption } from "../engine/index.ts";
 import type { A2AError } from "../protocol/index.ts";
 import type { WriteStallWatch } from "./byte-ledger/write-stall-watch.ts";
 import type { HttpRequest, ResponseSink } from "./http-exchange.ts";
@@ -20,6 +21,8 @@ export class NodeResponseSink implements ResponseSink {
   readonly #outgoing: ServerResponse;
   readonly #request: Pick<HttpRequest, "byteAccount">;
   readonly #stallWatch: WriteStallWatch | undefined;
+  /** Why the server itself has ended the connection. */
+  #interruption: StreamInterruption | undefined;
   /** Number of characters of the current text that follow after the current slice. */
   #laterLength = 0;
 
@@ -85,10 +88,22 @@ export class NodeResponseSink implements ResponseSink {
     if (outgoing.writableLength > 0 && !outgoing.destroyed) void this.#waitUntilTaken("finish");
   }
 
-  onClose(callback: () => void): void {
+  onClose(callback: (interruption?: StreamInterruption) => void): void {
+    const report = (): void => callback(this.#findInterruption());
     // A destroyed response emits no further `close` event.
-    if (this.#outgoing.destroyed) callback();
-    else this.#outgoing.once("close", callback);
+    if (this.#outgoing.destroyed) report();
+    else this.#outgoing.once("close", report);
+  }
+
+  /**
+   * Returns why the connection ended before the response. A client that closes the connection in good order sends FIN,
+   * which causes no error. A broken connection causes an error such as `ECONNRESET`.
+   */
+  #findInterruption(): StreamInterruption | undefined {
+    if (this.#interruption || this.#outgoing.writableFinished) return this.#interruption;
+    const { errored } = this.#outgoing.req.socket;
+    if (!errored) return { reason: "canceled" };
+    return { reason: "cut", error: "code" in errored ? String(errored.code) : errored.message };
   }
 
   /** Accounts for the bytes that the client has not taken, until `event` or the end of the connection. */
@@ -97,13 +112,17 @@ export class NodeResponseSink implements ResponseSink {
     const { byteAccount } = this.#request;
     if (byteAccount && !byteAccount.tryReservePendingBytes(outgoing.writableLength + this.#laterLength)) {
       byteAccount.close();
+      this.#interruption = { reason: "cut", error: "RESOURCE_EXHAUSTED" };
       outgoing.destroy();
       return Promise.resolve();
     }
     let stopWatch: (() => void) | undefined;
     const startWatch = (): void => {
       const holder = byteAccount?.holder ?? { remoteAddress: undefined };
-      stopWatch = this.#stallWatch?.watch(holder, () => void outgoing.destroy());
+      stopWatch = this.#stallWatch?.watch(holder, () => {
+        this.#interruption = { reason: "stalled" };
+        outgoing.destroy();
+      });
     };
     // The response to a pipelined request has no socket until the previous response ends.
     if (outgoing.socket) startWatch();

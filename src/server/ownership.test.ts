@@ -3,7 +3,7 @@ import { afterAll, beforeAll } from "vitest";
 import { restDialect as oldRoutes } from "../client/transport/v0_3-dialect.ts";
 import { GRPC_SERVICE_V0_3, GRPC_SERVICE_V1, type GrpcService } from "../grpc/index.ts";
 import { isStreamingOperation, type OperationName, type Operations } from "../protocol/index.ts";
-import { v0_3 as wire03 } from "../wire/index.ts";
+import * as wire03 from "../wire/v0_3/index.ts";
 import { createServer, type Server } from "./index.ts";
 import {
   questionAskingTestAgent,

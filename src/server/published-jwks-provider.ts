@@ -1,5 +1,5 @@
 import type { JSONWebKeySet } from "../keys/index.ts";
-import { buildCardSigningJwks, type CardSigningOptions } from "./card/card-signing.ts";
+import type { CardSigningOptions } from "./card/card-signing.ts";
 import type { PushSigner } from "./push/push-signer.ts";
 
 /** Provides the public keys that the server publishes at `/.well-known/jwks.json`. */
@@ -21,10 +21,17 @@ export function createPublishedJwksProvider(
     async getJwks() {
       const sets = await Promise.all([
         pushSigner?.getJwks(),
-        cardSigning && buildCardSigningJwks(cardSigning),
+        cardSigning && loadCardSigningJwks(cardSigning),
       ]);
       const keys = sets.flatMap((set) => set?.keys ?? []);
       return { keys: [...new Map(keys.map((key) => [JSON.stringify(key), key])).values()] };
     },
   };
+}
+
+async function loadCardSigningJwks(
+  cardSigning: CardSigningOptions | readonly CardSigningOptions[],
+): Promise<JSONWebKeySet> {
+  const { buildCardSigningJwks } = await import("./card/card-signing.ts");
+  return await buildCardSigningJwks(cardSigning);
 }

@@ -50,7 +50,7 @@ export function readNodeBodyText(
       }
     };
     const finish = (): void => {
-      const text = decodeBodyText(body.toBuffer());
+      const text = decodeBodyText(body.toBytes());
       body.release();
       if (typeof text === "string") resolve(text);
       else reject(text);

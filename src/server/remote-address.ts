@@ -1,5 +1,3 @@
-import { isIPv6 } from "node:net";
-
 /**
  * Returns the key under which the server accounts for the requests of a remote address. All addresses of one IPv6
  * network `/64` have the same key, because one machine usually has the entire network. Requests without a known
@@ -12,7 +10,11 @@ export function getAddressHolderKey(remoteAddress: string | undefined): string {
   const lastGroup = address.slice(address.lastIndexOf(":") + 1);
   // An IPv4-mapped address, such as `::ffff:192.0.2.1`, is the address of an IPv4 client.
   if (lastGroup.includes(".")) return lastGroup;
-  return isIPv6(address) ? `${expandIpv6Groups(address).slice(0, 4).join(":")}::/64` : remoteAddress;
+  return isIpv6Address(address) ? `${expandIpv6Groups(address).slice(0, 4).join(":")}::/64` : remoteAddress;
+}
+
+function isIpv6Address(address: string): boolean {
+  return URL.canParse(`http://[${address}]`);
 }
 
 /** Returns the eight groups of an IPv6 address, without leading zeros. */

@@ -14,7 +14,7 @@ export class RequestBodyBuffer {
   readonly #account: ByteAccount | undefined;
   #firstChunk: Uint8Array | undefined;
   readonly #finishedParts: Uint8Array[] = [];
-  #block: Buffer | undefined;
+  #block: Uint8Array | undefined;
   #blockLength = 0;
   #size = 0;
 
@@ -44,14 +44,17 @@ export class RequestBodyBuffer {
     this.#append(chunk);
   }
 
-  toBuffer(): Buffer {
-    const first = this.#firstChunk;
-    if (first)
-      return Buffer.isBuffer(first) ? first : Buffer.from(first.buffer, first.byteOffset, first.byteLength);
-    return Buffer.concat([
-      ...this.#finishedParts,
-      this.#block?.subarray(0, this.#blockLength) ?? Buffer.alloc(0),
-    ]);
+  toBytes(): Uint8Array {
+    if (this.#firstChunk) return this.#firstChunk;
+    const block = this.#block?.subarray(0, this.#blockLength);
+    const parts = block ? [...this.#finishedParts, block] : this.#finishedParts;
+    const bytes = new Uint8Array(this.#size);
+    let at = 0;
+    for (const part of parts) {
+      bytes.set(part, at);
+      at += part.length;
+    }
+    return bytes;
   }
 
   /** Drops the body, and returns its bytes to the account. */
@@ -64,7 +67,7 @@ export class RequestBodyBuffer {
   #append(chunk: Uint8Array): void {
     if (chunk.length < MIN_KEPT_CHUNK_BYTES) return this.#copy(chunk);
     // A copy frees the unused rest of the block.
-    if (this.#block) this.#finishedParts.push(Buffer.from(this.#block.subarray(0, this.#blockLength)));
+    if (this.#block) this.#finishedParts.push(this.#block.slice(0, this.#blockLength));
     this.#block = undefined;
     this.#blockLength = 0;
     this.#finishedParts.push(chunk);
@@ -73,7 +76,7 @@ export class RequestBodyBuffer {
   #copy(chunk: Uint8Array): void {
     let rest = chunk;
     while (rest.length > 0) {
-      this.#block ??= Buffer.allocUnsafeSlow(BLOCK_BYTES);
+      this.#block ??= new Uint8Array(BLOCK_BYTES);
       const part = rest.subarray(0, BLOCK_BYTES - this.#blockLength);
       this.#block.set(part, this.#blockLength);
       this.#blockLength += part.length;

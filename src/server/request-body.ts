@@ -1,15 +1,18 @@
-import { isUtf8 } from "node:buffer";
 import { A2AError } from "../protocol/index.ts";
 import { parseBoundedJson } from "../wire/index.ts";
 import type { HttpRequest } from "./http-exchange.ts";
 
+const UTF8_DECODER = /* @__PURE__ */ new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 const JSON_MEDIA_TYPES = new Set(["application/json", "application/a2a+json"]);
 
 /** Decodes a complete request body, and returns an error if the body is not UTF-8. */
-export function decodeBodyText(bytes: Buffer): string | A2AError {
-  return isUtf8(bytes)
-    ? bytes.toString("utf8")
-    : new A2AError("PARSE_ERROR", "The request body is not UTF-8; send JSON encoded as UTF-8.");
+export function decodeBodyText(bytes: Uint8Array): string | A2AError {
+  try {
+    return UTF8_DECODER.decode(bytes);
+  } catch (cause) {
+    const text = "The request body is not UTF-8; send JSON encoded as UTF-8.";
+    return new A2AError("PARSE_ERROR", text, { cause });
+  }
 }
 
 export function createPayloadTooLargeError(maxBytes: number): A2AError {

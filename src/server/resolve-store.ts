@@ -1,6 +1,5 @@
-import { redactUserInfo } from "../logging/index.ts";
-import { isPostgresUrl, MemoryStore, PostgresStore, SqliteStore } from "../stores/index.ts";
 import type { RetentionOptions, TaskStore } from "../engine/index.ts";
+import { MemoryStore } from "../stores/portable/index.ts";
 
 /**
  * A task store, or text that selects a task store. The text is `memory`, `sqlite:` followed by a file path, or the URL
@@ -13,30 +12,22 @@ export type StoreOption =
   | `postgres://${string}`
   | `postgresql://${string}`;
 
-/** The default task store, a SQLite file in the working directory. */
-const DEFAULT_SQLITE_STORE_OPTION = "sqlite:.colloquy/colloquy.db";
-
 /**
  * Creates the task store that the `store` option selects, but does not open the task store. If `retention` is
- * `false`, the memory store keeps all tasks.
+ * `false`, the memory store keeps all tasks. The function `createStoreFromText` creates all stores except the memory
+ * store.
  */
 export function resolveStore(
-  option: StoreOption = DEFAULT_SQLITE_STORE_OPTION,
-  retention: RetentionOptions | false = {},
+  option: StoreOption,
+  retention: RetentionOptions | false,
+  createStoreFromText: (text: string) => TaskStore,
 ): TaskStore {
   if (option === "memory") return createMemoryStore(retention);
   if (retention !== false && retention.maxFinishedTasks !== undefined)
     throw new Error(
       `"retention.maxFinishedTasks" applies only to the store "memory"; use "retention.maxBytes" for other stores.`,
     );
-  if (typeof option !== "string") return option;
-  if (option.startsWith("sqlite:") && option.length > "sqlite:".length) {
-    return new SqliteStore(option.slice("sqlite:".length));
-  }
-  if (isPostgresUrl(option)) return new PostgresStore(option);
-  throw new Error(
-    `Unknown store ${JSON.stringify(redactUserInfo(option))}; use "memory", "sqlite:path/to/file.db", or "postgres://user@host/database".`,
-  );
+  return typeof option === "string" ? createStoreFromText(option) : option;
 }
 
 function createMemoryStore(retention: RetentionOptions | false): MemoryStore {

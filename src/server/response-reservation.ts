@@ -1,3 +1,4 @@
+import { utf8Codec } from "../data-structures/index.ts";
 import { A2AError, estimateJsonSize, type Task } from "../protocol/index.ts";
 import type { ByteAccount } from "./byte-ledger/byte-account.ts";
 import { createJsonReply, type HttpReply } from "./http-exchange.ts";
@@ -29,7 +30,7 @@ export function measureAndReserveResponseText(
   let byteLength = 0;
   let heldBytes = 0;
   for (const piece of pieces) {
-    const pieceBytes = Buffer.byteLength(piece);
+    const pieceBytes = utf8Codec.countBytes(piece);
     byteLength += pieceBytes;
     heldBytes += pieceBytes === piece.length ? pieceBytes : Math.max(pieceBytes, 2 * piece.length);
   }

@@ -43,11 +43,18 @@ export interface RouterContext extends BindingContext {
  * binding. Never rejects, because every error becomes an error reply.
  */
 export async function routeRequest(request: HttpRequest, context: RouterContext): Promise<HttpReply> {
+  const startMs = performance.now();
   try {
     context.assertRequestAllowed(request);
     return await dispatchRequest(request, context);
-  } catch (error) {
-    return createRestErrorReply(request, context.specRevision, context.reportError("server", error));
+  } catch (thrown) {
+    const error = context.reportError("server", thrown);
+    const reply = createRestErrorReply(request, context.specRevision, error);
+    const { method: operation } = request;
+    // Browsers and scanners request paths that belong to no agent.
+    if (error.reason !== "NOT_FOUND")
+      context.recordRefusal?.({ request, operation, binding: "HTTP", status: reply.status, error, startMs });
+    return reply;
   }
 }
 

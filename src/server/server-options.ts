@@ -21,6 +21,9 @@ import type { TenantsOption } from "./accepted-tenants.ts";
 /** Part of a server in a group of servers with the same store. */
 export type ServerRole = "web" | "worker" | "all";
 
+/** Default time in milliseconds between two signs of life on a silent stream. */
+export const DEFAULT_HEARTBEAT_MS = 15_000;
+
 /** Options for `createServer`. */
 export interface ServerOptions {
   /**

@@ -1,6 +1,3 @@
-import type { IncomingMessage, Server as HttpServer, ServerResponse } from "node:http";
-import type { AddressInfo, Socket } from "node:net";
-import { setTimeout as setTimeoutPromise } from "node:timers/promises";
 import {
   Committer,
   NodeLink,
@@ -15,7 +12,6 @@ import {
 } from "../engine/index.ts";
 import { explainMissingAwait } from "../usage-checks/index.ts";
 import { resolveObserver } from "../logging/index.ts";
-import { isLoopbackHost } from "../keys/index.ts";
 import { A2AError, stripTrailingCharacters } from "../protocol/index.ts";
 import { isDeviationAccepted } from "../wire/index.ts";
 import { Authenticator } from "./auth/authenticator.ts";
@@ -28,14 +24,12 @@ import {
 import type { CallerAgentAccess } from "./caller-agent-access.ts";
 import { OperatorGate, type OperatorAccess, type OperatorOptions } from "./operator-access.ts";
 import type { HttpReply, HttpRequest } from "./http-exchange.ts";
-import { createPushService, type PushService } from "./push/push-service.ts";
+import type { PushService } from "./push/push-service.ts";
+import type { ServerListener, ServerPlatform } from "./server-platform.ts";
 import { FetchRequest, toFetchResponse } from "./fetch-adapter.ts";
-import { startGrpcServer, type GrpcServer } from "./bindings/grpc.ts";
 import { ByteLedger } from "./byte-ledger/byte-ledger.ts";
-import { closePipelinedResponseWithConnection } from "./close-pipelined-response.ts";
 import { WriteStallWatch } from "./byte-ledger/write-stall-watch.ts";
-import { createGuardedHttpServer } from "./guarded-http-server.ts";
-import { resolveTransportLimits, type TransportLimits } from "./server-limits.ts";
+import { resolveTransportLimits } from "./server-limits.ts";
 import { BasePathRequest } from "./base-path-request.ts";
 import { handleHealthRequest } from "./health-endpoints.ts";
 import { handleTickRequest } from "./tick-endpoint.ts";
@@ -45,31 +39,31 @@ import {
   type DueWorkOptions,
   type DueWorkReport,
 } from "./due-work.ts";
-import { NodeRequest, sendReply, getOriginalUrl } from "./node-adapter.ts";
-import { respondWithFetchHandler } from "./node-listener.ts";
 import { CrossOriginGuard } from "./cross-origin-guard.ts";
-import { assertSafeToListenOnHost, HostHeaderGuard } from "./loopback-protection.ts";
+import { HostHeaderGuard } from "./loopback-protection.ts";
 import { startStoreGaugeReports } from "./maintenance/store-gauge-reports.ts";
 import { StoreMaintenanceService } from "./maintenance/store-maintenance.ts";
-import { explainListenError } from "./listen-errors.ts";
-import { resolveStore } from "./resolve-store.ts";
 import { createRestErrorReply } from "./bindings/rest.ts";
 import {
   assertKnownCloseOptions,
-  assertKnownListenOptions,
   type CloseOptions,
   type ListenOptions,
   type Server,
   type ServerAddress,
 } from "./server-interface.ts";
-import { assertValidOptions, SUPPORTED_A2A_VERSIONS, type ServerOptions } from "./server-options.ts";
-import { ServerTelemetry } from "./telemetry/server-telemetry.ts";
+import {
+  assertValidOptions,
+  DEFAULT_HEARTBEAT_MS,
+  SUPPORTED_A2A_VERSIONS,
+  type ServerOptions,
+} from "./server-options.ts";
 import { createPublishedJwksProvider } from "./published-jwks-provider.ts";
+import type { TrafficRecordOption } from "../trace/recording/index.ts";
 import { runInTraceOfRequest } from "./telemetry/run-in-trace-of-request.ts";
 import { getHttpStatus, reportRequest } from "./report-request.ts";
+import { findWaitUntil, waitForRunningWork } from "./host-lifetime.ts";
 import { findRuntimeRemoteAddress } from "./remote-address.ts";
 import { routeRequest, type RouterContext } from "./router.ts";
-import { openTrafficRecord, type TrafficRecordOption } from "../trace/recording/index.ts";
 import { combineObservers } from "./telemetry/combine-observers.ts";
 import { ServerTrafficRecorder } from "./traffic/server-traffic-recorder.ts";
 import { createTenantAcceptanceCheck, findOnlyTenantAcceptedByServer } from "./accepted-tenants.ts";
@@ -82,34 +76,26 @@ import {
 } from "./served-agent.ts";
 import { ServedAgentRegistry } from "./served-agent-registry.ts";
 
-const DEFAULT_HEARTBEAT_MS = 15_000;
-
-/**
- * Creates a server for one agent, or for an object with several agents by id. The server serves each agent at
- * `/a2a/{id}`, and the first agent also at the root path. The id of a single agent is `agent.id`, or by default
- * is derived from the agent's name. The server opens the task store when `listen` is
- * called or when the first request arrives.
- */
-export function createServer(
+/** Creates a server for the runtime of a platform. */
+export function createServerOnPlatform(
+  platform: ServerPlatform,
   agents: Agent | Readonly<Record<string, Agent>>,
-  options: ServerOptions = {},
+  options: ServerOptions,
 ): Server {
   const entries = toAgentEntries(agents, Boolean(options.mountedHandlers?.length));
-  return new AgentServer(
-    entries,
-    findCurrentIdsByEarlierId(agents, entries, options.previousAgentIds),
-    options,
-  );
+  const currentIdsByEarlierId = findCurrentIdsByEarlierId(agents, entries, options.previousAgentIds);
+  return new AgentServer(platform, entries, currentIdsByEarlierId, options);
 }
 
 class AgentServer implements Server {
   readonly store: TaskStore;
   readonly maintenance: StoreMaintenanceService;
   readonly fetch: Server["fetch"];
-  readonly listener: (incoming: IncomingMessage, outgoing: ServerResponse) => void;
+  readonly listener: Server["listener"];
+  readonly #platform: ServerPlatform;
   readonly #options: ServerOptions;
   readonly #observer: Observer;
-  readonly #telemetry: ServerTelemetry;
+  readonly #telemetry: ReturnType<ServerPlatform["createTelemetry"]>;
   readonly #agents: ServedAgentRegistry;
   readonly #routerContext: RouterContext;
   readonly #eventStreams: EventStreamRegistry;
@@ -117,36 +103,34 @@ class AgentServer implements Server {
   readonly #pushService: PushService | undefined;
   readonly #operatorGate: OperatorGate | undefined;
   readonly #trafficRecorder: ServerTrafficRecorder | undefined;
-  readonly #transportLimits: TransportLimits;
   readonly #stallWatch: WriteStallWatch;
+  readonly #serverListener: ServerListener;
   #openPromise: Promise<void> | undefined;
   #isOpen = false;
   #isDraining = false;
   #isClosing = false;
   #stopStateReports: (() => void) | undefined;
   #stopGaugeReports: (() => void) | undefined;
-  #httpServer: HttpServer | undefined;
-  /** All open connections. */
-  readonly #sockets = new Set<Socket>();
-  #grpcServer: GrpcServer | undefined;
 
   constructor(
+    platform: ServerPlatform,
     agents: [string, Agent][],
     currentIdsByEarlierId: ReadonlyMap<string, string>,
     options: ServerOptions,
   ) {
     assertValidOptions(options);
+    this.#platform = platform;
     const { versions = SUPPORTED_A2A_VERSIONS } = options;
     this.#options = options;
     const { retention = {} } = options;
-    this.store = resolveStore(options.store, retention);
+    this.store = platform.resolveStore(options.store, retention);
     assertStoreSupportsRole(this.store, options.role);
     const { mountedHandlers = [] } = options;
     const logObserver = resolveObserver(options.observer);
     const trafficRecorder =
-      options.record === undefined ? undefined : openServerRecord(options.record, logObserver);
+      options.record === undefined ? undefined : openServerRecord(platform, options.record, logObserver);
     this.#trafficRecorder = trafficRecorder;
-    this.#telemetry = new ServerTelemetry({
+    this.#telemetry = platform.createTelemetry({
       telemetry: options.telemetry,
       metrics: options.metrics,
       observer: combineObservers(
@@ -162,7 +146,7 @@ class AgentServer implements Server {
     if (options.textIndex) assertStoreIndexesText(this.store);
     this.#operatorGate = options.operator && createOperatorGate(options.operator, this.store);
     this.#observer = observer;
-    this.#pushService = createPushService(options.push ?? {}, this.store, observer);
+    this.#pushService = platform.createPushService(options.push, this.store, observer);
     if (observer.onStoreState)
       this.#stopStateReports = this.store.health?.onChange((change) => observer.onStoreState?.(change));
     const reportError: UnknownToA2AErrorConverter = (where, error) => {
@@ -178,10 +162,10 @@ class AgentServer implements Server {
       observer,
       findEngine: (agentId) => this.#agents.findEngine(agentId),
       openStore: () => this.#openStoreOnce(),
-      offersSocket: options.maintenanceSocket ?? true,
+      startSocket: (options.maintenanceSocket ?? true) ? platform.startMaintenanceSocket : undefined,
     });
-    this.#transportLimits = resolveTransportLimits(options.limits);
-    const { maxBodyBytes, maxJsonValues, bufferedBytes, writeStallMs } = this.#transportLimits;
+    const transportLimits = resolveTransportLimits(options.limits);
+    const { maxBodyBytes, maxJsonValues, bufferedBytes, writeStallMs } = transportLimits;
     const byteLedger = new ByteLedger(bufferedBytes);
     const stallWatch = new WriteStallWatch({ clock: systemClock, timeoutMs: writeStallMs, observer });
     this.#stallWatch = stallWatch;
@@ -192,7 +176,7 @@ class AgentServer implements Server {
     // URL paths are appended to this URL, so it must not end in a slash.
     const publicUrl = options.publicUrl && stripTrailingCharacters(options.publicUrl, "/");
     const { cardSigning, inputModePolicy, tenants, cardFormat, cardMaxAgeSeconds } = options;
-    const { basePath, peerLeniency = "all" } = options;
+    const { peerLeniency = "all" } = options;
     const agentRegistry = this.#createAgentRegistry(agents, {
       versions,
       cardFormat,
@@ -239,29 +223,33 @@ class AgentServer implements Server {
         crossOriginGuard.assertAllowed(request);
       },
       reportError,
+      recordRefusal: trafficRecorder && ((refusal) => trafficRecorder.recordRefusal(refusal)),
       observer,
     };
+    this.#serverListener = platform.createListener({
+      options,
+      routerContext: this.#routerContext,
+      maxConnections: transportLimits.connections,
+      stallWatch,
+      isDraining: () => this.#isDraining,
+      acceptOnlyLoopbackHosts: () => this.#hostGuard.acceptOnlyLoopback(),
+      openStore: () => this.#openStoreOnce(),
+      startMetricsServer: () => this.#telemetry.listen(),
+      findMountedHandler: (request) => this.#findMountedHandler(request),
+      callMountedHandler: (handler, fetchRequest, request) =>
+        this.#callMountedHandler(handler, fetchRequest, request),
+      handleRequest: (request) => this.#handle(request),
+    });
     // Neither function uses `this`, so that both can be passed to a host as values.
-    this.listener = (incoming, outgoing) => {
-      closePipelinedResponseWithConnection(incoming, outgoing);
-      // The next request of the client opens a connection to another server.
-      if (this.#isDraining) outgoing.setHeader("connection", "close");
-      const request = new NodeRequest(
-        incoming,
-        basePath === undefined ? undefined : getOriginalUrl(incoming),
-        byteLedger,
-      );
-      const handler = this.#findMountedHandler(request);
-      if (handler)
-        void respondWithFetchHandler(
-          (fetchRequest) => this.#callMountedHandler(handler, fetchRequest, request),
-          incoming,
-          outgoing,
-          { byteAccount: request.byteAccount, stallWatch },
-        );
-      else void this.#handle(request).then((reply) => sendReply(reply, request, outgoing, stallWatch));
-    };
+    this.listener = this.#serverListener.listener;
     this.fetch = async (fetchRequest, runtimeInfo) => {
+      const response = await respond(fetchRequest, runtimeInfo);
+      findWaitUntil(runtimeInfo)?.(
+        waitForRunningWork(this.#agents.listEngines(), this.#pushService?.outbox),
+      );
+      return response;
+    };
+    const respond = async (fetchRequest: Request, runtimeInfo: unknown): Promise<Response> => {
       const remoteAddress = findRuntimeRemoteAddress(fetchRequest, runtimeInfo);
       const request = new FetchRequest(fetchRequest, remoteAddress, byteLedger);
       const handler = this.#findMountedHandler(request);
@@ -271,49 +259,8 @@ class AgentServer implements Server {
   }
 
   listen(options: ListenOptions = {}): Promise<ServerAddress> {
-    return explainMissingAwait(this.#listen(options), "listen()", ["url", "host", "port", "grpc", "agents"]);
-  }
-
-  async #listen(options: ListenOptions): Promise<ServerAddress> {
-    assertKnownListenOptions(options);
-    const { port = 0, host = "127.0.0.1", grpc = false } = options;
-    assertSafeToListenOnHost(host, this.#options);
-    const grpcOptions = grpc === true ? {} : grpc;
-    if (grpcOptions) assertSafeToListenOnHost(grpcOptions.host ?? host, this.#options);
-    // An invalid signing key must fail here, not at the first signature.
-    await this.#routerContext.jwksProvider?.getJwks();
-    for (const { cardPublisher } of this.#routerContext.agents.values()) void cardPublisher.loadDescription();
-    await this.#openStoreOnce();
-    if (isLoopbackHost(host) && !this.#options.authenticate) this.#hostGuard.acceptOnlyLoopback();
-    const http = createGuardedHttpServer(this.listener, this.#transportLimits.connections);
-    this.#httpServer = http;
-    http.on("connection", (socket: Socket) => {
-      this.#sockets.add(socket);
-      socket.once("close", () => this.#sockets.delete(socket));
-    });
-    await new Promise<void>((resolve, reject) => {
-      http.once("error", (error) => reject(explainListenError(error, host, port)));
-      http.listen(port, host, resolve);
-    });
-    const metrics = await this.#telemetry.listen().catch(async (error: unknown) => {
-      await new Promise((resolve) => http.close(resolve));
-      throw error;
-    });
-    const address = {
-      ...this.#buildAddress(http.address() as AddressInfo, host),
-      ...(metrics ? { metrics } : {}),
-    };
-    if (!grpcOptions) return address;
-    const { heartbeatMs = DEFAULT_HEARTBEAT_MS } = this.#options;
-    try {
-      const httpServer = { host, port: address.port, heartbeatMs, stallWatch: this.#stallWatch };
-      this.#grpcServer = await startGrpcServer(this.#routerContext, httpServer, grpcOptions);
-    } catch (error) {
-      // Without gRPC the server would be incomplete, which the operator would notice late.
-      await new Promise((resolve) => http.close(resolve));
-      throw error;
-    }
-    return { ...address, grpc: { host: grpcOptions.host ?? host, port: this.#grpcServer.port } };
+    const address = this.#serverListener.listen(options);
+    return explainMissingAwait(address, "listen()", ["url", "host", "port", "grpc", "agents"]);
   }
 
   async close(options: CloseOptions = {}): Promise<void> {
@@ -330,30 +277,19 @@ class AgentServer implements Server {
   async #drain(drainMs: number): Promise<void> {
     this.#isDraining = true;
     for (const engine of this.#agents.listEngines()) void engine.drain();
-    await setTimeoutPromise(drainMs);
+    await new Promise((resolve) => setTimeout(resolve, drainMs));
   }
 
   async #stop(graceMs: number): Promise<void> {
-    const http = this.#httpServer;
     this.#isClosing = true;
     // This timer keeps the process alive until the tasks are closed. The deadline timers do not.
     const keepAlive = setInterval(() => {}, 2 ** 30);
-    const closed = Promise.all([
-      new Promise<void>((resolve) => (http ? http.close(() => resolve()) : resolve())),
-      this.#grpcServer?.drain(),
-    ]);
+    const closed = this.#serverListener.drain();
     await Promise.all(this.#agents.listEngines().map((engine) => engine.close(graceMs)));
     const pushClosed = this.#pushService?.close(graceMs);
     this.#eventStreams.closeAll();
-    this.#grpcServer?.closeStreams();
-    http?.closeIdleConnections();
-    // Node counts a connection as idle only after its first request. Clients also open connections in
-    // advance.
-    for (const socket of this.#sockets) if (socket.bytesRead === 0) socket.destroy();
-    const deadline = setTimeout(() => {
-      http?.closeAllConnections();
-      this.#grpcServer?.forceShutdown();
-    }, graceMs);
+    this.#serverListener.closeStreamsAndIdleConnections();
+    const deadline = setTimeout(() => this.#serverListener.forceClose(), graceMs);
     await closed;
     clearTimeout(deadline);
     await pushClosed;
@@ -374,7 +310,7 @@ class AgentServer implements Server {
       await this.#openPromise;
       await engine.open();
     });
-    this.#grpcServer?.listInCards();
+    this.#serverListener.listInCards();
   }
 
   async processDueWork(options: DueWorkOptions = {}): Promise<DueWorkReport> {
@@ -530,7 +466,7 @@ class AgentServer implements Server {
 
   #handleTickRequest(request: HttpRequest): Promise<HttpReply> | undefined {
     return handleTickRequest(request, {
-      token: this.#options.tickToken ?? process.env["COLLOQUY_TICK_TOKEN"],
+      token: this.#options.tickToken ?? this.#platform.environment["COLLOQUY_TICK_TOKEN"],
       processDueWork: (timeLimitMs) => this.processDueWork(timeLimitMs === undefined ? {} : { timeLimitMs }),
     });
   }
@@ -558,23 +494,17 @@ class AgentServer implements Server {
     }
     return await routeRequest(request, this.#routerContext);
   }
-
-  #buildAddress({ port }: AddressInfo, host: string): ServerAddress {
-    const name = host.includes(":") ? `[${host}]` : host === "0.0.0.0" ? "127.0.0.1" : host;
-    const { basePath = "" } = this.#options;
-    const url = this.#routerContext.publicUrl ?? `http://${name}:${port}${basePath}`;
-    const agents = [...this.#routerContext.agents.keys()].map((id) => {
-      const agentUrl = url + getAgentPath(id);
-      return { id, url: agentUrl, cardUrl: `${agentUrl}/.well-known/agent-card.json` };
-    });
-    return { url, host, port, agents };
-  }
 }
 
 /** Opens the traffic record of a server. The first lost line is reported to the observer. */
-function openServerRecord(record: TrafficRecordOption, observer: Observer): ServerTrafficRecorder {
+function openServerRecord(
+  platform: ServerPlatform,
+  record: TrafficRecordOption,
+  observer: Observer,
+): ServerTrafficRecorder {
   const onLoss = (error: unknown): void => observer.onError?.({ where: "traffic record", error });
-  return new ServerTrafficRecorder(openTrafficRecord(record, { vantage: "server", name: "server", onLoss }));
+  const writerOptions = { vantage: "server", name: "server", onLoss } as const;
+  return new ServerTrafficRecorder(platform.openTrafficRecord(record, writerOptions));
 }
 
 /** Throws an error if the role needs other servers, which the store does not support. */

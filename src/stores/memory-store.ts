@@ -1,4 +1,4 @@
-import { OffHeapTextStore } from "../data-structures/index.ts";
+import { OffHeapTextStore, utf8Codec } from "../data-structures/index.ts";
 import { defineOptionNames } from "../usage-checks/index.ts";
 import type {
   LogAppend,
@@ -167,7 +167,7 @@ export class MemoryStore implements TaskStore {
     let bytes = 0;
     for (const event of readEventsAfter(log, this.#texts, after)) {
       events.push(event);
-      bytes += Buffer.byteLength(event.jsonText);
+      bytes += utf8Codec.countBytes(event.jsonText);
       if (events.length >= limit.events || bytes > limit.maxBytes) break;
     }
     return events;

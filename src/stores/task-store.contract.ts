@@ -209,7 +209,9 @@ export function defineTaskStoreContract(
           createTestChunkEvent("t", "c"),
         ];
         await append("t", 0, log);
-        const [first = 0, second = 0] = log.map((event) => Buffer.byteLength(JSON.stringify(event)));
+        const [first = 0, second = 0] = log.map(
+          (event) => new TextEncoder().encode(JSON.stringify(event)).length,
+        );
         async function lengthOf(limit: { events: number; maxBytes: number }): Promise<number> {
           return (await store.readEvents(aliceTestTaskScope, "t", 0, limit)).length;
         }

@@ -2,8 +2,8 @@
  * TELEMETRY. The folder `telemetry` continues distributed traces from process to process, and describes the work of a
  * server as spans and metrics. `trace-context.ts` reads and writes the W3C headers. `trace-scope.ts` knows the trace of
  * the running code. A `Tracer` starts spans: without OpenTelemetry, a span only has an id, which the next process
- * receives. `opentelemetry/` is the only folder that imports packages of OpenTelemetry, and is loaded only if the program
- * has registered a provider.
+ * receives. `opentelemetry/` is the only folder that imports packages of OpenTelemetry. `node/` loads it only if the
+ * program has registered a provider.
  */
 export {
   buildA2ARequestAttributes,
@@ -13,14 +13,7 @@ export {
   buildServerAddressAttributes,
   type CardOfSpan,
 } from "./conventions.ts";
-export {
-  getTracer,
-  isProviderRegistered,
-  publishMetricsIfRegistered,
-  resetTracer,
-  startOtlpExportOnce,
-  useRegisteredOpenTelemetry,
-} from "./current-tracer.ts";
+export { getTracer, isProviderRegistered } from "./current-tracer.ts";
 export { METRIC_CATALOG, type MetricName, toPrometheusName } from "./metrics/metric-catalog.ts";
 export { type MetricLabels, MetricRegistry } from "./metrics/metric-registry.ts";
 export { PROMETHEUS_CONTENT_TYPE, renderPrometheusText } from "./metrics/prometheus-text.ts";
@@ -38,6 +31,8 @@ export {
   installTraceScopeStorage,
   type ParentTask,
   runInTraceScope,
+  type RunningTask,
+  type ScopedToolCall,
   type TraceScope,
   type TraceScopeStorage,
 } from "./trace-scope.ts";

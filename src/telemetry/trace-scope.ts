@@ -1,3 +1,4 @@
+import type { JsonValue } from "../protocol/index.ts";
 import type { TraceContext } from "./trace-context.ts";
 
 /** Task of the agent that is running. */
@@ -7,12 +8,29 @@ export interface ParentTask {
   readonly agent?: string | undefined;
 }
 
+/** A finished call of a tool, as in `AgentCallReport` of the engine. */
+export interface ScopedToolCall {
+  readonly kind: "tool";
+  readonly tool: string;
+  readonly server?: string | undefined;
+  readonly arguments?: JsonValue | undefined;
+  readonly result?: JsonValue | undefined;
+  readonly durationMs: number;
+  readonly error?: string | undefined;
+}
+
+/** The task whose agent is running in this process. */
+export interface RunningTask extends ParentTask {
+  /** Reports a tool call of the agent to its server. Absent if nothing observes the calls. */
+  readonly reportToolCall?: ((call: ScopedToolCall) => void) | undefined;
+}
+
 /** The trace to which the running code belongs. */
 export interface TraceScope {
   /** The span of the running code, which is the parent of its calls. */
   readonly context: TraceContext;
   /** The task whose agent is running, so that calls to other agents can state their parent. */
-  readonly task?: ParentTask | undefined;
+  readonly task?: RunningTask | undefined;
 }
 
 /**

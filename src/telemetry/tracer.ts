@@ -4,7 +4,7 @@ import {
   type FillRandomBytes,
   type TraceContext,
 } from "./trace-context.ts";
-import { getCurrentTraceScope, type ParentTask, runInTraceScope } from "./trace-scope.ts";
+import { getCurrentTraceScope, runInTraceScope, type RunningTask } from "./trace-scope.ts";
 
 /** Attributes of a span. The tracer ignores members that are `undefined`. */
 export type SpanAttributes = Readonly<Record<string, SpanAttributeValue | undefined>>;
@@ -25,7 +25,7 @@ export interface SpanStart {
   /** Computes the attributes. Called only if the span may be recorded. */
   readonly attributes: () => SpanAttributes;
   /** Task of the agent that runs in the span. Default: the task of the current scope. */
-  readonly task?: ParentTask | undefined;
+  readonly task?: RunningTask | undefined;
 }
 
 /** Error with which an operation ended. */
@@ -84,9 +84,9 @@ export class PropagatingTracer implements Tracer {
 class UnrecordedSpan implements TracedSpan {
   readonly context: TraceContext;
   readonly isRecording = false;
-  readonly #task: ParentTask | undefined;
+  readonly #task: RunningTask | undefined;
 
-  constructor(context: TraceContext, task: ParentTask | undefined) {
+  constructor(context: TraceContext, task: RunningTask | undefined) {
     this.context = context;
     this.#task = task;
   }

@@ -38,8 +38,13 @@ export {
 } from "./model/traffic-model.ts";
 export { computeClockShifts } from "./model/clock-shifts.ts";
 export { isEntryOfKind, type TrafficCall } from "./model/traffic-call.ts";
+export {
+  describeUnknownCaller,
+  type CallerEvidence,
+  type IdentifiedCaller,
+} from "./model/describe-unknown-caller.ts";
 export type { TrafficExchange } from "./model/traffic-exchange.ts";
-export type { TaskStateChange, TokenUsage, TrafficTask } from "./model/traffic-task.ts";
+export type { TaskStateChange, TrafficTask } from "./model/traffic-task.ts";
 export type {
   MarkedTimelineEntry,
   ReaderPosition,
@@ -54,8 +59,10 @@ export {
   type CriticalPathShare,
   type CriticalPathStep,
 } from "./model/critical-path.ts";
+export { decodeModelPrices, type ModelPrice, type ModelPrices } from "./prices/model-prices.ts";
+export { priceTrafficLine, priceTrafficLineText } from "./prices/price-traffic-line.ts";
+export { addUsage, formatPrice, NO_USAGE, type TokenUsage } from "./prices/token-usage.ts";
 export {
-  addUsage,
   buildTrafficGraph,
   type TrafficGraph,
   type TrafficGraphEdge,

@@ -19,6 +19,7 @@ const isBoolean: MemberCheck = (value) => typeof value === "boolean";
 const isNumber: MemberCheck = (value) => typeof value === "number" && Number.isFinite(value);
 const isCount: MemberCheck = (value) => Number.isSafeInteger(value) && (value as number) >= 0;
 const isTime: MemberCheck = (value) => typeof value === "string" && !Number.isNaN(Date.parse(value));
+const isCurrency: MemberCheck = (value) => typeof value === "string" && /^[A-Z]{3}$/.test(value);
 const isStringRecord: MemberCheck = (value) => isObject(value) && Object.values(value).every(isString);
 const isParentTask: MemberCheck = (value) =>
   isObject(value) && isString(value["task_id"]) && (value["agent"] === undefined || isString(value["agent"]));
@@ -94,6 +95,7 @@ const RULES: { readonly [Kind in TrafficLine["kind"]]: LineRules<Extract<Traffic
     ...IDS,
     call: STRING,
     from: OPTIONAL_STRING,
+    from_address: OPTIONAL_STRING,
     to: STRING,
     binding: required(isOneOf("JSONRPC", "HTTP+JSON", "GRPC", "MCP", "HTTP"), "the name of a binding"),
     protocol_version: OPTIONAL_STRING,
@@ -163,8 +165,10 @@ const RULES: { readonly [Kind in TrafficLine["kind"]]: LineRules<Extract<Traffic
     attempts: optional(isAttemptList, "a list of failed attempts"),
     finish_reason: OPTIONAL_STRING,
     input_tokens: OPTIONAL_COUNT,
+    cached_input_tokens: OPTIONAL_COUNT,
     output_tokens: OPTIONAL_COUNT,
-    price_usd: OPTIONAL_NUMBER,
+    price: OPTIONAL_NUMBER,
+    currency: optional(isCurrency, "a currency code such as USD"),
     duration_ms: NUMBER,
     error: OPTIONAL_STRING,
   },

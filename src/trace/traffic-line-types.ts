@@ -84,6 +84,8 @@ export interface RequestLine extends TrafficLineBase, TrafficIds {
   readonly call: string;
   /** The calling agent, user, or client, if known. */
   readonly from?: string;
+  /** IP address of the caller, if the writer knows no name of the caller. */
+  readonly from_address?: string;
   /** Name of the agent that receives the request. */
   readonly to: string;
   readonly binding: "JSONRPC" | "HTTP+JSON" | "GRPC" | "MCP" | "HTTP";
@@ -191,10 +193,15 @@ export interface ModelLine extends TrafficLineBase, TrafficIds {
   /** Failed attempts before the result. */
   readonly attempts?: readonly { readonly error: string; readonly wait_ms?: number }[];
   readonly finish_reason?: string;
+  /** Tokens of the prompt, including `cached_input_tokens`. */
   readonly input_tokens?: number;
+  /** Tokens of the prompt that the provider has read from its cache. */
+  readonly cached_input_tokens?: number;
   readonly output_tokens?: number;
-  /** Price in US dollars, if the price of the model is known. */
-  readonly price_usd?: number;
+  /** Price of the call, if the price of the model is known. */
+  readonly price?: number;
+  /** Currency code (ISO 4217) of `price`. Default: `USD`. */
+  readonly currency?: string;
   readonly duration_ms: number;
   readonly error?: string;
 }

@@ -34,6 +34,3 @@ export { parseRetryAfter } from "./parse-retry-after.ts";
 export { encodeSseFrame, encodeNamedSseFrame, SSE_HEARTBEAT, parseSse } from "./sse.ts";
 
 export { negotiateVersion } from "./version-negotiation.ts";
-export * as v0_3 from "./v0_3/index.ts";
-export * as v1 from "./v1/index.ts";
-export * as simpleDialect from "./simple-dialect/index.ts";

@@ -101,3 +101,14 @@ export function isScript({ language, file, code, skipReason }: CodeBlock): boole
     !isElided(code)
   );
 }
+
+const SHELL_LANGUAGES = new Set(["sh", "bash", "console"]);
+
+export function isShellBlock({ language }: CodeBlock): boolean {
+  return SHELL_LANGUAGES.has(language);
+}
+
+/** Returns whether `runDocument` executes the block. */
+export function isExecuted(block: CodeBlock): boolean {
+  return block.skipReason === undefined && (isShellBlock(block) || isScript(block));
+}

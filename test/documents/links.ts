@@ -23,16 +23,20 @@ export function findLinkMistake(document: string, link: string): string | undefi
 export function collectAnchors(markdown: string): Set<string> {
   const anchors = new Set<string>();
   for (const [, heading = ""] of markdown.replaceAll(/^```[^]*?^```$/gm, "").matchAll(/^#{1,6} (.+)$/gm)) {
-    const slug = heading
-      .replaceAll(/\[([^\]]*)\]\([^)]*\)/g, "$1")
-      .toLowerCase()
-      .replaceAll(/[^\p{L}\p{N}\s_-]/gu, "")
-      .trim()
-      .replaceAll(/\s/g, "-");
+    const slug = toGitHubAnchor(heading.replaceAll(/\[([^\]]*)\]\([^)]*\)/g, "$1"));
     let anchor = slug;
     for (let more = 1; anchors.has(anchor); more++) anchor = `${slug}-${more}`;
     anchors.add(anchor);
   }
   for (const [, id = ""] of markdown.matchAll(/<a (?:id|name)="([^"]+)"/g)) anchors.add(id);
   return anchors;
+}
+
+/** Returns the anchor that GitHub generates for the text of a heading, without the number of a repeated heading. */
+export function toGitHubAnchor(headingText: string): string {
+  return headingText
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}\s_-]/gu, "")
+    .trim()
+    .replaceAll(/\s/g, "-");
 }

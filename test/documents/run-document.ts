@@ -1,17 +1,6 @@
-import { type CodeBlock, parseCodeBlocks, isScript, readDocument } from "./code-blocks.ts";
+import { type CodeBlock, parseCodeBlocks, isExecuted, isShellBlock, readDocument } from "./code-blocks.ts";
 import { PageValues } from "./page-values.ts";
 import { Terminal } from "./terminal.ts";
-
-const SHELL_LANGUAGES = new Set(["sh", "bash", "console"]);
-
-export function isShellBlock({ language }: CodeBlock): boolean {
-  return SHELL_LANGUAGES.has(language);
-}
-
-/** Returns whether `runDocument` executes the block. */
-export function isExecuted(block: CodeBlock): boolean {
-  return block.skipReason === undefined && (isShellBlock(block) || isScript(block));
-}
 
 /** A command and its expected output, which is `undefined` when the page shows none. */
 interface CommandStep {
@@ -31,9 +20,10 @@ export interface OutputMismatch {
 export async function runDocument(
   document: string,
   markdown: string = readDocument(document),
+  runtime?: readonly string[],
 ): Promise<OutputMismatch> {
   const values = await PageValues.create(markdown);
-  const terminal = await Terminal.open(values.toActual("4120"));
+  const terminal = await Terminal.open(values.toActual("4120"), runtime);
   try {
     for (const [index, block] of parseCodeBlocks(document, markdown).entries()) {
       if (block.file !== undefined && !isShellBlock(block)) {

@@ -74,8 +74,11 @@ export class Terminal {
   /** The length of the output that the page has already shown, for each job. */
   readonly #shownLengths = new Map<ShellJob, number>();
 
-  private constructor(home: string, port: string) {
+  readonly #runsInProcess: boolean;
+
+  private constructor(home: string, port: string, runsInProcess: boolean) {
     this.home = home;
+    this.#runsInProcess = runsInProcess;
     this.#cwd = home;
     this.#env = {
       ...createTestEnvWithoutUserSettings(),
@@ -86,7 +89,8 @@ export class Terminal {
     };
   }
 
-  static async open(port: string): Promise<Terminal> {
+  /** Without `runtime`, the command and its arguments of another runtime, the commands run on Node.js. */
+  static async open(port: string, runtime?: readonly string[]): Promise<Terminal> {
     const home = await realpath(await mkdtemp(join(tmpdir(), "colloquy-page-")));
     for (const name of [".bin", ".home"]) await mkdir(join(home, name));
     // Files of the repository that pages refer to.
@@ -95,12 +99,14 @@ export class Terminal {
     await writeFile(join(home, "package.json"), `{ "type": "module" }`);
     const adk = JSON.stringify(join(root, "examples/02-adk-agent.ts"));
     await writeFile(join(home, "agent.ts"), `export { rootAgent } from ${adk};\n`);
-    const cli = `exec ${JSON.stringify(process.execPath)} ${JSON.stringify(join(root, "bin/colloquy.js"))}`;
+    const program = (runtime ?? [process.execPath]).map((word) => JSON.stringify(word)).join(" ");
+    const cli = `exec ${program} ${JSON.stringify(join(root, "bin/colloquy.js"))}`;
+    if (runtime) await writeScript(join(home, ".bin/node"), `exec ${program} "$@"`);
     await writeScript(join(home, ".bin/colloquy"), `${cli} "$@"`);
     await writeScript(join(home, ".bin/npx"), `[ "$1" = colloquy ] || exit 127\nshift\n${cli} "$@"`);
     // Makes printed commands start with `npx colloquy`, as in the pages.
     process.env["npm_command"] = "exec";
-    return new Terminal(home, port);
+    return new Terminal(home, port, runtime === undefined);
   }
 
   async writeFile(file: string, code: string): Promise<void> {
@@ -124,7 +130,7 @@ export class Terminal {
     const [, verb = "", number] = /^(kill(?: -9)?|wait) %(\d+)$/.exec(line) ?? [];
     if (number !== undefined) return await this.#controlJob(verb, Number(number));
     if (line.endsWith(" &")) return await this.#startJob(line.slice(0, -2), isShown);
-    const words = parseColloquyCommand(line);
+    const words = this.#runsInProcess ? parseColloquyCommand(line) : undefined;
     if (words) return await this.#runInProcess(words);
     const job = new ShellJob(line, this.#cwd, this.#env);
     const code = await job.exitCode;

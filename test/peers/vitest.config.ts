@@ -7,10 +7,15 @@ const packages = fileURLToPath(
 
 const config: ViteUserConfig = defineConfig({
   resolve: {
-    alias: {
-      "@anthropic-ai/claude-agent-sdk": `${packages}/@anthropic-ai/claude-agent-sdk/sdk.mjs`,
-      zod: `${packages}/zod/index.js`,
-    },
+    alias: [
+      {
+        find: "@anthropic-ai/claude-agent-sdk",
+        replacement: `${packages}/@anthropic-ai/claude-agent-sdk/sdk.mjs`,
+      },
+      { find: /^@mastra\/core$/, replacement: `${packages}/@mastra/core/dist/index.js` },
+      { find: /^@mastra\/core\/(.+)$/, replacement: `${packages}/@mastra/core/dist/$1/index.js` },
+      { find: "zod", replacement: `${packages}/zod/index.js` },
+    ],
   },
   test: {
     include: ["test/peers/**/*.peer-test.ts"],

@@ -12,6 +12,7 @@ import {
   createTestLogAppend,
   createTestSubmittedTaskEvent,
 } from "../../src/stores/task-event-logs.fixture.ts";
+import { runSimulation } from "./simulation.ts";
 import { SimulatedDatabase } from "./simulated-database.ts";
 import { runStatementAtOnce, SimulatedStore, type StatementRunner } from "./simulated-store.ts";
 
@@ -106,4 +107,14 @@ it("a node does not release a lease while the result of a claim is on its way [E
   deliverClaim();
   expect(await claiming).toHaveLength(1);
   expect(await database.claim("other", "echo", 10, clock.time)).toEqual([]);
+});
+
+it.each([
+  {
+    seed: 692573,
+    finding: "a lost lease of an earlier turn stops no later turn with a newer lease [E11, E17]",
+  },
+  { seed: 689916, finding: "a node begins no queued turn while another node adds to the queue [E10, E17]" },
+])("$finding: seed $seed breaks no promise", async ({ seed }) => {
+  expect((await runSimulation({ seed })).broken).toBeUndefined();
 });

@@ -101,6 +101,7 @@ export class PromiseChecks {
         `task ${taskId} of node ${history.holder} accepts an append of node ${node}`,
       );
     for (const event of events) this.#checkEvent(history, event);
+    if (append.incrementsEpoch) history.epoch++;
     history.isRunning = hasRunningTurn ?? history.isRunning;
     history.holder = history.isRunning ? node : undefined;
     if (append.releasesLease) this.checkRelease(node, taskId);

@@ -91,6 +91,7 @@ export class SimulatedDatabase {
     const idle = { isRunning: false, node: undefined, queuedPositions: new Set<number>() };
     const lease: LeaseRow = known ?? { scope, taskId, epoch, seq: 0, ...idle };
     lease.seq = expectedSeq + events.length;
+    if (append.incrementsEpoch) lease.epoch++;
     for (const { position } of queueChange?.added ?? []) lease.queuedPositions.add(position);
     for (const position of lease.queuedPositions)
       if (position <= (queueChange?.removedThrough ?? 0)) lease.queuedPositions.delete(position);

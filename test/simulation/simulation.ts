@@ -239,6 +239,7 @@ class Simulation {
     for (const node of this.#nodes) {
       const { process } = node;
       process.pausedUntil = process.link.partitionedUntil = 0;
+      this.#time.hurryDelayedSteps(process);
       if (!process.isAlive) this.#restartLater(node, this.#chance.between(0, 200));
     }
     const { leaseMs, queryTimeoutMs } = this.#settings;

@@ -13,6 +13,8 @@ interface ScheduledStep {
   readonly label: string;
   readonly callback: () => void;
   isCanceled: boolean;
+  /** True if the pause of the owner has delayed the step. */
+  isDelayed: boolean;
 }
 
 /** Number of steps per batch. A batch needs one turn of the real event loop, which costs more than a step. */
@@ -51,9 +53,18 @@ export class VirtualTime {
       label,
       callback,
       isCanceled: false,
+      isDelayed: false,
     };
     this.#push(step);
     return () => void (step.isCanceled = true);
+  }
+
+  /** Performs the steps that the pause of `owner` has delayed as soon as possible, because the pause has ended. */
+  hurryDelayedSteps(owner: StepOwner): void {
+    for (const step of this.#heap.splice(0)) {
+      if (step.isDelayed && step.owner === owner) step.at = this.now;
+      this.#push(step);
+    }
   }
 
   /** Performs steps until `isFinished` returns true or no step is left. Rejects with the error of a step. */
@@ -89,6 +100,7 @@ export class VirtualTime {
       const pausedUntil = step.owner?.pausedUntil ?? 0;
       if (pausedUntil > step.at) {
         step.at = pausedUntil;
+        step.isDelayed = true;
         this.#push(step);
         continue;
       }

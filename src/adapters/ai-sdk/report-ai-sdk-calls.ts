@@ -39,6 +39,8 @@ export async function* reportAiSdkCalls(
         reply,
         finishReason: part.finishReason,
         inputTokens: part.usage.inputTokens,
+        // Models of earlier versions of the AI SDK have no details.
+        cachedInputTokens: (part.usage as Partial<typeof part.usage>).inputTokenDetails?.cacheReadTokens,
         outputTokens: part.usage.outputTokens,
         // The step also contains the calls of tools.
         durationMs: part.performance?.responseTimeMs ?? performance.now() - stepStartMs,

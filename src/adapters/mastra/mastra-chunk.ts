@@ -1,10 +1,43 @@
-import type { ChunkType } from "@mastra/core/stream";
 import { file, fromBase64 } from "../../protocol/index.ts";
 import type { AgentLoopOutput } from "../agent-loop-output.ts";
 import type { AgentYield } from "../agent-yield.ts";
 
-/** A chunk of the stream of a Mastra agent. */
-export type MastraChunk = ChunkType<unknown>;
+/** A tool call of a Mastra agent. */
+interface MastraToolCall {
+  readonly toolCallId: string;
+  readonly toolName: string;
+}
+
+/** The payloads of the chunks that the adapter reads, by the type of the chunk. `npm run test:peers` compares them. */
+export interface MastraPayloads {
+  readonly "text-delta": { readonly text: string };
+  readonly "reasoning-delta": { readonly text: string };
+  readonly file: { readonly data: string | Uint8Array; readonly mimeType: string };
+  readonly "tool-call": MastraToolCall & { readonly args?: unknown };
+  readonly "tool-result": MastraToolCall & { readonly result: unknown };
+  readonly "tool-error": MastraToolCall;
+  readonly "tool-call-approval": MastraToolCall & { readonly args: unknown };
+  readonly "tool-call-suspended": MastraToolCall & { readonly suspendPayload: unknown };
+  readonly tripwire: { readonly reason: string };
+  readonly error: { readonly error: unknown };
+  readonly finish: {
+    readonly output: {
+      readonly usage: {
+        readonly inputTokens?: number | undefined;
+        readonly outputTokens?: number | undefined;
+      };
+    };
+  };
+}
+
+/** A chunk of the stream of a Mastra agent. The adapter ignores chunks of other types. */
+export type MastraChunk = {
+  readonly [Type in keyof MastraPayloads]: {
+    readonly type: Type;
+    readonly runId: string;
+    readonly payload: MastraPayloads[Type];
+  };
+}[keyof MastraPayloads];
 
 /** Converts a chunk of a Mastra stream into values that a generator agent yields. */
 export function* convertMastraChunk(

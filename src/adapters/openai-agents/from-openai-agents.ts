@@ -20,6 +20,7 @@ import {
 } from "../conversation-store.ts";
 import { agent, type GeneratorOptions, type Turn } from "../generator-agent.ts";
 import { toAssistantItem, toUserItem } from "./input-items.ts";
+import { OpenAiAgentsCallReporter } from "./openai-agents-call-reporter.ts";
 import { convertRunStreamEvent, decodeToolItem } from "./run-stream-event.ts";
 
 /**
@@ -100,12 +101,17 @@ export function fromOpenAiAgents<C = unknown, O extends AgentOutputType = "text"
       ? await resumeRunState(source, resumedRun.runState, decodeApprovalDecisions(turn.message))
       : [...listEarlierItems(records, turn), userItem];
     const output = new AgentLoopOutput(turn, { showReasoning, showToolCalls });
+    const runOptions = toRunOptions(turn);
+    const reporter =
+      turn.reportCall && new OpenAiAgentsCallReporter(turn.reportCall, runner, input, runOptions.context);
     const result = await runner.run(source, input, {
-      ...toRunOptions(turn),
+      ...runOptions,
+      ...reporter?.runOptions,
       signal: turn.signal,
       stream: true,
     });
-    for await (const event of result) yield* convertRunStreamEvent(event, output);
+    const events = reporter ? reporter.observeEvents(result) : result;
+    for await (const event of events) yield* convertRunStreamEvent(event, output);
     turn.signal.throwIfAborted();
     await result.completed;
     output.setUsage(result.runContext.usage);

@@ -50,7 +50,8 @@ function toText(value: unknown): string {
   return typeof value === "string" ? value : "";
 }
 
-function isToolErrorText(toolOutput: unknown): boolean {
+/** Returns whether the output of a tool is the text that the SDK sends to the model instead of the result. */
+export function isToolErrorText(toolOutput: unknown): boolean {
   return typeof toolOutput === "string" && toolOutput.startsWith(TOOL_ERROR_PREFIX);
 }
 

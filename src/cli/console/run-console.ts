@@ -19,7 +19,7 @@ export async function runConsole(
   options: ConsoleCommandOptions,
   context: CliContext,
 ): Promise<void> {
-  const { host, publicUrl, open, output } = options;
+  const { host, publicUrl, open, output, prices: priceFile } = options;
   const authenticate = createAuthSchemes(options, process.env);
   const { console, serverOptions, renderUrl } = createMountedConsole({
     mode: agentUrls.length === 0 && recordFiles.length > 0 ? "file" : "console",
@@ -28,6 +28,7 @@ export async function runConsole(
     isAuthenticated: authenticate !== undefined,
     agentUrls,
     recordFiles,
+    priceFile,
   });
   // A server without agents, whose only purpose is the console.
   const server = createServer(

@@ -5,8 +5,11 @@ import {
   AgentReloader,
   cleanReloadMarkers,
   FileWatcher,
+  findModuleSyntaxError,
+  isHalfWrittenFile,
   ReloadableModules,
-  toRelativePath,
+  SyntaxGate,
+  waitForSavedFiles,
   type AgentReloadReport,
 } from "../../dev/index.ts";
 import type { Server } from "../../server/index.ts";
@@ -17,8 +20,14 @@ import type { AdkAgentFactory } from "../serve/adk-agent-factory.ts";
 import { serveUntilStopped, type AgentsToServe, type ServeOptions } from "../serve/serve-until-stopped.ts";
 import { DevAgentFiles } from "./dev-agent-files.ts";
 import { reportUncaughtErrors } from "./report-uncaught-errors.ts";
-import { describeLoadFailures, type LoadFailureContext } from "./describe-load-failures.ts";
-import { formatLoadFailures, formatReloadSummary } from "./reload-log.ts";
+import {
+  describeNewFailures,
+  formatFailures,
+  formatReloadReport,
+  type DescribedFailure,
+  type ReloadLogContext,
+} from "./reload-log.ts";
+import { ReloadNoticeSource } from "./reload-notices.ts";
 import { RestartFiles } from "./restart-files.ts";
 
 /** Options of `colloquy dev`. */
@@ -60,8 +69,9 @@ class ReloadingServer {
   readonly #selection: DevSelection;
   readonly #modules: ReloadableModules;
   readonly #context: CliContext;
-  readonly #failureContext: LoadFailureContext;
+  readonly #logContext: ReloadLogContext;
   readonly #restartFiles: RestartFiles;
+  readonly #noticeSource: ReloadNoticeSource;
   readonly #watcher = new FileWatcher();
   /** Changes whose reload has failed. */
   #unappliedChanges: ReadonlySet<string> = new Set();
@@ -71,7 +81,8 @@ class ReloadingServer {
     this.#modules = modules;
     this.#context = context;
     this.#restartFiles = new RestartFiles(selection.config, context.cwd);
-    this.#failureContext = {
+    this.#noticeSource = new ReloadNoticeSource(context.cwd);
+    this.#logContext = {
       cwd: context.cwd,
       listImportedFiles: (file) => modules.listImportedFiles(file),
     };
@@ -81,18 +92,23 @@ class ReloadingServer {
   async loadAgents(adk: AdkAgentFactory): Promise<AgentsToServe> {
     const { paths, configName } = this.#selection;
     const { cwd, interruptSignal, streams } = this.#context;
-    const reloader = new AgentReloader(new DevAgentFiles({ paths, configName, cwd }, adk), this.#modules);
+    const reloader = new AgentReloader(
+      new DevAgentFiles({ paths, configName, cwd }, adk),
+      this.#modules,
+      new SyntaxGate(findModuleSyntaxError),
+    );
     interruptSignal.addEventListener("abort", () => this.#watcher.close(), { once: true });
     let report = await this.#reload(reloader, new Set());
-    await this.#logNewFailures(report);
+    let failures = await describeNewFailures(report.failures, this.#logContext);
+    streams.err(formatFailures(failures));
     while (Object.keys(report.agents).length === 0) {
       streams.err("No agent is loaded yet. Correct a file, or add an agent file.\n");
-      const changed = await this.#watcher.waitForChanges();
+      const changed = await waitForSavedFiles(this.#watcher, isHalfWrittenFile);
       if (!changed) throw interruptSignal.reason;
       report = await this.#reload(reloader, changed);
-      await this.#logNewFailures(report);
+      failures = await describeNewFailures(report.failures, this.#logContext);
+      streams.err(formatFailures(failures));
     }
-    const firstReport = { ...report, reloaded: [], added: [], removed: [] };
     return {
       agents: { ...report.agents },
       serverOptions: { cardMaxAgeSeconds: 0 },
@@ -100,55 +116,46 @@ class ReloadingServer {
       renderBannerFooter: (served, header) =>
         `A saved file is served at the next message.\n\n${renderTryCommands(served, header)}`,
       onListening: (server, console) => {
-        if (report.failures.length > 0) void this.#showInConsole(console, firstReport);
-        void this.#reloadUntilClosed(server, reloader, console);
+        // The console shows the failures of the start. The other agents are part of its list.
+        this.#reportToConsole(console, { ...report, reloaded: [], added: [], removed: [] }, failures);
+        void this.#reloadUntilClosed({ server, console }, reloader);
       },
       close: async () => this.#watcher.close(),
     };
   }
 
   async #reloadUntilClosed(
-    server: Server,
+    { server, console }: { readonly server: Server; readonly console: Console | undefined },
     reloader: AgentReloader,
-    console: Console | undefined,
   ): Promise<void> {
     for (;;) {
-      const changed = await this.#watcher.waitForChanges();
+      const changed = await waitForSavedFiles(this.#watcher, isHalfWrittenFile);
       if (!changed) return;
       try {
         const startedAt = performance.now();
         const report = await this.#reload(reloader, new Set([...changed, ...this.#unappliedChanges]));
         await this.#applyReport(server, report);
         const durationMs = performance.now() - startedAt;
-        this.#context.streams.err(formatReloadSummary(report, durationMs));
-        await this.#logNewFailures(report);
-        await this.#showInConsole(console, report);
+        const failures = await describeNewFailures(report.failures, this.#logContext);
+        this.#context.streams.err(formatReloadReport(report, durationMs, failures));
+        this.#reportToConsole(console, report, failures);
         this.#context.streams.err(await this.#restartFiles.formatNotices(changed));
         this.#unappliedChanges = new Set();
       } catch (error) {
         this.#unappliedChanges = new Set([...changed, ...this.#unappliedChanges]);
         const message = error instanceof Error ? error.message : String(error);
         this.#context.streams.err(`The change is not applied: ${message}\n`);
-        const file = toRelativePath([...changed][0] ?? "", this.#context.cwd);
-        const failures = [{ file, message, keepsEarlierAgents: true }];
-        console?.showReload({ reloaded: [], added: [], removed: [], failures });
       }
     }
   }
 
-  async #logNewFailures({ failures }: AgentReloadReport): Promise<void> {
-    const newFailures = failures.filter(({ isNew }) => isNew);
-    const described = await describeLoadFailures(newFailures, this.#failureContext);
-    this.#context.streams.err(formatLoadFailures(described));
-  }
-
-  async #showInConsole(
+  #reportToConsole(
     console: Console | undefined,
-    { reloaded, added, removed, failures }: AgentReloadReport,
-  ): Promise<void> {
-    if (!console) return;
-    const described = await describeLoadFailures(failures, this.#failureContext);
-    console.showReload({ reloaded, added, removed, failures: described });
+    report: AgentReloadReport,
+    failures: readonly DescribedFailure[],
+  ): void {
+    const at = new Date().toISOString();
+    for (const notice of this.#noticeSource.listNotices(report, failures, at)) console?.reportReload(notice);
   }
 
   async #reload(reloader: AgentReloader, changed: ReadonlySet<string>): Promise<AgentReloadReport> {

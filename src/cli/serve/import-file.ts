@@ -1,6 +1,6 @@
-import { readFileSync } from "node:fs";
-import { dirname, join } from "node:path";
-import { pathToFileURL } from "node:url";
+import { readdirSync, readFileSync } from "node:fs";
+import { basename, dirname, extname, join } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
 
 /** Node.js error codes for modules that require a transpiler. */
 const TRANSPILER_REQUIRED_ERROR_CODES = new Set([
@@ -29,7 +29,8 @@ export async function importFile(
     try {
       return (await import(pathToFileURL(file).href)) as Record<string, unknown>;
     } catch (error) {
-      if (!isTranspilerNeededError(error)) throw error;
+      // The transpiler would evaluate the other modules before the import fails again.
+      if (!isTranspilerNeededError(error) || isMissingFileError(error)) throw error;
     }
   }
   const { createJiti } = await import("jiti");
@@ -38,6 +39,21 @@ export async function importFile(
 
 function isTranspilerNeededError(error: unknown): boolean {
   return error instanceof Error && "code" in error && TRANSPILER_REQUIRED_ERROR_CODES.has(String(error.code));
+}
+
+/**
+ * Returns whether Node.js misses a file that does not exist with another extension either. The transpiler finds
+ * `word.ts` for imports of `word` and `word.js`.
+ */
+function isMissingFileError(error: unknown): boolean {
+  if (!(error instanceof Error) || !("url" in error) || typeof error.url !== "string") return false;
+  try {
+    const file = fileURLToPath(error.url);
+    const name = basename(file, extname(file));
+    return !readdirSync(dirname(file)).some((entry) => entry === name || entry.startsWith(`${name}.`));
+  } catch {
+    return true;
+  }
 }
 
 /**

@@ -5,11 +5,13 @@ import type { ServerOptions } from "../../server/index.ts";
 import { bearer } from "../../server/auth/index.ts";
 import { createTrafficWriter, openTrafficRecord, type TrafficWriter } from "../../trace/recording/index.ts";
 import { createUsageError } from "../cli-error.ts";
+import type { PriceOption } from "../trace/price-option.ts";
+import { readModelPrices } from "../trace/read-model-prices.ts";
 import { readPackageVersion } from "../package-version.ts";
 import { readTextFile } from "./serve-auth-options.ts";
 
 /** Options of the commands that offer the console. */
-export interface ServeConsoleOptions {
+export interface ServeConsoleOptions extends PriceOption {
   console?: boolean;
   /** Whether the command opens the console in the default browser. */
   open?: boolean;
@@ -37,12 +39,15 @@ interface ConsoleSetup {
   /** File of the traffic record. By default, the console observes the traffic and stores it only in memory. */
   readonly recordFile?: string | undefined;
   readonly operatorTokenFile?: string | undefined;
+  /** Path of a file with the prices of language models. */
+  readonly priceFile?: string | undefined;
 }
 
 /** Creates the console of a command. */
 export function createMountedConsole(setup: ConsoleSetup): MountedConsole {
   const { mode, name, host, isAuthenticated, agentUrls = [], recordFiles = [], operatorTokenFile } = setup;
   const version = readPackageVersion();
+  const prices = readModelPrices(setup.priceFile);
   const token = isAuthenticated ? undefined : randomBytes(24).toString("base64url");
   const record = setup.record ?? openConsoleRecord(name, setup.recordFile);
   const consoleHandler = createConsole({
@@ -56,6 +61,7 @@ export function createMountedConsole(setup: ConsoleSetup): MountedConsole {
     allowPrivate: isLoopback(host),
     serverRecord: record,
     ...(token === undefined ? {} : { token }),
+    ...(prices && { prices }),
   });
   return {
     console: consoleHandler,

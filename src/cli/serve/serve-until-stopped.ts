@@ -1,4 +1,5 @@
 import { createLogObserver, type LogFormat } from "../../logging/index.ts";
+import type { Console } from "../../console/index.ts";
 import type { Agent, Observer, RetentionOptions } from "../../engine/index.ts";
 import {
   createServer,
@@ -7,7 +8,6 @@ import {
   type ServerOptions,
   type ServerRole,
 } from "../../server/index.ts";
-import type { Console } from "../../console/index.ts";
 import type { CliContext } from "../cli-context.ts";
 import { OutputWriter, type OutputFormat } from "../output-writer.ts";
 import type { TrafficWriter } from "../../trace/recording/index.ts";
@@ -180,7 +180,7 @@ export async function serveUntilStopped(
 
 /** Creates the console of the option `--console`. */
 async function mountConsole(
-  { console, host, open, operatorTokenFile, record: recordFile }: ServeOptions,
+  { console, host, open, operatorTokenFile, record: recordFile, prices: priceFile }: ServeOptions,
   { consoleMode = "serve", consoleRecord, consoleAgentUrls = [] }: AgentsToServe,
   isAuthenticated: boolean,
 ): Promise<MountedConsole | undefined> {
@@ -188,6 +188,8 @@ async function mountConsole(
     if (operatorTokenFile !== undefined)
       throw createUsageError("--operator-token-file requires --console, which operators use.");
     if (open) throw createUsageError("--open requires --console.");
+    if (priceFile !== undefined)
+      throw createUsageError("--prices requires --console, which shows the costs.");
     return undefined;
   }
   const { createMountedConsole } = await import("./serve-console.ts");
@@ -199,6 +201,7 @@ async function mountConsole(
     operatorTokenFile,
     record: consoleRecord,
     recordFile,
+    priceFile,
     agentUrls: consoleAgentUrls,
   });
 }

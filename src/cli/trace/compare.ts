@@ -2,6 +2,7 @@ import { Command } from "commander";
 import {
   compareTasks,
   formatDuration,
+  formatPrice,
   formatState,
   summarizeTask,
   type TaskComparison,
@@ -15,8 +16,9 @@ import {
   requireTask,
   type TraceOutputOptions,
 } from "./load-traffic-record.ts";
+import { createPriceOption, type PriceOption } from "./price-option.ts";
 
-interface TraceCompareOptions extends TraceOutputOptions {
+interface TraceCompareOptions extends TraceOutputOptions, PriceOption {
   firstTask?: string;
   secondTask?: string;
 }
@@ -29,9 +31,11 @@ export function createTraceCompareCommand(context: CliContext): Command {
   )
     .option("--first-task <id>", "id of the first task, if its record has several root tasks")
     .option("--second-task <id>", "id of the second task, if its record has several root tasks")
-    .action(async (first: string, second: string, { firstTask, secondTask, output }: TraceCompareOptions) => {
+    .addOption(createPriceOption())
+    .action(async (first: string, second: string, options: TraceCompareOptions) => {
+      const { firstTask, secondTask, output, prices } = options;
       const load = async (file: string, id: string | undefined): Promise<TaskSummary> => {
-        const { model } = await loadTrafficRecord([file], context);
+        const { model } = await loadTrafficRecord([file], context, prices);
         return summarizeTask(model, requireTask(model, id));
       };
       const comparison = compareTasks(await load(first, firstTask), await load(second, secondTask));
@@ -59,7 +63,11 @@ function renderComparison({ first, second, differences }: TaskComparison): strin
     [
       "usage",
       ({ usage }) =>
-        `${usage.calls} calls, ${usage.inputTokens} + ${usage.outputTokens} tokens, $${usage.priceUsd.toFixed(4)}`,
+        [
+          `${usage.calls} calls`,
+          `${usage.inputTokens} + ${usage.outputTokens} tokens`,
+          ...[formatPrice(usage)].filter(Boolean),
+        ].join(", "),
     ],
     ["calledAgents", ({ calledAgents }) => calledAgents.join(", ")],
     ["toolCalls", ({ toolCalls }) => toolCalls.join(", ")],

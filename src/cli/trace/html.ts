@@ -6,8 +6,9 @@ import { openInBrowser } from "../cards/open-in-browser.ts";
 import { writeOutputFile } from "../cards/write-output-file.ts";
 import type { CliContext } from "../cli-context.ts";
 import { addTraceFilesArgument, type LoadedTrafficRecord, loadTrafficRecord } from "./load-traffic-record.ts";
+import { createPriceOption, type PriceOption } from "./price-option.ts";
 
-interface TraceHtmlOptions {
+interface TraceHtmlOptions extends PriceOption {
   out?: string;
   open?: boolean;
 }
@@ -21,6 +22,7 @@ export function createTraceHtmlCommand(context: CliContext): Command {
         "output file, or - for stdout (default: the name of the first record with .html)",
       )
       .option("--open", "open the page in the browser")
+      .addOption(createPriceOption())
       .action(async (files: string[], options: TraceHtmlOptions) =>
         writeTrafficRecordPage(files, options, context),
       )
@@ -29,12 +31,12 @@ export function createTraceHtmlCommand(context: CliContext): Command {
 
 async function writeTrafficRecordPage(
   files: readonly string[],
-  { out, open }: TraceHtmlOptions,
+  { out, open, prices }: TraceHtmlOptions,
   context: CliContext,
 ): Promise<void> {
   const { streams } = context;
   const [first = ""] = files;
-  const record = await loadTrafficRecord(files, context);
+  const record = await loadTrafficRecord(files, context, prices);
   const recording = decodeCardLines(record, first);
   const html = renderTrafficRecord(
     record.lines.flatMap((decoded) => (decoded.type === "traffic" ? [decoded.line] : [])),

@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import {
   loadTrafficModel,
+  priceTrafficLine,
   type LoadedTraffic,
   type TrafficModel,
   type TrafficTask,
@@ -10,6 +11,7 @@ import type { CliContext } from "../cli-context.ts";
 import { createOutputOption } from "../client-options.ts";
 import { createUsageError } from "../cli-error.ts";
 import type { OutputFormat } from "../output-writer.ts";
+import { readModelPrices } from "./read-model-prices.ts";
 
 /** A record with its decoded lines. */
 export interface LoadedTrafficRecord extends LoadedTraffic {
@@ -35,15 +37,23 @@ export function addTraceFilesArgument(command: Command): Command {
   );
 }
 
-/** Loads the files of a record, with the rotated files `FILE.1`, `FILE.2`. Warns about unreadable lines. */
+/**
+ * Loads the files of a record, with the rotated files `FILE.1`, `FILE.2`. Warns about unreadable lines. With a
+ * price file, the model calls have prices.
+ */
 export async function loadTrafficRecord(
   files: readonly string[],
   { streams }: Pick<CliContext, "streams">,
+  priceFile?: string,
 ): Promise<LoadedTrafficRecord> {
+  const prices = readModelPrices(priceFile);
   const lines: ReadTrafficLine[] = [];
   for (const file of files) {
     try {
-      for await (const line of readTrafficFile(file)) lines.push(line);
+      for await (const line of readTrafficFile(file))
+        lines.push(
+          prices && line.type === "traffic" ? { ...line, line: priceTrafficLine(line.line, prices) } : line,
+        );
     } catch (cause) {
       const why = cause instanceof Error ? cause.message : String(cause);
       throw createUsageError(`${file} cannot be read (${why}).`, "Pass the path of a traffic record.", cause);

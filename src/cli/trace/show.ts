@@ -14,16 +14,18 @@ import {
   requireTask,
   type TraceOutputOptions,
 } from "./load-traffic-record.ts";
+import { createPriceOption, type PriceOption } from "./price-option.ts";
 
-interface TraceShowOptions extends TraceOutputOptions {
+interface TraceShowOptions extends TraceOutputOptions, PriceOption {
   task?: string;
 }
 
 export function createTraceShowCommand(context: CliContext): Command {
   return addTraceOutputOptions(addTraceFilesArgument(new Command("show")))
     .option("--task <id>", "show the timeline of this task; the beginning of the id is enough")
-    .action(async (files: string[], { task: taskId, output }: TraceShowOptions) => {
-      const { model, clockShiftsMs } = await loadTrafficRecord(files, context);
+    .addOption(createPriceOption())
+    .action(async (files: string[], { task: taskId, output, prices }: TraceShowOptions) => {
+      const { model, clockShiftsMs } = await loadTrafficRecord(files, context, prices);
       const writer = new OutputWriter(context.streams, output);
       if (taskId === undefined) {
         if (output === "json")

@@ -5,25 +5,26 @@ import {
   type AgentInterface,
   MAX_URL_LENGTH,
 } from "../../protocol/index.ts";
-import { v0_3, v1, type PeerLeniency } from "../../wire/index.ts";
+import type { PeerLeniency } from "../../wire/index.ts";
+import * as v1 from "../../wire/v1/index.ts";
 
 /**
  * Decodes the JSON of an A2A 1.0 card, an A2A 0.3 card, or a card that combines both versions. Relative URLs
  * of interfaces are resolved against `cardUrl`. If `isVerified` is true, the function ignores the 0.3 members
  * of a combined card, because the signature does not cover them.
  */
-export function decodeCard(
+export async function decodeCard(
   json: unknown,
   cardUrl: string,
   isVerified: boolean,
   leniency: PeerLeniency,
-): AgentCard {
+): Promise<AgentCard> {
   if (!isObject(json) || typeof json["name"] !== "string") throw createNotACardError();
   const isV1 = "supportedInterfaces" in json || "supported_interfaces" in json;
   const isV0_3 = "url" in json;
   if (!isV1 && !isV0_3) throw createNotACardError();
-  const card = isV1 ? v1.decodeCard(json, leniency) : v0_3.decodeCard(json);
-  const v0_3Interfaces = isV1 && isV0_3 && !isVerified ? v0_3.decodeCard(json).supportedInterfaces : [];
+  const card = isV1 ? v1.decodeCard(json, leniency) : await decodeCard03(json);
+  const v0_3Interfaces = isV1 && isV0_3 && !isVerified ? (await decodeCard03(json)).supportedInterfaces : [];
   const supportedInterfaces = [...card.supportedInterfaces, ...v0_3Interfaces].map((agentInterface) =>
     agentInterface.url.startsWith("/")
       ? { ...agentInterface, url: resolveInterfaceUrl(agentInterface.url, cardUrl) }
@@ -31,6 +32,12 @@ export function decodeCard(
   );
   assertInterfaceLimits(supportedInterfaces);
   return { ...card, supportedInterfaces: removeRepeatedInterfaces(supportedInterfaces) };
+}
+
+/** A2A 0.3 is loaded on first use, so that web pages for A2A 1.0 do not contain it. */
+async function decodeCard03(json: unknown): Promise<AgentCard> {
+  const { decodeCard } = await import("../../wire/v0_3/index.ts");
+  return decodeCard(json);
 }
 
 function resolveInterfaceUrl(url: string, cardUrl: string): string {

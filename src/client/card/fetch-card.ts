@@ -85,7 +85,7 @@ export async function fetchCard(
   const json = parseJsonOrUndefined(
     await readBoundedText(limitCardBytes(transportOptions), response, signal),
   );
-  const card = decodeCard(json, url, verifyCard !== undefined, transportOptions.peerLeniency);
+  const card = await decodeCard(json, url, verifyCard !== undefined, transportOptions.peerLeniency);
   await verifyCard?.(json);
   return {
     card,

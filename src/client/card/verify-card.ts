@@ -11,7 +11,7 @@ import {
   type KeyResolver,
 } from "../../keys/index.ts";
 import { A2AError, type AgentCardSignature } from "../../protocol/index.ts";
-import { v1 } from "../../wire/index.ts";
+import * as v1 from "../../wire/v1/index.ts";
 
 /**
  * The key id, algorithm, and key set URL in the header of a card signature. An attacker can choose the key

@@ -1,5 +1,5 @@
 import { findMessageJsonInStatusUpdate } from "../../protocol/index.ts";
-import { v1 } from "../../wire/index.ts";
+import * as v1 from "../../wire/v1/index.ts";
 import type { Transport } from "../transport/transport.ts";
 
 /**

@@ -9,14 +9,18 @@ import {
   type RecordedRequest,
 } from "./client-traffic-recorder.ts";
 
+/** Opens the record of a client. The file stays open until the process ends, because clients are never closed. */
+export type OpenClientRecord = (record: TrafficRecordOption, agentName: string) => Promise<TrafficWriter>;
+
 /** Records the requests, responses, and stream events of a transport, and the agent card of the client. */
 export async function withTrafficRecord(
   transport: Transport,
   record: TrafficRecordOption,
   { card, json, url }: FetchedCard,
   agentInterface: AgentInterface,
+  openRecord: OpenClientRecord,
 ): Promise<Transport> {
-  const writer = await openClientRecord(record, card.name);
+  const writer = await openRecord(record, card.name);
   if (isObject(json)) writer.write({ kind: "agent", agent: card.name, url, card: json });
   const target: RecordedInterface = {
     agent: card.name,
@@ -61,13 +65,6 @@ export async function withTrafficRecord(
       }
     },
   };
-}
-
-/** Opens the record of a client. The file stays open until the process ends, because clients are never closed. */
-async function openClientRecord(record: TrafficRecordOption, agentName: string): Promise<TrafficWriter> {
-  if (typeof record === "object" && "write" in record) return record;
-  const { openTrafficRecord } = await import("../../trace/recording/index.ts");
-  return openTrafficRecord(record, { vantage: "client", name: `client of ${agentName}` }).writer;
 }
 
 function describeRequest(

@@ -1,11 +1,9 @@
 import type { AgentInterface } from "../../protocol/index.ts";
 import { withPeerLeniency } from "./dialect.ts";
-import { createGrpcTransport } from "./grpc-transport.ts";
 import type { TransportOptions } from "./send-http-request.ts";
 import { JsonRpcTransport } from "./json-rpc-transport.ts";
 import { RestTransport } from "./rest-transport.ts";
-import type { Transport } from "./transport.ts";
-import * as v0_3 from "./v0_3-dialect.ts";
+import type { GrpcTransportFactory, Transport } from "./transport.ts";
 import * as v1 from "./v1-dialect.ts";
 
 /** The protocol bindings that this client supports. */
@@ -14,20 +12,27 @@ export type ClientBindingName = "JSONRPC" | "HTTP+JSON" | "GRPC";
 /** Functions that create a transport for one interface, by protocol binding. */
 const TRANSPORT_FACTORIES: Record<
   ClientBindingName,
-  (agentInterface: AgentInterface, options: TransportOptions) => Transport | Promise<Transport>
+  (
+    agentInterface: AgentInterface,
+    options: TransportOptions,
+    loadGrpcTransport: () => Promise<GrpcTransportFactory>,
+  ) => Promise<Transport>
 > = {
-  JSONRPC: ({ url }, options) => {
-    const { jsonRpcDialect } = DIALECTS[options.version];
+  JSONRPC: async ({ url }, options) => {
+    const { jsonRpcDialect } = await loadDialects(options.version);
     return new JsonRpcTransport(options, url, withPeerLeniency(jsonRpcDialect, options.peerLeniency));
   },
-  "HTTP+JSON": ({ url }, options) => {
-    const { restDialect } = DIALECTS[options.version];
+  "HTTP+JSON": async ({ url }, options) => {
+    const { restDialect } = await loadDialects(options.version);
     return new RestTransport(options, url, withPeerLeniency(restDialect, options.peerLeniency));
   },
-  GRPC: ({ url }, options) => createGrpcTransport(options, url),
+  GRPC: async ({ url }, options, loadGrpcTransport) => (await loadGrpcTransport())(options, url),
 };
 
-const DIALECTS = { "1.0": v1, "0.3": v0_3 };
+/** A2A 0.3 is loaded on first use, so that web pages for A2A 1.0 do not contain it. */
+async function loadDialects(version: TransportOptions["version"]): Promise<typeof v1> {
+  return version === "1.0" ? v1 : await import("./v0_3-dialect.ts");
+}
 
 /** The names of the supported protocol bindings. */
 export const CLIENT_BINDING_NAMES = Object.keys(TRANSPORT_FACTORIES) as readonly ClientBindingName[];
@@ -36,6 +41,8 @@ export const CLIENT_BINDING_NAMES = Object.keys(TRANSPORT_FACTORIES) as readonly
 export function createTransport(
   agentInterface: AgentInterface,
   options: TransportOptions,
-): Transport | Promise<Transport> {
-  return TRANSPORT_FACTORIES[agentInterface.protocolBinding as ClientBindingName](agentInterface, options);
+  loadGrpcTransport: () => Promise<GrpcTransportFactory>,
+): Promise<Transport> {
+  const createTransportOfBinding = TRANSPORT_FACTORIES[agentInterface.protocolBinding as ClientBindingName];
+  return createTransportOfBinding(agentInterface, options, loadGrpcTransport);
 }

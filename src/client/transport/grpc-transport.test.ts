@@ -12,7 +12,7 @@ import {
 import { mtls } from "../../server/auth/index.ts";
 import { createServer, type GrpcOptions, type ServerOptions } from "../../server/index.ts";
 import { createBreakingProxy } from "../breaking-proxy.fixture.ts";
-import { parseGrpcAddress } from "./grpc-transport.ts";
+import { parseGrpcAddress } from "./parse-grpc-address.ts";
 import { collect, connect, type ConnectOptions, type A2AClient } from "../index.ts";
 import { scriptedAgent } from "../scripted-agent.fixture.ts";
 import { requireTaskResponseInTest } from "../a2a-client.contract.ts";

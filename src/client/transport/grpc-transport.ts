@@ -1,4 +1,12 @@
-import type { GrpcCallOptions, MessageCodec, GrpcMethod, GrpcService } from "../../grpc/index.ts";
+import {
+  GRPC_SERVICE_V0_3,
+  GRPC_SERVICE_V1,
+  type GrpcCallOptions,
+  GrpcChannel,
+  type GrpcMethod,
+  type GrpcService,
+  type MessageCodec,
+} from "../../grpc/index.ts";
 import {
   isObject,
   A2AError,
@@ -6,9 +14,11 @@ import {
   type OperationName,
   type Operations,
 } from "../../protocol/index.ts";
-import { type ProtoDialect, type ProtocolVersion, v0_3, v1 } from "../../wire/index.ts";
+import type { ProtoDialect, ProtocolVersion } from "../../wire/index.ts";
+import * as v0_3 from "../../wire/v0_3/index.ts";
+import * as v1 from "../../wire/v1/index.ts";
 import type { Authorization } from "../auth/authorizer.ts";
-import { isLoopback } from "../http/loopback.ts";
+import { parseGrpcAddress } from "./parse-grpc-address.ts";
 import { createUnsupportedOperationError, withPeerLeniency } from "./dialect.ts";
 import {
   type CallOptions,
@@ -26,25 +36,21 @@ import {
   type UnaryOperation,
 } from "./transport.ts";
 
-type GrpcModule = typeof import("../../grpc/index.ts");
-type GrpcChannel = InstanceType<GrpcModule["GrpcChannel"]>;
-
 /**
- * Creates a gRPC transport (A2A §10) for a `url` of the form `host:port`, with or without a scheme. The
- * function loads the gRPC packages, and the connection opens with the first call.
+ * Creates a gRPC transport (A2A §10) for a `url` of the form `host:port`, with or without a scheme. The connection
+ * opens with the first call. This file imports the gRPC packages, so other files import it on first use.
  */
-export async function createGrpcTransport(options: TransportOptions, url: string): Promise<Transport> {
-  const grpcModule = await importGrpcModule();
+export function createGrpcTransport(options: TransportOptions, url: string): Transport {
   const { address, tls } = parseGrpcAddress(url);
   const { maxResponseBytes, maxEventBytes, grpc = {} } = options;
   const maxMessageBytes = Math.max(maxResponseBytes, maxEventBytes);
-  const channel = new grpcModule.GrpcChannel({
+  const channel = new GrpcChannel({
     address,
     tls: (grpc.tls ?? tls) ? grpc : undefined,
     maxMessageBytes,
   });
   const isV0_3 = options.version === "0.3";
-  const service = isV0_3 ? grpcModule.GRPC_SERVICE_V0_3 : grpcModule.GRPC_SERVICE_V1;
+  const service = isV0_3 ? GRPC_SERVICE_V0_3 : GRPC_SERVICE_V1;
   const dialect = withPeerLeniency(isV0_3 ? v0_3.protoDialect : v1.protoDialect, options.peerLeniency);
   return new GrpcTransport(options, channel, service, dialect);
 }
@@ -149,48 +155,9 @@ class GrpcTransport implements Transport {
   }
 }
 
-async function importGrpcModule(): Promise<GrpcModule> {
-  try {
-    return await import("../../grpc/index.ts");
-  } catch (cause) {
-    if (!isModuleNotFound(cause)) throw cause;
-    const message = "gRPC requires two additional packages: npm install @grpc/grpc-js @bufbuild/protobuf";
-    throw new A2AError("INTERNAL", message, { cause });
-  }
-}
-
-/** Returns whether this runtime can load the gRPC packages. */
-export async function isGrpcAvailable(): Promise<boolean> {
-  return await import("../../grpc/index.ts").then(
-    () => true,
-    () => false,
-  );
-}
-
-function isModuleNotFound(error: unknown): boolean {
-  return error instanceof Error && "code" in error && error.code === "ERR_MODULE_NOT_FOUND";
-}
-
 /** Returns whether an event is marked as `final`, so that an A2A 0.3 server sends no more events. */
 function isFinalUpdate({ statusUpdate }: JsonObject): boolean {
   return isObject(statusUpdate) && statusUpdate["final"] === true;
-}
-
-/**
- * Parses a gRPC address or URL into `host:port`. TLS is the default, except for the local machine and for
- * addresses with the scheme `grpc` or `http`.
- */
-export function parseGrpcAddress(address: string): { readonly address: string; readonly tls: boolean } {
-  const [, scheme = "", rest = ""] = /^(?:([a-z][a-z0-9+.-]*):\/\/)?(.*)$/i.exec(address) ?? [];
-  const url = URL.canParse(`http://${rest}`) ? new URL(`http://${rest}`) : undefined;
-  if (!url || url.hostname === "" || !["", "grpc", "grpcs", "http", "https"].includes(scheme.toLowerCase())) {
-    const description = `${JSON.stringify(address)} is not a gRPC address; use the form "agents.example.com:443"`;
-    throw new A2AError("INVALID_AGENT_RESPONSE", description);
-  }
-  const isPlain = /^(grpc|http)$/i.test(scheme);
-  const tls = !isPlain && (scheme !== "" || !isLoopback(url.hostname));
-  const port = /:(\d+)(?:[/?#]|$)/.exec(rest)?.[1] ?? (tls ? "443" : "80");
-  return { address: `${url.hostname}:${port}`, tls };
 }
 
 function decodeGrpcResponse(codec: MessageCodec, response: Uint8Array): JsonObject {

@@ -2,6 +2,7 @@ import { A2AError, type OperationName } from "../../protocol/index.ts";
 import { fromRestError, parseRetryAfter, type PeerLeniency, type ProtocolVersion } from "../../wire/index.ts";
 import type { Authorization, Authorizer } from "../auth/authorizer.ts";
 import { getWallTimeMs } from "../clock.ts";
+import type { GrpcTransportFactory } from "./transport.ts";
 import { createStreamIdleError, withDeadline } from "../http/deadline.ts";
 import {
   fetchWithoutRedirects,
@@ -55,12 +56,19 @@ export interface GrpcClientOptions {
    * false.
    */
   readonly insecure?: boolean;
+  /**
+   * The gRPC implementation, which `grpcTransport` of `colloquy/grpc` sets. By default, `connect` loads the gRPC packages
+   * on Node.js, Bun, and Deno. Other runtimes and bundles for them have no default.
+   */
+  readonly transport?: GrpcTransportFactory;
 }
 
 /** Options for one call of a client method. */
 export interface CallOptions {
   readonly signal?: AbortSignal | undefined;
   readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** W3C `traceparent` that the client sends if the running code has no trace. Default: none. */
+  readonly fallbackTraceparent?: string | undefined;
   /** Receives the URIs of the activated extensions when the agent responds. */
   readonly onExtensionsActivated?: ((extensions: readonly string[]) => void) | undefined;
 }

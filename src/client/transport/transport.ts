@@ -1,6 +1,6 @@
 import type { OperationName, Operations, StreamResponse } from "../../protocol/index.ts";
 import type { ProtocolVersion } from "../../wire/index.ts";
-import type { TransportCallOptions } from "./send-http-request.ts";
+import type { TransportCallOptions, TransportOptions } from "./send-http-request.ts";
 
 /** The A2A operations that return a stream. */
 export type StreamOperation = "SendStreamingMessage" | "SubscribeToTask";
@@ -47,6 +47,9 @@ export interface Transport {
     call: StreamCallOptions,
   ): AsyncIterable<ReceivedStreamEvent>;
 }
+
+/** Creates a transport for the address of a gRPC interface. */
+export type GrpcTransportFactory = (options: TransportOptions, url: string) => Transport;
 
 /** Returns the headers of a streaming request, including `last-event-id`. */
 export function buildStreamHeaders({ headers, lastEventId }: StreamCallOptions): Record<string, string> {

@@ -1,5 +1,5 @@
 import { isObject, type OperationName, type Operations } from "../../protocol/index.ts";
-import { v0_3 } from "../../wire/index.ts";
+import * as v0_3 from "../../wire/v0_3/index.ts";
 import {
   type JsonRpcClientDialect,
   createUnsupportedOperationError,

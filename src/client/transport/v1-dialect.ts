@@ -1,5 +1,5 @@
 import type { CancelTaskRequest, GetTaskRequest, OperationName, Operations } from "../../protocol/index.ts";
-import { v1 } from "../../wire/index.ts";
+import * as v1 from "../../wire/v1/index.ts";
 import type { JsonRpcClientDialect, RestRequest, RestClientDialect } from "./dialect.ts";
 
 const v1ResultDecoder = { version: "1.0", decodeResult: v1.decodeResult, isFinalEvent: () => false } as const;

@@ -1,7 +1,7 @@
 import { computed, type ReadonlySignal, signal, type Signal } from "@preact/signals";
 import { createContext } from "preact";
 import { useContext } from "preact/hooks";
-import type { ConsoleAgent, ConsoleReload } from "../../console/api-types.ts";
+import type { AgentReloadNotice, ConsoleAgent } from "../../console/api-types.ts";
 import type { TrafficLine } from "../../trace/index.ts";
 import type { TrafficSource, WatchConnection } from "../source/traffic-source.ts";
 import type { ScreenTable } from "./screens.ts";
@@ -19,8 +19,8 @@ export interface PageState {
   readonly route: ReadonlySignal<PageRoute>;
   readonly agents: Signal<readonly ConsoleAgent[]>;
   readonly connection: Signal<WatchConnection>;
-  /** The last reload of `colloquy dev`, until the user closes its notice. */
-  readonly reload: Signal<ConsoleReload | undefined>;
+  /** The last notice of `colloquy dev` about each agent, until the page no longer shows it. */
+  readonly reloadNotices: Signal<ReadonlyMap<string, AgentReloadNotice>>;
   /** Text for screen readers, which the page announces when it changes. */
   readonly announcement: Signal<string>;
   /** Text that the page shows for a short time, or an empty string. */
@@ -57,7 +57,7 @@ export function createPageState(
   });
   const agents = signal<readonly ConsoleAgent[]>([]);
   const connection = signal<WatchConnection>({ state: "connecting" });
-  const reload = signal<ConsoleReload | undefined>(undefined);
+  const reloadNotices = signal<ReadonlyMap<string, AgentReloadNotice>>(new Map());
   const announcement = signal("");
   const toast = signal("");
   let toastTimer: ReturnType<typeof setTimeout> | undefined;
@@ -79,7 +79,7 @@ export function createPageState(
     route,
     agents,
     connection,
-    reload,
+    reloadNotices,
     announcement,
     toast,
     showToast(text) {
@@ -118,9 +118,11 @@ export function createPageState(
         },
         (state) => {
           connection.value = state;
+          // The stream begins with the failures that remain.
+          if (state.state === "live") reloadNotices.value = new Map();
         },
-        (next) => {
-          reload.value = next;
+        (notice) => {
+          reloadNotices.value = new Map(reloadNotices.value).set(notice.agent, notice);
           // The cards of reloaded agents can differ.
           refreshAgents().catch(() => undefined);
         },

@@ -1,6 +1,6 @@
 import type { VNode } from "preact";
 import { useEffect } from "preact/hooks";
-import type { ConsoleLoadFailure } from "../../console/api-types.ts";
+import type { AgentLoadFailed, AgentReloadNotice } from "../../console/api-types.ts";
 import { AgentText } from "../cards/agent-text.tsx";
 import { escapeControlCharacters } from "../../cards/index.ts";
 import { usePageState } from "./page-state.ts";
@@ -8,53 +8,61 @@ import { usePageState } from "./page-state.ts";
 /** Time for which a reload without failures is visible, in milliseconds. */
 const SUCCESS_MS = 6_000;
 
-/** A line below the header about the last reload of `colloquy dev`. Failures stay until they are corrected or closed. */
+/** Lines below the header about the reloads of `colloquy dev`. Failures stay until they are corrected or closed. */
 export function ReloadNotice(): VNode | null {
-  const { reload } = usePageState();
-  const shown = reload.value;
-  const hasFailed = shown !== undefined && shown.failures.length > 0;
-  const close = (): void => void (reload.value = undefined);
+  const { reloadNotices } = usePageState();
+  const notices = [...reloadNotices.value.values()];
+  const failures = listDifferentFailures(notices);
+  const reloaded = notices.filter(({ kind }) => kind === "agentReloaded").map(({ agent }) => agent);
+  const hasFailed = failures.length > 0;
   useEffect(() => {
-    if (shown === undefined || hasFailed) return undefined;
-    const timer = setTimeout(close, SUCCESS_MS);
+    if (reloaded.length === 0) return undefined;
+    const timer = setTimeout(() => {
+      const remaining = [...reloadNotices.value].filter(([, { kind }]) => kind === "agentLoadFailed");
+      reloadNotices.value = new Map(remaining);
+    }, SUCCESS_MS);
     return () => clearTimeout(timer);
-  }, [shown]);
-  if (shown === undefined) return null;
-  const { reloaded, added, removed, failures } = shown;
-  const changes = [
-    ...(reloaded.length > 0 ? [`${reloaded.join(", ")} reloaded`] : []),
-    ...(added.length > 0 ? [`${added.join(", ")} added`] : []),
-    ...(removed.length > 0 ? [`${removed.join(", ")} removed`] : []),
-  ].join("; ");
-  if (changes === "" && !hasFailed) return null;
+  }, [reloadNotices.value]);
+  if (reloaded.length === 0 && !hasFailed) return null;
   return (
     <section class="reload-notice" data-tone={hasFailed ? "bad" : "good"} data-testid="reload">
       <div role={hasFailed ? "alert" : "status"}>
-        {changes !== "" && (
+        {reloaded.length > 0 && (
           <p>
-            ↻ <AgentText text={changes} />
+            ↻ <AgentText text={`${reloaded.join(", ")} reloaded`} />
           </p>
         )}
         {failures.map((failure) => (
-          <LoadFailure key={failure.file} failure={failure} />
+          <LoadFailure key={failure.agent} failure={failure} />
         ))}
       </div>
-      <button type="button" class="quiet" aria-label="Close the notice" onClick={close}>
+      <button
+        type="button"
+        class="quiet"
+        aria-label="Close the notice"
+        onClick={() => (reloadNotices.value = new Map())}
+      >
         ✕
       </button>
     </section>
   );
 }
 
-function LoadFailure({ failure }: { readonly failure: ConsoleLoadFailure }): VNode {
-  const { file, message, stack, keepsEarlierAgents } = failure;
+/** A file with several agents has one notice for each agent, with the same message and the same stack. */
+function listDifferentFailures(notices: readonly AgentReloadNotice[]): readonly AgentLoadFailed[] {
+  const failures = notices.filter((notice) => notice.kind === "agentLoadFailed");
+  return [...new Map(failures.map((failure) => [`${failure.message} ${failure.stack}`, failure])).values()];
+}
+
+function LoadFailure({ failure }: { readonly failure: AgentLoadFailed }): VNode {
+  const { message, stack } = failure;
   return (
     <>
       <p>
         <strong>
-          <AgentText text={`${file}: ${message}`} />
-        </strong>
-        {keepsEarlierAgents && " The earlier version answers."}
+          <AgentText text={message} />
+        </strong>{" "}
+        An earlier version, if there is one, answers.
       </p>
       {stack !== undefined && (
         <pre tabIndex={0} aria-label="Stack of the error">

@@ -4,7 +4,7 @@ import { useHotkeys } from "../app/hotkeys.ts";
 import { usePageState } from "../app/page-state.ts";
 import { formatCount, formatDuration, pluralize } from "../cards/text-format.ts";
 import { Notice } from "../parts/notice.tsx";
-import { addUsage, type TrafficTask } from "../../trace/index.ts";
+import { addUsage, NO_USAGE, type TrafficTask } from "../../trace/index.ts";
 import { analyzeFlow, type FlowAnalysis } from "./analyze-flow.ts";
 import { FlowInspector } from "./flow-inspector.tsx";
 import { GraphDiagram } from "./graph-diagram.tsx";
@@ -140,8 +140,6 @@ function FlowFigures({ flow }: { readonly flow: FlowAnalysis }): VNode {
     </p>
   );
 }
-
-const NO_USAGE = { calls: 0, inputTokens: 0, outputTokens: 0, priceUsd: 0, callsWithoutPrice: 0 };
 
 interface FlowDrawingProps {
   readonly flow: FlowAnalysis;

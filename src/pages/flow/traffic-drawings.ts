@@ -4,6 +4,7 @@ import {
   buildTrafficGraph,
   buildTrafficSequence,
   type CriticalPathStep,
+  formatPrice,
   getTaskPeriod,
   listTaskActivities,
   type SequenceItem,
@@ -168,19 +169,11 @@ const EDGE_COLOR_CLASSES: Readonly<Record<TrafficGraphEdge["kind"], string>> = {
 };
 
 /** Formats the tokens and the price of model calls. An unknown price is omitted. */
-export function listUsage({
-  calls,
-  inputTokens,
-  outputTokens,
-  priceUsd,
-  callsWithoutPrice,
-}: TokenUsage): string[] {
-  if (calls === 0) return [];
-  const tokens = inputTokens + outputTokens;
-  return [
-    ...(tokens > 0 ? [`${formatCount(tokens)} tok`] : []),
-    ...(callsWithoutPrice < calls ? [`${callsWithoutPrice > 0 ? "≥ " : ""}$${priceUsd.toFixed(4)}`] : []),
-  ];
+export function listUsage(usage: TokenUsage): string[] {
+  if (usage.calls === 0) return [];
+  const tokens = usage.inputTokens + usage.outputTokens;
+  const price = formatPrice(usage);
+  return [...(tokens > 0 ? [`${formatCount(tokens)} tok`] : []), ...(price === "" ? [] : [price])];
 }
 
 /** Returns the value below which the given fraction of the sorted values lies. */

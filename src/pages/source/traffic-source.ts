@@ -1,9 +1,9 @@
 import type {
+  AgentReloadNotice,
   ConsoleAgent,
   ConsoleCardReport,
   ConsoleCredentials,
   ConsolePushRegistration,
-  ConsoleReload,
   ConsoleSendRequest,
   ConsoleSession,
   ConsoleTaskList,
@@ -35,7 +35,7 @@ export interface TrafficSource {
   watchLines(
     onLines: (lines: readonly TrafficLine[]) => void,
     onConnection?: (state: WatchConnection) => void,
-    onReload?: (reload: ConsoleReload) => void,
+    onReload?: (notice: AgentReloadNotice) => void,
   ): () => void;
   /** The run of the card protocol in the record, if the record has one. */
   readonly cardRun?: RunView;

@@ -1,4 +1,4 @@
-import type { ConsoleReload } from "../../console/api-types.ts";
+import type { AgentReloadNotice } from "../../console/api-types.ts";
 import type { TrafficLine } from "../../trace/index.ts";
 import { parseSse } from "../../wire/index.ts";
 import { readBytes } from "./read-bytes.ts";
@@ -15,7 +15,7 @@ export function watchConsoleLines(
   open: (cursor: string | undefined, signal: AbortSignal) => Promise<Response>,
   onLines: (lines: readonly TrafficLine[]) => void,
   onConnection: (state: WatchConnection) => void = () => undefined,
-  onReload: (reload: ConsoleReload) => void = () => undefined,
+  onReload: (notice: AgentReloadNotice) => void = () => undefined,
 ): () => void {
   const stopped = new AbortController();
   let cursor: string | undefined;
@@ -30,8 +30,9 @@ export function watchConsoleLines(
     onOpen();
     for await (const { id, event, data } of parseSse(readBytes(response))) {
       if (id !== undefined) cursor = id;
-      if (event === "reload") onReload(JSON.parse(data) as ConsoleReload);
-      if (event === "end" || event === "reload") continue;
+      if (event === "reload") onReload(JSON.parse(data) as AgentReloadNotice);
+      // Lines have no event name.
+      if (event !== undefined) continue;
       // A hidden page draws no frames, so a timer delivers the batch.
       if (batch.length === 0) setTimeout(flush, 16);
       batch.push(JSON.parse(data) as TrafficLine);

@@ -6,7 +6,7 @@ import {
   type StreamResponse,
   type TaskState,
 } from "../../protocol/index.ts";
-import type { TrafficLine } from "../../trace/index.ts";
+import { describeUnknownCaller, type TrafficLine } from "../../trace/index.ts";
 import { formatBytes } from "../parts/byte-format.ts";
 
 /** A line of a record in a few words. */
@@ -29,7 +29,7 @@ export function describeLine(line: TrafficLine): LineDescription {
     case "request":
       return {
         kind: "request",
-        text: `${line.from ?? "client"} → ${line.to}: ${line.operation}${line.after === undefined ? "" : ` after event ${line.after}`}`,
+        text: `${line.from ?? describeUnknownCaller(line).name} → ${line.to}: ${line.operation}${line.after === undefined ? "" : ` after event ${line.after}`}`,
       };
     case "response": {
       const failed = line.error !== undefined || (typeof line.status === "number" && line.status >= 400);

@@ -9,7 +9,7 @@ import { FailureNotice } from "../parts/notice.tsx";
 import { TaskStateBadge } from "../parts/task-state-badge.tsx";
 import { formatDateTime } from "../parts/time-format.ts";
 import { isTerminal, type Task, type TaskState } from "../../protocol/index.ts";
-import type { TrafficTask } from "../../trace/index.ts";
+import { formatPrice, type TrafficTask } from "../../trace/index.ts";
 import type { TaskRecord } from "./task-record.ts";
 import type { TaskActions } from "./use-task-actions.ts";
 
@@ -46,7 +46,7 @@ export function TaskHeader({ record, task, traffic, actions }: TaskHeaderProps):
         {usage !== undefined && usage.calls > 0 && (
           <span class="soft">
             {usage.inputTokens} + {usage.outputTokens} tokens in {usage.calls} model calls
-            {usage.priceUsd > 0 && `, ${usage.priceUsd.toFixed(4)} US$`}
+            {formatPrice(usage) !== "" && `, ${formatPrice(usage)}`}
           </span>
         )}
       </div>

@@ -165,7 +165,7 @@ class CardDelivery {
     const supportsCards = supportsMessageCards(client.card.capabilities);
     const message = supportsCards ? this.#buildCardMessage(card, taskId) : buildTextMessage(card, taskId);
     const stream = client.stream(message, {
-      headers: { traceparent: this.#traceparent },
+      fallbackTraceparent: this.#traceparent,
       signal: this.#streamAbort.signal,
     });
     return await collect(this.#observeEvents(stream, client));

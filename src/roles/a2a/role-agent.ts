@@ -155,6 +155,7 @@ class RoleAgent implements Agent {
         routingMetadata,
         buildCardTransportInfo(run, routingMetadata),
         createCardEventEncoder(shouldReplyInCards(run)),
+        run.reportCall,
       );
       this.#activeTasks.register(run.taskId, activeTask);
       void this.#runTask(activeTask);
@@ -189,6 +190,7 @@ class RoleAgent implements Agent {
     routingMetadata: CardRelayAndTraceMetadata,
     transport: CardA2ARequestInfo,
     replyEncoder: CardEventEncoder,
+    reportCall: Run["reportCall"],
   ): ActiveRoleTask {
     const relays = routingMetadata.relay === "full" && replyEncoder.usesCards;
     const resumableWork: ResumableWork<ResultCard> = new ResumableWork((cancellation) => {
@@ -212,6 +214,7 @@ class RoleAgent implements Agent {
       journal,
       requestTransport: transport,
       requester,
+      reportCall,
     });
     const activeTask: ActiveRoleTask = {
       work: resumableWork,

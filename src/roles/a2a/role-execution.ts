@@ -12,6 +12,7 @@ import type {
   ResultCard,
   TaskCard,
 } from "../../cards/index.ts";
+import type { Run } from "../../engine/index.ts";
 import type { ModelReply, ModelRequest } from "../role-model.ts";
 import type { TaskOutcome, QueryRequest, DelegationRequest, TaskContext, Role } from "../role.ts";
 import {
@@ -29,6 +30,7 @@ import {
   isRetryableStatus,
   type ModelFailure,
 } from "../model-failure.ts";
+import { ModelCallReporter } from "./model-call-reporter.ts";
 import { NO_USAGE } from "../token-usage.ts";
 import { untilAborted } from "./until-aborted.ts";
 import { UsageTracker } from "./usage-tracker.ts";
@@ -59,6 +61,8 @@ interface RoleExecutionOptions {
   /** Transport that delivered `requestCard`. The role sends its replies through the same transport. */
   readonly requestTransport: CardA2ARequestInfo;
   readonly requester: RequesterChannel;
+  /** Reports the model calls to the server of the role, for its traffic record. Default: no reports. */
+  readonly reportCall?: Run["reportCall"];
 }
 
 /**
@@ -173,6 +177,7 @@ export class RoleExecution implements TaskContext {
     if (!model) throw new Error(`The ${role.name} has no model. Set the option "model".`);
     this.signal.throwIfAborted();
     const { clock } = journal.runtime;
+    const report = new ModelCallReporter(this.#options.reportCall, model.id, request, clock);
     for (let tries = 1; ; tries++) {
       const startedAt = clock.monotonic();
       const stopTracking = this.#usage.startModelCallTimer();
@@ -183,10 +188,11 @@ export class RoleExecution implements TaskContext {
         this.#usage.addModelUsage(usage, reply.model ?? model.id);
         const call = { model: reply.model ?? model.id, usage, finish: reply.finish };
         this.#recordModelCall(request, call, startedAt);
+        report.succeed(reply);
         return reply;
       } catch (thrown) {
         stopTracking();
-        await this.#handleModelFailure(request, thrown, tries, startedAt);
+        await this.#handleModelFailure(request, thrown, tries, startedAt, report);
       }
     }
   }
@@ -200,6 +206,7 @@ export class RoleExecution implements TaskContext {
     thrown: unknown,
     tries: number,
     startedAt: number,
+    report: ModelCallReporter,
   ): Promise<void> {
     const { model } = this.#options.journal.runtime;
     const { aborted } = this.signal;
@@ -211,15 +218,20 @@ export class RoleExecution implements TaskContext {
     const finish = aborted ? "aborted" : "error";
     const call = { model: model?.id ?? "", usage: NO_USAGE, finish, error };
     this.#recordModelCall(request, { ...call, ...omitUndefined({ wait_ms: delayMs }) }, startedAt);
+    if (delayMs === undefined) report.fail(error);
     this.signal.throwIfAborted();
     if (delayMs === undefined) throw new ModelError({ ...failure, message: error }, thrown);
+    report.addFailedAttempt(error, delayMs);
     this.#usage.addFailedTry({
       reason: "model_error",
       error,
       ...omitUndefined({ http_status: failure.httpStatus }),
       wait_ms: delayMs,
     });
-    await this.#wait(delayMs);
+    await this.#wait(delayMs).catch((reason: unknown) => {
+      report.fail("The task was stopped before the next attempt.");
+      throw reason;
+    });
   }
 
   reportUnusableReply(reason: string, { text }: Pick<ModelReply, "text">): void {

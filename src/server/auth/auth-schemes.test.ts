@@ -2,7 +2,7 @@ import { createHash, scryptSync } from "node:crypto";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { A2AError } from "../../protocol/index.ts";
-import { v1 } from "../../wire/index.ts";
+import * as v1 from "../../wire/v1/index.ts";
 import { AuthChallengeError, Authenticator } from "./authenticator.ts";
 import {
   AuthTestServer,

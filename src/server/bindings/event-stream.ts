@@ -1,5 +1,5 @@
 import { SwapRemoveSet, type SwapRemoveSetItem } from "../../data-structures/index.ts";
-import { systemClock, type Subscription } from "../../engine/index.ts";
+import { type StreamInterruption, type Subscription, systemClock } from "../../engine/index.ts";
 import { A2AError, isStreamingOperation, type LogEvent, type OperationName } from "../../protocol/index.ts";
 import { SSE_HEARTBEAT, type OperationCodec } from "../../wire/index.ts";
 import type { HttpReply, ResponseSink } from "../http-exchange.ts";
@@ -76,8 +76,8 @@ export class EventStreamRegistry {
         const stream = new EventStream(subscription, encoder, sink, this.#reportError);
         this.#openStreams.add(stream);
         this.#startHeartbeat();
-        sink.onClose(() => {
-          subscription.close();
+        sink.onClose((interruption) => {
+          subscription.close(interruption);
           this.#openStreams.delete(stream);
         });
         void stream.writeEvents();
@@ -109,7 +109,8 @@ export class EventStreamRegistry {
       for (const stream of this.#openStreams.toArray())
         stream.sendHeartbeatIfIdle(systemClock.monotonic() - this.#heartbeatMs);
     }, this.#heartbeatMs / 4);
-    this.#heartbeatTimer.unref();
+    // Timers of browsers and workers are numbers.
+    this.#heartbeatTimer.unref?.();
   }
 }
 
@@ -161,7 +162,9 @@ class EventStream implements SwapRemoveSetItem {
       }
       if (!this.#subscription.isComplete) throw createStreamInterruptedError();
     } catch (error) {
-      void this.#write(this.#encoder.encodeFailure(this.#reportError("stream", error)));
+      const failure = this.#reportError("stream", error);
+      this.#subscription.close({ reason: "cut", error: failure.reason });
+      void this.#write(this.#encoder.encodeFailure(failure));
     }
     this.#sink.end();
   }
@@ -176,7 +179,7 @@ class EventStream implements SwapRemoveSetItem {
 
   /** Ends the stream with an error event. The client therefore recognizes that the task has not ended. */
   close(): void {
-    this.#subscription.close();
+    this.#subscription.close(SERVER_CLOSED_STREAM);
   }
 
   /** Writes a chunk and waits for the client. Throws RESOURCE_EXHAUSTED if the chunk exceeds the holder's share. */
@@ -196,6 +199,12 @@ class EventStream implements SwapRemoveSetItem {
     return this.#sink.write(text);
   }
 }
+
+/** The server closes a stream before its last event, because the server stops. */
+export const SERVER_CLOSED_STREAM: StreamInterruption = {
+  reason: "cut",
+  error: "The server closed the stream.",
+};
 
 /** Creates the error for a stream that the server closes before the task ends. */
 export function createStreamInterruptedError(): A2AError {

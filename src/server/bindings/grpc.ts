@@ -1,5 +1,5 @@
 import { FairTurnQueue } from "../../data-structures/index.ts";
-import type { Subscription } from "../../engine/index.ts";
+import type { Caller, Subscription } from "../../engine/index.ts";
 import type {
   GrpcResponseOrFailure,
   GrpcFailure,
@@ -11,19 +11,19 @@ import { A2AError, type JsonObject, type LogEvent, type StreamingOperation } fro
 import {
   negotiateVersion,
   toGrpcError,
-  v0_3,
-  v1,
   type PeerLeniency,
   type ProtoDialect,
   type ProtocolVersion,
 } from "../../wire/index.ts";
+import * as v0_3 from "../../wire/v0_3/index.ts";
+import * as v1 from "../../wire/v1/index.ts";
 import { authenticateCaller } from "../auth/authenticate-caller.ts";
 import { createConnectionGuard } from "../connection-guard.ts";
 import { GrpcCallAccount, GrpcCallShares } from "./grpc-call-account.ts";
 import { buildGrpcInterfaces, formatAgentSelectingTenant } from "./grpc-interfaces.ts";
 import type { WriteStallWatch } from "../byte-ledger/write-stall-watch.ts";
 import { handleOperation, buildErrorHeaders } from "./request-pipeline.ts";
-import { createStreamInterruptedError } from "./event-stream.ts";
+import { createStreamInterruptedError, SERVER_CLOSED_STREAM } from "./event-stream.ts";
 import { getAddressHolderKey } from "../remote-address.ts";
 import { reportRequest } from "../report-request.ts";
 import { findAgentById, type RouterContext } from "../router.ts";
@@ -174,6 +174,13 @@ function selectProtoDialect(call: IncomingCall, leniency: PeerLeniency): ProtoDi
     : v0_3.selectProtoDialect(call.header("user-agent"), leniency);
 }
 
+/** What is known about a call when it fails. */
+interface CallProgress {
+  caller?: Caller;
+  /** Whether the request has been decoded, so that the traffic record contains the operation. */
+  hasOperation: boolean;
+}
+
 /**
  * Performs the A2A operations that clients call over gRPC. DNS rebinding is not a risk for gRPC, because web
  * pages in a browser cannot make gRPC calls.
@@ -196,24 +203,42 @@ class GrpcCallDispatcher {
   }
 
   closeStreams(): void {
-    for (const subscription of this.#openSubscriptions) subscription.close();
+    for (const subscription of this.#openSubscriptions) subscription.close(SERVER_CLOSED_STREAM);
   }
 
   /** Handles a gRPC call. Never rejects, because every error becomes a gRPC failure response. */
   async handleCall(call: IncomingCall): Promise<GrpcResponseOrFailure> {
+    const startMs = performance.now();
     const account = new GrpcCallAccount(this.#callShares, call);
     call.onClose(() => account.close());
+    const progress: CallProgress = { hasOperation: false };
     try {
-      return await this.#executeCall(call, account);
-    } catch (error) {
-      return { failure: this.#toFailure("gRPC", error, call.service.version) };
+      return await this.#executeCall(call, account, progress);
+    } catch (thrown) {
+      const failure = this.#toFailure("gRPC", thrown, call.service.version);
+      if (!progress.hasOperation)
+        this.#context.recordRefusal?.({
+          request: { path: call.method.path, header: (name) => call.header(name) },
+          operation: call.method.operation,
+          binding: "GRPC",
+          agentId: this.#context.defaultAgent?.id,
+          caller: progress.caller,
+          status: failure.status,
+          error: A2AError.from(thrown),
+          startMs,
+        });
+      return { failure };
     } finally {
       // The operation may have reserved more after the client disconnected.
       if (call.isClosed) account.close();
     }
   }
 
-  async #executeCall(call: IncomingCall, account: GrpcCallAccount): Promise<GrpcResponseOrFailure> {
+  async #executeCall(
+    call: IncomingCall,
+    account: GrpcCallAccount,
+    progress: CallProgress,
+  ): Promise<GrpcResponseOrFailure> {
     account.open();
     const { method, remoteAddress } = call;
     const { byteAccount } = account;
@@ -229,6 +254,7 @@ class GrpcCallDispatcher {
     };
     const caller = await authenticateCaller(request, this.#context.authenticate);
     account.assignToCaller(caller);
+    progress.caller = caller;
     const version = negotiateCallVersion(call);
     const { peerLeniency } = this.#context;
     const dialect = selectProtoDialect(call, peerLeniency);
@@ -236,6 +262,7 @@ class GrpcCallDispatcher {
     const bytes = await call.receiveRequest((size) => byteAccount.reserveBodyBytes(size));
     const { agent, params } = this.#resolveAgent(decodeRequest(method, bytes, this.#context.maxJsonValues));
     byteAccount.releaseBodyBytes();
+    progress.hasOperation = true;
     const { headers = {}, ...outcome } = await handleOperation({ request, agent, caller }, method.operation, {
       codec: dialect,
       binding: "GRPC",
@@ -282,7 +309,7 @@ class GrpcCallDispatcher {
     sink: GrpcResponseMessageSink,
   ): Promise<void> {
     this.#openSubscriptions.add(subscription);
-    call.onClose(() => subscription.close());
+    call.onClose((interruption) => subscription.close(interruption));
     const dialect = selectProtoDialect(call, this.#context.peerLeniency);
     const { method, service } = call;
     const operation = method.operation as StreamingOperation;
@@ -308,6 +335,7 @@ class GrpcCallDispatcher {
       if (!subscription.isComplete) throw createStreamInterruptedError();
       sink.end();
     } catch (error) {
+      subscription.close({ reason: "cut", error: A2AError.from(error).reason });
       sink.end(this.#toFailure("stream", error, service.version));
     } finally {
       subscription.close();

@@ -5,15 +5,15 @@ import {
   encodeSseFrame,
   encodeJsonRpcResult,
   JsonRpcRequestError,
-  simpleDialect,
   getHttpAndGrpcErrorStatus,
-  v0_3,
-  v1,
   type JsonRpcDialect,
   type JsonRpcId,
   type JsonRpcRequest,
   type ProtocolVersion,
 } from "../../wire/index.ts";
+import * as simpleDialect from "../../wire/simple-dialect/index.ts";
+import * as v0_3 from "../../wire/v0_3/index.ts";
+import * as v1 from "../../wire/v1/index.ts";
 import { authenticateCaller } from "../auth/authenticate-caller.ts";
 import { createJsonReply, type HttpReply, type HttpRequest } from "../http-exchange.ts";
 import { assertJsonContentType } from "../request-body.ts";
@@ -40,7 +40,9 @@ export async function handleJsonRpc(
   agent: ServedAgent,
   context: BindingContext,
 ): Promise<HttpReply> {
+  const startMs = performance.now();
   let caller: Caller | undefined;
+  let hasOperation = false;
   let id: JsonRpcId = null;
   let dialect: JsonRpcDialect | undefined;
   let createErrorReply = createJsonRpcErrorReply;
@@ -67,6 +69,7 @@ export async function handleJsonRpc(
       autoMessageId,
       serviceDefaults: dialect,
     };
+    hasOperation = true;
     const outcome = await handleOperation({ request, agent, caller }, operation, encoded);
     if ("stream" in outcome) {
       const encoder = dialect.eventEncoder ?? createJsonRpcStreamEncoder(id, dialect, operation);
@@ -78,9 +81,25 @@ export async function handleJsonRpc(
     return createJsonReply(200, body, { ...outcome.headers, ...buildExtendedCardCacheHeaders(operation) });
   } catch (thrown) {
     dialect ??= resolveErrorDialect(request, context);
-    if (thrown instanceof JsonRpcRequestError)
-      return createJsonRpcErrorReply(thrown.id, thrown.error, dialect);
-    return createErrorReply(id, context.reportError(caller ? "JSON-RPC" : "authenticate", thrown), dialect);
+    const isInvalidRequest = thrown instanceof JsonRpcRequestError;
+    const error = isInvalidRequest
+      ? thrown.error
+      : context.reportError(caller ? "JSON-RPC" : "authenticate", thrown);
+    const reply = isInvalidRequest
+      ? createJsonRpcErrorReply(thrown.id, error, dialect)
+      : createErrorReply(id, error, dialect);
+    if (!hasOperation)
+      context.recordRefusal?.({
+        request,
+        operation: request.method,
+        binding: "JSONRPC",
+        agentId: agent.id,
+        caller,
+        status: reply.status,
+        error,
+        startMs,
+      });
+    return reply;
   }
 }
 

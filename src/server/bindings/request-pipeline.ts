@@ -26,6 +26,7 @@ import { MethodNotAllowedError } from "./method-not-allowed-error.ts";
 import type { ObservedOperation } from "../telemetry/operation-observer.ts";
 import { performOperation, type OperationResultOrStream } from "../perform-operation.ts";
 import type { ServedAgent } from "../served-agent.ts";
+import type { RefusedRequest } from "../traffic/refusal-recorder.ts";
 
 /** Server settings and services that the protocol bindings use to handle a request. */
 export interface BindingContext {
@@ -49,6 +50,8 @@ export interface BindingContext {
   /** Authenticates a request. The server has no `authenticate` function if all requests are anonymous. */
   readonly authenticate: AuthenticateFunction | undefined;
   readonly reportError: UnknownToA2AErrorConverter;
+  /** Records a request that is refused before the operation is known. Undefined if the server has no record. */
+  readonly recordRefusal: ((refusal: RefusedRequest) => void) | undefined;
 }
 
 /** An HTTP request without its body. */

@@ -3,12 +3,12 @@ import { A2AError, type OperationName } from "../../protocol/index.ts";
 import {
   encodeSseFrame,
   encodeNamedSseFrame,
-  v0_3,
-  v1,
   type ProtocolVersion,
   type RestDialect,
   type SpecPatchVersion,
 } from "../../wire/index.ts";
+import * as v0_3 from "../../wire/v0_3/index.ts";
+import * as v1 from "../../wire/v1/index.ts";
 import { authenticateCaller } from "../auth/authenticate-caller.ts";
 import type { HttpReply, HttpRequest } from "../http-exchange.ts";
 import { readJsonBody } from "../request-body.ts";
@@ -44,7 +44,9 @@ export async function handleRest(
   path: string,
 ): Promise<HttpReply> {
   const { specRevision } = context;
+  const startMs = performance.now();
   let caller: Caller | undefined;
+  let hasOperation = false;
   let dialect: RestDialect | undefined;
   try {
     caller = await authenticateCaller(request, context.authenticate);
@@ -74,6 +76,7 @@ export async function handleRest(
     const { autoMessageId, peerLeniency } = context;
     const binding = "HTTP+JSON" as const;
     const encoded = { codec: dialect, binding, version, params, peerLeniency, autoMessageId };
+    hasOperation = true;
     const outcome = await handleOperation(authenticated, operation, encoded);
 
     if ("stream" in outcome) {
@@ -92,7 +95,19 @@ export async function handleRest(
   } catch (thrown) {
     const error = context.reportError(caller ? "HTTP+JSON" : "authenticate", thrown);
     dialect ??= resolveErrorDialect(request, context, path);
-    return createRestErrorReply(request, specRevision, error, dialect);
+    const reply = createRestErrorReply(request, specRevision, error, dialect);
+    if (!hasOperation)
+      context.recordRefusal?.({
+        request,
+        operation: request.method,
+        binding: "HTTP+JSON",
+        agentId: agent.id,
+        caller,
+        status: reply.status,
+        error,
+        startMs,
+      });
+    return reply;
   }
 }
 

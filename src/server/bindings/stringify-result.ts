@@ -1,3 +1,4 @@
+import { systemClock } from "../../engine/index.ts";
 import { iterateSlices } from "../write-text-in-slices.ts";
 
 /** Length of the strings, in characters, from which a result is serialized in steps. Serializing takes about 5 ms. */
@@ -27,7 +28,7 @@ async function stringifyInSteps(result: unknown): Promise<readonly string[]> {
     }
     if (stepLength < MAX_STEP_LENGTH) continue;
     stepLength = 0;
-    await new Promise<void>((resolve) => setImmediate(resolve));
+    await new Promise<void>((resolve) => systemClock.scheduleTurn(resolve));
   }
   pieces.push(piece);
   return pieces;

@@ -1,4 +1,5 @@
-import { getHttpAndGrpcErrorStatus, simpleDialect } from "../../wire/index.ts";
+import { getHttpAndGrpcErrorStatus } from "../../wire/index.ts";
+import * as simpleDialect from "../../wire/simple-dialect/index.ts";
 import { createJsonReply, type HttpReply, type HttpRequest } from "../http-exchange.ts";
 import { assertHttpMethodAllowed } from "./method-not-allowed-error.ts";
 import {

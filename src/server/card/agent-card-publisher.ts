@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { computeSha256Hex } from "../../data-structures/index.ts";
 import { systemClock, type Agent, type AgentDescription, type Caller } from "../../engine/index.ts";
 import { isLoopbackHost } from "../../keys/index.ts";
 import {
@@ -10,7 +10,7 @@ import {
   type AgentInterface,
   type AgentSkill,
 } from "../../protocol/index.ts";
-import { v1 } from "../../wire/index.ts";
+import * as v1 from "../../wire/v1/index.ts";
 import { createUnauthenticatedError, type Authenticator } from "../auth/authenticator.ts";
 import {
   encodeCardInFormat,
@@ -18,7 +18,7 @@ import {
   type CardFormat,
   type CardFormatOptions,
 } from "./card-format.ts";
-import { signCard, type CardSigningOptions } from "./card-signing.ts";
+import type { CardSigningOptions } from "./card-signing.ts";
 import { addServerExtensions } from "../server-extensions.ts";
 import type { HttpReply, HttpRequest } from "../http-exchange.ts";
 import { DEFAULT_MEDIA_MODES } from "../input-modes.ts";
@@ -198,7 +198,10 @@ export class AgentCardPublisher {
       ...this.#interfaceProvider(origin, tenant),
     ];
     const card = toAgentCard(description, interfaces);
-    return cardSigning ? await signCard(card, cardSigning) : card;
+    if (!cardSigning) return card;
+    // Servers without signing keys do not load the cryptography.
+    const { signCard } = await import("./card-signing.ts");
+    return await signCard(card, cardSigning);
   }
 
   /**
@@ -217,7 +220,7 @@ export class AgentCardPublisher {
     const cached = this.#renderedCards.get(cacheKey);
     if (cached) return cached;
     const body = JSON.stringify(encodeCardInFormat(await this.buildCard(origin), format));
-    const etag = `"${createHash("sha256").update(body).digest("base64url").slice(0, 22)}"`;
+    const etag = `"${computeSha256Hex(body).slice(0, 32)}"`;
     const headers = {
       etag,
       "cache-control": `public, max-age=${this.#options.cardMaxAgeSeconds ?? DEFAULT_MAX_AGE_SECONDS}`,

@@ -1,5 +1,6 @@
 import type { AgentCard } from "../../protocol/index.ts";
-import { v0_3, type ProtocolVersion } from "../../wire/index.ts";
+import type { ProtocolVersion } from "../../wire/index.ts";
+import * as v0_3 from "../../wire/v0_3/index.ts";
 import type { RequestMetadata } from "../bindings/request-pipeline.ts";
 
 /** Format of an agent card. A `hybrid` agent card is an object that A2A 1.0 and 0.3 clients can both read. */

@@ -6,7 +6,7 @@ import {
   type SigningKeyPairOptions,
 } from "../../keys/index.ts";
 import type { AgentCard, AgentCardSignature } from "../../protocol/index.ts";
-import { v1 } from "../../wire/index.ts";
+import * as v1 from "../../wire/v1/index.ts";
 
 /** Options for a private key that signs agent cards. */
 export interface CardSigningOptions extends SigningKeyPairOptions {

@@ -12,7 +12,7 @@ import {
   type TaskStore,
 } from "../../engine/index.ts";
 import { A2AError } from "../../protocol/index.ts";
-import { startMaintenanceSocket, type MaintenanceSocket } from "./maintenance-socket.ts";
+import type { MaintenanceSocket, startMaintenanceSocket } from "./maintenance-socket.ts";
 
 /** Name, state, and size of a server's task store. */
 export interface StoreInfo extends StoreSize {
@@ -45,7 +45,8 @@ interface StoreMaintenanceOptions {
   readonly findEngine: (agentId: string) => Engine | undefined;
   /** Opens the store, and resolves once the store is open. */
   readonly openStore: () => Promise<void>;
-  readonly offersSocket: boolean;
+  /** Starts the maintenance socket next to the store's file. Undefined if the server has no socket. */
+  readonly startSocket: typeof startMaintenanceSocket | undefined;
 }
 
 /** Runs the sweeper of a server, and offers the maintenance operations to the application and the CLI. */
@@ -73,10 +74,10 @@ export class StoreMaintenanceService implements StoreMaintenance {
   /** Starts the sweeper and the maintenance socket. The store must be open. */
   async start(): Promise<void> {
     this.#sweeper?.start();
-    const { store, observer, offersSocket } = this.#options;
-    if (!offersSocket || store.filePath === undefined) return;
+    const { store, observer, startSocket } = this.#options;
+    if (!startSocket || store.filePath === undefined) return;
     try {
-      this.#socket = await startMaintenanceSocket(store.filePath, this);
+      this.#socket = await startSocket(store.filePath, this);
     } catch (error) {
       // Requests do not need the socket, so the server works without the socket.
       observer.onError?.({ where: "maintenance", error });

@@ -1,5 +1,5 @@
 import type { WebhookNotification } from "../../engine/index.ts";
-import { v0_3 } from "../../wire/index.ts";
+import * as v0_3 from "../../wire/v0_3/index.ts";
 
 /** The request body and content headers of a push notification. */
 interface NotificationPayload {

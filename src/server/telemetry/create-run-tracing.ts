@@ -15,7 +15,7 @@ import {
 export function createRunTracing(findCard: (agentId: string) => CardOfSpan | undefined): RunTracing {
   return {
     startRun(run) {
-      const { agentId, taskId, contextId, attempt, parentTask, earlierRunTraceparent } = run;
+      const { agentId, taskId, contextId, attempt, parentTask, earlierRunTraceparent, reportCall } = run;
       const card = findCard(agentId) ?? { name: agentId };
       const earlierRun = parseTraceContext(earlierRunTraceparent);
       const span = getTracer().startSpan({
@@ -25,7 +25,7 @@ export function createRunTracing(findCard: (agentId: string) => CardOfSpan | und
         links: earlierRun ? [earlierRun] : [],
         attributes: () =>
           buildAgentRunAttributes({ card, taskId, contextId, attempt, parentTaskId: parentTask?.taskId }),
-        task: { taskId, agent: card.name },
+        task: { taskId, agent: card.name, reportToolCall: reportCall },
       });
       return new AgentRunSpan(span);
     },

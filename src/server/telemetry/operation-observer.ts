@@ -1,4 +1,4 @@
-import type { Subscription } from "../../engine/index.ts";
+import type { StreamInterruption, Subscription } from "../../engine/index.ts";
 import { A2AError, type LogEvent, type OperationName } from "../../protocol/index.ts";
 import {
   buildA2ARequestAttributes,
@@ -169,8 +169,8 @@ class ObservedSubscription implements Subscription {
     }
   }
 
-  close(): void {
-    this.#subscription.close();
+  close(interruption?: StreamInterruption): void {
+    this.#subscription.close(interruption);
     this.#onEnd(undefined);
   }
 

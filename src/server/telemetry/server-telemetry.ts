@@ -5,11 +5,13 @@ import {
   type CardOfSpan,
   isProviderRegistered,
   MetricRegistry,
-  publishMetricsIfRegistered,
   type RunningOtlpExport,
+} from "../../telemetry/index.ts";
+import {
+  publishMetricsIfRegistered,
   startOtlpExportOnce,
   useRegisteredOpenTelemetry,
-} from "../../telemetry/index.ts";
+} from "../../telemetry/node/index.ts";
 import type { HttpReply, HttpRequest } from "../http-exchange.ts";
 import { combineObservers } from "./combine-observers.ts";
 import { createRunTracing } from "./create-run-tracing.ts";
@@ -21,7 +23,7 @@ import type { MetricsOptions, TelemetryOptions } from "./telemetry-options.ts";
 
 const DEFAULT_METRIC_INTERVAL_MS = 60_000;
 
-interface ServerTelemetryDependencies {
+export interface ServerTelemetryDependencies {
   readonly telemetry: TelemetryOptions | false | undefined;
   readonly metrics: MetricsOptions | undefined;
   /** The observer of the program. */

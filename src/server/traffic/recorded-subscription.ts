@@ -1,4 +1,4 @@
-import type { Subscription } from "../../engine/index.ts";
+import type { StreamInterruption, Subscription } from "../../engine/index.ts";
 import {
   getEventTaskId,
   getEventTaskState,
@@ -38,11 +38,13 @@ export class RecordedSubscription implements Subscription {
     }
   }
 
-  close(): void {
+  close(interruption?: StreamInterruption): void {
     // A2A 0.3 servers close a stream after its final event, which is not the end of the subscription.
     const isOver = this.#state !== undefined && (isTerminal(this.#state) || isInterrupted(this.#state));
-    this.#recordEnd(isOver || this.#subscription.isComplete ? "completed" : "canceled");
-    this.#subscription.close();
+    const { reason, error }: { reason: StreamEndLine["reason"]; error?: string } =
+      interruption && !isOver && !this.#subscription.isComplete ? interruption : { reason: "completed" };
+    this.#recordEnd(reason, error);
+    this.#subscription.close(interruption);
   }
 
   get isComplete(): boolean {

@@ -5,20 +5,10 @@ import type { OpenTrafficRecord, TrafficWriter } from "../../trace/recording/ind
 import { getHttpAndGrpcErrorStatus, type ProtocolVersion } from "../../wire/index.ts";
 import type { RequestMetadata } from "../bindings/request-pipeline.ts";
 import type { OperationResultOrStream } from "../perform-operation.ts";
+import { selectRecordedHeaders } from "./recorded-headers.ts";
 import { RecordedSubscription } from "./recorded-subscription.ts";
+import { RefusalRecorder, type RefusedRequest } from "./refusal-recorder.ts";
 
-/** Request headers that the record contains. */
-const RECORDED_HEADERS = [
-  "a2a-version",
-  "a2a-extensions",
-  "x-a2a-extensions",
-  "accept",
-  "content-type",
-  "last-event-id",
-  "traceparent",
-  "tracestate",
-  "user-agent",
-];
 /** Larger results are recorded without their content, because their events are in the record. */
 const MAX_RESULT_SIZE = 65_536;
 
@@ -38,12 +28,19 @@ interface RecordedOperation {
 export class ServerTrafficRecorder {
   readonly #writer: TrafficWriter;
   readonly #agentNames = new Map<string, string>();
+  readonly #refusals: RefusalRecorder;
   /** Stores the remaining lines. */
   readonly close: () => Promise<void>;
 
   constructor({ writer, close }: OpenTrafficRecord) {
     this.#writer = writer;
+    this.#refusals = new RefusalRecorder(writer, (agentId) => this.#getAgentName(agentId));
     this.close = close;
+  }
+
+  /** Records a request that the server refused before it knew the operation. */
+  recordRefusal(refusal: RefusedRequest): void {
+    this.#refusals.record(refusal);
   }
 
   /** Records the description of an agent. The record uses the name of the agent, and its id if it has no name. */
@@ -84,12 +81,7 @@ export class ServerTrafficRecorder {
       ...findRequestIds(params),
       ...(lastEventId !== undefined && /^\d{1,15}$/.test(lastEventId) && { after: Number(lastEventId) }),
       ...(traceparent !== undefined && { traceparent }),
-      headers: Object.fromEntries(
-        RECORDED_HEADERS.flatMap((name) => {
-          const value = request.header(name);
-          return value === undefined ? [] : [[name, value]];
-        }),
-      ),
+      headers: selectRecordedHeaders(request),
       // The parameters are parsed JSON.
       body: params as JsonObject,
     });
@@ -164,7 +156,8 @@ export class ServerTrafficRecorder {
       this.#writer.write({ kind: "tool", ...shared, tool, ...optional, ...error });
       return;
     }
-    const { model, provider, prompt, reply, attempts, finishReason, inputTokens, outputTokens } = report;
+    const { model, provider, prompt, reply, attempts, finishReason } = report;
+    const { inputTokens, cachedInputTokens, outputTokens } = report;
     this.#writer.write({
       kind: "model",
       ...shared,
@@ -173,6 +166,7 @@ export class ServerTrafficRecorder {
       ...omitUndefined({
         finish_reason: finishReason,
         input_tokens: inputTokens,
+        cached_input_tokens: cachedInputTokens,
         output_tokens: outputTokens,
       }),
       ...error,

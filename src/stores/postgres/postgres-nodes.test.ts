@@ -5,6 +5,7 @@ import {
   createTestChunkEvent,
   createTestLogAppend,
   createTestSubmittedTaskEvent,
+  createTestUserMessage,
 } from "../task-event-logs.fixture.ts";
 import { createTestWebhookRegistration } from "../push-store.contract.ts";
 import { runTestSql } from "./postgres-server.fixture.ts";
@@ -54,6 +55,19 @@ describe.skipIf(reason)("two nodes on one database", () => {
       );
       expect(new Set(outcomes)).toEqual(new Set(["duplicate-message", undefined]));
     }
+  });
+
+  it("refuse a turn of a queue to which the other node has added a turn [E10]", async () => {
+    await first.commit([createTestLogAppend(taskId, 0, [createTestSubmittedTaskEvent(taskId)])]);
+    const queued = { message: createTestUserMessage("m2"), position: 1, request: {}, service: {} };
+    const queueAppend = createTestLogAppend(taskId, 1, [], {
+      queueChange: { added: [queued] },
+      incrementsEpoch: true,
+    });
+    expect(await second.commit([queueAppend])).toEqual([undefined]);
+    expect(await first.commit([queueAppend])).toEqual(["conflict"]);
+    expect(await appendChunk(first, 1, { hasRunningTurn: true })).toEqual(["conflict"]);
+    expect(await appendChunk(first, 1, { hasRunningTurn: true, epoch: 1 })).toEqual([undefined]);
   });
 
   it("store one of two appends at the same position, and number the events without gaps [E1]", async () => {

@@ -55,6 +55,7 @@ function addTaskRow({ createdTasks, changedTasks }: AppendRows, ordinal: number,
     status,
     epoch,
     hasRunningTurn,
+    incrementsEpoch,
     releasesLease,
     turn,
   } = append;
@@ -73,6 +74,7 @@ function addTaskRow({ createdTasks, changedTasks }: AppendRows, ordinal: number,
     changedTasks.push({
       ...row,
       expected_seq: expectedSeq,
+      new_epoch: incrementsEpoch ? epoch + 1 : epoch,
       running: hasRunningTurn ?? null,
       wake_at: wakeAt === undefined ? null : new Date(wakeAt).toISOString(),
     });

@@ -68,6 +68,7 @@ export class GrpcRelay {
     const { writer, directory, monotonicNow } = this.#context;
     const agent = directory.findAgent(this.#origin, "");
     const recorder = new CallRecorder(writer, {
+      fromAddress: stream.session?.socket.remoteAddress,
       to: agent.name,
       url: `${this.#upstreamUrl.origin}${path}`,
       headers: toRecordedGrpcHeaders(headers),

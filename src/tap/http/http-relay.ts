@@ -9,7 +9,7 @@ import { BoundedBodyCopy } from "./bounded-body-copy.ts";
 import { toRecordedHeaders } from "./forwarded-headers.ts";
 import { relayHttpResponse } from "./relay-http-response.ts";
 import { sendProblem } from "./send-problem.ts";
-import { sendRequestBody, UpstreamConnections, waitForResponse } from "./upstream-request.ts";
+import { sendRequestBody, UpstreamConnections } from "./upstream-request.ts";
 import { ClientGoneError } from "./write-response-bytes.ts";
 
 /** Forwards the HTTP requests of one listener to one origin, records them, and injects faults. */
@@ -78,7 +78,8 @@ export class HttpRelay {
     const url = new URL(this.#upstreamUrl.origin + (target.startsWith("/") ? target : "/"));
     const headers = toRecordedHeaders(request.rawHeaders);
     const { name, hasLogEventIds } = directory.findAgent(this.#origin, url.pathname);
-    const call = { to: name, url: url.href, headers, hasLogEventIds, monotonicNow };
+    const fromAddress = request.socket.remoteAddress;
+    const call = { fromAddress, to: name, url: url.href, headers, hasLogEventIds, monotonicNow };
     const recorder = new CallRecorder(writer, call);
     const header = (headerName: string): string | undefined => headers[headerName];
     return new RelayedCall(recorder, () => {
@@ -109,16 +110,18 @@ export class HttpRelay {
       plan = this.#context.switches.planFaults(call.recorder.toFaultableCall());
       if (await this.#injectRequestFaults(plan, call, response)) return;
     }
-    const upstream = this.#connections.open(request);
-    const onClientClose = (): void => void upstream.destroy();
+    const clientClosed = new AbortController();
+    const { signal } = clientClosed;
+    const onClientClose = (): void => clientClosed.abort();
     response.once("close", onClientClose);
-    const received = waitForResponse(upstream);
-    sendRequestBody(upstream, held, chunks, body).then(
-      () => call.noteRequest(),
-      () => upstream.destroy(),
-    );
     let agentResponse: IncomingMessage;
     try {
+      const upstream = await this.#connections.open(request, signal);
+      const received = this.#connections.waitForResponse(upstream, request, signal);
+      sendRequestBody(upstream.outgoing, held, chunks, body).then(
+        () => call.noteRequest(),
+        () => upstream.outgoing.destroy(),
+      );
       agentResponse = await received;
     } catch (error) {
       call.noteRequest();

@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import {
   Agent as HttpAgent,
   type ClientRequest,
@@ -5,6 +6,8 @@ import {
   request as requestOverHttp,
 } from "node:http";
 import { Agent as HttpsAgent, request as requestOverHttps } from "node:https";
+import type { Socket } from "node:net";
+import { setImmediate as waitForEventLoop } from "node:timers/promises";
 import { replaceOriginInHeader, selectForwardedHeaders } from "./forwarded-headers.ts";
 import type { BoundedBodyCopy } from "./bounded-body-copy.ts";
 import { writeAndDrain } from "./write-response-bytes.ts";
@@ -15,12 +18,23 @@ import { writeAndDrain } from "./write-response-bytes.ts";
  */
 const IDLE_CONNECTION_MS = 1_000;
 
+/** Methods without side effects, which may be repeated (RFC 9110 §9.2.2). */
+const REPEATABLE_METHODS: ReadonlySet<string | undefined> = new Set(["GET", "HEAD", "OPTIONS"]);
+
+/** A request to the agent, and its response. */
+export interface UpstreamRequest {
+  readonly outgoing: ClientRequest;
+  readonly response: Promise<IncomingMessage>;
+}
+
 /** The connections of the tap to one origin. */
 export class UpstreamConnections {
   readonly #url: URL;
   readonly #pseudonym: string;
   readonly #connectMs: number;
   readonly #agent: HttpAgent | HttpsAgent;
+  /** Opens a new connection for each request. */
+  readonly #agentWithoutReuse: HttpAgent | HttpsAgent;
 
   constructor(
     url: URL,
@@ -35,33 +49,81 @@ export class UpstreamConnections {
     this.#url = url;
     this.#pseudonym = options.pseudonym;
     this.#connectMs = options.connectMs;
-    const pool = { keepAlive: true, timeout: IDLE_CONNECTION_MS };
-    this.#agent =
-      url.protocol === "https:"
+    const createAgent = (keepAlive: boolean): HttpAgent | HttpsAgent => {
+      const pool = { keepAlive, ...(keepAlive ? { timeout: IDLE_CONNECTION_MS } : {}) };
+      return url.protocol === "https:"
         ? new HttpsAgent({ ...pool, rejectUnauthorized: options.verifyCertificates })
         : new HttpAgent(pool);
+    };
+    this.#agent = createAgent(true);
+    this.#agentWithoutReuse = createAgent(false);
   }
 
   close(): void {
     this.#agent.destroy();
+    this.#agentWithoutReuse.destroy();
   }
 
-  /** Starts the request to the agent, without its body. */
-  open(request: IncomingMessage): ClientRequest {
+  /**
+   * Starts the request to the agent, without its body. An agent can close an idle connection at any time. On a busy
+   * machine, this close can wait in the operating system when the next request begins. The request therefore takes an
+   * idle connection only if the connection is still open after one turn of the event loop. No byte is sent before.
+   */
+  async open(request: IncomingMessage, signal: AbortSignal): Promise<UpstreamRequest> {
+    for (;;) {
+      const upstream = this.#start(request, signal, this.#agent);
+      const { outgoing } = upstream;
+      const [socket] = (await once(outgoing, "socket")) as [Socket];
+      if (!outgoing.reusedSocket) return upstream;
+      // The first callback can belong to the turn in which the request arrived.
+      await waitForEventLoop();
+      await waitForEventLoop();
+      signal.throwIfAborted();
+      if (!outgoing.destroyed && socket.readable && socket.writable) return upstream;
+      outgoing.destroy();
+    }
+  }
+
+  /**
+   * Waits for the response. If the agent closed an idle connection while the request was under way, repeats a request
+   * without a body and without side effects on a new connection. Other requests may have had an effect.
+   */
+  async waitForResponse(
+    { outgoing, response }: UpstreamRequest,
+    request: IncomingMessage,
+    signal: AbortSignal,
+  ): Promise<IncomingMessage> {
+    try {
+      return await response;
+    } catch (error) {
+      if (!outgoing.reusedSocket || signal.aborted || !isRepeatable(request)) throw error;
+      const repeated = this.#start(request, signal, this.#agentWithoutReuse);
+      repeated.outgoing.end();
+      return await repeated.response;
+    }
+  }
+
+  #start(request: IncomingMessage, signal: AbortSignal, agent: HttpAgent | HttpsAgent): UpstreamRequest {
     const { method, url: path } = request;
     const isHttps = this.#url.protocol === "https:";
-    const upstream = (isHttps ? requestOverHttps : requestOverHttp)({
+    const outgoing = (isHttps ? requestOverHttps : requestOverHttp)({
       method,
       path,
       headers: this.#selectHeaders(request),
-      agent: this.#agent,
+      agent,
+      signal,
       hostname: this.#url.hostname.replace(/^\[|\]$/g, ""),
       port: this.#url.port === "" ? (isHttps ? 443 : 80) : this.#url.port,
     });
     // Errors after the response also reach the reader of the response.
-    upstream.on("error", () => {});
-    this.#limitConnectTime(upstream);
-    return upstream;
+    outgoing.on("error", () => {});
+    this.#limitConnectTime(outgoing);
+    const response = new Promise<IncomingMessage>((resolve, reject) => {
+      outgoing.once("response", resolve).once("error", reject);
+    });
+    // An error before the caller waits for the response is not unhandled.
+    response.catch(() => {});
+    return { outgoing, response };
   }
 
   #selectHeaders({
@@ -95,11 +157,9 @@ export class UpstreamConnections {
   }
 }
 
-/** Resolves with the beginning of the response, or rejects if the request fails before. */
-export function waitForResponse(upstream: ClientRequest): Promise<IncomingMessage> {
-  return new Promise((resolve, reject) => {
-    upstream.once("response", resolve).once("error", reject);
-  });
+function isRepeatable({ method, headers }: IncomingMessage): boolean {
+  const hasBody = headers["content-length"] !== undefined || headers["transfer-encoding"] !== undefined;
+  return REPEATABLE_METHODS.has(method) && !hasBody;
 }
 
 /** Sends the chunks of a request body as they arrive, and copies them for the record. */

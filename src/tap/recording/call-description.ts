@@ -1,6 +1,8 @@
 import { findAfterGeneration, isObject, type JsonObject, type OperationName } from "../../protocol/index.ts";
 import type { RequestLine, TrafficIds } from "../../trace/index.ts";
-import { v0_3, v1, type ProtocolVersion, type RestDialect } from "../../wire/index.ts";
+import type { ProtocolVersion, RestDialect } from "../../wire/index.ts";
+import * as v0_3 from "../../wire/v0_3/index.ts";
+import * as v1 from "../../wire/v1/index.ts";
 
 /** What a request asks for, as far as its method, path, headers, and body show. */
 export interface CallDescription {

@@ -12,7 +12,8 @@ import { decodeRecordedResult, findTurnEnd, getEventIds } from "./decode-recorde
 export interface RecordedCall {
   /** Name of the agent that receives the request. */
   readonly to: string;
-  readonly from?: string;
+  /** IP address of the caller. */
+  readonly fromAddress: string | undefined;
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   /** Whether the agent's SSE ids are sequence numbers of the task's log. */
@@ -65,7 +66,7 @@ export class CallRecorder {
   }
 
   recordRequest(description: CallDescription, body: JsonObject | undefined, bodyBytes: number): void {
-    const { from, to, url, headers } = this.#call;
+    const { fromAddress, to, url, headers } = this.#call;
     this.#description = description;
     this.#ids = description.ids;
     const { binding, protocolVersion, operation, ids, referenceTaskIds, after } = description;
@@ -74,7 +75,7 @@ export class CallRecorder {
       call: this.id,
       ...this.#shared(),
       ...ids,
-      ...(from === undefined ? {} : { from }),
+      ...(fromAddress === undefined ? {} : { from_address: fromAddress }),
       to,
       binding,
       ...(protocolVersion === undefined ? {} : { protocol_version: protocolVersion }),

@@ -7,7 +7,9 @@ import {
   type StreamResponse,
 } from "../../protocol/index.ts";
 import type { TrafficIds } from "../../trace/index.ts";
-import { fromJsonRpcError, fromRestError, v0_3, v1 } from "../../wire/index.ts";
+import { fromJsonRpcError, fromRestError } from "../../wire/index.ts";
+import * as v0_3 from "../../wire/v0_3/index.ts";
+import * as v1 from "../../wire/v1/index.ts";
 import type { CallDescription } from "./call-description.ts";
 
 /** The content of a response or of a frame, as far as it can be decoded. */

@@ -1,6 +1,7 @@
 import { isObject, type JsonObject, type OperationName } from "../../protocol/index.ts";
 import type { RequestLine } from "../../trace/index.ts";
-import { v0_3, v1 } from "../../wire/index.ts";
+import * as v0_3 from "../../wire/v0_3/index.ts";
+import * as v1 from "../../wire/v1/index.ts";
 import { matchRestOperation } from "../recording/call-description.ts";
 
 /** Returns whether the name is an operation of A2A, in contrast to an HTTP method. */

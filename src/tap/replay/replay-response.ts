@@ -9,14 +9,9 @@ import {
   type StreamResponse,
 } from "../../protocol/index.ts";
 import type { FrameLine } from "../../trace/index.ts";
-import {
-  encodeJsonRpcResult,
-  fromJsonRpcError,
-  fromRestError,
-  v0_3,
-  v1,
-  type JsonRpcId,
-} from "../../wire/index.ts";
+import { encodeJsonRpcResult, fromJsonRpcError, fromRestError, type JsonRpcId } from "../../wire/index.ts";
+import * as v0_3 from "../../wire/v0_3/index.ts";
+import * as v1 from "../../wire/v1/index.ts";
 import { parseRecordedJson, type MatchedRestOperation } from "../recording/call-description.ts";
 import { isRestError } from "../recording/decode-recorded-result.ts";
 import type { RecordedExchange } from "./recorded-exchanges.ts";

@@ -11,7 +11,9 @@ import {
   type OperationName,
 } from "../../protocol/index.ts";
 import { defineOptionNames } from "../../usage-checks/index.ts";
-import { decodeJsonRpcRequest, JsonRpcRequestError, v0_3, v1 } from "../../wire/index.ts";
+import { decodeJsonRpcRequest, JsonRpcRequestError } from "../../wire/index.ts";
+import * as v0_3 from "../../wire/v0_3/index.ts";
+import * as v1 from "../../wire/v1/index.ts";
 import { rewriteCardUrls } from "../cards/rewrite-card-urls.ts";
 import { sendProblem } from "../http/send-problem.ts";
 import { describeParams, matchRestOperation } from "../recording/call-description.ts";

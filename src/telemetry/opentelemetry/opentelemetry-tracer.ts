@@ -14,7 +14,7 @@ import {
   type Tracer as OpenTelemetryApiTracer,
 } from "@opentelemetry/api";
 import type { TraceContext } from "../trace-context.ts";
-import { getCurrentTraceScope, type ParentTask, runInTraceScope } from "../trace-scope.ts";
+import { getCurrentTraceScope, runInTraceScope, type RunningTask } from "../trace-scope.ts";
 import type { SpanAttributes, SpanError, SpanStart, TracedSpan, Tracer } from "../tracer.ts";
 
 const SPAN_KINDS: Readonly<Record<SpanStart["kind"], SpanKind>> = {
@@ -73,9 +73,9 @@ class OpenTelemetrySpan implements TracedSpan {
   readonly context: TraceContext;
   readonly #span: Span;
   readonly #spanContext: Context;
-  readonly #task: ParentTask | undefined;
+  readonly #task: RunningTask | undefined;
 
-  constructor(span: Span, spanContext: Context, task: ParentTask | undefined) {
+  constructor(span: Span, spanContext: Context, task: RunningTask | undefined) {
     this.#span = span;
     this.#spanContext = spanContext;
     this.#task = task;

@@ -1,6 +1,6 @@
 import type { TrafficExchange } from "./traffic-exchange.ts";
 import type { TrafficModel } from "./traffic-model.ts";
-import { addModelLineUsage, type TokenUsage } from "./traffic-task.ts";
+import { addModelLineUsage, addUsage, NO_USAGE, type TokenUsage } from "../prices/token-usage.ts";
 
 /** A party in the graph: an agent, a client, a language model, or a tool. */
 export interface TrafficGraphNode {
@@ -31,8 +31,6 @@ export interface TrafficGraph {
   readonly nodes: readonly TrafficGraphNode[];
   readonly edges: readonly TrafficGraphEdge[];
 }
-
-const NO_USAGE: TokenUsage = { calls: 0, inputTokens: 0, outputTokens: 0, priceUsd: 0, callsWithoutPrice: 0 };
 
 /**
  * Builds the graph of the requests between agents, models, and tools. With `tasks`, the graph contains only these tasks. Operations that only read,
@@ -121,15 +119,4 @@ function addCall(edge: MutableGraphEdge, durationMs: number | undefined, isError
   edge.count += 1;
   if (isError) edge.errors += 1;
   if (durationMs !== undefined) edge.durationsMs.push(durationMs);
-}
-
-/** Adds two usages. */
-export function addUsage(a: TokenUsage, b: TokenUsage): TokenUsage {
-  return {
-    calls: a.calls + b.calls,
-    inputTokens: a.inputTokens + b.inputTokens,
-    outputTokens: a.outputTokens + b.outputTokens,
-    priceUsd: a.priceUsd + b.priceUsd,
-    callsWithoutPrice: a.callsWithoutPrice + b.callsWithoutPrice,
-  };
 }

@@ -1,3 +1,4 @@
+import type { CallerEvidence } from "./describe-unknown-caller.ts";
 import type { TrafficCall } from "./traffic-call.ts";
 import type { TimelineEntry } from "./timeline-types.ts";
 import type { RequestLine } from "../traffic-line-types.ts";
@@ -5,8 +6,10 @@ import type { RequestLine } from "../traffic-line-types.ts";
 /** One request from one party to another, which a client, a tap, and a server may all have observed. */
 export interface TrafficExchange {
   readonly key: string;
-  /** The caller: an agent, or the name of the client if the caller is no known agent. */
+  /** The caller: an agent, the name of the client, or a description of an unknown client. */
   readonly from: string;
+  /** How the model knows the caller. */
+  readonly fromEvidence: CallerEvidence;
   /** The agent that received the request. */
   readonly to: string;
   readonly operation: string;

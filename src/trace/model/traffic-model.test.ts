@@ -388,7 +388,7 @@ describe("calls between agents", () => {
       duration_ms: 200,
       input_tokens: 10,
       output_tokens: 5,
-      price_usd: 0.01,
+      price: 0.01,
     });
     solver.write({ kind: "event", agent: "solver", task_id: CHILD, log_seq: 2, event: state("COMPLETED") });
     solver.write({ kind: "response", call: "c1", task_id: CHILD, status: 200, duration_ms: 303 });
@@ -447,12 +447,12 @@ describe("calls between agents", () => {
         kind,
         count,
         usage.inputTokens,
-        usage.priceUsd,
+        usage.prices,
       ]),
     ).toEqual([
-      ["user", "planner", "a2a", 1, 0, 0],
-      ["planner", "solver", "a2a", 1, 10, 0.01],
-      ["solver", "m", "model", 1, 10, 0.01],
+      ["user", "planner", "a2a", 1, 0, {}],
+      ["planner", "solver", "a2a", 1, 10, { USD: 0.01 }],
+      ["solver", "m", "model", 1, 10, { USD: 0.01 }],
     ]);
   });
 

@@ -1,6 +1,7 @@
 import { isObject, type JsonObject } from "../../protocol/index.ts";
 import { defineOptionNames } from "../../usage-checks/index.ts";
 import type { AgentLine, TrafficLine, WriterLine } from "../traffic-line-types.ts";
+import { describeUnknownCaller, type IdentifiedCaller } from "./describe-unknown-caller.ts";
 import { SequenceNumberSet } from "./sequence-number-set.ts";
 import { TaskParentFinder } from "./task-parent-finder.ts";
 import type { TimelineEntry } from "./timeline-types.ts";
@@ -168,15 +169,13 @@ export class TrafficModel {
       const [first] = calls as [TrafficCall, ...TrafficCall[]];
       const taskKey = calls.find((call) => call.taskKey !== undefined)?.taskKey;
       const parentTaskKey = finder.findParentTaskKey(calls, taskKey);
-      const callingAgent =
-        calls.find((call) => call.request?.line.from !== undefined)?.request?.line.from ??
-        (parentTaskKey === undefined ? undefined : this.#tasks.get(parentTaskKey)?.agent);
-      const writerLine = this.#writers.get(first.writer)?.line;
+      const caller = this.#identifyCaller(calls, parentTaskKey);
       const to = calls.findLast((call) => call.request)?.request?.line.to ?? "";
       const reader = calls.find((call) => call.endMs !== undefined);
       return {
         key: first.key,
-        from: callingAgent ?? (first.vantage === "client" ? (writerLine?.name ?? "client") : "client"),
+        from: caller.name,
+        fromEvidence: caller.evidence,
         to,
         operation: first.request?.line.operation ?? "",
         calls,
@@ -194,6 +193,19 @@ export class TrafficModel {
       };
     });
     return exchanges.toSorted((a, b) => a.startMs - b.startMs || (a.key < b.key ? -1 : 1));
+  }
+
+  #identifyCaller(calls: readonly TrafficCall[], parentTaskKey: string | undefined): IdentifiedCaller {
+    const lines = calls.flatMap(({ request }) => (request ? [request.line] : []));
+    const stated = lines.find(({ from }) => from !== undefined)?.from;
+    if (stated !== undefined) return { name: stated, evidence: "stated" };
+    const parentAgent = this.#tasks.get(parentTaskKey ?? "")?.agent;
+    if (parentAgent !== undefined) return { name: parentAgent, evidence: "task" };
+    const [first] = calls;
+    const writerName = this.#writers.get(first?.writer ?? "")?.line?.name;
+    if (first?.vantage === "client" && writerName !== undefined)
+      return { name: writerName, evidence: "record" };
+    return describeUnknownCaller(lines[0] ?? {});
   }
 
   #getWriter({ writer, at, mono_ms }: TrafficLine): WriterState {

@@ -8,6 +8,7 @@ import type {
   TurnLine,
   WriterLine,
 } from "../traffic-line-types.ts";
+import { addModelLineUsage, NO_USAGE, type TokenUsage } from "../prices/token-usage.ts";
 import { SequenceNumberSet } from "./sequence-number-set.ts";
 import {
   compareTimelineEntries,
@@ -27,17 +28,6 @@ const AGENT_NAME_RANKS: readonly (WriterLine["vantage"] | undefined)[] = [
   undefined,
 ];
 const NO_MARKS: readonly TimelineMark[] = [];
-
-/** Tokens and price of model calls. */
-export interface TokenUsage {
-  readonly calls: number;
-  readonly inputTokens: number;
-  readonly outputTokens: number;
-  /** Price in US dollars of the calls whose price is known. */
-  readonly priceUsd: number;
-  /** Number of calls whose price is not known. */
-  readonly callsWithoutPrice: number;
-}
 
 /** A change of the task's state. */
 export interface TaskStateChange {
@@ -78,7 +68,7 @@ export class TrafficTask {
   #logState: TaskStateChange | undefined;
   #observedState: TaskStateChange | undefined;
   #stateChanges: TaskStateChange[] = [];
-  #usage: TokenUsage = { calls: 0, inputTokens: 0, outputTokens: 0, priceUsd: 0, callsWithoutPrice: 0 };
+  #usage: TokenUsage = NO_USAGE;
   #marks:
     | { readonly version: number; readonly byEntry: ReadonlyMap<TimelineEntry, TimelineMark[]> }
     | undefined;
@@ -248,24 +238,6 @@ export class TrafficTask {
 
 /** Returns whether the record lacks lines of a writer between two sequence numbers of lines. */
 export type HasLostLinesBetween = (writer: string, low: number, high: number) => boolean;
-
-/** Adds the tokens and the price of a model call to a sum. */
-export function addModelLineUsage(
-  sum: TokenUsage,
-  {
-    input_tokens = 0,
-    output_tokens = 0,
-    price_usd,
-  }: Pick<ModelLine, "input_tokens" | "output_tokens" | "price_usd">,
-): TokenUsage {
-  return {
-    calls: sum.calls + 1,
-    inputTokens: sum.inputTokens + input_tokens,
-    outputTokens: sum.outputTokens + output_tokens,
-    priceUsd: sum.priceUsd + (price_usd ?? 0),
-    callsWithoutPrice: sum.callsWithoutPrice + (price_usd === undefined ? 1 : 0),
-  };
-}
 
 /** Returns the state that an event in A2A 1.0 JSON reports. The JSON comes from a file, and may have any shape. */
 export function findEventState(event: JsonObject | undefined): string | undefined {

@@ -1,7 +1,8 @@
 import { getText } from "../../protocol/index.ts";
 import { getTaskPeriod } from "../model/task-activities.ts";
 import type { TrafficModel } from "../model/traffic-model.ts";
-import type { TokenUsage, TrafficTask } from "../model/traffic-task.ts";
+import type { TrafficTask } from "../model/traffic-task.ts";
+import type { TokenUsage } from "../prices/token-usage.ts";
 import { reconstructTask } from "./reconstruct-task.ts";
 import { computeTotalUsage, listChildTasks } from "./render-record-text.ts";
 

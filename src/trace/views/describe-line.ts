@@ -1,4 +1,5 @@
 import { isObject, type JsonValue } from "../../protocol/index.ts";
+import { addModelLineUsage, formatPrice, NO_USAGE } from "../prices/token-usage.ts";
 import type { TimelineMark } from "../model/timeline-types.ts";
 import { formatState } from "../model/traffic-sequence.ts";
 import { findEventState, type TrafficTask } from "../model/traffic-task.ts";
@@ -31,8 +32,17 @@ const LINE_DESCRIPTIONS: DescriptionsByKind<TrafficLine, [task: TrafficTask]> = 
   "stream-end": ({ reason, frames, error }) => `${reason} after ${frames} frames${formatReason(error)}`,
   event: ({ log_seq, event }) => `event ${log_seq}: ${describeEvent(event)}`,
   turn: ({ phase, error }) => `${phase}${formatReason(error)}`,
-  model: ({ model, error, finish_reason, input_tokens = "?", output_tokens = "?", duration_ms }) =>
-    `${model}: ${error ?? finish_reason ?? "done"}, ${input_tokens} + ${output_tokens} tokens, ${formatDuration(duration_ms)}`,
+  model: (line) => {
+    const { model, attempts = [], error, finish_reason, input_tokens = "?", output_tokens = "?" } = line;
+    const price = formatPrice(addModelLineUsage(NO_USAGE, line));
+    return [
+      `${model}: ${error ?? finish_reason ?? "done"}`,
+      ...(attempts.length > 0 ? [`attempt ${attempts.length + 1}`] : []),
+      `${input_tokens} + ${output_tokens} tokens`,
+      ...(price === "" ? [] : [price]),
+      formatDuration(line.duration_ms),
+    ].join(", ");
+  },
   tool: ({ server, tool, error, duration_ms }) =>
     `${server === undefined ? "" : `${server}/`}${tool}: ${error ?? "done"}, ${formatDuration(duration_ms)}`,
   span: ({ service, name, start_ms, end_ms }) =>

@@ -1,9 +1,9 @@
 import { getTaskPeriod } from "../model/task-activities.ts";
 import { computeTaskCriticalPath, summarizeCriticalPath } from "../model/critical-path.ts";
-import { addUsage } from "../model/agent-graph.ts";
+import { addUsage, formatPrice, type TokenUsage } from "../prices/token-usage.ts";
 import { formatState } from "../model/traffic-sequence.ts";
 import type { TrafficModel } from "../model/traffic-model.ts";
-import type { TokenUsage, TrafficTask } from "../model/traffic-task.ts";
+import type { TrafficTask } from "../model/traffic-task.ts";
 import type { TrafficExchange } from "../model/traffic-exchange.ts";
 import { describeMark, describeTrafficLine, formatDuration } from "./describe-line.ts";
 
@@ -86,7 +86,8 @@ function renderTaskTree(
   const { startMs, endMs } = getTaskPeriod(task);
   const usage = computeTotalUsage(model, task);
   const tokens = usage.calls === 0 ? "" : `, ${usage.inputTokens + usage.outputTokens} tokens`;
-  const price = usage.priceUsd === 0 ? "" : `, $${usage.priceUsd.toFixed(4)}`;
+  const formattedPrice = formatPrice(usage);
+  const price = formattedPrice === "" ? "" : `, ${formattedPrice}`;
   const counts = countMarks(task);
   const head = `${indent}${renderTaskHead(task)} in ${formatDuration(endMs - startMs)}, ${task.entryCount} lines${tokens}${price}${counts}`;
   return [

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { AgentCard } from "../../protocol/index.ts";
-import { v1 } from "../index.ts";
+import * as v1 from "../v1/index.ts";
 import { decodeCard, protoJsonCodec, toCard03, toHybridCard } from "./index.ts";
 
 const tokens = { tokenUrl: "https://auth.test/token", scopes: { read: "Reads." } };

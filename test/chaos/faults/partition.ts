@@ -31,14 +31,19 @@ export const fault: ChaosFault = {
     isPartitioned = true;
     const startedAt = readMonotonicMs();
     proxy.beginPartition();
-    const running = cutOff.findRunningAgents().map(({ taskId }) => taskId);
+    const running = cutOff.findRunningAgents();
     for (const task of load.tasks) task.disconnect();
     await pause(PARTITION_MS);
-    const aborted = cutOff.findAgentReports("aborted").filter(({ at }) => at >= startedAt);
-    const abortedTaskIds = new Set(aborted.map(({ taskId }) => taskId));
+    // An agent of three seconds can also end by itself before it is aborted.
+    const endReports = running.map(({ taskId, attempt }) =>
+      cutOff.findAgentReports("ended").find((ended) => ended.taskId === taskId && ended.attempt === attempt),
+    );
     addFigure("agentsCutOff", running.length);
-    addFigure("agentsLeftRunning", running.filter((taskId) => !abortedTaskIds.has(taskId)).length);
-    addFigure("agentsStoppedAfterMaxMs", Math.max(0, ...aborted.map(({ at }) => at - startedAt)));
+    addFigure("agentsLeftRunning", endReports.filter((ended) => !ended).length);
+    addFigure(
+      "agentsStoppedAfterMaxMs",
+      Math.max(0, ...endReports.map((ended) => (ended?.at ?? startedAt) - startedAt)),
+    );
     proxy.endPartition();
     isPartitioned = false;
     await pause(2000);

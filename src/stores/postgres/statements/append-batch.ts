@@ -35,6 +35,7 @@ export const APPEND_COLUMNS = {
     state: "text",
     status_time: "text",
     epoch: "bigint",
+    new_epoch: "bigint",
     running: "boolean",
     leased: "boolean",
     wake_at: "timestamptz",
@@ -129,7 +130,7 @@ const COMPARE_AND_SET_SQL = `
   ),
   changed AS (
     UPDATE colloquy.task AS task
-    SET seq = given.seq, state = given.state, status_time = given.status_time,
+    SET seq = given.seq, epoch = given.new_epoch, state = given.state, status_time = given.status_time,
       running = coalesce(given.running, task.running),
       lease_node = CASE WHEN coalesce(given.running, task.running) AND given.leased THEN $1::uuid END,
       wake_at = coalesce(given.wake_at, '-infinity')

@@ -3,18 +3,32 @@ import { Mastra } from "@mastra/core";
 import { Agent as SourceAgent, type ToolsInput } from "@mastra/core/agent";
 import { MockMemory } from "@mastra/core/memory";
 import { InMemoryStore } from "@mastra/core/storage";
+import type { ChunkType } from "@mastra/core/stream";
 import { createTool } from "@mastra/core/tools";
 import { afterEach, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { collect, connect, type A2AClient } from "../../client/index.ts";
-import type { Agent } from "../../engine/index.ts";
-import { data, getText, text, type Task } from "../../protocol/index.ts";
-import { bearer } from "../../server/auth/index.ts";
-import { createServer, type Server, type ServerOptions } from "../../server/index.ts";
-import { MemoryStore } from "../../stores/index.ts";
-import { defineAdapterContract, getArtifactTextWithoutReasoning, requireTask } from "../adapter.contract.ts";
-import { type ScriptedEndpointExchange, startScriptedEndpoint } from "../openai/scripted-endpoint.fixture.ts";
-import { fromMastra, type MastraOptions } from "./index.ts";
+import { collect, connect, type A2AClient } from "../../src/client/index.ts";
+import type { Agent } from "../../src/engine/index.ts";
+import { data, getText, text, type Task } from "../../src/protocol/index.ts";
+import { bearer } from "../../src/server/auth/index.ts";
+import { createServer, type Server, type ServerOptions } from "../../src/server/index.ts";
+import { MemoryStore } from "../../src/stores/index.ts";
+import {
+  defineAdapterContract,
+  getArtifactTextWithoutReasoning,
+  requireTask,
+} from "../../src/adapters/adapter.contract.ts";
+import {
+  type ScriptedEndpointExchange,
+  startScriptedEndpoint,
+} from "../../src/adapters/openai/scripted-endpoint.fixture.ts";
+import { fromMastra, type MastraOptions } from "../../src/adapters/mastra/index.ts";
+import type { MastraChunk } from "../../src/adapters/mastra/mastra-chunk.ts";
+
+/** Compiles only if Mastra's chunks have the members that the adapter reads. */
+export const readableChunk: (
+  chunk: Extract<ChunkType<unknown>, { type: MastraChunk["type"] }>,
+) => MastraChunk = (chunk) => chunk;
 
 type EndpointScript = Parameters<typeof startScriptedEndpoint>[0];
 type SourceConfig = { tools?: ToolsInput; memory?: MockMemory };

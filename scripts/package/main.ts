@@ -1,0 +1,102 @@
+/**
+ * `npm run package` builds the package that is published: in `.tmp/package`, and as a tarball with its SBOM and its
+ * release notes in `reports/package/`. The published package differs from the repository in three points: its manifest has
+ * the links of `publisher.json`, the links in its pages are absolute, and it contains THIRD_PARTY_NOTICES.
+ */
+import { spawnSync } from "node:child_process";
+import { cpSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import process from "node:process";
+import { fileURLToPath } from "node:url";
+import { makeLinksAbsolute } from "./absolute-links.ts";
+import { listBundledPackageFolders } from "./bundled-packages.ts";
+import { createPublishedManifest } from "./published-manifest.ts";
+import { readPublisher } from "./publisher.ts";
+import { findReleaseNotes } from "./release-notes.ts";
+import { createSbom } from "./sbom.ts";
+import { readBundledPackage, renderThirdPartyNotices } from "./third-party-notices.ts";
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+const packageFolder = join(root, ".tmp/package");
+const reportsFolder = join(root, "reports/package");
+const publisher = readPublisher();
+const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { version: string };
+
+rmSync(join(root, "dist"), { recursive: true, force: true });
+runNpm(["run", "--silent", "page"]);
+runNpm(["run", "--silent", "build"]);
+
+for (const folder of [packageFolder, reportsFolder]) {
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+}
+for (const path of listPackedFiles()) cpSync(join(root, path), join(packageFolder, path));
+writeFileSync(
+  join(packageFolder, "package.json"),
+  `${JSON.stringify(createPublishedManifest({ ...manifest }, publisher), undefined, 2)}\n`,
+);
+if (publisher.repository !== "") replaceLinks(publisher.repository);
+const bundledPackages = listBundledPackageFolders().map((folder) => readBundledPackage(join(root, folder)));
+writeFileSync(
+  join(packageFolder, "THIRD_PARTY_NOTICES"),
+  renderThirdPartyNotices(bundledPackages, listNoticesInSources()),
+);
+
+runNpm(["pack", packageFolder, "--pack-destination", reportsFolder, "--loglevel=error"]);
+writeFileSync(
+  join(reportsFolder, "sbom.cdx.json"),
+  `${JSON.stringify(createSbom(runNpmForOutput, bundledPackages), undefined, 2)}\n`,
+);
+const changelog = readFileSync(join(root, "CHANGELOG.md"), "utf8");
+writeFileSync(join(reportsFolder, "release-notes.md"), findReleaseNotes(changelog, manifest.version));
+console.log(`.tmp/package and reports/package contain version ${manifest.version}.`);
+
+/** Returns the files that `files` of package.json selects. */
+function listPackedFiles(): string[] {
+  const [packed] = JSON.parse(runNpmForOutput(["pack", "--dry-run", "--json", "--ignore-scripts"])) as [
+    { files: { path: string }[] },
+  ];
+  return packed.files.map(({ path }) => path);
+}
+
+function replaceLinks(repository: string): void {
+  const published = new Set(globSync("**/*", { cwd: packageFolder }));
+  for (const file of globSync("**/*.md", { cwd: packageFolder })) {
+    const path = join(packageFolder, file);
+    const { version } = manifest;
+    // npm shows the README and no other file of the package.
+    const isPublished = (target: string): boolean => file !== "README.md" && published.has(target);
+    const page = readFileSync(path, "utf8");
+    writeFileSync(path, makeLinksAbsolute(page, file, { repository, version }, isPublished));
+  }
+}
+
+/** Returns the notices in sources that contain data of others. Their first comment begins with an exclamation mark. */
+function listNoticesInSources(): { title: string; text: string }[] {
+  return globSync("src/**/*.ts", { cwd: packageFolder }).flatMap((file) => {
+    const [, comment] = /^\/\*!\n([^]*?)\n \*\//.exec(readFileSync(join(packageFolder, file), "utf8")) ?? [];
+    return comment === undefined ? [] : [{ title: file, text: comment.replaceAll(/^ \* ?/gm, "") }];
+  });
+}
+
+function runNpm(args: readonly string[]): void {
+  const { status } = spawnSync("npm", args, { cwd: root, stdio: "inherit", shell: isWindows() });
+  if (status !== 0) process.exit(status ?? 1);
+}
+
+function runNpmForOutput(args: readonly string[]): string {
+  const { status, stdout } = spawnSync("npm", args, {
+    cwd: root,
+    stdio: ["ignore", "pipe", "inherit"],
+    encoding: "utf8",
+    maxBuffer: 2 ** 28,
+    shell: isWindows(),
+  });
+  if (status !== 0) process.exit(status ?? 1);
+  return stdout;
+}
+
+/** On Windows, npm is a script of the shell. */
+function isWindows(): boolean {
+  return process.platform === "win32";
+}

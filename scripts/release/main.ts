@@ -1,0 +1,73 @@
+/**
+ * Publishes the package that `npm run package` has built.
+ *
+ *   npm run release -- --dry-run    lists what a release still lacks, and runs `npm publish --dry-run`
+ *   npm run release -- --publish    publishes with provenance, in CI only (RELEASING.md)
+ */
+import { spawnSync } from "node:child_process";
+import { existsSync, globSync, readFileSync } from "node:fs";
+import { basename, join } from "node:path";
+import process from "node:process";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import { listPublisherProblems, readPublisher } from "../package/publisher.ts";
+import { listReleaseProblems } from "./release-problems.ts";
+
+const { values } = parseArgs({
+  options: { "dry-run": { type: "boolean", default: false }, publish: { type: "boolean", default: false } },
+});
+if (values["dry-run"] === values.publish) {
+  console.error("usage: npm run release -- --dry-run|--publish");
+  process.exit(2);
+}
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+const packageFolder = join(root, ".tmp/package");
+const { name, version } = readManifest(root);
+const built = existsSync(join(packageFolder, "package.json")) ? readManifest(packageFolder) : undefined;
+if (!built) {
+  console.error("There is no package in .tmp/package: run npm run package.");
+  process.exit(1);
+}
+
+const problems = listReleaseProblems({
+  version,
+  publisherProblems: listPublisherProblems(readPublisher()),
+  builtVersion: built.version,
+  hasLinks: built.repository !== undefined,
+  changelog: readFileSync(join(root, "CHANGELOG.md"), "utf8"),
+  pendingChangesets: globSync("*.md", { cwd: join(root, ".changeset") }).map((file) => basename(file)),
+  changedFiles: read("git", "status", "--porcelain"),
+  branch: process.env["GITHUB_REF_NAME"] ?? read("git", "branch", "--show-current").trim(),
+  publishedVersions: listPublishedVersions(),
+});
+if (values.publish && process.env["GITHUB_ACTIONS"] !== "true")
+  problems.push("Only the workflow Release can publish, because npm signs the provenance with its identity.");
+for (const problem of problems) console.error(`${values.publish ? "error" : "before a release"}: ${problem}`);
+if (values.publish && problems.length > 0) process.exit(1);
+
+const options = values.publish ? ["--provenance"] : ["--dry-run"];
+const { status } = spawnSync("npm", ["publish", packageFolder, "--access", "public", ...options], {
+  cwd: root,
+  stdio: "inherit",
+});
+process.exitCode = status ?? 1;
+
+function readManifest(folder: string): { name: string; version: string; repository?: object } {
+  return JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as {
+    name: string;
+    version: string;
+  };
+}
+
+/** Returns no version if the registry does not know the package yet, or is unreachable. */
+function listPublishedVersions(): string[] {
+  const { status: exitCode, stdout } = spawnSync("npm", ["view", name, "versions", "--json"], {
+    encoding: "utf8",
+  });
+  return exitCode === 0 ? [JSON.parse(stdout) as string | string[]].flat() : [];
+}
+
+function read(command: string, ...args: string[]): string {
+  return spawnSync(command, args, { cwd: root, encoding: "utf8" }).stdout;
+}

@@ -1,0 +1,102 @@
+import { copyFileSync, mkdirSync } from "node:fs";
+import { dirname, join } from "node:path";
+import type { Plugin } from "vite";
+import { defineConfig, type MarkdownOptions } from "vitepress";
+import { parseCodeBlocks } from "../../test/documents/code-blocks.ts";
+import { toGitHubAnchor } from "../../test/documents/links.ts";
+import { closeHeadingGaps, dropEmptyTableHeaders } from "../accessible-tokens.ts";
+import { joinExamplesWithOutput, splitThemePictures } from "../example-output.ts";
+import { buildSidebar } from "../navigation.ts";
+import { repositoryRoot, SITE_DOCUMENTS, toSiteLink, toSitePage } from "../site-pages.ts";
+
+/** A path prefix of the published site, such as `/colloquy/` on GitHub Pages. */
+const base = process.env["SITE_BASE"] ?? "/";
+
+/** Lets Node.js find Vue for the pages, because they are outside of the folder with the packages of the site. */
+const importVueAtBuildTime: Plugin = {
+  name: "vue at build time",
+  enforce: "pre",
+  resolveId: (id, _importer, { ssr }) =>
+    ssr && /^vue(?:\/|$)/.test(id) ? { id, external: true } : undefined,
+};
+
+type MarkdownRenderer = Parameters<NonNullable<MarkdownOptions["config"]>>[0];
+
+/** Returns the path of a page in the repository. */
+function getDocument(environment: { readonly realPath?: string; readonly path?: string }): string {
+  const file = environment.realPath ?? environment.path ?? "";
+  return file.slice(repositoryRoot.length).replaceAll("\\", "/");
+}
+
+function showPagesAsGitHubDoes(markdown: MarkdownRenderer): void {
+  markdown.core.ruler.push("repository links and outputs", (state) => {
+    const document = getDocument(state.env);
+    closeHeadingGaps(state.tokens);
+    dropEmptyTableHeaders(state.tokens);
+    for (const token of state.tokens) {
+      if (token.type === "html_block") token.content = splitThemePictures(token.content);
+      for (const child of token.children ?? []) {
+        const link = child.type === "link_open" ? child.attrGet("href") : null;
+        if (link !== null) child.attrSet("href", toSiteLink(document, link));
+      }
+    }
+    if (!SITE_DOCUMENTS.includes(document)) return;
+    state.tokens = joinExamplesWithOutput(state.tokens, parseCodeBlocks(document, state.src), (html) => {
+      const token = new state.Token("html_block", "", 0);
+      token.content = html;
+      return token;
+    });
+  });
+}
+
+export default defineConfig({
+  title: "Colloquy",
+  description: "Put TypeScript agents on the A2A network: durable, streaming, fast.",
+  base,
+  srcDir: "..",
+  outDir: "../reports/site",
+  cacheDir: "../node_modules/.cache/colloquy-site",
+  srcExclude: ["{src,test,bench,scripts,deploy,reports,api,bin,templates}/**", "site/node_modules/**"],
+  rewrites: toSitePage,
+  lastUpdated: false,
+  metaChunk: true,
+  vite: { plugins: [importVueAtBuildTime] },
+  locales: {
+    root: { label: "English", lang: "en" },
+    ko: { label: "한국어", lang: "ko", link: "/ko/" },
+    zh: { label: "中文", lang: "zh", link: "/zh/" },
+  },
+  head: [
+    ["link", { rel: "icon", href: "data:," }],
+    ["meta", { name: "theme-color", content: "#1b4dd8" }],
+    ["link", { rel: "alternate", type: "text/plain", href: `${base}llms.txt`, title: "llms.txt" }],
+  ],
+  markdown: {
+    anchor: { slugify: toGitHubAnchor },
+    attrs: { disable: true },
+    linkify: false,
+    image: { lazyLoading: true },
+    theme: { light: "github-light-high-contrast", dark: "github-dark-high-contrast" },
+    config: showPagesAsGitHubDoes,
+  },
+  themeConfig: {
+    i18nRouting: false,
+    search: { provider: "local" },
+    outline: { level: [2, 3] },
+    sidebar: buildSidebar(),
+    nav: [
+      { text: "Tutorial", link: "/tutorial.md" },
+      { text: "How-to", link: "/how-to/stream.md", activeMatch: "/how-to/" },
+      { text: "Deploy", link: "/deploy/index.md", activeMatch: "/deploy/" },
+      { text: "Reference", link: "/reference/server.md", activeMatch: "/reference/" },
+      { text: "llms.txt", link: "/llms.txt", target: "_blank" },
+    ],
+  },
+  buildEnd({ outDir }) {
+    // The addresses in llms.txt are paths of the repository.
+    for (const file of ["llms.txt", "llms-full.txt", ...SITE_DOCUMENTS]) {
+      mkdirSync(dirname(join(outDir, file)), { recursive: true });
+      copyFileSync(join(repositoryRoot, file), join(outDir, file));
+    }
+  },
+});

@@ -1,0 +1,184 @@
+import { SITE_DOCUMENTS, toSitePage } from "./site-pages.ts";
+
+/** A group of pages in the sidebar. A page is a path in the repository, with the text of its link. */
+interface NavigationGroup {
+  readonly text: string;
+  readonly pages: readonly (readonly [text: string, document: string])[];
+}
+
+/** The pages by the task of the reader. `test/site.test.ts` checks that each page has one place. */
+export const NAVIGATION: readonly NavigationGroup[] = [
+  {
+    text: "Get started",
+    pages: [
+      ["Overview", "README.md"],
+      ["Tutorial", "docs/tutorial.md"],
+      ["Examples", "examples/README.md"],
+      ["A research assistant", "examples/research/README.md"],
+      ["Comparison", "docs/comparison.md"],
+    ],
+  },
+  {
+    text: "Build agents",
+    pages: [
+      ["Stream a response", "docs/how-to/stream.md"],
+      ["Ask the user", "docs/how-to/input-required.md"],
+      ["Messages to running tasks", "docs/how-to/messages.md"],
+      ["Steer a running agent", "docs/how-to/steer.md"],
+      ["Files", "docs/how-to/files.md"],
+      ["Cancel a task", "docs/how-to/cancel.md"],
+      ["Continue after a restart", "docs/how-to/restart.md"],
+      ["Steps that run once", "docs/how-to/once.md"],
+      ["Test without a network", "docs/how-to/test.md"],
+      ["Develop with reload", "docs/how-to/dev.md"],
+    ],
+  },
+  {
+    text: "Use a framework",
+    pages: [
+      ["ADK agents", "docs/adk.md"],
+      ["ADK sessions", "docs/adk-sessions.md"],
+      ["Remote ADK agents", "docs/remote-agents.md"],
+      ["AI SDK, LangGraph, and others", "docs/adapters.md"],
+      ["MCP", "docs/mcp.md"],
+      ["OpenAI's chat API", "docs/openai-facade.md"],
+    ],
+  },
+  {
+    text: "Serve agents",
+    pages: [
+      ["Several agents", "docs/how-to/several-agents.md"],
+      ["Agent cards", "docs/how-to/cards.md"],
+      ["Authentication", "docs/how-to/auth.md"],
+      ["Limits", "docs/how-to/limits.md"],
+      ["Inside another web app", "docs/hosts.md"],
+      ["gRPC", "docs/how-to/grpc.md"],
+      ["Push notifications", "docs/push.md"],
+      ["PostgreSQL", "docs/how-to/postgres.md"],
+      ["Retention and backups", "docs/how-to/retention.md"],
+    ],
+  },
+  {
+    text: "Deploy",
+    pages: [
+      ["Choose a host", "docs/deploy/README.md"],
+      ["Vercel", "docs/deploy/vercel.md"],
+      ["AWS Lambda", "docs/deploy/lambda.md"],
+      ["Cloud Run", "docs/deploy/cloud-run.md"],
+      ["Cloudflare Workers", "docs/deploy/workers.md"],
+      ["Docker, Kubernetes, systemd", "docs/operations.md"],
+      ["Several servers", "docs/how-to/nodes.md"],
+      ["Reverse proxies", "docs/how-to/proxy.md"],
+      ["Health", "docs/how-to/health.md"],
+    ],
+  },
+  {
+    text: "Call agents",
+    pages: [
+      ["Resume a stream", "docs/how-to/resume.md"],
+      ["Credentials", "docs/how-to/credentials.md"],
+      ["Receive push notifications", "docs/how-to/push.md"],
+      ["Command line", "docs/cli.md"],
+    ],
+  },
+  {
+    text: "See what happens",
+    pages: [
+      ["Console", "docs/how-to/console.md"],
+      ["Logs, metrics, and traces", "docs/how-to/observe.md"],
+      ["Traffic records", "docs/how-to/record.md"],
+      ["Traffic on a page", "docs/how-to/trace-page.md"],
+      ["Recording and faults", "docs/how-to/tap.md"],
+    ],
+  },
+  {
+    text: "Message cards",
+    pages: [
+      ["Planners and solvers", "docs/cards.md"],
+      ["Models and experiments", "docs/card-experiments.md"],
+      ["Recordings", "docs/card-recordings.md"],
+      ["Figures", "docs/card-figures.md"],
+    ],
+  },
+  {
+    text: "Reference",
+    pages: [
+      ["Server", "docs/reference/server.md"],
+      ["Client", "docs/reference/client.md"],
+      ["Agent", "docs/reference/agent.md"],
+      ["Authentication", "docs/reference/auth.md"],
+      ["ADK", "docs/reference/adk.md"],
+      ["Errors", "docs/reference/errors.md"],
+      ["Outcomes of messages", "docs/reference/message-outcomes.md"],
+      ["Exports", "docs/reference/exports.md"],
+      ["Glossary", "docs/reference/glossary.md"],
+      ["Traffic record format", "docs/traffic-records.md"],
+    ],
+  },
+  {
+    text: "Extensions and dialects",
+    pages: [
+      ["Stream cursor", "docs/extensions/stream-cursor-v1.md"],
+      ["Idempotent send", "docs/extensions/idempotent-send-v1.md"],
+      ["Agent steering", "docs/extensions/agent-steering-v1.md"],
+      ["Message events", "docs/extensions/message-events-v1.md"],
+      ["Parent task", "docs/extensions/parent-task-v1.md"],
+      ["Message cards", "docs/extensions/cards-v1.md"],
+      ["Simple dialect", "docs/simple-dialect.md"],
+    ],
+  },
+  {
+    text: "Migrate",
+    pages: [
+      ["From ADK's toA2a", "docs/migrate/from-adk-to-a2a.md"],
+      ["From @a2a-js/sdk", "docs/migrate/from-a2a-js.md"],
+      ["From A2A 0.3", "docs/migrate/0.3-to-1.0.md"],
+      ["Renames", "docs/renames.md"],
+    ],
+  },
+  {
+    text: "Evidence",
+    pages: [
+      ["Conformance", "docs/conformance.md"],
+      ["Interoperability", "docs/interop.md"],
+      ["Benchmarks", "docs/benchmarks.md"],
+      ["Chaos mode", "docs/chaos.md"],
+      ["Hostile mode", "docs/hostile.md"],
+      ["Simulation", "docs/simulation.md"],
+    ],
+  },
+  {
+    text: "Project",
+    pages: [
+      ["Changes", "CHANGELOG.md"],
+      ["Security", "SECURITY.md"],
+      ["Contributing", "CONTRIBUTING.md"],
+      ["Source overview", "AGENTS.md"],
+      ["Skill for coding agents", "skills/colloquy/SKILL.md"],
+      ["Dependencies", "docs/dependencies.md"],
+      ["Decisions", "docs/decisions/README.md"],
+    ],
+  },
+];
+
+/** Pages that other pages list: decisions, translations, and parts of the skill. */
+const PAGES_LISTED_ELSEWHERE = /^docs\/decisions\/\d|^README\.\w+\.md$|^skills\/\w+\/references\//;
+
+/** Returns the pages without a place in the navigation. */
+export function listPagesOutsideNavigation(documents: readonly string[] = SITE_DOCUMENTS): string[] {
+  const listed = new Set(NAVIGATION.flatMap(({ pages }) => pages.map(([, document]) => document)));
+  return documents.filter((document) => !listed.has(document) && !PAGES_LISTED_ELSEWHERE.test(document));
+}
+
+/** A group of the sidebar, in the form that VitePress reads. */
+interface SidebarGroup {
+  readonly text: string;
+  readonly items: { readonly text: string; readonly link: string }[];
+}
+
+export function buildSidebar(): SidebarGroup[] {
+  return NAVIGATION.map(({ text, pages }) => ({
+    text,
+    items: pages.map(([pageText, document]) => ({ text: pageText, link: `/${toSitePage(document)}` })),
+  }));
+}

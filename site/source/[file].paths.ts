@@ -1,0 +1,3 @@
+import { createSourcePages } from "../source-pages.ts";
+
+export default { paths: createSourcePages };

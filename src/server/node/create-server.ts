@@ -1,0 +1,34 @@
+import type { Agent } from "../../engine/index.ts";
+import { openTrafficRecord } from "../../trace/recording/index.ts";
+import { startMaintenanceSocket } from "../maintenance/maintenance-socket.ts";
+import { createPushService } from "../push/push-service.ts";
+import type { Server } from "../server-interface.ts";
+import type { ServerOptions } from "../server-options.ts";
+import type { ServerPlatform } from "../server-platform.ts";
+import { createServerOnPlatform } from "../server.ts";
+import { ServerTelemetry } from "../telemetry/server-telemetry.ts";
+import { NodeServerListener } from "./node-server-listener.ts";
+import { resolveNodeStore } from "./resolve-node-store.ts";
+
+const NODE_PLATFORM: ServerPlatform = {
+  environment: process.env,
+  resolveStore: resolveNodeStore,
+  createPushService: (options = {}, store, observer) => createPushService(options, store, observer),
+  createTelemetry: (dependencies) => new ServerTelemetry(dependencies),
+  openTrafficRecord,
+  startMaintenanceSocket,
+  createListener: (host) => new NodeServerListener(host),
+};
+
+/**
+ * Creates a server for one agent, or for an object with several agents by id. The server serves each agent at
+ * `/a2a/{id}`, and the first agent also at the root path. The id of a single agent is `agent.id`, or by default
+ * is derived from the agent's name. The server opens the task store when `listen` is
+ * called or when the first request arrives.
+ */
+export function createServer(
+  agents: Agent | Readonly<Record<string, Agent>>,
+  options: ServerOptions = {},
+): Server {
+  return createServerOnPlatform(NODE_PLATFORM, agents, options);
+}

@@ -1,0 +1,136 @@
+import type { Server as HttpServer } from "node:http";
+import type { AddressInfo, Socket } from "node:net";
+import { isLoopbackHost } from "../../keys/index.ts";
+import { startGrpcServer, type GrpcServer } from "../bindings/grpc.ts";
+import { closePipelinedResponseWithConnection } from "../close-pipelined-response.ts";
+import { createGuardedHttpServer } from "../guarded-http-server.ts";
+import { explainListenError } from "../listen-errors.ts";
+import { assertSafeToListenOnHost } from "../loopback-protection.ts";
+import { getOriginalUrl, NodeRequest, sendReply } from "../node-adapter.ts";
+import { respondWithFetchHandler } from "../node-listener.ts";
+import { getAgentPath } from "../served-agent.ts";
+import {
+  assertKnownListenOptions,
+  type ListenOptions,
+  type Server,
+  type ServerAddress,
+} from "../server-interface.ts";
+import { DEFAULT_HEARTBEAT_MS } from "../server-options.ts";
+import type { ListenerHost, ServerListener } from "../server-platform.ts";
+
+/** Serves the requests of `node:http`, and listens for HTTP and gRPC connections. */
+export class NodeServerListener implements ServerListener {
+  readonly listener: Server["listener"];
+  readonly #host: ListenerHost;
+  #httpServer: HttpServer | undefined;
+  /** All open connections. */
+  readonly #sockets = new Set<Socket>();
+  #grpcServer: GrpcServer | undefined;
+
+  constructor(host: ListenerHost) {
+    this.#host = host;
+    this.listener = createRequestListener(host);
+  }
+
+  async listen(listenOptions: ListenOptions): Promise<ServerAddress> {
+    assertKnownListenOptions(listenOptions);
+    const { options, routerContext, stallWatch, maxConnections } = this.#host;
+    const { port = 0, host = "127.0.0.1", grpc = false } = listenOptions;
+    assertSafeToListenOnHost(host, options);
+    const grpcOptions = grpc === true ? {} : grpc;
+    if (grpcOptions) assertSafeToListenOnHost(grpcOptions.host ?? host, options);
+    // An invalid signing key must fail here, not at the first signature.
+    await routerContext.jwksProvider?.getJwks();
+    for (const { cardPublisher } of routerContext.agents.values()) void cardPublisher.loadDescription();
+    await this.#host.openStore();
+    if (isLoopbackHost(host) && !options.authenticate) this.#host.acceptOnlyLoopbackHosts();
+    const http = createGuardedHttpServer(this.listener, maxConnections);
+    this.#httpServer = http;
+    http.on("connection", (socket: Socket) => {
+      this.#sockets.add(socket);
+      socket.once("close", () => this.#sockets.delete(socket));
+    });
+    await new Promise<void>((resolve, reject) => {
+      http.once("error", (error) => reject(explainListenError(error, host, port)));
+      http.listen(port, host, resolve);
+    });
+    const metrics = await this.#host.startMetricsServer().catch(async (error: unknown) => {
+      await new Promise((resolve) => http.close(resolve));
+      throw error;
+    });
+    const address = {
+      ...this.#buildAddress(http.address() as AddressInfo, host),
+      ...(metrics ? { metrics } : {}),
+    };
+    if (!grpcOptions) return address;
+    const { heartbeatMs = DEFAULT_HEARTBEAT_MS } = options;
+    try {
+      const httpServer = { host, port: address.port, heartbeatMs, stallWatch };
+      this.#grpcServer = await startGrpcServer(routerContext, httpServer, grpcOptions);
+    } catch (error) {
+      // Without gRPC the server would be incomplete, which the operator would notice late.
+      await new Promise((resolve) => http.close(resolve));
+      throw error;
+    }
+    return { ...address, grpc: { host: grpcOptions.host ?? host, port: this.#grpcServer.port } };
+  }
+
+  listInCards(): void {
+    this.#grpcServer?.listInCards();
+  }
+
+  async drain(): Promise<void> {
+    const http = this.#httpServer;
+    await Promise.all([
+      new Promise<void>((resolve) => (http ? http.close(() => resolve()) : resolve())),
+      this.#grpcServer?.drain(),
+    ]);
+  }
+
+  closeStreamsAndIdleConnections(): void {
+    this.#grpcServer?.closeStreams();
+    this.#httpServer?.closeIdleConnections();
+    // Node counts a connection as idle only after its first request. Clients also open connections in
+    // advance.
+    for (const socket of this.#sockets) if (socket.bytesRead === 0) socket.destroy();
+  }
+
+  forceClose(): void {
+    this.#httpServer?.closeAllConnections();
+    this.#grpcServer?.forceShutdown();
+  }
+
+  #buildAddress({ port }: AddressInfo, host: string): ServerAddress {
+    const name = host.includes(":") ? `[${host}]` : host === "0.0.0.0" ? "127.0.0.1" : host;
+    const { options, routerContext } = this.#host;
+    const url = routerContext.publicUrl ?? `http://${name}:${port}${options.basePath ?? ""}`;
+    const agents = [...routerContext.agents.keys()].map((id) => {
+      const agentUrl = url + getAgentPath(id);
+      return { id, url: agentUrl, cardUrl: `${agentUrl}/.well-known/agent-card.json` };
+    });
+    return { url, host, port, agents };
+  }
+}
+
+function createRequestListener(host: ListenerHost): Server["listener"] {
+  const { options, routerContext, stallWatch } = host;
+  return (incoming, outgoing) => {
+    closePipelinedResponseWithConnection(incoming, outgoing);
+    // The next request of the client opens a connection to another server.
+    if (host.isDraining()) outgoing.setHeader("connection", "close");
+    const request = new NodeRequest(
+      incoming,
+      options.basePath === undefined ? undefined : getOriginalUrl(incoming),
+      routerContext.byteLedger,
+    );
+    const handler = host.findMountedHandler(request);
+    if (handler)
+      void respondWithFetchHandler(
+        (fetchRequest) => host.callMountedHandler(handler, fetchRequest, request),
+        incoming,
+        outgoing,
+        { byteAccount: request.byteAccount, stallWatch },
+      );
+    else void host.handleRequest(request).then((reply) => sendReply(reply, request, outgoing, stallWatch));
+  };
+}

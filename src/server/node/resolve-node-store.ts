@@ -1,0 +1,24 @@
+import type { RetentionOptions, TaskStore } from "../../engine/index.ts";
+import { redactUserInfo } from "../../logging/index.ts";
+import { isPostgresUrl, PostgresStore, SqliteStore } from "../../stores/index.ts";
+import { resolveStore, type StoreOption } from "../resolve-store.ts";
+
+/** The default task store, a SQLite file in the working directory. */
+const DEFAULT_SQLITE_STORE_OPTION = "sqlite:.colloquy/colloquy.db";
+
+/** Creates the task store that the option `store` selects, but does not open the task store. */
+export function resolveNodeStore(
+  option: StoreOption = DEFAULT_SQLITE_STORE_OPTION,
+  retention: RetentionOptions | false = {},
+): TaskStore {
+  return resolveStore(option, retention, createStoreFromText);
+}
+
+function createStoreFromText(text: string): TaskStore {
+  if (text.startsWith("sqlite:") && text.length > "sqlite:".length)
+    return new SqliteStore(text.slice("sqlite:".length));
+  if (isPostgresUrl(text)) return new PostgresStore(text);
+  throw new Error(
+    `Unknown store ${JSON.stringify(redactUserInfo(text))}; use "memory", "sqlite:path/to/file.db", or "postgres://user@host/database".`,
+  );
+}

@@ -1,0 +1,69 @@
+import type { Observer, RetentionOptions, TaskStore } from "../engine/index.ts";
+import type { openTrafficRecord } from "../trace/recording/index.ts";
+import type { WriteStallWatch } from "./byte-ledger/write-stall-watch.ts";
+import type { HttpReply, HttpRequest } from "./http-exchange.ts";
+import type { startMaintenanceSocket } from "./maintenance/maintenance-socket.ts";
+import type { MountedHandler } from "./mounted-handler.ts";
+import type { PushOptions, PushService } from "./push/push-service.ts";
+import type { StoreOption } from "./resolve-store.ts";
+import type { RouterContext } from "./router.ts";
+import type { ListenOptions, Server, ServerAddress } from "./server-interface.ts";
+import type { ServerOptions } from "./server-options.ts";
+import type { ServerTelemetry, ServerTelemetryDependencies } from "./telemetry/server-telemetry.ts";
+
+/**
+ * The parts of a server that depend on the runtime. The folder `node` has the parts for Node.js, Bun, and Deno. The
+ * folder `portable` has the parts for runtimes that only offer web standards, such as workers.
+ */
+export interface ServerPlatform {
+  /** The environment variables of the process. */
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  /** Creates the task store that the option `store` selects, but does not open it. */
+  resolveStore(option: StoreOption | undefined, retention: RetentionOptions | false): TaskStore;
+  /** Returns `undefined` if the server sends no push notifications. */
+  createPushService(
+    options: PushOptions | false | undefined,
+    store: TaskStore,
+    observer: Observer,
+  ): PushService | undefined;
+  createTelemetry(
+    dependencies: ServerTelemetryDependencies,
+  ): Pick<
+    ServerTelemetry,
+    "observer" | "runTracing" | "operationObserver" | "open" | "listen" | "handleMetricsRequest" | "close"
+  >;
+  readonly openTrafficRecord: typeof openTrafficRecord;
+  /** Undefined on runtimes without local sockets. */
+  readonly startMaintenanceSocket: typeof startMaintenanceSocket | undefined;
+  createListener(host: ListenerHost): ServerListener;
+}
+
+/** What the HTTP listener needs of its server. */
+export interface ListenerHost {
+  readonly options: ServerOptions;
+  readonly routerContext: RouterContext;
+  readonly maxConnections: number;
+  readonly stallWatch: WriteStallWatch;
+  /** Returns whether clients should send their next request to another server. */
+  isDraining(): boolean;
+  /** Rejects further requests whose Host header names another machine. */
+  acceptOnlyLoopbackHosts(): void;
+  openStore(): Promise<void>;
+  startMetricsServer(): Promise<ServerAddress["metrics"]>;
+  findMountedHandler(request: HttpRequest): MountedHandler | undefined;
+  callMountedHandler(handler: MountedHandler, fetchRequest: Request, request: HttpRequest): Promise<Response>;
+  handleRequest(request: HttpRequest): Promise<HttpReply>;
+}
+
+/** The HTTP listener of a server, and its gRPC listener. */
+export interface ServerListener {
+  readonly listener: Server["listener"];
+  listen(options: ListenOptions): Promise<ServerAddress>;
+  /** Adds the gRPC interfaces to the cards of agents that have been added. */
+  listInCards(): void;
+  /** Stops accepting connections, and resolves when all connections have ended. */
+  drain(): Promise<void>;
+  closeStreamsAndIdleConnections(): void;
+  /** Closes all remaining connections. */
+  forceClose(): void;
+}

@@ -1,0 +1,73 @@
+import { isProviderRegistered, setTracer } from "../current-tracer.ts";
+import type { MetricRegistry } from "../metrics/metric-registry.ts";
+import type { OtlpExportOptions, RunningOtlpExport } from "../otlp-export-options.ts";
+
+let isLoaded = false;
+let pendingLoad: Promise<void> | undefined;
+let otlpExport: Promise<RunningOtlpExport> | undefined;
+
+/**
+ * Uses OpenTelemetry for all further spans, if the program has registered a provider of OpenTelemetry. Servers and
+ * clients call the function when they open. The package `@opentelemetry/api` is loaded only then.
+ */
+export function useRegisteredOpenTelemetry(): Promise<void> | undefined {
+  if (isLoaded || !isProviderRegistered("trace")) return undefined;
+  pendingLoad ??= loadOpenTelemetryTracer();
+  return pendingLoad;
+}
+
+async function loadOpenTelemetryTracer(): Promise<void> {
+  try {
+    const { OpenTelemetryTracer } = await import("../opentelemetry/opentelemetry-tracer.ts");
+    setTracer(new OpenTelemetryTracer());
+    isLoaded = true;
+  } catch {
+    // A bundled program can register providers without an installed package. The traces continue without spans.
+  }
+}
+
+/**
+ * Starts the export of spans and metrics to a collector, or returns the export that an earlier server of the process has
+ * started. Returns `undefined` if the program has registered its own provider, which then exports the spans. Rejects if
+ * the packages of OpenTelemetry are not installed.
+ */
+export async function startOtlpExportOnce(
+  options: OtlpExportOptions,
+): Promise<RunningOtlpExport | undefined> {
+  if (!otlpExport && isProviderRegistered("trace")) return undefined;
+  otlpExport ??= import("../opentelemetry/start-otlp-export.ts").then(
+    ({ startOtlpExport }) => startOtlpExport(options),
+    (cause: unknown) => {
+      otlpExport = undefined;
+      const packages = OTLP_PACKAGES.map((name) => `@opentelemetry/${name}`).join(" ");
+      throw new Error(`The option "otlp" requires additional packages: npm install ${packages}`, { cause });
+    },
+  );
+  const running = await otlpExport;
+  await useRegisteredOpenTelemetry();
+  return running;
+}
+
+const OTLP_PACKAGES = [
+  "api",
+  "exporter-metrics-otlp-http",
+  "exporter-trace-otlp-http",
+  "resources",
+  "sdk-metrics",
+  "sdk-trace-node",
+] as const;
+
+/** Publishes the metrics of a server, if the program has registered a meter provider of OpenTelemetry. */
+export async function publishMetricsIfRegistered(registry: MetricRegistry): Promise<void> {
+  if (!isProviderRegistered("metrics")) return;
+  const published = await import("../opentelemetry/opentelemetry-metrics.ts").catch(() => undefined);
+  published?.publishMetricsToOpenTelemetry(registry);
+}
+
+/** Returns to a tracer that records nothing, for tests that replace the provider. */
+export function resetTracer(): void {
+  setTracer(undefined);
+  isLoaded = false;
+  pendingLoad = undefined;
+  otlpExport = undefined;
+}

@@ -1,0 +1,8 @@
+import { defineConfig } from "colloquy";
+
+/** Settings for `colloquy dev` and `colloquy serve`. Command-line options override them. */
+export default defineConfig({
+  agents: ["agent.ts"],
+  port: 4120,
+  store: "sqlite:.colloquy/tasks.db",
+});

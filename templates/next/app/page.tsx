@@ -1,0 +1,5 @@
+import { ChatPage } from "./Chat";
+
+export default function Page() {
+  return <ChatPage />;
+}

@@ -1,0 +1,226 @@
+import { mkdtemp, mkdir, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { makeLinksAbsolute } from "../../scripts/package/absolute-links.ts";
+import { findLicenseProblems } from "../../scripts/package/license-problems.ts";
+import { createPublishedManifest } from "../../scripts/package/published-manifest.ts";
+import { findUnmappedFiles, findUnpublishedLinks } from "../../scripts/package/published-files.ts";
+import { listPublisherProblems, readPublisher, type Publisher } from "../../scripts/package/publisher.ts";
+import { findReleaseNotes } from "../../scripts/package/release-notes.ts";
+import { addBundledComponents, type Sbom } from "../../scripts/package/sbom.ts";
+import {
+  isDistributable,
+  readBundledPackage,
+  renderThirdPartyNotices,
+} from "../../scripts/package/third-party-notices.ts";
+
+const publisher: Publisher = {
+  repository: "https://github.com/ada/colloquy",
+  homepage: "",
+  author: "Ada Lovelace <ada@example.com>",
+};
+
+async function writeFiles(files: Record<string, string | object>): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), "colloquy-package-"));
+  for (const [file, content] of Object.entries(files)) {
+    await mkdir(dirname(join(folder, file)), { recursive: true });
+    await writeFile(join(folder, file), typeof content === "string" ? content : JSON.stringify(content));
+  }
+  return folder;
+}
+
+describe("publisher.json", () => {
+  it("has the members that a publisher fills in", () => {
+    expect(Object.keys(readPublisher())).toEqual(["repository", "homepage", "author"]);
+  });
+
+  it("is complete with a repository and an author", () => {
+    expect(listPublisherProblems(publisher)).toEqual([]);
+  });
+
+  it.each([
+    [{ repository: "" }, "repository"],
+    [{ repository: "https://github.com/ada/colloquy.git" }, "repository"],
+    [{ repository: "git@github.com:ada/colloquy" }, "repository"],
+    [{ homepage: "colloquy.example" }, "homepage"],
+    [{ author: "Ada" }, "author"],
+  ])("is incomplete with %j", (change, member) => {
+    expect(listPublisherProblems({ ...publisher, ...change })).toEqual([
+      expect.stringContaining(`publisher.json: "${member}"`) as string,
+    ]);
+  });
+});
+
+describe("the manifest of the published package", () => {
+  const manifest = { name: "colloquy", private: true, scripts: { test: "x" }, devDependencies: { a: "1" } };
+
+  it("has the links of the publisher, and lacks what only matters in the repository", () => {
+    expect(createPublishedManifest(manifest, publisher)).toEqual({
+      name: "colloquy",
+      author: "Ada Lovelace <ada@example.com>",
+      repository: { type: "git", url: "git+https://github.com/ada/colloquy.git" },
+      homepage: "https://github.com/ada/colloquy#readme",
+      bugs: { url: "https://github.com/ada/colloquy/issues" },
+    });
+  });
+
+  it("invents no links", () => {
+    const unknown = { repository: "", homepage: "", author: "" };
+    expect(createPublishedManifest(manifest, unknown)).toEqual({ name: "colloquy" });
+  });
+});
+
+describe("links in the published pages", () => {
+  const options = { repository: "https://github.com/ada/colloquy", version: "1.2.3" };
+  const rewrite = (markdown: string, file = "README.md"): string =>
+    makeLinksAbsolute(markdown, file, options, (path) => path === "docs/extensions/a.schema.json");
+
+  it.each([
+    ["[a](docs/push.md#retries)", "[a](https://github.com/ada/colloquy/blob/v1.2.3/docs/push.md#retries)"],
+    ["![a](docs/a.svg)", "![a](https://github.com/ada/colloquy/raw/v1.2.3/docs/a.svg)"],
+    [`<img src="docs/a.png">`, `<img src="https://github.com/ada/colloquy/raw/v1.2.3/docs/a.png">`],
+  ])("%s becomes absolute", (link, absolute) => {
+    expect(rewrite(`See ${link}.`)).toBe(`See ${absolute}.`);
+  });
+
+  it("are relative to their page", () => {
+    expect(rewrite("[a](../push.md)", "docs/extensions/a.md")).toBe(
+      "[a](https://github.com/ada/colloquy/blob/v1.2.3/docs/push.md)",
+    );
+  });
+
+  it.each([
+    "[a](https://a2a-protocol.org)",
+    "[a](#install)",
+    "`[a](docs/push.md)`",
+    "```md\n[a](docs/push.md)\n```",
+  ])("%s stays", (markdown) => {
+    expect(rewrite(markdown)).toBe(markdown);
+  });
+
+  it("to files of the package stay", () => {
+    const markdown = "[schema](a.schema.json)";
+    expect(rewrite(markdown, "docs/extensions/a.md")).toBe(markdown);
+  });
+});
+
+describe("the notices of bundled packages", () => {
+  it("contain the license and the NOTICE of each package, and identical texts once", async () => {
+    const folder = await writeFiles({
+      "a/package.json": { name: "a", version: "1.0.0", license: "Apache-2.0" },
+      "a/LICENSE": "Apache License",
+      "a/NOTICE.txt": "Made by A.",
+      "b/package.json": { name: "b", version: "2.0.0", license: "MIT" },
+      "b/license.md": "MIT text\n",
+      "c/package.json": { name: "c", version: "3.0.0", license: "MIT" },
+      "c/LICENSE": "MIT text",
+    });
+    const packages = ["c", "a", "b"].map((name) => readBundledPackage(join(folder, name)));
+    const line = "-".repeat(80);
+    expect(renderThirdPartyNotices(packages, [{ title: "src/data.ts", text: "Data of D." }])).toBe(
+      `Colloquy contains code and data of others. Their licenses and notices follow.\n\n` +
+        `${line}\na 1.0.0 (Apache-2.0)\n\nApache License\n\nMade by A.\n\n` +
+        `${line}\nb 2.0.0 (MIT)\nc 3.0.0 (MIT)\n\nMIT text\n\n` +
+        `${line}\nsrc/data.ts\n\nData of D.\n`,
+    );
+  });
+
+  it.each([
+    [{ "package.json": { name: "a", version: "1.0.0", license: "GPL-3.0" }, LICENSE: "x" }, /GPL-3\.0/],
+    [{ "package.json": { name: "a", version: "1.0.0", license: "MIT" } }, /no license file/],
+  ])("cannot be made for %j", async (files, message) => {
+    const folder = await writeFiles(files);
+    expect(() => readBundledPackage(folder)).toThrow(message);
+  });
+
+  it.each([
+    ["MIT", true],
+    ["(MPL-2.0 OR Apache-2.0)", true],
+    ["Apache-2.0 AND BSD-3-Clause", true],
+    ["MPL-2.0", false],
+    ["MIT AND GPL-3.0", false],
+    ["UNLICENSED", false],
+  ])("the license %s may be distributed: %s", (license, expected) => {
+    expect(isDistributable(license)).toBe(expected);
+  });
+});
+
+describe("the licenses in the lock file", () => {
+  const find = (
+    locked: Parameters<typeof findLicenseProblems>[0],
+    distributed: readonly string[] = [],
+  ): string[] => findLicenseProblems(locked, (path) => distributed.includes(path));
+
+  it("of tools may ask for the publication of changes, unless our files contain the tool", () => {
+    const packages = { "node_modules/axe": { version: "4.0.0", license: "MPL-2.0", dev: true } };
+    expect(find(packages)).toEqual([]);
+    expect(find(packages, ["node_modules/axe"])).toEqual([
+      "axe 4.0.0 has the license MPL-2.0, which is only for tools.",
+    ]);
+  });
+
+  it("of dependencies are permissive", () => {
+    expect(find({ "node_modules/a": { version: "1.0.0", license: "MPL-2.0" } })).toHaveLength(1);
+    expect(find({ "node_modules/a": { version: "1.0.0", license: "AGPL-3.0", dev: true } })).toHaveLength(1);
+    expect(find({ "node_modules/b/node_modules/@s/a": { version: "1.0.0", dev: true } })).toEqual([
+      "@s/a 1.0.0 has no license. Use another package.",
+    ]);
+  });
+
+  it("of programs for other platforms are those of this platform", () => {
+    const mac = { version: "1.0.0", dev: true, optional: true };
+    const linux = { ...mac, license: "MIT" };
+    expect(find({ "node_modules/@s/mac": mac, "node_modules/@s/linux": linux })).toEqual([]);
+  });
+});
+
+describe("the files of the published package", () => {
+  it("have source maps whose sources are in the package", async () => {
+    const folder = await writeFiles({
+      "src/a.ts": "",
+      "dist/a.js": "",
+      "dist/a.js.map": { sources: ["../src/a.ts"] },
+      "dist/b.js": "",
+      "dist/b.js.map": { sources: ["../../node_modules/b/b.ts", "../src/c.ts"] },
+      "dist/c.d.ts": "",
+    });
+    expect(findUnmappedFiles(folder).toSorted()).toEqual([
+      "dist/b.js.map refers to ../src/c.ts, which is not in the package.",
+      "dist/c.d.ts has no source map.",
+    ]);
+  });
+
+  it("link only to each other and to the web", async () => {
+    const folder = await writeFiles({
+      "README.md": "[a](https://example.com) [b](docs/a.md#x) `[c](c.md)` [d](docs/b.md)",
+      "docs/a.md": "[r](../README.md)",
+    });
+    expect(findUnpublishedLinks(folder)).toEqual([expect.stringContaining("links to docs/b.md") as string]);
+  });
+});
+
+describe("the release notes", () => {
+  const changelog =
+    "# Changelog\n\n## 0.2.0\n\n- New.\n\n### More\n\n- Other.\n\n## 0.1.0 (unreleased)\n\n- Old.\n";
+
+  it("are the section of the version", () => {
+    expect(findReleaseNotes(changelog, "0.2.0")).toBe("- New.\n\n### More\n\n- Other.\n");
+    expect(findReleaseNotes(changelog, "0.1.0")).toBe("- Old.\n");
+    expect(() => findReleaseNotes(changelog, "0.3.0")).toThrow(/0\.3\.0/);
+  });
+});
+
+describe("the SBOM", () => {
+  it("contains the packages that npm installs, and those in our files", () => {
+    const [a, b, c] = ["a", "b", "c"].map((name) => ({ name, version: "1.0.0" }));
+    if (!a || !b || !c) throw new Error("unreachable");
+    const installed: Sbom = { components: [a], dependencies: [] };
+    const all: Sbom = { components: [a, b, c], dependencies: [] };
+    const properties = [{ name: "colloquy:bundled", value: "true" }];
+    expect(addBundledComponents(installed, all, [a, c]).components).toEqual([a, { ...c, properties }]);
+    expect(() => addBundledComponents(installed, all, [{ name: "a", version: "2.0.0" }])).toThrow(
+      /a 2\.0\.0/,
+    );
+  });
+});
