@@ -24,13 +24,16 @@ const LANGUAGES: Readonly<Record<string, string>> = {
   ".jsonl": "json",
 };
 
+function readSource(file: string): string {
+  return readFileSync(join(repositoryRoot, file), "utf8");
+}
+
 export function createSourcePages(): SourcePage[] {
-  const read = (file: string): string => readFileSync(join(repositoryRoot, file), "utf8");
-  return listLinkedSourceFiles(read).map((file) => ({
+  return listLinkedSourceFiles(readSource).map((file) => ({
     params: { file },
     content: statSync(join(repositoryRoot, file)).isDirectory()
       ? renderFolder(file)
-      : renderFile(file, read(file)),
+      : renderFile(file, readSource(file)),
   }));
 }
 

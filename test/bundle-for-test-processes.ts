@@ -16,10 +16,10 @@ const MAX_AGE_MS = 3_600_000;
  */
 export default async function bundleForTestProcesses(): Promise<void> {
   const { exports } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
-    exports: Record<string, string | { default: string }>;
+    exports: Record<string, string | { default: string; node?: string }>;
   };
   const modules = Object.values(exports).flatMap((entry) =>
-    typeof entry === "string" ? [] : [entry.default],
+    typeof entry === "string" ? [] : [entry.node ?? entry.default],
   );
   const input = Object.fromEntries(
     [...modules, "./dist/cli/main.js"].map((module) => {
@@ -56,9 +56,10 @@ export default async function bundleForTestProcesses(): Promise<void> {
 function hashSources(): string {
   const hash = createHash("sha256");
   for (const file of globSync("src/**/*.{ts,tsx}", { cwd: root }).toSorted()) {
-    if (/\.test\.ts$/.test(file)) continue;
+    if (file.endsWith(".test.ts")) continue;
     hash.update(`${file}\n${statSync(join(root, file)).mtimeMs}\n`);
   }
   hash.update(readFileSync(join(root, "package.json")));
+  hash.update(readFileSync(new URL(import.meta.url)));
   return hash.digest("hex").slice(0, 16);
 }

@@ -26,7 +26,7 @@ describe("the templates of colloquy init", () => {
     expect(files).toHaveProperty(["tsconfig.json"]);
     for (const [file, text] of Object.entries(files)) {
       expect(file).not.toContain("shared");
-      expect(text, file).not.toMatch(/__[A-Z_]+__/);
+      expect(text).not.toMatch(/__[A-Z_]+__/);
     }
   });
 
@@ -62,7 +62,8 @@ describe("the templates of colloquy init", () => {
     const config = { extends: "./tsconfig.json", compilerOptions: { paths, lib } };
     await writeFile(join(cwd, "tsconfig.source.json"), JSON.stringify(config));
     const tsc = join(root, "node_modules/typescript/bin/tsc");
-    const { out } = await new CliTestProcess(process.execPath, [tsc, "-p", "tsconfig.source.json"], cwd).result;
+    const { out } = await new CliTestProcess(process.execPath, [tsc, "-p", "tsconfig.source.json"], cwd)
+      .result;
     // The sources of this package are not written for the DOM types of a page.
     const isOutside = (line: string): boolean => line.startsWith("..") || line.startsWith("/");
     expect(out.split("\n").filter((line) => line.includes("error TS") && !isOutside(line))).toEqual([]);

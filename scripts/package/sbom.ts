@@ -31,16 +31,19 @@ export function createSbom(
   return addBundledComponents(installed, all, bundledPackages);
 }
 
+type PackageVersion = Pick<BundledPackage, "name" | "version">;
+
+const isSame =
+  (a: PackageVersion) =>
+  (b: PackageVersion): boolean =>
+    a.name === b.name && a.version === b.version;
+
 /** Adds the components of bundled packages. Throws if npm does not know one of them. */
 export function addBundledComponents(
   installed: Sbom,
   all: Sbom,
-  bundledPackages: readonly Pick<BundledPackage, "name" | "version">[],
+  bundledPackages: readonly PackageVersion[],
 ): Sbom {
-  const isSame =
-    (a: Pick<BundledPackage, "name" | "version">) =>
-    (b: Pick<BundledPackage, "name" | "version">): boolean =>
-      a.name === b.name && a.version === b.version;
   const added = bundledPackages
     .filter((bundled) => !installed.components.some(isSame(bundled)))
     .map((bundled): SbomComponent => {

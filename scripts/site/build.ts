@@ -19,20 +19,22 @@ function runCommand(command: string, args: readonly string[]): void {
   if (status !== 0) process.exit(status ?? 1);
 }
 
+/** Reads the versions of the packages that a lock file requires on every machine, by path. */
+function readLockedVersions(file: string): Map<string, string | undefined> {
+  const { packages } = JSON.parse(readFileSync(file, "utf8")) as {
+    packages: Record<string, { version?: string; optional?: boolean }>;
+  };
+  const required = Object.entries(packages).filter(([path, { optional }]) => path !== "" && !optional);
+  return new Map(required.map(([path, { version }]) => [path, version]));
+}
+
 /** Returns whether `site/node_modules` contains the packages of the lock file. */
 function isInstalled(): boolean {
-  const installed = join(siteFolder, "node_modules/.package-lock.json");
-  if (!existsSync(installed)) return false;
-  const listVersions = (file: string): Map<string, string | undefined> => {
-    const { packages } = JSON.parse(readFileSync(file, "utf8")) as {
-      packages: Record<string, { version?: string; optional?: boolean }>;
-    };
-    const required = Object.entries(packages).filter(([path, { optional }]) => path !== "" && !optional);
-    return new Map(required.map(([path, { version }]) => [path, version]));
-  };
-  const found = listVersions(installed);
-  const wanted = listVersions(join(siteFolder, "package-lock.json"));
-  return [...wanted].every(([path, version]) => found.get(path) === version);
+  const installedFile = join(siteFolder, "node_modules/.package-lock.json");
+  if (!existsSync(installedFile)) return false;
+  const installed = readLockedVersions(installedFile);
+  const wanted = readLockedVersions(join(siteFolder, "package-lock.json"));
+  return [...wanted].every(([path, version]) => installed.get(path) === version);
 }
 
 if (!isInstalled()) {

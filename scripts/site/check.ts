@@ -24,18 +24,20 @@ const screenshotFolder = fileURLToPath(new URL("../../reports/site-check", impor
 const axeFile = fileURLToPath(new URL("../../node_modules/axe-core/axe.min.js", import.meta.url));
 
 /** One page of each kind: home, long text, examples with output, pictures, tables, an index, and a source file. */
-const SAMPLE_PAGES = process.argv.includes("--quick") ? ["index.html", "reference/client.html"] : [
-  "index.html",
-  "tutorial.html",
-  "how-to/stream.html",
-  "how-to/trace-page.html",
-  "card-recordings.html",
-  "reference/client.html",
-  "decisions/index.html",
-  "deploy/lambda.html",
-  "source/deploy/compose.yaml.html",
-  "ko/index.html",
-];
+const SAMPLE_PAGES = process.argv.includes("--quick")
+  ? ["index.html", "reference/client.html"]
+  : [
+      "index.html",
+      "tutorial.html",
+      "how-to/stream.html",
+      "how-to/trace-page.html",
+      "card-recordings.html",
+      "reference/client.html",
+      "decisions/index.html",
+      "deploy/lambda.html",
+      "source/deploy/compose.yaml.html",
+      "ko/index.html",
+    ];
 const MEASURED_PAGES = ["index.html", "how-to/stream.html", "reference/client.html"];
 
 /** Limits of one page. The times are Lighthouse's limits for a good page. */

@@ -51,13 +51,13 @@ export class FileWatcher {
    * with `undefined` if the watcher is closed.
    */
   async waitForChanges(timeoutMs?: number): Promise<ReadonlySet<string> | undefined> {
-    let isTimeOver = false;
+    const timeLimit = new AbortController();
     const endTime = (): void => {
-      isTimeOver = true;
+      timeLimit.abort();
       this.#onChange?.();
     };
     const timer = timeoutMs === undefined ? undefined : setTimeout(endTime, timeoutMs);
-    while (this.#changed.size === 0 && !this.#isClosed && !isTimeOver)
+    while (this.#changed.size === 0 && !this.#isClosed && !timeLimit.signal.aborted)
       await new Promise<void>((resolve) => (this.#onChange = resolve));
     clearTimeout(timer);
     if (this.#isClosed) return undefined;

@@ -35,7 +35,7 @@ function hasErrorCode(error: Error, code: string): boolean {
 
 /** Node.js warns that the function is experimental. The import of TypeScript files, which uses it too, does not warn. */
 function withoutWarnings(work: () => void): void {
-  const { emitWarning } = process;
+  const emitWarning = process.emitWarning.bind(process);
   process.emitWarning = () => {};
   try {
     work();

@@ -491,7 +491,9 @@ export class TaskRunner implements LiveTaskListener, TaskFeed {
   get isProcessNeeded(): boolean {
     const isSuspended = this.#currentTurn?.wakeAt !== undefined && !this.#context.openForReading;
     const { state, hasUncommittedEvents } = this.liveTask;
-    return hasUncommittedEvents || (this.isAgentWorking && !isSuspended && state !== "TASK_STATE_INPUT_REQUIRED");
+    return (
+      hasUncommittedEvents || (this.isAgentWorking && !isSuspended && state !== "TASK_STATE_INPUT_REQUIRED")
+    );
   }
 
   /** Resolves once the current turn has ended or needs no process. */

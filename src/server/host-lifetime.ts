@@ -8,7 +8,8 @@ export type WaitUntilFunction = (work: Promise<unknown>) => void;
  * `Server.fetch`. Vercel and Cloudflare name the function `waitUntil`.
  */
 export function findWaitUntil(runtimeInfo: unknown): WaitUntilFunction | undefined {
-  if (typeof runtimeInfo !== "object" || runtimeInfo === null || !("waitUntil" in runtimeInfo)) return undefined;
+  if (typeof runtimeInfo !== "object" || runtimeInfo === null || !("waitUntil" in runtimeInfo))
+    return undefined;
   const { waitUntil } = runtimeInfo;
   // Cloudflare's function requires its execution context as `this`.
   return typeof waitUntil === "function" ? (work) => void waitUntil.call(runtimeInfo, work) : undefined;

@@ -244,9 +244,7 @@ class AgentServer implements Server {
     this.listener = this.#serverListener.listener;
     this.fetch = async (fetchRequest, runtimeInfo) => {
       const response = await respond(fetchRequest, runtimeInfo);
-      findWaitUntil(runtimeInfo)?.(
-        waitForRunningWork(this.#agents.listEngines(), this.#pushService?.outbox),
-      );
+      findWaitUntil(runtimeInfo)?.(waitForRunningWork(this.#agents.listEngines(), this.#pushService?.outbox));
       return response;
     };
     const respond = async (fetchRequest: Request, runtimeInfo: unknown): Promise<Response> => {

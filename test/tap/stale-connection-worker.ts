@@ -26,19 +26,22 @@ async function post(tapUrl: string, onSent?: () => void): Promise<number> {
   return response.statusCode ?? 0;
 }
 
+function closeConnections(): void {
+  for (const socket of sockets) socket.destroy();
+  // The operating system closes the sockets after this turn of the event loop.
+  setTimeout(() => {
+    Atomics.store(signal, 0, 1);
+    Atomics.notify(signal, 0);
+  }, 20);
+}
+
 parentPort?.on("message", ({ tapUrl, step }: { tapUrl: string; step: "first" | "second" }) => {
   void (async () => {
     if (step === "first") await post(tapUrl);
-    const closeConnections = (): void => {
-      for (const socket of sockets) socket.destroy();
-      // The operating system closes the sockets after this turn of the event loop.
-      setTimeout(() => {
-        Atomics.store(signal, 0, 1);
-        Atomics.notify(signal, 0);
-      }, 20);
-    };
     const status = step === "first" ? 200 : await post(tapUrl, closeConnections);
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a worker thread has no origin
     parentPort?.postMessage({ status, requests });
   })();
 });
+// oxlint-disable-next-line unicorn/require-post-message-target-origin -- a worker thread has no origin
 parentPort?.postMessage({ url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` });

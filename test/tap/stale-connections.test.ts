@@ -23,10 +23,15 @@ async function startClosingAgent(): Promise<{ url: string; methods: string[] }> 
   const used = new WeakSet<object>();
   const server = createServer((request: IncomingMessage, response: ServerResponse) => {
     // The tap looks for a card at its start.
-    if (request.url?.includes(".well-known"))
-      return void response.writeHead(404, { connection: "close" }).end();
+    if (request.url?.includes(".well-known")) {
+      response.writeHead(404, { connection: "close" }).end();
+      return;
+    }
     methods.push(request.method ?? "");
-    if (used.has(request.socket)) return void request.socket.destroy();
+    if (used.has(request.socket)) {
+      request.socket.destroy();
+      return;
+    }
     used.add(request.socket);
     response.end("{}");
   }).listen(0, "127.0.0.1");
@@ -49,8 +54,10 @@ describe("a reused connection to the agent", () => {
     const receive = async (): Promise<unknown> => ((await once(worker, "message")) as unknown[])[0];
     const { url } = (await receive()) as { url: string };
     const { url: tapUrl } = await startTap(url);
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a worker thread has no origin
     worker.postMessage({ tapUrl, step: "first" });
     await receive();
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a worker thread has no origin
     worker.postMessage({ tapUrl, step: "second" });
     // The event loop of the tap stands still until the request and the end of the connection have arrived.
     expect(Atomics.wait(signal, 0, 0, 20_000)).not.toBe("timed-out");
