@@ -20,15 +20,21 @@ async function runDemo(options: DemoOptions, context: CliContext): Promise<void>
   const { createDemo } = await import("../demo/index.ts");
   const { requireAdk } = await import("./serve/adk-agent-factory.ts");
   const { serveUntilStopped } = await import("./serve/serve-until-stopped.ts");
+  const { openConsoleRecord } = await import("./serve/serve-console.ts");
+  // The console shows the traffic of the planner and the solver, too.
+  const record = options.console ? openConsoleRecord("Colloquy", options.record) : undefined;
   await serveUntilStopped(options, context, async (adk) => {
     const demo = createDemo(
       (assistant) => adk.createAgentFromAdk(assistant, { id: "assistant" }),
       options.model,
       process.env,
+      record,
     );
-    const { agents, modelDescription, close, ...tutor } = await requireAdk(demo);
+    const { agents, modelDescription, roleUrls, close, ...tutor } = await requireAdk(demo);
     return {
       agents,
+      ...(record ? { consoleRecord: record } : {}),
+      consoleAgentUrls: roleUrls,
       headline: `Model: ${modelDescription}.`,
       renderBannerFooter: renderDemoTryCommands(tutor),
       close,

@@ -24,6 +24,7 @@ import type { AgentSkill, JsonObject, JsonValue, TaskState } from "../protocol/i
  * | `POST agents/:agent/tasks/:task/subscribe?after=N` | SSE of traffic lines until the task ends or waits |
  * | `POST agents/:agent/tasks/:task/cancel` | `Task` |
  * | `POST agents/:agent/streams/:call/cut` | status 204 |
+ * | `GET observed-lines` | the lines of its record files and those that it has observed, as JSON Lines |
  * | `GET lines?after=CURSOR` | SSE of all traffic lines, with the cursor in `id:`, and events `reload` |
  * | `POST push/:agent/tasks/:task` | `ConsolePushRegistration`, status 201 |
  *

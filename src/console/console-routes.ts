@@ -3,6 +3,7 @@ import type { AgentSource, TaskListing } from "./agent-source.ts";
 import type { ConsoleCredentials, ConsoleSession, ConsoleTaskQuery } from "./api-types.ts";
 import { createEmptyResponse, createJsonResponse, API_HEADERS } from "./console-response.ts";
 import type { ConsoleUser } from "./console-user.ts";
+import type { LineJournal } from "./line-journal.ts";
 import { createLineStreamResponse } from "./line-stream.ts";
 import { listTasksOfListings } from "./list-tasks.ts";
 import { parseSendRequest } from "./parse-send-request.ts";
@@ -20,6 +21,8 @@ export interface ConsoleRequest {
   readonly workspace: Workspace;
   readonly session: ConsoleSession;
   readonly agents: ConsoleAgents;
+  /** The lines of the record files of the console. */
+  readonly recordJournal: LineJournal;
   readonly push: PushReceiver;
   readonly notices: ReloadNotices;
   /** URL of the console without a slash at the end. */
@@ -104,6 +107,10 @@ const ROUTES: Readonly<Record<string, RouteHandler>> = {
     workspace.cutStream(call);
     return createEmptyResponse();
   },
+  "GET observed-lines": ({ user, workspace, recordJournal }) => {
+    user.server.reportWatch();
+    return createJsonLinesResponse(listLineTexts([recordJournal, workspace.journal]));
+  },
   "GET lines": ({ user, url, notices, workspace: { journal } }) => {
     user.server.reportWatch();
     const after = parseAfter(url.searchParams.get("after")) ?? journal.lastCursor;
@@ -186,6 +193,12 @@ function streamOperation(
 
 /** Maximum length of the text that is sent at once, in characters. */
 const MAX_CHUNK_LENGTH = 256 * 1024;
+
+/** Yields the lines that the journals contain at the time of the call. */
+async function* listLineTexts(journals: readonly LineJournal[]): AsyncGenerator<string> {
+  // A slow reader reads a copy of the list, because the journal drops old lines meanwhile.
+  for (const { text } of journals.flatMap((journal) => [...journal.entriesAfter(0)])) yield text;
+}
 
 function createJsonLinesResponse(lines: AsyncIterable<string>): Response {
   const encoder = new TextEncoder();

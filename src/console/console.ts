@@ -138,6 +138,7 @@ export function createConsole(options: ConsoleOptions): Console {
       workspace,
       session,
       agents,
+      recordJournal: loadedRecords.journal,
       push,
       notices,
       consoleUrl: `${publicUrl}/console`,

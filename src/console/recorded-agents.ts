@@ -31,6 +31,8 @@ const MAX_RECORD_LENGTH = 512 * 2 ** 20;
 export interface RecordedAgents {
   readonly sources: readonly AgentSource[];
   readonly listings: readonly TaskListing[];
+  /** All lines of the files. */
+  readonly journal: LineJournal;
 }
 
 /**
@@ -60,7 +62,11 @@ export async function loadRecordedAgents(
   const agents = [...readModel().agents.values()].map((agent) =>
     createRecordedAgent(agent, journal, readModel),
   );
-  return { sources: agents.map(({ source }) => source), listings: agents.map(({ listing }) => listing) };
+  return {
+    sources: agents.map(({ source }) => source),
+    listings: agents.map(({ listing }) => listing),
+    journal,
+  };
 }
 
 function createRecordedAgent(

@@ -6,10 +6,13 @@
  */
 import type { LlmAgent } from "@google/adk";
 import type { Agent } from "../engine/index.ts";
+import type { TutorRecord } from "./tutor.ts";
 
 export interface DemoApplication {
   /** Demo agents by agent ID. */
   agents: { assistant: Agent; writer: Agent; tutor: Agent };
+  /** URLs of the tutor's planner and solver. */
+  roleUrls: readonly string[];
   /** Text that tells users which model the agents use. */
   modelDescription: string;
   /** A sample problem for the tutor. */
@@ -20,13 +23,14 @@ export interface DemoApplication {
 }
 
 /**
- * Creates the demo. The function `toAgent` converts the assistant to an engine agent. Rejects if the
- * optional peer dependency `@google/adk` is not installed.
+ * Creates the demo. The function `toAgent` converts the assistant to an engine agent. `record` receives the traffic
+ * between the planner and the solver. Rejects if the optional peer dependency `@google/adk` is not installed.
  */
 export async function createDemo(
   toAgent: (assistant: LlmAgent) => Promise<Agent>,
   model: string | undefined,
   env: Record<string, string | undefined>,
+  record?: TutorRecord,
 ): Promise<DemoApplication> {
   const [{ createAssistant }, { chooseModel }, { createTutor }, { writerAgent: writer }] = await Promise.all([
     import("./assistant.ts"),
@@ -36,6 +40,6 @@ export async function createDemo(
   ]);
   const { llm, description: modelDescription, isReal } = chooseModel(model, env);
   const assistant = await toAgent(await createAssistant(llm));
-  const { agent: tutor, ...rest } = await createTutor(isReal ? llm : undefined);
+  const { agent: tutor, ...rest } = await createTutor(isReal ? llm : undefined, record);
   return { agents: { assistant, writer, tutor }, modelDescription, ...rest };
 }

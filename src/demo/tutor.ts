@@ -9,10 +9,16 @@ import {
   createSolver,
   createOracleModel,
   serveRoles,
+  type ServeRolesOptions,
 } from "../roles/index.ts";
+
+/** Record of the traffic between the roles. */
+export type TutorRecord = NonNullable<ServeRolesOptions["connectOptions"]>["record"];
 
 interface TutorWithSampleProblem {
   agent: Agent;
+  /** URLs of the planner and the solver. */
+  roleUrls: readonly string[];
   /** A sample problem for the tutor. */
   sampleProblem: string;
   /**
@@ -28,21 +34,34 @@ interface TutorWithSampleProblem {
  * servers. The controller accepts user messages. Without a model, the planner and the solver use the human
  * solutions of 20 GSM8K problems.
  */
-export async function createTutor(llm: BaseLlm | undefined): Promise<TutorWithSampleProblem> {
+export async function createTutor(
+  llm: BaseLlm | undefined,
+  record: TutorRecord,
+): Promise<TutorWithSampleProblem> {
   const [janet] = getGsm8kSlice();
   const sampleProblem = janet?.question ?? "";
   const model = llm ? toRoleModel(llm) : createOracleModel(getGsm8kSlice());
   const roles = { planner: { role: createPlanner(), model }, solver: { role: createSolver(), model } };
-  const served = await serveRoles({ roles });
+  const recordOptions = record === undefined ? {} : { record };
+  const served = await serveRoles({
+    roles,
+    connectOptions: recordOptions,
+    serverOptions: { store: "memory", push: false, ...recordOptions },
+  });
+  const roleUrls = Object.values(served.urls);
   const close = (): Promise<void> => served.close();
-  const controller = createController({ roleTargets: served.urls, deadlineMs: 120_000 });
+  const controller = createController({
+    roleTargets: served.urls,
+    deadlineMs: 120_000,
+    connectOptions: recordOptions,
+  });
   const agent = createControllerAgent({
     controller,
     dataset: "gsm8k",
     name: "tutor",
     description: "Solves a word problem with a planner and a solver that exchange message cards",
   });
-  if (llm) return { agent, sampleProblem, flowDiagram: undefined, close };
+  if (llm) return { agent, roleUrls, sampleProblem, flowDiagram: undefined, close };
   const { cards } = await controller.solve({ task: sampleProblem, dataset: "gsm8k", relay: "full" });
-  return { agent, sampleProblem, flowDiagram: generateFlowDiagram(cards), close };
+  return { agent, roleUrls, sampleProblem, flowDiagram: generateFlowDiagram(cards), close };
 }

@@ -1,33 +1,16 @@
-import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import {
+  findAccessibilityViolations,
+  findOverflowingElements,
+  THEMES_AND_SIZES,
+} from "./accessibility.fixture.ts";
 import { CHROMIUM_MISSING_MESSAGE, findChromium, launchChromium } from "../cards/html/browser.fixture.ts";
 import { bakerAgent, clerkAgent, ConsolePageTest, reportAgent } from "./console-page.fixture.ts";
 
 const hasChromium = findChromium() !== undefined;
 if (!hasChromium)
   process.stderr.write(`The accessibility of the console is not tested: ${CHROMIUM_MISSING_MESSAGE}.\n`);
-
-const AXE_SOURCE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
-
-/** Runs axe, and returns one line per violation. */
-async function findAccessibilityViolations(page: Page): Promise<string[]> {
-  await page.evaluate(AXE_SOURCE);
-  return page.evaluate<string[]>(`axe.run(document, { resultTypes: ["violations"] }).then(({ violations }) =>
-    violations.flatMap(({ id, nodes }) => nodes.map(({ target, failureSummary }) => id + ": " + target + ": " + failureSummary)))`);
-}
-
-/** Returns the elements that make the page wider than the window. */
-function findOverflowingElements(page: Page): Promise<string[]> {
-  return page.evaluate(`(() => {
-    const root = document.scrollingElement;
-    if (root.scrollWidth <= root.clientWidth) return [];
-    return [...document.querySelectorAll("*")]
-      .filter((element) => element.getBoundingClientRect().right > root.clientWidth + 1)
-      .map((element) => element.tagName + "." + element.className);
-  })()`);
-}
 
 describe.skipIf(!hasChromium)("every screen of the console", () => {
   let browser: Browser;
@@ -69,18 +52,26 @@ describe.skipIf(!hasChromium)("every screen of the console", () => {
     [taskRoutes[2] ?? "", "[data-testid=answer]"],
     ["#/task/reporter/unknown-task-id", "[role=alert]"],
     ["#/chat/reporter", ".composer"],
+    ["#/chat/baker", ".composer"],
     ["#/agents/reporter", ".card-report"],
+    ...["sequence", "graph", "timeline", "path"].map(
+      (view) => [`#/flow?view=${view}`, "#picture .message, .path-view"] as const,
+    ),
+    ["#/compare", ".compare-screen table"],
+    ["#/compare?a=unknown", ".compare-screen"],
   ];
 
-  it.each(["light", "dark"] as const)(
-    "has no violation of axe's rules in the %s theme",
-    async (colorScheme) => {
-      const { page } = await test.open(browser, "", { colorScheme, reducedMotion: "reduce" });
+  it.each(THEMES_AND_SIZES)(
+    "has no violation of axe's rules in the $colorScheme theme at $width × $height pixels",
+    async ({ colorScheme, width, height }) => {
+      const viewport = { width, height };
+      const { page } = await test.open(browser, "", { colorScheme, viewport, reducedMotion: "reduce" });
       for (const [route, ready] of openScreens()) {
         await page.goto(`${test.url}/console/${route}`);
         await page.locator(ready).first().waitFor();
         if (ready === ".timeline-row") await page.locator(ready).nth(2).click();
         if (ready === ".call-head") await page.locator(ready).first().click();
+        if (route.endsWith("sequence")) await page.locator(".sequence .message").first().click();
         expect({ route, violations: await findAccessibilityViolations(page) }).toEqual({
           route,
           violations: [],
@@ -88,6 +79,10 @@ describe.skipIf(!hasChromium)("every screen of the console", () => {
       }
       await page.keyboard.press("?");
       await page.getByRole("dialog").waitFor();
+      expect(await findAccessibilityViolations(page)).toEqual([]);
+      await page.keyboard.press("Escape");
+      await page.keyboard.press("Control+k");
+      await page.getByRole("option", { name: "Chat with baker" }).waitFor();
       expect(await findAccessibilityViolations(page)).toEqual([]);
       await page.close();
     },
@@ -121,50 +116,64 @@ describe.skipIf(!hasChromium)("every screen of the console", () => {
   });
 
   it("can be used with the keyboard alone", async () => {
-    const { page, errors } = await test.open(browser);
+    const { page, errors } = await test.open(browser, "", {
+      permissions: ["clipboard-read", "clipboard-write"],
+    });
     const { keyboard } = page;
+    const readFocusedName = (): Promise<string> =>
+      page.evaluate<string>(`(() => {
+        const { activeElement: element } = document;
+        const label = element.getAttribute("aria-label") ?? element.labels?.[0]?.textContent ?? element.textContent;
+        return element.localName + " " + label.trim();
+      })()`);
     const pressTabUntil = async (name: string): Promise<void> => {
       for (let press = 0; press < 40; press++) {
         await keyboard.press("Tab");
-        const focused = await page.evaluate<string>(
-          `(document.activeElement.getAttribute("aria-label") ?? document.activeElement.textContent).trim()`,
-        );
-        if (focused.startsWith(name)) return;
+        if ((await readFocusedName()).startsWith(name)) return;
       }
       throw new Error(`Tab does not reach ${name}.`);
     };
-    // Chat: write, send, and answer the form.
+    // Chat: choose the agent, write, send, and answer the form.
     await keyboard.press("g");
     await keyboard.press("c");
     await page.locator(".composer").waitFor();
-    await page.locator(".chat-header select").focus();
+    await pressTabUntil("select Agent");
     await keyboard.type("baker");
     await page.getByText("Bakes cakes.").waitFor();
-    await page.evaluate(`document.activeElement.blur()`);
+    await keyboard.press("Escape");
+    await keyboard.press("n");
     await keyboard.press("i");
     await keyboard.type("a cake");
     await keyboard.press("Enter");
     await page.getByTestId("answer").waitFor();
-    await page.getByLabel(/Size/).focus();
+    await keyboard.press("Escape");
+    await keyboard.press("a");
+    expect(await readFocusedName()).toMatch(/^select Size/);
     await keyboard.type("small");
     await keyboard.press("Tab");
     await keyboard.type("2");
     await keyboard.press("Enter");
     await page.waitForSelector("[data-testid=turn]:nth-child(2)[data-status=ended]");
-    // Tasks: choose the newest task and open it.
-    await page.evaluate(`document.activeElement.blur()`);
+    // Tasks: choose the newest task, copy its id, and open it.
+    await keyboard.press("Escape");
     await keyboard.press("g");
     await keyboard.press("t");
     await page.locator("[data-testid=task-row]").first().waitFor();
-    await pressTabUntil("Tasks");
-    await page.evaluate(`document.querySelector("[role=listbox]").focus()`);
     await keyboard.press("j");
+    await keyboard.press("y");
+    await page.getByText("Copied the task id").first().waitFor();
+    const copiedId = await page.evaluate<string>(`navigator.clipboard.readText()`);
+    expect(copiedId).toBe(await page.locator("[data-testid=task-row]").first().getAttribute("data-task-id"));
     await keyboard.press("Enter");
     await page.waitForSelector("[data-testid=task]");
-    // Task: select a line, look at its details, and change the view.
+    // Task: select a line, copy it, and change the view.
     await page.locator(".timeline-row").first().waitFor();
     await keyboard.press("j");
     await page.locator(".inspector").waitFor();
+    await keyboard.press("Y");
+    await page.getByText("Copied the line as JSON").first().waitFor();
+    const copiedLine = JSON.parse(await page.evaluate<string>(`navigator.clipboard.readText()`)) as object;
+    expect(copiedLine).toMatchObject({ v: 1, writer: expect.any(String), seq: expect.any(Number) });
     await keyboard.press("Escape");
     await expect.poll(() => page.locator(".inspector").count()).toBe(0);
     await keyboard.press("2");
@@ -175,14 +184,24 @@ describe.skipIf(!hasChromium)("every screen of the console", () => {
     await page.locator("[data-testid=task-row]").first().waitFor();
     // Filters, theme, and help.
     await keyboard.press("/");
-    expect(await page.evaluate(`document.activeElement.tagName`)).toBe("SELECT");
-    await page.evaluate(`document.activeElement.blur()`);
+    expect(await readFocusedName()).toMatch(/^select State/);
+    await keyboard.press("Escape");
     await keyboard.press("t");
     expect(await page.evaluate(`document.documentElement.dataset.theme`)).toBe("dark");
     await keyboard.press("?");
     await page.getByRole("dialog").waitFor();
     await keyboard.press("Escape");
-    expect(await page.getByRole("dialog").count()).toBe(0);
+    await expect.poll(() => page.getByRole("dialog").count()).toBe(0);
+    // The palette finds commands of the screen, agents, and tasks.
+    await keyboard.press("Control+k");
+    await keyboard.type("flow");
+    await keyboard.press("Enter");
+    await page.locator(".flow-screen").waitFor();
+    await keyboard.press("Control+k");
+    await keyboard.type(copiedId.slice(-12));
+    await page.getByRole("option", { name: "Task of baker" }).waitFor();
+    await keyboard.press("Enter");
+    await page.waitForSelector(`[data-testid=task][data-task-id="${copiedId}"]`);
     expect(errors).toEqual([]);
     await page.close();
   });

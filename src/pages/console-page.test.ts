@@ -1,5 +1,6 @@
 import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { agent, status } from "../adapters/index.ts";
 import { CHROMIUM_MISSING_MESSAGE, findChromium, launchChromium } from "../cards/html/browser.fixture.ts";
 import {
   bakerAgent,
@@ -213,6 +214,51 @@ describe.skipIf(!hasChromium)("the page of a console", () => {
     expect(await page.locator("[data-mark]").allInnerTexts()).toEqual([]);
     await page.close();
     await other.page.close();
+  });
+
+  it("follows a fast stream to its last event", async () => {
+    const count = 400;
+    const burst = agent({ name: "burst", description: "Reports many steps." }, async function* ({ text }) {
+      // The first event arrives before the page is open.
+      yield status("ready");
+      if (text === "start") await opened.promise;
+      for (let step = 1; step <= count; step++) yield status(`Step ${step}`);
+    });
+    const opened = Promise.withResolvers<void>();
+    test = await ConsolePageTest.serve({ burst });
+    const { page } = await test.open(browser, "#/chat/burst");
+    await sendInChat(page, "start");
+    await page.getByRole("link", { name: "Timeline" }).click();
+    await page.locator(".timeline-row", { hasText: "ready" }).waitFor();
+    opened.resolve();
+    await page.waitForSelector("[data-testid=task][data-state=TASK_STATE_COMPLETED]");
+    await page.keyboard.press("2");
+    expect(await page.locator(".replay output").innerText()).toMatch(/^event (\d+) of \1$/);
+    expect(await page.locator(".replay input").getAttribute("max")).toBe(String(count + 3));
+    await page.close();
+  });
+
+  it("shows the traffic of earlier pages in Flow, and compares tasks with it", async () => {
+    test = await ConsolePageTest.serve({ reporter: reportAgent });
+    const first = await test.open(browser, "#/chat/reporter");
+    await sendInChat(first.page, "one subject");
+    await waitForLastTurn(first.page, "ended");
+    await first.page.getByRole("button", { name: "New conversation" }).click();
+    await sendInChat(first.page, "another subject");
+    await waitForLastTurn(first.page, "ended");
+    const href = (await first.page.getByRole("link", { name: "Timeline" }).getAttribute("href")) ?? "";
+    await first.page.close();
+
+    const { page } = await test.open(browser, href);
+    await page.locator(".task-header").getByRole("link", { name: "Flow" }).click();
+    await page.locator(".sequence .message").first().waitFor();
+    expect(await page.locator(".flow-head").innerText()).toMatch(/tasks\s*1/);
+    await page.goBack();
+    await page.locator(".task-header").getByRole("link", { name: "Compare" }).click();
+    await page.locator(".text-diff").first().waitFor();
+    const changes = await page.locator(".text-diff ins, .text-diff del").allTextContents();
+    expect(changes.join(" ")).toContain("another");
+    await page.close();
   });
 
   it("shows a task as it was after an event, and sends an edited message again", async () => {

@@ -34,6 +34,8 @@ interface ConsoleSetup {
   readonly isAuthenticated: boolean;
   readonly agentUrls?: readonly string[];
   readonly recordFiles?: readonly string[];
+  /** Record of the server. Default: a new record in `recordFile`. */
+  readonly record?: TrafficWriter | undefined;
   /** File of the traffic record. By default, the console observes the traffic and stores it only in memory. */
   readonly recordFile?: string | undefined;
   readonly operatorTokenFile?: string | undefined;
@@ -47,11 +49,7 @@ export function createMountedConsole(setup: ConsoleSetup): MountedConsole {
   const version = readPackageVersion();
   const prices = readModelPrices(setup.priceFile);
   const token = isAuthenticated ? undefined : randomBytes(24).toString("base64url");
-  const writerOptions = { vantage: "server", name, code: version } as const;
-  const record: TrafficWriter =
-    setup.recordFile === undefined
-      ? createTrafficWriter({ write: () => {}, close: () => {} }, writerOptions)
-      : openTrafficRecord(setup.recordFile, writerOptions).writer;
+  const record = setup.record ?? openConsoleRecord(name, setup.recordFile);
   const consoleHandler = createConsole({
     loadPage: async () => (await import("../../pages/index.ts")).renderServedPage(name),
     mode,
@@ -74,6 +72,14 @@ export function createMountedConsole(setup: ConsoleSetup): MountedConsole {
     },
     renderUrl: (serverUrl) => `${serverUrl}/console/${token === undefined ? "" : `#token=${token}`}`,
   };
+}
+
+/** Opens the record that a console shows, in a file or only in memory. */
+export function openConsoleRecord(name: string, file: string | undefined): TrafficWriter {
+  const writerOptions = { vantage: "server", name, code: readPackageVersion() } as const;
+  return file === undefined
+    ? createTrafficWriter({ write: () => {}, close: () => {} }, writerOptions)
+    : openTrafficRecord(file, writerOptions).writer;
 }
 
 function isLoopback(host: string): boolean {

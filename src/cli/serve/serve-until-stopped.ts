@@ -10,6 +10,7 @@ import {
 } from "../../server/index.ts";
 import type { CliContext } from "../cli-context.ts";
 import { OutputWriter, type OutputFormat } from "../output-writer.ts";
+import type { TrafficWriter } from "../../trace/recording/index.ts";
 import { CliError, createUsageError } from "../cli-error.ts";
 import { untilAborted, waitForAbort } from "../wait-for-abort.ts";
 import { openBrowser } from "../console/open-browser.ts";
@@ -71,6 +72,10 @@ export interface AgentsToServe {
   serverOptions?: Pick<ServerOptions, "cardMaxAgeSeconds">;
   /** Mode of the console. Default: `serve`. */
   consoleMode?: "dev" | "serve";
+  /** Record that the console shows. Default: a record of the server. */
+  consoleRecord?: TrafficWriter;
+  /** URLs of other agents that the console shows. Default: none. */
+  consoleAgentUrls?: readonly string[];
   /** Called once the server listens. `console` is the console of the option `--console`. */
   onListening?: (server: Server, console: Console | undefined) => void;
   /** Releases the resources of the served agents. */
@@ -176,7 +181,7 @@ export async function serveUntilStopped(
 /** Creates the console of the option `--console`. */
 async function mountConsole(
   { console, host, open, operatorTokenFile, record: recordFile, prices: priceFile }: ServeOptions,
-  { consoleMode = "serve" }: AgentsToServe,
+  { consoleMode = "serve", consoleRecord, consoleAgentUrls = [] }: AgentsToServe,
   isAuthenticated: boolean,
 ): Promise<MountedConsole | undefined> {
   if (!console) {
@@ -194,8 +199,10 @@ async function mountConsole(
     host,
     isAuthenticated,
     operatorTokenFile,
+    record: consoleRecord,
     recordFile,
     priceFile,
+    agentUrls: consoleAgentUrls,
   });
 }
 

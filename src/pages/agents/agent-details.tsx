@@ -38,7 +38,9 @@ export function AgentDetails({ agent }: { readonly agent: ConsoleAgent }): VNode
           <a class="button" href={formatRoute("tasks", [], { agent: agent.id })}>
             Tasks
           </a>
-          {canAct && session.features.addsAgents && !agent.isOwn && <RemoveButton agent={agent} />}
+          {PAGE_SENDS_REQUESTS && canAct && session.features.addsAgents && !agent.isOwn && (
+            <RemoveButton agent={agent} />
+          )}
         </div>
       </header>
       {agent.error !== undefined && (
@@ -46,7 +48,7 @@ export function AgentDetails({ agent }: { readonly agent: ConsoleAgent }): VNode
           <AgentText text={agent.error} />
         </Notice>
       )}
-      {canAct && session.features.acceptsCredentials && agent.signIn.length > 0 && (
+      {PAGE_SENDS_REQUESTS && canAct && session.features.acceptsCredentials && agent.signIn.length > 0 && (
         <SignInForms agent={agent} actions={actions} />
       )}
       {agent.description !== undefined && (
@@ -65,11 +67,13 @@ export function AgentDetails({ agent }: { readonly agent: ConsoleAgent }): VNode
         )}
         <dt>Bindings</dt>
         <dd>
-          {agent.bindings.join(", ") || "none"}
+          <AgentText text={agent.bindings.join(", ") || "none"} />
           {agent.binding !== undefined && ` (in use: ${agent.binding} ${agent.version ?? ""})`}
         </dd>
         <dt>Versions</dt>
-        <dd>{agent.versions.join(", ") || "none"}</dd>
+        <dd>
+          <AgentText text={agent.versions.join(", ") || "none"} />
+        </dd>
         <dt>Streaming</dt>
         <dd>{agent.capabilities.streaming ? "yes" : "no"}</dd>
         <dt>Push notifications</dt>

@@ -19,7 +19,9 @@ export function AgentsScreen(): VNode {
     <div class="agents-screen" data-has-choice={agentId === undefined ? undefined : ""}>
       <div class="agents-column">
         <h1>Agents</h1>
-        {actions !== undefined && session.features.addsAgents && <AddAgentForm actions={actions} />}
+        {PAGE_SENDS_REQUESTS && actions !== undefined && session.features.addsAgents && (
+          <AddAgentForm actions={actions} />
+        )}
         <AgentList agents={agents} chosenId={chosen?.id} />
       </div>
       {chosen === undefined ? (
@@ -54,9 +56,7 @@ function AgentList(props: {
             >
               <AgentText text={agent.name} class="agent-name" />
               <AgentStatusBadge status={agent.status} isRecorded={agent.isRecorded} />
-              <span class="soft">
-                {agent.bindings.join(", ")} {agent.versions.join(", ")}
-              </span>
+              <AgentText class="soft" text={[...agent.bindings, ...agent.versions].join(", ")} />
             </a>
           </li>
         ))}

@@ -1,15 +1,17 @@
 import type { VNode } from "preact";
 import { useEffect } from "preact/hooks";
+import { CommandPalette, openCommandPalette } from "./command-palette.tsx";
 import { ConnectionBadge } from "./connection-badge.tsx";
 import { HelpDialog, openHelpDialog } from "./help-dialog.tsx";
 import { useHotkeys } from "./hotkeys.ts";
 import { type PageState, PageStateProvider } from "./page-state.ts";
+import { ReloadNotice } from "./reload-notice.tsx";
 import { formatRoute, SCREEN_NAMES } from "./route.ts";
 import { toggleTheme } from "./theme.ts";
 
 /** The page: a header with the navigation, and the screen of the current route. */
 export function App({ state }: { readonly state: PageState }): VNode {
-  const { source, route, screens, announcement } = state;
+  const { source, route, screens, announcement, toast } = state;
   const { screen } = route.value;
   const { title = "", component: Screen = EmptyScreen } = screens[screen] ?? {};
   const offeredScreens = SCREEN_NAMES.flatMap((name) => {
@@ -27,6 +29,7 @@ export function App({ state }: { readonly state: PageState }): VNode {
   };
   useHotkeys([
     { keys: "?", label: "Show this help", run: openHelpDialog },
+    { keys: "Mod+k", label: "Find a command", run: openCommandPalette, isActiveInFields: true },
     { keys: "t", label: "Switch between the light and the dark theme", run: announceTheme },
     ...offeredScreens.flatMap(({ name, key, title }) =>
       key === undefined
@@ -71,10 +74,17 @@ export function App({ state }: { readonly state: PageState }): VNode {
           ◐
         </button>
       </header>
+      {PAGE_SENDS_REQUESTS && <ReloadNotice />}
       <main id="main" tabIndex={-1} data-screen={screen}>
         <Screen />
       </main>
       <HelpDialog />
+      <CommandPalette />
+      {toast.value !== "" && (
+        <p class="toast" aria-hidden="true">
+          {toast}
+        </p>
+      )}
       <p class="screen-reader-only" aria-live="polite">
         {announcement}
       </p>

@@ -9,8 +9,8 @@ export interface Hotkey {
   readonly keys: string;
   /** The effect, for the help dialog. */
   readonly label: string;
-  readonly run: (event: KeyboardEvent) => void;
-  /** Whether the key also works while the focus is in a text field. Default: false. */
+  readonly run: () => void;
+  /** Whether the key also works while the focus is in a text field or a dialog. Default: false. */
   readonly isActiveInFields?: boolean;
 }
 
@@ -39,13 +39,18 @@ export function startHotkeys(): () => void {
     const sequence =
       prefix !== "" && event.timeStamp - prefixAt < SEQUENCE_TIMEOUT_MS ? `${prefix} ${key}` : key;
     prefix = "";
+    const isInDialog = document.querySelector("dialog[open]") !== null;
     const isInField = isTextField(event.target);
-    const commands = listActiveHotkeys().filter(({ isActiveInFields }) => !isInField || isActiveInFields);
+    // Escape leaves a field, so that the keys are commands again.
+    if (key === "Escape" && isInField && !isInDialog) event.target.blur();
+    const commands = listActiveHotkeys().filter(
+      ({ isActiveInFields }) => !(isInField || isInDialog) || isActiveInFields,
+    );
     const command =
       commands.findLast(({ keys }) => keys === sequence) ?? commands.findLast(({ keys }) => keys === key);
     if (command !== undefined) {
       event.preventDefault();
-      command.run(event);
+      command.run();
     } else if (commands.some(({ keys }) => keys.startsWith(`${key} `))) {
       prefix = key;
       prefixAt = event.timeStamp;
@@ -61,7 +66,7 @@ function formatKey({ key, ctrlKey, metaKey, altKey }: KeyboardEvent): string {
 }
 
 /** Returns whether the keys of an element have an effect of their own, as in text fields and select elements. */
-function isTextField(target: EventTarget | null): boolean {
+function isTextField(target: EventTarget | null): target is HTMLElement {
   return (
     target instanceof HTMLElement &&
     (target.isContentEditable || /^(?:INPUT|TEXTAREA|SELECT)$/.test(target.tagName))

@@ -1,7 +1,7 @@
 import { computed, type ReadonlySignal, signal, type Signal } from "@preact/signals";
 import { createContext } from "preact";
 import { useContext } from "preact/hooks";
-import type { ConsoleAgent } from "../../console/api-types.ts";
+import type { AgentReloadNotice, ConsoleAgent } from "../../console/api-types.ts";
 import type { TrafficLine } from "../../trace/index.ts";
 import type { TrafficSource, WatchConnection } from "../source/traffic-source.ts";
 import type { ScreenTable } from "./screens.ts";
@@ -9,6 +9,8 @@ import { formatRoute, type PageRoute, parseRoute, type ScreenName } from "./rout
 
 /** Delay after a line that may change the status of an agent, in milliseconds. */
 const AGENT_REFRESH_DELAY_MS = 1_000;
+/** Time for which a toast is visible, in milliseconds. */
+const TOAST_MS = 4_000;
 
 /** State that all screens share. A screen reads it with `usePageState`. */
 export interface PageState {
@@ -17,8 +19,14 @@ export interface PageState {
   readonly route: ReadonlySignal<PageRoute>;
   readonly agents: Signal<readonly ConsoleAgent[]>;
   readonly connection: Signal<WatchConnection>;
+  /** The last notice of `colloquy dev` about each agent, until the page no longer shows it. */
+  readonly reloadNotices: Signal<ReadonlyMap<string, AgentReloadNotice>>;
   /** Text for screen readers, which the page announces when it changes. */
   readonly announcement: Signal<string>;
+  /** Text that the page shows for a short time, or an empty string. */
+  readonly toast: ReadonlySignal<string>;
+  /** Shows a text for a short time, and announces it. */
+  readonly showToast: (text: string) => void;
   /** Calls `onLines` with each batch of new lines, and returns a function that ends the calls. */
   readonly subscribeToLines: (onLines: (lines: readonly TrafficLine[]) => void) => () => void;
   /** Reads the agents again, for example after a sign-in. */
@@ -49,7 +57,10 @@ export function createPageState(
   });
   const agents = signal<readonly ConsoleAgent[]>([]);
   const connection = signal<WatchConnection>({ state: "connecting" });
+  const reloadNotices = signal<ReadonlyMap<string, AgentReloadNotice>>(new Map());
   const announcement = signal("");
+  const toast = signal("");
+  let toastTimer: ReturnType<typeof setTimeout> | undefined;
   const lineListeners = new Set<(lines: readonly TrafficLine[]) => void>();
 
   const refreshAgents = async (): Promise<void> => {
@@ -68,7 +79,15 @@ export function createPageState(
     route,
     agents,
     connection,
+    reloadNotices,
     announcement,
+    toast,
+    showToast(text) {
+      clearTimeout(toastTimer);
+      toast.value = text;
+      announcement.value = text;
+      toastTimer = setTimeout(() => (toast.value = ""), TOAST_MS);
+    },
     subscribeToLines(onLines) {
       lineListeners.add(onLines);
       return () => lineListeners.delete(onLines);
@@ -99,6 +118,13 @@ export function createPageState(
         },
         (state) => {
           connection.value = state;
+          // The stream begins with the failures that remain.
+          if (state.state === "live") reloadNotices.value = new Map();
+        },
+        (notice) => {
+          reloadNotices.value = new Map(reloadNotices.value).set(notice.agent, notice);
+          // The cards of reloaded agents can differ.
+          refreshAgents().catch(() => undefined);
         },
       );
       return () => {

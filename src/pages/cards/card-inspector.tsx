@@ -1,6 +1,7 @@
 import type { VNode } from "preact";
 import { useRef } from "preact/hooks";
 import { getCardTypeClass, toDict } from "../../cards/index.ts";
+import { useCopyHotkeys } from "../parts/copy-text.ts";
 import type { JsonValue } from "../../protocol/index.ts";
 import { AgentText } from "./agent-text.tsx";
 import type { PageCard, PageSample } from "./model/run-model.ts";
@@ -21,6 +22,10 @@ export function CardInspector({ sample, pageCard, onSelect, announce }: CardInsp
     causeId === undefined ? undefined : sample.cards.find((other) => other.card.metadata.card_id === causeId);
   const json = formatCardJson(pageCard);
   const code = useRef<HTMLElement>(null);
+  useCopyHotkeys(
+    { name: "the card id", text: () => card.metadata.card_id ?? "" },
+    { name: "the card as JSON", text: () => json },
+  );
   const copyJson = async (): Promise<void> => {
     try {
       await navigator.clipboard.writeText(json);

@@ -6,7 +6,7 @@ import { formatCount, formatDuration } from "../cards/text-format.ts";
 import { analyzeFlow } from "../flow/analyze-flow.ts";
 import { FigureTable } from "../flow/figure-table.tsx";
 import { TaskPicker } from "../flow/task-picker.tsx";
-import { getTrafficFeed } from "../flow/traffic-feed.ts";
+import { getTrafficFeed, useLoadedTask } from "../flow/traffic-feed.ts";
 import { listUsage } from "../flow/traffic-drawings.ts";
 import { Notice } from "../parts/notice.tsx";
 import {
@@ -28,12 +28,16 @@ const MAX_SHOWN_STEPS = 400;
 /** Largest number of messages of a task that the screen aligns. */
 const MAX_ALIGNED_STEPS = 3_000;
 
-/** The screen Compare: two tasks side by side, with the agents that they called. */
+/**
+ * The screen Compare: two tasks side by side, with the agents that they called. The route is
+ * `#/compare?a=TASK&agent=AGENT&b=TASK`. `agent` is the agent of task `a`.
+ */
 export function CompareScreen(): VNode {
   const state = usePageState();
   const { params } = state.route.value;
   const feed = useMemo(() => getTrafficFeed(state), [state]);
   useEffect(() => () => feed.release(), [feed]);
+  useLoadedTask(feed, params["agent"], params["a"]);
   const { model } = feed.snapshot.value;
   const { roots } = useMemo(() => analyzeFlow(model, undefined), [model, feed.snapshot.value]);
   // Without a choice, the two newest tasks are compared, the older one first.

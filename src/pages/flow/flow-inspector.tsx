@@ -3,6 +3,7 @@ import { useMemo } from "preact/hooks";
 import { formatRoute } from "../app/route.ts";
 import { AgentText } from "../cards/agent-text.tsx";
 import { CopyButton } from "../parts/copy-button.tsx";
+import { useCopyHotkeys } from "../parts/copy-text.ts";
 import { JsonTree } from "../parts/json-tree.tsx";
 import { formatClock } from "../parts/time-format.ts";
 import { usePageState } from "../app/page-state.ts";
@@ -26,6 +27,11 @@ interface FlowInspectorProps {
 export function FlowInspector({ flow, selectedKey, onClose }: FlowInspectorProps): VNode {
   const selection = useMemo(() => findFlowSelection(flow, selectedKey), [flow, selectedKey]);
   const { title, task, entries } = selection;
+  const lines = entries.map(({ line }) => line);
+  useCopyHotkeys(task && { name: "the task id", text: () => task.id }, {
+    name: "the lines as JSON",
+    text: () => JSON.stringify(lines, undefined, 2),
+  });
   return (
     <section class="flow-inspector" aria-label="Details">
       <header>
@@ -56,7 +62,7 @@ function TaskLink({ task }: { readonly task: TrafficTask }): VNode {
   return (
     <p>
       <a href={formatRoute("task", [agent, task.id])}>Open the task</a>{" "}
-      <a href={formatRoute("compare", [], { a: task.id })}>Compare</a>
+      <a href={formatRoute("compare", [], { a: task.id, agent })}>Compare</a>
     </p>
   );
 }

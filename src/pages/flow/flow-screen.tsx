@@ -13,7 +13,7 @@ import { PathView } from "./path-view.tsx";
 import { SequenceDiagram } from "./sequence-diagram.tsx";
 import { TaskPicker } from "./task-picker.tsx";
 import { TimelineDiagram } from "./timeline-diagram.tsx";
-import { getTrafficFeed } from "./traffic-feed.ts";
+import { getTrafficFeed, useLoadedTask } from "./traffic-feed.ts";
 import {
   drawTrafficGraph,
   drawTrafficSequence,
@@ -37,6 +37,7 @@ export function FlowScreen(): VNode {
   const { route, connection, announcement } = state;
   const feed = useMemo(() => getTrafficFeed(state), [state]);
   useEffect(() => () => feed.release(), [feed]);
+  useLoadedTask(feed, state.route.value.segments[0], state.route.value.segments[1]);
   const snapshot = feed.snapshot.value;
   const { segments, params } = route.value;
   const [selectedKey, setSelectedKey] = useState<string>();

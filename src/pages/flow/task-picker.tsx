@@ -1,4 +1,5 @@
 import type { VNode } from "preact";
+import { toSingleLine } from "../../cards/index.ts";
 import { shortenId } from "../parts/identifier.tsx";
 import { formatClock } from "../parts/time-format.ts";
 import { formatState, type TrafficTask } from "../../trace/index.ts";
@@ -31,7 +32,9 @@ export function TaskPicker({ label, roots, task, noneLabel, onPick }: TaskPicker
         {noneLabel !== undefined && <option value="">{noneLabel}</option>}
         {choices.map(({ key, id, agent = "agent", state, startMs }) => (
           <option key={key} value={key}>
-            {formatClock(startMs)} {agent} {shortenId(id)} {formatState(state ?? "unknown")}
+            {toSingleLine(
+              `${formatClock(startMs)} ${agent} ${shortenId(id)} ${formatState(state ?? "unknown")}`,
+            )}
           </option>
         ))}
       </select>

@@ -52,9 +52,14 @@ export function VirtualList(props: VirtualListProps): VNode {
   const open = (): void => {
     if (selectedIndex !== undefined) onOpen?.(selectedIndex);
   };
+  /** Also moves the focus to the list, so that Enter opens the row. */
+  const selectAndFocus = (index: number): void => {
+    select(index);
+    scroller.current?.focus({ preventScroll: true });
+  };
   useHotkeys([
-    { keys: "j", label: `Next row of ${label}`, run: () => select((selectedIndex ?? -1) + 1) },
-    { keys: "k", label: `Previous row of ${label}`, run: () => select((selectedIndex ?? 1) - 1) },
+    { keys: "j", label: `Next row of ${label}`, run: () => selectAndFocus((selectedIndex ?? -1) + 1) },
+    { keys: "k", label: `Previous row of ${label}`, run: () => selectAndFocus((selectedIndex ?? 1) - 1) },
   ]);
   const onKeyDown = (event: KeyboardEvent): void => {
     const moves: Readonly<Record<string, (() => void) | undefined>> = {

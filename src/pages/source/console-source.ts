@@ -60,7 +60,10 @@ export async function openConsoleSource(): Promise<TrafficSource> {
       const path = `${formatTaskPath(agentId, taskId)}/lines`;
       yield* readJsonLines(await request("GET", path, signal === undefined ? {} : { signal }));
     },
-    watchLines: (onLines, onConnection) =>
+    async *readObservedLines() {
+      yield* readJsonLines(await request("GET", "observed-lines"));
+    },
+    watchLines: (onLines, onConnection, onReload) =>
       watchConsoleLines(
         (cursor, signal) =>
           request("GET", cursor === undefined ? "lines" : `lines?after=${encodeURIComponent(cursor)}`, {
@@ -68,6 +71,7 @@ export async function openConsoleSource(): Promise<TrafficSource> {
           }),
         onLines,
         onConnection,
+        onReload,
       ),
     actions: {
       addAgent: (url) => readJson<ConsoleAgent>("POST", "agents", { url }),

@@ -43,7 +43,7 @@ export class LineMemory {
   /** The task after its last recorded event, or `undefined` if the record lacks its first event. */
   buildTask(taskId: string): Task | undefined {
     const history = new TaskHistory();
-    for (const entry of this.#model.findTask(taskId)?.entries ?? []) history.addEntry(entry);
+    for (const { line } of this.#model.findTask(taskId)?.entries ?? []) history.addLine(line);
     return history.buildTaskAt(history.lastSeq);
   }
 

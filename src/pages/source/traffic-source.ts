@@ -1,4 +1,5 @@
 import type {
+  AgentReloadNotice,
   ConsoleAgent,
   ConsoleCardReport,
   ConsoleCredentials,
@@ -24,13 +25,17 @@ export interface TrafficSource {
   readTask(agentId: string, taskId: string): Promise<Task>;
   /** Yields the lines of a task in batches, oldest first, and ends at the present. */
   readLines(agentId: string, taskId: string, signal?: AbortSignal): AsyncIterable<readonly TrafficLine[]>;
+  /** Yields the lines of all tasks that the console has observed, oldest first. Missing for records. */
+  readObservedLines?(): AsyncIterable<readonly TrafficLine[]>;
   /**
    * Calls `onLines` with each batch of new lines of all tasks, and returns a function that stops the calls. The source
-   * reconnects after a failure, and reports the connection to `onConnection`.
+   * reconnects after a failure, and reports the connection to `onConnection`. A console of `colloquy dev` reports its
+   * reloads to `onReload`.
    */
   watchLines(
     onLines: (lines: readonly TrafficLine[]) => void,
     onConnection?: (state: WatchConnection) => void,
+    onReload?: (notice: AgentReloadNotice) => void,
   ): () => void;
   /** The run of the card protocol in the record, if the record has one. */
   readonly cardRun?: RunView;

@@ -1,3 +1,4 @@
+import type { AgentReloadNotice } from "../../console/api-types.ts";
 import type { TrafficLine } from "../../trace/index.ts";
 import { parseSse } from "../../wire/index.ts";
 import { readBytes } from "./read-bytes.ts";
@@ -14,6 +15,7 @@ export function watchConsoleLines(
   open: (cursor: string | undefined, signal: AbortSignal) => Promise<Response>,
   onLines: (lines: readonly TrafficLine[]) => void,
   onConnection: (state: WatchConnection) => void = () => undefined,
+  onReload: (notice: AgentReloadNotice) => void = () => undefined,
 ): () => void {
   const stopped = new AbortController();
   let cursor: string | undefined;
@@ -28,6 +30,7 @@ export function watchConsoleLines(
     onOpen();
     for await (const { id, event, data } of parseSse(readBytes(response))) {
       if (id !== undefined) cursor = id;
+      if (event === "reload") onReload(JSON.parse(data) as AgentReloadNotice);
       // Lines have no event name.
       if (event !== undefined) continue;
       // A hidden page draws no frames, so a timer delivers the batch.

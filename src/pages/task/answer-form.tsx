@@ -1,5 +1,6 @@
 import type { VNode } from "preact";
-import { useId, useState } from "preact/hooks";
+import { useId, useRef, useState } from "preact/hooks";
+import { useHotkeys } from "../app/hotkeys.ts";
 import type { DataPart, Part, Task } from "../../protocol/index.ts";
 import { AgentText } from "../cards/agent-text.tsx";
 import { JsonTree } from "../parts/json-tree.tsx";
@@ -18,6 +19,10 @@ export function AnswerForm({ task, isSending, onAnswer }: AnswerFormProps): VNod
   const questions = findQuestions(task);
   const [answers, setAnswers] = useState<ReadonlyMap<string, DataPart>>(new Map());
   const isSignIn = task.status.state === "TASK_STATE_AUTH_REQUIRED";
+  const section = useRef<HTMLElement>(null);
+  const focusFirstField = (): void =>
+    section.current?.querySelector<HTMLElement>("input, select, textarea, button.primary")?.focus();
+  useHotkeys([{ keys: "a", label: "Answer the question of the agent", run: focusFirstField }]);
   const textParts = (task.status.message?.parts ?? []).filter(
     (part) => questions.length === 0 || "text" in part,
   );
@@ -30,7 +35,7 @@ export function AnswerForm({ task, isSending, onAnswer }: AnswerFormProps): VNod
     } else setAnswers(next);
   };
   return (
-    <section class="answer" aria-label="Answer" data-testid="answer">
+    <section ref={section} class="answer" aria-label="Answer" data-testid="answer">
       <h2>{isSignIn ? "The agent waits for a sign-in" : "The agent waits for an answer"}</h2>
       {textParts.length > 0 && <PartList parts={textParts} />}
       {questions.map((question) => (

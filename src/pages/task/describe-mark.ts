@@ -1,3 +1,4 @@
+import { toSingleLine } from "../../cards/index.ts";
 import type { TimelineMark } from "../../trace/index.ts";
 
 /** Describes a mark of the timeline in a few words, for example `gap: 3 to 5 not received`. */
@@ -22,7 +23,7 @@ export function describeMark(mark: TimelineMark): string {
     case "restart":
       return `restart, attempt ${mark.attempt}`;
     case "fault":
-      return `injected fault: ${mark.fault}${mark.detail === undefined ? "" : ` ${mark.detail}`}`;
+      return toSingleLine(`injected fault: ${mark.fault} ${mark.detail ?? ""}`).trimEnd();
     case "lost-lines":
       break;
   }

@@ -51,7 +51,7 @@ export function TaskHeader({ record, task, traffic, actions }: TaskHeaderProps):
         )}
       </div>
       <div class="actions">
-        {actions && !isTerminal(state) && <CancelButton actions={actions} />}
+        {PAGE_SENDS_REQUESTS && actions && !isTerminal(state) && <CancelButton actions={actions} />}
         {actions && (
           <button type="button" onClick={() => actions.subscribe(record.history.lastSeq || undefined)}>
             Subscribe
@@ -70,7 +70,7 @@ export function TaskHeader({ record, task, traffic, actions }: TaskHeaderProps):
         <a class="button" href={formatRoute("flow", pathOfTask)}>
           Flow
         </a>
-        <a class="button" href={formatRoute("compare", [], { left: pathOfTask.join("/") })}>
+        <a class="button" href={formatRoute("compare", [], { a: taskId, agent: agentId })}>
           Compare
         </a>
       </div>

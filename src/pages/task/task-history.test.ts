@@ -1,13 +1,13 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { getText, type JsonObject } from "../../protocol/index.ts";
-import type { TimelineEntry } from "../../trace/index.ts";
+import type { TrafficLine } from "../../trace/index.ts";
 import { TaskHistory } from "./task-history.ts";
 
 const EVENT_COUNT = 8;
 
 /** The log of a task whose agent writes one digit per event. */
-function createEntry(seq: number): TimelineEntry {
+function createLine(seq: number): TrafficLine {
   const update = {
     taskId: "t",
     contextId: "c",
@@ -18,7 +18,7 @@ function createEntry(seq: number): TimelineEntry {
     seq === 1
       ? { task: { id: "t", contextId: "c", status: { state: "TASK_STATE_WORKING" } } }
       : { artifactUpdate: update };
-  const line = {
+  return {
     v: 1,
     kind: "event",
     writer: "w",
@@ -28,8 +28,7 @@ function createEntry(seq: number): TimelineEntry {
     task_id: "t",
     log_seq: seq,
     event,
-  } as const;
-  return { line, timeMs: seq };
+  };
 }
 
 const readText = (history: TaskHistory, seq: number): string =>
@@ -44,7 +43,7 @@ describe("the history of a task", () => {
     fc.assert(
       fc.property(order, fc.array(fc.integer({ min: 1, max: EVENT_COUNT })), (seqs, questions) => {
         const history = new TaskHistory();
-        for (const seq of seqs) history.addEntry(createEntry(seq));
+        for (const seq of seqs) history.addLine(createLine(seq));
         expect(history.lastSeq).toBe(EVENT_COUNT);
         for (const seq of questions) expect(readText(history, seq)).toBe("2345678".slice(0, seq - 1));
       }),
@@ -53,7 +52,7 @@ describe("the history of a task", () => {
 
   it("ends before the first missing event", () => {
     const history = new TaskHistory();
-    for (const seq of [1, 2, 3, 5]) history.addEntry(createEntry(seq));
+    for (const seq of [1, 2, 3, 5]) history.addLine(createLine(seq));
     expect(history.lastSeq).toBe(3);
     expect(readText(history, 5)).toBe("23");
   });

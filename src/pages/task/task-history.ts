@@ -1,5 +1,5 @@
 import { fold, isEventRefusal, type StreamResponse, type Task } from "../../protocol/index.ts";
-import type { TimelineEntry } from "../../trace/index.ts";
+import type { TrafficLine } from "../../trace/index.ts";
 
 /**
  * The state of a task after each event of its log. Events come from the log of a server, or from the frames of a reader,
@@ -16,8 +16,8 @@ export class TaskHistory {
     return this.#lastSeq;
   }
 
-  /** Adds the event of an entry, unless the entry contains no event with a sequence number. */
-  addEntry({ line }: TimelineEntry): void {
+  /** Adds the event of a line of the task, unless the line contains no event with a sequence number. */
+  addLine(line: TrafficLine): void {
     if ((line.kind !== "event" && line.kind !== "frame") || line.event === undefined) return;
     const { log_seq: seq } = line;
     if (seq === undefined || this.#events.has(seq)) return;

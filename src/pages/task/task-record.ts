@@ -2,7 +2,7 @@ import { type ReadonlySignal, signal } from "@preact/signals";
 import { useEffect, useMemo } from "preact/hooks";
 import { type PageState, usePageState } from "../app/page-state.ts";
 import type { Task } from "../../protocol/index.ts";
-import { type TimelineEntry, type TrafficLine, TrafficModel, type TrafficTask } from "../../trace/index.ts";
+import { type TrafficLine, TrafficModel, type TrafficTask } from "../../trace/index.ts";
 import { createFrameScheduler } from "../parts/frame-scheduler.ts";
 import { TaskHistory } from "./task-history.ts";
 
@@ -46,7 +46,6 @@ function openTaskRecord(page: PageState, agentId: string, taskId: string): Opene
   const snapshot = signal<Task | undefined>(undefined);
   const stopped = new AbortController();
   let snapshotTimer: ReturnType<typeof setTimeout> | undefined;
-  let entryCount = 0;
 
   const scheduleRender = createFrameScheduler(() => {
     version.value += 1;
@@ -55,12 +54,11 @@ function openTaskRecord(page: PageState, agentId: string, taskId: string): Opene
   const addLines = (lines: readonly TrafficLine[]): void => {
     const relevant = lines.filter((line) => isLineOfTask(line, taskId));
     if (relevant.length === 0) return;
-    for (const line of relevant) model.add(line);
-    const entries: readonly TimelineEntry[] = findTask()?.entries ?? [];
-    // The end of `entries` usually contains the new entries. Lines out of order are found by a complete pass.
-    const isInOrder = entries.length - entryCount === relevant.length;
-    for (const entry of isInOrder ? entries.slice(entryCount) : entries) history.addEntry(entry);
-    entryCount = entries.length;
+    for (const line of relevant) {
+      model.add(line);
+      // Every line with an event states its task.
+      if ("task_id" in line && line.task_id === taskId) history.addLine(line);
+    }
     scheduleRender();
     if (history.lastSeq === 0) scheduleSnapshot();
   };
@@ -77,12 +75,16 @@ function openTaskRecord(page: PageState, agentId: string, taskId: string): Opene
   };
   const load = async (): Promise<void> => {
     const problems: unknown[] = [];
-    await refreshSnapshot().catch((error: unknown) => problems.push(error));
+    const noteProblem = (error: unknown): void => void problems.push(error);
+    // The event log of the own server contains the whole task, and a snapshot would repeat it.
+    const isLogComplete = page.findAgent(agentId)?.isOwn === true;
+    const reading = isLogComplete ? undefined : refreshSnapshot().catch(noteProblem);
     try {
       for await (const lines of page.source.readLines(agentId, taskId, stopped.signal)) addLines(lines);
     } catch (error) {
-      problems.push(error);
+      noteProblem(error);
     }
+    await (isLogComplete && history.lastSeq === 0 ? refreshSnapshot().catch(noteProblem) : reading);
     // A record can contain requests for a task that does not exist.
     const isUnknown = snapshot.value === undefined && history.lastSeq === 0;
     loading.value = isUnknown && problems.length > 0 ? { error: problems[0] } : "complete";

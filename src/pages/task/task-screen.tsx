@@ -3,6 +3,7 @@ import { useHotkeys } from "../app/hotkeys.ts";
 import { usePageState } from "../app/page-state.ts";
 import { formatRoute } from "../app/route.ts";
 import { chatDraft } from "../chat/chat-draft.ts";
+import { useCopyHotkeys } from "../parts/copy-text.ts";
 import { FailureNotice, Notice } from "../parts/notice.tsx";
 import { isInterrupted, type Task, type TaskState } from "../../protocol/index.ts";
 import type { TimelineEntry, TrafficTask } from "../../trace/index.ts";
@@ -47,7 +48,17 @@ function OpenedTask({ agentId, taskId }: { readonly agentId: string; readonly ta
   const currentVersion = version.value;
   const traffic = record.findTask();
   const latest = buildLatestTask(record);
+  const entryKey = params["entry"];
+  const selected = entryKey && traffic?.entries.find((entry) => formatEntryKey(entry) === entryKey);
+  const copied = selected ? selected.line : latest;
 
+  useCopyHotkeys(
+    { name: "the task id", text: () => taskId },
+    copied && {
+      name: selected ? "the line as JSON" : "the task as JSON",
+      text: () => JSON.stringify(copied, undefined, 2),
+    },
+  );
   useHotkeys([
     ...TASK_VIEWS.map((name, index) => ({
       keys: String(index + 1),
@@ -109,7 +120,13 @@ function OpenedTask({ agentId, taskId }: { readonly agentId: string; readonly ta
       </div>
       <div id="task-view" class="task-view" role="tabpanel" aria-labelledby={`tab-${view}`} data-view={view}>
         {view === "timeline" && (
-          <TimelinePanel record={record} traffic={traffic} version={currentVersion} actions={actions} />
+          <TimelinePanel
+            record={record}
+            traffic={traffic}
+            selected={selected || undefined}
+            version={currentVersion}
+            actions={actions}
+          />
         )}
         {view === "content" && (
           <ContentPanel record={record} latest={latest} version={currentVersion} actions={actions} />
@@ -135,17 +152,18 @@ interface PanelProps {
 }
 
 function TimelinePanel(
-  props: PanelProps & { readonly traffic: TrafficTask | undefined; readonly version: number },
+  props: PanelProps & {
+    readonly traffic: TrafficTask | undefined;
+    readonly selected: TimelineEntry | undefined;
+    readonly version: number;
+  },
 ): VNode {
-  const { record, traffic, version, actions } = props;
+  const { record, traffic, selected, version, actions } = props;
   const page = usePageState();
-  const key = page.route.value.params["entry"];
   if (traffic === undefined)
     return (
       <p class="empty">The record contains no lines of this task. Subscribe to the task to see its events.</p>
     );
-  const selected =
-    key === undefined ? undefined : traffic.entries.find((entry) => formatEntryKey(entry) === key);
   return (
     <div class="timeline-panel" data-inspecting={selected === undefined ? undefined : ""}>
       <div class="timeline-column">

@@ -1,5 +1,6 @@
 import type { VNode } from "preact";
 import { useEffect, useState } from "preact/hooks";
+import { toSingleLine } from "../../cards/index.ts";
 import type { TimelineEntry, TrafficTask } from "../../trace/index.ts";
 import { formatClock } from "../parts/time-format.ts";
 import { useMediaQuery } from "../parts/use-media-query.ts";
@@ -123,7 +124,7 @@ function TimelineRow(props: {
         </span>
       ))}
       <bdi class="entry-text" data-tone={description.tone}>
-        {description.text}
+        {toSingleLine(description.text)}
       </bdi>
     </div>
   );

@@ -26,7 +26,12 @@ export function useTaskActions(record: TaskRecord): TaskActions | undefined {
   useEffect(() => () => controller.current?.abort(), [record]);
   const { actions } = source;
   const { agentId, taskId } = record;
-  if (actions === undefined || !source.session.canAct || findAgent(agentId)?.isRecorded === true)
+  if (
+    !PAGE_SENDS_REQUESTS ||
+    actions === undefined ||
+    !source.session.canAct ||
+    findAgent(agentId)?.isRecorded === true
+  )
     return undefined;
 
   const run = (action: string, work: (signal: AbortSignal) => Promise<void>): void => {
@@ -67,7 +72,7 @@ export function useTaskActions(record: TaskRecord): TaskActions | undefined {
       ),
     answer: (parts) =>
       run("Answer", (signal) => {
-        const contextId = record.snapshot.value?.contextId;
+        const contextId = record.snapshot.value?.contextId ?? record.findTask()?.contextId;
         const message = {
           messageId: crypto.randomUUID(),
           role: "ROLE_USER",

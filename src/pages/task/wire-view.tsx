@@ -41,9 +41,9 @@ function CallDetails({ call, task, version }: WireViewProps & { readonly call: T
         <span aria-hidden="true">{isOpen ? "▾" : "▸"}</span>
         <time>{formatClock(call.startMs ?? Number.NaN)}</time>
         <AgentText text={title} />
-        <span class="soft">
-          {request?.line.binding} {request?.line.protocol_version}
-        </span>
+        {request !== undefined && (
+          <AgentText class="soft" text={`${request.line.binding} ${request.line.protocol_version ?? ""}`} />
+        )}
         <span class="badge" data-tone={call.hasFailed ? "bad" : call.wasInterrupted ? "warn" : "idle"}>
           {response === undefined ? "no response" : String(response.line.status ?? "failed")}
           {call.frameCount > 0 && ` · ${call.frameCount} frames, ${formatBytes(call.frameBytes)}`}

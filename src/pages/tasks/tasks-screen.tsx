@@ -6,6 +6,7 @@ import { AgentText } from "../cards/agent-text.tsx";
 import { toSingleLine } from "../../cards/index.ts";
 import type { ConsoleTaskSummary } from "../../console/api-types.ts";
 import { shortenId } from "../parts/identifier.tsx";
+import { useCopyHotkeys } from "../parts/copy-text.ts";
 import { FailureNotice, Notice } from "../parts/notice.tsx";
 import { TaskStateBadge } from "../parts/task-state-badge.tsx";
 import { formatAge, formatDateTime } from "../parts/time-format.ts";
@@ -28,6 +29,11 @@ export function TasksScreen(): VNode {
   const isPhone = useMediaQuery("(max-width: 640px)");
   const nowMs = useCurrentTime();
   const selectedIndex = list.rows.findIndex((row) => formatTaskKey(row) === selectedKey);
+  const selectedRow = list.rows[selectedIndex];
+  useCopyHotkeys(
+    selectedRow && { name: "the task id", text: () => selectedRow.id },
+    selectedRow && { name: "the row as JSON", text: () => JSON.stringify(selectedRow, undefined, 2) },
+  );
   return (
     <div class="tasks-screen">
       <h1 class="screen-reader-only">Tasks</h1>
