@@ -240,7 +240,7 @@ export interface ConsoleStreamEnd {
 }
 
 /**
- * Data of the SSE event `reload`: what `colloquy dev` has done after the user has saved a file. Each stream of `GET lines`
+ * Data of the SSE event `reload`: the result of `colloquy dev` after the user has saved a file. Each stream of `GET lines`
  * begins with the failures that the user has not corrected yet, so that a page that connects forgets the earlier ones.
  * Callers without the launch token or operator rights receive no notices, because they contain paths and code.
  */
