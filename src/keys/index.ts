@@ -17,6 +17,6 @@ export { isLoopbackHost } from "./loopback.ts";
 export { signJws, verifyJws } from "./jws.ts";
 export type { JwtClaims, JwtValidationOptions } from "./jwt.ts";
 export { signJwt, verifyJwt } from "./jwt.ts";
-export { KeysUnavailableError, VerificationError } from "./verification-error.ts";
+export { KeysUnavailableError, UnknownKeyError, VerificationError } from "./verification-error.ts";
 export type { SigningKeyPair, SigningKeyPairOptions } from "./signing-key-pair.ts";
 export { importSigningKeyPair, generateSigningKey, buildJwks } from "./signing-key-pair.ts";
