@@ -30,7 +30,7 @@ type SignatureOutcome = Pick<ConsoleCardSignature, "status"> & { readonly detail
 
 /**
  * Checks the signatures of a card. A signature by a trusted key makes the card `verified`. A signature by a key that the
- * origin of the card publishes makes the card `self-signed`, because whoever controls the origin can replace both. A
+ * origin of the card publishes makes the card `self-signed`, because the owner of the origin can replace both. A
  * signature that does not match its key makes the card `invalid`.
  */
 export async function checkCardSignatures(
