@@ -56,6 +56,7 @@ export type {
   AgentMessage,
   Caller,
   CommitReport,
+  ContextScope,
   Observer,
   PushDeliveryReport,
   RequestReport,
