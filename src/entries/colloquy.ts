@@ -76,6 +76,7 @@ export { MemoryStore, PostgresStore, SqliteStore } from "../stores/index.ts";
 export type {
   CallerAgentAccess,
   CardSigningOptions,
+  CorsOptions,
   GrpcOptions,
   CloseOptions,
   DueWorkOptions,

@@ -139,7 +139,7 @@ export function performOperation<O extends OperationName>(
 
 /**
  * Returns the caller with the tenant of the request. Throws PERMISSION_DENIED if authentication has assigned
- * another tenant to the caller (E13), or has limited the caller to contexts of its own tenant.
+ * another tenant to the caller (E13), or has limited the caller to contexts.
  */
 function scopeCallerToTenant(caller: Caller, tenant: string = caller.tenant): Caller {
   if (caller.tenant === tenant) return caller;
