@@ -3,21 +3,18 @@ import type { TrafficExchange } from "./traffic-exchange.ts";
 /** The exchanges of a record, with the tasks that they connect. */
 export class ExchangeIndex {
   readonly exchanges: readonly TrafficExchange[];
-  readonly #parentKeys = new Map<string, string>();
-  readonly #exchangesByParent = new Map<string, TrafficExchange[]>();
+  readonly #exchangesByParent: ReadonlyMap<string | undefined, readonly TrafficExchange[]>;
+  readonly #parentKeys: ReadonlyMap<string | undefined, string | undefined>;
 
   /** `exchanges` are in the order of time. */
   constructor(exchanges: readonly TrafficExchange[]) {
     this.exchanges = exchanges;
-    for (const exchange of exchanges) {
-      const { taskKey, parentTaskKey } = exchange;
-      if (parentTaskKey === undefined) continue;
-      if (taskKey !== undefined && !this.#parentKeys.has(taskKey))
-        this.#parentKeys.set(taskKey, parentTaskKey);
-      const siblings = this.#exchangesByParent.get(parentTaskKey);
-      if (siblings) siblings.push(exchange);
-      else this.#exchangesByParent.set(parentTaskKey, [exchange]);
-    }
+    this.#exchangesByParent = Map.groupBy(exchanges, ({ parentTaskKey }) => parentTaskKey);
+    // Of several exchanges of a task, the first with a parent counts, because later members of a map win.
+    const withParent = exchanges.filter(({ parentTaskKey }) => parentTaskKey !== undefined);
+    this.#parentKeys = new Map(
+      withParent.toReversed().map(({ taskKey, parentTaskKey }) => [taskKey, parentTaskKey]),
+    );
   }
 
   findParentTaskKey(taskKey: string): string | undefined {
