@@ -217,7 +217,7 @@ export class AgentCardPublisher {
     const cacheKey = `${format} ${origin}`;
     const cached = this.#renderedCards.get(cacheKey);
     if (cached) return cached;
-    const body = JSON.stringify(encodeCardInFormat(await this.buildCard(origin), format));
+    const body = JSON.stringify(await encodeCardInFormat(await this.buildCard(origin), format));
     const etag = `"${computeSha256Hex(body).slice(0, 32)}"`;
     const headers = {
       etag,
