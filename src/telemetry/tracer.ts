@@ -3,7 +3,7 @@ import {
   createRootContext,
   type FillRandomBytes,
   type TraceContext,
-} from "./trace-context.ts";
+} from "../protocol/index.ts";
 import { getCurrentTraceScope, runInTraceScope, type RunningTask } from "./trace-scope.ts";
 
 /** Attributes of a span. The tracer ignores members that are `undefined`. */

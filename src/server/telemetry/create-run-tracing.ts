@@ -1,13 +1,16 @@
-import { A2AError, isTerminal } from "../../protocol/index.ts";
+import {
+  A2AError,
+  isTerminal,
+  parseTraceContext,
+  toTraceHeaders,
+  type TraceContext,
+} from "../../protocol/index.ts";
 import type { RunSpan, RunTracing, TracedRun } from "../../engine/index.ts";
 import {
   buildAgentRunAttributes,
   type CardOfSpan,
   getTracer,
-  parseTraceContext,
   type SpanError,
-  toTraceHeaders,
-  type TraceContext,
   type TracedSpan,
 } from "../../telemetry/index.ts";
 

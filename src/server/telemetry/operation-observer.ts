@@ -1,12 +1,16 @@
 import type { StreamInterruption, Subscription } from "../../engine/index.ts";
-import { A2AError, type LogEvent, type OperationName } from "../../protocol/index.ts";
+import {
+  A2AError,
+  formatTraceparent,
+  type LogEvent,
+  type OperationName,
+  parseTraceContext,
+} from "../../protocol/index.ts";
 import {
   buildA2ARequestAttributes,
   buildA2AResponseAttributes,
   type CardOfSpan,
-  formatTraceparent,
   getTracer,
-  parseTraceContext,
   type SpanError,
   type TracedSpan,
 } from "../../telemetry/index.ts";
@@ -112,7 +116,7 @@ export class ObservedOperation {
       const outcome = await perform();
       if ("stream" in outcome) {
         const stream = new ObservedSubscription(outcome.stream, {
-          onEvent: (event) => this.#addResponse(event.event),
+          onEvent: this.#span?.isRecording ? (event) => this.#addResponse(event.event) : undefined,
           onEnd: (error) => this.#end(error),
         });
         return { ...outcome, stream };
@@ -141,13 +145,13 @@ export class ObservedOperation {
 /** Reports the events and the end of a subscription. */
 class ObservedSubscription implements Subscription {
   readonly #subscription: Subscription;
-  readonly #onEvent: (event: LogEvent) => void;
+  readonly #onEvent: ((event: LogEvent) => void) | undefined;
   readonly #onEnd: (error: SpanError | undefined) => void;
 
   constructor(
     subscription: Subscription,
     listeners: {
-      readonly onEvent: (event: LogEvent) => void;
+      readonly onEvent: ((event: LogEvent) => void) | undefined;
       readonly onEnd: (error: SpanError | undefined) => void;
     },
   ) {
@@ -160,7 +164,7 @@ class ObservedSubscription implements Subscription {
     try {
       const events = await this.#subscription.next();
       const last = events?.at(-1);
-      if (last) this.#onEvent(last);
+      if (last) this.#onEvent?.(last);
       else if (this.#subscription.isComplete) this.#onEnd(undefined);
       return events;
     } catch (error) {
