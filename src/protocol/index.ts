@@ -139,6 +139,7 @@ export {
   createRootContext,
   type FillRandomBytes,
   formatTraceparent,
+  generateSpanId,
   parseTraceContext,
   toTraceHeaders,
   type TraceContext,

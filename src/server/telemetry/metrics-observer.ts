@@ -1,5 +1,5 @@
 import { A2AError, isInterrupted, isTerminal } from "../../protocol/index.ts";
-import type { Observer, StoreGauges } from "../../engine/index.ts";
+import type { Engine, Observer, Outbox, StoreGauges } from "../../engine/index.ts";
 import type { MetricRegistry } from "../../telemetry/index.ts";
 import type { OperationReport } from "./operation-observer.ts";
 
@@ -73,6 +73,21 @@ export function recordOperation(metrics: MetricRegistry, report: OperationReport
     "gen_ai.agent.name": agentName,
     "error.type": errorType,
   });
+}
+
+/** Sets the numbers of waiting turns of an agent. */
+export function setWaitingTurns(
+  metrics: MetricRegistry,
+  agentName: string,
+  counts: Engine["waitingTurnCounts"],
+): void {
+  for (const [reason, count] of Object.entries(counts))
+    metrics.set("colloquy.turns.waiting", count, { "gen_ai.agent.name": agentName, reason });
+}
+
+/** Sets the backlog of the push outbox. */
+export function setPendingDeliveries(metrics: MetricRegistry, counts: Outbox["pendingDeliveryCounts"]): void {
+  for (const [state, count] of Object.entries(counts)) metrics.set("colloquy.push.pending", count, { state });
 }
 
 /** Sets the metrics of a PostgreSQL store. */

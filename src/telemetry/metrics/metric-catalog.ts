@@ -17,11 +17,13 @@ export type MetricName =
   | "colloquy.commit.events"
   | "colloquy.tasks.ended"
   | "colloquy.push.deliveries"
+  | "colloquy.push.pending"
   | "colloquy.errors"
   | "colloquy.credentials.rejected"
   | "colloquy.readers.stalled"
   | "colloquy.retention.deleted_tasks"
   | "colloquy.runs.active"
+  | "colloquy.turns.waiting"
   | "colloquy.streams.open"
   | "colloquy.buffered.used"
   | "colloquy.buffered.limit"
@@ -84,6 +86,13 @@ export const METRIC_CATALOG: Readonly<Record<MetricName, MetricDescription>> = {
     description: "Push notifications by outcome: delivered, failed (will be repeated), and dead (given up).",
     labels: ["outcome"],
   },
+  "colloquy.push.pending": {
+    kind: "gauge",
+    unit: "{webhook}",
+    description:
+      "Webhooks in memory that have not received all events, by state: ready, sending, and retry (after a failure).",
+    labels: ["state"],
+  },
   "colloquy.errors": {
     kind: "counter",
     unit: "{error}",
@@ -113,6 +122,13 @@ export const METRIC_CATALOG: Readonly<Record<MetricName, MetricDescription>> = {
     unit: "{run}",
     description: "Agents that are running.",
     labels: [AGENT],
+  },
+  "colloquy.turns.waiting": {
+    kind: "gauge",
+    unit: "{turn}",
+    description:
+      "Turns that wait, by reason: task and context (another turn runs there), and time (the agent has suspended the turn).",
+    labels: [AGENT, "reason"],
   },
   "colloquy.streams.open": {
     kind: "gauge",

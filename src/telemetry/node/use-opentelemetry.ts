@@ -25,10 +25,7 @@ async function loadOpenTelemetryTracer(): Promise<void> {
       const { ContextScopeStorage } = await import("../opentelemetry/context-scope-storage.ts");
       overrideTraceScopeStorage(new ContextScopeStorage());
     }
-    // The sampler of our own export only reads the trace id.
-    setTracer(
-      new OpenTelemetryTracer({ hasContextManager, samplerReadsAttributes: otlpExport === undefined }),
-    );
+    setTracer(new OpenTelemetryTracer({ hasContextManager, hasOwnSampler: otlpExport !== undefined }));
     isLoaded = true;
   } catch {
     // A bundled program can register providers without an installed package. The traces continue without spans.

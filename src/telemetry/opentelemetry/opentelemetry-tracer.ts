@@ -13,7 +13,7 @@ import {
   type SpanContext,
   type Tracer as OpenTelemetryApiTracer,
 } from "@opentelemetry/api";
-import type { TraceContext } from "../../protocol/index.ts";
+import { generateSpanId, type TraceContext } from "../../protocol/index.ts";
 import { setTraceScope } from "./context-scope-storage.ts";
 import { getCurrentTraceScope, runInTraceScope, type RunningTask, type TraceScope } from "../trace-scope.ts";
 import type { SpanAttributes, SpanError, SpanStart, TracedSpan, Tracer } from "../tracer.ts";
@@ -33,8 +33,11 @@ const SUPPRESS_TRACING_KEY = createContextKey("OpenTelemetry SDK Context Key SUP
 export interface OpenTelemetryTracerOptions {
   /** Whether the program has registered a context manager. The contexts of OpenTelemetry then contain the trace scope. */
   readonly hasContextManager: boolean;
-  /** Whether the sampler may read the attributes of a span. If not, only recorded spans have attributes. */
-  readonly samplerReadsAttributes: boolean;
+  /**
+   * Whether the sampler only reads the trace id, and drops the children of a dropped span. Then only recorded spans have
+   * attributes, and the SDK does not see the children of a dropped span.
+   */
+  readonly hasOwnSampler: boolean;
 }
 
 /** Records spans with the provider that the program has registered at `@opentelemetry/api`. */
@@ -47,16 +50,24 @@ export class OpenTelemetryTracer implements Tracer {
     this.#options = options;
   }
 
-  startSpan({ name, kind, parent, links = [], attributes, task }: SpanStart): TracedSpan {
+  startSpan({ name, kind, parent, startTimeMs, links = [], attributes, task }: SpanStart): TracedSpan {
     const scope = getCurrentTraceScope();
     const parentContext = this.#findParentContext(kind, parent, scope?.context);
-    const { hasContextManager, samplerReadsAttributes } = this.#options;
+    const { hasContextManager, hasOwnSampler } = this.#options;
+    const parentOfSpan = trace.getSpanContext(parentContext);
+    const dropped = isUnsampled(parentOfSpan) ? parentOfSpan : undefined;
+    if (hasOwnSampler && dropped) {
+      const span = trace.wrapSpanContext({ ...dropped, spanId: generateSpanId(), isRemote: false });
+      const spanContext = trace.setSpan(parentContext, span);
+      return new OpenTelemetrySpan(span, spanContext, task ?? scope?.task, hasContextManager);
+    }
     // Most samplers drop the children of a dropped span. The attributes cost more than the rest of such a child.
-    const isDeferred = !samplerReadsAttributes || isUnsampled(trace.getSpanContext(parentContext));
+    const isDeferred = hasOwnSampler || dropped !== undefined;
     const span = this.#tracer.startSpan(
       name,
       {
         kind: SPAN_KINDS[kind],
+        ...(startTimeMs === undefined ? {} : { startTime: startTimeMs }),
         ...(isDeferred ? {} : { attributes: toOpenTelemetryAttributes(attributes()) }),
         ...(links.length > 0 ? { links: links.map((link) => ({ context: toSpanContext(link) })) } : {}),
       },
@@ -132,7 +143,7 @@ class OpenTelemetrySpan implements TracedSpan {
   }
 }
 
-function isUnsampled(parent: SpanContext | undefined): boolean {
+function isUnsampled(parent: SpanContext | undefined): parent is SpanContext {
   return parent !== undefined && isSpanContextValid(parent) && (parent.traceFlags & TraceFlags.SAMPLED) === 0;
 }
 
