@@ -135,8 +135,9 @@ export interface ServerOptions {
    */
   readonly operator?: OperatorOptions;
   /**
-   * Whether the store indexes the text of tasks, so that users of the console can search for words. The index adds the
-   * text of the messages and artifacts to the SQLite file a second time. Other stores have no text index. Default: false.
+   * Whether the store indexes the text of tasks, so that users of the console can search for words. The index contains
+   * the different words in the first 32,768 characters of each task. Set the option on all servers with the same
+   * PostgreSQL database. Default: false.
    */
   readonly textIndex?: boolean;
   /**

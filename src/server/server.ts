@@ -525,7 +525,9 @@ function createOperatorGate(options: OperatorOptions, store: TaskStore): Operato
 
 function assertStoreIndexesText({ name, overview }: TaskStore): void {
   if (overview?.startTextIndex) return;
-  throw new Error(`"textIndex" requires a SQLite store, and the store is ${name}; omit the option.`);
+  throw new Error(
+    `"textIndex" requires a store with a text index, which ${name} does not have; use the memory, SQLite, or PostgreSQL store.`,
+  );
 }
 
 function createWorkerError(): A2AError {
