@@ -117,6 +117,12 @@ export function addServeOptions(command: Command, defaults: ServeDefaults = {}):
       ).argParser(parseDuration),
     )
     .option("--public-url <url>", "URL of this server for clients, if it is behind a proxy")
+    .addOption(
+      new Option(
+        "--cors-origin <origin>",
+        "origin of web pages that may call the agents, such as https://shop.example, or *; repeatable",
+      ).argParser(appendValue),
+    )
     .option("--allow-unauthenticated", "accept all callers without authentication, also from other machines")
     .option(
       "--allow-private-webhooks",

@@ -56,6 +56,8 @@ export interface ServeConfig {
   tickToken?: string;
   /** Public base URL of a server behind a proxy. The default base URL is the origin of each request. */
   publicUrl?: string;
+  /** Origins of web pages that may call the agents, such as `https://shop.example`, or `*`. Default: none. */
+  corsOrigin?: readonly string[];
   /** Whether the server accepts unauthenticated requests from other machines. Default: false. */
   allowUnauthenticated?: boolean;
   /**
