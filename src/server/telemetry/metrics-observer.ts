@@ -97,6 +97,7 @@ export function setStoreGauges(metrics: MetricRegistry, { pool, leases }: StoreG
   metrics.set("colloquy.store.waiting", pool.waiting);
   metrics.set("colloquy.leases.held", leases.held);
   metrics.set("colloquy.leases.claimed", leases.claimed);
+  metrics.set("colloquy.leases.waiting", leases.waiting);
   metrics.set("colloquy.leases.duration", leases.durationMs / 1000);
   metrics.set("colloquy.leases.renewal_age", leases.sinceRenewalMs / 1000);
 }

@@ -32,6 +32,7 @@ export type MetricName =
   | "colloquy.store.waiting"
   | "colloquy.leases.held"
   | "colloquy.leases.claimed"
+  | "colloquy.leases.waiting"
   | "colloquy.leases.duration"
   | "colloquy.leases.renewal_age"
   | "nodejs.eventloop.delay.p99"
@@ -176,6 +177,13 @@ export const METRIC_CATALOG: Readonly<Record<MetricName, MetricDescription>> = {
     kind: "counter",
     unit: "{lease}",
     description: "Turns that this server has taken over from a stopped server.",
+    labels: [],
+  },
+  "colloquy.leases.waiting": {
+    kind: "gauge",
+    unit: "{turn}",
+    description:
+      "Turns on the database that wait for a server that starts agents. All servers count the same turns.",
     labels: [],
   },
   "colloquy.leases.duration": {
