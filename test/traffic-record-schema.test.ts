@@ -144,7 +144,7 @@ describe("the JSON Schema of traffic records", () => {
         0,
         1.5,
         2 ** 53,
-        1e400,
+        Number.POSITIVE_INFINITY,
         "",
         "USD",
         "usd",

@@ -93,8 +93,8 @@ it("the reports of a graph contain the errors of its tools and models", async ()
 
 it("a listener ignores the ends of calls that it has not seen begin", () => {
   const calls: AgentCallReport[] = [];
-  const { handleLLMEnd, handleToolEnd } = createLangChainCallReporter((call) => calls.push(call));
-  handleLLMEnd({ generations: [] }, "unknown");
-  handleToolEnd("done", "unknown");
+  const listeners = createLangChainCallReporter((call) => calls.push(call));
+  listeners.handleLLMEnd({ generations: [] }, "unknown");
+  listeners.handleToolEnd("done", "unknown");
   expect(calls).toEqual([]);
 });

@@ -48,7 +48,7 @@ async function findPrograms(): Promise<{ readonly python: string; readonly go: s
   for (const [language, found] of Object.entries({ Python: python, Go: go }))
     if ("reason" in found) console.error(`The agent in ${language} cannot start: ${found.reason}.`);
   console.error(`\n${USAGE}`);
-  process.exit(2);
+  return process.exit(2);
 }
 
 interface StartedProgram {
