@@ -135,4 +135,15 @@ export { findIdViolation, MAX_ID_LENGTH } from "./id-limits.ts";
 export { deriveAgentId, isAgentId } from "./derive-agent-id.ts";
 export { stripTrailingCharacters } from "./strip-trailing-characters.ts";
 export { isLoopbackHost } from "./is-loopback-host.ts";
+export {
+  createChildContext,
+  createRootContext,
+  type FillRandomBytes,
+  formatTraceparent,
+  generateSpanId,
+  parseTraceContext,
+  toTraceHeaders,
+  type TraceContext,
+  type TraceHeaders,
+} from "./trace-context.ts";
 export { MAX_URL_LENGTH } from "./url-length.ts";

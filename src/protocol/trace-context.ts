@@ -85,6 +85,11 @@ export function createRootContext(isSampled: boolean, fillRandom: FillRandomByte
   };
 }
 
+/** Generates the id of a span with the random bytes of the platform. */
+export function generateSpanId(): string {
+  return generateHexId(8, (bytes) => crypto.getRandomValues(bytes));
+}
+
 const HEX_BYTES: readonly string[] = Array.from({ length: 256 }, (_, byte) =>
   byte.toString(16).padStart(2, "0"),
 );
