@@ -6,6 +6,16 @@ import { errors } from "jose";
  */
 export class VerificationError extends Error {
   override readonly name: string = "VerificationError";
+
+  /** The claim or header field that is invalid, or `signature`. Undefined for other malformed tokens. */
+  get field(): string | undefined {
+    const { cause } = this;
+    if (cause instanceof errors.JWTExpired || cause instanceof errors.JWTClaimValidationFailed)
+      return cause.claim;
+    return cause instanceof errors.JWSSignatureVerificationFailed || cause instanceof errors.JWKSNoMatchingKey
+      ? "signature"
+      : undefined;
+  }
 }
 
 /**
