@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import type { Page } from "playwright-core";
+import { isLongRun } from "../../test/count-runs.ts";
 
 const AXE_SOURCE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
@@ -49,7 +50,7 @@ const PHONE = { width: 390, height: 844 };
 export const ACCESSIBILITY_VIEWS: readonly AccessibilityView[] = [
   { colorScheme: "light", ...DESKTOP },
   { colorScheme: "light", ...PHONE },
-  ...(process.env["COLLOQUY_LONG_TESTS"]
+  ...(isLongRun
     ? [
         { colorScheme: "dark" as const, ...DESKTOP },
         { colorScheme: "dark" as const, ...PHONE },
