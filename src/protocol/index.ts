@@ -141,6 +141,7 @@ export {
   formatTraceparent,
   generateSpanId,
   parseTraceContext,
+  parseTraceparent,
   toTraceHeaders,
   type TraceContext,
   type TraceHeaders,
