@@ -146,4 +146,5 @@ export {
   type TraceContext,
   type TraceHeaders,
 } from "./trace-context.ts";
+export { isLoopbackHost } from "./is-loopback-host.ts";
 export { MAX_URL_LENGTH } from "./url-length.ts";
