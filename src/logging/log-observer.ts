@@ -1,5 +1,5 @@
 import type { Observer } from "../engine/index.ts";
-import { parseTraceContext } from "../protocol/index.ts";
+import { parseTraceparent } from "../protocol/index.ts";
 import { describeThrownValue, formatLogEntry, type LogEntry, type LogFormat } from "./log-line.ts";
 import { formatStoreMigration } from "./format-store-migration.ts";
 import { defineOptionNames } from "../usage-checks/index.ts";
@@ -42,7 +42,7 @@ export function createLogObserver(options: LogObserverOptions = {}): Observer {
         level: "error",
         where,
         taskId,
-        traceId: parseTraceContext(traceparent)?.traceId,
+        traceId: parseTraceparent(traceparent)?.traceId,
         errorId,
         ...describeThrownValue(error),
       }),
@@ -85,7 +85,7 @@ export function createLogObserver(options: LogObserverOptions = {}): Observer {
             log({
               level: "info",
               where: "request",
-              traceId: parseTraceContext(traceparent)?.traceId,
+              traceId: parseTraceparent(traceparent)?.traceId,
               message: `${method} ${path} ${status} in ${Math.round(durationMs)} ms`,
             }),
         }

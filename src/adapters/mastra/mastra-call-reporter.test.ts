@@ -14,7 +14,7 @@ function reportCalls(chunks: readonly Omit<MastraChunk, "runId">[], error?: unkn
 
 const STEP_START = {
   type: "step-start",
-  payload: { startedAt: Date.now() - 5, request: { body: '{"messages":["1 + 2"]}' } },
+  payload: { startedAt: Date.now() - 5, request: { body: '{"model":"m-latest","messages":["1 + 2"]}' } },
 } as const;
 const TOOL_CALL = {
   type: "tool-call",
@@ -31,7 +31,7 @@ it("the reports of a Mastra run contain its model calls and tool calls", () => {
       payload: {
         stepResult: { reason: "tool-calls" },
         output: { usage: { inputTokens: 3, cachedInputTokens: 1, outputTokens: 5 } },
-        metadata: { modelId: "m", modelProvider: "acme" },
+        metadata: { modelMetadata: { modelId: "m", modelProvider: "acme" } },
       },
     },
   ]);
@@ -59,7 +59,7 @@ it("the reports of a Mastra run contain errors, and calls of steps that do not e
   };
   expect(reportCalls([STEP_START, TOOL_CALL, failedTool as never])).toMatchObject([
     { kind: "tool", error: "negative" },
-    { kind: "model", model: "unknown", reply: { tool_calls: [{ toolCallId: "1" }] } },
+    { kind: "model", model: "m-latest", reply: { tool_calls: [{ toolCallId: "1" }] } },
   ]);
   expect(
     reportCalls([STEP_START, { type: "text-delta", payload: { text: "half" } }], new Error("overloaded")),

@@ -1,5 +1,5 @@
 import type { Run } from "../../engine/index.ts";
-import type { JsonValue } from "../../protocol/index.ts";
+import { isObject, type JsonValue } from "../../protocol/index.ts";
 import { toJsonValue } from "../to-json-value.ts";
 import type { MastraChunk, MastraPayloads } from "./mastra-chunk.ts";
 
@@ -9,6 +9,8 @@ type ReportCall = NonNullable<Run["reportCall"]>;
 interface StartedModelCall {
   readonly startMs: number;
   readonly prompt: JsonValue;
+  /** Name of the model in the request, or `unknown`. */
+  readonly requestedModel: string;
   /** Time of the last chunk of the model. Mastra ends a step only after the tools of the step. */
   lastChunkMs: number;
   text: string;
@@ -45,7 +47,7 @@ export class MastraCallReporter {
     this.#modelCall = undefined;
     if (!call) return;
     this.#reportModelCall(call, {
-      model: "unknown",
+      model: call.requestedModel,
       ...(error === undefined ? {} : { error: describeError(error) }),
     });
   }
@@ -54,8 +56,16 @@ export class MastraCallReporter {
     const now = performance.now();
     // The chunk follows the first byte of the model, and states the start on the wall clock.
     const elapsedMs = startedAt === undefined ? 0 : Math.max(0, Date.now() - startedAt);
-    const prompt = toJsonValue(inputMessages ?? parseRequestBody(request.body));
-    this.#modelCall = { startMs: now - elapsedMs, prompt, lastChunkMs: now, text: "", toolCalls: [] };
+    const body = parseRequestBody(request.body);
+    const model = isObject(body) ? body["model"] : undefined;
+    this.#modelCall = {
+      startMs: now - elapsedMs,
+      prompt: toJsonValue(inputMessages ?? body),
+      requestedModel: typeof model === "string" ? model : "unknown",
+      lastChunkMs: now,
+      text: "",
+      toolCalls: [],
+    };
   }
 
   #addText(text: string): void {
@@ -84,9 +94,10 @@ export class MastraCallReporter {
     this.#modelCall = undefined;
     if (!call) return;
     const { inputTokens, outputTokens, cachedInputTokens } = output.usage;
-    const { modelId, modelProvider: provider } = metadata;
+    const { modelMetadata: known } = metadata;
+    const { modelId, modelProvider: provider } = isObject(known) ? known : {};
     this.#reportModelCall(call, {
-      model: typeof modelId === "string" && modelId !== "" ? modelId : "unknown",
+      model: typeof modelId === "string" && modelId !== "" ? modelId : call.requestedModel,
       ...(typeof provider === "string" ? { provider } : {}),
       finishReason: stepResult.reason,
       inputTokens,

@@ -3,7 +3,7 @@ import {
   createRootContext,
   type FillRandomBytes,
   formatTraceparent,
-  parseTraceContext,
+  parseTraceparent,
 } from "../../protocol/index.ts";
 
 /**
@@ -14,7 +14,7 @@ export function createChildTraceparent(
   parent?: string,
   fillRandom: FillRandomBytes = (bytes) => crypto.getRandomValues(bytes),
 ): string {
-  const context = parseTraceContext(parent);
+  const context = parseTraceparent(parent);
   return formatTraceparent(
     context ? createChildContext(context, fillRandom) : createRootContext(true, fillRandom),
   );
@@ -25,5 +25,5 @@ export function createChildTraceparent(
  * that consist of zeros only.
  */
 export function isTraceparent(value: unknown): value is string {
-  return typeof value === "string" && parseTraceContext(value) !== undefined;
+  return typeof value === "string" && parseTraceparent(value) !== undefined;
 }

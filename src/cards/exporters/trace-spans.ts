@@ -1,4 +1,4 @@
-import { parseTraceContext } from "../../protocol/index.ts";
+import { parseTraceparent } from "../../protocol/index.ts";
 import { defineOptionNames } from "../../usage-checks/index.ts";
 import type { MessageCard } from "../message-card/index.ts";
 import type { ModelCallLine, CardA2ARequestInfo, CardLine, Recording, RunLine } from "../recording/index.ts";
@@ -346,7 +346,7 @@ class TraceSpanBuilder {
     const traceparent = this.#findCardA2ARequestInfos(task).find(
       (carrier) => carrier.traceparent !== undefined,
     )?.traceparent;
-    return parseTraceContext(traceparent);
+    return parseTraceparent(traceparent);
   }
 }
 

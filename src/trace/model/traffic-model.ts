@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, parseTraceContext } from "../../protocol/index.ts";
+import { isObject, type JsonObject, parseTraceparent } from "../../protocol/index.ts";
 import { defineOptionNames } from "../../usage-checks/index.ts";
 import type { AgentLine, TrafficLine, WriterLine } from "../traffic-line-types.ts";
 import { describeUnknownCaller, type IdentifiedCaller } from "./describe-unknown-caller.ts";
@@ -274,7 +274,7 @@ export class TrafficModel {
     const { kind, traceparent } = entry.line;
     // These lines are written within the work on the task, so that their span belongs to the task.
     if (kind === "turn" || kind === "model" || kind === "tool") {
-      const spanId = parseTraceContext(traceparent)?.spanId;
+      const spanId = parseTraceparent(traceparent)?.spanId;
       if (spanId !== undefined) this.#taskKeysBySpan.set(spanId, task.key);
     }
     if (kind === "turn") this.#structureVersion += 1;
