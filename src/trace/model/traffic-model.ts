@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from "../../protocol/index.ts";
+import { isObject, type JsonObject, parseTraceparent } from "../../protocol/index.ts";
 import { defineOptionNames } from "../../usage-checks/index.ts";
 import type { AgentLine, TrafficLine, WriterLine } from "../traffic-line-types.ts";
 import { describeUnknownCaller, type IdentifiedCaller } from "./describe-unknown-caller.ts";
@@ -273,8 +273,10 @@ export class TrafficModel {
     task.addLine(entry);
     const { kind, traceparent } = entry.line;
     // These lines are written within the work on the task, so that their span belongs to the task.
-    if (traceparent !== undefined && (kind === "turn" || kind === "model" || kind === "tool"))
-      this.#taskKeysBySpan.set(traceparent.split("-")[2] ?? "", task.key);
+    if (kind === "turn" || kind === "model" || kind === "tool") {
+      const spanId = parseTraceparent(traceparent)?.spanId;
+      if (spanId !== undefined) this.#taskKeysBySpan.set(spanId, task.key);
+    }
     if (kind === "turn") this.#structureVersion += 1;
   }
 
