@@ -30,14 +30,14 @@ async function collectEventLines(
 
 describe.skipIf(reason)("the console of a server", () => {
   let console: ConsoleTestServer;
+  let store: PostgresStore;
   let other: TestNode;
   const abort = new AbortController();
 
   beforeAll(async () => {
-    const store = new PostgresStore(url, { leaseMs: 6000, poolSize: 4 });
+    store = new PostgresStore(url, { leaseMs: 6000, poolSize: 4 });
     console = await ConsoleTestServer.start({ puppet: new NodeTestAgent({}) }, { store });
     other = await startTestNode(url);
-    await expect.poll(() => other.store.nodes.hasOtherNodes && store.hints?.isReceiving).toBe(true);
   });
   afterAll(async () => {
     abort.abort();
@@ -46,6 +46,7 @@ describe.skipIf(reason)("the console of a server", () => {
   });
 
   it("shows the tasks and the events of another server live [E21]", async () => {
+    await expect.poll(() => other.store.nodes.hasOtherNodes && store.hints?.isReceiving).toBe(true);
     const response = await console.request("GET lines", { signal: abort.signal });
     const lines = readTestLines(response);
     const result = await other.client.send("go", { configuration: { returnImmediately: true } });
