@@ -146,15 +146,14 @@ export function createOtherNodeEvents(
   handlers: readonly OtherNodeEventListener[],
   listAgentIds: () => Iterable<string>,
 ): OtherNodeEvents | undefined {
-  const listeners = handlers.flatMap(
-    (handler) => withSafeListeners({ onEvent: (seen) => handler.onOtherNodeEvent?.(seen) }).onEvent ?? [],
-  );
-  if (!store.hints || handlers.every(({ onOtherNodeEvent }) => onOtherNodeEvent === undefined))
-    return undefined;
+  const listeners = handlers
+    .filter(({ onOtherNodeEvent }) => onOtherNodeEvent !== undefined)
+    .map((handler) => withSafeListeners({ onEvent: (seen) => handler.onOtherNodeEvent?.(seen) }));
+  if (!store.hints || listeners.length === 0) return undefined;
   return new OtherNodeEvents(store, {
     listAgentIds,
     onEvent: (seen) => {
-      for (const listener of listeners) listener(seen);
+      for (const listener of listeners) listener.onEvent?.(seen);
     },
   });
 }

@@ -50,8 +50,9 @@ describe.skipIf(reason)("a list of the console in PostgreSQL", () => {
       PREPARE ${statement.name} AS ${statement.text};
       EXPLAIN (FORMAT JSON) EXECUTE ${statement.name}(${values})`,
     );
-    const [explained] = row?.["QUERY PLAN"] as [{ Plan: PlanNode }];
-    return flattenPlan(explained.Plan).filter((node) => "Relation Name" in node || "Index Name" in node);
+    const explained = row?.["QUERY PLAN"] as [{ Plan: PlanNode }] | undefined;
+    if (!explained) throw new Error("the statement has no plan");
+    return flattenPlan(explained[0].Plan).filter((node) => "Relation Name" in node || "Index Name" in node);
   }
 
   it.each<[string, Omit<TaskOverviewQuery, "limit">, string, string, RegExp]>([

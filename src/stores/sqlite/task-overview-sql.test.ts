@@ -29,16 +29,16 @@ const QUERIES = STATUSES.flatMap((status) =>
   CONTEXTS.map((context): TaskOverviewQuery => ({ limit: 50, ...status, ...context })),
 );
 
-/** Expects one search of an index for each state, with a range of times, and no scan of tasks. */
-function expectIndexSearches(sql: string, { status }: TaskOverviewQuery, index: string): void {
+/** Returns the steps of a plan that are no search of an index with a range of times, and wrong numbers of searches. */
+function findSlowSteps(sql: string, { status }: TaskOverviewQuery, index: string): string[] {
   const plan = explain(sql);
   const searches = plan.filter((step) => /^SEARCH task (?!USING INTEGER PRIMARY KEY)/.test(step));
-  expect(searches).toHaveLength(status === undefined ? STORED_TASK_STATES.length : 1);
-  for (const step of searches) {
-    expect(step).toContain(index);
-    expect(step).toContain("timestamp>");
-  }
-  expect(plan.filter((step) => step.startsWith("SCAN task"))).toEqual([]);
+  const stateCount = status === undefined ? STORED_TASK_STATES.length : 1;
+  return [
+    ...plan.filter((step) => step.startsWith("SCAN task")),
+    ...searches.filter((step) => !step.includes(index) || !step.includes("timestamp>")),
+    ...(searches.length === stateCount ? [] : [`${searches.length} searches`]),
+  ];
 }
 
 describe("a list of the console in SQLite", () => {
@@ -47,7 +47,7 @@ describe("a list of the console in SQLite", () => {
       query.contextId === undefined
         ? "COVERING INDEX task_by_state (scope=? AND state=?"
         : "COVERING INDEX task_by_context (scope=? AND context_id=? AND state=?";
-    expectIndexSearches(buildScopeSql(query), query, index);
+    expect(findSlowSteps(buildScopeSql(query), query, index)).toEqual([]);
   });
 
   it.each(QUERIES.flatMap((query) => AGENTS.map((agent): TaskOverviewQuery => ({ ...query, ...agent }))))(
@@ -57,7 +57,7 @@ describe("a list of the console in SQLite", () => {
         query.contextId === undefined
           ? "COVERING INDEX task_overview (state=?"
           : "COVERING INDEX task_by_context (scope=? AND context_id=? AND state=?";
-      expectIndexSearches(buildAllCallersSql(query), query, index);
+      expect(findSlowSteps(buildAllCallersSql(query), query, index)).toEqual([]);
     },
   );
 
