@@ -1,0 +1,68 @@
+import type { DynamicToolUIPart, UIMessage } from "ai";
+import type { RawPart, UrlPart } from "../../protocol/index.ts";
+import type { ChatMessage, ChatPart, ToolChatPart } from "../chat-message.ts";
+import { isText } from "../diff-parts.ts";
+
+type UIPart = UIMessage["parts"][number];
+
+/** Converts a message of a chat to a message of the AI SDK. */
+export function toUIMessage({ id, role, parts, taskId }: ChatMessage, metadata?: object): UIMessage {
+  if (role === "user") return { id, role, parts: parts.map((part) => toUserUIPart(part, id)) };
+  return {
+    id,
+    role: "assistant",
+    metadata: { ...(taskId === undefined ? {} : { taskId }), ...metadata },
+    parts: [{ type: "step-start" }, ...parts.map((part) => toUIPart(part, id))],
+  };
+}
+
+function toUserUIPart(part: ChatPart, messageId: string): UIPart {
+  return isText(part) ? { type: "text", text: part.text } : toUIPart(part, messageId);
+}
+
+function toUIPart(part: ChatPart, messageId: string): UIPart {
+  if (isText(part)) return { type: part.type, text: part.text, state: "done" };
+  if (part.type === "file") {
+    const { mediaType = "application/octet-stream", filename } = part.file;
+    return { type: "file", mediaType, url: toFileUrl(part.file), ...(filename === undefined ? {} : { filename }) };
+  }
+  const id = `${messageId}/${part.id}`;
+  if (part.type === "source") return { type: "source-url", sourceId: id, url: part.url, title: part.title };
+  if (part.type === "data") return { type: "data-a2a", id, data: part.data };
+  return toToolUIPart(part);
+}
+
+function toToolUIPart({
+  toolCallId,
+  toolName,
+  input = {},
+  state,
+  output,
+  approval,
+}: ToolChatPart): DynamicToolUIPart {
+  const call = { type: "dynamic-tool", toolCallId, toolName, input, providerExecuted: true } as const;
+  const reason = approval?.reason === undefined ? {} : { reason: approval.reason };
+  const id = approval?.id ?? toolCallId;
+  switch (state) {
+    case "running":
+      return { ...call, state: "input-available" };
+    case "approval-requested":
+      return { ...call, state: "approval-requested", approval: { id } };
+    case "approved":
+      return { ...call, state: "approval-responded", approval: { id, approved: true, ...reason } };
+    case "denied":
+      return { ...call, state: "output-denied", approval: { id, approved: false, ...reason } };
+    case "failed":
+      return { ...call, state: "output-error", errorText: "The tool failed." };
+    case "succeeded": {
+      const granted = approval ? { approval: { id, approved: true as const, ...reason } } : {};
+      return { ...call, state: "output-available", output, ...granted };
+    }
+  }
+}
+
+/** Returns the address of a file, which is a data URL if the part contains the file. */
+export function toFileUrl(file: RawPart | UrlPart): string {
+  if ("url" in file) return file.url;
+  return `data:${file.mediaType ?? "application/octet-stream"};base64,${file.raw}`;
+}
