@@ -1,7 +1,7 @@
 import type { DynamicToolUIPart, UIMessage } from "ai";
-import type { RawPart, UrlPart } from "../../protocol/index.ts";
 import type { ChatMessage, ChatPart, ToolChatPart } from "../chat-message.ts";
 import { isText } from "../diff-parts.ts";
+import { toFileUrl } from "../to-file-url.ts";
 
 type UIPart = UIMessage["parts"][number];
 
@@ -59,10 +59,4 @@ function toToolUIPart({
       return { ...call, state: "output-available", output, ...granted };
     }
   }
-}
-
-/** Returns the address of a file, which is a data URL if the part contains the file. */
-export function toFileUrl(file: RawPart | UrlPart): string {
-  if ("url" in file) return file.url;
-  return `data:${file.mediaType ?? "application/octet-stream"};base64,${file.raw}`;
 }

@@ -2,7 +2,7 @@ import type { UIMessageChunk } from "ai";
 import type { ChatMessage, ChatPart, TextChatPart, ToolChatPart } from "../chat-message.ts";
 import { diffParts, isText } from "../diff-parts.ts";
 import type { TaskView } from "../task-view.ts";
-import { toFileUrl } from "./to-ui-messages.ts";
+import { toFileUrl } from "../to-file-url.ts";
 
 /** Metadata of the messages that the transport creates. */
 export interface A2AMessageMetadata {
