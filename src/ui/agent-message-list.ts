@@ -29,10 +29,7 @@ export class AgentMessageList {
   }
 
   addUserMessage(id: string, parts: readonly ChatPart[], taskId: string | undefined): void {
-    this.#list = [
-      ...this.#list,
-      { id, role: "user", parts, ...(taskId === undefined ? {} : { taskId }) },
-    ];
+    this.#list = [...this.#list, { id, role: "user", parts, ...(taskId === undefined ? {} : { taskId }) }];
   }
 
   /** Appends a text to the last part if that part belongs to the same artifact. */
@@ -78,8 +75,7 @@ export class AgentMessageList {
           ? ({ state: existing?.state ?? "running" } as const)
           : ({ state: "approval-requested", approval: event.approval } as const);
       if (existing) this.#replacePart(existing.id, { ...existing, ...input, ...change });
-      else
-        this.addPart((id) => ({ type: "tool", id, toolCallId, toolName, ...input, ...change }), "tool");
+      else this.addPart((id) => ({ type: "tool", id, toolCallId, toolName, ...input, ...change }), "tool");
       return true;
     }
     if (!existing) return this.#findToolPart((part) => part.toolCallId === event.toolCallId) !== undefined;

@@ -70,7 +70,14 @@ describe("a chat", () => {
     const again = createChat(url, { storage });
     await again.resume();
     expect(describeMessages(again).length).toBe(4);
-    expect(describeMessages(again).at(-1)).toEqual(["agent", "Hello, ", "look: succeeded", "Bob!", "file", "data"]);
+    expect(describeMessages(again).at(-1)).toEqual([
+      "agent",
+      "Hello, ",
+      "look: succeeded",
+      "Bob!",
+      "file",
+      "data",
+    ]);
   });
 
   it("continues a running answer after a reload", async () => {

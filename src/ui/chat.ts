@@ -229,7 +229,8 @@ class A2AChat implements Chat {
   }
 
   async #sendParts(parts: readonly Part[]): Promise<void> {
-    const waiting = this.#view?.state !== undefined && isInterrupted(this.#view.state) ? this.#view : undefined;
+    const waiting =
+      this.#view?.state !== undefined && isInterrupted(this.#view.state) ? this.#view : undefined;
     if (!waiting) this.#keepEarlierMessages();
     const view = waiting ?? new TaskView();
     this.#view = view;
@@ -259,8 +260,11 @@ class A2AChat implements Chat {
     const { signal } = this.#connection;
     let error: Error | undefined;
     try {
-      const [client, { contextId }] = await Promise.all([this.#connect(), this.#findContext()]);
+      const { contextId, isNew } = await this.#findContext();
       this.#snapshot = { ...this.#snapshot, contextId };
+      // A page that is reloaded before the first event finds the message in the context.
+      if (isNew) await this.#savePosition({ contextId });
+      const client = await this.#connect();
       const steps = await open(client, contextId, signal);
       const view = this.#view;
       let isSaved = false;

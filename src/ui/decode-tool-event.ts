@@ -66,7 +66,8 @@ function decodeAdkToolEvent(adkType: string, data: JsonObject): ToolEvent | unde
   if (adkType !== "function_call") return undefined;
   if (name !== ADK_CONFIRMATION_NAME)
     return { type: "call", toolCallId: id, toolName: name, ...withInput(args) };
-  const original = isObject(args) && isObject(args["originalFunctionCall"]) ? args["originalFunctionCall"] : {};
+  const original =
+    isObject(args) && isObject(args["originalFunctionCall"]) ? args["originalFunctionCall"] : {};
   const { id: toolCallId = id, name: toolName = name, args: input = args } = original;
   return {
     type: "approval-request",

@@ -33,10 +33,12 @@ export async function* replayTask(
   for await (const event of client.tasks.subscribe(taskId, { ...call, after: 0, onEventId })) {
     view.apply(event);
     const isWaiting =
-      view.state === "TASK_STATE_INPUT_REQUIRED" && !addAnswers(view, history, view.status?.message?.messageId);
+      view.state === "TASK_STATE_INPUT_REQUIRED" &&
+      !addAnswers(view, history, view.status?.message?.messageId);
     const hasEnded = view.state !== undefined && isTerminal(view.state);
     // Messages to a working agent have no place between the events.
-    if (hasEnded) for (const message of history) if (message.role === "ROLE_USER") view.addUserMessage(message);
+    if (hasEnded)
+      for (const message of history) if (message.role === "ROLE_USER") view.addUserMessage(message);
     yield eventId;
     if (isWaiting || hasEnded) return;
   }
@@ -47,7 +49,9 @@ function addAnswers(view: TaskView, history: readonly Message[], questionId: str
   const at = history.findIndex(({ messageId }) => messageId === questionId);
   const later =
     questionId === undefined
-      ? history.filter(({ role, messageId }) => role === "ROLE_USER" && !view.hasMessage(messageId)).slice(0, 1)
+      ? history
+          .filter(({ role, messageId }) => role === "ROLE_USER" && !view.hasMessage(messageId))
+          .slice(0, 1)
       : history.slice(at < 0 ? history.length : at + 1);
   const end = later.findIndex(({ role }) => role !== "ROLE_USER");
   const answers = end < 0 ? later : later.slice(0, end);

@@ -36,9 +36,11 @@ export function createApprovingAgent(wordMs: number, onModelAbort: () => void): 
   const model = createScriptedModel(async function* (prompt, signal) {
     const onAbort = (): void => onModelAbort();
     signal?.addEventListener("abort", onAbort, { once: true });
-    const step = prompt.filter(({ role }) => role === "tool").flatMap(({ content }) =>
-      typeof content === "string" ? [] : content.filter(({ type }) => type === "tool-result"),
-    ).length;
+    const step = prompt
+      .filter(({ role }) => role === "tool")
+      .flatMap(({ content }) =>
+        typeof content === "string" ? [] : content.filter(({ type }) => type === "tool-result"),
+      ).length;
     for (const word of createWords(step)) {
       await pause(wordMs, undefined, signal ? { signal } : {});
       yield word;

@@ -45,8 +45,7 @@ export async function startReloadTestServer(
     }
     if (pathname === "/run") return handleAgUi(request);
     const script = scripts.get(pathname);
-    if (script !== undefined)
-      return new Response(script, { headers: { "content-type": "text/javascript" } });
+    if (script !== undefined) return new Response(script, { headers: { "content-type": "text/javascript" } });
     const html = `<!doctype html><meta charset="utf-8"><link rel="icon" href="data:,"><body><main></main><script type="module" src="${pathname}.js"></script>`;
     return new Response(html, { headers: { "content-type": "text/html" } });
   };

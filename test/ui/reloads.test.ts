@@ -5,7 +5,11 @@ import process from "node:process";
 import { fileURLToPath } from "node:url";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { CHROMIUM_MISSING_MESSAGE, findChromium, launchChromium } from "../../src/cards/html/browser.fixture.ts";
+import {
+  CHROMIUM_MISSING_MESSAGE,
+  findChromium,
+  launchChromium,
+} from "../../src/cards/html/browser.fixture.ts";
 import { type ReloadPage, type ReloadTestServer, startReloadTestServer } from "./reload-test-server.ts";
 import { measureStop, runReloads } from "./run-reloads.ts";
 

@@ -137,7 +137,10 @@ function toActivity(part: Exclude<ChatPart, { type: "text" | "reasoning" | "tool
 }
 
 /** Returns the event that ends a run, with the questions of a task that waits for its user. */
-export function encodeRunEnd(view: TaskView | undefined, run: { threadId: string; runId: string }): AgUiEvent {
+export function encodeRunEnd(
+  view: TaskView | undefined,
+  run: { threadId: string; runId: string },
+): AgUiEvent {
   const { errorText, state } = view ?? {};
   if (errorText !== undefined) return { type: "RUN_ERROR", message: errorText };
   const interrupts = view && state !== undefined && isInterrupted(state) ? listInterrupts(view) : [];
@@ -157,7 +160,9 @@ function listInterrupts(view: TaskView): JsonObject[] {
       if (part.type !== "tool" || !part.approval) return [];
       const { toolCallId, toolName, approval } = part;
       const message = `May ${toolName} be called?`;
-      return [{ id: approval.id, reason: "tool_approval", message, toolCallId, responseSchema: APPROVAL_SCHEMA }];
+      return [
+        { id: approval.id, reason: "tool_approval", message, toolCallId, responseSchema: APPROVAL_SCHEMA },
+      ];
     });
   const { status, taskId = "" } = view;
   const message = getText(status?.message?.parts ?? []);

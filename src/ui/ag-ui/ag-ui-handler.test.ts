@@ -39,7 +39,11 @@ async function* readEvents(response: Response): AsyncGenerator<TestEvent> {
     yield { id, event: JSON.parse(json) as Record<string, unknown> };
 }
 
-async function run(handle: AgUiHandler, body: object, headers?: Record<string, string>): Promise<TestEvent[]> {
+async function run(
+  handle: AgUiHandler,
+  body: object,
+  headers?: Record<string, string>,
+): Promise<TestEvent[]> {
   const events: TestEvent[] = [];
   for await (const event of readEvents(await send(handle, body, headers))) events.push(event);
   return events;
@@ -119,8 +123,13 @@ describe("an AG-UI endpoint", () => {
       }),
     );
     await run(handle, { messages: [hello] });
-    expect(summarize(await run(handle, { messages: [hello] }))).toContainEqual(["TEXT_MESSAGE_CONTENT", "run 1"]);
-    await run(handle, { messages: [hello, { id: "a", role: "assistant", content: "run 1" }, { ...hello, id: "m2" }] });
+    expect(summarize(await run(handle, { messages: [hello] }))).toContainEqual([
+      "TEXT_MESSAGE_CONTENT",
+      "run 1",
+    ]);
+    await run(handle, {
+      messages: [hello, { id: "a", role: "assistant", content: "run 1" }, { ...hello, id: "m2" }],
+    });
     const whole = summarize(await run(handle, {})).filter((entry) => Array.isArray(entry));
     expect(whole).toEqual([
       ["TEXT_MESSAGE_CONTENT", "Ada"],
@@ -136,7 +145,12 @@ describe("an AG-UI endpoint", () => {
     const handle = await serve(
       agent(card, async function* ({ message, history }) {
         if (history.length === 1) {
-          const request = { type: "tool-approval-request", approvalId: "ok", toolCallId: "c", toolName: "pay" };
+          const request = {
+            type: "tool-approval-request",
+            approvalId: "ok",
+            toolCallId: "c",
+            toolName: "pay",
+          };
           yield inputRequired("May pay be called?", data(request));
         }
         yield status(data({ type: "tool-result", toolCallId: "c", toolName: "pay", output: "paid" }));
@@ -171,7 +185,9 @@ describe("an AG-UI endpoint", () => {
       interrupts: [{ reason: "input_required", message: "Which city?" }],
     });
     const question = { id: "q", role: "assistant", content: "Which city?" };
-    const answered = await run(handle, { messages: [hello, question, { id: "m2", role: "user", content: "Seoul" }] });
+    const answered = await run(handle, {
+      messages: [hello, question, { id: "m2", role: "user", content: "Seoul" }],
+    });
     expect(answered.at(-1)?.event).toEqual({ type: "RUN_ERROR", message: "No weather in Seoul." });
   });
 

@@ -59,19 +59,23 @@ export function createAgUiHandler(target: AgUiTarget, options: AgUiHandlerOption
       if (request.method !== "POST")
         return new Response(null, { status: 405, headers: { allow: "GET, POST, DELETE" } });
       const body = await readBody(request, maxRequestBytes);
-      if (body === undefined) return createErrorResponse(413, `The request exceeds ${maxRequestBytes} bytes.`);
+      if (body === undefined)
+        return createErrorResponse(413, `The request exceeds ${maxRequestBytes} bytes.`);
       const input = decodeRunAgentInput(parseBoundedJson(body));
       const cursor = findCursor(request, input);
       const client = await findClient(request);
       const stop = new AbortController();
       const batches = runAgUiTurn(client, input, cursor, { signal: stop.signal });
-      return new Response(createEventStream(batches, () => stop.abort(), heartbeatMs), {
-        headers: {
-          "content-type": "text/event-stream",
-          "cache-control": "no-cache",
-          "x-accel-buffering": "no",
+      return new Response(
+        createEventStream(batches, () => stop.abort(), heartbeatMs),
+        {
+          headers: {
+            "content-type": "text/event-stream",
+            "cache-control": "no-cache",
+            "x-accel-buffering": "no",
+          },
         },
-      });
+      );
     } catch (error) {
       if (error instanceof SyntaxError) return createErrorResponse(400, "The request is not JSON.");
       if (!(error instanceof A2AError)) throw error;
@@ -180,7 +184,7 @@ async function readBody({ body }: Request, maxBytes: number): Promise<string | u
   const reader = body?.getReader();
   const decoder = new TextDecoder();
   let text = "";
-  for (let size = 0; ; ) {
+  for (let size = 0; ;) {
     const { done = true, value } = (await reader?.read()) ?? {};
     if (done || value === undefined) return text + decoder.decode();
     size += value.length;

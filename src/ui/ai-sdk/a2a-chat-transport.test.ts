@@ -1,5 +1,11 @@
 import { once } from "node:events";
-import { AbstractChat, type ChatState, type ChatStatus, lastAssistantMessageIsCompleteWithApprovalResponses, type UIMessage } from "ai";
+import {
+  AbstractChat,
+  type ChatState,
+  type ChatStatus,
+  lastAssistantMessageIsCompleteWithApprovalResponses,
+  type UIMessage,
+} from "ai";
 import { afterEach, describe, expect, it } from "vitest";
 import { agent, data, file, inputRequired, status } from "../../adapters/index.ts";
 import type { Agent } from "../../engine/index.ts";
@@ -26,7 +32,8 @@ class TestChatState implements ChatState<UIMessage> {
   constructor(messages: UIMessage[]) {
     this.messages = messages;
   }
-  pushMessage = (message: UIMessage): void => void (this.messages = [...this.messages, structuredClone(message)]);
+  pushMessage = (message: UIMessage): void =>
+    void (this.messages = [...this.messages, structuredClone(message)]);
   popMessage = (): void => void (this.messages = this.messages.slice(0, -1));
   replaceMessage = (index: number, message: UIMessage): void => {
     this.messages = this.messages.with(index, structuredClone(message));
@@ -72,14 +79,19 @@ describe("a transport for useChat", () => {
     const chat = await openChat(await serve(talker));
     await chat.sendMessage({
       text: "Ada",
-      files: [{ type: "file", mediaType: "text/plain", filename: "a.txt", url: "data:text/plain;base64,QQ==" }],
+      files: [
+        { type: "file", mediaType: "text/plain", filename: "a.txt", url: "data:text/plain;base64,QQ==" },
+      ],
     });
     expect(describeMessages(chat)).toEqual([
       ["user", "file", "Ada"],
       ["assistant", "Hello, ", "look: output-available", "Ada2!", "file", "data-a2a"],
     ]);
     expect(chat.status).toBe("ready");
-    expect(chat.messages[1]?.metadata).toMatchObject({ contextId: "chat-1", taskState: "TASK_STATE_COMPLETED" });
+    expect(chat.messages[1]?.metadata).toMatchObject({
+      contextId: "chat-1",
+      taskState: "TASK_STATE_COMPLETED",
+    });
   });
 
   it("loads the messages of the chat again", async () => {
@@ -166,7 +178,8 @@ describe("a transport for useChat", () => {
     }
     const [part] = message.parts;
     const isApproved = part && "data" in part && JSON.stringify(part.data).includes('"approved":true');
-    if (isApproved) yield status(data({ type: "tool-result", toolCallId: "c", toolName: "pay", output: "paid" }));
+    if (isApproved)
+      yield status(data({ type: "tool-result", toolCallId: "c", toolName: "pay", output: "paid" }));
     yield isApproved ? "Done." : "Not done.";
   });
 
@@ -186,12 +199,9 @@ describe("a transport for useChat", () => {
     await reloaded.resumeStream();
     expect(describeMessages(reloaded)).toEqual(waiting);
     await reloaded.addToolApprovalResponse({ id: "ok", approved });
-    await expect.poll(() => describeMessages(reloaded).at(-1)).toEqual([
-      "assistant",
-      "Let me see. ",
-      toolState,
-      result,
-    ]);
+    await expect
+      .poll(() => describeMessages(reloaded).at(-1))
+      .toEqual(["assistant", "Let me see. ", toolState, result]);
     await expect.poll(() => reloaded.status).toBe("ready");
     const again = await openChat(url);
     expect(describeMessages(again)).toEqual(describeMessages(reloaded));

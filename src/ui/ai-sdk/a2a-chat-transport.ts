@@ -1,7 +1,14 @@
 import type { ChatRequestOptions, ChatTransport, UIMessage, UIMessageChunk } from "ai";
 import type { A2AClient } from "../../client/index.ts";
 import { connect } from "../../client/portable/index.ts";
-import { isInterrupted, isObject, isTerminal, type Message, type Part, type Task } from "../../protocol/index.ts";
+import {
+  isInterrupted,
+  isObject,
+  isTerminal,
+  type Message,
+  type Part,
+  type Task,
+} from "../../protocol/index.ts";
 import { defineOptionNames } from "../../usage-checks/index.ts";
 import { TaskView, toChatMessages } from "../task-view.ts";
 import {
@@ -221,11 +228,7 @@ async function disconnect(view: TaskView, iterator: TurnSteps): Promise<void> {
 }
 
 /** Yields only the steps of the latest answer. Earlier answers of the same task are other messages. */
-async function* skipEarlierTurns(
-  view: TaskView,
-  task: Task,
-  steps: TurnSteps,
-): TurnSteps {
+async function* skipEarlierTurns(view: TaskView, task: Task, steps: TurnSteps): TurnSteps {
   for await (const step of steps) if (hasAllQuestions(view, task) || view.hasTurnEnded) yield step;
 }
 

@@ -24,7 +24,12 @@ function toUIPart(part: ChatPart, messageId: string): UIPart {
   if (isText(part)) return { type: part.type, text: part.text, state: "done" };
   if (part.type === "file") {
     const { mediaType = "application/octet-stream", filename } = part.file;
-    return { type: "file", mediaType, url: toFileUrl(part.file), ...(filename === undefined ? {} : { filename }) };
+    return {
+      type: "file",
+      mediaType,
+      url: toFileUrl(part.file),
+      ...(filename === undefined ? {} : { filename }),
+    };
   }
   const id = `${messageId}/${part.id}`;
   if (part.type === "source") return { type: "source-url", sourceId: id, url: part.url, title: part.title };

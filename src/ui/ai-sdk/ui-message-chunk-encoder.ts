@@ -34,7 +34,8 @@ export class UIMessageChunkEncoder {
   encode(view: TaskView): UIMessageChunk[] {
     const chunks: UIMessageChunk[] = [];
     const message = view.messages.at(-1);
-    if (message?.role === "agent") chunks.push(...this.#start(view, message.id), ...this.#encodeParts(message));
+    if (message?.role === "agent")
+      chunks.push(...this.#start(view, message.id), ...this.#encodeParts(message));
     if (view.progressText !== this.#progressText) {
       this.#progressText = view.progressText;
       chunks.push({ type: "data-progress", data: { text: view.progressText }, transient: true });
@@ -137,7 +138,6 @@ function encodeToolSteps({
   }
   if (state === "denied") steps.push({ type: "tool-output-denied", toolCallId });
   if (state === "succeeded") steps.push({ type: "tool-output-available", ...call, output });
-  if (state === "failed")
-    steps.push({ type: "tool-output-error", ...call, errorText: "The tool failed." });
+  if (state === "failed") steps.push({ type: "tool-output-error", ...call, errorText: "The tool failed." });
   return steps;
 }

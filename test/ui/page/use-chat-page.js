@@ -28,7 +28,8 @@ globalThis.testPage = {
   stop: () => chat.stop(),
   approve() {
     for (const { state, approval } of listTools())
-      if (state === "approval-requested") void chat.addToolApprovalResponse({ id: approval.id, approved: true });
+      if (state === "approval-requested")
+        void chat.addToolApprovalResponse({ id: approval.id, approved: true });
   },
   read: () => ({
     isSent: chat.messages.length > 0,
@@ -40,7 +41,12 @@ globalThis.testPage = {
       .map((part) => (part.type === "text" ? part.text : ""))
       .join(""),
     tools: listTools().map(({ toolName, toolCallId, state, input, output }) =>
-      JSON.stringify({ toolName, toolCallId, input, output: state === "output-available" ? output : undefined }),
+      JSON.stringify({
+        toolName,
+        toolCallId,
+        input,
+        output: state === "output-available" ? output : undefined,
+      }),
     ),
   }),
 };
