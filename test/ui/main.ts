@@ -1,7 +1,7 @@
 /**
  * `npm run reloads` reloads a real Chromium at random moments of answers, with `useChat` of the AI SDK and with the
  * official client of AG-UI: on one server with SQLite, and on two nodes with PostgreSQL. It also measures how fast a stop
- * reaches the model call. Options: `--reloads N` (default 200) and `--seed N`.
+ * reaches the model call. Options: `--reloads N` (default 200), `--seed N`, and `--setup sqlite` or `--setup postgres`.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -12,13 +12,19 @@ import { launchChromium } from "../../src/cards/html/browser.fixture.ts";
 import { startTestPostgres } from "../../src/stores/postgres/postgres-server.fixture.ts";
 import { installManifest } from "../../scripts/install-manifest.ts";
 import { type ReloadPage, startReloadTestServer } from "./reload-test-server.ts";
-import { measureStop, runReloads } from "./run-reloads.ts";
+import { measureStop, type ReloadResult, runReloads } from "./run-reloads.ts";
 
 const { values } = parseArgs({
-  options: { reloads: { type: "string", default: "200" }, seed: { type: "string", default: "1" } },
+  options: {
+    reloads: { type: "string", default: "200" },
+    seed: { type: "string", default: "1" },
+    setup: { type: "string" },
+  },
 });
 const WORD_MS = 20;
 const MAX_PAUSE_MS = 600;
+/** Tabs that are reloaded at the same time. */
+const TABS = 4;
 const STOPS = 10;
 const MAX_STOP_MS = 200;
 const PAGES: readonly ReloadPage[] = ["use-chat", "ag-ui"];
@@ -35,18 +41,23 @@ function random(): number {
 const packages = installManifest("ui", "test/ui");
 const folder = mkdtempSync(join(tmpdir(), "colloquy-reloads-"));
 const browser = await launchChromium();
-const postgres = await startTestPostgres();
+const postgres = values.setup === "sqlite" ? undefined : await startTestPostgres();
 const setups = [
   { name: "one process, SQLite", stores: [`sqlite:${join(folder, "tasks.db")}`] },
-  { name: "two nodes, PostgreSQL", stores: [postgres.url, postgres.url] },
-];
+  ...(postgres ? [{ name: "two nodes, PostgreSQL", stores: [postgres.url, postgres.url] }] : []),
+].slice(values.setup === "postgres" ? 1 : 0);
 for (const { name, stores } of setups) {
   const server = await startReloadTestServer(packages, stores, WORD_MS);
   for (const page of PAGES) {
-    const result = await runReloads(browser, server, page, Number(values.reloads), random, MAX_PAUSE_MS);
-    const { reloads, reloadsWhileBusy, answers, differences } = result;
+    const count = Math.ceil(Number(values.reloads) / TABS);
+    const results = await Promise.all(
+      Array.from({ length: TABS }, () => runReloads(browser, server, page, count, random, MAX_PAUSE_MS)),
+    );
+    const sum = (pick: (result: ReloadResult) => number): number =>
+      results.reduce((total, result) => total + pick(result), 0);
+    const differences = results.flatMap((result) => result.differences);
     console.log(
-      `${name}, ${page}: ${reloads} reloads (${reloadsWhileBusy} in running answers) in ${answers} answers, ${differences.length} answers lost or repeated something`,
+      `${name}, ${page}: ${sum(({ reloads }) => reloads)} reloads (${sum(({ reloadsWhileBusy }) => reloadsWhileBusy)} in running answers) in ${sum(({ answers }) => answers)} answers, ${differences.length} answers lost or repeated something`,
     );
     for (const difference of differences) console.log(difference);
     const times: number[] = [];
@@ -58,5 +69,5 @@ for (const { name, stores } of setups) {
   await server.close();
 }
 await browser.close();
-await postgres.remove();
+await postgres?.remove();
 rmSync(folder, { recursive: true, force: true });
