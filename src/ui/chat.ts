@@ -218,14 +218,14 @@ class A2AChat implements Chat {
   }
 
   /** Lists the tasks of the context, newest first. Agents that cannot list tasks have only the stored task. */
-  async #listTasks(client: ChatClient, contextId: string, taskId: string | undefined): Promise<Task[]> {
+  async #listTasks(
+    client: ChatClient,
+    contextId: string,
+    taskId: string | undefined,
+  ): Promise<readonly Task[]> {
     const { maxEarlierTasks = DEFAULT_MAX_EARLIER_TASKS } = this.#options;
-    try {
-      return await listTasksOfContext(client, contextId, maxEarlierTasks + 1);
-    } catch (error) {
-      if (taskId === undefined) throw error;
-      return [await client.tasks.get(taskId)];
-    }
+    const tasks = await listTasksOfContext(client, contextId, maxEarlierTasks + 1);
+    return tasks.length > 0 || taskId === undefined ? tasks : [await client.tasks.get(taskId)];
   }
 
   async #sendParts(parts: readonly Part[]): Promise<void> {

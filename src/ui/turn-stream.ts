@@ -1,5 +1,5 @@
 import type { A2AClient, CallOptions } from "../client/index.ts";
-import { isTerminal, type Message, type Task } from "../protocol/index.ts";
+import { A2AError, isTerminal, type Message, type Task } from "../protocol/index.ts";
 import type { TaskView } from "./task-view.ts";
 
 /** The methods of `A2AClient` that a chat calls. */
@@ -117,16 +117,25 @@ export async function* withCancellation(
   }
 }
 
-/** Lists the newest tasks of a context, newest first. The server limits a page to 100 tasks. */
+/**
+ * Lists the newest tasks of a context, newest first. The server limits a page to 100 tasks. The list is empty if the agent
+ * cannot list tasks, as in A2A 0.3.
+ */
 export async function listTasksOfContext(
   client: ChatClient,
   contextId: string,
   maxTasks: number,
   call: TurnCallOptions = {},
-): Promise<Task[]> {
+): Promise<readonly Task[]> {
   const pageSize = Math.max(1, Math.min(100, maxTasks));
   const params = { contextId, includeArtifacts: true, historyLength: 1_000, pageSize };
-  return (await client.tasks.list(params, call)).tasks;
+  try {
+    return (await client.tasks.list(params, call)).tasks;
+  } catch (error) {
+    const reason = error instanceof A2AError ? error.reason : undefined;
+    if (reason === "UNSUPPORTED_OPERATION" || reason === "METHOD_NOT_FOUND") return [];
+    throw error;
+  }
 }
 
 /** Cancels a task. A task that has already ended is no error. */

@@ -1,6 +1,6 @@
 /**
- * `npm run reloads` reloads a real Chromium at random moments of answers, with `useChat` of the AI SDK and with the
- * official client of AG-UI: on one server with SQLite, and on two nodes with PostgreSQL. It also measures how fast a stop
+ * `npm run reloads` reloads a real Chromium at random moments of answers, with `useChat` of the AI SDK, with the
+ * official client of AG-UI, and with `createChat`: on one server with SQLite, and on two nodes with PostgreSQL. It also measures how fast a stop
  * reaches the model call. Options: `--reloads N` (default 200), `--seed N`, and `--setup sqlite` or `--setup postgres`.
  */
 import { mkdtempSync, rmSync } from "node:fs";
@@ -11,7 +11,7 @@ import { parseArgs } from "node:util";
 import { launchChromium } from "../../src/cards/html/browser.fixture.ts";
 import { startTestPostgres } from "../../src/stores/postgres/postgres-server.fixture.ts";
 import { installManifest } from "../../scripts/install-manifest.ts";
-import { type ReloadPage, startReloadTestServer } from "./reload-test-server.ts";
+import { RELOAD_PAGES, startReloadTestServer } from "./reload-test-server.ts";
 import { measureStop, type ReloadResult, runReloads } from "./run-reloads.ts";
 
 const { values } = parseArgs({
@@ -27,7 +27,6 @@ const MAX_PAUSE_MS = 600;
 const TABS = 4;
 const STOPS = 10;
 const MAX_STOP_MS = 200;
-const PAGES: readonly ReloadPage[] = ["use-chat", "ag-ui"];
 
 let state = Number(values.seed) >>> 0 || 1;
 /** Xorshift, so that a run can be repeated with its seed. */
@@ -48,7 +47,7 @@ const setups = [
 ].slice(values.setup === "postgres" ? 1 : 0);
 for (const { name, stores } of setups) {
   const server = await startReloadTestServer(packages, stores, WORD_MS);
-  for (const page of PAGES) {
+  for (const page of RELOAD_PAGES) {
     const count = Math.ceil(Number(values.reloads) / TABS);
     const results = await Promise.all(
       Array.from({ length: TABS }, () => runReloads(browser, server, page, count, random, MAX_PAUSE_MS)),

@@ -10,7 +10,9 @@ import { createAgUiHandler } from "../../src/ui/ag-ui/index.ts";
 import { createApprovingAgent } from "./approving-agent.ts";
 
 /** The browser library whose page is reloaded. */
-export type ReloadPage = "use-chat" | "ag-ui";
+export type ReloadPage = (typeof RELOAD_PAGES)[number];
+
+export const RELOAD_PAGES = ["use-chat", "ag-ui", "create-chat"] as const;
 
 const repositoryRoot = fileURLToPath(new URL("../..", import.meta.url));
 
@@ -33,8 +35,7 @@ export async function startReloadTestServer(
 ): Promise<ReloadTestServer> {
   let onModelAbort: (time: number) => void = () => {};
   const scripts = new Map<string, string>();
-  for (const page of ["use-chat", "ag-ui"] as const)
-    scripts.set(`/${page}.js`, await bundlePage(page, packageFolder));
+  for (const page of RELOAD_PAGES) scripts.set(`/${page}.js`, await bundlePage(page, packageFolder));
   const servers: Server[] = [];
   let requestCount = 0;
   const serveRequest = async (request: Request): Promise<Response> => {
@@ -90,9 +91,9 @@ async function bundlePage(page: ReloadPage, packageFolder: string): Promise<stri
             const target = exports[`.${path.slice("colloquy".length)}`]?.["default"] ?? "";
             return { path: join(repositoryRoot, target.replace(/^\.\/dist/, "src").replace(/\.js$/, ".ts")) };
           });
-          // The pages are not in the folder of their packages.
+          // The pages are not in the folder of their packages. A page must contain React only once.
           bundler.onResolve({ filter: /^[@a-z]/ }, ({ path, importer, kind }) =>
-            importer.includes("/test/ui/page/")
+            /\/test\/ui\/page\/|\/src\/ui\/react\//.test(importer)
               ? bundler.resolve(path, { resolveDir: packageFolder, kind, importer: packageFolder })
               : undefined,
           );

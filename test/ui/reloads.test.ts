@@ -10,7 +10,7 @@ import {
   findChromium,
   launchChromium,
 } from "../../src/cards/html/browser.fixture.ts";
-import { type ReloadPage, type ReloadTestServer, startReloadTestServer } from "./reload-test-server.ts";
+import { RELOAD_PAGES, type ReloadTestServer, startReloadTestServer } from "./reload-test-server.ts";
 import { measureStop, runReloads } from "./run-reloads.ts";
 
 const repositoryRoot = fileURLToPath(new URL("../..", import.meta.url));
@@ -41,7 +41,7 @@ describe.skipIf(missing !== undefined)("a page in Chromium", () => {
     await server?.close();
   });
 
-  it.each<ReloadPage>(["use-chat", "ag-ui"])(
+  it.each(RELOAD_PAGES)(
     "with %s loses and repeats nothing when it is reloaded, and stops the model call",
     async (page) => {
       const { reloads, differences } = await runReloads(browser, server, page, 5, Math.random, 200);

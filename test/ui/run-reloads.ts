@@ -74,8 +74,11 @@ export async function runReloads(
 async function advance(page: Page): Promise<boolean> {
   const state = await readState(page);
   if (state.error !== undefined) return false;
-  if (!state.isSent) await page.evaluate(SEND);
-  else if (state.needsApproval) await page.evaluate(APPROVE);
+  if (!state.isSent) {
+    await page.evaluate(SEND);
+    // A reload before the message arrives is no reload of an answer.
+    await page.waitForFunction("globalThis.testPage.read().text.length > 0");
+  } else if (state.needsApproval) await page.evaluate(APPROVE);
   else if (!state.isBusy && state.text.length >= EXPECTED_ANSWER.text.length) return false;
   return true;
 }

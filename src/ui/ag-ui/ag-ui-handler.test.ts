@@ -28,7 +28,7 @@ const send = (handle: AgUiHandler, body: object, headers: Record<string, string>
   handle(
     new Request("http://localhost/ag-ui", {
       method: "POST",
-      headers,
+      headers: { "content-type": "application/json", ...headers },
       body: JSON.stringify({ threadId: "t", runId: "r", messages: [], ...body }),
     }),
   );
@@ -226,7 +226,10 @@ describe("an AG-UI endpoint", () => {
 
   it("refuses requests that are no JSON, too large, or of another method", async () => {
     const handle = createAgUiHandler("http://127.0.0.1:1", { maxRequestBytes: 10 });
-    const request = (init: RequestInit): Promise<Response> => handle(new Request("http://localhost/", init));
+    const headers = { "content-type": "application/json" };
+    const request = (init: RequestInit): Promise<Response> =>
+      handle(new Request("http://localhost/", { headers, ...init }));
+    expect((await request({ method: "POST", body: "{}", headers: {} })).status).toBe(415);
     expect((await request({ method: "POST", body: "{" })).status).toBe(400);
     expect((await request({ method: "POST", body: "x".repeat(11) })).status).toBe(413);
     expect((await request({ method: "PUT" })).status).toBe(405);

@@ -58,6 +58,9 @@ export function createAgUiHandler(target: AgUiTarget, options: AgUiHandlerOption
       if (request.method === "DELETE") return await stopThread(await findClient(request), request);
       if (request.method !== "POST")
         return new Response(null, { status: 405, headers: { allow: "GET, POST, DELETE" } });
+      // Another web page cannot send this media type without the permission of this origin.
+      if (!/^application\/json\b/i.test(request.headers.get("content-type") ?? ""))
+        return createErrorResponse(415, "The content type of the request must be application/json.");
       const body = await readBody(request, maxRequestBytes);
       if (body === undefined)
         return createErrorResponse(413, `The request exceeds ${maxRequestBytes} bytes.`);
