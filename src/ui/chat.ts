@@ -4,7 +4,7 @@ import { isInterrupted, isTerminal, type Message, type Part, type Task } from ".
 import { defineOptionNames } from "../usage-checks/index.ts";
 import type { ChatMessage, ToolChatPart } from "./chat-message.ts";
 import { type ChatPosition, type ChatStorage, findSessionStorage } from "./chat-storage.ts";
-import { createDecisionPart } from "./decode-tool-event.ts";
+import { createDecisionMessageId, createDecisionPart } from "./decode-tool-event.ts";
 import { TaskView, toChatMessages } from "./task-view.ts";
 import {
   cancelTask,
@@ -53,9 +53,9 @@ export interface ChatOptions {
 /** A conversation with one agent. */
 export interface Chat {
   /** Returns the current state, which is the same object until the state changes. */
-  getSnapshot(): ChatSnapshot;
+  readonly getSnapshot: () => ChatSnapshot;
   /** Calls the listener after each change, and returns a function that removes the listener. */
-  subscribe(listener: () => void): () => void;
+  readonly subscribe: (listener: () => void) => () => void;
   /**
    * Sends a message, and resolves at the end of the agent's turn. If the agent waits for input, the message answers the
    * question. Errors appear in the snapshot. Rejects only if another turn is running.
@@ -144,14 +144,16 @@ class A2AChat implements Chat {
     view.addDecision({ approvalId, approved, reason });
     this.#publish("waiting");
     if (this.#snapshot.approvals.length > 0) return;
-    const decisions = view.messages
-      .at(-1)
-      ?.parts.flatMap((part) =>
-        part.type === "tool" && (part.state === "approved" || part.state === "denied") && part.approval
-          ? [createDecisionPart(part.approval, part.state === "approved", part.approval.reason)]
-          : [],
-      );
-    await this.#sendParts(decisions ?? []);
+    const decided = (view.messages.at(-1)?.parts ?? []).flatMap((part) =>
+      part.type === "tool" && (part.state === "approved" || part.state === "denied") && part.approval
+        ? [part.approval]
+        : [],
+    );
+    const parts = decided.map((approval) =>
+      createDecisionPart(approval, approval.approved === true, approval.reason),
+    );
+    const approvalIds = decided.map(({ id }) => id);
+    await this.#sendParts(parts, createDecisionMessageId(view.taskId ?? "", approvalIds));
   };
 
   stop = async (): Promise<void> => {
@@ -228,14 +230,14 @@ class A2AChat implements Chat {
     return tasks.length > 0 || taskId === undefined ? tasks : [await client.tasks.get(taskId)];
   }
 
-  async #sendParts(parts: readonly Part[]): Promise<void> {
+  async #sendParts(parts: readonly Part[], messageId: string = crypto.randomUUID()): Promise<void> {
     const waiting =
       this.#view?.state !== undefined && isInterrupted(this.#view.state) ? this.#view : undefined;
     if (!waiting) this.#keepEarlierMessages();
     const view = waiting ?? new TaskView();
     this.#view = view;
     const message: Message = {
-      messageId: crypto.randomUUID(),
+      messageId,
       role: "ROLE_USER",
       parts: [...parts],
       ...(waiting?.taskId === undefined ? {} : { taskId: waiting.taskId }),

@@ -27,6 +27,8 @@ export interface ApprovalDecision {
 }
 
 const ADK_CONFIRMATION_NAME = "adk_request_confirmation";
+/** Maximum length of the id of a message. */
+const MAX_ID_LENGTH = 256;
 
 /**
  * Finds the tool event in a part: the format of the adapters of Colloquy, or the function calls of ADK. Returns
@@ -68,11 +70,11 @@ function decodeAdkToolEvent(adkType: string, data: JsonObject): ToolEvent | unde
     return { type: "call", toolCallId: id, toolName: name, ...withInput(args) };
   const original =
     isObject(args) && isObject(args["originalFunctionCall"]) ? args["originalFunctionCall"] : {};
-  const { id: toolCallId = id, name: toolName = name, args: input = args } = original;
+  const { id: toolCallId, name: toolName, args: input = args } = original;
   return {
     type: "approval-request",
-    toolCallId: String(toolCallId),
-    toolName: String(toolName),
+    toolCallId: typeof toolCallId === "string" ? toolCallId : id,
+    toolName: typeof toolName === "string" ? toolName : name,
     ...withInput(input),
     approval: { id, functionName: name },
   };
@@ -94,6 +96,14 @@ export function createDecisionPart(
     data: { id, name: functionName, response: { confirmed: approved, ...withReason } },
     metadata: { adk_type: "function_response" },
   };
+}
+
+/**
+ * Returns the id of the message with the decisions about approval requests. The agent processes a message with the same id
+ * once, so a decision that is sent again after a reload has no effect.
+ */
+export function createDecisionMessageId(taskId: string, approvalIds: readonly string[]): string {
+  return `${taskId}:${approvalIds.join(",")}`.slice(0, MAX_ID_LENGTH);
 }
 
 /** Finds the user's decision in a part of a user's message. */

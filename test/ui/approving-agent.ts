@@ -1,7 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { ToolLoopAgent, tool } from "ai";
+import { type ModelMessage, ToolLoopAgent, tool } from "ai";
 import { z } from "zod";
-import { fromAiSdk } from "../../src/adapters/ai-sdk/index.ts";
+import { type ConversationStore, fromAiSdk } from "../../src/adapters/ai-sdk/index.ts";
 import { createScriptedModel, createToolCall } from "../../src/adapters/ai-sdk/scripted-model.fixture.ts";
 import type { Agent } from "../../src/engine/index.ts";
 
@@ -32,10 +32,13 @@ export const EXPECTED_ANSWER: ExpectedAnswer = {
  * words. Each word is different, so that a lost or a repeated one shows. `onModelAbort` is called when the signal of the
  * model call aborts.
  */
-export function createApprovingAgent(wordMs: number, onModelAbort: () => void): Agent {
+export function createApprovingAgent(
+  wordMs: number,
+  conversationStore: ConversationStore<ModelMessage>,
+  onModelAbort: () => void,
+): Agent {
   const model = createScriptedModel(async function* (prompt, signal) {
-    const onAbort = (): void => onModelAbort();
-    signal?.addEventListener("abort", onAbort, { once: true });
+    signal?.addEventListener("abort", onModelAbort, { once: true });
     const step = prompt
       .filter(({ role }) => role === "tool")
       .flatMap(({ content }) =>
@@ -47,7 +50,7 @@ export function createApprovingAgent(wordMs: number, onModelAbort: () => void): 
     }
     const call = STEPS[step];
     if (call) yield createToolCall(call.toolName, call.input, call.toolCallId);
-    signal?.removeEventListener("abort", onAbort);
+    signal?.removeEventListener("abort", onModelAbort);
   });
   return fromAiSdk(
     new ToolLoopAgent({
@@ -58,6 +61,6 @@ export function createApprovingAgent(wordMs: number, onModelAbort: () => void): 
       },
       toolApproval: { pay: "user-approval" },
     }),
-    { name: "approver", description: "Looks, and pays after an approval", afterRestart: "restart" },
+    { name: "approver", description: "Looks, and pays after an approval", conversationStore },
   );
 }

@@ -4,6 +4,8 @@ import { readFileSync } from "node:fs";
 import type { AddressInfo } from "node:net";
 import { serve } from "@hono/node-server";
 import { build } from "esbuild";
+import type { ModelMessage } from "ai";
+import type { ConversationStore } from "../../src/adapters/ai-sdk/index.ts";
 import { connect } from "../../src/client/index.ts";
 import { createServer, type Server } from "../../src/server/index.ts";
 import { createAgUiHandler } from "../../src/ui/ag-ui/index.ts";
@@ -33,7 +35,7 @@ export async function startReloadTestServer(
   stores: readonly string[],
   wordMs: number,
 ): Promise<ReloadTestServer> {
-  let onModelAbort: (time: number) => void = () => {};
+  let onModelAbort: ((time: number) => void) | undefined;
   const scripts = new Map<string, string>();
   for (const page of RELOAD_PAGES) scripts.set(`/${page}.js`, await bundlePage(page, packageFolder));
   const servers: Server[] = [];
@@ -56,8 +58,16 @@ export async function startReloadTestServer(
       resolve(`http://127.0.0.1:${port}`),
     );
   });
+  // The nodes of a cluster share the conversations of the model.
+  const conversations = new Map<string, ModelMessage[]>();
+  const conversationStore: ConversationStore<ModelMessage> = {
+    load: ({ contextId }) => conversations.get(contextId) ?? [],
+    append({ contextId }, messages) {
+      conversations.set(contextId, [...(conversations.get(contextId) ?? []), ...messages]);
+    },
+  };
   for (const store of stores) {
-    const agent = createApprovingAgent(wordMs, () => onModelAbort(Date.now()));
+    const agent = createApprovingAgent(wordMs, conversationStore, () => onModelAbort?.(Date.now()));
     servers.push(createServer(agent, { store, basePath: "/agents", observer: false }));
   }
   const handleAgUi = createAgUiHandler(await connect(`${url}/agents`));

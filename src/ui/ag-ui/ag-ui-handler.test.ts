@@ -64,7 +64,7 @@ describe("an AG-UI endpoint", () => {
     yield "Hello, ";
     yield status(data({ type: "tool-call", toolCallId: "c1", toolName: "look", input: { at: "sky" } }));
     yield status(data({ type: "tool-result", toolCallId: "c1", toolName: "look", output: "blue" }));
-    yield `${text}`;
+    yield text;
     yield "!";
     yield data({ answer: 42 });
   });

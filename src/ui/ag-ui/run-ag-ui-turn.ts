@@ -1,5 +1,5 @@
 import { isInterrupted, type Message, type Part, type Task } from "../../protocol/index.ts";
-import { createDecisionPart } from "../decode-tool-event.ts";
+import { createDecisionMessageId, createDecisionPart } from "../decode-tool-event.ts";
 import { TaskView, toChatMessages } from "../task-view.ts";
 import {
   type AppliedEventId,
@@ -101,7 +101,10 @@ class AgUiTaskRun {
     yield* this.replay(waiting);
     const parts = entries.flatMap((entry) => this.#toAnswerParts(entry));
     const message: Message = {
-      messageId: crypto.randomUUID(),
+      messageId: createDecisionMessageId(
+        waiting.id,
+        entries.map(({ interruptId }) => interruptId),
+      ),
       contextId: this.#input.threadId,
       taskId: waiting.id,
       role: "ROLE_USER",

@@ -19,6 +19,7 @@ import {
   type TurnSteps,
   withCancellation,
 } from "../turn-stream.ts";
+import { createDecisionMessageId } from "../decode-tool-event.ts";
 import { createDecisionParts, fromUIMessage, listDecisions, readMetadata } from "./from-ui-message.ts";
 import { toUIMessage } from "./to-ui-messages.ts";
 import { UIMessageChunkEncoder } from "./ui-message-chunk-encoder.ts";
@@ -113,10 +114,19 @@ export class A2AChatTransport<MESSAGE extends UIMessage = UIMessage> implements 
       : lastUserMessage
         ? fromUIMessage(lastUserMessage)
         : [];
-    const isRepeatable = trigger === "submit-message" && !isAnswer && lastUserMessage !== undefined;
+    if (parts.length === 0)
+      throw new TypeError("The message is empty, or its approval request was answered.");
+    const isRepeatable = trigger === "submit-message" && lastUserMessage !== undefined;
     const message: Message = {
       // The agent processes a message with the same id only once.
-      messageId: isRepeatable ? lastUserMessage.id : crypto.randomUUID(),
+      messageId: isAnswer
+        ? createDecisionMessageId(
+            view.taskId ?? "",
+            decisions.map(({ approvalId }) => approvalId),
+          )
+        : isRepeatable
+          ? lastUserMessage.id
+          : crypto.randomUUID(),
       contextId: chatId,
       role: "ROLE_USER",
       parts,

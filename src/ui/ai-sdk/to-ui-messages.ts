@@ -48,20 +48,13 @@ function toToolUIPart({
   const call = { type: "dynamic-tool", toolCallId, toolName, input, providerExecuted: true } as const;
   const reason = approval?.reason === undefined ? {} : { reason: approval.reason };
   const id = approval?.id ?? toolCallId;
-  switch (state) {
-    case "running":
-      return { ...call, state: "input-available" };
-    case "approval-requested":
-      return { ...call, state: "approval-requested", approval: { id } };
-    case "approved":
-      return { ...call, state: "approval-responded", approval: { id, approved: true, ...reason } };
-    case "denied":
-      return { ...call, state: "output-denied", approval: { id, approved: false, ...reason } };
-    case "failed":
-      return { ...call, state: "output-error", errorText: "The tool failed." };
-    case "succeeded": {
-      const granted = approval ? { approval: { id, approved: true as const, ...reason } } : {};
-      return { ...call, state: "output-available", output, ...granted };
-    }
-  }
+  if (state === "running") return { ...call, state: "input-available" };
+  if (state === "approval-requested") return { ...call, state: "approval-requested", approval: { id } };
+  if (state === "approved")
+    return { ...call, state: "approval-responded", approval: { id, approved: true, ...reason } };
+  if (state === "denied")
+    return { ...call, state: "output-denied", approval: { id, approved: false, ...reason } };
+  if (state === "failed") return { ...call, state: "output-error", errorText: "The tool failed." };
+  const granted = approval ? { approval: { id, approved: true as const, ...reason } } : {};
+  return { ...call, state: "output-available", output, ...granted };
 }
