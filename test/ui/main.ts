@@ -9,6 +9,7 @@ import { join } from "node:path";
 import process from "node:process";
 import { parseArgs } from "node:util";
 import { launchChromium } from "../../src/cards/html/browser.fixture.ts";
+import { PostgresStore } from "../../src/stores/index.ts";
 import { startTestPostgres } from "../../src/stores/postgres/postgres-server.fixture.ts";
 import { installManifest } from "../../scripts/install-manifest.ts";
 import { RELOAD_PAGES, startReloadTestServer } from "./reload-test-server.ts";
@@ -42,8 +43,15 @@ const folder = mkdtempSync(join(tmpdir(), "colloquy-reloads-"));
 const browser = await launchChromium();
 const postgres = values.setup === "sqlite" ? undefined : await startTestPostgres();
 const setups = [
-  { name: "one process, SQLite", stores: [`sqlite:${join(folder, "tasks.db")}`] },
-  ...(postgres ? [{ name: "two nodes, PostgreSQL", stores: [postgres.url, postgres.url] }] : []),
+  { name: "one process, SQLite", stores: [`sqlite:${join(folder, "tasks.db")}` as const] },
+  ...(postgres
+    ? [
+        {
+          name: "two nodes, PostgreSQL",
+          stores: [new PostgresStore(postgres.url), new PostgresStore(postgres.url)],
+        },
+      ]
+    : []),
 ].slice(values.setup === "postgres" ? 1 : 0);
 for (const { name, stores } of setups) {
   const server = await startReloadTestServer(packages, stores, WORD_MS);

@@ -7,7 +7,7 @@ import { build } from "esbuild";
 import type { ModelMessage } from "ai";
 import type { ConversationStore } from "../../src/adapters/ai-sdk/index.ts";
 import { connect } from "../../src/client/index.ts";
-import { createServer, type Server } from "../../src/server/index.ts";
+import { createServer, type Server, type ServerOptions } from "../../src/server/index.ts";
 import { createAgUiHandler } from "../../src/ui/ag-ui/index.ts";
 import { createApprovingAgent } from "./approving-agent.ts";
 
@@ -32,7 +32,7 @@ export interface ReloadTestServer {
  */
 export async function startReloadTestServer(
   packageFolder: string,
-  stores: readonly string[],
+  stores: readonly NonNullable<ServerOptions["store"]>[],
   wordMs: number,
 ): Promise<ReloadTestServer> {
   let onModelAbort: ((time: number) => void) | undefined;
