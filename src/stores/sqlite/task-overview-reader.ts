@@ -1,4 +1,4 @@
-import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
+import type { SqlDatabase, SqlValue, SqlStatement } from "./sql-database.ts";
 import { LruCache } from "../../data-structures/index.ts";
 import type {
   TaskOverviewEntry,
@@ -8,6 +8,7 @@ import type {
 } from "../../engine/index.ts";
 import type { TaskState } from "../../protocol/index.ts";
 import { STORED_TASK_STATES } from "../stored-task-states.ts";
+import { buildUnionSql } from "./build-union-sql.ts";
 import { MATCHES_TEXT_SQL, toFullTextQuery } from "./task-text-index.ts";
 import type { TaskOwnerScopeTable } from "./task-owner-scope-table.ts";
 
@@ -36,11 +37,11 @@ interface TaskOverviewRow {
 
 /** Lists committed tasks of some scopes or of all callers. The cost of a page does not depend on the number of tasks. */
 export class TaskOverviewReader {
-  readonly #db: DatabaseSync;
+  readonly #db: SqlDatabase;
   readonly #scopeTable: TaskOwnerScopeTable;
-  readonly #statementsBySql = new LruCache<StatementSync>(MAX_PREPARED_STATEMENTS);
+  readonly #statementsBySql = new LruCache<SqlStatement>(MAX_PREPARED_STATEMENTS);
 
-  constructor(db: DatabaseSync, scopeTable: TaskOwnerScopeTable) {
+  constructor(db: SqlDatabase, scopeTable: TaskOwnerScopeTable) {
     this.#db = db;
     this.#scopeTable = scopeTable;
   }
@@ -79,21 +80,17 @@ export class TaskOverviewReader {
       });
     }
     if (!scopes) {
-      const agent: Record<string, SQLInputValue> = query.agent === undefined ? {} : { $agent: query.agent };
-      return this.#select(buildAllCallersSql(query), query, agent);
+      const agent: Record<string, SqlValue> = query.agent === undefined ? {} : { $agent: query.agent };
+      return this.#select(buildAllCallersSql(query, this.#db.maxUnionTerms), query, agent);
     }
-    const sql = buildScopeSql(query);
+    const sql = buildScopeSql(query, this.#db.maxUnionTerms);
     return scopes.flatMap((scope) => {
       const key = this.#scopeTable.findKey(scope);
       return key === undefined ? [] : this.#select(sql, query, { $scope: key });
     });
   }
 
-  #select(
-    sql: string,
-    query: TaskOverviewQuery,
-    parameters: Record<string, SQLInputValue>,
-  ): TaskOverviewRow[] {
+  #select(sql: string, query: TaskOverviewQuery, parameters: Record<string, SqlValue>): TaskOverviewRow[] {
     const { after, contextId, statusSince = "", statusUntil = END_OF_TIMES, limit } = query;
     return this.#prepare(sql).all({
       $limit: limit + 1,
@@ -106,7 +103,7 @@ export class TaskOverviewReader {
     }) as unknown as TaskOverviewRow[];
   }
 
-  #prepare(sql: string): StatementSync {
+  #prepare(sql: string): SqlStatement {
     let statement = this.#statementsBySql.get(sql);
     if (!statement) this.#statementsBySql.set(sql, (statement = this.#db.prepare(sql)));
     return statement;
@@ -120,12 +117,13 @@ const TIME_RANGE =
   "timestamp >= $since AND timestamp <= $until AND (timestamp, task_id) < ($afterTimestamp, $afterTaskId)";
 
 /** Builds the query for a page of one scope, which merges one index range per state. */
-function buildScopeSql({ status, contextId }: TaskOverviewQuery): string {
+function buildScopeSql({ status, contextId }: TaskOverviewQuery, maxUnionTerms: number | undefined): string {
   const [index, context] =
     contextId === undefined ? ["task_by_state", ""] : ["task_by_context", " AND context_id = $contextId"];
   return buildPageSql(
     status,
     (state) => `INDEXED BY ${index} WHERE scope = $scope${context} AND state = '${state}'`,
+    maxUnionTerms,
   );
 }
 
@@ -133,14 +131,18 @@ function buildScopeSql({ status, contextId }: TaskOverviewQuery): string {
  * Builds the query for a page of all callers. `task_overview` contains the scope, so that SQLite skips the tasks of
  * other agents without reading them. SQLite looks up a context in each scope.
  */
-function buildAllCallersSql({ status, agent, contextId }: TaskOverviewQuery): string {
+function buildAllCallersSql(
+  { status, agent, contextId }: TaskOverviewQuery,
+  maxUnionTerms: number | undefined,
+): string {
   const scopes = agent === undefined ? "SELECT key FROM scope" : "SELECT key FROM scope WHERE agent = $agent";
-  return buildPageSql(status, (state) => {
+  const buildRange = (state: TaskState): string => {
     if (contextId !== undefined)
       return `INDEXED BY task_by_context WHERE scope IN (${scopes}) AND context_id = $contextId AND state = '${state}'`;
     const filter = agent === undefined ? "" : ` AND scope IN (${scopes})`;
     return `INDEXED BY task_overview WHERE state = '${state}'${filter}`;
-  });
+  };
+  return buildPageSql(status, buildRange, maxUnionTerms);
 }
 
 /** Builds the query for a page of the tasks that contain words. SQLite sorts the tasks that the text index finds. */
@@ -158,13 +160,17 @@ function buildTextSql({ status, scopes, agent, contextId }: TaskOverviewQuery): 
 }
 
 /** Builds the query for a page from the index range of each state. */
-function buildPageSql(status: TaskState | undefined, buildRange: (state: TaskState) => string): string {
+function buildPageSql(
+  status: TaskState | undefined,
+  buildRange: (state: TaskState) => string,
+  maxUnionTerms: number | undefined,
+): string {
   const states = status === undefined ? STORED_TASK_STATES : [status];
   const ranges = states.map(
     (state) => `SELECT key, timestamp, task_id FROM task ${buildRange(state)} AND ${TIME_RANGE}`,
   );
   return `SELECT ${COLUMNS} FROM (
-      ${ranges.join("\nUNION ALL\n")}\nORDER BY timestamp DESC, task_id DESC LIMIT $limit
+      ${buildUnionSql(ranges, "ORDER BY timestamp DESC, task_id DESC LIMIT $limit", maxUnionTerms)}
     ) AS page JOIN task ON task.key = page.key JOIN scope ON scope.key = task.scope`;
 }
 

@@ -1,4 +1,4 @@
-import type { DatabaseSync } from "node:sqlite";
+import type { SqlDatabase } from "./sql-database.ts";
 import type { Task } from "../../protocol/index.ts";
 
 /**
@@ -31,13 +31,13 @@ export const MATCHES_TEXT_SQL = `task.key IN (
 )`;
 
 /** Creates the tables of the index, if they do not exist. Call within a transaction. */
-export function createTaskTextIndex(db: DatabaseSync): void {
+export function createTaskTextIndex(db: SqlDatabase): void {
   const exists = db.prepare("SELECT 1 FROM sqlite_master WHERE name = 'task_text'").get() !== undefined;
   if (!exists) db.exec(CREATE_TEXT_INDEX_SQL);
 }
 
 /** Indexes at most `limit` queued tasks, and returns whether more tasks wait. Call within a transaction. */
-export function indexQueuedTasks(db: DatabaseSync, limit: number, foldTask: (key: number) => Task): boolean {
+export function indexQueuedTasks(db: SqlDatabase, limit: number, foldTask: (key: number) => Task): boolean {
   const queued = db.prepare("SELECT task FROM task_text_queue LIMIT ?").all(limit + 1);
   const deleteText = db.prepare("DELETE FROM task_text WHERE rowid = ?");
   const insertText = db.prepare("INSERT INTO task_text (rowid, text) VALUES (?, ?)");
