@@ -1,7 +1,13 @@
 /**
  * The suites of a Durable Object with the compatibility with Node.js: the contract of task stores, on the SQLite database
- * of the object.
+ * of the object, and the contract of servers.
  */
+import { beforeEach, describe } from "vitest";
+import {
+  createDurableObjectServer,
+  type DurableObjectContext,
+} from "../../../src/server/durable-object/index.ts";
+import { defineServerContract } from "../../../src/server/server.contract.ts";
 import { DurableObjectStore, type DurableObjectStorage } from "../../../src/stores/durable-object/index.ts";
 import { generatePushSecretKey } from "../../../src/stores/push-secret-cipher.ts";
 import { defineTaskStoreContract } from "../../../src/stores/task-store.contract.ts";
@@ -15,30 +21,53 @@ function clearDatabase({ sql }: DurableObjectStorage): void {
   for (const { name } of tables.toArray()) sql.exec(`DROP TABLE ${String(name)}`);
 }
 
+/** The object that runs the tests. Cloudflare can replace an idle object by another one with the same storage. */
+let currentContext: DurableObjectContext;
+const storeOptions = { pushSecretKeys: [generatePushSecretKey()] };
+let isDefined = false;
+
+function defineTestsOnce(): void {
+  if (isDefined) return;
+  isDefined = true;
+  defineTaskStoreContract("DurableObjectStore", () => {
+    clearDatabase(currentContext.storage);
+    return new DurableObjectStore(currentContext.storage, storeOptions);
+  });
+  describe("in a Durable Object", () => {
+    beforeEach(() => clearDatabase(currentContext.storage));
+    defineServerContract("fetch", (agents, { store: _store, ...options } = {}) => {
+      const server = createDurableObjectServer(currentContext, agents, { ...options, store: storeOptions });
+      const url = "http://agents.test";
+      return Promise.resolve({
+        server,
+        endpoint: {
+          url,
+          send: (path, init) => server.fetch(new Request(url + path, init)),
+          close: () => server.close({ graceMs: 50 }),
+        },
+      });
+    });
+  });
+}
+
 /** Runs the tests whose names begin with the search parameter `prefix`, in an object. */
 export class SuiteHost {
-  readonly #storage: DurableObjectStorage;
-  #isDefined = false;
+  readonly #context: DurableObjectContext;
 
-  constructor({ storage }: { readonly storage: DurableObjectStorage }) {
-    this.#storage = storage;
+  constructor(context: DurableObjectContext) {
+    this.#context = context;
   }
 
   async fetch(request: Request): Promise<Response> {
-    this.#defineTestsOnce();
+    currentContext = this.#context;
+    defineTestsOnce();
     const prefix = new URL(request.url).searchParams.get("prefix") ?? "";
     const results: TestResult[] = await runCollectedTests((name) => name.startsWith(prefix));
     return Response.json(results);
   }
 
-  #defineTestsOnce(): void {
-    if (this.#isDefined) return;
-    this.#isDefined = true;
-    defineTaskStoreContract("DurableObjectStore", () => {
-      clearDatabase(this.#storage);
-      return new DurableObjectStore(this.#storage, { pushSecretKeys: [generatePushSecretKey()] });
-    });
-  }
+  /** The tests do not use the alarm that the commits of the store set. */
+  alarm(): void {}
 }
 
 interface SuiteEnvironment {
