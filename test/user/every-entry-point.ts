@@ -7,4 +7,5 @@ export * as claude from "colloquy/claude";
 export * as client from "colloquy/client";
 export * as openai from "colloquy/openai";
 export * as testing from "colloquy/testing";
+export * as durableObject from "colloquy/durable-object";
 export * as trace from "colloquy/trace";

@@ -9,7 +9,6 @@ import {
 } from "../../../src/server/durable-object/index.ts";
 import { defineServerContract } from "../../../src/server/server.contract.ts";
 import { DurableObjectStore, type DurableObjectStorage } from "../../../src/stores/durable-object/index.ts";
-import { generatePushSecretKey } from "../../../src/stores/push-secret-cipher.ts";
 import { defineTaskStoreContract } from "../../../src/stores/task-store.contract.ts";
 import { runCollectedTests, type TestResult } from "../portable-vitest.ts";
 
@@ -23,7 +22,7 @@ function clearDatabase({ sql }: DurableObjectStorage): void {
 
 /** The object that runs the tests. Cloudflare can replace an idle object by another one with the same storage. */
 let currentContext: DurableObjectContext;
-const storeOptions = { pushSecretKeys: [generatePushSecretKey()] };
+const storeOptions = { pushSecretKeys: [Buffer.alloc(32, 1).toString("base64")] };
 let isDefined = false;
 
 function defineTestsOnce(): void {
