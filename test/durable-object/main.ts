@@ -47,6 +47,7 @@ for (let kill = 0; kill < kills; kill++) {
   await pause(random() * MAX_KILL_DELAY_MS);
   if (kill % 2 === 0) await host.killProcess();
   else await Promise.all([WATCHED_OBJECT, UNWATCHED_OBJECT].map((name) => host.resetObject(name)));
+  if ((kill + 1) % 10 === 0) console.error(`${kill + 1} kills`);
 }
 
 const settled = await Promise.allSettled(streams);
