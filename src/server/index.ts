@@ -10,6 +10,7 @@ export type { CloseOptions, ServerAddress, ListenOptions, Server } from "./serve
 export type { DueWorkOptions, DueWorkReport } from "./due-work.ts";
 export type { ServerRole } from "./server-options.ts";
 export type { ServerOptions } from "./server-options.ts";
+export type { CorsOptions } from "./cors.ts";
 export type { ServerLimits } from "./server-limits.ts";
 export { SERVER_OPTION_NAMES } from "./server-options.ts";
 export type { GrpcOptions } from "./bindings/grpc.ts";
