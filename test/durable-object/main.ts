@@ -21,6 +21,11 @@ const AGENT_PATH = "/a2a/phoenix";
 const WATCHED_OBJECT = "watched";
 /** Nobody calls this object after its messages, so that only its alarm can continue its tasks. */
 const UNWATCHED_OBJECT = "unwatched";
+/**
+ * Number of unfinished tasks of an object from which the driver waits. After two deaths, turns run one at a time, so that
+ * a kill per second would starve them.
+ */
+const MAX_UNFINISHED_TASKS = 6;
 /** Longest time between the start of a turn, which takes about a second, and the kill. */
 const MAX_KILL_DELAY_MS = 900;
 const SETTLE_LIMIT_MS = 120_000;
@@ -34,15 +39,21 @@ const host = await RunningAgentHost.start(
   storageFolder,
 );
 const notifications = await NotificationLog.start();
-const deadline = AbortSignal.timeout(kills * 5_000 + SETTLE_LIMIT_MS);
+const deadline = AbortSignal.timeout(kills * 10_000 + SETTLE_LIMIT_MS);
 const streams: Promise<SurvivedStream>[] = [];
 const unwatchedTaskIds: string[] = [];
+let endedStreams = 0;
 
 for (let kill = 0; kill < kills; kill++) {
+  while (!deadline.aborted && countUnfinishedTasks() >= MAX_UNFINISHED_TASKS) await pause(100);
   const messageId = `message-${kill}`;
-  streams.push(
-    readSurvivingStream(host, { agentPath: AGENT_PATH, object: WATCHED_OBJECT, messageId }, deadline),
+  const stream = readSurvivingStream(
+    host,
+    { agentPath: AGENT_PATH, object: WATCHED_OBJECT, messageId },
+    deadline,
   );
+  streams.push(stream);
+  void Promise.allSettled([stream]).then(() => endedStreams++);
   unwatchedTaskIds.push(await startUnwatchedTask(messageId));
   await pause(random() * MAX_KILL_DELAY_MS);
   if (kill % 2 === 0) await host.killProcess();
@@ -101,6 +112,12 @@ async function startUnwatchedTask(messageId: string): Promise<string> {
   if (!response.ok) throw new Error(`The object refused a message with status ${response.status}: ${text}`);
   const answer = JSON.parse(text) as SendMessageResponse;
   return "task" in answer ? answer.task.id : "";
+}
+
+/** Returns the number of unfinished tasks of the object with the most of them. */
+function countUnfinishedTasks(): number {
+  const unwatched = unwatchedTaskIds.filter((taskId) => !notifications.hasEnded(taskId)).length;
+  return Math.max(streams.length - endedStreams, unwatched);
 }
 
 async function waitForNotifications(): Promise<void> {

@@ -5,7 +5,7 @@ import { isTerminalEvent } from "../resilience/cut-streams.ts";
 import type { RunningAgentHost } from "./running-agent-host.ts";
 
 const { send, subscribe, event } = STREAM_REQUESTS["HTTP+JSON"];
-const RETRY_DELAY_MS = 50;
+const RETRY_DELAY_MS = 300;
 
 /** A stream that a client has read to its end, although the server was killed meanwhile. */
 export interface SurvivedStream {
