@@ -53,7 +53,8 @@ const DEFAULT_LIMITS: ServerLimits = {
 
 /** Cloudflare ends the handler of an alarm after 15 minutes. */
 const ALARM_TIME_LIMIT_MS = 10 * 60_000;
-const DEFAULT_SWEEP_INTERVAL_MS = 60 * 60_000;
+/** Interval in milliseconds of the alarms for sweeps. While the object runs, it sweeps more often. */
+const SWEEP_ALARM_INTERVAL_MS = 24 * 60 * 60_000;
 
 /**
  * Creates a server for one agent, or for an object with several agents by id, in a Durable Object with SQLite. The tasks
@@ -74,7 +75,7 @@ export function createDurableObjectServer(
   });
   const { retention = {} } = serverOptions;
   const sweepIntervalMs =
-    retention === false ? undefined : (retention.sweepIntervalMs ?? DEFAULT_SWEEP_INTERVAL_MS);
+    retention === false ? undefined : (retention.sweepIntervalMs ?? SWEEP_ALARM_INTERVAL_MS);
   let nextSweepAt = 0;
   return {
     store: server.store,

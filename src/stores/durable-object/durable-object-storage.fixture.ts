@@ -9,11 +9,18 @@ import type {
 export class TestDurableObjectStorage implements DurableObjectStorage {
   /** Time of the alarm in milliseconds since 1970. */
   alarmTime: number | null = null;
-  readonly sql = {
-    exec: (query: string, ...bindings: unknown[]): DurableObjectSqlCursor => this.#execute(query, bindings),
-    databaseSize: 4096,
-  };
+  readonly sql: DurableObjectStorage["sql"];
   readonly #db = new DatabaseSync(":memory:");
+
+  constructor() {
+    const readPragma = (name: string): number => Number(this.#db.prepare(`PRAGMA ${name}`).get()?.[name]);
+    this.sql = {
+      exec: (query, ...bindings) => this.#execute(query, bindings),
+      get databaseSize() {
+        return (readPragma("page_count") - readPragma("freelist_count")) * readPragma("page_size");
+      },
+    };
+  }
 
   transactionSync<T>(work: () => T): T {
     this.#db.exec("BEGIN");

@@ -20,6 +20,8 @@ import { PROCESS_LEASE_RENEW_INTERVAL_MS } from "../process-lease.ts";
 import { PushSecretCipher, type PushSecretKeysOption } from "../push-secret-cipher.ts";
 import { adoptTasksOfEarlierIds } from "../sqlite/adopt-tasks-of-earlier-ids.ts";
 import { HeldTaskLeases } from "../sqlite/held-task-leases.ts";
+import { createTaskTextIndex, indexQueuedTasks } from "../sqlite/task-text-index.ts";
+import { TaskTextIndexer } from "../task-text-indexer.ts";
 import { createTaskTables, type TaskTables } from "../sqlite/task-tables.ts";
 import { DueWorkTable } from "./due-work-table.ts";
 import { DurableObjectDatabase } from "./durable-object-database.ts";
@@ -101,17 +103,13 @@ export class DurableObjectStore implements TaskStore {
     returnFreeSpace: async () => false,
     flushDeletions: () => this.#storage.sync(),
   };
-  readonly overview: TaskOverview = {
-    searchesText: false,
-    prepareForAllCallers: () =>
-      this.#write(({ overviewReader }) => overviewReader.createIndexForAllCallers()),
-    list: (query) => this.#read(({ overviewReader }) => overviewReader.list(query)),
-    findScope: (agent, taskId) => this.#read(({ overviewReader }) => overviewReader.findScope(agent, taskId)),
-  };
+  readonly overview: TaskOverview = this.#createOverview();
   readonly #storage: DurableObjectStorage;
   readonly #options: DurableObjectStoreOptions;
   readonly #heldLeases = new HeldTaskLeases();
   #tables: OpenedTables | undefined;
+  /** Present if the store searches text. */
+  #textIndexer: TaskTextIndexer | undefined;
   #runningSyncs = 0;
 
   constructor(storage: DurableObjectStorage, options: DurableObjectStoreOptions = {}) {
@@ -142,6 +140,8 @@ export class DurableObjectStore implements TaskStore {
   }
 
   async close(): Promise<void> {
+    await this.#textIndexer?.stop();
+    this.#textIndexer = undefined;
     this.#tables = undefined;
     this.#heldLeases.clear();
     await this.#storage.sync();
@@ -160,6 +160,7 @@ export class DurableObjectStore implements TaskStore {
     this.#heldLeases.holdBegunTurns(batch);
     const refusals = await this.#write(({ writer }) => batch.map((append) => writer.append(append)));
     this.#heldLeases.releaseEndedTurns(batch.filter((_, at) => refusals[at] === undefined));
+    this.#textIndexer?.schedule();
     return refusals;
   }
 
@@ -211,6 +212,33 @@ export class DurableObjectStore implements TaskStore {
   setNextAlarm(sweepTime: number | undefined): void {
     const { dueWork } = this.#requireOpen();
     this.alarm.setAfterHandler(dueWork.findNextDueTime(), dueWork.hasTasks() ? sweepTime : undefined);
+  }
+
+  #createOverview(): TaskOverview {
+    const isTextIndexed = (): boolean => this.#textIndexer !== undefined;
+    return {
+      get searchesText() {
+        return isTextIndexed();
+      },
+      startTextIndex: () => this.#startTextIndex(),
+      prepareForAllCallers: () =>
+        this.#write(({ overviewReader }) => overviewReader.createIndexForAllCallers()),
+      list: (query) => this.#read(({ overviewReader }) => overviewReader.list(query)),
+      findScope: (agent, taskId) =>
+        this.#read(({ overviewReader }) => overviewReader.findScope(agent, taskId)),
+    };
+  }
+
+  async #startTextIndex(): Promise<void> {
+    if (this.#textIndexer) return;
+    await this.#write(({ db }) => createTaskTextIndex(db));
+    this.#textIndexer = new TaskTextIndexer({
+      indexBatch: (limit) =>
+        this.#transact(this.#requireOpen(), ({ db, reader }) =>
+          indexQueuedTasks(db, limit, (key) => reader.foldTask({ key })),
+        ),
+    });
+    this.#textIndexer.schedule();
   }
 
   async #claimTasks(agent: string, limit: number): Promise<ClaimedTask[]> {
