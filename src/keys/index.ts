@@ -12,7 +12,6 @@ export { SIGNATURE_ALGORITHMS } from "./signature-algorithms.ts";
 export type { FetchKeysOptions } from "./fetch-json.ts";
 export type { KeyResolver } from "./key-resolver.ts";
 export { createStaticKeyResolver, createIssuerKeyResolver, createJwksKeyResolver } from "./key-resolver.ts";
-export { isLoopbackHost } from "./loopback.ts";
 
 export { signJws, verifyJws } from "./jws.ts";
 export type { JwtClaims, JwtValidationOptions } from "./jwt.ts";

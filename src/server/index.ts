@@ -21,7 +21,7 @@ export type { OperatorAccess, OperatorOptions } from "./operator-access.ts";
 export type { ListedTask, ListedTaskPage, TaskListConditions, TaskLogAccess } from "./task-log-access.ts";
 
 export type { CardSigningOptions } from "./card/card-signing.ts";
-export { signCard } from "./card/card-signing.ts";
+export { signCard } from "./card/sign-card.ts";
 
 export type { MetricsOptions, TelemetryOptions } from "./telemetry/telemetry-options.ts";
 

@@ -1,11 +1,11 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { isLoopbackHost } from "../../keys/index.ts";
 import {
   A2AError,
   isObject,
   isStreamingOperation,
   type JsonObject,
   type OperationName,
+  isLoopbackHost,
 } from "../../protocol/index.ts";
 import { decodeJsonRpcRequest, JsonRpcRequestError } from "../../wire/index.ts";
 import * as v0_3 from "../../wire/v0_3/index.ts";
