@@ -163,12 +163,18 @@ export class ConsolePageTest {
     const remote = createServer(agents, { store: "memory", observer: false, ...options });
     const { url } = await remote.listen();
     const names = Object.keys(agents);
-    const agentUrls = names.length === 1 ? [url] : names.map((name) => `${url}/a2a/${name}`);
-    const test = await ConsolePageTest.#start({}, {}, { agentUrls, mode: "console" });
+    const test = await ConsolePageTest.callUrls(
+      names.length === 1 ? [url] : names.map((name) => `${url}/a2a/${name}`),
+    );
     return new ConsolePageTest(test.url, async () => {
       await test.close();
       await remote.close();
     });
+  }
+
+  /** Serves a console that calls the agents at these URLs. */
+  static callUrls(agentUrls: readonly string[]): Promise<ConsolePageTest> {
+    return ConsolePageTest.#start({}, {}, { agentUrls, mode: "console" });
   }
 
   static async #start(

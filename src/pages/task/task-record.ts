@@ -60,7 +60,7 @@ function openTaskRecord(page: PageState, agentId: string, taskId: string): Opene
       if ("task_id" in line && line.task_id === taskId) history.addLine(line);
     }
     scheduleRender();
-    if (history.lastSeq === 0) scheduleSnapshot();
+    if (history.lastSeq === 0 || !history.isComplete) scheduleSnapshot();
   };
   const refreshSnapshot = async (): Promise<void> => {
     const task = await page.source.readTask(agentId, taskId);

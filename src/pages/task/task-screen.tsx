@@ -139,7 +139,9 @@ function OpenedTask({ agentId, taskId }: { readonly agentId: string; readonly ta
 
 /** The task after its last event, or as the agent sent it, if the record does not contain all events. */
 function buildLatestTask({ history, snapshot }: TaskRecord): Task | undefined {
-  return history.lastSeq > 0 ? history.buildTaskAt(history.lastSeq) : snapshot.value;
+  const { lastSeq, isComplete } = history;
+  const sent = snapshot.value;
+  return lastSeq > 0 && (isComplete || sent === undefined) ? history.buildTaskAt(lastSeq) : sent;
 }
 
 function findState(task: Task | undefined, traffic: TrafficTask | undefined): TaskState | undefined {
