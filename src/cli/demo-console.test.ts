@@ -7,6 +7,7 @@ import {
   openPageRecordingRequestsAndErrors,
 } from "../cards/html/browser.fixture.ts";
 import { getGsm8kSlice } from "../cards/index.ts";
+import { pressTabUntil } from "../pages/accessibility.fixture.ts";
 import {
   createTempTestDirectoryWithFiles,
   startServeCommandForTest,
@@ -17,7 +18,7 @@ const hasChromium = findChromium() !== undefined;
 if (!hasChromium)
   process.stderr.write(`The console of the demo is not tested in a page: ${CHROMIUM_MISSING_MESSAGE}.\n`);
 
-describe.skipIf(!hasChromium)("a newcomer in the console of the demo", () => {
+describe.skipIf(!hasChromium)("a newcomer in the console of the demo, with the keyboard alone", () => {
   let browser: Browser;
   let demo: ServingCliTestProcess;
   let page: Page;
@@ -36,12 +37,19 @@ describe.skipIf(!hasChromium)("a newcomer in the console of the demo", () => {
   });
 
   const openChat = async (agent: string): Promise<void> => {
-    await page.evaluate(`location.hash = "#/chat/${agent}"`);
+    await page.keyboard.press("Control+k");
+    await page.keyboard.type(`chat with ${agent}`);
+    await page.getByRole("option", { name: `Chat with ${agent}` }).waitFor();
+    await page.keyboard.press("Enter");
     await page.getByRole("heading", { name: agent }).waitFor();
   };
-  const send = async (message: string): Promise<void> => {
-    await page.getByRole("textbox", { name: "Message" }).fill(message);
-    await page.keyboard.press("Enter");
+  /** Leaves the field that has the focus, so that keys are commands. */
+  const leaveField = (): Promise<void> => page.keyboard.press("Escape");
+  const send = async (message: string, window = page): Promise<void> => {
+    await window.keyboard.press("Escape");
+    await window.keyboard.press("i");
+    await window.keyboard.type(message);
+    await window.keyboard.press("Enter");
   };
   const waitForLastTurn = (status: string): Promise<unknown> =>
     page.waitForSelector(`[data-testid=turn]:last-child[data-status=${status}]`);
@@ -57,10 +65,14 @@ describe.skipIf(!hasChromium)("a newcomer in the console of the demo", () => {
   });
 
   it("approves an expense", async () => {
-    await page.getByRole("button", { name: "New conversation" }).click();
+    await leaveField();
+    await page.keyboard.press("n");
     await send("Reimburse 150 euros for a taxi");
-    const answer = page.getByTestId("answer");
-    await answer.getByRole("button", { name: "Approve" }).click();
+    await page.getByTestId("answer").getByRole("button", { name: "Approve" }).waitFor();
+    await leaveField();
+    await page.keyboard.press("a");
+    await pressTabUntil(page, "button ✓ Approve");
+    await page.keyboard.press("Enter");
     await page.waitForSelector("[data-testid=turn]:nth-child(2)[data-status=ended]");
     expect(await page.locator("[data-testid=turn]").last().innerText()).toContain("150 euros for a taxi");
     await page.locator("[data-testid=turn]:last-child [data-state=TASK_STATE_COMPLETED]").waitFor();
@@ -71,7 +83,8 @@ describe.skipIf(!hasChromium)("a newcomer in the console of the demo", () => {
     await send("Write 30 words");
     const text = page.locator(".artifact .text-part").first();
     await expect.poll(async () => (await text.innerText()).split(" ").length).toBeGreaterThan(3);
-    await page.getByRole("button", { name: "Cut the connection" }).click();
+    await leaveField();
+    await page.keyboard.press("x");
     await page.locator(".turn-note", { hasText: "Connection cut" }).waitFor();
     await page.locator(".turn-note", { hasText: "Connected again" }).waitFor();
     await waitForLastTurn("ended");
@@ -82,14 +95,14 @@ describe.skipIf(!hasChromium)("a newcomer in the console of the demo", () => {
 
   it("follows the planner and the solver live in Flow", async () => {
     const problem = getGsm8kSlice()[0]?.question ?? "";
-    await page.evaluate(`location.hash = "#/flow"`);
+    await page.keyboard.press("g");
+    await page.keyboard.press("f");
     await page.locator(".sequence .message").first().waitFor();
     const { page: chat } = await openPageRecordingRequestsAndErrors(
       browser,
       `${/console: (\S+)/.exec(demo.banner)?.[1]}&route=${encodeURIComponent("/chat/tutor")}`,
     );
-    await chat.getByRole("textbox", { name: "Message" }).fill(problem);
-    await chat.keyboard.press("Enter");
+    await send(problem, chat);
     const participants = page.locator(".sequence-participants text");
     await expect
       .poll(async () => await participants.allTextContents())
@@ -101,13 +114,19 @@ describe.skipIf(!hasChromium)("a newcomer in the console of the demo", () => {
       .waitFor();
     await chat.waitForSelector("[data-testid=turn]:last-child[data-status=ended]");
     // The flow of the tutor's task contains the tasks of both roles, and each task opens.
-    await chat.locator(".turn-status").getByRole("link", { name: "Flow" }).click();
+    await chat.keyboard.press("Escape");
+    await pressTabUntil(chat, "a Timeline");
+    await pressTabUntil(chat, "a Flow");
+    await chat.keyboard.press("Enter");
     await expect.poll(() => chat.locator(".flow-head").innerText()).toMatch(/tasks\s*[34567]/);
     await chat.keyboard.press("2");
     await chat.locator("#picture .message").filter({ hasText: "solver" }).waitFor();
     await chat.keyboard.press("1");
-    await chat.locator(".sequence .message").filter({ hasText: "SendStreamingMessage" }).last().click();
-    await chat.getByRole("link", { name: "Open the task" }).click();
+    await chat.locator(".sequence .message").first().waitFor();
+    await chat.keyboard.press("k");
+    await chat.getByRole("link", { name: "Open the task" }).waitFor();
+    await pressTabUntil(chat, "a Open the task");
+    await chat.keyboard.press("Enter");
     await chat.waitForSelector("[data-testid=task] .timeline-row");
     await chat.close();
     expect(errors).toEqual([]);

@@ -159,12 +159,14 @@ export class ConsolePageTest {
   static async call(
     agents: Readonly<Record<string, Agent>>,
     options: ServerOptions = {},
+    consoleOptions: Partial<Parameters<typeof createConsole>[0]> = {},
   ): Promise<ConsolePageTest> {
     const remote = createServer(agents, { store: "memory", observer: false, ...options });
     const { url } = await remote.listen();
     const names = Object.keys(agents);
     const test = await ConsolePageTest.callUrls(
       names.length === 1 ? [url] : names.map((name) => `${url}/a2a/${name}`),
+      consoleOptions,
     );
     return new ConsolePageTest(test.url, async () => {
       await test.close();
@@ -173,8 +175,11 @@ export class ConsolePageTest {
   }
 
   /** Serves a console that calls the agents at these URLs. */
-  static callUrls(agentUrls: readonly string[]): Promise<ConsolePageTest> {
-    return ConsolePageTest.#start({}, {}, { agentUrls, mode: "console" });
+  static callUrls(
+    agentUrls: readonly string[],
+    consoleOptions: Partial<Parameters<typeof createConsole>[0]> = {},
+  ): Promise<ConsolePageTest> {
+    return ConsolePageTest.#start({}, {}, { agentUrls, mode: "console", ...consoleOptions });
   }
 
   static async #start(
@@ -183,7 +188,7 @@ export class ConsolePageTest {
     consoleOptions: Partial<Parameters<typeof createConsole>[0]>,
   ): Promise<ConsolePageTest> {
     const handler = createConsole({
-      loadPage: async () => renderServedPage("Test console"),
+      loadPage: async () => renderServedPage(consoleOptions.name ?? "Test console"),
       name: "Test console",
       token: CONSOLE_TOKEN,
       allowPrivate: true,

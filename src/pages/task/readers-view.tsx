@@ -24,7 +24,7 @@ export function ReadersView({
   const last = Math.max(task.loggedNumbers.highest, ...readers.map(({ lastLogSeq = 0 }) => lastLogSeq));
   if (readers.length === 0) return null;
   return (
-    <section class="readers" aria-label="Readers">
+    <section class="readers" aria-label="Readers" tabIndex={0}>
       <h2>Readers</h2>
       <ul>
         {readers.map((reader, index) => (
