@@ -1,5 +1,3 @@
-import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
@@ -13,6 +11,11 @@ import {
 import { createScriptedRecording } from "../cards/recording/recording.fixture.ts";
 import { connect } from "../client/index.ts";
 import type { TrafficLine } from "../trace/index.ts";
+import {
+  findAccessibilityViolations,
+  findOverflowingElements,
+  THEMES_AND_SIZES,
+} from "./accessibility.fixture.ts";
 import { ConsolePageTest, reportAgent } from "./console-page.fixture.ts";
 import { renderTrafficRecord } from "./index.ts";
 import { recordPlannerTraffic, type RecordedTraffic } from "./recorded-traffic.fixture.ts";
@@ -20,7 +23,6 @@ import { recordPlannerTraffic, type RecordedTraffic } from "./recorded-traffic.f
 const hasChromium = findChromium() !== undefined;
 if (!hasChromium)
   process.stderr.write(`The screens Flow and Compare are not tested: ${CHROMIUM_MISSING_MESSAGE}.\n`);
-const AXE_SOURCE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const FLOW_VIEWS = ["sequence", "graph", "timeline", "path"] as const;
 
 describe.skipIf(!hasChromium)("the page of a traffic record", () => {
@@ -114,27 +116,26 @@ describe.skipIf(!hasChromium)("the page of a traffic record", () => {
     await page.close();
   });
 
-  it.each([
-    ["light", 1_440, 900],
-    ["dark", 390, 844],
-  ] as const)(
-    "has no accessibility violations in %s at %i × %i pixels, and is not wider",
-    async (colorScheme, width, height) => {
+  it.each(THEMES_AND_SIZES)(
+    "has no accessibility violations in $colorScheme at $width × $height pixels, and is not wider",
+    async ({ colorScheme, width, height }) => {
       const [first, second] = traffic.taskIds;
       const hashes = [...FLOW_VIEWS.map((view) => `#/flow?view=${view}`), `#/compare?a=${first}&b=${second}`];
+      const { page } = await open("", { colorScheme, viewport: { width, height } });
       for (const hash of hashes) {
-        const { page } = await open(hash, { colorScheme, viewport: { width, height } });
-        await page.locator("#picture .message, .path-view, .compare-screen").first().waitFor();
+        await page.evaluate(`location.hash = ${JSON.stringify(hash)}`);
+        await page
+          .locator(hash.includes("flow") ? "#picture .message, .path-view" : ".compare-screen table")
+          .first()
+          .waitFor();
         if (hash.endsWith("sequence")) await page.locator(".sequence .message").first().click();
-        await page.evaluate(AXE_SOURCE);
-        const violations =
-          await page.evaluate(`axe.run(document, { resultTypes: ["violations"] }).then(({ violations }) =>
-        violations.map(({ id, nodes }) => id + ": " + nodes.map(({ html }) => html.slice(0, 160)).slice(0, 3).join(" ")))`);
-        const pageWidth = await page.evaluate<number>("document.documentElement.scrollWidth");
-        expect({ hash, violations }).toEqual({ hash, violations: [] });
-        expect({ hash, isWider: pageWidth > width }).toEqual({ hash, isWider: false });
-        await page.close();
+        expect({ hash, violations: await findAccessibilityViolations(page) }).toEqual({
+          hash,
+          violations: [],
+        });
+        expect({ hash, wide: await findOverflowingElements(page) }).toEqual({ hash, wide: [] });
       }
+      await page.close();
     },
   );
 

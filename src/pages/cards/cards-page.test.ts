@@ -1,5 +1,3 @@
-import { readFileSync } from "node:fs";
-import { fileURLToPath } from "node:url";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
@@ -17,6 +15,11 @@ import {
   openPageRecordingRequestsAndErrors,
 } from "../../cards/html/browser.fixture.ts";
 import { mergeRecordings } from "../../cards/index.ts";
+import {
+  findAccessibilityViolations,
+  findOverflowingElements,
+  THEMES_AND_SIZES,
+} from "../accessibility.fixture.ts";
 import { renderHtmlReport } from "./html-report.ts";
 import { createGsm8kSizedRecording } from "./gsm8k-sized-recording.fixture.ts";
 
@@ -280,30 +283,28 @@ describe.skipIf(!hasChromium)("the page in a browser", () => {
     await page.close();
   });
 
-  it.each(["light", "dark"] as const)("has no accessibility violations in %s", async (colorScheme) => {
-    const axe = readFileSync(fileURLToPath(import.meta.resolve("axe-core/axe.min.js")), "utf8");
-    for (const hash of [
-      "",
-      "#/cards?view=table",
-      ...["sequence", "timeline", "graph", "table"].map((view) => `#sample=gsm8k_1&card=3&view=${view}`),
-    ])
-      // The themes differ in colors only, so that one width suffices for the second theme.
-      for (const viewport of [
-        { width: 1_440, height: 900 },
-        ...(colorScheme === "light" ? [{ width: 390, height: 844 }] : []),
+  it.each(THEMES_AND_SIZES)(
+    "has no accessibility violations in $colorScheme at $width × $height pixels",
+    async ({ colorScheme, width, height }) => {
+      const viewport = { width, height };
+      for (const hash of [
+        "",
+        "#/cards?view=table",
+        ...["sequence", "timeline", "graph", "table"].map((view) => `#sample=gsm8k_1&card=3&view=${view}`),
       ]) {
-        const open = await openPageRecordingRequestsAndErrors(browser, `${small}${hash}`, {
+        const { page } = await openPageRecordingRequestsAndErrors(browser, `${small}${hash}`, {
           colorScheme,
           viewport,
         });
-        await open.page.evaluate(axe);
-        const violations = await open.page
-          .evaluate(`axe.run(document, { resultTypes: ["violations"]${colorScheme === "dark" ? ', runOnly: ["color-contrast"]' : ""} }).then(({ violations }) =>
-          violations.map(({ id, nodes }) => id + ": " + nodes.map(({ html }) => html.slice(0, 200)).slice(0, 3).join(" ")))`);
-        expect({ hash, viewport, violations }).toEqual({ hash, viewport, violations: [] });
-        await open.page.close();
+        expect({ hash, violations: await findAccessibilityViolations(page) }).toEqual({
+          hash,
+          violations: [],
+        });
+        expect({ hash, wide: await findOverflowingElements(page) }).toEqual({ hash, wide: [] });
+        await page.close();
       }
-  });
+    },
+  );
 
   it("shows the content, the metadata, and the six members of a card", async () => {
     const open = await openPageRecordingRequestsAndErrors(browser, `${small}#sample=gsm8k_0&card=2`);

@@ -188,7 +188,9 @@ function TimelinePanel(
           onShowTaskAt={
             record.history.lastSeq > 0 ? (seq) => page.replaceParams({ view: "content", seq }) : undefined
           }
-          onReplayAfter={actions === undefined ? undefined : (seq) => actions.subscribe(seq)}
+          onReplayAfter={
+            !PAGE_SENDS_REQUESTS || actions === undefined ? undefined : (seq) => actions.subscribe(seq)
+          }
         />
       )}
     </div>
@@ -217,11 +219,12 @@ function ContentPanel(
       shownSeq={shownSeq}
       onShowSeq={(next) => page.replaceParams({ seq: next })}
       onEditMessage={
-        actions &&
-        (({ parts, contextId = task?.contextId }) => {
-          chatDraft.value = { agentId, parts, contextId, referenceTaskIds: [taskId] };
-          page.navigate("chat", [agentId]);
-        })
+        !PAGE_SENDS_REQUESTS || actions === undefined
+          ? undefined
+          : ({ parts, contextId = task?.contextId }) => {
+              chatDraft.value = { agentId, parts, contextId, referenceTaskIds: [taskId] };
+              page.navigate("chat", [agentId]);
+            }
       }
     />
   );
