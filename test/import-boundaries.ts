@@ -177,7 +177,7 @@ export const IMPORT_BOUNDARIES: Readonly<Record<string, ImportBoundary>> = {
       keys: "whole",
       trace: "whole",
       client: "whole",
-      grpc: { onlyIn: "tap/grpc/describe-grpc-call.ts" },
+      grpc: { onlyIn: ["tap/grpc/describe-grpc-call.ts", "tap/replay/grpc-replay.ts"] },
     },
     allowsNode: true,
   },

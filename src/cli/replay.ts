@@ -9,6 +9,7 @@ import { waitForAbort } from "./wait-for-abort.ts";
 interface ReplayCommandOptions {
   agent?: string;
   port: number;
+  grpcPort?: number;
   speed: number | "max";
 }
 
@@ -23,6 +24,11 @@ export function createReplayCommand(context: CliContext): Command {
         .default(4150),
     )
     .addOption(
+      new Option("--grpc-port <number>", "port for gRPC on 127.0.0.1 (default: any free port)").argParser(
+        parsePort,
+      ),
+    )
+    .addOption(
       new Option("--speed <factor>", "factor of the recorded speed, or max for no delays")
         .argParser(parseSpeed)
         .default(1),
@@ -30,7 +36,7 @@ export function createReplayCommand(context: CliContext): Command {
     .addHelpText(
       "after",
       `
-Serves a recorded agent over JSON-RPC and HTTP+JSON. A message with the content of a recorded message receives the
+Serves a recorded agent over JSON-RPC, HTTP+JSON, and gRPC. A message with the content of a recorded message receives the
 recorded response. Other requests receive an error.
 
 Examples:
@@ -42,7 +48,7 @@ Examples:
 
 async function runReplay(
   file: string,
-  { agent: name, port, speed }: ReplayCommandOptions,
+  { agent: name, port, grpcPort, speed }: ReplayCommandOptions,
   { streams, cwd, interruptSignal }: CliContext,
 ): Promise<void> {
   const [{ collectRecordedAgents, startReplay }, { readTrafficFile }] = await Promise.all([
@@ -63,12 +69,22 @@ async function runReplay(
   const agent = selectAgent(collectRecordedAgents(lines), name, file);
   const replay = await startReplay(agent, {
     port,
+    ...(grpcPort === undefined ? {} : { grpcPort }),
     speed,
     onMiss: (text) => streams.err(`Warning: ${text}\n`),
+  }).catch((error: unknown) => {
+    throw toStartError(error, port, grpcPort);
   });
   try {
     const { exchanges, incompleteRequests } = agent;
-    streams.out(`${replay.url} replays ${agent.name} with ${exchanges.length} requests\nCtrl-C stops it.\n`);
+    streams.out(`${replay.url} replays ${agent.name} with ${exchanges.length} requests\n`);
+    if (replay.grpcAddress !== undefined) streams.out(`gRPC: ${replay.grpcAddress}\n`);
+    else if (grpcPort !== undefined)
+      throw createUsageError(
+        "gRPC requires two additional packages.",
+        "npm install @grpc/grpc-js @bufbuild/protobuf",
+      );
+    streams.out("Ctrl-C stops it.\n");
     if (incompleteRequests > 0)
       streams.err(
         `Warning: The record lacks the bodies of ${incompleteRequests} requests, which cannot be replayed.\n`,
@@ -77,6 +93,12 @@ async function runReplay(
   } finally {
     await replay.close();
   }
+}
+
+function toStartError(error: unknown, port: number, grpcPort: number | undefined): unknown {
+  if (!(error instanceof Error && "code" in error && error.code === "EADDRINUSE")) return error;
+  const ports = grpcPort === undefined ? `The port ${port} is` : `The port ${port} or ${grpcPort} is`;
+  return createUsageError(`${ports} in use.`, "Pass another port with --port, or --port 0.", error);
 }
 
 function selectAgent(

@@ -94,7 +94,7 @@ export function addServeOptions(command: Command, defaults: ServeDefaults = {}):
       "--operator-token-file <file>",
       "file with the token of an operator, who sees the tasks of all callers in the console",
     )
-    .option("--text-index", "index the text of tasks, so that the console searches for words (SQLite stores)")
+    .option("--text-index", "index the text of tasks, so that the console searches for words")
     .option("--openai", "also serve the agents as models of OpenAI's chat API at /v1")
     .option("--host <address>", "address to listen on", "127.0.0.1")
     .option("--store <store>", "task store: memory, sqlite:FILE, or postgres://USER@HOST/DATABASE", store)
@@ -117,6 +117,12 @@ export function addServeOptions(command: Command, defaults: ServeDefaults = {}):
       ).argParser(parseDuration),
     )
     .option("--public-url <url>", "URL of this server for clients, if it is behind a proxy")
+    .addOption(
+      new Option(
+        "--cors-origin <origin>",
+        "origin of web pages that may call the agents, such as https://shop.example, or *; repeatable",
+      ).argParser(appendValue),
+    )
     .option("--allow-unauthenticated", "accept all callers without authentication, also from other machines")
     .option(
       "--allow-private-webhooks",

@@ -48,10 +48,15 @@ describe("colloquy tap and colloquy replay", () => {
     expect((await tap.result).err).not.toContain("Warning");
     expect(await readFile(join(cwd, "run.jsonl"), "utf8")).toContain(`"operation":"SendStreamingMessage"`);
 
-    const replay = startColloquy(["replay", "run.jsonl", "--port", "0", "--speed", "max"], cwd);
+    const replay = startColloquy(
+      ["replay", "run.jsonl", "--port", "0", "--grpc-port", "0", "--speed", "max"],
+      cwd,
+    );
     const out = await replay.waitForOutput("Ctrl-C stops it.");
     const url = /^(\S+) replays mine with 1 requests$/m.exec(out)?.[1] ?? "";
     expect((await (await connect(url)).ask("count")).text).toBe("one two three");
+    expect(out).toMatch(/^gRPC: 127\.0\.0\.1:\d+$/m);
+    expect((await (await connect(url, { binding: "GRPC" })).ask("count")).text).toBe("one two three");
     replay.child.kill("SIGINT");
     await replay.result;
   });

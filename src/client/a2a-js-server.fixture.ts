@@ -64,21 +64,34 @@ export class ScriptedA2aJsTestExecutor implements AgentExecutor {
   };
 }
 
-/** Starts the official SDK's server on every binding, with the agent that `a2a-client.contract.ts` describes. */
-export function serveWithOfficialSdk(): Promise<RunningTestServer> {
+/**
+ * Starts the official SDK's server on every binding, with the agent that `a2a-client.contract.ts` describes. With
+ * `extendedSkills`, the agent has an extended card with these skills.
+ */
+export function serveWithOfficialSdk({
+  extendedSkills,
+}: {
+  readonly extendedSkills?: typeof SCRIPTED_TEST_AGENT_CARD.skills;
+} = {}): Promise<RunningTestServer> {
   return startSdkServer(({ url, grpcAddress, app, grpcServer }) => {
-    const card = AgentCard.fromJSON({
+    const cardJson = {
       ...SCRIPTED_TEST_AGENT_CARD,
+      capabilities: { streaming: true, ...(extendedSkills ? { extendedAgentCard: true } : {}) },
       supportedInterfaces: ["1.0", "0.3"].flatMap((protocolVersion) => [
         { url: `${url}/jsonrpc`, protocolBinding: "JSONRPC", protocolVersion },
         { url: `${url}/rest`, protocolBinding: "HTTP+JSON", protocolVersion },
         { url: grpcAddress, protocolBinding: "GRPC", protocolVersion },
       ]),
-    });
+    };
     const requestHandler = new DefaultRequestHandler(
-      card,
+      AgentCard.fromJSON(cardJson),
       new InMemoryTaskStore(),
       new ScriptedA2aJsTestExecutor(),
+      undefined,
+      undefined,
+      undefined,
+      // The SDK returns a card only to authenticated callers, and calls a function for all callers.
+      extendedSkills && (() => Promise.resolve(AgentCard.fromJSON({ ...cardJson, skills: extendedSkills }))),
     );
     const userBuilder = UserBuilder.noAuthentication;
     app.use("/.well-known/agent-card.json", agentCardHandler({ agentCardProvider: requestHandler }));

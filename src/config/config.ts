@@ -31,7 +31,7 @@ export interface ServeConfig {
   operatorTokenFile?: string;
   /** JSON file with the prices of language models, from which the console computes costs. Default: no prices. */
   prices?: string;
-  /** Whether the SQLite store indexes the text of tasks, so that the console searches for words. Default: false. */
+  /** Whether the store indexes the text of tasks, so that the console searches for words. Default: false. */
   textIndex?: boolean;
   /** Host name or IP address that the server listens on. Default: `127.0.0.1`. */
   host?: string;
@@ -56,6 +56,8 @@ export interface ServeConfig {
   tickToken?: string;
   /** Public base URL of a server behind a proxy. The default base URL is the origin of each request. */
   publicUrl?: string;
+  /** Origins of web pages that may call the agents, such as `https://shop.example`, or `*`. Default: none. */
+  corsOrigin?: readonly string[];
   /** Whether the server accepts unauthenticated requests from other machines. Default: false. */
   allowUnauthenticated?: boolean;
   /**

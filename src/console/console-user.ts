@@ -58,6 +58,12 @@ export async function authenticateConsoleUser(
   }
   const hasToken = launchToken !== undefined && hasBearerToken(request, launchToken);
   const access = await createCallerContext();
+  // The console also shows live lines of the caller's other contexts.
+  if (access.caller.contextScope)
+    throw new A2AError(
+      "PERMISSION_DENIED",
+      "The console accepts no context tokens; authenticate with other credentials of the caller.",
+    );
   const isAnonymous = access.caller.principal === "";
   if (isAnonymous && !hasToken)
     throw new A2AError(

@@ -1,3 +1,5 @@
+import type { ContextScope } from "./context-scope.ts";
+
 /**
  * The authenticated principal that sends requests. A caller, identified by (tenant, principal), owns tasks
  * and contexts. Requests for another caller's task return `TASK_NOT_FOUND`.
@@ -23,6 +25,11 @@ export interface Caller {
    * affect task ownership and are not persisted.
    */
   readonly scopes?: readonly string[];
+  /**
+   * Contexts to which the caller's credentials are limited, such as a token of `mintContextToken`. Tasks in other
+   * contexts do not exist for the caller. Persisted with unfinished turns. Default: all contexts of the caller.
+   */
+  readonly contextScope?: ContextScope;
   /** Claims of the caller's JWT, if the credentials are a JWT. The claims of a caller are not persisted. */
   readonly claims?: Readonly<Record<string, unknown>>;
 }

@@ -15,6 +15,7 @@ import {
 import type { Agent } from "./agent.ts";
 import type { Caller, TaskScope } from "./caller.ts";
 import { systemClock, type Clock } from "./clock.ts";
+import { selectListedContextIds } from "./context-scope.ts";
 import { generateUuidV7, type IdGenerator } from "./id-generator.ts";
 import type { Committer } from "./event-committer.ts";
 import { limitHistory } from "./limit-history.ts";
@@ -327,7 +328,20 @@ export class Engine {
 
   /** Resolves with one page of the caller's tasks (ListTasks, A2A §3.1.4). */
   listTasks(request: ListTasksRequest, caller: Caller): Promise<ListTasksResponse> {
-    return listTasks(this.#store, this.#toTaskScope(caller), request, this.#listPageBytes, this.#clock);
+    const { contextScope } = caller;
+    const contextIds = contextScope && selectListedContextIds(contextScope, request.contextId);
+    const scope = this.#toTaskScope(caller);
+    return listTasks(this.#store, scope, request, this.#listPageBytes, this.#clock, contextIds);
+  }
+
+  /**
+   * Resolves with the context of a task, which never changes, or with `undefined` if the caller has no such task. Also
+   * finds tasks outside of `caller.contextScope`.
+   */
+  async findContextId(taskId: string, caller: Caller): Promise<string | undefined> {
+    const scope = this.#toTaskScope(caller);
+    const live = this.#runners.findLive(scope, taskId);
+    return live ? live.liveTask.contextId : (await this.#store.load(scope, taskId))?.task.contextId;
   }
 
   /**

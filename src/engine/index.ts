@@ -18,6 +18,8 @@ export type { AgentCallReport, ModelCallReport, ToolCallReport } from "./agent-c
 export type { StepExecution } from "./steps/turn-steps.ts";
 export type { FinishedStep } from "./steps/finished-step.ts";
 export type { Caller, TaskScope } from "./caller.ts";
+export type { ContextScope } from "./context-scope.ts";
+export { createContextIdInNamespace, isAgentInScope, isContextInScope } from "./context-scope.ts";
 export type { Clock } from "./clock.ts";
 export { getLimitHolderKey } from "./caller.ts";
 export { systemClock } from "./clock.ts";

@@ -8,6 +8,7 @@ import {
 } from "../protocol/index.ts";
 import type { TaskScope } from "./caller.ts";
 import type { Clock } from "./clock.ts";
+import { listTasksOfContexts } from "./list-tasks-of-contexts.ts";
 import { limitHistory } from "./limit-history.ts";
 import type { TaskListCursor } from "./task-list-cursor.ts";
 import type { TaskListQuery, TaskStore } from "./task-store.ts";
@@ -16,7 +17,8 @@ const DEFAULT_PAGE_SIZE = 50;
 
 /**
  * Returns one page of the caller's tasks, with the newest status first (ListTasks, A2A §3.1.4). A page of more than
- * `maxBytes` of JSON ends early, and its `nextPageToken` continues the list.
+ * `maxBytes` of JSON ends early, and its `nextPageToken` continues the list. If `contextIds` is set, the list contains
+ * only tasks in these contexts.
  */
 export async function listTasks(
   store: TaskStore,
@@ -24,17 +26,21 @@ export async function listTasks(
   request: ListTasksRequest,
   maxBytes: number,
   clock: Clock,
+  contextIds?: readonly string[],
 ): Promise<ListTasksResponse> {
   const pageSize = request.pageSize ?? DEFAULT_PAGE_SIZE;
   const filter = toTaskListFilter(request);
   const after = request.pageToken ? decodePageToken(request.pageToken, filter) : undefined;
-  const page = await store.list(scope, {
+  const query = {
     ...filter,
     ...(after ? { after } : {}),
     limit: pageSize,
     maxBytes,
     includeArtifacts: request.includeArtifacts ?? false,
-  });
+  };
+  const page = await (contextIds
+    ? listTasksOfContexts(store, scope, query, contextIds)
+    : store.list(scope, query));
   // Reading and encoding a large page both block the event loop. Other requests run in between.
   await new Promise<void>((resolve) => clock.scheduleTurn(resolve));
   return {

@@ -442,7 +442,7 @@ export class MessageAcceptor {
   ): Turn {
     const endAdmission = this.#turnAdmission.admitTurn(caller, request, mayExceed);
     const { store, runners } = this.#context;
-    const relatedTasks = new RelatedTaskLoader(store, runners, scope, message);
+    const relatedTasks = new RelatedTaskLoader(store, runners, scope, message, caller.contextScope);
     const turn = new Turn(request, message, caller, serviceParameters, relatedTasks, attempt, handovers);
     turn.endAdmission = endAdmission;
     turn.onEnd(endAdmission);

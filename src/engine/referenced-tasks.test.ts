@@ -8,6 +8,9 @@ import {
   getTestResponseTask,
   workingTestEvent,
 } from "./engine.fixture.ts";
+import { toQueuedTurnData } from "./queued-turn-data.ts";
+import { restoreCaller, toTurnRestartData } from "./turn-restart-data.ts";
+import { Turn } from "./turn.ts";
 
 it("a run reads the referenced tasks of its caller only [F-16, E13]", async () => {
   const { engine, agent } = createEngineFixture();
@@ -53,4 +56,12 @@ it("a run without referenced tasks reads none [F-16]", async () => {
   const { engine, agent } = createEngineFixture();
   void engine.sendMessage(createTestSendMessageRequest("alone"), alice).catch(() => {});
   expect(await (await agent.waitForRun(0)).run.loadReferencedTasks()).toEqual([]);
+});
+
+it("a run of a later attempt reads no more referenced tasks than the first attempt", () => {
+  const { message } = createTestSendMessageRequest("hi");
+  const caller = { ...alice, contextScope: { contextIds: ["red"], namespace: "tab-1" } };
+  const turn = new Turn({ message }, message, caller, { version: "1.0" }, [] as never, 1);
+  expect(restoreCaller(alice, toTurnRestartData(turn, 1))).toStrictEqual(caller);
+  expect(restoreCaller(alice, toQueuedTurnData(turn, 1))).toStrictEqual(caller);
 });

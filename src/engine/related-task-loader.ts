@@ -1,5 +1,6 @@
 import { isInterrupted, copyTask, type Message, type Task, type TaskState } from "../protocol/index.ts";
-import type { TaskScope } from "./caller.ts";
+import type { Caller, TaskScope } from "./caller.ts";
+import { isContextInScope } from "./context-scope.ts";
 import type { RunnerRegistry } from "./runner-registry.ts";
 import type { TaskStore } from "./task-store.ts";
 
@@ -20,13 +21,21 @@ export class RelatedTaskLoader {
   readonly #runners: RunnerRegistry;
   readonly #scope: TaskScope;
   readonly #message: Message;
+  readonly #contextScope: Caller["contextScope"];
 
   /** `scope` must be the scope of the caller. `message` must contain the ids of its task and context. */
-  constructor(store: TaskStore, runners: RunnerRegistry, scope: TaskScope, message: Message) {
+  constructor(
+    store: TaskStore,
+    runners: RunnerRegistry,
+    scope: TaskScope,
+    message: Message,
+    contextScope: Caller["contextScope"],
+  ) {
     this.#store = store;
     this.#runners = runners;
     this.#scope = scope;
     this.#message = message;
+    this.#contextScope = contextScope;
   }
 
   async loadReferencedTasks(): Promise<Task[]> {
@@ -34,7 +43,7 @@ export class RelatedTaskLoader {
     const tasks: Task[] = [];
     for (const id of [...new Set(referenceTaskIds)].slice(0, MAX_RELATED_TASKS)) {
       const task = this.#findLiveTask(id) ?? (await this.#store.load(this.#scope, id))?.task;
-      if (task) tasks.push(copyTask(task));
+      if (task && this.#mayRead(task)) tasks.push(copyTask(task));
     }
     return tasks;
   }
@@ -52,6 +61,10 @@ export class RelatedTaskLoader {
       .toSorted((a, b) => compareTimestampsNewestFirst(a.status.timestamp, b.status.timestamp))
       .slice(0, MAX_RELATED_TASKS)
       .map((task) => copyTask(task));
+  }
+
+  #mayRead({ contextId }: Task): boolean {
+    return this.#contextScope === undefined || isContextInScope(this.#contextScope, contextId);
   }
 
   #findLiveTask(id: string): Task | undefined {

@@ -1,5 +1,6 @@
 import type { SendMessageRequest } from "../protocol/index.ts";
 import type { Caller } from "./caller.ts";
+import type { ContextScope } from "./context-scope.ts";
 import type { ServiceParameters } from "./service-parameters.ts";
 import type { Turn } from "./turn.ts";
 
@@ -30,6 +31,8 @@ export interface TurnRestartData {
     | "isStreaming"
   >;
   readonly choseTenant?: boolean;
+  /** Contexts to which the caller was limited, so that a later attempt reads no more than the first. */
+  readonly contextScope?: ContextScope;
   /** W3C `traceparent` of the span of this attempt. The span of the next attempt has a link to this span. */
   readonly runTraceparent?: string;
 }
@@ -77,6 +80,7 @@ export function toTurnRestartData(
       ...(isStreaming ? { isStreaming } : {}),
     },
     ...(caller.choseTenant ? { choseTenant: true } : {}),
+    ...(caller.contextScope ? { contextScope: caller.contextScope } : {}),
     ...(span ? { runTraceparent: span.traceparent } : {}),
   };
 }
@@ -84,7 +88,12 @@ export function toTurnRestartData(
 /** Returns the caller of a persisted turn. The returned caller has no scopes and no claims. */
 export function restoreCaller(
   { tenant, principal }: Caller,
-  { choseTenant }: Pick<TurnRestartData, "choseTenant">,
+  { choseTenant, contextScope }: Pick<TurnRestartData, "choseTenant" | "contextScope">,
 ): Caller {
-  return { tenant, principal, ...(choseTenant ? { choseTenant } : {}) };
+  return {
+    tenant,
+    principal,
+    ...(choseTenant ? { choseTenant } : {}),
+    ...(contextScope ? { contextScope } : {}),
+  };
 }

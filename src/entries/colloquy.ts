@@ -56,6 +56,7 @@ export type {
   AgentMessage,
   Caller,
   CommitReport,
+  ContextScope,
   Observer,
   PushDeliveryReport,
   RequestReport,
@@ -75,6 +76,7 @@ export { MemoryStore, PostgresStore, SqliteStore } from "../stores/index.ts";
 export type {
   CallerAgentAccess,
   CardSigningOptions,
+  CorsOptions,
   GrpcOptions,
   CloseOptions,
   DueWorkOptions,

@@ -1,5 +1,5 @@
 import { MAX_URL_LENGTH } from "../protocol/index.ts";
-import { isLoopbackHost } from "./loopback.ts";
+import { isLoopbackHost } from "../protocol/index.ts";
 import { KeysUnavailableError } from "./verification-error.ts";
 
 /** Options for the HTTP requests that fetch public keys. */

@@ -46,7 +46,7 @@ export async function verifyJwt(
   }
 }
 
-function toJoseOptions(rules: JwtValidationOptions): JWTVerifyOptions {
+export function toJoseOptions(rules: JwtValidationOptions): JWTVerifyOptions {
   const {
     issuer,
     audience,

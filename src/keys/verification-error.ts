@@ -6,6 +6,21 @@ import { errors } from "jose";
  */
 export class VerificationError extends Error {
   override readonly name: string = "VerificationError";
+
+  /** The claim or header field that is invalid, or `signature`. Undefined for other malformed tokens. */
+  get field(): string | undefined {
+    const { cause } = this;
+    if (cause instanceof errors.JWTExpired || cause instanceof errors.JWTClaimValidationFailed)
+      return cause.claim;
+    return cause instanceof errors.JWSSignatureVerificationFailed || cause instanceof errors.JWKSNoMatchingKey
+      ? "signature"
+      : undefined;
+  }
+}
+
+/** Error for a signature whose key is not among the known keys. */
+export class UnknownKeyError extends VerificationError {
+  override readonly name: string = "UnknownKeyError";
 }
 
 /**
@@ -21,6 +36,8 @@ export class KeysUnavailableError extends Error {
  * unchanged.
  */
 export function toVerificationError(thrown: unknown): unknown {
+  if (thrown instanceof errors.JWKSNoMatchingKey)
+    return new UnknownKeyError(thrown.message, { cause: thrown });
   if (thrown instanceof errors.JOSEError)
     return new VerificationError(explainJoseError(thrown), { cause: thrown });
   return thrown;

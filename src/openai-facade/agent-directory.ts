@@ -34,7 +34,12 @@ export function createServerAgentDirectory({ caller, url, fetch }: CallerAgentAc
     return agents.map(({ id }) => id);
   };
   return {
-    caller: JSON.stringify([caller.tenant, caller.principal]),
+    // A limited caller must not find the conversations of other contexts.
+    caller: JSON.stringify([
+      caller.tenant,
+      caller.principal,
+      ...(caller.contextScope ? [caller.contextScope] : []),
+    ]),
     listNames,
     async openClient(name) {
       if (!(await listNames()).includes(name)) return undefined;

@@ -40,7 +40,7 @@ export class CrossOriginGuard {
     const page = origin === undefined ? "" : ` ${JSON.stringify(origin.slice(0, 100))}`;
     throw new A2AError(
       "PERMISSION_DENIED",
-      `A web page of another origin${page} sent this request; add the origin to "allowedOrigins" of the server if you trust the page.`,
+      `A web page of another origin${page} sent this request; add the origin to "cors.origins" or "allowedOrigins" of the server if you trust the page.`,
     );
   }
 }

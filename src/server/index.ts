@@ -10,6 +10,7 @@ export type { CloseOptions, ServerAddress, ListenOptions, Server } from "./serve
 export type { DueWorkOptions, DueWorkReport } from "./due-work.ts";
 export type { ServerRole } from "./server-options.ts";
 export type { ServerOptions } from "./server-options.ts";
+export type { CorsOptions } from "./cors.ts";
 export type { ServerLimits } from "./server-limits.ts";
 export { SERVER_OPTION_NAMES } from "./server-options.ts";
 export type { GrpcOptions } from "./bindings/grpc.ts";
@@ -20,7 +21,7 @@ export type { OperatorAccess, OperatorOptions } from "./operator-access.ts";
 export type { ListedTask, ListedTaskPage, TaskListConditions, TaskLogAccess } from "./task-log-access.ts";
 
 export type { CardSigningOptions } from "./card/card-signing.ts";
-export { signCard } from "./card/card-signing.ts";
+export { signCard } from "./card/sign-card.ts";
 
 export type { MetricsOptions, TelemetryOptions } from "./telemetry/telemetry-options.ts";
 

@@ -1,5 +1,4 @@
-import { isLoopbackHost } from "../keys/index.ts";
-import { A2AError } from "../protocol/index.ts";
+import { A2AError, isLoopbackHost } from "../protocol/index.ts";
 import { parseHostAndPort } from "./host-and-port.ts";
 import type { ServerOptions } from "./server-options.ts";
 

@@ -4,7 +4,7 @@ import type { HttpRequest } from "./http-exchange.ts";
 import { FetchRequest, toFetchResponse } from "./fetch-adapter.ts";
 import type { OperatorAccess } from "./operator-access.ts";
 import type { CallerAgentAccess } from "./caller-agent-access.ts";
-import { createTaskLogAccess } from "./task-log-access.ts";
+import { createTaskLogAccess, limitTaskLogAccess, type TaskLogAccess } from "./task-log-access.ts";
 import { routeRequest, type RouterContext } from "./router.ts";
 
 /** A request handler on the same port as the server's agents, such as another API for the agents. */
@@ -65,10 +65,23 @@ export function createAgentAccess(
   return {
     caller,
     url: IN_PROCESS_URL,
-    tasks: createTaskLogAccess(store, caller, [...context.agents.keys()]),
+    tasks: createLimitedTaskLogAccess(caller, context, store),
     fetch: async (fetchRequest) => {
       const httpRequest = new FetchRequest(fetchRequest, request.remoteAddress);
       return toFetchResponse(await routeRequest(httpRequest, inProcessContext), httpRequest);
     },
   };
+}
+
+function createLimitedTaskLogAccess(
+  caller: Caller,
+  { agents }: Pick<RouterContext, "agents">,
+  store: TaskStore,
+): TaskLogAccess {
+  const access = createTaskLogAccess(store, caller, [...agents.keys()]);
+  const { contextScope } = caller;
+  if (!contextScope) return access;
+  return limitTaskLogAccess(access, contextScope, async (agentId, taskId) =>
+    agents.get(agentId)?.engine.findContextId(taskId, caller),
+  );
 }

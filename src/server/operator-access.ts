@@ -57,7 +57,7 @@ export class OperatorGate {
       const operator = await authenticateCaller(request, (credentials) =>
         this.#authenticator.authenticate(credentials),
       );
-      return operator.principal === "" ? undefined : operator;
+      return operator.principal === "" || operator.contextScope ? undefined : operator;
     } catch (error) {
       if (error instanceof A2AError && isRejection(error)) return undefined;
       throw error;

@@ -33,8 +33,17 @@ export const TEST_IDENTITIES_BY_TOKEN = {
   "token-of-ada-0123456789": { principal: "ada" },
   "token-of-bob-0123456789": { principal: "bob" },
   "token-of-ada-of-globex-0": { principal: "ada", tenant: "globex" },
+  "token-of-ada-elsewhere-0": {
+    principal: "ada",
+    contextScope: { contextIds: ["elsewhere"], namespace: "elsewhere" },
+  },
 } as const;
-const [ADA, BOB, ADA_OF_GLOBEX] = Object.keys(TEST_IDENTITIES_BY_TOKEN) as [string, string, string];
+const [ADA, BOB, ADA_OF_GLOBEX, ADA_ELSEWHERE] = Object.keys(TEST_IDENTITIES_BY_TOKEN) as [
+  string,
+  string,
+  string,
+  string,
+];
 
 /** Options for the server under test, whose agent is `questionAskingTestAgent`. */
 export const OWNERSHIP_TEST_SERVER_OPTIONS: ServerOptions = {
@@ -131,7 +140,8 @@ export function defineOwnershipContract(wire: OwnershipTestBindingClient, url: (
           id: createUnknownTestIdOfSameForm(own.id),
           contextId: createUnknownTestIdOfSameForm(own.contextId),
         };
-        for (const stranger of [BOB, ADA_OF_GLOBEX]) {
+        // A caller that is limited to other contexts of the owner is a stranger, too.
+        for (const stranger of [BOB, ADA_OF_GLOBEX, ADA_ELSEWHERE]) {
           const expected = await callAndMask(operation, unknown, stranger);
           expect(await callAndMask(operation, own, stranger)).toEqual(expected);
         }
@@ -175,7 +185,8 @@ export function defineOwnershipContract(wire: OwnershipTestBindingClient, url: (
       const list = async (token: string): Promise<string> =>
         (await wire.call(url(), "ListTasks", {}, token)).body;
       expect(await list(ADA)).toContain(own.id);
-      for (const stranger of [BOB, ADA_OF_GLOBEX]) expect(await list(stranger)).not.toContain(own.id);
+      for (const stranger of [BOB, ADA_OF_GLOBEX, ADA_ELSEWHERE])
+        expect(await list(stranger)).not.toContain(own.id);
     });
 
     it("treats contexts, references, and message ids of another caller as unused [F-08, F-16, M-04]", async () => {

@@ -17,6 +17,7 @@ import {
   type TaskPushNotificationConfig,
 } from "../protocol/index.ts";
 import type { RequestMetadata } from "./bindings/request-pipeline.ts";
+import { enforceContextScope } from "./enforce-context-scope.ts";
 import { reserveTaskResponse } from "./response-reservation.ts";
 import type { ServedAgent } from "./served-agent.ts";
 
@@ -126,18 +127,24 @@ export function performOperation<O extends OperationName>(
   request: RequestMetadata,
 ): Promise<OperationResultOrStream<O>> {
   const scopedCaller = scopeCallerToTenant(caller, params.tenant);
+  const { contextScope } = scopedCaller;
+  const perform = (checked: Operations[O]["params"]): Promise<OperationResultOrStream<O>> =>
+    OPERATION_FUNCTIONS[operation](agent, checked, scopedCaller, service, request);
   const call = (): Promise<OperationResultOrStream<O>> =>
-    OPERATION_FUNCTIONS[operation](agent, params, scopedCaller, service, request);
+    contextScope
+      ? enforceContextScope(operation, agent, params, scopedCaller, contextScope).then(perform)
+      : perform(params);
   return agent.assertTenantServed ? agent.assertTenantServed(scopedCaller).then(call) : call();
 }
 
 /**
  * Returns the caller with the tenant of the request. Throws PERMISSION_DENIED if authentication has assigned
- * another tenant to the caller (E13).
+ * another tenant to the caller (E13), or has limited the caller to contexts.
  */
 function scopeCallerToTenant(caller: Caller, tenant: string = caller.tenant): Caller {
   if (caller.tenant === tenant) return caller;
-  if (caller.tenant === "") return { ...caller, tenant, choseTenant: true };
+  // The contexts of a limited caller are contexts of one tenant.
+  if (caller.tenant === "" && !caller.contextScope) return { ...caller, tenant, choseTenant: true };
   const text = `The credentials are not valid for the tenant ${JSON.stringify(tenant.slice(0, 80))}; omit "tenant".`;
   throw new A2AError("PERMISSION_DENIED", text);
 }

@@ -9,6 +9,7 @@ import type { PeerLeniency, ProtocolVersion, SpecPatchVersion } from "../wire/in
 import type { AuthenticationOption } from "./auth/authenticator.ts";
 import type { MountedHandler } from "./mounted-handler.ts";
 import type { OperatorOptions } from "./operator-access.ts";
+import { assertValidCorsOptions, isOriginList, type CorsOptions } from "./cors.ts";
 import type { CardFormat } from "./card/card-format.ts";
 import type { CardSigningOptions } from "./card/card-signing.ts";
 import type { StoreOption } from "./resolve-store.ts";
@@ -107,6 +108,12 @@ export interface ServerOptions {
    * other clients have no origin, and are not affected. Default: only the server's own origin.
    */
   readonly allowedOrigins?: readonly string[] | "*";
+  /**
+   * Pages of other origins that may call the agents and read the responses. The pages may also send state-changing
+   * requests, so `allowedOrigins` is not needed. Omit the option if the host app answers CORS questions. By default, the
+   * server answers no CORS questions.
+   */
+  readonly cors?: CorsOptions;
   /** Request handlers that share the port of this server with the agents. Default: none. */
   readonly mountedHandlers?: readonly MountedHandler[];
   /**
@@ -135,8 +142,9 @@ export interface ServerOptions {
    */
   readonly operator?: OperatorOptions;
   /**
-   * Whether the store indexes the text of tasks, so that users of the console can search for words. The index adds the
-   * text of the messages and artifacts to the SQLite file a second time. Other stores have no text index. Default: false.
+   * Whether the store indexes the text of tasks, so that users of the console can search for words. The index contains
+   * the different words in the first 32,768 characters of each task. Set the option on all servers with the same
+   * PostgreSQL database. Default: false.
    */
   readonly textIndex?: boolean;
   /**
@@ -212,7 +220,7 @@ export const SUPPORTED_A2A_VERSIONS: readonly ProtocolVersion[] = ["1.0", "0.3"]
 /** The option names of `createServer`, separated by spaces. */
 export const SERVER_OPTION_NAMES = [
   "allowUnauthenticated allowedOrigins authenticate autoMessageId basePath cancelGraceMs cardFormat cardMaxAgeSeconds",
-  "cardSigning deduplicateMessages healthEndpoints heartbeatMs inputModePolicy limits maintenanceSocket mergeChunks metrics",
+  "cardSigning cors deduplicateMessages healthEndpoints heartbeatMs inputModePolicy limits maintenanceSocket mergeChunks metrics",
   "missingVersionPolicy mountedHandlers observer operator peerLeniency previousAgentIds publicUrl push record retention role simpleDialect specRevision store",
   "telemetry tenants textIndex tickToken versions",
 ] as const;
@@ -305,6 +313,7 @@ export function assertValidOptions(options: ServerOptions): void {
       allowedOrigins,
       `use "*" or a list such as ["https://shop.example"]`,
     );
+  if (options.cors !== undefined) assertValidCorsOptions(options.cors);
   if (options.retention) assertValidRetention(options.retention);
   if (options.telemetry) assertValidTelemetry(options.telemetry);
   assertKnownMetricsOptions(options.metrics);
@@ -334,13 +343,6 @@ export function assertValidOptions(options: ServerOptions): void {
 function isHttpUrl(text: string): boolean {
   const url = URL.parse(text);
   return (url?.protocol === "https:" || url?.protocol === "http:") && url.search === "" && url.hash === "";
-}
-
-/** A URL with a path never equals an `Origin` header, so the option would have no effect. */
-function isOriginList(origins: unknown): boolean {
-  return (
-    origins === "*" || (Array.isArray(origins) && origins.every((one) => URL.parse(one)?.origin === one))
-  );
 }
 
 function createOptionError(name: string, value: unknown, advice: string): Error {

@@ -39,6 +39,7 @@ import {
   type DueWorkOptions,
   type DueWorkReport,
 } from "./due-work.ts";
+import { CorsPolicy, joinAllowedOrigins } from "./cors.ts";
 import { CrossOriginGuard } from "./cross-origin-guard.ts";
 import { HostHeaderGuard } from "./loopback-protection.ts";
 import { startStoreGaugeReports } from "./maintenance/store-gauge-reports.ts";
@@ -100,6 +101,7 @@ class AgentServer implements Server {
   readonly #routerContext: RouterContext;
   readonly #eventStreams: EventStreamRegistry;
   readonly #hostGuard: HostHeaderGuard;
+  readonly #corsPolicy: CorsPolicy | undefined;
   readonly #pushService: PushService | undefined;
   readonly #operatorGate: OperatorGate | undefined;
   readonly #trafficRecorder: ServerTrafficRecorder | undefined;
@@ -169,8 +171,12 @@ class AgentServer implements Server {
     const byteLedger = new ByteLedger(bufferedBytes);
     const stallWatch = new WriteStallWatch({ clock: systemClock, timeoutMs: writeStallMs, observer });
     this.#stallWatch = stallWatch;
+    this.#corsPolicy = options.cors && new CorsPolicy(options.cors);
     this.#hostGuard = new HostHeaderGuard(options.publicUrl);
-    const crossOriginGuard = new CrossOriginGuard(options.allowedOrigins, options.publicUrl);
+    const crossOriginGuard = new CrossOriginGuard(
+      joinAllowedOrigins(options.allowedOrigins, options.cors),
+      options.publicUrl,
+    );
     const authenticator =
       options.authenticate === undefined ? undefined : new Authenticator(options.authenticate, observer);
     // URL paths are appended to this URL, so it must not end in a slash.
@@ -425,6 +431,11 @@ class AgentServer implements Server {
   }
 
   #handle(request: HttpRequest): Promise<HttpReply> {
+    const handle = (): Promise<HttpReply> => this.#handleAndReport(request);
+    return this.#corsPolicy ? this.#corsPolicy.respond(request, handle) : handle();
+  }
+
+  #handleAndReport(request: HttpRequest): Promise<HttpReply> {
     return this.#observer.onRequest
       ? reportRequest(this.#observer, request, getHttpStatus, () => this.#handleUnderBasePath(request))
       : this.#handleUnderBasePath(request);
@@ -523,7 +534,9 @@ function createOperatorGate(options: OperatorOptions, store: TaskStore): Operato
 
 function assertStoreIndexesText({ name, overview }: TaskStore): void {
   if (overview?.startTextIndex) return;
-  throw new Error(`"textIndex" requires a SQLite store, and the store is ${name}; omit the option.`);
+  throw new Error(
+    `"textIndex" requires a store with a text index, which ${name} does not have; use the memory, SQLite, or PostgreSQL store.`,
+  );
 }
 
 function createWorkerError(): A2AError {

@@ -1,4 +1,12 @@
-import type { TaskOverviewEntry, TaskOverviewQuery, TaskScope, TaskStore } from "../engine/index.ts";
+import {
+  isAgentInScope,
+  isContextInScope,
+  type ContextScope,
+  type TaskOverviewEntry,
+  type TaskOverviewQuery,
+  type TaskScope,
+  type TaskStore,
+} from "../engine/index.ts";
 import { A2AError, type LogEvent } from "../protocol/index.ts";
 
 /** Conditions and position of a task list. */
@@ -51,6 +59,36 @@ export function createTaskLogAccess(
     },
     readEvents: (agentId, taskId, after) =>
       store.readEvents(toScope(agentId), taskId, after, EVENT_PAGE_LIMIT),
+  };
+}
+
+/**
+ * Limits the access of a caller to a context scope. Lists require a `contextId`. `findContextId` returns the context of
+ * one of the caller's tasks.
+ */
+export function limitTaskLogAccess(
+  access: TaskLogAccess,
+  scope: ContextScope,
+  findContextId: (agentId: string, taskId: string) => Promise<string | undefined>,
+): TaskLogAccess {
+  return {
+    searchesText: access.searchesText,
+    list: async (conditions) => {
+      const { agent, contextId } = conditions;
+      if (agent === undefined || contextId === undefined)
+        throw new A2AError(
+          "PERMISSION_DENIED",
+          "The credentials are limited to some contexts; list the tasks of one agent and one context.",
+        );
+      const isListed = isAgentInScope(scope, agent) && isContextInScope(scope, contextId);
+      return isListed ? await access.list(conditions) : { tasks: [], hasMore: false };
+    },
+    readEvents: async (agentId, taskId, after) => {
+      if (!isAgentInScope(scope, agentId)) return [];
+      const contextId = await findContextId(agentId, taskId);
+      const isReadable = contextId !== undefined && isContextInScope(scope, contextId);
+      return isReadable ? await access.readEvents(agentId, taskId, after) : [];
+    },
   };
 }
 

@@ -26,6 +26,7 @@ import { MemoryPushStore } from "./memory-push-store.ts";
 import { deleteInOrder } from "./delete-in-order.ts";
 import { listMemoryTasks } from "./list-memory-tasks.ts";
 import { createMemoryTaskOverview } from "./memory-task-overview.ts";
+import { MemoryTextIndex } from "./memory-text-index.ts";
 import { MemoryScopeRegistry } from "./memory-scope-registry.ts";
 import {
   appendToMemoryTaskLog,
@@ -83,7 +84,10 @@ export class MemoryStore implements TaskStore {
     return log && { seq: getLastSeq(log), state: log.state };
   });
   readonly pushStore: PushStore = this.#pushStore;
-  readonly overview: TaskOverview = createMemoryTaskOverview(this.#scopes);
+  readonly #textIndex = new MemoryTextIndex(this.#texts);
+  readonly overview: TaskOverview = createMemoryTaskOverview(this.#scopes, this.#textIndex, () =>
+    this.#startTextIndex(),
+  );
   readonly leases: TaskLeases = {
     renewIntervalMs: PROCESS_LEASE_RENEW_INTERVAL_MS,
     claim: async (agent, limit) => this.#claim(agent, limit),
@@ -241,11 +245,23 @@ export class MemoryStore implements TaskStore {
     if (webhooks)
       for (const webhook of webhooks) this.#pushStore.register(scope, taskId, expectedSeq, webhook);
     this.#pushStore.notifyCommit(scope, taskId, getLastSeq(log));
+    if (!log.hasRunningTurn) this.#textIndex.indexTask(log);
     if (!isStopped(log)) return undefined;
     packTaskLog(log, this.#texts);
     this.#stoppedTasks.add(log, measurePackedTask(log));
     this.#evictTasksAboveLimits();
     return undefined;
+  }
+
+  #startTextIndex(): void {
+    if (this.#textIndex.isStarted) return;
+    this.#textIndex.start();
+    for (const log of this.#scopes.listLogs()) {
+      if (log.hasRunningTurn) continue;
+      this.#textIndex.indexTask(log);
+      this.#stoppedTasks.resize(log, measurePackedTask(log));
+    }
+    this.#evictTasksAboveLimits();
   }
 
   #evictTasksAboveLimits(): void {
@@ -263,6 +279,7 @@ export class MemoryStore implements TaskStore {
   #deleteTask(log: MemoryTaskLog): void {
     this.#stoppedTasks.remove(log);
     deletePackedTexts(log, this.#texts);
+    this.#textIndex.deleteWords(log);
     this.#scopes.removeLog(log);
     this.#pushStore.removeTask(log.scopeData.scope, log.taskId);
   }

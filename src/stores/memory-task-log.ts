@@ -47,6 +47,8 @@ export interface MemoryTaskLog {
   events: LogEvent[];
   /** JSON text of the task after the deleted events, if the log has deleted events. */
   packedTask: OffHeapText | undefined;
+  /** The words of the task after its last turn, if the store searches text. */
+  words: OffHeapText | undefined;
   /** Number of events at the start of the log that the store has deleted. */
   deletedCount: number;
   /** The task after the first `foldedCount` events, if the store has folded the log since its last packing. */
@@ -82,6 +84,7 @@ export function createMemoryTaskLog(
     packedThroughSeq: 0,
     events: [],
     packedTask: undefined,
+    words: undefined,
     deletedCount: 0,
     task: undefined,
     foldedCount: 0,
@@ -163,8 +166,8 @@ export function packTaskLog(log: MemoryTaskLog, texts: OffHeapTextStore): void {
 
 /** Returns the size of a packed task in bytes, including its objects on V8's heap. */
 export function measurePackedTask(log: MemoryTaskLog): number {
-  let size =
-    HEAP_BYTES_PER_TASK + log.taskId.length + log.contextId.length + (log.packedTask?.byteLength ?? 0);
+  let size = HEAP_BYTES_PER_TASK + log.taskId.length + log.contextId.length;
+  size += (log.packedTask?.byteLength ?? 0) + (log.words?.byteLength ?? 0);
   for (const messageId of log.messageIds) size += messageId.length;
   for (const { text } of log.packedEvents) size += text.byteLength;
   return size;

@@ -7,14 +7,23 @@ import type {
 } from "../engine/index.ts";
 import type { MemoryScopeRegistry } from "./memory-scope-registry.ts";
 import { getLastSeq, type MemoryTaskLog } from "./memory-task-log.ts";
+import type { MemoryTextIndex } from "./memory-text-index.ts";
 import { getScopeKey } from "./task-owner-scope-key.ts";
+import { parseTextQuery } from "./task-words.ts";
 
 /** Creates the overview of a memory store. A list reads the status of every stored task, and the content of none. */
-export function createMemoryTaskOverview(scopes: MemoryScopeRegistry): TaskOverview {
+export function createMemoryTaskOverview(
+  scopes: MemoryScopeRegistry,
+  textIndex: MemoryTextIndex,
+  startTextIndex: () => void,
+): TaskOverview {
   return {
-    searchesText: false,
+    get searchesText() {
+      return textIndex.isStarted;
+    },
+    startTextIndex: async () => startTextIndex(),
     prepareForAllCallers: async () => {},
-    list: async (query) => listMemoryOverview(scopes, query),
+    list: async (query) => listMemoryOverview(scopes, textIndex, query),
     findScope: async (agent, taskId) => {
       for (const { scope, logs } of scopes.listScopes())
         if (scope.agent === agent && logs.get(taskId)) return scope;
@@ -23,13 +32,25 @@ export function createMemoryTaskOverview(scopes: MemoryScopeRegistry): TaskOverv
   };
 }
 
-function listMemoryOverview(scopes: MemoryScopeRegistry, query: TaskOverviewQuery): TaskOverviewPage {
+function listMemoryOverview(
+  scopes: MemoryScopeRegistry,
+  textIndex: MemoryTextIndex,
+  query: TaskOverviewQuery,
+): TaskOverviewPage {
+  const { limit, text } = query;
+  const textQuery = text === undefined ? undefined : parseTextQuery(text);
+  // A text without words matches no task.
+  if (text !== undefined && !textQuery) return { tasks: [], hasMore: false };
   const scopeKeys = query.scopes && new Set(query.scopes.map(getScopeKey));
-  const matches = [...scopes.listLogs()].filter(
-    (log) => (scopeKeys?.has(log.scopeData.key) ?? true) && matchesQuery(log, query),
-  );
-  const page = matches.toSorted(compareNewestFirst).slice(0, query.limit);
-  return { tasks: page.map(toOverviewEntry), hasMore: matches.length > page.length };
+  const candidates = [...scopes.listLogs()]
+    .filter((log) => (scopeKeys?.has(log.scopeData.key) ?? true) && matchesQuery(log, query))
+    .toSorted(compareNewestFirst);
+  const page: MemoryTaskLog[] = [];
+  for (const log of candidates) {
+    if (page.length > limit) break;
+    if (!textQuery || textIndex.matches(log, textQuery)) page.push(log);
+  }
+  return { tasks: page.slice(0, limit).map(toOverviewEntry), hasMore: page.length > limit };
 }
 
 function matchesQuery(

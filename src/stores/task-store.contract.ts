@@ -21,6 +21,7 @@ import { defineFinishedStepsContract } from "./finished-steps.contract.ts";
 import { defineTaskLeaseContract } from "./task-lease.contract.ts";
 import { defineTaskDeletionStoreContract } from "./task-deletion-store.contract.ts";
 import { defineTaskOverviewContract } from "./task-overview.contract.ts";
+import { defineTextIndexContract } from "./text-index.contract.ts";
 import { defineTaskListContract } from "./task-list.contract.ts";
 
 const GENEROUS_TEST_READ_LIMIT = { events: 1000, maxBytes: 1_000_000 };
@@ -83,7 +84,10 @@ export function defineTaskStoreContract(
     defineFinishedStepsContract(() => store, append);
     defineTaskDeletionStoreContract(() => store, append);
     defineTaskListContract(() => store, append);
-    if (hasOverview) defineTaskOverviewContract(() => store);
+    if (hasOverview) {
+      defineTaskOverviewContract(() => store);
+      defineTextIndexContract(() => store);
+    }
 
     describe("a log", () => {
       it("is read back as it was appended, numbered from 1 without a gap [E1]", async () => {

@@ -2,8 +2,7 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
-import { isLoopbackHost } from "../keys/index.ts";
-import { isObject } from "../protocol/index.ts";
+import { isObject, isLoopbackHost } from "../protocol/index.ts";
 import type { ActiveFaultRule, FaultSwitches } from "./faults/fault-switches.ts";
 import { sendProblem } from "./http/send-problem.ts";
 

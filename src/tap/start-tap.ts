@@ -1,7 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { findCard } from "../client/index.ts";
-import { isLoopbackHost } from "../keys/index.ts";
-import { A2AError, isObject } from "../protocol/index.ts";
+import { A2AError, isObject, isLoopbackHost } from "../protocol/index.ts";
 import type { TrafficWriter } from "../trace/recording/index.ts";
 import { defineOptionNames } from "../usage-checks/index.ts";
 import { AgentDirectory } from "./cards/agent-directory.ts";

@@ -1,3 +1,4 @@
+import { isLoopbackHost } from "../protocol/index.ts";
 import { once } from "node:events";
 import { createServer as createHttpServer } from "node:http";
 import {
@@ -6,7 +7,6 @@ import {
   type ServerHttp2Stream,
 } from "node:http2";
 import type { AddressInfo, Server, Socket } from "node:net";
-import { isLoopbackHost } from "../keys/index.ts";
 import { isThisMachine, toCanonicalOrigin, type InterfaceAddress } from "./cards/parse-interface-address.ts";
 import { GrpcRelay } from "./grpc/grpc-relay.ts";
 import { HttpRelay } from "./http/http-relay.ts";

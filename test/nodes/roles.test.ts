@@ -47,7 +47,7 @@ describe.skipIf(reason).each([{ hints: true }, { hints: false }])("servers with 
 
   afterEach(async () => {
     await Promise.all(nodes.splice(0).map(({ server }) => server.close({ graceMs: 0 })));
-    await runTestSql(url, "TRUNCATE colloquy.task, colloquy.node, colloquy.message");
+    await runTestSql(url, "TRUNCATE colloquy.task, colloquy.node, colloquy.message CASCADE");
   });
 
   it("of the role web return and stream what a worker's agent says [E21]", async () => {

@@ -22,7 +22,10 @@ describe.skipIf(reason)("a suspended turn of a PostgreSQL store", () => {
 
   afterEach(async () => {
     await Promise.all(nodes.splice(0).map(({ server }) => server.close({ graceMs: 0 })));
-    await runTestSql(url, "TRUNCATE colloquy.task, colloquy.node, colloquy.message, colloquy.task_request");
+    await runTestSql(
+      url,
+      "TRUNCATE colloquy.task, colloquy.node, colloquy.message, colloquy.task_request CASCADE",
+    );
   });
 
   /** Makes an agent suspend its turn, and then complete it. */

@@ -58,7 +58,7 @@ describe.skipIf(reason).each([{ hints: true }, { hints: false }])(
     beforeEach(() => start());
     afterEach(async () => {
       await Promise.all([first.server.close({ graceMs: 0 }), second.server.close({ graceMs: 0 })]);
-      await runTestSql(url, "TRUNCATE colloquy.task, colloquy.node");
+      await runTestSql(url, "TRUNCATE colloquy.task, colloquy.node CASCADE");
     });
 
     it("stream and return the events of a task that the other server runs [E21]", async () => {

@@ -75,7 +75,7 @@ describe.each(["JSONRPC", "HTTP+JSON", "GRPC"] as const)(
     });
     afterAll(() => replay.close());
 
-    it.each(["JSONRPC", "HTTP+JSON"] as const)(
+    it.each(["JSONRPC", "HTTP+JSON", "GRPC"] as const)(
       "gives the official client the same results over %s",
       async (binding) => {
         const client = await createSdkClient(replay.url, binding, TRANSPORTS[binding]);
@@ -87,15 +87,18 @@ describe.each(["JSONRPC", "HTTP+JSON", "GRPC"] as const)(
       },
     );
 
-    it("gives a client of A2A 0.3 the recorded events", async () => {
-      const client = await connect(replay.url, { version: "0.3" });
-      const events = await collectEvents(client.stream("count"));
-      expect(events.at(-1)).toMatchObject({ statusUpdate: { status: { state: "TASK_STATE_COMPLETED" } } });
-      expect(await client.send("ask")).toMatchObject({
-        task: { status: { state: "TASK_STATE_INPUT_REQUIRED" } },
-      });
-      expect(misses).toEqual([]);
-    });
+    it.each(["JSONRPC", "GRPC"] as const)(
+      "gives a client of A2A 0.3 the recorded events over %s",
+      async (binding) => {
+        const client = await connect(replay.url, { version: "0.3", binding });
+        const events = await collectEvents(client.stream("count"));
+        expect(events.at(-1)).toMatchObject({ statusUpdate: { status: { state: "TASK_STATE_COMPLETED" } } });
+        expect(await client.send("ask")).toMatchObject({
+          task: { status: { state: "TASK_STATE_INPUT_REQUIRED" } },
+        });
+        expect(misses).toEqual([]);
+      },
+    );
 
     it("explains that a request was not recorded", async () => {
       const client = await createSdkClient(replay.url, "JSONRPC", TRANSPORTS.JSONRPC);
@@ -107,10 +110,10 @@ describe.each(["JSONRPC", "HTTP+JSON", "GRPC"] as const)(
   },
 );
 
-describe("a replayed stream", () => {
+describe.each(["JSONRPC", "GRPC"] as const)("a replayed stream over %s", (binding) => {
   it("has the recorded times, and breaks where it broke in the record", async () => {
     const tap = await startTestTap([server.url], { faults: ["slow:bytes-per-s=4000", "cut:after=3"] });
-    const client = await createSdkClient(tap.url, "JSONRPC", TRANSPORTS.JSONRPC);
+    const client = await createSdkClient(tap.url, binding, TRANSPORTS[binding]);
     await expect(collectEvents(client.sendMessageStream(createTextRequest("count")))).rejects.toThrow();
     const lines = await waitForLines(tap, (all) => all.some(({ kind }) => kind === "stream-end"));
     await tap.close();
@@ -120,7 +123,7 @@ describe("a replayed stream", () => {
     const [agent] = collectRecordedAgents(lines.map((line) => ({ type: "traffic", line })));
     if (!agent) throw new Error("The record contains no agent.");
     const replay = await startReplay(agent);
-    const replayClient = await createSdkClient(replay.url, "JSONRPC", TRANSPORTS.JSONRPC);
+    const replayClient = await createSdkClient(replay.url, binding, TRANSPORTS[binding]);
     const startMs = performance.now();
     const received: unknown[] = [];
     const follow = async (): Promise<void> => {

@@ -36,6 +36,7 @@ const CONFIG_MEMBER_TYPES: Record<keyof ServeConfig, ConfigValueType> = {
   drain: "duration",
   tickToken: "text",
   publicUrl: "text",
+  corsOrigin: "texts",
   allowUnauthenticated: "flag",
   allowPrivateWebhooks: "flag",
   logFormat: "text",

@@ -46,6 +46,7 @@ export interface ServeOptions extends ServeAuthOptions, ServeConsoleOptions {
   /** Maximum time in milliseconds for the due work. */
   timeLimit?: number;
   publicUrl?: string;
+  corsOrigin?: string[];
   allowUnauthenticated?: boolean;
   allowPrivateWebhooks?: boolean;
   logFormat?: LogFormat;
@@ -93,6 +94,10 @@ function toRetention(days: number): RetentionOptions | false {
   return days > 0 && { keepTasksMs: days * DAY_MS };
 }
 
+function toCorsOrigins(origins: readonly string[]): readonly string[] | "*" {
+  return origins.includes("*") ? "*" : origins;
+}
+
 /**
  * Serves the agents until the user stops the command. The command writes human-readable text to stderr. In
  * JSON format, the command writes one JSON document to stdout.
@@ -119,6 +124,7 @@ export async function serveUntilStopped(
     ...(options.role === undefined ? {} : { role: options.role }),
     ...(options.tickToken === undefined ? {} : { tickToken: options.tickToken }),
     ...(options.publicUrl === undefined ? {} : { publicUrl: options.publicUrl }),
+    ...(options.corsOrigin === undefined ? {} : { cors: { origins: toCorsOrigins(options.corsOrigin) } }),
     // The console shows the traffic that goes to the record.
     ...(options.record === undefined || mounted ? {} : { record: options.record }),
     ...(authenticate ? { authenticate } : {}),

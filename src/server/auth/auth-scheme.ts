@@ -18,8 +18,13 @@ export type AuthRequest = Pick<
  */
 export type AuthenticateFunction = (request: AuthRequest) => Caller | undefined | Promise<Caller | undefined>;
 
-/** The identity of a caller: either a principal, or an object with a principal, a tenant, and scopes. */
-export type CallerIdentity = string | (Pick<Caller, "principal" | "scopes"> & { readonly tenant?: string });
+/**
+ * The identity of a caller: either a principal, or an object with a principal, a tenant, scopes, and the contexts to
+ * which the caller is limited.
+ */
+export type CallerIdentity =
+  | string
+  | (Pick<Caller, "principal" | "scopes" | "contextScope"> & { readonly tenant?: string });
 
 /**
  * The result of an authentication scheme. For valid credentials, the result is the caller. Without

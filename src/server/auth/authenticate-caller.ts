@@ -1,4 +1,5 @@
 import type { Caller } from "../../engine/index.ts";
+import { isObject } from "../../protocol/index.ts";
 import { getAddressHolderKey } from "../remote-address.ts";
 import { createUnauthenticatedError } from "./authenticator.ts";
 import type { AuthenticateFunction, AuthRequest } from "./auth-scheme.ts";
@@ -36,10 +37,32 @@ function withNetworkOfAnonymousCaller(caller: Caller, remoteAddress: string | un
  * caller has no tenant, sets the tenant to `""`.
  */
 function validateAndNormalizeCaller(caller: Caller): Caller {
-  const { tenant, principal }: { readonly tenant?: unknown; readonly principal?: unknown } = caller;
+  const { tenant, principal, contextScope }: { readonly [Name in keyof Caller]?: unknown } = caller;
   if (typeof principal !== "string" || (tenant !== undefined && typeof tenant !== "string"))
     throw new TypeError(
       `"authenticate" did not return a caller; return an object such as { tenant: "", principal: "ada" }.`,
     );
+  if (contextScope !== undefined && !isContextScope(contextScope))
+    throw new TypeError(
+      `"authenticate" returned a caller with an invalid "contextScope"; set its member "contextIds" to a list of context ids.`,
+    );
   return tenant === undefined ? { ...caller, tenant: "" } : caller;
+}
+
+/** Without this check, a mistake in untyped code could remove the limit. */
+function isContextScope(value: unknown): boolean {
+  if (!isObject(value)) return false;
+  const { contextIds, namespace, agentIds = [] } = value;
+  return (
+    isTextList(contextIds) && isTextList(agentIds) && (namespace === undefined || isNamespace(namespace))
+  );
+}
+
+function isTextList(value: unknown): boolean {
+  return Array.isArray(value) && value.every((text) => typeof text === "string");
+}
+
+/** An empty namespace would contain all contexts whose ids begin with a dot. */
+function isNamespace(value: unknown): boolean {
+  return typeof value === "string" && value !== "";
 }

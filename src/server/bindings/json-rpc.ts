@@ -11,8 +11,6 @@ import {
   type JsonRpcRequest,
   type ProtocolVersion,
 } from "../../wire/index.ts";
-import * as simpleDialect from "../../wire/simple-dialect/index.ts";
-import * as v0_3 from "../../wire/v0_3/index.ts";
 import * as v1 from "../../wire/v1/index.ts";
 import { authenticateCaller } from "../auth/authenticate-caller.ts";
 import { createJsonReply, type HttpReply, type HttpRequest } from "../http-exchange.ts";
@@ -20,6 +18,7 @@ import { assertJsonContentType } from "../request-body.ts";
 import { reserveEncodedResponse } from "../response-reservation.ts";
 import type { ServedAgent } from "../served-agent.ts";
 import { createLastEventMatcher, EVENT_STREAM_HEADERS, type EventStreamEncoder } from "./event-stream.ts";
+import { loadSimpleDialect, loadV03 } from "./load-v0-3.ts";
 import {
   buildExtendedCardCacheHeaders,
   handleOperation,
@@ -54,9 +53,9 @@ export async function handleJsonRpc(
     id = envelope.id;
     const { method, params } = envelope;
     const version = resolveProtocolVersion(request, context, inferVersionFromMethod(method));
-    dialect = findEnabledSimpleDialect(agent, context, version, envelope) ?? JSON_RPC_DIALECTS[version];
+    dialect = version === "1.0" ? v1.jsonRpcDialect : await selectV03Dialect(agent, context, envelope);
     const operation = dialect.findOperation(method);
-    if (!operation) throw createUnknownMethodError(method, version);
+    if (!operation) throw await createUnknownMethodError(method, version);
     if (version === "0.3" && isStreamingOperation(operation)) createErrorReply = createStreamErrorReply;
 
     const { autoMessageId, peerLeniency } = context;
@@ -80,7 +79,7 @@ export async function handleJsonRpc(
     const body = encodeJsonRpcResult(id, resultJson);
     return createJsonReply(200, body, { ...outcome.headers, ...buildExtendedCardCacheHeaders(operation) });
   } catch (thrown) {
-    dialect ??= resolveErrorDialect(request, context);
+    dialect ??= await resolveErrorDialect(request, context);
     const isInvalidRequest = thrown instanceof JsonRpcRequestError;
     const error = isInvalidRequest
       ? thrown.error
@@ -103,29 +102,29 @@ export async function handleJsonRpc(
   }
 }
 
-const JSON_RPC_DIALECTS: Readonly<Record<ProtocolVersion, JsonRpcDialect>> = {
-  "1.0": v1.jsonRpcDialect,
-  "0.3": v0_3.jsonRpcDialect,
-};
+async function loadDialect(version: ProtocolVersion): Promise<JsonRpcDialect> {
+  return version === "1.0" ? v1.jsonRpcDialect : (await loadV03()).jsonRpcDialect;
+}
 
-/** Returns the simple dialect if the request belongs to the simple dialect and not to A2A 0.3. */
-function findEnabledSimpleDialect(
+/** Returns A2A 0.3, or the simple dialect if the request belongs to the simple dialect. */
+async function selectV03Dialect(
   agent: ServedAgent,
   context: BindingContext,
-  version: ProtocolVersion,
   { method, params }: JsonRpcRequest,
-): JsonRpcDialect | undefined {
-  if (!context.simpleDialect || version !== "0.3") return undefined;
-  return simpleDialect.createSimpleDialect(method, params, {
+): Promise<JsonRpcDialect> {
+  if (!context.simpleDialect) return await loadDialect("0.3");
+  const { createSimpleDialect } = await loadSimpleDialect();
+  const simple = createSimpleDialect(method, params, {
     agentId: agent.id,
     createMessageId: generateUuidV7,
     autoMessageId: context.autoMessageId,
   });
+  return simple ?? (await loadDialect("0.3"));
 }
 
 /** Returns the dialect of the error reply to a request that cannot be parsed. */
-function resolveErrorDialect(request: RequestMetadata, context: BindingContext): JsonRpcDialect {
-  return JSON_RPC_DIALECTS[resolveErrorReplyVersion(request, context, undefined)];
+function resolveErrorDialect(request: RequestMetadata, context: BindingContext): Promise<JsonRpcDialect> {
+  return loadDialect(resolveErrorReplyVersion(request, context, undefined));
 }
 
 function inferVersionFromMethod(method: string): ProtocolVersion | undefined {
@@ -162,10 +161,10 @@ const REASONS_WITH_HTTP_STATUS: ReadonlySet<string> = new Set([
   "UNAVAILABLE",
 ]);
 
-function createUnknownMethodError(method: string, version: ProtocolVersion): A2AError {
+async function createUnknownMethodError(method: string, version: ProtocolVersion): Promise<A2AError> {
   const other = version === "1.0" ? "0.3" : "1.0";
   const example = version === "1.0" ? `"SendMessage" (A2A §9.4)` : `"message/send"`;
-  const hint = JSON_RPC_DIALECTS[other].findOperation(method)
+  const hint = (await loadDialect(other)).findOperation(method)
     ? `it belongs to A2A ${other}, so send "A2A-Version: ${other}"`
     : `use a method name such as ${example}`;
   const text = `A2A ${version} has no method ${JSON.stringify(method.slice(0, 80))}; ${hint}.`;

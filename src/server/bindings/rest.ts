@@ -7,7 +7,6 @@ import {
   type RestDialect,
   type SpecPatchVersion,
 } from "../../wire/index.ts";
-import * as v0_3 from "../../wire/v0_3/index.ts";
 import * as v1 from "../../wire/v1/index.ts";
 import { authenticateCaller } from "../auth/authenticate-caller.ts";
 import type { HttpReply, HttpRequest } from "../http-exchange.ts";
@@ -15,6 +14,7 @@ import { readJsonBody } from "../request-body.ts";
 import { reserveEncodedResponse } from "../response-reservation.ts";
 import type { ServedAgent } from "../served-agent.ts";
 import { createLastEventMatcher, type EventStreamEncoder } from "./event-stream.ts";
+import { loadV03 } from "./load-v0-3.ts";
 import { MethodNotAllowedError } from "./method-not-allowed-error.ts";
 import {
   buildExtendedCardCacheHeaders,
@@ -26,11 +26,6 @@ import {
 } from "./request-pipeline.ts";
 import { stringifyResult } from "./stringify-result.ts";
 import { handleTaskEvents, matchTaskEventsPath } from "./task-events-endpoint.ts";
-
-const REST_DIALECTS: Readonly<Record<ProtocolVersion, RestDialect>> = {
-  "1.0": v1.restDialect,
-  "0.3": v0_3.restDialect,
-};
 
 /**
  * Performs the operation of an HTTP+JSON request (A2A §11). The parameter `path` is the request path without
@@ -55,7 +50,7 @@ export async function handleRest(
     const taskId = matchTaskEventsPath(request, context, path);
     if (taskId !== undefined) return await handleTaskEvents(authenticated, context, taskId);
 
-    const inferredVersion = findVersionWithRoute(request.method, path, context);
+    const inferredVersion = await findVersionWithRoute(request.method, path, context);
     if (!inferredVersion) throw createRouteNotFoundError(request);
     const version = resolveProtocolVersion(
       request,
@@ -64,8 +59,8 @@ export async function handleRest(
     );
     dialect =
       version === "0.3"
-        ? v0_3.selectRestDialect(request.header("user-agent"), context.peerLeniency)
-        : REST_DIALECTS[version];
+        ? (await loadV03()).selectRestDialect(request.header("user-agent"), context.peerLeniency)
+        : v1.restDialect;
     const match = dialect.matchRoute(request.method, path);
     if (!match) throw createRouteNotFoundError(request, version, inferredVersion);
     if ("allowedMethods" in match) throw new MethodNotAllowedError(request, match.allowedMethods);
@@ -94,7 +89,7 @@ export async function handleRest(
     return { status: 200, headers, body: resultText };
   } catch (thrown) {
     const error = context.reportError(caller ? "HTTP+JSON" : "authenticate", thrown);
-    dialect ??= resolveErrorDialect(request, context, path);
+    dialect ??= await resolveErrorDialect(request, context, path);
     const reply = createRestErrorReply(request, specRevision, error, dialect);
     if (!hasOperation)
       context.recordRefusal?.({
@@ -115,12 +110,12 @@ export async function handleRest(
  * Returns an A2A version that has a route for the path. A path below `/v1/` is either an A2A 0.3 route or an
  * A2A 1.0 route of the tenant `v1`.
  */
-function findVersionWithRoute(
+async function findVersionWithRoute(
   method: string,
   path: string,
   context: BindingContext,
-): ProtocolVersion | undefined {
-  if (isV0_3Path(path, context) && v0_3.restDialect.matchRoute(method, path)) return "0.3";
+): Promise<ProtocolVersion | undefined> {
+  if (isV0_3Path(path, context) && (await loadV03()).restDialect.matchRoute(method, path)) return "0.3";
   return v1.restDialect.matchRoute(method, path) && "1.0";
 }
 
@@ -133,9 +128,14 @@ function isV0_3Path(path: string, { versions }: BindingContext): boolean {
  * Returns the dialect of the error reply to a request that matches no route. The dialect is A2A 0.3 for paths
  * below `/v1/` if the server supports A2A 0.3.
  */
-function resolveErrorDialect(request: HttpRequest, context: BindingContext, path: string): RestDialect {
+async function resolveErrorDialect(
+  request: HttpRequest,
+  context: BindingContext,
+  path: string,
+): Promise<RestDialect> {
   const inferredVersion = isV0_3Path(path, context) ? "0.3" : "1.0";
-  return REST_DIALECTS[resolveErrorReplyVersion(request, context, inferredVersion)];
+  const version = resolveErrorReplyVersion(request, context, inferredVersion);
+  return version === "1.0" ? v1.restDialect : (await loadV03()).restDialect;
 }
 
 function createRouteNotFoundError(

@@ -1,6 +1,6 @@
 import { getHttpAndGrpcErrorStatus } from "../../wire/index.ts";
-import * as simpleDialect from "../../wire/simple-dialect/index.ts";
 import { createJsonReply, type HttpReply, type HttpRequest } from "../http-exchange.ts";
+import { loadSimpleDialect } from "./load-v0-3.ts";
 import { assertHttpMethodAllowed } from "./method-not-allowed-error.ts";
 import {
   handleOperation,
@@ -39,25 +39,22 @@ export async function handleTaskEvents(
   context: BindingContext,
   taskId: string,
 ): Promise<HttpReply> {
+  const { taskEventStreamCodec, toSimpleError } = await loadSimpleDialect();
   try {
     assertHttpMethodAllowed(authenticated.request, ["GET"]);
     const outcome = await handleOperation(authenticated, "SubscribeToTask", {
-      codec: simpleDialect.taskEventStreamCodec,
+      codec: taskEventStreamCodec,
       binding: "HTTP+JSON",
       version: "0.3",
       params: { taskId },
       serviceDefaults: { resumeAfterSeq: 0 },
     });
     if (!("stream" in outcome)) throw new Error("SubscribeToTask returned no stream");
-    return context.eventStreams.createSseHttpReply(
-      outcome.stream,
-      simpleDialect.taskEventStreamCodec,
-      outcome.headers,
-    );
+    return context.eventStreams.createSseHttpReply(outcome.stream, taskEventStreamCodec, outcome.headers);
   } catch (thrown) {
     const error = context.reportError("task events", thrown);
     const { http } = getHttpAndGrpcErrorStatus(error.reason, context.specRevision);
-    const body = JSON.stringify({ error: simpleDialect.toSimpleError(error) });
+    const body = JSON.stringify({ error: toSimpleError(error) });
     return createJsonReply(http, body, buildErrorHeaders(error));
   }
 }

@@ -1,6 +1,5 @@
 import { computeSha256Hex } from "../../data-structures/index.ts";
 import { systemClock, type Agent, type AgentDescription, type Caller } from "../../engine/index.ts";
-import { isLoopbackHost } from "../../keys/index.ts";
 import {
   A2AError,
   assertValidAgentCard,
@@ -9,6 +8,7 @@ import {
   type AgentCard,
   type AgentInterface,
   type AgentSkill,
+  isLoopbackHost,
 } from "../../protocol/index.ts";
 import * as v1 from "../../wire/v1/index.ts";
 import { createUnauthenticatedError, type Authenticator } from "../auth/authenticator.ts";
@@ -19,6 +19,7 @@ import {
   type CardFormatOptions,
 } from "./card-format.ts";
 import type { CardSigningOptions } from "./card-signing.ts";
+import { signCard } from "./sign-card.ts";
 import { addServerExtensions } from "../server-extensions.ts";
 import type { HttpReply, HttpRequest } from "../http-exchange.ts";
 import { DEFAULT_MEDIA_MODES } from "../input-modes.ts";
@@ -198,10 +199,7 @@ export class AgentCardPublisher {
       ...this.#interfaceProvider(origin, tenant),
     ];
     const card = toAgentCard(description, interfaces);
-    if (!cardSigning) return card;
-    // Servers without signing keys do not load the cryptography.
-    const { signCard } = await import("./card-signing.ts");
-    return await signCard(card, cardSigning);
+    return cardSigning ? await signCard(card, cardSigning) : card;
   }
 
   /**
@@ -219,7 +217,7 @@ export class AgentCardPublisher {
     const cacheKey = `${format} ${origin}`;
     const cached = this.#renderedCards.get(cacheKey);
     if (cached) return cached;
-    const body = JSON.stringify(encodeCardInFormat(await this.buildCard(origin), format));
+    const body = JSON.stringify(await encodeCardInFormat(await this.buildCard(origin), format));
     const etag = `"${computeSha256Hex(body).slice(0, 32)}"`;
     const headers = {
       etag,

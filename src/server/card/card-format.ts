@@ -1,6 +1,6 @@
 import type { AgentCard } from "../../protocol/index.ts";
 import type { ProtocolVersion } from "../../wire/index.ts";
-import * as v0_3 from "../../wire/v0_3/index.ts";
+import { loadV03 } from "../bindings/load-v0-3.ts";
 import type { RequestMetadata } from "../bindings/request-pipeline.ts";
 
 /** Format of an agent card. A `hybrid` agent card is an object that A2A 1.0 and 0.3 clients can both read. */
@@ -36,13 +36,9 @@ export function negotiateCardFormat(
   return cardFormat ?? (versions.length > 1 ? "hybrid" : FORMAT_BY_VERSION[versions[0] ?? "1.0"]);
 }
 
-const CARD_ENCODERS: Readonly<Record<CardFormat, (card: AgentCard) => object>> = {
-  v1: (card) => card,
-  "v0.3": v0_3.toCard03,
-  hybrid: v0_3.toHybridCard,
-};
-
 /** Encodes an agent card in a card format. */
-export function encodeCardInFormat(card: AgentCard, format: CardFormat): object {
-  return CARD_ENCODERS[format](card);
+export async function encodeCardInFormat(card: AgentCard, format: CardFormat): Promise<object> {
+  if (format === "v1") return card;
+  const { toCard03, toHybridCard } = await loadV03();
+  return format === "hybrid" ? toHybridCard(card) : toCard03(card);
 }

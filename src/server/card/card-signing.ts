@@ -17,12 +17,8 @@ export interface CardSigningOptions extends SigningKeyPairOptions {
   readonly jku?: string;
 }
 
-/**
- * Signs an agent card with every signing key, and returns the card with the added signatures (A2A §8.4). If
- * an agent card contains empty values, each key adds two signatures. One signature omits empty values, as the
- * official SDKs do. The other signature includes empty values, as the specification requires.
- */
-export async function signCard(
+/** Implements `signCard`, which loads this file on first use. */
+export async function addCardSignatures(
   card: AgentCard,
   cardSigning: CardSigningOptions | readonly CardSigningOptions[],
 ): Promise<AgentCard> {

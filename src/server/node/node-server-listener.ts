@@ -1,6 +1,6 @@
+import { isLoopbackHost } from "../../protocol/index.ts";
 import type { Server as HttpServer } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
-import { isLoopbackHost } from "../../keys/index.ts";
 import { startGrpcServer, type GrpcServer } from "../bindings/grpc.ts";
 import { closePipelinedResponseWithConnection } from "../close-pipelined-response.ts";
 import { createGuardedHttpServer } from "../guarded-http-server.ts";

@@ -8,8 +8,10 @@ import { SIZE_SHARD_COUNT } from "./schema.ts";
 import { hasRepeatedMessage, splitBatch, type NumberedAppend } from "./split-batch.ts";
 import {
   APPEND_BATCH,
+  APPEND_BATCH_AND_QUEUE_TEXT,
   APPEND_COLUMNS,
   APPEND_EVENTS,
+  APPEND_EVENTS_AND_QUEUE_TEXT,
   EVENT_SECTIONS,
   OTHER_SECTIONS,
 } from "./statements/append-batch.ts";
@@ -22,6 +24,8 @@ const MAX_ATTEMPTS = 10;
 export interface AppendWriter {
   readonly node: string;
   readonly cipher: PushSecretCipher;
+  /** Whether the appends queue tasks for the text index. */
+  readonly queuesText: boolean;
 }
 
 /** Outcomes of appends by their ordinals. */
@@ -78,7 +82,10 @@ async function commitGroup(
   const hasOnlyEvents = OTHER_SECTIONS.every((section) => rows[section].length === 0);
   const sections = hasOnlyEvents ? EVENT_SECTIONS : [...EVENT_SECTIONS, ...OTHER_SECTIONS];
   const arrays = sections.flatMap((section) => encodeRows(APPEND_COLUMNS[section], rows[section]));
-  const statement = hasOnlyEvents ? APPEND_EVENTS : APPEND_BATCH;
+  const [appendEvents, appendBatch] = writer.queuesText
+    ? [APPEND_EVENTS_AND_QUEUE_TEXT, APPEND_BATCH_AND_QUEUE_TEXT]
+    : [APPEND_EVENTS, APPEND_BATCH];
+  const statement = hasOnlyEvents ? appendEvents : appendBatch;
   const [row] = await connection.query(statement, [writer.node, randomInt(SIZE_SHARD_COUNT), ...arrays]);
   const written = new Set(row?.written);
   const duplicates = new Set(row?.duplicates);

@@ -4,7 +4,7 @@ import { PostgresStore } from "./postgres-store.ts";
 
 const EMPTY_ALL_TABLES_SQL = `
   TRUNCATE colloquy.node, colloquy.task, colloquy.log, colloquy.snapshot, colloquy.message, colloquy.push, colloquy.turn,
-    colloquy.queued_turn, colloquy.deleted_task;
+    colloquy.queued_turn, colloquy.deleted_task, colloquy.task_text, colloquy.task_text_queue;
   UPDATE colloquy.stored_size SET bytes = 0;`;
 
 /** A store that is empty when it is opened for the first time. */

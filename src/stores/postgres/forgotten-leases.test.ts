@@ -26,7 +26,7 @@ describe.skipIf(reason)("a lease whose node does not know it", () => {
     await store.close();
   });
 
-  beforeEach(() => runTestSql(url, "TRUNCATE colloquy.task"));
+  beforeEach(() => runTestSql(url, "TRUNCATE colloquy.task CASCADE"));
 
   const beginTurn = createTestLogAppend("t", 0, [createTestSubmittedTaskEvent("t")], {
     hasRunningTurn: true,

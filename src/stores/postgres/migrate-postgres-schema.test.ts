@@ -1,5 +1,10 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { findTestDatabase } from "../../../test/find-test-postgres.ts";
+import {
+  createTestChunkEvent,
+  createTestLogAppend,
+  createTestSubmittedTaskEvent,
+} from "../task-event-logs.fixture.ts";
 import { planPostgresMigration } from "./plan-postgres-migration.ts";
 import { runTestSql } from "./postgres-server.fixture.ts";
 import { PostgresStore } from "./postgres-store.ts";
@@ -33,6 +38,27 @@ describe.skipIf(reason)("the schema of a PostgreSQL database", () => {
 
   it("is not created by a store that must not migrate", async () => {
     await expect(openAndClose({ migrate: false })).rejects.toThrow("run colloquy store migrate");
+  });
+
+  it("of version 2 gets a text index, which finds the stored tasks", async () => {
+    const store = new PostgresStore(url);
+    await store.open();
+    const log = [createTestSubmittedTaskEvent("t"), createTestChunkEvent("t", "stored before")];
+    expect(await store.commit([createTestLogAppend("t", 0, log)])).toEqual([undefined]);
+    await store.close();
+    await runTestSql(
+      url,
+      `DROP TABLE colloquy.task_text, colloquy.task_text_queue;
+      UPDATE colloquy.schema_version SET version = 2`,
+    );
+    const phases: string[] = [];
+    await store.open(({ phase }) => phases.push(phase));
+    expect(phases).toEqual(["step", "done"]);
+    await store.overview.startTextIndex?.();
+    await expect
+      .poll(async () => (await store.overview.list({ text: "before", limit: 1 })).tasks)
+      .toMatchObject([{ taskId: "t", seq: 2 }]);
+    await store.close();
   });
 
   it("of a newer version of Colloquy is refused", async () => {

@@ -12,7 +12,8 @@ const PORTABLE_FUNCTIONS = new Set(
 
 /** Words before a parenthesis that are no functions. */
 const KEYWORDS = new Set(
-  `all any array as by check conflict distinct else exists filter from group having in into interval key lateral limit
+  `all any array as by check conflict distinct else exists filter from group having in into interval join key lateral
+  limit
   materialized not offset on or order ordinality over partition references returning select set table then union unique
   using values when where with and case`.split(/\s+/),
 );
@@ -25,6 +26,11 @@ interface PortabilityException {
   readonly repeatedlyModifiedTables?: readonly string[];
 }
 
+const APPEND_EVENTS_EXCEPTION: PortabilityException = { repeatedlyModifiedTables: ["task", "message"] };
+const APPEND_BATCH_EXCEPTION: PortabilityException = {
+  repeatedlyModifiedTables: ["task", "message", "turn", "finished_step", "queued_turn"],
+};
+
 /**
  * Exceptions by the name of the statement. CockroachDB accepts several modifications of one table in a statement only
  * with the cluster setting `sql.multiple_modifications_of_table.enabled`, because it does not guarantee the result if
@@ -35,10 +41,10 @@ export const PORTABILITY_EXCEPTIONS: Readonly<Record<string, PortabilityExceptio
   colloquy_lock_migration: { functions: ["pg_advisory_xact_lock"] },
   colloquy_read_database_state: { functions: ["pg_database_size"] },
   // Some rows are inserted, and other rows are updated or deleted.
-  colloquy_append_events: { repeatedlyModifiedTables: ["task", "message"] },
-  colloquy_append_batch: {
-    repeatedlyModifiedTables: ["task", "message", "turn", "finished_step", "queued_turn"],
-  },
+  colloquy_append_events: APPEND_EVENTS_EXCEPTION,
+  colloquy_append_events_and_queue_text: APPEND_EVENTS_EXCEPTION,
+  colloquy_append_batch: APPEND_BATCH_EXCEPTION,
+  colloquy_append_batch_and_queue_text: APPEND_BATCH_EXCEPTION,
 };
 
 /** Returns the functions that a statement calls, in lower case. */

@@ -21,7 +21,7 @@ describe.skipIf(reason)("two nodes on one database", () => {
 
   beforeEach(async () => {
     taskId = `t${++taskCount}`;
-    if (taskCount > 1) await runTestSql(url, "TRUNCATE colloquy.task");
+    if (taskCount > 1) await runTestSql(url, "TRUNCATE colloquy.task CASCADE");
     [first, second] = [new PostgresStore(url), new PostgresStore(url)];
     await Promise.all([first.open(), second.open()]);
   });

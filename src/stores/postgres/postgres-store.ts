@@ -45,6 +45,7 @@ import { PostgresTaskDeleter } from "./postgres-task-deleter.ts";
 import { PostgresTaskLeases } from "./postgres-task-leases.ts";
 import { createPostgresTaskOverview } from "./postgres-task-overview.ts";
 import { PostgresTaskReader } from "./postgres-task-reader.ts";
+import { PostgresTextIndex } from "./postgres-text-index.ts";
 
 const assertKnownOptions = defineOptionNames<PostgresStoreOptions>()(
   "PostgresStore",
@@ -90,6 +91,7 @@ export class PostgresStore implements TaskStore {
   readonly #reader: PostgresTaskReader;
   readonly #commitMeter = new CommitMeter();
   readonly #hints: PostgresHints | undefined;
+  readonly #textIndex: PostgresTextIndex;
   #opened: OpenedPostgres | undefined;
 
   constructor(url: string, options: PostgresStoreOptions = {}) {
@@ -109,7 +111,11 @@ export class PostgresStore implements TaskStore {
     }
     this.pushStore = new PostgresPushStore(this.#connection, context);
     this.deletionStore = new PostgresTaskDeleter(this.#connection, this.#reader);
-    this.overview = createPostgresTaskOverview(this.#connection);
+    this.#textIndex = new PostgresTextIndex(this.#connection, {
+      getNode: context.getNode,
+      load: (scope, taskId) => this.load(scope, taskId),
+    });
+    this.overview = createPostgresTaskOverview(this.#connection, this.#textIndex);
     this.sessionRepository = new PostgresSessionRepository(this.#connection);
     this.#health = new StoreHealthMonitor(this.name, () => this.#leases.extend());
   }
@@ -139,6 +145,7 @@ export class PostgresStore implements TaskStore {
   async close(): Promise<void> {
     const opened = this.#opened;
     if (!opened) return;
+    await this.#textIndex.stop();
     // A node whose row remains loses its leases when they expire.
     await this.#leases.end().catch(() => {});
     await this.#hints?.close();
@@ -150,11 +157,12 @@ export class PostgresStore implements TaskStore {
   async commit(batch: readonly LogAppend[]): Promise<readonly (AppendRefusal | undefined)[]> {
     const { pool, cipher } = this.#requireOpen();
     try {
-      const writer = { node: this.#leases.node, cipher };
+      const writer = { node: this.#leases.node, cipher, queuesText: this.#textIndex.isStarted };
       const refusals = await this.#leases.recordCommit(batch, () =>
         this.#commitMeter.measure(batch, () => commitAppends(pool, writer, batch)),
       );
       this.#health.reportSuccess();
+      this.#textIndex.schedule();
       return refusals;
     } catch (error) {
       throw this.#reportFailure(error, isOutcomeUnknown(error) ? "failed" : undefined);

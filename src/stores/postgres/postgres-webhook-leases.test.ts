@@ -24,7 +24,7 @@ describe.skipIf(reason)("the lease on a webhook", () => {
     taskId = `t${++taskCount}`;
     [first, second] = [new PostgresStore(url), new PostgresStore(url)];
     await Promise.all([first.open(), second.open()]);
-    await runTestSql(url, "TRUNCATE colloquy.task; TRUNCATE colloquy.push");
+    await runTestSql(url, "TRUNCATE colloquy.task CASCADE; TRUNCATE colloquy.push");
   });
 
   afterEach(() => Promise.all([first.close(), second.close()]));

@@ -39,7 +39,7 @@ import { HeldTaskLeases } from "./held-task-leases.ts";
 import { createSqliteStoreComponents, type SqliteStoreComponents } from "./sqlite-store-components.ts";
 import type { TaskDeleter } from "./task-deleter.ts";
 import { createTaskTextIndex, indexQueuedTasks } from "./task-text-index.ts";
-import { TaskTextIndexer } from "./task-text-indexer.ts";
+import { TaskTextIndexer } from "../task-text-indexer.ts";
 import { commitTestWrite, rollback } from "./commit-test-write.ts";
 
 /** Options of `SqliteStore`. */
@@ -174,11 +174,12 @@ export class SqliteStore implements TaskStore {
 
   async close(): Promise<void> {
     const file = this.#file;
-    this.#textIndexer?.stop();
+    const textIndexer = this.#textIndexer;
     this.#textIndexer = undefined;
     this.#file = this.#openDatabase = undefined;
     this.#heldLeases.clear();
     this.#health.reset();
+    await textIndexer?.stop();
     await this.#waitForFlushes();
     file?.close();
   }

@@ -8,6 +8,7 @@ import type {
 } from "../../engine/index.ts";
 import type { TaskState } from "../../protocol/index.ts";
 import { STORED_TASK_STATES } from "../stored-task-states.ts";
+import { parseTextQuery, type TextQuery } from "../task-words.ts";
 import { MATCHES_TEXT_SQL, toFullTextQuery } from "./task-text-index.ts";
 import type { TaskOwnerScopeTable } from "./task-owner-scope-table.ts";
 
@@ -52,8 +53,10 @@ export class TaskOverviewReader {
 
   list(query: TaskOverviewQuery): TaskOverviewPage {
     const { limit, text } = query;
-    if (text !== undefined && toFullTextQuery(text) === undefined) return { tasks: [], hasMore: false };
-    const rows = this.#selectRows(query)
+    const textQuery = text === undefined ? undefined : parseTextQuery(text);
+    // A text without words matches no task.
+    if (text !== undefined && !textQuery) return { tasks: [], hasMore: false };
+    const rows = (textQuery ? this.#selectMatchingRows(query, textQuery) : this.#selectRows(query))
       .toSorted(compareNewestFirst)
       .slice(0, limit + 1);
     return { tasks: rows.slice(0, limit).map(toOverviewEntry), hasMore: rows.length > limit };
@@ -69,15 +72,7 @@ export class TaskOverviewReader {
 
   /** Returns at least the rows of the page and one more row, if they exist, in any order. */
   #selectRows(query: TaskOverviewQuery): TaskOverviewRow[] {
-    const { scopes, text } = query;
-    if (text !== undefined) {
-      const keys = scopes?.flatMap((scope) => this.#scopeTable.findKey(scope) ?? []);
-      return this.#select(buildTextSql(query), query, {
-        $text: toFullTextQuery(text) ?? "",
-        ...(keys ? { $scopes: JSON.stringify(keys) } : {}),
-        ...(!keys && query.agent !== undefined ? { $agent: query.agent } : {}),
-      });
-    }
+    const { scopes } = query;
     if (!scopes) {
       const agent: Record<string, SQLInputValue> = query.agent === undefined ? {} : { $agent: query.agent };
       return this.#select(buildAllCallersSql(query), query, agent);
@@ -86,6 +81,15 @@ export class TaskOverviewReader {
     return scopes.flatMap((scope) => {
       const key = this.#scopeTable.findKey(scope);
       return key === undefined ? [] : this.#select(sql, query, { $scope: key });
+    });
+  }
+
+  #selectMatchingRows(query: TaskOverviewQuery, textQuery: TextQuery): TaskOverviewRow[] {
+    const keys = query.scopes?.flatMap((scope) => this.#scopeTable.findKey(scope) ?? []);
+    return this.#select(buildTextSql(query), query, {
+      $text: toFullTextQuery(textQuery),
+      ...(keys ? { $scopes: JSON.stringify(keys) } : {}),
+      ...(!keys && query.agent !== undefined ? { $agent: query.agent } : {}),
     });
   }
 

@@ -1,6 +1,5 @@
 import { parseGrpcAddress } from "../../client/index.ts";
-import { isLoopbackHost } from "../../keys/index.ts";
-import { stripTrailingCharacters } from "../../protocol/index.ts";
+import { stripTrailingCharacters, isLoopbackHost } from "../../protocol/index.ts";
 
 /** The address of an interface of an agent card. */
 export interface InterfaceAddress {

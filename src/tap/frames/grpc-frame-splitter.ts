@@ -49,6 +49,13 @@ export class GrpcFrameSplitter implements FrameSplitter {
   }
 }
 
+/** Returns an uncompressed message with its prefix. */
+export function prefixGrpcMessage(message: Uint8Array): Buffer {
+  const prefix = Buffer.alloc(PREFIX_LENGTH);
+  prefix.writeUInt32BE(message.length, 1);
+  return Buffer.concat([prefix, message]);
+}
+
 /** Returns the message of a frame without its prefix, or `undefined` if the message is compressed. */
 export function extractGrpcMessage(frame: Buffer): Buffer | undefined {
   return frame.length >= PREFIX_LENGTH && frame[0] === 0 ? frame.subarray(PREFIX_LENGTH) : undefined;

@@ -10,6 +10,8 @@ export interface TappedGrpcMethod {
   readonly isStreaming: boolean;
   readonly decodeRequest: MessageDecoder;
   readonly decodeResponse: MessageDecoder;
+  /** Encodes ProtoJSON to a binary message. */
+  readonly encodeResponse: (json: JsonObject) => Uint8Array;
 }
 
 /** Decodes a binary message to ProtoJSON. Throws if the bytes are not a valid message. */
@@ -41,6 +43,7 @@ async function loadGrpcMethods(): Promise<ReadonlyMap<string, TappedGrpcMethod>>
               isStreaming: isStreamingOperation(operation),
               decodeRequest: (binary) => request.decode(binary),
               decodeResponse: (binary) => response.decode(binary),
+              encodeResponse: (json) => response.encode(json),
             },
           ] satisfies [string, TappedGrpcMethod],
       ),

@@ -12,11 +12,12 @@ import { setTimeout as delay } from "node:timers/promises";
 import { changesEvents, NO_FAULTS, type FaultPlan } from "../faults/fault-plan.ts";
 import { StreamFaultInjector, type FrameDecision } from "../faults/stream-fault-injector.ts";
 import { GrpcFrameSplitter } from "../frames/grpc-frame-splitter.ts";
-import { BoundedBodyCopy } from "../http/bounded-body-copy.ts";
+import { BoundedBodyCopy, CARD_TOO_LONG_MESSAGE } from "../http/bounded-body-copy.ts";
 import { ClientGoneError, writeAndDrain, writeResponseBytes } from "../http/write-response-bytes.ts";
 import { CallRecorder } from "../recording/call-recorder.ts";
 import { InjectedBreakError, RelayedCall, type KillSwitch } from "../relayed-call.ts";
 import type { RelayContext } from "../relay-context.ts";
+import { findGrpcError, toRecordedGrpcHeaders, withoutConnectionHeaders } from "./grpc-headers.ts";
 import { GRPC_STATUS, formatGrpcStatus, toGrpcStatusCode } from "./grpc-status.ts";
 import {
   decodeGrpcFrame,
@@ -24,6 +25,8 @@ import {
   findGrpcMethod,
   type TappedGrpcMethod,
 } from "./describe-grpc-call.ts";
+
+import { returnsCard, rewriteGrpcCard } from "./relay-grpc-card.ts";
 
 /** Headers of HTTP/2 and of one hop, which the relay sets itself. */
 const OMITTED_HEADERS: ReadonlySet<string> = new Set([
@@ -133,7 +136,8 @@ export class GrpcRelay {
       call.recorder.recordFault({ fault: "drop", detail: "response" });
       throw new InjectedBreakError("drop");
     }
-    await this.#relayResponse({ stream, upstream, call, plan, method, ...response });
+    const { ":authority": authority } = headers;
+    await this.#relayResponse({ stream, upstream, call, plan, method, authority, ...response });
     stream.off("close", onClientClose);
   }
 
@@ -210,10 +214,12 @@ export class GrpcRelay {
     const splitter = new GrpcFrameSplitter();
     const injector = new StreamFaultInjector(plan);
     const isByFrame = changesEvents(plan);
+    const isCard = returnsCard(method);
     this.#applyDecision(response, { index: 0, copies: 0, ...injector.decideStart() });
     for await (const chunk of upstream as AsyncIterable<Buffer>) {
       received.add(chunk);
-      if (!isByFrame) await writeResponseBytes(stream, chunk, plan.bytesPerSecond);
+      if (isCard && received.isTruncated) throw new Error(CARD_TOO_LONG_MESSAGE);
+      if (!isByFrame && !isCard) await writeResponseBytes(stream, chunk, plan.bytesPerSecond);
       if (!isStream) continue;
       for (const frame of splitter.push(chunk)) {
         if (!frame.isComplete) {
@@ -232,10 +238,22 @@ export class GrpcRelay {
     }
     if (upstream.rstCode !== constants.NGHTTP2_NO_ERROR)
       throw new Error(`The agent reset the call (HTTP/2 error ${upstream.rstCode}).`);
+    if (isCard) await this.#relayCard(response, method, received.bytes);
     stream.end();
     if (!isStream) return this.#recordUnaryResponse(response, trailers, received);
     const error = findGrpcError(trailers);
     recorder.recordStreamEnd("completed", error);
+  }
+
+  /** Forwards an agent card whose interfaces lead to the tap. */
+  async #relayCard(
+    { stream, plan, authority }: GrpcResponseRelay,
+    method: TappedGrpcMethod,
+    received: Buffer,
+  ): Promise<void> {
+    const { cards } = this.#context;
+    const bytes = await rewriteGrpcCard(received, method, { cards, agentUrl: this.#upstreamUrl, authority });
+    await writeResponseBytes(stream, bytes, plan.bytesPerSecond);
   }
 
   #recordUnaryResponse(
@@ -275,6 +293,8 @@ interface GrpcResponseRelay extends GrpcResponseHead {
   readonly call: RelayedCall;
   readonly plan: FaultPlan;
   readonly method: TappedGrpcMethod | undefined;
+  /** Address under which the client reaches the tap. */
+  readonly authority: string | undefined;
 }
 
 function waitForHeaders(upstream: ClientHttp2Stream): Promise<GrpcResponseHead> {
@@ -316,32 +336,4 @@ function endWithStatus(stream: ServerHttp2Stream, code: number, message: string)
   stream.removeAllListeners("wantTrailers");
   stream.once("wantTrailers", () => stream.sendTrailers(status));
   stream.end();
-}
-
-function findGrpcError(trailers: IncomingHttpHeaders): string | undefined {
-  const { "grpc-status": status = "0", "grpc-message": message = "" } = trailers;
-  if (String(status) === "0") return undefined;
-  return `${formatGrpcStatus(Number(status))}: ${decodeGrpcMessage(String(message))}`;
-}
-
-/** Decodes the percent-encoding of `grpc-message`, unless it is invalid. */
-function decodeGrpcMessage(message: string): string {
-  try {
-    return decodeURIComponent(message);
-  } catch {
-    return message;
-  }
-}
-
-function toRecordedGrpcHeaders(headers: IncomingHttpHeaders): Record<string, string> {
-  const recorded: Record<string, string> = {};
-  for (const [name, value] of Object.entries(headers))
-    if (!name.startsWith(":") && value !== undefined)
-      recorded[name] = Array.isArray(value) ? value.join(", ") : value;
-  return recorded;
-}
-
-/** Returns a copy that Node.js can send again, because received headers have a symbol with sensitive names. */
-function withoutConnectionHeaders(headers: IncomingHttpHeaders): OutgoingHttpHeaders {
-  return Object.fromEntries(Object.entries(headers));
 }

@@ -1,6 +1,9 @@
 /** Maximum length of a body in bytes that the tap copies for the record. Longer bodies are only counted. */
 export const MAX_COPIED_BODY_BYTES: number = 2 ** 20;
 
+/** Clients do not accept a card of this length either. */
+export const CARD_TOO_LONG_MESSAGE: string = `The agent card is longer than ${MAX_COPIED_BODY_BYTES} bytes.`;
+
 /** A copy of a body that passes through the tap, up to a maximum length. */
 export class BoundedBodyCopy {
   #chunks: Buffer[] = [];

@@ -9,7 +9,7 @@ import { parseRecordedJson } from "../recording/call-description.ts";
 import type { RecordedFrame } from "../recording/call-recorder.ts";
 import type { RelayContext } from "../relay-context.ts";
 import { InjectedBreakError, type RelayedCall } from "../relayed-call.ts";
-import { BoundedBodyCopy, MAX_COPIED_BODY_BYTES } from "./bounded-body-copy.ts";
+import { BoundedBodyCopy, CARD_TOO_LONG_MESSAGE, MAX_COPIED_BODY_BYTES } from "./bounded-body-copy.ts";
 import { replaceOriginInHeader, selectForwardedHeaders, toRecordedHeaders } from "./forwarded-headers.ts";
 import { ClientGoneError, writeResponseBytes } from "./write-response-bytes.ts";
 
@@ -95,8 +95,7 @@ async function relayCard(relay: HttpResponseRelay): Promise<void> {
   for await (const chunk of agentResponse as AsyncIterable<Buffer>) {
     copy.add(chunk);
     chunks.push(chunk);
-    // A response that is too long is not a card that clients accept.
-    if (copy.isTruncated) throw new Error(`The agent card is longer than ${MAX_COPIED_BODY_BYTES} bytes.`);
+    if (copy.isTruncated) throw new Error(CARD_TOO_LONG_MESSAGE);
   }
   const received = Buffer.concat(chunks);
   const json = parseRecordedJson(received);

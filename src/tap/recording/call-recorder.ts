@@ -161,15 +161,16 @@ export class CallRecorder {
   }
 
   /**
-   * Writes the end of a stream. A stream that ends without the last event of the turn counts as cut, unless its last
-   * frame was an error.
+   * Writes the end of a stream. A stream that ends without the last event of the turn counts as cut, unless the agent
+   * ended the stream with an error.
    */
   recordStreamEnd(reason: StreamEndLine["reason"], error?: string): void {
     const isIncomplete =
       reason === "completed" &&
       this.#description.a2aOperation !== undefined &&
       this.#isTurnOver !== true &&
-      this.#lastError === undefined;
+      this.#lastError === undefined &&
+      error === undefined;
     const cause = isIncomplete
       ? "The stream ended before the last event of the turn."
       : (error ?? this.#lastError);

@@ -2,18 +2,24 @@ import type { ServerResponse } from "node:http";
 import {
   A2AError,
   isObject,
-  type JsonObject,
   LogEvent,
   type OperationName,
   type Operations,
   type StreamResponse,
 } from "../../protocol/index.ts";
-import type { FrameLine } from "../../trace/index.ts";
-import { encodeJsonRpcResult, fromJsonRpcError, fromRestError, type JsonRpcId } from "../../wire/index.ts";
+import type { FrameLine, StreamEndLine } from "../../trace/index.ts";
+import {
+  encodeJsonRpcResult,
+  fromGrpcError,
+  fromJsonRpcError,
+  fromRestError,
+  type JsonRpcId,
+} from "../../wire/index.ts";
 import * as v0_3 from "../../wire/v0_3/index.ts";
 import * as v1 from "../../wire/v1/index.ts";
 import { parseRecordedJson, type MatchedRestOperation } from "../recording/call-description.ts";
 import { isRestError } from "../recording/decode-recorded-result.ts";
+import { directCardToReplay, type ReplayAddresses } from "./agent-replay.ts";
 import type { RecordedExchange } from "./recorded-exchanges.ts";
 
 /** Encodes the responses to one request, in the version and the binding of the request. */
@@ -49,7 +55,7 @@ export function createRestReplayEncoder({ dialect }: Pick<MatchedRestOperation, 
 }
 
 /** Decodes the recorded result of a request to the form of A2A 1.0. Throws the recorded error. */
-export function decodeRecordedResponse<O extends OperationName>(
+function decodeRecordedResponse<O extends OperationName>(
   operation: O,
   { request, response }: Pick<RecordedExchange, "request" | "response">,
 ): Operations[O]["result"] {
@@ -61,11 +67,31 @@ export function decodeRecordedResponse<O extends OperationName>(
     return decodeResult(operation, body["result"]);
   }
   if (typeof status === "number" && status >= 400) throw fromRestError(status, body);
-  if (typeof status === "string" && status !== "OK")
-    throw new A2AError("INTERNAL", error ?? `The agent returned the gRPC status ${status}.`);
+  if (typeof status === "string" && status !== "OK") throw fromRecordedGrpcError(operation, error, status);
   return version === "0.3"
     ? v0_3.protoJsonCodec.decodeResult(operation, body ?? {})
     : v1.decodeResult(operation, body ?? {});
+}
+
+/**
+ * Decodes the recorded result of a request for a client of the replay. The interfaces of an extended agent card lead to
+ * the replay. Throws the recorded error.
+ */
+export function decodeReplayedResult<O extends OperationName>(
+  operation: O,
+  exchange: RecordedExchange,
+  addresses: ReplayAddresses,
+): Operations[O]["result"] {
+  const result = decodeRecordedResponse(operation, exchange);
+  if (operation !== "GetExtendedAgentCard" || !isObject(result)) return result;
+  return directCardToReplay(result, addresses) as unknown as Operations[O]["result"];
+}
+
+/** Converts a recorded gRPC error, such as `NOT_FOUND: Task not found`. */
+function fromRecordedGrpcError(operation: OperationName, text = "", recordedStatus?: string): A2AError {
+  const [, prefix, rest = ""] = /^([A-Z_]{2,20}): ?(.*)$/s.exec(text) ?? [];
+  const status = recordedStatus ?? prefix ?? "UNKNOWN";
+  return fromGrpcError(operation, status, prefix === status ? rest : text);
 }
 
 /** An event of a recorded stream, with its time. */
@@ -77,13 +103,20 @@ export interface ReplayedEvent {
 }
 
 /** Returns the events of a recorded stream. Comments, such as heartbeats, are omitted. */
-export function listReplayedEvents({ request, frames }: RecordedExchange): ReplayedEvent[] {
-  return frames.flatMap((frame) => {
+export function listReplayedEvents({ operation, request, frames, end }: RecordedExchange): ReplayedEvent[] {
+  const getOffset = ({ mono_ms: ms }: FrameLine | StreamEndLine): number => Math.max(0, ms - request.mono_ms);
+  const events: ReplayedEvent[] = frames.flatMap((frame) => {
     const content = toEventOrError(frame);
-    return content === undefined
-      ? []
-      : [{ offsetMs: Math.max(0, frame.mono_ms - request.mono_ms), id: frame.event_id, content }];
+    return content === undefined ? [] : [{ offsetMs: getOffset(frame), id: frame.event_id, content }];
   });
+  // gRPC sends the error of a stream in the trailers, and the other bindings send it as an event.
+  if (request.binding === "GRPC" && end?.reason === "completed" && end.error !== undefined)
+    events.push({
+      offsetMs: getOffset(end),
+      id: undefined,
+      content: fromRecordedGrpcError(operation, end.error),
+    });
+  return events;
 }
 
 function toEventOrError({ event, text, log_seq = 0 }: FrameLine): LogEvent | A2AError | undefined {
@@ -101,14 +134,4 @@ export function writeReplayedEvent(
 ): void {
   const data = content instanceof A2AError ? encoder.encodeError(content).body : encoder.encodeEvent(content);
   response.write(id === undefined ? `data: ${data}\n\n` : `id: ${id}\ndata: ${data}\n\n`);
-}
-
-/** Returns the text of a message, for an error message. */
-export function summarizeMessage(params: JsonObject): string {
-  const { message } = params;
-  const parts = isObject(message) && Array.isArray(message["parts"]) ? message["parts"] : [];
-  const text = parts
-    .map((part) => (isObject(part) && typeof part["text"] === "string" ? part["text"] : ""))
-    .join("");
-  return JSON.stringify(text.length > 60 ? `${text.slice(0, 60).toWellFormed()}…` : text);
 }

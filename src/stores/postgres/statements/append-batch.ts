@@ -139,10 +139,10 @@ const COMPARE_AND_SET_SQL = `
       AND task.seq = given.expected_seq AND task.epoch = given.epoch
       AND (NOT task.running OR task.lease_node = $1::uuid)
       AND given.ordinal NOT IN (SELECT ordinal FROM duplicate)
-    RETURNING given.ordinal, task.key
+    RETURNING given.ordinal, task.key, task.running
   ),
   written AS MATERIALIZED (
-    SELECT ordinal, key FROM created UNION ALL SELECT ordinal, key FROM changed
+    SELECT ordinal, key, running FROM created UNION ALL SELECT ordinal, key, running FROM changed
   ),
   inserted_log AS (
     INSERT INTO colloquy.log (task, seq, lines, has_only_artifacts)
@@ -218,6 +218,12 @@ const WRITE_OTHER_ROWS_SQL = `
       lease_node = excluded.lease_node
   )`;
 
+/** Queues the tasks without a running turn for the text index. */
+const QUEUE_TEXT_SQL = `
+  queued_text AS (
+    INSERT INTO colloquy.task_text_queue (node, task) SELECT $1::uuid, key FROM written WHERE NOT running
+  )`;
+
 /** Adds the size of the written content to one row, and returns the outcome of the batch. */
 function renderOutcomeSql(snapshotGrowth: string): string {
   return `
@@ -232,17 +238,34 @@ SELECT (SELECT array_agg(ordinal) FROM written) AS written,
   (SELECT array_agg(ordinal) FROM duplicate) AS duplicates`;
 }
 
+const EVENTS_OUTCOME_SQL = renderOutcomeSql("0");
+const BATCH_OUTCOME_SQL = renderOutcomeSql("(SELECT coalesce(sum(growth), 0) FROM new_snapshot)");
+
+type AppendStatement = PostgresStatement<AppendBatchParameters, AppendBatchRow>;
+
 /** Commits a batch of appends with events and messages only. */
-export const APPEND_EVENTS: PostgresStatement<AppendBatchParameters, AppendBatchRow> = defineStatement(
+export const APPEND_EVENTS: AppendStatement = defineStatement(
   "colloquy_append_events",
-  `WITH${COMPARE_AND_SET_SQL},${renderOutcomeSql("0")}`,
+  `WITH${COMPARE_AND_SET_SQL},${EVENTS_OUTCOME_SQL}`,
 );
 
 /**
  * Commits a batch of appends. If another node stores the same new task or message at the same time, the statement fails
  * with a unique violation, and its repetition refuses the append.
  */
-export const APPEND_BATCH: PostgresStatement<AppendBatchParameters, AppendBatchRow> = defineStatement(
+export const APPEND_BATCH: AppendStatement = defineStatement(
   "colloquy_append_batch",
-  `WITH${COMPARE_AND_SET_SQL},${WRITE_OTHER_ROWS_SQL},${renderOutcomeSql("(SELECT coalesce(sum(growth), 0) FROM new_snapshot)")}`,
+  `WITH${COMPARE_AND_SET_SQL},${WRITE_OTHER_ROWS_SQL},${BATCH_OUTCOME_SQL}`,
+);
+
+/** `APPEND_EVENTS` for stores that search text. */
+export const APPEND_EVENTS_AND_QUEUE_TEXT: AppendStatement = defineStatement(
+  "colloquy_append_events_and_queue_text",
+  `WITH${COMPARE_AND_SET_SQL},${QUEUE_TEXT_SQL},${EVENTS_OUTCOME_SQL}`,
+);
+
+/** `APPEND_BATCH` for stores that search text. */
+export const APPEND_BATCH_AND_QUEUE_TEXT: AppendStatement = defineStatement(
+  "colloquy_append_batch_and_queue_text",
+  `WITH${COMPARE_AND_SET_SQL},${WRITE_OTHER_ROWS_SQL},${QUEUE_TEXT_SQL},${BATCH_OUTCOME_SQL}`,
 );

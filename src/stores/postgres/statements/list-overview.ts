@@ -54,6 +54,22 @@ export const LIST_OVERVIEW: PostgresStatement<ListOverviewParameters, OverviewRo
   renderOverviewSql("unnest($1::text[]) AS wanted_state", "$7::uuid[] IS NULL"),
 );
 
+/** Reads a page of the tasks that match a text query. Considers the 20,000 matches that were created last. */
+export const LIST_OVERVIEW_OF_TEXT: PostgresStatement<
+  readonly [...ListOverviewParameters, textQuery: string],
+  OverviewRow
+> = defineStatement(
+  "colloquy_list_overview_of_text",
+  `SELECT ${COLUMNS} FROM (
+    SELECT task_text.task FROM colloquy.task_text AS task_text WHERE task_text.words @@ $10::tsquery
+    ORDER BY task_text.task DESC LIMIT 20000
+  ) AS found JOIN colloquy.task AS task ON task.key = found.task
+  WHERE task.state = ANY ($1::text[]) AND status_time >= $2 AND status_time <= $3
+    AND (status_time, task_id) < ($4, $5) AND ($7::uuid[] IS NULL OR scope = ANY ($7::uuid[]))
+    AND ($8::text IS NULL OR agent = $8) AND ($9::text IS NULL OR context_id = $9)
+  ORDER BY status_time DESC, task_id DESC LIMIT $6::int`,
+);
+
 /** Finds the owner of a task. */
 export const FIND_TASK_SCOPE: PostgresStatement<
   readonly [taskId: string, agent: string],

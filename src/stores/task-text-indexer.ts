@@ -1,0 +1,55 @@
+/** Time in milliseconds between a commit and the start of indexing, and between two batches. */
+const INDEXING_DELAY_MS = 100;
+/** Number of tasks in a batch. A batch of usual tasks blocks the event loop for a few milliseconds. */
+const BATCH_SIZE = 50;
+
+/** Work of the indexer on the open store. */
+interface IndexingStore {
+  /** Indexes at most `limit` tasks, and returns whether more tasks wait. */
+  readonly indexBatch: (limit: number) => boolean | Promise<boolean>;
+}
+
+/** Indexes the text of tasks in the background, in small batches between the commits. */
+export class TaskTextIndexer {
+  readonly #store: IndexingStore;
+  #timer: NodeJS.Timeout | undefined;
+  #runningBatch: Promise<void> | undefined;
+  /** True if a commit has asked for another batch while a batch ran. */
+  #isDue = false;
+  #isStopped = false;
+
+  constructor(store: IndexingStore) {
+    this.#store = store;
+  }
+
+  /** Starts to index soon, unless the indexer has already started. */
+  schedule(): void {
+    if (this.#isStopped) return;
+    if (this.#runningBatch) this.#isDue = true;
+    else this.#timer ??= setTimeout(() => this.#startBatch(), INDEXING_DELAY_MS).unref();
+  }
+
+  /** Stops the indexer for ever. Resolves once no batch runs. */
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    clearTimeout(this.#timer);
+    await this.#runningBatch;
+  }
+
+  #startBatch(): void {
+    this.#timer = undefined;
+    this.#isDue = false;
+    this.#runningBatch = this.#indexBatch();
+  }
+
+  async #indexBatch(): Promise<void> {
+    let hasMore = false;
+    try {
+      hasMore = await this.#store.indexBatch(BATCH_SIZE);
+    } catch {
+      // The tasks remain in the queue, and the next commit starts the indexer again.
+    }
+    this.#runningBatch = undefined;
+    if (hasMore || this.#isDue) this.schedule();
+  }
+}

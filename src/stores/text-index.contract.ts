@@ -1,0 +1,156 @@
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import type { LogAppend, TaskOverview, TaskOverviewQuery, TaskStore } from "../engine/index.ts";
+import {
+  bobTestTaskScope,
+  createTestChunkEvent,
+  createTestLogAppend,
+  createTestStatusEvent,
+  createTestSubmittedTaskEvent,
+} from "./task-event-logs.fixture.ts";
+import { splitWords } from "./task-words.ts";
+
+/** Texts with words, and texts that databases refuse: NUL, halves of surrogate pairs, and very long words. */
+const textArbitrary = fc.oneof(
+  fc
+    .array(
+      fc.constantFrom("invoice", "Invoices", "Zoë", "zoe", "ΟΔΟΣ", "οδός", "日本", "a-1", "İ", "'", "\\"),
+      {
+        maxLength: 4,
+      },
+    )
+    .map((words) => words.join(" ")),
+  fc.string({ unit: "binary", maxLength: 20 }),
+  fc.string({ unit: "grapheme", maxLength: 20 }),
+  fc.constantFrom(
+    "\0",
+    "\ud800",
+    "x\udfffy",
+    "q".repeat(3_000),
+    `${"w".repeat(2_100)} long`,
+    "'a':* & !b | <->",
+  ),
+);
+
+/** Defines the contract tests for the text search of a store. */
+export function defineTextIndexContract(getStore: () => TaskStore): void {
+  const getOverview = (): TaskOverview => {
+    const { overview } = getStore();
+    if (!overview) throw new Error("the store has no overview");
+    return overview;
+  };
+  const find = async (text: string, more: Partial<TaskOverviewQuery> = {}): Promise<string[]> =>
+    (await getOverview().list({ text, limit: 200, ...more })).tasks.map(({ taskId }) => taskId);
+  const expectFound = (text: string, ids: readonly string[]): Promise<void> =>
+    expect.poll(() => find(text), { interval: 10, timeout: 10_000 }).toEqual(ids);
+
+  /** Commits a completed task whose artifact has a text. */
+  async function storeTask(id: string, content: string, options: Partial<LogAppend> = {}): Promise<void> {
+    const log = [
+      createTestSubmittedTaskEvent(id),
+      createTestChunkEvent(id, content),
+      createTestStatusEvent(id, "TASK_STATE_COMPLETED"),
+    ];
+    const append = createTestLogAppend(id, 0, log, { hasRunningTurn: false, ...options });
+    expect(await getStore().commit([append])).toEqual([undefined]);
+  }
+
+  describe("a text index", () => {
+    it("finds tasks by words of their messages and artifacts, also those stored before", async () => {
+      await storeTask("old", "The invoice of Zoë");
+      expect(getOverview().searchesText).toBe(false);
+      await getOverview().startTextIndex?.();
+      expect(getOverview().searchesText).toBe(true);
+      await storeTask("new", "another invoice");
+      await expectFound("invoice", ["old", "new"]);
+      expect(await find("INVO")).toEqual(["old", "new"]);
+      expect(await find("zoe invoice")).toEqual(["old"]);
+      expect(await find("invo zoe")).toEqual([]);
+      expect(await find("?!")).toEqual([]);
+    });
+
+    it("finds only tasks that meet the other conditions [E13]", async () => {
+      await getOverview().startTextIndex?.();
+      await storeTask("a", "shared word");
+      await storeTask("b", "shared word", { scope: bobTestTaskScope, contextId: "other" });
+      await expectFound("shared", ["b", "a"]);
+      expect(await find("shared", { scopes: [bobTestTaskScope] })).toEqual(["b"]);
+      expect(await find("shared", { scopes: [] })).toEqual([]);
+      expect(await find("shared", { contextId: "other" })).toEqual(["b"]);
+      expect(await find("shared", { status: "TASK_STATE_FAILED" })).toEqual([]);
+      expect(await find("shared", { agent: "none" })).toEqual([]);
+      const first = await getOverview().list({ text: "shared", limit: 1 });
+      expect(first).toMatchObject({ tasks: [{ taskId: "b" }], hasMore: true });
+      expect(await find("shared", first.tasks[0] ? { after: first.tasks[0] } : {})).toEqual(["a"]);
+    });
+
+    it("has the words of a task after each of its turns", async () => {
+      await getOverview().startTextIndex?.();
+      const running = createTestLogAppend("t", 0, [createTestSubmittedTaskEvent("t")], {
+        hasRunningTurn: true,
+      });
+      expect(await getStore().commit([running])).toEqual([undefined]);
+      const asked = [
+        createTestChunkEvent("t", "first "),
+        createTestStatusEvent("t", "TASK_STATE_INPUT_REQUIRED"),
+      ];
+      expect(
+        await getStore().commit([createTestLogAppend("t", 1, asked, { hasRunningTurn: false })]),
+      ).toEqual([undefined]);
+      await expectFound("first", ["t"]);
+      const ended = [createTestChunkEvent("t", "second"), createTestStatusEvent("t", "TASK_STATE_COMPLETED")];
+      expect(await getStore().commit([createTestLogAppend("t", 3, ended)])).toEqual([undefined]);
+      await expectFound("second", ["t"]);
+      expect(await find("first second")).toEqual(["t"]);
+    });
+
+    it("forgets deleted tasks", async () => {
+      await getOverview().startTextIndex?.();
+      await storeTask("a", "unforgettable");
+      await expectFound("unforgettable", ["a"]);
+      const { deletionStore } = getStore();
+      const [task] = (await deletionStore?.findMatchingTasks({ taskId: "a" }, 1)) ?? [];
+      await deletionStore?.deleteTasks(task ? [task] : [], { budgetMs: 1_000 });
+      expect(await find("unforgettable")).toEqual([]);
+    });
+
+    it("accepts each text, and finds exactly the tasks with all words of a query", async () => {
+      await getOverview().startTextIndex?.();
+      let round = 0;
+      await fc.assert(
+        fc.asyncProperty(
+          fc.array(textArbitrary, { minLength: 1, maxLength: 4 }),
+          fc.array(textArbitrary, { maxLength: 3 }),
+          async (texts, queries) => {
+            round += 1;
+            // Each round has its own context, because the tests of a store share the store.
+            const contextId = `round-${round}`;
+            const ids = texts.map((_, at) => `${contextId}-${at}`);
+            for (const [at, content] of texts.entries())
+              await storeTask(ids[at] ?? "", content, { contextId });
+            await storeTask(`${contextId}-z`, `mark${round}`, { contextId });
+            // The stores index tasks in the order of their creation.
+            await expectFound(`mark${round}`, [`${contextId}-z`]);
+            for (const query of [...queries, ...texts]) {
+              const expected = ids.filter((_, at) => containsWords(texts[at] ?? "", query)).toReversed();
+              expect(await find(query, { contextId, status: "TASK_STATE_COMPLETED" })).toEqual(expected);
+            }
+          },
+        ),
+        { numRuns: 15 },
+      );
+    });
+  });
+}
+
+/** Describes a match without an index: all words of a query, of which the last may be the start of a word. */
+function containsWords(text: string, query: string): boolean {
+  const words = splitWords(text);
+  const wanted = splitWords(query);
+  const last = wanted.pop();
+  return (
+    last !== undefined &&
+    words.some((word) => word.startsWith(last)) &&
+    wanted.every((word) => words.includes(word))
+  );
+}
