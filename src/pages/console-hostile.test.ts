@@ -141,7 +141,9 @@ describe.skipIf(!hasChromium)("content of a hostile agent", () => {
           .waitFor();
         const agents = await page
           .locator("[data-testid=agent]")
-          .evaluateAll((links) => links.map((link) => String(link.getAttribute("href"))));
+          .evaluateAll((links: { getAttribute(name: string): string | null }[]) =>
+            links.map((link) => link.getAttribute("href") ?? ""),
+          );
         for (const route of agents) {
           await show(page, route, ".agent-details");
           await page.locator(".card-report, .agent-details .notice").first().waitFor();

@@ -62,7 +62,7 @@ export function unpackJsonObjects<Row extends object>({ shapes, order }: PackedJ
 type RowBuilder = (row: number) => JsonValue;
 
 /** Compiles a shape once, because reading the names of its members again for each row takes most of the time. */
-function compileShape(template: JsonValue, columns: Iterator<PackedColumn>): RowBuilder {
+function compileShape(template: JsonValue | undefined, columns: Iterator<PackedColumn>): RowBuilder {
   if (Array.isArray(template)) {
     const items = template.map((item) => compileShape(item, columns));
     return (row) => items.map((build) => build(row));
