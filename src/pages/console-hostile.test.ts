@@ -5,13 +5,14 @@ import { agent, artifact, data, file, inputRequired } from "../adapters/index.ts
 import { CHROMIUM_MISSING_MESSAGE, findChromium, launchChromium } from "../cards/html/browser.fixture.ts";
 import type { Agent } from "../engine/index.ts";
 import { ConsolePageTest } from "./console-page.fixture.ts";
+import { countRuns } from "../../test/count-runs.ts";
 import { startHostileAgentServer } from "./hostile-agent-server.fixture.ts";
 import { EXAMPLES_OF_ALL_PIECES, hostileText, watchPage } from "./hostile-content.fixture.ts";
 
 const hasChromium = findChromium() !== undefined;
 if (!hasChromium)
   process.stderr.write(`Hostile content is not tested in a page: ${CHROMIUM_MISSING_MESSAGE}.\n`);
-const RANDOM_RUNS = process.env["COLLOQUY_LONG_TESTS"] ? 40 : 3;
+const RANDOM_RUNS = countRuns(3, 40);
 
 /** Sends its request back in every place that an agent controls. */
 const echoAgent: Agent = agent(

@@ -9,6 +9,7 @@ import {
   writePageToDisk,
 } from "../cards/html/browser.fixture.ts";
 import type { Recording } from "../cards/index.ts";
+import { countRuns } from "../../test/count-runs.ts";
 import { createScriptedRecording } from "../cards/recording/recording.fixture.ts";
 import type { TrafficLine } from "../trace/index.ts";
 import { EXAMPLES_OF_ALL_PIECES, hostileText, watchPage } from "./hostile-content.fixture.ts";
@@ -18,7 +19,7 @@ import { recordPlannerTraffic, type RecordedTraffic } from "./recorded-traffic.f
 const hasChromium = findChromium() !== undefined;
 if (!hasChromium)
   process.stderr.write(`Hostile records are not tested in a page: ${CHROMIUM_MISSING_MESSAGE}.\n`);
-const RANDOM_RUNS = process.env["COLLOQUY_LONG_TESTS"] ? 40 : 2;
+const RANDOM_RUNS = countRuns(2, 40);
 
 /** Members with a fixed set of values, or whose values must match those of other lines. */
 const KEPT_MEMBERS: ReadonlySet<string> = new Set(
