@@ -22,12 +22,11 @@ if (findChromium() === undefined) {
 const folder = new URL("../docs/images/", import.meta.url);
 mkdirSync(folder, { recursive: true });
 const ticker = new SteppedAgent();
-const test = await ConsolePageTest.call({
-  reporter: reportAgent,
-  baker: bakerAgent,
-  clerk: clerkAgent,
-  ticker: ticker.agent,
-});
+const test = await ConsolePageTest.call(
+  { reporter: reportAgent, baker: bakerAgent, clerk: clerkAgent, ticker: ticker.agent },
+  {},
+  { name: "Colloquy" },
+);
 const browser = await launchChromium();
 const viewport = { width: 1100, height: 640 };
 

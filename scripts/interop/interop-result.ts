@@ -14,7 +14,7 @@ export interface InteropResult extends ScenarioOutcome {
   readonly missing?: string;
 }
 
-export type InteropSuite = "ADK" | "generators" | "SDKs" | "frameworks" | "console";
+export type InteropSuite = "ADK" | "generators" | "SDKs" | "frameworks" | "console" | "page";
 
 /** `own server` is the peer's client with the peer's server. The direction shows defects of the peer alone. */
 export type CallDirection = "their client" | "our client" | "own server";
@@ -22,6 +22,6 @@ export type CallDirection = "their client" | "our client" | "own server";
 /** Name of a result in `expected.json`. */
 export function getResultName({ suite, variant, scenario }: InteropResult): string {
   if (suite === "generators") return `generator: ${scenario}`;
-  if (suite === "console") return `console: ${scenario}`;
+  if (suite === "console" || suite === "page") return `${suite}: ${scenario}`;
   return variant === undefined ? scenario : `${variant}: ${scenario}`;
 }

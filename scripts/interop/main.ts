@@ -22,10 +22,15 @@
  */
 import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
+import {
+  CHROMIUM_MISSING_MESSAGE,
+  findChromium,
+  launchChromium,
+} from "../../src/cards/html/browser.fixture.ts";
 import { ADK_PEERS, type AdkPeer } from "./adk/adk-peers.ts";
 import { OurServersProcess } from "./adk/our-servers-process.ts";
 import { runAdkPeer } from "./adk/run-adk-peer.ts";
-import { CONSOLE_PEERS } from "./console/console-peers.ts";
+import { CONSOLE_PEERS, PAGE_PEERS } from "./console/console-peers.ts";
 import { runConsolePeer } from "./console/run-console-peer.ts";
 import { countUnexpectedResults, type ExpectedInteropFailure } from "./expected-outcomes.ts";
 import { FRAMEWORK_PEERS } from "./frameworks/framework-peers.ts";
@@ -36,6 +41,7 @@ import { mergePageResults, type SkippedPeer } from "./page-results.ts";
 import { readMissingFeatures } from "./missing-features.ts";
 import { renderTextTables, writeInteropPage } from "./render-tables.ts";
 import { runSdkPeer } from "./run-sdk-peer.ts";
+import { runPagePeer } from "./page/run-page-peer.ts";
 import { runPairThroughTap, runPairWithFaults, type TappedPair } from "./run-peers-through-tap.ts";
 import {
   type PeerServerAndClientCommands,
@@ -61,7 +67,7 @@ const isComparison = artifacts === "pieces";
 if (isComparison && values.page) throw new Error("--page shows the default: omit --artifacts pieces");
 
 const log = (line: string): void => (values.json ? console.error(line) : console.log(line));
-const allPeers = [...SDK_PEERS, ...ADK_PEERS, ...FRAMEWORK_PEERS, ...CONSOLE_PEERS];
+const allPeers = [...SDK_PEERS, ...ADK_PEERS, ...FRAMEWORK_PEERS, ...CONSOLE_PEERS, ...PAGE_PEERS];
 const isChosen = ({ name }: { readonly name: string }): boolean =>
   values.only
     .split(",")
@@ -112,6 +118,18 @@ for (const peer of CONSOLE_PEERS.filter(isChosen)) {
   const command = await peer.installServer(log);
   if (typeof command === "string") skipPeer(peer, command);
   else await judgePeer(runConsolePeer(peer, command));
+}
+
+if (PAGE_PEERS.some(isChosen) && findChromium() === undefined)
+  for (const peer of PAGE_PEERS.filter(isChosen)) skipPeer(peer, CHROMIUM_MISSING_MESSAGE);
+else if (PAGE_PEERS.some(isChosen)) {
+  const browser = await launchChromium();
+  for (const peer of PAGE_PEERS.filter(isChosen)) {
+    const command = await peer.installServer(log);
+    if (typeof command === "string") skipPeer(peer, command);
+    else await judgePeer(runPagePeer(peer, command, browser));
+  }
+  await browser.close();
 }
 
 if (values.page) {

@@ -2,12 +2,18 @@ import type { TrafficModel } from "../trace/index.ts";
 import { createTrafficWriter, type TrafficSink, type TrafficWriter } from "../trace/recording/index.ts";
 import { A2AError } from "../protocol/index.ts";
 import { AgentCredentialStore } from "./credentials/index.ts";
-import { LineJournal } from "./line-journal.ts";
+import { DEFAULT_JOURNAL_LENGTH, LineJournal } from "./line-journal.ts";
 import { createJournalModelReader } from "./observed-tasks.ts";
 import { findCurrentOperation, StreamOperation } from "./stream-operation.ts";
 
 /** The lines go to the listeners of the writer, and to no file. */
 const NO_SINK: TrafficSink = { write: () => {}, close: () => {} };
+
+/**
+ * Longer bodies are shortened, in characters. Pages show files of messages and artifacts, and two such bodies fit into
+ * the journal.
+ */
+const MAX_BODY_LENGTH = DEFAULT_JOURNAL_LENGTH / 2;
 
 /** Maximum number of messages and subscriptions that one user runs at the same time. */
 const MAX_OPERATIONS = 100;
@@ -30,7 +36,12 @@ export class Workspace {
   constructor(name: string, code: string, maxJournalLength?: number) {
     this.journal = new LineJournal(maxJournalLength);
     this.readModel = createJournalModelReader(this.journal);
-    this.record = createTrafficWriter(NO_SINK, { vantage: "client", name, code });
+    this.record = createTrafficWriter(NO_SINK, {
+      vantage: "client",
+      name,
+      code,
+      maxBodyLength: MAX_BODY_LENGTH,
+    });
     this.journal.append(this.record.header.trimEnd());
     this.record.subscribe((text) => {
       const operation = findCurrentOperation();

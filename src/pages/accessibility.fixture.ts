@@ -57,3 +57,23 @@ export const ACCESSIBILITY_VIEWS: readonly AccessibilityView[] = [
       ]
     : [{ colorScheme: "dark" as const, ...DESKTOP, rules: COLOR_RULES }]),
 ];
+
+/** Returns the element with the focus as its tag and its name, for example `select Agent`. */
+export function readFocusedName(page: Page): Promise<string> {
+  return page.evaluate<string>(`(() => {
+    const { activeElement: element } = document;
+    const label = element.getAttribute("aria-label") ?? element.labels?.[0]?.textContent ?? element.textContent;
+    return element.localName + " " + label.trim();
+  })()`);
+}
+
+const MAX_TAB_PRESSES = 60;
+
+/** Presses Tab until the focus is on an element whose `readFocusedName` starts with `name`. */
+export async function pressTabUntil(page: Page, name: string): Promise<void> {
+  for (let press = 0; press < MAX_TAB_PRESSES; press++) {
+    await page.keyboard.press("Tab");
+    if ((await readFocusedName(page)).startsWith(name)) return;
+  }
+  throw new Error(`Tab does not reach ${name}.`);
+}

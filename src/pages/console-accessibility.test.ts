@@ -4,6 +4,8 @@ import {
   ACCESSIBILITY_VIEWS,
   findAccessibilityViolations,
   findOverflowingElements,
+  pressTabUntil,
+  readFocusedName,
 } from "./accessibility.fixture.ts";
 import { CHROMIUM_MISSING_MESSAGE, findChromium, launchChromium } from "../cards/html/browser.fixture.ts";
 import { bakerAgent, clerkAgent, ConsolePageTest, reportAgent } from "./console-page.fixture.ts";
@@ -120,24 +122,11 @@ describe.skipIf(!hasChromium)("every screen of the console", () => {
       permissions: ["clipboard-read", "clipboard-write"],
     });
     const { keyboard } = page;
-    const readFocusedName = (): Promise<string> =>
-      page.evaluate<string>(`(() => {
-        const { activeElement: element } = document;
-        const label = element.getAttribute("aria-label") ?? element.labels?.[0]?.textContent ?? element.textContent;
-        return element.localName + " " + label.trim();
-      })()`);
-    const pressTabUntil = async (name: string): Promise<void> => {
-      for (let press = 0; press < 40; press++) {
-        await keyboard.press("Tab");
-        if ((await readFocusedName()).startsWith(name)) return;
-      }
-      throw new Error(`Tab does not reach ${name}.`);
-    };
     // Chat: choose the agent, write, send, and answer the form.
     await keyboard.press("g");
     await keyboard.press("c");
     await page.locator(".composer").waitFor();
-    await pressTabUntil("select Agent");
+    await pressTabUntil(page, "select Agent");
     await keyboard.type("baker");
     await page.getByText("Bakes cakes.").waitFor();
     await keyboard.press("Escape");
@@ -148,7 +137,7 @@ describe.skipIf(!hasChromium)("every screen of the console", () => {
     await page.getByTestId("answer").waitFor();
     await keyboard.press("Escape");
     await keyboard.press("a");
-    expect(await readFocusedName()).toMatch(/^select Size/);
+    expect(await readFocusedName(page)).toMatch(/^select Size/);
     await keyboard.type("small");
     await keyboard.press("Tab");
     await keyboard.type("2");
@@ -184,7 +173,7 @@ describe.skipIf(!hasChromium)("every screen of the console", () => {
     await page.locator("[data-testid=task-row]").first().waitFor();
     // Filters, theme, and help.
     await keyboard.press("/");
-    expect(await readFocusedName()).toMatch(/^select State/);
+    expect(await readFocusedName(page)).toMatch(/^select State/);
     await keyboard.press("Escape");
     await keyboard.press("t");
     expect(await page.evaluate(`document.documentElement.dataset.theme`)).toBe("dark");

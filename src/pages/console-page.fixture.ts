@@ -159,25 +159,36 @@ export class ConsolePageTest {
   static async call(
     agents: Readonly<Record<string, Agent>>,
     options: ServerOptions = {},
+    consoleOptions: Partial<NonNullable<Parameters<typeof createConsole>[0]>> = {},
   ): Promise<ConsolePageTest> {
     const remote = createServer(agents, { store: "memory", observer: false, ...options });
     const { url } = await remote.listen();
     const names = Object.keys(agents);
-    const agentUrls = names.length === 1 ? [url] : names.map((name) => `${url}/a2a/${name}`);
-    const test = await ConsolePageTest.#start({}, {}, { agentUrls, mode: "console" });
+    const test = await ConsolePageTest.callUrls(
+      names.length === 1 ? [url] : names.map((name) => `${url}/a2a/${name}`),
+      consoleOptions,
+    );
     return new ConsolePageTest(test.url, async () => {
       await test.close();
       await remote.close();
     });
   }
 
+  /** Serves a console that calls the agents at these URLs. */
+  static callUrls(
+    agentUrls: readonly string[],
+    consoleOptions: Partial<NonNullable<Parameters<typeof createConsole>[0]>> = {},
+  ): Promise<ConsolePageTest> {
+    return ConsolePageTest.#start({}, {}, { agentUrls, mode: "console", ...consoleOptions });
+  }
+
   static async #start(
     agents: Readonly<Record<string, Agent>>,
     serverOptions: ServerOptions,
-    consoleOptions: Partial<Parameters<typeof createConsole>[0]>,
+    consoleOptions: Partial<NonNullable<Parameters<typeof createConsole>[0]>>,
   ): Promise<ConsolePageTest> {
     const handler = createConsole({
-      loadPage: async () => renderServedPage("Test console"),
+      loadPage: async () => renderServedPage(consoleOptions.name ?? "Test console"),
       name: "Test console",
       token: CONSOLE_TOKEN,
       allowPrivate: true,

@@ -1,6 +1,6 @@
 import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { agent, status } from "../adapters/index.ts";
+import { agent, artifact, file, status } from "../adapters/index.ts";
 import { CHROMIUM_MISSING_MESSAGE, findChromium, launchChromium } from "../cards/html/browser.fixture.ts";
 import {
   bakerAgent,
@@ -68,6 +68,31 @@ describe.skipIf(!hasChromium)("the page of a console", () => {
     await page.getByRole("button", { name: /Show the page/ }).click();
     const frame = page.frameLocator("iframe[sandbox='']");
     expect(await frame.locator("h1").innerText()).toBe("Map");
+    expect(errors).toEqual([]);
+    await page.close();
+  });
+
+  it.each(["serve", "call"] as const)("shows large files and texts completely (%s)", async (mode) => {
+    const words = "word ".repeat(30_000);
+    const large = agent({ name: "large", description: "Sends much." }, async function* () {
+      yield words;
+      yield artifact({ name: "zeros" }, file(new Uint8Array(900_000), { filename: "zeros.bin" }));
+    });
+    test = await ConsolePageTest[mode]({ large });
+    const { page, errors } = await test.open(browser, "#/chat/large");
+    await sendInChat(page, "go");
+    await waitForLastTurn(page, "ended");
+    const checkContent = async (): Promise<void> => {
+      expect((await page.locator(".artifact .markdown").first().innerText()).trim()).toHaveLength(
+        words.length - 1,
+      );
+      expect(await page.locator("figcaption").innerText()).toContain("900.0 kB");
+    };
+    await checkContent();
+    await page.getByRole("link", { name: "Timeline" }).click();
+    await page.getByRole("tab", { name: "Messages and artifacts" }).click();
+    await page.locator("figcaption").waitFor();
+    await checkContent();
     expect(errors).toEqual([]);
     await page.close();
   });

@@ -11,7 +11,7 @@ import {
 import { createScriptedRecording } from "../cards/recording/recording.fixture.ts";
 import { connect } from "../client/index.ts";
 import type { TrafficLine } from "../trace/index.ts";
-import { findAccessibilityViolations } from "./accessibility.fixture.ts";
+import { ACCESSIBILITY_VIEWS, findAccessibilityViolations } from "./accessibility.fixture.ts";
 import { ConsolePageTest, reportAgent } from "./console-page.fixture.ts";
 import { renderTrafficRecord } from "./index.ts";
 import { recordPlannerTraffic, type RecordedTraffic } from "./recorded-traffic.fixture.ts";
@@ -112,12 +112,9 @@ describe.skipIf(!hasChromium)("the page of a traffic record", () => {
     await page.close();
   });
 
-  it.each([
-    ["light", 1_440, 900],
-    ["dark", 390, 844],
-  ] as const)(
-    "has no accessibility violations in %s at %i × %i pixels, and is not wider",
-    async (colorScheme, width, height) => {
+  it.each(ACCESSIBILITY_VIEWS)(
+    "has no accessibility violations in $colorScheme at $width × $height pixels, and is not wider",
+    async ({ colorScheme, width, height, rules }) => {
       const [first, second] = traffic.taskIds;
       const hashes = [...FLOW_VIEWS.map((view) => `#/flow?view=${view}`), `#/compare?a=${first}&b=${second}`];
       const { page } = await open(hashes[0], { colorScheme, viewport: { width, height } });
@@ -130,7 +127,7 @@ describe.skipIf(!hasChromium)("the page of a traffic record", () => {
           .first()
           .waitFor();
         if (view === "sequence") await page.locator(".sequence .message").first().click();
-        const violations = await findAccessibilityViolations(page);
+        const violations = await findAccessibilityViolations(page, { rules });
         const pageWidth = await page.evaluate<number>("document.documentElement.scrollWidth");
         expect({ hash, violations }).toEqual({ hash, violations: [] });
         expect({ hash, isWider: pageWidth > width }).toEqual({ hash, isWider: false });

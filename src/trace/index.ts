@@ -28,6 +28,7 @@ export {
   decodeTrafficLines,
   type DecodedTrafficLine,
 } from "./decode-traffic-line.ts";
+export { isTruncatedBody } from "./truncated-body.ts";
 export { encodeTrafficLine, type RawTrafficMembers } from "./encode-traffic-line.ts";
 export { loadTrafficModel, type LoadedTraffic } from "./model/load-traffic-model.ts";
 export {

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { ADK_PEERS } from "../adk/adk-peers.ts";
-import { repositoryRoot } from "../install-programs.ts";
+import { readPinnedVersion, repositoryRoot } from "../install-programs.ts";
 import { SDK_PEERS, type ProgramCommand } from "../sdk-peers.ts";
 
 /** A server of another project that the console uses. */
@@ -25,6 +25,20 @@ const SDK_CONSOLE_PEERS = SDK_PEERS.map((peer): ConsolePeer => ({
   },
 }));
 
+const jsSdk03 = readPinnedVersion(
+  join(repositoryRoot, "node_modules/a2a-js-sdk-0.3/package.json"),
+  /()"version": "(.+)"/,
+);
+
+/** The last release of the JavaScript SDK with 0.3 only. */
+const JS_SDK_0_3_CONSOLE_PEER: ConsolePeer = {
+  name: "console-js-sdk-0.3",
+  sdk: `@a2a-js/sdk${jsSdk03}`,
+  agent: "text-driven",
+  installServer: () =>
+    Promise.resolve([process.execPath, join(repositoryRoot, "test/interop/js/server-0.3.ts")]),
+};
+
 const ADK_CONSOLE_PEERS = ADK_PEERS.map((peer): ConsolePeer => ({
   name: `console-${peer.name}`,
   sdk: peer.sdk,
@@ -36,4 +50,14 @@ const ADK_CONSOLE_PEERS = ADK_PEERS.map((peer): ConsolePeer => ({
 }));
 
 /** The servers of the official SDKs and of the ADKs. */
-export const CONSOLE_PEERS: readonly ConsolePeer[] = [...SDK_CONSOLE_PEERS, ...ADK_CONSOLE_PEERS];
+export const CONSOLE_PEERS: readonly ConsolePeer[] = [
+  ...SDK_CONSOLE_PEERS,
+  JS_SDK_0_3_CONSOLE_PEER,
+  ...ADK_CONSOLE_PEERS,
+];
+
+/** The same servers, which a browser uses on the page of the console. */
+export const PAGE_PEERS: readonly ConsolePeer[] = CONSOLE_PEERS.map((peer) => ({
+  ...peer,
+  name: peer.name.replace("console-", "page-"),
+}));

@@ -1,6 +1,5 @@
-import { createMountedConsole } from "../../../src/cli/serve/serve-console.ts";
-import { createServer } from "../../../src/server/index.ts";
 import { JsonLinesProcess } from "../adk/json-lines-process.ts";
+import type { ScenarioServerUrls } from "../frameworks/scenario-servers.ts";
 import type { InteropResult } from "../interop-result.ts";
 import type { ScenarioOutcome } from "../protocol-variants.ts";
 import { startPeerServers } from "../run-sdk-peer.ts";
@@ -8,47 +7,56 @@ import type { ProgramCommand } from "../sdk-peers.ts";
 import { ConsoleApiClient } from "./console-api-client.ts";
 import type { ConsolePeer } from "./console-peers.ts";
 import { runAdkConsoleScenarios, runConsoleScenarios } from "./run-console-scenarios.ts";
+import { startPeerConsole } from "./start-peer-console.ts";
 
 const TOKEN = "a-token-of-16-characters-or-more";
 const START_TIMEOUT_MS = 60_000;
 
 /** Starts a console and the server of a peer, and runs the scenarios of the console. */
 export async function* runConsolePeer(
-  { name, sdk, agent }: ConsolePeer,
+  peer: ConsolePeer,
   command: ProgramCommand,
 ): AsyncGenerator<InteropResult> {
-  const { console, serverOptions, renderUrl } = createMountedConsole({
-    mode: "console",
-    name: "interop",
-    host: "127.0.0.1",
-    isAuthenticated: false,
-  });
-  const server = createServer({}, { ...serverOptions, store: "memory" });
+  const { name, sdk } = peer;
+  const console = await startPeerConsole();
   try {
-    const api = new ConsoleApiClient(renderUrl((await server.listen()).url));
-    const outcomes = agent === "scripted" ? runWithAdk(command, api) : runWithSdk(command, api);
+    const api = new ConsoleApiClient(console.url);
+    const outcomes = runWithPeerServer(peer, command, {
+      runWithSdk: (servers) => runConsoleScenarios(servers, api),
+      runWithAdk: (url) => runAdkConsoleScenarios(url, api),
+    });
     for await (const outcome of outcomes)
       yield { suite: "console", peer: name, sdk, direction: "our client", ...outcome };
   } finally {
-    console.close();
-    await server.close({ graceMs: 0 });
+    await console.close();
   }
 }
 
-async function* runWithSdk(command: ProgramCommand, api: ConsoleApiClient): AsyncGenerator<ScenarioOutcome> {
-  const theirs = await startPeerServers(command, TOKEN);
-  try {
-    yield* runConsoleScenarios(theirs, api);
-  } finally {
-    theirs.stop();
-  }
+/** The scenarios for the two test agents of the peers. */
+interface PeerScenarios {
+  runWithSdk(servers: ScenarioServerUrls): AsyncIterable<ScenarioOutcome>;
+  runWithAdk(url: string): AsyncIterable<ScenarioOutcome>;
 }
 
-async function* runWithAdk(command: ProgramCommand, api: ConsoleApiClient): AsyncGenerator<ScenarioOutcome> {
+/** Runs scenarios while the server of a peer runs. */
+export async function* runWithPeerServer(
+  { agent }: ConsolePeer,
+  command: ProgramCommand,
+  { runWithSdk, runWithAdk }: PeerScenarios,
+): AsyncGenerator<ScenarioOutcome> {
+  if (agent === "text-driven") {
+    const theirs = await startPeerServers(command, TOKEN);
+    try {
+      yield* runWithSdk(theirs);
+    } finally {
+      theirs.stop();
+    }
+    return;
+  }
   const theirs = new JsonLinesProcess(command);
   try {
     const { url } = await theirs.read<{ url: string }>(START_TIMEOUT_MS);
-    yield* runAdkConsoleScenarios(url, api);
+    yield* runWithAdk(url);
   } finally {
     await theirs.kill();
   }

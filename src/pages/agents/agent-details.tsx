@@ -2,6 +2,7 @@ import type { VNode } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { usePageState } from "../app/page-state.ts";
 import { formatRoute } from "../app/route.ts";
+import { toSingleLine } from "../../cards/index.ts";
 import { AgentText } from "../cards/agent-text.tsx";
 import type { ConsoleAgent, ConsoleCardReport } from "../../console/api-types.ts";
 import { FailureNotice, formatError, Notice } from "../parts/notice.tsx";
@@ -23,7 +24,7 @@ export function AgentDetails({ agent }: { readonly agent: ConsoleAgent }): VNode
   const { actions, session } = source;
   const canAct = actions !== undefined && session.canAct && !agent.isRecorded;
   return (
-    <article class="agent-details" aria-label={`Agent ${agent.name}`}>
+    <article class="agent-details" aria-label={`Agent ${toSingleLine(agent.name)}`}>
       <header>
         <h2>
           <AgentText text={agent.name} />

@@ -1,6 +1,7 @@
 import type { VNode } from "preact";
 import { useId, useState } from "preact/hooks";
 import { usePageState } from "../app/page-state.ts";
+import { toSingleLine } from "../../cards/index.ts";
 import { AgentText } from "../cards/agent-text.tsx";
 import type { ConsoleAgent, ConsoleSignInScheme } from "../../console/api-types.ts";
 import { formatError } from "../parts/notice.tsx";
@@ -70,7 +71,7 @@ function SignInForm(props: SignInFormsProps & { readonly scheme: ConsoleSignInSc
   return (
     <form
       class="sign-in-form"
-      aria-label={`Sign in with ${scheme.scheme}`}
+      aria-label={`Sign in with ${toSingleLine(scheme.scheme)}`}
       onSubmit={(event) => {
         event.preventDefault();
         void submit();

@@ -1,5 +1,7 @@
 import type { VNode } from "preact";
 import { useEffect } from "preact/hooks";
+import { AgentText } from "../cards/agent-text.tsx";
+import { toSingleLine } from "../../cards/index.ts";
 import { CommandPalette, openCommandPalette } from "./command-palette.tsx";
 import { ConnectionBadge } from "./connection-badge.tsx";
 import { HelpDialog, openHelpDialog } from "./help-dialog.tsx";
@@ -22,7 +24,7 @@ export function App({ state }: { readonly state: PageState }): VNode {
   });
 
   useEffect(() => {
-    document.title = `${title} · ${source.session.name}`;
+    document.title = toSingleLine(`${title} · ${source.session.name}`);
   }, [title, source]);
   const announceTheme = (): void => {
     announcement.value = `${toggleTheme()} theme`;
@@ -45,7 +47,7 @@ export function App({ state }: { readonly state: PageState }): VNode {
       </a>
       <header class="page-header">
         <span class="page-name">
-          <bdi>{source.session.name}</bdi>
+          <AgentText text={source.session.name} />
         </span>
         <nav aria-label="Screens">
           {offeredScreens.map(({ name, title }) => (

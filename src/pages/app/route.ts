@@ -30,7 +30,7 @@ export function formatRoute(
   segments: readonly string[] = [],
   params: Readonly<Record<string, string | number | undefined>> = {},
 ): string {
-  const path = [screen, ...segments].map((segment) => encodeURIComponent(segment)).join("/");
+  const path = [screen, ...segments].map((segment) => encodeURIComponent(segment.toWellFormed())).join("/");
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(params))
     if (value !== undefined && value !== "") query.set(name, String(value));

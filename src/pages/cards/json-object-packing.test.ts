@@ -14,6 +14,13 @@ describe("rows that are packed by columns", () => {
     );
   });
 
+  it("keep a member `__proto__`, which changes no prototype", () => {
+    const text = `[{"__proto__":{"isAdmin":true},"b":[1,{"__proto__":2}]}]`;
+    const [row] = unpackJsonObjects<object>(packJsonObjects(JSON.parse(text) as object[]));
+    expect(JSON.stringify([row])).toBe(text);
+    expect(row).not.toHaveProperty("isAdmin");
+  });
+
   it("keep the order of their members", () => {
     const rows = [{ b: 1, a: { y: "x", x: [] } }];
     expect(JSON.stringify(unpackJsonObjects(packJsonObjects(rows)))).toBe(JSON.stringify(rows));

@@ -1,4 +1,4 @@
-import type { JsonValue } from "../../protocol/index.ts";
+import type { JsonObject, JsonValue } from "../../protocol/index.ts";
 
 /**
  * JSON objects in a compact format, with values grouped by column. Record lines have few distinct shapes, and
@@ -49,20 +49,39 @@ export function packJsonObjects(rows: readonly object[]): PackedJsonObjects {
 
 /** Unpacks JSON objects. Validation is unnecessary, because the same build packed the objects. */
 export function unpackJsonObjects<Row extends object>({ shapes, order }: PackedJsonObjects): Row[] {
+  const builders = shapes.map(({ of, columns }) => compileShape(of, columns.values()));
   const next = shapes.map(() => 0);
   return order.map((at) => {
-    const shape = shapes[at];
     const row = next[at] ?? 0;
     next[at] = row + 1;
-    let column = 0;
-    const fill = (template: JsonValue | undefined): JsonValue => {
-      if (Array.isArray(template)) return template.map(fill);
-      if (typeof template === "object" && template !== null)
-        return Object.fromEntries(Object.entries(template).map(([name, value]) => [name, fill(value)]));
-      return getPackedColumnValue(shape?.columns[column++], row);
-    };
-    return fill(shape?.of) as Row;
+    return builders[at]?.(row) as Row;
   });
+}
+
+/** Builds the value of a row. */
+type RowBuilder = (row: number) => JsonValue;
+
+/** Compiles a shape once, because reading the names of its members again for each row takes most of the time. */
+function compileShape(template: JsonValue | undefined, columns: Iterator<PackedColumn>): RowBuilder {
+  if (Array.isArray(template)) {
+    const items = template.map((item) => compileShape(item, columns));
+    return (row) => items.map((build) => build(row));
+  }
+  if (typeof template !== "object" || template === null) {
+    const { value: column } = columns.next() as IteratorResult<PackedColumn, undefined>;
+    return (row) => getPackedColumnValue(column, row);
+  }
+  const members = Object.entries(template).map(
+    ([name, value]) => [name, compileShape(value, columns)] as const,
+  );
+  // An assignment to `__proto__` changes the prototype of the object.
+  if (Object.hasOwn(template, "__proto__"))
+    return (row) => Object.fromEntries(members.map(([name, build]) => [name, build(row)]));
+  return (row) => {
+    const object: JsonObject = {};
+    for (const [name, build] of members) object[name] = build(row);
+    return object;
+  };
 }
 
 function splitJsonShapeAndLeaves(value: JsonValue | undefined, leaves: JsonLeaf[]): JsonValue {

@@ -1,15 +1,14 @@
 import {
   type Artifact,
   copyTask,
-  fold,
-  isEventRefusal,
   isInterrupted,
   isTerminal,
   type Message,
   type StreamResponse,
   type Task,
 } from "../../protocol/index.ts";
-import type { ModelLine, ToolLine, TrafficLine } from "../../trace/index.ts";
+import { isTruncatedBody, type ModelLine, type ToolLine, type TrafficLine } from "../../trace/index.ts";
+import { foldRecordedEvent } from "../task/fold-recorded-event.ts";
 
 /** Something that an agent sent during a turn, in the order of its first appearance. */
 export type TurnItem =
@@ -149,6 +148,13 @@ export class ChatTurn {
     }
     if (seq !== undefined) this.lastSeq = Math.max(this.lastSeq ?? 0, seq);
     this.status = "streaming";
+    if (isTruncatedBody(event)) {
+      this.#addNote(
+        "warn",
+        "The record of the console shortens an event. The screen Task shows all of the task",
+      );
+      if ("artifactUpdate" in event) return;
+    }
     this.#addEvent(event);
   }
 
@@ -166,8 +172,7 @@ export class ChatTurn {
     if ("artifactUpdate" in event) this.#addArtifact(event.artifactUpdate?.artifact?.artifactId ?? "");
     if (this.task === undefined) this.task = createTaskFromUpdate(event);
     if (this.task === undefined) return;
-    const folded = fold(this.task, event);
-    if (!isEventRefusal(folded)) this.task = folded;
+    this.task = foldRecordedEvent(this.task, event) ?? this.task;
   }
 
   #addMessage(message: Message | undefined): void {

@@ -2,6 +2,7 @@ import type { VNode } from "preact";
 import { useEffect, useId, useRef, useState } from "preact/hooks";
 import { useHotkeys } from "../app/hotkeys.ts";
 import { AgentText } from "../cards/agent-text.tsx";
+import { toSingleLine } from "../../cards/index.ts";
 import { getText, type JsonValue, type Part, toBase64 } from "../../protocol/index.ts";
 import { formatBytes } from "../parts/byte-format.ts";
 
@@ -95,7 +96,7 @@ export function Composer({ initialParts, onSend }: ComposerProps): VNode {
               <button
                 type="button"
                 class="quiet"
-                aria-label={`Remove ${name}`}
+                aria-label={`Remove ${toSingleLine(name)}`}
                 onClick={() => setAttachments(attachments.filter((_, position) => position !== index))}
               >
                 ✕

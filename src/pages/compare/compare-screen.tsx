@@ -154,15 +154,19 @@ const SUMMARY_ROWS: readonly SummaryRow[] = [
     format: ({ usage }) => listUsage(usage).join(" · ") || "–",
     measure: ({ usage }) => usage.inputTokens + usage.outputTokens,
   },
-  { name: "calledAgents", label: "called agents", format: ({ calledAgents }) => calledAgents.join(", ") },
-  { name: "toolCalls", label: "tools", format: ({ toolCalls }) => toolCalls.join(", ") },
+  {
+    name: "calledAgents",
+    label: "called agents",
+    format: ({ calledAgents }) => calledAgents.join(", ") || "–",
+  },
+  { name: "toolCalls", label: "tools", format: ({ toolCalls }) => toolCalls.join(", ") || "–" },
   {
     name: "marks",
     label: "marks",
     format: ({ marks }) =>
       Object.entries(marks)
         .map(([kind, count]) => `${count} ${kind}`)
-        .join(", "),
+        .join(", ") || "–",
   },
 ];
 

@@ -69,7 +69,7 @@ export function GraphDiagram(props: GraphDiagramProps): JSX.Element {
             tabindex={node.key === focusKey ? 0 : -1}
           >
             <rect class="node" x={x} y={y} width={nodeWidth} height={nodeHeight} rx={8} />
-            <text class="node-title" x={x + 10} y={y + 18}>
+            <text class="node-title" x={x + 10} y={y + (node.lines.length === 0 ? nodeHeight / 2 + 4 : 18)}>
               {truncateLabel(node.title, columns)}
             </text>
             {node.lines.map((line, index) => (

@@ -1,4 +1,5 @@
 import type { SVGAttributes } from "preact";
+import { toSingleLine } from "../../cards/index.ts";
 
 /**
  * Returns the attributes and event handlers of a clickable part of a diagram. The text of the part is its accessible
@@ -13,7 +14,7 @@ export function buildSelectionButtonProps(
   return {
     role: "button",
     "aria-pressed": isSelected,
-    "aria-description": description,
+    "aria-description": toSingleLine(description),
     onClick: () => onSelect(key),
     onKeyDown: (event) => {
       if (event.key !== "Enter" && event.key !== " ") return;

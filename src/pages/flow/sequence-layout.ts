@@ -50,7 +50,7 @@ export const SEQUENCE_HEADER_HEIGHT = 52;
 const MAX_COLUMN_GAP = 360;
 /** Width in pixels below which the columns move together, as on phones. */
 const NARROW_WIDTH = 600;
-const MAX_BOX_WIDTH = 128;
+const MAX_BOX_WIDTH = 168;
 
 /** Computes the columns of a sequence diagram. The diagram can be wider than `availableWidth`. */
 export function computeSequenceColumns(
@@ -66,7 +66,8 @@ export function computeSequenceColumns(
   return {
     width: 2 * sideMargin + gaps * gap,
     centers: new Map(participants.map((name, index) => [name, sideMargin + index * gap])),
-    boxWidth: Math.min(MAX_BOX_WIDTH, gap - 14),
+    // The outer boxes keep a distance of two pixels from the edges.
+    boxWidth: Math.min(MAX_BOX_WIDTH, gap - 14, 2 * sideMargin - 4),
   };
 }
 

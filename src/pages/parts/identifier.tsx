@@ -1,4 +1,5 @@
 import type { VNode } from "preact";
+import { escapeControlCharacters } from "../../cards/index.ts";
 import { AgentText } from "../cards/agent-text.tsx";
 import { CopyButton } from "./copy-button.tsx";
 
@@ -7,7 +8,7 @@ export function Identifier({ name, id }: { readonly name: string; readonly id: s
   return (
     <span class="identifier">
       <span class="soft">{name}</span>{" "}
-      <code title={id}>
+      <code title={escapeControlCharacters(id)}>
         <AgentText text={shortenId(id)} />
       </code>
       <CopyButton text={id} label={`Copy the ${name} id`} />

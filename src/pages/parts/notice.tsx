@@ -1,4 +1,6 @@
 import type { ComponentChildren, VNode } from "preact";
+import { escapeControlCharacters } from "../../cards/index.ts";
+import { AgentText } from "../cards/agent-text.tsx";
 
 /** A message about a state of the screen, with what the user can do. */
 export function Notice(props: {
@@ -9,7 +11,9 @@ export function Notice(props: {
   const { tone, title, children } = props;
   return (
     <div class="notice" data-tone={tone} role={tone === "bad" ? "alert" : "status"}>
-      <strong>{title}</strong>
+      <strong>
+        <AgentText text={title} />
+      </strong>
       {children !== undefined && <div>{children}</div>}
     </div>
   );
@@ -36,7 +40,7 @@ export function FailureNotice(props: {
   );
 }
 
-/** Returns the message of an error. */
+/** Returns the message of an error, with visible control characters. */
 export function formatError(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+  return escapeControlCharacters(error instanceof Error ? error.message : String(error));
 }

@@ -75,7 +75,7 @@ function SchemaFieldInput({ field, entry, problem, onChange }: FieldInputProps):
     "aria-invalid": problem === undefined ? undefined : true,
   } as const;
   return (
-    <div class="field">
+    <div class={input.type === "checkbox" ? "field has-checkbox" : "field"}>
       {input.type === "choices" ? (
         <span id={id}>
           <AgentText text={title} />

@@ -1,6 +1,7 @@
 import type { VNode } from "preact";
 import type { Artifact, Message, Task } from "../../protocol/index.ts";
 import { AgentText } from "../cards/agent-text.tsx";
+import { shortenId } from "../parts/identifier.tsx";
 import { PartList } from "../parts/part-view.tsx";
 import { ReplaySlider } from "./replay-slider.tsx";
 
@@ -95,7 +96,7 @@ export function ArtifactItem(props: {
   return (
     <article class="artifact">
       <h3>
-        <AgentText text={artifact.name ?? artifact.artifactId} />
+        <AgentText text={artifact.name ?? shortenId(artifact.artifactId)} />
       </h3>
       {artifact.description !== undefined && (
         <p class="soft">

@@ -73,7 +73,7 @@ export function EntryInspector(props: EntryInspectorProps): VNode {
               Show the task after this event
             </button>
           )}
-          {onReplayAfter && (
+          {PAGE_SENDS_REQUESTS && onReplayAfter && (
             <button type="button" onClick={() => onReplayAfter(seq)}>
               Replay from here
             </button>

@@ -1,6 +1,8 @@
 import type { VNode } from "preact";
 import type { ReaderPosition, TrafficTask } from "../../trace/index.ts";
+import { toSingleLine } from "../../cards/index.ts";
 import { AgentText } from "../cards/agent-text.tsx";
+import { pluralize } from "../cards/text-format.ts";
 
 const STATE_TONES: Readonly<Record<ReaderPosition["state"], string>> = {
   open: "busy",
@@ -22,20 +24,22 @@ export function ReadersView({
   const last = Math.max(task.loggedNumbers.highest, ...readers.map(({ lastLogSeq = 0 }) => lastLogSeq));
   if (readers.length === 0) return null;
   return (
-    <section class="readers" aria-label="Readers">
+    <section class="readers" aria-label="Readers" tabIndex={0}>
       <h2>Readers</h2>
       <ul>
-        {readers.map((reader) => (
+        {readers.map((reader, index) => (
           <li key={reader.call}>
-            <AgentText text={formatReader(reader)} />
-            <progress
-              max={last || 1}
-              value={reader.lastLogSeq ?? 0}
-              aria-label={`Events that ${formatReader(reader)} received`}
-            />
+            <AgentText text={formatReader(reader, index)} />
+            {reader.lastLogSeq !== undefined && (
+              <progress
+                max={last || 1}
+                value={reader.lastLogSeq}
+                aria-label={toSingleLine(`Events that ${formatReader(reader, index)} received`)}
+              />
+            )}
             <span class="soft">
               {reader.lastLogSeq === undefined
-                ? `${reader.frames} frames`
+                ? pluralize(reader.frames, "frame")
                 : `event ${reader.lastLogSeq} of ${last}`}
             </span>
             <span class="badge" data-tone={STATE_TONES[reader.state]}>
@@ -48,8 +52,8 @@ export function ReadersView({
   );
 }
 
-/** Names a reader by its agent or client. A record without names has only the id of the writer. */
-function formatReader({ from, vantage, writer }: ReaderPosition): string {
+/** Names a reader by its agent or client. Readers without a name have a number. */
+function formatReader({ from, vantage }: ReaderPosition, index: number): string {
   if (from !== undefined) return from;
-  return vantage === "unknown" ? `seen by ${writer}` : `reader, seen by the ${vantage}`;
+  return vantage === "unknown" ? `reader ${index + 1}` : `reader ${index + 1}, seen by the ${vantage}`;
 }

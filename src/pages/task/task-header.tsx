@@ -52,12 +52,12 @@ export function TaskHeader({ record, task, traffic, actions }: TaskHeaderProps):
       </div>
       <div class="actions">
         {PAGE_SENDS_REQUESTS && actions && !isTerminal(state) && <CancelButton actions={actions} />}
-        {actions && (
+        {PAGE_SENDS_REQUESTS && actions && (
           <button type="button" onClick={() => actions.subscribe(record.history.lastSeq || undefined)}>
             Subscribe
           </button>
         )}
-        {actions && source.session.features.receivesPush && (
+        {PAGE_SENDS_REQUESTS && actions && source.session.features.receivesPush && (
           <button type="button" onClick={actions.registerPush}>
             Receive push notifications
           </button>
@@ -74,7 +74,7 @@ export function TaskHeader({ record, task, traffic, actions }: TaskHeaderProps):
           Compare
         </a>
       </div>
-      {actions?.pending !== undefined && (
+      {PAGE_SENDS_REQUESTS && actions?.pending !== undefined && (
         <p class="pending" role="status">
           {actions.pending} …{" "}
           <button type="button" onClick={actions.stop}>
@@ -82,7 +82,7 @@ export function TaskHeader({ record, task, traffic, actions }: TaskHeaderProps):
           </button>
         </p>
       )}
-      {actions?.problem !== undefined && (
+      {PAGE_SENDS_REQUESTS && actions?.problem !== undefined && (
         <FailureNotice title={`${actions.problem.action} failed`} error={actions.problem.error} />
       )}
     </header>

@@ -56,4 +56,23 @@ describe("the history of a task", () => {
     expect(history.lastSeq).toBe(3);
     expect(readText(history, 5)).toBe("23");
   });
+
+  it("is incomplete without an event that the record shortens, until another line has the whole event", () => {
+    const history = new TaskHistory();
+    const shortened = { artifactUpdate: { taskId: "t" }, "colloquy:truncated": { length: 70_000, text: "" } };
+    for (const line of [createLine(1), { ...createLine(2), event: shortened }, createLine(3)])
+      history.addLine(line as TrafficLine);
+    expect([history.lastSeq, history.isComplete]).toEqual([1, false]);
+    history.addLine(createLine(2));
+    expect([history.lastSeq, history.isComplete]).toEqual([3, true]);
+    expect(readText(history, 3)).toBe("23");
+  });
+
+  it("skips events that A2A does not allow", () => {
+    const history = new TaskHistory();
+    const strange: JsonObject = { artifactUpdate: { taskId: "t", artifact: null } };
+    for (const line of [createLine(1), { ...createLine(2), event: strange }, createLine(3)])
+      history.addLine(line as TrafficLine);
+    expect(readText(history, 3)).toBe("3");
+  });
 });

@@ -1,4 +1,4 @@
-import { type ReadonlySignal, signal } from "@preact/signals";
+import { batch, type ReadonlySignal, signal } from "@preact/signals";
 import { useEffect, useMemo } from "preact/hooks";
 import { type PageState, usePageState } from "../app/page-state.ts";
 import type { Task } from "../../protocol/index.ts";
@@ -60,7 +60,7 @@ function openTaskRecord(page: PageState, agentId: string, taskId: string): Opene
       if ("task_id" in line && line.task_id === taskId) history.addLine(line);
     }
     scheduleRender();
-    if (history.lastSeq === 0) scheduleSnapshot();
+    if (history.lastSeq === 0 || !history.isComplete) scheduleSnapshot();
   };
   const refreshSnapshot = async (): Promise<void> => {
     const task = await page.source.readTask(agentId, taskId);
@@ -87,7 +87,11 @@ function openTaskRecord(page: PageState, agentId: string, taskId: string): Opene
     await (isLogComplete && history.lastSeq === 0 ? refreshSnapshot().catch(noteProblem) : reading);
     // A record can contain requests for a task that does not exist.
     const isUnknown = snapshot.value === undefined && history.lastSeq === 0;
-    loading.value = isUnknown && problems.length > 0 ? { error: problems[0] } : "complete";
+    batch(() => {
+      loading.value = isUnknown && problems.length > 0 ? { error: problems[0] } : "complete";
+      // The scheduler may be in the pause after a slow frame, and the complete task must not wait for its end.
+      version.value += 1;
+    });
   };
   return {
     record: {

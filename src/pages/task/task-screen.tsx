@@ -139,7 +139,9 @@ function OpenedTask({ agentId, taskId }: { readonly agentId: string; readonly ta
 
 /** The task after its last event, or as the agent sent it, if the record does not contain all events. */
 function buildLatestTask({ history, snapshot }: TaskRecord): Task | undefined {
-  return history.lastSeq > 0 ? history.buildTaskAt(history.lastSeq) : snapshot.value;
+  const { lastSeq, isComplete } = history;
+  const sent = snapshot.value;
+  return lastSeq > 0 && (isComplete || sent === undefined) ? history.buildTaskAt(lastSeq) : sent;
 }
 
 function findState(task: Task | undefined, traffic: TrafficTask | undefined): TaskState | undefined {
@@ -186,7 +188,9 @@ function TimelinePanel(
           onShowTaskAt={
             record.history.lastSeq > 0 ? (seq) => page.replaceParams({ view: "content", seq }) : undefined
           }
-          onReplayAfter={actions === undefined ? undefined : (seq) => actions.subscribe(seq)}
+          onReplayAfter={
+            !PAGE_SENDS_REQUESTS || actions === undefined ? undefined : (seq) => actions.subscribe(seq)
+          }
         />
       )}
     </div>
@@ -215,11 +219,12 @@ function ContentPanel(
       shownSeq={shownSeq}
       onShowSeq={(next) => page.replaceParams({ seq: next })}
       onEditMessage={
-        actions &&
-        (({ parts, contextId = task?.contextId }) => {
-          chatDraft.value = { agentId, parts, contextId, referenceTaskIds: [taskId] };
-          page.navigate("chat", [agentId]);
-        })
+        !PAGE_SENDS_REQUESTS || actions === undefined
+          ? undefined
+          : ({ parts, contextId = task?.contextId }) => {
+              chatDraft.value = { agentId, parts, contextId, referenceTaskIds: [taskId] };
+              page.navigate("chat", [agentId]);
+            }
       }
     />
   );

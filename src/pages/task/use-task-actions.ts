@@ -19,6 +19,7 @@ export interface TaskActions {
 
 /** Returns the actions of a task, or `undefined` for records, which accept no requests. */
 export function useTaskActions(record: TaskRecord): TaskActions | undefined {
+  if (!PAGE_SENDS_REQUESTS) return undefined;
   const { source, announcement, findAgent } = usePageState();
   const [pending, setPending] = useState<string>();
   const [problem, setProblem] = useState<TaskActions["problem"]>();
@@ -26,12 +27,7 @@ export function useTaskActions(record: TaskRecord): TaskActions | undefined {
   useEffect(() => () => controller.current?.abort(), [record]);
   const { actions } = source;
   const { agentId, taskId } = record;
-  if (
-    !PAGE_SENDS_REQUESTS ||
-    actions === undefined ||
-    !source.session.canAct ||
-    findAgent(agentId)?.isRecorded === true
-  )
+  if (actions === undefined || !source.session.canAct || findAgent(agentId)?.isRecorded === true)
     return undefined;
 
   const run = (action: string, work: (signal: AbortSignal) => Promise<void>): void => {

@@ -104,8 +104,8 @@ function TaskRow({ row, nowMs }: { readonly row: ConsoleTaskSummary; readonly no
           <AgentText text={caller} />
         </span>
       )}
-      <code class="soft task-ids" title={`task ${id}, context ${contextId}`}>
-        {shortenId(id)}
+      <code class="soft task-ids" title={toSingleLine(`task ${id}, context ${contextId}`)}>
+        <AgentText text={shortenId(id)} />
       </code>
       <span class="soft task-events">{events === undefined ? "" : `${events} events`}</span>
       <time class="soft" dateTime={updatedAt} title={formatDateTime(updatedAt)}>

@@ -1,7 +1,6 @@
 import { isObject, type JsonObject, type JsonValue } from "../../protocol/index.ts";
+import { TRUNCATED_BODY_KEY } from "../truncated-body.ts";
 
-/** Member of the object that replaces a body that is longer than the limit of the writer. */
-const TRUNCATED_BODY_KEY = "colloquy:truncated";
 /** Number of characters that remain of a body that is too long. */
 const TRUNCATED_TEXT_LENGTH = 1_000;
 
