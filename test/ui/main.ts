@@ -1,7 +1,8 @@
 /**
- * `npm run reloads` reloads a real Chromium at random moments of answers, with `useChat` of the AI SDK, with the
- * official client of AG-UI, and with `createChat`: on one server with SQLite, and on two nodes with PostgreSQL. It also measures how fast a stop
- * reaches the model call. Options: `--reloads N` (default 200), `--seed N`, and `--setup sqlite` or `--setup postgres`.
+ * `npm run reloads` reloads a real Chromium at random moments of answers, with `useChat` of the AI SDK, with the official
+ * client of AG-UI, and with `createChat`: on one server with SQLite, and on two nodes with PostgreSQL. It also measures
+ * how fast a stop reaches the model call. Options: `--reloads N` (default 200), `--seed N`, `--setup sqlite|postgres`, and
+ * `--page use-chat|ag-ui|create-chat`.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -20,6 +21,7 @@ const { values } = parseArgs({
     reloads: { type: "string", default: "200" },
     seed: { type: "string", default: "1" },
     setup: { type: "string" },
+    page: { type: "string" },
   },
 });
 const WORD_MS = 20;
@@ -55,7 +57,7 @@ const setups = [
 ].slice(values.setup === "postgres" ? 1 : 0);
 for (const { name, stores } of setups) {
   const server = await startReloadTestServer(packages, stores, WORD_MS);
-  for (const page of RELOAD_PAGES) {
+  for (const page of RELOAD_PAGES.filter((name) => values.page === undefined || values.page === name)) {
     const count = Math.ceil(Number(values.reloads) / TABS);
     const results = await Promise.all(
       Array.from({ length: TABS }, () => runReloads(browser, server, page, count, random, MAX_PAUSE_MS)),
