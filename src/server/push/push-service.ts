@@ -1,6 +1,7 @@
 import { defineOptionNames } from "../../usage-checks/index.ts";
 import {
   Outbox,
+  PushConfigOperations,
   type EnginePushOptions,
   type Observer,
   type PushLimits,
@@ -98,6 +99,7 @@ export function createPushService(
   return {
     outbox,
     validateWebhook: createWebhookValidator(guard),
+    createConfigOperations: (dependencies) => new PushConfigOperations(dependencies),
     redactSecrets,
     signer,
     close: async (graceMs) => {
