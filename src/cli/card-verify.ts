@@ -1,19 +1,17 @@
-import { readFile } from "node:fs/promises";
 import { Command } from "commander";
-import { createCardVerifier, type CardTrustOptions, type CardVerifier } from "../client/index.ts";
+import { createCardVerifier, type CardVerifier } from "../client/index.ts";
 import { A2AError } from "../protocol/index.ts";
 import { defineAgentCardCommand } from "./define-agent-command.ts";
 import type { CliContext } from "./cli-context.ts";
 import { appendValue, type ClientOptions } from "./client-options.ts";
 import { CliError, createUsageError } from "./cli-error.ts";
+import { readCardTrust } from "./read-card-trust.ts";
 
 interface CardVerifyOptions extends ClientOptions {
   key?: string[];
   jwks?: string[];
   strict?: boolean;
 }
-
-type TrustedKey = Extract<CardTrustOptions["keys"], readonly unknown[]>[number];
 
 export function createCardVerifyCommand(context: CliContext): Command {
   const command = new Command("verify")
@@ -40,28 +38,15 @@ export function createCardVerifyCommand(context: CliContext): Command {
 }
 
 async function createCardVerifierFromOptions({
-  key = [],
-  jwks = [],
+  key,
+  jwks,
   strict,
 }: CardVerifyOptions): Promise<CardVerifier> {
-  if (key.length + jwks.length === 0) {
-    throw createUsageError("No trusted key is given. Pass --key or --jwks.");
-  }
-  const keys = (await Promise.all(key.map(readPublicKeys))).flat();
-  const trusted = keys.length > 0 ? { jwksUrls: jwks, keys } : { jwksUrls: jwks };
+  const trusted = await readCardTrust({ keyFiles: key, jwksUrls: jwks });
+  if (!trusted) throw createUsageError("No trusted key is given. Pass --key or --jwks.");
   try {
     return createCardVerifier(strict ? { ...trusted, canonicalForm: "specification" } : trusted);
   } catch (error) {
     throw createUsageError((error as Error).message, undefined, error);
-  }
-}
-
-async function readPublicKeys(file: string): Promise<readonly TrustedKey[]> {
-  try {
-    const json = JSON.parse(await readFile(file, "utf8")) as TrustedKey | { keys: TrustedKey[] };
-    return "keys" in json && Array.isArray(json.keys) ? json.keys : [json as TrustedKey];
-  } catch (cause) {
-    const message = `${file} cannot be read as a JWK ({"kty": …}) or a JWKS ({"keys": […]}).`;
-    throw createUsageError(message, undefined, cause);
   }
 }

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { Command, Option } from "commander";
 import type { CliContext } from "./cli-context.ts";
-import { createOutputOption, parsePort } from "./client-options.ts";
+import { appendValue, createOutputOption, parsePort } from "./client-options.ts";
 import { createUsageError } from "./cli-error.ts";
 import { addAuthOptions, type ServeAuthOptions } from "./serve/serve-auth-options.ts";
 import type { OutputFormat } from "./output-writer.ts";
@@ -13,6 +13,8 @@ export interface ConsoleCommandOptions extends ServeAuthOptions, PriceOption {
   host: string;
   publicUrl?: string;
   open?: boolean;
+  cardKey?: string[];
+  cardJwks?: string[];
   output: OutputFormat;
 }
 
@@ -31,6 +33,12 @@ export function createConsoleCommand(context: CliContext): Command {
     .option("--host <address>", "address to listen on", "127.0.0.1")
     .option("--public-url <url>", "URL of this console for browsers, if it is behind a proxy")
     .option("--open", "open the console in the default browser")
+    .option(
+      "--card-key <file>",
+      "trust the public keys in this file to sign agent cards; repeatable",
+      appendValue,
+    )
+    .option("--card-jwks <url>", "trust the keys at this URL to sign agent cards; repeatable", appendValue)
     .addOption(createPriceOption())
     .addOption(createOutputOption().env("A2ACLI_OUTPUT"))
     .addHelpText(

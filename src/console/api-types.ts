@@ -158,9 +158,13 @@ export interface ConsoleCardProblem {
 }
 
 export interface ConsoleCardSignature {
-  readonly status: "unsigned" | "verified" | "invalid" | "unverified";
+  /**
+   * `verified`: a trusted key has signed the card. `self-signed`: a key that the origin of the card publishes has signed
+   * the card. `invalid`: a signature does not match its key. `unverified`: the console has no key.
+   */
+  readonly status: "unsigned" | "verified" | "self-signed" | "invalid" | "unverified";
   readonly keyIds: readonly string[];
-  /** Why the signature is invalid or was not verified. */
+  /** The key that has signed the card, or why no signature is good. */
   readonly detail?: string;
 }
 

@@ -1,12 +1,8 @@
-import { isObject, type AgentCard, type AgentCardSignature } from "../protocol/index.ts";
+import { isObject, type AgentCard } from "../protocol/index.ts";
 import { decodeTrafficLine } from "../trace/index.ts";
 import * as v1 from "../wire/v1/index.ts";
-import type {
-  ConsoleCardObservation,
-  ConsoleCardProblem,
-  ConsoleCardReport,
-  ConsoleCardSignature,
-} from "./api-types.ts";
+import type { ConsoleCardObservation, ConsoleCardProblem, ConsoleCardReport } from "./api-types.ts";
+import { checkCardSignatures, type CardKeySources } from "./check-card-signatures.ts";
 import type { LineJournal } from "./line-journal.ts";
 
 /** A card as the agent served it. */
@@ -17,15 +13,16 @@ export interface ServedCard {
 }
 
 /** Checks a card, and compares its claims with the observed traffic of the agent. */
-export function createCardReport(
+export async function createCardReport(
   { card, json, cardUrl }: ServedCard,
   journal: LineJournal,
-): ConsoleCardReport {
+  keySources: CardKeySources,
+): Promise<ConsoleCardReport> {
   return {
     card: isObject(json) ? json : {},
     cardUrl,
     problems: findCardProblems(json, card, cardUrl),
-    signature: describeSignature(card.signatures ?? []),
+    signature: await checkCardSignatures({ json, cardUrl, signatures: card.signatures ?? [] }, keySources),
     observed: observeClaims(card, journal),
   };
 }
@@ -70,23 +67,6 @@ function findUnreachableInterfaces(
 
 function isLoopback(host: string): boolean {
   return host === "localhost" || host.startsWith("127.") || host === "[::1]";
-}
-
-/** The console has no trusted keys, so that it reports signatures and does not verify them. */
-function describeSignature(signatures: readonly AgentCardSignature[]): ConsoleCardSignature {
-  if (signatures.length === 0) return { status: "unsigned", keyIds: [] };
-  const keyIds = signatures.map((signature) => readKeyId(signature) ?? "unknown");
-  const detail = "The console has no trusted key. Verify the card with colloquy card verify.";
-  return { status: "unverified", keyIds, detail };
-}
-
-function readKeyId({ protected: header }: AgentCardSignature): string | undefined {
-  try {
-    const json: unknown = JSON.parse(Buffer.from(header, "base64url").toString());
-    return isObject(json) && typeof json["kid"] === "string" ? json["kid"] : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 /** Compares the claims of a card with the traffic of the agent. Claims without traffic are not listed. */

@@ -3,6 +3,7 @@ import { A2AError, type AgentCard } from "../protocol/index.ts";
 import type { AgentSource } from "./agent-source.ts";
 import type { ConsoleAgent, ConsoleAgentStatus } from "./api-types.ts";
 import { createCardReport } from "./card-report.ts";
+import type { CardKeySources } from "./check-card-signatures.ts";
 import { describeCard, describeUnknownCard } from "./describe-card.ts";
 import type { LineJournal } from "./line-journal.ts";
 
@@ -22,6 +23,8 @@ export interface ConnectableAgent {
     readonly json: unknown;
     readonly url: string;
   }>;
+  /** Keys for the signatures of the card. */
+  readonly cardKeySources: CardKeySources;
   /** Called after an error that says something about the connection to the agent. */
   readonly onConnectionError?: () => void;
   readonly readTaskLines: (taskId: string) => AsyncIterable<string>;
@@ -95,7 +98,7 @@ export function createConnectedAgentSource(agent: ConnectableAgent): ConnectedAg
     },
     reportCard: async () => {
       const { card, json, url: cardUrl } = await observe(() => agent.findServedCard());
-      return createCardReport({ card, json, cardUrl }, journal);
+      return createCardReport({ card, json, cardUrl }, journal, agent.cardKeySources);
     },
     readTask: async (taskId) => {
       const client = await openClient("GetTask", taskId);

@@ -1,4 +1,5 @@
 import { defineOptionNames } from "../usage-checks/index.ts";
+import { createCardVerifier, type CardTrustOptions } from "../client/index.ts";
 import type { MountedHandler } from "../server/index.ts";
 import { type ModelPrices, priceTrafficLineText } from "../trace/index.ts";
 import type { TrafficWriter } from "../trace/recording/index.ts";
@@ -45,6 +46,11 @@ export interface ConsoleOptions {
    * the private network of the server.
    */
   readonly allowPrivate?: boolean | readonly string[];
+  /**
+   * Keys that are trusted to sign agent cards. The reports of agents show whether a trusted key has signed the card.
+   * Default: no trusted keys.
+   */
+  readonly cardTrust?: CardTrustOptions;
   /** The record of the server that mounts the console, so that pages show the requests of all clients. Default: none. */
   readonly serverRecord?: TrafficWriter;
   /** Prices of language models, from which the console computes the costs of tasks. Default: none. */
@@ -55,7 +61,7 @@ export interface ConsoleOptions {
 
 const assertKnownOptions = defineOptionNames<ConsoleOptions>()(
   "createConsole",
-  "agentUrls allowPrivate loadPage maxJournalLength mode name prices recordFiles serverRecord token version",
+  "agentUrls allowPrivate cardTrust loadPage maxJournalLength mode name prices recordFiles serverRecord token version",
 );
 
 /** A console that a server mounts at `/console/`. */
@@ -84,7 +90,8 @@ export function createConsole(options: ConsoleOptions): Console {
     recordFiles = [],
   } = options;
   const { allowPrivate = false, serverRecord, maxJournalLength, prices } = options;
-  const rules = { startUrls: agentUrls, allowPrivate };
+  const verifyWithTrustedKeys = options.cardTrust && createCardVerifier(options.cardTrust);
+  const rules = { startUrls: agentUrls, allowPrivate, verifyWithTrustedKeys };
   const workspaces = new WorkspaceRegistry((): OpenWorkspace => {
     const workspace = new Workspace("console", version, maxJournalLength);
     return { workspace, remotes: new RemoteAgentRegistry(workspace, rules) };
@@ -113,10 +120,17 @@ export function createConsole(options: ConsoleOptions): Console {
     const opened = workspaces.open(user.key);
     const { workspace, remotes } = opened;
     opened.user = user;
-    records ??= loadRecordedAgents(recordFiles, prices);
+    records ??= loadRecordedAgents(recordFiles, { prices, verifyWithTrustedKeys });
     const { server } = user;
     const loadedRecords = await records;
-    const agents = createUserAgents({ workspace, server, remotes, records: loadedRecords, ownNames });
+    const agents = createUserAgents({
+      workspace,
+      server,
+      remotes,
+      records: loadedRecords,
+      ownNames,
+      verifyWithTrustedKeys,
+    });
     const canAct = mode !== "file";
     const session: ConsoleSession = {
       mode,

@@ -1,4 +1,4 @@
-import { connect, findCard } from "../client/index.ts";
+import { connect, findCard, type CardVerifier } from "../client/index.ts";
 import { A2AError, isObject, type JsonValue } from "../protocol/index.ts";
 import type {
   CallerAgentAccess,
@@ -136,12 +136,17 @@ function toFetch(access: CallerAgentAccess): typeof fetch {
   return (input, init) => access.fetch(new Request(input, init));
 }
 
+interface OwnAgentOptions extends Pick<Workspace, "record" | "journal"> {
+  /** Names of the agents by id. */
+  readonly names: ReadonlyMap<string, string>;
+  readonly verifyWithTrustedKeys: CardVerifier | undefined;
+}
+
 /** Creates the source for an agent of the own server. */
 export function createOwnAgentSource(
   id: string,
   server: OwnServer,
-  { record, journal }: Pick<Workspace, "record" | "journal">,
-  names: ReadonlyMap<string, string>,
+  { record, journal, names, verifyWithTrustedKeys }: OwnAgentOptions,
 ): AgentSource {
   const path = `/a2a/${encodeURIComponent(id)}`;
   const url = server.access.url + path;
@@ -154,6 +159,7 @@ export function createOwnAgentSource(
       const access = taskId === undefined ? server.access : await server.accessTask(id, taskId, action);
       return await connect(url, { fetch: withCuttableStreams(toFetch(access)), record });
     },
+    cardKeySources: { verifyWithTrustedKeys, fetch: toFetch(server.access) },
     // The URLs of the card begin with the origin of the request.
     findServedCard: () =>
       findCard(new URL(server.publicUrl).origin + path, { fetch: toFetch(server.access) }),

@@ -18,6 +18,7 @@ import {
 import { readTrafficFile } from "../trace/recording/index.ts";
 import type { AgentSource, TaskListing } from "./agent-source.ts";
 import type { ConsoleAgent } from "./api-types.ts";
+import type { CardVerifier } from "../client/index.ts";
 import { createCardReport } from "./card-report.ts";
 import { describeCard, describeUnknownCard } from "./describe-card.ts";
 import { LineJournal, type JournalEntry } from "./line-journal.ts";
@@ -35,13 +36,19 @@ export interface RecordedAgents {
   readonly journal: LineJournal;
 }
 
+interface RecordReadingOptions {
+  /** Prices of language models, which the console adds to the model calls. */
+  readonly prices?: ModelPrices | undefined;
+  readonly verifyWithTrustedKeys?: CardVerifier | undefined;
+}
+
 /**
- * Reads record files into memory. With `prices`, the model calls have prices. Throws if the files are larger than 512 MiB
+ * Reads record files into memory. Throws if the files are larger than 512 MiB
  * together.
  */
 export async function loadRecordedAgents(
   files: readonly string[],
-  prices?: ModelPrices,
+  { prices, verifyWithTrustedKeys }: RecordReadingOptions = {},
 ): Promise<RecordedAgents> {
   const journal = new LineJournal(Infinity);
   let length = 0;
@@ -60,7 +67,7 @@ export async function loadRecordedAgents(
   }
   const readModel = createJournalModelReader(journal);
   const agents = [...readModel().agents.values()].map((agent) =>
-    createRecordedAgent(agent, journal, readModel),
+    createRecordedAgent(agent, journal, readModel, verifyWithTrustedKeys),
   );
   return {
     sources: agents.map(({ source }) => source),
@@ -73,6 +80,7 @@ function createRecordedAgent(
   agent: TrafficAgent,
   journal: LineJournal,
   readModel: () => TrafficModel,
+  verifyWithTrustedKeys: CardVerifier | undefined,
 ): { source: AgentSource; listing: TaskListing } {
   const { name, url = "", card: json } = agent;
   const id = deriveAgentId(name);
@@ -101,7 +109,8 @@ function createRecordedAgent(
     id,
     describe: async () => description,
     reportCard: async () => {
-      if (card) return createCardReport({ card, json, cardUrl: url }, journal);
+      if (card)
+        return await createCardReport({ card, json, cardUrl: url }, journal, { verifyWithTrustedKeys });
       throw new A2AError("NOT_FOUND", `The record does not contain the card of ${name}.`);
     },
     readTask: async (taskId) => foldRecordedTask(taskId, journal.listTaskLines(taskId)),

@@ -24,7 +24,7 @@ export class RemoteAgentRegistry {
     for (const url of rules.startUrls) {
       const host = URL.parse(url)?.hostname.replaceAll(/[[\]]/g, "") ?? "";
       const allowPrivate = rules.allowPrivate === true || [host, ...(rules.allowPrivate || [])];
-      this.#create(url, { allowPrivate });
+      this.#create(url, { ...rules, allowPrivate });
     }
   }
 

@@ -1,4 +1,10 @@
-import { connect, findCard, type A2AClient, type ConnectOptions } from "../client/index.ts";
+import {
+  connect,
+  findCard,
+  type A2AClient,
+  type CardVerifier,
+  type ConnectOptions,
+} from "../client/index.ts";
 import { A2AError } from "../protocol/index.ts";
 import { createGuardedFetch } from "../server/index.ts";
 import type { AgentSource, TaskListing } from "./agent-source.ts";
@@ -8,13 +14,15 @@ import { createRemoteTaskListing } from "./remote-task-listing.ts";
 import { withCuttableStreams } from "./stream-operation.ts";
 import type { Workspace } from "./workspace.ts";
 
-/** Rules for the URL of a remote agent, and for the URLs in its card. */
+/** Rules for the URL of a remote agent, and for its card. */
 export interface RemoteUrlRules {
   /**
    * Private hosts that the console may call, or `true` for all. Hosts on the public internet are always allowed. See
    * `allowPrivate` of push notifications.
    */
   readonly allowPrivate: boolean | readonly string[];
+  /** Verifies cards with the keys that the operator of the console trusts. */
+  readonly verifyWithTrustedKeys?: CardVerifier | undefined;
 }
 
 /** A remote agent of a workspace. */
@@ -30,7 +38,7 @@ export interface RemoteAgent {
 export function createRemoteAgent(
   id: string,
   url: string,
-  { allowPrivate }: RemoteUrlRules,
+  { allowPrivate, verifyWithTrustedKeys }: RemoteUrlRules,
   workspace: Workspace,
 ): RemoteAgent {
   const { record, journal, credentials } = workspace;
@@ -73,6 +81,7 @@ export function createRemoteAgent(
       if (action === "read card") name = (await client.refreshCard()).name;
       return client;
     },
+    cardKeySources: { verifyWithTrustedKeys, fetch: fetchFunction },
     findServedCard: () => findCard(url, options()),
     readTaskLines: async function* (taskId) {
       for (const { text } of journal.listTaskLines(taskId)) yield text;

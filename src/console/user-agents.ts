@@ -1,3 +1,4 @@
+import type { CardVerifier } from "../client/index.ts";
 import { A2AError } from "../protocol/index.ts";
 import type { AgentSource, TaskListing } from "./agent-source.ts";
 import type { ConsoleAgents } from "./console-routes.ts";
@@ -14,12 +15,15 @@ interface UserAgentSources {
   readonly records: RecordedAgents;
   /** Names of the agents of the own server by id, which the console learns from their cards. */
   readonly ownNames: Map<string, string>;
+  readonly verifyWithTrustedKeys: CardVerifier | undefined;
 }
 
 /** Combines the agents of the own server, the remote agents, and the agents of records. */
 export function createUserAgents(sources: UserAgentSources): ConsoleAgents {
-  const { workspace, server, remotes, records, ownNames } = sources;
-  const createOwn = (id: string): AgentSource => createOwnAgentSource(id, server, workspace, ownNames);
+  const { workspace, server, remotes, records, ownNames, verifyWithTrustedKeys } = sources;
+  const { record, journal } = workspace;
+  const createOwn = (id: string): AgentSource =>
+    createOwnAgentSource(id, server, { record, journal, names: ownNames, verifyWithTrustedKeys });
   const listOwnIds = async (): Promise<string[]> => {
     const { url, fetch } = server.access;
     const { agents } = (await (await fetch(new Request(`${url}/a2a`))).json()) as {

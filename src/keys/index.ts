@@ -18,6 +18,6 @@ export type { JwtClaims, JwtValidationOptions } from "./jwt.ts";
 export { signJwt, verifyJwt } from "./jwt.ts";
 export type { SharedSecrets } from "./shared-secret.ts";
 export { importSharedSecrets, signJwtWithSecret, verifyJwtWithSecrets } from "./shared-secret.ts";
-export { KeysUnavailableError, VerificationError } from "./verification-error.ts";
+export { KeysUnavailableError, UnknownKeyError, VerificationError } from "./verification-error.ts";
 export type { SigningKeyPair, SigningKeyPairOptions } from "./signing-key-pair.ts";
 export { importSigningKeyPair, generateSigningKey, buildJwks } from "./signing-key-pair.ts";

@@ -18,6 +18,11 @@ export class VerificationError extends Error {
   }
 }
 
+/** Error for a signature whose key is not among the known keys. */
+export class UnknownKeyError extends VerificationError {
+  override readonly name: string = "UnknownKeyError";
+}
+
 /**
  * Error for public keys that cannot be fetched. Without the public keys, signatures cannot be verified. The
  * error message contains the URL and the reason, and is intended for logs.
@@ -31,6 +36,8 @@ export class KeysUnavailableError extends Error {
  * unchanged.
  */
 export function toVerificationError(thrown: unknown): unknown {
+  if (thrown instanceof errors.JWKSNoMatchingKey)
+    return new UnknownKeyError(thrown.message, { cause: thrown });
   if (thrown instanceof errors.JOSEError)
     return new VerificationError(explainJoseError(thrown), { cause: thrown });
   return thrown;

@@ -39,18 +39,17 @@ export class TaskTextIndexer {
   #startBatch(): void {
     this.#timer = undefined;
     this.#isDue = false;
-    this.#runningBatch = this.#indexBatch().then((hasMore) => {
-      this.#runningBatch = undefined;
-      if (hasMore || this.#isDue) this.schedule();
-    });
+    this.#runningBatch = this.#indexBatch();
   }
 
-  async #indexBatch(): Promise<boolean> {
+  async #indexBatch(): Promise<void> {
+    let hasMore = false;
     try {
-      return await this.#store.indexBatch(BATCH_SIZE);
+      hasMore = await this.#store.indexBatch(BATCH_SIZE);
     } catch {
       // The tasks remain in the queue, and the next commit starts the indexer again.
-      return false;
     }
+    this.#runningBatch = undefined;
+    if (hasMore || this.#isDue) this.schedule();
   }
 }

@@ -56,7 +56,7 @@ export function splitWords(text: string): string[] {
     foldText(text)
       .match(WORDS)
       ?.map((word) =>
-        word.length > MAX_WORD_LENGTH ? [...word].slice(0, MAX_WORD_LENGTH).join("") : word,
+        word.length > MAX_WORD_LENGTH ? Array.from(word).slice(0, MAX_WORD_LENGTH).join("") : word,
       ) ?? []
   );
 }

@@ -41,7 +41,7 @@ export function defineTextIndexContract(getStore: () => TaskStore): void {
   };
   const find = async (text: string, more: Partial<TaskOverviewQuery> = {}): Promise<string[]> =>
     (await getOverview().list({ text, limit: 200, ...more })).tasks.map(({ taskId }) => taskId);
-  const waitUntilFound = (text: string, ids: readonly string[]): Promise<void> =>
+  const expectFound = (text: string, ids: readonly string[]): Promise<void> =>
     expect.poll(() => find(text), { interval: 10, timeout: 10_000 }).toEqual(ids);
 
   /** Commits a completed task whose artifact has a text. */
@@ -62,7 +62,7 @@ export function defineTextIndexContract(getStore: () => TaskStore): void {
       await getOverview().startTextIndex?.();
       expect(getOverview().searchesText).toBe(true);
       await storeTask("new", "another invoice");
-      await waitUntilFound("invoice", ["old", "new"]);
+      await expectFound("invoice", ["old", "new"]);
       expect(await find("INVO")).toEqual(["old", "new"]);
       expect(await find("zoe invoice")).toEqual(["old"]);
       expect(await find("invo zoe")).toEqual([]);
@@ -73,7 +73,7 @@ export function defineTextIndexContract(getStore: () => TaskStore): void {
       await getOverview().startTextIndex?.();
       await storeTask("a", "shared word");
       await storeTask("b", "shared word", { scope: bobTestTaskScope, contextId: "other" });
-      await waitUntilFound("shared", ["b", "a"]);
+      await expectFound("shared", ["b", "a"]);
       expect(await find("shared", { scopes: [bobTestTaskScope] })).toEqual(["b"]);
       expect(await find("shared", { scopes: [] })).toEqual([]);
       expect(await find("shared", { contextId: "other" })).toEqual(["b"]);
@@ -97,17 +97,17 @@ export function defineTextIndexContract(getStore: () => TaskStore): void {
       expect(
         await getStore().commit([createTestLogAppend("t", 1, asked, { hasRunningTurn: false })]),
       ).toEqual([undefined]);
-      await waitUntilFound("first", ["t"]);
+      await expectFound("first", ["t"]);
       const ended = [createTestChunkEvent("t", "second"), createTestStatusEvent("t", "TASK_STATE_COMPLETED")];
       expect(await getStore().commit([createTestLogAppend("t", 3, ended)])).toEqual([undefined]);
-      await waitUntilFound("second", ["t"]);
+      await expectFound("second", ["t"]);
       expect(await find("first second")).toEqual(["t"]);
     });
 
     it("forgets deleted tasks", async () => {
       await getOverview().startTextIndex?.();
       await storeTask("a", "unforgettable");
-      await waitUntilFound("unforgettable", ["a"]);
+      await expectFound("unforgettable", ["a"]);
       const { deletionStore } = getStore();
       const [task] = (await deletionStore?.findMatchingTasks({ taskId: "a" }, 1)) ?? [];
       await deletionStore?.deleteTasks(task ? [task] : [], { budgetMs: 1_000 });
@@ -130,7 +130,7 @@ export function defineTextIndexContract(getStore: () => TaskStore): void {
               await storeTask(ids[at] ?? "", content, { contextId });
             await storeTask(`${contextId}-z`, `mark${round}`, { contextId });
             // The stores index tasks in the order of their creation.
-            await waitUntilFound(`mark${round}`, [`${contextId}-z`]);
+            await expectFound(`mark${round}`, [`${contextId}-z`]);
             for (const query of [...queries, ...texts]) {
               const expected = ids.filter((_, at) => containsWords(texts[at] ?? "", query)).toReversed();
               expect(await find(query, { contextId, status: "TASK_STATE_COMPLETED" })).toEqual(expected);

@@ -87,4 +87,5 @@ export { renderTrafficMermaid } from "./views/to-mermaid.ts";
 export { toTrafficOtlpTraces } from "./views/to-otlp.ts";
 export { toTrafficPerfettoTrace } from "./views/to-perfetto.ts";
 export { reconstructTask } from "./views/reconstruct-task.ts";
+export { alignTaskSequences, listTaskSequence, type AlignedMessages } from "./views/align-task-sequences.ts";
 export { compareTasks, summarizeTask, type TaskComparison, type TaskSummary } from "./views/compare-tasks.ts";

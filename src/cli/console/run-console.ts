@@ -3,6 +3,7 @@ import { untilAborted, waitForAbort } from "../wait-for-abort.ts";
 import type { CliContext } from "../cli-context.ts";
 import type { ConsoleCommandOptions } from "../console.ts";
 import { OutputWriter } from "../output-writer.ts";
+import { readCardTrust } from "../read-card-trust.ts";
 import { createAuthSchemes } from "../serve/serve-auth-options.ts";
 import { createMountedConsole } from "../serve/serve-console.ts";
 import { createStderrLogObserver, listenOnNextFreePort } from "../serve/serve-until-stopped.ts";
@@ -21,6 +22,7 @@ export async function runConsole(
 ): Promise<void> {
   const { host, publicUrl, open, output, prices: priceFile } = options;
   const authenticate = createAuthSchemes(options, process.env);
+  const cardTrust = await readCardTrust({ keyFiles: options.cardKey, jwksUrls: options.cardJwks });
   const { console, serverOptions, renderUrl } = createMountedConsole({
     mode: agentUrls.length === 0 && recordFiles.length > 0 ? "file" : "console",
     name: agentUrls[0] ?? recordFiles[0] ?? "Colloquy",
@@ -29,6 +31,7 @@ export async function runConsole(
     agentUrls,
     recordFiles,
     priceFile,
+    cardTrust,
   });
   // A server without agents, whose only purpose is the console.
   const server = createServer(

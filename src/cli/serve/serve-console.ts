@@ -1,5 +1,10 @@
 import { randomBytes } from "node:crypto";
-import { createConsole, type Console, type ConsoleSession } from "../../console/index.ts";
+import {
+  createConsole,
+  type Console,
+  type ConsoleOptions,
+  type ConsoleSession,
+} from "../../console/index.ts";
 
 import type { ServerOptions } from "../../server/index.ts";
 import { bearer } from "../../server/auth/index.ts";
@@ -41,6 +46,8 @@ interface ConsoleSetup {
   readonly operatorTokenFile?: string | undefined;
   /** Path of a file with the prices of language models. */
   readonly priceFile?: string | undefined;
+  /** Keys that are trusted to sign agent cards. */
+  readonly cardTrust?: ConsoleOptions["cardTrust"] | undefined;
 }
 
 /** Creates the console of a command. */
@@ -62,6 +69,7 @@ export function createMountedConsole(setup: ConsoleSetup): MountedConsole {
     serverRecord: record,
     ...(token === undefined ? {} : { token }),
     ...(prices && { prices }),
+    ...(setup.cardTrust && { cardTrust: setup.cardTrust }),
   });
   return {
     console: consoleHandler,

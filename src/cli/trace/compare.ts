@@ -1,10 +1,15 @@
 import { Command } from "commander";
 import {
+  alignTaskSequences,
   compareTasks,
   formatDuration,
   formatPrice,
   formatState,
+  getTaskPeriod,
+  listTaskSequence,
   summarizeTask,
+  type AlignedMessages,
+  type SequenceItem,
   type TaskComparison,
   type TaskSummary,
 } from "../../trace/index.ts";
@@ -34,14 +39,52 @@ export function createTraceCompareCommand(context: CliContext): Command {
     .addOption(createPriceOption())
     .action(async (first: string, second: string, options: TraceCompareOptions) => {
       const { firstTask, secondTask, output, prices } = options;
-      const load = async (file: string, id: string | undefined): Promise<TaskSummary> => {
+      const load = async (file: string, id: string | undefined): Promise<ComparedTask> => {
         const { model } = await loadTrafficRecord([file], context, prices);
-        return summarizeTask(model, requireTask(model, id));
+        const task = requireTask(model, id);
+        const { startMs } = getTaskPeriod(task);
+        return { summary: summarizeTask(model, task), messages: listTaskSequence(model, task), startMs };
       };
-      const comparison = compareTasks(await load(first, firstTask), await load(second, secondTask));
-      if (output === "json") new OutputWriter(context.streams, output).writeJson(comparison);
-      else context.streams.out(renderComparison(comparison));
+      const [one, other] = [await load(first, firstTask), await load(second, secondTask)];
+      const comparison = compareTasks(one.summary, other.summary);
+      const aligned = alignTaskSequences(one.messages, other.messages);
+      if (output === "json") {
+        const messages = aligned.map(({ first: a, second: b, isEqual }) => ({
+          ...(a && { first: toJson(a, one) }),
+          ...(b && { second: toJson(b, other) }),
+          isEqual,
+        }));
+        new OutputWriter(context.streams, output).writeJson({ ...comparison, messages });
+      } else context.streams.out(renderComparison(comparison) + renderMessages(aligned, one, other));
     });
+}
+
+interface ComparedTask {
+  readonly summary: TaskSummary;
+  readonly messages: readonly SequenceItem[];
+  readonly startMs: number;
+}
+
+function toJson({ kind, from, to, label, startMs }: SequenceItem, task: ComparedTask): object {
+  return { kind, from, to, label, afterMs: startMs - task.startMs };
+}
+
+/**
+ * Renders one line per message, with its time since the start of both tasks. A minus marks messages of the first task, a
+ * plus marks messages of the second task, and an asterisk marks messages that differ.
+ */
+function renderMessages(aligned: readonly AlignedMessages[], one: ComparedTask, other: ComparedTask): string {
+  const formatTime = (item: SequenceItem | undefined, { startMs }: ComparedTask): string =>
+    (item ? formatDuration(item.startMs - startMs) : "").padEnd(10);
+  const lines = aligned.map(({ first, second, isEqual }) => {
+    const mark = isEqual ? " " : first ? (second ? "*" : "-") : "+";
+    const [shown, changed] = first ? [first, second] : [second, undefined];
+    if (!shown) return "";
+    const label = changed && !isEqual ? `${shown.label} → ${changed.label}` : shown.label;
+    const text = `${shown.from} → ${shown.to}: ${label}`.replaceAll(/\s+/g, " ");
+    return `${mark} ${formatTime(first, one)}${formatTime(second, other)}${text}`;
+  });
+  return lines.length === 0 ? "" : `\nmessages\n${lines.join("\n")}\n`;
 }
 
 /** Renders one row per fact. An asterisk marks the facts that differ. */

@@ -129,6 +129,7 @@ describe("colloquy trace", () => {
     ]);
     expect(code).toBe(0);
     expect(out).not.toContain("*");
+    expect(out).toMatch(/\nmessages\n(?: {2}\d.* → .*: .*\n)+$/);
     const { err } = await runCliInTestProcess([
       "trace",
       "compare",
@@ -138,6 +139,32 @@ describe("colloquy trace", () => {
       "unknown",
     ]);
     expect(err).toContain("The record contains no task unknown.");
+  });
+
+  it("aligns the messages of two tasks", async () => {
+    const { out: overview } = await runCliInTestProcess(["trace", "show", serverFile, clientFile]);
+    const solverTaskId = / solver {2}(\S+)/.exec(overview)?.[1] ?? "";
+    const tasks = ["--first-task", taskId, "--second-task", solverTaskId];
+    const { out } = await runCliInTestProcess(["trace", "compare", serverFile, serverFile, ...tasks]);
+    expect(out).toMatch(/^\* agent +planner +solver$/m);
+    expect(out).toMatch(/^- .* → planner: SendStreamingMessage$/m);
+    const { out: jsonText } = await runCliInTestProcess([
+      "trace",
+      "compare",
+      serverFile,
+      serverFile,
+      ...tasks,
+      "--json",
+    ]);
+    const { second, messages } = JSON.parse(jsonText) as {
+      second: { id: string };
+      messages: { first?: { to: string; afterMs: number }; isEqual: boolean }[];
+    };
+    expect(second.id).toBe(solverTaskId);
+    expect(messages).toContainEqual({
+      first: expect.objectContaining({ to: "planner", label: "SendStreamingMessage" }) as unknown,
+      isEqual: false,
+    });
   });
 
   it("explains files that are no records", async () => {

@@ -2,6 +2,7 @@ import { defineOptionNames } from "../../usage-checks/index.ts";
 import {
   createStaticKeyResolver,
   KeysUnavailableError,
+  UnknownKeyError,
   VerificationError,
   createJwksKeyResolver,
   verifyJws,
@@ -129,7 +130,7 @@ function createKeyResolverFromFindKeyOption(
 ): KeyResolver {
   return async (header, signature) => {
     const key = await find(parseKeyInfo(header));
-    if (!key) throw new VerificationError("its key is not trusted");
+    if (!key) throw new UnknownKeyError("its key is not trusted");
     return await createStaticKeyResolver([key], options)(header, signature);
   };
 }
@@ -170,5 +171,9 @@ function toVerificationError(name: string, count: number, failures: readonly unk
       ? "it is not signed"
       : [...new Set(failures.map((failure) => (failure as VerificationError).message))].join("; ");
   const text = `The card of ${JSON.stringify(name.slice(0, 80))} has no trusted signature: ${reason}. Trust the signer's key, or connect without verification.`;
-  return new A2AError("INVALID_AGENT_RESPONSE", text, { cause: failures[0] });
+  const hasOnlyUnknownKeys = count > 0 && failures.every((failure) => failure instanceof UnknownKeyError);
+  return new A2AError("INVALID_AGENT_RESPONSE", text, {
+    cause: failures[0],
+    ...(hasOnlyUnknownKeys ? { metadata: { unknownKey: "true" } } : {}),
+  });
 }

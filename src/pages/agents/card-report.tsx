@@ -9,6 +9,7 @@ const SIGNATURE_LOOKS: Readonly<
 > = {
   unsigned: { symbol: "○", tone: "idle" },
   verified: { symbol: "✓", tone: "good" },
+  "self-signed": { symbol: "✓", tone: "idle" },
   invalid: { symbol: "✕", tone: "bad" },
   unverified: { symbol: "?", tone: "warn" },
 };

@@ -10,23 +10,21 @@ import { getTrafficFeed, useLoadedTask } from "../flow/traffic-feed.ts";
 import { listUsage } from "../flow/traffic-drawings.ts";
 import { Notice } from "../parts/notice.tsx";
 import {
-  buildTrafficSequence,
+  alignTaskSequences,
   compareTasks,
   formatState,
   getTaskPeriod,
+  listTaskSequence,
   summarizeTask,
   type SequenceItem,
   type TaskSummary,
   type TrafficModel,
   type TrafficTask,
 } from "../../trace/index.ts";
-import { alignSteps } from "./align-steps.ts";
 import { TextDiff } from "./text-diff.tsx";
 
 /** Largest number of aligned messages that the screen shows. */
 const MAX_SHOWN_STEPS = 400;
-/** Largest number of messages of a task that the screen aligns. */
-const MAX_ALIGNED_STEPS = 3_000;
 
 /**
  * The screen Compare: two tasks side by side, with the agents that they called. The route is
@@ -176,9 +174,7 @@ function formatDelta(delta: number, name: keyof TaskSummary): string {
 
 function AlignedMessages({ model, first, second }: ComparisonProps): VNode {
   const steps = useMemo(() => {
-    const listItems = (task: TrafficTask): readonly SequenceItem[] =>
-      buildTrafficSequence(model, analyzeFlow(model, task.key).taskKeys).items.slice(0, MAX_ALIGNED_STEPS);
-    return alignSteps(listItems(first), listItems(second));
+    return alignTaskSequences(listTaskSequence(model, first), listTaskSequence(model, second));
   }, [model, first, second, first.version, second.version]);
   const [firstStart, secondStart] = [getTaskPeriod(first).startMs, getTaskPeriod(second).startMs];
   const different = steps.filter(({ isEqual }) => !isEqual).length;

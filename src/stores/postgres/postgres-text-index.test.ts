@@ -26,7 +26,7 @@ describe.skipIf(reason)("the text index of several nodes", () => {
     expect(await node.commit([createTestLogAppend(id, 0, log)])).toEqual([undefined]);
   }
 
-  const waitUntilFound = (node: PostgresStore, text: string, ids: readonly string[]): Promise<void> =>
+  const expectFound = (node: PostgresStore, text: string, ids: readonly string[]): Promise<void> =>
     expect
       .poll(async () => (await node.overview.list({ text, limit: 9 })).tasks.map(({ taskId }) => taskId))
       .toEqual(ids);
@@ -44,24 +44,24 @@ describe.skipIf(reason)("the text index of several nodes", () => {
     const [first, second] = [await openNode({ indexesText: true }), await openNode({ indexesText: true })];
     await storeTask(first, "a", "shared one");
     await storeTask(second, "b", "shared two");
-    await waitUntilFound(first, "shared", ["b", "a"]);
-    await waitUntilFound(second, "shared", ["b", "a"]);
+    await expectFound(first, "shared", ["b", "a"]);
+    await expectFound(second, "shared", ["b", "a"]);
   });
 
   it("gets the tasks of a node without the index when another node starts", async () => {
     const [plain] = nodes;
     for (let at = 0; at < 3; at++) await storeTask(plain as PostgresStore, `${at}`, "plain");
     const indexing = await openNode({ indexesText: true });
-    await waitUntilFound(indexing, "plain", ["2", "1", "0"]);
+    await expectFound(indexing, "plain", ["2", "1", "0"]);
   });
 
   it("gets the tasks that a dead node has queued, and leaves those of a living node to it", async () => {
     const indexing = await openNode({ indexesText: true });
     // The node has compared all tasks with the index before it indexes the second batch.
     await storeTask(indexing, "first", "first");
-    await waitUntilFound(indexing, "first", ["first"]);
+    await expectFound(indexing, "first", ["first"]);
     await storeTask(indexing, "second", "second");
-    await waitUntilFound(indexing, "second", ["second"]);
+    await expectFound(indexing, "second", ["second"]);
     const [plain] = nodes;
     await storeTask(plain as PostgresStore, "dead", "late");
     await storeTask(plain as PostgresStore, "living", "late");
@@ -77,7 +77,7 @@ describe.skipIf(reason)("the text index of several nodes", () => {
         FROM colloquy.task WHERE task_id = 'dead';`,
     );
     await storeTask(indexing, "last", "last");
-    await waitUntilFound(indexing, "last", ["last"]);
-    await waitUntilFound(indexing, "late", ["dead"]);
+    await expectFound(indexing, "last", ["last"]);
+    await expectFound(indexing, "late", ["dead"]);
   });
 });

@@ -40,7 +40,7 @@ async function storeTask(id: string, content: string): Promise<void> {
 
 const find = async (text: string): Promise<string[]> =>
   (await store.overview.list({ text, limit: 10 })).tasks.map(({ taskId }) => taskId);
-const waitUntilFound = (text: string, ids: readonly string[]): Promise<void> =>
+const expectFound = (text: string, ids: readonly string[]): Promise<void> =>
   expect.poll(() => find(text), { interval: 10 }).toEqual(ids);
 
 /** The index that earlier versions of Colloquy created. */
@@ -61,14 +61,14 @@ describe("the text index of a SQLite store", () => {
     await store.close();
     await openStore();
     await store.overview.startTextIndex?.();
-    await waitUntilFound("unforgettable", ["a"]);
+    await expectFound("unforgettable", ["a"]);
     const [task] = await store.deletionStore.findMatchingTasks({ taskId: "a" }, 1);
     const options = { budgetMs: 1_000, overwrite: true };
     await store.deletionStore.deleteTasks(task ? [task] : [], options);
     await store.deletionStore.deleteRemnants(options);
     expect(await find("unforgettable")).toEqual([]);
     await storeTask("b", "other");
-    await waitUntilFound("other", ["b"]);
+    await expectFound("other", ["b"]);
     store.rebuildFile();
     expect(readFileSync(join(folder, "tasks.db")).includes("unforgettable")).toBe(false);
   });
@@ -77,9 +77,9 @@ describe("the text index of a SQLite store", () => {
     store.runTransaction((db) => db.exec(EARLIER_TEXT_INDEX_SQL));
     await storeTask("a", "early");
     await store.overview.startTextIndex?.();
-    await waitUntilFound("early", ["a"]);
+    await expectFound("early", ["a"]);
     await storeTask("b", "early bird");
-    await waitUntilFound("early", ["b", "a"]);
+    await expectFound("early", ["b", "a"]);
     const names = store.runTransaction((db) =>
       db.prepare("SELECT name FROM sqlite_master WHERE name LIKE 'task_text%'").all(),
     );
