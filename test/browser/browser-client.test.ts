@@ -33,7 +33,8 @@ declare const colloquy: typeof ColloquyClient;
 
 interface PageReport {
   readonly answer: string;
-  readonly pieces: readonly string[];
+  readonly streamed: string;
+  readonly arrivedInPieces: boolean;
   readonly stored: string | undefined;
   readonly canceled: string | undefined;
   readonly errorReason: string | undefined;
@@ -61,12 +62,20 @@ async function callAgentFromPage({ url, token }: AgentAccess): Promise<PageRepor
   }
   const error: unknown = await client.tasks.get("no-such-task").catch((thrown: unknown) => thrown);
   const errorReason = error instanceof colloquy.A2AError ? error.reason : undefined;
-  return { answer, pieces, stored: status.state, canceled, errorReason };
+  return {
+    answer,
+    streamed: pieces.join(""),
+    arrivedInPieces: pieces.length > 1,
+    stored: status.state,
+    canceled,
+    errorReason,
+  };
 }
 
 const EXPECTED_REPORT: PageReport = {
   answer: "one two three",
-  pieces: ["one ", "two ", "three"],
+  streamed: "one two three",
+  arrivedInPieces: true,
   stored: "TASK_STATE_COMPLETED",
   canceled: "TASK_STATE_CANCELED",
   errorReason: "TASK_NOT_FOUND",
