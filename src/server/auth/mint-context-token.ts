@@ -80,7 +80,7 @@ export async function mintContextToken(options: MintContextTokenOptions): Promis
     contexts = [],
     contextNamespace,
     agents,
-    now = systemClock.now,
+    now = () => systemClock.now(),
   } = options;
   const { expiresInSeconds = DEFAULT_EXPIRES_IN_SECONDS } = options;
   const scopes = assertValidScopes(options.scopes);
