@@ -9,6 +9,7 @@ import {
 import { agentCardHandler, jsonRpcHandler, restHandler, UserBuilder } from "@a2a-js/sdk/server/express";
 import { LegacyA2AService, legacyGrpcService } from "@a2a-js/sdk/compat/v0_3/server/grpc";
 import { A2AService, grpcService, UserBuilder as GrpcUserBuilder } from "@a2a-js/sdk/server/grpc";
+import type { RequestHandler } from "express";
 import type { Task, TaskState } from "../protocol/index.ts";
 import { publishToA2aJsEventBus } from "./publish-to-a2a-js-event-bus.fixture.ts";
 import { SCRIPTED_TEST_AGENT_CARD, startSdkServer } from "./sdk-server.fixture.ts";
@@ -66,11 +67,14 @@ export class ScriptedA2aJsTestExecutor implements AgentExecutor {
 
 /**
  * Starts the official SDK's server on every binding, with the agent that `a2a-client.contract.ts` describes. With
- * `extendedSkills`, the agent has an extended card with these skills.
+ * `extendedSkills`, the agent has an extended card with these skills. With `corsOrigin`, pages of the origin may call the
+ * server.
  */
 export function serveWithOfficialSdk({
+  corsOrigin,
   extendedSkills,
 }: {
+  readonly corsOrigin?: string;
   readonly extendedSkills?: typeof SCRIPTED_TEST_AGENT_CARD.skills;
 } = {}): Promise<RunningTestServer> {
   return startSdkServer(({ url, grpcAddress, app, grpcServer }) => {
@@ -94,6 +98,7 @@ export function serveWithOfficialSdk({
       extendedSkills && (() => Promise.resolve(AgentCard.fromJSON({ ...cardJson, skills: extendedSkills }))),
     );
     const userBuilder = UserBuilder.noAuthentication;
+    if (corsOrigin !== undefined) app.use(createCorsMiddleware(corsOrigin));
     app.use("/.well-known/agent-card.json", agentCardHandler({ agentCardProvider: requestHandler }));
     const legacyCompat = { enabled: true };
     app.use("/jsonrpc", jsonRpcHandler({ requestHandler, userBuilder, legacyCompat }));
@@ -102,4 +107,18 @@ export function serveWithOfficialSdk({
     grpcServer.addService(A2AService, grpcService({ requestHandler, userBuilder: grpcUsers }));
     grpcServer.addService(LegacyA2AService, legacyGrpcService({ requestHandler, userBuilder: grpcUsers }));
   });
+}
+
+/** Creates Express middleware that answers CORS questions, as the package `cors` does. */
+function createCorsMiddleware(origin: string): RequestHandler {
+  return (request, response, next) => {
+    response.setHeader("access-control-allow-origin", origin);
+    response.setHeader("access-control-allow-methods", "GET, POST, DELETE");
+    response.setHeader(
+      "access-control-allow-headers",
+      request.get("access-control-request-headers") ?? "content-type",
+    );
+    if (request.method === "OPTIONS") response.status(204).end();
+    else next();
+  };
 }

@@ -6,7 +6,11 @@ import type { IdGenerator } from "./id-generator.ts";
 import type { NodeLink } from "./nodes/node-link.ts";
 import type { Observer } from "./observer.ts";
 import type { Outbox } from "./push/outbox.ts";
-import type { WebhookValidator } from "./push/push-config-operations.ts";
+import type {
+  PushConfigOperations,
+  PushConfigOperationsDependencies,
+  WebhookValidator,
+} from "./push/push-config-operations.ts";
 import type { RunTracing } from "./run-tracing.ts";
 import type { TaskStore } from "./task-store.ts";
 
@@ -18,6 +22,8 @@ export interface EnginePushOptions {
    */
   readonly outbox: Outbox;
   readonly validateWebhook: WebhookValidator;
+  /** Creates the operations on push notification configs. Programs without push notifications do not bundle them. */
+  readonly createConfigOperations: (dependencies: PushConfigOperationsDependencies) => PushConfigOperations;
   /**
    * If true, responses omit the token and the credentials of push notification configs. By default, the
    * owner of a push notification config can read its token and credentials.

@@ -25,7 +25,8 @@ import { awaitMessageCommitAndGetTask, awaitStartOfTurn, openMessageStream } fro
 import { resolveEngineLimits } from "./engine-limits.ts";
 import { listTasks } from "./list-tasks.ts";
 import { withSafeListeners } from "./observer.ts";
-import { createPushNotSupportedError, PushConfigOperations } from "./push/push-config-operations.ts";
+import type { PushConfigOperations } from "./push/push-config-operations.ts";
+import { createPushNotSupportedError } from "./push/push-not-supported-error.ts";
 import { chooseMessageResponse } from "./decide-message-outcome.ts";
 import type { QueuedTurnData } from "./queued-turn-data.ts";
 import { TaskRecovery } from "./task-recovery.ts";
@@ -463,7 +464,7 @@ export class Engine {
   }
 
   #createPushConfigOperations(
-    { outbox, validateWebhook, redactSecrets = false }: EnginePushOptions,
+    { outbox, validateWebhook, createConfigOperations, redactSecrets = false }: EnginePushOptions,
     generateId: IdGenerator,
   ): PushConfigOperations | undefined {
     const { pushStore } = this.#store;
@@ -474,7 +475,7 @@ export class Engine {
     };
     return (
       pushStore &&
-      new PushConfigOperations({
+      createConfigOperations({
         agentId: this.agentId,
         store: pushStore,
         validateWebhook,

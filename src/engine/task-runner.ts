@@ -24,7 +24,7 @@ import { sleepUntil } from "./steps/sleep-until.ts";
 import { toTurnRestartData } from "./turn-restart-data.ts";
 import { LiveTask } from "./live-task.ts";
 import type { LiveTaskListener } from "./live-task-dependencies.ts";
-import { extractMessageWebhookRegistration } from "./push/push-config-operations.ts";
+import { extractMessageWebhookRegistration } from "./push/message-webhook-registration.ts";
 import type { TaskFeed } from "./task-feed.ts";
 import type { TaskRunnerDependencies } from "./task-runner-dependencies.ts";
 import type { StoredTask } from "./task-store.ts";

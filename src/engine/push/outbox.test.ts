@@ -19,13 +19,17 @@ import {
   type EngineFixture,
 } from "../engine.fixture.ts";
 import type { Caller } from "../caller.ts";
+import type { EnginePushOptions } from "../engine-options.ts";
 import type { PushDeliveryReport } from "../observer.ts";
 import type { DeliveryResult, WebhookNotification } from "./notification-sender.ts";
 import { Outbox, type OutboxOptions } from "./outbox.ts";
+import { PushConfigOperations } from "./push-config-operations.ts";
 import { resolvePushLimits } from "./push-limits.ts";
 import type { WebhookProgress } from "./push-store.ts";
 
 const HOUR_MS = 3_600_000;
+const createConfigOperations: EnginePushOptions["createConfigOperations"] = (dependencies) =>
+  new PushConfigOperations(dependencies);
 
 /** A memory store that records saved progress. */
 class RecordingStore extends MemoryStore {
@@ -112,7 +116,7 @@ function createOutboxFixture(
     clock.advance(0);
     await closed;
   });
-  const push = { outbox, validateWebhook: async (): Promise<[]> => [] };
+  const push = { outbox, validateWebhook: async (): Promise<[]> => [], createConfigOperations };
   return {
     ...createEngineFixture({ store, clock, push, agent, mergeChunks: false }),
     store,
@@ -817,7 +821,11 @@ describe("the outbox", () => {
           notifyCommit: (task: Parameters<Outbox["notifyCommit"]>[0]) => outbox.notifyCommit(task),
           onWebhookFound: () => {},
         };
-        const push = { outbox: shared as never, validateWebhook: async (): Promise<[]> => [] };
+        const push = {
+          outbox: shared as never,
+          validateWebhook: async (): Promise<[]> => [],
+          createConfigOperations,
+        };
         const it = createEngineFixture({ store, clock, push, mergeChunks: false });
         const { run } = await startTask(it);
         let events = 1;

@@ -10,9 +10,13 @@ import {
   getTestResponseTask,
 } from "../engine.fixture.ts";
 import type { Caller } from "../caller.ts";
+import type { EnginePushOptions } from "../engine-options.ts";
 import { Outbox } from "./outbox.ts";
+import { PushConfigOperations } from "./push-config-operations.ts";
 import type { PushLimits } from "./push-limits.ts";
 
+const createConfigOperations: EnginePushOptions["createConfigOperations"] = (dependencies) =>
+  new PushConfigOperations(dependencies);
 const config = {
   id: "w",
   url: "https://example.com/",
@@ -32,7 +36,12 @@ it.each([
     observer: {},
     store,
   });
-  const push = { outbox, validateWebhook: async (): Promise<[]> => [], redactSecrets };
+  const push = {
+    outbox,
+    validateWebhook: async (): Promise<[]> => [],
+    createConfigOperations,
+    redactSecrets,
+  };
   const { engine } = createEngineFixture({ store, clock, push });
   const sent = createTestSendMessageRequest("hi", { configuration: { returnImmediately: true } });
   const { id: taskId } = getTestResponseTask(await engine.sendMessage(sent, alice));
@@ -57,7 +66,7 @@ describe("push configurations", () => {
   }> {
     const [store, clock] = [new MemoryStore(), new FakeClock()];
     const outbox = new Outbox({ deliver: async () => ({ ok: true }), clock, store, limits });
-    const push = { outbox, validateWebhook: async (): Promise<[]> => [] };
+    const push = { outbox, validateWebhook: async (): Promise<[]> => [], createConfigOperations };
     const { engine } = createEngineFixture({ store, clock, push });
     const startTask = async (caller: Caller): Promise<string> => {
       const sent = createTestSendMessageRequest("hi", { configuration: { returnImmediately: true } });

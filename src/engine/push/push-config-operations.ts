@@ -15,9 +15,10 @@ import { getCallerKey, type Caller, type TaskScope } from "../caller.ts";
 import type { IdGenerator } from "../id-generator.ts";
 import { createPageTokenError } from "../list-tasks.ts";
 import type { ServiceParameters } from "../service-parameters.ts";
+import { DEFAULT_REQUEST_A2A_VERSION } from "./message-webhook-registration.ts";
 import { getWebhookOwner } from "./webhook-owner.ts";
 import type { PushLimits } from "./push-limits.ts";
-import type { PushStore, Webhook, WebhookRegistration } from "./push-store.ts";
+import type { PushStore, Webhook } from "./push-store.ts";
 
 /**
  * Validates a webhook configuration before its registration, and returns the violations. The validation uses the fair
@@ -28,7 +29,7 @@ export type WebhookValidator = (
   owner: string,
 ) => Promise<readonly FieldViolation[]>;
 
-interface PushConfigOperationsDependencies {
+export interface PushConfigOperationsDependencies {
   readonly agentId: string;
   readonly store: PushStore;
   readonly validateWebhook: WebhookValidator;
@@ -46,8 +47,6 @@ interface PushConfigOperationsDependencies {
 /** Time in seconds after which a caller may register another webhook, because earlier deliveries may have ended. */
 const REGISTRATION_RETRY_AFTER_SECONDS = 10;
 const DEFAULT_PAGE_SIZE = 50;
-/** A2A version of requests that do not specify a version. */
-const DEFAULT_REQUEST_A2A_VERSION = "1.0";
 
 /** Implements the operations on push notification configs (A2A §3.1.7–3.1.10) for the tasks of one agent. */
 export class PushConfigOperations {
@@ -215,26 +214,6 @@ function getTaskName(scope: TaskScope, taskId: string): string {
 
 function createConfigLimitError(text: string): A2AError {
   return new A2AError("RESOURCE_EXHAUSTED", text, { retryAfter: REGISTRATION_RETRY_AFTER_SECONDS });
-}
-
-export function createPushNotSupportedError(): A2AError {
-  return new A2AError(
-    "PUSH_NOTIFICATION_NOT_SUPPORTED",
-    "This agent does not support push notifications; use SubscribeToTask or GetTask.",
-  );
-}
-
-/**
- * Returns the webhook that a message registers. If the webhook has no id, its id is the task's id. A client
- * that sends a webhook with each message therefore registers only one webhook.
- */
-export function extractMessageWebhookRegistration(
-  { configuration }: SendMessageRequest,
-  taskId: string,
-  { version = DEFAULT_REQUEST_A2A_VERSION }: ServiceParameters,
-): WebhookRegistration | undefined {
-  const config = configuration?.taskPushNotificationConfig;
-  return config && { config: { ...config, id: config.id || taskId, taskId }, version };
 }
 
 /** Decodes a page token, which contains the key of the page's last webhook. */

@@ -143,7 +143,7 @@ describe("context tokens", () => {
       { tenant: 7 },
       { scope: ["chat"] },
     ])
-      expect(await status(changes), JSON.stringify(changes)).toBe(401);
+      expect([changes, await status(changes)]).toEqual([changes, 401]);
   });
 
   it("require the scopes of the server", async () => {

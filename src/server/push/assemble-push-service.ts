@@ -1,5 +1,6 @@
 import {
   Outbox,
+  PushConfigOperations,
   type EnginePushOptions,
   type NotificationSender,
   type Observer,
@@ -65,6 +66,7 @@ export function assemblePushService(
   return {
     outbox,
     validateWebhook: transport.validateWebhook,
+    createConfigOperations: (dependencies) => new PushConfigOperations(dependencies),
     redactSecrets,
     signer,
     close: async (graceMs) => {

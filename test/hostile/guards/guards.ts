@@ -1,5 +1,6 @@
 import { BOUNDARY_GUARDS } from "./boundary-guards.ts";
 import { CLIENT_GUARDS } from "./client-guards.ts";
+import { CONTEXT_SCOPE_GUARDS } from "./context-scope-guards.ts";
 import { GRPC_GUARDS } from "./grpc-guards.ts";
 import type { Guard } from "./guard.ts";
 import { PUSH_GUARDS } from "./push-guards.ts";
@@ -12,4 +13,5 @@ export const GUARDS: readonly Guard[] = [
   ...PUSH_GUARDS,
   ...BOUNDARY_GUARDS,
   ...CLIENT_GUARDS,
+  ...CONTEXT_SCOPE_GUARDS,
 ];

@@ -39,6 +39,7 @@ from a2a.types.a2a_pb2 import (
 )
 from bearer_token import REQUIRED_TOKEN, create_grpc_interceptors, require_bearer_token
 from starlette.applications import Starlette
+from starlette.middleware.cors import CORSMiddleware
 
 
 class Obedient(AgentExecutor):
@@ -143,6 +144,9 @@ async def main() -> None:
             *create_rest_routes(handler, path_prefix="/rest", enable_v0_3_compat=True),
         ]
     )
+    if "--cors-origin" in sys.argv:
+        page = sys.argv[sys.argv.index("--cors-origin") + 1]
+        app.add_middleware(CORSMiddleware, allow_origins=[page], allow_methods=["*"], allow_headers=["*"])
     server = uvicorn.Server(uvicorn.Config(require_bearer_token(app), log_level="error"))
     serving = asyncio.create_task(server.serve([listening]))
     print(json.dumps({"url": url}), flush=True)
