@@ -38,7 +38,7 @@ export interface ContextTokenOptions {
   readonly clockTolerance?: number;
   /** Name of the authentication scheme in the agent card's `securitySchemes`. Default: `contextToken`. */
   readonly schemeName?: string;
-  /** Returns the current time in milliseconds since 1970. The default is `Date.now`. */
+  /** Returns the current time in milliseconds since 1970. Default: the system clock. */
   readonly now?: () => number;
 }
 

@@ -7,6 +7,7 @@ import {
   type JWK,
   type JwtClaims,
 } from "../../keys/index.ts";
+import { systemClock } from "../../engine/index.ts";
 import { findIdViolation } from "../../protocol/index.ts";
 import { assertValidScopes } from "./auth-scheme.ts";
 import {
@@ -47,7 +48,7 @@ export interface MintContextTokenOptions {
   readonly scopes?: readonly string[];
   /** Lifetime of the token in seconds, at most 3,600. Default: 300. */
   readonly expiresInSeconds?: number;
-  /** Returns the current time in milliseconds since 1970. The default is `Date.now`. */
+  /** Returns the current time in milliseconds since 1970. Default: the system clock. */
   readonly now?: () => number;
 }
 
@@ -79,7 +80,7 @@ export async function mintContextToken(options: MintContextTokenOptions): Promis
     contexts = [],
     contextNamespace,
     agents,
-    now = Date.now,
+    now = () => systemClock.now(),
   } = options;
   const { expiresInSeconds = DEFAULT_EXPIRES_IN_SECONDS } = options;
   const scopes = assertValidScopes(options.scopes);
