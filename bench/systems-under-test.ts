@@ -12,6 +12,8 @@ export type SystemName =
   | "floor"
   | "colloquy-memory"
   | "colloquy-memory-unmerged"
+  | "colloquy-memory-recorded"
+  | "colloquy-memory-recorded-ids"
   | "colloquy-sqlite"
   | "colloquy-sqlite-unmerged"
   | "colloquy-sqlite-observed"
@@ -27,6 +29,8 @@ export type SystemName =
   | "colloquy-adk-untraced"
   | "colloquy-adk-sampled-10"
   | "colloquy-adk-sampled-100"
+  | "adk-floor-sampled-10"
+  | "adk-floor-sampled-100"
   | "a2a-js"
   | "adk-toA2a"
   | "adk-floor";
@@ -39,6 +43,8 @@ export const SYSTEMS_UNDER_TEST: Record<SystemName, SystemUnderTest> = {
   },
   "colloquy-memory": defineColloquySystem({ store: "memory" }),
   "colloquy-memory-unmerged": defineColloquySystem({ store: "memory", mergesChunks: false }),
+  "colloquy-memory-recorded": defineColloquySystem({ store: "memory", record: "with-bodies" }),
+  "colloquy-memory-recorded-ids": defineColloquySystem({ store: "memory", record: "without-bodies" }),
   "colloquy-sqlite": defineColloquySystem({ store: "sqlite" }),
   "colloquy-sqlite-unmerged": defineColloquySystem({ store: "sqlite", mergesChunks: false }),
   "colloquy-sqlite-observed": defineColloquySystem({ store: "sqlite", countsEndedTasks: true }),
@@ -67,6 +73,8 @@ export const SYSTEMS_UNDER_TEST: Record<SystemName, SystemUnderTest> = {
   "colloquy-adk-untraced": defineTracedAdkSystem(false),
   "colloquy-adk-sampled-10": defineTracedAdkSystem({ sampleRatio: 0.1 }),
   "colloquy-adk-sampled-100": defineTracedAdkSystem({ sampleRatio: 1 }),
+  "adk-floor-sampled-10": defineTracedAdkFloor(0.1),
+  "adk-floor-sampled-100": defineTracedAdkFloor(1),
   "a2a-js": {
     dialect: "1.0",
     start: async () => (await import("./servers/a2a-js.ts")).startA2aJsServer(),
@@ -96,7 +104,7 @@ function defineTracedAdkSystem(telemetry: { readonly sampleRatio: number } | fal
   return {
     dialect: "1.0",
     start: async () => {
-      const otlp = process.env[COLLECTOR_URL_VARIABLE] ?? "http://127.0.0.1:4318";
+      const otlp = getCollectorUrl();
       const { startColloquyAdkServer } = await import("./servers/colloquy.ts");
       return startColloquyAdkServer({
         store: "memory",
@@ -104,6 +112,30 @@ function defineTracedAdkSystem(telemetry: { readonly sampleRatio: number } | fal
       });
     },
   };
+}
+
+/** Defines ADK's own runner in a process that sends its spans to the collector with the same packages. */
+function defineTracedAdkFloor(sampleRatio: number): SystemUnderTest {
+  return {
+    dialect: "floor",
+    start: async () => {
+      const [{ startOtlpExport }, { startAdkFloorServer }] = await Promise.all([
+        import("../src/telemetry/opentelemetry/start-otlp-export.ts"),
+        import("./servers/adk.ts"),
+      ]);
+      startOtlpExport({
+        url: getCollectorUrl(),
+        serviceName: "adk-floor",
+        sampleRatio,
+        metricIntervalMs: 60_000,
+      });
+      return startAdkFloorServer();
+    },
+  };
+}
+
+function getCollectorUrl(): string {
+  return process.env[COLLECTOR_URL_VARIABLE] ?? "http://127.0.0.1:4318";
 }
 
 /** System whose responses the baseline repeats, with one event per chunk. */
@@ -137,12 +169,24 @@ export const ADK_SYSTEMS: readonly SystemName[] = [
   "colloquy-adk-sqlite",
   "adk-toA2a",
 ];
-/** One ADK agent: without spans, with the ids of traces only, and with spans for a collector. */
+/**
+ * One ADK agent: without spans, with the ids of traces only, and with spans for a collector. ADK's own runner shows
+ * what ADK and OpenTelemetry cost without Colloquy.
+ */
 export const TELEMETRY_SYSTEMS: readonly SystemName[] = [
+  "adk-floor",
+  "adk-floor-sampled-10",
+  "adk-floor-sampled-100",
   "colloquy-adk-untraced",
   "colloquy-adk-memory",
   "colloquy-adk-sampled-10",
   "colloquy-adk-sampled-100",
+];
+/** One agent: without a traffic record, with a record, and with a record without bodies. */
+export const RECORDED_SYSTEMS: readonly SystemName[] = [
+  "colloquy-memory",
+  "colloquy-memory-recorded",
+  "colloquy-memory-recorded-ids",
 ];
 export const SYSTEMS_MEASURED_OVER_GRPC: readonly SystemName[] = [
   "colloquy-grpc-memory",

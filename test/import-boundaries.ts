@@ -59,7 +59,7 @@ export const IMPORT_BOUNDARIES: Readonly<Record<string, ImportBoundary>> = {
     ],
   },
   // Reads `process`, but imports no `node:` module.
-  logging: { rooms: { "usage-checks": "whole", engine: "types" } },
+  logging: { rooms: { protocol: "whole", "usage-checks": "whole", engine: "types" } },
   stores: {
     rooms: { "data-structures": "whole", protocol: "whole", "usage-checks": "whole", engine: "types" },
     packages: ["pg"],

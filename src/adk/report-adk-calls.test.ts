@@ -1,6 +1,6 @@
 import { FunctionTool, LlmAgent } from "@google/adk";
 import { describe, expect, it } from "vitest";
-import { z } from "zod";
+import { calculatorTool } from "../adapters/calculator-tool.fixture.ts";
 import { connect } from "../client/index.ts";
 import { createServer } from "../server/index.ts";
 import { decodeTrafficLines, type TrafficLine } from "../trace/index.ts";
@@ -9,15 +9,7 @@ import { adkAgent } from "./adk-agent.ts";
 import { ScriptedLlm } from "./models/index.ts";
 
 async function recordTurn(model: ScriptedLlm, isStreaming: boolean): Promise<TrafficLine[]> {
-  const add = new FunctionTool({
-    name: "add",
-    description: "Adds",
-    parameters: z.object({ a: z.number(), b: z.number() }),
-    execute: ({ a, b }) => {
-      if (a < 0) throw new Error("negative");
-      return { sum: a + b };
-    },
-  });
+  const add = new FunctionTool(calculatorTool);
   const sink = createMemoryTrafficSink();
   const writer = createTrafficWriter(sink, { vantage: "server", name: "test" });
   const calculator = new LlmAgent({

@@ -6,6 +6,7 @@ import {
   type Operations,
   PARENT_TASK_EXTENSION_URI,
   type SendMessageRequest,
+  toTraceHeaders,
 } from "../protocol/index.ts";
 import {
   addParentTask,
@@ -15,7 +16,6 @@ import {
   getCurrentTraceScope,
   getTracer,
   type SpanError,
-  toTraceHeaders,
   type TracedSpan,
 } from "../telemetry/index.ts";
 import type { CallOptions } from "./transport/send-http-request.ts";

@@ -22,6 +22,13 @@ export class ContextTurnGate {
     this.#maxWaitingTurns = maxWaitingTurns;
   }
 
+  /** Number of turns that wait for another turn of their context. */
+  get waitingTurnCount(): number {
+    let count = 0;
+    for (const turns of this.#turns.values()) count += turns.length - 1;
+    return count;
+  }
+
   /** Throws an error if the context cannot accept a new turn of the task. */
   assertAcceptsTurn(scope: TaskScope, contextId: string, taskId: string): void {
     const turns = this.#turns.get(toContextKey(scope, contextId)) ?? [];

@@ -41,6 +41,7 @@ import { OwnerRequests } from "./nodes/owner-requests.ts";
 import type { CancelPayload } from "./nodes/request-payload.ts";
 import { ReplaceableAgent } from "./replaceable-agent.ts";
 import { RunnerRegistry } from "./runner-registry.ts";
+import { countWaitingTurns, type WaitingTurnCounts } from "./waiting-turn-counts.ts";
 import type { ServiceParameters } from "./service-parameters.ts";
 import type { TaskRunner } from "./task-runner.ts";
 import type { Turn } from "./turn.ts";
@@ -60,7 +61,8 @@ export class Engine {
    */
   readonly pushConfigs: PushConfigOperations | undefined;
   readonly #agent: ReplaceableAgent;
-  readonly #agentId: string;
+  /** Id of the agent, which is part of the keys of its tasks. */
+  readonly agentId: string;
   readonly #store: TaskStore;
   readonly #committer: Committer;
   readonly #runners: RunnerRegistry;
@@ -81,7 +83,7 @@ export class Engine {
     const limits = resolveEngineLimits(options.limits);
     const agent = new ReplaceableAgent(options.agent, limits.queuedTurns);
     this.#agent = agent;
-    this.#agentId = agentId;
+    this.agentId = agentId;
     this.#startsTurns = options.startsTurns ?? true;
     this.#store = store;
     this.#listPageBytes = limits.listPageBytes;
@@ -175,7 +177,7 @@ export class Engine {
    */
   async open(): Promise<void> {
     this.#link?.serveAgent(
-      this.#agentId,
+      this.agentId,
       (request) =>
         answerTaskRequest(request, {
           runners: this.#runners,
@@ -190,6 +192,11 @@ export class Engine {
   /** Number of agent runs that this engine has started. */
   get startedRunCount(): number {
     return this.#startedRunCount;
+  }
+
+  /** Numbers of turns that wait on this node. */
+  get waitingTurnCounts(): WaitingTurnCounts {
+    return countWaitingTurns(this.#runners.list(), this.#agent.contextTurns?.waitingTurnCount ?? 0);
   }
 
   /** Starts the turns that no living node runs, up to the limit on concurrent runs. Rejects if the store fails. */
@@ -238,7 +245,7 @@ export class Engine {
     const reason = "The server was stopped while the agent was running; send the message again.";
     await Promise.allSettled(this.#runners.list().map((runner) => runner.stopAgent(reason, graceMs)));
     await this.#recovery.releaseAbandonedLeases().catch(() => {});
-    this.#link?.closeAgent(this.#agentId);
+    this.#link?.closeAgent(this.agentId);
   }
 
   /** Replaces the agent. Running turns finish with the earlier agent, and later turns use the new agent. */
@@ -432,7 +439,7 @@ export class Engine {
   }
 
   #toTaskScope({ tenant, principal }: Caller): TaskScope {
-    return { agent: this.#agentId, tenant, principal };
+    return { agent: this.agentId, tenant, principal };
   }
 
   #assertOpen(): void {
@@ -468,7 +475,7 @@ export class Engine {
     return (
       pushStore &&
       new PushConfigOperations({
-        agentId: this.#agentId,
+        agentId: this.agentId,
         store: pushStore,
         validateWebhook,
         generateId,

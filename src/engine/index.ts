@@ -43,7 +43,7 @@ export type {
   SweepReport,
 } from "./observer.ts";
 export { withSafeListeners } from "./observer.ts";
-export type { RunSpan, RunTracing, TracedRun } from "./run-tracing.ts";
+export type { EarlierRun, RunSpan, RunTracing, TracedRun } from "./run-tracing.ts";
 export type { ServiceParameters } from "./service-parameters.ts";
 export type {
   ArtifactReference,

@@ -286,25 +286,25 @@ export class LiveTask implements UncommittedEventSource, TaskWithPossibleWebhook
    * events are committed.
    */
   createHandoverAppend(wakeAt: number | undefined): LogAppend | undefined {
-    const turn = this.#hasStoredRunningTurn ? this.#turnToPersist : undefined;
-    return (
-      turn && {
-        scope: this.scope,
-        taskId: this.taskId,
-        contextId: this.contextId,
-        expectedSeq: this.#seq,
-        events: [],
-        status: { state: this.#state as TaskState, timestamp: this.#statusTimestamp },
-        messages: [],
-        turn: {
-          ...turn,
-          handovers: (turn.handovers ?? 0) + 1,
-          ...(wakeAt === undefined ? {} : { wakeAt }),
-        },
-        epoch: this.#epoch,
-        releasesLease: true,
-      }
-    );
+    if (!this.#hasStoredRunningTurn || !this.#turnToPersist) return undefined;
+    // The span of the attempt has ended.
+    const { runStartedAt: _ended, ...turn } = this.#turnToPersist;
+    return {
+      scope: this.scope,
+      taskId: this.taskId,
+      contextId: this.contextId,
+      expectedSeq: this.#seq,
+      events: [],
+      status: { state: this.#state as TaskState, timestamp: this.#statusTimestamp },
+      messages: [],
+      turn: {
+        ...turn,
+        handovers: (turn.handovers ?? 0) + 1,
+        ...(wakeAt === undefined ? {} : { wakeAt }),
+      },
+      epoch: this.#epoch,
+      releasesLease: true,
+    };
   }
 
   /** Commits the end of a turn that ended without an event. Otherwise, the turn's last append commits the end. */

@@ -139,7 +139,8 @@ export class MessageAcceptor {
       // A suspended turn does not count as a running agent.
       mayExceed: persisted.wakeAt === undefined ? "share" : "limits",
     });
-    turn.earlierRunTraceparent = persisted.runTraceparent;
+    const { runTraceparent: traceparent, runStartedAt: lostSince } = persisted;
+    if (traceparent !== undefined) turn.earlierRun = { traceparent, lostSince };
     return turn;
   }
 

@@ -8,7 +8,10 @@ import type { Turn } from "./turn.ts";
  * task, so that a later process can run the queued turns in order. The data excludes the scopes and claims of
  * the caller. Stores treat the members except `position` as opaque JSON.
  */
-export interface QueuedTurnData extends Omit<TurnRestartData, "seq" | "attempt" | "runTraceparent"> {
+export interface QueuedTurnData extends Omit<
+  TurnRestartData,
+  "seq" | "attempt" | "runTraceparent" | "runStartedAt"
+> {
   /** Position in the task's queue. Positions increase, and a task never reuses the position of a queued turn. */
   readonly position: number;
   /** The caller's message, with the ids of its task and context. */

@@ -19,8 +19,19 @@ export interface TracedRun extends Pick<
   readonly taskId: string;
   readonly contextId: string;
   readonly attempt: number;
-  /** W3C `traceparent` of the earlier attempt, if a server process has stopped during the run. */
-  readonly earlierRunTraceparent: string | undefined;
+  /** The earlier attempt, if a server process has stopped during the run. */
+  readonly earlierRun: EarlierRun | undefined;
+}
+
+/** An attempt at a turn that a stopped server process has started. */
+export interface EarlierRun {
+  /** W3C `traceparent` of the span of the attempt. */
+  readonly traceparent: string;
+  /**
+   * Start of the span in milliseconds since 1970, if the span is lost because the process was killed. Undefined if the
+   * process has ended the span.
+   */
+  readonly lostSince: number | undefined;
 }
 
 /** The span of an agent's run. */

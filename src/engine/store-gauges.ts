@@ -28,6 +28,12 @@ export interface StoreGauges {
     readonly sinceRenewalMs: number;
     /** Counter of turns that this process has taken over from a stopped server, or from itself after a failure. */
     readonly claimed: number;
+    /**
+     * Number of turns that no process runs and that may start, at the last renewal of the leases. At most 10,000. All
+     * processes on the database count the same turns. A value above 0 over a longer time requires more processes that
+     * start agents, or higher `limits.runs`.
+     */
+    readonly waiting: number;
   };
   readonly commits: {
     /** Counter of successful commits. A commit contains the pending events of all tasks. */

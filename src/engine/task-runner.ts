@@ -356,17 +356,17 @@ export class TaskRunner implements LiveTaskListener, TaskFeed {
 
   /** Starts the span of a turn, which ends with the turn. */
   #startSpan(turn: Turn): void {
-    const { runTracing } = this.#context;
+    const { clock, runTracing } = this.#context;
     if (!runTracing || turn.span) return;
     const { scope, taskId, contextId } = this.liveTask;
-    const { attempt, earlierRunTraceparent } = turn;
+    const { attempt, earlierRun } = turn;
     const { traceparent, tracestate, requestTraceparent, parentTask } = turn.serviceParameters;
     const span = runTracing.startRun({
       agentId: scope.agent,
       taskId,
       contextId,
       attempt,
-      earlierRunTraceparent,
+      earlierRun,
       reportCall: this.#createCallReporter(),
       traceparent,
       tracestate,
@@ -374,6 +374,7 @@ export class TaskRunner implements LiveTaskListener, TaskFeed {
       parentTask,
     });
     turn.span = span;
+    turn.spanStartedAt = clock.now();
     turn.onEnd(() => span.end({ state: this.liveTask.state, error: turn.agentError }));
   }
 

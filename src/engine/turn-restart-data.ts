@@ -35,6 +35,11 @@ export interface TurnRestartData {
   readonly contextScope?: ContextScope;
   /** W3C `traceparent` of the span of this attempt. The span of the next attempt has a link to this span. */
   readonly runTraceparent?: string;
+  /**
+   * Time in milliseconds since 1970 at which the traced attempt began. Absent after the node of the attempt has stopped
+   * normally, because the span of the attempt has then ended.
+   */
+  readonly runStartedAt?: number;
 }
 
 export function toTurnRestartData(
@@ -45,7 +50,11 @@ export function toTurnRestartData(
     attempt,
     handovers,
     span,
-  }: Pick<Turn, "request" | "serviceParameters" | "caller" | "attempt" | "handovers" | "span">,
+    spanStartedAt,
+  }: Pick<
+    Turn,
+    "request" | "serviceParameters" | "caller" | "attempt" | "handovers" | "span" | "spanStartedAt"
+  >,
   seq: number,
 ): TurnRestartData {
   const { tenant, configuration = {}, metadata } = request;
@@ -82,6 +91,7 @@ export function toTurnRestartData(
     ...(caller.choseTenant ? { choseTenant: true } : {}),
     ...(caller.contextScope ? { contextScope: caller.contextScope } : {}),
     ...(span ? { runTraceparent: span.traceparent } : {}),
+    ...(span && spanStartedAt !== undefined ? { runStartedAt: spanStartedAt } : {}),
   };
 }
 

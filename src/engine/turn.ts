@@ -12,7 +12,7 @@ import type { Agent, AgentEvent, Run } from "./agent.ts";
 import type { RestartedTurnArtifactRewriter } from "./restarted-turn-artifacts.ts";
 import type { Caller } from "./caller.ts";
 import type { Clock } from "./clock.ts";
-import type { RunSpan } from "./run-tracing.ts";
+import type { EarlierRun, RunSpan } from "./run-tracing.ts";
 import type { ServiceParameters } from "./service-parameters.ts";
 import type { FinishedStep } from "./steps/finished-step.ts";
 import { createIdempotencyKey } from "./steps/idempotency-key.ts";
@@ -90,8 +90,10 @@ export class Turn {
   readonly handovers: number;
   /** The span of the agent's run. Undefined if runs are not traced, and while the turn waits in a queue. */
   span: RunSpan | undefined;
-  /** W3C `traceparent` of the earlier attempt at the turn. */
-  earlierRunTraceparent: string | undefined;
+  /** Time in milliseconds since 1970 at which the span began. */
+  spanStartedAt: number | undefined;
+  /** The traced attempt before this attempt. */
+  earlierRun: EarlierRun | undefined;
   /** The error that the agent threw. */
   agentError: unknown;
   /** True if the runner ignores the agent's further output. */

@@ -1,4 +1,5 @@
 import type { Observer } from "../engine/index.ts";
+import { parseTraceparent } from "../protocol/index.ts";
 import { describeThrownValue, formatLogEntry, type LogEntry, type LogFormat } from "./log-line.ts";
 import { formatStoreMigration } from "./format-store-migration.ts";
 import { defineOptionNames } from "../usage-checks/index.ts";
@@ -41,7 +42,7 @@ export function createLogObserver(options: LogObserverOptions = {}): Observer {
         level: "error",
         where,
         taskId,
-        traceId: extractTraceId(traceparent),
+        traceId: parseTraceparent(traceparent)?.traceId,
         errorId,
         ...describeThrownValue(error),
       }),
@@ -84,7 +85,7 @@ export function createLogObserver(options: LogObserverOptions = {}): Observer {
             log({
               level: "info",
               where: "request",
-              traceId: extractTraceId(traceparent),
+              traceId: parseTraceparent(traceparent)?.traceId,
               message: `${method} ${path} ${status} in ${Math.round(durationMs)} ms`,
             }),
         }
@@ -95,11 +96,6 @@ export function createLogObserver(options: LogObserverOptions = {}): Observer {
 /** Returns the observer of the option `observer`. The default observer logs errors to stderr. */
 export function resolveObserver(observer: Observer | false | undefined): Observer {
   return observer === false ? {} : (observer ?? createLogObserver());
-}
-
-/** Returns the trace id of a `traceparent`, or `undefined` if the header is missing or has another form. */
-function extractTraceId(traceparent: string | undefined): string | undefined {
-  return traceparent === undefined ? undefined : /^[0-9a-f]{2}-([0-9a-f]{32})-/.exec(traceparent)?.[1];
 }
 
 function writeToStderr(entry: string): void {

@@ -1,11 +1,6 @@
 import type { CallToolResult } from "@modelcontextprotocol/client";
-import {
-  buildMcpToolCallAttributes,
-  getCurrentTraceScope,
-  getTracer,
-  type TraceHeaders,
-  toTraceHeaders,
-} from "../telemetry/index.ts";
+import { type TraceHeaders, toTraceHeaders } from "../protocol/index.ts";
+import { buildMcpToolCallAttributes, getCurrentTraceScope, getTracer } from "../telemetry/index.ts";
 
 /** Members of a tool call that carry the trace. The keys in `_meta` have no prefix (SEP-414). */
 interface TraceMeta {

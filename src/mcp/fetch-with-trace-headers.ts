@@ -1,4 +1,5 @@
-import { getCurrentTraceScope, toTraceHeaders } from "../telemetry/index.ts";
+import { toTraceHeaders } from "../protocol/index.ts";
+import { getCurrentTraceScope } from "../telemetry/index.ts";
 
 type FetchFunction = (url: string | URL, init?: RequestInit) => Promise<Response>;
 

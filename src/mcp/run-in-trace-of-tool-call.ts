@@ -1,4 +1,5 @@
-import { parseTraceContext, runInTraceScope } from "../telemetry/index.ts";
+import { parseTraceContext } from "../protocol/index.ts";
+import { runInTraceScope } from "../telemetry/index.ts";
 
 /** Runs `work` in the trace of a tool call, which the host sends in `_meta` (SEP-414). */
 export function runInTraceOfToolCall<T>(

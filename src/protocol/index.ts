@@ -134,5 +134,17 @@ export { A2AError } from "./error.ts";
 export { findIdViolation, MAX_ID_LENGTH } from "./id-limits.ts";
 export { deriveAgentId, isAgentId } from "./derive-agent-id.ts";
 export { stripTrailingCharacters } from "./strip-trailing-characters.ts";
+export {
+  createChildContext,
+  createRootContext,
+  type FillRandomBytes,
+  formatTraceparent,
+  generateSpanId,
+  parseTraceContext,
+  parseTraceparent,
+  toTraceHeaders,
+  type TraceContext,
+  type TraceHeaders,
+} from "./trace-context.ts";
 export { isLoopbackHost } from "./is-loopback-host.ts";
 export { MAX_URL_LENGTH } from "./url-length.ts";

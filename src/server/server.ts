@@ -359,6 +359,8 @@ class AgentServer implements Server {
     await this.#telemetry.open({
       store: this.store,
       countOpenStreams: () => this.#eventStreams.openStreamCount,
+      listEngines: () => this.#agents.listEngines(),
+      outbox: this.#pushService?.outbox,
       byteLedger: this.#routerContext.byteLedger,
     });
     await this.store.open((report) => this.#observer.onStoreMigration?.(report));

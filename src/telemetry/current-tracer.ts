@@ -21,8 +21,8 @@ export function setTracer(tracer: Tracer | undefined): void {
   currentTracer = tracer;
 }
 
-/** Returns whether the program has registered a provider of spans (`trace`) or of metrics. */
-export function isProviderRegistered(kind: "trace" | "metrics"): boolean {
+/** Returns whether the program has registered a provider of spans (`trace`) or of metrics, or a context manager. */
+export function isProviderRegistered(kind: "trace" | "metrics" | "context"): boolean {
   const registered: unknown = Reflect.get(globalThis, OPENTELEMETRY_GLOBAL);
   return typeof registered === "object" && registered !== null && kind in registered;
 }

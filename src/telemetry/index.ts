@@ -1,7 +1,7 @@
 /**
  * TELEMETRY. The folder `telemetry` continues distributed traces from process to process, and describes the work of a
- * server as spans and metrics. `trace-context.ts` reads and writes the W3C headers. `trace-scope.ts` knows the trace of
- * the running code. A `Tracer` starts spans: without OpenTelemetry, a span only has an id, which the next process
+ * server as spans and metrics. `trace-scope.ts` knows the trace of the running code. The folder `protocol` reads and
+ * writes the W3C headers. A `Tracer` starts spans: without OpenTelemetry, a span only has an id, which the next process
  * receives. `opentelemetry/` is the only folder that imports packages of OpenTelemetry. `node/` loads it only if the
  * program has registered a provider.
  */
@@ -19,13 +19,6 @@ export { type MetricLabels, MetricRegistry } from "./metrics/metric-registry.ts"
 export { PROMETHEUS_CONTENT_TYPE, renderPrometheusText } from "./metrics/prometheus-text.ts";
 export type { OtlpExportOptions, RunningOtlpExport } from "./otlp-export-options.ts";
 export { addParentTask, findParentTask } from "./parent-task-metadata.ts";
-export {
-  formatTraceparent,
-  parseTraceContext,
-  toTraceHeaders,
-  type TraceContext,
-  type TraceHeaders,
-} from "./trace-context.ts";
 export {
   getCurrentTraceScope,
   installTraceScopeStorage,

@@ -1,5 +1,5 @@
 import type { JsonValue } from "../protocol/index.ts";
-import type { TraceContext } from "./trace-context.ts";
+import type { TraceContext } from "../protocol/index.ts";
 
 /** Task of the agent that is running. */
 export interface ParentTask {
@@ -44,18 +44,28 @@ export interface TraceScopeStorage {
 
 /** The storage belongs to the process, because a client finds the trace of the server that runs its agent. */
 let scopeStorage: TraceScopeStorage | undefined;
+let overridingStorage: TraceScopeStorage | undefined;
 
 /** Sets the storage of the process, unless an earlier call has set the storage. */
 export function installTraceScopeStorage(createStorage: () => TraceScopeStorage): void {
   scopeStorage ??= createStorage();
 }
 
+/**
+ * Uses another storage instead of the installed one. The value `undefined` restores the installed storage, for tests that
+ * replace the provider.
+ */
+export function overrideTraceScopeStorage(storage: TraceScopeStorage | undefined): void {
+  overridingStorage = storage;
+}
+
 /** Returns the scope of the running code, or `undefined` outside of agents. */
 export function getCurrentTraceScope(): TraceScope | undefined {
-  return scopeStorage?.getStore();
+  return (overridingStorage ?? scopeStorage)?.getStore();
 }
 
 /** Runs `work`, and the asynchronous calls that `work` starts, in a scope. */
 export function runInTraceScope<T>(scope: TraceScope, work: () => T): T {
-  return scopeStorage ? scopeStorage.run(scope, work) : work();
+  const storage = overridingStorage ?? scopeStorage;
+  return storage ? storage.run(scope, work) : work();
 }

@@ -3,7 +3,7 @@ import {
   createRootContext,
   type FillRandomBytes,
   type TraceContext,
-} from "./trace-context.ts";
+} from "../protocol/index.ts";
 import { getCurrentTraceScope, runInTraceScope, type RunningTask } from "./trace-scope.ts";
 
 /** Attributes of a span. The tracer ignores members that are `undefined`. */
@@ -20,6 +20,8 @@ export interface SpanStart {
    * caller.
    */
   readonly parent?: TraceContext | "none" | undefined;
+  /** Start of the span in milliseconds since 1970. Default: now. */
+  readonly startTimeMs?: number | undefined;
   /** Spans that are related, but are not the parent. */
   readonly links?: readonly TraceContext[];
   /** Computes the attributes. Called only if the span may be recorded. */

@@ -18,7 +18,10 @@ const isString: MemberCheck = (value) => typeof value === "string";
 const isBoolean: MemberCheck = (value) => typeof value === "boolean";
 const isNumber: MemberCheck = (value) => typeof value === "number" && Number.isFinite(value);
 const isCount: MemberCheck = (value) => Number.isSafeInteger(value) && (value as number) >= 0;
-const isTime: MemberCheck = (value) => typeof value === "string" && !Number.isNaN(Date.parse(value));
+/** ISO 8601 in UTC, as in docs/extensions/traffic-record-v1.schema.json. */
+const TIME_PATTERN =
+  /^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])T([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,9})?Z$/;
+const isTime: MemberCheck = (value) => typeof value === "string" && TIME_PATTERN.test(value);
 const isCurrency: MemberCheck = (value) => typeof value === "string" && /^[A-Z]{3}$/.test(value);
 const isStringRecord: MemberCheck = (value) => isObject(value) && Object.values(value).every(isString);
 const isParentTask: MemberCheck = (value) =>

@@ -1,4 +1,6 @@
+import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
 import { loadAll } from "js-yaml";
 import { describe, expect, it } from "vitest";
 import { METRIC_CATALOG, type MetricName, toPrometheusName } from "../../src/telemetry/index.ts";
@@ -92,6 +94,13 @@ it("each metric is on the dashboard or in an alert", () => {
     .map(toPrometheusName)
     .filter((id) => ![...used].some((name) => name === id || name.startsWith(`${id}_`)));
   expect(unused).toEqual(["colloquy_retention_deleted_tasks_total"]);
+});
+
+it.skipIf(spawnSync("promtool", ["--version"]).error)("promtool accepts the alerts", () => {
+  const file = fileURLToPath(new URL("../../deploy/prometheus/alerts.yml", import.meta.url));
+  const { status, stdout, stderr } = spawnSync("promtool", ["check", "rules", file], { encoding: "utf8" });
+  expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
+  expect(stdout).toContain(`${rules.length} rules found`);
 });
 
 it("each panel has an id and a description, and each alert has a severity and states what to do", () => {

@@ -8,7 +8,7 @@ import { createTool } from "@mastra/core/tools";
 import { afterEach, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { collect, connect, type A2AClient } from "../../src/client/index.ts";
-import type { Agent } from "../../src/engine/index.ts";
+import type { Agent, AgentCallReport } from "../../src/engine/index.ts";
 import { data, getText, text, type Task } from "../../src/protocol/index.ts";
 import { bearer } from "../../src/server/auth/index.ts";
 import { createServer, type Server, type ServerOptions } from "../../src/server/index.ts";
@@ -22,6 +22,7 @@ import {
   type ScriptedEndpointExchange,
   startScriptedEndpoint,
 } from "../../src/adapters/openai/scripted-endpoint.fixture.ts";
+import { calculatorTool } from "../../src/adapters/calculator-tool.fixture.ts";
 import { fromMastra, type MastraOptions } from "../../src/adapters/mastra/index.ts";
 import type { MastraChunk } from "../../src/adapters/mastra/mastra-chunk.ts";
 
@@ -172,6 +173,36 @@ describe("an agent of Mastra", () => {
     if (toolOutputs.length > 0) answer(exchange, `Result: ${toolOutputs.join(", ")}`);
     else callTools(exchange, "refund", { euros: 80 });
   };
+
+  it("reports its model calls and tool calls to the observer of the server", async () => {
+    const add = createTool({
+      ...calculatorTool,
+      id: "add",
+      inputSchema: calculatorTool.parameters,
+      execute: async (input) => calculatorTool.execute(input),
+    });
+    const script: EndpointScript = (exchange) => {
+      const [output] = listToolOutputs(exchange);
+      if (output === undefined) callTools(exchange, "add", { a: 1, b: 2 });
+      else answer(exchange, `The answer is ${output}`);
+    };
+    const calls: AgentCallReport[] = [];
+    const remote = await connectToAgent(createScriptedAgent(script, {}, { tools: { add } }), {
+      observer: { onAgentCall: ({ call }) => calls.push(call) },
+    });
+    await remote.send("1 + 2");
+    expect(calls).toMatchObject([
+      { kind: "tool", tool: "add", arguments: { a: 1, b: 2 }, result: { sum: 3 } },
+      {
+        kind: "model",
+        model: "model",
+        reply: { tool_calls: [{ toolName: "add" }] },
+        finishReason: "tool-calls",
+      },
+      { kind: "model", reply: { text: 'The answer is {"sum":3}' }, finishReason: "stop" },
+    ]);
+    expect(JSON.stringify(calls[1])).toContain("1 + 2");
+  });
 
   it("has the name and the description of the agent by default", () => {
     const source = createSourceAgent((exchange) => answer(exchange, "Hi"));

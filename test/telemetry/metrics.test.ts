@@ -79,6 +79,7 @@ describe("GET /metrics", () => {
     expect(find(/^colloquy_commit_duration_seconds_count\{outcome="succeeded"\} (\d+)$/m)).toBeGreaterThan(0);
     expect(find(/^colloquy_commit_events_total (\d+)$/m)).toBeGreaterThanOrEqual(6);
     expect(find(/^colloquy_store_healthy (\d+)$/m)).toBe(1);
+    expect(find(/^colloquy_turns_waiting\{gen_ai_agent_name="parrot",reason="task"\} (\d+)$/m)).toBe(0);
     expect(find(/^colloquy_buffered_limit_bytes (\d+)$/m)).toBeGreaterThan(0);
     expect(find(/^process_memory_usage_bytes (\d+)$/m)).toBeGreaterThan(1e6);
     expect(text).not.toMatch(/\btaskId\b|\btask_id\b/);

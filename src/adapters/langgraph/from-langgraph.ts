@@ -12,6 +12,7 @@ import { agent, type Turn } from "../generator-agent.ts";
 import { chunk, type PartOrText, failed, inputRequired, type AgentYield, status } from "../agent-yield.ts";
 import { createUniqueArtifactId } from "../agent-event-iterator.ts";
 import { toJsonValue } from "../to-json-value.ts";
+import { createLangChainCallReporter } from "./langchain-call-reporter.ts";
 import { parseLangChainMessage, type LangChainMessage, toHumanMessage } from "./langchain-message.ts";
 
 /**
@@ -146,7 +147,15 @@ export function fromLangGraph<S>(graph: CompiledLangGraph<S>, options: LangGraph
         : toGraphInput(turn);
     const streamMode = ["messages", "custom", "updates", ...(toAnswer ? ["values"] : [])];
     const durability = resumes ? { durability: "sync" } : {};
-    const streamOptions = { ...graphConfig, ...durability, configurable, streamMode, signal: turn.signal };
+    const callbacks = turn.reportCall && [createLangChainCallReporter(turn.reportCall)];
+    const streamOptions = {
+      ...graphConfig,
+      ...durability,
+      ...(callbacks ? { callbacks } : {}),
+      configurable,
+      streamMode,
+      signal: turn.signal,
+    };
     const converter = new GraphEventConverter(turn, {
       answerNodes,
       toProgress,

@@ -12,6 +12,7 @@ import {
   getConversationKey,
 } from "../conversation-store.ts";
 import { agent, type GeneratorOptions, type Turn } from "../generator-agent.ts";
+import { MastraCallReporter } from "./mastra-call-reporter.ts";
 import { convertMastraChunk, type MastraChunk } from "./mastra-chunk.ts";
 import { createSuspendQuestion, findSuspendedCall, resumeSuspendedCall } from "./suspended-call.ts";
 
@@ -98,8 +99,11 @@ export function fromMastra(source: MastraAgent, options: MastraOptions = {}): Ag
           { ...streamOptions, runId } as never,
         );
     const output = new AgentLoopOutput(turn, { showReasoning, showToolCalls });
+    const reporter = turn.reportCall && new MastraCallReporter(turn.reportCall);
     let question: AgentEvent | undefined;
     for await (const chunk of stream.fullStream as AsyncIterable<MastraChunk>) {
+      reporter?.observe(chunk);
+      if (chunk.type === "error") reporter?.end(chunk.payload.error);
       if (chunk.type === "error") throw chunk.payload.error;
       if (chunk.type === "tripwire") throw new Error(`A processor stopped the run: ${chunk.payload.reason}`);
       if (chunk.type === "tool-call-approval") {
@@ -108,6 +112,7 @@ export function fromMastra(source: MastraAgent, options: MastraOptions = {}): Ag
       } else if (chunk.type === "tool-call-suspended") question = createSuspendQuestion(chunk);
       else yield* convertMastraChunk(chunk, output);
     }
+    reporter?.end();
     turn.signal.throwIfAborted();
     const messages: MastraTextMessage[] = [
       { role: "user", content: turn.text },

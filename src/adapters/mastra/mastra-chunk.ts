@@ -15,11 +15,28 @@ export interface MastraPayloads {
   readonly file: { readonly data: string | Uint8Array; readonly mimeType: string };
   readonly "tool-call": MastraToolCall & { readonly args?: unknown };
   readonly "tool-result": MastraToolCall & { readonly result: unknown };
-  readonly "tool-error": MastraToolCall;
+  readonly "tool-error": MastraToolCall & { readonly error?: unknown };
   readonly "tool-call-approval": MastraToolCall & { readonly args: unknown };
   readonly "tool-call-suspended": MastraToolCall & { readonly suspendPayload: unknown };
   readonly tripwire: { readonly reason: string };
   readonly error: { readonly error: unknown };
+  readonly "step-start": {
+    /** Start of the model call in milliseconds since 1970. */
+    readonly startedAt?: number | undefined;
+    readonly inputMessages?: unknown;
+    readonly request: { readonly body?: unknown };
+  };
+  readonly "step-finish": {
+    readonly stepResult: { readonly reason: string };
+    readonly output: {
+      readonly usage: {
+        readonly inputTokens?: number | undefined;
+        readonly cachedInputTokens?: number | undefined;
+        readonly outputTokens?: number | undefined;
+      };
+    };
+    readonly metadata: Readonly<Record<string, unknown>>;
+  };
   readonly finish: {
     readonly output: {
       readonly usage: {

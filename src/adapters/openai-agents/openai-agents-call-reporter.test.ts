@@ -1,22 +1,14 @@
 import { Agent as OpenAiAgent, OpenAIProvider, Runner, tool } from "@openai/agents";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { z } from "zod";
 import { connect } from "../../client/index.ts";
 import type { AgentCallReport } from "../../engine/index.ts";
 import { createServer } from "../../server/index.ts";
+import { calculatorTool } from "../calculator-tool.fixture.ts";
 import { startScriptedEndpoint } from "../openai/scripted-endpoint.fixture.ts";
 import { fromOpenAiAgents, type OpenAiAgentsOptions } from "./index.ts";
 import { type ResponsesScript, startResponsesEndpoint } from "./responses-endpoint.fixture.ts";
 
-const add = tool({
-  name: "add",
-  description: "Adds",
-  parameters: z.object({ a: z.number(), b: z.number() }),
-  execute: ({ a, b }) => {
-    if (a < 0) throw new Error("negative");
-    return { sum: a + b };
-  },
-});
+const add = tool(calculatorTool);
 
 async function startRunner(script: ResponsesScript, config: ConstructorParameters<typeof Runner>[0] = {}) {
   const { baseURL, close } = await startResponsesEndpoint(script);

@@ -1,5 +1,5 @@
+import { parseTraceparent } from "../../protocol/index.ts";
 import { defineOptionNames } from "../../usage-checks/index.ts";
-import { isTraceparent } from "../a2a/index.ts";
 import type { MessageCard } from "../message-card/index.ts";
 import type { ModelCallLine, CardA2ARequestInfo, CardLine, Recording, RunLine } from "../recording/index.ts";
 import type { Delegation, WorkSpan } from "../views/delegated-task-forest.ts";
@@ -346,8 +346,7 @@ class TraceSpanBuilder {
     const traceparent = this.#findCardA2ARequestInfos(task).find(
       (carrier) => carrier.traceparent !== undefined,
     )?.traceparent;
-    const [, traceId, spanId] = isTraceparent(traceparent) ? traceparent.split("-") : [];
-    return traceId === undefined || spanId === undefined ? undefined : { traceId, spanId };
+    return parseTraceparent(traceparent);
   }
 }
 

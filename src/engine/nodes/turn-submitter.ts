@@ -116,7 +116,15 @@ export class TurnSubmitter {
     const seq = expectedSeq + 1;
     const webhook = extractMessageWebhookRegistration(request, task.id, serviceParameters);
     const turn = toTurnRestartData(
-      { request, serviceParameters, caller, attempt: 0, handovers: 0, span: undefined },
+      {
+        request,
+        serviceParameters,
+        caller,
+        attempt: 0,
+        handovers: 0,
+        span: undefined,
+        spanStartedAt: undefined,
+      },
       seq,
     );
     const { state, timestamp = "" } = task.status;

@@ -39,6 +39,16 @@ interface WebhookLookupState {
   readonly isRepetition: boolean;
 }
 
+/**
+ * Numbers of webhooks that have not received all events. `ready`: the delivery waits for a slot. `sending`: the delivery
+ * is in progress. `retry`: the delivery has failed, and waits for its next attempt.
+ */
+export interface PendingDeliveryCounts {
+  readonly ready: number;
+  readonly sending: number;
+  readonly retry: number;
+}
+
 const NO_REGISTRATIONS: readonly WebhookRegistration[] = [];
 const STORE_RETRY_MS = 1000;
 
@@ -194,6 +204,14 @@ export class ActiveWebhooks {
       .then(() => progressRecorder.flush())
       .then(() => leases.release(keys))
       .catch(onError);
+  }
+
+  /** Counts the webhooks in memory that have not received all events, by the state of their delivery. */
+  countPendingDeliveries(): PendingDeliveryCounts {
+    const counts = { ready: 0, working: 0, waiting: 0 };
+    for (const { deliveries } of this.#taskDeliveries.values())
+      for (const { state } of deliveries) if (state !== "idle") counts[state]++;
+    return { ready: counts.ready, sending: counts.working, retry: counts.waiting };
   }
 
   /** Cancels the scheduled retries of all deliveries. */

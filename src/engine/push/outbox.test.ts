@@ -142,6 +142,26 @@ async function startTask(
 }
 
 describe("the outbox", () => {
+  it("counts the webhooks that have not received all events", async () => {
+    const it = createOutboxFixture({ limits: { maxConcurrent: 2, maxPerHost: 2 } });
+    it.receiver.queuedResults.set("hangs", ["hang"]);
+    it.receiver.queuedResults.set("fails", createFailures(1));
+    await startTask(it, createWebhookConfig("fails", "a.example"));
+    await flushEventLoopForTest();
+    expect(it.outbox.pendingDeliveryCounts).toEqual({ ready: 0, sending: 0, retry: 1 });
+    await startTask(it, createWebhookConfig("hangs", "b.example"));
+    await startTask(it, createWebhookConfig("waits", "b.example"));
+    await flushEventLoopForTest();
+    expect(it.outbox.pendingDeliveryCounts).toEqual({ ready: 1, sending: 1, retry: 1 });
+    it.receiver.releaseHanging();
+    await flushEventLoopForTest();
+    it.clock.advance(60_000);
+    await flushEventLoopForTest();
+    it.clock.advance(60_000);
+    await flushEventLoopForTest();
+    expect(it.outbox.pendingDeliveryCounts).toEqual({ ready: 0, sending: 0, retry: 0 });
+  });
+
   it("delivers each event once, in order, as it is committed [E12, I-08]", async () => {
     const it = createOutboxFixture();
     const { run } = await startTask(it);

@@ -12,7 +12,11 @@ import { computeRetryDelay, resolveRetryPolicy, type RetryPolicy } from "./retry
 import type { PushStore, WebhookRegistration } from "./push-store.ts";
 import { WebhookLeaseChecks } from "./webhook-lease-checks.ts";
 import { RunningOperationCounter } from "./running-operation-counter.ts";
-import { ActiveWebhooks, type TaskWithPossibleWebhooks } from "./active-webhooks.ts";
+import {
+  ActiveWebhooks,
+  type PendingDeliveryCounts,
+  type TaskWithPossibleWebhooks,
+} from "./active-webhooks.ts";
 
 export interface OutboxOptions {
   /** Store with a `pushStore`. The store must be open before the outbox is opened. */
@@ -129,6 +133,11 @@ export class Outbox {
   /** Number of notifications that receivers have accepted. */
   get deliveredCount(): number {
     return this.#deliveredCount;
+  }
+
+  /** Numbers of the webhooks in the memory of this node that have not received all events. */
+  get pendingDeliveryCounts(): PendingDeliveryCounts {
+    return this.#activeWebhooks.countPendingDeliveries();
   }
 
   /** Starts the due deliveries. Resolves once they are in memory. */

@@ -1,13 +1,17 @@
-import { A2AError, isTerminal } from "../../protocol/index.ts";
+import {
+  A2AError,
+  isTerminal,
+  parseTraceContext,
+  toTraceHeaders,
+  type TraceContext,
+} from "../../protocol/index.ts";
 import type { RunSpan, RunTracing, TracedRun } from "../../engine/index.ts";
 import {
   buildAgentRunAttributes,
   type CardOfSpan,
   getTracer,
-  parseTraceContext,
+  type SpanAttributes,
   type SpanError,
-  toTraceHeaders,
-  type TraceContext,
   type TracedSpan,
 } from "../../telemetry/index.ts";
 
@@ -15,16 +19,39 @@ import {
 export function createRunTracing(findCard: (agentId: string) => CardOfSpan | undefined): RunTracing {
   return {
     startRun(run) {
-      const { agentId, taskId, contextId, attempt, parentTask, earlierRunTraceparent, reportCall } = run;
+      const { agentId, taskId, contextId, attempt, parentTask, reportCall } = run;
       const card = findCard(agentId) ?? { name: agentId };
-      const earlierRun = parseTraceContext(earlierRunTraceparent);
-      const span = getTracer().startSpan({
+      const earlierRun = parseTraceContext(run.earlierRun?.traceparent);
+      const lostSince = run.earlierRun?.lostSince;
+      const parent = findParent(run) ?? earlierRun ?? "none";
+      const links = earlierRun ? [earlierRun] : [];
+      const buildAttributes = (attemptOfSpan: number): SpanAttributes =>
+        buildAgentRunAttributes({
+          card,
+          taskId,
+          contextId,
+          attempt: attemptOfSpan,
+          parentTaskId: parentTask?.taskId,
+        });
+      const tracer = getTracer();
+      // OpenTelemetry sends a span at its end, so that the span of a killed attempt is missing.
+      if (lostSince !== undefined)
+        tracer
+          .startSpan({
+            name: `invoke_agent ${card.name} (interrupted)`,
+            kind: "internal",
+            parent,
+            links,
+            startTimeMs: lostSince,
+            attributes: () => buildAttributes(attempt - 1),
+          })
+          .end({ type: "interrupted", message: "The server process stopped during the attempt." });
+      const span = tracer.startSpan({
         name: `invoke_agent ${card.name}`,
         kind: "internal",
-        parent: findParent(run) ?? earlierRun ?? "none",
-        links: earlierRun ? [earlierRun] : [],
-        attributes: () =>
-          buildAgentRunAttributes({ card, taskId, contextId, attempt, parentTaskId: parentTask?.taskId }),
+        parent,
+        links,
+        attributes: () => buildAttributes(attempt),
         task: { taskId, agent: card.name, reportToolCall: reportCall },
       });
       return new AgentRunSpan(span);

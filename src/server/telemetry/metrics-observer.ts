@@ -1,5 +1,5 @@
 import { A2AError, isInterrupted, isTerminal } from "../../protocol/index.ts";
-import type { Observer, StoreGauges } from "../../engine/index.ts";
+import type { Engine, Observer, Outbox, StoreGauges } from "../../engine/index.ts";
 import type { MetricRegistry } from "../../telemetry/index.ts";
 import type { OperationReport } from "./operation-observer.ts";
 
@@ -75,6 +75,21 @@ export function recordOperation(metrics: MetricRegistry, report: OperationReport
   });
 }
 
+/** Sets the numbers of waiting turns of an agent. */
+export function setWaitingTurns(
+  metrics: MetricRegistry,
+  agentName: string,
+  counts: Engine["waitingTurnCounts"],
+): void {
+  for (const [reason, count] of Object.entries(counts))
+    metrics.set("colloquy.turns.waiting", count, { "gen_ai.agent.name": agentName, reason });
+}
+
+/** Sets the backlog of the push outbox. */
+export function setPendingDeliveries(metrics: MetricRegistry, counts: Outbox["pendingDeliveryCounts"]): void {
+  for (const [state, count] of Object.entries(counts)) metrics.set("colloquy.push.pending", count, { state });
+}
+
 /** Sets the metrics of a PostgreSQL store. */
 export function setStoreGauges(metrics: MetricRegistry, { pool, leases }: StoreGauges): void {
   for (const state of ["max", "open", "busy"] as const)
@@ -82,6 +97,7 @@ export function setStoreGauges(metrics: MetricRegistry, { pool, leases }: StoreG
   metrics.set("colloquy.store.waiting", pool.waiting);
   metrics.set("colloquy.leases.held", leases.held);
   metrics.set("colloquy.leases.claimed", leases.claimed);
+  metrics.set("colloquy.leases.waiting", leases.waiting);
   metrics.set("colloquy.leases.duration", leases.durationMs / 1000);
   metrics.set("colloquy.leases.renewal_age", leases.sinceRenewalMs / 1000);
 }

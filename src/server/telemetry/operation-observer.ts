@@ -1,12 +1,16 @@
 import type { StreamInterruption, Subscription } from "../../engine/index.ts";
-import { A2AError, type LogEvent, type OperationName } from "../../protocol/index.ts";
+import {
+  A2AError,
+  formatTraceparent,
+  type LogEvent,
+  type OperationName,
+  parseTraceContext,
+} from "../../protocol/index.ts";
 import {
   buildA2ARequestAttributes,
   buildA2AResponseAttributes,
   type CardOfSpan,
-  formatTraceparent,
   getTracer,
-  parseTraceContext,
   type SpanError,
   type TracedSpan,
 } from "../../telemetry/index.ts";
@@ -112,8 +116,10 @@ export class ObservedOperation {
       const outcome = await perform();
       if ("stream" in outcome) {
         const stream = new ObservedSubscription(outcome.stream, {
-          onEvent: (event) => this.#addResponse(event.event),
-          onEnd: (error) => this.#end(error),
+          onEnd: (error, last) => {
+            if (last && !this.#hasEnded) this.#addResponse(last.event);
+            this.#end(error);
+          },
         });
         return { ...outcome, stream };
       }
@@ -138,21 +144,20 @@ export class ObservedOperation {
   }
 }
 
-/** Reports the events and the end of a subscription. */
+/** Reports the end of a subscription. */
 class ObservedSubscription implements Subscription {
   readonly #subscription: Subscription;
-  readonly #onEvent: (event: LogEvent) => void;
-  readonly #onEnd: (error: SpanError | undefined) => void;
+  readonly #onEnd: (error: SpanError | undefined, last: LogEvent | undefined) => void;
+  #last: LogEvent | undefined;
 
   constructor(
     subscription: Subscription,
     listeners: {
-      readonly onEvent: (event: LogEvent) => void;
-      readonly onEnd: (error: SpanError | undefined) => void;
+      /** Called at the end of the subscription, with the last event. May be called again. */
+      readonly onEnd: (error: SpanError | undefined, last: LogEvent | undefined) => void;
     },
   ) {
     this.#subscription = subscription;
-    this.#onEvent = listeners.onEvent;
     this.#onEnd = listeners.onEnd;
   }
 
@@ -160,18 +165,18 @@ class ObservedSubscription implements Subscription {
     try {
       const events = await this.#subscription.next();
       const last = events?.at(-1);
-      if (last) this.#onEvent(last);
-      else if (this.#subscription.isComplete) this.#onEnd(undefined);
+      if (last) this.#last = last;
+      else if (this.#subscription.isComplete) this.#onEnd(undefined, this.#last);
       return events;
     } catch (error) {
-      this.#onEnd(describeError(error));
+      this.#onEnd(describeError(error), this.#last);
       throw error;
     }
   }
 
   close(interruption?: StreamInterruption): void {
     this.#subscription.close(interruption);
-    this.#onEnd(undefined);
+    this.#onEnd(undefined, this.#last);
   }
 
   get isComplete(): boolean {

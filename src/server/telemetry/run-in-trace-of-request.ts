@@ -1,4 +1,5 @@
-import { parseTraceContext, runInTraceScope } from "../../telemetry/index.ts";
+import { parseTraceContext } from "../../protocol/index.ts";
+import { runInTraceScope } from "../../telemetry/index.ts";
 import type { HttpRequest } from "../http-exchange.ts";
 
 /** Runs `work` in the trace of a request, so that the calls of a mounted handler continue the trace. */

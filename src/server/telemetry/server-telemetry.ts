@@ -1,6 +1,13 @@
 import type { Server as HttpServer } from "node:http";
 import { monitorEventLoopDelay } from "node:perf_hooks";
-import { type Observer, type RunTracing, type TaskStore, withSafeListeners } from "../../engine/index.ts";
+import {
+  type Engine,
+  type Observer,
+  type Outbox,
+  type RunTracing,
+  type TaskStore,
+  withSafeListeners,
+} from "../../engine/index.ts";
 import {
   type CardOfSpan,
   isProviderRegistered,
@@ -17,7 +24,13 @@ import { combineObservers } from "./combine-observers.ts";
 import { createRunTracing } from "./create-run-tracing.ts";
 import { installNodeTraceScope } from "./install-trace-scope.ts";
 import { createMetricsListener, handleMetricsRequest } from "./metrics-endpoint.ts";
-import { createMetricsObserver, recordOperation, setStoreGauges } from "./metrics-observer.ts";
+import {
+  createMetricsObserver,
+  recordOperation,
+  setPendingDeliveries,
+  setStoreGauges,
+  setWaitingTurns,
+} from "./metrics-observer.ts";
 import { OperationObserver } from "./operation-observer.ts";
 import type { MetricsOptions, TelemetryOptions } from "./telemetry-options.ts";
 
@@ -36,6 +49,8 @@ export interface ServerTelemetryDependencies {
 export interface ServerGauges {
   readonly store: Pick<TaskStore, "readGauges" | "health">;
   readonly countOpenStreams: () => number;
+  readonly listEngines: () => readonly Pick<Engine, "agentId" | "waitingTurnCounts">[];
+  readonly outbox: Pick<Outbox, "pendingDeliveryCounts"> | undefined;
   readonly byteLedger: { readonly reserved: number; readonly capacity: number };
 }
 
@@ -50,6 +65,7 @@ export class ServerTelemetry {
   readonly #metricsOptions: MetricsOptions;
   readonly #token: string | undefined;
   readonly #registry: MetricRegistry | undefined;
+  readonly #findAgentName: (agentId: string) => string;
   #eventLoopDelay: ReturnType<typeof monitorEventLoopDelay> | undefined;
   #listener: HttpServer | undefined;
   #otlpExport: RunningOtlpExport | undefined;
@@ -75,10 +91,13 @@ export class ServerTelemetry {
             onOperation: registry && ((report) => recordOperation(registry, report)),
           })
         : undefined;
-    const findAgentName = (agentId: string): string => findCard(agentId)?.name ?? agentId;
+    this.#findAgentName = (agentId) => findCard(agentId)?.name ?? agentId;
     const safeObserver = withSafeListeners(observer);
     this.observer = registry
-      ? combineObservers([safeObserver, withSafeListeners(createMetricsObserver(registry, findAgentName))])
+      ? combineObservers([
+          safeObserver,
+          withSafeListeners(createMetricsObserver(registry, this.#findAgentName)),
+        ])
       : safeObserver;
   }
 
@@ -135,7 +154,11 @@ export class ServerTelemetry {
     await this.#otlpExport?.flush();
   }
 
-  #setGauges(registry: MetricRegistry, { store, countOpenStreams, byteLedger }: ServerGauges): void {
+  #setGauges(registry: MetricRegistry, gauges: ServerGauges): void {
+    const { store, countOpenStreams, byteLedger, listEngines, outbox } = gauges;
+    for (const { agentId, waitingTurnCounts } of listEngines())
+      setWaitingTurns(registry, this.#findAgentName(agentId), waitingTurnCounts);
+    if (outbox) setPendingDeliveries(registry, outbox.pendingDeliveryCounts);
     registry.set("colloquy.streams.open", countOpenStreams());
     registry.set("colloquy.buffered.used", byteLedger.reserved);
     registry.set("colloquy.buffered.limit", byteLedger.capacity);

@@ -51,6 +51,26 @@ describe.skipIf(reason)("the gauges of the PostgreSQL store", () => {
     expect(store.readGauges().leases).toMatchObject({ held: 1, claimed: 1 });
   });
 
+  it("count the turns that wait for a node, at each renewal", async () => {
+    await store.commit([
+      createTestLogAppend("waits", 0, [createTestSubmittedTaskEvent("waits")], { hasRunningTurn: true }),
+    ]);
+    await store.leases.renew();
+    const before = store.readGauges().leases.waiting;
+    await runTestSql(
+      url,
+      "UPDATE colloquy.task SET lease_node = NULL, wake_at = '-infinity' WHERE task_id LIKE '%waits'",
+    );
+    await store.leases.renew();
+    expect(store.readGauges().leases.waiting).toBe(before + 1);
+    await runTestSql(
+      url,
+      "UPDATE colloquy.task SET wake_at = now() + interval '1 hour' WHERE task_id LIKE '%waits'",
+    );
+    await store.leases.renew();
+    expect(store.readGauges().leases.waiting).toBe(before);
+  });
+
   it("measure the time since the leases were renewed", async () => {
     const start = performance.now();
     await store.leases.renew();

@@ -42,6 +42,7 @@ export class PostgresTaskLeases implements TaskLeases {
   readonly #leaseMs: number;
   readonly #getMonotonicTime: () => number;
   #hasOtherNodes = false;
+  #waitingTurnCount = 0;
   /** Monotonic time in milliseconds at which the last successful renewal was requested. */
   #renewedAt = -Infinity;
   /** Leases that the node has acquired and not released, to find those that another node claims. */
@@ -190,6 +191,7 @@ export class PostgresTaskLeases implements TaskLeases {
     const [row] = await this.#connection.query(RENEW_NODE, [this.#node, this.#leaseMs]);
     this.#renewedAt = Math.max(this.#renewedAt, requestedAt);
     this.#hasOtherNodes = row?.has_other_nodes ?? false;
+    this.#waitingTurnCount = row?.waiting_turns ?? 0;
   }
 
   readGauges(): StoreGauges["leases"] {
@@ -198,6 +200,7 @@ export class PostgresTaskLeases implements TaskLeases {
       durationMs: this.#leaseMs,
       sinceRenewalMs: performance.now() - this.#renewedAt,
       claimed: this.#claimCount,
+      waiting: this.#waitingTurnCount,
     };
   }
 

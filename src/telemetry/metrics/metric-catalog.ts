@@ -17,11 +17,13 @@ export type MetricName =
   | "colloquy.commit.events"
   | "colloquy.tasks.ended"
   | "colloquy.push.deliveries"
+  | "colloquy.push.pending"
   | "colloquy.errors"
   | "colloquy.credentials.rejected"
   | "colloquy.readers.stalled"
   | "colloquy.retention.deleted_tasks"
   | "colloquy.runs.active"
+  | "colloquy.turns.waiting"
   | "colloquy.streams.open"
   | "colloquy.buffered.used"
   | "colloquy.buffered.limit"
@@ -30,6 +32,7 @@ export type MetricName =
   | "colloquy.store.waiting"
   | "colloquy.leases.held"
   | "colloquy.leases.claimed"
+  | "colloquy.leases.waiting"
   | "colloquy.leases.duration"
   | "colloquy.leases.renewal_age"
   | "nodejs.eventloop.delay.p99"
@@ -84,6 +87,13 @@ export const METRIC_CATALOG: Readonly<Record<MetricName, MetricDescription>> = {
     description: "Push notifications by outcome: delivered, failed (will be repeated), and dead (given up).",
     labels: ["outcome"],
   },
+  "colloquy.push.pending": {
+    kind: "gauge",
+    unit: "{webhook}",
+    description:
+      "Webhooks in memory that have not received all events, by state: ready, sending, and retry (after a failure).",
+    labels: ["state"],
+  },
   "colloquy.errors": {
     kind: "counter",
     unit: "{error}",
@@ -113,6 +123,13 @@ export const METRIC_CATALOG: Readonly<Record<MetricName, MetricDescription>> = {
     unit: "{run}",
     description: "Agents that are running.",
     labels: [AGENT],
+  },
+  "colloquy.turns.waiting": {
+    kind: "gauge",
+    unit: "{turn}",
+    description:
+      "Turns that wait, by reason: task and context (another turn runs there), and time (the agent has suspended the turn).",
+    labels: [AGENT, "reason"],
   },
   "colloquy.streams.open": {
     kind: "gauge",
@@ -160,6 +177,13 @@ export const METRIC_CATALOG: Readonly<Record<MetricName, MetricDescription>> = {
     kind: "counter",
     unit: "{lease}",
     description: "Turns that this server has taken over from a stopped server.",
+    labels: [],
+  },
+  "colloquy.leases.waiting": {
+    kind: "gauge",
+    unit: "{turn}",
+    description:
+      "Turns on the database that wait for a server that starts agents. All servers count the same turns.",
     labels: [],
   },
   "colloquy.leases.duration": {

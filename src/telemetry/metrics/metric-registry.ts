@@ -18,7 +18,7 @@ export interface MetricSeries {
 }
 
 /** Receives each value of a histogram, which OpenTelemetry cannot read later. */
-export type HistogramListener = (name: MetricName, value: number, labels: MetricLabels) => void;
+export type HistogramListener = (name: MetricName, value: number, labels: MetricSeries["labels"]) => void;
 
 /**
  * Maximum number of label combinations of one metric. Further combinations are counted together, under the label
@@ -51,7 +51,7 @@ export class MetricRegistry {
       const at = found === -1 ? HISTOGRAM_BOUNDS.length : found;
       buckets[at] = (buckets[at] ?? 0) + 1;
     }
-    for (const listener of this.#histogramListeners) listener(name, value, labels);
+    for (const listener of this.#histogramListeners) listener(name, value, series.labels);
   }
 
   /** Calls `read` before each read of the metrics, so that `read` can set gauges. */

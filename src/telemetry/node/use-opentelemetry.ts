@@ -1,6 +1,7 @@
 import { isProviderRegistered, setTracer } from "../current-tracer.ts";
 import type { MetricRegistry } from "../metrics/metric-registry.ts";
 import type { OtlpExportOptions, RunningOtlpExport } from "../otlp-export-options.ts";
+import { overrideTraceScopeStorage } from "../trace-scope.ts";
 
 let isLoaded = false;
 let pendingLoad: Promise<void> | undefined;
@@ -19,7 +20,12 @@ export function useRegisteredOpenTelemetry(): Promise<void> | undefined {
 async function loadOpenTelemetryTracer(): Promise<void> {
   try {
     const { OpenTelemetryTracer } = await import("../opentelemetry/opentelemetry-tracer.ts");
-    setTracer(new OpenTelemetryTracer());
+    const hasContextManager = isProviderRegistered("context");
+    if (hasContextManager) {
+      const { ContextScopeStorage } = await import("../opentelemetry/context-scope-storage.ts");
+      overrideTraceScopeStorage(new ContextScopeStorage());
+    }
+    setTracer(new OpenTelemetryTracer({ hasContextManager, hasOwnSampler: otlpExport !== undefined }));
     isLoaded = true;
   } catch {
     // A bundled program can register providers without an installed package. The traces continue without spans.
@@ -67,6 +73,7 @@ export async function publishMetricsIfRegistered(registry: MetricRegistry): Prom
 /** Returns to a tracer that records nothing, for tests that replace the provider. */
 export function resetTracer(): void {
   setTracer(undefined);
+  overrideTraceScopeStorage(undefined);
   isLoaded = false;
   pendingLoad = undefined;
   otlpExport = undefined;

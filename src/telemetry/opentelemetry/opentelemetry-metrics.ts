@@ -1,6 +1,6 @@
-import { type Attributes, type Histogram, metrics, type Observable } from "@opentelemetry/api";
+import { type Histogram, metrics, type Observable } from "@opentelemetry/api";
 import { HISTOGRAM_BOUNDS, METRIC_CATALOG, type MetricName } from "../metrics/metric-catalog.ts";
-import type { MetricLabels, MetricRegistry } from "../metrics/metric-registry.ts";
+import type { MetricRegistry } from "../metrics/metric-registry.ts";
 
 const METRIC_NAMES = Object.keys(METRIC_CATALOG) as readonly MetricName[];
 
@@ -31,13 +31,5 @@ export function publishMetricsToOpenTelemetry(registry: MetricRegistry): void {
     },
     [...observables.values()],
   );
-  registry.onHistogramValue((name, value, labels) =>
-    histograms.get(name)?.record(value, toAttributes(labels)),
-  );
-}
-
-function toAttributes(labels: MetricLabels): Attributes {
-  return Object.fromEntries(
-    Object.entries(labels).filter(([, value]) => value !== undefined && value !== ""),
-  );
+  registry.onHistogramValue((name, value, labels) => histograms.get(name)?.record(value, labels));
 }

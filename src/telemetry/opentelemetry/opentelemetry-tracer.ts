@@ -13,8 +13,9 @@ import {
   type SpanContext,
   type Tracer as OpenTelemetryApiTracer,
 } from "@opentelemetry/api";
-import type { TraceContext } from "../trace-context.ts";
-import { getCurrentTraceScope, runInTraceScope, type RunningTask } from "../trace-scope.ts";
+import { generateSpanId, type TraceContext } from "../../protocol/index.ts";
+import { setTraceScope } from "./context-scope-storage.ts";
+import { getCurrentTraceScope, runInTraceScope, type RunningTask, type TraceScope } from "../trace-scope.ts";
 import type { SpanAttributes, SpanError, SpanStart, TracedSpan, Tracer } from "../tracer.ts";
 
 const SPAN_KINDS: Readonly<Record<SpanStart["kind"], SpanKind>> = {
@@ -29,27 +30,52 @@ const SPAN_KINDS: Readonly<Record<SpanStart["kind"], SpanKind>> = {
  */
 const SUPPRESS_TRACING_KEY = createContextKey("OpenTelemetry SDK Context Key SUPPRESS_TRACING");
 
+export interface OpenTelemetryTracerOptions {
+  /** Whether the program has registered a context manager. The contexts of OpenTelemetry then contain the trace scope. */
+  readonly hasContextManager: boolean;
+  /**
+   * Whether the sampler only reads the trace id, and drops the children of a dropped span. Then only recorded spans have
+   * attributes, and the SDK does not see the children of a dropped span.
+   */
+  readonly hasOwnSampler: boolean;
+}
+
 /** Records spans with the provider that the program has registered at `@opentelemetry/api`. */
 export class OpenTelemetryTracer implements Tracer {
   readonly records = true;
   readonly #tracer: OpenTelemetryApiTracer = trace.getTracer("colloquy");
+  readonly #options: OpenTelemetryTracerOptions;
 
-  startSpan({ name, kind, parent, links = [], attributes, task }: SpanStart): TracedSpan {
+  constructor(options: OpenTelemetryTracerOptions) {
+    this.#options = options;
+  }
+
+  startSpan({ name, kind, parent, startTimeMs, links = [], attributes, task }: SpanStart): TracedSpan {
     const scope = getCurrentTraceScope();
     const parentContext = this.#findParentContext(kind, parent, scope?.context);
-    const isDropped = isUnsampled(trace.getSpanContext(parentContext));
+    const { hasContextManager, hasOwnSampler } = this.#options;
+    const parentOfSpan = trace.getSpanContext(parentContext);
+    const dropped = isUnsampled(parentOfSpan) ? parentOfSpan : undefined;
+    if (hasOwnSampler && dropped) {
+      const span = trace.wrapSpanContext({ ...dropped, spanId: generateSpanId(), isRemote: false });
+      const spanContext = trace.setSpan(parentContext, span);
+      return new OpenTelemetrySpan(span, spanContext, task ?? scope?.task, hasContextManager);
+    }
+    // Most samplers drop the children of a dropped span. The attributes cost more than the rest of such a child.
+    const isDeferred = hasOwnSampler || dropped !== undefined;
     const span = this.#tracer.startSpan(
       name,
       {
         kind: SPAN_KINDS[kind],
-        // Most samplers drop the children of a dropped span. The attributes cost more than the rest of such a child.
-        ...(isDropped ? {} : { attributes: toOpenTelemetryAttributes(attributes()) }),
+        ...(startTimeMs === undefined ? {} : { startTime: startTimeMs }),
+        ...(isDeferred ? {} : { attributes: toOpenTelemetryAttributes(attributes()) }),
         ...(links.length > 0 ? { links: links.map((link) => ({ context: toSpanContext(link) })) } : {}),
       },
       parentContext,
     );
-    if (isDropped && span.isRecording()) span.setAttributes(toOpenTelemetryAttributes(attributes()));
-    return new OpenTelemetrySpan(span, trace.setSpan(parentContext, span), task ?? scope?.task);
+    if (isDeferred && span.isRecording()) span.setAttributes(toOpenTelemetryAttributes(attributes()));
+    const spanContext = trace.setSpan(parentContext, span);
+    return new OpenTelemetrySpan(span, spanContext, task ?? scope?.task, hasContextManager);
   }
 
   /** The active span is closer than the scope, because agents and frameworks start spans inside of a run. */
@@ -59,13 +85,15 @@ export class OpenTelemetryTracer implements Tracer {
     scope: TraceContext | undefined,
   ): Context {
     // A client in the same process suppresses the spans of HTTP clients, but not the spans of the server that it calls.
-    const active =
-      kind === "client" ? contextApi.active() : contextApi.active().deleteValue(SUPPRESS_TRACING_KEY);
+    const current = contextApi.active();
+    const isSuppressed = kind !== "client" && current.getValue(SUPPRESS_TRACING_KEY) !== undefined;
+    const active = isSuppressed ? current.deleteValue(SUPPRESS_TRACING_KEY) : current;
     const activeSpan = trace.getSpanContext(active);
     const hasActiveSpan = activeSpan !== undefined && isSpanContextValid(activeSpan);
     if (hasActiveSpan && (kind === "server" || parent === undefined)) return active;
     const known = parent === "none" ? undefined : (parent ?? scope);
-    return known ? trace.setSpanContext(active, toSpanContext(known)) : trace.deleteSpan(active);
+    if (known) return trace.setSpanContext(active, toSpanContext(known));
+    return activeSpan ? trace.deleteSpan(active) : active;
   }
 }
 
@@ -74,11 +102,13 @@ class OpenTelemetrySpan implements TracedSpan {
   readonly #span: Span;
   readonly #spanContext: Context;
   readonly #task: RunningTask | undefined;
+  readonly #hasContextManager: boolean;
 
-  constructor(span: Span, spanContext: Context, task: RunningTask | undefined) {
+  constructor(span: Span, spanContext: Context, task: RunningTask | undefined, hasContextManager: boolean) {
     this.#span = span;
     this.#spanContext = spanContext;
     this.#task = task;
+    this.#hasContextManager = hasContextManager;
     const { traceId, spanId, traceFlags, traceState } = span.spanContext();
     const tracestate = traceState?.serialize();
     this.context = { traceId, spanId, flags: traceFlags, ...(tracestate ? { tracestate } : {}) };
@@ -93,9 +123,10 @@ class OpenTelemetrySpan implements TracedSpan {
   }
 
   run<T>(work: () => T): T {
-    return contextApi.with(this.#spanContext, () =>
-      runInTraceScope({ context: this.context, task: this.#task }, work),
-    );
+    const scope: TraceScope = { context: this.context, task: this.#task };
+    return this.#hasContextManager
+      ? contextApi.with(setTraceScope(this.#spanContext, scope), work)
+      : runInTraceScope(scope, work);
   }
 
   runRequest<T>(work: () => T): T {
@@ -112,7 +143,7 @@ class OpenTelemetrySpan implements TracedSpan {
   }
 }
 
-function isUnsampled(parent: SpanContext | undefined): boolean {
+function isUnsampled(parent: SpanContext | undefined): parent is SpanContext {
   return parent !== undefined && isSpanContextValid(parent) && (parent.traceFlags & TraceFlags.SAMPLED) === 0;
 }
 

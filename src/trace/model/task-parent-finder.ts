@@ -1,3 +1,4 @@
+import { parseTraceparent } from "../../protocol/index.ts";
 import type { TrafficCall } from "./traffic-call.ts";
 import type { TrafficTask } from "./traffic-task.ts";
 
@@ -48,7 +49,7 @@ export class TaskParentFinder {
 
   #findBySpans(calls: readonly TrafficCall[]): string | undefined {
     for (const call of calls) {
-      let span = call.request?.line.traceparent?.split("-")[2];
+      let span = parseTraceparent(call.request?.line.traceparent)?.spanId;
       for (let distance = 0; span !== undefined && distance < MAX_SPAN_DISTANCE; distance++) {
         const owner = this.#taskKeysBySpan.get(span);
         if (owner !== undefined && owner !== call.taskKey) return owner;
@@ -61,7 +62,7 @@ export class TaskParentFinder {
   /** Returns the latest task of the trace that was at work when the request began. */
   #findByTrace(calls: readonly TrafficCall[], task: TrafficTask | undefined): string | undefined {
     const request = calls[0]?.request;
-    const traceId = request?.line.traceparent?.split("-")[1];
+    const traceId = parseTraceparent(request?.line.traceparent)?.traceId;
     if (!request || traceId === undefined) return undefined;
     const { from, to } = request.line;
     const candidates = (this.#tasksByTrace.get(traceId) ?? []).filter(

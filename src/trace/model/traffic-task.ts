@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from "../../protocol/index.ts";
+import { isObject, type JsonObject, parseTraceparent } from "../../protocol/index.ts";
 import type {
   EventLine,
   FrameLine,
@@ -88,7 +88,8 @@ export class TrafficTask {
     this.#entries.push(entry);
     const { line } = entry;
     if ("context_id" in line) this.contextId ??= line.context_id;
-    if (line.traceparent !== undefined) this.traceIds.add(line.traceparent.split("-")[1] ?? "");
+    const traceId = parseTraceparent(line.traceparent)?.traceId;
+    if (traceId !== undefined) this.traceIds.add(traceId);
     if (isEntryOfKind(entry, "event")) this.#addEvent(entry);
     else if (isEntryOfKind(entry, "turn")) this.turns.push(entry);
     else if (isEntryOfKind(entry, "model")) this.#addModelCall(entry);

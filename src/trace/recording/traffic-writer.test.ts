@@ -49,6 +49,17 @@ describe("a traffic writer [E22]", () => {
     expect(new Set(lines.map(({ writer }) => writer)).size).toBe(1);
   });
 
+  it("writes the same line, whether or not a member needs treatment", async () => {
+    const line = { kind: "event", agent: 'a"b', task_id: "t1", log_seq: 1, bytes: undefined } as const;
+    const lines = await writeAndRead({}, (writer) => {
+      writer.write(line, { event: '{"task":{"id":"t1"}}' });
+      writer.write({ ...line, headers: undefined } as typeof line, { event: '{"task":{"id":"t1"}}' });
+    });
+    const [, plain, treated] = lines.map((one) => JSON.stringify({ ...one, seq: 0 }));
+    expect(plain).toBe(treated);
+    expect(plain).toContain('"event":{"task":{"id":"t1"}}');
+  });
+
   it("keeps ids and states but no content in a record without bodies", async () => {
     const event = {
       statusUpdate: {

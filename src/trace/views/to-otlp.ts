@@ -31,7 +31,7 @@ interface ServiceSpan {
 function listTaskSpans(model: TrafficModel, task: TrafficTask): ServiceSpan[] {
   const service = task.agent ?? "agent";
   const root = findRootTask(model, task);
-  const traceId = [...root.traceIds].find((id) => /^[0-9a-f]{32}$/.test(id)) ?? hashHex(root.key, 32);
+  const [traceId = hashHex(root.key, 32)] = root.traceIds;
   const taskSpanId = hashHex(`task ${task.key}`, 16);
   const parentKey = model.findParentTaskKey(task.key);
   const { startMs, endMs } = getTaskPeriod(task);
@@ -64,8 +64,9 @@ function listTaskSpans(model: TrafficModel, task: TrafficTask): ServiceSpan[] {
         },
       }),
     },
-    ...model.exchanges
-      .filter((one) => one.parentTaskKey === task.key && one.taskKey !== undefined)
+    ...model
+      .listExchangesDuring(task.key)
+      .filter((one) => one.taskKey !== undefined)
       .map((one) =>
         createSpan(`request ${task.key} ${one.taskKey}`, taskSpanId, {
           name: `invoke_agent ${one.to}`,

@@ -4,10 +4,7 @@
  * OpenTelemetry for their HTTP libraries. No agent has code for traces. Prints the tree of the spans that a collector
  * receives, and fails if a span is missing or has an unknown parent.
  *
- *   npm run one-trace [-- --python PROGRAM] [--go PROGRAM]
- *
- * By default, the script installs the packages. `--python` is the path of a Python with the packages of
- * `python/requirements.txt`, and `--go` the path of the built Go program.
+ * `npm run one-trace` needs no arguments. `npm run one-trace -- --help` states what the script needs.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -20,7 +17,25 @@ import { agent, connect, createServer } from "../../../src/entries/colloquy.ts";
 import { createMcpToolClient } from "../../../src/entries/mcp.ts";
 import { type ReceivedSpan, startOtlpReceiver } from "../otlp-receiver.ts";
 
-const { values } = parseArgs({ options: { python: { type: "string" }, go: { type: "string" } } });
+const USAGE = `npm run one-trace [-- options]
+
+Checks one trace over agents in TypeScript, Python, and Go, and an MCP tool in Python.
+
+Needs Python 3.10 or newer with venv, Go 1.26 or newer, and access to PyPI and a Go proxy. The first run installs the
+packages and builds the Go agent (minutes), and further runs use both again. The script needs no collector: it receives
+the spans itself.
+
+  --python PROGRAM  a Python with the packages of test/telemetry/one-trace/python/requirements.txt, instead of python3
+  --go PROGRAM      the built program of test/telemetry/one-trace/go, instead of a build
+  --help            print this text`;
+
+const { values } = parseArgs({
+  options: { python: { type: "string" }, go: { type: "string" }, help: { type: "boolean", default: false } },
+});
+if (values.help) {
+  console.log(USAGE);
+  process.exit(0);
+}
 const folder = fileURLToPath(new URL(".", import.meta.url));
 const log = (line: string): void => console.error(line);
 
@@ -29,9 +44,11 @@ async function findPrograms(): Promise<{ readonly python: string; readonly go: s
     ? { program: values.python }
     : await installPythonPackages("one-trace", join(folder, "python/requirements.txt"), log);
   const go = values.go ? { program: values.go } : await buildGoProgram("one-trace", join(folder, "go"), log);
-  for (const found of [python, go]) if ("reason" in found) throw new Error(`Not possible: ${found.reason}`);
-  if ("reason" in python || "reason" in go) throw new Error("Not possible");
-  return { python: python.program, go: go.program };
+  if ("program" in python && "program" in go) return { python: python.program, go: go.program };
+  for (const [language, found] of Object.entries({ Python: python, Go: go }))
+    if ("reason" in found) console.error(`The agent in ${language} cannot start: ${found.reason}.`);
+  console.error(`\n${USAGE}`);
+  return process.exit(2);
 }
 
 interface StartedProgram {

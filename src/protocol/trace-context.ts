@@ -26,11 +26,24 @@ export type FillRandomBytes = (bytes: Uint8Array<ArrayBuffer>) => unknown;
 export const SAMPLED_FLAG = 1;
 const RANDOM_TRACE_ID_FLAG = 2;
 const KNOWN_FLAGS = SAMPLED_FLAG | RANDOM_TRACE_ID_FLAG;
-/** `version-traceid-spanid-flags`. Later versions than 00 may append members. */
-const TRACEPARENT_PATTERN = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
+/**
+ * `version-traceid-spanid-flags`. Version ff and ids of zeros are invalid. Later versions than 00 may append members, so
+ * that only version 00 has exactly 55 characters.
+ */
+const TRACEPARENT_PATTERN =
+  /^(?!ff|00.{54})[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
 const ZEROS = /^0+$/;
 /** W3C Trace Context requires participants to forward at least 512 characters. */
 const MAX_TRACESTATE_LENGTH = 512;
+
+/** Parses the header `traceparent`. Returns `undefined` if the header is missing or invalid. */
+export function parseTraceparent(traceparent: string | null | undefined): TraceContext | undefined {
+  if (typeof traceparent !== "string" || traceparent.length > MAX_TRACESTATE_LENGTH) return undefined;
+  const [, traceId, spanId = "", flags = ""] = TRACEPARENT_PATTERN.exec(traceparent.trim()) ?? [];
+  return traceId === undefined
+    ? undefined
+    : { traceId, spanId, flags: Number.parseInt(flags, 16) & KNOWN_FLAGS };
+}
 
 /**
  * Parses the headers `traceparent` and `tracestate`. Returns `undefined` if `traceparent` is missing or invalid. A
@@ -40,18 +53,9 @@ export function parseTraceContext(
   traceparent: string | null | undefined,
   tracestate?: string | null,
 ): TraceContext | undefined {
-  if (typeof traceparent !== "string" || traceparent.length > MAX_TRACESTATE_LENGTH) return undefined;
-  const [, version = "", traceId = "", spanId = "", flags = "", rest] =
-    TRACEPARENT_PATTERN.exec(traceparent.trim()) ?? [];
-  if (version === "" || version === "ff" || (version === "00" && rest !== undefined)) return undefined;
-  if (ZEROS.test(traceId) || ZEROS.test(spanId)) return undefined;
+  const context = parseTraceparent(traceparent);
   const isForwarded = typeof tracestate === "string" && isValidTracestate(tracestate);
-  return {
-    traceId,
-    spanId,
-    flags: Number.parseInt(flags, 16) & KNOWN_FLAGS,
-    ...(isForwarded ? { tracestate } : {}),
-  };
+  return context && isForwarded ? { ...context, tracestate } : context;
 }
 
 function isValidTracestate(tracestate: string): boolean {
@@ -83,6 +87,11 @@ export function createRootContext(isSampled: boolean, fillRandom: FillRandomByte
     spanId: generateHexId(8, fillRandom),
     flags: isSampled ? SAMPLED_FLAG : 0,
   };
+}
+
+/** Generates the id of a span with the random bytes of the platform. */
+export function generateSpanId(): string {
+  return generateHexId(8, (bytes) => crypto.getRandomValues(bytes));
 }
 
 const HEX_BYTES: readonly string[] = Array.from({ length: 256 }, (_, byte) =>
