@@ -50,7 +50,7 @@ describe("a traffic writer [E22]", () => {
   });
 
   it("writes the same line, whether or not a member needs treatment", async () => {
-    const line = { kind: "event", agent: 'a"b', task_id: "t1", log_seq: 1, bytes: undefined } as const;
+    const line = { kind: "event", agent: 'a"b', task_id: "t1", log_seq: 1 } as const;
     const lines = await writeAndRead({}, (writer) => {
       writer.write(line, { event: '{"task":{"id":"t1"}}' });
       writer.write({ ...line, headers: undefined } as typeof line, { event: '{"task":{"id":"t1"}}' });
