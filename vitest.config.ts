@@ -1,26 +1,28 @@
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
-import { defineConfig, type ViteUserConfig } from "vitest/config";
+import { configDefaults, defineConfig, type ViteUserConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 /**
- * Tests of commands, which import most modules of the library and start processes. They have workers of their own, so
- * that no state of other tests reaches their commands.
- */
-const COMMANDS = ["src/cli/**/*.test.ts", "src/mcp/**/*.test.ts"];
-
-/**
- * Tests with a worker of their own: most of them start processes or change the environment, and the single files replace
- * a Node module or start a browser.
+ * Tests with a worker of their own: the tests of pages, documents, and telemetry start browsers, change the environment,
+ * or register global instrumentation, and the single files of rooms replace a Node module.
  */
 const ISOLATED = [
-  "test/**/*.test.ts",
+  "test/docs.test.ts",
+  "test/documents/*.test.ts",
+  "test/telemetry/**/*.test.ts",
   "src/pages/cards/cards-page.test.ts",
   "src/pages/*.test.ts",
   "src/stores/sqlite/durability.test.ts",
   "src/stores/sqlite/migrate-earlier-file.test.ts",
   "src/experiments/run/full-disk.test.ts",
 ];
+
+/**
+ * Tests that cover several rooms, and tests of commands. Most of them start processes. They share workers, because each
+ * file imports most modules of the library. No state of the tests in `src/` reaches them.
+ */
+const PROCESSES = ["test/**/*.test.ts", "src/cli/**/*.test.ts", "src/mcp/**/*.test.ts"];
 
 /** The files that take longest, because they start many processes. */
 const LONGEST = [
@@ -30,6 +32,11 @@ const LONGEST = [
   "src/mcp/create-mcp-server.test.ts",
   "test/resilience/recovery.test.ts",
   "src/pages/cards/cards-page.test.ts",
+  "src/pages/console-accessibility.test.ts",
+  "src/pages/flow-page.test.ts",
+  "src/pages/console-page.test.ts",
+  "test/nodes/two-servers.test.ts",
+  "test/resilience/resume.test.ts",
   "test/mistakes.test.ts",
   "test/resilience/approval.test.ts",
   "src/mcp/tasks/mcp-tasks.test.ts",
@@ -81,13 +88,18 @@ const config: ViteUserConfig = defineConfig({
         test: {
           name: "shared",
           include: ["src/**/*.test.ts"],
-          exclude: [...ISOLATED, ...COMMANDS],
+          exclude: [...ISOLATED, "src/cli/**", "src/mcp/**"],
           isolate: false,
         },
       },
       {
         extends: true,
-        test: { name: "commands", include: COMMANDS, isolate: false },
+        test: {
+          name: "processes",
+          include: PROCESSES,
+          exclude: [...configDefaults.exclude, ...ISOLATED],
+          isolate: false,
+        },
       },
     ],
   },

@@ -1,8 +1,5 @@
 import {
   A2AError,
-  fold,
-  isInterrupted,
-  isEventRefusal,
   isTerminal,
   LogEvent,
   findEventRefusal,
@@ -22,29 +19,17 @@ import type { QueuedTurnData } from "./queued-turn-data.ts";
 import type { UncommittedSteps } from "./steps/turn-steps.ts";
 import type { TurnRestartData } from "./turn-restart-data.ts";
 import type { TaskWithPossibleWebhooks } from "./push/active-webhooks.ts";
-import type { WebhookRegistration } from "./push/push-store.ts";
+import { CommitWaiters } from "./commit-waiters.ts";
 import { EventsPendingCommit } from "./events-pending-commit.ts";
+import { foldLogEvents, getEventStatus, hasTurnStop } from "./log-events.ts";
 import { SnapshotPlanner } from "./snapshot-planner.ts";
 import type { LogAppend, AppendRefusal, StoredTask } from "./task-store.ts";
 import type { CommittedTask } from "./task-feed.ts";
 import type { TaskLease } from "./task-leases.ts";
 import { TaskLogTail } from "./task-log-tail.ts";
 import { TaskSizeMeter } from "./task-size-meter.ts";
+import { selectMessageIds, type UncommittedMessage } from "./uncommitted-message.ts";
 import type { LiveTaskDependencies, LiveTaskListener } from "./live-task-dependencies.ts";
-
-/**
- * A message that the task has accepted but not yet committed. `durableSeq` resolves with the sequence
- * number of the message's event once the event is durable.
- */
-interface UncommittedMessage {
-  readonly messageId: string;
-  readonly seq: number;
-  readonly durableSeq: Deferred<number>;
-  /** Webhook that the request registers together with the message. */
-  readonly webhook?: WebhookRegistration | undefined;
-  /** True if the store already has the message in the task's queue. */
-  readonly wasQueued?: boolean;
-}
 
 /**
  * An active task. A `LiveTask` appends new events to the task's log. The live task validates each accepted
@@ -82,8 +67,7 @@ export class LiveTask implements UncommittedEventSource, TaskWithPossibleWebhook
       }
     | undefined;
   #capacity: Deferred | undefined;
-  #nextCommit: Deferred | undefined;
-  #nextChange: Deferred | undefined;
+  readonly #waiters = new CommitWaiters();
   #failure: A2AError | undefined;
   /** The turn to persist for as long as the turn is running. */
   #turnToPersist: TurnRestartData | undefined;
@@ -178,7 +162,7 @@ export class LiveTask implements UncommittedEventSource, TaskWithPossibleWebhook
   /** Resolves at the next commit of the task. Rejects if the task will commit no more events. */
   waitForCommit(): Promise<void> {
     if (this.#failure) return Promise.reject(this.#failure);
-    return (this.#nextCommit ??= new Deferred()).promise;
+    return this.#waiters.waitForCommit();
   }
 
   /**
@@ -187,14 +171,12 @@ export class LiveTask implements UncommittedEventSource, TaskWithPossibleWebhook
    */
   waitForCommitOrTurnChange(): Promise<void> {
     if (this.#failure) return Promise.reject(this.#failure);
-    return (this.#nextChange ??= new Deferred()).promise;
+    return this.#waiters.waitForCommitOrTurnChange();
   }
 
   /** Wakes the requests that wait for a commit or for a change of the task's turns. */
   notifyTurnChange(): void {
-    const change = this.#nextChange;
-    this.#nextChange = undefined;
-    change?.resolve();
+    this.#waiters.resolveTurnChange();
   }
 
   /**
@@ -390,7 +372,7 @@ export class LiveTask implements UncommittedEventSource, TaskWithPossibleWebhook
     if (events.length === 0) return append;
     const artifactReferences = this.#snapshotPlanner?.planSnapshot(this.#task, events, this.#state);
     if (!artifactReferences) return append;
-    const snapshot = this.#foldEvents(this.#task && copyTask(this.#task), events);
+    const snapshot = foldLogEvents(this.taskId, this.#task && copyTask(this.#task), events);
     const appendWithSnapshot = { ...append, snapshot, artifactReferences };
     this.#currentCommit = { append: appendWithSnapshot, messages, queueChange, stepCommit };
     return appendWithSnapshot;
@@ -437,7 +419,9 @@ export class LiveTask implements UncommittedEventSource, TaskWithPossibleWebhook
     if (!this.#currentCommit) return this.#listener.onLateCommitResult();
     const { append, messages, queueChange, stepCommit } = this.#currentCommit;
     this.#currentCommit = undefined;
-    this.#task = append.snapshot ? copyTask(append.snapshot) : this.#foldEvents(this.#task, append.events);
+    this.#task = append.snapshot
+      ? copyTask(append.snapshot)
+      : foldLogEvents(this.taskId, this.#task, append.events);
     this.#seq += append.events.length;
     if (append.incrementsEpoch) this.#epoch++;
     this.#hasStoredRunningTurn = append.hasRunningTurn ?? this.#hasStoredRunningTurn;
@@ -447,8 +431,7 @@ export class LiveTask implements UncommittedEventSource, TaskWithPossibleWebhook
     for (const { durableSeq, seq } of messages) durableSeq.resolve(seq);
     queueChange?.resolve();
     stepCommit?.resolve();
-    if (isTurnStopState(append.status.state) && append.events.some(isTurnStopEvent))
-      this.#listener.onTurnStop();
+    if (hasTurnStop(append.status.state, append.events)) this.#listener.onTurnStop();
     if (this.#hasChangesToCommit)
       this.#context.committer.enqueue(this, this.#isUrgent || this.#mustCommitWithoutEvents);
     else this.#listener.onAllCommitted();
@@ -470,8 +453,7 @@ export class LiveTask implements UncommittedEventSource, TaskWithPossibleWebhook
     this.#pendingEvents.takeAll();
     this.#mustCommitWithoutEvents = false;
     this.#wakeCapacityWaiters();
-    this.#nextCommit?.reject(failure);
-    this.#nextChange?.reject(failure);
+    this.#waiters.reject(failure);
     // The sender of a message applies the message again, if another node was first.
     if (cause instanceof Error || this.#hasStoredRunningTurn || !this.#context.store.nodes)
       this.#context.observer.onError?.({ where: "store", error: failure, taskId: this.taskId });
@@ -489,26 +471,12 @@ export class LiveTask implements UncommittedEventSource, TaskWithPossibleWebhook
   markErased(): void {
     this.#failure = A2AError.taskNotFound(this.taskId);
     this.tail.clear();
-    this.#nextCommit?.reject(this.#failure);
-    this.#nextChange?.reject(this.#failure);
+    this.#waiters.reject(this.#failure);
   }
 
   #wakeCapacityWaiters(): void {
     this.#capacity?.resolve();
     this.#capacity = undefined;
-  }
-
-  #foldEvents(from: Task | undefined, events: readonly LogEvent[]): Task {
-    let task = from;
-    for (const { event } of events) {
-      const folded = fold(task, event);
-      // Every event was validated when it was accepted.
-      if (isEventRefusal(folded))
-        throw new Error(`The log of task ${this.taskId} is invalid: ${folded.refusalReason}`);
-      task = folded;
-    }
-    if (!task) throw new Error(`The log of task ${this.taskId} is empty.`);
-    return task;
   }
 
   #publishCommit({ events, webhooks }: LogAppend): void {
@@ -520,38 +488,6 @@ export class LiveTask implements UncommittedEventSource, TaskWithPossibleWebhook
     }
     this.#context.onCommit?.(this.taskId);
     if (this.mayHaveWebhooks && events.length > 0) this.#context.outbox?.notifyCommit(this, webhooks);
-    const commit = this.#nextCommit;
-    this.#nextCommit = undefined;
-    commit?.resolve();
-    this.notifyTurnChange();
+    this.#waiters.resolveCommit();
   }
-}
-
-function selectMessageIds(
-  messages: readonly UncommittedMessage[],
-  queueChange: PendingQueueChange | undefined,
-): LogAppend["messages"] {
-  const logged = messages.map(({ messageId, seq, wasQueued }) =>
-    wasQueued ? { messageId, seq, wasQueued } : { messageId, seq },
-  );
-  return queueChange
-    ? [...queueChange.messageIds.map((messageId) => ({ messageId, seq: 0 })), ...logged]
-    : logged;
-}
-
-function getEventStatus(event: TaskEvent): Task["status"] | undefined {
-  if ("statusUpdate" in event) return event.statusUpdate.status;
-  return "task" in event ? event.task.status : undefined;
-}
-
-/**
- * Returns true if the status ends the turn, because the state is terminal or waits for the user.
- */
-function isTurnStopEvent({ event }: LogEvent): boolean {
-  const state = "statusUpdate" in event ? event.statusUpdate.status.state : undefined;
-  return state !== undefined && isTurnStopState(state);
-}
-
-function isTurnStopState(state: TaskState): boolean {
-  return isTerminal(state) || isInterrupted(state);
 }

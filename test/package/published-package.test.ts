@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { mkdtemp, mkdir, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -53,6 +54,13 @@ describe("publisher.json", () => {
 });
 
 describe("the manifest of the published package", () => {
+  it("names the files of its commands as npm publishes them, so that npm corrects nothing", () => {
+    const { bin } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")) as {
+      bin: Record<string, string>;
+    };
+    expect(bin).toEqual({ "a2a-colloquy": "bin/colloquy.js", colloquy: "bin/colloquy.js" });
+  });
+
   const manifest = { name: "colloquy", private: true, scripts: { test: "x" }, devDependencies: { a: "1" } };
 
   it("has the links of the publisher, and lacks what only matters in the repository", () => {

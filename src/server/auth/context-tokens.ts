@@ -38,7 +38,7 @@ export interface ContextTokenOptions {
   readonly clockTolerance?: number;
   /** Name of the authentication scheme in the agent card's `securitySchemes`. Default: `contextToken`. */
   readonly schemeName?: string;
-  /** Returns the current time in milliseconds since 1970. Default: the clock of the system. */
+  /** Returns the current time in milliseconds since 1970. Default: the system clock. */
   readonly now?: () => number;
 }
 
@@ -112,11 +112,15 @@ function isContextToken(token: string): boolean {
 
 /** Returns the reason of a rejection for the log, with a remedy. */
 function explainRejection({ field, message }: VerificationError, audience: string): string {
-  if (field === "exp" || field === "iat")
-    return `${field} of the context token: ${message}; mint a new token, and compare the clocks of the two servers`;
-  if (field === "aud")
-    return `aud of the context token: ${message}; set "audience" of mintContextToken to ${JSON.stringify(audience)}`;
-  if (field === "signature")
-    return "signature of the context token: no key matches; use the same key in mintContextToken and contextTokens";
-  return `the context token is invalid: ${message}`;
+  switch (field) {
+    case "exp":
+    case "iat":
+      return `${field} of the context token: ${message}; mint a new token, and compare the clocks of the two servers`;
+    case "aud":
+      return `aud of the context token: ${message}; set "audience" of mintContextToken to ${JSON.stringify(audience)}`;
+    case "signature":
+      return "signature of the context token: no key matches; use the same key in mintContextToken and contextTokens";
+    default:
+      return `the context token is invalid: ${message}`;
+  }
 }

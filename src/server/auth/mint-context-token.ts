@@ -48,7 +48,7 @@ export interface MintContextTokenOptions {
   readonly scopes?: readonly string[];
   /** Lifetime of the token in seconds, at most 3,600. Default: 300. */
   readonly expiresInSeconds?: number;
-  /** Returns the current time in milliseconds since 1970. Default: the clock of the system. */
+  /** Returns the current time in milliseconds since 1970. Default: the system clock. */
   readonly now?: () => number;
 }
 
