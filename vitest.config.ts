@@ -4,13 +4,17 @@ import { defineConfig, type ViteUserConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 /**
- * Tests with a worker of their own: most of them start processes, and the single files replace a Node module or
- * start a browser.
+ * Tests of commands, which import most modules of the library and start processes. They have workers of their own, so
+ * that no state of other tests reaches their commands.
+ */
+const COMMANDS = ["src/cli/**/*.test.ts", "src/mcp/**/*.test.ts"];
+
+/**
+ * Tests with a worker of their own: most of them start processes or change the environment, and the single files replace
+ * a Node module or start a browser.
  */
 const ISOLATED = [
   "test/**/*.test.ts",
-  "src/cli/**/*.test.ts",
-  "src/mcp/**/*.test.ts",
   "src/pages/cards/cards-page.test.ts",
   "src/pages/*.test.ts",
   "src/stores/sqlite/durability.test.ts",
@@ -77,9 +81,13 @@ const config: ViteUserConfig = defineConfig({
         test: {
           name: "shared",
           include: ["src/**/*.test.ts"],
-          exclude: ISOLATED,
+          exclude: [...ISOLATED, ...COMMANDS],
           isolate: false,
         },
+      },
+      {
+        extends: true,
+        test: { name: "commands", include: COMMANDS, isolate: false },
       },
     ],
   },

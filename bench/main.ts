@@ -7,6 +7,7 @@ import { measureAdkThroughput } from "./workloads/adk.ts";
 import { measureLongStreams } from "./workloads/long-streams.ts";
 import { measureGrpc } from "./workloads/grpc.ts";
 import { measureIdleSubscribers } from "./workloads/idle-subscribers.ts";
+import { measureRecording } from "./workloads/recording.ts";
 import { measureTelemetry } from "./workloads/telemetry.ts";
 import { measureSend, measureStreaming } from "./workloads/message-throughput.ts";
 import { measureArtifactSizes } from "./growth/artifact-size.ts";
@@ -24,6 +25,7 @@ const WORKLOADS_BY_NAME: Record<WorkloadName, (bench: BenchmarkContext) => Promi
   grpc: measureGrpc,
   adk: measureAdkThroughput,
   telemetry: measureTelemetry,
+  record: measureRecording,
   readers: measureIdleSubscribers,
   "stored-tasks": measureStoredTasks,
   "list-tasks": measureListTasks,

@@ -1,7 +1,16 @@
 import { parseArgs } from "node:util";
 
 /** Workloads that compare Colloquy with other servers. */
-const COMPARISON_WORKLOADS = ["send", "stream", "chunks", "grpc", "adk", "telemetry", "readers"] as const;
+const COMPARISON_WORKLOADS = [
+  "send",
+  "stream",
+  "chunks",
+  "grpc",
+  "adk",
+  "telemetry",
+  "record",
+  "readers",
+] as const;
 /** Workloads that measure how costs grow with the stored data (`bench/growth/`). */
 const GROWTH_WORKLOADS = [
   "stored-tasks",

@@ -12,6 +12,8 @@ export type SystemName =
   | "floor"
   | "colloquy-memory"
   | "colloquy-memory-unmerged"
+  | "colloquy-memory-recorded"
+  | "colloquy-memory-recorded-ids"
   | "colloquy-sqlite"
   | "colloquy-sqlite-unmerged"
   | "colloquy-sqlite-observed"
@@ -41,6 +43,8 @@ export const SYSTEMS_UNDER_TEST: Record<SystemName, SystemUnderTest> = {
   },
   "colloquy-memory": defineColloquySystem({ store: "memory" }),
   "colloquy-memory-unmerged": defineColloquySystem({ store: "memory", mergesChunks: false }),
+  "colloquy-memory-recorded": defineColloquySystem({ store: "memory", record: "with-bodies" }),
+  "colloquy-memory-recorded-ids": defineColloquySystem({ store: "memory", record: "without-bodies" }),
   "colloquy-sqlite": defineColloquySystem({ store: "sqlite" }),
   "colloquy-sqlite-unmerged": defineColloquySystem({ store: "sqlite", mergesChunks: false }),
   "colloquy-sqlite-observed": defineColloquySystem({ store: "sqlite", countsEndedTasks: true }),
@@ -177,6 +181,12 @@ export const TELEMETRY_SYSTEMS: readonly SystemName[] = [
   "colloquy-adk-memory",
   "colloquy-adk-sampled-10",
   "colloquy-adk-sampled-100",
+];
+/** One agent: without a traffic record, with a record, and with a record without bodies. */
+export const RECORDED_SYSTEMS: readonly SystemName[] = [
+  "colloquy-memory",
+  "colloquy-memory-recorded",
+  "colloquy-memory-recorded-ids",
 ];
 export const SYSTEMS_MEASURED_OVER_GRPC: readonly SystemName[] = [
   "colloquy-grpc-memory",

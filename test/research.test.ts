@@ -93,7 +93,6 @@ describe("examples/research", () => {
 
   it.each(["TASK_STATE_SUBMITTED", "Found 7 documents", "Analysis done"])(
     "continues when its server was killed after %s: the client resumes, and receives the report once [E9, E4]",
-    { timeout: 60_000 },
     async (requests) => {
       const cwd = await createTempTestDirectoryWithFiles({});
       const before = await startExample(cwd, { RESEARCH_PACE_MS: "500" });

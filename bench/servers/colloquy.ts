@@ -18,6 +18,8 @@ export interface ColloquyServerVariant {
   readonly grpc?: boolean;
   /** Option `telemetry` of the server. Default: the default of the server. */
   readonly telemetry?: ServerOptions["telemetry"];
+  /** Whether the server writes a traffic record to a file, with or without bodies. Default: no record. */
+  readonly record?: "with-bodies" | "without-bodies";
 }
 
 /** Scratch folder in the checkout, because the temporary folder of the system is often in memory. */
@@ -53,10 +55,11 @@ async function startColloquyServerForAgent(
     storedTaskCount = 0,
     countsEndedTasks,
     telemetry,
+    record,
   }: ColloquyServerVariant,
 ): Promise<StartedSystem> {
   const endedTasks = countsEndedTasks ? new EndedTaskCounter() : undefined;
-  const storeFile = store === "memory" ? undefined : createScratchFilePath();
+  const storeFile = store === "memory" ? undefined : createScratchFilePath("tasks.db");
   if (storeFile && storedTaskCount > 0) {
     const { generateStoredTasks } = await import("../growth/generate-stored-tasks.ts");
     generateStoredTasks(storeFile, storedTaskCount);
@@ -68,6 +71,9 @@ async function startColloquyServerForAgent(
       mergeChunks: mergesChunks,
       limits: { taskSize: MAX_TASK_SIZE },
       ...(telemetry === undefined ? {} : { telemetry }),
+      ...(record === undefined
+        ? {}
+        : { record: { file: createScratchFilePath("record.jsonl"), bodies: record === "with-bodies" } }),
       ...(endedTasks ? { observer: endedTasks.observer } : {}),
     },
   );
@@ -80,9 +86,9 @@ async function startColloquyServerForAgent(
   };
 }
 
-function createScratchFilePath(): string {
+function createScratchFilePath(name: string): string {
   mkdirSync(SCRATCH_DIR, { recursive: true });
   const folder = mkdtempSync(`${SCRATCH_DIR}bench-`);
   process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
-  return `${folder}/tasks.db`;
+  return `${folder}/${name}`;
 }

@@ -14,6 +14,11 @@
  *
  * `--tap` runs the clients of the SDKs with the servers of the SDKs, directly and through `colloquy tap`. An outcome
  * that the tap changes fails the run.
+ *
+ *   npm run interop -- --tap-faults [--only TEXT]
+ *
+ * `--tap-faults` runs the same clients and servers with each fault switch of the tap. The run fails if the record of the
+ * tap does not mark a fault or its result, or marks anything else.
  */
 import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
@@ -31,7 +36,7 @@ import { mergePageResults, type SkippedPeer } from "./page-results.ts";
 import { readMissingFeatures } from "./missing-features.ts";
 import { renderTextTables, writeInteropPage } from "./render-tables.ts";
 import { runSdkPeer } from "./run-sdk-peer.ts";
-import { runPairThroughTap } from "./run-peers-through-tap.ts";
+import { runPairThroughTap, runPairWithFaults, type TappedPair } from "./run-peers-through-tap.ts";
 import {
   type PeerServerAndClientCommands,
   type ProgramCommand,
@@ -46,6 +51,7 @@ const { values } = parseArgs({
     page: { type: "boolean", default: false },
     artifacts: { type: "string", default: "whole" },
     tap: { type: "boolean", default: false },
+    "tap-faults": { type: "boolean", default: false },
   },
 });
 
@@ -63,10 +69,13 @@ const isChosen = ({ name }: { readonly name: string }): boolean =>
 const expectedFailures = JSON.parse(
   readFileSync(new URL("../../test/interop/expected.json", import.meta.url), "utf8"),
 ) as ExpectedInteropFailure[];
+/** Credential of the secured servers behind the tap. */
+const TAP_TOKEN = "tap-token-1";
 const allScenarioResults: InteropResult[] = [];
 const skippedPeers: SkippedPeer[] = [];
 let unexpectedOutcomeCount = 0;
 
+if (values["tap-faults"]) process.exit((await runPeersWithFaults()) ? 0 : 1);
 if (values.tap) process.exit((await runPeersThroughTap()) ? 0 : 1);
 
 if (SDK_PEERS.some(isChosen)) {
@@ -122,27 +131,51 @@ process.exit(unexpectedOutcomeCount === 0 ? 0 : 1);
 
 /** Runs the chosen SDKs with each other through the tap. Resolves with true if the tap changes no outcome. */
 async function runPeersThroughTap(): Promise<boolean> {
+  let isTransparent = true;
+  for (const tappedPair of await installTappedPairs())
+    for await (const result of runPairThroughTap(tappedPair, TAP_TOKEN)) {
+      const { pair, variant, scenarios, changed, requests, frames, cuts, undecoded } = result;
+      log(
+        `${pair} (${variant}): ${scenarios} scenarios, ${changed.length} changed; ${requests} requests, ${frames} frames, ${cuts} cuts, ${undecoded} undecoded`,
+      );
+      for (const change of changed) log(`  ${change}`);
+      if (changed.length > 0) isTransparent = false;
+    }
+  return isTransparent;
+}
+
+/** Runs the chosen SDKs with each fault of the tap. Resolves with true if the records mark exactly the faults. */
+async function runPeersWithFaults(): Promise<boolean> {
+  let isMarked = true;
+  for (const tappedPair of await installTappedPairs())
+    for await (const result of runPairWithFaults(tappedPair, TAP_TOKEN)) {
+      const { pair, variant, rule, scenarios, failed, faults, problems } = result;
+      const injected = Object.entries(faults).map(([fault, count]) => `${count} ${fault}`);
+      log(
+        `${pair} (${variant}) ${rule}: ${failed} of ${scenarios} scenarios fail; injected ${injected.join(", ") || "nothing"}; ${problems.length} not marked`,
+      );
+      for (const problem of problems) log(`  ${problem}`);
+      if (problems.length > 0 || injected.length === 0) isMarked = false;
+    }
+  return isMarked;
+}
+
+/** Installs the chosen SDKs, and returns each pair of a client and a server. */
+async function installTappedPairs(): Promise<TappedPair[]> {
   const installed: { readonly peer: SdkPeer; readonly programs: PeerServerAndClientCommands }[] = [];
   for (const peer of SDK_PEERS.filter(isChosen)) {
     const programs = await peer.installPrograms(log);
     if (typeof programs === "string") skipPeer(peer, programs);
     else installed.push({ peer, programs });
   }
-  let isTransparent = true;
-  for (const { peer: server, programs: serverPrograms } of installed)
-    for (const { peer: client, programs: clientPrograms } of installed)
-      for await (const result of runPairThroughTap(
-        { client, clientPrograms, server, serverPrograms },
-        "tap-token-1",
-      )) {
-        const { pair, variant, scenarios, changed, requests, frames, cuts, undecoded } = result;
-        log(
-          `${pair} (${variant}): ${scenarios} scenarios, ${changed.length} changed; ${requests} requests, ${frames} frames, ${cuts} cuts, ${undecoded} undecoded`,
-        );
-        for (const change of changed) log(`  ${change}`);
-        if (changed.length > 0) isTransparent = false;
-      }
-  return isTransparent;
+  return installed.flatMap(({ peer: server, programs: serverPrograms }) =>
+    installed.map(({ peer: client, programs: clientPrograms }) => ({
+      client,
+      clientPrograms,
+      server,
+      serverPrograms,
+    })),
+  );
 }
 
 async function judgePeer(outcomes: AsyncIterable<InteropResult>): Promise<void> {

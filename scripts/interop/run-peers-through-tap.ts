@@ -1,6 +1,7 @@
 import { startTap } from "../../src/tap/index.ts";
 import { decodeTrafficLines, type TrafficLine } from "../../src/trace/index.ts";
 import { createMemoryTrafficSink, createTrafficWriter } from "../../src/trace/recording/index.ts";
+import { checkInjectedFaults, type FaultCheck } from "./check-injected-faults.ts";
 import { PROTOCOL_VARIANTS, type ScenarioOutcome } from "./protocol-variants.ts";
 import { runTheirClient, startPeerServers } from "./run-sdk-peer.ts";
 import type { PeerServerAndClientCommands, SdkPeer } from "./sdk-peers.ts";
@@ -60,6 +61,66 @@ export async function* runPairThroughTap(
         ...summarizeLines(decodeTrafficLines(sink.text())),
       };
     }
+  } finally {
+    servers.stop();
+  }
+}
+
+/** One rule for each fault switch of the tap. */
+const FAULT_RULES = [
+  "cut:after=2",
+  "drop:frame=2",
+  "duplicate:frame=2",
+  "delay:ms=100",
+  "429:retry-after=1,every=2",
+  "drop:every=3",
+  "slow:bytes-per-s=20000",
+  "kill:ms=200,after=1,every=2",
+];
+/** Time in milliseconds after which a client that waits for a withheld event is ended. */
+const FAULTY_RUN_MS = 60_000;
+
+/** The faults of one run, and how the record shows them. */
+export interface FaultyPairResult extends FaultCheck {
+  readonly pair: string;
+  readonly variant: string;
+  readonly rule: string;
+  readonly scenarios: number;
+  /** Number of scenarios that fail because of the fault. */
+  readonly failed: number;
+}
+
+/** Runs the scenarios of a client with a server through the tap, once for each fault switch. */
+export async function* runPairWithFaults(
+  { client, clientPrograms, server, serverPrograms }: TappedPair,
+  token: string,
+): AsyncGenerator<FaultyPairResult> {
+  if (!serverPrograms.server || !clientPrograms.createClientCommand) return;
+  const servers = await startPeerServers(serverPrograms.server, token);
+  try {
+    for (const variant of PROTOCOL_VARIANTS.filter((one) => client.supports(one) && server.supports(one)))
+      for (const rule of FAULT_RULES) {
+        const sink = createMemoryTrafficSink();
+        const writer = createTrafficWriter(sink, { vantage: "tap", name: "tap" });
+        const targets = [{ url: servers.url }, { url: servers.securedUrl }];
+        const tap = await startTap({ targets, writer, faults: [rule] });
+        const [target, securedTarget] = tap.targets;
+        const command = clientPrograms.createClientCommand(target?.url ?? "", variant);
+        const outcomes: ScenarioOutcome[] = [];
+        const words = [...command, securedTarget?.url ?? "", token] as const;
+        for await (const outcome of runTheirClient(words, AbortSignal.timeout(FAULTY_RUN_MS)))
+          outcomes.push(outcome);
+        await tap.close();
+        await writer.close();
+        yield {
+          pair: `${client.name} → ${server.name}`,
+          variant: `${variant.binding} ${variant.version}`,
+          rule,
+          scenarios: outcomes.length,
+          failed: outcomes.filter(({ ok }) => !ok).length,
+          ...checkInjectedFaults(decodeTrafficLines(sink.text())),
+        };
+      }
   } finally {
     servers.stop();
   }

@@ -58,9 +58,13 @@ export async function startPeerServers(
   }
 }
 
-/** A program that reports no outcome counts as failed. */
-export async function* runTheirClient(command: ProgramCommand): AsyncGenerator<ScenarioOutcome> {
+/** A program that reports no outcome counts as failed. `signal` ends a program that takes too long. */
+export async function* runTheirClient(
+  command: ProgramCommand,
+  signal?: AbortSignal,
+): AsyncGenerator<ScenarioOutcome> {
   const client = spawnPeerProgram(command);
+  signal?.addEventListener("abort", () => client.kill("SIGKILL"), { once: true });
   let count = 0;
   for await (const line of readStdoutLines(client)) {
     count += 1;

@@ -1,7 +1,7 @@
 /**
  * Uses a tarball like a user without a network: a new folder, five commands, a streaming agent. Then compiles a program
- * with each module resolution of TypeScript. The script needs no dependencies, so that CI runs it on each version of
- * Node.js and on each operating system.
+ * with two versions of TypeScript and each of their module resolutions. The script needs no dependencies, so that CI
+ * runs it on each version of Node.js and on each operating system.
  *
  *   node scripts/package/try-package.mjs FOLDER_OF_THE_TARBALL
  */
@@ -19,7 +19,9 @@ const [tarball] = readdirSync(folder)
 if (tarball === undefined) throw new Error(`${folder} contains no tarball. Run npm run package.`);
 const temporary = mkdtempSync(join(tmpdir(), "colloquy-try-"));
 const cache = join(temporary, "cache");
-const TOOLS = ["typescript@^7.0.2", "@types/node@^24.0.0"];
+/** The newest version of TypeScript, and the oldest one that docs/stability.md names. Both packages have a `tsc`. */
+const COMPILERS = { typescript: "typescript@^7.0.2", "typescript-5.9": "typescript-5.9@npm:typescript@~5.9.0" };
+const TOOLS = [...Object.values(COMPILERS), "@types/node@^24.0.0"];
 
 try {
   console.log(`Node.js ${process.version} on ${process.platform}`);
@@ -72,8 +74,13 @@ function tryModuleResolutions() {
       noEmit: true,
     };
     writeFileSync(join(folder, "tsconfig.json"), JSON.stringify({ compilerOptions, files: ["agent.ts"] }));
-    run(folder, "npx", ["tsc", "-p", "."]);
-    console.log(`The types compile with moduleResolution ${moduleResolution} and skipLibCheck: false.`);
+    for (const compiler of Object.keys(COMPILERS)) {
+      const { version } = JSON.parse(readFileSync(join(folder, `node_modules/${compiler}/package.json`), "utf8"));
+      run(folder, process.execPath, [join("node_modules", compiler, "bin/tsc"), "-p", "."]);
+      console.log(
+        `The types compile with TypeScript ${version}, moduleResolution ${moduleResolution}, and skipLibCheck: false.`,
+      );
+    }
   }
 }
 

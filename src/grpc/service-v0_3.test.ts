@@ -4,6 +4,7 @@ import { describe, expect, it } from "vitest";
 import * as wire from "../wire/v0_3/index.ts";
 import { eventArbitrary, isPreservedByOfficialSdk } from "./event-arbitraries.fixture.ts";
 import { GRPC_SERVICE_V0_3 } from "./service-v0_3.ts";
+import { countRuns } from "../../test/count-runs.ts";
 
 const { protoDialect: proto } = wire;
 
@@ -24,6 +25,7 @@ describe("a message of 0.3", () => {
           proto.decodeResult("SendStreamingMessage", JSON.parse(JSON.stringify(json))),
         );
       }),
+      { numRuns: countRuns(30, 300) },
     );
   });
 

@@ -1,13 +1,30 @@
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import type { Page } from "playwright-core";
+import { isLongRun } from "../../test/count-runs.ts";
 
 const AXE_SOURCE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
-/** Runs all rules of axe on a page, and returns one line per violation. */
-export async function findAccessibilityViolations(page: Page): Promise<string[]> {
-  await page.evaluate(AXE_SOURCE);
-  return page.evaluate<string[]>(`axe.run(document, { resultTypes: ["violations"] }).then(({ violations }) =>
+/** The rules whose outcome depends on the colors of a theme. */
+const COLOR_RULES = ["color-contrast", "link-in-text-block"];
+
+/** A theme and a window size of the accessibility tests. */
+export interface AccessibilityView {
+  readonly colorScheme: "light" | "dark";
+  readonly width: number;
+  readonly height: number;
+  /** If given, axe only runs these rules. */
+  readonly rules?: readonly string[];
+}
+
+/** Runs the rules of axe on a page, and returns one line per violation. */
+export async function findAccessibilityViolations(
+  page: Page,
+  { rules }: Pick<AccessibilityView, "rules"> = {},
+): Promise<string[]> {
+  if (!(await page.evaluate<boolean>(`"axe" in window`))) await page.evaluate(AXE_SOURCE);
+  const options = { resultTypes: ["violations"], ...(rules && { runOnly: rules }) };
+  return page.evaluate<string[]>(`axe.run(document, ${JSON.stringify(options)}).then(({ violations }) =>
     violations.flatMap(({ id, nodes }) =>
       nodes.slice(0, 3).map(({ html, failureSummary }) => id + ": " + html.slice(0, 200) + ": " + failureSummary)))`);
 }
@@ -23,12 +40,20 @@ export function findOverflowingElements(page: Page): Promise<string[]> {
   })()`);
 }
 
-/** The themes and the window sizes of the accessibility tests. */
-export const THEMES_AND_SIZES = (["light", "dark"] as const).flatMap((colorScheme) =>
-  (
-    [
-      [1_440, 900],
-      [390, 844],
-    ] as const
-  ).map(([width, height]) => ({ colorScheme, width, height })),
-);
+const DESKTOP = { width: 1_440, height: 900 };
+const PHONE = { width: 390, height: 844 };
+
+/**
+ * The themes and the window sizes of the accessibility tests. The themes differ in colors only, so that the dark theme
+ * is tested at one size, with the rules about colors. `COLLOQUY_LONG_TESTS=1` tests all rules in both themes and sizes.
+ */
+export const ACCESSIBILITY_VIEWS: readonly AccessibilityView[] = [
+  { colorScheme: "light", ...DESKTOP },
+  { colorScheme: "light", ...PHONE },
+  ...(isLongRun
+    ? [
+        { colorScheme: "dark" as const, ...DESKTOP },
+        { colorScheme: "dark" as const, ...PHONE },
+      ]
+    : [{ colorScheme: "dark" as const, ...DESKTOP, rules: COLOR_RULES }]),
+];

@@ -6,6 +6,7 @@ import { CHROMIUM_MISSING_MESSAGE, findChromium, launchChromium } from "../cards
 import type { Agent } from "../engine/index.ts";
 import { connect } from "../client/index.ts";
 import { ConsolePageTest } from "./console-page.fixture.ts";
+import { countRuns } from "../../test/count-runs.ts";
 
 const hasChromium = findChromium() !== undefined;
 if (!hasChromium)
@@ -158,7 +159,7 @@ describe.skipIf(!hasChromium)("content of a hostile agent", () => {
         found.push(...(await findTakeovers(page)));
         expect(found).toEqual([]);
       }),
-      { numRuns: process.env["COLLOQUY_LONG_TESTS"] ? 40 : 12 },
+      { numRuns: countRuns(8, 40) },
     );
     // HTML files open in a sandbox, and the browser reports what the sandbox blocks. Nothing else is an error.
     expect(errors.filter((error) => !/sandboxed|Content Security Policy/.test(error))).toEqual([]);

@@ -12,6 +12,7 @@ import {
 } from "./bindings/raw-grpc-client.fixture.ts";
 import { createServer, type Server } from "./index.ts";
 import { formatRawPostHead, openRawTestSocket } from "./raw-socket.fixture.ts";
+import { countRuns } from "../../test/count-runs.ts";
 
 const LARGE_TEXT_LENGTH = 900_000;
 const callerHeaders = [{}, { authorization: "Bearer of-ada" }] as const;
@@ -200,6 +201,6 @@ it("all shares are free again after requests of all kinds have ended in any way"
         await test.server.close({ graceMs: 0 });
       }
     }),
-    { seed: 15, numRuns: 40, interruptAfterTimeLimit: 40_000 },
+    { seed: 15, numRuns: countRuns(15, 60), interruptAfterTimeLimit: 60_000 },
   );
-}, 90_000);
+});

@@ -80,6 +80,7 @@ export { describeMark, describeTrafficLine, formatDuration } from "./views/descr
 export {
   computeTotalUsage,
   listChildTasks,
+  listTaskFamily,
   renderTaskTimeline,
   renderTrafficOverview,
 } from "./views/render-record-text.ts";

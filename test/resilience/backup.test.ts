@@ -23,7 +23,7 @@ async function createLargeFile(): Promise<string> {
 }
 
 describe("a backup", () => {
-  it("that is killed leaves no file with the name of the copy", { timeout: 60_000 }, async () => {
+  it("that is killed leaves no file with the name of the copy", async () => {
     const file = await createLargeFile();
     const target = `${file}-copy`;
     const child = await startChild("backup-child.ts", file, target);
@@ -42,42 +42,38 @@ describe("a backup", () => {
     await copy.close();
   });
 
-  it(
-    "under load contains every message that was acknowledged before its start",
-    { timeout: 60_000 },
-    async () => {
-      const file = await createTempFile();
-      const server = await startChild("queue-child.ts", file);
-      const client = await connect(server.url);
-      const acknowledged = new Set<string>();
-      const load = { isRunning: true };
-      const senders = Array.from({ length: 4 }, async (_, sender) => {
-        for (let n = 0; load.isRunning; n++) {
-          const message = createUserMessage(`m${sender}-${n}`, `${n}`);
-          const sent = await client.send(message, { configuration: { returnImmediately: true } });
-          acknowledged.add((sent as { task: Task }).task.id);
-        }
-      });
-      const copies: { target: string; ids: string[] }[] = [];
-      for (let n = 0; n < 2; n++) {
-        await expect.poll(() => acknowledged.size).toBeGreaterThanOrEqual(10 * (n + 1));
-        const ids = [...acknowledged];
-        const target = `${file}-copy${n}`;
-        const { child } = await startChild("backup-child.ts", file, target);
-        expect(await once(child, "exit")).toEqual([0, null]);
-        copies.push({ target, ids });
+  it("under load contains every message that was acknowledged before its start", async () => {
+    const file = await createTempFile();
+    const server = await startChild("queue-child.ts", file);
+    const client = await connect(server.url);
+    const acknowledged = new Set<string>();
+    const load = { isRunning: true };
+    const senders = Array.from({ length: 4 }, async (_, sender) => {
+      for (let n = 0; load.isRunning; n++) {
+        const message = createUserMessage(`m${sender}-${n}`, `${n}`);
+        const sent = await client.send(message, { configuration: { returnImmediately: true } });
+        acknowledged.add((sent as { task: Task }).task.id);
       }
-      load.isRunning = false;
-      await Promise.all(senders);
-      for (const { target, ids } of copies) {
-        const restored = await startChild("queue-child.ts", target);
-        const other = await connect(restored.url);
-        // The agent of the copy starts the interrupted turns again.
-        const readStates = (): Promise<string[]> =>
-          Promise.all(ids.map(async (id) => (await other.tasks.get(id)).status.state));
-        await expect.poll(readStates).toEqual(ids.map(() => "TASK_STATE_INPUT_REQUIRED"));
-        await killChild(restored);
-      }
-    },
-  );
+    });
+    const copies: { target: string; ids: string[] }[] = [];
+    for (let n = 0; n < 2; n++) {
+      await expect.poll(() => acknowledged.size).toBeGreaterThanOrEqual(10 * (n + 1));
+      const ids = [...acknowledged];
+      const target = `${file}-copy${n}`;
+      const { child } = await startChild("backup-child.ts", file, target);
+      expect(await once(child, "exit")).toEqual([0, null]);
+      copies.push({ target, ids });
+    }
+    load.isRunning = false;
+    await Promise.all(senders);
+    for (const { target, ids } of copies) {
+      const restored = await startChild("queue-child.ts", target);
+      const other = await connect(restored.url);
+      // The agent of the copy starts the interrupted turns again.
+      const readStates = (): Promise<string[]> =>
+        Promise.all(ids.map(async (id) => (await other.tasks.get(id)).status.state));
+      await expect.poll(readStates).toEqual(ids.map(() => "TASK_STATE_INPUT_REQUIRED"));
+      await killChild(restored);
+    }
+  });
 });

@@ -43,30 +43,26 @@ async function waitForArtifacts(client: A2AClient, taskId: string, count: number
 }
 
 describe("a server that is killed while messages wait for their turn", () => {
-  it(
-    "processes every acknowledged message once, in order [E1, E9, E10, E11]",
-    { timeout: 60_000 },
-    async () => {
-      const file = await createTempFile();
-      let server: ServerChild = await startChild(CHILD_SCRIPT, file);
-      const { port } = new URL(server.url);
-      const client = await connect(server.url);
-      const task = await sendAndGetTask(client, createUserMessage("m0", "0"));
-      let queuedAtKill = 0;
-      for (let at = 1; at < MESSAGE_COUNT; at++) {
-        await sendUntilAcknowledged(client, { ...createUserMessage(`m${at}`, `${at}`), taskId: task.id });
-        if (at % MESSAGES_PER_KILL !== 0) continue;
-        const { history } = await client.tasks.get(task.id);
-        await killChild(server);
-        queuedAtKill += at + 1 - (history?.length ?? 0);
-        server = await startChild(CHILD_SCRIPT, file, port);
-      }
-      const done = await waitForArtifacts(client, task.id, MESSAGE_COUNT);
-      const expected = Array.from({ length: MESSAGE_COUNT }, (_, at) => `${at}`);
-      expect(getTexts(done.history)).toEqual(expected);
-      expect(done.artifacts?.map(({ parts }) => getText(parts))).toEqual(expected);
-      // The kills interrupted waiting messages, so the test does not pass without a durable queue.
-      expect(queuedAtKill).toBeGreaterThan(MESSAGES_PER_KILL);
-    },
-  );
+  it("processes every acknowledged message once, in order [E1, E9, E10, E11]", async () => {
+    const file = await createTempFile();
+    let server: ServerChild = await startChild(CHILD_SCRIPT, file);
+    const { port } = new URL(server.url);
+    const client = await connect(server.url);
+    const task = await sendAndGetTask(client, createUserMessage("m0", "0"));
+    let queuedAtKill = 0;
+    for (let at = 1; at < MESSAGE_COUNT; at++) {
+      await sendUntilAcknowledged(client, { ...createUserMessage(`m${at}`, `${at}`), taskId: task.id });
+      if (at % MESSAGES_PER_KILL !== 0) continue;
+      const { history } = await client.tasks.get(task.id);
+      await killChild(server);
+      queuedAtKill += at + 1 - (history?.length ?? 0);
+      server = await startChild(CHILD_SCRIPT, file, port);
+    }
+    const done = await waitForArtifacts(client, task.id, MESSAGE_COUNT);
+    const expected = Array.from({ length: MESSAGE_COUNT }, (_, at) => `${at}`);
+    expect(getTexts(done.history)).toEqual(expected);
+    expect(done.artifacts?.map(({ parts }) => getText(parts))).toEqual(expected);
+    // The kills interrupted waiting messages, so the test does not pass without a durable queue.
+    expect(queuedAtKill).toBeGreaterThan(MESSAGES_PER_KILL);
+  });
 });

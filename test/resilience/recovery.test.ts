@@ -122,7 +122,6 @@ describe("a program that holds the write lock of the store for longer than the r
 describe("a turn that waits at AUTH_REQUIRED", () => {
   it.each(["SIGKILL", "SIGTERM"] as const)(
     "is settled as its agent declares after %s [E9, E17]",
-    { timeout: 60_000 },
     async (signal) => {
       const file = await createTempFile();
       const before = await startChild(CHILD_SCRIPT, file);

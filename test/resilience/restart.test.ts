@@ -18,7 +18,6 @@ function foldEvent(task: Task | undefined, event: StreamResponse): Task | undefi
 describe.each(["restart", "resume"] as const)("an agent with afterRestart %s", (policy) => {
   it.each(["SIGKILL", "SIGTERM"] as const)(
     "completes its task when its server restarts after %s, and one stream receives it all [E9, E4]",
-    { timeout: 30_000 },
     async (signal) => {
       const file = await createTempFile();
       const before = await startChild(CHILD_SCRIPT, file, policy);

@@ -37,7 +37,13 @@ function closeConnections(): void {
 
 parentPort?.on("message", ({ tapUrl, step }: { tapUrl: string; step: "first" | "second" }) => {
   void (async () => {
-    if (step === "first") await post(tapUrl);
+    if (step === "first") {
+      await post(tapUrl);
+      // The tap closes the idle connection, and then knows that this agent keeps idle connections open.
+      await Promise.all([...sockets].map((socket) => socket.destroyed || once(socket, "close")));
+      sockets.clear();
+      await post(tapUrl);
+    }
     const status = step === "first" ? 200 : await post(tapUrl, closeConnections);
     // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a worker thread has no origin
     parentPort?.postMessage({ status, requests });

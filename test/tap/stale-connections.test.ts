@@ -1,7 +1,7 @@
 /** Tests the tap with agents that close an idle connection while the tap starts a request on it. */
 import { once } from "node:events";
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import { Agent, createServer, request, type IncomingMessage, type ServerResponse } from "node:http";
+import { createServer as createNetServer, type AddressInfo } from "node:net";
 import { Worker } from "node:worker_threads";
 import { afterEach, describe, expect, it } from "vitest";
 import { startTestTap, type RecordingTestTap } from "./tapped-record.ts";
@@ -17,22 +17,32 @@ async function startTap(url: string): Promise<RecordingTestTap> {
   return tap;
 }
 
+interface TestAgent {
+  readonly url: string;
+  /** Methods of the received requests. */
+  readonly methods: readonly string[];
+  /** Resolves when the tap has closed a connection. */
+  waitForClose(): Promise<unknown>;
+}
+
 /** Starts an agent that answers the first request of each connection, and closes the connection at the second one. */
-async function startClosingAgent(): Promise<{ url: string; methods: string[] }> {
+async function startClosingAgent(): Promise<TestAgent> {
   const methods: string[] = [];
+  const closed = Promise.withResolvers<void>();
   const used = new WeakSet<object>();
-  const server = createServer((request: IncomingMessage, response: ServerResponse) => {
+  const server = createServer(({ url, method, socket }: IncomingMessage, response: ServerResponse) => {
     // The tap looks for a card at its start.
-    if (request.url?.includes(".well-known")) {
+    if (url?.includes(".well-known")) {
       response.writeHead(404, { connection: "close" }).end();
       return;
     }
-    methods.push(request.method ?? "");
-    if (used.has(request.socket)) {
-      request.socket.destroy();
+    methods.push(method ?? "");
+    if (used.has(socket)) {
+      socket.destroy();
       return;
     }
-    used.add(request.socket);
+    used.add(socket);
+    socket.once("close", () => closed.resolve());
     response.end("{}");
   }).listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -41,7 +51,36 @@ async function startClosingAgent(): Promise<{ url: string; methods: string[] }> 
     server.closeAllConnections();
     await once(server, "close");
   });
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, methods };
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    methods,
+    waitForClose: () => closed.promise,
+  };
+}
+
+/** Starts an agent that closes each connection after a time without a request, and does not announce the close. */
+async function startImpatientAgent(getIdleMs: () => number): Promise<string> {
+  const server = createNetServer((socket) => {
+    let received = "";
+    let timer: NodeJS.Timeout | undefined;
+    socket.setEncoding("latin1").on("error", () => {});
+    socket.on("data", (text) => {
+      clearTimeout(timer);
+      received += String(text);
+      // Each request has the body `{}` as one chunk, or no body.
+      if (!/^(?:GET .*\r\n\r\n|POST .*\r\n\r\n(?:2\r\n\{\}\r\n0\r\n\r\n|\{\}))$/s.test(received)) return;
+      received = "";
+      socket.write("HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}");
+      timer = setTimeout(() => socket.end(), getIdleMs());
+    });
+    socket.on("close", () => clearTimeout(timer));
+  }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  closers.push(async () => {
+    server.close();
+    await once(server, "close");
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
 describe("a reused connection to the agent", () => {
@@ -73,11 +112,38 @@ describe("a reused connection to the agent", () => {
   });
 
   it("causes no repetition of a message, which the agent may have received", async () => {
-    const { url, methods } = await startClosingAgent();
+    const { url, methods, waitForClose } = await startClosingAgent();
     const tap = await startTap(url);
     const send = async (): Promise<number> =>
       (await fetch(`${tap.url}/rpc`, { method: "POST", body: "{}" })).status;
+    expect(await send()).toBe(200);
+    // The agent kept the connection open until the tap closed it, so that the tap reuses the next one.
+    await waitForClose();
     expect([await send(), await send()]).toEqual([200, 502]);
-    expect(methods).toEqual(["POST", "POST"]);
+    expect(methods).toEqual(["POST", "POST", "POST"]);
+  });
+
+  it.each([
+    ["at once", () => 0],
+    ["after 1 ms", () => 1],
+    ["after 0 to 5 ms", (at: number) => at % 6],
+  ])("causes no error under load with an agent that closes connections %s", async (_, getIdleMs) => {
+    let answers = 0;
+    const { url } = await startTap(await startImpatientAgent(() => getIdleMs(answers++)));
+    const pool = new Agent({ keepAlive: true, maxSockets: 20 });
+    const statuses = new Map<number | undefined, number>();
+    const send = async (): Promise<void> => {
+      const outgoing = request(`${url}/rpc`, { method: "POST", agent: pool }).end("{}");
+      const [response] = (await once(outgoing, "response")) as [IncomingMessage];
+      await response.resume().toArray();
+      statuses.set(response.statusCode, (statuses.get(response.statusCode) ?? 0) + 1);
+    };
+    await Promise.all(
+      Array.from({ length: 20 }, async () => {
+        for (let sent = 0; sent < 20; sent++) await send();
+      }),
+    );
+    pool.destroy();
+    expect([...statuses]).toEqual([[200, 400]]);
   });
 });

@@ -32,12 +32,39 @@ export function findChromium(
 export const CHROMIUM_MISSING_MESSAGE =
   "no Chromium: set CHROMIUM_PATH, or install one (Debian and Ubuntu: apt-get install chromium)";
 
+/**
+ * Chromium uses only the last list of disabled features, so this list repeats the features that Playwright disables. The
+ * last features are two pages of the address bar that each window renders, and that nobody sees without a screen.
+ * Without them, opening a page takes 0.7 s of CPU time instead of 1.2 s.
+ */
+const DISABLED_FEATURES = [
+  "AvoidUnnecessaryBeforeUnloadCheckSync",
+  "DestroyProfileOnBrowserClose",
+  "HttpsUpgrades",
+  "HttpsFirstBalancedModeAutoEnable",
+  "LensOverlay",
+  "MediaRouter",
+  "PaintHolding",
+  "ThirdPartyStoragePartitioning",
+  "AvoidCorsURLLoaderRestartOnRedirect",
+  "TcpPortRandomizationWin",
+  "OptimizationHints",
+  "NetworkTimeServiceQuerying",
+  "AimEnabled",
+  "PreconnectToSearch",
+  "WebUIOmniboxPopup",
+  "WebUIOmniboxAimPopup",
+];
+
 /** Starts the browser. Throws if the machine has none. */
 export async function launchChromium(): Promise<Browser> {
   const executablePath = findChromium();
   if (executablePath === undefined) throw new Error(CHROMIUM_MISSING_MESSAGE);
   // The sandbox requires user namespaces, which containers lack. The browser only opens our own pages.
-  return chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-dev-shm-usage"] });
+  return chromium.launch({
+    executablePath,
+    args: ["--no-sandbox", "--disable-dev-shm-usage", `--disable-features=${DISABLED_FEATURES.join(",")}`],
+  });
 }
 
 /** A page with its recorded requests, errors, warnings, and dialogs. */

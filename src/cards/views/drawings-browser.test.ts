@@ -36,7 +36,7 @@ const hasChromium = findChromium() !== undefined;
 if (!hasChromium)
   process.stderr.write(`Drawings of cards are not tested in a browser: ${CHROMIUM_MISSING_MESSAGE}.\n`);
 
-describe.skipIf(!hasChromium)("in a browser", { timeout: 60_000 }, () => {
+describe.skipIf(!hasChromium)("in a browser", () => {
   let browser: Browser;
 
   beforeAll(async () => {

@@ -5,13 +5,24 @@ import { renderTrafficRecord } from "../../pages/index.ts";
 import { openInBrowser } from "../cards/open-in-browser.ts";
 import { writeOutputFile } from "../cards/write-output-file.ts";
 import type { CliContext } from "../cli-context.ts";
-import { addTraceFilesArgument, type LoadedTrafficRecord, loadTrafficRecord } from "./load-traffic-record.ts";
+import { createUsageError } from "../cli-error.ts";
+import { listTaskFamily, type TrafficLine } from "../../trace/index.ts";
+import {
+  addTraceFilesArgument,
+  type LoadedTrafficRecord,
+  loadTrafficRecord,
+  requireTask,
+} from "./load-traffic-record.ts";
 import { createPriceOption, type PriceOption } from "./price-option.ts";
 
 interface TraceHtmlOptions extends PriceOption {
+  task?: string;
   out?: string;
   open?: boolean;
 }
+
+/** Maximum length of the lines of a page in characters. Chromium opens a page of 50 million characters in 3 seconds. */
+const MAX_PAGE_LENGTH = 200_000_000;
 
 export function createTraceHtmlCommand(context: CliContext): Command {
   return (
@@ -20,6 +31,10 @@ export function createTraceHtmlCommand(context: CliContext): Command {
       .option(
         "-o, --out <file>",
         "output file, or - for stdout (default: the name of the first record with .html)",
+      )
+      .option(
+        "--task <id>",
+        "only this task and the tasks that its agent started (default: all); the beginning of the id is enough",
       )
       .option("--open", "open the page in the browser")
       .addOption(createPriceOption())
@@ -31,22 +46,55 @@ export function createTraceHtmlCommand(context: CliContext): Command {
 
 async function writeTrafficRecordPage(
   files: readonly string[],
-  { out, open, prices }: TraceHtmlOptions,
+  { task, out, open, prices }: TraceHtmlOptions,
   context: CliContext,
 ): Promise<void> {
   const { streams } = context;
   const [first = ""] = files;
   const record = await loadTrafficRecord(files, context, prices);
   const recording = decodeCardLines(record, first);
-  const html = renderTrafficRecord(
-    record.lines.flatMap((decoded) => (decoded.type === "traffic" ? [decoded.line] : [])),
-    { title: basename(first), ...(recording && { recording }) },
-  );
+  const html = renderTrafficRecord(selectPageLines(record, task), {
+    title: basename(first),
+    ...(recording && { recording }),
+  });
   if (out === "-") return streams.outDocument(html);
   const target = out ?? join(dirname(first), `${basename(first).replace(/\.jsonl?(?:\.gz)?$/, "")}.html`);
   await writeOutputFile(target, html);
   streams.out(`${target}\n`);
   if (open) openInBrowser(resolve(target), (why) => streams.err(`${why}\n`));
+}
+
+/** Returns the lines of a page: all lines, or those of a task and of the tasks that its agent started. */
+function selectPageLines({ lines, model }: LoadedTrafficRecord, taskId: string | undefined): TrafficLine[] {
+  const familyLines =
+    taskId === undefined
+      ? undefined
+      : new Set(
+          listTaskFamily(model, requireTask(model, taskId)).flatMap(({ entries }) =>
+            entries.map(({ line }) => line),
+          ),
+        );
+  const selected: TrafficLine[] = [];
+  let length = 0;
+  for (const decoded of lines) {
+    if (decoded.type !== "traffic") continue;
+    const { line } = decoded;
+    const isShared = line.kind === "writer" || line.kind === "agent";
+    if (familyLines && !isShared && !familyLines.has(line)) continue;
+    selected.push(line);
+    length += decoded.length;
+  }
+  if (length <= MAX_PAGE_LENGTH) return selected;
+  throw createUsageError(
+    `The lines have ${formatMillions(length)} characters, and a page has at most ${formatMillions(MAX_PAGE_LENGTH)}.`,
+    taskId === undefined
+      ? "Select a task with --task, or pass fewer files."
+      : "Select a smaller task with --task, or use colloquy trace show.",
+  );
+}
+
+function formatMillions(count: number): string {
+  return `${Math.round(count / 1e6)} million`;
 }
 
 /** Decodes the lines of the card protocol, or returns `undefined` if the record has none. */

@@ -9,9 +9,15 @@ import {
 import { readTrafficFile, type ReadTrafficLine } from "../../trace/recording/index.ts";
 import type { CliContext } from "../cli-context.ts";
 import { createOutputOption } from "../client-options.ts";
-import { createUsageError } from "../cli-error.ts";
+import { CliError, createUsageError } from "../cli-error.ts";
 import type { OutputFormat } from "../output-writer.ts";
 import { readModelPrices } from "./read-model-prices.ts";
+
+/** Maximum length of a record in characters. A million lines of 480 characters take 1.2 GB of memory. */
+const MAX_RECORD_LENGTH = 1_000_000_000;
+
+/** Maximum number of unreadable lines with a warning of their own. */
+const MAX_LINE_WARNINGS = 10;
 
 /** A record with its decoded lines. */
 export interface LoadedTrafficRecord extends LoadedTraffic {
@@ -45,16 +51,26 @@ export async function loadTrafficRecord(
   files: readonly string[],
   { streams }: Pick<CliContext, "streams">,
   priceFile?: string,
+  maxLength: number = MAX_RECORD_LENGTH,
 ): Promise<LoadedTrafficRecord> {
   const prices = readModelPrices(priceFile);
   const lines: ReadTrafficLine[] = [];
+  let length = 0;
   for (const file of files) {
     try {
-      for await (const line of readTrafficFile(file))
+      for await (const line of readTrafficFile(file)) {
         lines.push(
           prices && line.type === "traffic" ? { ...line, line: priceTrafficLine(line.line, prices) } : line,
         );
+        length += line.length;
+        if (length > maxLength)
+          throw createUsageError(
+            `The record is too long: ${line.file}:${line.lineNumber} exceeds ${maxLength} characters in all files.`,
+            "Pass fewer files. With rotated files, copy one of them to another folder.",
+          );
+      }
     } catch (cause) {
+      if (cause instanceof CliError) throw cause;
       const why = cause instanceof Error ? cause.message : String(cause);
       throw createUsageError(`${file} cannot be read (${why}).`, "Pass the path of a traffic record.", cause);
     }
@@ -65,10 +81,16 @@ export async function loadTrafficRecord(
       "Record a server with colloquy serve --record FILE, or a client with colloquy send --record FILE.",
     );
   const loaded = loadTrafficModel(lines);
-  for (const line of lines)
-    if (line.type === "unreadable")
-      streams.err(`warning: ${line.file}:${line.lineNumber} is skipped: ${line.reason}\n`);
+  warnAboutUnreadableLines(lines, (text) => streams.err(`warning: ${text}\n`));
   return { ...loaded, lines };
+}
+
+function warnAboutUnreadableLines(lines: readonly ReadTrafficLine[], warn: (text: string) => void): void {
+  const unreadable = lines.flatMap((line) => (line.type === "unreadable" ? [line] : []));
+  for (const { file, lineNumber, reason } of unreadable.slice(0, MAX_LINE_WARNINGS))
+    warn(`${file}:${lineNumber} is skipped: ${reason}`);
+  const more = unreadable.length - MAX_LINE_WARNINGS;
+  if (more > 0) warn(`${more} more lines are skipped`);
 }
 
 /** Finds a task by its id, or by the beginning of its id. Without an id, the record must contain one root task. */

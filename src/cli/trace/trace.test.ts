@@ -1,10 +1,13 @@
-import { mkdtempSync, readFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { gzipSync } from "node:zlib";
 import { beforeAll, describe, expect, it } from "vitest";
 import { agent } from "../../adapters/index.ts";
 import { connect } from "../../client/index.ts";
 import { createServer } from "../../server/index.ts";
+import type { CliContext } from "../cli-context.ts";
+import { loadTrafficRecord } from "./load-traffic-record.ts";
 import { runCliInTestProcess } from "../cli-test-process.fixture.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "trace-"));
@@ -176,6 +179,92 @@ describe("colloquy trace", () => {
       new URL("../../../package.json", import.meta.url).pathname,
     ]);
     expect(other.err).toContain("contains no traffic lines");
+  });
+
+  it("skips damaged lines with a warning for each of the first ten, and reads the rest", async () => {
+    const damaged = join(folder, "damaged.jsonl");
+    const text = readFileSync(serverFile, "utf8");
+    writeFileSync(damaged, `${'{"v":1,"kind":"frame","seq":"no"}\n'.repeat(30)}${text}{"v":1,"kind":"req`);
+    const { code, out, err } = await runCliInTestProcess(["trace", "show", damaged]);
+    expect(code).toBe(0);
+    expect(out).toBe((await runCliInTestProcess(["trace", "show", serverFile])).out);
+    const warnings = err.trimEnd().split("\n");
+    expect(warnings).toHaveLength(11);
+    expect(warnings[0]).toMatch(/^warning: .*damaged\.jsonl:1 is skipped: frame line: /);
+    expect(warnings[10]).toBe("warning: 21 more lines are skipped");
+  });
+
+  it("reads the undamaged part of a compressed record", async () => {
+    const compressed = gzipSync(readFileSync(serverFile));
+    const whole = join(folder, "whole.jsonl.gz");
+    writeFileSync(whole, compressed);
+    expect((await runCliInTestProcess(["trace", "show", whole])).err).toBe("");
+    const torn = join(folder, "torn.jsonl.gz");
+    writeFileSync(torn, compressed.subarray(0, -20));
+    const { code, err } = await runCliInTestProcess(["trace", "show", torn]);
+    expect(code).toBe(0);
+    expect(err).toContain("the compressed file is damaged here");
+    const uncompressed = join(folder, "text.jsonl.gz");
+    writeFileSync(uncompressed, readFileSync(serverFile));
+    expect((await runCliInTestProcess(["trace", "show", uncompressed])).err).toContain(
+      "text.jsonl.gz cannot be read (incorrect header check)",
+    );
+  });
+
+  it("skips a line that is too long, without storing it", async () => {
+    const long = join(folder, "long.jsonl");
+    const text = readFileSync(serverFile, "utf8");
+    const line = `{"v":1,"kind":"frame","text":"${"x".repeat(17 * 2 ** 20)}"}\n`;
+    writeFileSync(long, `${line}${text}`);
+    const { code, err } = await runCliInTestProcess(["trace", "show", long]);
+    expect(code).toBe(0);
+    expect(err).toMatch(/long\.jsonl:1 is skipped: the line has 178\d+ characters, more than 16777216\n$/);
+  });
+
+  it("refuses a record that does not fit into memory", async () => {
+    const streams = { err: () => {} } as unknown as CliContext["streams"];
+    await expect(loadTrafficRecord([serverFile], { streams }, undefined, 1_000)).rejects.toThrow(
+      /^The record is too long: .*server\.jsonl:\d exceeds 1000 characters in all files\.$/,
+    );
+  });
+
+  it("shows tasks that call each other in a circle, and chains of any length", async () => {
+    const hostile = join(folder, "hostile.jsonl");
+    let seq = 0;
+    const write = (line: object): string =>
+      `${JSON.stringify({ v: 1, writer: "w", seq: ++seq, at: "2026-01-01T00:00:00.000Z", mono_ms: seq, ...line })}\n`;
+    const createTaskId = (at: number): string => `task-${String(at).padStart(16, "0")}`;
+    const start = (at: number, parent: number): string =>
+      write({
+        kind: "request",
+        call: `c${at}`,
+        to: "solver\u001B[2J",
+        task_id: createTaskId(at),
+        binding: "JSONRPC",
+        operation: "SendMessage",
+        parent: { task_id: createTaskId(parent) },
+      });
+    const circle = start(1, 2) + start(2, 1);
+    const chain = Array.from({ length: 5_000 }, (_, at) => start(at + 4, at + 3)).join("");
+    writeFileSync(hostile, circle + start(3, 3) + chain);
+    const { code, out } = await runCliInTestProcess(["trace", "show", hostile]);
+    expect(code).toBe(0);
+    for (const at of [1, 2, 3, 5_003]) expect(out).toContain(createTaskId(at));
+    expect(out).not.toContain("\u001B");
+    for (const format of ["otlp", "perfetto", "mermaid"])
+      expect((await runCliInTestProcess(["trace", "export", hostile, "--format", format])).code).toBe(0);
+    const path = ["trace", "show", hostile, "--task", createTaskId(3), "--json"];
+    expect((await runCliInTestProcess(path)).code).toBe(0);
+  });
+
+  it("renders a page of one task and of the tasks that its agent started", async () => {
+    const target = join(folder, "task.html");
+    const words = ["trace", "html", serverFile, clientFile, "-o", target, "--task"];
+    expect((await runCliInTestProcess([...words, taskId])).code).toBe(0);
+    const html = readFileSync(target, "utf8");
+    expect(html).toContain(taskId);
+    expect(html).toContain(`"to":"solver"`);
+    expect((await runCliInTestProcess([...words, "nobody"])).err).toContain("contains no task nobody");
   });
 
   it("renders the record as one HTML file", async () => {

@@ -1,5 +1,3 @@
-import { readFileSync } from "node:fs";
-import { fileURLToPath } from "node:url";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
@@ -17,6 +15,7 @@ import {
   openPageRecordingRequestsAndErrors,
 } from "../../cards/html/browser.fixture.ts";
 import { mergeRecordings } from "../../cards/index.ts";
+import { ACCESSIBILITY_VIEWS, findAccessibilityViolations } from "../accessibility.fixture.ts";
 import { renderHtmlReport } from "./html-report.ts";
 import { createGsm8kSizedRecording } from "./gsm8k-sized-recording.fixture.ts";
 
@@ -280,30 +279,26 @@ describe.skipIf(!hasChromium)("the page in a browser", () => {
     await page.close();
   });
 
-  it.each(["light", "dark"] as const)("has no accessibility violations in %s", async (colorScheme) => {
-    const axe = readFileSync(fileURLToPath(import.meta.resolve("axe-core/axe.min.js")), "utf8");
-    for (const hash of [
-      "",
-      "#/cards?view=table",
-      ...["sequence", "timeline", "graph", "table"].map((view) => `#sample=gsm8k_1&card=3&view=${view}`),
-    ])
-      // The themes differ in colors only, so that one width suffices for the second theme.
-      for (const viewport of [
-        { width: 1_440, height: 900 },
-        ...(colorScheme === "light" ? [{ width: 390, height: 844 }] : []),
-      ]) {
-        const open = await openPageRecordingRequestsAndErrors(browser, `${small}${hash}`, {
-          colorScheme,
-          viewport,
-        });
-        await open.page.evaluate(axe);
-        const violations = await open.page
-          .evaluate(`axe.run(document, { resultTypes: ["violations"]${colorScheme === "dark" ? ', runOnly: ["color-contrast"]' : ""} }).then(({ violations }) =>
-          violations.map(({ id, nodes }) => id + ": " + nodes.map(({ html }) => html.slice(0, 200)).slice(0, 3).join(" ")))`);
-        expect({ hash, viewport, violations }).toEqual({ hash, viewport, violations: [] });
-        await open.page.close();
+  it.each(ACCESSIBILITY_VIEWS)(
+    "has no accessibility violations in $colorScheme at $width × $height pixels",
+    async ({ colorScheme, width, height, rules }) => {
+      const viewport = { width, height };
+      const { page } = await openPageRecordingRequestsAndErrors(browser, small, { colorScheme, viewport });
+      for (const [hash, ready] of [
+        ["", "#samples"],
+        ["#/cards?view=table", "#tab-table[aria-selected=true]"],
+        ...["sequence", "timeline", "graph", "table"].map(
+          (view) => [`#sample=gsm8k_1&card=3&view=${view}`, `#tab-${view}[aria-selected=true]`] as const,
+        ),
+      ] as const) {
+        await page.goto(`${small}${hash}`);
+        await page.locator(ready).waitFor();
+        const violations = await findAccessibilityViolations(page, { rules });
+        expect({ hash, violations }).toEqual({ hash, violations: [] });
       }
-  });
+      await page.close();
+    },
+  );
 
   it("shows the content, the metadata, and the six members of a card", async () => {
     const open = await openPageRecordingRequestsAndErrors(browser, `${small}#sample=gsm8k_0&card=2`);

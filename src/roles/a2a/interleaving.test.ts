@@ -3,6 +3,7 @@ import { type MessageCard, PLANNER, SOLVER } from "../../cards/index.ts";
 import { flushEventLoopForTest } from "../../engine/engine.fixture.ts";
 import { isTerminal } from "../../protocol/index.ts";
 import { startRoleTestbed, createTestRoleFromFunction } from "./role-testbed.fixture.ts";
+import { isLongRun } from "../../../test/count-runs.ts";
 
 /** A planner that asks its requester, runs two subtasks in parallel, and then runs a third one. */
 const queryingPlanner = createTestRoleFromFunction(
@@ -44,7 +45,8 @@ it(`a stop at any point leaves one reply per task and no open task [E8]`, async 
   );
   const outcomes = new Map<string, number>();
   for (let after = 1; after <= CARD_COUNT; after++) {
-    for (const later of [0, 1, 4, 12]) {
+    // `npm test` takes every second combination.
+    for (const later of [0, 1, 4, 12].filter((_, at) => isLongRun || (after + at) % 2 === 0)) {
       const stop = new AbortController();
       let seen = 0;
       const onCard = (): void => {

@@ -4,7 +4,6 @@ import type {
   MessageCard,
   CardA2ARequestInfo,
   CardMetadata,
-  CardTokenUsage,
   ControlCard,
   CoreCardErrorType,
   ErrorCard,
@@ -24,15 +23,8 @@ import { buildInReplyToMetadata, type CardJournal } from "./card-journal.ts";
 import { deliverCard } from "./card-delivery.ts";
 import { omitUndefined } from "./omit-undefined.ts";
 import { formatError } from "./format-error.ts";
-import {
-  computeRetryDelay,
-  describeModelFailure,
-  isRetryableStatus,
-  type ModelFailure,
-} from "../model-failure.ts";
-import { ModelCallReporter } from "./model-call-reporter.ts";
-import { NO_USAGE } from "../token-usage.ts";
-import { untilAborted } from "./until-aborted.ts";
+import { isRetryableStatus } from "../model-failure.ts";
+import { ModelCaller, ModelError } from "./model-caller.ts";
 import { UsageTracker } from "./usage-tracker.ts";
 import {
   computeGracePeriods,
@@ -71,17 +63,6 @@ interface RoleExecutionOptions {
  */
 const EXECUTION_ENDED_ABORT_ERROR = new DOMException("The work is over.", "AbortError");
 
-/** Error for a failed model call. */
-class ModelError extends Error {
-  override readonly name = "ModelFailed";
-  readonly failure: ModelFailure;
-
-  constructor(failure: ModelFailure, cause: unknown) {
-    super(failure.message, { cause });
-    this.failure = failure;
-  }
-}
-
 /** Maximum number of characters of an unusable reply on a message card. */
 const MAX_UNUSABLE_REPLY_CHARACTERS = 500;
 
@@ -89,6 +70,7 @@ const MAX_UNUSABLE_REPLY_CHARACTERS = 500;
 export class RoleExecution implements TaskContext {
   readonly #options: RoleExecutionOptions;
   readonly #usage: UsageTracker;
+  readonly #modelCaller: ModelCaller;
   readonly #abortController = new AbortController();
   readonly #graceExpired = Promise.withResolvers<never>();
   readonly #controlCards: ControlCard[] = [];
@@ -102,6 +84,16 @@ export class RoleExecution implements TaskContext {
     this.#options = options;
     const { clock, newId } = options.journal.runtime;
     this.#usage = new UsageTracker(() => clock.monotonic(), newId);
+    const { role, requestCard, journal, reportCall } = options;
+    this.#modelCaller = new ModelCaller({
+      role,
+      requestCard,
+      journal,
+      usage: this.#usage,
+      reportCall,
+      signal: this.signal,
+      findFinalCardId: () => this.#finalCardId,
+    });
     // These promises may reject while no code awaits them.
     this.#graceExpired.promise.catch(() => {});
     this.#controlArrived.promise.catch(() => {});
@@ -171,67 +163,8 @@ export class RoleExecution implements TaskContext {
     }
   }
 
-  async callModel(request: Omit<ModelRequest, "role" | "signal">): Promise<ModelReply> {
-    const { role, journal } = this.#options;
-    const { model } = journal.runtime;
-    if (!model) throw new Error(`The ${role.name} has no model. Set the option "model".`);
-    this.signal.throwIfAborted();
-    const { clock } = journal.runtime;
-    const report = new ModelCallReporter(this.#options.reportCall, model.id, request, clock);
-    for (let tries = 1; ; tries++) {
-      const startedAt = clock.monotonic();
-      const stopTracking = this.#usage.startModelCallTimer();
-      try {
-        const reply = await model.complete({ ...request, role: role.name, signal: this.signal });
-        stopTracking();
-        const usage = reply.usage ?? NO_USAGE;
-        this.#usage.addModelUsage(usage, reply.model ?? model.id);
-        const call = { model: reply.model ?? model.id, usage, finish: reply.finish };
-        this.#recordModelCall(request, call, startedAt);
-        report.succeed(reply);
-        return reply;
-      } catch (thrown) {
-        stopTracking();
-        await this.#handleModelFailure(request, thrown, tries, startedAt, report);
-      }
-    }
-  }
-
-  /**
-   * Records a failed try of a model call and waits until the next try. Rejects if the call must not be
-   * repeated.
-   */
-  async #handleModelFailure(
-    request: Pick<ModelRequest, "input">,
-    thrown: unknown,
-    tries: number,
-    startedAt: number,
-    report: ModelCallReporter,
-  ): Promise<void> {
-    const { model } = this.#options.journal.runtime;
-    const { aborted } = this.signal;
-    const failure = describeModelFailure(thrown);
-    const error = formatError(failure.message);
-    const delayMs = aborted ? undefined : computeRetryDelay(failure, tries);
-    // A provider that rejects a request reads no tokens. Without a response, the number of tokens is unknown.
-    if (aborted || failure.httpStatus === undefined) this.#usage.addModelUsage(NO_USAGE, model?.id ?? "");
-    const finish = aborted ? "aborted" : "error";
-    const call = { model: model?.id ?? "", usage: NO_USAGE, finish, error };
-    this.#recordModelCall(request, { ...call, ...omitUndefined({ wait_ms: delayMs }) }, startedAt);
-    if (delayMs === undefined) report.fail(error);
-    this.signal.throwIfAborted();
-    if (delayMs === undefined) throw new ModelError({ ...failure, message: error }, thrown);
-    report.addFailedAttempt(error, delayMs);
-    this.#usage.addFailedTry({
-      reason: "model_error",
-      error,
-      ...omitUndefined({ http_status: failure.httpStatus }),
-      wait_ms: delayMs,
-    });
-    await this.#wait(delayMs).catch((reason: unknown) => {
-      report.fail("The task was stopped before the next attempt.");
-      throw reason;
-    });
+  callModel(request: Omit<ModelRequest, "role" | "signal">): Promise<ModelReply> {
+    return this.#modelCaller.call(request);
   }
 
   reportUnusableReply(reason: string, { text }: Pick<ModelReply, "text">): void {
@@ -241,13 +174,6 @@ export class RoleExecution implements TaskContext {
       wait_ms: 0,
       text: truncateText(text.toWellFormed(), MAX_UNUSABLE_REPLY_CHARACTERS),
     });
-  }
-
-  /** Waits for a time in milliseconds. Rejects with the abort reason of the signal. */
-  async #wait(ms: number): Promise<void> {
-    const elapsed = Promise.withResolvers<void>();
-    const cancelTimer = this.#options.journal.runtime.clock.schedule(ms, elapsed.resolve);
-    await untilAborted(elapsed.promise, this.signal).finally(cancelTimer);
   }
 
   async delegate(request: DelegationRequest): Promise<ResultCard | ErrorCard> {
@@ -421,23 +347,5 @@ export class RoleExecution implements TaskContext {
         ? formatError(thrown)
         : `The ${role.name} failed; its server log contains the cause`;
     return { error: text, errorType: "role_failed" };
-  }
-
-  #recordModelCall(
-    { input }: Pick<ModelRequest, "input">,
-    call: { model: string; usage: CardTokenUsage; finish: string; error?: string; wait_ms?: number },
-    startedAt: number,
-  ): void {
-    const { journal, requestCard, role } = this.#options;
-    const turn = input.kind === "plan" ? input.turn : requestCard.metadata.turn;
-    const { recorder, clock } = journal.runtime;
-    recorder?.recordModelCall({
-      run_id: journal.experimentRunId,
-      ...omitUndefined({ sample_id: journal.sampleId, turn }),
-      role: role.name,
-      card_id: this.#finalCardId ?? this.#usage.nextCardId,
-      duration_ms: clock.monotonic() - startedAt,
-      ...call,
-    });
   }
 }

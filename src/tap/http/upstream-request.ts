@@ -9,6 +9,7 @@ import { Agent as HttpsAgent, request as requestOverHttps } from "node:https";
 import type { Socket } from "node:net";
 import { setImmediate as waitForEventLoop } from "node:timers/promises";
 import { replaceOriginInHeader, selectForwardedHeaders } from "./forwarded-headers.ts";
+import { IdleConnectionEvidence } from "./idle-connection-evidence.ts";
 import type { BoundedBodyCopy } from "./bounded-body-copy.ts";
 import { writeAndDrain } from "./write-response-bytes.ts";
 
@@ -35,6 +36,7 @@ export class UpstreamConnections {
   readonly #agent: HttpAgent | HttpsAgent;
   /** Opens a new connection for each request. */
   readonly #agentWithoutReuse: HttpAgent | HttpsAgent;
+  readonly #idleConnections: IdleConnectionEvidence;
 
   constructor(
     url: URL,
@@ -57,6 +59,7 @@ export class UpstreamConnections {
     };
     this.#agent = createAgent(true);
     this.#agentWithoutReuse = createAgent(false);
+    this.#idleConnections = new IdleConnectionEvidence(this.#agent);
   }
 
   close(): void {
@@ -65,12 +68,15 @@ export class UpstreamConnections {
   }
 
   /**
-   * Starts the request to the agent, without its body. An agent can close an idle connection at any time. On a busy
-   * machine, this close can wait in the operating system when the next request begins. The request therefore takes an
-   * idle connection only if the connection is still open after one turn of the event loop. No byte is sent before.
+   * Starts the request to the agent, without its body. An agent can close an idle connection at any time. A request with
+   * side effects, which the tap cannot repeat, therefore uses idle connections only if the agent is known to keep them
+   * open. On a busy machine, a close can wait in the operating system when the next request begins. The request takes
+   * an idle connection only if the connection is still open after one turn of the event loop. No byte is sent before.
    */
   async open(request: IncomingMessage, signal: AbortSignal): Promise<UpstreamRequest> {
     for (;;) {
+      if (!isRepeatable(request) && !this.#idleConnections.allowsReuse)
+        return this.#start(request, signal, this.#agentWithoutReuse);
       const upstream = this.#start(request, signal, this.#agent);
       const { outgoing } = upstream;
       const [socket] = (await once(outgoing, "socket")) as [Socket];

@@ -56,8 +56,10 @@ export function listTaskActivities(model: TrafficModel, task: TrafficTask): Task
 
 /** Requests to one child task are one wait, from the first message to the end of the last response or of the task. */
 function groupChildExchanges(model: TrafficModel, parentKey: string): TaskActivity[] {
-  const exchanges = model.exchanges.filter(({ parentTaskKey }) => parentTaskKey === parentKey);
-  const byTask = Map.groupBy(exchanges, ({ taskKey, key }) => taskKey ?? `\n${key}`);
+  const byTask = Map.groupBy(
+    model.listExchangesDuring(parentKey),
+    ({ taskKey, key }) => taskKey ?? `\n${key}`,
+  );
   return [...byTask.values()].map((group): TaskActivity => {
     const [first] = group as [TrafficExchange, ...TrafficExchange[]];
     const child = model.tasks.get(first.taskKey ?? "");

@@ -2,6 +2,7 @@ import { isObject, type JsonObject, parseTraceparent } from "../../protocol/inde
 import { defineOptionNames } from "../../usage-checks/index.ts";
 import type { AgentLine, TrafficLine, WriterLine } from "../traffic-line-types.ts";
 import { describeUnknownCaller, type IdentifiedCaller } from "./describe-unknown-caller.ts";
+import { ExchangeIndex } from "./exchange-index.ts";
 import { SequenceNumberSet } from "./sequence-number-set.ts";
 import { TaskParentFinder } from "./task-parent-finder.ts";
 import type { TimelineEntry } from "./timeline-types.ts";
@@ -60,7 +61,7 @@ export class TrafficModel {
   /** Key of the task that owns a span, by the id of the span. */
   readonly #taskKeysBySpan = new Map<string, string>();
   readonly #parentSpans = new Map<string, string>();
-  #exchanges: { readonly version: number; readonly list: readonly TrafficExchange[] } | undefined;
+  #exchanges: { readonly version: number; readonly index: ExchangeIndex } | undefined;
   #structureVersion = 0;
   #version = 0;
 
@@ -146,15 +147,26 @@ export class TrafficModel {
 
   /** The requests between the parties in the order of time, each with its observations. */
   get exchanges(): readonly TrafficExchange[] {
-    if (this.#exchanges?.version !== this.#structureVersion)
-      this.#exchanges = { version: this.#structureVersion, list: this.#buildExchanges() };
-    return this.#exchanges.list;
+    return this.#getExchangeIndex().exchanges;
   }
 
   /** Returns the key of the task during which a task was started, or `undefined` for a root task. */
   findParentTaskKey(taskKey: string): string | undefined {
-    return this.exchanges.find((one) => one.taskKey === taskKey && one.parentTaskKey !== undefined)
-      ?.parentTaskKey;
+    return this.#getExchangeIndex().findParentTaskKey(taskKey);
+  }
+
+  /** Returns the requests that were made during a task, in the order of time. */
+  listExchangesDuring(taskKey: string): readonly TrafficExchange[] {
+    return this.#getExchangeIndex().listExchangesDuring(taskKey);
+  }
+
+  #getExchangeIndex(): ExchangeIndex {
+    if (this.#exchanges?.version !== this.#structureVersion)
+      this.#exchanges = {
+        version: this.#structureVersion,
+        index: new ExchangeIndex(this.#buildExchanges()),
+      };
+    return this.#exchanges.index;
   }
 
   #buildExchanges(): TrafficExchange[] {

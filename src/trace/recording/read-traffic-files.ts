@@ -10,11 +10,17 @@ export type ReadTrafficLine = DecodedTrafficLine & {
   readonly file: string;
   /** Number of the line in its file, starting at 1. */
   readonly lineNumber: number;
+  /** Number of characters of the line. */
+  readonly length: number;
 };
+
+/** Maximum length of a line in characters. Writers shorten bodies to 65,536 characters. */
+const MAX_LINE_LENGTH = 16 * 2 ** 20;
 
 /**
  * Reads the lines of a record in the order in which they were written: first the rotated files (`FILE.2`, `FILE.1`),
- * and then the file itself. Decompresses files whose names end in `.gz`. Rejects if no file exists.
+ * and then the file itself. Decompresses files whose names end in `.gz`. A line that is too long, and the damaged end of
+ * a compressed file, are unreadable lines. Rejects if no file exists.
  */
 export async function* readTrafficFile(path: string): AsyncGenerator<ReadTrafficLine, void, undefined> {
   for (const file of await listTrafficFiles(path)) {
@@ -22,23 +28,47 @@ export async function* readTrafficFile(path: string): AsyncGenerator<ReadTraffic
     const bytes = file.endsWith(".gz") ? input.pipe(createGunzip()) : input;
     if (bytes !== input) input.on("error", (error) => bytes.destroy(error));
     let lineNumber = 0;
-    for await (const text of splitLines(bytes)) {
-      lineNumber += 1;
-      if (text !== "") yield { ...decodeTrafficLine(text), file, lineNumber };
+    try {
+      for await (const { text, length } of splitLines(bytes)) {
+        lineNumber += 1;
+        if (length > MAX_LINE_LENGTH) {
+          const reason = `the line has ${length} characters, more than ${MAX_LINE_LENGTH}`;
+          yield { type: "unreadable", reason, file, lineNumber, length };
+        } else if (text !== "") yield { ...decodeTrafficLine(text), file, lineNumber, length };
+      }
+    } catch (cause) {
+      // The lines before the damage are valid. A file that is not compressed at all has none.
+      if (bytes === input || lineNumber === 0) throw cause;
+      const reason = `the compressed file is damaged here: ${cause instanceof Error ? cause.message : String(cause)}`;
+      yield { type: "unreadable", reason, file, lineNumber: lineNumber + 1, length: 0 };
     }
   }
 }
 
-/** `node:readline` also splits at U+2028 and U+2029, which JSON texts may contain. */
-async function* splitLines(bytes: Readable): AsyncGenerator<string, void, undefined> {
-  let rest = "";
+/**
+ * Yields the lines of a text. `node:readline` also splits at U+2028 and U+2029, which JSON texts may contain. A line
+ * that is too long has no text, so that a file without line ends does not fill the memory.
+ */
+async function* splitLines(bytes: Readable): AsyncGenerator<{ text: string; length: number }> {
+  let rest: string[] = [];
+  let length = 0;
+  const add = (text: string): void => {
+    length += text.length;
+    if (length <= MAX_LINE_LENGTH) rest.push(text);
+    else rest = [];
+  };
   for await (const chunk of bytes.setEncoding("utf8") as AsyncIterable<string>) {
     const lines = chunk.split("\n");
-    lines[0] = rest + (lines[0] ?? "");
-    rest = lines.pop() ?? "";
-    yield* lines;
+    for (const [at, line] of lines.entries()) {
+      if (at > 0) {
+        yield { text: rest.join(""), length };
+        rest = [];
+        length = 0;
+      }
+      add(line);
+    }
   }
-  yield rest;
+  if (length > 0) yield { text: rest.join(""), length };
 }
 
 /** Returns the files of a record, oldest first. The last file is `path` itself, also if it does not exist. */

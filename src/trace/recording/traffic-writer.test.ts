@@ -10,6 +10,7 @@ import {
 import { describe, expect, it } from "vitest";
 import type { JsonValue } from "../../protocol/index.ts";
 import { decodeTrafficLine, decodeTrafficLines, TrafficModel, type TrafficLine } from "../index.ts";
+import type { TrafficLineInput } from "../traffic-line-types.ts";
 import {
   createMemoryTrafficSink,
   createTrafficWriter,
@@ -47,6 +48,17 @@ describe("a traffic writer [E22]", () => {
       { kind: "event", seq: 3, log_seq: 1, event: { task: { id: "t1" } } },
     ]);
     expect(new Set(lines.map(({ writer }) => writer)).size).toBe(1);
+  });
+
+  it("writes the same line, whether or not a member needs treatment", async () => {
+    const line = { kind: "event", agent: 'a"b', task_id: "t1", log_seq: 1 } as const;
+    const lines = await writeAndRead({}, (writer) => {
+      writer.write(line, { event: '{"task":{"id":"t1"}}' });
+      writer.write({ ...line, headers: undefined } as TrafficLineInput, { event: '{"task":{"id":"t1"}}' });
+    });
+    const [, plain, treated] = lines.map((one) => JSON.stringify({ ...one, seq: 0 }));
+    expect(plain).toBe(treated);
+    expect(plain).toContain('"event":{"task":{"id":"t1"}}');
   });
 
   it("keeps ids and states but no content in a record without bodies", async () => {

@@ -7,12 +7,18 @@ import type { TrafficTask } from "../model/traffic-task.ts";
 import type { TrafficExchange } from "../model/traffic-exchange.ts";
 import { describeMark, describeTrafficLine, formatDuration } from "./describe-line.ts";
 
+/** Deeper tasks have the indentation of this level. */
+const MAX_INDENT_LEVELS = 20;
+
 /** Renders the tasks of a record as a tree of callers and their tasks, with their states, durations, and marks. */
 export function renderTrafficOverview(model: TrafficModel): string {
-  const roots = [...model.tasks.values()]
-    .filter((task) => model.findParentTaskKey(task.key) === undefined)
-    .toSorted((a, b) => a.startMs - b.startMs);
-  const lines = roots.flatMap((task) => renderTaskTree(model, task, "", new Set()));
+  const tasks = [...model.tasks.values()].toSorted((a, b) => a.startMs - b.startMs);
+  const roots = tasks.filter((task) => model.findParentTaskKey(task.key) === undefined);
+  const visited = new Set<string>();
+  // A damaged record can contain tasks that call each other in a circle, which have no root.
+  const lines = [...roots, ...tasks].flatMap((task) =>
+    visited.has(task.key) ? [] : renderTaskTree(model, task, visited),
+  );
   const withoutTask = model.exchanges.filter(({ taskKey }) => taskKey === undefined);
   const writers = [...model.writers.values()].map(
     ({ line, id, lines: count, lostLines }) =>
@@ -55,47 +61,69 @@ export function renderTaskTimeline(model: TrafficModel, task: TrafficTask): stri
   ].join("\n");
 }
 
+/** A task in the tree of callers and their tasks. */
+interface TaskTreeNode {
+  readonly task: TrafficTask;
+  /** Position of the caller's task in the list, or undefined for the first task. */
+  readonly parent: number | undefined;
+  readonly depth: number;
+}
+
+/**
+ * Lists a task and the tasks that its agent started, callers first. Tasks in `visited` are omitted, and the listed ones
+ * are added. The search is iterative, because a record may contain a chain of any length.
+ */
+function listTaskTree(model: TrafficModel, root: TrafficTask, visited: Set<string>): TaskTreeNode[] {
+  const nodes: TaskTreeNode[] = [];
+  const open: TaskTreeNode[] = [{ task: root, parent: undefined, depth: 0 }];
+  for (let node = open.pop(); node; node = open.pop()) {
+    if (visited.has(node.task.key)) continue;
+    visited.add(node.task.key);
+    const parent = nodes.push(node) - 1;
+    const depth = node.depth + 1;
+    for (const task of listChildTasks(model, node.task.key).toReversed()) open.push({ task, parent, depth });
+  }
+  return nodes;
+}
+
+/** Computes the usage of each node, with the usage of the tasks below. Children follow their parents in the list. */
+function addUsageOfChildren(nodes: readonly TaskTreeNode[]): TokenUsage[] {
+  const totals = nodes.map(({ task }) => task.usage);
+  for (const [at, { parent }] of [...nodes.entries()].toReversed()) {
+    const [total, parentTotal] = [totals[at], parent === undefined ? undefined : totals[parent]];
+    if (total && parentTotal && parent !== undefined) totals[parent] = addUsage(parentTotal, total);
+  }
+  return totals;
+}
+
+/** Lists a task and all tasks that its agent started, directly or through other agents. Callers precede their tasks. */
+export function listTaskFamily(model: TrafficModel, task: TrafficTask): TrafficTask[] {
+  return listTaskTree(model, task, new Set()).map((node) => node.task);
+}
+
 /** Returns the usage of a task and of all tasks that its agent started. */
-export function computeTotalUsage(
-  model: TrafficModel,
-  task: TrafficTask,
-  visited: Set<string> = new Set(),
-): TokenUsage {
-  visited.add(task.key);
-  return listChildTasks(model, task.key)
-    .filter((child) => !visited.has(child.key))
-    .reduce((sum, child) => addUsage(sum, computeTotalUsage(model, child, visited)), task.usage);
+export function computeTotalUsage(model: TrafficModel, task: TrafficTask): TokenUsage {
+  return addUsageOfChildren(listTaskTree(model, task, new Set()))[0] ?? task.usage;
 }
 
 /** Lists the tasks that the agent of a task started, in the order of time. */
 export function listChildTasks(model: TrafficModel, parentKey: string): TrafficTask[] {
-  const keys = model.exchanges.flatMap(({ taskKey, parentTaskKey }) =>
-    parentTaskKey === parentKey && taskKey !== undefined ? [taskKey] : [],
-  );
+  const keys = model.listExchangesDuring(parentKey).flatMap(({ taskKey }) => taskKey ?? []);
   return [...new Set(keys)].flatMap((key) => model.tasks.get(key) ?? []);
 }
 
-function renderTaskTree(
-  model: TrafficModel,
-  task: TrafficTask,
-  indent: string,
-  visited: Set<string>,
-): string[] {
-  if (visited.has(task.key)) return [];
-  visited.add(task.key);
-  const { startMs, endMs } = getTaskPeriod(task);
-  const usage = computeTotalUsage(model, task);
-  const tokens = usage.calls === 0 ? "" : `, ${usage.inputTokens + usage.outputTokens} tokens`;
-  const formattedPrice = formatPrice(usage);
-  const price = formattedPrice === "" ? "" : `, ${formattedPrice}`;
-  const counts = countMarks(task);
-  const head = `${indent}${renderTaskHead(task)} in ${formatDuration(endMs - startMs)}, ${task.entryCount} lines${tokens}${price}${counts}`;
-  return [
-    head,
-    ...listChildTasks(model, task.key).flatMap((child) =>
-      renderTaskTree(model, child, `${indent}  `, visited),
-    ),
-  ];
+function renderTaskTree(model: TrafficModel, root: TrafficTask, visited: Set<string>): string[] {
+  const nodes = listTaskTree(model, root, visited);
+  const totals = addUsageOfChildren(nodes);
+  return nodes.map(({ task, depth }, at) => {
+    const { startMs, endMs } = getTaskPeriod(task);
+    const usage = totals[at] ?? task.usage;
+    const tokens = usage.calls === 0 ? "" : `, ${usage.inputTokens + usage.outputTokens} tokens`;
+    const formattedPrice = formatPrice(usage);
+    const price = formattedPrice === "" ? "" : `, ${formattedPrice}`;
+    const indent = "  ".repeat(Math.min(depth, MAX_INDENT_LEVELS));
+    return `${indent}${renderTaskHead(task)} in ${formatDuration(endMs - startMs)}, ${task.entryCount} lines${tokens}${price}${countMarks(task)}`;
+  });
 }
 
 function renderTaskHead({ id, agent = "agent", state }: TrafficTask): string {

@@ -64,8 +64,9 @@ function listTaskSpans(model: TrafficModel, task: TrafficTask): ServiceSpan[] {
         },
       }),
     },
-    ...model.exchanges
-      .filter((one) => one.parentTaskKey === task.key && one.taskKey !== undefined)
+    ...model
+      .listExchangesDuring(task.key)
+      .filter((one) => one.taskKey !== undefined)
       .map((one) =>
         createSpan(`request ${task.key} ${one.taskKey}`, taskSpanId, {
           name: `invoke_agent ${one.to}`,

@@ -1,14 +1,7 @@
 import type { JsonObject, JsonValue, Part } from "../../protocol/index.ts";
-import {
-  createCheckedSchema,
-  createConvertingSchema,
-  createListSchema,
-  createObjectSchema,
-  optional,
-  required,
-  type DecodingContext,
-  type DecodingSchema,
-} from "../proto-json-schema.ts";
+import { createCheckedSchema, createConvertingSchema, createListSchema } from "../composite-schemas.ts";
+import { createObjectSchema, optional, required } from "../object-schema.ts";
+import { type DecodingContext, type DecodingSchema } from "../proto-json-schema.ts";
 import { bytesSchema, stringSchema, structSchema, valueSchema } from "../scalar-schemas.ts";
 
 /** Parameters of `tasks/create`. */

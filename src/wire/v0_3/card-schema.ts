@@ -10,15 +10,9 @@ import type {
   SecurityRequirement,
   SecurityScheme,
 } from "../../protocol/index.ts";
-import {
-  createConvertingSchema,
-  createListSchema,
-  createMapSchema,
-  createObjectSchema,
-  optional,
-  required,
-  type DecodingSchema,
-} from "../proto-json-schema.ts";
+import { createConvertingSchema, createListSchema, createMapSchema } from "../composite-schemas.ts";
+import { createObjectSchema, optional, required } from "../object-schema.ts";
+import { type DecodingSchema } from "../proto-json-schema.ts";
 import { boolSchema, stringSchema, structSchema, createMappedEnumSchema } from "../scalar-schemas.ts";
 
 // Schemas that decode the agent card of A2A 0.3 into the 1.0 model. Only cards of other agents are decoded,

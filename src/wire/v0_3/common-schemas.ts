@@ -16,14 +16,11 @@ import type {
 import {
   createCheckedSchema,
   createConvertingSchema,
-  type FieldSchemas,
   createValidateOnlySchema,
   createListSchema,
-  createObjectSchema,
-  optional,
-  required,
-  type DecodingSchema,
-} from "../proto-json-schema.ts";
+} from "../composite-schemas.ts";
+import { type FieldSchemas, createObjectSchema, optional, required } from "../object-schema.ts";
+import { type DecodingSchema } from "../proto-json-schema.ts";
 import {
   boolSchema,
   stringSchema,

@@ -16,16 +16,9 @@ import {
   type Task,
   type TaskPushNotificationConfig,
 } from "../../protocol/index.ts";
-import {
-  createConvertingSchema,
-  type DecodingContext,
-  createListSchema,
-  createObjectSchema,
-  defineOneofMember,
-  optional,
-  required,
-  type DecodingSchema,
-} from "../proto-json-schema.ts";
+import { createConvertingSchema, createListSchema } from "../composite-schemas.ts";
+import { createObjectSchema, defineOneofMember, optional, required } from "../object-schema.ts";
+import { type DecodingContext, type DecodingSchema } from "../proto-json-schema.ts";
 import { bytesSchema, stringSchema, structSchema, createMappedEnumSchema } from "../scalar-schemas.ts";
 import { unwrapNonObjectData } from "./wrapped-non-object-data.ts";
 import {

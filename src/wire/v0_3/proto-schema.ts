@@ -15,14 +15,9 @@ import type {
   TaskPushNotificationConfig,
   TaskState,
 } from "../../protocol/index.ts";
-import {
-  createConvertingSchema,
-  createListSchema,
-  createObjectSchema,
-  defineOneofMember,
-  required,
-  type DecodingSchema,
-} from "../proto-json-schema.ts";
+import { createConvertingSchema, createListSchema } from "../composite-schemas.ts";
+import { createObjectSchema, defineOneofMember, required } from "../object-schema.ts";
+import { type DecodingSchema } from "../proto-json-schema.ts";
 import { bytesSchema, createEnumSchema, int32Schema, stringSchema, structSchema } from "../scalar-schemas.ts";
 import {
   PUSH_CONFIG_RESOURCE_NAME_SCHEMA,

@@ -1,4 +1,5 @@
-import { createCheckedSchema, createConvertingSchema, type DecodingSchema } from "../proto-json-schema.ts";
+import { createCheckedSchema, createConvertingSchema } from "../composite-schemas.ts";
+import { type DecodingSchema } from "../proto-json-schema.ts";
 import { stringSchema } from "../scalar-schemas.ts";
 
 // The proto of 0.3 identifies tasks and push configurations by resource paths. A task id may contain slashes.

@@ -10,17 +10,9 @@ import type {
   SecurityRequirement,
   SecurityScheme,
 } from "../../protocol/index.ts";
-import {
-  withDefault,
-  createConvertingSchema,
-  createListSchema,
-  createMapSchema,
-  createObjectSchema,
-  defineOneofMember,
-  optional,
-  required,
-  type DecodingSchema,
-} from "../proto-json-schema.ts";
+import { createConvertingSchema, createListSchema, createMapSchema } from "../composite-schemas.ts";
+import { withDefault, createObjectSchema, defineOneofMember, optional, required } from "../object-schema.ts";
+import { type DecodingSchema } from "../proto-json-schema.ts";
 import { boolSchema, createEnumSchema, stringSchema, structSchema } from "../scalar-schemas.ts";
 
 // Schemas of the agent card messages of `a2a.proto` 1.0. Nearly every member has a fallback, because an agent

@@ -27,16 +27,15 @@ import type {
   TaskStatus,
   TaskStatusUpdateEvent,
 } from "../../protocol/index.ts";
+import { createCheckedSchema, createListSchema } from "../composite-schemas.ts";
 import {
-  createCheckedSchema,
   type FieldSchemas,
-  createListSchema,
   createObjectSchema,
   defineOneofMember,
   optional,
   required,
-  type DecodingSchema,
-} from "../proto-json-schema.ts";
+} from "../object-schema.ts";
+import { type DecodingSchema } from "../proto-json-schema.ts";
 import {
   boolSchema,
   bytesSchema,

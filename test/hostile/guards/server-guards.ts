@@ -116,7 +116,7 @@ export const SERVER_GUARDS: readonly Guard[] = [
   },
   {
     name: "request-list-length",
-    file: "src/wire/proto-json-schema.ts",
+    file: "src/wire/composite-schemas.ts",
     find: "json.length > MAX_REQUEST_LIST_LENGTH",
     replace: "json.length > Infinity",
     noticedBy: { test: "src/wire/v1/decode-params.test.ts" },
