@@ -29,7 +29,7 @@ await startOtlpExportOnce({
 });
 const observer = new OperationObserver({ startsSpans: true, onOperation: undefined });
 const runTracing = createRunTracing(() => card);
-const event = new LogEvent(1, {
+const event = LogEvent.create(1, {
   statusUpdate: { ...IDS, status: { state: "TASK_STATE_COMPLETED", timestamp: new Date(0).toISOString() } },
 });
 
