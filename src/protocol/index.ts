@@ -137,9 +137,9 @@ export { stripTrailingCharacters } from "./strip-trailing-characters.ts";
 export {
   createChildContext,
   createRootContext,
+  fillFromRandomPool,
   type FillRandomBytes,
   formatTraceparent,
-  generateSpanId,
   parseTraceContext,
   parseTraceparent,
   toTraceHeaders,

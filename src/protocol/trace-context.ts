@@ -89,9 +89,22 @@ export function createRootContext(isSampled: boolean, fillRandom: FillRandomByte
   };
 }
 
-/** Generates the id of a span with the random bytes of the platform. */
-export function generateSpanId(): string {
-  return generateHexId(8, (bytes) => crypto.getRandomValues(bytes));
+const POOL_SIZE = 1024;
+let pool: Uint8Array<ArrayBuffer> | undefined;
+let poolOffset = POOL_SIZE;
+
+/**
+ * Fills the array with random bytes of the platform. The function requests many bytes at once, because a request takes a
+ * microsecond. `bytes` must not be longer than 1,024 bytes.
+ */
+export function fillFromRandomPool(bytes: Uint8Array<ArrayBuffer>): void {
+  pool ??= new Uint8Array(POOL_SIZE);
+  if (poolOffset + bytes.length > POOL_SIZE) {
+    crypto.getRandomValues(pool);
+    poolOffset = 0;
+  }
+  bytes.set(pool.subarray(poolOffset, poolOffset + bytes.length));
+  poolOffset += bytes.length;
 }
 
 const HEX_BYTES: readonly string[] = Array.from({ length: 256 }, (_, byte) =>

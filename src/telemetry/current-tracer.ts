@@ -1,3 +1,4 @@
+import { fillFromRandomPool } from "../protocol/index.ts";
 import { PropagatingTracer, type Tracer } from "./tracer.ts";
 
 /**
@@ -12,7 +13,7 @@ let propagatingTracer: Tracer | undefined;
 
 /** Returns the tracer of the process. By default, its spans only have ids, which the next process receives. */
 export function getTracer(): Tracer {
-  propagatingTracer ??= new PropagatingTracer((bytes) => globalThis.crypto.getRandomValues(bytes));
+  propagatingTracer ??= new PropagatingTracer(fillFromRandomPool);
   return currentTracer ?? propagatingTracer;
 }
 

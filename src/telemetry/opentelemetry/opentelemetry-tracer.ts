@@ -13,7 +13,7 @@ import {
   type SpanContext,
   type Tracer as OpenTelemetryApiTracer,
 } from "@opentelemetry/api";
-import { generateSpanId, type TraceContext } from "../../protocol/index.ts";
+import { createChildContext, fillFromRandomPool, type TraceContext } from "../../protocol/index.ts";
 import { setTraceScope } from "./context-scope-storage.ts";
 import { getCurrentTraceScope, runInTraceScope, type RunningTask, type TraceScope } from "../trace-scope.ts";
 import type { SpanAttributes, SpanError, SpanStart, TracedSpan, Tracer } from "../tracer.ts";
@@ -57,7 +57,8 @@ export class OpenTelemetryTracer implements Tracer {
     const parentOfSpan = trace.getSpanContext(parentContext);
     const dropped = isUnsampled(parentOfSpan) ? parentOfSpan : undefined;
     if (hasOwnSampler && dropped) {
-      const span = trace.wrapSpanContext({ ...dropped, spanId: generateSpanId(), isRemote: false });
+      const { spanId } = createChildContext({ ...dropped, flags: dropped.traceFlags }, fillFromRandomPool);
+      const span = trace.wrapSpanContext({ ...dropped, spanId, isRemote: false });
       const spanContext = trace.setSpan(parentContext, span);
       return new OpenTelemetrySpan(span, spanContext, task ?? scope?.task, hasContextManager);
     }
