@@ -103,7 +103,7 @@ async function bundleScript(input, sendsRequests) {
     },
     // Packages such as @preact/signals install hooks when they are loaded. Our own modules do not.
     treeshake: { moduleSideEffects: (id) => /node_modules.@?preact/.test(id) || id === input },
-    plugins: [{ name: "no-earlier-bundles", load: loadEmptyBundle }],
+    plugins: [{ name: "reduced-modules", load: loadReducedModule }],
   });
   const { output } = await build.generate({ format: "esm", minify: true, comments: false });
   await build.close();
@@ -118,9 +118,15 @@ async function bundleScript(input, sendsRequests) {
   return { code, modules };
 }
 
-/** Our own modules import the bundles of an earlier build, through the rooms that render pages in Node.js. */
-function loadEmptyBundle(id) {
-  return id.endsWith("page-bundle.ts") ? "export {};" : undefined;
+/**
+ * Our own modules import the bundles of an earlier build, through the rooms that render pages in Node.js. The compiler
+ * checks the options of all calls in a page, so that a page omits the checks of options at run time.
+ */
+function loadReducedModule(id) {
+  if (id.endsWith("page-bundle.ts")) return "export {};";
+  return id.endsWith("usage-checks/option-names.ts")
+    ? "export const defineOptionNames = () => () => () => {}; export const pickOptions = (options) => options;"
+    : undefined;
 }
 
 /** The shared styles first, and then the styles of the screens. */
