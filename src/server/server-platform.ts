@@ -5,7 +5,6 @@ import type { HttpReply, HttpRequest } from "./http-exchange.ts";
 import type { startMaintenanceSocket } from "./maintenance/maintenance-socket.ts";
 import type { MountedHandler } from "./mounted-handler.ts";
 import type { createOtherNodeEvents } from "./other-node-events.ts";
-import type { PushOptions, PushService } from "./push/push-service.ts";
 import type { PushService } from "./push/assemble-push-service.ts";
 import type { PushOptions } from "./push/push-options.ts";
 import type { StoreOption } from "./resolve-store.ts";
