@@ -4,6 +4,7 @@ import type { WriteStallWatch } from "./byte-ledger/write-stall-watch.ts";
 import type { HttpReply, HttpRequest } from "./http-exchange.ts";
 import type { startMaintenanceSocket } from "./maintenance/maintenance-socket.ts";
 import type { MountedHandler } from "./mounted-handler.ts";
+import type { createOtherNodeEvents } from "./other-node-events.ts";
 import type { PushService } from "./push/assemble-push-service.ts";
 import type { PushOptions } from "./push/push-options.ts";
 import type { StoreOption } from "./resolve-store.ts";
@@ -36,6 +37,8 @@ export interface ServerPlatform {
   readonly openTrafficRecord: typeof openTrafficRecord;
   /** Undefined on runtimes without local sockets. */
   readonly startMaintenanceSocket: typeof startMaintenanceSocket | undefined;
+  /** Undefined on runtimes whose stores have no other nodes. */
+  readonly createOtherNodeEvents: typeof createOtherNodeEvents | undefined;
   createListener(host: ListenerHost): ServerListener;
 }
 

@@ -65,7 +65,7 @@ import { getHttpStatus, reportRequest } from "./report-request.ts";
 import { findWaitUntil, waitForRunningWork } from "./host-lifetime.ts";
 import { findRuntimeRemoteAddress } from "./remote-address.ts";
 import { routeRequest, type RouterContext } from "./router.ts";
-import { createOtherNodeEvents, type OtherNodeEvents } from "./other-node-events.ts";
+import type { OtherNodeEvents } from "./other-node-events.ts";
 import { combineObservers } from "./telemetry/combine-observers.ts";
 import { ServerTrafficRecorder } from "./traffic/server-traffic-recorder.ts";
 import { createTenantAcceptanceCheck, findOnlyTenantAcceptedByServer } from "./accepted-tenants.ts";
@@ -148,7 +148,7 @@ class AgentServer implements Server {
       findCard: (agentId) => this.#findLoadedCard(agentId),
     });
     const { observer } = this.#telemetry;
-    this.#otherNodeEvents = createOtherNodeEvents(this.store, mountedHandlers, () =>
+    this.#otherNodeEvents = platform.createOtherNodeEvents?.(this.store, mountedHandlers, () =>
       this.#routerContext.agents.keys(),
     );
     if (options.textIndex) assertStoreIndexesText(this.store);

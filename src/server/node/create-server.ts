@@ -1,6 +1,7 @@
 import type { Agent } from "../../engine/index.ts";
 import { openTrafficRecord } from "../../trace/recording/index.ts";
 import { startMaintenanceSocket } from "../maintenance/maintenance-socket.ts";
+import { createOtherNodeEvents } from "../other-node-events.ts";
 import { createPushService } from "../push/push-service.ts";
 import type { Server } from "../server-interface.ts";
 import type { ServerOptions } from "../server-options.ts";
@@ -17,6 +18,7 @@ const NODE_PLATFORM: ServerPlatform = {
   createTelemetry: (dependencies) => new ServerTelemetry(dependencies),
   openTrafficRecord,
   startMaintenanceSocket,
+  createOtherNodeEvents,
   createListener: (host) => new NodeServerListener(host),
 };
 

@@ -22,6 +22,7 @@ export const PORTABLE_PLATFORM: ServerPlatform = {
     throw createNodeOnlyError(`The option "record" with a file`, "pass a traffic writer");
   },
   startMaintenanceSocket: undefined,
+  createOtherNodeEvents: undefined,
   createListener: () => UNAVAILABLE_LISTENER,
 };
 
