@@ -208,6 +208,11 @@ export const IMPORT_BOUNDARIES: Readonly<Record<string, ImportBoundary>> = {
       "marked",
     ],
   },
+  // Runs in browsers.
+  ui: {
+    rooms: { protocol: "whole", "usage-checks": "whole", wire: "whole", client: "whole" },
+    packages: ["react", "ai"],
+  },
   console: {
     rooms: {
       protocol: "whole",
@@ -217,6 +222,7 @@ export const IMPORT_BOUNDARIES: Readonly<Record<string, ImportBoundary>> = {
       engine: "types",
       client: "whole",
       server: "whole",
+      pages: { onlyIn: "console/load-console-page.ts" },
     },
     allowsNode: true,
   },
@@ -261,6 +267,7 @@ export const IMPORT_BOUNDARIES: Readonly<Record<string, ImportBoundary>> = {
       server: "whole",
       adapters: "whole",
       cards: "whole",
+      console: "whole",
       pages: "whole",
       roles: "whole",
       experiments: "whole",
@@ -268,6 +275,7 @@ export const IMPORT_BOUNDARIES: Readonly<Record<string, ImportBoundary>> = {
       config: "whole",
       mcp: "whole",
       "openai-facade": "whole",
+      ui: "whole",
     },
   },
   // Uses the library as its users do, together with ADK.
@@ -279,8 +287,8 @@ export const IMPORT_BOUNDARIES: Readonly<Record<string, ImportBoundary>> = {
 };
 
 /**
- * Packages that two folders use for different purposes: the AI SDK provides models for ADK agents, and
- * agents.
+ * Packages that several folders use for different purposes: the AI SDK provides models for ADK agents, agents, and the
+ * types of `useChat`.
  */
 export const SHARED_PACKAGES: ReadonlySet<string> = new Set(["ai"]);
 

@@ -1,115 +1,95 @@
-import type { Browser, Page } from "playwright-core";
+import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import {
-  CHROMIUM_MISSING_MESSAGE,
-  findChromium,
-  launchChromium,
-  openPageRecordingRequestsAndErrors,
-} from "../cards/html/browser.fixture.ts";
 import { getGsm8kSlice } from "../cards/index.ts";
-import {
-  createTempTestDirectoryWithFiles,
-  startServeCommandForTest,
-  type ServingCliTestProcess,
-} from "./cli-test-process.fixture.ts";
+import { createTempTestDirectoryWithFiles } from "./cli-test-process.fixture.ts";
+import { canTestConsolePage, ConsoleCommandTest } from "./console-page.fixture.ts";
 
-const hasChromium = findChromium() !== undefined;
-if (!hasChromium)
-  process.stderr.write(`The console of the demo is not tested in a page: ${CHROMIUM_MISSING_MESSAGE}.\n`);
+describe.skipIf(!canTestConsolePage("The console of the demo"))(
+  "a newcomer in the console of the demo",
+  () => {
+    let demo: ConsoleCommandTest;
+    let page: Page;
+    let errors: readonly string[];
 
-describe.skipIf(!hasChromium)("a newcomer in the console of the demo", () => {
-  let browser: Browser;
-  let demo: ServingCliTestProcess;
-  let page: Page;
-  let errors: readonly string[];
+    beforeAll(async () => {
+      demo = await ConsoleCommandTest.start(["demo"], await createTempTestDirectoryWithFiles({}));
+      ({ page, errors } = await demo.openPage());
+    });
+    afterAll(() => demo?.close());
 
-  beforeAll(async () => {
-    browser = await launchChromium();
-    demo = await startServeCommandForTest(["demo"], await createTempTestDirectoryWithFiles({}));
-    const url = /console: (\S+)/.exec(demo.banner)?.[1] ?? "";
-    ({ page, errors } = await openPageRecordingRequestsAndErrors(browser, url));
-  });
-  afterAll(async () => {
-    await browser?.close();
-    demo?.process.child.kill("SIGTERM");
-    await demo?.process.result;
-  });
+    const openChat = async (agent: string): Promise<void> => {
+      await page.evaluate(`location.hash = "#/chat/${agent}"`);
+      await page.getByRole("heading", { name: agent }).waitFor();
+    };
+    const send = async (message: string): Promise<void> => {
+      await page.getByRole("textbox", { name: "Message" }).fill(message);
+      await page.keyboard.press("Enter");
+    };
+    const waitForLastTurn = (status: string): Promise<unknown> =>
+      page.waitForSelector(`[data-testid=turn]:last-child[data-status=${status}]`);
 
-  const openChat = async (agent: string): Promise<void> => {
-    await page.evaluate(`location.hash = "#/chat/${agent}"`);
-    await page.getByRole("heading", { name: agent }).waitFor();
-  };
-  const send = async (message: string): Promise<void> => {
-    await page.getByRole("textbox", { name: "Message" }).fill(message);
-    await page.keyboard.press("Enter");
-  };
-  const waitForLastTurn = (status: string): Promise<unknown> =>
-    page.waitForSelector(`[data-testid=turn]:last-child[data-status=${status}]`);
+    it("chats with the assistant, and sees its tool calls", async () => {
+      await openChat("assistant");
+      await send("What is 12.5% of 80, and 10 km in miles?");
+      await waitForLastTurn("ended");
+      const turn = await page.locator("[data-testid=turn]").last().innerText();
+      expect(turn).toContain("calculate");
+      expect(turn).toContain("convert_units");
+      expect(turn).toContain("6.213712 miles");
+    });
 
-  it("chats with the assistant, and sees its tool calls", async () => {
-    await openChat("assistant");
-    await send("What is 12.5% of 80, and 10 km in miles?");
-    await waitForLastTurn("ended");
-    const turn = await page.locator("[data-testid=turn]").last().innerText();
-    expect(turn).toContain("calculate");
-    expect(turn).toContain("convert_units");
-    expect(turn).toContain("6.213712 miles");
-  });
+    it("approves an expense", async () => {
+      await page.getByRole("button", { name: "New conversation" }).click();
+      await send("Reimburse 150 euros for a taxi");
+      const answer = page.getByTestId("answer");
+      await answer.getByRole("button", { name: "Approve" }).click();
+      await page.waitForSelector("[data-testid=turn]:nth-child(2)[data-status=ended]");
+      expect(await page.locator("[data-testid=turn]").last().innerText()).toContain("150 euros for a taxi");
+      await page.locator("[data-testid=turn]:last-child [data-state=TASK_STATE_COMPLETED]").waitFor();
+    });
 
-  it("approves an expense", async () => {
-    await page.getByRole("button", { name: "New conversation" }).click();
-    await send("Reimburse 150 euros for a taxi");
-    const answer = page.getByTestId("answer");
-    await answer.getByRole("button", { name: "Approve" }).click();
-    await page.waitForSelector("[data-testid=turn]:nth-child(2)[data-status=ended]");
-    expect(await page.locator("[data-testid=turn]").last().innerText()).toContain("150 euros for a taxi");
-    await page.locator("[data-testid=turn]:last-child [data-state=TASK_STATE_COMPLETED]").waitFor();
-  });
+    it("cuts the stream of the writer, and watches the console resume it without a lost word", async () => {
+      await openChat("writer");
+      await send("Write 30 words");
+      const text = page.locator(".artifact .text-part").first();
+      await expect.poll(async () => (await text.innerText()).split(" ").length).toBeGreaterThan(3);
+      await page.getByRole("button", { name: "Cut the connection" }).click();
+      await page.locator(".turn-note", { hasText: "Connection cut" }).waitFor();
+      await page.locator(".turn-note", { hasText: "Connected again" }).waitFor();
+      await waitForLastTurn("ended");
+      const words = (await page.locator(".artifact .markdown").first().innerText()).trim().split(/\s+/);
+      expect(words).toHaveLength(30);
+      expect(words.slice(16, 20)).toEqual(["conversation", "the", "agents", "talk"]);
+    });
 
-  it("cuts the stream of the writer, and watches the console resume it without a lost word", async () => {
-    await openChat("writer");
-    await send("Write 30 words");
-    const text = page.locator(".artifact .text-part").first();
-    await expect.poll(async () => (await text.innerText()).split(" ").length).toBeGreaterThan(3);
-    await page.getByRole("button", { name: "Cut the connection" }).click();
-    await page.locator(".turn-note", { hasText: "Connection cut" }).waitFor();
-    await page.locator(".turn-note", { hasText: "Connected again" }).waitFor();
-    await waitForLastTurn("ended");
-    const words = (await page.locator(".artifact .markdown").first().innerText()).trim().split(/\s+/);
-    expect(words).toHaveLength(30);
-    expect(words.slice(16, 20)).toEqual(["conversation", "the", "agents", "talk"]);
-  });
-
-  it("follows the planner and the solver live in Flow", async () => {
-    const problem = getGsm8kSlice()[0]?.question ?? "";
-    await page.evaluate(`location.hash = "#/flow"`);
-    await page.locator(".sequence .message").first().waitFor();
-    const { page: chat } = await openPageRecordingRequestsAndErrors(
-      browser,
-      `${/console: (\S+)/.exec(demo.banner)?.[1]}&route=${encodeURIComponent("/chat/tutor")}`,
-    );
-    await chat.getByRole("textbox", { name: "Message" }).fill(problem);
-    await chat.keyboard.press("Enter");
-    const participants = page.locator(".sequence-participants text");
-    await expect
-      .poll(async () => await participants.allTextContents())
-      .toEqual(expect.arrayContaining(["tutor", "planner", "solver"]));
-    await page
-      .locator(".sequence .message")
-      .filter({ hasText: /completed/ })
-      .last()
-      .waitFor();
-    await chat.waitForSelector("[data-testid=turn]:last-child[data-status=ended]");
-    // The flow of the tutor's task contains the tasks of both roles, and each task opens.
-    await chat.locator(".turn-status").getByRole("link", { name: "Flow" }).click();
-    await expect.poll(() => chat.locator(".flow-head").innerText()).toMatch(/tasks\s*[34567]/);
-    await chat.keyboard.press("2");
-    await chat.locator("#picture .message").filter({ hasText: "solver" }).waitFor();
-    await chat.keyboard.press("1");
-    await chat.locator(".sequence .message").filter({ hasText: "SendStreamingMessage" }).last().click();
-    await chat.getByRole("link", { name: "Open the task" }).click();
-    await chat.waitForSelector("[data-testid=task] .timeline-row");
-    await chat.close();
-    expect(errors).toEqual([]);
-  });
-});
+    it("follows the planner and the solver live in Flow", async () => {
+      const problem = getGsm8kSlice()[0]?.question ?? "";
+      await page.evaluate(`location.hash = "#/flow"`);
+      await page.locator(".sequence .message").first().waitFor();
+      const { page: chat } = await demo.openPage("/chat/tutor");
+      await chat.getByRole("textbox", { name: "Message" }).fill(problem);
+      await chat.keyboard.press("Enter");
+      const participants = page.locator(".sequence-participants text");
+      await expect
+        .poll(async () => await participants.allTextContents())
+        .toEqual(expect.arrayContaining(["tutor", "planner", "solver"]));
+      await page
+        .locator(".sequence .message")
+        .filter({ hasText: /completed/ })
+        .last()
+        .waitFor();
+      await chat.waitForSelector("[data-testid=turn]:last-child[data-status=ended]");
+      // The flow of the tutor's task contains the tasks of both roles, and each task opens.
+      await chat.locator(".turn-status").getByRole("link", { name: "Flow" }).click();
+      await expect.poll(() => chat.locator(".flow-head").innerText()).toMatch(/tasks\s*[34567]/);
+      await chat.keyboard.press("2");
+      await chat.locator("#picture .message").filter({ hasText: "solver" }).waitFor();
+      await chat.keyboard.press("1");
+      await chat.locator(".sequence .message").filter({ hasText: "SendStreamingMessage" }).last().click();
+      await chat.getByRole("link", { name: "Open the task" }).click();
+      await chat.waitForSelector("[data-testid=task] .timeline-row");
+      await chat.close();
+      expect(errors).toEqual([]);
+    });
+  },
+);
