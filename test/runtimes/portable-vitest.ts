@@ -124,6 +124,25 @@ export const expect: object = (value: unknown, message?: string) => chai.expect(
 Object.assign(expect, chai.expect);
 (chai.expect as unknown as { extend(expect: object, matchers: object): void }).extend(expect, customMatchers);
 Object.assign(expect, Reflect.get(globalThis, ASYMMETRIC_MATCHERS_OBJECT));
+Object.assign(expect, { poll });
+
+type Matcher = (...expected: unknown[]) => unknown;
+
+/** Repeats a matcher with the current value of `read` until the matcher accepts the value. */
+function poll(read: Callback): object {
+  return new Proxy(
+    {},
+    {
+      get:
+        (_, matcher) =>
+        (...expected: unknown[]) =>
+          waitFor(async () => {
+            const assertion = chai.expect(await read());
+            return (Reflect.get(assertion, matcher) as Matcher).apply(assertion, expected);
+          }),
+    },
+  );
+}
 
 const originals: (() => void)[] = [];
 
