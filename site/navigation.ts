@@ -77,6 +77,7 @@ export const NAVIGATION: readonly NavigationGroup[] = [
     text: "Call agents",
     pages: [
       ["Resume a stream", "docs/how-to/resume.md"],
+      ["Chats in the browser", "docs/how-to/ui.md"],
       ["Credentials", "docs/how-to/credentials.md"],
       ["Receive push notifications", "docs/how-to/push.md"],
       ["Command line", "docs/cli.md"],

@@ -202,6 +202,11 @@ export const IMPORT_BOUNDARIES: Readonly<Record<string, ImportBoundary>> = {
       "marked",
     ],
   },
+  // Runs in browsers.
+  ui: {
+    rooms: { protocol: "whole", "usage-checks": "whole", wire: "whole", client: "whole" },
+    packages: ["react", "ai"],
+  },
   console: {
     rooms: {
       protocol: "whole",
@@ -211,6 +216,7 @@ export const IMPORT_BOUNDARIES: Readonly<Record<string, ImportBoundary>> = {
       engine: "types",
       client: "whole",
       server: "whole",
+      pages: { onlyIn: "console/load-console-page.ts" },
     },
     allowsNode: true,
   },
@@ -255,6 +261,7 @@ export const IMPORT_BOUNDARIES: Readonly<Record<string, ImportBoundary>> = {
       server: "whole",
       adapters: "whole",
       cards: "whole",
+      console: "whole",
       pages: "whole",
       roles: "whole",
       experiments: "whole",
@@ -262,6 +269,7 @@ export const IMPORT_BOUNDARIES: Readonly<Record<string, ImportBoundary>> = {
       config: "whole",
       mcp: "whole",
       "openai-facade": "whole",
+      ui: "whole",
     },
   },
   // Uses the library as its users do, together with ADK.
@@ -273,8 +281,8 @@ export const IMPORT_BOUNDARIES: Readonly<Record<string, ImportBoundary>> = {
 };
 
 /**
- * Packages that two folders use for different purposes: the AI SDK provides models for ADK agents, and
- * agents.
+ * Packages that several folders use for different purposes: the AI SDK provides models for ADK agents, agents, and the
+ * types of `useChat`.
  */
 export const SHARED_PACKAGES: ReadonlySet<string> = new Set(["ai"]);
 

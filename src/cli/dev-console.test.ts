@@ -1,47 +1,27 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import {
-  CHROMIUM_MISSING_MESSAGE,
-  findChromium,
-  launchChromium,
-  openPageRecordingRequestsAndErrors,
-} from "../cards/html/browser.fixture.ts";
-import {
-  createTempTestDirectoryWithFiles,
-  startServeCommandForTest,
-  type ServingCliTestProcess,
-} from "./cli-test-process.fixture.ts";
-
-const hasChromium = findChromium() !== undefined;
-if (!hasChromium) process.stderr.write(`Reloads are not tested in a page: ${CHROMIUM_MISSING_MESSAGE}.\n`);
+import { createTempTestDirectoryWithFiles } from "./cli-test-process.fixture.ts";
+import { canTestConsolePage, ConsoleCommandTest } from "./console-page.fixture.ts";
 
 const createAgentSource = (answer: string): string => `
 import { agent } from "colloquy";
 export default agent({ name: "hello", description: "Answers" }, async function* () { yield "${answer}"; });`;
 
-describe.skipIf(!hasChromium)("the console of colloquy dev", () => {
-  let browser: Browser;
-  let dev: ServingCliTestProcess;
+describe.skipIf(!canTestConsolePage("A reload"))("the console of colloquy dev", () => {
+  let dev: ConsoleCommandTest;
   let cwd: string;
   beforeAll(async () => {
-    browser = await launchChromium();
     cwd = await createTempTestDirectoryWithFiles({
       "package.json": `{ "type": "module" }`,
       "agent.ts": createAgentSource("one"),
     });
-    dev = await startServeCommandForTest(["dev"], cwd);
+    dev = await ConsoleCommandTest.start(["dev"], cwd);
   });
-  afterAll(async () => {
-    await browser?.close();
-    dev?.process.child.kill("SIGTERM");
-    await dev?.process.result;
-  });
+  afterAll(() => dev?.close());
 
   it("shows each reload, and the stack of the error if a file could not be loaded", async () => {
-    const url = /console: (\S+)/.exec(dev.banner)?.[1] ?? "";
-    const { page, errors } = await openPageRecordingRequestsAndErrors(browser, url);
+    const { page, errors } = await dev.openPage();
     const notice = page.getByTestId("reload");
     expect(await notice.count()).toBe(0);
     await page.locator("[data-testid=connection-status][data-status=live]").waitFor();
@@ -55,7 +35,7 @@ describe.skipIf(!hasChromium)("the console of colloquy dev", () => {
     expect(text).toContain("It broke <b>here</b>.");
     expect(text).toContain("agent.ts:2:7");
     // A page that is opened later shows what is broken.
-    const later = await openPageRecordingRequestsAndErrors(browser, url);
+    const later = await dev.openPage();
     await later.page.getByTestId("reload").getByText("agent.ts:2:7").waitFor();
     await later.page.getByRole("button", { name: "Close the notice" }).click();
     expect(await later.page.getByTestId("reload").count()).toBe(0);

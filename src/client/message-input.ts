@@ -39,7 +39,8 @@ export interface SendOptions extends CallOptions {
 
 const assertKnownOptions = defineOptionNames<SendOptions>()(
   "send",
-  "configuration contextId fallbackTraceparent headers messageId metadata onExtensionsActivated signal steering taskId",
+  "configuration contextId fallbackTraceparent headers messageId metadata onEventId onExtensionsActivated signal",
+  "steering taskId",
 );
 
 /** Builds a `SendMessage` request from a message input and the send options. */

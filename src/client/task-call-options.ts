@@ -9,7 +9,7 @@ type PushListOptions = NonNullable<Parameters<A2AClient["tasks"]["pushConfigs"][
 
 type TaskOperationWithOptions = "get" | "list" | "cancel" | "subscribe" | "pushConfigs" | "listPushConfigs";
 
-const CALL_OPTION_NAMES = "fallbackTraceparent headers onExtensionsActivated signal";
+const CALL_OPTION_NAMES = "fallbackTraceparent headers onEventId onExtensionsActivated signal";
 
 /** Functions that throw a `TypeError` for unknown options of the operations of `A2AClient.tasks`. */
 export const assertKnownTaskOptions: Readonly<Record<TaskOperationWithOptions, (options: unknown) => void>> =

@@ -11,6 +11,8 @@ export interface PositionedTask {
 export interface PositionedTaskPage {
   readonly tasks: readonly PositionedTask[];
   readonly hasMore: boolean;
+  /** Why the page may lack tasks. */
+  readonly problem?: string;
 }
 
 /** Conditions of a task list, for the agents of one source. */

@@ -5,6 +5,7 @@ import { type ModelPrices, priceTrafficLineText } from "../trace/index.ts";
 import type { TrafficWriter } from "../trace/recording/index.ts";
 import type { AgentReloadNotice, ConsoleSession } from "./api-types.ts";
 import { findPageResponse, type ConsolePage } from "./console-page.ts";
+import { loadConsolePage } from "./load-console-page.ts";
 import { createErrorResponse } from "./console-response.ts";
 import { routeConsoleRequest } from "./console-routes.ts";
 import {
@@ -24,8 +25,8 @@ import { WorkspaceRegistry, type OpenWorkspace } from "./workspace-registry.ts";
 
 /** Options for `createConsole`. */
 export interface ConsoleOptions {
-  /** Loads the page of the console. The first request for the page calls the function. */
-  readonly loadPage: () => Promise<ConsolePage>;
+  /** Loads the page of the console. The first request for the page calls the function. Default: the page of Colloquy. */
+  readonly loadPage?: () => Promise<ConsolePage>;
   /** What the user has started. Default: `serve`. */
   readonly mode?: ConsoleSession["mode"];
   /** Name for the title of the page. Default: `Colloquy`. */
@@ -79,7 +80,7 @@ const CONSOLE_PATH = "/console/";
  * `createServer`. The page itself is public. The API requires the launch token, the credentials of a caller, or the
  * credentials of an operator.
  */
-export function createConsole(options: ConsoleOptions): Console {
+export function createConsole(options: ConsoleOptions = {}): Console {
   assertKnownOptions(options);
   const {
     mode = "serve",
@@ -167,12 +168,13 @@ export function createConsole(options: ConsoleOptions): Console {
     if (path.startsWith("hooks/")) return await push.receive(path.slice("hooks/".length), request);
     if (path.startsWith("api/"))
       return await respondToApi(path.slice("api/".length), request, authentication);
-    page ??= options.loadPage();
+    page ??= options.loadPage?.() ?? loadConsolePage(name);
     return findPageResponse(await page, path) ?? new Response("Not found", { status: 404 });
   }
 
   return {
     observer: serverLines.observer,
+    onOtherNodeEvent: (seen) => serverLines.observer.onEvent?.(seen),
     matchesPath: (path) => path === "/console" || path.startsWith(CONSOLE_PATH),
     handle: async (request, createCallerContext, findOperatorAccess) => {
       try {

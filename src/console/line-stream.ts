@@ -12,7 +12,7 @@ export interface LineStream {
   readonly includes?: (entry: JournalEntry) => boolean;
   /** Returns the end of the stream, or `undefined` if the stream continues. Default: the stream never ends. */
   readonly findEnd?: () => ConsoleStreamEnd | undefined;
-  /** Notices that the stream contains beside the lines. Default: none. */
+  /** Notices that the stream contains in addition to the lines. Default: none. */
   readonly notices?: ReloadNotices;
   /** Called once, when the stream has ended or the page has closed it. */
   readonly onClose?: () => void;

@@ -33,7 +33,9 @@ export async function listTasksOfListings(
       }
       try {
         if (position !== undefined) next[listing.id] = position;
-        return { listing, ...(await listing.list(filter, position, limit)) };
+        const { problem, ...listed } = await listing.list(filter, position, limit);
+        if (problem !== undefined) problems.push({ agent: listing.id, message: problem });
+        return { listing, ...listed };
       } catch (error) {
         problems.push({ agent: listing.id, message: A2AError.from(error).message });
         next[listing.id] = null;

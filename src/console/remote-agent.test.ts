@@ -181,6 +181,10 @@ describe("an agent that requires credentials", () => {
     expect(await (await console.request("GET agents")).text()).not.toContain(secret);
     const signedOut = await console.readJson<ConsoleAgent>(`DELETE agents/${id}/credentials`);
     expect(signedOut.credentials).toEqual([]);
+    // The agent no longer lists the tasks of the user, and the list has the tasks that the console has observed.
+    const { tasks, problems } = await console.readJson<ConsoleTaskList>("GET tasks");
+    expect(tasks).toMatchObject([{ agent: id, state: "TASK_STATE_COMPLETED" }]);
+    expect(problems).toMatchObject([{ agent: id }]);
     await expect(console.send(id, "echo x")).rejects.toThrow("UNAUTHENTICATED");
   });
 });

@@ -14,7 +14,8 @@ interface RemotePosition {
 
 /**
  * Lists the tasks of a remote agent with ListTasks (A2A §3.1.4). Agents without the operation, such as agents of A2A 0.3,
- * have the list of the tasks that the console has observed.
+ * have the list of the tasks that the console has observed. An agent that refuses the operation, for example because it
+ * requires a user, has this list together with the problem.
  */
 export function createRemoteTaskListing(
   agentId: string,
@@ -24,15 +25,16 @@ export function createRemoteTaskListing(
   return {
     ...observed,
     list: async (filter, position, limit) => {
-      const client = await openClient();
-      if (Array.isArray(position) || client.agentInterface.protocolVersion.startsWith("0."))
-        return await observed.list(filter, position, limit);
+      if (Array.isArray(position)) return await observed.list(filter, position, limit);
       try {
+        const client = await openClient();
+        if (client.agentInterface.protocolVersion.startsWith("0."))
+          return await observed.list(filter, position, limit);
         return await listRemoteTasks(agentId, client, filter, decodePosition(position), limit);
       } catch (error) {
-        if (error instanceof A2AError && UNSUPPORTED_REASONS.has(error.reason))
-          return await observed.list(filter, position, limit);
-        throw error;
+        if (!(error instanceof A2AError) || position !== undefined) throw error;
+        const page = await observed.list(filter, position, limit);
+        return UNSUPPORTED_REASONS.has(error.reason) ? page : { ...page, problem: error.message };
       }
     },
   };

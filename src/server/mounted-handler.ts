@@ -28,6 +28,11 @@ export interface MountedHandler {
   ): Promise<Response>;
   /** Listeners that the server calls in addition to its own observer. Default: none. */
   readonly observer?: Observer;
+  /**
+   * Called for events that other servers with the same PostgreSQL database have committed, while the servers receive
+   * hints of each other. Default: none.
+   */
+  readonly onOtherNodeEvent?: Observer["onEvent"];
 }
 
 /**

@@ -65,6 +65,7 @@ import { getHttpStatus, reportRequest } from "./report-request.ts";
 import { findWaitUntil, waitForRunningWork } from "./host-lifetime.ts";
 import { findRuntimeRemoteAddress } from "./remote-address.ts";
 import { routeRequest, type RouterContext } from "./router.ts";
+import { createOtherNodeEvents, type OtherNodeEvents } from "./other-node-events.ts";
 import { combineObservers } from "./telemetry/combine-observers.ts";
 import { ServerTrafficRecorder } from "./traffic/server-traffic-recorder.ts";
 import { createTenantAcceptanceCheck, findOnlyTenantAcceptedByServer } from "./accepted-tenants.ts";
@@ -96,6 +97,8 @@ class AgentServer implements Server {
   readonly #platform: ServerPlatform;
   readonly #options: ServerOptions;
   readonly #observer: Observer;
+  /** Present if a mounted handler listens to the events of other nodes. */
+  readonly #otherNodeEvents: OtherNodeEvents | undefined;
   readonly #telemetry: ReturnType<ServerPlatform["createTelemetry"]>;
   readonly #agents: ServedAgentRegistry;
   readonly #routerContext: RouterContext;
@@ -145,6 +148,9 @@ class AgentServer implements Server {
       findCard: (agentId) => this.#findLoadedCard(agentId),
     });
     const { observer } = this.#telemetry;
+    this.#otherNodeEvents = createOtherNodeEvents(this.store, mountedHandlers, () =>
+      this.#routerContext.agents.keys(),
+    );
     if (options.textIndex) assertStoreIndexesText(this.store);
     this.#operatorGate = options.operator && createOperatorGate(options.operator, this.store);
     this.#observer = observer;
@@ -288,6 +294,7 @@ class AgentServer implements Server {
     this.#isClosing = true;
     // This timer keeps the process alive until the tasks are closed. The deadline timers do not.
     const keepAlive = setInterval(() => {}, 2 ** 30);
+    this.#otherNodeEvents?.stop();
     const closed = this.#serverListener.drain();
     await Promise.all(this.#agents.listEngines().map((engine) => engine.close(graceMs)));
     const pushClosed = this.#pushService?.close(graceMs);
@@ -367,6 +374,7 @@ class AgentServer implements Server {
     await this.store.adoptTasksOfEarlierIds?.(this.#routerContext.currentIdsByEarlierId);
     if (this.#operatorGate) await this.store.overview?.prepareForAllCallers();
     if (this.#options.textIndex) await this.store.overview?.startTextIndex?.();
+    this.#otherNodeEvents?.start();
     for (const engine of this.#agents.listEngines()) await engine.open();
     this.#pushService?.outbox.open();
     await this.maintenance.start();

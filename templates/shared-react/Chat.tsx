@@ -1,37 +1,52 @@
 "use client";
-import { useEffect, useRef, useState, type FormEvent } from "react";
-import { openChat, type Chat, type ChatMessage } from "./chat";
+import { createChat, type ChatMessage } from "colloquy/ui";
+import { useA2AChat } from "colloquy/ui/react";
+import type { FormEvent } from "react";
+
+// A server that renders this component has no location. The chat connects in the browser.
+const agentUrl = typeof location === "undefined" ? "" : new URL("/agents", location.href).href;
+
+/** The browser stores only the id of the conversation. After a reload, an answer that is still running continues. */
+const chat = createChat(agentUrl);
 
 /** A chat with the agent at `/agents`. */
 export function ChatPage() {
-  const [messages, setMessages] = useState<readonly ChatMessage[]>([]);
-  const chat = useRef<Promise<Chat>>(undefined);
-  useEffect(() => {
-    chat.current ??= openChat(new URL("/agents", location.href).href, setMessages);
-  }, []);
+  const { messages, status, progressText, error } = useA2AChat(chat);
 
-  async function send(event: FormEvent<HTMLFormElement>): Promise<void> {
+  function send(event: FormEvent<HTMLFormElement>): void {
     event.preventDefault();
     const form = event.currentTarget;
     const text = String(new FormData(form).get("text")).trim();
     form.reset();
-    if (text !== "") await (await chat.current)?.send(text);
+    if (text !== "") void chat.send(text);
   }
 
   return (
     <main>
       <h1>Chat</h1>
       <ol className="messages" aria-live="polite">
-        {messages.map(({ role, text }, index) => (
-          <li key={index} className={role}>
-            {text}
+        {messages.map((message) => (
+          <li key={message.id} className={message.role}>
+            {getMessageText(message)}
           </li>
         ))}
       </ol>
-      <form onSubmit={(event) => void send(event)}>
+      <p role="status">{error?.message ?? progressText}</p>
+      <form onSubmit={send}>
         <input name="text" aria-label="Message" placeholder="Write a message" autoComplete="off" />
-        <button>Send</button>
+        {status === "streaming" ? (
+          <button type="button" onClick={() => void chat.stop()}>
+            Stop
+          </button>
+        ) : (
+          <button>Send</button>
+        )}
       </form>
     </main>
   );
+}
+
+/** A message also has other parts: files, data, and tool calls. */
+function getMessageText({ parts }: ChatMessage): string {
+  return parts.map((part) => (part.type === "text" ? part.text : "")).join("");
 }

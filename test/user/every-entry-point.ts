@@ -5,6 +5,7 @@ export * as auth from "colloquy/auth";
 export * as cards from "colloquy/cards";
 export * as claude from "colloquy/claude";
 export * as client from "colloquy/client";
+export * as console from "colloquy/console";
 export * as openai from "colloquy/openai";
 export * as testing from "colloquy/testing";
 export * as trace from "colloquy/trace";

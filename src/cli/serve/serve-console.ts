@@ -58,7 +58,6 @@ export function createMountedConsole(setup: ConsoleSetup): MountedConsole {
   const token = isAuthenticated ? undefined : randomBytes(24).toString("base64url");
   const record = setup.record ?? openConsoleRecord(name, setup.recordFile);
   const consoleHandler = createConsole({
-    loadPage: async () => (await import("../../pages/index.ts")).renderServedPage(name),
     mode,
     name,
     version,

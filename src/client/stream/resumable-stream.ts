@@ -48,6 +48,7 @@ export async function* openResumableStream(
         hasReceivedEvent = true;
         taskSize.add(received);
         if (cursor.advance(received)) backoff.reset();
+        if (received.id) call.onEventId?.(received.id);
         yield received.event;
         hasEnded ||= received.isLast === true;
         // A subscription stays open when the task waits for input. The message stream that it replaces would

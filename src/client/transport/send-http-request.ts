@@ -71,6 +71,11 @@ export interface CallOptions {
   readonly fallbackTraceparent?: string | undefined;
   /** Receives the URIs of the activated extensions when the agent responds. */
   readonly onExtensionsActivated?: ((extensions: readonly string[]) => void) | undefined;
+  /**
+   * Receives the id of each event before the stream yields the event. `tasks.subscribe` continues after an id that is
+   * passed as `after`. Events of servers without event ids have none.
+   */
+  readonly onEventId?: ((eventId: string) => void) | undefined;
 }
 
 /** Options for one call of a transport. */

@@ -2,11 +2,12 @@ import {
   computeTaskCriticalPath,
   type CriticalPathStep,
   getTaskPeriod,
+  listTaskFamily,
   type TrafficExchange,
   type TrafficModel,
   type TrafficTask,
 } from "../../trace/index.ts";
-import { buildTaskTree, listTaskFamily } from "./task-family.ts";
+import { listRootTasks } from "./list-root-tasks.ts";
 
 /** The part of the traffic that the screen Flow shows. */
 export interface FlowAnalysis {
@@ -29,19 +30,19 @@ export interface FlowAnalysis {
 
 /** Chooses the part of the traffic that belongs to a task. An unknown or missing `taskId` chooses all traffic. */
 export function analyzeFlow(model: TrafficModel, taskId: string | undefined): FlowAnalysis {
-  const tree = buildTaskTree(model);
+  const roots = listRootTasks(model);
   const task = taskId === undefined ? undefined : model.findTask(taskId);
-  const taskKeys = task && listTaskFamily(tree, task.key);
+  const taskKeys = task && new Set(listTaskFamily(model, task).map(({ key }) => key));
   const tasks = [...model.tasks.values()]
     .filter(({ key }) => taskKeys === undefined || taskKeys.has(key))
     .toSorted((a, b) => a.startMs - b.startMs);
-  const pathTask = task ?? tree.roots[0];
+  const pathTask = task ?? roots[0];
   const periods = tasks.map(getTaskPeriod);
   const startMs = tasks[0]?.startMs ?? 0;
   const endMs = periods.reduce((latest, period) => Math.max(latest, period.endMs), startMs);
   return {
     model,
-    roots: tree.roots,
+    roots,
     task,
     taskKeys,
     tasks,

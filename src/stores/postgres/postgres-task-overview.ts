@@ -10,16 +10,32 @@ import { computeScopeKey } from "./scope-key.ts";
 import {
   FIND_TASK_SCOPE,
   LIST_OVERVIEW,
+  LIST_OVERVIEW_OF_AGENT,
+  LIST_OVERVIEW_OF_CONTEXT,
   LIST_OVERVIEW_OF_SCOPES,
+  LIST_OVERVIEW_OF_SCOPES_AND_CONTEXT,
   LIST_OVERVIEW_OF_TEXT,
   type ListOverviewParameters,
   type OverviewRow,
 } from "./statements/list-overview.ts";
 
-/** Index for lists of the tasks of all callers. Only servers with operators create it, without blocking commits. */
-const CREATE_OVERVIEW_INDEX: PostgresStatement<readonly [], never> = defineStatement(
-  "colloquy_create_overview_index",
-  "CREATE INDEX CONCURRENTLY IF NOT EXISTS task_overview ON colloquy.task (state, status_time, task_id)",
+/**
+ * Indexes for lists of the tasks of all callers, one for each filter that selects few of many tasks. Only servers with
+ * operators create them, without blocking commits.
+ */
+const OVERVIEW_INDEXES = {
+  task_overview: "state, status_time, task_id",
+  task_overview_of_agent: "agent, state, status_time, task_id",
+  task_overview_of_context: "context_id, state, status_time, task_id",
+};
+
+const CREATE_OVERVIEW_INDEXES: readonly PostgresStatement<readonly [], never>[] = Object.entries(
+  OVERVIEW_INDEXES,
+).map(([name, columns]) =>
+  defineStatement(
+    `colloquy_create_${name}`,
+    `CREATE INDEX CONCURRENTLY IF NOT EXISTS ${name} ON colloquy.task (${columns})`,
+  ),
 );
 
 /** Sorts after every status time. */
@@ -35,7 +51,9 @@ export function createPostgresTaskOverview(
       return textIndex.isStarted;
     },
     startTextIndex: async () => textIndex.start(),
-    prepareForAllCallers: async () => void (await connection.query(CREATE_OVERVIEW_INDEX, [])),
+    prepareForAllCallers: async () => {
+      for (const statement of CREATE_OVERVIEW_INDEXES) await connection.query(statement, []);
+    },
     list: async (query) => {
       const rows = await selectOverviewRows(connection, query);
       const tasks = rows.slice(0, query.limit).map(toOverviewEntry);
@@ -61,15 +79,25 @@ async function selectOverviewRows(
     after ? encodeIdentifier(after.taskId) : "",
     limit + 1,
     scopes ? scopes.map(computeScopeKey) : null,
-    scopes || agent === undefined ? null : agent,
+    scopes || agent === undefined ? null : encodeIdentifier(agent),
     contextId === undefined ? null : encodeIdentifier(contextId),
   ];
-  if (text === undefined)
-    return connection.query(scopes ? LIST_OVERVIEW_OF_SCOPES : LIST_OVERVIEW, parameters);
+  if (text === undefined) return connection.query(chooseListStatement(query), parameters);
   const textQuery = parseTextQuery(text);
   // A text without words matches no task.
   if (!textQuery) return [];
   return connection.query(LIST_OVERVIEW_OF_TEXT, [...parameters, renderWordQuery(textQuery)]);
+}
+
+/** Returns the statement whose index has the conditions of a query without a text in its first columns. */
+export function chooseListStatement({
+  scopes,
+  agent,
+  contextId,
+}: Omit<TaskOverviewQuery, "limit">): PostgresStatement<ListOverviewParameters, OverviewRow> {
+  if (scopes) return contextId === undefined ? LIST_OVERVIEW_OF_SCOPES : LIST_OVERVIEW_OF_SCOPES_AND_CONTEXT;
+  if (contextId !== undefined) return LIST_OVERVIEW_OF_CONTEXT;
+  return agent === undefined ? LIST_OVERVIEW : LIST_OVERVIEW_OF_AGENT;
 }
 
 function toOverviewEntry(row: OverviewRow): TaskOverviewEntry {

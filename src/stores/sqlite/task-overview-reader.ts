@@ -7,17 +7,15 @@ import type {
   TaskScope,
 } from "../../engine/index.ts";
 import type { TaskState } from "../../protocol/index.ts";
-import { STORED_TASK_STATES } from "../stored-task-states.ts";
 import { parseTextQuery, type TextQuery } from "../task-words.ts";
-import { MATCHES_TEXT_SQL, toFullTextQuery } from "./task-text-index.ts";
+import {
+  buildAllCallersSql,
+  buildScopeSql,
+  buildTextSql,
+  CREATE_OVERVIEW_INDEX_SQL,
+} from "./task-overview-sql.ts";
+import { toFullTextQuery } from "./task-text-index.ts";
 import type { TaskOwnerScopeTable } from "./task-owner-scope-table.ts";
-
-/**
- * Index for lists of the tasks of all callers. Only servers with operators create the index, because each append has to
- * maintain the index.
- */
-const CREATE_OVERVIEW_INDEX_SQL =
-  "CREATE INDEX IF NOT EXISTS task_overview ON task (state, timestamp, task_id, scope)";
 
 /** Sorts after every status time. */
 const END_OF_TIMES = "~";
@@ -115,61 +113,6 @@ export class TaskOverviewReader {
     if (!statement) this.#statementsBySql.set(sql, (statement = this.#db.prepare(sql)));
     return statement;
   }
-}
-
-const COLUMNS =
-  "tenant, principal, agent, task.task_id AS taskId, context_id AS contextId, state, task.timestamp AS timestamp, seq";
-/** A row comparison is one index range. The equivalent expression with OR would scan the index. */
-const TIME_RANGE =
-  "timestamp >= $since AND timestamp <= $until AND (timestamp, task_id) < ($afterTimestamp, $afterTaskId)";
-
-/** Builds the query for a page of one scope, which merges one index range per state. */
-function buildScopeSql({ status, contextId }: TaskOverviewQuery): string {
-  const [index, context] =
-    contextId === undefined ? ["task_by_state", ""] : ["task_by_context", " AND context_id = $contextId"];
-  return buildPageSql(
-    status,
-    (state) => `INDEXED BY ${index} WHERE scope = $scope${context} AND state = '${state}'`,
-  );
-}
-
-/**
- * Builds the query for a page of all callers. `task_overview` contains the scope, so that SQLite skips the tasks of
- * other agents without reading them. SQLite looks up a context in each scope.
- */
-function buildAllCallersSql({ status, agent, contextId }: TaskOverviewQuery): string {
-  const scopes = agent === undefined ? "SELECT key FROM scope" : "SELECT key FROM scope WHERE agent = $agent";
-  return buildPageSql(status, (state) => {
-    if (contextId !== undefined)
-      return `INDEXED BY task_by_context WHERE scope IN (${scopes}) AND context_id = $contextId AND state = '${state}'`;
-    const filter = agent === undefined ? "" : ` AND scope IN (${scopes})`;
-    return `INDEXED BY task_overview WHERE state = '${state}'${filter}`;
-  });
-}
-
-/** Builds the query for a page of the tasks that contain words. SQLite sorts the tasks that the text index finds. */
-function buildTextSql({ status, scopes, agent, contextId }: TaskOverviewQuery): string {
-  const scopeCondition = scopes
-    ? "task.scope IN (SELECT value FROM json_each($scopes))"
-    : agent === undefined
-      ? "TRUE"
-      : "agent = $agent";
-  const context = contextId === undefined ? "" : " AND context_id = $contextId";
-  const state = status === undefined ? "" : ` AND state = '${status}'`;
-  return `SELECT ${COLUMNS} FROM task JOIN scope ON scope.key = task.scope
-    WHERE ${MATCHES_TEXT_SQL} AND ${scopeCondition}${context}${state} AND ${TIME_RANGE}
-    ORDER BY timestamp DESC, task_id DESC LIMIT $limit`;
-}
-
-/** Builds the query for a page from the index range of each state. */
-function buildPageSql(status: TaskState | undefined, buildRange: (state: TaskState) => string): string {
-  const states = status === undefined ? STORED_TASK_STATES : [status];
-  const ranges = states.map(
-    (state) => `SELECT key, timestamp, task_id FROM task ${buildRange(state)} AND ${TIME_RANGE}`,
-  );
-  return `SELECT ${COLUMNS} FROM (
-      ${ranges.join("\nUNION ALL\n")}\nORDER BY timestamp DESC, task_id DESC LIMIT $limit
-    ) AS page JOIN task ON task.key = page.key JOIN scope ON scope.key = task.scope`;
 }
 
 function compareNewestFirst(a: TaskOverviewRow, b: TaskOverviewRow): number {

@@ -10,6 +10,7 @@ import {
 import { describe, expect, it } from "vitest";
 import type { JsonValue } from "../../protocol/index.ts";
 import { decodeTrafficLine, decodeTrafficLines, TrafficModel, type TrafficLine } from "../index.ts";
+import type { TrafficLineInput } from "../traffic-line-types.ts";
 import {
   createMemoryTrafficSink,
   createTrafficWriter,
@@ -53,7 +54,7 @@ describe("a traffic writer [E22]", () => {
     const line = { kind: "event", agent: 'a"b', task_id: "t1", log_seq: 1 } as const;
     const lines = await writeAndRead({}, (writer) => {
       writer.write(line, { event: '{"task":{"id":"t1"}}' });
-      writer.write({ ...line, headers: undefined } as typeof line, { event: '{"task":{"id":"t1"}}' });
+      writer.write({ ...line, headers: undefined } as TrafficLineInput, { event: '{"task":{"id":"t1"}}' });
     });
     const [, plain, treated] = lines.map((one) => JSON.stringify({ ...one, seq: 0 }));
     expect(plain).toBe(treated);

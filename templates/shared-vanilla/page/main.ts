@@ -1,24 +1,28 @@
-import { openChat, type Chat, type ChatMessage } from "./chat.ts";
+import { createChat } from "colloquy/ui";
 
 const list = document.querySelector(".messages")!;
 const form = document.querySelector("form")!;
 const input = document.querySelector("input")!;
 
-function showMessages(messages: readonly ChatMessage[]): void {
+// The browser stores only the id of the conversation. After a reload, an answer that is still running continues.
+const chat = createChat(new URL("/agents", location.href).href);
+
+chat.subscribe(() => {
+  const { messages } = chat.getSnapshot();
   list.replaceChildren(
-    ...messages.map(({ role, text }) => {
+    ...messages.map(({ role, parts }) => {
       const item = document.createElement("li");
       item.className = role;
-      item.textContent = text;
+      // A message also has other parts: files, data, and tool calls.
+      item.textContent = parts.map((part) => (part.type === "text" ? part.text : "")).join("");
       return item;
     }),
   );
-}
-
-const chat: Chat = await openChat(new URL("/agents", location.href).href, showMessages);
+});
 form.addEventListener("submit", (event) => {
   event.preventDefault();
   const text = input.value.trim();
   input.value = "";
   if (text !== "") void chat.send(text);
 });
+await chat.resume();

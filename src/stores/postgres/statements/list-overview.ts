@@ -26,32 +26,68 @@ export interface OverviewRow {
 
 const COLUMNS = "tenant, principal, agent, task_id, context_id, state, status_time, seq";
 
-/** Reads a page of tasks from the index ranges of the wanted states, and of the wanted scopes if there are any. */
-function renderOverviewSql(wanted: string, condition: string): string {
-  return `SELECT ${COLUMNS} FROM (
-    SELECT task.* FROM ${wanted} CROSS JOIN LATERAL (
+type ListOverviewStatement = PostgresStatement<ListOverviewParameters, OverviewRow>;
+
+/**
+ * Defines a statement that reads a page of tasks from one index range per wanted state. `range` are the conditions on the
+ * first columns of the index, and `filter` are the other conditions.
+ */
+function defineOverviewStatement(
+  name: string,
+  {
+    wanted = "",
+    range,
+    filter,
+  }: { readonly wanted?: string; readonly range: string; readonly filter: string },
+): ListOverviewStatement {
+  return defineStatement(
+    name,
+    `SELECT ${COLUMNS} FROM (
+    SELECT task.* FROM unnest($1::text[]) AS wanted_state ${wanted} CROSS JOIN LATERAL (
       SELECT ${COLUMNS} FROM colloquy.task
-      WHERE ${condition} AND state = wanted_state AND status_time >= $2 AND status_time <= $3
-        AND (status_time, task_id) < ($4, $5) AND ($8::text IS NULL OR agent = $8)
-        AND ($9::text IS NULL OR context_id = $9)
+      WHERE ${range} AND state = wanted_state AND status_time >= $2 AND status_time <= $3
+        AND (status_time, task_id) < ($4, $5) AND ${filter}
       ORDER BY status_time DESC, task_id DESC LIMIT $6::int
     ) AS task
   ) AS candidate
-  ORDER BY status_time DESC, task_id DESC LIMIT $6::int`;
+  ORDER BY status_time DESC, task_id DESC LIMIT $6::int`,
+  );
 }
 
-export const LIST_OVERVIEW_OF_SCOPES: PostgresStatement<ListOverviewParameters, OverviewRow> =
-  defineStatement(
-    "colloquy_list_overview_of_scopes",
-    renderOverviewSql(
-      "unnest($1::text[]) AS wanted_state CROSS JOIN unnest($7::uuid[]) AS wanted_scope",
-      "scope = wanted_scope",
-    ),
-  );
+// Each statement names all parameters, because PostgreSQL needs their types.
+const HAS_NO_SCOPES = "$7::uuid[] IS NULL";
+const HAS_NO_AGENT = "$8::text IS NULL";
+const HAS_NO_CONTEXT = "$9::text IS NULL";
+const WANTED_SCOPES = "CROSS JOIN unnest($7::uuid[]) AS wanted_scope";
 
-export const LIST_OVERVIEW: PostgresStatement<ListOverviewParameters, OverviewRow> = defineStatement(
-  "colloquy_list_overview",
-  renderOverviewSql("unnest($1::text[]) AS wanted_state", "$7::uuid[] IS NULL"),
+/** Reads the index `task_by_state`. */
+export const LIST_OVERVIEW_OF_SCOPES: ListOverviewStatement = defineOverviewStatement(
+  "colloquy_list_overview_of_scopes",
+  { wanted: WANTED_SCOPES, range: "scope = wanted_scope", filter: `${HAS_NO_AGENT} AND ${HAS_NO_CONTEXT}` },
+);
+
+/** Reads the index `task_by_context`. */
+export const LIST_OVERVIEW_OF_SCOPES_AND_CONTEXT: ListOverviewStatement = defineOverviewStatement(
+  "colloquy_list_overview_of_scopes_and_context",
+  { wanted: WANTED_SCOPES, range: "scope = wanted_scope AND context_id = $9::text", filter: HAS_NO_AGENT },
+);
+
+/** Reads the index `task_overview`. */
+export const LIST_OVERVIEW: ListOverviewStatement = defineOverviewStatement("colloquy_list_overview", {
+  range: "TRUE",
+  filter: `${HAS_NO_SCOPES} AND ${HAS_NO_AGENT} AND ${HAS_NO_CONTEXT}`,
+});
+
+/** Reads the index `task_overview_of_agent`. */
+export const LIST_OVERVIEW_OF_AGENT: ListOverviewStatement = defineOverviewStatement(
+  "colloquy_list_overview_of_agent",
+  { range: "agent = $8::text", filter: `${HAS_NO_SCOPES} AND ${HAS_NO_CONTEXT}` },
+);
+
+/** Reads the index `task_overview_of_context`. A context has few tasks of other agents. */
+export const LIST_OVERVIEW_OF_CONTEXT: ListOverviewStatement = defineOverviewStatement(
+  "colloquy_list_overview_of_context",
+  { range: "context_id = $9::text", filter: `${HAS_NO_SCOPES} AND (${HAS_NO_AGENT} OR agent = $8)` },
 );
 
 /** Reads a page of the tasks that match a text query. Considers the 20,000 matches that were created last. */

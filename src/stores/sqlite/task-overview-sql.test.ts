@@ -1,0 +1,71 @@
+import { DatabaseSync } from "node:sqlite";
+import { describe, expect, it } from "vitest";
+import type { TaskOverviewQuery } from "../../engine/index.ts";
+import { STORED_TASK_STATES } from "../stored-task-states.ts";
+import { migrateSchema } from "./schema.ts";
+import {
+  buildAllCallersSql,
+  buildScopeSql,
+  buildTextSql,
+  CREATE_OVERVIEW_INDEX_SQL,
+} from "./task-overview-sql.ts";
+import { createTaskTextIndex } from "./task-text-index.ts";
+
+const db = new DatabaseSync(":memory:");
+migrateSchema(db, ":memory:");
+db.exec(CREATE_OVERVIEW_INDEX_SQL);
+createTaskTextIndex(db);
+
+const explain = (sql: string): string[] =>
+  db
+    .prepare(`EXPLAIN QUERY PLAN ${sql}`)
+    .all()
+    .map(({ detail }) => detail as string);
+
+const STATUSES: Partial<TaskOverviewQuery>[] = [{}, { status: "TASK_STATE_COMPLETED" }];
+const CONTEXTS: Partial<TaskOverviewQuery>[] = [{}, { contextId: "c" }];
+const AGENTS: Partial<TaskOverviewQuery>[] = [{}, { agent: "a" }];
+const QUERIES = STATUSES.flatMap((status) =>
+  CONTEXTS.map((context): TaskOverviewQuery => ({ limit: 50, ...status, ...context })),
+);
+
+/** Returns the steps of a plan that are no search of an index with a range of times, and wrong numbers of searches. */
+function findSlowSteps(sql: string, { status }: TaskOverviewQuery, index: string): string[] {
+  const plan = explain(sql);
+  const searches = plan.filter((step) => /^SEARCH task (?!USING INTEGER PRIMARY KEY)/.test(step));
+  const stateCount = status === undefined ? STORED_TASK_STATES.length : 1;
+  return [
+    ...plan.filter((step) => step.startsWith("SCAN task")),
+    ...searches.filter((step) => !step.includes(index) || !step.includes("timestamp>")),
+    ...(searches.length === stateCount ? [] : [`${searches.length} searches`]),
+  ];
+}
+
+describe("a list of the console in SQLite", () => {
+  it.each(QUERIES)("of a caller, with %j, searches an index", (query) => {
+    const index =
+      query.contextId === undefined
+        ? "COVERING INDEX task_by_state (scope=? AND state=?"
+        : "COVERING INDEX task_by_context (scope=? AND context_id=? AND state=?";
+    expect(findSlowSteps(buildScopeSql(query), query, index)).toEqual([]);
+  });
+
+  it.each(QUERIES.flatMap((query) => AGENTS.map((agent): TaskOverviewQuery => ({ ...query, ...agent }))))(
+    "of all callers, with %j, searches an index",
+    (query) => {
+      const index =
+        query.contextId === undefined
+          ? "COVERING INDEX task_overview (state=?"
+          : "COVERING INDEX task_by_context (scope=? AND context_id=? AND state=?";
+      expect(findSlowSteps(buildAllCallersSql(query), query, index)).toEqual([]);
+    },
+  );
+
+  it.each(QUERIES)("with a text and %j, reads only matching tasks", (query) => {
+    const plan = explain(buildTextSql({ ...query, text: "word" }));
+    expect(plan.filter((step) => step.startsWith("SEARCH task "))).toEqual([
+      expect.stringContaining("USING INTEGER PRIMARY KEY (rowid=?)"),
+    ]);
+    expect(plan).toContainEqual(expect.stringMatching(/^SCAN task_text_words VIRTUAL TABLE INDEX \d+:.*M/));
+  });
+});

@@ -1,0 +1,239 @@
+import { once } from "node:events";
+import { afterEach, describe, expect, it } from "vitest";
+import { agent, data, failed, inputRequired, status } from "../../adapters/index.ts";
+import { connect } from "../../client/index.ts";
+import type { Agent } from "../../engine/index.ts";
+import { createServer, type Server } from "../../server/index.ts";
+import { parseSse } from "../../wire/index.ts";
+import { type AgUiHandler, createAgUiHandler } from "./index.ts";
+
+const card = { name: "helper", description: "Helps" };
+const servers: Server[] = [];
+afterEach(async () => {
+  for (const server of servers.splice(0)) await server.close({ graceMs: 0 });
+});
+
+async function serve(served: Agent): Promise<AgUiHandler> {
+  const server = createServer(served, { store: "memory", mergeChunks: false, observer: false });
+  servers.push(server);
+  return createAgUiHandler(await connect((await server.listen()).url));
+}
+
+interface TestEvent {
+  readonly id: string | undefined;
+  readonly event: Record<string, unknown>;
+}
+
+const send = (handle: AgUiHandler, body: object, headers: Record<string, string> = {}): Promise<Response> =>
+  handle(
+    new Request("http://localhost/ag-ui", {
+      method: "POST",
+      headers: { "content-type": "application/json", ...headers },
+      body: JSON.stringify({ threadId: "t", runId: "r", messages: [], ...body }),
+    }),
+  );
+
+async function* readEvents(response: Response): AsyncGenerator<TestEvent> {
+  if (!response.body) throw new Error("no body");
+  for await (const { id, data: json } of parseSse(response.body))
+    yield { id, event: JSON.parse(json) as Record<string, unknown> };
+}
+
+async function run(
+  handle: AgUiHandler,
+  body: object,
+  headers?: Record<string, string>,
+): Promise<TestEvent[]> {
+  const events: TestEvent[] = [];
+  for await (const event of readEvents(await send(handle, body, headers))) events.push(event);
+  return events;
+}
+
+const summarize = (events: readonly TestEvent[]): unknown[] =>
+  events.map(({ event }) => {
+    const { type, delta, content, outcome } = event;
+    const detail = delta ?? content ?? (outcome as { type?: string } | undefined)?.type;
+    return detail === undefined ? type : [type, detail];
+  });
+
+const hello = { id: "m1", role: "user", content: "Ada" };
+
+describe("an AG-UI endpoint", () => {
+  const talker = agent(card, async function* ({ text }) {
+    yield status("Thinking…");
+    yield "Hello, ";
+    yield status(data({ type: "tool-call", toolCallId: "c1", toolName: "look", input: { at: "sky" } }));
+    yield status(data({ type: "tool-result", toolCallId: "c1", toolName: "look", output: "blue" }));
+    yield text;
+    yield "!";
+    yield data({ answer: 42 });
+  });
+  const output = [
+    "CUSTOM",
+    "TEXT_MESSAGE_START",
+    ["TEXT_MESSAGE_CONTENT", "Hello, "],
+    "CUSTOM",
+    "TEXT_MESSAGE_END",
+    "TOOL_CALL_START",
+    ["TOOL_CALL_ARGS", `{"at":"sky"}`],
+    "TOOL_CALL_END",
+    ["TOOL_CALL_RESULT", `"blue"`],
+    "TEXT_MESSAGE_START",
+    ["TEXT_MESSAGE_CONTENT", "Ada"],
+    ["TEXT_MESSAGE_CONTENT", "!"],
+    "TEXT_MESSAGE_END",
+    ["ACTIVITY_SNAPSHOT", { data: { answer: 42 } }],
+  ];
+  const end = ["RUN_FINISHED", "success"];
+
+  it("converts the output of the agent to events", async () => {
+    const handle = await serve(talker);
+    const events = await run(handle, { messages: [hello] });
+    expect(summarize(events)).toEqual(["RUN_STARTED", ...output, end]);
+    expect(events.at(-1)?.event).toMatchObject({ threadId: "t", runId: "r" });
+  });
+
+  it("continues after each event id, and after each state of the client's messages", async () => {
+    const handle = await serve(talker);
+    const events = await run(handle, { messages: [hello] });
+    for (const [index, { id }] of events.entries()) {
+      if (id === undefined) continue;
+      const rest = await run(handle, { messages: [hello] }, { "last-event-id": id });
+      const expected = events.slice(index + 1).filter(({ event }) => event["type"] !== "CUSTOM");
+      const received = rest.slice(1).filter(({ event }) => event["type"] !== "CUSTOM");
+      // A text message that the client has in part starts again before its rest.
+      const contents = (list: readonly TestEvent[]): unknown[] =>
+        summarize(list).filter((entry) => Array.isArray(entry));
+      expect(contents(received)).toEqual(contents(expected));
+    }
+    const [first = ""] = events.flatMap(({ event }) =>
+      event["type"] === "TEXT_MESSAGE_START" ? [String(event["messageId"])] : [],
+    );
+    const partial = { id: first, role: "assistant", content: "Hel" };
+    const rest = summarize(await run(handle, { messages: [hello, partial] }));
+    expect(rest).toContainEqual(["TEXT_MESSAGE_CONTENT", "lo, "]);
+    expect(rest).not.toContainEqual(["TEXT_MESSAGE_CONTENT", "Hello, "]);
+  });
+
+  it("processes a repeated message once, and gives a client without messages the whole thread", async () => {
+    let runs = 0;
+    const handle = await serve(
+      agent(card, async function* () {
+        yield `run ${++runs}`;
+      }),
+    );
+    await run(handle, { messages: [hello] });
+    expect(summarize(await run(handle, { messages: [hello] }))).toContainEqual([
+      "TEXT_MESSAGE_CONTENT",
+      "run 1",
+    ]);
+    await run(handle, {
+      messages: [hello, { id: "a", role: "assistant", content: "run 1" }, { ...hello, id: "m2" }],
+    });
+    const whole = summarize(await run(handle, {})).filter((entry) => Array.isArray(entry));
+    expect(whole).toEqual([
+      ["TEXT_MESSAGE_CONTENT", "Ada"],
+      ["TEXT_MESSAGE_CONTENT", "run 1"],
+      ["TEXT_MESSAGE_CONTENT", "Ada"],
+      ["TEXT_MESSAGE_CONTENT", "run 2"],
+      end,
+    ]);
+    expect(runs).toBe(2);
+  });
+
+  it("ends a run with an interrupt for each approval, and sends the decisions", async () => {
+    const handle = await serve(
+      agent(card, async function* ({ message, history }) {
+        if (history.length === 1) {
+          const request = {
+            type: "tool-approval-request",
+            approvalId: "ok",
+            toolCallId: "c",
+            toolName: "pay",
+          };
+          yield inputRequired("May pay be called?", data(request));
+        }
+        yield status(data({ type: "tool-result", toolCallId: "c", toolName: "pay", output: "paid" }));
+        yield JSON.stringify(message.parts);
+      }),
+    );
+    const asked = await run(handle, { messages: [hello] });
+    expect(asked.at(-1)?.event["outcome"]).toMatchObject({
+      type: "interrupt",
+      interrupts: [{ id: "ok", toolCallId: "c", reason: "tool_approval" }],
+    });
+    const resume = [{ interruptId: "ok", status: "resolved", payload: { approved: true } }];
+    const call = { id: "c", type: "function", function: { name: "pay", arguments: "{}" } };
+    const messages = [hello, { id: "x", role: "assistant", toolCalls: [call] }];
+    const answered = await run(handle, { messages, resume });
+    expect(summarize(answered).filter((entry) => Array.isArray(entry))).toEqual([
+      ["TOOL_CALL_RESULT", `"paid"`],
+      ["TEXT_MESSAGE_CONTENT", `[{"data":{"approvalId":"ok","approved":true}}]`],
+      end,
+    ]);
+  });
+
+  it("answers a question with the next message, and reports failures", async () => {
+    const handle = await serve(
+      agent(card, async function* ({ text, history }) {
+        if (history.length === 1) yield inputRequired("Which city?");
+        yield failed(`No weather in ${text}.`);
+      }),
+    );
+    const asked = await run(handle, { messages: [hello] });
+    expect(asked.at(-1)?.event["outcome"]).toMatchObject({
+      interrupts: [{ reason: "input_required", message: "Which city?" }],
+    });
+    const question = { id: "q", role: "assistant", content: "Which city?" };
+    const answered = await run(handle, {
+      messages: [hello, question, { id: "m2", role: "user", content: "Seoul" }],
+    });
+    expect(answered.at(-1)?.event).toEqual({ type: "RUN_ERROR", message: "No weather in Seoul." });
+  });
+
+  it("stops the agent on DELETE, and not when the connection closes", async () => {
+    const stopped = Promise.withResolvers<void>();
+    let isStopped = false;
+    const handle = await serve(
+      agent(card, async function* ({ signal }) {
+        yield "talking";
+        await once(signal, "abort");
+        isStopped = true;
+        stopped.resolve();
+        signal.throwIfAborted();
+      }),
+    );
+    for await (const { event } of readEvents(await send(handle, { messages: [hello] })))
+      if (event["type"] === "TEXT_MESSAGE_CONTENT") break;
+    expect(isStopped).toBe(false);
+    const rest = readEvents(await send(handle, { messages: [hello] }));
+    const stop = await handle(new Request("http://localhost/ag-ui?threadId=t", { method: "DELETE" }));
+    expect(await stop.json()).toEqual({ stopped: 1 });
+    await stopped.promise;
+    let last: unknown;
+    for await (const { event } of rest) last = event;
+    expect(last).toMatchObject({ type: "RUN_FINISHED", outcome: { type: "cancelled" } });
+  });
+
+  it.each([
+    [{ threadId: 1 }, 400],
+    [{ messages: [{ role: "user" }] }, 400],
+    [{ resume: "yes" }, 400],
+    [{ forwardedProps: { cursor: "x" } }, 400],
+  ])("refuses the request %j", async (body, expected) => {
+    expect((await send(await serve(talker), body)).status).toBe(expected);
+  });
+
+  it("refuses requests that are no JSON, too large, or of another method", async () => {
+    const handle = createAgUiHandler("http://127.0.0.1:1", { maxRequestBytes: 10 });
+    const headers = { "content-type": "application/json" };
+    const request = (init: RequestInit): Promise<Response> =>
+      handle(new Request("http://localhost/", { headers, ...init }));
+    expect((await request({ method: "POST", body: "{}", headers: {} })).status).toBe(415);
+    expect((await request({ method: "POST", body: "{" })).status).toBe(400);
+    expect((await request({ method: "POST", body: "x".repeat(11) })).status).toBe(413);
+    expect((await request({ method: "PUT" })).status).toBe(405);
+    expect((await request({ method: "DELETE" })).status).toBe(502);
+    expect(await (await request({ method: "GET" })).json()).toMatchObject({ transport: { resumable: true } });
+  });
+});

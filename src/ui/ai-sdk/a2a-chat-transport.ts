@@ -1,0 +1,260 @@
+import type { ChatRequestOptions, ChatTransport, UIMessage, UIMessageChunk } from "ai";
+import type { A2AClient } from "../../client/index.ts";
+import { connect } from "../../client/portable/index.ts";
+import {
+  isInterrupted,
+  isObject,
+  isTerminal,
+  type Message,
+  type Part,
+  type Task,
+} from "../../protocol/index.ts";
+import { defineOptionNames } from "../../usage-checks/index.ts";
+import { TaskView, toChatMessages } from "../task-view.ts";
+import {
+  type ChatClient,
+  listTasksOfContext,
+  replayTask,
+  sendTurn,
+  type TurnSteps,
+  withCancellation,
+} from "../turn-stream.ts";
+import { createDecisionMessageId } from "../decode-tool-event.ts";
+import { createDecisionParts, fromUIMessage, listDecisions, readMetadata } from "./from-ui-message.ts";
+import { toUIMessage } from "./to-ui-messages.ts";
+import { UIMessageChunkEncoder } from "./ui-message-chunk-encoder.ts";
+
+/** Options for `A2AChatTransport`. */
+export interface A2AChatTransportOptions {
+  /**
+   * Whether an aborted request cancels the task, so that `stop()` of `useChat` stops the agent. `useChat` also aborts its
+   * request when its component disappears, unless the option `chat` contains the chat. Default: true.
+   */
+  readonly cancelOnAbort?: boolean;
+  /** Maximum number of tasks that `loadMessages` loads. Default: 50. */
+  readonly maxTasks?: number;
+}
+
+const assertKnownOptions = defineOptionNames<A2AChatTransportOptions>()(
+  "A2AChatTransport",
+  "cancelOnAbort maxTasks",
+);
+
+const DEFAULT_MAX_TASKS = 50;
+
+type SendOptions<MESSAGE extends UIMessage> = Parameters<ChatTransport<MESSAGE>["sendMessages"]>[0];
+type ReconnectOptions = Parameters<ChatTransport<UIMessage>["reconnectToStream"]>[0];
+
+/**
+ * Connects `useChat` of the AI SDK to an A2A agent. Pass the URL of the agent, or a client that `connect` has returned.
+ *
+ * The id of the chat is the A2A context, so `useChat({ id, transport, resume: true })` with the same id continues a running
+ * answer after a reload. `stop()` cancels the task. Tool calls become dynamic tool parts, and the answers of
+ * `addToolApprovalResponse` reach the agent.
+ */
+export class A2AChatTransport<MESSAGE extends UIMessage = UIMessage> implements ChatTransport<MESSAGE> {
+  /** A reconnected stream contains the answer from its beginning. */
+  readonly resumeStreamIsReplay = true;
+  readonly #agent: string | A2AClient;
+  readonly #options: A2AChatTransportOptions;
+  readonly #views = new Map<string, TaskView>();
+  /** Tasks whose last answer `loadMessages` has left to `reconnectToStream`, by chat. */
+  readonly #unloadedTaskIds = new Map<string, string>();
+  readonly #latestReconnects = new Map<string, object>();
+  #client: Promise<ChatClient> | undefined;
+
+  constructor(agent: string | A2AClient, options: A2AChatTransportOptions = {}) {
+    assertKnownOptions(options);
+    this.#agent = agent;
+    this.#options = options;
+  }
+
+  /** Loads the messages of a chat for the option `messages` of `useChat`. A running answer follows by `resume`. */
+  async loadMessages(chatId: string): Promise<UIMessage[]> {
+    const client = await this.#connect();
+    const { maxTasks = DEFAULT_MAX_TASKS } = this.#options;
+    const [latest, ...earlier] = await listTasksOfContext(client, chatId, maxTasks);
+    const earlierMessages = earlier.toReversed().flatMap(toChatMessages);
+    const view = new TaskView();
+    const isRunning = latest !== undefined && !hasTurnEnded(latest);
+    if (latest) {
+      if (isRunning) this.#unloadedTaskIds.set(chatId, latest.id);
+      for await (const _ of replayTask(client, view, latest, {}))
+        if (isRunning && hasAllQuestions(view, latest)) break;
+      this.#views.set(chatId, view);
+    }
+    const messages = isRunning ? view.messages.slice(0, getLastAnswerIndex(view)) : view.messages;
+    const metadata = view.state === undefined ? {} : { contextId: chatId, taskState: view.state };
+    return [
+      ...earlierMessages.map((message) => toUIMessage(message)),
+      ...messages.map((message) => toUIMessage(message, message.role === "agent" ? metadata : {})),
+    ];
+  }
+
+  async sendMessages({
+    chatId,
+    messages,
+    trigger,
+    abortSignal,
+    headers,
+    metadata,
+  }: SendOptions<MESSAGE>): Promise<ReadableStream<UIMessageChunk>> {
+    const client = await this.#connect();
+    const call = { headers: toHeaderRecord(headers) };
+    const last = messages.at(-1);
+    const waiting = await this.#findWaitingView(client, chatId, messages, call);
+    const decisions = last?.role === "assistant" ? listDecisions(last) : [];
+    const lastUserMessage = messages.findLast(({ role }) => role === "user");
+    const view = waiting ?? new TaskView();
+    const isAnswer = waiting !== undefined && decisions.length > 0;
+    if (!isAnswer && !lastUserMessage) throw new TypeError("The chat contains no message of the user.");
+    const openCalls = view.messages.flatMap(({ parts }) => parts.filter((part) => part.type === "tool"));
+    const parts: Part[] = isAnswer
+      ? createDecisionParts(decisions, openCalls)
+      : lastUserMessage
+        ? fromUIMessage(lastUserMessage)
+        : [];
+    if (parts.length === 0)
+      throw new TypeError("The message is empty, or its approval request was answered.");
+    const isRepeatable = trigger === "submit-message" && lastUserMessage !== undefined;
+    const message: Message = {
+      // The agent processes a message with the same id only once.
+      messageId: isAnswer
+        ? createDecisionMessageId(
+            view.taskId ?? "",
+            decisions.map(({ approvalId }) => approvalId),
+          )
+        : isRepeatable
+          ? lastUserMessage.id
+          : crypto.randomUUID(),
+      contextId: chatId,
+      role: "ROLE_USER",
+      parts,
+      ...(view.taskId === undefined ? {} : { taskId: view.taskId }),
+      ...(isObject(metadata) ? { metadata } : {}),
+    };
+    abortSignal?.throwIfAborted();
+    this.#views.set(chatId, view);
+    const continued = isAnswer ? view.messages.findLast(({ role }) => role === "agent") : undefined;
+    const encoder = new UIMessageChunkEncoder(continued);
+    return this.#createStream(client, view, encoder, sendTurn(client, view, message, call), abortSignal);
+  }
+
+  async reconnectToStream({
+    chatId,
+    abortSignal,
+    headers,
+  }: ReconnectOptions): Promise<ReadableStream<UIMessageChunk> | null> {
+    const reconnect = {};
+    this.#latestReconnects.set(chatId, reconnect);
+    const client = await this.#connect();
+    const call = { headers: toHeaderRecord(headers) };
+    const [task] = await listTasksOfContext(client, chatId, 1, call);
+    const isUnloaded = task !== undefined && this.#unloadedTaskIds.get(chatId) === task.id;
+    if (!task || (hasTurnEnded(task) && !isUnloaded)) return null;
+    abortSignal?.throwIfAborted();
+    const view = new TaskView();
+    this.#views.set(chatId, view);
+    const steps = skipEarlierTurns(view, task, replayTask(client, view, task, call));
+    // A newer reconnect replaces this stream, which is no reason to stop the agent.
+    const isReplaced = (): boolean => this.#latestReconnects.get(chatId) !== reconnect;
+    return this.#createStream(client, view, new UIMessageChunkEncoder(), steps, abortSignal, isReplaced);
+  }
+
+  #connect(): Promise<ChatClient> {
+    const agent = this.#agent;
+    this.#client ??= typeof agent === "string" ? connect(agent) : Promise.resolve(agent);
+    // A failed connection is tried again with the next request.
+    this.#client.catch(() => (this.#client = undefined));
+    return this.#client;
+  }
+
+  /** Returns the view of the task that waits for the user, or `undefined` if the message starts a task. */
+  async #findWaitingView(
+    client: ChatClient,
+    chatId: string,
+    messages: readonly UIMessage[],
+    call: { readonly headers: Record<string, string> },
+  ): Promise<TaskView | undefined> {
+    const known = this.#views.get(chatId);
+    if (known) return known.state !== undefined && isInterrupted(known.state) ? known : undefined;
+    const { taskId, taskState } = readMetadata(messages.findLast(({ role }) => role === "assistant"));
+    if (taskId === undefined || taskState !== "TASK_STATE_INPUT_REQUIRED") return undefined;
+    const view = new TaskView();
+    const task = await client.tasks.get(taskId, call);
+    for await (const _ of replayTask(client, view, task, call));
+    return view.state !== undefined && isInterrupted(view.state) ? view : undefined;
+  }
+
+  #createStream(
+    client: ChatClient,
+    view: TaskView,
+    encoder: UIMessageChunkEncoder,
+    steps: TurnSteps,
+    abortSignal: AbortSignal | undefined,
+    isReplaced: () => boolean = () => false,
+  ): ReadableStream<UIMessageChunk> {
+    const { cancelOnAbort = true } = this.#options;
+    const stop = new AbortController();
+    const iterator = withCancellation(client, view, steps, stop.signal);
+    const onAbort = (): void => {
+      // `useChat` replaces a reconnect by aborting it first. The replacement begins in the same turn of the event loop.
+      setTimeout(() => {
+        if (!isReplaced()) stop.abort();
+        void disconnect(view, iterator);
+      }, 0);
+    };
+    if (cancelOnAbort) abortSignal?.addEventListener("abort", onAbort, { once: true });
+    return new ReadableStream<UIMessageChunk>({
+      async pull(controller) {
+        // A pull must enqueue at least one chunk, or close the stream.
+        for (;;) {
+          const { done } = await iterator.next();
+          const chunks = done ? encoder.end(view) : encoder.encode(view);
+          for (const chunk of chunks) controller.enqueue(chunk);
+          if (done) {
+            abortSignal?.removeEventListener("abort", onAbort);
+            controller.close();
+          }
+          if (done || chunks.length > 0) return;
+        }
+      },
+      async cancel() {
+        // After an abort, `onAbort` decides about the agent.
+        if (!abortSignal?.aborted || !cancelOnAbort) await iterator.return();
+      },
+    });
+  }
+}
+
+/** Ends the connection as soon as the task has an id, without which `withCancellation` cannot cancel the task. */
+async function disconnect(view: TaskView, iterator: TurnSteps): Promise<void> {
+  try {
+    while (view.taskId === undefined && !(await iterator.next()).done);
+    await iterator.return();
+  } catch {
+    // The agent could not be reached, so there is nothing to stop.
+  }
+}
+
+/** Yields only the steps of the latest answer. Earlier answers of the same task are other messages. */
+async function* skipEarlierTurns(view: TaskView, task: Task, steps: TurnSteps): TurnSteps {
+  for await (const step of steps) if (hasAllQuestions(view, task) || view.hasTurnEnded) yield step;
+}
+
+/** Returns true if the view contains all messages of the user, so that later output belongs to the latest answer. */
+function hasAllQuestions(view: TaskView, { history = [] }: Task): boolean {
+  return history.every(({ role, messageId }) => role !== "ROLE_USER" || view.hasMessage(messageId));
+}
+
+function getLastAnswerIndex({ messages }: TaskView): number {
+  return messages.findLastIndex(({ role }) => role === "user") + 1;
+}
+
+function hasTurnEnded({ status: { state } }: Task): boolean {
+  return isTerminal(state) || state === "TASK_STATE_INPUT_REQUIRED";
+}
+
+function toHeaderRecord(headers: ChatRequestOptions["headers"]): Record<string, string> {
+  return Object.fromEntries(new Headers(headers).entries());
+}

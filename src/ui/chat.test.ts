@@ -1,0 +1,214 @@
+import { once } from "node:events";
+import { afterEach, describe, expect, it } from "vitest";
+import { agent, data, file, inputRequired, status } from "../adapters/index.ts";
+import { connect } from "../client/index.ts";
+import type { Agent } from "../engine/index.ts";
+import { createServer, type Server } from "../server/index.ts";
+import { type Chat, type ChatPart, createChat, createWebStorage } from "./index.ts";
+
+const card = { name: "helper", description: "Helps" };
+const servers: Server[] = [];
+afterEach(async () => {
+  for (const server of servers.splice(0)) await server.close({ graceMs: 0 });
+});
+
+async function serve(served: Agent): Promise<string> {
+  const server = createServer(served, { store: "memory", mergeChunks: false, observer: false });
+  servers.push(server);
+  return (await server.listen()).url;
+}
+
+/** A storage like `sessionStorage`, which several chats share like the reloads of a page. */
+function createTestStorage(): ReturnType<typeof createWebStorage> {
+  const entries = new Map<string, string>();
+  return createWebStorage({
+    getItem: (key) => entries.get(key) ?? null,
+    setItem: (key, value) => void entries.set(key, value),
+  });
+}
+
+const describeParts = (parts: readonly ChatPart[]): unknown[] =>
+  parts.map((part) => {
+    if (part.type === "text" || part.type === "reasoning") return part.text;
+    return part.type === "tool" ? `${part.toolName}: ${part.state}` : part.type;
+  });
+const describeMessages = (chat: Chat): unknown[] =>
+  chat.getSnapshot().messages.map(({ role, parts }) => [role, ...describeParts(parts)]);
+
+describe("a chat", () => {
+  const talker = agent(card, async function* ({ text }) {
+    yield status("Thinking…");
+    yield "Hello, ";
+    yield status(data({ type: "tool-call", toolCallId: "c1", toolName: "look", input: { at: "sky" } }));
+    yield status(data({ type: "tool-result", toolCallId: "c1", toolName: "look", output: "blue" }));
+    yield `${text}!`;
+    yield file(new Uint8Array([1]), { mediaType: "image/png" });
+    yield data({ answer: 42 });
+  });
+  const answer = ["agent", "Hello, ", "look: succeeded", "Ada!", "file", "data"];
+
+  it("shows the parts of an answer in the order of the events", async () => {
+    const chat = createChat(await serve(talker), { storage: false });
+    const states = new Set<string>();
+    chat.subscribe(() => void states.add(chat.getSnapshot().status));
+    await chat.send("Ada");
+    expect(describeMessages(chat)).toEqual([["user", "Ada"], answer]);
+    expect([...states]).toEqual(["sending", "streaming", "ready"]);
+    expect(chat.getSnapshot().messages[1]?.parts[1]).toMatchObject({ input: { at: "sky" }, output: "blue" });
+  });
+
+  it("has the same messages, with the same ids, after a reload", async () => {
+    const url = await serve(talker);
+    const storage = createTestStorage();
+    const chat = createChat(url, { storage });
+    await chat.resume();
+    await chat.send("Ada");
+    const reloaded = createChat(url, { storage });
+    await reloaded.resume();
+    expect(reloaded.getSnapshot()).toEqual(chat.getSnapshot());
+    await reloaded.send("Bob");
+    const again = createChat(url, { storage });
+    await again.resume();
+    expect(describeMessages(again).length).toBe(4);
+    expect(describeMessages(again).at(-1)).toEqual([
+      "agent",
+      "Hello, ",
+      "look: succeeded",
+      "Bob!",
+      "file",
+      "data",
+    ]);
+  });
+
+  it("continues a running answer after a reload", async () => {
+    const gate = Promise.withResolvers<void>();
+    const url = await serve(
+      agent(card, async function* () {
+        yield "first ";
+        await gate.promise;
+        yield "second";
+      }),
+    );
+    const storage = createTestStorage();
+    const chat = createChat(url, { storage });
+    void chat.send("go");
+    await expect.poll(() => describeMessages(chat).at(-1)).toEqual(["agent", "first "]);
+    chat.close();
+    const reloaded = createChat(url, { storage });
+    const resumed = reloaded.resume();
+    await expect.poll(() => describeMessages(reloaded).at(-1)).toEqual(["agent", "first "]);
+    expect(reloaded.getSnapshot().status).toBe("streaming");
+    gate.resolve();
+    await resumed;
+    expect(describeMessages(reloaded)).toEqual([
+      ["user", "go"],
+      ["agent", "first second"],
+    ]);
+  });
+
+  it("cancels the task, also before the agent has sent an event", async () => {
+    const stopped = Promise.withResolvers<void>();
+    const url = await serve(
+      agent(card, async function* ({ signal }) {
+        await once(signal, "abort");
+        stopped.resolve();
+        signal.throwIfAborted();
+        yield "never";
+      }),
+    );
+    const chat = createChat(url, { storage: false });
+    const sent = chat.send("go");
+    await chat.stop();
+    await stopped.promise;
+    await sent;
+    expect(chat.getSnapshot()).toMatchObject({ status: "ready", messages: [{ role: "user" }] });
+    expect(chat.getSnapshot().messages).toHaveLength(1);
+  });
+
+  it("answers a question with the next message", async () => {
+    const url = await serve(
+      agent(card, async function* ({ text, history }) {
+        if (history.length === 1) yield inputRequired("Which city?");
+        yield `${text}: sunny`;
+      }),
+    );
+    const storage = createTestStorage();
+    const chat = createChat(url, { storage });
+    await chat.send("Weather?");
+    expect(chat.getSnapshot().status).toBe("waiting");
+    await chat.send("Seoul");
+    const expected = [
+      ["user", "Weather?"],
+      ["agent", "Which city?"],
+      ["user", "Seoul"],
+      ["agent", "Seoul: sunny"],
+    ];
+    expect(describeMessages(chat)).toEqual(expected);
+    const reloaded = createChat(url, { storage });
+    await reloaded.resume();
+    expect(reloaded.getSnapshot()).toEqual(chat.getSnapshot());
+  });
+
+  const approver = agent(card, async function* ({ message, history }) {
+    if (history.length === 1) {
+      for (const id of ["a", "b"])
+        yield status(data({ type: "tool-call", toolCallId: id, toolName: "pay", input: { id } }));
+      const requests = ["a", "b"].map((id) =>
+        data({ type: "tool-approval-request", approvalId: `ok-${id}`, toolCallId: id, toolName: "pay" }),
+      );
+      yield inputRequired("May pay be called?", ...requests);
+    }
+    yield status(data({ type: "tool-result", toolCallId: "a", toolName: "pay", output: "paid" }));
+    yield JSON.stringify(message.parts.map((part) => ("data" in part ? part.data : part)));
+  });
+
+  it("sends the decisions after the last one, and shows them in the tool calls", async () => {
+    const url = await serve(approver);
+    const storage = createTestStorage();
+    const chat = createChat(await connect(url), { storage });
+    await chat.send("Pay");
+    expect(describeMessages(chat)).toEqual([
+      ["user", "Pay"],
+      ["agent", "pay: approval-requested", "pay: approval-requested"],
+    ]);
+    const reloaded = createChat(url, { storage });
+    await reloaded.resume();
+    expect(reloaded.getSnapshot()).toEqual(chat.getSnapshot());
+    await reloaded.approve("ok-a");
+    expect(describeMessages(reloaded).at(-1)).toEqual(["agent", "pay: approved", "pay: approval-requested"]);
+    await reloaded.approve("ok-b", false, "Too much");
+    const decisions = [
+      { approvalId: "ok-a", approved: true },
+      { approvalId: "ok-b", approved: false, reason: "Too much" },
+    ];
+    expect(describeMessages(reloaded)).toEqual([
+      ["user", "Pay"],
+      ["agent", "pay: succeeded", "pay: denied", JSON.stringify(decisions)],
+    ]);
+    const again = createChat(url, { storage });
+    await again.resume();
+    expect(again.getSnapshot()).toEqual(reloaded.getSnapshot());
+    await expect(again.approve("ok-a")).rejects.toThrow("No tool call waits");
+  });
+
+  it("reports the failure of the agent, and then sends the next message in a new task", async () => {
+    let attempts = 0;
+    const url = await serve(
+      agent(card, async function* () {
+        if (attempts++ === 0) throw new Error("secret");
+        yield "Fine.";
+      }),
+    );
+    const chat = createChat(url, { storage: false });
+    await chat.send("go");
+    expect(chat.getSnapshot().status).toBe("error");
+    expect(chat.getSnapshot().error?.message).not.toContain("secret");
+    await chat.send("again");
+    expect(chat.getSnapshot().status).toBe("ready");
+    expect(describeMessages(chat)).toEqual([
+      ["user", "go"],
+      ["user", "again"],
+      ["agent", "Fine."],
+    ]);
+  });
+});

@@ -1,0 +1,321 @@
+import type { A2AClient } from "../client/index.ts";
+import { connect } from "../client/portable/index.ts";
+import { isInterrupted, isTerminal, type Message, type Part, type Task } from "../protocol/index.ts";
+import { defineOptionNames } from "../usage-checks/index.ts";
+import type { ChatMessage, ToolChatPart } from "./chat-message.ts";
+import { type ChatPosition, type ChatStorage, findSessionStorage } from "./chat-storage.ts";
+import { createDecisionMessageId, createDecisionPart } from "./decode-tool-event.ts";
+import { TaskView, toChatMessages } from "./task-view.ts";
+import {
+  cancelTask,
+  type ChatClient,
+  listTasksOfContext,
+  replayTask,
+  sendTurn,
+  type TurnSteps,
+  withCancellation,
+} from "./turn-stream.ts";
+
+/**
+ * State of a chat. `waiting` means that the agent has asked for an approval or for other input. `error` means that the
+ * agent failed or could not be reached; the next message starts a new task.
+ */
+export type ChatStatus = "loading" | "ready" | "sending" | "streaming" | "waiting" | "error";
+
+/** The state of a chat at one moment. Each change creates a new object. */
+export interface ChatSnapshot {
+  readonly status: ChatStatus;
+  readonly messages: readonly ChatMessage[];
+  /** What the agent is doing, for example `Thinking…`. Empty if the agent has not reported its progress. */
+  readonly progressText: string;
+  /** Tool calls that wait for the decision of the user. */
+  readonly approvals: readonly ToolChatPart[];
+  /** The A2A context of the chat. */
+  readonly contextId: string;
+  readonly error?: Error;
+}
+
+/** Input of the user: a text, or parts such as files and data. */
+export type ChatInput = string | readonly Part[];
+
+/** Options for `createChat`. */
+export interface ChatOptions {
+  /** The A2A context of the chat. Default: the stored context, or a new one. */
+  readonly contextId?: string;
+  /** Storage for the position of the chat. Default: `sessionStorage` if it exists. `false` stores nothing. */
+  readonly storage?: ChatStorage | false;
+  /** Key of the position in the storage. Default: `colloquy-chat`. */
+  readonly storageKey?: string;
+  /** Maximum number of earlier tasks that `resume` loads. Default: 50. */
+  readonly maxEarlierTasks?: number;
+}
+
+/** A conversation with one agent. */
+export interface Chat {
+  /** Returns the current state, which is the same object until the state changes. */
+  readonly getSnapshot: () => ChatSnapshot;
+  /** Calls the listener after each change, and returns a function that removes the listener. */
+  readonly subscribe: (listener: () => void) => () => void;
+  /**
+   * Sends a message, and resolves at the end of the agent's turn. If the agent waits for input, the message answers the
+   * question. Errors appear in the snapshot. Rejects only if another turn is running.
+   */
+  send(input: ChatInput): Promise<void>;
+  /** Decides about a tool call. After the last open decision, the agent continues, and the promise resolves at its end. */
+  approve(approvalId: string, approved?: boolean, reason?: string): Promise<void>;
+  /** Cancels the task, which aborts the agent's signal and with it the call of the model. */
+  stop(): Promise<void>;
+  /**
+   * Loads the messages of the context, and follows a turn that is still running. Resolves at the end of the turn.
+   * Repeated calls have no effect.
+   */
+  resume(): Promise<void>;
+  /** Stops reading. The agent continues, and a new chat can resume. */
+  close(): void;
+}
+
+const assertKnownOptions = defineOptionNames<ChatOptions>()(
+  "createChat",
+  "contextId maxEarlierTasks storage storageKey",
+);
+
+const DEFAULT_MAX_EARLIER_TASKS = 50;
+const DEFAULT_STORAGE_KEY = "colloquy-chat";
+
+/** The A2A context of a chat. `isNew` is true if the context cannot have tasks. */
+interface ChatContext extends ChatPosition {
+  readonly isNew: boolean;
+}
+
+/**
+ * Creates a chat with an agent, without any framework. Pass the URL of the agent, or a client that `connect` has
+ * returned. Call `resume` when the page loads.
+ */
+export function createChat(agent: string | A2AClient, options: ChatOptions = {}): Chat {
+  assertKnownOptions(options);
+  return new A2AChat(agent, options);
+}
+
+class A2AChat implements Chat {
+  readonly #agent: string | A2AClient;
+  readonly #options: ChatOptions;
+  readonly #storage: ChatStorage | undefined;
+  readonly #listeners = new Set<() => void>();
+  readonly #connection = new AbortController();
+  #client: Promise<ChatClient> | undefined;
+  #snapshot: ChatSnapshot;
+  #earlierMessages: readonly ChatMessage[] = [];
+  #view: TaskView | undefined;
+  #stop: AbortController | undefined;
+  #resumption: Promise<void> | undefined;
+  #context: Promise<ChatContext> | undefined;
+
+  constructor(agent: string | A2AClient, options: ChatOptions) {
+    this.#agent = agent;
+    this.#options = options;
+    this.#storage = options.storage === false ? undefined : (options.storage ?? findSessionStorage());
+    this.#snapshot = {
+      status: "ready",
+      messages: [],
+      progressText: "",
+      approvals: [],
+      contextId: options.contextId ?? "",
+    };
+  }
+
+  getSnapshot = (): ChatSnapshot => this.#snapshot;
+
+  subscribe = (listener: () => void): (() => void) => {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  };
+
+  send = async (input: ChatInput): Promise<void> => {
+    if (this.#stop) throw new Error("The agent is still answering. Wait for its answer, or call stop().");
+    const parts: Part[] = typeof input === "string" ? [{ text: input }] : [...input];
+    await this.#sendParts(parts);
+  };
+
+  approve = async (approvalId: string, approved = true, reason?: string): Promise<void> => {
+    const view = this.#view;
+    const open = this.#snapshot.approvals;
+    if (!view || !open.some(({ approval }) => approval?.id === approvalId))
+      throw new Error(`No tool call waits for the decision ${JSON.stringify(approvalId)}.`);
+    view.addDecision({ approvalId, approved, reason });
+    this.#publish("waiting");
+    if (this.#snapshot.approvals.length > 0) return;
+    const decided = (view.messages.at(-1)?.parts ?? []).flatMap((part) =>
+      part.type === "tool" && (part.state === "approved" || part.state === "denied") && part.approval
+        ? [part.approval]
+        : [],
+    );
+    const parts = decided.map((approval) =>
+      createDecisionPart(approval, approval.approved === true, approval.reason),
+    );
+    const approvalIds = decided.map(({ id }) => id);
+    await this.#sendParts(parts, createDecisionMessageId(view.taskId ?? "", approvalIds));
+  };
+
+  stop = async (): Promise<void> => {
+    if (this.#stop) this.#stop.abort();
+    else if (this.#view?.taskId !== undefined && this.#snapshot.status === "waiting") {
+      const client = await this.#connect();
+      await cancelTask(client, this.#view.taskId);
+      this.#keepEarlierMessages();
+      this.#publish("ready");
+    }
+  };
+
+  resume = (): Promise<void> => (this.#resumption ??= this.#resume());
+
+  close = (): void => {
+    this.#connection.abort();
+    this.#listeners.clear();
+  };
+
+  #connect(): Promise<ChatClient> {
+    const agent = this.#agent;
+    this.#client ??=
+      typeof agent === "string"
+        ? connect(agent, { signal: this.#connection.signal })
+        : Promise.resolve(agent);
+    // A failed connection is tried again with the next message.
+    this.#client.catch(() => (this.#client = undefined));
+    return this.#client;
+  }
+
+  /** Returns the context of the chat, which the options or the storage determine once. */
+  #findContext(): Promise<ChatContext> {
+    this.#context ??= (async () => {
+      const { contextId, storageKey = DEFAULT_STORAGE_KEY } = this.#options;
+      const stored = await this.#storage?.load(storageKey);
+      if (contextId === undefined && !stored) return { contextId: crypto.randomUUID(), isNew: true };
+      const isSameContext = contextId === undefined || contextId === stored?.contextId;
+      return {
+        contextId: contextId ?? stored?.contextId ?? "",
+        isNew: false,
+        ...(isSameContext && stored?.taskId !== undefined ? { taskId: stored.taskId } : {}),
+      };
+    })();
+    return this.#context;
+  }
+
+  async #savePosition(position: ChatPosition): Promise<void> {
+    await this.#storage?.save(this.#options.storageKey ?? DEFAULT_STORAGE_KEY, position);
+  }
+
+  async #resume(): Promise<void> {
+    const { contextId, isNew, taskId } = await this.#findContext();
+    if (isNew || this.#stop) return;
+    this.#publish("loading");
+    await this.#runTurn(async (client, _, signal) => {
+      const tasks = await this.#listTasks(client, contextId, taskId);
+      const [latest, ...earlier] = tasks;
+      if (!latest) return undefined;
+      this.#earlierMessages = earlier.toReversed().flatMap(toChatMessages);
+      const view = new TaskView();
+      this.#view = view;
+      return replayTask(client, view, latest, { signal });
+    });
+  }
+
+  /** Lists the tasks of the context, newest first. Agents that cannot list tasks have only the stored task. */
+  async #listTasks(
+    client: ChatClient,
+    contextId: string,
+    taskId: string | undefined,
+  ): Promise<readonly Task[]> {
+    const { maxEarlierTasks = DEFAULT_MAX_EARLIER_TASKS } = this.#options;
+    const tasks = await listTasksOfContext(client, contextId, maxEarlierTasks + 1);
+    return tasks.length > 0 || taskId === undefined ? tasks : [await client.tasks.get(taskId)];
+  }
+
+  async #sendParts(parts: readonly Part[], messageId: string = crypto.randomUUID()): Promise<void> {
+    const waiting =
+      this.#view?.state !== undefined && isInterrupted(this.#view.state) ? this.#view : undefined;
+    if (!waiting) this.#keepEarlierMessages();
+    const view = waiting ?? new TaskView();
+    this.#view = view;
+    const message: Message = {
+      messageId,
+      role: "ROLE_USER",
+      parts: [...parts],
+      ...(waiting?.taskId === undefined ? {} : { taskId: waiting.taskId }),
+    };
+    view.addUserMessage(message);
+    this.#publish("sending");
+    await this.#runTurn((client, contextId, signal) =>
+      sendTurn(client, view, { ...message, contextId }, { signal }),
+    );
+  }
+
+  /** Runs a turn, and publishes the state after each event. */
+  async #runTurn(
+    open: (
+      client: ChatClient,
+      contextId: string,
+      signal: AbortSignal,
+    ) => TurnSteps | Promise<TurnSteps | undefined>,
+  ): Promise<void> {
+    const stop = new AbortController();
+    this.#stop = stop;
+    const { signal } = this.#connection;
+    let error: Error | undefined;
+    try {
+      const { contextId, isNew } = await this.#findContext();
+      this.#snapshot = { ...this.#snapshot, contextId };
+      // A page that is reloaded before the first event finds the message in the context.
+      if (isNew) await this.#savePosition({ contextId });
+      const client = await this.#connect();
+      const steps = await open(client, contextId, signal);
+      const view = this.#view;
+      let isSaved = false;
+      if (view && steps)
+        for await (const _ of withCancellation(client, view, steps, stop.signal)) {
+          const { taskId } = view;
+          if (!isSaved && taskId !== undefined) await this.#savePosition({ contextId, taskId });
+          isSaved ||= taskId !== undefined;
+          this.#publish(view.hasTurnEnded ? getStatusAfterTurn(view) : "streaming");
+        }
+    } catch (thrown) {
+      error = thrown instanceof Error ? thrown : new Error(String(thrown));
+    }
+    this.#stop = undefined;
+    if (error) this.#resumption = undefined;
+    if (signal.aborted) return;
+    const errorText = this.#view?.errorText;
+    if (error === undefined && errorText !== undefined) error = new Error(errorText);
+    this.#publish(error ? "error" : getStatusAfterTurn(this.#view), error);
+  }
+
+  #keepEarlierMessages(): void {
+    this.#earlierMessages = [...this.#earlierMessages, ...(this.#view?.messages ?? [])];
+    this.#view = undefined;
+  }
+
+  #publish(status: ChatStatus, error?: Error): void {
+    const view = this.#view;
+    const messages = view ? [...this.#earlierMessages, ...view.messages] : this.#earlierMessages;
+    const { contextId } = this.#snapshot;
+    this.#snapshot = {
+      status,
+      messages,
+      progressText: view?.progressText ?? "",
+      approvals: status === "waiting" && view ? listOpenApprovals(view) : [],
+      contextId,
+      ...(error ? { error } : {}),
+    };
+    for (const listener of this.#listeners) listener();
+  }
+}
+
+function getStatusAfterTurn(view: TaskView | undefined): ChatStatus {
+  if (view?.state === undefined || isTerminal(view.state)) return "ready";
+  return isInterrupted(view.state) ? "waiting" : "streaming";
+}
+
+function listOpenApprovals(view: TaskView): ToolChatPart[] {
+  return view.messages.flatMap(({ parts }) =>
+    parts.filter((part): part is ToolChatPart => part.type === "tool" && part.state === "approval-requested"),
+  );
+}

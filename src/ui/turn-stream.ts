@@ -1,0 +1,144 @@
+import type { A2AClient, CallOptions } from "../client/index.ts";
+import { A2AError, isTerminal, type Message, type Task } from "../protocol/index.ts";
+import type { TaskView } from "./task-view.ts";
+
+/** The methods of `A2AClient` that a chat calls. */
+export interface ChatClient extends Pick<A2AClient, "stream"> {
+  readonly tasks: Pick<A2AClient["tasks"], "get" | "list" | "cancel" | "subscribe">;
+}
+
+/** Id of the event that the view has applied, or `undefined` if the server sends no event ids. */
+export type AppliedEventId = string | undefined;
+
+/** Steps of a turn, one for each applied event. The consumer ends the connection with `return()`. */
+export type TurnSteps = AsyncGenerator<AppliedEventId, void, undefined>;
+
+export type TurnCallOptions = Pick<CallOptions, "signal" | "headers">;
+
+/**
+ * Reads a task from its first event until the end of its latest turn, and yields after each event that the view has
+ * applied. The view must be empty, apart from messages of the user. The user's messages come from the history of the
+ * task, because a stream contains only the events of the agent.
+ */
+export async function* replayTask(
+  client: ChatClient,
+  view: TaskView,
+  { id: taskId, history = [] }: Task,
+  call: TurnCallOptions,
+): TurnSteps {
+  const firstMessage = history.find(({ role }) => role === "ROLE_USER");
+  if (firstMessage) view.addUserMessage(firstMessage);
+  let eventId: AppliedEventId;
+  const onEventId = (id: string): void => void (eventId = id);
+  for await (const event of client.tasks.subscribe(taskId, { ...call, after: 0, onEventId })) {
+    view.apply(event);
+    const isWaiting =
+      view.state === "TASK_STATE_INPUT_REQUIRED" &&
+      !addAnswers(view, history, view.status?.message?.messageId);
+    const hasEnded = view.state !== undefined && isTerminal(view.state);
+    // Messages to a working agent have no place between the events.
+    if (hasEnded)
+      for (const message of history) if (message.role === "ROLE_USER") view.addUserMessage(message);
+    yield eventId;
+    if (isWaiting || hasEnded) return;
+  }
+}
+
+/** Adds the messages that answer a question. Returns false if the question has no answer. */
+function addAnswers(view: TaskView, history: readonly Message[], questionId: string | undefined): boolean {
+  const at = history.findIndex(({ messageId }) => messageId === questionId);
+  const later =
+    questionId === undefined
+      ? history
+          .filter(({ role, messageId }) => role === "ROLE_USER" && !view.hasMessage(messageId))
+          .slice(0, 1)
+      : history.slice(at < 0 ? history.length : at + 1);
+  const end = later.findIndex(({ role }) => role !== "ROLE_USER");
+  const answers = end < 0 ? later : later.slice(0, end);
+  for (const answer of answers) view.addUserMessage(answer);
+  return answers.length > 0;
+}
+
+/**
+ * Sends a message of the user, and yields after each event that the view has applied, until the turn ends. If the agent
+ * has accepted a message with the same id before, the task is read from its first event.
+ */
+export async function* sendTurn(
+  client: ChatClient,
+  view: TaskView,
+  message: Message,
+  call: TurnCallOptions,
+): TurnSteps {
+  view.addUserMessage(message);
+  let eventId: AppliedEventId;
+  let acceptedTask: Task | undefined;
+  let isFirst = true;
+  for await (const event of client.stream(message, { ...call, onEventId: (id) => void (eventId = id) })) {
+    if (isFirst && message.taskId === undefined && "task" in event && hasOutput(event.task)) {
+      acceptedTask = event.task;
+      break;
+    }
+    isFirst = false;
+    view.apply(event);
+    yield eventId;
+  }
+  if (acceptedTask) yield* replayTask(client, view, acceptedTask, call);
+}
+
+function hasOutput({ artifacts = [], history = [], status }: Task): boolean {
+  const hasAgentMessage = status.message !== undefined || history.some(({ role }) => role === "ROLE_AGENT");
+  return artifacts.length > 0 || hasAgentMessage || isTerminal(status.state);
+}
+
+/**
+ * Cancels the task of the view when the signal aborts, or as soon as the id of the task is known. The steps continue
+ * until the agent has stopped.
+ */
+export async function* withCancellation(
+  client: ChatClient,
+  view: TaskView,
+  steps: TurnSteps,
+  signal: AbortSignal,
+): TurnSteps {
+  let isCanceled = false;
+  const cancel = (): void => {
+    if (view.taskId === undefined || view.hasTurnEnded || isCanceled) return;
+    isCanceled = true;
+    void cancelTask(client, view.taskId);
+  };
+  signal.addEventListener("abort", cancel, { once: true });
+  try {
+    for await (const step of steps) {
+      if (signal.aborted) cancel();
+      yield step;
+    }
+  } finally {
+    signal.removeEventListener("abort", cancel);
+  }
+}
+
+/**
+ * Lists the newest tasks of a context, newest first. The server limits a page to 100 tasks. The list is empty if the agent
+ * cannot list tasks, as in A2A 0.3.
+ */
+export async function listTasksOfContext(
+  client: ChatClient,
+  contextId: string,
+  maxTasks: number,
+  call: TurnCallOptions = {},
+): Promise<readonly Task[]> {
+  const pageSize = Math.max(1, Math.min(100, maxTasks));
+  const params = { contextId, includeArtifacts: true, historyLength: 1_000, pageSize };
+  try {
+    return (await client.tasks.list(params, call)).tasks;
+  } catch (error) {
+    const reason = error instanceof A2AError ? error.reason : undefined;
+    if (reason === "UNSUPPORTED_OPERATION" || reason === "METHOD_NOT_FOUND") return [];
+    throw error;
+  }
+}
+
+/** Cancels a task. A task that has already ended is no error. */
+export async function cancelTask(client: ChatClient, taskId: string): Promise<void> {
+  await client.tasks.cancel(taskId).catch(() => {});
+}
