@@ -159,7 +159,7 @@ export class ConsolePageTest {
   static async call(
     agents: Readonly<Record<string, Agent>>,
     options: ServerOptions = {},
-    consoleOptions: Partial<Parameters<typeof createConsole>[0]> = {},
+    consoleOptions: Partial<NonNullable<Parameters<typeof createConsole>[0]>> = {},
   ): Promise<ConsolePageTest> {
     const remote = createServer(agents, { store: "memory", observer: false, ...options });
     const { url } = await remote.listen();
@@ -177,7 +177,7 @@ export class ConsolePageTest {
   /** Serves a console that calls the agents at these URLs. */
   static callUrls(
     agentUrls: readonly string[],
-    consoleOptions: Partial<Parameters<typeof createConsole>[0]> = {},
+    consoleOptions: Partial<NonNullable<Parameters<typeof createConsole>[0]>> = {},
   ): Promise<ConsolePageTest> {
     return ConsolePageTest.#start({}, {}, { agentUrls, mode: "console", ...consoleOptions });
   }
@@ -185,7 +185,7 @@ export class ConsolePageTest {
   static async #start(
     agents: Readonly<Record<string, Agent>>,
     serverOptions: ServerOptions,
-    consoleOptions: Partial<Parameters<typeof createConsole>[0]>,
+    consoleOptions: Partial<NonNullable<Parameters<typeof createConsole>[0]>>,
   ): Promise<ConsolePageTest> {
     const handler = createConsole({
       loadPage: async () => renderServedPage(consoleOptions.name ?? "Test console"),

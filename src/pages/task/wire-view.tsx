@@ -142,7 +142,7 @@ function FrameItem({ entry }: { readonly entry: TimelineEntry }): VNode | null {
       <button type="button" class="call-head" aria-expanded={isOpen} onClick={() => setIsOpen(!isOpen)}>
         <span aria-hidden="true">{isOpen ? "▾" : "▸"}</span>
         <time>{formatClock(timeMs)}</time>
-        <span class="soft">id {line.event_id ?? "–"}</span>
+        <AgentText class="soft" text={`id ${line.event_id ?? "–"}`} />
         <AgentText text={describeLine(line).text} />
         <span class="soft">{formatBytes(line.bytes)}</span>
       </button>
