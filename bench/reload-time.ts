@@ -37,7 +37,10 @@ const dev = spawn(
     "--import",
     pathToFileURL(join(root, "test/from-source.mjs")).href,
     join(root, "bin/colloquy.js"),
-    ...["dev", "--port", "0", "--no-console", "--store", "memory"],
+    "dev",
+    "--no-console",
+    "--port=0",
+    "--store=memory",
   ],
   { cwd: folder, stdio: ["ignore", "ignore", "pipe"] },
 );

@@ -112,7 +112,7 @@ describe("a boundary violation", () => {
     [
       "server/bad.ts",
       `export * from "../stores/index.ts";`,
-      "server/bad.ts opens stores, which only server/resolve-store.ts and server/node/resolve-node-store.ts may",
+      "server/bad.ts opens stores, which only server/resolve-store.ts and server/durable-object/create-durable-object-server.ts and server/node/resolve-node-store.ts may",
     ],
     [
       "adk/bad.ts",

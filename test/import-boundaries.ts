@@ -87,7 +87,13 @@ export const IMPORT_BOUNDARIES: Readonly<Record<string, ImportBoundary>> = {
       keys: "whole",
       engine: "whole",
       trace: "whole",
-      stores: { onlyIn: ["server/resolve-store.ts", "server/node/resolve-node-store.ts"] },
+      stores: {
+        onlyIn: [
+          "server/resolve-store.ts",
+          "server/durable-object/create-durable-object-server.ts",
+          "server/node/resolve-node-store.ts",
+        ],
+      },
       grpc: { onlyIn: "server/bindings/grpc.ts" },
     },
     allowsNode: true,

@@ -63,7 +63,7 @@ function openStream({ url, headers, body, signal, localAddress }: StreamRequest)
     outgoing.on("response", (response) => {
       const type = response.headers["content-type"] ?? "";
       if (response.statusCode === 200 && type.startsWith("text/event-stream")) resolve(response);
-      else void readRefusal(response).then(reject);
+      else readRefusal(response).then(reject, reject);
     });
     outgoing.end(body === undefined ? undefined : JSON.stringify(body));
   });

@@ -31,7 +31,7 @@ export { toNodeListener } from "./node-listener.ts";
 export type { StoreInfo, StoreMaintenance } from "./maintenance/store-maintenance.ts";
 export { readMaintenanceAddress, type MaintenanceAddress } from "./maintenance/maintenance-socket.ts";
 
-export type { PushOptions } from "./push/push-service.ts";
+export type { PushOptions } from "./push/push-options.ts";
 
 export type { StoreOption } from "./resolve-store.ts";
 export { createGuardedFetch } from "./push/guarded-fetch.ts";

@@ -13,7 +13,7 @@ import { assertValidCorsOptions, isOriginList, type CorsOptions } from "./cors.t
 import type { CardFormat } from "./card/card-format.ts";
 import type { CardSigningOptions } from "./card/card-signing.ts";
 import type { StoreOption } from "./resolve-store.ts";
-import type { PushOptions } from "./push/push-service.ts";
+import type { PushOptions } from "./push/push-options.ts";
 import type { ServerLimits } from "./server-limits.ts";
 import type { TrafficRecordOption } from "../trace/recording/index.ts";
 import type { MetricsOptions, TelemetryOptions } from "./telemetry/telemetry-options.ts";

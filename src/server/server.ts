@@ -24,7 +24,7 @@ import {
 import type { CallerAgentAccess } from "./caller-agent-access.ts";
 import { OperatorGate, type OperatorAccess, type OperatorOptions } from "./operator-access.ts";
 import type { HttpReply, HttpRequest } from "./http-exchange.ts";
-import type { PushService } from "./push/push-service.ts";
+import type { PushService } from "./push/assemble-push-service.ts";
 import type { ServerListener, ServerPlatform } from "./server-platform.ts";
 import { FetchRequest, toFetchResponse } from "./fetch-adapter.ts";
 import { ByteLedger } from "./byte-ledger/byte-ledger.ts";

@@ -26,7 +26,7 @@ export class TaskTextIndexer {
   schedule(): void {
     if (this.#isStopped) return;
     if (this.#runningBatch) this.#isDue = true;
-    else this.#timer ??= setTimeout(() => this.#startBatch(), INDEXING_DELAY_MS).unref();
+    else this.#timer ??= startTimer(() => this.#startBatch());
   }
 
   /** Stops the indexer for ever. Resolves once no batch runs. */
@@ -52,4 +52,11 @@ export class TaskTextIndexer {
     this.#runningBatch = undefined;
     if (hasMore || this.#isDue) this.schedule();
   }
+}
+
+/** Starts a timer that does not keep the process alive. The timers of some workers have no `unref`. */
+function startTimer(callback: () => void): NodeJS.Timeout {
+  const timer = setTimeout(callback, INDEXING_DELAY_MS);
+  timer.unref?.();
+  return timer;
 }

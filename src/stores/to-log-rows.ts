@@ -15,9 +15,25 @@ export interface LogRow {
 
 /**
  * Converts the events of one append to rows. An append is one row, because rows are expensive. Large artifacts
- * and the events between them are separate rows, so that the store can read a task without its artifacts.
+ * and the events between them are separate rows, so that the store can read a task without its artifacts. A row of
+ * several events has at most `maxRowBytes` bytes.
  */
-export function toLogRows(events: readonly LogEvent[]): LogRow[] {
+export function toLogRows(events: readonly LogEvent[], maxRowBytes: number = Infinity): LogRow[] {
+  const rows = toRowsOfAnySize(events);
+  if (maxRowBytes === Infinity)
+    return rows.map(({ run, hasOnlyArtifacts }) => toLogRow(run, hasOnlyArtifacts));
+  return rows.flatMap(({ run, hasOnlyArtifacts }) =>
+    splitBySize(run, maxRowBytes).map((part) => toLogRow(part, hasOnlyArtifacts)),
+  );
+}
+
+/** The events of a row. */
+interface EventRun {
+  readonly run: readonly LogEvent[];
+  readonly hasOnlyArtifacts: boolean;
+}
+
+function toRowsOfAnySize(events: readonly LogEvent[]): EventRun[] {
   let artifactSize = 0;
   let otherCount = 0;
   for (const { jsonText } of events) {
@@ -25,9 +41,9 @@ export function toLogRows(events: readonly LogEvent[]): LogRow[] {
     else otherCount++;
   }
   if (events.length === 0) return [];
-  if (otherCount === 0) return [toLogRow(events, true)];
-  if (artifactSize < MIN_SEPARATED_ARTIFACT_SIZE) return [toLogRow(events, false)];
-  return groupByKind(events).map((run) => toLogRow(run, run.every(isArtifactEvent)));
+  if (otherCount === 0) return [{ run: events, hasOnlyArtifacts: true }];
+  if (artifactSize < MIN_SEPARATED_ARTIFACT_SIZE) return [{ run: events, hasOnlyArtifacts: false }];
+  return groupByKind(events).map((run) => ({ run, hasOnlyArtifacts: run.every(isArtifactEvent) }));
 }
 
 /** Returns true for the JSON text of a stored artifact event, without parsing the text. */
@@ -48,6 +64,24 @@ function groupByKind(events: readonly LogEvent[]): LogEvent[][] {
     else runs.push([event]);
   }
   return runs;
+}
+
+/** Splits the events into consecutive parts. A part with several events has at most `maxBytes` bytes. */
+function splitBySize(events: readonly LogEvent[], maxBytes: number): LogEvent[][] {
+  const parts: LogEvent[][] = [];
+  let bytes = 0;
+  for (const event of events) {
+    const size = Buffer.byteLength(event.jsonText) + 1;
+    const part = parts.at(-1);
+    if (part && bytes + size <= maxBytes) {
+      part.push(event);
+      bytes += size;
+    } else {
+      parts.push([event]);
+      bytes = size;
+    }
+  }
+  return parts;
 }
 
 function toLogRow(events: readonly LogEvent[], hasOnlyArtifacts: boolean): LogRow {

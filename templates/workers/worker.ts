@@ -1,5 +1,5 @@
 import { DurableObject } from "cloudflare:workers";
-import { createServer } from "colloquy";
+import { createDurableObjectServer } from "colloquy/durable-object";
 import assistant from "./agent.ts";
 
 interface Env {
@@ -7,18 +7,18 @@ interface Env {
 }
 
 /**
- * Serves the agents in one Durable Object, so that each request reaches the tasks of the others. The memory store keeps
- * tasks as long as the object lives.
+ * Serves the agents in one Durable Object, whose storage keeps the tasks. The alarm continues the tasks after Cloudflare
+ * has ended the process.
  */
 export class AgentHost extends DurableObject<Env> {
-  readonly #server = createServer({ assistant }, { basePath: "/agents", store: "memory" });
+  readonly #server = createDurableObjectServer(this.ctx, { assistant }, { basePath: "/agents" });
 
   override async fetch(request: Request): Promise<Response> {
-    const remoteAddress = request.headers.get("cf-connecting-ip") ?? undefined;
-    return await this.#server.fetch(request, {
-      remoteAddress,
-      waitUntil: (work: Promise<unknown>) => this.ctx.waitUntil(work),
-    });
+    return await this.#server.fetch(request);
+  }
+
+  override async alarm(): Promise<void> {
+    await this.#server.alarm();
   }
 }
 

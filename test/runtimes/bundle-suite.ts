@@ -1,4 +1,3 @@
-import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { build, type Plugin } from "esbuild";
 import { repositoryRoot } from "./installed-runtimes.ts";
@@ -56,18 +55,25 @@ export async function bundleSuiteForProcess(suite: string, packageFolder: string
   return outfile;
 }
 
-/** Bundles the suites of workers, and returns the text of the bundle. Fails if the bundle needs a module of Node.js. */
-export async function bundleSuiteForWorker(packageFolder: string): Promise<string> {
-  const outfile = join(packageFolder, "worker.suite.mjs");
-  await build({
-    entryPoints: [join(repositoryRoot, "test/runtimes/suites/worker.ts")],
-    outfile,
+/**
+ * Bundles a worker, and returns the text of the bundle. Without `usesNode`, fails if the bundle needs a module of Node.js.
+ */
+export async function bundleWorker(
+  file: string,
+  packageFolder: string,
+  { usesNode = false }: { readonly usesNode?: boolean } = {},
+): Promise<string> {
+  const { outputFiles } = await build({
+    entryPoints: [join(repositoryRoot, file)],
+    write: false,
     bundle: true,
     format: "esm",
     platform: "browser",
     conditions: ["workerd", "worker", "browser"],
+    external: usesNode ? ["node:*", "cloudflare:*"] : [],
+    ignoreAnnotations: true,
     plugins: [usePortableVitest(packageFolder)],
     logLevel: "error",
   });
-  return readFileSync(outfile, "utf8");
+  return outputFiles[0]?.text ?? "";
 }

@@ -7,7 +7,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
 import { parseArgs } from "node:util";
-import { bundleSuiteForProcess, bundleSuiteForWorker } from "./bundle-suite.ts";
+import { bundleSuiteForProcess } from "./bundle-suite.ts";
 import {
   installManifest,
   listProcessRuntimes,
@@ -17,7 +17,7 @@ import {
 } from "./installed-runtimes.ts";
 import { renderRuntimeTable, type SuiteName, type SuiteOutcome, SUITES } from "./runtime-table.ts";
 import { runDocument } from "../documents/run-document.ts";
-import { runWorkerSuites } from "./run-worker-suites.ts";
+import { runWorkerSuites, WORKER_RUNTIMES } from "./run-worker-suites.ts";
 
 interface TestResult {
   readonly name: string;
@@ -41,9 +41,9 @@ for (const runtime of runtimes) {
     report({ runtime: runtime.name, version, suite }, runProgram(runtime, file));
   report({ runtime: runtime.name, version, suite: "tutorial" }, await runTutorial(runtime));
 }
-if (isSelected("workerd")) {
-  const { version, results } = await runWorkerSuites(folder, await bundleSuiteForWorker(folder));
-  for (const [suite, tests] of results) report({ runtime: "workerd", version, suite }, tests);
+for (const runtime of WORKER_RUNTIMES.filter(isSelected)) {
+  const { version, results } = await runWorkerSuites(runtime, folder);
+  for (const [suite, tests] of results) report({ runtime, version, suite }, tests);
 }
 
 const page = join(repositoryRoot, "docs/runtimes.md");

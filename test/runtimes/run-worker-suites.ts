@@ -1,42 +1,69 @@
-import { createRequire } from "node:module";
-import { join } from "node:path";
-import { readFileSync } from "node:fs";
+import type { TestResult } from "./portable-vitest.ts";
+import { bundleWorker } from "./bundle-suite.ts";
+import { readWorkerdVersion, startWorker, type WorkerOptions } from "./miniflare.ts";
 import type { SuiteName } from "./runtime-table.ts";
+import { expectWholeStreams } from "../resilience/cut-streams.ts";
 
-interface TestResult {
-  readonly name: string;
-  readonly error?: string;
+/** The suites of one kind of worker. */
+interface WorkerSuites {
+  readonly runtime: string;
+  /** The worker whose tests run in workerd. */
+  readonly suiteFile: string;
+  /** The suites, with the beginning of the names of their tests. */
+  readonly prefixes: readonly (readonly [SuiteName, string])[];
+  readonly suiteOptions: WorkerOptions;
+  /** The worker with the agent `counter`, whose streams are cut and resumed. */
+  readonly agentFile: string;
+  readonly agentOptions: WorkerOptions;
 }
 
-/** The part of Miniflare that this file uses. Miniflare is only in the manifest of this folder. */
-interface MiniflareModule {
-  readonly Miniflare: new (options: object) => {
-    readonly ready: Promise<URL>;
-    dispose(): Promise<void>;
-  };
-}
-
-/** Suites of the worker, with the beginning of the names of their tests. */
-const PREFIXES: readonly (readonly [SuiteName, string])[] = [
-  ["stores", "MemoryStore"],
-  ["server", "a server"],
+const WORKERS: readonly WorkerSuites[] = [
+  {
+    runtime: "workerd",
+    suiteFile: "test/runtimes/suites/worker.ts",
+    prefixes: [
+      ["stores", "MemoryStore"],
+      ["server", "a server"],
+    ],
+    suiteOptions: {},
+    agentFile: "test/runtimes/suites/worker-agent.ts",
+    agentOptions: {},
+  },
+  {
+    runtime: "workerd, Durable Object",
+    suiteFile: "test/runtimes/suites/durable-object.ts",
+    prefixes: [
+      ["stores", "DurableObjectStore"],
+      ["server", "in a Durable Object"],
+    ],
+    suiteOptions: { usesNode: true, durableObject: { binding: "SUITES", className: "SuiteHost" } },
+    agentFile: "test/durable-object/agent-host.ts",
+    agentOptions: { usesNode: true, durableObject: { binding: "AGENT_HOST", className: "AgentHost" } },
+  },
 ];
 
-/** Runs the suites in workerd without the compatibility with Node.js, over a real socket. */
+export const WORKER_RUNTIMES: readonly string[] = WORKERS.map(({ runtime }) => runtime);
+
+/** Runs the suites of a worker in workerd, over real sockets. */
 export async function runWorkerSuites(
+  runtime: string,
   folder: string,
-  script: string,
 ): Promise<{ version: string; results: [SuiteName, TestResult[]][] }> {
-  const require = createRequire(join(folder, "package.json"));
-  const { Miniflare } = require("miniflare") as MiniflareModule;
-  const { version } = JSON.parse(readFileSync(join(folder, "node_modules/workerd/package.json"), "utf8")) as {
-    version: string;
-  };
-  const miniflare = new Miniflare({ modules: true, script, compatibilityDate: "2026-05-01" });
+  const worker = WORKERS.find((one) => one.runtime === runtime) as WorkerSuites;
+  const results = [...(await runSuitesInWorker(worker, folder))];
+  results.push(["resilience", [await runCutStreams(worker, folder)]]);
+  return { version: readWorkerdVersion(folder), results };
+}
+
+async function runSuitesInWorker(
+  { suiteFile, suiteOptions, prefixes }: WorkerSuites,
+  folder: string,
+): Promise<[SuiteName, TestResult[]][]> {
+  const miniflare = startWorker(folder, await bundleWorker(suiteFile, folder, suiteOptions), suiteOptions);
   try {
     const url = await miniflare.ready;
     const results: [SuiteName, TestResult[]][] = [];
-    for (const [suite, prefix] of PREFIXES) {
+    for (const [suite, prefix] of prefixes) {
       const response = await fetch(new URL(`/?prefix=${encodeURIComponent(prefix)}`, url));
       const text = await response.text();
       const tests = response.ok
@@ -44,7 +71,22 @@ export async function runWorkerSuites(
         : [{ name: "the suite starts", error: text.slice(0, 1500) }];
       results.push([suite, tests]);
     }
-    return { version, results };
+    return results;
+  } finally {
+    await miniflare.dispose();
+  }
+}
+
+/** Cuts streams from outside of workerd. */
+async function runCutStreams({ agentFile, agentOptions }: WorkerSuites, folder: string): Promise<TestResult> {
+  const name = "200 streams at once, each cut 5 times at random points and resumed";
+  const miniflare = startWorker(folder, await bundleWorker(agentFile, folder, agentOptions), agentOptions);
+  try {
+    const url = new URL("/a2a/counter", await miniflare.ready).href;
+    await expectWholeStreams(url, { clients: 200, cuts: 5 });
+    return { name };
+  } catch (error) {
+    return { name, error: error instanceof Error ? `${error.message}\n${error.stack}` : String(error) };
   } finally {
     await miniflare.dispose();
   }

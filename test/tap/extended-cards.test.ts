@@ -50,7 +50,7 @@ describe.each([
     const replay = await startReplay(agent, { speed: "max" });
     const replayClient = await connect(replay.url, { binding, version });
     const replayAddresses = listAddresses(replayClient);
-    expect(replayAddresses).toEqual([replay.grpcAddress, new URL(replay.url).host].toSorted());
+    expect(new Set(replayAddresses)).toEqual(new Set([replay.grpcAddress, new URL(replay.url).host]));
     expect((await replayClient.getExtendedCard()).skills).toEqual(EXTENDED_SKILLS);
     expect(listAddresses(replayClient)).toEqual(replayAddresses);
     await replay.close();

@@ -40,7 +40,7 @@ parentPort?.on("message", ({ tapUrl, step }: { tapUrl: string; step: "first" | "
     if (step === "first") {
       await post(tapUrl);
       // The tap closes the idle connection, and then knows that this agent keeps idle connections open.
-      await Promise.all([...sockets].map((socket) => socket.destroyed || once(socket, "close")));
+      for (const socket of sockets) if (!socket.destroyed) await once(socket, "close");
       sockets.clear();
       await post(tapUrl);
     }

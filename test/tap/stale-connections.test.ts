@@ -22,7 +22,7 @@ interface TestAgent {
   /** Methods of the received requests. */
   readonly methods: readonly string[];
   /** Resolves when the tap has closed a connection. */
-  waitForClose(): Promise<unknown>;
+  readonly waitForClose: () => Promise<unknown>;
 }
 
 /** Starts an agent that answers the first request of each connection, and closes the connection at the second one. */

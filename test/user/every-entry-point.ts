@@ -8,4 +8,5 @@ export * as client from "colloquy/client";
 export * as console from "colloquy/console";
 export * as openai from "colloquy/openai";
 export * as testing from "colloquy/testing";
+export * as durableObject from "colloquy/durable-object";
 export * as trace from "colloquy/trace";

@@ -7,7 +7,8 @@ import type { ServerListener, ServerPlatform } from "../server-platform.ts";
 import { createServerOnPlatform } from "../server.ts";
 import { createPortableTelemetry } from "./portable-telemetry.ts";
 
-const PORTABLE_PLATFORM: ServerPlatform = {
+/** The platform of runtimes with web standards only. */
+export const PORTABLE_PLATFORM: ServerPlatform = {
   environment: typeof process === "undefined" ? {} : process.env,
   resolveStore: resolvePortableStore,
   createPushService(options) {

@@ -18,3 +18,21 @@ export function encodeNotification({ webhook, event, task }: WebhookNotification
   // The task log stores each event as a StreamResponse, which is the body that A2A §4.3.3 requires.
   return { body: event.jsonText, headers: { "content-type": "application/a2a+json", "a2a-version": "1.0" } };
 }
+
+/**
+ * Returns the headers with the notification id and with the token and credentials from the push
+ * configuration.
+ */
+export function buildNotificationHeaders({
+  webhook: { taskId, config },
+  event,
+}: WebhookNotification): Record<string, string> {
+  const { token, authentication } = config;
+  const { scheme = "", credentials } = authentication ?? {};
+  return {
+    // A receiver uses this id to recognize repeated notifications.
+    "x-a2a-notification-id": `${encodeURIComponent(taskId)}:${event.seq}`,
+    ...(token ? { "x-a2a-notification-token": token } : {}),
+    ...(credentials ? { authorization: `${scheme} ${credentials}` } : {}),
+  };
+}

@@ -1,5 +1,4 @@
 import { randomBytes } from "node:crypto";
-import type { IncomingMessage } from "node:http";
 import type { DeliveryResult } from "../../engine/index.ts";
 
 /** Request header with the random value that the receiver must return as its response body. */
@@ -23,13 +22,13 @@ export function createChallenge(webhookHeaders: Readonly<Record<string, string>>
 
 /** Reads the response to a challenge. A receiver that does not return the value has not confirmed the webhook. */
 export async function checkChallengeResponse(
-  response: IncomingMessage,
+  response: AsyncIterable<Uint8Array>,
   expectedBody: string,
 ): Promise<DeliveryResult> {
-  const chunks: Buffer[] = [];
+  const chunks: Uint8Array[] = [];
   let bytes = 0;
   try {
-    for await (const chunk of response as AsyncIterable<Buffer>) {
+    for await (const chunk of response) {
       bytes += chunk.length;
       if (bytes > expectedBody.length) break;
       chunks.push(chunk);

@@ -1,4 +1,3 @@
-import { parseRetryAfter } from "../../wire/index.ts";
 import { setMaxListeners } from "node:events";
 import { request as httpRequest, type ClientRequest, type IncomingMessage } from "node:http";
 import { request as httpsRequest } from "node:https";
@@ -6,17 +5,16 @@ import type { LookupFunction } from "node:net";
 import { LruCache } from "../../data-structures/index.ts";
 import {
   getWebhookOwner,
-  systemClock,
   type NotificationSender,
   type DeliveryResult,
   type DeliveryFailure,
-  type WebhookNotification,
 } from "../../engine/index.ts";
 import { createGuardedLookup } from "./guarded-lookup.ts";
 import { WebhookNotAllowedError, type WebhookUrlGuard } from "./webhook-url-guard.ts";
 import { checkChallengeResponse, createChallenge } from "./webhook-challenge.ts";
 import { WebhookHttpAgent, WebhookHttpsAgent } from "./webhook-connection-pool.ts";
-import { encodeNotification } from "./notification-payload.ts";
+import { toDeliveryResult } from "./delivery-result.ts";
+import { buildNotificationHeaders, encodeNotification } from "./notification-payload.ts";
 import type { NotificationSignFunction } from "./push-signer.ts";
 
 /** Options for `WebhookSender`. */
@@ -155,7 +153,7 @@ export class WebhookSender {
           resolve({ ok: false, reason: "The receiver closed the connection without a response." });
       });
       request.on("response", (response) => {
-        const result = toDeliveryResultFromResponse(response);
+        const result = toDeliveryResult(response.statusCode ?? 0, response.headers["retry-after"]);
         if (expectedBody === undefined || !result.ok) {
           resolve(result);
           drainResponse(response);
@@ -171,37 +169,6 @@ export class WebhookSender {
       request.end(body);
     });
   }
-}
-
-/**
- * Returns the headers with the notification id and with the token and credentials from the push
- * configuration.
- */
-function buildNotificationHeaders({
-  webhook: { taskId, config },
-  event,
-}: WebhookNotification): Record<string, string> {
-  const { token, authentication } = config;
-  const { scheme = "", credentials } = authentication ?? {};
-  return {
-    // A receiver uses this id to recognize repeated notifications.
-    "x-a2a-notification-id": `${encodeURIComponent(taskId)}:${event.seq}`,
-    ...(token ? { "x-a2a-notification-token": token } : {}),
-    ...(credentials ? { authorization: `${scheme} ${credentials}` } : {}),
-  };
-}
-
-function toDeliveryResultFromResponse({ statusCode = 0, headers }: IncomingMessage): DeliveryResult {
-  if (statusCode >= 200 && statusCode < 300) return { ok: true };
-  const retryAfterMs = parseRetryAfter(headers["retry-after"], systemClock.now());
-  const redirectNote = statusCode >= 300 && statusCode < 400 ? "; redirects are not followed" : "";
-  return {
-    ok: false,
-    reason: `The receiver returned HTTP ${statusCode}${redirectNote}.`,
-    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
-    // The receiver returns 410 (Gone) to unsubscribe.
-    ...(statusCode === 410 ? { isPermanent: true } : {}),
-  };
 }
 
 class DeliveryTimeoutError extends Error {

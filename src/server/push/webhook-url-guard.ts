@@ -80,6 +80,17 @@ export class WebhookUrlGuard {
   }
 
   /**
+   * Like `findUrlViolation`, for runtimes on which the server does not resolve host names. `allowedHosts` then allows a
+   * host only by its name.
+   */
+  findUrlViolationWithoutLookup(text: string): string | undefined {
+    const violation = this.findUrlViolation(text);
+    if (violation !== undefined || !this.#allowedHosts) return violation;
+    const host = getBareHostname(new URL(text));
+    return isIP(host) > 0 || this.#allowedHosts.hasName(host) ? undefined : formatUnlistedViolation(host);
+  }
+
+  /**
    * Returns the IP addresses of a host. The lookup uses the fair share of `owner`. Rejects with
    * `WebhookNotAllowedError` if any address is not allowed.
    */
@@ -105,7 +116,7 @@ export class WebhookUrlGuard {
   #findAddressViolation(host: string, addresses: readonly string[]): string | undefined {
     const allowed = this.#allowedHosts;
     if (allowed && !allowed.hasName(host) && !addresses.every((address) => allowed.hasAddress(address)))
-      return `names the host ${host}, which is not among the hosts that this server allows`;
+      return formatUnlistedViolation(host);
     if (addresses.every(isPublicAddress) || this.#isPrivateAllowed(host, addresses)) return undefined;
     return formatPrivateViolation(host);
   }
@@ -119,6 +130,10 @@ export class WebhookUrlGuard {
       addresses.every((address) => isPublicAddress(address) || list.hasAddress(address))
     );
   }
+}
+
+function formatUnlistedViolation(host: string): string {
+  return `names the host ${host}, which is not among the hosts that this server allows`;
 }
 
 function isLocalhostName(host: string): boolean {

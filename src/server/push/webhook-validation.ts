@@ -19,11 +19,15 @@ const HTTP_TOKEN_PATTERN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
  */
 const HEADER_VALUE_PATTERN = /^[\x21-\x7e]+( [\x21-\x7e]+)*$/;
 
+/** The checks of a webhook's URL. Without `resolveAllowedAddresses`, the addresses of its host are not checked. */
+type WebhookUrlChecks = Pick<WebhookUrlGuard, "findUrlViolation"> &
+  Partial<Pick<WebhookUrlGuard, "resolveAllowedAddresses">>;
+
 /**
  * Creates a function that validates a webhook when a caller registers it. The server checks the URL of the
  * webhook again at each delivery (I-09).
  */
-export function createWebhookValidator(guard: WebhookUrlGuard): WebhookValidator {
+export function createWebhookValidator(guard: WebhookUrlChecks): WebhookValidator {
   return async ({ id = "", url, token, authentication }, owner) => {
     const violations = authentication ? validateAuthentication(authentication) : [];
     if (id.length > MAX_PUSH_CONFIG_ID_LENGTH)
@@ -60,10 +64,11 @@ function validateSecret(field: string, secret: string): FieldViolation[] {
  * addresses are allowed, or if the host cannot be resolved. Rejects if the owner has too many pending lookups.
  */
 async function findHostViolation(
-  guard: WebhookUrlGuard,
+  guard: WebhookUrlChecks,
   url: string,
   owner: string,
 ): Promise<string | undefined> {
+  if (!guard.resolveAllowedAddresses) return undefined;
   const stop = new AbortController();
   const timeout = setTimeout(RESOLVE_TIMEOUT_MS, undefined, { signal: stop.signal, ref: false }).catch(
     () => undefined,

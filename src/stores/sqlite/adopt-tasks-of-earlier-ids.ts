@@ -1,4 +1,4 @@
-import type { DatabaseSync } from "node:sqlite";
+import type { SqlDatabase } from "./sql-database.ts";
 import { recountTasks } from "./task-count-table.ts";
 
 /**
@@ -7,7 +7,7 @@ import { recountTasks } from "./task-count-table.ts";
  * both. A second call changes nothing.
  */
 export function adoptTasksOfEarlierIds(
-  db: DatabaseSync,
+  db: SqlDatabase,
   currentIdsByEarlierId: ReadonlyMap<string, string>,
 ): void {
   const selectEarlier = db.prepare("SELECT key, tenant, principal FROM scope WHERE agent = '/' || ?");

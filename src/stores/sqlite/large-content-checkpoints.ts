@@ -1,4 +1,4 @@
-import type { DatabaseSync } from "node:sqlite";
+import type { SqlDatabase } from "./sql-database.ts";
 
 /** Smallest log row, in characters, that counts as large. Most of its pages change only once. */
 const MIN_LARGE_ROW_SIZE = 16 * 1024;
@@ -11,10 +11,10 @@ const CHECKPOINTED_SIZE = 2 * 2 ** 20;
  * same pages repeatedly, and a later checkpoint writes each page only once.
  */
 export class LargeContentCheckpoints {
-  readonly #db: DatabaseSync;
+  readonly #db: SqlDatabase;
   #sizeSinceCheckpoint = 0;
 
-  constructor(db: DatabaseSync) {
+  constructor(db: SqlDatabase) {
     this.#db = db;
   }
 

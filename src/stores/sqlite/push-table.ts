@@ -1,4 +1,4 @@
-import type { DatabaseSync, StatementSync } from "node:sqlite";
+import type { SqlDatabase, SqlStatement } from "./sql-database.ts";
 import type { TaskScope, Webhook, WebhookProgress, WebhookRegistration } from "../../engine/index.ts";
 import { isTerminal } from "../../protocol/index.ts";
 import type { PushSecretCipher, PushConfigOwnerTask, SealedPushConfig } from "../push-secret-cipher.ts";
@@ -31,17 +31,17 @@ const SELECT_WEBHOOKS = `
 /** Reads and writes the webhooks of the tasks in one database. */
 export class PushTable {
   readonly #reader: TaskReader;
-  readonly #upsertWebhook: StatementSync;
-  readonly #selectById: StatementSync;
-  readonly #selectByTask: StatementSync;
-  readonly #deleteWebhook: StatementSync;
-  readonly #selectDue: StatementSync;
-  readonly #updateProgress: StatementSync;
-  readonly #selectDead: StatementSync;
-  readonly #countUndelivered: StatementSync;
+  readonly #upsertWebhook: SqlStatement;
+  readonly #selectById: SqlStatement;
+  readonly #selectByTask: SqlStatement;
+  readonly #deleteWebhook: SqlStatement;
+  readonly #selectDue: SqlStatement;
+  readonly #updateProgress: SqlStatement;
+  readonly #selectDead: SqlStatement;
+  readonly #countUndelivered: SqlStatement;
   readonly #cipher: PushSecretCipher;
 
-  constructor(db: DatabaseSync, reader: TaskReader, cipher: PushSecretCipher) {
+  constructor(db: SqlDatabase, reader: TaskReader, cipher: PushSecretCipher) {
     this.#reader = reader;
     this.#cipher = cipher;
     this.#upsertWebhook = db.prepare(

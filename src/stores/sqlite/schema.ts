@@ -2,6 +2,7 @@ import type { DatabaseSync } from "node:sqlite";
 import { A2AError } from "../../protocol/index.ts";
 import type { PushSecretCipher } from "../push-secret-cipher.ts";
 import { sealStoredPushSecrets } from "./seal-stored-push-secrets.ts";
+import type { SqlDatabase } from "./sql-database.ts";
 
 /**
  * Scopes and tasks have small integer keys, so that the rows of other tables and the indexes stay small. Each
@@ -185,9 +186,9 @@ const CREATE_STEP_TABLE_SQL = `
 `;
 
 /** A schema version, as SQL or as a function that changes the database in the current transaction. */
-type MigrationStep = string | ((db: DatabaseSync, cipher: PushSecretCipher | undefined) => void);
+type MigrationStep = string | ((db: SqlDatabase, cipher: PushSecretCipher | undefined) => void);
 
-function addPushScopeAndSealSecrets(db: DatabaseSync, cipher: PushSecretCipher | undefined): void {
+function addPushScopeAndSealSecrets(db: SqlDatabase, cipher: PushSecretCipher | undefined): void {
   db.exec(ADD_PUSH_SCOPE_SQL);
   sealStoredPushSecrets(db, cipher);
 }
@@ -223,31 +224,44 @@ interface SchemaMigrationContext {
   readonly cipher?: PushSecretCipher;
 }
 
+/** Throws an error if a newer version of Colloquy wrote the database. */
+export function assertKnownSchemaVersion(version: number, path: string): void {
+  if (version <= SCHEMA_VERSION) return;
+  throw new A2AError(
+    "UNAVAILABLE",
+    `${path} was written by a newer version of Colloquy (schema ${version}, this one knows ${SCHEMA_VERSION}); upgrade Colloquy or choose another file.`,
+  );
+}
+
+/** Runs the steps from one schema version to another. Call the function within a transaction. */
+export function runMigrationSteps(
+  db: SqlDatabase,
+  { from, to = SCHEMA_VERSION }: { readonly from: number; readonly to?: number },
+  { onStep = () => {}, cipher }: SchemaMigrationContext = {},
+): void {
+  for (const [at, step] of MIGRATIONS.slice(from, to).entries()) {
+    onStep(from + at + 1);
+    if (typeof step === "string") db.exec(step);
+    else step(db, cipher);
+  }
+}
+
 /**
- * Creates the tables of an empty database, or runs the steps that an older database lacks, in one transaction.
- * Throws an error if a newer version of Colloquy wrote the database.
+ * Creates the tables of an empty file, or runs the steps that an older file lacks, in one transaction. Throws an error if
+ * a newer version of Colloquy wrote the file.
  */
 export function migrateSchema(
   db: DatabaseSync,
   path: string,
   targetVersion: number = SCHEMA_VERSION,
-  { onStep = () => {}, cipher }: SchemaMigrationContext = {},
+  context: SchemaMigrationContext = {},
 ): void {
   const version = readSchemaVersion(db);
-  if (version > SCHEMA_VERSION) {
-    throw new A2AError(
-      "UNAVAILABLE",
-      `${path} was written by a newer version of Colloquy (schema ${version}, this one knows ${SCHEMA_VERSION}); upgrade Colloquy or choose another file.`,
-    );
-  }
+  assertKnownSchemaVersion(version, path);
   if (version >= targetVersion) return;
   db.exec("BEGIN IMMEDIATE");
   try {
-    for (const [at, step] of MIGRATIONS.slice(version, targetVersion).entries()) {
-      onStep(version + at + 1);
-      if (typeof step === "string") db.exec(step);
-      else step(db, cipher);
-    }
+    runMigrationSteps(db, { from: version, to: targetVersion }, context);
     db.exec(`PRAGMA user_version = ${targetVersion}; COMMIT;`);
   } catch (error) {
     if (db.isTransaction) db.exec("ROLLBACK");

@@ -1,4 +1,4 @@
-import type { DatabaseSync } from "node:sqlite";
+import type { SqlDatabase } from "./sql-database.ts";
 import type { QueuedTurnData } from "../../engine/index.ts";
 import type { TaskPushNotificationConfig } from "../../protocol/index.ts";
 import type { PushConfigOwnerTask, PushSecretCipher } from "../push-secret-cipher.ts";
@@ -10,7 +10,7 @@ const SELECT_TASK_OWNER = `
  * Encrypts the secrets of webhooks and of queued messages that an earlier version stored as plain text. Call the function
  * within a transaction. The replaced content is overwritten in the file.
  */
-export function sealStoredPushSecrets(db: DatabaseSync, cipher: PushSecretCipher | undefined): void {
+export function sealStoredPushSecrets(db: SqlDatabase, cipher: PushSecretCipher | undefined): void {
   const seal = <T extends TaskPushNotificationConfig>(config: T, row: Record<string, unknown>): T => {
     if (!cipher) throw new Error("a database with push configurations requires a cipher for its migration");
     const { tenant, principal, taskId } = row as unknown as PushConfigOwnerTask;

@@ -1,4 +1,4 @@
-import type { DatabaseSync, StatementSync } from "node:sqlite";
+import type { SqlDatabase, SqlStatement } from "./sql-database.ts";
 import type { ArtifactReference, SnapshotProgress } from "../../engine/index.ts";
 import type { LogEvent, Task } from "../../protocol/index.ts";
 import {
@@ -27,11 +27,15 @@ interface Snapshot {
 
 /** Reads and writes snapshots. Restores tasks from their snapshots and logs. */
 export class SnapshotTable {
-  readonly #upsertSnapshot: StatementSync;
-  readonly #selectSnapshot: StatementSync;
-  readonly #selectLog: StatementSync;
+  readonly #upsertSnapshot: SqlStatement;
+  readonly #selectSnapshot: SqlStatement;
+  readonly #selectLog: SqlStatement;
 
-  constructor(db: DatabaseSync) {
+  readonly #maxRowBytes: number;
+
+  /** The table contains no snapshot with more than `maxRowBytes` bytes. */
+  constructor(db: SqlDatabase, maxRowBytes: number = Infinity) {
+    this.#maxRowBytes = maxRowBytes;
     this.#upsertSnapshot = db.prepare(
       `INSERT OR REPLACE INTO snapshot (task, seq, json, artifact_references, first_referenced_seq)
        VALUES (?, ?, ?, ?, ?)`,
@@ -40,9 +44,13 @@ export class SnapshotTable {
     this.#selectLog = db.prepare("SELECT seq, lines FROM log WHERE task = ? AND seq > ? ORDER BY seq");
   }
 
-  /** Stores the snapshot of a task after the event `seq`. Call `upsert` only within a transaction. */
+  /**
+   * Stores the snapshot of a task after the event `seq`. Keeps the earlier snapshot if the new one is too large, because
+   * the log contains all later events. Call `upsert` only within a transaction.
+   */
   upsert(key: number, seq: number, task: Task, references: readonly ArtifactReference[] = []): void {
     const json = JSON.stringify(omitReferencedContent(task, references));
+    if (this.#maxRowBytes < Infinity && Buffer.byteLength(json) > this.#maxRowBytes) return;
     const firstSeq = findFirstReferencedSeq(references);
     if (firstSeq === undefined) this.#upsertSnapshot.run(key, seq, json, null, null);
     else this.#upsertSnapshot.run(key, seq, json, JSON.stringify(references), firstSeq);

@@ -19,6 +19,7 @@ import { acquireFileLock } from "./file-lock.ts";
 import { migrateEarlierFile, type MigrationOptions } from "./migrate-earlier-file.ts";
 import { migrateSchema } from "./schema.ts";
 import { syncFolder } from "./sync-folder.ts";
+import { WAL_CHECKPOINT_PAGES } from "./wal-checkpoint-pages.ts";
 
 /** A database file that only the current process has opened. */
 export interface OpenedSqliteFile {
@@ -43,9 +44,6 @@ export interface OpenedSqliteFile {
   checkpointEntireWal(): boolean;
   close(): void;
 }
-
-/** Size of the write-ahead log, in pages of 4 KB, at which a commit starts a checkpoint. */
-export const WAL_CHECKPOINT_PAGES = 4000;
 
 /** A connection to a database, with the file descriptor of its WAL. */
 interface SqliteConnection {

@@ -1,13 +1,13 @@
-import type { DatabaseSync, StatementSync } from "node:sqlite";
+import type { SqlDatabase, SqlStatement } from "./sql-database.ts";
 import type { FinishedStep } from "../../engine/index.ts";
 
 /** The finished steps of running turns. */
 export class StepTable {
-  readonly #upsert: StatementSync;
-  readonly #deleteAll: StatementSync;
-  readonly #select: StatementSync;
+  readonly #upsert: SqlStatement;
+  readonly #deleteAll: SqlStatement;
+  readonly #select: SqlStatement;
 
-  constructor(db: DatabaseSync) {
+  constructor(db: SqlDatabase) {
     this.#upsert = db.prepare(
       "INSERT OR REPLACE INTO finished_step (task, turn_seq, key, json) VALUES (?, ?, ?, ?)",
     );

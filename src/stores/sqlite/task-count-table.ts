@@ -1,4 +1,4 @@
-import type { DatabaseSync, StatementSync } from "node:sqlite";
+import type { SqlDatabase, SqlStatement } from "./sql-database.ts";
 import type { TaskState } from "../../protocol/index.ts";
 
 /**
@@ -8,11 +8,11 @@ import type { TaskState } from "../../protocol/index.ts";
  */
 export class TaskCountTable {
   readonly #pendingChanges = new Map<number, Map<TaskState, number>>();
-  readonly #addToCount: StatementSync;
-  readonly #selectCounts: StatementSync;
-  readonly #deleteScope: StatementSync;
+  readonly #addToCount: SqlStatement;
+  readonly #selectCounts: SqlStatement;
+  readonly #deleteScope: SqlStatement;
 
-  constructor(db: DatabaseSync) {
+  constructor(db: SqlDatabase) {
     this.#addToCount = db.prepare(
       `INSERT INTO task_count (scope, state, count) VALUES (?, ?, ?)
        ON CONFLICT (scope, state) DO UPDATE SET count = count + excluded.count`,
@@ -57,7 +57,7 @@ export class TaskCountTable {
 }
 
 /** Counts the tasks of a scope again, after a statement has changed the scope of many tasks. */
-export function recountTasks(db: DatabaseSync, scope: number): void {
+export function recountTasks(db: SqlDatabase, scope: number): void {
   db.prepare("DELETE FROM task_count WHERE scope = ?").run(scope);
   db.prepare(
     `INSERT INTO task_count (scope, state, count)

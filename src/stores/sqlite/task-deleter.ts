@@ -1,4 +1,4 @@
-import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
+import type { SqlDatabase, SqlValue, SqlStatement } from "./sql-database.ts";
 import type {
   DeletableTask,
   StoppedTaskQuery,
@@ -9,10 +9,10 @@ import type {
 import type { TaskState } from "../../protocol/index.ts";
 import { deleteInOrder } from "../delete-in-order.ts";
 import type { SnapshotTable } from "./snapshot-table.ts";
-import { WAL_CHECKPOINT_PAGES } from "./sqlite-file.ts";
 import type { TaskCountTable } from "./task-count-table.ts";
 import type { TaskOwnerScopeTable } from "./task-owner-scope-table.ts";
 import type { TaskWriter } from "./task-writer.ts";
+import { WAL_CHECKPOINT_PAGES } from "./wal-checkpoint-pages.ts";
 
 /**
  * Maximum size of a snapshot and of the later events that the store folds into a new snapshot. Folding larger
@@ -55,24 +55,24 @@ interface SnapshotCoverageRow {
 
 /** Deletes tasks and events, and returns free pages to the file system. */
 export class TaskDeleter {
-  readonly #db: DatabaseSync;
+  readonly #db: SqlDatabase;
   readonly #scopeTable: TaskOwnerScopeTable;
   readonly #snapshotTable: SnapshotTable;
   readonly #writer: TaskWriter;
   readonly #taskCounts: TaskCountTable;
-  readonly #selectStopped: Record<StoppedTaskQuery["status"], StatementSync>;
-  readonly #selectCoverage: StatementSync;
-  readonly #selectTailSize: StatementSync;
-  readonly #deleteCoveredRows: StatementSync;
-  readonly #deleteLogRows: StatementSync;
-  readonly #deleteRestOfTask: readonly StatementSync[];
-  readonly #deleteTask: StatementSync;
-  readonly #insertRemnant: StatementSync;
-  readonly #selectRemnant: StatementSync;
-  readonly #deleteRemnant: StatementSync;
+  readonly #selectStopped: Record<StoppedTaskQuery["status"], SqlStatement>;
+  readonly #selectCoverage: SqlStatement;
+  readonly #selectTailSize: SqlStatement;
+  readonly #deleteCoveredRows: SqlStatement;
+  readonly #deleteLogRows: SqlStatement;
+  readonly #deleteRestOfTask: readonly SqlStatement[];
+  readonly #deleteTask: SqlStatement;
+  readonly #insertRemnant: SqlStatement;
+  readonly #selectRemnant: SqlStatement;
+  readonly #deleteRemnant: SqlStatement;
 
   constructor(
-    db: DatabaseSync,
+    db: SqlDatabase,
     {
       scopeTable,
       snapshotTable,
@@ -90,7 +90,7 @@ export class TaskDeleter {
     this.#snapshotTable = snapshotTable;
     this.#writer = writer;
     this.#taskCounts = taskCounts;
-    const selectStopped = (states: string): StatementSync =>
+    const selectStopped = (states: string): SqlStatement =>
       db.prepare(
         `${SELECT_DELETABLE_TASKS} FROM task JOIN scope ON scope.key = task.scope
          WHERE state IN (${states}) AND timestamp < ? AND (timestamp, task.key) > (?, ?)
@@ -105,7 +105,7 @@ export class TaskDeleter {
     this.#selectTailSize = db.prepare(
       "SELECT coalesce(sum(length(lines)), 0) AS size FROM log WHERE task = ? AND seq > ?",
     );
-    const deleteOldestRows = (condition: string): StatementSync =>
+    const deleteOldestRows = (condition: string): SqlStatement =>
       db.prepare(
         `DELETE FROM log WHERE rowid IN (
            SELECT rowid FROM log WHERE task = ? ${condition} ORDER BY seq LIMIT ${LOG_ROWS_PER_STATEMENT})`,
@@ -128,7 +128,7 @@ export class TaskDeleter {
 
   findMatchingTasks(selector: TaskSelector, limit: number): DeletableTask[] {
     const conditions: string[] = [];
-    const values: SQLInputValue[] = [];
+    const values: SqlValue[] = [];
     function where(column: string, value: string | undefined): void {
       if (value === undefined) return;
       conditions.push(`${column} = ?`);

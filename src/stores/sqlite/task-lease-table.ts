@@ -1,4 +1,4 @@
-import type { DatabaseSync, StatementSync } from "node:sqlite";
+import type { SqlDatabase, SqlStatement } from "./sql-database.ts";
 import type { ClaimedTask, TaskScope } from "../../engine/index.ts";
 import type { HeldTaskLeases } from "./held-task-leases.ts";
 import { decodeUnfinishedTaskRow, SELECT_UNFINISHED_SQL } from "./task-reader.ts";
@@ -6,11 +6,11 @@ import { decodeUnfinishedTaskRow, SELECT_UNFINISHED_SQL } from "./task-reader.ts
 /** Claims tasks with a running turn. The file stores the running turns and the epochs. */
 export class TaskLeaseTable {
   readonly #heldLeases: HeldTaskLeases;
-  readonly #selectRunning: StatementSync;
-  readonly #selectUnfinished: StatementSync;
-  readonly #incrementEpoch: StatementSync;
+  readonly #selectRunning: SqlStatement;
+  readonly #selectUnfinished: SqlStatement;
+  readonly #incrementEpoch: SqlStatement;
 
-  constructor(db: DatabaseSync, heldLeases: HeldTaskLeases) {
+  constructor(db: SqlDatabase, heldLeases: HeldTaskLeases) {
     this.#heldLeases = heldLeases;
     this.#selectRunning = db.prepare(
       `SELECT task.key AS key, task_id AS taskId, tenant, principal, agent

@@ -1,4 +1,4 @@
-import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
+import type { SqlDatabase, SqlValue, SqlStatement } from "./sql-database.ts";
 import type { TaskListPage, TaskListQuery, TaskScope } from "../../engine/index.ts";
 import { LogEvent, type Task, type TaskState } from "../../protocol/index.ts";
 import { LruCache } from "../../data-structures/index.ts";
@@ -51,16 +51,16 @@ type TaskListFilter = Pick<TaskListQuery, "contextId" | "status" | "statusSince"
 
 /** Lists committed tasks. The cost of a page does not depend on the number of stored tasks. */
 export class TaskListReader {
-  readonly #db: DatabaseSync;
+  readonly #db: SqlDatabase;
   readonly #scopeTable: TaskOwnerScopeTable;
   readonly #taskCounts: TaskCountTable;
   readonly #reader: TaskReader;
-  readonly #statementsBySql = new LruCache<StatementSync>(MAX_PREPARED_STATEMENTS);
-  readonly #selectSnapshot: StatementSync;
-  readonly #selectLines: StatementSync;
+  readonly #statementsBySql = new LruCache<SqlStatement>(MAX_PREPARED_STATEMENTS);
+  readonly #selectSnapshot: SqlStatement;
+  readonly #selectLines: SqlStatement;
 
   constructor(
-    db: DatabaseSync,
+    db: SqlDatabase,
     scopeTable: TaskOwnerScopeTable,
     taskCounts: TaskCountTable,
     reader: TaskReader,
@@ -93,7 +93,7 @@ export class TaskListReader {
   }
 
   #selectSizes(scopeKey: number, states: readonly TaskState[], query: TaskListQuery): TaskSize[] {
-    const sql = buildTaskSizesSql(toConditions(states, query), query.after === undefined);
+    const sql = buildTaskSizesSql(this.#toConditions(states, query), query.after === undefined);
     return this.#prepare(sql).all(toPageParameters(scopeKey, query)) as unknown as TaskSize[];
   }
 
@@ -102,7 +102,7 @@ export class TaskListReader {
     states: readonly TaskState[],
     query: TaskListQuery,
   ): TaskWithLogRows[] {
-    const sql = buildTaskPageSql(toConditions(states, query), query.after === undefined);
+    const sql = buildTaskPageSql(this.#toConditions(states, query), query.after === undefined);
     const rows = this.#prepare(sql).all(toPageParameters(scopeKey, query)) as unknown as TaskPageRow[];
     return groupByTask(rows);
   }
@@ -115,7 +115,7 @@ export class TaskListReader {
   ): number {
     if (filter.contextId === undefined && filter.statusSince === undefined)
       return states.reduce((total, state) => total + (counts.get(state) ?? 0), 0);
-    const row = this.#prepare(buildTaskCountSql(toConditions(states, filter))).get({
+    const row = this.#prepare(buildTaskCountSql(this.#toConditions(states, filter))).get({
       $scope: scopeKey,
       $limit: MAX_COUNTED_TASKS,
       ...toParameters(filter),
@@ -139,7 +139,16 @@ export class TaskListReader {
     return (text as string).split("\n");
   }
 
-  #prepare(sql: string): StatementSync {
+  #toConditions(
+    states: readonly TaskState[],
+    { contextId, statusSince }: TaskListFilter,
+  ): TaskListConditions {
+    const { maxUnionTerms } = this.#db;
+    const hasStatusSince = statusSince !== undefined;
+    return { states, hasContextId: contextId !== undefined, hasStatusSince, maxUnionTerms };
+  }
+
+  #prepare(sql: string): SqlStatement {
     let statement = this.#statementsBySql.get(sql);
     if (!statement) this.#statementsBySql.set(sql, (statement = this.#db.prepare(sql)));
     return statement;
@@ -165,15 +174,8 @@ function countTasksWithin(maxBytes: number, tasks: readonly TaskSize[]): number 
   return end === -1 ? tasks.length : Math.max(end, 1);
 }
 
-function toConditions(
-  states: readonly TaskState[],
-  { contextId, statusSince }: TaskListFilter,
-): TaskListConditions {
-  return { states, hasContextId: contextId !== undefined, hasStatusSince: statusSince !== undefined };
-}
-
 /** Selects one more task than the page contains, so that the reader knows whether a further page exists. */
-function toPageParameters(scopeKey: number, query: TaskListQuery): Record<string, SQLInputValue> {
+function toPageParameters(scopeKey: number, query: TaskListQuery): Record<string, SqlValue> {
   const { after, limit } = query;
   return {
     $scope: scopeKey,
@@ -183,7 +185,7 @@ function toPageParameters(scopeKey: number, query: TaskListQuery): Record<string
   };
 }
 
-function toParameters({ contextId, statusSince }: TaskListFilter): Record<string, SQLInputValue> {
+function toParameters({ contextId, statusSince }: TaskListFilter): Record<string, SqlValue> {
   return {
     ...(contextId === undefined ? {} : { $contextId: contextId }),
     ...(statusSince === undefined ? {} : { $statusSince: statusSince }),

@@ -1,4 +1,5 @@
 import type { TaskState } from "../../protocol/index.ts";
+import { buildUnionSql } from "./build-union-sql.ts";
 
 /** The conditions of a task list that need their own SQL. The values of all other conditions are bound parameters. */
 export interface TaskListConditions {
@@ -6,6 +7,8 @@ export interface TaskListConditions {
   readonly states: readonly TaskState[];
   readonly hasContextId: boolean;
   readonly hasStatusSince: boolean;
+  /** The limit `SqlDatabase.maxUnionTerms` of the database. */
+  readonly maxUnionTerms?: number | undefined;
 }
 
 /** Log rows of at most this size are read together with the page. Larger rows are read one by one. */
@@ -45,7 +48,11 @@ function buildPageKeysSql(conditions: TaskListConditions, isFirstPage: boolean):
   // A row comparison is one index range. The equivalent expression with OR would scan the index.
   const after = isFirstPage ? "" : " AND (timestamp, task_id) < ($afterTimestamp, $afterTaskId)";
   const ranges = buildIndexRanges("key, timestamp, task_id", conditions).map((range) => range + after);
-  return `${ranges.join("\nUNION ALL\n")}\nORDER BY timestamp DESC, task_id DESC LIMIT $limit`;
+  return buildUnionSql(
+    ranges,
+    "ORDER BY timestamp DESC, task_id DESC LIMIT $limit",
+    conditions.maxUnionTerms,
+  );
 }
 
 /**
@@ -53,8 +60,8 @@ function buildPageKeysSql(conditions: TaskListConditions, isFirstPage: boolean):
  * are those of `buildTaskPageSql`.
  */
 export function buildTaskCountSql(conditions: TaskListConditions): string {
-  const ranges = buildIndexRanges("1", conditions).join("\nUNION ALL\n");
-  return `SELECT count(*) AS count FROM (${ranges}\nLIMIT $limit)`;
+  const ranges = buildUnionSql(buildIndexRanges("1", conditions), "LIMIT $limit", conditions.maxUnionTerms);
+  return `SELECT count(*) AS count FROM (${ranges})`;
 }
 
 /** Builds one SELECT per state, because the indexes sort by state before time. */

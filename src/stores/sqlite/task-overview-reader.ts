@@ -1,4 +1,4 @@
-import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
+import type { SqlDatabase, SqlValue, SqlStatement } from "./sql-database.ts";
 import { LruCache } from "../../data-structures/index.ts";
 import type {
   TaskOverviewEntry,
@@ -35,11 +35,11 @@ interface TaskOverviewRow {
 
 /** Lists committed tasks of some scopes or of all callers. The cost of a page does not depend on the number of tasks. */
 export class TaskOverviewReader {
-  readonly #db: DatabaseSync;
+  readonly #db: SqlDatabase;
   readonly #scopeTable: TaskOwnerScopeTable;
-  readonly #statementsBySql = new LruCache<StatementSync>(MAX_PREPARED_STATEMENTS);
+  readonly #statementsBySql = new LruCache<SqlStatement>(MAX_PREPARED_STATEMENTS);
 
-  constructor(db: DatabaseSync, scopeTable: TaskOwnerScopeTable) {
+  constructor(db: SqlDatabase, scopeTable: TaskOwnerScopeTable) {
     this.#db = db;
     this.#scopeTable = scopeTable;
   }
@@ -72,10 +72,10 @@ export class TaskOverviewReader {
   #selectRows(query: TaskOverviewQuery): TaskOverviewRow[] {
     const { scopes } = query;
     if (!scopes) {
-      const agent: Record<string, SQLInputValue> = query.agent === undefined ? {} : { $agent: query.agent };
-      return this.#select(buildAllCallersSql(query), query, agent);
+      const agent: Record<string, SqlValue> = query.agent === undefined ? {} : { $agent: query.agent };
+      return this.#select(buildAllCallersSql(query, this.#db.maxUnionTerms), query, agent);
     }
-    const sql = buildScopeSql(query);
+    const sql = buildScopeSql(query, this.#db.maxUnionTerms);
     return scopes.flatMap((scope) => {
       const key = this.#scopeTable.findKey(scope);
       return key === undefined ? [] : this.#select(sql, query, { $scope: key });
@@ -91,11 +91,7 @@ export class TaskOverviewReader {
     });
   }
 
-  #select(
-    sql: string,
-    query: TaskOverviewQuery,
-    parameters: Record<string, SQLInputValue>,
-  ): TaskOverviewRow[] {
+  #select(sql: string, query: TaskOverviewQuery, parameters: Record<string, SqlValue>): TaskOverviewRow[] {
     const { after, contextId, statusSince = "", statusUntil = END_OF_TIMES, limit } = query;
     return this.#prepare(sql).all({
       $limit: limit + 1,
@@ -108,7 +104,7 @@ export class TaskOverviewReader {
     }) as unknown as TaskOverviewRow[];
   }
 
-  #prepare(sql: string): StatementSync {
+  #prepare(sql: string): SqlStatement {
     let statement = this.#statementsBySql.get(sql);
     if (!statement) this.#statementsBySql.set(sql, (statement = this.#db.prepare(sql)));
     return statement;

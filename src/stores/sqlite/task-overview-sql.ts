@@ -1,6 +1,7 @@
 import type { TaskOverviewQuery } from "../../engine/index.ts";
 import type { TaskState } from "../../protocol/index.ts";
 import { STORED_TASK_STATES } from "../stored-task-states.ts";
+import { buildUnionSql } from "./build-union-sql.ts";
 import { MATCHES_TEXT_SQL } from "./task-text-index.ts";
 
 /**
@@ -17,12 +18,13 @@ const TIME_RANGE =
   "timestamp >= $since AND timestamp <= $until AND (timestamp, task_id) < ($afterTimestamp, $afterTaskId)";
 
 /** Builds the query for a page of one scope, which merges one index range per state. */
-export function buildScopeSql({ status, contextId }: TaskOverviewQuery): string {
+export function buildScopeSql({ status, contextId }: TaskOverviewQuery, maxUnionTerms?: number): string {
   const [index, context] =
     contextId === undefined ? ["task_by_state", ""] : ["task_by_context", " AND context_id = $contextId"];
   return buildPageSql(
     status,
     (state) => `INDEXED BY ${index} WHERE scope = $scope${context} AND state = '${state}'`,
+    maxUnionTerms,
   );
 }
 
@@ -30,14 +32,18 @@ export function buildScopeSql({ status, contextId }: TaskOverviewQuery): string 
  * Builds the query for a page of all callers. `task_overview` contains the scope, so that SQLite skips the tasks of
  * other agents without reading them. SQLite looks up a context in each scope.
  */
-export function buildAllCallersSql({ status, agent, contextId }: TaskOverviewQuery): string {
+export function buildAllCallersSql(
+  { status, agent, contextId }: TaskOverviewQuery,
+  maxUnionTerms?: number,
+): string {
   const scopes = agent === undefined ? "SELECT key FROM scope" : "SELECT key FROM scope WHERE agent = $agent";
-  return buildPageSql(status, (state) => {
+  const buildRange = (state: TaskState): string => {
     if (contextId !== undefined)
       return `INDEXED BY task_by_context WHERE scope IN (${scopes}) AND context_id = $contextId AND state = '${state}'`;
     const filter = agent === undefined ? "" : ` AND scope IN (${scopes})`;
     return `INDEXED BY task_overview WHERE state = '${state}'${filter}`;
-  });
+  };
+  return buildPageSql(status, buildRange, maxUnionTerms);
 }
 
 /**
@@ -58,12 +64,16 @@ export function buildTextSql({ status, scopes, agent, contextId }: TaskOverviewQ
 }
 
 /** Builds the query for a page from the index range of each state. */
-function buildPageSql(status: TaskState | undefined, buildRange: (state: TaskState) => string): string {
+function buildPageSql(
+  status: TaskState | undefined,
+  buildRange: (state: TaskState) => string,
+  maxUnionTerms: number | undefined,
+): string {
   const states = status === undefined ? STORED_TASK_STATES : [status];
   const ranges = states.map(
     (state) => `SELECT key, timestamp, task_id FROM task ${buildRange(state)} AND ${TIME_RANGE}`,
   );
   return `SELECT ${COLUMNS} FROM (
-      ${ranges.join("\nUNION ALL\n")}\nORDER BY timestamp DESC, task_id DESC LIMIT $limit
+      ${buildUnionSql(ranges, "ORDER BY timestamp DESC, task_id DESC LIMIT $limit", maxUnionTerms)}
     ) AS page JOIN task ON task.key = page.key JOIN scope ON scope.key = task.scope`;
 }

@@ -1,4 +1,4 @@
-import type { DatabaseSync, StatementSync } from "node:sqlite";
+import type { SqlDatabase, SqlStatement } from "./sql-database.ts";
 import type { TaskScope } from "../../engine/index.ts";
 import { getScopeKey } from "../task-owner-scope-key.ts";
 import { createIntegerKeyCache } from "./integer-key-cache.ts";
@@ -6,11 +6,11 @@ import { createIntegerKeyCache } from "./integer-key-cache.ts";
 /** Maps scopes to integer keys. */
 export class TaskOwnerScopeTable {
   #cachedKeys = createIntegerKeyCache();
-  readonly #selectKey: StatementSync;
-  readonly #insertScope: StatementSync;
-  readonly #deleteUnusedScope: StatementSync;
+  readonly #selectKey: SqlStatement;
+  readonly #insertScope: SqlStatement;
+  readonly #deleteUnusedScope: SqlStatement;
 
-  constructor(db: DatabaseSync) {
+  constructor(db: SqlDatabase) {
     this.#selectKey = db.prepare("SELECT key FROM scope WHERE tenant = ? AND principal = ? AND agent = ?");
     this.#insertScope = db.prepare("INSERT INTO scope (tenant, principal, agent) VALUES (?, ?, ?)");
     this.#deleteUnusedScope = db.prepare(

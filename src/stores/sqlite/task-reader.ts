@@ -1,4 +1,4 @@
-import type { DatabaseSync, SQLOutputValue, StatementSync } from "node:sqlite";
+import type { SqlDatabase, SqlValue, SqlStatement } from "./sql-database.ts";
 import type {
   FinishedStep,
   QueuedTurnData,
@@ -31,7 +31,7 @@ export const SELECT_UNFINISHED_SQL = `
   SELECT tenant, principal, agent, task_id AS taskId, context_id AS contextId, seq, state, timestamp, turn.json AS turn
   FROM task JOIN scope ON scope.key = task.scope LEFT JOIN turn ON turn.task = task.key`;
 
-export function decodeUnfinishedTaskRow(row: Record<string, SQLOutputValue>): UnfinishedTask {
+export function decodeUnfinishedTaskRow(row: Record<string, SqlValue>): UnfinishedTask {
   return {
     scope: {
       tenant: row["tenant"] as string,
@@ -51,17 +51,17 @@ export function decodeUnfinishedTaskRow(row: Record<string, SQLOutputValue>): Un
 export class TaskReader {
   readonly #scopeTable: TaskOwnerScopeTable;
   readonly #pushSecretCipher: PushSecretCipher;
-  readonly #selectTask: StatementSync;
+  readonly #selectTask: SqlStatement;
   readonly #snapshotTable: SnapshotTable;
   readonly #stepTable: StepTable;
-  readonly #selectMessage: StatementSync;
-  readonly #selectUnfinished: StatementSync;
-  readonly #selectQueuedTurns: StatementSync;
-  readonly #selectFirstQueuedTurn: StatementSync;
-  readonly #selectTasksWithQueuedTurns: StatementSync;
+  readonly #selectMessage: SqlStatement;
+  readonly #selectUnfinished: SqlStatement;
+  readonly #selectQueuedTurns: SqlStatement;
+  readonly #selectFirstQueuedTurn: SqlStatement;
+  readonly #selectTasksWithQueuedTurns: SqlStatement;
 
   constructor(
-    db: DatabaseSync,
+    db: SqlDatabase,
     scopeTable: TaskOwnerScopeTable,
     snapshotTable: SnapshotTable,
     pushSecretCipher: PushSecretCipher,

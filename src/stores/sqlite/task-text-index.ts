@@ -1,4 +1,4 @@
-import type { DatabaseSync } from "node:sqlite";
+import type { SqlDatabase } from "./sql-database.ts";
 import type { Task } from "../../protocol/index.ts";
 import { listTaskWords, type TextQuery } from "../task-words.ts";
 
@@ -39,14 +39,14 @@ export const MATCHES_TEXT_SQL = `task.key IN (
 )`;
 
 /** Creates the tables of the index, if they do not exist. Call within a transaction. */
-export function createTaskTextIndex(db: DatabaseSync): void {
+export function createTaskTextIndex(db: SqlDatabase): void {
   db.exec(DROP_EARLIER_TEXT_INDEX_SQL);
   const exists = db.prepare("SELECT 1 FROM sqlite_master WHERE name = 'task_text_words'").get() !== undefined;
   if (!exists) db.exec(CREATE_TEXT_INDEX_SQL);
 }
 
 /** Indexes at most `limit` queued tasks, and returns whether more tasks wait. Call within a transaction. */
-export function indexQueuedTasks(db: DatabaseSync, limit: number, foldTask: (key: number) => Task): boolean {
+export function indexQueuedTasks(db: SqlDatabase, limit: number, foldTask: (key: number) => Task): boolean {
   const queued = db.prepare("SELECT task FROM task_text_words_queue LIMIT ?").all(limit + 1);
   const deleteWords = db.prepare("DELETE FROM task_text_words WHERE rowid = ?");
   const insertWords = db.prepare("INSERT INTO task_text_words (rowid, words) VALUES (?, ?)");

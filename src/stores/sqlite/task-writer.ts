@@ -1,4 +1,4 @@
-import type { DatabaseSync, StatementSync } from "node:sqlite";
+import type { SqlDatabase, SqlStatement } from "./sql-database.ts";
 import type { LogAppend, AppendRefusal, TurnQueueChange } from "../../engine/index.ts";
 import { LruCache } from "../../data-structures/index.ts";
 import { isTerminal, type TaskState } from "../../protocol/index.ts";
@@ -18,6 +18,8 @@ interface TaskWriterTables {
   readonly snapshotTable: SnapshotTable;
   readonly taskCounts: TaskCountTable;
   readonly checkpoints: LargeContentCheckpoints;
+  /** Maximum size of a log row with several events. */
+  readonly maxRowBytes: number;
 }
 
 /**
@@ -31,6 +33,7 @@ export class TaskWriter {
   readonly #taskCounts: TaskCountTable;
   readonly #snapshotTable: SnapshotTable;
   readonly #checkpoints: LargeContentCheckpoints;
+  readonly #maxRowBytes: number;
   /**
    * Keys and states of running tasks by scope and id. They are cached because running tasks soon receive more
    * appends.
@@ -42,26 +45,27 @@ export class TaskWriter {
    * file.
    */
   #nextKey: number;
-  readonly #selectTask: StatementSync;
-  readonly #insertTask: StatementSync;
-  readonly #updateTask: StatementSync;
-  readonly #insertEvents: StatementSync;
-  readonly #insertMessage: StatementSync;
-  readonly #deleteMessage: StatementSync;
-  readonly #upsertTurn: StatementSync;
-  readonly #deleteTurn: StatementSync;
+  readonly #selectTask: SqlStatement;
+  readonly #insertTask: SqlStatement;
+  readonly #updateTask: SqlStatement;
+  readonly #insertEvents: SqlStatement;
+  readonly #insertMessage: SqlStatement;
+  readonly #deleteMessage: SqlStatement;
+  readonly #upsertTurn: SqlStatement;
+  readonly #deleteTurn: SqlStatement;
   readonly #stepTable: StepTable;
-  readonly #updateMessage: StatementSync;
-  readonly #insertQueuedTurn: StatementSync;
-  readonly #deleteQueuedTurns: StatementSync;
+  readonly #updateMessage: SqlStatement;
+  readonly #insertQueuedTurn: SqlStatement;
+  readonly #deleteQueuedTurns: SqlStatement;
 
-  constructor(db: DatabaseSync, tables: TaskWriterTables) {
+  constructor(db: SqlDatabase, tables: TaskWriterTables) {
     this.#scopeTable = tables.scopeTable;
     this.#pushTable = tables.pushTable;
     this.#pushSecretCipher = tables.pushSecretCipher;
     this.#taskCounts = tables.taskCounts;
     this.#snapshotTable = tables.snapshotTable;
     this.#checkpoints = tables.checkpoints;
+    this.#maxRowBytes = tables.maxRowBytes;
     const last = db
       .prepare(
         "SELECT max(coalesce((SELECT max(key) FROM task), 0), coalesce((SELECT max(key) FROM deleted_task), 0)) AS key",
@@ -115,7 +119,7 @@ export class TaskWriter {
       return "conflict";
     }
     this.#taskCounts.moveTask(scope, known?.state, status.state);
-    for (const { seq: lastSeq, lines, hasOnlyArtifacts } of toLogRows(events)) {
+    for (const { seq: lastSeq, lines, hasOnlyArtifacts } of toLogRows(events, this.#maxRowBytes)) {
       this.#insertEvents.run(key, lastSeq, lines, Number(hasOnlyArtifacts));
       this.#checkpoints.countRow(lines.length);
     }

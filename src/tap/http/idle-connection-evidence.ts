@@ -15,15 +15,16 @@ export class IdleConnectionEvidence {
   /** `pool` closes connections that are idle for its `timeout`. */
   constructor(pool: Agent) {
     this.#pool = pool;
-    const { keepSocketAlive, reuseSocket } = pool;
+    const keepSocketAlive = pool.keepSocketAlive.bind(pool);
+    const reuseSocket = pool.reuseSocket.bind(pool);
     pool.keepSocketAlive = (socket) => {
       this.#observe(socket);
       this.#idle.add(socket);
-      return keepSocketAlive.call(pool, socket);
+      return keepSocketAlive(socket);
     };
     pool.reuseSocket = (socket, request) => {
       this.#idle.delete(socket);
-      reuseSocket.call(pool, socket, request);
+      reuseSocket(socket, request);
     };
   }
 

@@ -15,7 +15,7 @@ export interface ReplayedCall {
    * Waits until a number of recorded milliseconds have passed since the request. Resolves with false if the client has
    * closed the call.
    */
-  waitUntil(offsetMs: number): Promise<boolean>;
+  readonly waitUntil: (offsetMs: number) => Promise<boolean>;
 }
 
 /** Replies to the requests of all bindings from the record of one agent. */

@@ -1,0 +1,75 @@
+import {
+  Outbox,
+  type EnginePushOptions,
+  type NotificationSender,
+  type Observer,
+  type TaskStore,
+  type WebhookValidator,
+} from "../../engine/index.ts";
+import { assertKnownPushOptions, type PushOptions } from "./push-options.ts";
+import { PushSigner, type NotificationSignFunction } from "./push-signer.ts";
+
+/** The service that signs and sends the push notifications of a server. */
+export interface PushService extends EnginePushOptions {
+  readonly signer: PushSigner | undefined;
+  close(graceMs: number): Promise<void>;
+}
+
+/** The parts of a push service that depend on the runtime. */
+export interface PushTransport {
+  readonly deliver: NotificationSender;
+  readonly validateWebhook: WebhookValidator;
+  /** Closes all idle connections. */
+  close(): void;
+}
+
+/** The options of a sender, with the default values of `PushOptions`. */
+export interface PushTransportOptions {
+  readonly timeoutMs: number;
+  readonly challenge: boolean;
+  readonly sign: NotificationSignFunction | undefined;
+}
+
+/**
+ * Creates the push service of a server with a transport. Returns `undefined` if push notifications are disabled or the
+ * task store cannot store webhooks.
+ */
+export function assemblePushService(
+  options: PushOptions | false,
+  store: TaskStore,
+  observer: Observer,
+  createTransport: (options: PushOptions, transportOptions: PushTransportOptions) => PushTransport,
+): PushService | undefined {
+  if (options === false || !store.pushStore) return undefined;
+  assertKnownPushOptions(options);
+  const {
+    signing,
+    redactSecrets = false,
+    challenge = false,
+    timeoutMs = 15_000,
+    retry,
+    allowPrivate: _allowPrivate,
+    allowedHosts: _allowedHosts,
+    resolve: _resolve,
+    ...limits
+  } = options;
+  const signer = signing && new PushSigner(signing);
+  const transport = createTransport(options, { timeoutMs, challenge, sign: signer?.sign });
+  const outbox = new Outbox({
+    store: store as TaskStore & { pushStore: NonNullable<TaskStore["pushStore"]> },
+    deliver: transport.deliver,
+    observer,
+    ...(retry ? { retry } : {}),
+    limits,
+  });
+  return {
+    outbox,
+    validateWebhook: transport.validateWebhook,
+    redactSecrets,
+    signer,
+    close: async (graceMs) => {
+      await outbox.close(graceMs);
+      transport.close();
+    },
+  };
+}

@@ -1,0 +1,297 @@
+import type {
+  AppendRefusal,
+  ClaimedTask,
+  FinishedStep,
+  LogAppend,
+  PushStore,
+  StoredTask,
+  TaskDeletionStore,
+  TaskLeases,
+  TaskListPage,
+  TaskListQuery,
+  TaskOverview,
+  TaskScope,
+  TaskStore,
+  UnfinishedTask,
+} from "../../engine/index.ts";
+import { A2AError, type LogEvent } from "../../protocol/index.ts";
+import { defineOptionNames } from "../../usage-checks/index.ts";
+import { PROCESS_LEASE_RENEW_INTERVAL_MS } from "../process-lease.ts";
+import { PushSecretCipher, type PushSecretKeysOption } from "../push-secret-cipher.ts";
+import { adoptTasksOfEarlierIds } from "../sqlite/adopt-tasks-of-earlier-ids.ts";
+import { HeldTaskLeases } from "../sqlite/held-task-leases.ts";
+import { createTaskTextIndex, indexQueuedTasks } from "../sqlite/task-text-index.ts";
+import { TaskTextIndexer } from "../task-text-indexer.ts";
+import { createTaskTables, type TaskTables } from "../sqlite/task-tables.ts";
+import { DueWorkTable } from "./due-work-table.ts";
+import { DurableObjectDatabase } from "./durable-object-database.ts";
+import type { DurableObjectStorage } from "./durable-object-storage.ts";
+import { assertEventsFit, MAX_ROW_BYTES } from "./event-size-limit.ts";
+import { migrateDurableObject } from "./migrate-durable-object.ts";
+import { RecoveryAlarm } from "./recovery-alarm.ts";
+
+/** Options of `DurableObjectStore`. */
+export interface DurableObjectStoreOptions {
+  /**
+   * Time in milliseconds after which an alarm starts the object again, if its process has died while turns or push
+   * notifications were unfinished. Each alarm of a busy object costs one request and one written row. Default: 30,000.
+   */
+  readonly recoveryIntervalMs?: number;
+  /**
+   * Keys that encrypt the tokens and credentials of push configurations, each with 32 bytes in base64, or a function that
+   * returns the keys. The first key encrypts, and all keys decrypt. Without keys, the server refuses push configurations
+   * with a token or credentials. Default: none.
+   */
+  readonly pushSecretKeys?: PushSecretKeysOption;
+}
+
+const assertKnownOptions = defineOptionNames<DurableObjectStoreOptions>()(
+  "DurableObjectStore",
+  "pushSecretKeys recoveryIntervalMs",
+);
+
+const DEFAULT_RECOVERY_INTERVAL_MS = 30_000;
+
+/** The tables of an open store. */
+interface OpenedTables extends TaskTables {
+  readonly db: DurableObjectDatabase;
+  readonly dueWork: DueWorkTable;
+  readonly cipher: PushSecretCipher;
+}
+
+/**
+ * Stores tasks in the SQLite database of a Durable Object, with the tables of `SqliteStore`. `commit` resolves when
+ * Cloudflare has confirmed the write. Each commit sets the alarm of the object, so that the handler of the alarm can
+ * continue the work of a process that has died. The object must have no other alarm.
+ */
+export class DurableObjectStore implements TaskStore {
+  readonly name = "durable-object";
+  readonly usesSnapshots = true;
+  readonly isDurable = true;
+  readonly alarm: RecoveryAlarm;
+  readonly leases: TaskLeases = {
+    renewIntervalMs: PROCESS_LEASE_RENEW_INTERVAL_MS,
+    claim: (agent, limit) => this.#claimTasks(agent, limit),
+    renew: async () => [],
+    release: async (lease) => this.#heldLeases.release(lease),
+  };
+  readonly pushStore: PushStore = {
+    put: (scope, taskId, registration) =>
+      this.#write(({ pushTable }) => pushTable.put(scope, taskId, registration)),
+    get: (scope, taskId, id) => this.#read(({ pushTable }) => pushTable.get(scope, taskId, id)),
+    list: (scope, taskId) => this.#read(({ pushTable }) => pushTable.list(scope, taskId)),
+    remove: (scope, taskId, id) => this.#write(({ pushTable }) => pushTable.remove(scope, taskId, id)),
+    listDueWebhooks: (after, limit) => this.#read(({ pushTable }) => pushTable.listDueWebhooks(after, limit)),
+    saveProgress: (progress) => this.#write(({ pushTable }) => pushTable.saveProgress(progress)),
+    countUndelivered: (scope, limit) =>
+      this.#read(({ pushTable }) => pushTable.countUndelivered(scope, limit)),
+    assertCanStoreSecrets: () => this.#requireOpen().cipher.assertCanEncrypt(),
+    listDeadWebhooks: (limit) => this.#read(({ pushTable }) => pushTable.listDeadWebhooks(limit)),
+  };
+  readonly deletionStore: TaskDeletionStore = {
+    listStoppedTasks: (query) => this.#read(({ deleter }) => deleter.listStoppedTasks(query)),
+    findMatchingTasks: (selector, limit) =>
+      this.#read(({ deleter }) => deleter.findMatchingTasks(selector, limit)),
+    deleteEvents: (tasks, options) => this.#write(({ deleter }) => deleter.deleteEvents(tasks, options)),
+    deleteTasks: (tasks, options) => this.#write(({ deleter }) => deleter.deleteTasks(tasks, options)),
+    deleteRemnants: (options) => this.#write(({ deleter }) => deleter.deleteRemnants(options)),
+    measureSize: async () => ({
+      usedBytes: this.#storage.sql.databaseSize,
+      freeBytes: 0,
+      canShrink: false,
+    }),
+    returnFreeSpace: async () => false,
+    flushDeletions: () => this.#storage.sync(),
+  };
+  readonly overview: TaskOverview = this.#createOverview();
+  readonly #storage: DurableObjectStorage;
+  readonly #options: DurableObjectStoreOptions;
+  readonly #heldLeases = new HeldTaskLeases();
+  #tables: OpenedTables | undefined;
+  /** Present if the store searches text. */
+  #textIndexer: TaskTextIndexer | undefined;
+  #runningSyncs = 0;
+
+  constructor(storage: DurableObjectStorage, options: DurableObjectStoreOptions = {}) {
+    assertKnownOptions(options);
+    this.#storage = storage;
+    this.#options = options;
+    const { recoveryIntervalMs = DEFAULT_RECOVERY_INTERVAL_MS } = options;
+    this.alarm = new RecoveryAlarm(storage, () => Date.now(), recoveryIntervalMs);
+  }
+
+  async open(): Promise<void> {
+    if (this.#tables) return;
+    const { pushSecretKeys: keys } = this.#options;
+    const cipher = new PushSecretCipher(
+      typeof keys === "function" ? await keys() : keys,
+      '"pushSecretKeys" of DurableObjectStore',
+    );
+    await this.alarm.load();
+    const db = new DurableObjectDatabase(this.#storage.sql);
+    this.#storage.transactionSync(() => migrateDurableObject(db));
+    const tables = createTaskTables({
+      db,
+      pushSecretCipher: cipher,
+      heldLeases: this.#heldLeases,
+      maxRowBytes: MAX_ROW_BYTES,
+    });
+    this.#tables = { ...tables, db, dueWork: new DueWorkTable(db), cipher };
+  }
+
+  async close(): Promise<void> {
+    await this.#textIndexer?.stop();
+    this.#textIndexer = undefined;
+    this.#tables = undefined;
+    this.#heldLeases.clear();
+    await this.#storage.sync();
+  }
+
+  async adoptTasksOfEarlierIds(currentIdsByEarlierId: ReadonlyMap<string, string>): Promise<void> {
+    if (currentIdsByEarlierId.size === 0) return;
+    await this.#write(({ db, scopeTable }) => {
+      adoptTasksOfEarlierIds(db, currentIdsByEarlierId);
+      scopeTable.clearCache();
+    });
+  }
+
+  async commit(batch: readonly LogAppend[]): Promise<readonly (AppendRefusal | undefined)[]> {
+    for (const { events } of batch) assertEventsFit(events);
+    this.#heldLeases.holdBegunTurns(batch);
+    const refusals = await this.#write(({ writer }) => batch.map((append) => writer.append(append)));
+    this.#heldLeases.releaseEndedTurns(batch.filter((_, at) => refusals[at] === undefined));
+    this.#textIndexer?.schedule();
+    return refusals;
+  }
+
+  load(scope: TaskScope, taskId: string): Promise<StoredTask | undefined> {
+    return this.#read(({ reader }) => reader.load(scope, taskId));
+  }
+
+  isTaskUnchanged(
+    scope: TaskScope,
+    taskId: string,
+    loaded: Pick<StoredTask, "seq" | "epoch">,
+  ): Promise<boolean> {
+    return this.#read(({ reader }) => reader.isTaskUnchanged(scope, taskId, loaded));
+  }
+
+  readEvents(
+    scope: TaskScope,
+    taskId: string,
+    after: number,
+    limit: { readonly events: number; readonly maxBytes: number },
+  ): Promise<LogEvent[]> {
+    return this.#read(({ reader }) => reader.readEvents(scope, taskId, after, limit));
+  }
+
+  list(scope: TaskScope, query: TaskListQuery): Promise<TaskListPage> {
+    return this.#read(({ listReader }) => listReader.list(scope, query));
+  }
+
+  findMessage(scope: TaskScope, messageId: string): Promise<{ taskId: string; seq: number } | undefined> {
+    return this.#read(({ reader }) => reader.findMessageLocation(scope, messageId));
+  }
+
+  readSteps(scope: TaskScope, taskId: string, turnSeq: number): Promise<readonly FinishedStep[]> {
+    return this.#read(({ reader }) => reader.readSteps(scope, taskId, turnSeq));
+  }
+
+  listUnfinished(): Promise<UnfinishedTask[]> {
+    return this.#read(({ reader }) => reader.listUnfinished());
+  }
+
+  listTasksWithQueuedTurns(): Promise<readonly { readonly scope: TaskScope; readonly taskId: string }[]> {
+    return this.#read(({ reader }) => reader.listTasksWithQueuedTurns());
+  }
+
+  /**
+   * Sets the next alarm at the end of the handler of an alarm. `sweepTime` is the time of the next sweep in milliseconds
+   * since 1970, which an object without tasks does not need.
+   */
+  setNextAlarm(sweepTime: number | undefined): void {
+    const { dueWork } = this.#requireOpen();
+    this.alarm.setAfterHandler(dueWork.findNextDueTime(), dueWork.hasTasks() ? sweepTime : undefined);
+  }
+
+  #createOverview(): TaskOverview {
+    const isTextIndexed = (): boolean => this.#textIndexer !== undefined;
+    return {
+      get searchesText() {
+        return isTextIndexed();
+      },
+      startTextIndex: () => this.#startTextIndex(),
+      prepareForAllCallers: () =>
+        this.#write(({ overviewReader }) => overviewReader.createIndexForAllCallers()),
+      list: (query) => this.#read(({ overviewReader }) => overviewReader.list(query)),
+      findScope: (agent, taskId) =>
+        this.#read(({ overviewReader }) => overviewReader.findScope(agent, taskId)),
+    };
+  }
+
+  async #startTextIndex(): Promise<void> {
+    if (this.#textIndexer) return;
+    await this.#write(({ db }) => createTaskTextIndex(db));
+    this.#textIndexer = new TaskTextIndexer({
+      indexBatch: (limit) =>
+        this.#transact(this.#requireOpen(), ({ db, reader }) =>
+          indexQueuedTasks(db, limit, (key) => reader.foldTask({ key })),
+        ),
+    });
+    this.#textIndexer.schedule();
+  }
+
+  async #claimTasks(agent: string, limit: number): Promise<ClaimedTask[]> {
+    const keys = this.#requireOpen().leaseTable.listClaimableKeys(agent, limit);
+    if (keys.length === 0) return [];
+    const claimed = await this.#write(({ leaseTable }) => {
+      const tasks = leaseTable.claimTasks(keys);
+      for (const lease of tasks) this.#heldLeases.hold(lease);
+      return tasks;
+    });
+    return claimed;
+  }
+
+  /** Resolves with the result of a query once all data that the query has read is durable. */
+  async #read<T>(query: (tables: OpenedTables) => T): Promise<T> {
+    const result = query(this.#requireOpen());
+    if (this.#runningSyncs > 0) await this.#storage.sync();
+    return result;
+  }
+
+  /** Runs a transaction, and resolves with its result once the transaction is durable. */
+  async #write<T>(work: (tables: OpenedTables) => T): Promise<T> {
+    const tables = this.#requireOpen();
+    // There is no `await` before the transaction, so that the alarm and the transaction become durable together.
+    this.alarm.setBeforeCommit();
+    const result = this.#transact(tables, work);
+    this.#runningSyncs++;
+    try {
+      await this.#storage.sync();
+    } finally {
+      this.#runningSyncs--;
+    }
+    return result;
+  }
+
+  #transact<T>(tables: OpenedTables, work: (tables: OpenedTables) => T): T {
+    const { scopeTable, taskCounts, writer } = tables;
+    try {
+      return this.#storage.transactionSync(() => {
+        const result = work(tables);
+        taskCounts.writeChanges();
+        return result;
+      });
+    } catch (error) {
+      taskCounts.discardChanges();
+      writer.clearCache();
+      scopeTable.clearCache();
+      throw error;
+    }
+  }
+
+  #requireOpen(): OpenedTables {
+    if (this.#tables) return this.#tables;
+    throw new A2AError("UNAVAILABLE", "The task store is closed; open it first.");
+  }
+}
