@@ -1,5 +1,6 @@
 import type { RefObject, VNode } from "preact";
 import { useMemo } from "preact/hooks";
+import { toSingleLine } from "../../cards/index.ts";
 import type { CardFilter } from "./model/card-filter.ts";
 import { listRolesInCards } from "./model/run-statistics.ts";
 import { findCardStatusOrErrorType } from "./model/sample-summary.ts";
@@ -68,7 +69,7 @@ export function FilterForm({ run, filter, onChange, onLeave, searchInput }: Filt
           >
             {choices.map(([value, label]) => (
               <option key={value} value={value}>
-                {label}
+                {toSingleLine(label)}
               </option>
             ))}
           </select>

@@ -47,7 +47,7 @@ export function RunHeader({ model, statistics, title, isLive, isConnected }: Run
             </dt>
             <dd>
               <span class="value">{value}</span>
-              <span class="note">{note}</span>
+              <AgentText class="note" text={note} />
             </dd>
           </div>
         ))}

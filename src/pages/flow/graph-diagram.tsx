@@ -1,5 +1,6 @@
 import type { JSX } from "preact";
 import { useMemo } from "preact/hooks";
+import { toSingleLine } from "../../cards/index.ts";
 import { truncateLabel } from "./truncate-label.ts";
 import { computeGraphLayout, type GraphEdge, type GraphNode } from "./graph-layout.ts";
 import { buildSelectionButtonProps } from "./selection-button-props.ts";
@@ -51,12 +52,12 @@ export function GraphDiagram(props: GraphDiagramProps): JSX.Element {
             <path class="head" d={head} />
             {edge.label !== undefined && (
               <text class="label" x={labelX} y={labelY - 6} text-anchor="middle">
-                {edge.label}
+                {toSingleLine(edge.label)}
               </text>
             )}
             {edge.notes !== undefined && (
               <text class="notes" x={labelX} y={labelY + 16} text-anchor="middle">
-                {edge.notes}
+                {toSingleLine(edge.notes)}
               </text>
             )}
           </g>

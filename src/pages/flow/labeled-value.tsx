@@ -5,7 +5,7 @@ import { AgentText } from "../cards/agent-text.tsx";
 export function LabeledValue({ name, value }: { readonly name: string; readonly value: string }): VNode {
   return (
     <span class="fact">
-      <span class="name">{name}</span>
+      <AgentText class="name" text={name} />
       <AgentText text={value} />
     </span>
   );

@@ -1,5 +1,6 @@
 import type { JSX } from "preact";
 import { useMemo, useRef } from "preact/hooks";
+import { toSingleLine } from "../../cards/index.ts";
 import { measureLabel, truncateLabel } from "./truncate-label.ts";
 import { formatDuration } from "../cards/text-format.ts";
 import { buildSelectionButtonProps } from "./selection-button-props.ts";
@@ -94,7 +95,7 @@ export function TimelineDiagram(props: TimelineDiagramProps): JSX.Element {
                       work.key === selectedKey,
                       onSelect,
                     )}
-                    aria-label={isLabelShown ? undefined : work.description}
+                    aria-label={isLabelShown ? undefined : toSingleLine(work.description)}
                     tabindex={work.key === firstKey ? 0 : -1}
                   >
                     <rect

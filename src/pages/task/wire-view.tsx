@@ -2,6 +2,7 @@ import type { VNode } from "preact";
 import { useState } from "preact/hooks";
 import type { JsonValue } from "../../protocol/index.ts";
 import { isEntryOfKind, type TimelineEntry, type TrafficCall, type TrafficTask } from "../../trace/index.ts";
+import { toSingleLine } from "../../cards/index.ts";
 import { AgentText } from "../cards/agent-text.tsx";
 import { formatBytes } from "../parts/byte-format.ts";
 import { CopyButton } from "../parts/copy-button.tsx";
@@ -45,7 +46,7 @@ function CallDetails({ call, task, version }: WireViewProps & { readonly call: T
           <AgentText class="soft" text={`${request.line.binding} ${request.line.protocol_version ?? ""}`} />
         )}
         <span class="badge" data-tone={call.hasFailed ? "bad" : call.wasInterrupted ? "warn" : "idle"}>
-          {response === undefined ? "no response" : String(response.line.status ?? "failed")}
+          {response === undefined ? "no response" : toSingleLine(String(response.line.status ?? "failed"))}
           {call.frameCount > 0 && ` · ${call.frameCount} frames, ${formatBytes(call.frameBytes)}`}
           {end !== undefined && ` · ${end.line.reason}`}
         </span>
@@ -141,7 +142,7 @@ function FrameItem({ entry }: { readonly entry: TimelineEntry }): VNode | null {
       <button type="button" class="call-head" aria-expanded={isOpen} onClick={() => setIsOpen(!isOpen)}>
         <span aria-hidden="true">{isOpen ? "▾" : "▸"}</span>
         <time>{formatClock(timeMs)}</time>
-        <span class="soft">id {line.event_id ?? "–"}</span>
+        <AgentText class="soft" text={`id ${line.event_id ?? "–"}`} />
         <AgentText text={describeLine(line).text} />
         <span class="soft">{formatBytes(line.bytes)}</span>
       </button>
