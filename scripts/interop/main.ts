@@ -156,8 +156,9 @@ async function runPeersThroughTap(): Promise<boolean> {
     for await (const result of runPairThroughTap(tappedPair, TAP_TOKEN)) {
       const { pair, variant, scenarios, changed, requests, frames, cuts, undecoded } = result;
       log(
-        `${pair} (${variant}): ${scenarios} scenarios, ${changed.length} changed; ${requests} requests, ${frames} frames, ${cuts} cuts, ${undecoded.length} undecoded`,
+        `${pair} (${variant}): ${scenarios} scenarios, ${changed.length} changed; ${requests} requests, ${frames} frames, ${cuts.length} cuts, ${undecoded.length} undecoded`,
       );
+      for (const cause of cuts) log(`  cut ${cause}`);
       for (const text of undecoded) log(`  undecoded: ${text.slice(0, 500)}`);
       for (const change of changed) log(`  ${change}`);
       if (changed.length > 0) isTransparent = false;

@@ -24,10 +24,11 @@ export interface TappedPairResult {
   readonly scenarios: number;
   /** Scenarios whose outcome the tap changed. */
   readonly changed: readonly string[];
-  /** Number of requests, frames, and streams that were cut, in the record. */
+  /** Number of requests and frames in the record. */
   readonly requests: number;
   readonly frames: number;
-  readonly cuts: number;
+  /** Causes of the streams that were cut. */
+  readonly cuts: readonly string[];
   /** Texts of the A2A frames that the tap could not decode. */
   readonly undecoded: readonly string[];
 }
@@ -153,7 +154,11 @@ function summarizeLines(
   return {
     requests: count(({ kind }) => kind === "request"),
     frames: count(({ kind }) => kind === "frame"),
-    cuts: count((line) => line.kind === "stream-end" && line.reason === "cut"),
+    cuts: lines.flatMap((line) =>
+      line.kind === "stream-end" && line.reason === "cut"
+        ? [`after ${line.frames} frames: ${line.error}`]
+        : [],
+    ),
     undecoded: lines.flatMap((line) =>
       line.kind === "frame" && !line.event && isUndecodedText(line.text) ? [line.text ?? ""] : [],
     ),
