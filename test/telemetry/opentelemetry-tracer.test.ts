@@ -40,8 +40,8 @@ describe("the spans of a dropped trace", () => {
 });
 
 it.each([true, false])("recorded spans have their attributes (own sampler: %s)", (hasOwnSampler) => {
-  const { list } = startRunInRequest(1, hasOwnSampler);
-  expect(Object.fromEntries(list().map(({ name, attributes }) => [name, attributes]))).toEqual({
+  const { spans } = startRunInRequest(1, hasOwnSampler);
+  expect(Object.fromEntries(spans.list().map(({ name, attributes }) => [name, attributes]))).toEqual({
     request: { a: 1 },
     run: { a: 1 },
   });
