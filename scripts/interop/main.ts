@@ -10,15 +10,16 @@
  * tables of docs/interop.md with the latest results of each peer. `--artifacts` sets the option of our generator
  * agent; `pieces` compares the peers, and its failures do not fail the run.
  *
- *   npm run interop -- --tap [--only TEXT]
+ *   npm run interop -- --tap [--only TEXT] [--variant TEXT]
  *
  * `--tap` runs the clients of the SDKs with the servers of the SDKs, directly and through `colloquy tap`. An outcome
  * that the tap changes fails the run.
  *
- *   npm run interop -- --tap-faults [--only TEXT]
+ *   npm run interop -- --tap-faults [--only TEXT] [--variant TEXT]
  *
  * `--tap-faults` runs the same clients and servers with each fault switch of the tap. The run fails if the record of the
- * tap does not mark a fault or its result, or marks anything else.
+ * tap does not mark a fault or its result, or marks anything else. `--variant` selects the variants whose name, such as
+ * `GRPC 0.3`, contains TEXT.
  */
 import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
@@ -58,6 +59,7 @@ const { values } = parseArgs({
     artifacts: { type: "string", default: "whole" },
     tap: { type: "boolean", default: false },
     "tap-faults": { type: "boolean", default: false },
+    variant: { type: "string", default: "" },
   },
 });
 
@@ -154,8 +156,10 @@ async function runPeersThroughTap(): Promise<boolean> {
     for await (const result of runPairThroughTap(tappedPair, TAP_TOKEN)) {
       const { pair, variant, scenarios, changed, requests, frames, cuts, undecoded } = result;
       log(
-        `${pair} (${variant}): ${scenarios} scenarios, ${changed.length} changed; ${requests} requests, ${frames} frames, ${cuts} cuts, ${undecoded} undecoded`,
+        `${pair} (${variant}): ${scenarios} scenarios, ${changed.length} changed; ${requests} requests, ${frames} frames, ${cuts.length} cuts, ${undecoded.length} undecoded`,
       );
+      for (const cause of cuts) log(`  cut ${cause}`);
+      for (const text of undecoded) log(`  undecoded: ${text.slice(0, 500)}`);
       for (const change of changed) log(`  ${change}`);
       if (changed.length > 0) isTransparent = false;
     }
@@ -192,6 +196,7 @@ async function installTappedPairs(): Promise<TappedPair[]> {
       clientPrograms,
       server,
       serverPrograms,
+      isChosen: ({ binding, version }) => `${binding} ${version}`.includes(values.variant),
     })),
   );
 }

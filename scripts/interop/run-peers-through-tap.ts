@@ -1,8 +1,9 @@
 import { startTap } from "../../src/tap/index.ts";
+import { isRestError } from "../../src/tap/recording/decode-recorded-result.ts";
 import { decodeTrafficLines, type TrafficLine } from "../../src/trace/index.ts";
 import { createMemoryTrafficSink, createTrafficWriter } from "../../src/trace/recording/index.ts";
 import { checkInjectedFaults, type FaultCheck } from "./check-injected-faults.ts";
-import { PROTOCOL_VARIANTS, type ScenarioOutcome } from "./protocol-variants.ts";
+import { PROTOCOL_VARIANTS, type ProtocolVariant, type ScenarioOutcome } from "./protocol-variants.ts";
 import { runTheirClient, startPeerServers } from "./run-sdk-peer.ts";
 import type { PeerServerAndClientCommands, SdkPeer } from "./sdk-peers.ts";
 
@@ -12,6 +13,8 @@ export interface TappedPair {
   readonly clientPrograms: PeerServerAndClientCommands;
   readonly server: SdkPeer;
   readonly serverPrograms: PeerServerAndClientCommands;
+  /** The variants to run, of those that both projects support. */
+  readonly isChosen: (variant: ProtocolVariant) => boolean;
 }
 
 /** The outcomes of one pair in one variant, without and with the tap. */
@@ -21,23 +24,26 @@ export interface TappedPairResult {
   readonly scenarios: number;
   /** Scenarios whose outcome the tap changed. */
   readonly changed: readonly string[];
-  /** Number of requests, frames, and streams that were cut, in the record. */
+  /** Number of requests and frames in the record. */
   readonly requests: number;
   readonly frames: number;
-  readonly cuts: number;
-  /** Number of A2A frames that the tap could not decode. */
-  readonly undecoded: number;
+  /** Causes of the streams that were cut. */
+  readonly cuts: readonly string[];
+  /** Texts of the A2A frames that the tap could not decode. */
+  readonly undecoded: readonly string[];
 }
 
 /** Runs the scenarios of a client with a server directly and through the tap. Neither side has code of Colloquy. */
 export async function* runPairThroughTap(
-  { client, clientPrograms, server, serverPrograms }: TappedPair,
+  { client, clientPrograms, server, serverPrograms, isChosen }: TappedPair,
   token: string,
 ): AsyncGenerator<TappedPairResult> {
   if (!serverPrograms.server || !clientPrograms.createClientCommand) return;
   const servers = await startPeerServers(serverPrograms.server, token);
   try {
-    for (const variant of PROTOCOL_VARIANTS.filter((one) => client.supports(one) && server.supports(one))) {
+    for (const variant of PROTOCOL_VARIANTS.filter(
+      (one) => client.supports(one) && server.supports(one) && isChosen(one),
+    )) {
       const run = async (url: string, securedUrl: string): Promise<ScenarioOutcome[]> => {
         const command = clientPrograms.createClientCommand?.(url, variant);
         const outcomes: ScenarioOutcome[] = [];
@@ -92,13 +98,15 @@ export interface FaultyPairResult extends FaultCheck {
 
 /** Runs the scenarios of a client with a server through the tap, once for each fault switch. */
 export async function* runPairWithFaults(
-  { client, clientPrograms, server, serverPrograms }: TappedPair,
+  { client, clientPrograms, server, serverPrograms, isChosen }: TappedPair,
   token: string,
 ): AsyncGenerator<FaultyPairResult> {
   if (!serverPrograms.server || !clientPrograms.createClientCommand) return;
   const servers = await startPeerServers(serverPrograms.server, token);
   try {
-    for (const variant of PROTOCOL_VARIANTS.filter((one) => client.supports(one) && server.supports(one)))
+    for (const variant of PROTOCOL_VARIANTS.filter(
+      (one) => client.supports(one) && server.supports(one) && isChosen(one),
+    ))
       for (const rule of FAULT_RULES) {
         const sink = createMemoryTrafficSink();
         const writer = createTrafficWriter(sink, { vantage: "tap", name: "tap" });
@@ -146,7 +154,26 @@ function summarizeLines(
   return {
     requests: count(({ kind }) => kind === "request"),
     frames: count(({ kind }) => kind === "frame"),
-    cuts: count((line) => line.kind === "stream-end" && line.reason === "cut"),
-    undecoded: count((line) => line.kind === "frame" && !line.event && (line.text ?? "{").startsWith("{")),
+    cuts: lines.flatMap((line) =>
+      line.kind === "stream-end" && line.reason === "cut"
+        ? [`after ${line.frames} frames: ${line.error}`]
+        : [],
+    ),
+    undecoded: lines.flatMap((line) =>
+      line.kind === "frame" && !line.event && isUndecodedText(line.text) ? [line.text ?? ""] : [],
+    ),
   };
+}
+
+/**
+ * Returns whether a frame without an event is one that the tap could not decode. SSE comments have no JSON. The error
+ * of a JSON-RPC or HTTP+JSON stream is a frame without an event, whose message is in the `stream-end` line.
+ */
+function isUndecodedText(text = "{"): boolean {
+  if (!text.startsWith("{")) return false;
+  try {
+    return !isRestError(JSON.parse(text));
+  } catch {
+    return true;
+  }
 }

@@ -87,8 +87,8 @@ export async function loadTrafficRecord(
 
 function warnAboutUnreadableLines(lines: readonly ReadTrafficLine[], warn: (text: string) => void): void {
   const unreadable = lines.flatMap((line) => (line.type === "unreadable" ? [line] : []));
-  for (const { file, lineNumber, reason } of unreadable.slice(0, MAX_LINE_WARNINGS))
-    warn(`${file}:${lineNumber} is skipped: ${reason}`);
+  for (const { file, lineNumber, reason, remedy } of unreadable.slice(0, MAX_LINE_WARNINGS))
+    warn(`${file}:${lineNumber} is skipped: ${reason}.${remedy === undefined ? "" : ` ${remedy}`}`);
   const more = unreadable.length - MAX_LINE_WARNINGS;
   if (more > 0) warn(`${more} more lines are skipped`);
 }

@@ -190,7 +190,9 @@ describe("colloquy trace", () => {
     expect(out).toBe((await runCliInTestProcess(["trace", "show", serverFile])).out);
     const warnings = err.trimEnd().split("\n");
     expect(warnings).toHaveLength(11);
-    expect(warnings[0]).toMatch(/^warning: .*damaged\.jsonl:1 is skipped: frame line: /);
+    expect(warnings[0]).toMatch(
+      /^warning: .*damaged\.jsonl:1 is skipped: frame line: .* Correct or delete the line\.$/,
+    );
     expect(warnings[10]).toBe("warning: 21 more lines are skipped");
   });
 
@@ -203,7 +205,7 @@ describe("colloquy trace", () => {
     writeFileSync(torn, compressed.subarray(0, -20));
     const { code, err } = await runCliInTestProcess(["trace", "show", torn]);
     expect(code).toBe(0);
-    expect(err).toContain("the compressed file is damaged here");
+    expect(err).toMatch(/the compressed file is damaged here: .*\. Copy the file again, /);
     const uncompressed = join(folder, "text.jsonl.gz");
     writeFileSync(uncompressed, readFileSync(serverFile));
     expect((await runCliInTestProcess(["trace", "show", uncompressed])).err).toContain(
@@ -218,7 +220,9 @@ describe("colloquy trace", () => {
     writeFileSync(long, `${line}${text}`);
     const { code, err } = await runCliInTestProcess(["trace", "show", long]);
     expect(code).toBe(0);
-    expect(err).toMatch(/long\.jsonl:1 is skipped: the line has 178\d+ characters, more than 16777216\n$/);
+    expect(err).toMatch(
+      /long\.jsonl:1 is skipped: the line has 178\d+ characters, more than 16777216\. Delete the line\.\n$/,
+    );
   });
 
   it("refuses a record that does not fit into memory", async () => {

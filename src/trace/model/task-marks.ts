@@ -69,11 +69,15 @@ function markStream(
     if (isLostByRecord) addMark(entry, { kind: "lost-lines", lines: to - from + 1 });
     else addMark(entry, { kind: "gap", where: "frames", from, to });
   }
+  const { reason, error, frames } = call.end?.line ?? {};
   for (const entry of call.faults) {
-    const { fault, detail } = entry.line;
+    const { fault, detail, index = 0 } = entry.line;
     addMark(entry, { kind: "fault", fault, ...(detail !== undefined && { detail }) });
+    // If the reader closes the stream before the next frame, a dropped frame leaves no hole between two frames.
+    const isAfterLastFrame = frames === call.frameCount && index > (call.lastFrame?.line.index ?? 0);
+    if (fault === "drop" && isAfterLastFrame && reason !== "cut")
+      addMark(entry, { kind: "gap", where: "frames", from: index, to: index });
   }
-  const { reason, error } = call.end?.line ?? {};
   if (reason === undefined || reason === "completed") return;
   const kind = reason === "cut" ? "cut" : reason === "stalled" ? "stall" : "closed-by-reader";
   addMark(call.end, { kind, ...(error !== undefined && { error }) });

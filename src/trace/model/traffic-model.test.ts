@@ -254,6 +254,36 @@ describe("the model of a traffic record", () => {
     }
   });
 
+  it("marks a dropped frame as a gap, also if no frame follows", () => {
+    for (const next of ["frame", "stream-end"] as const) {
+      const writer = new ScriptedWriter("t", "tap", { ms: 0 });
+      const frame = {
+        kind: "frame",
+        call: "c1",
+        task_id: TASK,
+        event: { statusUpdate: {} },
+        bytes: 1,
+      } as const;
+      writer.write({
+        kind: "request",
+        call: "c1",
+        to: "a",
+        binding: "GRPC",
+        operation: "SendStreamingMessage",
+        task_id: TASK,
+      });
+      writer.write({ ...frame, index: 1 });
+      writer.write({ kind: "fault", call: "c1", task_id: TASK, fault: "drop", index: 2 });
+      if (next === "frame") writer.write({ ...frame, index: 3 });
+      else writer.write({ kind: "stream-end", call: "c1", task_id: TASK, reason: "canceled", frames: 1 });
+      const marks = createModel(writer.lines)
+        .findTask(TASK)
+        ?.timeline.flatMap(({ marks: ofLine }) => ofLine);
+      const gaps = marks?.filter(({ kind }) => kind === "gap");
+      expect(gaps).toEqual([{ kind: "gap", where: "frames", from: 2, to: 2 }]);
+    }
+  });
+
   it("accepts a snapshot in place of missing events", () => {
     const writer = new ScriptedWriter("c", "client", { ms: 0 });
     writer.write({

@@ -12,7 +12,11 @@ export type ReadTrafficLine = DecodedTrafficLine & {
   readonly lineNumber: number;
   /** Number of characters of the line. */
   readonly length: number;
+  /** What the owner of the file can do about an unreadable line. */
+  readonly remedy?: string;
 };
+
+const LINE_REMEDY = "Correct or delete the line.";
 
 /** Maximum length of a line in characters. Writers shorten bodies to 65,536 characters. */
 const MAX_LINE_LENGTH = 16 * 2 ** 20;
@@ -33,14 +37,21 @@ export async function* readTrafficFile(path: string): AsyncGenerator<ReadTraffic
         lineNumber += 1;
         if (length > MAX_LINE_LENGTH) {
           const reason = `the line has ${length} characters, more than ${MAX_LINE_LENGTH}`;
-          yield { type: "unreadable", reason, file, lineNumber, length };
-        } else if (text !== "") yield { ...decodeTrafficLine(text), file, lineNumber, length };
+          yield { type: "unreadable", reason, remedy: "Delete the line.", file, lineNumber, length };
+        } else if (text !== "") {
+          const decoded = decodeTrafficLine(text);
+          const position = { file, lineNumber, length };
+          yield decoded.type === "unreadable"
+            ? { ...decoded, remedy: LINE_REMEDY, ...position }
+            : { ...decoded, ...position };
+        }
       }
     } catch (cause) {
       // The lines before the damage are valid. A file that is not compressed at all has none.
       if (bytes === input || lineNumber === 0) throw cause;
       const reason = `the compressed file is damaged here: ${cause instanceof Error ? cause.message : String(cause)}`;
-      yield { type: "unreadable", reason, file, lineNumber: lineNumber + 1, length: 0 };
+      const remedy = "Copy the file again, because the rest of the file is skipped.";
+      yield { type: "unreadable", reason, remedy, file, lineNumber: lineNumber + 1, length: 0 };
     }
   }
 }
