@@ -45,7 +45,7 @@ export const HOSTILE_PIECES: readonly string[] = [
   `{{constructor.constructor("window.taken=15")()}}`,
   `"><img src=x onerror=window.taken=23>' onfocus=window.taken=24 autofocus x='`,
   "W".repeat(2_000),
-  `${"long ".repeat(1_000)}`,
+  "long ".repeat(1_000),
 ];
 
 const PIECES_PER_EXAMPLE = 6;

@@ -61,7 +61,7 @@ describe("the history of a task", () => {
     const history = new TaskHistory();
     const shortened = { artifactUpdate: { taskId: "t" }, "colloquy:truncated": { length: 70_000, text: "" } };
     for (const line of [createLine(1), { ...createLine(2), event: shortened }, createLine(3)])
-      history.addLine(line as TrafficLine);
+      history.addLine(line);
     expect([history.lastSeq, history.isComplete]).toEqual([1, false]);
     history.addLine(createLine(2));
     expect([history.lastSeq, history.isComplete]).toEqual([3, true]);
@@ -72,7 +72,7 @@ describe("the history of a task", () => {
     const history = new TaskHistory();
     const strange: JsonObject = { artifactUpdate: { taskId: "t", artifact: null } };
     for (const line of [createLine(1), { ...createLine(2), event: strange }, createLine(3)])
-      history.addLine(line as TrafficLine);
+      history.addLine(line);
     expect(readText(history, 3)).toBe("3");
   });
 });
