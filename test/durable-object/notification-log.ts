@@ -1,4 +1,4 @@
-import { createServer, type Server } from "node:http";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import type { StreamResponse } from "../../src/protocol/index.ts";
@@ -19,19 +19,7 @@ export class NotificationLog {
   repeatedCount = 0;
 
   private constructor() {
-    this.#server = createServer((request, response) => {
-      request.toArray().then(
-        (chunks) => {
-          this.#record(
-            String(request.headers["x-a2a-notification-id"]),
-            JSON.parse(Buffer.concat(chunks as Buffer[]).toString()) as StreamResponse,
-          );
-          response.writeHead(204).end();
-        },
-        // A killed sender breaks its connections, and sends the notification again later.
-        () => response.destroy(),
-      );
-    });
+    this.#server = createServer((request, response) => void this.#receive(request, response));
   }
 
   static async start(): Promise<NotificationLog> {
@@ -57,6 +45,19 @@ export class NotificationLog {
   close(): void {
     this.#server.closeAllConnections();
     this.#server.close();
+  }
+
+  async #receive(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    let body: string;
+    try {
+      body = Buffer.concat((await request.toArray()) as Buffer[]).toString();
+    } catch {
+      // A killed sender breaks its connections, and sends the notification again later.
+      response.destroy();
+      return;
+    }
+    this.#record(String(request.headers["x-a2a-notification-id"]), JSON.parse(body) as StreamResponse);
+    response.writeHead(204).end();
   }
 
   #record(notificationId: string, event: StreamResponse): void {

@@ -19,29 +19,29 @@ function startRunInRequest(sampleRatio: number, hasOwnSampler: boolean) {
   const run = tracer.startSpan({ name: "run", kind: "internal", parent: request.context, attributes });
   run.end();
   request.end();
-  return { request, run, attributes, list: spans.list };
+  return { request, run, attributes, spans };
 }
 
 describe("the spans of a dropped trace", () => {
   it("have no attributes with our own sampler, and the SDK does not see the children", () => {
-    const { request, run, attributes, list } = startRunInRequest(0, true);
+    const { request, run, attributes, spans } = startRunInRequest(0, true);
     expect(attributes).not.toHaveBeenCalled();
-    expect(list()).toEqual([]);
+    expect(spans.list()).toEqual([]);
     expect(run.isRecording).toBe(false);
     expect(run.context).toEqual({ ...request.context, spanId: run.context.spanId, flags: 0 });
     expect(run.context.spanId).not.toBe(request.context.spanId);
   });
 
   it("show their attributes to a sampler of the program, but not those of children", () => {
-    const { attributes, list } = startRunInRequest(0, false);
+    const { attributes, spans } = startRunInRequest(0, false);
     expect(attributes).toHaveBeenCalledTimes(1);
-    expect(list()).toEqual([]);
+    expect(spans.list()).toEqual([]);
   });
 });
 
 it.each([true, false])("recorded spans have their attributes (own sampler: %s)", (hasOwnSampler) => {
-  const { list } = startRunInRequest(1, hasOwnSampler);
-  expect(Object.fromEntries(list().map(({ name, attributes }) => [name, attributes]))).toEqual({
+  const { spans } = startRunInRequest(1, hasOwnSampler);
+  expect(Object.fromEntries(spans.list().map(({ name, attributes }) => [name, attributes]))).toEqual({
     request: { a: 1 },
     run: { a: 1 },
   });

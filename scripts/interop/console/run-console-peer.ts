@@ -42,12 +42,12 @@ interface PeerScenarios {
 export async function* runWithPeerServer(
   { agent }: ConsolePeer,
   command: ProgramCommand,
-  { runWithSdk, runWithAdk }: PeerScenarios,
+  scenarios: PeerScenarios,
 ): AsyncGenerator<ScenarioOutcome> {
   if (agent === "text-driven") {
     const theirs = await startPeerServers(command, TOKEN);
     try {
-      yield* runWithSdk(theirs);
+      yield* scenarios.runWithSdk(theirs);
     } finally {
       theirs.stop();
     }
@@ -56,7 +56,7 @@ export async function* runWithPeerServer(
   const theirs = new JsonLinesProcess(command);
   try {
     const { url } = await theirs.read<{ url: string }>(START_TIMEOUT_MS);
-    yield* runWithAdk(url);
+    yield* scenarios.runWithAdk(url);
   } finally {
     await theirs.kill();
   }

@@ -112,15 +112,11 @@ function isContextToken(token: string): boolean {
 
 /** Returns the reason of a rejection for the log, with a remedy. */
 function explainRejection({ field, message }: VerificationError, audience: string): string {
-  switch (field) {
-    case "exp":
-    case "iat":
-      return `${field} of the context token: ${message}; mint a new token, and compare the clocks of the two servers`;
-    case "aud":
-      return `aud of the context token: ${message}; set "audience" of mintContextToken to ${JSON.stringify(audience)}`;
-    case "signature":
-      return "signature of the context token: no key matches; use the same key in mintContextToken and contextTokens";
-    default:
-      return `the context token is invalid: ${message}`;
-  }
+  if (field === "exp" || field === "iat")
+    return `${field} of the context token: ${message}; mint a new token, and compare the clocks of the two servers`;
+  if (field === "aud")
+    return `aud of the context token: ${message}; set "audience" of mintContextToken to ${JSON.stringify(audience)}`;
+  if (field === "signature")
+    return "signature of the context token: no key matches; use the same key in mintContextToken and contextTokens";
+  return `the context token is invalid: ${message}`;
 }

@@ -110,8 +110,10 @@ describe("a server in a Durable Object", () => {
     await receiver.waitForRequests((requests) =>
       requests.some(({ body }) => body.includes("TASK_STATE_COMPLETED")),
     );
-    const ids = new Set(receiver.requests.map(({ headers }) => headers["x-a2a-notification-id"]));
-    expect([...ids].toSorted()).toEqual([...ids].map((_, at) => `${task.id}:${at + 1}`));
+    const ids = new Set(receiver.requests.map(({ headers }) => String(headers["x-a2a-notification-id"])));
+    expect([...ids].toSorted((a, b) => a.localeCompare(b))).toEqual(
+      [...ids].map((_, at) => `${task.id}:${at + 1}`),
+    );
   });
 
   it("refuses webhooks in private networks, and hosts that are not allowed", async () => {

@@ -116,7 +116,9 @@ export class PostgresTaskLeases implements TaskLeases {
       held.map(({ taskId }) => encodeIdentifier(taskId)),
       held.map(({ epoch }) => epoch),
     ]);
-    return rows.flatMap(({ position }) => held[position - 1] ?? []);
+    return rows
+      .flatMap(({ position }) => held[position - 1] ?? [])
+      .filter((lease) => this.#isStillHeld(lease));
   }
 
   getTimeUntilFence(): number {
@@ -177,11 +179,25 @@ export class PostgresTaskLeases implements TaskLeases {
     for (const [key, lease] of found) if (earlierEpochs.get(key) === lease.epoch) await this.release(lease);
   }
 
+  /**
+   * Returns false if a commit of this node has released the lease during the query, or may have released it. Such a
+   * commit can also increment the epoch. If another node has claimed the task instead, the store refuses the commit.
+   */
+  #isStillHeld(lease: TaskLease): boolean {
+    const isCurrent = this.#held.get(toLeaseKey(lease)) === lease;
+    return isCurrent && !this.#isCommitting(lease, false);
+  }
+
   /** Returns true if the node holds the lease, or if a claim or commit without a result may have acquired it. */
   #mayKnow(lease: TaskLease): boolean {
     if (this.#pendingClaimCount > 0 || this.#held.has(toLeaseKey(lease))) return true;
+    return this.#isCommitting(lease, true);
+  }
+
+  /** Returns true if a commit without a result changes `hasRunningTurn` of the task to the value. */
+  #isCommitting({ taskId }: TaskLease, hasRunningTurn: boolean): boolean {
     return [...this.#pendingCommits].some((batch) =>
-      batch.some((append) => append.taskId === lease.taskId && append.hasRunningTurn === true),
+      batch.some((append) => append.taskId === taskId && append.hasRunningTurn === hasRunningTurn),
     );
   }
 
