@@ -34,8 +34,8 @@ export async function* runConsolePeer(
 
 /** The scenarios for the two test agents of the peers. */
 interface PeerScenarios {
-  runWithSdk(servers: ScenarioServerUrls): AsyncIterable<ScenarioOutcome>;
-  runWithAdk(url: string): AsyncIterable<ScenarioOutcome>;
+  readonly runWithSdk: (servers: ScenarioServerUrls) => AsyncIterable<ScenarioOutcome>;
+  readonly runWithAdk: (url: string) => AsyncIterable<ScenarioOutcome>;
 }
 
 /** Runs scenarios while the server of a peer runs. */

@@ -12,6 +12,7 @@ import type { Task } from "../../protocol/index.ts";
 import type { TrafficLine } from "../../trace/index.ts";
 import { parseSse } from "../../wire/index.ts";
 import { readConsoleToken } from "./console-token.ts";
+import { parseWellFormedJson } from "./parse-well-formed-json.ts";
 import { readBytes } from "./read-bytes.ts";
 import { readJsonLines } from "./read-json-lines.ts";
 import { type TrafficSource, TrafficSourceError } from "./traffic-source.ts";
@@ -123,7 +124,7 @@ async function* readLineEvents(response: Response): AsyncGenerator<readonly Traf
         throw new TrafficSourceError(error?.reason ?? "INTERNAL", error?.message ?? "The stream failed.");
       return;
     }
-    yield [JSON.parse(data) as TrafficLine];
+    yield [parseWellFormedJson(data) as TrafficLine];
   }
   throw new TrafficSourceError(
     "CONNECTION_LOST",

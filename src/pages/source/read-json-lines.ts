@@ -1,4 +1,5 @@
 import type { TrafficLine } from "../../trace/index.ts";
+import { parseWellFormedJson } from "./parse-well-formed-json.ts";
 import { readBytes } from "./read-bytes.ts";
 
 /** Yields the lines of a JSON Lines response in batches, one per chunk that the network delivers. */
@@ -8,7 +9,7 @@ export async function* readJsonLines(response: Response): AsyncGenerator<readonl
   for await (const bytes of readBytes(response)) {
     const texts = (rest + decoder.decode(bytes, { stream: true })).split("\n");
     rest = texts.pop() ?? "";
-    yield texts.filter((text) => text !== "").map((text) => JSON.parse(text) as TrafficLine);
+    yield texts.filter((text) => text !== "").map((text) => parseWellFormedJson(text) as TrafficLine);
   }
-  if (rest !== "") yield [JSON.parse(rest) as TrafficLine];
+  if (rest !== "") yield [parseWellFormedJson(rest) as TrafficLine];
 }

@@ -1,6 +1,7 @@
 import type { AgentReloadNotice } from "../../console/api-types.ts";
 import type { TrafficLine } from "../../trace/index.ts";
 import { parseSse } from "../../wire/index.ts";
+import { parseWellFormedJson } from "./parse-well-formed-json.ts";
 import { readBytes } from "./read-bytes.ts";
 import type { WatchConnection } from "./traffic-source.ts";
 
@@ -35,7 +36,7 @@ export function watchConsoleLines(
       if (event !== undefined) continue;
       // A hidden page draws no frames, so a timer delivers the batch.
       if (batch.length === 0) setTimeout(flush, 16);
-      batch.push(JSON.parse(data) as TrafficLine);
+      batch.push(parseWellFormedJson(data) as TrafficLine);
     }
   };
   const run = async (): Promise<void> => {

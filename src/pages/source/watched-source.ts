@@ -2,6 +2,7 @@ import type { TrafficLine } from "../../trace/index.ts";
 import { createRunView } from "../cards/run-view.ts";
 import type { PageData } from "../page-data.ts";
 import { LineMemory } from "./line-memory.ts";
+import { parseWellFormedJson } from "./parse-well-formed-json.ts";
 import { createMemorySource, createRecordSession } from "./record-source.ts";
 import type { TrafficSource } from "./traffic-source.ts";
 
@@ -30,7 +31,7 @@ export function openWatchedSource(data: Extract<PageData, { mode: "watch" }>): T
         });
       });
       events.addEventListener("lines", (event) => {
-        const lines = JSON.parse(String(event.data)) as readonly TrafficLine[];
+        const lines = parseWellFormedJson(String(event.data)) as readonly TrafficLine[];
         memory.append(lines);
         onLines(lines);
       });
