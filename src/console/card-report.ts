@@ -80,13 +80,15 @@ function observeClaims(
     const isStreaming = capabilities.streaming ?? false;
     observations.push({
       claim: `capabilities.streaming: ${isStreaming}`,
-      observation: `${traffic.streams} streams with ${traffic.frames} events, ${traffic.failedStreams} refused streams`,
+      observation:
+        `${pluralize(traffic.streams, "stream")} with ${pluralize(traffic.frames, "event")}, ` +
+        pluralize(traffic.failedStreams, "refused stream"),
       isConsistent: isStreaming ? traffic.streams > 0 : traffic.streams === 0,
     });
   }
   if (traffic.deliveries > 0) {
     const isPushing = capabilities.pushNotifications ?? false;
-    const observation = `${traffic.deliveries} push notifications`;
+    const observation = pluralize(traffic.deliveries, "push notification");
     observations.push({
       claim: `capabilities.pushNotifications: ${isPushing}`,
       observation,
@@ -99,9 +101,13 @@ function observeClaims(
         key === `${protocolBinding} ${protocolVersion.split(".", 2).join(".")}`,
     );
     const claim = `supportedInterfaces: ${key}`;
-    observations.push({ claim, observation: `${calls} requests`, isConsistent: isDeclared });
+    observations.push({ claim, observation: pluralize(calls, "request"), isConsistent: isDeclared });
   }
   return observations;
+}
+
+function pluralize(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? "" : "s"}`;
 }
 
 interface ObservedTraffic {

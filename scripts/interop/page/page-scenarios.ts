@@ -21,7 +21,11 @@ export class PageScenarios {
   }
 
   /** Runs the scenarios with the test agent of the SDKs. */
-  async *runWithTextDrivenAgent({ url }: ScenarioServerUrls): AsyncGenerator<ScenarioOutcome> {
+  async *runWithTextDrivenAgent({
+    url,
+    securedUrl,
+    token,
+  }: ScenarioServerUrls): AsyncGenerator<ScenarioOutcome> {
     const page = this.#page;
     yield* this.#addAndReadCard(url);
     yield await runScenario("chat", async () => {
@@ -50,6 +54,23 @@ export class PageScenarios {
       await page.getByRole("button", { name: "Cancel the task" }).click();
       await page.waitForSelector("[data-testid=task][data-state=TASK_STATE_CANCELED]");
       await this.#save("cancel");
+    });
+    yield await runScenario("sign-in", async () => {
+      await page.getByRole("link", { name: "Agents" }).click();
+      await this.#add(securedUrl);
+      await page.locator(".agent-details").getByRole("link", { name: "Chat" }).click();
+      await this.#send("count");
+      await page.locator(".turn .problem").waitFor();
+      await page.getByRole("link", { name: "Agents" }).click();
+      await page.locator("[data-testid=agent][data-status=auth-needed]").click();
+      await page.locator(".sign-in input[type=password]").fill(token);
+      await page.locator(".sign-in").getByRole("button", { name: "Sign in" }).click();
+      await page.locator("[data-testid=agent][data-status=connected]").nth(1).waitFor();
+      await page.locator(".agent-details").getByRole("link", { name: "Chat" }).click();
+      await page.getByRole("button", { name: "New conversation" }).click();
+      await this.#send("count");
+      await this.#waitForState("COMPLETED");
+      assert.equal(await this.#readAnswer(), "one two three");
     });
     yield await runScenario("no errors", () => this.#checkErrors());
   }
@@ -86,7 +107,7 @@ export class PageScenarios {
     const agents = this.#page.locator("[data-testid=agent]");
     const before = await agents.count();
     await this.#page.getByLabel("URL of an agent").fill(url);
-    await this.#page.getByRole("button", { name: "Add" }).click();
+    await this.#page.getByRole("button", { name: "Add", exact: true }).click();
     await agents.nth(before).waitFor();
     await this.#page.locator(".agent-details").waitFor();
   }
