@@ -27,6 +27,8 @@ export async function startRequestRecordingTestServer(
 ): Promise<{ url: string; seen: RecordedTestRequest[] }> {
   const seen: RecordedTestRequest[] = [];
   const http = createServer((incoming, response) => {
+    // Bun and Deno repeat a request when a reused connection breaks, so that the number of requests would differ.
+    response.setHeader("connection", "close");
     let text = "";
     incoming.setEncoding("utf8").on("data", (chunk: string) => (text += chunk));
     incoming.on("end", () => {
@@ -60,8 +62,14 @@ export function sendTestSseEvents(
   const text = events.map(([id, json]) => encodeSseFrame(JSON.stringify(json), id || undefined)).join("");
   response.write(`: hello\n\n${text}`, () => {
     if (ending === "end") response.end();
-    if (ending === "cut") response.socket?.resetAndDestroy();
+    if (ending === "cut") cutConnection(response);
   });
+}
+
+/** Breaks the connection. Bun drops events that it has received when a connection is reset, so it gets an early end. */
+function cutConnection({ socket }: ServerResponse): void {
+  if ("bun" in process.versions) socket?.destroy();
+  else socket?.resetAndDestroy();
 }
 
 export function buildTestAgentCard(url: string, about: object = {}): object {
