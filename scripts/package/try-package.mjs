@@ -20,7 +20,10 @@ if (tarball === undefined) throw new Error(`${folder} contains no tarball. Run n
 const temporary = mkdtempSync(join(tmpdir(), "colloquy-try-"));
 const cache = join(temporary, "cache");
 /** The newest version of TypeScript, and the oldest one that docs/stability.md names. Both packages have a `tsc`. */
-const COMPILERS = { typescript: "typescript@^7.0.2", "typescript-5.9": "typescript-5.9@npm:typescript@~5.9.0" };
+const COMPILERS = {
+  typescript: "typescript@^7.0.2",
+  "typescript-5.9": "typescript-5.9@npm:typescript@~5.9.0",
+};
 const TOOLS = [...Object.values(COMPILERS), "@types/node@^24.0.0"];
 
 try {
@@ -75,7 +78,9 @@ function tryModuleResolutions() {
     };
     writeFileSync(join(folder, "tsconfig.json"), JSON.stringify({ compilerOptions, files: ["agent.ts"] }));
     for (const compiler of Object.keys(COMPILERS)) {
-      const { version } = JSON.parse(readFileSync(join(folder, `node_modules/${compiler}/package.json`), "utf8"));
+      const { version } = JSON.parse(
+        readFileSync(join(folder, `node_modules/${compiler}/package.json`), "utf8"),
+      );
       run(folder, process.execPath, [join("node_modules", compiler, "bin/tsc"), "-p", "."]);
       console.log(
         `The types compile with TypeScript ${version}, moduleResolution ${moduleResolution}, and skipLibCheck: false.`,

@@ -114,6 +114,7 @@ it.each([
     seed: 692573,
     finding: "a lost lease of an earlier turn stops no later turn with a newer lease [E11, E17]",
   },
+  { seed: 797722, finding: "a node that was paused claims no turn that it runs [E17, E21]" },
   { seed: 689916, finding: "a node begins no queued turn while another node adds to the queue [E10, E17]" },
 ])("$finding: seed $seed breaks no promise", async ({ seed }) => {
   expect((await runSimulation({ seed })).broken).toBeUndefined();

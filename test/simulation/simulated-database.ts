@@ -193,7 +193,7 @@ export class SimulatedDatabase {
     for (const task of await this.tasks.listUnfinished()) {
       if (claimed.length === limit) break;
       const lease = this.#leases.get(toTaskKey(computeScopeKey(task.scope), task.taskId));
-      if (!lease || task.scope.agent !== agent || !this.#isClaimable(lease, localTime)) continue;
+      if (!lease || task.scope.agent !== agent || !this.#isClaimable(node, lease, localTime)) continue;
       if (which !== undefined && (which === "waiting") !== (lease.node === undefined)) continue;
       this.#checks?.checkClaim(node, task);
       lease.epoch++;
@@ -243,8 +243,8 @@ export class SimulatedDatabase {
     });
   }
 
-  #isClaimable({ isRunning, node }: LeaseRow, localTime: number): boolean {
-    if (!isRunning) return false;
+  #isClaimable(claimant: string, { isRunning, node }: LeaseRow, localTime: number): boolean {
+    if (!isRunning || node === claimant) return false;
     const row = node === undefined ? undefined : this.#nodes.get(node);
     if (!row) return true;
     const expiresAt = this.#defects.expiresEarly ? row.expiresAt - (row.leaseMs * 5) / 6 : row.expiresAt;

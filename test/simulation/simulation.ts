@@ -195,7 +195,9 @@ class Simulation {
         return this.#restartLater(node, action.ms);
       case "stop":
         if (process.isReady)
-          void process.stop(this.#settings.cancelGraceMs).finally(() => this.#restartLater(node, action.ms));
+          void process
+            .stop(this.#settings.cancelGraceMs)
+            .finally(() => this.#restartLater(node, this.#isHealed ? 0 : action.ms));
         return;
       case "pause":
         process.pausedUntil = Math.max(process.pausedUntil, this.#time.now + action.ms);

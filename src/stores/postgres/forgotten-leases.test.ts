@@ -93,4 +93,19 @@ describe.skipIf(reason)("a lease whose node does not know it", () => {
     expect(await findForgotten()).toHaveLength(1);
     await leases.end();
   });
+
+  it("is not claimed by its own node, whose row may have expired during a pause [E17, E21]", async () => {
+    const leases = new PostgresTaskLeases(pool, 15_000);
+    await leases.renew();
+    await leases.recordCommit([beginTurn], async () => {
+      await store.commit([beginTurn]);
+      await runTestSql(url, `UPDATE colloquy.task SET lease_node = '${leases.node}'`);
+      return [undefined];
+    });
+    await runTestSql(url, `UPDATE colloquy.node SET expires_at = '-infinity' WHERE id = '${leases.node}'`);
+    for (const which of [undefined, "lost", "waiting"] as const)
+      expect(await leases.claim("echo", 10, which)).toEqual([]);
+    expect(await store.leases.claim("echo", 10, "lost")).toMatchObject([{ taskId: "t", epoch: 1 }]);
+    await leases.end();
+  });
 });

@@ -9,8 +9,11 @@ type ClaimTasksStatement = PostgresStatement<
 /** Number of tasks that a claim considers per task that it may claim, because concurrent claims take the same tasks. */
 const CANDIDATES_PER_CLAIM = 4;
 
-/** True for a task whose lease no living node holds. */
-const IS_UNHELD_SQL = `NOT EXISTS (
+/**
+ * True for a task whose lease no living node holds. The row of the claiming node can have expired during a pause of its
+ * process. The node runs the turns of its leases, or releases the leases that it does not know.
+ */
+const IS_UNHELD_SQL = `task.lease_node IS DISTINCT FROM $1::uuid AND NOT EXISTS (
         SELECT 1 FROM colloquy.node AS holder WHERE holder.id = task.lease_node AND holder.expires_at > now()
       )`;
 
