@@ -62,14 +62,8 @@ export function sendTestSseEvents(
   const text = events.map(([id, json]) => encodeSseFrame(JSON.stringify(json), id || undefined)).join("");
   response.write(`: hello\n\n${text}`, () => {
     if (ending === "end") response.end();
-    if (ending === "cut") cutConnection(response);
+    if (ending === "cut") response.socket?.resetAndDestroy();
   });
-}
-
-/** Breaks the connection. Bun drops events that it has received when a connection is reset, so it gets an early end. */
-function cutConnection({ socket }: ServerResponse): void {
-  if ("bun" in process.versions) socket?.destroy();
-  else socket?.resetAndDestroy();
 }
 
 export function buildTestAgentCard(url: string, about: object = {}): object {
