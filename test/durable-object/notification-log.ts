@@ -26,7 +26,7 @@ export class NotificationLog {
             String(request.headers["x-a2a-notification-id"]),
             JSON.parse(Buffer.concat(chunks as Buffer[]).toString()) as StreamResponse,
           );
-          response.writeHead(204).end();
+          return response.writeHead(204).end();
         },
         // A killed sender breaks its connections, and sends the notification again later.
         () => response.destroy(),

@@ -111,7 +111,7 @@ describe("a server in a Durable Object", () => {
       requests.some(({ body }) => body.includes("TASK_STATE_COMPLETED")),
     );
     const ids = new Set(receiver.requests.map(({ headers }) => headers["x-a2a-notification-id"]));
-    expect([...ids].toSorted()).toEqual([...ids].map((_, at) => `${task.id}:${at + 1}`));
+    expect([...ids].map(String).toSorted()).toEqual([...ids].map((_, at) => `${task.id}:${at + 1}`));
   });
 
   it("refuses webhooks in private networks, and hosts that are not allowed", async () => {

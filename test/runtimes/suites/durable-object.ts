@@ -19,7 +19,7 @@ function clearDatabase({ sql }: DurableObjectStorage): void {
     "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' AND name NOT LIKE '_cf_%'",
   );
   // With the table of a text index, SQLite drops the tables that contain its data.
-  for (const { name } of tables.toArray()) sql.exec(`DROP TABLE IF EXISTS ${String(name)}`);
+  for (const { name } of tables.toArray()) sql.exec(`DROP TABLE IF EXISTS ${name as string}`);
 }
 
 /** The object that runs the tests. Cloudflare can replace an idle object by another one with the same storage. */
