@@ -27,6 +27,8 @@ export async function startRequestRecordingTestServer(
 ): Promise<{ url: string; seen: RecordedTestRequest[] }> {
   const seen: RecordedTestRequest[] = [];
   const http = createServer((incoming, response) => {
+    // Bun and Deno repeat a request when a reused connection breaks, so that the number of requests would differ.
+    response.setHeader("connection", "close");
     let text = "";
     incoming.setEncoding("utf8").on("data", (chunk: string) => (text += chunk));
     incoming.on("end", () => {

@@ -94,8 +94,12 @@ export class Terminal {
     const home = await realpath(await mkdtemp(join(tmpdir(), "colloquy-page-")));
     for (const name of [".bin", ".home"]) await mkdir(join(home, name));
     // Files of the repository that pages refer to.
-    for (const name of ["node_modules", "docs", "examples"])
-      await symlink(join(root, name), join(home, name));
+    for (const name of ["docs", "examples"]) await symlink(join(root, name), join(home, name));
+    if (runtime) {
+      // Other runtimes load the built package, because they lack the hooks of the tests that load the sources.
+      await mkdir(join(home, "node_modules"));
+      await symlink(root, join(home, "node_modules/colloquy"));
+    } else await symlink(join(root, "node_modules"), join(home, "node_modules"));
     await writeFile(join(home, "package.json"), `{ "type": "module" }`);
     const adk = JSON.stringify(join(root, "examples/02-adk-agent.ts"));
     await writeFile(join(home, "agent.ts"), `export { rootAgent } from ${adk};\n`);
@@ -106,7 +110,9 @@ export class Terminal {
     await writeScript(join(home, ".bin/npx"), `[ "$1" = colloquy ] || exit 127\nshift\n${cli} "$@"`);
     // Makes printed commands start with `npx colloquy`, as in the pages.
     process.env["npm_command"] = "exec";
-    return new Terminal(home, port, runtime === undefined);
+    const terminal = new Terminal(home, port, runtime === undefined);
+    if (runtime) delete terminal.#env["NODE_OPTIONS"];
+    return terminal;
   }
 
   async writeFile(file: string, code: string): Promise<void> {

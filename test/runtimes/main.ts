@@ -1,6 +1,7 @@
 /**
  * `npm run runtimes` runs the contract suites on Node.js, Bun, Deno, and workerd, and writes the table of
- * docs/runtimes.md. `--only bun` runs the runtimes whose name contains the text, and writes their rows.
+ * docs/runtimes.md. `--only bun` runs the runtimes whose name contains the text, and writes their rows. `--suite client`
+ * runs one suite, and writes its cells.
  */
 import { spawnSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
@@ -24,25 +25,26 @@ interface TestResult {
   readonly error?: string;
 }
 
-const { values } = parseArgs({ options: { only: { type: "string" } } });
+const { values } = parseArgs({ options: { only: { type: "string" }, suite: { type: "string" } } });
 const isSelected = (name: string): boolean => name.toLowerCase().includes((values.only ?? "").toLowerCase());
+const suites = (Object.keys(SUITES) as SuiteName[]).filter((suite) => suite === (values.suite ?? suite));
 
 const folder = installManifest("test/runtimes/package.json", "colloquy-runtimes");
 const outcomes: SuiteOutcome[] = [];
 const runtimes = listProcessRuntimes(folder).filter(({ name }) => isSelected(name));
-const processSuites = (Object.keys(SUITES) as SuiteName[]).filter((suite) => suite !== "tutorial");
 const bundles = new Map<SuiteName, string>();
-for (const suite of runtimes.length > 0 ? processSuites : [])
+for (const suite of runtimes.length > 0 ? suites.filter((name) => name !== "tutorial") : [])
   bundles.set(suite, await bundleSuiteForProcess(suite, folder));
 
 for (const runtime of runtimes) {
   const version = readRuntimeVersion(runtime);
   for (const [suite, file] of bundles)
     report({ runtime: runtime.name, version, suite }, runProgram(runtime, file));
-  report({ runtime: runtime.name, version, suite: "tutorial" }, await runTutorial(runtime));
+  if (suites.includes("tutorial"))
+    report({ runtime: runtime.name, version, suite: "tutorial" }, await runTutorial(runtime));
 }
 for (const runtime of WORKER_RUNTIMES.filter(isSelected)) {
-  const { version, results } = await runWorkerSuites(runtime, folder);
+  const { version, results } = await runWorkerSuites(runtime, folder, suites);
   for (const [suite, tests] of results) report({ runtime, version, suite }, tests);
 }
 
@@ -64,9 +66,12 @@ function report(
 }
 
 /** Runs the commands of the tutorial line by line, with the runtime in place of `node` and `npx`. */
-async function runTutorial({ command }: ProcessRuntime): Promise<TestResult[]> {
+async function runTutorial({ command, typescriptFlags = [] }: ProcessRuntime): Promise<TestResult[]> {
   const name = "the tutorial";
-  const { printed, shown } = await runDocument("docs/tutorial.md", undefined, command);
+  const { printed, shown } = await runDocument("docs/tutorial.md", undefined, [
+    ...command,
+    ...typescriptFlags,
+  ]);
   return [printed === shown ? { name } : { name, error: `${printed}\n\nThe page shows:\n${shown}` }];
 }
 

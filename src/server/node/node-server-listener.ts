@@ -23,8 +23,8 @@ export class NodeServerListener implements ServerListener {
   readonly listener: Server["listener"];
   readonly #host: ListenerHost;
   #httpServer: HttpServer | undefined;
-  /** All open connections. */
-  readonly #sockets = new Set<Socket>();
+  /** Open connections that have received no request. */
+  readonly #unusedSockets = new Set<Socket>();
   #grpcServer: GrpcServer | undefined;
 
   constructor(host: ListenerHost) {
@@ -47,9 +47,10 @@ export class NodeServerListener implements ServerListener {
     const http = createGuardedHttpServer(this.listener, maxConnections);
     this.#httpServer = http;
     http.on("connection", (socket: Socket) => {
-      this.#sockets.add(socket);
-      socket.once("close", () => this.#sockets.delete(socket));
+      this.#unusedSockets.add(socket);
+      socket.once("close", () => this.#unusedSockets.delete(socket));
     });
+    http.on("request", ({ socket }) => this.#unusedSockets.delete(socket));
     await new Promise<void>((resolve, reject) => {
       http.once("error", (error) => reject(explainListenError(error, host, port)));
       http.listen(port, host, resolve);
@@ -91,8 +92,8 @@ export class NodeServerListener implements ServerListener {
     this.#grpcServer?.closeStreams();
     this.#httpServer?.closeIdleConnections();
     // Node counts a connection as idle only after its first request. Clients also open connections in
-    // advance.
-    for (const socket of this.#sockets) if (socket.bytesRead === 0) socket.destroy();
+    // advance. In Bun, `bytesRead` is also 0 after a request.
+    for (const socket of this.#unusedSockets) if (socket.bytesRead === 0) socket.destroy();
   }
 
   forceClose(): void {

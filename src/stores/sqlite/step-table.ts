@@ -1,6 +1,14 @@
 import type { SqlDatabase, SqlStatement } from "./sql-database.ts";
 import type { FinishedStep } from "../../engine/index.ts";
 
+interface StepRow {
+  readonly keyBytes: Uint8Array;
+  readonly json: string;
+}
+
+/** Decodes keys. `ignoreBOM` keeps a byte order mark, which is part of the key. */
+const KEY_DECODER = new TextDecoder("utf-8", { ignoreBOM: true });
+
 /** The finished steps of running turns. */
 export class StepTable {
   readonly #upsert: SqlStatement;
@@ -12,8 +20,9 @@ export class StepTable {
       "INSERT OR REPLACE INTO finished_step (task, turn_seq, key, json) VALUES (?, ?, ?, ?)",
     );
     this.#deleteAll = db.prepare("DELETE FROM finished_step WHERE task = ?");
+    // Deno and Node.js 22.13 end a text that they read at its first null character.
     this.#select = db.prepare(
-      "SELECT turn_seq AS turnSeq, key, json FROM finished_step WHERE task = ? AND turn_seq = ? ORDER BY rowid",
+      "SELECT CAST(key AS BLOB) AS keyBytes, json FROM finished_step WHERE task = ? AND turn_seq = ? ORDER BY rowid",
     );
   }
 
@@ -26,6 +35,7 @@ export class StepTable {
   }
 
   list(task: number, turnSeq: number): FinishedStep[] {
-    return this.#select.all(task, turnSeq) as unknown as FinishedStep[];
+    const rows = this.#select.all(task, turnSeq) as unknown as StepRow[];
+    return rows.map(({ keyBytes, json }) => ({ turnSeq, key: KEY_DECODER.decode(keyBytes), json }));
   }
 }

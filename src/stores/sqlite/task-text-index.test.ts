@@ -8,8 +8,9 @@ import {
   createTestStatusEvent,
   createTestSubmittedTaskEvent,
 } from "../task-event-logs.fixture.ts";
+import type { SqlDatabase } from "./sql-database.ts";
 import { SqliteStore } from "./sqlite-store.ts";
-import { toFullTextQuery } from "./task-text-index.ts";
+import { createTaskTextIndex, toFullTextQuery } from "./task-text-index.ts";
 
 let folder: string;
 let store: SqliteStore;
@@ -84,6 +85,17 @@ describe("the text index of a SQLite store", () => {
       db.prepare("SELECT name FROM sqlite_master WHERE name LIKE 'task_text%'").all(),
     );
     expect(names.filter(({ name }) => !String(name).startsWith("task_text_words"))).toEqual([]);
+  });
+
+  it("states its requirement on a SQLite without full-text search", () => {
+    const isAbsent = { get: () => undefined, all: () => [], iterate: () => [] };
+    const db: SqlDatabase = {
+      prepare: () => ({ ...isAbsent, run: () => ({ changes: 0, lastInsertRowid: 0 }) }),
+      exec: (sql) => {
+        if (sql.includes("USING fts5")) throw new Error("no such module: fts5");
+      },
+    };
+    expect(() => createTaskTextIndex(db)).toThrow(/"textIndex" requires FTS5/);
   });
 
   it("quotes the words of a query", () => {
