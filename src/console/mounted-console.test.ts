@@ -45,7 +45,7 @@ describe("a console that a program mounts", () => {
     expect((await response.text()).length).toBeGreaterThan(100_000);
   });
 
-  it("refuses anonymous users without its token [SEC-67]", async () => {
+  it("refuses anonymous users without its token [SEC-72]", async () => {
     mount();
     expect((await get("/console/api/agents")).status).toBe(401);
     expect((await get("/console/api/agents", "guess")).status).toBe(401);
