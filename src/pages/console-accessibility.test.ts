@@ -117,6 +117,18 @@ describe.skipIf(!hasChromium)("every screen of the console", () => {
     await page.close();
   });
 
+  it("has the focus in the palette before the next key", async () => {
+    const { page } = await test.open(browser, "");
+    await page.locator("[data-testid=task-row]").first().waitFor();
+    const focused = await page.evaluate<string | null>(`(async () => {
+      document.body.dispatchEvent(new KeyboardEvent("keydown", { key: "k", ctrlKey: true, bubbles: true }));
+      for (let turn = 0; turn < 10; turn++) await undefined;
+      return document.activeElement.getAttribute("aria-label");
+    })()`);
+    expect(focused).toBe("Command, agent, or task");
+    await page.close();
+  });
+
   it("can be used with the keyboard alone", async () => {
     const { page, errors } = await test.open(browser, "", {
       permissions: ["clipboard-read", "clipboard-write"],

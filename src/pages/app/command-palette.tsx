@@ -1,6 +1,6 @@
 import { signal } from "@preact/signals";
 import type { VNode } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { AgentText } from "../cards/agent-text.tsx";
 import { filterPaletteCommands, type PaletteCommand } from "./palette-commands.ts";
 import { listActiveHotkeys } from "./hotkeys.ts";
@@ -18,7 +18,8 @@ export function openCommandPalette(): void {
 export function CommandPalette(): VNode {
   const dialog = useRef<HTMLDialogElement>(null);
   const isOpen = isPaletteOpen.value;
-  useEffect(() => {
+  // Before the next key: an effect after the paint would leave the first letters to the commands of the screen.
+  useLayoutEffect(() => {
     if (isOpen) dialog.current?.showModal();
     else dialog.current?.close();
   }, [isOpen]);
