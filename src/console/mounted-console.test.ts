@@ -55,7 +55,7 @@ describe("a console that a program mounts", () => {
     expect(await listAgentIds("/console/api/agents", "launch")).toEqual(["parrot"]);
   });
 
-  it("accepts the callers of a server with authentication, and nobody else", async () => {
+  it("accepts only the callers that a server with authentication accepts", async () => {
     mount({ token: "launch" }, { authenticate: bearer({ tokens: { "key-of-alice-123456": "alice" } }) });
     expect((await get("/console/api/agents", "launch")).status).toBe(401);
     expect(await listAgentIds("/console/api/agents", "key-of-alice-123456")).toEqual(["parrot"]);

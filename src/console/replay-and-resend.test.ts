@@ -14,7 +14,7 @@ afterEach(async () => {
   remote = undefined;
 });
 
-/** Starts a console with an agent of its own server, or with a remote agent, and returns the id of the agent. */
+/** Starts a console for an agent of the same server, or for a remote agent, and returns the id of the agent. */
 async function start(location: "own" | "remote"): Promise<string> {
   if (location === "own") console = await ConsoleTestServer.start({ parrot: messageCommandTestAgent });
   else {

@@ -34,7 +34,7 @@ export const CHROMIUM_MISSING_MESSAGE =
 
 /**
  * Chromium uses only the last list of disabled features, so this list repeats the features that Playwright disables. The
- * last features are two pages of the address bar that each window renders, and that nobody sees without a screen.
+ * last features are two pages of the address bar that each window renders, and that are invisible without a screen.
  * Without them, opening a page takes 0.7 s of CPU time instead of 1.2 s.
  */
 const DISABLED_FEATURES = [
