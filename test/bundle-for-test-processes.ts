@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { isAbsolute } from "node:path/win32";
 import { rolldown } from "rolldown";
+import { bundleAdk } from "./bundle-adk.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 /** Bundles of other states of the sources are deleted after this time. */
@@ -31,6 +32,7 @@ export default async function bundleForTestProcesses(): Promise<void> {
   const parent = join(root, ".tmp");
   const folder = join(parent, `test-bundle-${hashSources()}`);
   process.env["COLLOQUY_TEST_BUNDLE"] = folder;
+  process.env["COLLOQUY_TEST_ADK"] = await bundleAdk(root);
   if (existsSync(folder)) return;
   mkdirSync(parent, { recursive: true });
   const draft = `${folder}.${process.pid}`;

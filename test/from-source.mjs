@@ -1,7 +1,7 @@
 /**
  * `node --import ./test/from-source.mjs …` redirects imports of built files to `src/`, or to the bundle that
  * `test/bundle-for-test-processes.ts` has made from `src/`. So tests of the command line and of the examples need no
- * build and never use an outdated one.
+ * build and never use an outdated one. Imports of the ADK are redirected to the bundle of `test/bundle-adk.ts`.
  */
 import { existsSync, readFileSync } from "node:fs";
 import { registerHooks } from "node:module";
@@ -10,11 +10,19 @@ import { pathToFileURL } from "node:url";
 const root = new URL("..", import.meta.url);
 const { name, exports } = JSON.parse(readFileSync(new URL("package.json", root), "utf8"));
 const dist = new URL("dist/", root).href;
-const bundleFolder = process.env.COLLOQUY_TEST_BUNDLE;
-const bundle = bundleFolder && existsSync(bundleFolder) ? pathToFileURL(`${bundleFolder}/`) : undefined;
+const bundle = findFolder(process.env.COLLOQUY_TEST_BUNDLE);
+const adk = findFolder(process.env.COLLOQUY_TEST_ADK);
+const bundledPackages = new Map(
+  adk && [
+    ["@google/adk", new URL("adk.js", adk).href],
+    ["@google/genai", new URL("genai.js", adk).href],
+  ],
+);
 
 registerHooks({
   resolve(specifier, context, nextResolve) {
+    const bundled = bundledPackages.get(specifier);
+    if (bundled) return nextResolve(bundled, context);
     const url = targetOf(specifier, context.parentURL);
     if (!url?.startsWith(dist)) return nextResolve(specifier, context);
     const path = url.slice(dist.length);
@@ -34,4 +42,8 @@ function targetOf(specifier, parent) {
     return target?.default && new URL(target.node ?? target.default, root).href;
   }
   return /^\.\.?\//.test(specifier) && parent ? new URL(specifier, parent).href : undefined;
+}
+
+function findFolder(path) {
+  return path && existsSync(path) ? pathToFileURL(`${path}/`) : undefined;
 }
