@@ -4,11 +4,13 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { isAbsolute } from "node:path/win32";
 import { rolldown } from "rolldown";
-import { bundleAdk } from "./bundle-adk.ts";
+import { bundlePackages } from "./bundle-packages.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 /** Bundles of other states of the sources are deleted after this time. */
 const MAX_AGE_MS = 3_600_000;
+/** Packages that nearly every process imports, and that no program of the tests shares with the library. */
+const INLINED_PACKAGES = /^(?:@noble\/hashes|canonicalize|commander|eventsource-parser|jose)(?:$|\/)/;
 
 /**
  * Bundles the command line and the package entries from `src/` for the processes that tests start. A process then loads a
@@ -32,7 +34,7 @@ export default async function bundleForTestProcesses(): Promise<void> {
   const parent = join(root, ".tmp");
   const folder = join(parent, `test-bundle-${hashSources()}`);
   process.env["COLLOQUY_TEST_BUNDLE"] = folder;
-  process.env["COLLOQUY_TEST_ADK"] = await bundleAdk(root);
+  process.env["COLLOQUY_TEST_PACKAGES"] = await bundlePackages(root);
   if (existsSync(folder)) return;
   mkdirSync(parent, { recursive: true });
   const draft = `${folder}.${process.pid}`;
@@ -40,7 +42,7 @@ export default async function bundleForTestProcesses(): Promise<void> {
     input,
     cwd: root,
     platform: "node",
-    external: (id) => /^[a-z@]/i.test(id) && !isAbsolute(id),
+    external: (id) => /^[a-z@]/i.test(id) && !isAbsolute(id) && !INLINED_PACKAGES.test(id),
   });
   await bundle.write({ dir: draft, entryFileNames: "[name].js", chunkFileNames: "[name]-[hash].js" });
   await bundle.close();

@@ -1,7 +1,8 @@
 /**
  * `node --import ./test/from-source.mjs …` redirects imports of built files to `src/`, or to the bundle that
  * `test/bundle-for-test-processes.ts` has made from `src/`. So tests of the command line and of the examples need no
- * build and never use an outdated one. Imports of the ADK are redirected to the bundle of `test/bundle-adk.ts`.
+ * build and never use an outdated one. Imports of large packages are redirected to the
+ * bundle of `test/bundle-packages.ts`.
  */
 import { existsSync, readFileSync } from "node:fs";
 import { registerHooks } from "node:module";
@@ -11,18 +12,15 @@ const root = new URL("..", import.meta.url);
 const { name, exports } = JSON.parse(readFileSync(new URL("package.json", root), "utf8"));
 const dist = new URL("dist/", root).href;
 const bundle = findFolder(process.env.COLLOQUY_TEST_BUNDLE);
-const adk = findFolder(process.env.COLLOQUY_TEST_ADK);
-const bundledPackages = new Map(
-  adk && [
-    ["@google/adk", new URL("adk.js", adk).href],
-    ["@google/genai", new URL("genai.js", adk).href],
-  ],
+const packages = findFolder(process.env.COLLOQUY_TEST_PACKAGES);
+const packageEntries = new Map(
+  packages && Object.entries(JSON.parse(readFileSync(new URL("entries.json", packages), "utf8"))),
 );
 
 registerHooks({
   resolve(specifier, context, nextResolve) {
-    const bundled = bundledPackages.get(specifier);
-    if (bundled) return nextResolve(bundled, context);
+    const entry = packageEntries.get(specifier);
+    if (entry) return nextResolve(new URL(entry, packages).href, context);
     const url = targetOf(specifier, context.parentURL);
     if (!url?.startsWith(dist)) return nextResolve(specifier, context);
     const path = url.slice(dist.length);
