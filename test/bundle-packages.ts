@@ -4,7 +4,13 @@ import { join } from "node:path";
 import { rolldown } from "rolldown";
 
 /** The packages in the bundle. They consist of hundreds of modules, and most processes of the tests import one of them. */
-const PACKAGES = ["@google/adk", "@google/genai", "@modelcontextprotocol/client", "@modelcontextprotocol/server", "zod"];
+const PACKAGES = [
+  "@google/adk",
+  "@google/genai",
+  "@modelcontextprotocol/client",
+  "@modelcontextprotocol/server",
+  "zod",
+];
 const SUBPATHS = ["@modelcontextprotocol/client/stdio", "@modelcontextprotocol/server/stdio"];
 
 /** Packages that stay outside of the bundle, because other packages share their classes with the ADK. */

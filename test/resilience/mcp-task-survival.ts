@@ -4,10 +4,10 @@
  *
  *     node test/resilience/mcp-task-survival.ts
  */
-import { type ChildProcess, fork } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { forkScript } from "../fork-script.ts";
 import { createTempFolder } from "../store-factories.ts";
 
 /** Parameters of the task, and of the kills during the task. */
@@ -41,7 +41,7 @@ export async function runMcpTaskSurvival(options: SurvivalOptions): Promise<Surv
   const { folder, remove } = await createTempFolder();
   const children = new Set<ChildProcess>();
   const start = (script: string, ...args: readonly (string | number)[]): ChildProcess => {
-    const child = fork(fileURLToPath(new URL(script, import.meta.url)), args.map(String));
+    const child = forkScript(new URL(script, import.meta.url), args.map(String));
     children.add(child);
     return child;
   };
