@@ -388,7 +388,7 @@ describe("a client that disconnects", () => {
     const answer = client.chat.completions.create(asked, { signal: leave.signal });
     if (stream) await answer;
     else answer.catch(() => {});
-    await vi.waitFor(() => expect(runningTurn).toBeDefined(), { interval: 1 });
+    await expect.poll(() => runningTurn, { interval: 1 }).toBeDefined();
     leave.abort();
     expect(await runningTurn?.aborted).toBeDefined();
   });
