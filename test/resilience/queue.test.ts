@@ -8,6 +8,8 @@ const CHILD_SCRIPT = "queue-child.ts";
 const MESSAGE_COUNT = 32;
 /** The server is killed whenever it has acknowledged this many messages. */
 const MESSAGES_PER_KILL = 7;
+/** Turns that each server completes until its kill, so that messages wait at each kill. */
+const TURNS_PER_SERVER = "4";
 
 const configuration = { returnImmediately: true };
 const getTexts = (messages: readonly Message[] = []): string[] => messages.map(({ parts }) => getText(parts));
@@ -45,7 +47,7 @@ async function waitForArtifacts(client: A2AClient, taskId: string, count: number
 describe("a server that is killed while messages wait for their turn", () => {
   it("processes every acknowledged message once, in order [E1, E9, E10, E11]", async () => {
     const file = await createTempFile();
-    let server: ServerChild = await startChild(CHILD_SCRIPT, file);
+    let server: ServerChild = await startChild(CHILD_SCRIPT, file, "0", TURNS_PER_SERVER);
     const { port } = new URL(server.url);
     const client = await connect(server.url);
     const task = await sendAndGetTask(client, createUserMessage("m0", "0"));
@@ -56,7 +58,8 @@ describe("a server that is killed while messages wait for their turn", () => {
       const { history } = await client.tasks.get(task.id);
       await killChild(server);
       queuedAtKill += at + 1 - (history?.length ?? 0);
-      server = await startChild(CHILD_SCRIPT, file, port);
+      const isLast = at + MESSAGES_PER_KILL >= MESSAGE_COUNT;
+      server = await startChild(CHILD_SCRIPT, file, port, isLast ? "Infinity" : TURNS_PER_SERVER);
     }
     const done = await waitForArtifacts(client, task.id, MESSAGE_COUNT);
     const expected = Array.from({ length: MESSAGE_COUNT }, (_, at) => `${at}`);
