@@ -7,6 +7,7 @@
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
+import { findRestartPort } from "../find-restart-port.ts";
 import { forkScript } from "../fork-script.ts";
 import { createTempFolder } from "../store-factories.ts";
 
@@ -53,7 +54,7 @@ export async function runMcpTaskSurvival(options: SurvivalOptions): Promise<Surv
   };
   const startedAt = performance.now();
   const hostKinds: string[] = [];
-  let port = "0";
+  const port = await findRestartPort();
   try {
     for (const killAfterStep of [...killAfterSteps, undefined]) {
       const database = join(folder, "tasks.db");
@@ -63,7 +64,6 @@ export async function runMcpTaskSurvival(options: SurvivalOptions): Promise<Surv
         if (step === killAfterStep) killStep.resolve();
       });
       const { url = "" } = await waitForMessage(server, (message) => message.url !== undefined);
-      port = new URL(url).port;
       const host = start("mcp-task-host-child.ts", url, join(folder, "reference.json"));
       const outcome = waitForMessage(host, (message) => message.outcome !== undefined);
       outcome.catch(() => {});

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { connect, type A2AClient } from "../../src/client/index.ts";
 import { A2AError, getText, type Message, type Task } from "../../src/protocol/index.ts";
 import { createTempFile, killChild, startChild, type ServerChild } from "./child-process.ts";
+import { findRestartPort } from "../find-restart-port.ts";
 import { createUserMessage } from "../http-bindings.ts";
 
 const CHILD_SCRIPT = "queue-child.ts";
@@ -47,8 +48,8 @@ async function waitForArtifacts(client: A2AClient, taskId: string, count: number
 describe("a server that is killed while messages wait for their turn", () => {
   it("processes every acknowledged message once, in order [E1, E9, E10, E11]", async () => {
     const file = await createTempFile();
-    let server: ServerChild = await startChild(CHILD_SCRIPT, file, "0", TURNS_PER_SERVER);
-    const { port } = new URL(server.url);
+    const port = String(await findRestartPort());
+    let server: ServerChild = await startChild(CHILD_SCRIPT, file, port, TURNS_PER_SERVER);
     const client = await connect(server.url);
     const task = await sendAndGetTask(client, createUserMessage("m0", "0"));
     let queuedAtKill = 0;
