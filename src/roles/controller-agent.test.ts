@@ -1,4 +1,4 @@
-import { expect, it, onTestFinished, vi } from "vitest";
+import { expect, it, onTestFinished } from "vitest";
 import { collect, connect, type A2AClient } from "../client/index.ts";
 import { PLANNER, SOLVER } from "../cards/index.ts";
 import { type Artifact, type Task, getText } from "../protocol/index.ts";

@@ -1,4 +1,4 @@
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it } from "vitest";
 import { PLANNER, SOLVER } from "../../cards/index.ts";
 import { createScriptedModel, type RoleModel } from "../index.ts";
 import { createPlanner, createSolver } from "../index.ts";

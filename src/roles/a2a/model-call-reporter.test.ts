@@ -1,4 +1,4 @@
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it } from "vitest";
 import { SOLVER } from "../../cards/index.ts";
 import type { AgentCallReport } from "../../engine/index.ts";
 import { createScriptedModel, createSolver, type RoleModel } from "../index.ts";
