@@ -80,7 +80,7 @@ export type {
 export type { StoreGauges } from "./store-gauges.ts";
 export type { StoreHealth, StoreState, StoreStateChange } from "./store-health.ts";
 export type { TaskTurnStatus } from "./decide-message-outcome.ts";
-export { NodeLink } from "./nodes/node-link.ts";
+export { createNodeCooperation } from "./nodes/node-access.ts";
 export type {
   FollowedPosition,
   FollowedTaskChange,

@@ -1,6 +1,5 @@
 import {
   Committer,
-  NodeLink,
   Engine,
   generateErrorId,
   systemClock,
@@ -335,7 +334,10 @@ class AgentServer implements Server {
     const engineOptions = {
       store: this.store,
       committer: new Committer(this.store, systemClock, this.#observer),
-      nodeLink: NodeLink.create({ store: this.store, observer: this.#observer }),
+      nodeCooperation: this.#platform.createNodeCooperation?.({
+        store: this.store,
+        observer: this.#observer,
+      }),
       startsTurns: this.#options.role !== "web",
       push: this.#pushService,
       observer: this.#observer,
