@@ -3,7 +3,9 @@ import { agent } from "../../adapters/index.ts";
 import { MemoryStore } from "../../stores/index.ts";
 import { createServer } from "./create-server.ts";
 
-const echo = agent({ name: "echo", description: "Repeats" }, ({ text }) => text);
+const echo = agent({ name: "echo", description: "Repeats" }, async function* ({ text }) {
+  yield text;
+});
 
 class SharedStore extends MemoryStore {
   readonly nodes = { hasOtherNodes: false };
