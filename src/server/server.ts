@@ -135,6 +135,10 @@ class AgentServer implements Server {
     const trafficRecorder =
       options.record === undefined ? undefined : openServerRecord(platform, options.record, logObserver);
     this.#trafficRecorder = trafficRecorder;
+    this.#otherNodeEvents = platform.createOtherNodeEvents?.(this.store, mountedHandlers, {
+      listAgentIds: () => this.#routerContext.agents.keys(),
+      pollsTaskList: options.operator !== undefined,
+    });
     this.#telemetry = platform.createTelemetry({
       telemetry: options.telemetry,
       metrics: options.metrics,
@@ -143,14 +147,12 @@ class AgentServer implements Server {
           logObserver,
           ...(trafficRecorder ? [trafficRecorder.observer] : []),
           ...mountedHandlers.flatMap((handler) => handler.observer ?? []),
+          ...(this.#otherNodeEvents ? [this.#otherNodeEvents.observer] : []),
         ].map(withSafeListeners),
       ),
       findCard: (agentId) => this.#findLoadedCard(agentId),
     });
     const { observer } = this.#telemetry;
-    this.#otherNodeEvents = platform.createOtherNodeEvents?.(this.store, mountedHandlers, () =>
-      this.#routerContext.agents.keys(),
-    );
     if (options.textIndex) assertStoreIndexesText(this.store);
     this.#operatorGate = options.operator && createOperatorGate(options.operator, this.store);
     this.#observer = observer;
