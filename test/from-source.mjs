@@ -1,8 +1,8 @@
 /**
  * `node --import ./test/from-source.mjs …` redirects imports of built files to `src/`, or to the bundle that
  * `test/bundle-for-test-processes.ts` has made from `src/`. So tests of the command line and of the examples need no
- * build and never use an outdated one. Imports of large packages are redirected to the
- * bundle of `test/bundle-packages.ts`.
+ * build and never use an outdated one. Imports of large packages are redirected to the bundle of
+ * `test/bundle-packages.ts`.
  */
 import { existsSync, readFileSync } from "node:fs";
 import { registerHooks } from "node:module";
@@ -11,6 +11,7 @@ import { pathToFileURL } from "node:url";
 const root = new URL("..", import.meta.url);
 const { name, exports } = JSON.parse(readFileSync(new URL("package.json", root), "utf8"));
 const dist = new URL("dist/", root).href;
+const nodeModules = new URL("node_modules/", root).href;
 const bundle = findFolder(process.env.COLLOQUY_TEST_BUNDLE);
 const packages = findFolder(process.env.COLLOQUY_TEST_PACKAGES);
 const packageEntries = new Map(
@@ -19,10 +20,16 @@ const packageEntries = new Map(
 
 registerHooks({
   resolve(specifier, context, nextResolve) {
-    const entry = packageEntries.get(specifier);
-    if (entry) return nextResolve(new URL(entry, packages).href, context);
     const url = targetOf(specifier, context.parentURL);
-    if (!url?.startsWith(dist)) return nextResolve(specifier, context);
+    if (!url?.startsWith(dist)) {
+      const found = nextResolve(specifier, context);
+      const entry = packageEntries.get(specifier);
+      if (!entry) return found;
+      // Programs in folders without the package, and packages with another version of it, do not load the bundle.
+      const [packageName] = /^(?:@[^/]+\/)?[^/]+/.exec(specifier);
+      const isHoisted = found.url.startsWith(`${nodeModules}${packageName}/`);
+      return isHoisted ? nextResolve(new URL(entry, packages).href, context) : found;
+    }
     const path = url.slice(dist.length);
     const target = bundle
       ? new URL(path.replace("/", "-"), bundle)
