@@ -40,6 +40,7 @@ import { TurnSubmitter } from "./nodes/turn-submitter.ts";
 import { TurnHandover } from "./nodes/turn-handover.ts";
 import { OwnerRequests } from "./nodes/owner-requests.ts";
 import type { CancelPayload } from "./nodes/request-payload.ts";
+import { waitWhileProcessIsNeeded } from "./process-need.ts";
 import { ReplaceableAgent } from "./replaceable-agent.ts";
 import { RunnerRegistry } from "./runner-registry.ts";
 import { countWaitingTurns, type WaitingTurnCounts } from "./waiting-turn-counts.ts";
@@ -207,14 +208,9 @@ export class Engine {
 
   /** Resolves once each agent has ended, or waits and needs no process. Other nodes can then claim released turns. */
   async waitUntilIdle(): Promise<void> {
-    for (let working = this.#listWorking(); working.length > 0; working = this.#listWorking())
-      await Promise.all(working.map((runner) => runner.waitWhileProcessIsNeeded()));
+    await waitWhileProcessIsNeeded(() => this.#runners.list());
     // After a failure of the store, the recovery repeats the releases.
     await this.#recovery.releaseAbandonedLeases().catch(() => {});
-  }
-
-  #listWorking(): TaskRunner[] {
-    return this.#runners.list().filter((runner) => runner.isProcessNeeded);
   }
 
   /**
@@ -230,7 +226,7 @@ export class Engine {
     await Promise.allSettled(
       this.#runners
         .list()
-        .map((runner) => (this.#link ? runner.handOverOrFinishTurn() : runner.waitForTurnEnd())),
+        .map((runner) => (this.#link ? runner.handOverOrFinishTurn() : runner.turns.waitForTurnEnd())),
     );
   }
 

@@ -42,6 +42,7 @@ import type { ServiceParameters } from "./service-parameters.ts";
 import { assertStoreAcceptsNewWork } from "./store-health.ts";
 import type { TaskStore } from "./task-store.ts";
 import { TurnAdmission } from "./turn-admission.ts";
+import { buildTaskWithTurnMessage } from "./turn-start.ts";
 import { Turn } from "./turn.ts";
 
 interface MessageAcceptorDependencies {
@@ -236,8 +237,8 @@ export class MessageAcceptor {
       const { state } = runner.liveTask;
       if (!state || isTerminal(state)) throw createTaskEndedError(taskId, state);
       if (runner instanceof FollowedTask) return await this.#acceptDuplicateOnOtherNode(inbound, runner);
-      if (runner.turnStatus === "awaiting-recovery") throw createTaskAwaitsRecoveryError(taskId);
-      const turn = runner.findUnfinishedTurn(request.message.messageId);
+      if (runner.turns.status === "awaiting-recovery") throw createTaskAwaitsRecoveryError(taskId);
+      const turn = runner.turns.findUnfinishedTurn(request.message.messageId);
       // The turn has begun and ended since the query, so the store now has the message with its event.
       if (!turn) return await this.#acceptNewOrDuplicate(inbound);
       if (!isSameMessage(request.message, turn.message)) throw createDuplicateMessageIdError(request.message);
@@ -259,7 +260,7 @@ export class MessageAcceptor {
         throw createMessageTooLargeError(this.#context.limits.taskSize);
       assertSameContext(runner, request.message);
       const message = { ...request.message, taskId, contextId };
-      let outcome = this.#decideOutcome(inbound, runner, runner.agent.deliver !== undefined);
+      let outcome = this.#decideOutcome(inbound, runner, runner.turns.agent.deliver !== undefined);
       if (outcome.action === "deliver") {
         const acceptedSeq = new Deferred<number>();
         if (runner.offerMessageToAgent(message, inbound.caller, acceptedSeq))
@@ -345,8 +346,8 @@ export class MessageAcceptor {
     seq: number,
   ): Promise<TurnProgress | undefined> {
     if (task instanceof TaskRunner) {
-      const { currentTurn } = task;
-      return currentTurn?.startPoint?.seq === seq ? currentTurn : undefined;
+      const { current } = task.turns;
+      return current?.startPoint?.seq === seq ? current : undefined;
     }
     if (!(task instanceof FollowedTask) || !task.hasUnfinishedTurn || serviceParameters.isStreaming)
       return undefined;
@@ -366,9 +367,9 @@ export class MessageAcceptor {
   ): MessageOutcome {
     const { taskId, state } = runner.liveTask;
     if (!state) throw A2AError.taskNotFound(taskId);
-    const { whileWorking = "refuse", interruptible = false } = runner.agent;
+    const { whileWorking = "refuse", interruptible = false } = runner.turns.agent;
     return decideMessageOutcome({
-      turnStatus: runner.turnStatus,
+      turnStatus: runner.turns.status,
       taskState: state,
       canDeliver,
       whileWorking,
@@ -379,9 +380,9 @@ export class MessageAcceptor {
   }
 
   /** Throws an error if too many messages wait for the current turn of the task. */
-  #assertQueueNotFull({ liveTask: { taskId }, queuedTurnCount: queuedCount }: TaskRunner): void {
+  #assertQueueNotFull({ liveTask: { taskId }, turns: { queue } }: TaskRunner): void {
     const { queuedTurns } = this.#context.limits;
-    if (queuedCount >= queuedTurns)
+    if (queue.length >= queuedTurns)
       throw createLimitError(`waiting messages for task ${taskId}`, queuedTurns);
   }
 
@@ -411,10 +412,10 @@ export class MessageAcceptor {
     runner.reserveForTurnWithoutTask(turn);
     await agent.contextTurns?.enterTurn(runner.liveTask.scope, turn);
     const output = await readFirstAgentEvent(turn, () =>
-      runner.startAgent(turn, runner.buildTaskWithTurnMessage(turn.message)),
+      runner.executor.startAgent(turn, buildTaskWithTurnMessage(runner.liveTask, turn.message)),
     );
     if (turn.hasEnded) {
-      void runner.closeIterator(output.iterator);
+      void runner.executor.closeIterator(output.iterator);
       return { runner, turn };
     }
     const firstEvent = output.firstResult?.value;
@@ -424,7 +425,7 @@ export class MessageAcceptor {
     }
     runner.discardWithoutTask();
     turn.end();
-    void runner.closeIterator(output.iterator);
+    void runner.executor.closeIterator(output.iterator);
     return { reply: toTasklessReply(runner.liveTask.contextId, firstEvent.message, generateId) };
   }
 

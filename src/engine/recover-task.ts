@@ -43,11 +43,11 @@ export async function recoverTask(
   if (!runner) return;
   try {
     runner.liveTask.adoptLease(claimed);
-    if (runner.currentTurn) return;
+    if (runner.turns.current) return;
     if (claimed.isCancelRequested) {
       runner.cancel("The task was canceled.", claimed.scope, {});
       await runner.liveTask.waitForCommit();
-      runner.isAwaitingRecovery = false;
+      runner.turns.isAwaitingRecovery = false;
       return;
     }
     const interruptionText = isStoreFailure ? STORE_FAILED_TEXT : SERVER_STOPPED_TEXT;
@@ -56,7 +56,7 @@ export async function recoverTask(
       runner.failOrphanedTask(failureReason);
       await runner.liveTask.waitForCommit();
     }
-    runner.isAwaitingRecovery = false;
+    runner.turns.isAwaitingRecovery = false;
   } finally {
     runner.release();
   }

@@ -234,7 +234,7 @@ export class TaskRecovery {
     } catch (error) {
       observer.onError?.({ where: "recovery", error, taskId: task.taskId });
     }
-    const turn = runners.findLive(task.scope, task.taskId)?.currentTurn;
+    const turn = runners.findLive(task.scope, task.taskId)?.turns.current;
     return { end: turn ? new Promise((resolve) => turn.onEnd(resolve)) : Promise.resolve() };
   }
 

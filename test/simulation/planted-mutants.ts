@@ -27,7 +27,7 @@ export const PLANTED_MUTANTS: readonly PlantedMutant[] = [
   { name: "lease that ends early", defects: { expiresEarly: true } },
   {
     name: "early release",
-    file: "src/engine/task-runner.ts",
+    file: "src/engine/turn-executor.ts",
     find: "await Promise.race([this.#agentEnd, graceEnd.promise]);",
     replace: "",
   },
