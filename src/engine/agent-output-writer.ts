@@ -50,7 +50,8 @@ export class AgentOutputWriter {
           step = await iterator.next();
           continue;
         }
-        if (liveTask.exceedsSizeLimitWith(event)) throw createTaskTooLargeError(this.#context.taskSizeLimit);
+        if (liveTask.sizeMeter.exceedsLimitWith(event))
+          throw createTaskTooLargeError(this.#context.taskSizeLimit);
         const refusal = this.#enqueueEvent(event);
         if (refusal) {
           const text = `The agent yielded an event that the task cannot accept: ${refusal.refusalReason}.`;

@@ -256,7 +256,7 @@ export class MessageAcceptor {
       if (runner instanceof FollowedTask) return await this.#forwardMessage(inbound, runner);
       this.#context.assertOpen();
       const { contextId } = runner.liveTask;
-      if (runner.liveTask.exceedsSizeLimitWith({ message: request.message }))
+      if (runner.liveTask.sizeMeter.exceedsLimitWith({ message: request.message }))
         throw createMessageTooLargeError(this.#context.limits.taskSize);
       assertSameContext(runner, request.message);
       const message = { ...request.message, taskId, contextId };

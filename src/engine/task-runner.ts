@@ -10,6 +10,7 @@ import type { Deferred } from "../data-structures/index.ts";
 import { AgentOutputWriter } from "./agent-output-writer.ts";
 import { hasPersistedTurns } from "./replaceable-agent.ts";
 import type { Caller, TaskScope } from "./caller.ts";
+import { createHandoverAppend } from "./create-handover-append.ts";
 import { createServerClosingError, createTaskEndedError } from "./task-errors.ts";
 import { toTurnRestartData } from "./turn-restart-data.ts";
 import { LiveTask } from "./live-task.ts";
@@ -158,7 +159,7 @@ export class TaskRunner implements LiveTaskListener, TaskFeed {
     this.executor.countAndTraceTurn(turn);
     const isPersisted = this.executor.isPersisted(turn);
     const restartData = isPersisted ? toTurnRestartData(turn, startPoint.seq) : undefined;
-    liveTask.persistTurn(restartData, restartData && turn.findSteps());
+    liveTask.storedTurn.persist(restartData, restartData && turn.findSteps());
     const { task } = startPoint;
     // Requests must no longer see the task waiting for the input that it has just received.
     if (isInterrupted(task.status.state))
@@ -303,7 +304,7 @@ export class TaskRunner implements LiveTaskListener, TaskFeed {
     this.#hasMoved = this.#context.followHandedOverTurn?.(this, turn) ?? false;
     // Reject requests that wait for a turn that continues after a restart, so that clients retry then.
     if (!this.#hasMoved) turn.stoppedTask.reject(createServerClosingError());
-    this.#context.releaseLease(liveTask.lease, liveTask.createHandoverAppend(turn.wakeAt));
+    this.#context.releaseLease(liveTask.lease, createHandoverAppend(liveTask, turn.wakeAt));
   }
 
   /** Makes the readers of a task without a running turn follow the log, if another node can begin its next turn. */

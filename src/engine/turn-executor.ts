@@ -120,7 +120,7 @@ export class TurnExecutor {
     if (turn.attempt === 1) liveTask.commitTurnStart(restartData, turn.findSteps());
     else {
       this.#output.writeStatus("TASK_STATE_WORKING");
-      liveTask.persistTurn(restartData, turn.findSteps());
+      liveTask.storedTurn.persist(restartData, turn.findSteps());
     }
     await liveTask.waitForCommit();
     if (!turn.hasEnded) this.executeAgent(turn, task);
