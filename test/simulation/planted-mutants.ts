@@ -53,8 +53,8 @@ export const PLANTED_MUTANTS: readonly PlantedMutant[] = [
   },
   {
     name: "claimed task without a running turn",
-    file: "src/engine/live-task.ts",
-    find: "    this.#hasStoredRunningTurn = true;\n",
+    file: "src/engine/stored-turn.ts",
+    find: "    this.#isRunning = true;\n",
     replace: "",
   },
   {
