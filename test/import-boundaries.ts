@@ -25,13 +25,18 @@ export interface ImportBoundary {
 
 /** The import boundaries of each folder in `src/`. No folder imports `cli`. */
 export const IMPORT_BOUNDARIES: Readonly<Record<string, ImportBoundary>> = {
-  "data-structures": { rooms: {}, packages: ["@noble/hashes"] },
+  "data-structures": { rooms: {} },
   protocol: { rooms: {} },
   wire: {
     rooms: { protocol: "whole" },
     packages: ["canonicalize", "eventsource-parser"],
     // Bundlers remove the unused members of a namespace only if its module is imported directly.
-    nestedDoors: ["wire/v0_3/index.ts", "wire/v1/index.ts", "wire/simple-dialect/index.ts"],
+    nestedDoors: [
+      "wire/canonical-card/index.ts",
+      "wire/v0_3/index.ts",
+      "wire/v1/index.ts",
+      "wire/simple-dialect/index.ts",
+    ],
   },
   keys: { rooms: { protocol: "whole" }, packages: ["jose"] },
   grpc: {
