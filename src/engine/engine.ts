@@ -29,7 +29,6 @@ import { waitWhileProcessIsNeeded } from "./process-need.ts";
 import type { RunnerRegistry } from "./runner-registry.ts";
 import type { ServiceParameters } from "./service-parameters.ts";
 import { TaskCanceler } from "./task-canceler.ts";
-import type { TaskRunner } from "./task-runner.ts";
 import type { TaskStore } from "./task-store.ts";
 import { countWaitingTurns, type WaitingTurnCounts } from "./waiting-turn-counts.ts";
 

@@ -1,22 +1,14 @@
-import {
-  A2AError,
-  estimateJsonSize,
-  isTerminal,
-  type Message,
-  type SendMessageRequest,
-} from "../protocol/index.ts";
+import { A2AError, estimateJsonSize, isTerminal, type Message } from "../protocol/index.ts";
 import { Deferred } from "../data-structures/index.ts";
-import { toTasklessReply } from "./to-task-event.ts";
-import type { Caller, TaskScope } from "./caller.ts";
 import type { ReplaceableAgent } from "./replaceable-agent.ts";
 import { decideMessageOutcome, type MessageOutcome } from "./decide-message-outcome.ts";
-import { restoreQueuedRequest, type QueuedTurnData } from "./queued-turn-data.ts";
-import { restoreCaller, type TurnRestartData } from "./turn-restart-data.ts";
 import { findUserMessageInEvent, findUserMessageInHistory } from "./find-user-message.ts";
+import type { TaskScope } from "./caller.ts";
+import type { InboundMessage } from "./inbound-message.ts";
+import { startAgentBeforeTask } from "./start-agent-before-task.ts";
 import type { IdGenerator } from "./id-generator.ts";
 import { InFlightMessageRegistry } from "./in-flight-message-registry.ts";
 import { createLimitError, type EngineLimits } from "./engine-limits.ts";
-import { RelatedTaskLoader } from "./related-task-loader.ts";
 import {
   createDuplicateMessageIdError,
   createMessageRefusalError,
@@ -36,18 +28,17 @@ import type { TurnProgress } from "./task-feed.ts";
 import { TaskRunner } from "./task-runner.ts";
 import type { RunnerRegistry } from "./runner-registry.ts";
 import { isSameMessage } from "./is-same-message.ts";
-import { readFirstAgentEvent } from "./read-first-agent-event.ts";
-import type { ServiceParameters } from "./service-parameters.ts";
 import { assertStoreAcceptsNewWork } from "./store-health.ts";
 import type { TaskStore } from "./task-store.ts";
-import { TurnAdmission } from "./turn-admission.ts";
-import { buildTaskWithTurnMessage } from "./turn-start.ts";
-import { Turn } from "./turn.ts";
+import type { TurnAdmission } from "./turn-admission.ts";
+import type { TurnFactory } from "./turn-factory.ts";
 
 interface MessageAcceptorDependencies {
   readonly agent: ReplaceableAgent;
   readonly store: TaskStore;
   readonly runners: RunnerRegistry;
+  readonly turnAdmission: TurnAdmission;
+  readonly turnFactory: TurnFactory;
   readonly generateId: IdGenerator;
   readonly limits: EngineLimits;
   readonly deduplicateMessages: boolean;
@@ -57,13 +48,6 @@ interface MessageAcceptorDependencies {
   readonly startsTurns: () => boolean;
   /** Throws an error once the engine is closing. */
   readonly assertOpen: () => void;
-}
-
-interface InboundMessage {
-  readonly scope: TaskScope;
-  readonly request: SendMessageRequest;
-  readonly caller: Caller;
-  readonly serviceParameters: ServiceParameters;
 }
 
 interface InFlightMessage {
@@ -80,12 +64,10 @@ const MAX_ACCEPT_ATTEMPTS = 10;
  */
 export class MessageAcceptor {
   readonly #context: MessageAcceptorDependencies;
-  readonly #turnAdmission: TurnAdmission;
   readonly #inFlightMessages: InFlightMessageRegistry<InFlightMessage>;
 
   constructor(context: MessageAcceptorDependencies) {
     this.#context = context;
-    this.#turnAdmission = new TurnAdmission(context.limits);
     this.#inFlightMessages = new InFlightMessageRegistry(2 * context.limits.runs);
   }
 
@@ -117,44 +99,6 @@ export class MessageAcceptor {
       removeEntry();
       throw error;
     }
-  }
-
-  /**
-   * Creates the next attempt at a turn that an earlier server process started. Throws `RESOURCE_EXHAUSTED`
-   * if a limit of all callers together is reached. `message` must contain the ids of its task and context.
-   */
-  createNextTurnAttempt(scope: TaskScope, persisted: TurnRestartData, message: Message): Turn {
-    const inbound = {
-      scope,
-      request: { ...persisted.request, message },
-      caller: restoreCaller(scope, persisted),
-      // The task exists, so a reply without a task must complete it.
-      serviceParameters: { ...persisted.service, needsTask: true },
-    };
-    const turn = this.#createTurn(inbound, message, {
-      attempt: persisted.attempt + 1,
-      handovers: persisted.handovers ?? 0,
-      // A suspended turn does not count as a running agent.
-      mayExceed: persisted.wakeAt === undefined ? "share" : "limits",
-    });
-    const { runTraceparent: traceparent, runStartedAt: lostSince } = persisted;
-    if (traceparent !== undefined) turn.earlierRun = { traceparent, lostSince };
-    return turn;
-  }
-
-  /** Number of turns that can start before the limit on concurrent agent runs is reached. */
-  get freeRunCount(): number {
-    return this.#turnAdmission.freeRunCount;
-  }
-
-  /** Creates the turn of a message that an earlier server process queued. */
-  restoreQueuedTurn(scope: TaskScope, queued: QueuedTurnData): Turn {
-    const inbound = {
-      scope,
-      ...restoreQueuedRequest(queued),
-      caller: restoreCaller(scope, queued),
-    };
-    return this.#createTurn(inbound, queued.message, { mayExceed: "limits" });
   }
 
   /** Accepts a message. If another node changes the task or stores the message at the same time, tries again. */
@@ -276,7 +220,7 @@ export class MessageAcceptor {
       }
       this.#assertQueueNotFull(runner);
       this.#context.agent.contextTurns?.assertAcceptsTurn(scope, contextId, taskId);
-      const turn = this.#createTurn(inbound, message);
+      const turn = this.#context.turnFactory.createTurn(inbound, message);
       if (outcome.action === "start") {
         runner.startOrQueueTurn(turn);
         return { runner, turn };
@@ -302,7 +246,7 @@ export class MessageAcceptor {
   ): Promise<MessageAcceptResult> {
     const { nodes } = this.#context;
     if (!nodes) throw createServerClosingError();
-    const endAdmission = this.#turnAdmission.admitTurn(inbound.caller, inbound.request);
+    const endAdmission = this.#context.turnAdmission.admitTurn(inbound.caller, inbound.request);
     try {
       return await nodes.turnSubmitter.submitTurn({ ...inbound, message }, target);
     } finally {
@@ -378,60 +322,12 @@ export class MessageAcceptor {
     const contextId = message.contextId ?? generateId();
     if (!this.#context.startsTurns()) return this.#submitTurn(inbound, { ...message, taskId, contextId });
     agent.contextTurns?.assertAcceptsTurn(inbound.scope, contextId, taskId);
-    const turn = this.#createTurn(inbound, { ...message, taskId, contextId });
+    const turn = this.#context.turnFactory.createTurn(inbound, { ...message, taskId, contextId });
     const runner = runners.create(inbound.scope, taskId, contextId);
     if (agent.current.respondsWith === "either" && !inbound.serviceParameters.needsTask)
-      return this.#startAgentBeforeTaskExists(runner, turn);
+      return startAgentBeforeTask(runner, turn, this.#context);
     runner.startOrQueueTurn(turn);
     return { runner, turn };
-  }
-
-  /**
-   * Starts the agent before its task exists. The agent's first event decides whether the acceptor creates a
-   * task.
-   */
-  async #startAgentBeforeTaskExists(runner: TaskRunner, turn: Turn): Promise<MessageAcceptResult> {
-    const { agent, generateId } = this.#context;
-    runner.reserveForTurnWithoutTask(turn);
-    await agent.contextTurns?.enterTurn(runner.liveTask.scope, turn);
-    const output = await readFirstAgentEvent(turn, () =>
-      runner.executor.startAgent(turn, buildTaskWithTurnMessage(runner.liveTask, turn.message)),
-    );
-    if (turn.hasEnded) {
-      void runner.executor.closeIterator(output.iterator);
-      return { runner, turn };
-    }
-    const firstEvent = output.firstResult?.value;
-    if (typeof firstEvent !== "object" || firstEvent === null || !("message" in firstEvent)) {
-      runner.startOrQueueTurn(turn, output);
-      return { runner, turn };
-    }
-    runner.discardWithoutTask();
-    turn.end();
-    void runner.executor.closeIterator(output.iterator);
-    return { reply: toTasklessReply(runner.liveTask.contextId, firstEvent.message, generateId) };
-  }
-
-  /**
-   * Creates a turn. Until the turn ends, it counts against the limits on concurrent runs. A turn that an earlier server
-   * process has accepted may exceed the share of its caller, or all limits.
-   */
-  #createTurn(
-    { scope, request, caller, serviceParameters }: InboundMessage,
-    message: Message,
-    {
-      attempt = 1,
-      handovers = 0,
-      mayExceed,
-    }: { attempt?: number; handovers?: number; mayExceed?: "share" | "limits" } = {},
-  ): Turn {
-    const endAdmission = this.#turnAdmission.admitTurn(caller, request, mayExceed);
-    const { store, runners } = this.#context;
-    const relatedTasks = new RelatedTaskLoader(store, runners, scope, message, caller.contextScope);
-    const turn = new Turn(request, message, caller, serviceParameters, relatedTasks, attempt, handovers);
-    turn.endAdmission = endAdmission;
-    turn.onEnd(endAdmission);
-    return turn;
   }
 }
 
