@@ -17,17 +17,21 @@ export interface UncommittedMessage {
   readonly wasQueued?: boolean;
 }
 
-/** The changes of one commit that somebody awaits: accepted messages, changes of the task's queue, and finished steps. */
+/**
+ * The changes of one commit that do not become events: the ids of accepted messages, changes of the task's queue, finished
+ * steps, and the start or the end of a turn without an event. Requests and agents wait until the changes are durable.
+ */
 export class AwaitedChanges {
   readonly #messages: UncommittedMessage[] = [];
   #queuedTurns: QueuedTurnData[] | undefined;
   #removedThrough: number | undefined;
   #queueCommit: Deferred | undefined;
   #stepCommit: Deferred | undefined;
+  #changesTurn = false;
 
   /** True if the changes need a commit even if no event is pending. */
   get needsCommit(): boolean {
-    return this.changesQueue || this.#stepCommit !== undefined;
+    return this.#changesTurn || this.changesQueue || this.#stepCommit !== undefined;
   }
 
   get changesQueue(): boolean {
@@ -70,6 +74,11 @@ export class AwaitedChanges {
   /** Removes the turns up to `position` from the queue. */
   removeQueuedTurnsThrough(position: number): void {
     this.#removedThrough = position;
+  }
+
+  /** Commits the start or the end of a turn, which has no event. */
+  addTurnChange(): void {
+    this.#changesTurn = true;
   }
 
   /** Resolves when the finished steps are durable. */

@@ -9,7 +9,6 @@ import {
   type TaskEvent,
   type TaskState,
 } from "../protocol/index.ts";
-import { Deferred } from "../data-structures/index.ts";
 import { AwaitedChanges, type UncommittedMessage } from "./awaited-changes.ts";
 import type { TaskScope } from "./caller.ts";
 import { createCommitFailedError } from "./task-errors.ts";
@@ -54,14 +53,12 @@ export class LiveTask implements UncommittedEventSource, TaskWithPossibleWebhook
   #task: Task | undefined;
   #seq: number;
   #epoch: number;
-  #mustCommitWithoutEvents = false;
   /** State that the task will have when all pending events are committed. */
   #state: TaskState | undefined;
   #statusTimestamp: string;
   /** Changes that wait for the next commit together with the pending events. */
   #awaitedChanges: AwaitedChanges | undefined;
-  #currentCommit: { readonly append: LogAppend; readonly changes: AwaitedChanges | undefined } | undefined;
-  #capacity: Deferred | undefined;
+  #currentCommit: { append: LogAppend; readonly changes: AwaitedChanges | undefined } | undefined;
   readonly #waiters = new CommitWaiters();
   #failure: A2AError | undefined;
   /** True if a pending event must be committed without delay. */
@@ -120,8 +117,7 @@ export class LiveTask implements UncommittedEventSource, TaskWithPossibleWebhook
   }
 
   get #hasChangesToCommit(): boolean {
-    const hasEvents = this.#pendingEvents.length > 0;
-    return hasEvents || this.#mustCommitWithoutEvents || this.#awaitedChanges?.needsCommit === true;
+    return this.#pendingEvents.length > 0 || this.#awaitedChanges?.needsCommit === true;
   }
 
   get hasCommitFailed(): boolean {
@@ -240,7 +236,7 @@ export class LiveTask implements UncommittedEventSource, TaskWithPossibleWebhook
   /** Persists the turn in a separate commit, because its start has no event. */
   commitTurnStart(turn: TurnRestartData, steps?: UncommittedSteps): void {
     this.storedTurn.persist(turn, steps);
-    this.#mustCommitWithoutEvents = true;
+    this.#getAwaitedChanges().addTurnChange();
     this.#requestCommit();
   }
 
@@ -248,7 +244,7 @@ export class LiveTask implements UncommittedEventSource, TaskWithPossibleWebhook
   commitTurnEnd(): void {
     const change = this.storedTurn.getChange(this.#state, this.#listener);
     if (this.#failure || change === undefined) return;
-    this.#mustCommitWithoutEvents = true;
+    this.#getAwaitedChanges().addTurnChange();
     this.#requestCommit();
   }
 
@@ -267,9 +263,7 @@ export class LiveTask implements UncommittedEventSource, TaskWithPossibleWebhook
    * continue.
    */
   waitForCapacity(): Promise<void> | undefined {
-    return this.#pendingEvents.isFull && !this.#failure
-      ? (this.#capacity ??= new Deferred()).promise
-      : undefined;
+    return this.#failure ? undefined : this.#pendingEvents.waitForCapacity();
   }
 
   // The committer calls the following methods.
@@ -281,19 +275,16 @@ export class LiveTask implements UncommittedEventSource, TaskWithPossibleWebhook
       .map((event, at) => LogEvent.create(this.#seq + 1 + at, event));
     const changes = this.#awaitedChanges;
     this.#awaitedChanges = undefined;
-    this.#mustCommitWithoutEvents = false;
     this.#isUrgent = false;
-    const append = this.#createAppend(events, this.#state, changes);
     // Set this before serializing, which can fail, so that a failure rejects the waiting messages.
-    this.#currentCommit = { append, changes };
-    this.#wakeCapacityWaiters();
-    if (events.length === 0) return append;
+    const commit = { append: this.#createAppend(events, this.#state, changes), changes };
+    this.#currentCommit = commit;
+    if (events.length === 0) return commit.append;
     const artifactReferences = this.#snapshotPlanner?.planSnapshot(this.#task, events, this.#state);
-    if (!artifactReferences) return append;
+    if (!artifactReferences) return commit.append;
     const snapshot = foldLogEvents(this.taskId, this.#task && copyTask(this.#task), events);
-    const appendWithSnapshot = { ...append, snapshot, artifactReferences };
-    this.#currentCommit = { append: appendWithSnapshot, changes };
-    return appendWithSnapshot;
+    commit.append = { ...commit.append, snapshot, artifactReferences };
+    return commit.append;
   }
 
   #createAppend(
@@ -336,8 +327,7 @@ export class LiveTask implements UncommittedEventSource, TaskWithPossibleWebhook
     this.#publishCommit(append);
     changes?.resolve();
     if (hasTurnStop(append.status.state, append.events)) this.#listener.onTurnStop();
-    if (this.#hasChangesToCommit)
-      this.#context.committer.enqueue(this, this.#isUrgent || this.#mustCommitWithoutEvents);
+    if (this.#hasChangesToCommit) this.#context.committer.enqueue(this, this.#isUrgent);
     else this.#listener.onAllCommitted();
   }
 
@@ -350,8 +340,6 @@ export class LiveTask implements UncommittedEventSource, TaskWithPossibleWebhook
     this.#awaitedChanges?.reject(failure);
     this.#awaitedChanges = undefined;
     this.#pendingEvents.takeAll();
-    this.#mustCommitWithoutEvents = false;
-    this.#wakeCapacityWaiters();
     this.#waiters.reject(failure);
     // The sender of a message applies the message again, if another node was first.
     if (cause instanceof Error || this.storedTurn.isRunning || !this.#context.store.nodes)
@@ -381,11 +369,6 @@ export class LiveTask implements UncommittedEventSource, TaskWithPossibleWebhook
   #requestCommit(): void {
     this.#isUrgent = true;
     if (!this.#currentCommit) this.#context.committer.enqueue(this, true);
-  }
-
-  #wakeCapacityWaiters(): void {
-    this.#capacity?.resolve();
-    this.#capacity = undefined;
   }
 
   #publishCommit({ events, webhooks }: LogAppend): void {
