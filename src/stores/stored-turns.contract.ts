@@ -119,7 +119,7 @@ export function defineStoredTurnsContract(
 
     it("is deleted with its task", async () => {
       await append("t", 1, [], { queueChange: { added: [queued(1)] }, messages: [waiting(1)] });
-      const { deletionStore } = store;
+      const { deletionStore } = getStore();
       const tasks = (await deletionStore?.findMatchingTasks({ taskId: "t" }, 10)) ?? [];
       expect(await deletionStore?.deleteTasks(tasks, { budgetMs: 1000 })).toBe(1);
       expect(await getStore().listTasksWithQueuedTurns()).toEqual([]);
