@@ -85,7 +85,9 @@ const rankLength = ({ moduleId }: TestSpecification): number => {
  */
 class LongestFirstSequencer extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const projects = Map.groupBy(await super.sort(files), ({ project }) => project);
+    // oxlint-disable-next-line unicorn/no-array-sort -- a method of Vitest
+    const sorted = await super.sort(files);
+    const projects = Map.groupBy(sorted, ({ project }) => project);
     return [...projects.values()].flatMap((specifications) =>
       specifications.toSorted((one, other) => rankLength(one) - rankLength(other)),
     );

@@ -4,12 +4,10 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { isAbsolute } from "node:path/win32";
 import { rolldown } from "rolldown";
-import { bundlePackages } from "./bundle-packages.ts";
+import { bundlePackages, deleteOldBundles } from "./bundle-packages.ts";
 import { getBundleEntryName } from "./fork-script.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
-/** Bundles of other states of the sources are deleted after this time. */
-const MAX_AGE_MS = 3_600_000;
 /** Packages that nearly every process imports, and that no program of the tests shares with the library. */
 const INLINED_PACKAGES = /^(?:@noble\/hashes|canonicalize|commander|eventsource-parser|jose)(?:$|\/)/;
 
@@ -55,9 +53,7 @@ export default async function bundleForTestProcesses(): Promise<void> {
     // Another run has written the same bundle.
     rmSync(draft, { recursive: true });
   }
-  for (const other of globSync("test-bundle-*", { cwd: parent }).map((name) => join(parent, name)))
-    if (other !== folder && statSync(other).mtimeMs < Date.now() - MAX_AGE_MS)
-      rmSync(other, { recursive: true, force: true });
+  deleteOldBundles("test-bundle-*", folder);
 }
 
 function hashSources(): string {

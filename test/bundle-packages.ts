@@ -1,8 +1,10 @@
 import { createHash } from "node:crypto";
-import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, globSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { rolldown } from "rolldown";
 
+/** Bundles of other states of the sources and of other packages are deleted after this time. */
+const MAX_AGE_MS = 3_600_000;
 /** The packages in the bundle. They consist of hundreds of modules, and most processes of the tests import one of them. */
 const PACKAGES = [
   "@google/adk",
@@ -46,5 +48,14 @@ export async function bundlePackages(root: string): Promise<string> {
     // Another run has written the same bundle.
     rmSync(draft, { recursive: true });
   }
+  deleteOldBundles("packages-*", folder);
   return folder;
+}
+
+/** Deletes old folders beside `folder` whose names match the pattern. */
+export function deleteOldBundles(pattern: string, folder: string): void {
+  const parent = dirname(folder);
+  for (const other of globSync(pattern, { cwd: parent }).map((name) => join(parent, name)))
+    if (other !== folder && statSync(other).mtimeMs < Date.now() - MAX_AGE_MS)
+      rmSync(other, { recursive: true, force: true });
 }
