@@ -32,7 +32,7 @@ export const PLANTED_MUTANTS: readonly PlantedMutant[] = [
   { name: "lease that ends early", defects: { expiresEarly: true } },
   {
     name: "early release",
-    file: "src/engine/task-runner.ts",
+    file: "src/engine/turn-executor.ts",
     find: "await Promise.race([this.#agentEnd, graceEnd.promise]);",
     replace: "",
   },
@@ -58,8 +58,8 @@ export const PLANTED_MUTANTS: readonly PlantedMutant[] = [
   },
   {
     name: "claimed task without a running turn",
-    file: "src/engine/live-task.ts",
-    find: "    this.#hasStoredRunningTurn = true;\n",
+    file: "src/engine/stored-turn.ts",
+    find: "    this.#isRunning = true;\n",
     replace: "",
   },
   {

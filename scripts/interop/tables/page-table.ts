@@ -60,7 +60,6 @@ export function parsePageTable(markdown: string): PageTable {
     .split("\n")
     .filter((line) => line.startsWith("| "))
     .map((line) => line.slice(2, -2).split(" | "));
-  const isScenario = (column: string): boolean => column !== NAME_COLUMN && column !== DATE_COLUMN;
   return {
     columns: header.filter(isScenario),
     rows: rows.map(([name = "", ...texts]) => {
@@ -77,6 +76,10 @@ export function parsePageTable(markdown: string): PageTable {
       };
     }),
   };
+}
+
+function isScenario(column: string): boolean {
+  return column !== NAME_COLUMN && column !== DATE_COLUMN;
 }
 
 function parseCell(text: string, reasons: ReadonlyMap<string, string>): PageCell {
