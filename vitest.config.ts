@@ -43,6 +43,7 @@ const LONGEST = [
   "src/pages/console-accessibility.test.ts",
   "test/research.test.ts",
   "src/pages/console-hostile.test.ts",
+  "src/pages/record-hostile.test.ts",
   "test/resilience/resume.test.ts",
   "test/resilience/postgres.test.ts",
   "src/cli/dev.test.ts",
