@@ -69,9 +69,17 @@ function defineForEach(define: Definer, spreads: boolean): EachDefiner {
     (name, callback): void => {
       for (const row of rows) {
         const values = spreads && Array.isArray(row) ? row : [row];
-        define(`${name} ${formatRow(values)}`, () => callback(...values));
+        define(formatName(name, values), () => callback(...values));
       }
     };
+}
+
+/** Replaces `%s` by the values, or appends the row. */
+function formatName(name: string, values: readonly unknown[]): string {
+  const texts = values.map((value) => (typeof value === "string" ? value : JSON.stringify(value)));
+  return name.includes("%s")
+    ? name.replaceAll("%s", () => texts.shift() ?? "")
+    : `${name} ${formatRow(values)}`;
 }
 
 function formatRow(values: readonly unknown[]): string {
