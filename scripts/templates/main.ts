@@ -39,6 +39,7 @@ for (const template of TEMPLATE_NAMES) {
     runCommand("npx", ["colloquy", "init", folder, "--template", template], workFolder);
     runCommand("npm", ["install", "--no-audit", "--no-fund", "--loglevel=error"], folder);
     runCommand("npm", ["run", "check"], folder);
+    if (template === "workers") runCommand("npm", ["run", "deploy", "--", "--dry-run"], folder);
     await (template === "adk" ? runAdkTemplate(folder) : runPageTemplate(template, folder));
     console.log(`${template}: works (${Math.round((Date.now() - startedAt) / 1000)} s)`);
   } catch (error) {
