@@ -52,6 +52,7 @@ describe.skipIf(!hasChromium)("every screen of the console", () => {
     [`${taskRoutes[0]}?view=wire`, ".call-head"],
     [taskRoutes[1] ?? "", "[data-testid=answer]"],
     [taskRoutes[2] ?? "", "[data-testid=answer]"],
+    ["#/task", "text=No task is selected"],
     ["#/task/reporter/unknown-task-id", "[role=alert]"],
     ["#/chat/reporter", ".composer"],
     ["#/chat/baker", ".composer"],

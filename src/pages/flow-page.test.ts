@@ -50,6 +50,30 @@ describe.skipIf(!hasChromium)("the page of a traffic record", () => {
     await page.close();
   });
 
+  it("names the error of a screen that cannot be shown, and shows the other screens", async () => {
+    const { page, errors } = await open("#/agents");
+    const openScreen = (hash: string): Promise<void> => page.evaluate(`location.hash = "${hash}"`);
+    await page.evaluate(`{
+      const { hypot } = Math;
+      Math.hypot = () => { throw new Error("no arrow <here>"); };
+      window.mend = () => { Math.hypot = hypot; };
+    }`);
+    await openScreen("#/flow?view=graph");
+    const failure = page.getByRole("alert");
+    await failure.waitFor();
+    expect(await failure.innerText()).toContain("This screen cannot be shown\n\nno arrow <here>");
+    expect(await findAccessibilityViolations(page)).toEqual([]);
+    await openScreen("#/tasks");
+    await page.locator("[data-testid=task-row]").first().waitFor();
+    await openScreen("#/flow?view=graph");
+    await failure.waitFor();
+    await page.evaluate("mend()");
+    await failure.getByRole("button", { name: "Try again" }).click();
+    await page.locator("#picture .message").first().waitFor();
+    expect(errors).toEqual(["no arrow <here>", "no arrow <here>"]);
+    await page.close();
+  });
+
   it("marks the stream that the proxy broke, and the request that resumed it", async () => {
     const { page } = await open();
     const notes = await page.locator(".sequence .notes").allTextContents();

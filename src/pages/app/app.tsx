@@ -9,13 +9,14 @@ import { useHotkeys } from "./hotkeys.ts";
 import { type PageState, PageStateProvider } from "./page-state.ts";
 import { ReloadNotice } from "./reload-notice.tsx";
 import { formatRoute, SCREEN_NAMES } from "./route.ts";
+import { Screen } from "./screen.tsx";
 import { toggleTheme } from "./theme.ts";
 
 /** The page: a header with the navigation, and the screen of the current route. */
 export function App({ state }: { readonly state: PageState }): VNode {
   const { source, route, screens, announcement, toast } = state;
   const { screen } = route.value;
-  const { title = "", component: Screen = EmptyScreen } = screens[screen] ?? {};
+  const { title = "", component = EmptyScreen } = screens[screen] ?? {};
   const offeredScreens = SCREEN_NAMES.flatMap((name) => {
     const definition = screens[name];
     const isOffered =
@@ -78,7 +79,7 @@ export function App({ state }: { readonly state: PageState }): VNode {
       </header>
       {PAGE_SENDS_REQUESTS && <ReloadNotice />}
       <main id="main" tabIndex={-1} data-screen={screen}>
-        <Screen />
+        <Screen key={screen} route={route.value} title={title} component={component} />
       </main>
       <HelpDialog />
       <CommandPalette />

@@ -78,12 +78,15 @@ export function computeGraphLayout(
     marginx: 20,
     marginy: 20,
   });
-  for (const { key } of nodes) graph.setNode(key, { width: nodeWidth, height: nodeHeight });
-  for (const { key, from, to, label, notes } of edges) {
+  // Dagre keeps names in plain objects, in which `constructor` has a value. Keys contain names that agents choose.
+  const nodeNames = new Map(nodes.map(({ key }, index) => [key, `node ${index}`]));
+  const nameNode = (key: string): string => nodeNames.get(key) ?? `unknown ${key}`;
+  for (const name of nodeNames.values()) graph.setNode(name, { width: nodeWidth, height: nodeHeight });
+  for (const [index, { from, to, label, notes }] of edges.entries()) {
     const columns = Math.max(measureLabel(label ?? ""), measureLabel(notes ?? ""));
     const size = columns === 0 ? 0 : columns * LABEL_CHARACTER_WIDTH_PX + 12;
     const labelSize = { width: size, height: size === 0 ? 0 : LABEL_HEIGHT_PX, labelpos: "c" as const };
-    graph.setEdge(from, to, labelSize, key);
+    graph.setEdge(nameNode(from), nameNode(to), labelSize, `edge ${index}`);
   }
   layout(graph);
   const { width = 0, height = 0 } = graph.graph() as { width?: number; height?: number };
@@ -91,11 +94,13 @@ export function computeGraphLayout(
     width,
     height,
     nodes: nodes.map((node) => {
-      const { x, y } = graph.node(node.key) as Point;
+      const { x, y } = graph.node(nameNode(node.key)) as Point;
       return { node, x: x - nodeWidth / 2, y: y - nodeHeight / 2 };
     }),
-    edges: edges.map((edge) => {
-      const { points } = graph.edge(edge.from, edge.to, edge.key) as { readonly points: readonly Point[] };
+    edges: edges.map((edge, index) => {
+      const { points } = graph.edge(nameNode(edge.from), nameNode(edge.to), `edge ${index}`) as {
+        readonly points: readonly Point[];
+      };
       const middle = computeCurveMiddle(points);
       return {
         edge,

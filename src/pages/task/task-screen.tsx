@@ -1,4 +1,4 @@
-import type { VNode } from "preact";
+import type { ComponentChildren, VNode } from "preact";
 import { useHotkeys } from "../app/hotkeys.ts";
 import { usePageState } from "../app/page-state.ts";
 import { formatRoute } from "../app/route.ts";
@@ -31,11 +31,23 @@ export function TaskScreen(): VNode {
   const [agentId, taskId] = route.value.segments;
   if (agentId === undefined || taskId === undefined)
     return (
-      <Notice tone="idle" title="No task is selected">
-        <a href={formatRoute("tasks")}>Choose a task.</a>
-      </Notice>
+      <WithoutTask>
+        <Notice tone="idle" title="No task is selected">
+          <a href={formatRoute("tasks")}>Choose a task.</a>
+        </Notice>
+      </WithoutTask>
     );
   return <OpenedTask key={`${agentId}/${taskId}`} agentId={agentId} taskId={taskId} />;
+}
+
+/** The screen before a task is known. Each screen has a heading, which screen readers jump to. */
+function WithoutTask({ children }: { readonly children: ComponentChildren }): VNode {
+  return (
+    <>
+      <h1 class="screen-reader-only">Task</h1>
+      {children}
+    </>
+  );
 }
 
 function OpenedTask({ agentId, taskId }: { readonly agentId: string; readonly taskId: string }): VNode {
@@ -75,9 +87,11 @@ function OpenedTask({ agentId, taskId }: { readonly agentId: string; readonly ta
   ]);
   if (loading.value === "loading" && traffic === undefined && latest === undefined)
     return (
-      <p class="empty" role="status">
-        Loading the task …
-      </p>
+      <WithoutTask>
+        <p class="empty" role="status">
+          Loading the task …
+        </p>
+      </WithoutTask>
     );
   const failure = typeof loading.value === "object" && latest === undefined && (
     <FailureNotice
@@ -86,7 +100,7 @@ function OpenedTask({ agentId, taskId }: { readonly agentId: string; readonly ta
       onRetry={() => location.reload()}
     />
   );
-  if (failure !== false && traffic === undefined) return failure;
+  if (failure !== false && traffic === undefined) return <WithoutTask>{failure}</WithoutTask>;
   return (
     <div class="task-screen" data-testid="task" data-task-id={taskId} data-state={findState(latest, traffic)}>
       {failure}
