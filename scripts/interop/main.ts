@@ -6,9 +6,9 @@
  *
  *   npm run interop -- [--only TEXT] [--json] [--page] [--artifacts whole|pieces]
  *
- * `--only` selects the peer whose name is TEXT, or else the peers whose name contains TEXT. Commas separate several texts. `--page` writes the
- * tables of docs/interop.md with the latest results of each peer. `--artifacts` sets the option of our generator
- * agent; `pieces` compares the peers, and its failures do not fail the run.
+ * `--only` selects the peer whose name is TEXT, or else the peers whose name contains TEXT. Commas separate several
+ * texts. `--page` writes the results into the tables of docs/interop.md, where peers that did not run keep their rows.
+ * `--artifacts` sets the option of our generator agent; `pieces` compares the peers, and its failures do not fail the run.
  *
  *   npm run interop -- --tap [--only TEXT] [--variant TEXT]
  *
@@ -38,9 +38,7 @@ import { FRAMEWORK_PEERS } from "./frameworks/framework-peers.ts";
 import { runFrameworkPeer } from "./frameworks/run-framework-peer.ts";
 import { startScenarioServers } from "./frameworks/scenario-servers.ts";
 import type { InteropResult } from "./interop-result.ts";
-import { mergePageResults, type SkippedPeer } from "./page-results.ts";
 import { readMissingFeatures } from "./missing-features.ts";
-import { renderTextTables, writeInteropPage } from "./render-tables.ts";
 import { runSdkPeer } from "./run-sdk-peer.ts";
 import { runPagePeer } from "./page/run-page-peer.ts";
 import { runPairThroughTap, runPairWithFaults, type TappedPair } from "./run-peers-through-tap.ts";
@@ -50,6 +48,8 @@ import {
   SDK_PEERS,
   type SdkPeer,
 } from "./sdk-peers.ts";
+import { renderTextTables } from "./tables/render-text-tables.ts";
+import { writeInteropPage, type SkippedPeer } from "./tables/write-interop-page.ts";
 
 const { values } = parseArgs({
   options: {
@@ -134,11 +134,16 @@ else if (PAGE_PEERS.some(isChosen)) {
   await browser.close();
 }
 
-if (values.page) {
-  const { results, missing } = mergePageResults(allPeers, allScenarioResults);
-  const unexplained = missing.filter(({ peer }) => !skippedPeers.some((skipped) => skipped.peer === peer));
-  writeInteropPage(results, [...skippedPeers, ...unexplained], expectedFailures);
-}
+if (values.page)
+  writeInteropPage(
+    {
+      results: allScenarioResults,
+      skipped: skippedPeers,
+      date: new Date().toISOString().slice(0, 10),
+      peers: [...new Set(allPeers.map(({ sdk }) => sdk))],
+    },
+    expectedFailures,
+  );
 if (values.json)
   console.log(
     JSON.stringify(

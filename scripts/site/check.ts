@@ -69,6 +69,8 @@ try {
     for (const page of globSync("**/*.html", { cwd: siteFolder }).toSorted())
       if (!SAMPLE_PAGES.includes(page)) await checkView(browser, page, VIEWS[0]);
   await checkSearch(browser);
+} catch (error) {
+  problems.push(`The check has stopped early: ${String(error)}`);
 } finally {
   await browser.close();
   server.close();
@@ -145,7 +147,7 @@ async function reportAxeViolations(page: Page, location: string): Promise<void> 
 async function checkSearch(browser: Browser): Promise<void> {
   for (const view of [VIEWS[0], VIEWS[3]]) {
     const { page, errors } = await openPage(browser, "index.html", view);
-    await page.keyboard.press("Control+k");
+    await openSearch(page);
     await page.locator(".VPLocalSearchBox input").fill("Last-Event-ID");
     await page.locator(".VPLocalSearchBox .result").first().waitFor();
     await reportAxeViolations(page, `search (${view.name})`);
@@ -157,6 +159,15 @@ async function checkSearch(browser: Browser): Promise<void> {
       problems.push(`The first result for Last-Event-ID is ${page.url()}.`);
     for (const error of errors) problems.push(`search: ${error}`);
     await page.context().close();
+  }
+}
+
+/** Presses the search key until the search opens: the page does not receive keys before its script runs. */
+async function openSearch(page: Page): Promise<void> {
+  const input = page.locator(".VPLocalSearchBox input");
+  for (let press = 0; press < 20 && !(await input.isVisible()); press++) {
+    await page.keyboard.press("Control+k");
+    await input.waitFor({ timeout: 1000 }).catch(() => undefined);
   }
 }
 

@@ -23,7 +23,8 @@ export {
 } from "./adk-event-metadata.ts";
 export { durable } from "./durable.ts";
 export { getRunOfToolContext, type RunOfTool } from "./run-of-tool-context.ts";
-export { RemoteAgent, type RemoteAgentOptions, type RemoteRequest } from "./remote/remote-agent.ts";
+export { RemoteAgent } from "./remote/remote-agent.ts";
+export type { RemoteAgentOptions, RemoteRequest } from "./remote/remote-agent-options.ts";
 export type { RunHooks } from "./run-hooks.ts";
 export type {
   AdkEvent,

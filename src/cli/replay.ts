@@ -2,6 +2,7 @@ import { Command, InvalidArgumentError, Option } from "commander";
 import { resolve } from "node:path";
 import type { RecordedAgent } from "../tap/index.ts";
 import type { CliContext } from "./cli-context.ts";
+import { pluralize } from "./cards/text-table.ts";
 import { createUsageError } from "./cli-error.ts";
 import { parsePort } from "./client-options.ts";
 import { waitForAbort } from "./wait-for-abort.ts";
@@ -77,7 +78,7 @@ async function runReplay(
   });
   try {
     const { exchanges, incompleteRequests } = agent;
-    streams.out(`${replay.url} replays ${agent.name} with ${exchanges.length} requests\n`);
+    streams.out(`${replay.url} replays ${agent.name} with ${pluralize(exchanges.length, "request")}\n`);
     if (replay.grpcAddress !== undefined) streams.out(`gRPC: ${replay.grpcAddress}\n`);
     else if (grpcPort !== undefined)
       throw createUsageError(
@@ -87,7 +88,7 @@ async function runReplay(
     streams.out("Ctrl-C stops it.\n");
     if (incompleteRequests > 0)
       streams.err(
-        `Warning: The record lacks the bodies of ${incompleteRequests} requests, which cannot be replayed.\n`,
+        `Warning: The record lacks the bodies of ${pluralize(incompleteRequests, "request")}, which cannot be replayed.\n`,
       );
     await waitForAbort(interruptSignal);
   } finally {

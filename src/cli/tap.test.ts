@@ -53,7 +53,7 @@ describe("colloquy tap and colloquy replay", () => {
       cwd,
     );
     const out = await replay.waitForOutput("Ctrl-C stops it.");
-    const url = /^(\S+) replays mine with 1 requests$/m.exec(out)?.[1] ?? "";
+    const url = /^(\S+) replays mine with 1 request$/m.exec(out)?.[1] ?? "";
     expect((await (await connect(url)).ask("count")).text).toBe("one two three");
     expect(out).toMatch(/^gRPC: 127\.0\.0\.1:\d+$/m);
     expect((await (await connect(url, { binding: "GRPC" })).ask("count")).text).toBe("one two three");

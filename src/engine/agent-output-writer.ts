@@ -9,35 +9,27 @@ import {
 import { withDiscardedMessageIds } from "./discarded-message-ids.ts";
 import { generateErrorId } from "./id-generator.ts";
 import type { LiveTask } from "./live-task.ts";
-import { hasPersistedTurns } from "./replaceable-agent.ts";
 import { createTaskTooLargeError } from "./task-errors.ts";
 import type { TaskRunnerDependencies } from "./task-runner-dependencies.ts";
+import type { TaskTurns } from "./task-turns.ts";
 import { toStatusUpdate, toTaskEventFromAgent, toTaskMessageFromAgent } from "./to-task-event.ts";
 import type { StartedAgentIterator, Turn } from "./turn.ts";
-import type { TurnQueue } from "./turn-queue.ts";
 
 type AgentOutputWriterDependencies = Pick<
   TaskRunnerDependencies,
-  "agent" | "generateId" | "observer" | "store" | "taskSizeLimit"
+  "generateId" | "observer" | "taskSizeLimit"
 >;
 
 /** Writes the events of an agent, and the final state of its task, into the live task. */
 export class AgentOutputWriter {
   readonly #context: AgentOutputWriterDependencies;
   readonly #liveTask: LiveTask;
-  readonly #queue: TurnQueue;
-  readonly #getTraceparent: () => string | undefined;
+  readonly #turns: TaskTurns;
 
-  constructor(
-    context: AgentOutputWriterDependencies,
-    liveTask: LiveTask,
-    queue: TurnQueue,
-    getTraceparent: () => string | undefined,
-  ) {
+  constructor(context: AgentOutputWriterDependencies, liveTask: LiveTask, turns: TaskTurns) {
     this.#context = context;
     this.#liveTask = liveTask;
-    this.#queue = queue;
-    this.#getTraceparent = getTraceparent;
+    this.#turns = turns;
   }
 
   /**
@@ -58,7 +50,8 @@ export class AgentOutputWriter {
           step = await iterator.next();
           continue;
         }
-        if (liveTask.exceedsSizeLimitWith(event)) throw createTaskTooLargeError(this.#context.taskSizeLimit);
+        if (liveTask.sizeMeter.exceedsLimitWith(event))
+          throw createTaskTooLargeError(this.#context.taskSizeLimit);
         const refusal = this.#enqueueEvent(event);
         if (refusal) {
           const text = `The agent yielded an event that the task cannot accept: ${refusal.refusalReason}.`;
@@ -107,17 +100,10 @@ export class AgentOutputWriter {
     if (turn.cancelMetadata) this.writeStatus("TASK_STATE_CANCELED");
     else if (turn.stopReason) {
       // At INPUT_REQUIRED, the task waits for its user and needs no agent.
-      if (!this.isLeftForRestart(turn) && state !== "TASK_STATE_INPUT_REQUIRED")
+      if (!this.#turns.canContinueAfterRestart(turn) && state !== "TASK_STATE_INPUT_REQUIRED")
         this.writeStatus("TASK_STATE_FAILED", turn.stopReason);
     } else if (!turn.lastState || !isInterrupted(turn.lastState))
       this.writeStatus(turn.isInterrupted ? "TASK_STATE_INPUT_REQUIRED" : "TASK_STATE_COMPLETED");
-  }
-
-  /** Returns true if the server stopped the agent and a later server process will start the turn again. */
-  isLeftForRestart({ agent, stopReason, cancelMetadata }: Turn): boolean {
-    const { agent: replaceable, store } = this.#context;
-    const isPersisted = hasPersistedTurns(agent ?? replaceable.current);
-    return stopReason !== undefined && !cancelMetadata && isPersisted && store.isDurable === true;
   }
 
   writeFailure(turn: Turn, thrown: unknown): void {
@@ -153,17 +139,17 @@ export class AgentOutputWriter {
   /** Enqueues an event of the agent or the runner. The end of the task discards its queued messages. */
   #enqueueEvent(event: TaskEvent): EventRefusal | undefined {
     const liveTask = this.#liveTask;
-    const isLast =
-      this.#queue.length > 0 && "statusUpdate" in event && isTerminal(event.statusUpdate.status.state);
+    const { queue } = this.#turns;
+    const isLast = queue.length > 0 && "statusUpdate" in event && isTerminal(event.statusUpdate.status.state);
     if (!isLast) return liveTask.validateAndEnqueueEvent(event);
-    const refusal = liveTask.validateAndEnqueueEvent(withDiscardedMessageIds(event, this.#queue.messageIds));
-    if (!refusal) liveTask.removeQueuedTurnsThrough(this.#queue.lastPosition);
+    const refusal = liveTask.validateAndEnqueueEvent(withDiscardedMessageIds(event, queue.messageIds));
+    if (!refusal) liveTask.removeQueuedTurnsThrough(queue.lastPosition);
     return refusal;
   }
 
   /** An adapter that creates its own error id stores the id in the member `errorId` of the error. */
   reportError(error: unknown, errorId: string | undefined = getAdapterErrorId(error)): void {
-    const traceparent = this.#getTraceparent();
+    const traceparent = this.#turns.current?.span?.traceparent;
     const report = {
       where: "agent",
       error,

@@ -17,6 +17,8 @@ import type { TaskLease } from "./task-leases.ts";
 import { TaskRecovery } from "./task-recovery.ts";
 import type { TaskRunner } from "./task-runner.ts";
 import type { LogAppend } from "./task-store.ts";
+import { TurnAdmission } from "./turn-admission.ts";
+import { TurnFactory } from "./turn-factory.ts";
 import type { Turn } from "./turn.ts";
 
 /** The state of an engine that its parts read. */
@@ -66,7 +68,7 @@ export function assembleEngine(options: EngineOptions, state: EngineState): Engi
     cancelGraceMs: options.cancelGraceMs ?? 5000,
     outbox: push?.outbox,
     restoreQueuedTurn: (scope: TaskScope, queued: QueuedTurnData) =>
-      messageAcceptor.restoreQueuedTurn(scope, queued),
+      turnFactory.restoreQueuedTurn(scope, queued),
     releaseLease: (lease: TaskLease, handover?: LogAppend) => recovery.releaseLease(lease, handover),
     startsTurns,
     onRunStart: (): void => void state.startedRunCount++,
@@ -81,6 +83,8 @@ export function assembleEngine(options: EngineOptions, state: EngineState): Engi
     requestPass: () => recovery.requestPass(),
     isWaitingSuspect: (scope, taskId) => recovery.isWaitingSuspect(scope, taskId),
   });
+  const turnAdmission = new TurnAdmission(limits);
+  const turnFactory = new TurnFactory(turnAdmission, store, runners);
   const parts = { agentId, store, committer, clock, runners, observer, deduplicateMessages, generateId };
   const nodes = options.nodeCooperation?.createAccess(parts);
   push?.outbox.onWebhookFound((scope, taskId) => {
@@ -91,6 +95,8 @@ export function assembleEngine(options: EngineOptions, state: EngineState): Engi
     agent,
     store,
     runners,
+    turnAdmission,
+    turnFactory,
     generateId,
     limits,
     deduplicateMessages,
@@ -103,7 +109,8 @@ export function assembleEngine(options: EngineOptions, state: EngineState): Engi
     agentId,
     store,
     runners,
-    messageAcceptor,
+    turnAdmission,
+    turnFactory,
     turnAttempts: limits.turnAttempts,
     clock,
     observer,

@@ -4,12 +4,15 @@ import { Deferred } from "../data-structures/index.ts";
 export class CommitWaiters {
   #nextCommit: Deferred | undefined;
   #nextChange: Deferred | undefined;
+  #error: Error | undefined;
 
   waitForCommit(): Promise<void> {
+    if (this.#error) return Promise.reject(this.#error);
     return (this.#nextCommit ??= new Deferred()).promise;
   }
 
   waitForCommitOrTurnChange(): Promise<void> {
+    if (this.#error) return Promise.reject(this.#error);
     return (this.#nextChange ??= new Deferred()).promise;
   }
 
@@ -27,8 +30,9 @@ export class CommitWaiters {
     this.resolveTurnChange();
   }
 
-  /** Rejects all promises, because the task commits no more events. */
+  /** Rejects all promises, also later ones, because the task commits no more events. */
   reject(error: Error): void {
+    this.#error = error;
     this.#nextCommit?.reject(error);
     this.#nextChange?.reject(error);
   }

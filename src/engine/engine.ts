@@ -25,10 +25,10 @@ import { getMessageAction, type MessageAcceptResult } from "./message-accept-res
 import { awaitMessageCommitAndGetTask, awaitStartOfTurn, openMessageStream } from "./message-response.ts";
 import type { PushConfigOperations } from "./push/push-config-operations.ts";
 import { createPushNotSupportedError } from "./push/push-not-supported-error.ts";
+import { waitWhileProcessIsNeeded } from "./process-need.ts";
 import type { RunnerRegistry } from "./runner-registry.ts";
 import type { ServiceParameters } from "./service-parameters.ts";
 import { TaskCanceler } from "./task-canceler.ts";
-import type { TaskRunner } from "./task-runner.ts";
 import type { TaskStore } from "./task-store.ts";
 import { countWaitingTurns, type WaitingTurnCounts } from "./waiting-turn-counts.ts";
 
@@ -95,14 +95,9 @@ export class Engine {
 
   /** Resolves once each agent has ended, or waits and needs no process. Other nodes can then claim released turns. */
   async waitUntilIdle(): Promise<void> {
-    for (let working = this.#listWorking(); working.length > 0; working = this.#listWorking())
-      await Promise.all(working.map((runner) => runner.waitWhileProcessIsNeeded()));
+    await waitWhileProcessIsNeeded(() => this.#runners.list());
     // After a failure of the store, the recovery repeats the releases.
     await this.#parts.recovery.releaseAbandonedLeases().catch(() => {});
-  }
-
-  #listWorking(): TaskRunner[] {
-    return this.#runners.list().filter((runner) => runner.isProcessNeeded);
   }
 
   /**
@@ -117,7 +112,9 @@ export class Engine {
       this.#parts.recovery.stopStartingTurns();
     }
     await Promise.allSettled(
-      this.#runners.list().map((runner) => (nodes ? runner.handOverOrFinishTurn() : runner.waitForTurnEnd())),
+      this.#runners
+        .list()
+        .map((runner) => (nodes ? runner.handOverOrFinishTurn() : runner.turns.waitForTurnEnd())),
     );
   }
 

@@ -1,3 +1,4 @@
+import { Deferred } from "../data-structures/index.ts";
 import {
   canMergeChunks,
   isChunkReplacedBy,
@@ -23,6 +24,7 @@ export class EventsPendingCommit {
   readonly #mergeChunks: boolean;
   #events: TaskEvent[] = [];
   #size = 0;
+  #capacity: Deferred | undefined;
   /** The last pending event, if that event contains merged chunks. */
   #mergedChunk: MergedChunk | undefined;
 
@@ -34,9 +36,13 @@ export class EventsPendingCommit {
     return this.#events.length;
   }
 
-  /** True if the agent must wait for the store. */
-  get isFull(): boolean {
-    return this.#events.length >= MAX_PENDING_EVENTS || this.#size >= MAX_PENDING_EVENTS_TOTAL_SIZE;
+  /**
+   * Returns `undefined` while the writer can continue, or a promise that resolves when the events have left for their
+   * commit.
+   */
+  waitForCapacity(): Promise<void> | undefined {
+    const isFull = this.#events.length >= MAX_PENDING_EVENTS || this.#size >= MAX_PENDING_EVENTS_TOTAL_SIZE;
+    return isFull ? (this.#capacity ??= new Deferred()).promise : undefined;
   }
 
   push(event: TaskEvent): void {
@@ -62,6 +68,8 @@ export class EventsPendingCommit {
     this.#events = [];
     this.#size = 0;
     this.#mergedChunk = undefined;
+    this.#capacity?.resolve();
+    this.#capacity = undefined;
     return events;
   }
 

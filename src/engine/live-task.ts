@@ -9,12 +9,11 @@ import {
   type TaskEvent,
   type TaskState,
 } from "../protocol/index.ts";
-import { Deferred } from "../data-structures/index.ts";
+import { AwaitedChanges, type UncommittedMessage } from "./awaited-changes.ts";
 import type { TaskScope } from "./caller.ts";
 import { createCommitFailedError } from "./task-errors.ts";
 import { formatTimestamp } from "./clock.ts";
 import type { UncommittedEventSource } from "./event-committer.ts";
-import { PendingQueueChange } from "./pending-queue-change.ts";
 import type { QueuedTurnData } from "./queued-turn-data.ts";
 import type { UncommittedSteps } from "./steps/turn-steps.ts";
 import type { TurnRestartData } from "./turn-restart-data.ts";
@@ -23,12 +22,12 @@ import { CommitWaiters } from "./commit-waiters.ts";
 import { EventsPendingCommit } from "./events-pending-commit.ts";
 import { foldLogEvents, getEventStatus, hasTurnStop } from "./log-events.ts";
 import { SnapshotPlanner } from "./snapshot-planner.ts";
+import { StoredTurn } from "./stored-turn.ts";
 import type { LogAppend, AppendRefusal, StoredTask } from "./task-store.ts";
 import type { CommittedTask } from "./task-feed.ts";
 import type { TaskLease } from "./task-leases.ts";
 import { TaskLogTail } from "./task-log-tail.ts";
 import { TaskSizeMeter } from "./task-size-meter.ts";
-import { selectMessageIds, type UncommittedMessage } from "./uncommitted-message.ts";
 import type { LiveTaskDependencies, LiveTaskListener } from "./live-task-dependencies.ts";
 
 /**
@@ -40,6 +39,9 @@ export class LiveTask implements UncommittedEventSource, TaskWithPossibleWebhook
   readonly scope: TaskScope;
   readonly taskId: string;
   readonly contextId: string;
+  /** The running turn in the store. */
+  readonly storedTurn: StoredTurn;
+  readonly sizeMeter: TaskSizeMeter;
   readonly tail: TaskLogTail = new TaskLogTail();
   /** False if the task is known to have no webhooks. */
   mayHaveWebhooks: boolean;
@@ -51,36 +53,16 @@ export class LiveTask implements UncommittedEventSource, TaskWithPossibleWebhook
   #task: Task | undefined;
   #seq: number;
   #epoch: number;
-  /** Value of `hasRunningTurn` in the store. */
-  #hasStoredRunningTurn: boolean;
-  #mustCommitWithoutEvents = false;
   /** State that the task will have when all pending events are committed. */
   #state: TaskState | undefined;
   #statusTimestamp: string;
-  #uncommittedMessages: UncommittedMessage[] = [];
-  #currentCommit:
-    | {
-        readonly append: LogAppend;
-        readonly messages: readonly UncommittedMessage[];
-        readonly queueChange: PendingQueueChange | undefined;
-        readonly stepCommit: Deferred | undefined;
-      }
-    | undefined;
-  #capacity: Deferred | undefined;
+  /** Changes that wait for the next commit together with the pending events. */
+  #awaitedChanges: AwaitedChanges | undefined;
+  #currentCommit: { append: LogAppend; readonly changes: AwaitedChanges | undefined } | undefined;
   readonly #waiters = new CommitWaiters();
   #failure: A2AError | undefined;
-  /** The turn to persist for as long as the turn is running. */
-  #turnToPersist: TurnRestartData | undefined;
-  #isTurnPersisted = false;
-  /** Change of the task's queue that waits for the next commit. */
-  #queueChange: PendingQueueChange | undefined;
-  /** The steps of the running turn, once the turn has finished a step. */
-  #steps: UncommittedSteps | undefined;
-  /** Resolves when the finished steps that wait for the next commit are durable. */
-  #stepCommit: Deferred | undefined;
   /** True if a pending event must be committed without delay. */
   #isUrgent = false;
-  readonly #sizeMeter = new TaskSizeMeter(() => this.#task);
 
   constructor(
     context: LiveTaskDependencies,
@@ -93,13 +75,14 @@ export class LiveTask implements UncommittedEventSource, TaskWithPossibleWebhook
     this.scope = ids.scope;
     this.taskId = ids.taskId;
     this.contextId = ids.contextId;
+    this.sizeMeter = new TaskSizeMeter(context.taskSizeLimit, () => this.#task);
     this.#pendingEvents = new EventsPendingCommit(context.mergeChunks);
     if (context.store.usesSnapshots) this.#snapshotPlanner = new SnapshotPlanner(stored?.snapshotProgress);
     this.mayHaveWebhooks = stored !== undefined;
     this.#task = stored?.task;
     this.#seq = stored?.seq ?? 0;
     this.#epoch = stored?.epoch ?? 0;
-    this.#hasStoredRunningTurn = stored?.awaitsRecovery ?? false;
+    this.storedTurn = new StoredTurn(stored?.awaitsRecovery ?? false);
     this.#state = stored?.task.status.state;
     this.#statusTimestamp = stored?.task.status.timestamp ?? "";
   }
@@ -114,15 +97,10 @@ export class LiveTask implements UncommittedEventSource, TaskWithPossibleWebhook
     return { scope: this.scope, taskId: this.taskId, epoch: this.#epoch };
   }
 
-  /**
-   * Appends under a new lease, which this node has claimed. The store has a running turn for every claimed task, also
-   * if this node has loaded the task before that turn. `turn` is the persisted turn of the store.
-   */
+  /** Appends under a new lease, which this node has claimed. `turn` is the persisted turn of the store. */
   adoptLease({ epoch, turn }: TaskLease & { readonly turn?: TurnRestartData }): void {
     this.#epoch = epoch;
-    this.#hasStoredRunningTurn = true;
-    if (turn) this.persistTurn(turn);
-    this.#isTurnPersisted = turn !== undefined;
+    this.storedTurn.setClaimed(turn);
   }
 
   /**
@@ -139,8 +117,7 @@ export class LiveTask implements UncommittedEventSource, TaskWithPossibleWebhook
   }
 
   get #hasChangesToCommit(): boolean {
-    const hasOtherChanges = this.#queueChange !== undefined || this.#stepCommit !== undefined;
-    return this.#pendingEvents.length > 0 || this.#mustCommitWithoutEvents || hasOtherChanges;
+    return this.#pendingEvents.length > 0 || this.#awaitedChanges?.needsCommit === true;
   }
 
   get hasCommitFailed(): boolean {
@@ -161,7 +138,6 @@ export class LiveTask implements UncommittedEventSource, TaskWithPossibleWebhook
 
   /** Resolves at the next commit of the task. Rejects if the task will commit no more events. */
   waitForCommit(): Promise<void> {
-    if (this.#failure) return Promise.reject(this.#failure);
     return this.#waiters.waitForCommit();
   }
 
@@ -170,13 +146,17 @@ export class LiveTask implements UncommittedEventSource, TaskWithPossibleWebhook
    * events.
    */
   waitForCommitOrTurnChange(): Promise<void> {
-    if (this.#failure) return Promise.reject(this.#failure);
     return this.#waiters.waitForCommitOrTurnChange();
   }
 
   /** Wakes the requests that wait for a commit or for a change of the task's turns. */
   notifyTurnChange(): void {
     this.#waiters.resolveTurnChange();
+  }
+
+  /** Time of the newest status, including pending events. ISO 8601. */
+  get statusTimestamp(): string {
+    return this.#statusTimestamp;
   }
 
   /**
@@ -186,16 +166,6 @@ export class LiveTask implements UncommittedEventSource, TaskWithPossibleWebhook
   getNextStatusTimestamp(): string {
     const now = formatTimestamp(this.#context.clock.now());
     return now < this.#statusTimestamp ? this.#statusTimestamp : now;
-  }
-
-  /** Returns true if the task would be larger than the limit after the event. */
-  exceedsSizeLimitWith(event: TaskEvent): boolean {
-    return this.size + this.#sizeMeter.measureEvent(event) > this.#context.taskSizeLimit;
-  }
-
-  /** Approximate size of the task, in characters of JSON. */
-  get size(): number {
-    return this.#sizeMeter.size;
   }
 
   /**
@@ -210,7 +180,7 @@ export class LiveTask implements UncommittedEventSource, TaskWithPossibleWebhook
       this.#state = status.state;
       this.#statusTimestamp = status.timestamp ?? this.#statusTimestamp;
     }
-    this.#sizeMeter.add(event);
+    this.sizeMeter.add(event);
     this.#pendingEvents.push(event);
     // Only chunks can be delayed. Clients wait for every other event.
     const urgent = !("artifactUpdate" in event);
@@ -231,31 +201,21 @@ export class LiveTask implements UncommittedEventSource, TaskWithPossibleWebhook
     const seq = this.lastPendingSeq + 1;
     const refusal = this.validateAndEnqueueEvent(event);
     if (refusal) return refusal;
-    this.#uncommittedMessages.push({ ...message, seq });
+    this.#getAwaitedChanges().addMessage({ ...message, seq });
     return undefined;
   }
 
   /** Stores a turn at the end of the task's queue. Resolves when the queued turn is durable. */
   enqueueQueuedTurn(queued: QueuedTurnData): Promise<void> {
     if (this.#failure) return Promise.reject(this.#failure);
-    const durable = (this.#queueChange ??= new PendingQueueChange()).add(queued);
-    this.#isUrgent = true;
-    if (!this.#currentCommit) this.#context.committer.enqueue(this, true);
+    const durable = this.#getAwaitedChanges().addQueuedTurn(queued);
+    this.#requestCommit();
     return durable;
   }
 
   /** Removes the turns up to `position` from the queue in the same commit as the newest accepted event. */
   removeQueuedTurnsThrough(position: number): void {
-    (this.#queueChange ??= new PendingQueueChange()).removeThrough(position);
-  }
-
-  /**
-   * Persists the turn and its finished steps in the same commit as the newest accepted event, until the turn ends.
-   */
-  persistTurn(turn: TurnRestartData | undefined, steps?: UncommittedSteps): void {
-    this.#turnToPersist = turn;
-    this.#isTurnPersisted = false;
-    this.#steps = steps;
+    this.#getAwaitedChanges().removeQueuedTurnsThrough(position);
   }
 
   /**
@@ -265,53 +225,27 @@ export class LiveTask implements UncommittedEventSource, TaskWithPossibleWebhook
    */
   commitSteps(steps: UncommittedSteps): Promise<void> {
     if (this.#failure) return Promise.reject(this.#failure);
-    this.#steps = steps;
-    if (!(this.#getRunningTurnChange() ?? this.#hasStoredRunningTurn)) return Promise.resolve();
-    const commit = (this.#stepCommit ??= new Deferred());
-    this.#isUrgent = true;
-    if (!this.#currentCommit) this.#context.committer.enqueue(this, true);
-    return commit.promise;
+    this.storedTurn.setSteps(steps);
+    const { isRunning } = this.storedTurn;
+    if (!(this.storedTurn.getChange(this.#state, this.#listener) ?? isRunning)) return Promise.resolve();
+    const durable = this.#getAwaitedChanges().awaitSteps();
+    this.#requestCommit();
+    return durable;
   }
 
   /** Persists the turn in a separate commit, because its start has no event. */
   commitTurnStart(turn: TurnRestartData, steps?: UncommittedSteps): void {
-    this.persistTurn(turn, steps);
-    this.#mustCommitWithoutEvents = true;
-    if (!this.#currentCommit) this.#context.committer.enqueue(this, true);
-  }
-
-  /**
-   * Returns the append that ends the attempt at the persisted turn without an end of the turn. Every node can then
-   * claim the task, and must do so at the time `wakeAt`, in milliseconds since 1970. Call the function only after all
-   * events are committed.
-   */
-  createHandoverAppend(wakeAt: number | undefined): LogAppend | undefined {
-    if (!this.#hasStoredRunningTurn || !this.#turnToPersist) return undefined;
-    // The span of the attempt has ended.
-    const { runStartedAt: _ended, ...turn } = this.#turnToPersist;
-    return {
-      scope: this.scope,
-      taskId: this.taskId,
-      contextId: this.contextId,
-      expectedSeq: this.#seq,
-      events: [],
-      status: { state: this.#state as TaskState, timestamp: this.#statusTimestamp },
-      messages: [],
-      turn: {
-        ...turn,
-        handovers: (turn.handovers ?? 0) + 1,
-        ...(wakeAt === undefined ? {} : { wakeAt }),
-      },
-      epoch: this.#epoch,
-      releasesLease: true,
-    };
+    this.storedTurn.persist(turn, steps);
+    this.#getAwaitedChanges().addTurnChange();
+    this.#requestCommit();
   }
 
   /** Commits the end of a turn that ended without an event. Otherwise, the turn's last append commits the end. */
   commitTurnEnd(): void {
-    if (this.#failure || this.#getRunningTurnChange() === undefined) return;
-    this.#mustCommitWithoutEvents = true;
-    if (!this.#currentCommit) this.#context.committer.enqueue(this, true);
+    const change = this.storedTurn.getChange(this.#state, this.#listener);
+    if (this.#failure || change === undefined) return;
+    this.#getAwaitedChanges().addTurnChange();
+    this.#requestCommit();
   }
 
   /** True until the store has committed all events of the task. False if the task will commit no more events. */
@@ -329,111 +263,71 @@ export class LiveTask implements UncommittedEventSource, TaskWithPossibleWebhook
    * continue.
    */
   waitForCapacity(): Promise<void> | undefined {
-    return this.#pendingEvents.isFull && !this.#failure
-      ? (this.#capacity ??= new Deferred()).promise
-      : undefined;
+    return this.#failure ? undefined : this.#pendingEvents.waitForCapacity();
   }
 
   // The committer calls the following methods.
 
   takePendingAppend(): LogAppend | undefined {
     if (this.#currentCommit || this.#failure || !this.#hasChangesToCommit || !this.#state) return undefined;
-    this.#mustCommitWithoutEvents = false;
     const events = this.#pendingEvents
       .takeAll()
       .map((event, at) => LogEvent.create(this.#seq + 1 + at, event));
-    const messages = this.#uncommittedMessages;
-    this.#uncommittedMessages = [];
+    const changes = this.#awaitedChanges;
+    this.#awaitedChanges = undefined;
     this.#isUrgent = false;
-    const queueChange = this.#queueChange;
-    this.#queueChange = undefined;
-    const stepCommit = this.#stepCommit;
-    this.#stepCommit = undefined;
-    const hasRunningTurn = this.#getRunningTurnChange();
-    const webhooks = messages.length > 0 ? messages.flatMap(({ webhook }) => webhook ?? []) : [];
-    const append: LogAppend = {
+    // Set this before serializing, which can fail, so that a failure rejects the waiting messages.
+    const commit = { append: this.#createAppend(events, this.#state, changes), changes };
+    this.#currentCommit = commit;
+    if (events.length === 0) return commit.append;
+    const artifactReferences = this.#snapshotPlanner?.planSnapshot(this.#task, events, this.#state);
+    if (!artifactReferences) return commit.append;
+    const snapshot = foldLogEvents(this.taskId, this.#task && copyTask(this.#task), events);
+    commit.append = { ...commit.append, snapshot, artifactReferences };
+    return commit.append;
+  }
+
+  #createAppend(
+    events: readonly LogEvent[],
+    state: TaskState,
+    changes: AwaitedChanges | undefined,
+  ): LogAppend {
+    const turnChange = this.storedTurn.takeChange(state, this.#listener);
+    const isRunning = turnChange.hasRunningTurn ?? this.storedTurn.isRunning;
+    // Otherwise, another node could begin a queued turn without noticing the turns that this append queues.
+    const incrementsEpoch =
+      changes?.changesQueue && !isRunning && this.#seq > 0 && this.#context.store.nodes !== undefined;
+    return {
       scope: this.scope,
       taskId: this.taskId,
       contextId: this.contextId,
       expectedSeq: this.#seq,
       events,
-      status: { state: this.#state, timestamp: this.#statusTimestamp },
-      messages: this.#context.deduplicateMessages ? selectMessageIds(messages, queueChange) : [],
-      ...(webhooks.length > 0 ? { webhooks } : {}),
-      ...(queueChange ? { queueChange: queueChange.change } : {}),
+      status: { state, timestamp: this.#statusTimestamp },
+      messages: (this.#context.deduplicateMessages && changes?.messageIds) || [],
+      ...changes?.getAppendMembers(),
       epoch: this.#epoch,
-      ...(this.#mustIncrementEpoch(queueChange, hasRunningTurn) ? { incrementsEpoch: true } : {}),
-      ...(hasRunningTurn === undefined ? {} : { hasRunningTurn }),
-      ...(this.#turnToPersist ? this.#takePersistedTurnChange(hasRunningTurn) : {}),
+      ...(incrementsEpoch ? { incrementsEpoch: true } : {}),
+      ...turnChange,
     };
-    // Set this before serializing, which can fail, so that a failure rejects the waiting messages.
-    this.#currentCommit = { append, messages, queueChange, stepCommit };
-    this.#wakeCapacityWaiters();
-    if (events.length === 0) return append;
-    const artifactReferences = this.#snapshotPlanner?.planSnapshot(this.#task, events, this.#state);
-    if (!artifactReferences) return append;
-    const snapshot = foldLogEvents(this.taskId, this.#task && copyTask(this.#task), events);
-    const appendWithSnapshot = { ...append, snapshot, artifactReferences };
-    this.#currentCommit = { append: appendWithSnapshot, messages, queueChange, stepCommit };
-    return appendWithSnapshot;
-  }
-
-  /**
-   * Returns the new value of `hasRunningTurn`, or `undefined` if the store has the value. A task that waits at
-   * INPUT_REQUIRED has no running turn even while its agent still runs, because only a message can continue
-   * the task. At AUTH_REQUIRED, the agent may continue without a message (A2A §7.6.1).
-   */
-  #getRunningTurnChange(): boolean | undefined {
-    const state = this.#state;
-    const canContinue = state !== undefined && !isTerminal(state) && state !== "TASK_STATE_INPUT_REQUIRED";
-    const hasRunningTurn = canContinue && this.#listener.hasRunningTurn;
-    return hasRunningTurn === this.#hasStoredRunningTurn ? undefined : hasRunningTurn;
-  }
-
-  /**
-   * Returns the running turn and its finished steps if the store lacks them, or a `turn` of `null` if the running turn
-   * has ended.
-   */
-  #takePersistedTurnChange(runningTurnChange: boolean | undefined): Pick<LogAppend, "turn" | "steps"> {
-    if (runningTurnChange === false) {
-      this.#isTurnPersisted = false;
-      this.#steps?.markAllUnstored();
-      return { turn: null };
-    }
-    const isRunning = runningTurnChange ?? this.#hasStoredRunningTurn;
-    if (!isRunning || !this.#turnToPersist) return {};
-    const steps = this.#steps?.takeUnstored() ?? [];
-    const stepChange = steps.length > 0 ? { steps } : {};
-    if (this.#isTurnPersisted) return stepChange;
-    this.#isTurnPersisted = true;
-    return { turn: this.#turnToPersist, ...stepChange };
-  }
-
-  /** Returns true if another node could begin a queued turn without noticing the turns that the append queues. */
-  #mustIncrementEpoch(change: PendingQueueChange | undefined, hasRunningTurn: boolean | undefined): boolean {
-    const isRunning = hasRunningTurn ?? this.#hasStoredRunningTurn;
-    return change !== undefined && !isRunning && this.#seq > 0 && this.#context.store.nodes !== undefined;
   }
 
   onCommitted(): void {
     if (!this.#currentCommit) return this.#listener.onLateCommitResult();
-    const { append, messages, queueChange, stepCommit } = this.#currentCommit;
+    const { append, changes } = this.#currentCommit;
     this.#currentCommit = undefined;
     this.#task = append.snapshot
       ? copyTask(append.snapshot)
       : foldLogEvents(this.taskId, this.#task, append.events);
     this.#seq += append.events.length;
     if (append.incrementsEpoch) this.#epoch++;
-    this.#hasStoredRunningTurn = append.hasRunningTurn ?? this.#hasStoredRunningTurn;
+    this.storedTurn.onCommitted(append);
     // Set this only after the commit, because an outbox lookup before the commit can find no webhook.
     if (append.webhooks) this.mayHaveWebhooks = true;
     this.#publishCommit(append);
-    for (const { durableSeq, seq } of messages) durableSeq.resolve(seq);
-    queueChange?.resolve();
-    stepCommit?.resolve();
+    changes?.resolve();
     if (hasTurnStop(append.status.state, append.events)) this.#listener.onTurnStop();
-    if (this.#hasChangesToCommit)
-      this.#context.committer.enqueue(this, this.#isUrgent || this.#mustCommitWithoutEvents);
+    if (this.#hasChangesToCommit) this.#context.committer.enqueue(this, this.#isUrgent);
     else this.#listener.onAllCommitted();
   }
 
@@ -441,24 +335,17 @@ export class LiveTask implements UncommittedEventSource, TaskWithPossibleWebhook
     if (this.#failure) return this.#listener.onLateCommitResult();
     const failure = createCommitFailedError(this.taskId, cause);
     this.#failure = failure;
-    for (const { durableSeq } of this.#currentCommit?.messages ?? []) durableSeq.reject(failure);
-    for (const { durableSeq } of this.#uncommittedMessages) durableSeq.reject(failure);
-    this.#currentCommit?.queueChange?.reject(failure);
-    this.#queueChange?.reject(failure);
-    this.#queueChange = undefined;
-    this.#currentCommit?.stepCommit?.reject(failure);
-    this.#stepCommit?.reject(failure);
-    this.#stepCommit = undefined;
+    this.#currentCommit?.changes?.reject(failure);
     this.#currentCommit = undefined;
+    this.#awaitedChanges?.reject(failure);
+    this.#awaitedChanges = undefined;
     this.#pendingEvents.takeAll();
-    this.#mustCommitWithoutEvents = false;
-    this.#wakeCapacityWaiters();
     this.#waiters.reject(failure);
     // The sender of a message applies the message again, if another node was first.
-    if (cause instanceof Error || this.#hasStoredRunningTurn || !this.#context.store.nodes)
+    if (cause instanceof Error || this.storedTurn.isRunning || !this.#context.store.nodes)
       this.#context.observer.onError?.({ where: "store", error: failure, taskId: this.taskId });
     // A release that follows a refused start could release the lease of the next turn, which has the same epoch.
-    this.#listener.onCommitFailed(failure, cause instanceof Error || this.#hasStoredRunningTurn);
+    this.#listener.onCommitFailed(failure, cause instanceof Error || this.storedTurn.isRunning);
   }
 
   /** Releases the events in memory, and prepares for webhooks that are registered while the task rests. */
@@ -474,20 +361,24 @@ export class LiveTask implements UncommittedEventSource, TaskWithPossibleWebhook
     this.#waiters.reject(this.#failure);
   }
 
-  #wakeCapacityWaiters(): void {
-    this.#capacity?.resolve();
-    this.#capacity = undefined;
+  #getAwaitedChanges(): AwaitedChanges {
+    return (this.#awaitedChanges ??= new AwaitedChanges());
+  }
+
+  /** Makes the committer take the pending changes without delay. */
+  #requestCommit(): void {
+    this.#isUrgent = true;
+    if (!this.#currentCommit) this.#context.committer.enqueue(this, true);
   }
 
   #publishCommit({ events, webhooks }: LogAppend): void {
-    const { observer } = this.#context;
+    const { observer, onCommit, outbox } = this.#context;
+    const { scope, taskId } = this;
     if (this.#listener.hasReaders) this.tail.add(events);
     else this.tail.clear();
-    if (observer.onEvent) {
-      for (const event of events) observer.onEvent({ scope: this.scope, taskId: this.taskId, event });
-    }
-    this.#context.onCommit?.(this.taskId);
-    if (this.mayHaveWebhooks && events.length > 0) this.#context.outbox?.notifyCommit(this, webhooks);
+    if (observer.onEvent) for (const event of events) observer.onEvent({ scope, taskId, event });
+    onCommit?.(taskId);
+    if (this.mayHaveWebhooks && events.length > 0) outbox?.notifyCommit(this, webhooks);
     this.#waiters.resolveCommit();
   }
 }

@@ -1,22 +1,14 @@
-import {
-  A2AError,
-  estimateJsonSize,
-  isTerminal,
-  type Message,
-  type SendMessageRequest,
-} from "../protocol/index.ts";
+import { A2AError, estimateJsonSize, isTerminal, type Message } from "../protocol/index.ts";
 import { Deferred } from "../data-structures/index.ts";
-import { toTasklessReply } from "./to-task-event.ts";
-import type { Caller, TaskScope } from "./caller.ts";
 import type { ReplaceableAgent } from "./replaceable-agent.ts";
 import { decideMessageOutcome, type MessageOutcome } from "./decide-message-outcome.ts";
-import { restoreQueuedRequest, type QueuedTurnData } from "./queued-turn-data.ts";
-import { restoreCaller, type TurnRestartData } from "./turn-restart-data.ts";
 import { findUserMessageInEvent, findUserMessageInHistory } from "./find-user-message.ts";
+import type { TaskScope } from "./caller.ts";
+import type { InboundMessage } from "./inbound-message.ts";
+import { startAgentBeforeTask } from "./start-agent-before-task.ts";
 import type { IdGenerator } from "./id-generator.ts";
 import { InFlightMessageRegistry } from "./in-flight-message-registry.ts";
 import { createLimitError, type EngineLimits } from "./engine-limits.ts";
-import { RelatedTaskLoader } from "./related-task-loader.ts";
 import {
   createDuplicateMessageIdError,
   createMessageRefusalError,
@@ -36,17 +28,17 @@ import type { TurnProgress } from "./task-feed.ts";
 import { TaskRunner } from "./task-runner.ts";
 import type { RunnerRegistry } from "./runner-registry.ts";
 import { isSameMessage } from "./is-same-message.ts";
-import { readFirstAgentEvent } from "./read-first-agent-event.ts";
-import type { ServiceParameters } from "./service-parameters.ts";
 import { assertStoreAcceptsNewWork } from "./store-health.ts";
 import type { TaskStore } from "./task-store.ts";
-import { TurnAdmission } from "./turn-admission.ts";
-import { Turn } from "./turn.ts";
+import type { TurnAdmission } from "./turn-admission.ts";
+import type { TurnFactory } from "./turn-factory.ts";
 
 interface MessageAcceptorDependencies {
   readonly agent: ReplaceableAgent;
   readonly store: TaskStore;
   readonly runners: RunnerRegistry;
+  readonly turnAdmission: TurnAdmission;
+  readonly turnFactory: TurnFactory;
   readonly generateId: IdGenerator;
   readonly limits: EngineLimits;
   readonly deduplicateMessages: boolean;
@@ -56,13 +48,6 @@ interface MessageAcceptorDependencies {
   readonly startsTurns: () => boolean;
   /** Throws an error once the engine is closing. */
   readonly assertOpen: () => void;
-}
-
-interface InboundMessage {
-  readonly scope: TaskScope;
-  readonly request: SendMessageRequest;
-  readonly caller: Caller;
-  readonly serviceParameters: ServiceParameters;
 }
 
 interface InFlightMessage {
@@ -79,12 +64,10 @@ const MAX_ACCEPT_ATTEMPTS = 10;
  */
 export class MessageAcceptor {
   readonly #context: MessageAcceptorDependencies;
-  readonly #turnAdmission: TurnAdmission;
   readonly #inFlightMessages: InFlightMessageRegistry<InFlightMessage>;
 
   constructor(context: MessageAcceptorDependencies) {
     this.#context = context;
-    this.#turnAdmission = new TurnAdmission(context.limits);
     this.#inFlightMessages = new InFlightMessageRegistry(2 * context.limits.runs);
   }
 
@@ -116,44 +99,6 @@ export class MessageAcceptor {
       removeEntry();
       throw error;
     }
-  }
-
-  /**
-   * Creates the next attempt at a turn that an earlier server process started. Throws `RESOURCE_EXHAUSTED`
-   * if a limit of all callers together is reached. `message` must contain the ids of its task and context.
-   */
-  createNextTurnAttempt(scope: TaskScope, persisted: TurnRestartData, message: Message): Turn {
-    const inbound = {
-      scope,
-      request: { ...persisted.request, message },
-      caller: restoreCaller(scope, persisted),
-      // The task exists, so a reply without a task must complete it.
-      serviceParameters: { ...persisted.service, needsTask: true },
-    };
-    const turn = this.#createTurn(inbound, message, {
-      attempt: persisted.attempt + 1,
-      handovers: persisted.handovers ?? 0,
-      // A suspended turn does not count as a running agent.
-      mayExceed: persisted.wakeAt === undefined ? "share" : "limits",
-    });
-    const { runTraceparent: traceparent, runStartedAt: lostSince } = persisted;
-    if (traceparent !== undefined) turn.earlierRun = { traceparent, lostSince };
-    return turn;
-  }
-
-  /** Number of turns that can start before the limit on concurrent agent runs is reached. */
-  get freeRunCount(): number {
-    return this.#turnAdmission.freeRunCount;
-  }
-
-  /** Creates the turn of a message that an earlier server process queued. */
-  restoreQueuedTurn(scope: TaskScope, queued: QueuedTurnData): Turn {
-    const inbound = {
-      scope,
-      ...restoreQueuedRequest(queued),
-      caller: restoreCaller(scope, queued),
-    };
-    return this.#createTurn(inbound, queued.message, { mayExceed: "limits" });
   }
 
   /** Accepts a message. If another node changes the task or stores the message at the same time, tries again. */
@@ -233,8 +178,8 @@ export class MessageAcceptor {
       const { state } = runner.liveTask;
       if (!state || isTerminal(state)) throw createTaskEndedError(taskId, state);
       if (!(runner instanceof TaskRunner)) return await this.#acceptDuplicateOnOtherNode(inbound, runner);
-      if (runner.turnStatus === "awaiting-recovery") throw createTaskAwaitsRecoveryError(taskId);
-      const turn = runner.findUnfinishedTurn(request.message.messageId);
+      if (runner.turns.status === "awaiting-recovery") throw createTaskAwaitsRecoveryError(taskId);
+      const turn = runner.turns.findUnfinishedTurn(request.message.messageId);
       // The turn has begun and ended since the query, so the store now has the message with its event.
       if (!turn) return await this.#acceptNewOrDuplicate(inbound);
       if (!isSameMessage(request.message, turn.message)) throw createDuplicateMessageIdError(request.message);
@@ -252,11 +197,11 @@ export class MessageAcceptor {
       if (!(runner instanceof TaskRunner)) return await this.#forwardMessage(inbound, runner);
       this.#context.assertOpen();
       const { contextId } = runner.liveTask;
-      if (runner.liveTask.exceedsSizeLimitWith({ message: request.message }))
+      if (runner.liveTask.sizeMeter.exceedsLimitWith({ message: request.message }))
         throw createMessageTooLargeError(this.#context.limits.taskSize);
       assertSameContext(runner, request.message);
       const message = { ...request.message, taskId, contextId };
-      let outcome = this.#decideOutcome(inbound, runner, runner.agent.deliver !== undefined);
+      let outcome = this.#decideOutcome(inbound, runner, runner.turns.agent.deliver !== undefined);
       if (outcome.action === "deliver") {
         const acceptedSeq = new Deferred<number>();
         if (runner.offerMessageToAgent(message, inbound.caller, acceptedSeq))
@@ -275,7 +220,7 @@ export class MessageAcceptor {
       }
       this.#assertQueueNotFull(runner);
       this.#context.agent.contextTurns?.assertAcceptsTurn(scope, contextId, taskId);
-      const turn = this.#createTurn(inbound, message);
+      const turn = this.#context.turnFactory.createTurn(inbound, message);
       if (outcome.action === "start") {
         runner.startOrQueueTurn(turn);
         return { runner, turn };
@@ -301,7 +246,7 @@ export class MessageAcceptor {
   ): Promise<MessageAcceptResult> {
     const { nodes } = this.#context;
     if (!nodes) throw createServerClosingError();
-    const endAdmission = this.#turnAdmission.admitTurn(inbound.caller, inbound.request);
+    const endAdmission = this.#context.turnAdmission.admitTurn(inbound.caller, inbound.request);
     try {
       return await nodes.turnSubmitter.submitTurn({ ...inbound, message }, target);
     } finally {
@@ -335,8 +280,8 @@ export class MessageAcceptor {
     seq: number,
   ): Promise<TurnProgress | undefined> {
     if (task instanceof TaskRunner) {
-      const { currentTurn } = task;
-      return currentTurn?.startPoint?.seq === seq ? currentTurn : undefined;
+      const { current } = task.turns;
+      return current?.startPoint?.seq === seq ? current : undefined;
     }
     if (serviceParameters.isStreaming) return undefined;
     return await this.#context.nodes?.followedTurns.findRunningTurn(task, request.message, seq);
@@ -349,9 +294,9 @@ export class MessageAcceptor {
   ): MessageOutcome {
     const { taskId, state } = runner.liveTask;
     if (!state) throw A2AError.taskNotFound(taskId);
-    const { whileWorking = "refuse", interruptible = false } = runner.agent;
+    const { whileWorking = "refuse", interruptible = false } = runner.turns.agent;
     return decideMessageOutcome({
-      turnStatus: runner.turnStatus,
+      turnStatus: runner.turns.status,
       taskState: state,
       canDeliver,
       whileWorking,
@@ -362,9 +307,9 @@ export class MessageAcceptor {
   }
 
   /** Throws an error if too many messages wait for the current turn of the task. */
-  #assertQueueNotFull({ liveTask: { taskId }, queuedTurnCount: queuedCount }: TaskRunner): void {
+  #assertQueueNotFull({ liveTask: { taskId }, turns: { queue } }: TaskRunner): void {
     const { queuedTurns } = this.#context.limits;
-    if (queuedCount >= queuedTurns)
+    if (queue.length >= queuedTurns)
       throw createLimitError(`waiting messages for task ${taskId}`, queuedTurns);
   }
 
@@ -377,60 +322,12 @@ export class MessageAcceptor {
     const contextId = message.contextId ?? generateId();
     if (!this.#context.startsTurns()) return this.#submitTurn(inbound, { ...message, taskId, contextId });
     agent.contextTurns?.assertAcceptsTurn(inbound.scope, contextId, taskId);
-    const turn = this.#createTurn(inbound, { ...message, taskId, contextId });
+    const turn = this.#context.turnFactory.createTurn(inbound, { ...message, taskId, contextId });
     const runner = runners.create(inbound.scope, taskId, contextId);
     if (agent.current.respondsWith === "either" && !inbound.serviceParameters.needsTask)
-      return this.#startAgentBeforeTaskExists(runner, turn);
+      return startAgentBeforeTask(runner, turn, this.#context);
     runner.startOrQueueTurn(turn);
     return { runner, turn };
-  }
-
-  /**
-   * Starts the agent before its task exists. The agent's first event decides whether the acceptor creates a
-   * task.
-   */
-  async #startAgentBeforeTaskExists(runner: TaskRunner, turn: Turn): Promise<MessageAcceptResult> {
-    const { agent, generateId } = this.#context;
-    runner.reserveForTurnWithoutTask(turn);
-    await agent.contextTurns?.enterTurn(runner.liveTask.scope, turn);
-    const output = await readFirstAgentEvent(turn, () =>
-      runner.startAgent(turn, runner.buildTaskWithTurnMessage(turn.message)),
-    );
-    if (turn.hasEnded) {
-      void runner.closeIterator(output.iterator);
-      return { runner, turn };
-    }
-    const firstEvent = output.firstResult?.value;
-    if (typeof firstEvent !== "object" || firstEvent === null || !("message" in firstEvent)) {
-      runner.startOrQueueTurn(turn, output);
-      return { runner, turn };
-    }
-    runner.discardWithoutTask();
-    turn.end();
-    void runner.closeIterator(output.iterator);
-    return { reply: toTasklessReply(runner.liveTask.contextId, firstEvent.message, generateId) };
-  }
-
-  /**
-   * Creates a turn. Until the turn ends, it counts against the limits on concurrent runs. A turn that an earlier server
-   * process has accepted may exceed the share of its caller, or all limits.
-   */
-  #createTurn(
-    { scope, request, caller, serviceParameters }: InboundMessage,
-    message: Message,
-    {
-      attempt = 1,
-      handovers = 0,
-      mayExceed,
-    }: { attempt?: number; handovers?: number; mayExceed?: "share" | "limits" } = {},
-  ): Turn {
-    const endAdmission = this.#turnAdmission.admitTurn(caller, request, mayExceed);
-    const { store, runners } = this.#context;
-    const relatedTasks = new RelatedTaskLoader(store, runners, scope, message, caller.contextScope);
-    const turn = new Turn(request, message, caller, serviceParameters, relatedTasks, attempt, handovers);
-    turn.endAdmission = endAdmission;
-    turn.onEnd(endAdmission);
-    return turn;
   }
 }
 

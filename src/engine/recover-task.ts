@@ -1,7 +1,7 @@
 import { A2AError, fold, isEventRefusal, copyTask, type Message, type Task } from "../protocol/index.ts";
 import type { TaskScope } from "./caller.ts";
 import { findUserMessageInEvent } from "./find-user-message.ts";
-import type { MessageAcceptor } from "./message-acceptor.ts";
+import type { TurnFactory } from "./turn-factory.ts";
 import type { Observer } from "./observer.ts";
 import type { TurnRestartData } from "./turn-restart-data.ts";
 import { readLog } from "./read-task-log.ts";
@@ -21,7 +21,7 @@ export interface TaskRecoveryDependencies {
   readonly agent: ReplaceableAgent;
   readonly store: TaskStore;
   readonly runners: RunnerRegistry;
-  readonly messageAcceptor: MessageAcceptor;
+  readonly turnFactory: TurnFactory;
   readonly observer: Observer;
   /** Maximum number of attempts at a turn. */
   readonly turnAttempts: number;
@@ -43,11 +43,11 @@ export async function recoverTask(
   if (!runner) return;
   try {
     runner.liveTask.adoptLease(claimed);
-    if (runner.currentTurn) return;
+    if (runner.turns.current) return;
     if (claimed.isCancelRequested) {
       runner.cancel("The task was canceled.", claimed.scope, {});
       await runner.liveTask.waitForCommit();
-      runner.isAwaitingRecovery = false;
+      runner.turns.isAwaitingRecovery = false;
       return;
     }
     const interruptionText = isStoreFailure ? STORE_FAILED_TEXT : SERVER_STOPPED_TEXT;
@@ -56,7 +56,7 @@ export async function recoverTask(
       runner.failOrphanedTask(failureReason);
       await runner.liveTask.waitForCommit();
     }
-    runner.isAwaitingRecovery = false;
+    runner.turns.isAwaitingRecovery = false;
   } finally {
     runner.release();
   }
@@ -67,7 +67,7 @@ async function restartTurnOrGetFailureReason(
   runner: TaskRunner,
   { scope, taskId, turn: persisted }: ClaimedTask,
   interruptionText: string,
-  { agent, store, messageAcceptor, observer, turnAttempts, isStopped }: TaskRecoveryDependencies,
+  { agent, store, turnFactory, observer, turnAttempts, isStopped }: TaskRecoveryDependencies,
 ): Promise<string | undefined> {
   const { afterRestart = "fail" } = agent.current;
   if (!persisted) return interruptionText;
@@ -84,7 +84,7 @@ async function restartTurnOrGetFailureReason(
   const steps = (await store.readSteps?.(scope, taskId, persisted.seq)) ?? [];
   if (isStopped()) throw createServerClosingError();
   try {
-    const turn = messageAcceptor.createNextTurnAttempt(scope, persisted, start.message);
+    const turn = turnFactory.createNextAttempt(scope, persisted, start.message);
     turn.restoreSteps(steps);
     const mode = afterRestart === "fail" ? "restart" : afterRestart;
     await runner.restartTurnAfterServerRestart(turn, persisted.seq, start.task, mode, persisted.wakeAt);

@@ -32,9 +32,9 @@ export class RestingRunnerCache {
   add(runner: TaskRunner): void {
     const { scope, taskId } = runner.liveTask;
     this.take(scope, taskId);
-    if (runner.liveTask.size > this.#limits.maxTotalSize) return;
+    if (runner.liveTask.sizeMeter.size > this.#limits.maxTotalSize) return;
     this.#byTask.insertNew(getTaskKey(scope, taskId), runner);
-    this.#totalSize += runner.liveTask.size;
+    this.#totalSize += runner.liveTask.sizeMeter.size;
     for (const oldest of this.#byTask.values()) {
       if (this.#byTask.size <= this.#limits.maxTasks && this.#totalSize <= this.#limits.maxTotalSize) return;
       this.take(oldest.liveTask.scope, oldest.liveTask.taskId);
@@ -51,7 +51,7 @@ export class RestingRunnerCache {
     const runner = this.#byTask.get(key);
     if (!runner) return undefined;
     this.#byTask.delete(key);
-    this.#totalSize -= runner.liveTask.size;
+    this.#totalSize -= runner.liveTask.sizeMeter.size;
     return runner;
   }
 }

@@ -126,7 +126,7 @@ describe("a task that waits for its user", () => {
 
 describe("a cache of resting runners", () => {
   const createRunner = (taskId: string, size: number): TaskRunner =>
-    ({ liveTask: { scope, taskId, size: size } }) as unknown as TaskRunner;
+    ({ liveTask: { scope, taskId, sizeMeter: { size } } }) as unknown as TaskRunner;
   const listTaskIds = (cache: RestingRunnerCache): string[] =>
     ["a", "b", "c", "d"].filter((taskId) => cache.find(scope, taskId));
 

@@ -106,7 +106,7 @@ export class RunnerRegistry {
   /** Resolves with the retained runner of a task. Rejects with `UNAVAILABLE` if the task waits for recovery. */
   async #findOrLoadRunner(scope: TaskScope, taskId: string): Promise<TaskRunner | undefined> {
     const runner = await this.findOrLoadAndRetainForRecovery(scope, taskId);
-    if (!runner?.isAwaitingRecovery) return runner;
+    if (!runner?.turns.isAwaitingRecovery) return runner;
     runner.release();
     throw this.requestRecovery(taskId);
   }
@@ -114,7 +114,7 @@ export class RunnerRegistry {
   /** Returns the runner of a task whose turn this node runs. */
   #findRunning(scope: TaskScope, taskId: string): TaskRunner | undefined {
     const runner = this.findLive(scope, taskId);
-    return runner?.hasUnfinishedTurn && !runner.isAwaitingRecovery ? runner : undefined;
+    return runner?.hasUnfinishedTurn && !runner.turns.isAwaitingRecovery ? runner : undefined;
   }
 
   /**
@@ -126,14 +126,15 @@ export class RunnerRegistry {
     taskId: string,
   ): Promise<{ readonly task: Task; readonly seq: number } | undefined> {
     const live = this.#link ? this.#findRunning(scope, taskId) : this.findLive(scope, taskId);
-    if (live && !live.isAwaitingRecovery)
+    if (live && !live.turns.isAwaitingRecovery)
       return { task: live.liveTask.getSnapshot(), seq: live.liveTask.seq };
     const resting = this.#restingRunners.find(scope, taskId);
     if (resting && (await this.#isCurrent(resting)))
       return { task: resting.liveTask.getSnapshot(), seq: resting.liveTask.seq };
     const stored = await this.#context.store.load(scope, taskId);
     // A new task can be in the store before its runner has received the commit.
-    const awaitsRecovery = stored?.awaitsRecovery && (this.#byTask.get(taskId)?.isAwaitingRecovery ?? true);
+    const awaitsRecovery =
+      stored?.awaitsRecovery && (this.#byTask.get(taskId)?.turns.isAwaitingRecovery ?? true);
     if (awaitsRecovery && !this.#recovery.isWaitingSuspect(scope, taskId)) throw this.requestRecovery(taskId);
     return stored;
   }

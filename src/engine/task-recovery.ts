@@ -1,5 +1,6 @@
 import type { Clock } from "./clock.ts";
 import type { TaskScope } from "./caller.ts";
+import type { TurnAdmission } from "./turn-admission.ts";
 import { recoverTask, type TaskRecoveryDependencies } from "./recover-task.ts";
 import { LeaseFence } from "./lease-fence.ts";
 import { Poller } from "./nodes/poller.ts";
@@ -25,6 +26,7 @@ interface LeaseToRelease {
 interface TaskRecoveryServiceDependencies extends TaskRecoveryDependencies {
   readonly agentId: string;
   readonly clock: Clock;
+  readonly turnAdmission: TurnAdmission;
   /** Called when other nodes have stopped without a release, so that they may have left more than their turns. */
   readonly onNodesLost: () => void;
 }
@@ -108,8 +110,8 @@ export class TaskRecovery {
    * started.
    */
   async startWaitingTurns(): Promise<number> {
-    const { store, agentId, messageAcceptor } = this.#context;
-    const limit = Math.min(messageAcceptor.freeRunCount, MAX_TASKS_PER_CLAIM);
+    const { store, agentId, turnAdmission } = this.#context;
+    const limit = Math.min(turnAdmission.freeRunCount, MAX_TASKS_PER_CLAIM);
     if (limit === 0 || this.#state !== "started" || !this.#startsTurns) return 0;
     const claimed = await store.leases.claim(agentId, limit, "waiting");
     await this.#recoverAll(claimed);
@@ -234,7 +236,7 @@ export class TaskRecovery {
     } catch (error) {
       observer.onError?.({ where: "recovery", error, taskId: task.taskId });
     }
-    const turn = runners.findLive(task.scope, task.taskId)?.currentTurn;
+    const turn = runners.findLive(task.scope, task.taskId)?.turns.current;
     return { end: turn ? new Promise((resolve) => turn.onEnd(resolve)) : Promise.resolve() };
   }
 

@@ -3,10 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { listDistinctRecordedCards, generateFlowDiagram, visualizeCards } from "../cards/index.ts";
-import {
-  SCRIPTED_SEQUENTIAL_TASKS_SAMPLE,
-  createScriptedRecording,
-} from "../cards/recording/recording.fixture.ts";
+import { createScriptedRecording } from "../cards/recording/recording.fixture.ts";
+import { SCRIPTED_SEQUENTIAL_TASKS_SAMPLE } from "../cards/recording/scripted-samples.fixture.ts";
 import { A2AVisualizer } from "./index.ts";
 
 it("the visualizer of the specification shows cards, draws their flow, and saves both", async () => {

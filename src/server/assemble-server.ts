@@ -66,6 +66,10 @@ export function assembleServer(
   const logObserver = resolveObserver(options.observer);
   const trafficRecording =
     options.record === undefined ? undefined : openServerRecord(platform, options.record, logObserver);
+  const otherNodeEvents = platform.createOtherNodeEvents?.(store, mountedHandlers, {
+    listAgentIds: () => agents.served.keys(),
+    pollsTaskList: operator !== undefined,
+  });
   const telemetry = platform.createTelemetry({
     telemetry: options.telemetry,
     metrics: options.metrics,
@@ -74,6 +78,7 @@ export function assembleServer(
         logObserver,
         ...(trafficRecording ? [trafficRecording.observer] : []),
         ...mountedHandlers.flatMap((handler) => handler.observer ?? []),
+        ...(otherNodeEvents ? [otherNodeEvents.observer] : []),
       ].map(withSafeListeners),
     ),
     findCard: (agentId) => {
@@ -82,9 +87,6 @@ export function assembleServer(
     },
   });
   const { observer } = telemetry;
-  const otherNodeEvents = platform.createOtherNodeEvents?.(store, mountedHandlers, () =>
-    agents.served.keys(),
-  );
   const operatorAuthenticator = operator && new Authenticator(operator.authenticate);
   const pushService = platform.createPushService(options.push, store, observer);
   const reportError = createErrorReporter(observer);

@@ -24,15 +24,15 @@ type ContextScopeRule<O extends OperationName> = (
 const CONTEXT_SCOPE_RULES: { readonly [O in OperationName]: ContextScopeRule<O> } = {
   SendMessage: scopeMessage,
   SendStreamingMessage: scopeMessage,
-  GetTask: scopeTaskById,
+  GetTask: (params, check) => scopeToTask(params, params.id, check),
   ListTasks: (params) => params,
-  CancelTask: scopeTaskById,
-  SubscribeToTask: scopeTaskById,
+  CancelTask: (params, check) => scopeToTask(params, params.id, check),
+  SubscribeToTask: (params, check) => scopeToTask(params, params.id, check),
   GetExtendedAgentCard: (params) => params,
-  CreateTaskPushNotificationConfig: scopeConfigOfTask,
-  GetTaskPushNotificationConfig: scopeConfigOfTask,
-  ListTaskPushNotificationConfigs: scopeConfigOfTask,
-  DeleteTaskPushNotificationConfig: scopeConfigOfTask,
+  CreateTaskPushNotificationConfig: (params, check) => scopeToTask(params, params.taskId, check),
+  GetTaskPushNotificationConfig: (params, check) => scopeToTask(params, params.taskId, check),
+  ListTaskPushNotificationConfigs: (params, check) => scopeToTask(params, params.taskId, check),
+  DeleteTaskPushNotificationConfig: (params, check) => scopeToTask(params, params.taskId, check),
 };
 
 /**
@@ -55,19 +55,8 @@ export async function enforceContextScope<O extends OperationName>(
   return await CONTEXT_SCOPE_RULES[operation](params, { agent, caller, scope });
 }
 
-async function scopeTaskById<P extends { readonly id: string }>(
-  params: P,
-  check: ContextScopeCheck,
-): Promise<P> {
-  await assertTaskInScope(params.id, check);
-  return params;
-}
-
-async function scopeConfigOfTask<P extends { readonly taskId: string }>(
-  params: P,
-  check: ContextScopeCheck,
-): Promise<P> {
-  await assertTaskInScope(params.taskId, check);
+async function scopeToTask<P>(params: P, taskId: string, check: ContextScopeCheck): Promise<P> {
+  await assertTaskInScope(taskId, check);
   return params;
 }
 

@@ -30,7 +30,7 @@ export interface MountedHandler {
   readonly observer?: Observer;
   /**
    * Called for events that other servers with the same PostgreSQL database have committed, while the servers receive
-   * hints of each other. Default: none.
+   * hints of each other, or if the server has the option `operator`. Default: none.
    */
   readonly onOtherNodeEvent?: Observer["onEvent"];
 }

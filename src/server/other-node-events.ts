@@ -4,6 +4,7 @@ import {
   type FollowedPosition,
   type NodeHint,
   type Observer,
+  type TaskOverviewEntry,
   type TaskScope,
   type TaskStore,
 } from "../engine/index.ts";
@@ -17,6 +18,12 @@ const MAX_WAITING_TASKS = 1_000;
 /** Number of earlier events that are reported of a task whose first hint arrives. */
 const MAX_EARLIER_EVENTS = 50;
 const MAX_BYTES_PER_TASK = 256 * 1024;
+/** Delay in milliseconds between two polls of the task list, without hints. */
+const POLL_DELAY_MS = 1_000;
+/** Difference in milliseconds between the clocks of two nodes for which a poll finds all changed tasks. */
+const MAX_CLOCK_DIFFERENCE_MS = 5_000;
+/** Maximum number of tasks that one list of a poll returns. */
+const MAX_POLLED_TASKS = 100;
 
 /** The position of the server in the log of a task. */
 type KnownPosition = Pick<FollowedPosition, "scope" | "taskId" | "afterSeq">;
@@ -29,6 +36,8 @@ interface OtherNodeEventListener {
 interface OtherNodeEventsOptions {
   /** Returns the ids of the agents whose tasks are reported. */
   readonly listAgentIds: () => Iterable<string>;
+  /** True if the task list is polled while the server receives no hints. The store has the indexes for operators. */
+  readonly pollsTaskList: boolean;
   /**
    * Receives the events of a task in the order of its log. Events are missing while hints are lost, and an event that this
    * server has committed can be reported, too.
@@ -38,15 +47,26 @@ interface OtherNodeEventsOptions {
 
 /**
  * Reports the events that other nodes of the store commit, for live views. The hints between the nodes name the tasks, and
- * one statement reads the new events of all of these tasks. Without hints, nothing is reported.
+ * one statement reads the new events of all of these tasks. Without hints, a poll finds the tasks whose status has changed
+ * and the newest working tasks.
  */
 export class OtherNodeEvents {
   readonly #store: TaskStore;
   readonly #options: OtherNodeEventsOptions;
   readonly #positions = new LruCache<KnownPosition>(MAX_KNOWN_TASKS);
   readonly #waitingTaskIds = new Set<string>();
+  /** Listener for the events that this server commits, which a poll does not report again. */
+  readonly observer: Observer = {
+    onEvent: ({ scope, taskId, event }) => {
+      if (this.#pollTimer) this.#positions.set(taskId, { scope, taskId, afterSeq: event.seq });
+    },
+  };
   #stopHints: (() => void) | undefined;
   #timer: NodeJS.Timeout | undefined;
+  #pollTimer: NodeJS.Timeout | undefined;
+  #lastPollMs = Date.now();
+  #isStarted = false;
+  #isPolling = false;
   #isReading = false;
 
   constructor(store: TaskStore, options: OtherNodeEventsOptions) {
@@ -55,12 +75,18 @@ export class OtherNodeEvents {
   }
 
   start(): void {
+    this.#isStarted = true;
+    if (this.#options.pollsTaskList)
+      this.#pollTimer ??= setInterval(() => void this.#poll(), POLL_DELAY_MS).unref();
     this.#stopHints ??= this.#store.hints?.onHint((hint) => this.#addHint(hint));
   }
 
   stop(): void {
     this.#stopHints?.();
     this.#stopHints = undefined;
+    this.#isStarted = false;
+    clearInterval(this.#pollTimer);
+    this.#pollTimer = undefined;
     clearTimeout(this.#timer);
     this.#timer = undefined;
     this.#waitingTaskIds.clear();
@@ -68,13 +94,45 @@ export class OtherNodeEvents {
 
   #addHint(hint: NodeHint): void {
     if (hint.kind !== "events") return;
-    for (const taskId of hint.taskIds)
-      if (this.#waitingTaskIds.size < MAX_WAITING_TASKS) this.#waitingTaskIds.add(taskId);
+    for (const taskId of hint.taskIds) this.#addWaitingTask(taskId);
     this.#schedule();
   }
 
+  #addWaitingTask(taskId: string): void {
+    if (this.#waitingTaskIds.size < MAX_WAITING_TASKS) this.#waitingTaskIds.add(taskId);
+  }
+
+  async #poll(): Promise<void> {
+    const { overview, hints, nodes } = this.#store;
+    if (!overview || this.#isPolling || hints?.isReceiving || !nodes?.hasOtherNodes) return;
+    this.#isPolling = true;
+    const startMs = Date.now();
+    const statusSince = new Date(this.#lastPollMs - MAX_CLOCK_DIFFERENCE_MS).toISOString();
+    try {
+      const changed = await overview.list({ statusSince, limit: MAX_POLLED_TASKS });
+      const working = await overview.list({ status: "TASK_STATE_WORKING", limit: MAX_POLLED_TASKS });
+      this.#addPolledTasks([...changed.tasks, ...working.tasks]);
+      this.#lastPollMs = startMs;
+    } catch {
+      // The next poll finds the changed tasks, too.
+    }
+    this.#isPolling = false;
+    this.#schedule();
+  }
+
+  #addPolledTasks(tasks: readonly TaskOverviewEntry[]): void {
+    const agentIds = new Set(this.#options.listAgentIds());
+    for (const { scope, taskId, seq } of tasks) {
+      const known = this.#positions.get(taskId);
+      if (!agentIds.has(scope.agent) || (known && known.afterSeq >= seq)) continue;
+      if (!known)
+        this.#positions.set(taskId, { scope, taskId, afterSeq: Math.max(0, seq - MAX_EARLIER_EVENTS) });
+      this.#addWaitingTask(taskId);
+    }
+  }
+
   #schedule(): void {
-    if (this.#isReading || !this.#stopHints || this.#waitingTaskIds.size === 0) return;
+    if (this.#isReading || !this.#isStarted || this.#waitingTaskIds.size === 0) return;
     this.#timer ??= setTimeout(() => void this.#readWaitingTasks(), READ_DELAY_MS).unref();
   }
 
@@ -144,14 +202,16 @@ export class OtherNodeEvents {
 export function createOtherNodeEvents(
   store: TaskStore,
   handlers: readonly OtherNodeEventListener[],
-  listAgentIds: () => Iterable<string>,
+  options: Pick<OtherNodeEventsOptions, "listAgentIds" | "pollsTaskList">,
 ): OtherNodeEvents | undefined {
   const listeners = handlers
     .filter(({ onOtherNodeEvent }) => onOtherNodeEvent !== undefined)
     .map((handler) => withSafeListeners({ onEvent: (seen) => handler.onOtherNodeEvent?.(seen) }));
-  if (!store.hints || listeners.length === 0) return undefined;
+  const pollsTaskList = options.pollsTaskList && store.nodes !== undefined;
+  if ((!store.hints && !pollsTaskList) || listeners.length === 0) return undefined;
   return new OtherNodeEvents(store, {
-    listAgentIds,
+    ...options,
+    pollsTaskList,
     onEvent: (seen) => {
       for (const listener of listeners) listener.onEvent?.(seen);
     },

@@ -2,7 +2,8 @@ import { generateErrorId, type Observer, type TaskStore } from "../engine/index.
 import { A2AError } from "../protocol/index.ts";
 import { BasePathRequest } from "./base-path-request.ts";
 import { createRestErrorReply } from "./bindings/rest.ts";
-import { CorsPolicy } from "./cors.ts";
+import type { CorsPolicy } from "./cors-policy.ts";
+import type { CorsOptions } from "./cors.ts";
 import type { DueWorkReport } from "./due-work.ts";
 import { handleHealthRequest } from "./health-endpoints.ts";
 import type { HttpReply, HttpRequest } from "./http-exchange.ts";
@@ -32,16 +33,23 @@ interface RequestHandlerDependencies {
  */
 export class RequestHandler {
   readonly #context: RequestHandlerDependencies;
-  readonly #corsPolicy: CorsPolicy | undefined;
+  #corsPolicy: CorsPolicy | undefined;
 
   constructor(context: RequestHandlerDependencies) {
     this.#context = context;
-    this.#corsPolicy = context.options.cors && new CorsPolicy(context.options.cors);
   }
 
   handle(request: HttpRequest): Promise<HttpReply> {
-    const handle = (): Promise<HttpReply> => this.#handleAndReport(request);
-    return this.#corsPolicy ? this.#corsPolicy.respond(request, handle) : handle();
+    const { cors } = this.#context.options;
+    return cors ? this.#handleWithCors(request, cors) : this.#handleAndReport(request);
+  }
+
+  async #handleWithCors(request: HttpRequest, cors: CorsOptions): Promise<HttpReply> {
+    if (!this.#corsPolicy) {
+      const { CorsPolicy: Policy } = await import("./cors-policy.ts");
+      this.#corsPolicy ??= new Policy(cors);
+    }
+    return await this.#corsPolicy.respond(request, () => this.#handleAndReport(request));
   }
 
   #handleAndReport(request: HttpRequest): Promise<HttpReply> {

@@ -1,10 +1,9 @@
 import { defineOptionNames } from "../usage-checks/index.ts";
-import {
-  assertValidRetentionOptions,
-  type Observer,
-  type RetentionOptions,
-  type RetentionPeriods,
-} from "../engine/index.ts";
+import type { Observer, RetentionOptions } from "../engine/index.ts";
+import { assertValidRetention } from "./assert-valid-retention.ts";
+import { isHttpUrl } from "./is-http-url.ts";
+import { createOptionError } from "./option-error.ts";
+import { assertKnownMetricsOptions, assertValidTelemetry } from "./telemetry/assert-valid-telemetry.ts";
 import type { PeerLeniency, ProtocolVersion, SpecPatchVersion } from "../wire/index.ts";
 import type { AuthenticationOption } from "./auth/authenticator.ts";
 import type { MountedHandler } from "./mounted-handler.ts";
@@ -240,24 +239,6 @@ const assertKnownCardSigningOptions = defineOptionNames<CardSigningOptions>()(
   "alg jku kid privateKey",
 );
 
-const assertKnownTelemetryOptions = defineOptionNames<TelemetryOptions>()(
-  '"telemetry" of createServer',
-  "metricIntervalMs otlp otlpHeaders sampleRatio serviceName",
-);
-const assertKnownMetricsOptions = defineOptionNames<MetricsOptions>()(
-  '"metrics" of createServer',
-  "host port token",
-);
-
-const assertKnownRetentionOptions = defineOptionNames<RetentionOptions>()(
-  '"retention" of createServer',
-  "agents keepEventsMs keepTasksMs keepWaitingTasksMs maxBytes maxFinishedTasks sweepIntervalMs",
-);
-const assertKnownRetentionPeriods = defineOptionNames<RetentionPeriods>()(
-  '"retention.agents" of createServer',
-  "keepEventsMs keepTasksMs keepWaitingTasksMs",
-);
-
 const ALLOWED_OPTION_VALUES = {
   cardFormat: ["v1", "v0.3", "hybrid"],
   specRevision: ["1.0.0", "1.0.1"],
@@ -338,33 +319,4 @@ export function assertValidOptions(options: ServerOptions): void {
       throw new Error(`"cardSigning" has a key without "privateKey"; use a JWK, or PEM together with "alg".`);
     assertKnownCardSigningOptions(key);
   }
-}
-
-function isHttpUrl(text: string): boolean {
-  const url = URL.parse(text);
-  return (url?.protocol === "https:" || url?.protocol === "http:") && url.search === "" && url.hash === "";
-}
-
-function createOptionError(name: string, value: unknown, advice: string): Error {
-  return new Error(`${JSON.stringify(name)} is ${JSON.stringify(value)}; ${advice}.`);
-}
-
-function assertValidTelemetry(telemetry: TelemetryOptions): void {
-  assertKnownTelemetryOptions(telemetry);
-  const { otlp, sampleRatio = 1 } = telemetry;
-  if (otlp !== undefined && !isHttpUrl(otlp))
-    throw createOptionError(
-      "telemetry.otlp",
-      otlp,
-      "use the URL of a collector, such as http://127.0.0.1:4318",
-    );
-  if (!(sampleRatio >= 0 && sampleRatio <= 1))
-    throw createOptionError("telemetry.sampleRatio", sampleRatio, "use a number from 0 to 1");
-}
-
-function assertValidRetention(retention: RetentionOptions): void {
-  assertKnownRetentionOptions(retention);
-  for (const periods of Object.values(retention.agents ?? {}))
-    if (periods) assertKnownRetentionPeriods(periods);
-  assertValidRetentionOptions(retention);
 }

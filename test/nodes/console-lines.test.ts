@@ -1,17 +1,29 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { ConsoleTestServer, readTestLines } from "../../src/console/console.fixture.ts";
+import { ConsoleTestServer, findTestTaskId, readTestLines } from "../../src/console/console.fixture.ts";
 import type { ConsoleTaskList } from "../../src/console/index.ts";
 import {
   completedTestEvent,
   createTestChunkEvent,
   workingTestEvent,
 } from "../../src/engine/engine.fixture.ts";
+import { bearer } from "../../src/server/auth/index.ts";
 import { PostgresStore } from "../../src/stores/index.ts";
 import type { TrafficLine } from "../../src/trace/index.ts";
 import { findTestDatabase } from "../find-test-postgres.ts";
 import { NodeTestAgent, startTestNode, type TestNode } from "./node-pair.ts";
 
 const { url, reason } = await findTestDatabase();
+
+/** Yields lines, and adds the event lines to a list as `TASK/SEQUENCE_NUMBER`. */
+async function* listEventLines(
+  lines: AsyncIterable<TrafficLine>,
+  names: string[],
+): AsyncGenerator<TrafficLine> {
+  for await (const line of lines) {
+    if (line.kind === "event") names.push(`${line.task_id}/${line.log_seq}`);
+    yield line;
+  }
+}
 
 /** Collects the event lines of a console page until `count` events of a task have arrived. */
 async function collectEventLines(
@@ -28,16 +40,24 @@ async function collectEventLines(
   return [...seqs];
 }
 
-describe.skipIf(reason)("the console of a server", () => {
+describe.skipIf(reason).for([
+  { hints: true, means: "hints" },
+  { hints: false, means: "polls of an operator's server" },
+])("the console of a server, with $means", ({ hints }) => {
   let console: ConsoleTestServer;
   let store: PostgresStore;
+  let own: NodeTestAgent;
   let other: TestNode;
   const abort = new AbortController();
 
   beforeAll(async () => {
-    store = new PostgresStore(url, { leaseMs: 6000, poolSize: 4 });
-    console = await ConsoleTestServer.start({ puppet: new NodeTestAgent({}) }, { store });
-    other = await startTestNode(url);
+    store = new PostgresStore(url, { leaseMs: 6000, poolSize: 4, hints });
+    own = new NodeTestAgent({});
+    const operator = hints
+      ? {}
+      : { operator: { authenticate: bearer({ tokens: { "token-of-the-operator-olga": "olga" } }) } };
+    console = await ConsoleTestServer.start({ puppet: own }, { store, ...operator });
+    other = await startTestNode(url, {}, { hints });
   });
   afterAll(async () => {
     abort.abort();
@@ -46,9 +66,14 @@ describe.skipIf(reason)("the console of a server", () => {
   });
 
   it("shows the tasks and the events of another server live [E21]", async () => {
-    await expect.poll(() => other.store.nodes.hasOtherNodes && store.hints?.isReceiving).toBe(true);
+    await expect.poll(() => store.nodes.hasOtherNodes && other.store.nodes.hasOtherNodes).toBe(true);
+    if (hints) await expect.poll(() => store.hints?.isReceiving).toBe(true);
     const response = await console.request("GET lines", { signal: abort.signal });
-    const lines = readTestLines(response);
+    const names: string[] = [];
+    const lines = listEventLines(readTestLines(response), names);
+    const ownTurn = console.send("puppet", "own");
+    (await own.waitForRun(0)).emit(completedTestEvent).end();
+    const ownTaskId = findTestTaskId(await ownTurn);
     const result = await other.client.send("go", { configuration: { returnImmediately: true } });
     const taskId = "task" in result ? (result.task?.id ?? "") : "";
     const run = await other.agent.waitForRun(0);
@@ -56,7 +81,10 @@ describe.skipIf(reason)("the console of a server", () => {
     expect(await collectEventLines(lines, taskId, 3)).toEqual([1, 2, 3]);
     run.emit(createTestChunkEvent("b"), completedTestEvent).end();
     expect(await collectEventLines(lines, taskId, 2)).toEqual([4, 5]);
+    expect(names.filter((name) => name.startsWith(ownTaskId))).toEqual([`${ownTaskId}/1`, `${ownTaskId}/2`]);
     const { tasks } = await console.readJson<ConsoleTaskList>("GET tasks");
-    expect(tasks).toMatchObject([{ agent: "puppet", id: taskId, state: "TASK_STATE_COMPLETED" }]);
+    expect(tasks).toContainEqual(
+      expect.objectContaining({ agent: "puppet", id: taskId, state: "TASK_STATE_COMPLETED" }),
+    );
   });
 });

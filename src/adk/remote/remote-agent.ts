@@ -1,7 +1,5 @@
 import {
-  type AuthConfig,
   BaseAgent,
-  type BaseAgentConfig,
   createEvent,
   type Event,
   InvocationContext,
@@ -12,14 +10,12 @@ import {
 } from "@google/adk";
 import {
   cancelTaskIgnoringErrors,
-  type ConnectOptions,
   sendAndStreamUntilTurnEnd,
   findCard,
   type A2AClient,
-  type SendOptions,
 } from "../../client/index.ts";
-import { A2AError, type StreamResponse } from "../../protocol/index.ts";
-import { type PeerRequestedAdkEventAction, pickStateValues, toStateMetadata } from "../adk-event-metadata.ts";
+import { A2AError } from "../../protocol/index.ts";
+import { pickStateValues, toStateMetadata } from "../adk-event-metadata.ts";
 import { findRunContextByInvocation } from "../adk-run-context.ts";
 import type { SessionEventOptions } from "../to-session-event.ts";
 import type { AdkEvent } from "../adk-structural-types.ts";
@@ -28,15 +24,9 @@ import type { RemoteAgentProxy } from "./cancel-remote-tasks-of-canceled-task.ts
 import { ConnectionCache } from "./connection-cache.ts";
 import { toAdkDescription, toAdkName } from "./adk-name-from-card.ts";
 import { isRunningAsTool, mergeTurnEndIntoLastEvent } from "./merge-turn-end-into-last-event.ts";
+import { sessionEventsToOutgoingMessages } from "./outgoing-message.ts";
+import { splitSavedFiles } from "../saved-file-artifacts.ts";
 import {
-  type OutgoingMessage,
-  type OutgoingMessageOptions,
-  sessionEventsToOutgoingMessages,
-} from "./outgoing-message.ts";
-import { type PeerSavedFile, splitSavedFiles } from "../saved-file-artifacts.ts";
-import {
-  ARTIFACT_IDS_METADATA_KEY,
-  PEER_CONTEXT_ID_METADATA_KEY,
   copyPeerMetadata,
   listKnownArtifactIds,
   LOCAL_TASK_ID_METADATA_KEY,
@@ -48,93 +38,10 @@ import {
 } from "./event-custom-metadata.ts";
 import { IdleTimeout } from "./idle-timeout.ts";
 import { PeerCredentials } from "./peer-credentials.ts";
+import { createIdleTimeoutError, isPeerTaskClosedError, toErrorEvent } from "./peer-request-error.ts";
 import { rejectOnAbort } from "./reject-on-abort.ts";
-
-/**
- * A request that `RemoteAgent` sends to the peer. The member `metadata` becomes the metadata of the A2A
- * request.
- */
-export interface RemoteRequest
-  extends OutgoingMessage, Pick<SendOptions, "messageId" | "configuration" | "metadata"> {}
-
-/** Location of a remote agent: the URL of its server or agent card, or an open connection. */
-type RemoteAgentUrlOrClient = string | A2AClient;
-
-/** Options of `RemoteAgent`. */
-export interface RemoteAgentOptions extends BaseAgentConfig {
-  /**
-   * Location of the remote agent, or a function that returns the location for an invocation. The `name` of
-   * a `RemoteAgent` may differ from the name in the agent card.
-   */
-  agent:
-    | RemoteAgentUrlOrClient
-    | ((context: InvocationContext) => RemoteAgentUrlOrClient | Promise<RemoteAgentUrlOrClient>);
-  /**
-   * Connection options, which are used if `agent` is a URL. `RemoteAgent` always requests the extension of
-   * ADK's bridges.
-   */
-  connect?: ConnectOptions;
-  /**
-   * Returns HTTP headers for the requests of an invocation, for example a header with the user's token.
-   * `RemoteAgent` sends the returned headers only to the origin of the agent card and to
-   * `connect.trustedOrigins`.
-   */
-  headers?: (context: InvocationContext) => Record<string, string> | Promise<Record<string, string>>;
-  /**
-   * ADK auth configuration of the peer. If a user has no credential, the run requests a credential with
-   * `adk_request_credential`, and continues after the user's answer. `RemoteAgent` sends the credential only
-   * to the origin of the agent card and to `connect.trustedOrigins`. Default: no credential.
-   */
-  auth?: AuthConfig;
-  /** Time in milliseconds to cache an agent card. Default: 5 minutes. */
-  cardMaxAgeMs?: number;
-  /**
-   * Maximum time in milliseconds without an event from the peer. A request that exceeds the idle time
-   * fails. Default: 10 minutes.
-   */
-  idleTimeoutMs?: number;
-  /**
-   * Actions that the peer may request from local agents. By default, the peer may request `escalate`, which
-   * ends a loop, and `skipSummarization`, which marks a final response.
-   */
-  allowedActions?: readonly PeerRequestedAdkEventAction[];
-  /**
-   * Session state keys that `RemoteAgent` sends with every message. A Colloquy peer accepts only the keys in
-   * its `receiveState` option. Default: none.
-   */
-  sendState?: readonly string[];
-  /**
-   * Session state keys that the peer may set. The peer's values become the state delta of a session event.
-   * Default: none.
-   */
-  receiveState?: readonly string[];
-  /**
-   * Converts a part before it is sent to the peer. If the converter returns `undefined`, the part is dropped.
-   * Default: `toA2aPart`.
-   */
-  toA2aPart?: OutgoingMessageOptions["toA2aPart"];
-  /**
-   * Converts a part that was received from the peer. If the converter returns `undefined`, the part is
-   * dropped. Default: `toGenaiPart`.
-   */
-  toGenaiPart?: SessionEventOptions["toGenaiPart"];
-  /**
-   * Hook that runs before each request to the peer. The hook may return another request, or a session event
-   * that replaces the request.
-   */
-  beforeRequest?: (
-    request: RemoteRequest,
-    context: InvocationContext,
-  ) => RemoteRequest | Event | undefined | Promise<RemoteRequest | Event | undefined>;
-  /**
-   * Hook that runs for each session event of the remote agent. The hook returns `undefined` to keep the
-   * event, `null` to drop the event, or another event to replace the event.
-   */
-  onEvent?: (
-    event: Event,
-    context: InvocationContext,
-  ) => Event | null | undefined | Promise<Event | null | undefined>;
-}
+import type { RemoteAgentOptions, RemoteRequest } from "./remote-agent-options.ts";
+import { savePeerFile } from "./save-peer-file.ts";
 
 /**
  * ADK agent that represents a remote A2A agent. You can use a `RemoteAgent` as a root agent, sub-agent,
@@ -269,7 +176,7 @@ export class RemoteAgent extends BaseAgent<RemoteAgentOptions> implements Remote
         for (const file of files) {
           if (savedFileIds.has(file.artifactId)) continue;
           savedFileIds.add(file.artifactId);
-          yield await this.#saveFile(file, response, context);
+          yield await savePeerFile(file, response, context);
         }
         for (const event of events)
           if (getCustomMetadataText(PEER_TASK_STATE_METADATA_KEY, event))
@@ -290,22 +197,6 @@ export class RemoteAgent extends BaseAgent<RemoteAgentOptions> implements Remote
     } finally {
       idleTimeout.stop();
     }
-  }
-
-  /** Saves a peer's file in the caller's artifact service, and returns the event with the file version. */
-  async #saveFile(
-    { artifactId, filename, part }: PeerSavedFile,
-    response: StreamResponse,
-    { artifactService }: InvocationContext,
-  ): Promise<AdkEvent> {
-    const version = (await artifactService?.saveArtifact({ filename, artifact: part })) ?? 0;
-    const event: AdkEvent = { actions: { artifactDelta: { [filename]: version } } };
-    const ids = "artifactUpdate" in response ? response.artifactUpdate : undefined;
-    const task = "task" in response ? response.task : undefined;
-    setCustomMetadata(event, PEER_TASK_ID_METADATA_KEY, ids?.taskId ?? task?.id);
-    setCustomMetadata(event, PEER_CONTEXT_ID_METADATA_KEY, ids?.contextId ?? task?.contextId);
-    setCustomMetadata(event, ARTIFACT_IDS_METADATA_KEY, [artifactId]);
-    return event;
   }
 
   /**
@@ -364,29 +255,6 @@ export class RemoteAgent extends BaseAgent<RemoteAgentOptions> implements Remote
       ...(actions && { actions }),
     });
   }
-}
-
-/** Maximum length of an error message. The limit is needed because peers can send messages of any length. */
-const MAX_ERROR_LENGTH = 2_000;
-
-function toErrorEvent(error: unknown): AdkEvent {
-  const { message } = error instanceof Error ? error : new Error(String(error));
-  const errorMessage = message.length > MAX_ERROR_LENGTH ? `${message.slice(0, MAX_ERROR_LENGTH)}…` : message;
-  return { errorCode: `A2A_${A2AError.from(error).reason}`, errorMessage, turnComplete: true };
-}
-
-/** Returns true if the error means that the peer's task no longer accepts answers. */
-function isPeerTaskClosedError(error: unknown): boolean {
-  const { reason } = A2AError.from(error);
-  return reason === "TASK_NOT_FOUND" || reason === "UNSUPPORTED_OPERATION";
-}
-
-function createIdleTimeoutError(name: string, timeoutMs: number): A2AError {
-  return new A2AError(
-    "UNAVAILABLE",
-    `The agent ${name} sent no event for ${timeoutMs} ms, so its task was canceled. ` +
-      `Raise "idleTimeoutMs" to wait longer.`,
-  );
 }
 
 function isAdkEvent(value: RemoteRequest | Event): value is Event {

@@ -14,7 +14,8 @@ import { onTestFinished } from "vitest";
 import type { Agent, Run } from "../../engine/index.ts";
 import { createServer, type ListenOptions, type Server, type ServerOptions } from "../../server/index.ts";
 import { type Script, ScriptedLlm } from "../models/index.ts";
-import { RemoteAgent, type RemoteAgentOptions } from "./remote-agent.ts";
+import { RemoteAgent } from "./remote-agent.ts";
+import type { RemoteAgentOptions } from "./remote-agent-options.ts";
 
 setLogLevel(LogLevel.ERROR);
 

@@ -5,15 +5,14 @@ import type { JsonObject, JsonValue } from "../../protocol/index.ts";
 import { arbitraryCard, createGsm8kExampleCards } from "../message-card/message-card.fixture.ts";
 import type { MessageCard } from "../message-card/index.ts";
 import { type CardLine, type Recording, createRecordingFromCards } from "../recording/index.ts";
+import { createScriptedRecording, SCRIPTED_RUN_START_MS } from "../recording/recording.fixture.ts";
 import {
   SCRIPTED_SEQUENTIAL_TASKS_SAMPLE,
   createScriptedSamples,
   SCRIPTED_PARALLEL_TASKS_SAMPLE,
-  createScriptedRecording,
   SCRIPTED_GSM8K_SAMPLES,
-  SCRIPTED_RUN_START_MS,
   SCRIPTED_TIMEOUT_SAMPLE,
-} from "../recording/recording.fixture.ts";
+} from "../recording/scripted-samples.fixture.ts";
 import { toOtlpTraces, toPerfettoTrace, toTraceabilityTraces } from "./index.ts";
 import { type TraceSpan, toTraceSpans } from "./trace-spans.ts";
 

@@ -16,13 +16,12 @@ import {
   collectRecordedSamples,
   type RecordLine,
 } from "./index.ts";
+import { createScriptedRecording, createScriptedRecordFileText } from "./recording.fixture.ts";
 import {
   SCRIPTED_SEQUENTIAL_TASKS_SAMPLE,
   createScriptedSamples,
-  createScriptedRecording,
-  createScriptedRecordFileText,
   SCRIPTED_GSM8K_SAMPLES,
-} from "./recording.fixture.ts";
+} from "./scripted-samples.fixture.ts";
 
 const FILE_NAME = "run.cards.jsonl";
 

@@ -10,11 +10,8 @@ import {
   type Recording,
   collectRecordedSamples,
 } from "./index.ts";
-import {
-  createScriptedRecording,
-  createScriptedRecordFileText,
-  SCRIPTED_GSM8K_SAMPLES,
-} from "./recording.fixture.ts";
+import { createScriptedRecording, createScriptedRecordFileText } from "./recording.fixture.ts";
+import { SCRIPTED_GSM8K_SAMPLES } from "./scripted-samples.fixture.ts";
 
 const ROLES = ["controller", "planner", "solver"] as const;
 

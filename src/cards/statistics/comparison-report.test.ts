@@ -1,10 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { type Recording, createRecordingFromCards } from "../recording/index.ts";
-import {
-  createScriptedSamples,
-  createScriptedRecording,
-  type ScriptedSample,
-} from "../recording/recording.fixture.ts";
+import { createScriptedRecording } from "../recording/recording.fixture.ts";
+import { createScriptedSamples, type ScriptedSample } from "../recording/scripted-samples.fixture.ts";
 import type { CardTokenUsage } from "../message-card/index.ts";
 import { buildComparisonReport, compareRuns, convertRecordingToScoredRun } from "./index.ts";
 

@@ -9,16 +9,16 @@ import {
   type Recording,
   createRecordingFromCards,
 } from "../recording/index.ts";
+import { createScriptedRecording } from "../recording/recording.fixture.ts";
 import {
   SCRIPTED_HOTPOTQA_SAMPLE,
   SCRIPTED_SEQUENTIAL_TASKS_SAMPLE,
   SCRIPTED_TURN_LIMIT_SAMPLE,
   SCRIPTED_PARALLEL_TASKS_SAMPLE,
-  createScriptedRecording,
   type ScriptedSample,
   SCRIPTED_GSM8K_SAMPLES,
   SCRIPTED_TIMEOUT_SAMPLE,
-} from "../recording/recording.fixture.ts";
+} from "../recording/scripted-samples.fixture.ts";
 import {
   computeBottlenecks,
   computeCriticalPath,

@@ -2,15 +2,15 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { arbitraryCard, createGsm8kExampleCards } from "../message-card/message-card.fixture.ts";
 import { listDistinctRecordedCards } from "../recording/index.ts";
+import { createScriptedRecording } from "../recording/recording.fixture.ts";
 import {
   SCRIPTED_SEQUENTIAL_TASKS_SAMPLE,
   SCRIPTED_TURN_LIMIT_SAMPLE,
   SCRIPTED_PARALLEL_TASKS_SAMPLE,
-  createScriptedRecording,
   type ScriptedSample,
   SCRIPTED_GSM8K_SAMPLES,
   SCRIPTED_TIMEOUT_SAMPLE,
-} from "../recording/recording.fixture.ts";
+} from "../recording/scripted-samples.fixture.ts";
 import {
   type Delegation,
   buildSampleDelegationForests,

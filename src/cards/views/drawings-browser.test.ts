@@ -9,7 +9,8 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { MessageCard } from "../message-card/index.ts";
 import { findChromium, CHROMIUM_MISSING_MESSAGE, launchChromium } from "../html/browser.fixture.ts";
 import { listDistinctRecordedCards } from "../recording/index.ts";
-import { SCRIPTED_PARALLEL_TASKS_SAMPLE, createScriptedRecording } from "../recording/recording.fixture.ts";
+import { createScriptedRecording } from "../recording/recording.fixture.ts";
+import { SCRIPTED_PARALLEL_TASKS_SAMPLE } from "../recording/scripted-samples.fixture.ts";
 import { arbitraryHostileCard } from "./hostile-card.fixture.ts";
 import {
   renderRoleGraphMermaid,

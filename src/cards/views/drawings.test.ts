@@ -3,14 +3,14 @@ import { describe, expect, it } from "vitest";
 import { createGsm8kExampleCards } from "../message-card/message-card.fixture.ts";
 import { type MessageCard, PLANNER } from "../message-card/index.ts";
 import { listDistinctRecordedCards } from "../recording/index.ts";
+import { createScriptedRecording } from "../recording/recording.fixture.ts";
 import {
   SCRIPTED_SEQUENTIAL_TASKS_SAMPLE,
   createScriptedSamples,
   SCRIPTED_PARALLEL_TASKS_SAMPLE,
-  createScriptedRecording,
   SCRIPTED_GSM8K_SAMPLES,
   SCRIPTED_TIMEOUT_SAMPLE,
-} from "../recording/recording.fixture.ts";
+} from "../recording/scripted-samples.fixture.ts";
 import { arbitraryHostileCard, CHARACTERS_FORBIDDEN_IN_VIEW_OUTPUT } from "./hostile-card.fixture.ts";
 import {
   renderRoleGraphMermaid,

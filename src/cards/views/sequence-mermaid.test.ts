@@ -5,14 +5,14 @@ import { describe, expect, it } from "vitest";
 import { arbitraryCard, createGsm8kExampleCards } from "../message-card/message-card.fixture.ts";
 import { type MessageCard, parseCardTime } from "../message-card/index.ts";
 import { listDistinctRecordedCards } from "../recording/index.ts";
+import { createScriptedRecording } from "../recording/recording.fixture.ts";
 import {
   SCRIPTED_HOTPOTQA_SAMPLE,
   SCRIPTED_SEQUENTIAL_TASKS_SAMPLE,
   SCRIPTED_TURN_LIMIT_SAMPLE,
   SCRIPTED_PARALLEL_TASKS_SAMPLE,
-  createScriptedRecording,
   SCRIPTED_TIMEOUT_SAMPLE,
-} from "../recording/recording.fixture.ts";
+} from "../recording/scripted-samples.fixture.ts";
 import { CHARACTERS_FORBIDDEN_IN_VIEW_OUTPUT } from "./hostile-card.fixture.ts";
 import { renderSequenceMermaid } from "./index.ts";
 

@@ -6,7 +6,8 @@ import {
   createCardProtocolWithNumberedIds,
 } from "../message-card/message-card.fixture.ts";
 import { listDistinctRecordedCards } from "../recording/index.ts";
-import { SCRIPTED_SEQUENTIAL_TASKS_SAMPLE, createScriptedRecording } from "../recording/recording.fixture.ts";
+import { createScriptedRecording } from "../recording/recording.fixture.ts";
+import { SCRIPTED_SEQUENTIAL_TASKS_SAMPLE } from "../recording/scripted-samples.fixture.ts";
 import { defineCardType, PLANNER, SOLVER } from "../message-card/index.ts";
 import { generateFlowDiagram, visualizeCards } from "./index.ts";
 import { arbitraryHostileCard, CHARACTERS_FORBIDDEN_IN_VIEW_OUTPUT } from "./hostile-card.fixture.ts";

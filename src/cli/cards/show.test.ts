@@ -8,12 +8,14 @@ import {
   visualizeCards,
 } from "../../cards/index.ts";
 import {
-  SCRIPTED_SEQUENTIAL_TASKS_SAMPLE,
-  SCRIPTED_PARALLEL_TASKS_SAMPLE,
   createScriptedRecording,
   createScriptedRecordFileText,
-  SCRIPTED_GSM8K_SAMPLES,
 } from "../../cards/recording/recording.fixture.ts";
+import {
+  SCRIPTED_SEQUENTIAL_TASKS_SAMPLE,
+  SCRIPTED_PARALLEL_TASKS_SAMPLE,
+  SCRIPTED_GSM8K_SAMPLES,
+} from "../../cards/recording/scripted-samples.fixture.ts";
 import {
   createTempTestDirectoryWithFiles,
   type CliTestProcessResult,

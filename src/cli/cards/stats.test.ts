@@ -3,13 +3,15 @@ import { Readable } from "node:stream";
 import { describe, expect, it } from "vitest";
 import { listCardsInSpecificationFormat, type RunReport } from "../../cards/index.ts";
 import {
+  createScriptedRecording,
+  createScriptedRecordFileText,
+} from "../../cards/recording/recording.fixture.ts";
+import {
   SCRIPTED_SEQUENTIAL_TASKS_SAMPLE,
   createScriptedSamples,
   SCRIPTED_PARALLEL_TASKS_SAMPLE,
-  createScriptedRecording,
-  createScriptedRecordFileText,
   SCRIPTED_GSM8K_SAMPLES,
-} from "../../cards/recording/recording.fixture.ts";
+} from "../../cards/recording/scripted-samples.fixture.ts";
 import {
   createTempTestDirectoryWithFiles,
   type CliTestProcessResult,

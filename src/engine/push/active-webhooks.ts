@@ -1,14 +1,15 @@
 import { FairShareLedger } from "../../data-structures/index.ts";
-import { getCallerKey, type TaskScope } from "../caller.ts";
+import type { TaskScope } from "../caller.ts";
 import type { Clock } from "../clock.ts";
 import { WebhookDelivery } from "./webhook-delivery.ts";
 import type { DeliveryProgressRecorder } from "./delivery-progress-recorder.ts";
 import { DueWebhookLoader } from "./due-webhook-loader.ts";
-import type { PushStore, Webhook, WebhookProgress, WebhookRegistration } from "./push-store.ts";
+import type { PushStore, Webhook, WebhookRegistration } from "./push-store.ts";
 import type { RunningOperationCounter } from "./running-operation-counter.ts";
-import { WebhookClaimRepeater } from "./webhook-claim-repeater.ts";
-import { createWebhookSource, type ClaimedWebhooks, type WebhookSource } from "./webhook-leases.ts";
+import { createWebhookSource, type WebhookSource } from "./webhook-leases.ts";
+import { WebhookLookups } from "./webhook-lookups.ts";
 import { getWebhookOwner } from "./webhook-owner.ts";
+import { getWebhookTaskKey } from "./webhook-task-key.ts";
 
 /** A task that reports its commits to the outbox because it may have webhooks. */
 export interface TaskWithPossibleWebhooks {
@@ -30,15 +31,6 @@ interface TaskWebhookDeliveries {
   wasIdleAtSweep: boolean;
 }
 
-interface WebhookLookupState {
-  mustRepeat: boolean;
-  task: TaskWithPossibleWebhooks | undefined;
-  /** Ids of the webhooks that the latest commit registered or replaced. */
-  readonly registeredIds: Set<string>;
-  /** True if the lookup repeats an earlier lookup that found webhooks of another node. */
-  readonly isRepetition: boolean;
-}
-
 /**
  * Numbers of webhooks that have not received all events. `ready`: the delivery waits for a slot. `sending`: the delivery
  * is in progress. `retry`: the delivery has failed, and waits for its next attempt.
@@ -50,7 +42,6 @@ export interface PendingDeliveryCounts {
 }
 
 const NO_REGISTRATIONS: readonly WebhookRegistration[] = [];
-const STORE_RETRY_MS = 1000;
 
 interface ActiveWebhooksDependencies {
   readonly store: PushStore;
@@ -79,12 +70,11 @@ export class ActiveWebhooks {
   readonly #taskDeliveries = new Map<string, TaskWebhookDeliveries>();
   /** Places of the tasks in memory, by owner. */
   readonly #places: FairShareLedger;
-  readonly #lookups = new Map<string, WebhookLookupState>();
+  readonly #lookups: WebhookLookups;
   /** Deliveries of tasks that have only idle webhooks. */
   readonly #idleTaskDeliveries = new Set<TaskWebhookDeliveries>();
   readonly #source: WebhookSource;
   readonly #dueLoader: DueWebhookLoader;
-  readonly #claimRepeater: WebhookClaimRepeater;
   /** Resolves when all requested releases of leases have ended. */
   #released: Promise<void> = Promise.resolve();
   #isClosing = false;
@@ -93,7 +83,16 @@ export class ActiveWebhooks {
     this.#context = context;
     this.#places = new FairShareLedger({ capacity: context.maxTasks });
     this.#source = createWebhookSource(context.store);
-    this.#claimRepeater = new WebhookClaimRepeater(context.clock, this.#source.leases?.pollIntervalMs ?? 0);
+    this.#lookups = new WebhookLookups({
+      source: this.#source,
+      clock: context.clock,
+      progressRecorder: context.progressRecorder,
+      waitGroup: context.waitGroup,
+      awaitReleases: () => this.#released,
+      onResult: (scope, taskId, webhooks) => this.#replaceTaskWebhooks(scope, taskId, webhooks),
+      onEnd: () => this.#loadDueWebhooksIfCapacity(),
+      onError: context.onError,
+    });
     this.#dueLoader = new DueWebhookLoader({
       source: this.#source,
       clock: context.clock,
@@ -115,10 +114,10 @@ export class ActiveWebhooks {
   ): void {
     const { scope, taskId } = task;
     const ids = registered.map(({ config }) => config.id);
-    const taskDeliveries = this.#taskDeliveries.get(getTaskKey(scope, taskId));
-    const isPostponed = ids.length === 0 && this.#claimRepeater.postponeClaim(getTaskKey(scope, taskId));
-    if (ids.length > 0 || (!taskDeliveries && !isPostponed))
-      this.#startWebhookLookup(scope, taskId, task, ids);
+    const taskDeliveries = this.#taskDeliveries.get(getWebhookTaskKey(scope, taskId));
+    const isPostponed =
+      ids.length === 0 && this.#lookups.postponeRepetition(getWebhookTaskKey(scope, taskId));
+    if (ids.length > 0 || (!taskDeliveries && !isPostponed)) this.#lookups.start(scope, taskId, task, ids);
     if (!taskDeliveries) return;
     for (const delivery of taskDeliveries.deliveries) {
       // A webhook that may have a new configuration waits for the result of the lookup.
@@ -134,11 +133,11 @@ export class ActiveWebhooks {
    * webhook, or `undefined` if the webhook was removed.
    */
   notifyWebhookChange(scope: TaskScope, taskId: string, id: string, key?: number): void {
-    const taskDeliveries = this.#taskDeliveries.get(getTaskKey(scope, taskId));
+    const taskDeliveries = this.#taskDeliveries.get(getWebhookTaskKey(scope, taskId));
     const delivery = taskDeliveries?.deliveries.find(({ webhook }) => webhook.config.id === id);
     if (delivery) this.#markDeliveryObsolete(delivery);
     if (key !== undefined) this.#context.progressRecorder.clearReregisteredWebhookFailure(key);
-    this.#startWebhookLookup(scope, taskId, undefined);
+    this.#lookups.start(scope, taskId, undefined);
   }
 
   /** Marks a delivery as idle if its webhook has received all events. */
@@ -161,7 +160,7 @@ export class ActiveWebhooks {
   }
 
   #findTaskDeliveries({ webhook }: WebhookDelivery): TaskWebhookDeliveries | undefined {
-    return this.#taskDeliveries.get(getTaskKey(webhook.scope, webhook.taskId));
+    return this.#taskDeliveries.get(getWebhookTaskKey(webhook.scope, webhook.taskId));
   }
 
   /** Removes a delivery whose webhook another node has claimed, or that was registered again. */
@@ -169,7 +168,7 @@ export class ActiveWebhooks {
     const { scope, taskId } = delivery.webhook;
     this.#markDeliveryObsolete(delivery);
     this.remove(delivery);
-    this.#startWebhookLookup(scope, taskId, undefined);
+    this.#lookups.start(scope, taskId, undefined);
   }
 
   /** Loads the webhooks that need deliveries, and then those that other nodes leave. */
@@ -185,6 +184,7 @@ export class ActiveWebhooks {
   /** Stops loading webhooks from the store while the outbox closes. */
   stopLoadingFromStore(): void {
     this.#isClosing = true;
+    this.#lookups.stop();
     this.#dueLoader.stop();
   }
 
@@ -220,77 +220,18 @@ export class ActiveWebhooks {
       for (const delivery of deliveries) delivery.cancelRetry?.();
   }
 
-  /**
-   * Looks up a task's webhooks in the store. If a lookup for the same task is already in progress, another
-   * lookup follows.
-   */
-  #startWebhookLookup(
-    scope: TaskScope,
-    taskId: string,
-    task: TaskWithPossibleWebhooks | undefined,
-    registered: Iterable<string> = [],
-    isRepetition = false,
-  ): void {
-    const name = getTaskKey(scope, taskId);
-    const pending = this.#lookups.get(name);
-    if (pending) {
-      pending.mustRepeat = true;
-      pending.task ??= task;
-      for (const id of registered) pending.registeredIds.add(id);
+  /** Replaces the deliveries of a task. `webhooks` are the webhooks that need deliveries. */
+  #replaceTaskWebhooks(scope: TaskScope, taskId: string, webhooks: Webhook[]): void {
+    if (webhooks.length === 0) {
+      this.#deactivateTaskWebhooks(getWebhookTaskKey(scope, taskId));
       return;
     }
-    const lookup: WebhookLookupState = {
-      mustRepeat: false,
-      task,
-      registeredIds: new Set(registered),
-      isRepetition,
-    };
-    this.#lookups.set(name, lookup);
-    const { waitGroup } = this.#context;
-    waitGroup.increment();
-    void this.#runWebhookLookup(scope, taskId, lookup).finally(() => waitGroup.decrement());
-  }
-
-  async #runWebhookLookup(scope: TaskScope, taskId: string, lookup: WebhookLookupState): Promise<void> {
-    const name = getTaskKey(scope, taskId);
-    try {
-      if (this.#source.leases) await this.#released;
-      let found: ClaimedWebhooks;
-      do {
-        lookup.mustRepeat = false;
-        found = await this.#source.claim(scope, taskId);
-      } while (lookup.mustRepeat);
-      this.#lookups.delete(name);
-      const { held: webhooks, hasOthers } = found;
-      for (const { key, config } of webhooks)
-        if (lookup.registeredIds.has(config.id))
-          this.#context.progressRecorder.clearReregisteredWebhookFailure(key);
-      const undelivered = webhooks.filter(
-        ({ key, deadLetter }) =>
-          !deadLetter && !isDeliveryFinishedOrDead(this.#context.progressRecorder.findUnsaved(key)),
-      );
-      if (undelivered.length > 0) this.#activateTaskWebhooks(scope, taskId, undelivered);
-      else this.#deactivateTaskWebhooks(name);
-      // A dead webhook needs deliveries again only after a new registration, which is reported.
-      if (undelivered.length === 0 && !hasOthers && lookup.task) lookup.task.mayHaveWebhooks = false;
-      if (undelivered.length > 0) this.#context.onFound(scope, taskId);
-      if (hasOthers && !lookup.isRepetition && !this.#isClosing)
-        this.#claimRepeater.schedule(name, () => {
-          if (!this.#isClosing) this.#startWebhookLookup(scope, taskId, lookup.task, [], true);
-        });
-      this.#loadDueWebhooksIfCapacity();
-    } catch (error) {
-      this.#lookups.delete(name);
-      this.#context.onError(error, taskId);
-      if (this.#isClosing) return;
-      this.#context.clock.schedule(STORE_RETRY_MS, () =>
-        this.#startWebhookLookup(scope, taskId, lookup.task, lookup.registeredIds),
-      );
-    }
+    this.#activateTaskWebhooks(scope, taskId, webhooks);
+    this.#context.onFound(scope, taskId);
   }
 
   #activateTaskWebhooks(scope: TaskScope, taskId: string, webhooks: Webhook[]): void {
-    const name = getTaskKey(scope, taskId);
+    const name = getWebhookTaskKey(scope, taskId);
     const known = this.#taskDeliveries.get(name);
     if (!known && !this.#reservePlace(getWebhookOwner(scope))) {
       this.#dueLoader.hasOverflow = true;
@@ -334,7 +275,7 @@ export class ActiveWebhooks {
   }
 
   #releasePlace(taskDeliveries: TaskWebhookDeliveries): void {
-    if (this.#taskDeliveries.delete(getTaskKey(taskDeliveries.scope, taskDeliveries.taskId)))
+    if (this.#taskDeliveries.delete(getWebhookTaskKey(taskDeliveries.scope, taskDeliveries.taskId)))
       this.#places.release(getWebhookOwner(taskDeliveries.scope), 1);
   }
 
@@ -396,9 +337,9 @@ export class ActiveWebhooks {
   #startLookupOfDueWebhook({ scope, taskId }: Webhook): boolean {
     // A lookup cannot find a place for the task while the owner's share is used up.
     if (this.#places.findRefusal(getWebhookOwner(scope), 1) === "share") return false;
-    const name = getTaskKey(scope, taskId);
-    if (!this.#taskDeliveries.has(name) && !this.#lookups.has(name))
-      this.#startWebhookLookup(scope, taskId, undefined);
+    const name = getWebhookTaskKey(scope, taskId);
+    if (!this.#taskDeliveries.has(name) && !this.#lookups.isRunning(name))
+      this.#lookups.start(scope, taskId, undefined);
     return true;
   }
 
@@ -407,12 +348,4 @@ export class ActiveWebhooks {
     // A single owner fills half of the places, and must leave some of them before the store is read again.
     if (this.#dueLoader.hasOverflow && used < this.#context.maxTasks / 4) void this.#dueLoader.load("all");
   }
-}
-
-function isDeliveryFinishedOrDead(progress: WebhookProgress | undefined): boolean {
-  return progress !== undefined && (progress.isFinished || progress.deadLetter !== undefined);
-}
-
-function getTaskKey(scope: TaskScope, taskId: string): string {
-  return `${scope.agent}/${taskId}/${getCallerKey(scope)}`;
 }

@@ -25,10 +25,8 @@ import {
   createGsm8kExampleCards,
   createCardProtocolWithNumberedIds,
 } from "../../cards/message-card/message-card.fixture.ts";
-import {
-  SCRIPTED_SEQUENTIAL_TASKS_SAMPLE,
-  createScriptedRecording,
-} from "../../cards/recording/recording.fixture.ts";
+import { createScriptedRecording } from "../../cards/recording/recording.fixture.ts";
+import { SCRIPTED_SEQUENTIAL_TASKS_SAMPLE } from "../../cards/recording/scripted-samples.fixture.ts";
 import { openFileSink, openRunFile, writeMessageCardListFile } from "./index.ts";
 import { EXAMPLE_RUN } from "./example-run.fixture.ts";
 

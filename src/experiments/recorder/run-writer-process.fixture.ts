@@ -2,10 +2,8 @@
  * A run in a separate process that kills itself with SIGKILL after a number of cards. Usage: `node
  * run-writer-process.fixture.ts <folder> <cards>`. It records two problems at a time, with six cards each.
  */
-import {
-  SCRIPTED_SEQUENTIAL_TASKS_SAMPLE,
-  createScriptedRecording,
-} from "../../cards/recording/recording.fixture.ts";
+import { createScriptedRecording } from "../../cards/recording/recording.fixture.ts";
+import { SCRIPTED_SEQUENTIAL_TASKS_SAMPLE } from "../../cards/recording/scripted-samples.fixture.ts";
 import { openRunFile } from "./index.ts";
 import { EXAMPLE_RUN } from "./example-run.fixture.ts";
 

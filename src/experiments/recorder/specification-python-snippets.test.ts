@@ -4,14 +4,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { decodeMessageCardArray, computeSpecificationFormulaStatistics } from "../../cards/index.ts";
+import { createScriptedRecording } from "../../cards/recording/recording.fixture.ts";
 import {
   SCRIPTED_SEQUENTIAL_TASKS_SAMPLE,
   createScriptedSamples,
   SCRIPTED_TURN_LIMIT_SAMPLE,
   SCRIPTED_PARALLEL_TASKS_SAMPLE,
-  createScriptedRecording,
   SCRIPTED_TIMEOUT_SAMPLE,
-} from "../../cards/recording/recording.fixture.ts";
+} from "../../cards/recording/scripted-samples.fixture.ts";
 import { writeMessageCardListFile } from "./index.ts";
 import {
   PYTHON_CARD_STATISTICS_SNIPPET,

@@ -1,11 +1,11 @@
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createScriptedRecording } from "../../cards/recording/recording.fixture.ts";
 import {
   type ScriptedSample,
   SCRIPTED_SEQUENTIAL_TASKS_SAMPLE,
-  createScriptedRecording,
   SCRIPTED_GSM8K_SAMPLES,
-} from "../../cards/recording/recording.fixture.ts";
+} from "../../cards/recording/scripted-samples.fixture.ts";
 import {
   findChromium,
   CHROMIUM_MISSING_MESSAGE,

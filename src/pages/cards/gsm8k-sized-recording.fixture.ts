@@ -1,9 +1,9 @@
+import { createScriptedRecording } from "../../cards/recording/recording.fixture.ts";
 import {
   SCRIPTED_SEQUENTIAL_TASKS_SAMPLE,
-  createScriptedRecording,
   type ScriptedSample,
   type ScriptedCard,
-} from "../../cards/recording/recording.fixture.ts";
+} from "../../cards/recording/scripted-samples.fixture.ts";
 import type { Recording } from "../../cards/index.ts";
 
 /**

@@ -55,3 +55,8 @@ export function removeBodyContent(body: JsonValue): JsonValue {
     if (STRUCTURE_MEMBERS.has(name)) structure[name] = removeBodyContent(value);
   return structure;
 }
+
+/** Returns the JSON text of a body without its content, like `removeBodyContent`. */
+export function encodeBodyStructure(bodyText: string): string {
+  return JSON.stringify(removeBodyContent(JSON.parse(bodyText) as JsonValue));
+}

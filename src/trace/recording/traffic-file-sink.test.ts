@@ -1,4 +1,12 @@
-import { appendFileSync, mkdtempSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import {
+  appendFileSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
@@ -34,6 +42,18 @@ describe("a record in a file", () => {
     await close();
     expect(statSync(file).mode & 0o777).toBe(0o600);
     expect(listKinds(await readAll(file))).toEqual(["writer", "turn"]);
+  });
+
+  it("stores lines at once, and then waits 10 ms, so that the writer collects the next lines", async () => {
+    const sink = openTrafficFileSink(file);
+    const startMs = performance.now();
+    const written = sink.write('{"v":1}\n', '{"v":1,"kind":"writer"}\n');
+    await expect
+      .poll(() => existsSync(file) && readFileSync(file, "utf8"), { interval: 1 })
+      .toContain('{"v":1}\n');
+    await written;
+    expect(performance.now() - startMs).toBeGreaterThanOrEqual(9);
+    await sink.close();
   });
 
   it("begins a new file at the limit, repeats the writer line, and deletes the oldest file", async () => {

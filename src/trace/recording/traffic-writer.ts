@@ -4,7 +4,7 @@ import { createJsonSecretRedactor } from "../../logging/index.ts";
 import { encodeTrafficLine, type RawTrafficMembers } from "../encode-traffic-line.ts";
 import type { TrafficLine, TrafficLineBase, TrafficLineInput, WriterLine } from "../traffic-line-types.ts";
 import { redactSecretHeaders } from "./redact-headers.ts";
-import { encodeTruncatedBody, removeBodyContent } from "./traffic-body.ts";
+import { encodeBodyStructure, encodeTruncatedBody, removeBodyContent } from "./traffic-body.ts";
 import type { TrafficSink } from "./traffic-sink.ts";
 
 /** Options of `createTrafficWriter`. */
@@ -189,18 +189,25 @@ class QueuedTrafficWriter implements TrafficWriter {
 
   /**
    * Encodes a line whose members need no treatment by their names. Events and frames, which are most lines of a record,
-   * have their content in `rawMembers`. Takes 3.6 instead of 5.5 µs for a line. Returns `undefined` for other lines.
+   * have their content in `rawMembers`. Takes about half of the time of `#encodeLine`. Returns `undefined` for other
+   * lines.
    */
   #encodePlainLine(line: TrafficLineInput, rawMembers: RawTrafficMembers | undefined): string | undefined {
-    if (rawMembers && !this.bodies) return undefined;
     for (const name in line) if (name === "headers" || BODY_MEMBERS.has(name)) return undefined;
     for (const name in rawMembers)
       if ((rawMembers[name] as string).length > this.#maxBodyLength) return undefined;
     const members = JSON.stringify(line);
     const kind = `{"kind":"${line.kind}"`;
     if (!members.startsWith(kind)) return undefined;
-    let text = JSON.stringify(this.#stamp(line.kind)).slice(0, -1) + members.slice(kind.length, -1);
-    for (const name in rawMembers) text += `,${JSON.stringify(name)}:${rawMembers[name]}`;
+    const { v, writer, seq, at, mono_ms } = this.#stamp(line.kind);
+    // The values need no escapes.
+    let text = `{"v":${v},"kind":"${line.kind}","writer":"${writer}","seq":${seq},"at":"${at}","mono_ms":${mono_ms}`;
+    text += members.slice(kind.length, -1);
+    for (const name in rawMembers) {
+      const body = rawMembers[name] as string;
+      if (this.bodies) text += `,"${name}":${body}`;
+      else if (STRUCTURED_MEMBERS.has(name)) text += `,"${name}":${encodeBodyStructure(body)}`;
+    }
     return `${text}}`;
   }
 

@@ -4,7 +4,7 @@ import type { Guard } from "./guard.ts";
 export const BOUNDARY_GUARDS: readonly Guard[] = [
   {
     name: "cross-origin-guard",
-    file: "src/server/server.ts",
+    file: "src/server/assemble-server.ts",
     find: "crossOriginGuard.assertAllowed(request);",
     replace: "",
     noticedBy: { attack: "web-page-cancels-task" },
@@ -18,8 +18,8 @@ export const BOUNDARY_GUARDS: readonly Guard[] = [
   },
   {
     name: "host-header-guard",
-    file: "src/server/server.ts",
-    find: "this.#hostGuard.assertAllowed(request.authority);",
+    file: "src/server/assemble-server.ts",
+    find: "hostGuard.assertAllowed(request.authority);",
     replace: "",
     noticedBy: { attack: "forged-hosts" },
   },

@@ -9,10 +9,8 @@ import {
   launchChromium,
   openPageRecordingRequestsAndErrors,
 } from "../../../cards/html/browser.fixture.ts";
-import {
-  createScriptedRecordFileText,
-  SCRIPTED_GSM8K_SAMPLES,
-} from "../../../cards/recording/recording.fixture.ts";
+import { createScriptedRecordFileText } from "../../../cards/recording/recording.fixture.ts";
+import { SCRIPTED_GSM8K_SAMPLES } from "../../../cards/recording/scripted-samples.fixture.ts";
 import { EXAMPLE_RUN } from "../../../experiments/recorder/example-run.fixture.ts";
 import { createTempTestDirectoryWithFiles } from "../../cli-test-process.fixture.ts";
 import { streamRecordingAsSse } from "./stream-recording-as-sse.ts";

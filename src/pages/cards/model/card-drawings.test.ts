@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
+import { createScriptedRecording } from "../../../cards/recording/recording.fixture.ts";
 import {
   SCRIPTED_SEQUENTIAL_TASKS_SAMPLE,
   SCRIPTED_PARALLEL_TASKS_SAMPLE,
-  createScriptedRecording,
   SCRIPTED_TIMEOUT_SAMPLE,
-} from "../../../cards/recording/recording.fixture.ts";
+} from "../../../cards/recording/scripted-samples.fixture.ts";
 import { computeGraphLayout } from "../../flow/graph-layout.ts";
 import { nestActivations } from "../../flow/sequence-layout.ts";
 import { computeTimelineLayout, type TimelineLayout } from "../../flow/timeline-layout.ts";

@@ -8,11 +8,13 @@ import {
 } from "../../../cards/index.ts";
 import { decodeRecording } from "../../../cards/index.ts";
 import {
-  SCRIPTED_SEQUENTIAL_TASKS_SAMPLE,
   createScriptedRecording,
   createScriptedRecordFileText,
-  SCRIPTED_GSM8K_SAMPLES,
 } from "../../../cards/recording/recording.fixture.ts";
+import {
+  SCRIPTED_SEQUENTIAL_TASKS_SAMPLE,
+  SCRIPTED_GSM8K_SAMPLES,
+} from "../../../cards/recording/scripted-samples.fixture.ts";
 import { buildRunReport } from "../../../cards/index.ts";
 import { summarizeRun } from "./run-statistics.ts";
 import { buildCardRunData } from "../card-run-data.ts";

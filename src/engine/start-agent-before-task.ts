@@ -1,0 +1,34 @@
+import { readFirstAgentEvent } from "./read-first-agent-event.ts";
+import type { IdGenerator } from "./id-generator.ts";
+import type { MessageAcceptResult } from "./message-accept-result.ts";
+import type { ReplaceableAgent } from "./replaceable-agent.ts";
+import type { TaskRunner } from "./task-runner.ts";
+import { toTasklessReply } from "./to-task-event.ts";
+import { buildTaskWithTurnMessage } from "./turn-start.ts";
+import type { Turn } from "./turn.ts";
+
+/** Starts the agent before its task exists. The agent's first event decides whether the runner creates the task. */
+export async function startAgentBeforeTask(
+  runner: TaskRunner,
+  turn: Turn,
+  { agent, generateId }: { readonly agent: ReplaceableAgent; readonly generateId: IdGenerator },
+): Promise<MessageAcceptResult> {
+  runner.reserveForTurnWithoutTask(turn);
+  await agent.contextTurns?.enterTurn(runner.liveTask.scope, turn);
+  const output = await readFirstAgentEvent(turn, () =>
+    runner.executor.startAgent(turn, buildTaskWithTurnMessage(runner.liveTask, turn.message)),
+  );
+  if (turn.hasEnded) {
+    void runner.executor.closeIterator(output.iterator);
+    return { runner, turn };
+  }
+  const firstEvent = output.firstResult?.value;
+  if (typeof firstEvent !== "object" || firstEvent === null || !("message" in firstEvent)) {
+    runner.startOrQueueTurn(turn, output);
+    return { runner, turn };
+  }
+  runner.discardWithoutTask();
+  turn.end();
+  void runner.executor.closeIterator(output.iterator);
+  return { reply: toTasklessReply(runner.liveTask.contextId, firstEvent.message, generateId) };
+}

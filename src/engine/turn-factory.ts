@@ -1,0 +1,83 @@
+import type { Message } from "../protocol/index.ts";
+import type { TaskScope } from "./caller.ts";
+import type { InboundMessage } from "./inbound-message.ts";
+import { restoreQueuedRequest, type QueuedTurnData } from "./queued-turn-data.ts";
+import { RelatedTaskLoader } from "./related-task-loader.ts";
+import type { RunnerRegistry } from "./runner-registry.ts";
+import type { TaskStore } from "./task-store.ts";
+import type { TurnAdmission } from "./turn-admission.ts";
+import { restoreCaller, type TurnRestartData } from "./turn-restart-data.ts";
+import { Turn } from "./turn.ts";
+
+/** Creates turns of new messages, and of messages that an earlier server process has accepted. */
+export class TurnFactory {
+  readonly #admission: TurnAdmission;
+  readonly #store: TaskStore;
+  readonly #runners: RunnerRegistry;
+
+  constructor(admission: TurnAdmission, store: TaskStore, runners: RunnerRegistry) {
+    this.#admission = admission;
+    this.#store = store;
+    this.#runners = runners;
+  }
+
+  /**
+   * Creates a turn. Until the turn ends, it counts against the limits on concurrent runs. A turn that an earlier server
+   * process has accepted may exceed the share of its caller, or all limits.
+   */
+  createTurn(
+    { scope, request, caller, serviceParameters }: InboundMessage,
+    message: Message,
+    {
+      attempt = 1,
+      handovers = 0,
+      mayExceed,
+    }: { attempt?: number; handovers?: number; mayExceed?: "share" | "limits" } = {},
+  ): Turn {
+    const endAdmission = this.#admission.admitTurn(caller, request, mayExceed);
+    const relatedTasks = new RelatedTaskLoader(
+      this.#store,
+      this.#runners,
+      scope,
+      message,
+      caller.contextScope,
+    );
+    const turn = new Turn(request, message, caller, serviceParameters, relatedTasks, attempt, handovers);
+    turn.endAdmission = endAdmission;
+    turn.onEnd(endAdmission);
+    return turn;
+  }
+
+  /**
+   * Creates the next attempt at a turn that an earlier server process started. Throws `RESOURCE_EXHAUSTED`
+   * if a limit of all callers together is reached. `message` must contain the ids of its task and context.
+   */
+  createNextAttempt(scope: TaskScope, persisted: TurnRestartData, message: Message): Turn {
+    const inbound = {
+      scope,
+      request: { ...persisted.request, message },
+      caller: restoreCaller(scope, persisted),
+      // The task exists, so a reply without a task must complete it.
+      serviceParameters: { ...persisted.service, needsTask: true },
+    };
+    const turn = this.createTurn(inbound, message, {
+      attempt: persisted.attempt + 1,
+      handovers: persisted.handovers ?? 0,
+      // A suspended turn does not count as a running agent.
+      mayExceed: persisted.wakeAt === undefined ? "share" : "limits",
+    });
+    const { runTraceparent: traceparent, runStartedAt: lostSince } = persisted;
+    if (traceparent !== undefined) turn.earlierRun = { traceparent, lostSince };
+    return turn;
+  }
+
+  /** Creates the turn of a message that an earlier server process queued. */
+  restoreQueuedTurn(scope: TaskScope, queued: QueuedTurnData): Turn {
+    const inbound = {
+      scope,
+      ...restoreQueuedRequest(queued),
+      caller: restoreCaller(scope, queued),
+    };
+    return this.createTurn(inbound, queued.message, { mayExceed: "limits" });
+  }
+}

@@ -1,0 +1,73 @@
+import {
+  copyTask,
+  fold,
+  isEventRefusal,
+  isInterrupted,
+  type Message,
+  type Task,
+  type TaskEvent,
+} from "../protocol/index.ts";
+import type { LiveTask } from "./live-task.ts";
+import { extractMessageWebhookRegistration } from "./push/message-webhook-registration.ts";
+import { RestartedTurnArtifactRewriter } from "./restarted-turn-artifacts.ts";
+import { toStatusUpdate } from "./to-task-event.ts";
+import type { Turn, TurnStartPoint } from "./turn.ts";
+
+/** Returns a copy of the task that contains the message of a new turn. */
+export function buildTaskWithTurnMessage(liveTask: LiveTask, message: Message): Task {
+  if (liveTask.state === undefined) {
+    const status = { state: "TASK_STATE_SUBMITTED", timestamp: liveTask.getNextStatusTimestamp() } as const;
+    return { id: liveTask.taskId, contextId: liveTask.contextId, status, history: [message] };
+  }
+  // A finished task refuses the message, and `fold` does not change the task.
+  const snapshot = liveTask.getSnapshot();
+  const task = fold(snapshot, { message });
+  return isEventRefusal(task) ? snapshot : task;
+}
+
+/**
+ * Enqueues the event with which a turn begins, and its webhook. `queuePosition` is the position of a turn that has waited
+ * in the queue. Returns the start point of the turn, or `undefined` if the task cannot accept the message.
+ */
+export function enqueueTurnStart(
+  turn: Turn,
+  liveTask: LiveTask,
+  queuePosition: number | undefined,
+): TurnStartPoint | undefined {
+  const task = buildTaskWithTurnMessage(liveTask, turn.message);
+  const startPoint = { task, seq: liveTask.seq + 1 };
+  turn.startPoint = startPoint;
+  const event: TaskEvent = liveTask.state === undefined ? { task } : { message: turn.message };
+  const { message, acceptedSeq, request, serviceParameters } = turn;
+  const refusal = liveTask.validateAndEnqueueMessageEvent(event, {
+    messageId: message.messageId,
+    durableSeq: acceptedSeq,
+    webhook: extractMessageWebhookRegistration(request, liveTask.taskId, serviceParameters),
+    wasQueued: queuePosition !== undefined,
+  });
+  if (refusal) return undefined;
+  if (queuePosition !== undefined) liveTask.removeQueuedTurnsThrough(queuePosition);
+  return startPoint;
+}
+
+/**
+ * Restores the start of a turn that an earlier server process accepted. `seq` is the sequence number of the turn's message,
+ * and `initialTask` is the task at the start of the turn. Returns the task that the next attempt receives.
+ */
+export function restoreTurnStart(
+  turn: Turn,
+  liveTask: LiveTask,
+  seq: number,
+  initialTask: Task,
+  mode: "restart" | "resume",
+): Task {
+  const task = mode === "restart" ? initialTask : liveTask.getSnapshot();
+  const workingEvent = isInterrupted(initialTask.status.state)
+    ? toStatusUpdate(liveTask, "TASK_STATE_WORKING", liveTask.getNextStatusTimestamp())
+    : undefined;
+  turn.startPoint = { task: copyTask(initialTask), seq, workingEvent };
+  if (mode === "restart" && turn.attempt > 1)
+    turn.artifactRestart = new RestartedTurnArtifactRewriter(turn.startPoint.task);
+  turn.acceptedSeq.resolve(seq);
+  return task;
+}

@@ -1,0 +1,255 @@
+import type { DatabaseSync } from "node:sqlite";
+import { setTimeout as pause } from "node:timers/promises";
+import type { LogAppend, StoreMigrationListener, TaskScope } from "../../engine/index.ts";
+import { A2AError } from "../../protocol/index.ts";
+import type { PushSecretKeysOption } from "../push-secret-cipher.ts";
+import { StoreHealthMonitor } from "../store-health-monitor.ts";
+import { getScopeKey } from "../task-owner-scope-key.ts";
+import { commitTestWrite, rollback } from "./commit-test-write.ts";
+import type { HeldTaskLeases } from "./held-task-leases.ts";
+import {
+  findStoreStateAfterError,
+  isLockedDatabaseError,
+  isSqliteError,
+  toUnavailableError,
+} from "./sqlite-error-conversion.ts";
+import { openSqliteFile, type OpenedSqliteFile } from "./sqlite-file.ts";
+import { createSqliteStoreComponents, type SqliteStoreComponents } from "./sqlite-store-components.ts";
+
+/**
+ * Delays in milliseconds between the attempts to commit while another program has locked the file. A longer
+ * lock changes the state of the store to `failing`.
+ */
+const LOCK_RETRY_DELAYS_MS = [1, 2, 5, 10, 20, 50, 100, 150];
+
+/**
+ * The connection of a store to its file. The connection runs transactions, syncs the disk, and delays the result of a
+ * query until all data that the query has read is durable. After a failed sync, the connection opens its file again,
+ * because only the reopened file decides which of the unacknowledged appends are stored.
+ */
+export class SqliteConnection {
+  readonly health: StoreHealthMonitor;
+  /** Batches whose commit or sync is not complete. */
+  readonly unsyncedBatches: Set<readonly LogAppend[]> = new Set();
+  readonly #path: string;
+  readonly #name: string;
+  readonly #heldLeases: HeldTaskLeases;
+  #file: OpenedSqliteFile | undefined;
+  #openDatabase: SqliteStoreComponents | undefined;
+  readonly #runningFlushes = new Set<Promise<void>>();
+  /** Keys of the tasks with appends that a disk failure has left in doubt. */
+  readonly #tasksInDoubt = new Set<string>();
+
+  /** `name` is the name of the store in error messages. */
+  constructor(path: string, name: string, heldLeases: HeldTaskLeases) {
+    this.#path = path;
+    this.#name = name;
+    this.#heldLeases = heldLeases;
+    this.health = new StoreHealthMonitor(name, () => this.#recover());
+  }
+
+  async open(
+    options: { readonly backUp: boolean; readonly pushSecretKeys: PushSecretKeysOption | undefined },
+    onMigration: StoreMigrationListener | undefined,
+  ): Promise<void> {
+    if (this.#file) return;
+    const file = await openSqliteFile(this.#path, { store: this.#name, ...options, onMigration });
+    try {
+      this.#openDatabase = createSqliteStoreComponents(file, this.#heldLeases);
+      this.#file = file;
+      this.#tasksInDoubt.clear();
+    } catch (error) {
+      file.close();
+      throw toUnavailableError(error);
+    }
+  }
+
+  /** Prevents all further access to the file. The returned function waits for running syncs, and then closes the file. */
+  prepareClose(): () => Promise<void> {
+    const file = this.#file;
+    this.#file = this.#openDatabase = undefined;
+    this.health.reset();
+    return async () => {
+      await this.#waitForFlushes();
+      file?.close();
+    };
+  }
+
+  requireFile(): OpenedSqliteFile {
+    if (this.#file) return this.#file;
+    throw new A2AError("UNAVAILABLE", "The task store is closed; open it first.");
+  }
+
+  requireOpen(): SqliteStoreComponents {
+    this.requireFile();
+    if (this.#openDatabase) return this.#openDatabase;
+    throw toUnavailableError(new Error("its file cannot be opened"));
+  }
+
+  requireWritable(): SqliteStoreComponents {
+    const open = this.requireOpen();
+    if (open.diskFailure) throw open.diskFailure;
+    return open;
+  }
+
+  /**
+   * Resolves with the result of `work`. While another program has locked the file, `work` is repeated for a
+   * short time. SQLite does not wait for the lock, because SQLite would block the event loop.
+   */
+  async retryWhileLocked<T>(work: () => T): Promise<T> {
+    // A lock that has already made the store fail does not delay further commits.
+    const delaysMs = this.health.state === "healthy" ? LOCK_RETRY_DELAYS_MS : [];
+    for (let attempt = 0; ; attempt++) {
+      try {
+        return work();
+      } catch (error) {
+        const delayMs = isLockedDatabaseError(error) ? delaysMs[attempt] : undefined;
+        if (delayMs === undefined) throw this.reportFailure(error);
+        await pause(delayMs);
+      }
+    }
+  }
+
+  /** Runs a transaction and syncs the disk in the event loop. */
+  executeDurably<T>(work: (db: DatabaseSync) => T): T {
+    const result = this.executeTransaction(work);
+    const file = this.requireFile();
+    try {
+      file.flushSync();
+    } catch (error) {
+      throw this.#recordSyncFailure(error);
+    }
+    return result;
+  }
+
+  executeTransaction<T>(work: (db: DatabaseSync) => T): T {
+    const { scopeTable, taskCounts, writer } = this.requireWritable();
+    const { db } = this.requireFile();
+    try {
+      db.exec("BEGIN IMMEDIATE");
+      const result = work(db);
+      taskCounts.writeChanges();
+      db.exec("COMMIT");
+      return result;
+    } catch (error) {
+      rollback(db);
+      taskCounts.discardChanges();
+      writer.clearCache();
+      scopeTable.clearCache();
+      // A lock is no failure of the store before `retryWhileLocked` has waited for its end.
+      throw isLockedDatabaseError(error) ? toUnavailableError(error) : this.reportFailure(error);
+    }
+  }
+
+  /** Copies the write-ahead log into the file if the log is large. The log must be on the disk. */
+  runDueCheckpoint(): void {
+    this.#openDatabase?.checkpoints.runIfDue();
+  }
+
+  async syncCommitsToDisk(file: OpenedSqliteFile): Promise<void> {
+    const open = this.requireWritable();
+    const flush = file.flush();
+    this.#runningFlushes.add(flush);
+    try {
+      await flush;
+    } catch (error) {
+      throw this.#recordSyncFailure(error, open);
+    } finally {
+      this.#runningFlushes.delete(flush);
+    }
+    // The operating system reports a sync failure only once, so other syncs that were pending cannot be
+    // trusted.
+    if (open.diskFailure) throw open.diskFailure;
+  }
+
+  #recordSyncFailure(error: unknown, open = this.#openDatabase): A2AError {
+    const failure = toUnavailableError(
+      error,
+      "The task store failed to sync its disk and opens its file again",
+    );
+    this.#recordDiskFailure(failure, open);
+    return failure;
+  }
+
+  /** Stops commits until the file is open again, and marks the tasks of all unsynced appends. */
+  #recordDiskFailure(failure: A2AError, open: SqliteStoreComponents | undefined): void {
+    // A failure of a former connection does not concern the current connection.
+    if (!open || open !== this.#openDatabase) return;
+    open.diskFailure ??= failure;
+    for (const batch of this.unsyncedBatches)
+      for (const { scope, taskId } of batch) this.#tasksInDoubt.add(getTaskKey(scope, taskId));
+    this.health.reportFailure("failed", failure);
+  }
+
+  /** Reports an error that concerns the file or the disk, and returns the error for the caller. */
+  reportFailure(error: unknown): unknown {
+    const state = findStoreStateAfterError(error);
+    const failure = isSqliteError(error) ? toUnavailableError(error) : error;
+    if (!(failure instanceof A2AError) || state === undefined) return failure;
+    if (state === "failed") this.#recordDiskFailure(failure, this.#openDatabase);
+    else if (this.#openDatabase && !this.#openDatabase.diskFailure) this.health.reportFailure(state, failure);
+    return failure;
+  }
+
+  /** Resolves once a commit has succeeded. After a disk failure, the store also opens its file again. */
+  async #recover(): Promise<void> {
+    const file = this.requireFile();
+    try {
+      // While the disk fails, the old connection remains open for readers.
+      if (this.#openDatabase) {
+        commitTestWrite(file.db);
+        const flush = file.flush();
+        this.#runningFlushes.add(flush);
+        await flush.finally(() => this.#runningFlushes.delete(flush));
+        await this.#waitForFlushes();
+      }
+      if (this.#file === file && (!this.#openDatabase || this.#openDatabase.diskFailure)) this.#reopen(file);
+    } catch (error) {
+      throw this.reportFailure(error);
+    }
+  }
+
+  #reopen(file: OpenedSqliteFile): void {
+    const diskFailure = this.#openDatabase?.diskFailure;
+    this.#openDatabase = undefined;
+    file.reconnect();
+    this.#openDatabase = {
+      ...createSqliteStoreComponents(file, this.#heldLeases),
+      ...(diskFailure ? { diskFailure } : {}),
+    };
+    if (!file.checkpointEntireWal()) throw new Error("another program is using the file; stop that program");
+    delete this.#openDatabase.diskFailure;
+    this.#tasksInDoubt.clear();
+  }
+
+  async #waitForFlushes(): Promise<void> {
+    await Promise.allSettled(this.#runningFlushes);
+  }
+
+  /**
+   * Runs a query, and returns the result once all data that the query has read is durable. After a disk
+   * failure, rejects if `isInDoubt` returns true for the result.
+   */
+  async readThenAwaitDurability<T>(
+    query: (open: SqliteStoreComponents) => T,
+    isInDoubt: (result: T) => boolean = () => true,
+  ): Promise<T> {
+    const open = this.requireOpen();
+    try {
+      const result = query(open);
+      if (this.#runningFlushes.size > 0) await this.#waitForFlushes();
+      if (open.diskFailure && isInDoubt(result)) throw open.diskFailure;
+      return result;
+    } catch (error) {
+      throw this.reportFailure(error);
+    }
+  }
+
+  isInDoubt(scope: TaskScope, taskId: string): boolean {
+    return this.#tasksInDoubt.has(getTaskKey(scope, taskId));
+  }
+}
+
+function getTaskKey(scope: TaskScope, taskId: string): string {
+  return `${taskId} ${getScopeKey(scope)}`;
+}
