@@ -8,7 +8,7 @@
  *     npm run templates -- --tarball FILE hono  # an existing package
  */
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, readdirSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
@@ -39,6 +39,7 @@ for (const template of TEMPLATE_NAMES) {
     runCommand("npx", ["colloquy", "init", folder, "--template", template], workFolder);
     runCommand("npm", ["install", "--no-audit", "--no-fund", "--loglevel=error"], folder);
     runCommand("npm", ["run", "check"], folder);
+    if (template === "workers") runCommand("npm", ["run", "deploy", "--", "--dry-run"], folder);
     await (template === "adk" ? runAdkTemplate(folder) : runPageTemplate(template, folder));
     console.log(`${template}: works (${Math.round((Date.now() - startedAt) / 1000)} s)`);
   } catch (error) {
@@ -47,6 +48,8 @@ for (const template of TEMPLATE_NAMES) {
   }
 }
 process.exitCode = failed.length === 0 ? 0 : 1;
+if (failed.length === 0) rmSync(workFolder, { recursive: true, force: true });
+else console.error(`The projects remain in ${workFolder}.`);
 // A failed template may have left a process.
 process.exit();
 

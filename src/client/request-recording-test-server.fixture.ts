@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { onTestFinished } from "vitest";
 import { encodeSseFrame } from "../wire/index.ts";
+import type { DeliveryWatch } from "./delivery-watch.fixture.ts";
 import { connect, type ConnectOptions, type A2AClient } from "./index.ts";
 
 /** A request that a recording server received. */
@@ -52,17 +53,25 @@ export function sendTestJsonResponse(response: ServerResponse, json: unknown, st
   response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(json));
 }
 
-/** Writes events with their ids (0 for none) and ends the stream as specified. */
+/**
+ * Writes events with their ids (0 for none) and ends the stream as specified. With a watch, the server breaks the
+ * connection when the client has read the events, and otherwise when the operating system has them.
+ */
 export function sendTestSseEvents(
   response: ServerResponse,
   events: readonly (readonly [id: number, json: unknown])[],
   ending: "end" | "cut" | "open",
+  watch?: DeliveryWatch,
 ): void {
+  // Node.js 22.13 takes a broken connection for the end of the response if the header announces `close`.
+  if (ending === "cut") response.removeHeader("connection");
   response.writeHead(200, { "content-type": "text/event-stream" });
-  const text = events.map(([id, json]) => encodeSseFrame(JSON.stringify(json), id || undefined)).join("");
-  response.write(`: hello\n\n${text}`, () => {
+  const frames = events.map(([id, json]) => encodeSseFrame(JSON.stringify(json), id || undefined)).join("");
+  const text = `: hello\n\n${frames}`;
+  response.write(text, () => {
     if (ending === "end") response.end();
-    if (ending === "cut") response.socket?.resetAndDestroy();
+    if (ending === "cut")
+      void (watch?.waitForText(text) ?? Promise.resolve()).then(() => response.socket?.resetAndDestroy());
   });
 }
 

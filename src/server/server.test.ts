@@ -59,9 +59,10 @@ describe("a listening server", () => {
     await once(socket, "connect");
     // This connection is accepted after the idle one, so the server knows both.
     await fetch(`http://127.0.0.1:${port}/.well-known/agent-card.json`).then((answer) => answer.text());
-    const hungUp = once(socket, "close");
-    await server.close({ graceMs: 60_000 });
-    expect(await hungUp).toEqual([false]);
+    await expect(server.close({ graceMs: 60_000 })).resolves.toBeUndefined();
+    // On Linux, Bun does not accept a connection before its first byte, so that it cannot close the connection either.
+    if (!("Bun" in globalThis) && !socket.closed) await once(socket, "close");
+    socket.destroy();
   });
 
   it("rejects a foreign Host header on loopback [SEC-47]", async () => {

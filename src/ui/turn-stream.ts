@@ -118,17 +118,37 @@ export async function* withCancellation(
 }
 
 /**
- * Lists the newest tasks of a context, newest first. The server limits a page to 100 tasks. The list is empty if the agent
- * cannot list tasks, as in A2A 0.3.
+ * Lists the newest tasks of a context with their messages and artifacts, newest first. The server limits a page to 100
+ * tasks. The list is empty if the agent cannot list tasks, as in A2A 0.3.
  */
-export async function listTasksOfContext(
+export function listTasksOfContext(
   client: ChatClient,
   contextId: string,
   maxTasks: number,
   call: TurnCallOptions = {},
 ): Promise<readonly Task[]> {
   const pageSize = Math.max(1, Math.min(100, maxTasks));
-  const params = { contextId, includeArtifacts: true, historyLength: 1_000, pageSize };
+  return listTasks(client, { contextId, includeArtifacts: true, historyLength: 1_000, pageSize }, call);
+}
+
+/** Cancels those of the newest tasks of a context that have not ended, and returns their number. */
+export async function cancelTasksOfContext(
+  client: ChatClient,
+  contextId: string,
+  maxTasks: number,
+): Promise<number> {
+  // The contents of the tasks would only delay the stop.
+  const tasks = await listTasks(client, { contextId, historyLength: 0, pageSize: maxTasks }, {});
+  const running = tasks.filter(({ status }) => !isTerminal(status.state));
+  await Promise.all(running.map(({ id }) => cancelTask(client, id)));
+  return running.length;
+}
+
+async function listTasks(
+  client: ChatClient,
+  params: NonNullable<Parameters<ChatClient["tasks"]["list"]>[0]>,
+  call: TurnCallOptions,
+): Promise<readonly Task[]> {
   try {
     return (await client.tasks.list(params, call)).tasks;
   } catch (error) {

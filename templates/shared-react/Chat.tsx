@@ -3,11 +3,8 @@ import { createChat, type ChatMessage } from "colloquy/ui";
 import { useA2AChat } from "colloquy/ui/react";
 import type { FormEvent } from "react";
 
-// A server that renders this component has no location. The chat connects in the browser.
-const agentUrl = typeof location === "undefined" ? "" : new URL("/agents", location.href).href;
-
 /** The browser stores only the id of the conversation. After a reload, an answer that is still running continues. */
-const chat = createChat(agentUrl);
+const chat = createChat(new URL("/agents", location.href).href);
 
 /** A chat with the agent at `/agents`. */
 export function ChatPage() {

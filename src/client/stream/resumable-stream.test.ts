@@ -11,6 +11,7 @@ import {
   sendTestJsonResponse,
 } from "../request-recording-test-server.fixture.ts";
 import { collectStreamEventsForTest } from "../a2a-client.contract.ts";
+import { createDeliveryWatch, type DeliveryWatch } from "../delivery-watch.fixture.ts";
 
 const TASK_IDS = { taskId: "t", contextId: "c" };
 const createTask = (state: TaskState): StreamResponse => ({
@@ -35,6 +36,13 @@ const TASK_EVENTS: readonly StreamResponse[] = [
 const sliceNumberedEvents = (start: number, end: number): [number, StreamResponse][] =>
   TASK_EVENTS.slice(start, end).map((event, index) => [start + index + 1, event]);
 
+/** Responds to a request of a client whose reads the watch reports. */
+type ScriptedResponder = (
+  response: Parameters<TestRequestResponder>[0],
+  request: RecordedTestRequest,
+  watch: DeliveryWatch,
+) => void;
+
 interface ScriptedConnection {
   readonly client: A2AClient;
   /** The requests that the server received, without card requests. */
@@ -49,15 +57,16 @@ interface ScriptedConnection {
 
 /** A JSON-RPC server that answers requests in order and repeats the last answer. Delays take no time. */
 async function connectToScriptedServer(
-  answers: readonly TestRequestResponder[],
+  answers: readonly ScriptedResponder[],
   reconnect: RetryOptions = {},
 ): Promise<ScriptedConnection> {
+  const watch = createDeliveryWatch();
   let url = "";
   let turn = 0;
   const { seen, url: at } = await startRequestRecordingTestServer((response, request) => {
     if (request.url.includes("/.well-known/")) sendTestJsonResponse(response, buildTestAgentCard(url));
     else {
-      answers[Math.min(turn, answers.length - 1)]?.(response, request);
+      answers[Math.min(turn, answers.length - 1)]?.(response, request, watch);
       turn += 1;
     }
   });
@@ -67,7 +76,10 @@ async function connectToScriptedServer(
     waits.push(ms);
     return Promise.resolve();
   };
-  const remote = await connect(url, { reconnect: { random: () => 0.5, sleep, ...reconnect } });
+  const remote = await connect(url, {
+    fetch: watch.fetch,
+    reconnect: { random: () => 0.5, sleep, ...reconnect },
+  });
   const asked = (): ReturnType<ScriptedConnection["listCalls"]> =>
     seen.slice(1).map(({ body, headers }) => {
       return {
@@ -83,12 +95,13 @@ const respondWithStream =
   (
     events: readonly (readonly [number, StreamResponse])[],
     ending: "end" | "cut" | "open",
-  ): TestRequestResponder =>
-  (response, { body }) =>
+  ): ScriptedResponder =>
+  (response, { body }, watch) =>
     sendTestSseEvents(
       response,
       events.map(([id, result]) => [id, { jsonrpc: "2.0", id: body.id, result }]),
       ending,
+      watch,
     );
 const respondWithError =
   (code: number, message: string, retryDelay?: string): TestRequestResponder =>
@@ -322,7 +335,7 @@ describe("the retries of a stream", () => {
   it("wait as long as the server requests [E14]", async () => {
     const { client, waits } = await connectToScriptedServer(
       [respondWithError(-32000, "busy", "3s"), respondWithStream(sliceNumberedEvents(0, 6), "end")].map(
-        (answer, index): TestRequestResponder =>
+        (answer, index): ScriptedResponder =>
           index === 0 ? (response) => response.writeHead(429, { "retry-after": "3" }).end() : answer,
       ),
     );
@@ -434,8 +447,8 @@ describe("the retries of a stream", () => {
 it("a reader that leaves closes the connection", async () => {
   const closed = Promise.withResolvers<void>();
   const { client } = await connectToScriptedServer([
-    (response, request) => {
-      respondWithStream(sliceNumberedEvents(0, 2), "open")(response, request);
+    (response, request, watch) => {
+      respondWithStream(sliceNumberedEvents(0, 2), "open")(response, request, watch);
       void once(response, "close").then(() => closed.resolve());
     },
   ]);

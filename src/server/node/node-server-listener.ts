@@ -92,7 +92,7 @@ export class NodeServerListener implements ServerListener {
     this.#grpcServer?.closeStreams();
     this.#httpServer?.closeIdleConnections();
     // Node counts a connection as idle only after its first request. Clients also open connections in
-    // advance. In Bun, `bytesRead` is also 0 after a request.
+    // advance. In Bun, `bytesRead` is also 0 after a request, and connections appear only with their first byte.
     for (const socket of this.#unusedSockets) if (socket.bytesRead === 0) socket.destroy();
   }
 

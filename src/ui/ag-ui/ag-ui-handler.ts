@@ -1,9 +1,9 @@
 import type { A2AClient } from "../../client/index.ts";
 import { connect } from "../../client/portable/index.ts";
-import { A2AError, isTerminal } from "../../protocol/index.ts";
+import { A2AError } from "../../protocol/index.ts";
 import { defineOptionNames } from "../../usage-checks/index.ts";
 import { parseBoundedJson, SSE_HEARTBEAT } from "../../wire/index.ts";
-import { cancelTask, type ChatClient, listTasksOfContext } from "../turn-stream.ts";
+import { cancelTasksOfContext, type ChatClient } from "../turn-stream.ts";
 import { decodeRunAgentInput, type RunAgentInput } from "./run-agent-input.ts";
 import { type AgUiCursor, type AgUiEventBatch, runAgUiTurn } from "./run-ag-ui-turn.ts";
 
@@ -108,10 +108,7 @@ function createClientFinder(target: AgUiTarget): (request: Request) => Promise<C
 async function stopThread(client: ChatClient, request: Request): Promise<Response> {
   const threadId = new URL(request.url).searchParams.get("threadId");
   if (!threadId) return createErrorResponse(400, "Pass the thread as ?threadId=….");
-  const tasks = await listTasksOfContext(client, threadId, MAX_TASKS_TO_STOP);
-  const running = tasks.filter(({ status }) => !isTerminal(status.state));
-  await Promise.all(running.map(({ id }) => cancelTask(client, id)));
-  return Response.json({ stopped: running.length });
+  return Response.json({ stopped: await cancelTasksOfContext(client, threadId, MAX_TASKS_TO_STOP) });
 }
 
 /** Reads the cursor in the header `Last-Event-ID`, or in `forwardedProps.cursor`. */
