@@ -4,55 +4,91 @@ import { configDefaults, defineConfig, type ViteUserConfig } from "vitest/config
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 /**
- * Tests with a worker of their own: the tests of pages, documents, and telemetry start browsers, change the environment,
- * or register global instrumentation, and the single files of rooms replace a Node module.
+ * Tests with a worker of their own: the tests of documents and telemetry change the environment or register global
+ * instrumentation, and the single files of rooms replace a Node module.
  */
 const ISOLATED = [
   "test/docs.test.ts",
   "test/documents/*.test.ts",
   "test/telemetry/**/*.test.ts",
-  "src/pages/cards/cards-page.test.ts",
-  "src/pages/*.test.ts",
   "src/stores/sqlite/durability.test.ts",
   "src/stores/sqlite/migrate-earlier-file.test.ts",
   "src/experiments/run/full-disk.test.ts",
 ];
 
 /**
- * Tests that cover several rooms, and tests of commands. Most of them start processes. They share workers, because each
- * file imports most modules of the library. No state of the tests in `src/` reaches them.
+ * Tests that cover several rooms, and tests of commands and pages. Most of them start processes or browsers. They share
+ * workers, because each file imports most modules of the library. No state of the tests in `src/` reaches them.
  */
-const PROCESSES = ["test/**/*.test.ts", "src/cli/**/*.test.ts", "src/mcp/**/*.test.ts"];
-
-/** The files that take longest, because they start many processes. */
-const LONGEST = [
-  "test/docs.test.ts",
-  "test/examples.test.ts",
-  "test/research.test.ts",
-  "src/mcp/create-mcp-server.test.ts",
-  "test/resilience/recovery.test.ts",
+const PROCESSES = [
+  "test/**/*.test.ts",
+  "src/cli/**/*.test.ts",
+  "src/mcp/**/*.test.ts",
   "src/pages/cards/cards-page.test.ts",
-  "src/pages/console-accessibility.test.ts",
-  "src/pages/flow-page.test.ts",
-  "src/pages/console-page.test.ts",
-  "test/nodes/two-servers.test.ts",
-  "test/resilience/resume.test.ts",
-  "test/mistakes.test.ts",
-  "test/resilience/approval.test.ts",
-  "src/mcp/tasks/mcp-tasks.test.ts",
-  "src/cli/mcp.test.ts",
-  "src/cli/cli.test.ts",
+  "src/pages/*.test.ts",
 ];
 
-const isLongest = ({ moduleId }: TestSpecification): boolean =>
-  LONGEST.some((file) => moduleId.endsWith(`/${file}`));
+/**
+ * The files that take longest, because they start many processes, open pages, or wait. Files that wait alternate with
+ * files that compute.
+ */
+const LONGEST = [
+  "test/docs.test.ts",
+  "src/pages/cards/cards-page.test.ts",
+  "test/resilience/recovery.test.ts",
+  "src/pages/console-page.test.ts",
+  "test/nodes/two-servers.test.ts",
+  "src/pages/flow-page.test.ts",
+  "src/mcp/create-mcp-server.test.ts",
+  "src/pages/console-accessibility.test.ts",
+  "test/research.test.ts",
+  "src/pages/console-hostile.test.ts",
+  "test/resilience/resume.test.ts",
+  "test/resilience/postgres.test.ts",
+  "src/cli/dev.test.ts",
+  "test/examples.test.ts",
+  "test/resilience/once/kill-ten-steps.test.ts",
+  "test/ui/reloads.test.ts",
+  "test/resilience/nodes-push.test.ts",
+  "test/simulation/simulation.test.ts",
+  "test/resilience/approval.test.ts",
+  "test/hostile/hostile.test.ts",
+  "src/cli/cli.test.ts",
+  "src/mcp/tasks/mcp-tasks.test.ts",
+  "src/cli/demo-console.test.ts",
+  "test/resilience/restart.test.ts",
+  "test/mistakes.test.ts",
+  "src/stores/postgres/postgres-store.test.ts",
+  "src/stores/sqlite/sqlite-store.test.ts",
+  "src/server/request-body-limits.test.ts",
+  "src/adk/sessions/sessions-over-a2a.test.ts",
+  "src/server/unread-responses.test.ts",
+  "src/adk/sessions/session-service.test.ts",
+  "src/server/maintenance/retention.test.ts",
+  "src/experiments/run/run-experiment.test.ts",
+  "src/server/server.test.ts",
+  "src/client/hostile-servers.test.ts",
+  "src/cards/views/sequence-mermaid.test.ts",
+  "src/experiments/recorder/multi-role-recording.test.ts",
+  "src/cards/views/drawings-browser.test.ts",
+];
 
-/** Starts the longest files first, so that all workers end at about the same time. */
+const rankLength = ({ moduleId }: TestSpecification): number => {
+  const rank = LONGEST.findIndex((file) => moduleId.endsWith(`/${file}`));
+  return rank === -1 ? LONGEST.length : rank;
+};
+
+/**
+ * Starts the longest files of each project first, so that all workers end at about the same time. The projects follow
+ * each other, because a worker ends before the file of another project starts, and its successor imports all modules
+ * again.
+ */
 class LongestFirstSequencer extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    // oxlint-disable-next-line unicorn/no-array-sort -- a method of Vitest
-    const sorted = await super.sort(files);
-    return [...sorted.filter(isLongest), ...sorted.filter((file) => !isLongest(file))];
+    const projects = Map.groupBy(await super.sort(files), ({ project }) => project);
+    return [...projects.values()].flatMap((specifications) =>
+      specifications.toSorted((one, other) => rankLength(one) - rankLength(other)),
+    );
   }
 }
 
@@ -69,7 +105,7 @@ const config: ViteUserConfig = defineConfig({
       "test/shared-postgres-server.ts",
     ],
     // More workers than cores, because many tests wait for the processes that they start.
-    maxWorkers: availableParallelism() + 2,
+    maxWorkers: availableParallelism() + 3,
     sequence: { sequencer: LongestFirstSequencer },
     // The processes that tests start reuse compiled modules.
     env: {
@@ -88,7 +124,7 @@ const config: ViteUserConfig = defineConfig({
         test: {
           name: "shared",
           include: ["src/**/*.test.ts"],
-          exclude: [...ISOLATED, "src/cli/**", "src/mcp/**"],
+          exclude: [...ISOLATED, ...PROCESSES],
           isolate: false,
         },
       },

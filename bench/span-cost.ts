@@ -7,6 +7,7 @@ import { context, createContextKey } from "@opentelemetry/api";
 import { installNodeTraceScope } from "../src/server/telemetry/install-trace-scope.ts";
 import { createRunTracing } from "../src/server/telemetry/create-run-tracing.ts";
 import { OperationObserver } from "../src/server/telemetry/operation-observer.ts";
+import { buildAgentRunAttributes } from "../src/telemetry/index.ts";
 import { startOtlpExportOnce } from "../src/telemetry/node/index.ts";
 import { LogEvent } from "../src/protocol/index.ts";
 
@@ -28,7 +29,7 @@ await startOtlpExportOnce({
   metricIntervalMs: 2 ** 30,
 });
 const observer = new OperationObserver({ startsSpans: true, onOperation: undefined });
-const runTracing = createRunTracing(() => card);
+const runTracing = createRunTracing({ findCard: () => card, buildRunAttributes: buildAgentRunAttributes });
 const event = LogEvent.create(1, {
   statusUpdate: { ...IDS, status: { state: "TASK_STATE_COMPLETED", timestamp: new Date(0).toISOString() } },
 });

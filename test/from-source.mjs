@@ -1,7 +1,8 @@
 /**
  * `node --import ./test/from-source.mjs …` redirects imports of built files to `src/`, or to the bundle that
  * `test/bundle-for-test-processes.ts` has made from `src/`. So tests of the command line and of the examples need no
- * build and never use an outdated one.
+ * build and never use an outdated one. Imports of large packages are redirected to the bundle of
+ * `test/bundle-packages.ts`.
  */
 import { existsSync, readFileSync } from "node:fs";
 import { registerHooks } from "node:module";
@@ -10,13 +11,25 @@ import { pathToFileURL } from "node:url";
 const root = new URL("..", import.meta.url);
 const { name, exports } = JSON.parse(readFileSync(new URL("package.json", root), "utf8"));
 const dist = new URL("dist/", root).href;
-const bundleFolder = process.env.COLLOQUY_TEST_BUNDLE;
-const bundle = bundleFolder && existsSync(bundleFolder) ? pathToFileURL(`${bundleFolder}/`) : undefined;
+const nodeModules = new URL("node_modules/", root).href;
+const bundle = findFolder(process.env.COLLOQUY_TEST_BUNDLE);
+const packages = findFolder(process.env.COLLOQUY_TEST_PACKAGES);
+const packageEntries = new Map(
+  packages && Object.entries(JSON.parse(readFileSync(new URL("entries.json", packages), "utf8"))),
+);
 
 registerHooks({
   resolve(specifier, context, nextResolve) {
     const url = targetOf(specifier, context.parentURL);
-    if (!url?.startsWith(dist)) return nextResolve(specifier, context);
+    if (!url?.startsWith(dist)) {
+      const found = nextResolve(specifier, context);
+      const entry = packageEntries.get(specifier);
+      if (!entry) return found;
+      // Programs in folders without the package, and packages with another version of it, do not load the bundle.
+      const [packageName] = /^(?:@[^/]+\/)?[^/]+/.exec(specifier);
+      const isHoisted = found.url.startsWith(`${nodeModules}${packageName}/`);
+      return isHoisted ? nextResolve(new URL(entry, packages).href, context) : found;
+    }
     const path = url.slice(dist.length);
     const target = bundle
       ? new URL(path.replace("/", "-"), bundle)
@@ -34,4 +47,8 @@ function targetOf(specifier, parent) {
     return target?.default && new URL(target.node ?? target.default, root).href;
   }
   return /^\.\.?\//.test(specifier) && parent ? new URL(specifier, parent).href : undefined;
+}
+
+function findFolder(path) {
+  return path && existsSync(path) ? pathToFileURL(`${path}/`) : undefined;
 }

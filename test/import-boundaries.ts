@@ -31,7 +31,12 @@ export const IMPORT_BOUNDARIES: Readonly<Record<string, ImportBoundary>> = {
     rooms: { protocol: "whole" },
     packages: ["canonicalize", "eventsource-parser"],
     // Bundlers remove the unused members of a namespace only if its module is imported directly.
-    nestedDoors: ["wire/v0_3/index.ts", "wire/v1/index.ts", "wire/simple-dialect/index.ts"],
+    nestedDoors: [
+      "wire/canonical-card/index.ts",
+      "wire/v0_3/index.ts",
+      "wire/v1/index.ts",
+      "wire/simple-dialect/index.ts",
+    ],
   },
   keys: { rooms: { protocol: "whole" }, packages: ["jose"] },
   grpc: {

@@ -33,8 +33,6 @@ export async function runThroughRestart(
   const second = await serve(createAgent(2), store);
   const restarted = await connect(second.url);
   const read = (): Promise<Task> => restarted.tasks.get(id);
-  await expect
-    .poll(async () => (await read()).status.state, { timeout: 10_000 })
-    .toBe("TASK_STATE_COMPLETED");
+  await expect.poll(async () => (await read()).status.state).toBe("TASK_STATE_COMPLETED");
   return await read();
 }

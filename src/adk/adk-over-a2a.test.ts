@@ -161,10 +161,13 @@ describe("canceling a task of an ADK agent", () => {
     await called.kept;
     expect((await parent.remote.tasks.cancel(id)).status.state).toBe("TASK_STATE_CANCELED");
     await aborted.kept;
-    await vi.waitFor(async () => {
-      const { tasks } = await child.remote.tasks.list();
-      expect(tasks).toMatchObject([{ status: { state: "TASK_STATE_CANCELED" } }]);
-    });
+    await vi.waitFor(
+      async () => {
+        const { tasks } = await child.remote.tasks.list();
+        expect(tasks).toMatchObject([{ status: { state: "TASK_STATE_CANCELED" } }]);
+      },
+      { timeout: 30_000 },
+    );
   });
 
   it("while it waits for its user prevents later answers [V19]", async () => {

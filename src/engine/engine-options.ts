@@ -3,7 +3,7 @@ import type { Clock } from "./clock.ts";
 import type { EngineLimits } from "./engine-limits.ts";
 import type { Committer } from "./event-committer.ts";
 import type { IdGenerator } from "./id-generator.ts";
-import type { NodeLink } from "./nodes/node-link.ts";
+import type { NodeCooperation } from "./nodes/node-access.ts";
 import type { Observer } from "./observer.ts";
 import type { Outbox } from "./push/outbox.ts";
 import type {
@@ -40,8 +40,11 @@ export interface EngineOptions {
   /** An open store. Engines that share a store must also share their `committer`. */
   readonly store: TaskStore;
   readonly committer: Committer;
-  /** Link to the other nodes of the store. Engines that share a store must also share their `nodeLink`. */
-  readonly nodeLink?: NodeLink | undefined;
+  /**
+   * The cooperation with the other nodes of the store. Required for a store with `nodes`. Engines that share a store must
+   * also share their `nodeCooperation`.
+   */
+  readonly nodeCooperation?: NodeCooperation | undefined;
   /** Push notification options. By default, the agent does not support push notifications. */
   readonly push?: EnginePushOptions | undefined;
   /**

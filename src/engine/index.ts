@@ -80,7 +80,7 @@ export type {
 export type { StoreGauges } from "./store-gauges.ts";
 export type { StoreHealth, StoreState, StoreStateChange } from "./store-health.ts";
 export type { TaskTurnStatus } from "./decide-message-outcome.ts";
-export { NodeLink } from "./nodes/node-link.ts";
+export { createNodeCooperation } from "./nodes/node-access.ts";
 export type {
   FollowedPosition,
   FollowedTaskChange,
@@ -102,7 +102,7 @@ export type {
 } from "./retention/task-deletion-store.ts";
 export type { RetentionOptions, RetentionPeriods } from "./retention/retention-policy.ts";
 export { assertValidRetentionOptions } from "./retention/retention-policy.ts";
-export { RetentionSweeper } from "./retention/retention-sweeper.ts";
+export { RetentionService } from "./retention/retention-service.ts";
 export type { StreamInterruption, Subscription } from "./log-subscription.ts";
 export { createSingleEventSubscription } from "./log-subscription.ts";
 export type {

@@ -28,12 +28,11 @@ import {
   isChangeByOtherWriter,
   createServerClosingError,
 } from "./task-errors.ts";
-import { FollowedTask } from "./nodes/followed-task.ts";
-import { FollowedTurn, hasTurnStopped } from "./nodes/followed-turn.ts";
-import type { SubmissionTarget, TurnSubmitter } from "./nodes/turn-submitter.ts";
-import type { OwnerRequests } from "./nodes/owner-requests.ts";
+import type { FollowedTask } from "./nodes/followed-task.ts";
+import type { NodeAccess } from "./nodes/node-access.ts";
+import type { SubmissionTarget } from "./nodes/turn-submitter.ts";
 import type { MessageAcceptResult } from "./message-accept-result.ts";
-import type { TaskFeed, TurnProgress } from "./task-feed.ts";
+import type { TurnProgress } from "./task-feed.ts";
 import { TaskRunner } from "./task-runner.ts";
 import type { RunnerRegistry } from "./runner-registry.ts";
 import { isSameMessage } from "./is-same-message.ts";
@@ -51,10 +50,8 @@ interface MessageAcceptorDependencies {
   readonly generateId: IdGenerator;
   readonly limits: EngineLimits;
   readonly deduplicateMessages: boolean;
-  /** Requests to the nodes that run other tasks. Absent if only this process can open the store. */
-  readonly ownerRequests: OwnerRequests | undefined;
-  /** Commits turns for other nodes. Absent if only this process can open the store. */
-  readonly turnSubmitter: TurnSubmitter | undefined;
+  /** Access to the tasks of other nodes. Absent if only this process can open the store. */
+  readonly nodes: NodeAccess | undefined;
   /** Returns false if this node commits new turns for other nodes, and starts no agents. */
   readonly startsTurns: () => boolean;
   /** Throws an error once the engine is closing. */
@@ -235,7 +232,7 @@ export class MessageAcceptor {
     try {
       const { state } = runner.liveTask;
       if (!state || isTerminal(state)) throw createTaskEndedError(taskId, state);
-      if (runner instanceof FollowedTask) return await this.#acceptDuplicateOnOtherNode(inbound, runner);
+      if (!(runner instanceof TaskRunner)) return await this.#acceptDuplicateOnOtherNode(inbound, runner);
       if (runner.turnStatus === "awaiting-recovery") throw createTaskAwaitsRecoveryError(taskId);
       const turn = runner.findUnfinishedTurn(request.message.messageId);
       // The turn has begun and ended since the query, so the store now has the message with its event.
@@ -252,7 +249,7 @@ export class MessageAcceptor {
     const runner = await this.#context.runners.openForWriting(scope, taskId);
     if (!runner) throw A2AError.taskNotFound(taskId);
     try {
-      if (runner instanceof FollowedTask) return await this.#forwardMessage(inbound, runner);
+      if (!(runner instanceof TaskRunner)) return await this.#forwardMessage(inbound, runner);
       this.#context.assertOpen();
       const { contextId } = runner.liveTask;
       if (runner.liveTask.exceedsSizeLimitWith({ message: request.message }))
@@ -302,11 +299,11 @@ export class MessageAcceptor {
     message: Message,
     target?: SubmissionTarget,
   ): Promise<MessageAcceptResult> {
-    const { turnSubmitter } = this.#context;
-    if (!turnSubmitter) throw createServerClosingError();
+    const { nodes } = this.#context;
+    if (!nodes) throw createServerClosingError();
     const endAdmission = this.#turnAdmission.admitTurn(inbound.caller, inbound.request);
     try {
-      return await turnSubmitter.submitTurn({ ...inbound, message }, target);
+      return await nodes.turnSubmitter.submitTurn({ ...inbound, message }, target);
     } finally {
       endAdmission();
     }
@@ -314,10 +311,10 @@ export class MessageAcceptor {
 
   /** Sends a message to the node that runs the turn, or accepts the message on this node if the turn has ended. */
   async #forwardMessage(inbound: InboundMessage, task: FollowedTask): Promise<MessageAcceptResult> {
-    const { ownerRequests, runners } = this.#context;
+    const { nodes, runners } = this.#context;
     if (task.turnStatus === "awaiting-recovery") throw runners.requestRecovery(task.taskId);
     const { request, caller, serviceParameters } = inbound;
-    const result = await ownerRequests?.sendMessage(task, { request, caller, serviceParameters });
+    const result = await nodes?.ownerRequests.sendMessage(task, { request, caller, serviceParameters });
     // The other node can have accepted the message before it stopped.
     return result ?? (await this.#acceptNewOrDuplicate(inbound));
   }
@@ -327,36 +324,22 @@ export class MessageAcceptor {
     inbound: InboundMessage,
     task: FollowedTask,
   ): Promise<MessageAcceptResult> {
-    const { message } = inbound.request;
-    const turn = new FollowedTurn({ ...message, taskId: task.taskId, contextId: task.contextId });
-    task.followTurn(turn);
-    const stored = await this.#context.store.load(inbound.scope, task.taskId);
-    const queued = stored?.queuedTurns?.find((entry) => entry.message.messageId === message.messageId);
-    if (queued && isSameMessage(message, queued.message)) return { runner: task, turn, isQueued: true };
-    task.unfollowTurn(turn);
-    if (queued) throw createDuplicateMessageIdError(message);
-    return await this.#acceptNewOrDuplicate(inbound);
+    const turn = await this.#context.nodes?.followedTurns.findQueuedTurn(task, inbound.request.message);
+    return turn ? { runner: task, turn, isQueued: true } : await this.#acceptNewOrDuplicate(inbound);
   }
 
   /** Resolves with the running turn of a repeated message, whose sender waits for the end of the turn. */
   async #findRepeatedTurn(
     { request, serviceParameters }: InboundMessage,
-    task: TaskFeed,
+    task: TaskRunner | FollowedTask,
     seq: number,
   ): Promise<TurnProgress | undefined> {
     if (task instanceof TaskRunner) {
       const { currentTurn } = task;
       return currentTurn?.startPoint?.seq === seq ? currentTurn : undefined;
     }
-    if (!(task instanceof FollowedTask) || !task.hasUnfinishedTurn || serviceParameters.isStreaming)
-      return undefined;
-    const turn = new FollowedTurn(request.message);
-    task.followTurn(turn);
-    const readSeq = task.seq;
-    turn.beginAtKnownSeq(seq, task.getSnapshot());
-    if (!(await hasTurnStopped(this.#context.store, task, seq, readSeq))) return turn;
-    task.unfollowTurn(turn);
-    return undefined;
+    if (serviceParameters.isStreaming) return undefined;
+    return await this.#context.nodes?.followedTurns.findRunningTurn(task, request.message, seq);
   }
 
   #decideOutcome(

@@ -3,10 +3,9 @@ import type { A2AError, Task } from "../protocol/index.ts";
 import type { TaskScope } from "./caller.ts";
 import { getTaskKey, RestingRunnerCache } from "./resting-runner-cache.ts";
 import { createTaskAwaitsRecoveryError } from "./task-errors.ts";
-import { FollowedTask, type FollowedTaskStart } from "./nodes/followed-task.ts";
-import { toFollowedTaskStart } from "./nodes/log-poller.ts";
+import type { FollowedTask } from "./nodes/followed-task.ts";
+import type { FollowableTask } from "./nodes/log-poller.ts";
 import type { NodeLink } from "./nodes/node-link.ts";
-import type { TaskFeed } from "./task-feed.ts";
 import { TaskRunner } from "./task-runner.ts";
 import type { TaskRunnerDependencies } from "./task-runner-dependencies.ts";
 
@@ -67,7 +66,7 @@ export class RunnerRegistry {
    * Resolves with the feed of a task for its readers, or with `undefined` if the task does not exist. The requester
    * must release the feed. Rejects with `UNAVAILABLE` if the task waits for recovery by this process.
    */
-  async openForReading(scope: TaskScope, taskId: string): Promise<TaskFeed | undefined> {
+  async openForReading(scope: TaskScope, taskId: string): Promise<TaskRunner | FollowedTask | undefined> {
     const link = this.#link;
     if (!link) return await this.#findOrLoadRunner(scope, taskId);
     const running = this.#findRunning(scope, taskId);
@@ -85,8 +84,8 @@ export class RunnerRegistry {
     }
     const resting = this.#restingRunners.find(scope, taskId)?.liveTask;
     const start = resting
-      ? { task: resting.getSnapshot(), seq: resting.seq, turnStatus: "none" as const }
-      : await this.#loadFollowedTaskStart(scope, taskId);
+      ? { task: resting.getSnapshot(), seq: resting.seq, awaitsRecovery: false }
+      : await this.#loadAndRequestRecovery(scope, taskId);
     if (!start) return undefined;
     // This node can have started a turn during the query.
     return this.#findRunning(scope, taskId)?.retain() ?? this.#follow(link, scope, start).retain();
@@ -152,7 +151,7 @@ export class RunnerRegistry {
     // Another caller's task is treated as missing (E13), and so is a task that is not durable yet.
     if (this.#byTask.has(taskId)) return this.findLive(scope, taskId)?.retain();
     const opened = await this.#loadOnce(scope, taskId, true);
-    if (!(opened instanceof FollowedTask)) return opened;
+    if (!opened || opened instanceof TaskRunner) return opened;
     // A request has started to load the task before this node has claimed the task.
     opened.release();
     return (await this.#load(scope, taskId, true))?.retain() as TaskRunner | undefined;
@@ -195,7 +194,7 @@ export class RunnerRegistry {
       resting && (await this.#isCurrent(resting))
         ? resting.wakeUp()
         : await this.#createFromStore(scope, taskId, isForRecovery);
-    if (opened instanceof FollowedTask) return opened;
+    if (opened && !(opened instanceof TaskRunner)) return opened;
     // A recovery can have loaded the task during the query.
     const live = this.findLive(scope, taskId);
     if (live) return live;
@@ -212,28 +211,27 @@ export class RunnerRegistry {
     const stored = await this.#context.store.load(scope, taskId);
     if (!stored) return undefined;
     const isOwnedElsewhere = stored.runsOnOtherNode === true || stored.awaitsRecovery;
-    if (this.#link && isOwnedElsewhere && !isForRecovery)
-      return this.#follow(this.#link, scope, toFollowedTaskStart(stored));
+    if (this.#link && isOwnedElsewhere && !isForRecovery) return this.#follow(this.#link, scope, stored);
     return new TaskRunner(this.#context, { scope, taskId, contextId: stored.task.contextId }, stored);
   }
 
   /** Resolves with the followed task of a turn that this node has committed for another node. The caller must retain it. */
-  async followSubmittedTask(scope: TaskScope, start: FollowedTaskStart): Promise<FollowedTask> {
+  async followSubmittedTask(scope: TaskScope, submitted: FollowableTask): Promise<FollowedTask> {
     const link = this.#link as NodeLink;
-    const followed = this.#follow(link, scope, start);
+    const followed = this.#follow(link, scope, submitted);
     // A reader can have followed the task before the commit.
-    if (followed.seq < start.seq) await link.logs.refresh(followed);
+    if (followed.seq < submitted.seq) await link.logs.refresh(followed);
     return followed;
   }
 
-  async #loadFollowedTaskStart(scope: TaskScope, taskId: string): Promise<FollowedTaskStart | undefined> {
+  async #loadAndRequestRecovery(scope: TaskScope, taskId: string): Promise<FollowableTask | undefined> {
     const stored = await this.#context.store.load(scope, taskId);
     if (stored?.awaitsRecovery) this.#recovery.requestPass();
-    return stored && toFollowedTaskStart(stored);
+    return stored;
   }
 
-  #follow(link: NodeLink, scope: TaskScope, start: FollowedTaskStart): FollowedTask {
-    return link.logs.follow(scope, start, () => this.openForReading(scope, start.task.id));
+  #follow(link: NodeLink, scope: TaskScope, stored: FollowableTask): FollowedTask {
+    return link.logs.follow(scope, stored, () => this.openForReading(scope, stored.task.id));
   }
 
   /** Resolves with true if the store has not changed the task of a resting runner. */

@@ -55,7 +55,7 @@ export type TestMcpServerUrlOrCliArguments = { readonly url: string } | { readon
 const colloquyBinFilePath = fileURLToPath(new URL("../../bin/colloquy.js", import.meta.url));
 const typescriptSourceLoaderUrl = new URL("../../test/from-source.mjs", import.meta.url).href;
 
-const STARTUP_VARIABLES = new Set(["COLLOQUY_TEST_BUNDLE", "NODE_COMPILE_CACHE"]);
+const STARTUP_VARIABLES = new Set(["COLLOQUY_TEST_BUNDLE", "COLLOQUY_TEST_PACKAGES", "NODE_COMPILE_CACHE"]);
 
 function createTestMcpCliProcessParameters(args: readonly string[]): {
   command: string;

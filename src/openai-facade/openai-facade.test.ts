@@ -6,7 +6,7 @@ import OpenAI, { APIError } from "openai";
 import { once } from "node:events";
 import { createServer as createHttpServer, request as httpRequest, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
-import { beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
+import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { agent, artifact, data, failed, file, inputRequired, reply, status } from "../adapters/index.ts";
 import { fromOpenAi } from "../adapters/openai/index.ts";
 import { connect, type A2AClient } from "../client/index.ts";
@@ -388,7 +388,7 @@ describe("a client that disconnects", () => {
     const answer = client.chat.completions.create(asked, { signal: leave.signal });
     if (stream) await answer;
     else answer.catch(() => {});
-    await vi.waitFor(() => expect(runningTurn).toBeDefined(), { interval: 1 });
+    await expect.poll(() => runningTurn, { interval: 1 }).toBeDefined();
     leave.abort();
     expect(await runningTurn?.aborted).toBeDefined();
   });

@@ -1,4 +1,4 @@
-import { expect, it, onTestFinished, vi } from "vitest";
+import { expect, it, onTestFinished } from "vitest";
 import { collect, connect, type A2AClient } from "../client/index.ts";
 import { PLANNER, SOLVER } from "../cards/index.ts";
 import { type Artifact, type Task, getText } from "../protocol/index.ts";
@@ -94,7 +94,7 @@ it("a cancellation during a query stops the planner", async () => {
   const { id } = getTask(await remote.send("How many?"));
   await remote.tasks.cancel(id);
   const state = async (): Promise<unknown> => (await open.listTasks(PLANNER))[0]?.status.state;
-  await vi.waitFor(async () => expect(await state()).toBe("TASK_STATE_CANCELED"));
+  await expect.poll(state).toBe("TASK_STATE_CANCELED");
 });
 
 it("a problem that is too long for a card is rejected as plain text", async () => {

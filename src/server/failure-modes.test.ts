@@ -124,7 +124,13 @@ describe("a request", () => {
     }).listen(0, "127.0.0.1");
     await once(http, "listening");
     const { port } = http.address() as { port: number };
-    const options = { port, method: "POST", path: "/message:send", headers: V1_JSON_HEADERS, timeout: 500 };
+    const options = {
+      port,
+      method: "POST",
+      path: "/message:send",
+      headers: V1_JSON_HEADERS,
+      timeout: 20_000,
+    };
     const status = await new Promise((resolve) => {
       const sent = httpRequest(options, (response) => resolve(response.resume().statusCode));
       sent.on("timeout", () => resolve("nothing")).on("error", () => {});

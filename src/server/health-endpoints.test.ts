@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { afterAll, describe, expect, it, onTestFinished, vi } from "vitest";
+import { afterAll, describe, expect, it, onTestFinished } from "vitest";
 import type { StoreStateChange } from "../engine/index.ts";
 import { connect } from "../client/index.ts";
 import { createServer, type ServerOptions } from "./index.ts";
@@ -120,9 +120,15 @@ it("while another program locks the store, all bindings refuse new messages at o
   });
   expect(await get(`${url}/healthz`)).toEqual(alive);
   for (const client of Object.values(clients)) {
-    const startedAt = performance.now();
-    await expect(client.send("echo refused")).rejects.toMatchObject({ reason: "UNAVAILABLE", retryAfter: 2 });
-    expect(performance.now() - startedAt).toBeLessThan(500);
+    const durations: number[] = [];
+    for (let repetition = 0; repetition < 3; repetition++) {
+      const startedAt = performance.now();
+      const refusal = { reason: "UNAVAILABLE", retryAfter: 2 };
+      await expect(client.send("echo refused")).rejects.toMatchObject(refusal);
+      durations.push(performance.now() - startedAt);
+    }
+    // Other work of the machine delays single refusals. A server that waits for the lock delays all of them.
+    expect(Math.min(...durations)).toBeLessThan(500);
     expect(await client.tasks.get(taskId)).toMatchObject({ status: { state: "TASK_STATE_COMPLETED" } });
   }
   const rest = await fetch(`${url}/message:send`, {
@@ -132,7 +138,7 @@ it("while another program locks the store, all bindings refuse new messages at o
   });
   expect([rest.status, rest.headers.get("retry-after")]).toEqual([503, "2"]);
   unlock();
-  await vi.waitFor(async () => expect(await get(`${url}/readyz`)).toEqual(ready), { timeout: 5_000 });
+  await expect.poll(() => get(`${url}/readyz`)).toEqual(ready);
   expect(changes.at(-1)).toMatchObject({ previousState: "failing", state: "healthy" });
   expect(await clients.GRPC.send("echo after")).toMatchObject({
     task: { status: { state: "TASK_STATE_COMPLETED" } },

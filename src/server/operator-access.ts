@@ -1,7 +1,7 @@
 import type { Caller, Observer, OperatorAccessReport, TaskStore } from "../engine/index.ts";
 import { A2AError } from "../protocol/index.ts";
 import { authenticateCaller } from "./auth/authenticate-caller.ts";
-import { Authenticator, type AuthenticationOption } from "./auth/authenticator.ts";
+import type { Authenticator, AuthenticationOption } from "./auth/authenticator.ts";
 import type { HttpRequest } from "./http-exchange.ts";
 import type { CallerAgentAccess } from "./caller-agent-access.ts";
 import { listTasksWithFirstEvents, type ListedTaskPage, type TaskListConditions } from "./task-log-access.ts";
@@ -32,36 +32,30 @@ export interface OperatorAccess {
 }
 
 interface OperatorContext {
+  readonly authenticator: Authenticator;
   readonly store: TaskStore;
   readonly observer: Observer;
   readonly createAccess: (caller: Caller) => CallerAgentAccess;
 }
 
-/** Recognizes the requests of operators. */
-export class OperatorGate {
-  readonly #authenticator: Authenticator;
+/** Returns the access of an operator, or `undefined` if the request has no credentials of an operator. */
+export async function findOperatorAccess(
+  request: HttpRequest,
+  context: OperatorContext,
+): Promise<OperatorAccess | undefined> {
+  const operator = await findOperator(request, context.authenticator);
+  return operator && createOperatorAccess(operator, request.remoteAddress, context);
+}
 
-  constructor({ authenticate }: OperatorOptions) {
-    // Callers without operator credentials are normal, and are not reported.
-    this.#authenticator = new Authenticator(authenticate);
-  }
-
-  /** Returns the access of an operator, or `undefined` if the request has no credentials of an operator. */
-  async findAccess(request: HttpRequest, context: OperatorContext): Promise<OperatorAccess | undefined> {
-    const operator = await this.#findOperator(request);
-    return operator && createOperatorAccess(operator, request.remoteAddress, context);
-  }
-
-  async #findOperator(request: HttpRequest): Promise<Caller | undefined> {
-    try {
-      const operator = await authenticateCaller(request, (credentials) =>
-        this.#authenticator.authenticate(credentials),
-      );
-      return operator.principal === "" || operator.contextScope ? undefined : operator;
-    } catch (error) {
-      if (error instanceof A2AError && isRejection(error)) return undefined;
-      throw error;
-    }
+async function findOperator(request: HttpRequest, authenticator: Authenticator): Promise<Caller | undefined> {
+  try {
+    const operator = await authenticateCaller(request, (credentials) =>
+      authenticator.authenticate(credentials),
+    );
+    return operator.principal === "" || operator.contextScope ? undefined : operator;
+  } catch (error) {
+    if (error instanceof A2AError && isRejection(error)) return undefined;
+    throw error;
   }
 }
 

@@ -102,7 +102,8 @@ describe("bodies that are never finished", () => {
     const replies: (() => string)[] = [];
     while (!replies.some((readText) => readText().startsWith("HTTP/1.1 429 "))) {
       replies.push(await sendPart("127.0.0.2"));
-      expect(replies.length).toBeLessThan(10);
+      // A busy machine sends the reply late. The server refuses these later bodies as well.
+      expect(replies.length).toBeLessThan(100);
       await delay(50);
     }
     const body = JSON.stringify({

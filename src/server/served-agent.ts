@@ -3,7 +3,7 @@ import { deriveAgentId, isAgentId } from "../protocol/index.ts";
 import { AgentCardPublisher, type AgentCardOptions } from "./card/agent-card-publisher.ts";
 import type { OperationObserver } from "./telemetry/operation-observer.ts";
 import type { TenantAcceptanceCheck } from "./accepted-tenants.ts";
-import type { ServerTrafficRecorder } from "./traffic/server-traffic-recorder.ts";
+import type { TrafficRecording } from "./traffic/traffic-recording.ts";
 
 /** An agent that a server serves, with its engine and agent card. */
 export interface ServedAgent {
@@ -18,7 +18,7 @@ export interface ServedAgent {
    */
   readonly assertTenantServed: TenantAcceptanceCheck | undefined;
   /** Records the requests to the agent. Undefined if the server has no traffic record. */
-  readonly trafficRecorder: ServerTrafficRecorder | undefined;
+  readonly trafficRecording: TrafficRecording | undefined;
   /** Observes the requests to the agent. Undefined if the server has neither spans nor metrics. */
   readonly operationObserver: OperationObserver | undefined;
 }
@@ -26,7 +26,7 @@ export interface ServedAgent {
 export interface ServedAgentOptions extends Omit<AgentCardOptions, "path"> {
   readonly inputModePolicy?: "enforce" | "ignore" | undefined;
   readonly assertTenantServed?: TenantAcceptanceCheck | undefined;
-  readonly trafficRecorder?: ServerTrafficRecorder | undefined;
+  readonly trafficRecording?: TrafficRecording | undefined;
   readonly operationObserver?: OperationObserver | undefined;
 }
 
@@ -41,7 +41,7 @@ export function createServedAgent(
   {
     inputModePolicy = "enforce",
     assertTenantServed,
-    trafficRecorder,
+    trafficRecording,
     operationObserver,
     ...cardOptions
   }: ServedAgentOptions,
@@ -52,7 +52,7 @@ export function createServedAgent(
     cardPublisher: new AgentCardPublisher(agent, { ...cardOptions, path: getAgentPath(id) }),
     inputModePolicy,
     assertTenantServed,
-    trafficRecorder,
+    trafficRecording,
     operationObserver,
   };
 }

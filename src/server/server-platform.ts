@@ -1,4 +1,4 @@
-import type { Observer, RetentionOptions, TaskStore } from "../engine/index.ts";
+import type { createNodeCooperation, Observer, RetentionOptions, TaskStore } from "../engine/index.ts";
 import type { openTrafficRecord } from "../trace/recording/index.ts";
 import type { WriteStallWatch } from "./byte-ledger/write-stall-watch.ts";
 import type { HttpReply, HttpRequest } from "./http-exchange.ts";
@@ -37,6 +37,8 @@ export interface ServerPlatform {
   readonly openTrafficRecord: typeof openTrafficRecord;
   /** Undefined on runtimes without local sockets. */
   readonly startMaintenanceSocket: typeof startMaintenanceSocket | undefined;
+  /** Undefined on runtimes whose stores have no other nodes. */
+  readonly createNodeCooperation: typeof createNodeCooperation | undefined;
   /** Undefined on runtimes whose stores have no other nodes. */
   readonly createOtherNodeEvents: typeof createOtherNodeEvents | undefined;
   createListener(host: ListenerHost): ServerListener;

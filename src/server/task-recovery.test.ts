@@ -116,7 +116,7 @@ describe("a task whose store fails for longer than the retries", () => {
     store.isDown = false;
     const failed = { id: taskId, status: { state: "TASK_STATE_FAILED" } };
     await expect
-      .poll(async () => await (await callRest("GET", `/tasks/${taskId}`)).json(), { timeout: 5000 })
+      .poll(async () => await (await callRest("GET", `/tasks/${taskId}`)).json())
       .toMatchObject(failed);
     expect(await (await callRest("POST", "/message:send", { message: MESSAGE })).json()).toMatchObject({
       task: failed,

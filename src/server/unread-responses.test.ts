@@ -109,7 +109,7 @@ describe("responses that the client does not read", () => {
     };
     expect(await getStatus()).toBe(429);
     socket.destroy();
-    await expect.poll(getStatus, { timeout: 10_000 }).toBe(200);
+    await expect.poll(getStatus).toBe(200);
   });
 
   it("end when the client takes no byte for the time limit, and the observer receives one report [SEC-20]", async () => {
@@ -120,7 +120,7 @@ describe("responses that the client does not read", () => {
     });
     const id = await createLargeTask(url);
     const readers = [await requestWithoutReading(port, id), await requestWithoutReading(port, id)];
-    await expect.poll(() => reports.length, { timeout: 10_000 }).toBe(1);
+    await expect.poll(() => reports.length).toBe(1);
     await delay(300);
     for (const { socket } of readers) socket.resume();
     await Promise.all(readers.map(({ closed }) => closed));
@@ -141,7 +141,7 @@ describe("honest readers", () => {
       setTimeout(() => socket.resume(), 5);
     });
     socket.resume();
-    await expect.poll(() => received, { timeout: 30_000 }).toBeGreaterThan(LARGE);
+    await expect.poll(() => received).toBeGreaterThan(LARGE);
     socket.destroy();
     await closed;
   });

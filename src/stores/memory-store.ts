@@ -26,7 +26,7 @@ import { MemoryPushStore } from "./memory-push-store.ts";
 import { deleteInOrder } from "./delete-in-order.ts";
 import { listMemoryTasks } from "./list-memory-tasks.ts";
 import { createMemoryTaskOverview } from "./memory-task-overview.ts";
-import { MemoryTextIndex } from "./memory-text-index.ts";
+import type { MemoryTextIndex } from "./memory-text-index.ts";
 import { MemoryScopeRegistry } from "./memory-scope-registry.ts";
 import {
   appendToMemoryTaskLog,
@@ -84,9 +84,11 @@ export class MemoryStore implements TaskStore {
     return log && { seq: getLastSeq(log), state: log.state };
   });
   readonly pushStore: PushStore = this.#pushStore;
-  readonly #textIndex = new MemoryTextIndex(this.#texts);
-  readonly overview: TaskOverview = createMemoryTaskOverview(this.#scopes, this.#textIndex, () =>
-    this.#startTextIndex(),
+  #textIndex: MemoryTextIndex | undefined;
+  readonly overview: TaskOverview = createMemoryTaskOverview(
+    this.#scopes,
+    () => this.#textIndex,
+    () => this.#startTextIndex(),
   );
   readonly leases: TaskLeases = {
     renewIntervalMs: PROCESS_LEASE_RENEW_INTERVAL_MS,
@@ -245,7 +247,7 @@ export class MemoryStore implements TaskStore {
     if (webhooks)
       for (const webhook of webhooks) this.#pushStore.register(scope, taskId, expectedSeq, webhook);
     this.#pushStore.notifyCommit(scope, taskId, getLastSeq(log));
-    if (!log.hasRunningTurn) this.#textIndex.indexTask(log);
+    if (!log.hasRunningTurn) this.#textIndex?.indexTask(log);
     if (!isStopped(log)) return undefined;
     packTaskLog(log, this.#texts);
     this.#stoppedTasks.add(log, measurePackedTask(log));
@@ -253,12 +255,14 @@ export class MemoryStore implements TaskStore {
     return undefined;
   }
 
-  #startTextIndex(): void {
-    if (this.#textIndex.isStarted) return;
-    this.#textIndex.start();
+  async #startTextIndex(): Promise<void> {
+    const { MemoryTextIndex: TextIndex } = await import("./memory-text-index.ts");
+    if (this.#textIndex) return;
+    const textIndex = new TextIndex(this.#texts, (log) => foldCurrentTask(log, this.#texts));
+    this.#textIndex = textIndex;
     for (const log of this.#scopes.listLogs()) {
       if (log.hasRunningTurn) continue;
-      this.#textIndex.indexTask(log);
+      textIndex.indexTask(log);
       this.#stoppedTasks.resize(log, measurePackedTask(log));
     }
     this.#evictTasksAboveLimits();
@@ -279,7 +283,7 @@ export class MemoryStore implements TaskStore {
   #deleteTask(log: MemoryTaskLog): void {
     this.#stoppedTasks.remove(log);
     deletePackedTexts(log, this.#texts);
-    this.#textIndex.deleteWords(log);
+    this.#textIndex?.deleteWords(log);
     this.#scopes.removeLog(log);
     this.#pushStore.removeTask(log.scopeData.scope, log.taskId);
   }

@@ -1,5 +1,4 @@
 import type {
-  TaskListCursor,
   TaskOverview,
   TaskOverviewEntry,
   TaskOverviewPage,
@@ -9,21 +8,20 @@ import type { MemoryScopeRegistry } from "./memory-scope-registry.ts";
 import { getLastSeq, type MemoryTaskLog } from "./memory-task-log.ts";
 import type { MemoryTextIndex } from "./memory-text-index.ts";
 import { getScopeKey } from "./task-owner-scope-key.ts";
-import { parseTextQuery } from "./task-words.ts";
 
-/** Creates the overview of a memory store. A list reads the status of every stored task, and the content of none. */
+/** Creates the overview of a memory store. The first list loads the code that selects the tasks of a page. */
 export function createMemoryTaskOverview(
   scopes: MemoryScopeRegistry,
-  textIndex: MemoryTextIndex,
-  startTextIndex: () => void,
+  findTextIndex: () => MemoryTextIndex | undefined,
+  startTextIndex: () => Promise<void>,
 ): TaskOverview {
   return {
     get searchesText() {
-      return textIndex.isStarted;
+      return findTextIndex() !== undefined;
     },
-    startTextIndex: async () => startTextIndex(),
+    startTextIndex,
     prepareForAllCallers: async () => {},
-    list: async (query) => listMemoryOverview(scopes, textIndex, query),
+    list: async (query) => listMemoryOverview(scopes, findTextIndex(), query),
     findScope: async (agent, taskId) => {
       for (const { scope, logs } of scopes.listScopes())
         if (scope.agent === agent && logs.get(taskId)) return scope;
@@ -32,46 +30,15 @@ export function createMemoryTaskOverview(
   };
 }
 
-function listMemoryOverview(
+async function listMemoryOverview(
   scopes: MemoryScopeRegistry,
-  textIndex: MemoryTextIndex,
+  textIndex: MemoryTextIndex | undefined,
   query: TaskOverviewQuery,
-): TaskOverviewPage {
-  const { limit, text } = query;
-  const textQuery = text === undefined ? undefined : parseTextQuery(text);
-  // A text without words matches no task.
-  if (text !== undefined && !textQuery) return { tasks: [], hasMore: false };
+): Promise<TaskOverviewPage> {
+  const { selectOverviewPage } = await import("./select-overview-page.ts");
   const scopeKeys = query.scopes && new Set(query.scopes.map(getScopeKey));
-  const candidates = [...scopes.listLogs()]
-    .filter((log) => (scopeKeys?.has(log.scopeData.key) ?? true) && matchesQuery(log, query))
-    .toSorted(compareNewestFirst);
-  const page: MemoryTaskLog[] = [];
-  for (const log of candidates) {
-    if (page.length > limit) break;
-    if (!textQuery || textIndex.matches(log, textQuery)) page.push(log);
-  }
-  return { tasks: page.slice(0, limit).map(toOverviewEntry), hasMore: page.length > limit };
-}
-
-function matchesQuery(
-  log: MemoryTaskLog,
-  { scopes, agent, contextId, status, statusSince, statusUntil, after }: TaskOverviewQuery,
-): boolean {
-  const { timestamp } = log;
-  return (
-    (scopes !== undefined || agent === undefined || log.scopeData.scope.agent === agent) &&
-    (contextId === undefined || log.contextId === contextId) &&
-    (status === undefined || log.state === status) &&
-    (statusSince === undefined || timestamp >= statusSince) &&
-    (statusUntil === undefined || timestamp <= statusUntil) &&
-    (after === undefined || compareNewestFirst(log, after) > 0)
-  );
-}
-
-function compareNewestFirst(a: TaskListCursor, b: TaskListCursor): number {
-  if (a.timestamp !== b.timestamp) return a.timestamp < b.timestamp ? 1 : -1;
-  if (a.taskId === b.taskId) return 0;
-  return a.taskId < b.taskId ? 1 : -1;
+  const { logs, hasMore } = selectOverviewPage([...scopes.listLogs()], query, scopeKeys, textIndex);
+  return { tasks: logs.map(toOverviewEntry), hasMore };
 }
 
 function toOverviewEntry(log: MemoryTaskLog): TaskOverviewEntry {

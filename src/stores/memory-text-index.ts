@@ -1,5 +1,6 @@
 import type { OffHeapTextStore } from "../data-structures/index.ts";
-import { foldCurrentTask, type MemoryTaskLog } from "./memory-task-log.ts";
+import type { Task } from "../protocol/index.ts";
+import type { MemoryTaskLog } from "./memory-task-log.ts";
 import { listTaskWords, type TextQuery } from "./task-words.ts";
 
 /**
@@ -8,25 +9,17 @@ import { listTaskWords, type TextQuery } from "./task-words.ts";
  */
 export class MemoryTextIndex {
   readonly #texts: OffHeapTextStore;
-  #isStarted = false;
+  readonly #readTask: (log: MemoryTaskLog) => Task;
 
-  constructor(texts: OffHeapTextStore) {
+  constructor(texts: OffHeapTextStore, readTask: (log: MemoryTaskLog) => Task) {
     this.#texts = texts;
+    this.#readTask = readTask;
   }
 
-  get isStarted(): boolean {
-    return this.#isStarted;
-  }
-
-  start(): void {
-    this.#isStarted = true;
-  }
-
-  /** Stores the current words of a task, if the index is started. */
+  /** Stores the current words of a task. */
   indexTask(log: MemoryTaskLog): void {
-    if (!this.#isStarted) return;
     this.deleteWords(log);
-    const words = listTaskWords(foldCurrentTask(log, this.#texts));
+    const words = listTaskWords(this.#readTask(log));
     if (words.length > 0) log.words = this.#texts.add(`\n${words.join("\n")}\n`);
   }
 

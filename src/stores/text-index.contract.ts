@@ -42,7 +42,7 @@ export function defineTextIndexContract(getStore: () => TaskStore): void {
   const find = async (text: string, more: Partial<TaskOverviewQuery> = {}): Promise<string[]> =>
     (await getOverview().list({ text, limit: 200, ...more })).tasks.map(({ taskId }) => taskId);
   const expectFound = (text: string, ids: readonly string[]): Promise<void> =>
-    expect.poll(() => find(text), { interval: 10, timeout: 10_000 }).toEqual(ids);
+    expect.poll(() => find(text), { interval: 10 }).toEqual(ids);
 
   /** Commits a completed task whose artifact has a text. */
   async function storeTask(id: string, content: string, options: Partial<LogAppend> = {}): Promise<void> {

@@ -8,8 +8,11 @@ import { runCli } from "../../src/cli/main.ts";
 import { createTestEnvWithoutUserSettings } from "../../src/cli/cli-test-process.fixture.ts";
 import { root } from "./code-blocks.ts";
 
-/** Time limit for a command in milliseconds, far above the duration of any command in a page. */
-const JOB_TIMEOUT_MS = 30_000;
+/**
+ * Time limit for a command in milliseconds. It is far above the duration of any page, because a server of a page runs
+ * until the end of the page, and below the time limit of a test, so that the test shows the output of the command.
+ */
+const JOB_TIMEOUT_MS = 100_000;
 
 /** A running or completed command. */
 class ShellJob {

@@ -116,7 +116,7 @@ describe.skipIf(reason).each([{ hints: true }, { hints: false }])("servers with 
     await loseNode(url, lost);
     for (const { id } of tasks)
       await expect
-        .poll(async () => (await web.client.tasks.get(id)).status.state, { timeout: 10_000 })
+        .poll(async () => (await web.client.tasks.get(id)).status.state)
         .toBe("TASK_STATE_COMPLETED");
     const attempts = survivor.agent.runs.map(({ run }) => run.attempt);
     expect(attempts.toSorted((a, b) => a - b)).toEqual([1, 1, 2, 2]);

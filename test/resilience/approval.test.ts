@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { connect } from "../../src/client/index.ts";
 import { type DataPart, type Part, type Task, getText } from "../../src/protocol/index.ts";
 import { createTempFile, killChild, startChild } from "./child-process.ts";
+import { findRestartPort } from "../find-restart-port.ts";
 
 const CHILD_SCRIPT = "approval-child.ts";
 
@@ -50,8 +51,9 @@ describe("the server of an ADK agent that is killed", () => {
 
   it("while working on the answer, fails that task, notifies its readers, and continues in its context", async () => {
     const file = await createTempFile();
-    const before = await startChild(CHILD_SCRIPT, file);
-    const remote = await connect(before.url);
+    const port = String(await findRestartPort());
+    const before = await startChild(CHILD_SCRIPT, file, port);
+    const remote = await connect(before.url, { reconnect: { maxRetries: 300, maxDelayMs: 200 } });
     const question = requireTask(await remote.send("80"));
     const { id, contextId } = question;
 
@@ -60,7 +62,7 @@ describe("the server of an ADK agent that is killed", () => {
     for await (const event of remote.stream(createApproval(question, 80), { taskId: id })) {
       if ("statusUpdate" in event) last = event.statusUpdate.status.state;
       if ("artifactUpdate" in event) {
-        restarted ??= killChild(before).then(() => startChild(CHILD_SCRIPT, file, new URL(before.url).port));
+        restarted ??= killChild(before).then(() => startChild(CHILD_SCRIPT, file, port));
       }
     }
     await restarted;

@@ -1,8 +1,8 @@
-import { type ChildProcess, fork } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { onTestFinished } from "vitest";
+import { forkScript } from "../fork-script.ts";
 import { createTempFolder } from "../store-factories.ts";
 
 /** A child process that runs a server, killed at the latest at the end of the test. */
@@ -13,7 +13,7 @@ export interface ServerChild {
 
 /** Starts a script of this folder. Resolves with its first message, which is the URL of a server. */
 export async function startChild(script: string, ...args: string[]): Promise<ServerChild> {
-  const child = fork(fileURLToPath(new URL(script, import.meta.url)), args);
+  const child = forkScript(new URL(script, import.meta.url), args);
   onTestFinished(() => void child.kill("SIGKILL"));
   const [url] = (await once(child, "message")) as [string];
   return { child, url };

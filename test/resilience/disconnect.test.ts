@@ -43,11 +43,14 @@ describe.each(HTTP_BINDINGS)("a client that disconnects after the first event, o
       await ended;
 
       // A run ends before the commit of its last events.
-      const task = await vi.waitFor(async () => {
-        const read = await fetchTask(url, taskId);
-        expect(read.status.state).toBe("TASK_STATE_COMPLETED");
-        return read;
-      });
+      const task = await vi.waitFor(
+        async () => {
+          const read = await fetchTask(url, taskId);
+          expect(read.status.state).toBe("TASK_STATE_COMPLETED");
+          return read;
+        },
+        { timeout: 30_000 },
+      );
       expect(task.artifacts?.[0]?.parts).toEqual([{ text: `begin ${WORDS.join("")}` }]);
     },
   );

@@ -4,10 +4,11 @@
  *
  *     node test/resilience/mcp-task-survival.ts
  */
-import { type ChildProcess, fork } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { findRestartPort } from "../find-restart-port.ts";
+import { forkScript } from "../fork-script.ts";
 import { createTempFolder } from "../store-factories.ts";
 
 /** Parameters of the task, and of the kills during the task. */
@@ -41,7 +42,7 @@ export async function runMcpTaskSurvival(options: SurvivalOptions): Promise<Surv
   const { folder, remove } = await createTempFolder();
   const children = new Set<ChildProcess>();
   const start = (script: string, ...args: readonly (string | number)[]): ChildProcess => {
-    const child = fork(fileURLToPath(new URL(script, import.meta.url)), args.map(String));
+    const child = forkScript(new URL(script, import.meta.url), args.map(String));
     children.add(child);
     return child;
   };
@@ -53,7 +54,7 @@ export async function runMcpTaskSurvival(options: SurvivalOptions): Promise<Surv
   };
   const startedAt = performance.now();
   const hostKinds: string[] = [];
-  let port = "0";
+  const port = await findRestartPort();
   try {
     for (const killAfterStep of [...killAfterSteps, undefined]) {
       const database = join(folder, "tasks.db");
@@ -63,7 +64,6 @@ export async function runMcpTaskSurvival(options: SurvivalOptions): Promise<Surv
         if (step === killAfterStep) killStep.resolve();
       });
       const { url = "" } = await waitForMessage(server, (message) => message.url !== undefined);
-      port = new URL(url).port;
       const host = start("mcp-task-host-child.ts", url, join(folder, "reference.json"));
       const outcome = waitForMessage(host, (message) => message.outcome !== undefined);
       outcome.catch(() => {});

@@ -2,12 +2,15 @@ import { describe, expect, it } from "vitest";
 import { connect, type A2AClient } from "../../src/client/index.ts";
 import { A2AError, getText, type Message, type Task } from "../../src/protocol/index.ts";
 import { createTempFile, killChild, startChild, type ServerChild } from "./child-process.ts";
+import { findRestartPort } from "../find-restart-port.ts";
 import { createUserMessage } from "../http-bindings.ts";
 
 const CHILD_SCRIPT = "queue-child.ts";
 const MESSAGE_COUNT = 32;
 /** The server is killed whenever it has acknowledged this many messages. */
 const MESSAGES_PER_KILL = 7;
+/** Turns that each server completes until its kill, so that messages wait at each kill. */
+const TURNS_PER_SERVER = "4";
 
 const configuration = { returnImmediately: true };
 const getTexts = (messages: readonly Message[] = []): string[] => messages.map(({ parts }) => getText(parts));
@@ -45,8 +48,8 @@ async function waitForArtifacts(client: A2AClient, taskId: string, count: number
 describe("a server that is killed while messages wait for their turn", () => {
   it("processes every acknowledged message once, in order [E1, E9, E10, E11]", async () => {
     const file = await createTempFile();
-    let server: ServerChild = await startChild(CHILD_SCRIPT, file);
-    const { port } = new URL(server.url);
+    const port = String(await findRestartPort());
+    let server: ServerChild = await startChild(CHILD_SCRIPT, file, port, TURNS_PER_SERVER);
     const client = await connect(server.url);
     const task = await sendAndGetTask(client, createUserMessage("m0", "0"));
     let queuedAtKill = 0;
@@ -56,7 +59,8 @@ describe("a server that is killed while messages wait for their turn", () => {
       const { history } = await client.tasks.get(task.id);
       await killChild(server);
       queuedAtKill += at + 1 - (history?.length ?? 0);
-      server = await startChild(CHILD_SCRIPT, file, port);
+      const isLast = at + MESSAGES_PER_KILL >= MESSAGE_COUNT;
+      server = await startChild(CHILD_SCRIPT, file, port, isLast ? "Infinity" : TURNS_PER_SERVER);
     }
     const done = await waitForArtifacts(client, task.id, MESSAGE_COUNT);
     const expected = Array.from({ length: MESSAGE_COUNT }, (_, at) => `${at}`);

@@ -10,6 +10,7 @@ import {
   type Task,
 } from "../../src/protocol/index.ts";
 import { createTempFile, startChild } from "./child-process.ts";
+import { findRestartPort } from "../find-restart-port.ts";
 
 const CHILD_SCRIPT = "recovery-child.ts";
 const POLICIES = ["fail", "restart", "resume"] as const;
@@ -124,7 +125,8 @@ describe("a turn that waits at AUTH_REQUIRED", () => {
     "is settled as its agent declares after %s [E9, E17]",
     async (signal) => {
       const file = await createTempFile();
-      const before = await startChild(CHILD_SCRIPT, file);
+      const port = String(await findRestartPort());
+      const before = await startChild(CHILD_SCRIPT, file, port);
       const asked = await Promise.all(
         POLICIES.map(async (policy) => {
           const client = await connect(new URL(`/a2a/${policy}`, before.url).href);
@@ -136,7 +138,7 @@ describe("a turn that waits at AUTH_REQUIRED", () => {
       const exit = once(before.child, "exit");
       before.child.kill(signal);
       await exit;
-      await startChild(CHILD_SCRIPT, file, new URL(before.url).port);
+      await startChild(CHILD_SCRIPT, file, port);
       const ended = await Promise.all(
         asked.map(async ({ policy, client, id }) => {
           const task = await waitForEnd(client, id);

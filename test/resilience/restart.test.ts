@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { connect } from "../../src/client/index.ts";
 import { fold, isEventRefusal, getText, type StreamResponse, type Task } from "../../src/protocol/index.ts";
 import { createTempFile, startChild } from "./child-process.ts";
+import { findRestartPort } from "../find-restart-port.ts";
 
 const CHILD_SCRIPT = "restart-child.ts";
 const REPORT = Array.from({ length: 40 }, (_, at) => `${at} `).join("");
@@ -20,8 +21,9 @@ describe.each(["restart", "resume"] as const)("an agent with afterRestart %s", (
     "completes its task when its server restarts after %s, and one stream receives it all [E9, E4]",
     async (signal) => {
       const file = await createTempFile();
-      const before = await startChild(CHILD_SCRIPT, file, policy);
-      const remote = await connect(before.url, { reconnect: { maxRetries: 50, maxDelayMs: 200 } });
+      const port = String(await findRestartPort());
+      const before = await startChild(CHILD_SCRIPT, file, policy, port);
+      const remote = await connect(before.url, { reconnect: { maxRetries: 300, maxDelayMs: 200 } });
       let task: Task | undefined;
       let chunks = 0;
       let completions = 0;
@@ -31,9 +33,7 @@ describe.each(["restart", "resume"] as const)("an agent with afterRestart %s", (
         task = foldEvent(task, event);
         if ("artifactUpdate" in event && ++chunks === 10) {
           before.child.kill(signal);
-          back = once(before.child, "exit").then(() =>
-            startChild(CHILD_SCRIPT, file, policy, new URL(before.url).port),
-          );
+          back = once(before.child, "exit").then(() => startChild(CHILD_SCRIPT, file, policy, port));
         }
         if ("statusUpdate" in event) {
           const { state, message } = event.statusUpdate.status;

@@ -2,11 +2,13 @@ import { setTimeout } from "node:timers/promises";
 import { describe, it, onTestFinished } from "vitest";
 import { agent } from "../../src/adapters/index.ts";
 import { createServer } from "../../src/server/index.ts";
+import { countRuns } from "../count-runs.ts";
 import { STORE_FACTORIES } from "../store-factories.ts";
 import { COUNTED_CHUNKS } from "./counted-chunks.ts";
 import { expectWholeStreams } from "./cut-streams.ts";
 
-const CLIENTS = 200;
+/** Half of the streams meet the same races, in half of the time. */
+const CLIENTS = countRuns(100, 200);
 /** Merging changes the size of events and not how streams resume, so that fewer streams suffice. */
 const CLIENTS_OF_MERGED_CHUNKS = 50;
 const CUTS_PER_CLIENT = 5;

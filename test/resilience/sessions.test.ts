@@ -1,17 +1,17 @@
-import { type ChildProcess, fork } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { expect, it, onTestFinished } from "vitest";
 import { SqliteSessionService } from "../../src/adk/index.ts";
+import { forkScript } from "../fork-script.ts";
 import { createTempFolder } from "../store-factories.ts";
 
-const CHILD_SCRIPT = fileURLToPath(new URL("sessions-child.ts", import.meta.url));
+const CHILD_SCRIPT = new URL("sessions-child.ts", import.meta.url);
 const WRITERS = ["ada", "bob", "cyd"];
 
 /** Starts a process that is ready to write. */
 async function startWriter(file: string, name: string): Promise<ChildProcess> {
-  const child = fork(CHILD_SCRIPT, [file, name]);
+  const child = forkScript(CHILD_SCRIPT, [file, name]);
   onTestFinished(() => void child.kill("SIGKILL"));
   await once(child, "message");
   return child;

@@ -1,5 +1,6 @@
 import {
   Committer,
+  createNodeCooperation,
   Engine,
   Outbox,
   PushConfigOperations,
@@ -99,6 +100,7 @@ export class SimulatedProcess implements StepOwner {
       agentId: "script",
       store,
       committer: new Committer(store, clock),
+      nodeCooperation: createNodeCooperation({ store, clock }),
       push: {
         outbox: this.outbox,
         validateWebhook: () => Promise.resolve([]),

@@ -1,5 +1,5 @@
 import { Command } from "commander";
-import { RetentionSweeper, systemClock, type TaskSelector } from "../../engine/index.ts";
+import { RetentionService, systemClock, type TaskSelector } from "../../engine/index.ts";
 import type { CliContext } from "../cli-context.ts";
 import { createUsageError } from "../cli-error.ts";
 import type { OutputWriter } from "../output-writer.ts";
@@ -51,7 +51,7 @@ async function eraseInUnusedFile(
 ): Promise<{ erasedTasks: number }> {
   const store = await openUnservedStore(file, output);
   try {
-    const sweeper = new RetentionSweeper({
+    const retention = new RetentionService({
       deletionStore: store.deletionStore,
       retention: false,
       clock: systemClock,
@@ -60,7 +60,7 @@ async function eraseInUnusedFile(
       endTask: async () => {},
       onTaskErased: () => {},
     });
-    return { erasedTasks: await sweeper.erase(selector) };
+    return { erasedTasks: await retention.erase(selector) };
   } finally {
     await store.close();
   }

@@ -2,7 +2,7 @@ import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { request } from "node:http";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createTempFolder } from "../../../test/store-factories.ts";
 import { agent } from "../../adapters/index.ts";
 import { connect, type A2AClient } from "../../client/index.ts";
@@ -90,10 +90,7 @@ describe("colloquy store", () => {
     expect(await runStoreJson("info")).toMatchObject({ state: "failing" });
     other.exec("ROLLBACK");
     other.close();
-    await vi.waitFor(
-      async () => expect(await runStoreJson("info")).toMatchObject({ state: "healthy" }),
-      10_000,
-    );
+    await expect.poll(() => runStoreJson("info")).toMatchObject({ state: "healthy" });
   });
 
   it("sweep applies the server's retention policy, and is refused without a server", async () => {
@@ -101,7 +98,7 @@ describe("colloquy store", () => {
       retention: { keepTasksMs: 1, keepEventsMs: 1, sweepIntervalMs: 2 ** 30 },
     });
     await send(client, "echo hello");
-    await vi.waitFor(async () => expect(await runStoreJson("sweep")).toMatchObject({ deletedTasks: 1 }));
+    await expect.poll(() => runStoreJson("sweep")).toMatchObject({ deletedTasks: 1 });
     expect((await client.tasks.list()).totalSize).toBe(0);
     await stopServer();
     const { code, err } = await runStore("sweep");
@@ -192,7 +189,7 @@ describe("colloquy store", () => {
     );
     const client = await connect((await server.listen()).url);
     const id = await send(client, "write");
-    await vi.waitFor(async () => expect(await runStoreJson("sweep")).toMatchObject({ trimmedTasks: 1 }));
+    await expect.poll(() => runStoreJson("sweep")).toMatchObject({ trimmedTasks: 1 });
     expect(await runStoreJson("erase", "--task", id)).toEqual({ erasedTasks: 1 });
     await stopServer();
     expect(readFileSync(file).includes(secret)).toBe(false);

@@ -12,6 +12,7 @@ import {
   type KeyResolver,
 } from "../../keys/index.ts";
 import { A2AError, type AgentCardSignature } from "../../protocol/index.ts";
+import { canonicalizeCard } from "../../wire/canonical-card/index.ts";
 import * as v1 from "../../wire/v1/index.ts";
 
 /**
@@ -87,7 +88,7 @@ export function createCardVerifier(trust: CardTrustOptions): CardVerifier {
     throw new Error("The card verifier trusts no keys. Set keys, jwksUrls, or findKey.");
   }
   return async (card) => {
-    const { specification, sdk } = v1.canonicalizeCard(card);
+    const { specification, sdk } = canonicalizeCard(card);
     const forms = {
       specification,
       ...(trust.canonicalForm === "specification" || sdk === specification ? {} : { sdk }),

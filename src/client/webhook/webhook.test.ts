@@ -123,7 +123,7 @@ describe("a webhook", () => {
     const onEvent = vi.fn<() => Promise<void>>(() => done.promise);
     const { post, ask } = createTestWebhook({ token: "s3cret", maxConcurrent: 2, onEvent });
     const first = [post(TOKEN_HEADER), post(TOKEN_HEADER)];
-    await vi.waitUntil(() => onEvent.mock.calls.length === 2, { interval: 1 });
+    await vi.waitUntil(() => onEvent.mock.calls.length === 2, { timeout: 30_000, interval: 1 });
     const refused = await ask(
       new Request("http://me.example/hook", { method: "POST", headers: TOKEN_HEADER }),
     );
@@ -256,7 +256,7 @@ describe("a webhook that a server challenges", () => {
     const { agents } = await server.listen();
     const client = await connect(agents[0]?.url ?? "");
     await client.send("hello", { configuration: { taskPushNotificationConfig: { url, token: "s3cret" } } });
-    await vi.waitFor(() => expect([...received]).toEqual(expect.arrayContaining(["task", "statusUpdate"])));
+    await expect.poll(() => [...received]).toEqual(expect.arrayContaining(["task", "statusUpdate"]));
   });
 });
 

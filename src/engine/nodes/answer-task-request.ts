@@ -6,7 +6,7 @@ import type { RunnerRegistry } from "../runner-registry.ts";
 import type { TaskRequest } from "./node-store.ts";
 import { decodeCancelRequest, decodeMessageRequest, type MessageAnswer } from "./request-payload.ts";
 
-interface TaskRequestDependencies {
+export interface TaskRequestDependencies {
   readonly runners: Pick<RunnerRegistry, "findLive">;
   readonly messageAcceptor: Pick<MessageAcceptor, "acceptMessage">;
   /** Cancels a task whose turn this node runs. Resolves once the task has ended. */

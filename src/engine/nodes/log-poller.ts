@@ -20,6 +20,12 @@ const MAX_BYTES_PER_TASK = 256 * 1024;
 /** Maximum number of tasks in one poll. */
 const MAX_TASKS_PER_POLL = 256;
 
+/** The members of a stored task from which a node can follow the task. */
+export type FollowableTask = Pick<
+  StoredTask,
+  "task" | "seq" | "awaitsRecovery" | "runsOnOtherNode" | "queuedTurns"
+>;
+
 /**
  * Follows the logs of the tasks that other nodes run, for all engines of this node. One statement reads the new events of
  * all followed tasks. The poller reads at each hint, or else every 50 ms while another node runs a followed task.
@@ -45,13 +51,13 @@ export class LogPoller {
     );
   }
 
-  /** Returns the followed task, or a new one at `start`. The poller follows the task while it is retained. */
+  /** Returns the followed task, or a new one as it is stored. The poller follows the task while it is retained. */
   follow(
     scope: TaskScope,
-    start: FollowedTaskStart,
+    stored: FollowableTask,
     reopen: () => Promise<TaskFeed | undefined>,
   ): FollowedTask {
-    const known = this.find(scope, start.task.id);
+    const known = this.find(scope, stored.task.id);
     if (known) {
       known.hasMoved = false;
       return known;
@@ -61,7 +67,7 @@ export class LogPoller {
       onActive: (task: FollowedTask) => this.#add(task),
       onIdle: (task: FollowedTask) => this.#remove(task),
     };
-    return new FollowedTask(context, scope, start);
+    return new FollowedTask(context, scope, toFollowedTaskStart(stored));
   }
 
   find(scope: TaskScope, taskId: string): FollowedTask | undefined {
@@ -157,13 +163,13 @@ export class LogPoller {
   }
 }
 
-export function toFollowedTaskStart({
+function toFollowedTaskStart({
   task,
   seq,
   awaitsRecovery,
   runsOnOtherNode,
   queuedTurns,
-}: StoredTask): FollowedTaskStart {
+}: FollowableTask): FollowedTaskStart {
   const hasTurn = runsOnOtherNode === true || (queuedTurns?.length ?? 0) > 0;
   const turnStatus: TaskTurnStatus = awaitsRecovery ? "awaiting-recovery" : hasTurn ? "running" : "none";
   return { task, seq, turnStatus };

@@ -23,7 +23,7 @@ const REQUEST_TIMEOUT_MS = 30_000;
  */
 export type TaskRequestHandler = (request: TaskRequest) => Promise<JsonObject | undefined>;
 
-interface NodeLinkOptions {
+export interface NodeLinkOptions {
   readonly store: TaskStore;
   readonly clock?: Clock;
   readonly observer?: Pick<Observer, "onError">;

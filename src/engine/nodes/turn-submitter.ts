@@ -76,7 +76,8 @@ export class TurnSubmitter {
     const append = this.#buildAppend(submitted, begun, target);
     await this.#commit(append);
     const { seq } = append.events.at(-1) as LogEvent;
-    const runner = await runners.followSubmittedTask(scope, { task: begun.task, seq, turnStatus: "running" });
+    const stored = { task: begun.task, seq, awaitsRecovery: false, runsOnOtherNode: true };
+    const runner = await runners.followSubmittedTask(scope, stored);
     const turn = new FollowedTurn(message);
     turn.beginAtKnownSeq(append.expectedSeq + 1, begun.startTask, begun.workingEvent);
     runner.followTurn(turn);

@@ -1,14 +1,9 @@
 import { A2AError } from "../../protocol/index.ts";
 import type { TaskScope } from "../caller.ts";
-import { formatTimestamp, type Clock } from "../clock.ts";
+import type { Clock } from "../clock.ts";
 import type { Observer, SweepReport } from "../observer.ts";
-import {
-  canDeleteTasksOfAgent,
-  createRetentionRules,
-  DEFAULT_SWEEP_INTERVAL_MS,
-  type RetentionOptions,
-  type RetentionRule,
-} from "./retention-policy.ts";
+import type { RetentionOptions } from "./retention-policy.ts";
+import { canDeleteTasksOfAgent, createRetentionRules, type RetentionRule } from "./retention-rules.ts";
 import type { DeletableTask, StoreSize, TaskDeletionStore, TaskSelector } from "./task-deletion-store.ts";
 
 /** Number of tasks that one query of the sweeper lists. */
@@ -61,7 +56,6 @@ export class RetentionSweeper {
   #nextFullSweepAt = 0;
   #lastJob: Promise<unknown> = Promise.resolve();
   #isClosed = false;
-  #cancelTimer: (() => void) | undefined;
   #endPause: (() => void) | undefined;
 
   constructor(context: RetentionSweeperDependencies) {
@@ -69,25 +63,9 @@ export class RetentionSweeper {
     this.#rules = context.retention === false ? [] : createRetentionRules(context.retention);
   }
 
-  /** Starts the periodic sweeps. Without a retention policy, `start` has no effect. */
-  start(): void {
-    const { retention, clock, observer } = this.#context;
-    if (retention === false || this.#isClosed) return;
-    this.#cancelTimer = clock.schedule(retention.sweepIntervalMs ?? DEFAULT_SWEEP_INTERVAL_MS, () => {
-      this.sweep().then(
-        () => this.start(),
-        (error: unknown) => {
-          observer.onError?.({ where: "retention", error });
-          this.start();
-        },
-      );
-    });
-  }
-
   /** Stops the sweeper and resolves once no step is running. The next process continues the work. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    this.#cancelTimer?.();
     this.#endPause?.();
     await this.#lastJob.catch(() => {});
   }
@@ -170,7 +148,7 @@ export class RetentionSweeper {
 
   async #applyRule(rule: RetentionRule, totals: SweepTotals): Promise<void> {
     const { deletionStore, clock } = this.#context;
-    const before = formatTimestamp(clock.now() - rule.keepMs);
+    const before = new Date(clock.now() - rule.keepMs).toISOString();
     const { status } = rule;
     while (!this.#isClosed) {
       const startedAt = clock.monotonic();

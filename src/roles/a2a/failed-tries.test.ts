@@ -1,4 +1,4 @@
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it } from "vitest";
 import { PLANNER, SOLVER } from "../../cards/index.ts";
 import { createScriptedModel, type RoleModel } from "../index.ts";
 import { createPlanner, createSolver } from "../index.ts";
@@ -21,7 +21,7 @@ async function solveWithElapsingTime(
 ): Promise<ReturnType<typeof findSolverReply>> {
   const solved = controller.solve({ task: "9 * 2", sampleId: "s" });
   for (const ms of waits) {
-    await vi.waitFor(() => expect(clock.pendingTimerCount).toBe(1));
+    await expect.poll(() => clock.pendingTimerCount).toBe(1);
     clock.advance(ms - 1);
     expect(clock.pendingTimerCount).toBe(1);
     clock.advance(1);
@@ -92,10 +92,10 @@ describe("a failed model call", () => {
     const { controller, clock, recorder } = await startSolver(createScriptedModel([createHttpError(429)]));
     const abort = new AbortController();
     const solved = controller.solve({ task: "9 * 2", sampleId: "s", signal: abort.signal });
-    await vi.waitFor(() => expect(recorder.calls).toHaveLength(1));
+    await expect.poll(() => recorder.calls).toHaveLength(1);
     abort.abort();
     expect((await solved).reply.metadata).toMatchObject({ error_type: "cancelled" });
-    await vi.waitFor(() => expect(clock.pendingTimerCount).toBe(0));
+    await expect.poll(() => clock.pendingTimerCount).toBe(0);
   });
 });
 

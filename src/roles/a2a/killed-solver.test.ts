@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { connect as open } from "../../client/index.ts";
+import { findRestartPort } from "../../../test/find-restart-port.ts";
 import { forwardingTestPlanner, startRoleTestbed } from "./role-testbed.fixture.ts";
 
 interface SolverProcess {
@@ -53,7 +54,8 @@ describe("a solver whose process is killed during a task", () => {
     const folder = mkdtempSync(join(tmpdir(), "colloquy-"));
     onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
     const store = `sqlite:${join(folder, "tasks.db")}`;
-    const child = startSolver(store);
+    const port = String(await findRestartPort());
+    const child = startSolver(store, port);
     const url = await child.readLine();
     // Retries until the solver has restarted, however busy the machine is.
     const patient = { reconnect: { maxRetries: 1000, initialDelayMs: 50, maxDelayMs: 100 } };
@@ -67,7 +69,7 @@ describe("a solver whose process is killed during a task", () => {
     const { tasks: task } = await open(url);
     await expect.poll(async () => (await task.list()).tasks.length).toBe(1);
     await killProcess(child);
-    const again = startSolver(store, new URL(url).port);
+    const again = startSolver(store, port);
     await again.readLine();
     const { reply } = await solved;
     expect(reply).toMatchObject({ message_type: "error", metadata: { error_type: "solver_failed" } });

@@ -1,4 +1,4 @@
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it } from "vitest";
 import { SOLVER } from "../../cards/index.ts";
 import type { AgentCallReport } from "../../engine/index.ts";
 import { createScriptedModel, createSolver, type RoleModel } from "../index.ts";
@@ -37,7 +37,7 @@ describe("a model call of a role", () => {
     const model = createScriptedModel([busyError, { text: " 18\n", finish: "stop", model: "m-2026", usage }]);
     const { controller, clock, reports, listTasks } = await startTestbed(model);
     const solved = controller.solve({ task: "9 * 2", sampleId: "s" });
-    await vi.waitFor(() => expect(clock.pendingTimerCount).toBe(1));
+    await expect.poll(() => clock.pendingTimerCount).toBe(1);
     clock.advance(2_000);
     await solved;
     const [task] = await listTasks(SOLVER);
@@ -66,7 +66,7 @@ describe("a model call of a role", () => {
       createScriptedModel([busyError, Object.assign(new Error("no key"), { httpStatus: 401 })]),
     );
     const solved = failing.controller.solve({ task: "9 * 2", sampleId: "s" });
-    await vi.waitFor(() => expect(failing.clock.pendingTimerCount).toBe(1));
+    await expect.poll(() => failing.clock.pendingTimerCount).toBe(1);
     failing.clock.advance(2_000);
     await solved;
     expect(failing.reports.map(({ call }) => call)).toMatchObject([
@@ -76,7 +76,7 @@ describe("a model call of a role", () => {
     const stopped = await startTestbed(createScriptedModel([busyError]));
     const abort = new AbortController();
     const ended = stopped.controller.solve({ task: "9 * 2", sampleId: "s", signal: abort.signal });
-    await vi.waitFor(() => expect(stopped.clock.pendingTimerCount).toBe(1));
+    await expect.poll(() => stopped.clock.pendingTimerCount).toBe(1);
     abort.abort();
     await ended;
     expect(stopped.reports.map(({ call }) => call)).toMatchObject([

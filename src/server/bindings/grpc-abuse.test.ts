@@ -137,10 +137,13 @@ describe("a gRPC caller", () => {
     expect(refused.message).toMatch(/^This caller has too many open gRPC calls .*"grpc\.calls"/);
     expect(await client.call("ListTasks", listTasks, { "x-user": "kind" })).toMatchObject({ grpcStatus: OK });
     for (const stream of waiting) stream.close(constants.NGHTTP2_CANCEL);
-    await vi.waitFor(async () => {
-      const outcome = await client.call("ListTasks", listTasks, { "x-user": "greedy" });
-      expect(outcome).toMatchObject({ grpcStatus: OK });
-    });
+    await vi.waitFor(
+      async () => {
+        const outcome = await client.call("ListTasks", listTasks, { "x-user": "greedy" });
+        expect(outcome).toMatchObject({ grpcStatus: OK });
+      },
+      { timeout: 30_000 },
+    );
   });
 
   it("can have only its address's share of connections", async () => {
@@ -152,10 +155,13 @@ describe("a gRPC caller", () => {
       expect(await other.call("ListTasks", listTasks)).toMatchObject({ grpcStatus: OK });
     }
     client.close();
-    await vi.waitFor(async () => {
-      const again = connectClient();
-      expect(await again.call("ListTasks", listTasks)).toMatchObject({ grpcStatus: OK });
-    });
+    await vi.waitFor(
+      async () => {
+        const again = connectClient();
+        expect(await again.call("ListTasks", listTasks)).toMatchObject({ grpcStatus: OK });
+      },
+      { timeout: 30_000 },
+    );
   });
 
   it("that does not read its responses can make the server hold only its share of responses", async () => {
@@ -183,10 +189,13 @@ describe("a gRPC caller", () => {
     const kind = await json.callUnary("SendMessage", echo, { "x-user": "kind" });
     expect(kind.ended).toBeUndefined();
     for (const stream of unread) stream.close(constants.NGHTTP2_CANCEL);
-    await vi.waitFor(async () => {
-      const { answer } = await json.callUnary("GetTask", { id }, { "x-user": "greedy" });
-      expect(answer).toMatchObject({ id });
-    });
+    await vi.waitFor(
+      async () => {
+        const { answer } = await json.callUnary("GetTask", { id }, { "x-user": "greedy" });
+        expect(answer).toMatchObject({ id });
+      },
+      { timeout: 30_000 },
+    );
     json.close();
   });
 

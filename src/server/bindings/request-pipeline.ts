@@ -134,9 +134,10 @@ export function handleOperation(
   encoded: EncodedOperationParamsWithCodec,
 ): Promise<OperationResultOrStreamWithHeaders> {
   const { request, agent, caller } = authenticated;
-  if (!agent.trafficRecorder) return loadDescriptionAndPerform(authenticated, operation, encoded);
+  const recorder = agent.trafficRecording?.recorder;
+  if (!recorder) return loadDescriptionAndPerform(authenticated, operation, encoded);
   const { binding, version, params } = encoded;
-  return agent.trafficRecorder.recordOperation(
+  return recorder.recordOperation(
     { operation, binding, version, params, request, agentId: agent.id, caller },
     () => loadDescriptionAndPerform(authenticated, operation, encoded),
   );

@@ -6,7 +6,7 @@ import {
   type SigningKeyPairOptions,
 } from "../../keys/index.ts";
 import type { AgentCard, AgentCardSignature } from "../../protocol/index.ts";
-import * as v1 from "../../wire/v1/index.ts";
+import { canonicalizeCard } from "../../wire/canonical-card/index.ts";
 
 /** Options for a private key that signs agent cards. */
 export interface CardSigningOptions extends SigningKeyPairOptions {
@@ -22,7 +22,7 @@ export async function addCardSignatures(
   card: AgentCard,
   cardSigning: CardSigningOptions | readonly CardSigningOptions[],
 ): Promise<AgentCard> {
-  const { specification, sdk } = v1.canonicalizeCard(JSON.parse(JSON.stringify(card)));
+  const { specification, sdk } = canonicalizeCard(JSON.parse(JSON.stringify(card)));
   const payloads = [...new Set([specification, sdk])].map((text) => new TextEncoder().encode(text));
   const signatures: AgentCardSignature[] = [];
   for (const options of toArray(cardSigning)) {

@@ -37,10 +37,13 @@ describe.each(STORE_FACTORIES)("retention with the $name store", ({ openStore })
 
   /** Sweeps until a sweep has deleted data of a task. The retention period is one millisecond. */
   const sweepUntilDeleted = (): Promise<void> =>
-    vi.waitFor(async () => {
-      const { deletedTasks, trimmedTasks } = await server.maintenance.sweep();
-      expect(deletedTasks + trimmedTasks).toBe(1);
-    });
+    vi.waitFor(
+      async () => {
+        const { deletedTasks, trimmedTasks } = await server.maintenance.sweep();
+        expect(deletedTasks + trimmedTasks).toBe(1);
+      },
+      { timeout: 30_000 },
+    );
 
   async function post(path: string, body: object, headers: Record<string, string> = {}): Promise<Response> {
     const all = { "a2a-version": "1.0", "content-type": "application/json", ...headers };

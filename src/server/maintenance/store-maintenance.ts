@@ -1,5 +1,5 @@
 import {
-  RetentionSweeper,
+  RetentionService,
   systemClock,
   withSafeListeners,
   type Engine,
@@ -52,15 +52,15 @@ interface StoreMaintenanceOptions {
 /** Runs the sweeper of a server, and offers the maintenance operations to the application and the CLI. */
 export class StoreMaintenanceService implements StoreMaintenance {
   readonly #options: StoreMaintenanceOptions;
-  readonly #sweeper: RetentionSweeper | undefined;
+  readonly #retention: RetentionService | undefined;
   #socket: MaintenanceSocket | undefined;
 
   constructor(options: StoreMaintenanceOptions) {
     const { store, retention, observer, findEngine } = options;
     this.#options = options;
-    this.#sweeper =
+    this.#retention =
       store.deletionStore &&
-      new RetentionSweeper({
+      new RetentionService({
         deletionStore: store.deletionStore,
         retention,
         clock: systemClock,
@@ -73,7 +73,7 @@ export class StoreMaintenanceService implements StoreMaintenance {
 
   /** Starts the sweeper and the maintenance socket. The store must be open. */
   async start(): Promise<void> {
-    this.#sweeper?.start();
+    this.#retention?.start();
     const { store, observer, startSocket } = this.#options;
     if (!startSocket || store.filePath === undefined) return;
     try {
@@ -86,21 +86,21 @@ export class StoreMaintenanceService implements StoreMaintenance {
 
   async close(): Promise<void> {
     await this.#socket?.close();
-    await this.#sweeper?.close();
+    await this.#retention?.close();
   }
 
   async readInfo(): Promise<StoreInfo> {
-    await this.#requireSweeper();
+    await this.#requireRetention();
     return this.#createInfo(await this.#measureSize());
   }
 
   async sweep(): Promise<SweepReport> {
-    return await (await this.#requireSweeper()).sweep();
+    return await (await this.#requireRetention()).sweep();
   }
 
   async compact(): Promise<StoreInfo> {
-    const sweeper = await this.#requireSweeper();
-    return this.#createInfo(await sweeper.compact());
+    const retentionService = await this.#requireRetention();
+    return this.#createInfo(await retentionService.compact());
   }
 
   #createInfo(size: StoreSize): StoreInfo {
@@ -110,8 +110,8 @@ export class StoreMaintenanceService implements StoreMaintenance {
 
   async eraseTasks(selector: TaskSelector): Promise<{ readonly erasedTasks: number }> {
     assertSelectsSomeTasks(selector);
-    const sweeper = await this.#requireSweeper();
-    return { erasedTasks: await sweeper.erase(selector) };
+    const retentionService = await this.#requireRetention();
+    return { erasedTasks: await retentionService.erase(selector) };
   }
 
   async #measureSize(): Promise<StoreSize> {
@@ -124,9 +124,9 @@ export class StoreMaintenanceService implements StoreMaintenance {
     );
   }
 
-  async #requireSweeper(): Promise<RetentionSweeper> {
+  async #requireRetention(): Promise<RetentionService> {
     await this.#options.openStore();
-    if (this.#sweeper) return this.#sweeper;
+    if (this.#retention) return this.#retention;
     const text = `The store ${this.#options.store.name} does not support maintenance; implement "deletionStore".`;
     throw new A2AError("UNSUPPORTED_OPERATION", text);
   }

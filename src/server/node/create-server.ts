@@ -1,4 +1,4 @@
-import type { Agent } from "../../engine/index.ts";
+import { createNodeCooperation, type Agent } from "../../engine/index.ts";
 import { openTrafficRecord } from "../../trace/recording/index.ts";
 import { startMaintenanceSocket } from "../maintenance/maintenance-socket.ts";
 import { createOtherNodeEvents } from "../other-node-events.ts";
@@ -18,6 +18,7 @@ const NODE_PLATFORM: ServerPlatform = {
   createTelemetry: (dependencies) => new ServerTelemetry(dependencies),
   openTrafficRecord,
   startMaintenanceSocket,
+  createNodeCooperation,
   createOtherNodeEvents,
   createListener: (host) => new NodeServerListener(host),
 };

@@ -22,6 +22,7 @@ export const PORTABLE_PLATFORM: ServerPlatform = {
     throw createNodeOnlyError(`The option "record" with a file`, "pass a traffic writer");
   },
   startMaintenanceSocket: undefined,
+  createNodeCooperation: undefined,
   createOtherNodeEvents: undefined,
   createListener: () => UNAVAILABLE_LISTENER,
 };
@@ -53,9 +54,11 @@ function resolvePortableStore(
   retention: RetentionOptions | false,
 ): TaskStore {
   if (option === undefined) throw createNodeOnlyError("The default store", ADVICE_FOR_STORES);
-  return resolveStore(option, retention, (text) => {
+  const store = resolveStore(option, retention, (text) => {
     throw createNodeOnlyError(`The store ${JSON.stringify(redactUserInfo(text))}`, ADVICE_FOR_STORES);
   });
+  if (store.nodes) throw createNodeOnlyError(`The store ${store.name}`, ADVICE_FOR_STORES);
+  return store;
 }
 
 const ADVICE_FOR_STORES = `set "store" to "memory", or pass a task store`;

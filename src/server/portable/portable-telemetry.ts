@@ -1,9 +1,8 @@
 import { withSafeListeners } from "../../engine/index.ts";
 import type { ServerPlatform } from "../server-platform.ts";
 import { createRunTracing } from "../telemetry/create-run-tracing.ts";
-import { OperationObserver } from "../telemetry/operation-observer.ts";
 
-/** Continues the traces of callers, without spans and metrics. */
+/** Continues the traces of callers, without spans and metrics. Only Node.js, Bun, and Deno have tracers that record. */
 export const createPortableTelemetry: ServerPlatform["createTelemetry"] = ({
   telemetry = {},
   metrics,
@@ -16,10 +15,8 @@ export const createPortableTelemetry: ServerPlatform["createTelemetry"] = ({
     );
   return {
     observer: withSafeListeners(observer),
-    runTracing: telemetry ? createRunTracing(findCard) : undefined,
-    operationObserver: telemetry
-      ? new OperationObserver({ startsSpans: true, onOperation: undefined })
-      : undefined,
+    runTracing: telemetry ? createRunTracing({ findCard, buildRunAttributes: () => ({}) }) : undefined,
+    operationObserver: undefined,
     open: () => Promise.resolve(),
     listen: () => Promise.resolve(undefined),
     handleMetricsRequest: () => undefined,

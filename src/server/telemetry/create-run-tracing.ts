@@ -7,7 +7,7 @@ import {
 } from "../../protocol/index.ts";
 import type { RunSpan, RunTracing, TracedRun } from "../../engine/index.ts";
 import {
-  buildAgentRunAttributes,
+  type buildAgentRunAttributes,
   type CardOfSpan,
   getTracer,
   type SpanAttributes,
@@ -15,8 +15,15 @@ import {
   type TracedSpan,
 } from "../../telemetry/index.ts";
 
-/** Creates spans for the runs of a server's agents. `findCard` returns the card of an agent, if it is loaded. */
-export function createRunTracing(findCard: (agentId: string) => CardOfSpan | undefined): RunTracing {
+interface RunTracingDependencies {
+  /** Returns the card of an agent, if it is loaded. */
+  readonly findCard: (agentId: string) => CardOfSpan | undefined;
+  /** Returns the attributes of a span. Not called if no tracer records spans. */
+  readonly buildRunAttributes: typeof buildAgentRunAttributes;
+}
+
+/** Creates spans for the runs of a server's agents. */
+export function createRunTracing({ findCard, buildRunAttributes }: RunTracingDependencies): RunTracing {
   return {
     startRun(run) {
       const { agentId, taskId, contextId, attempt, parentTask, reportCall } = run;
@@ -26,7 +33,7 @@ export function createRunTracing(findCard: (agentId: string) => CardOfSpan | und
       const parent = findParent(run) ?? earlierRun ?? "none";
       const links = earlierRun ? [earlierRun] : [];
       const buildAttributes = (attemptOfSpan: number): SpanAttributes =>
-        buildAgentRunAttributes({
+        buildRunAttributes({
           card,
           taskId,
           contextId,

@@ -9,6 +9,7 @@ import {
   withSafeListeners,
 } from "../../engine/index.ts";
 import {
+  buildAgentRunAttributes,
   type CardOfSpan,
   isProviderRegistered,
   MetricRegistry,
@@ -83,7 +84,9 @@ export class ServerTelemetry {
     this.#registry = registry;
     const startsSpans = telemetry !== false;
     if (startsSpans) installNodeTraceScope();
-    this.runTracing = startsSpans ? createRunTracing(findCard) : undefined;
+    this.runTracing = startsSpans
+      ? createRunTracing({ findCard, buildRunAttributes: buildAgentRunAttributes })
+      : undefined;
     this.operationObserver =
       startsSpans || registry
         ? new OperationObserver({

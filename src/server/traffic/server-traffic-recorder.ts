@@ -1,8 +1,14 @@
 import type { AgentCallReport, AgentDescription, Caller, Observer, TaskScope } from "../../engine/index.ts";
-import { A2AError, estimateJsonSize, type JsonObject, type OperationName } from "../../protocol/index.ts";
+import {
+  A2AError,
+  estimateJsonSize,
+  type ErrorReason,
+  type JsonObject,
+  type OperationName,
+} from "../../protocol/index.ts";
 import { findRequestIds, findResultTask, type RequestLine } from "../../trace/index.ts";
 import type { OpenTrafficRecord, TrafficWriter } from "../../trace/recording/index.ts";
-import { getHttpAndGrpcErrorStatus, type ProtocolVersion } from "../../wire/index.ts";
+import type { ProtocolVersion } from "../../wire/index.ts";
 import type { RequestMetadata } from "../bindings/request-pipeline.ts";
 import type { OperationResultOrStream } from "../perform-operation.ts";
 import { selectRecordedHeaders } from "./recorded-headers.ts";
@@ -29,11 +35,14 @@ export class ServerTrafficRecorder {
   readonly #writer: TrafficWriter;
   readonly #agentNames = new Map<string, string>();
   readonly #refusals: RefusalRecorder;
+  readonly #getErrorStatus: (reason: ErrorReason) => number;
   /** Stores the remaining lines. */
   readonly close: () => Promise<void>;
 
-  constructor({ writer, close }: OpenTrafficRecord) {
+  /** `getErrorStatus` returns the HTTP status of an error. */
+  constructor({ writer, close }: OpenTrafficRecord, getErrorStatus: (reason: ErrorReason) => number) {
     this.#writer = writer;
+    this.#getErrorStatus = getErrorStatus;
     this.#refusals = new RefusalRecorder(writer, (agentId) => this.#getAgentName(agentId));
     this.close = close;
   }
@@ -99,7 +108,7 @@ export class ServerTrafficRecorder {
       this.#writer.write({
         kind: "response",
         call,
-        status: getHttpAndGrpcErrorStatus(reason, "1.0.1").http,
+        status: this.#getErrorStatus(reason),
         duration_ms: roundToMicroseconds(performance.now() - startMs),
         error: `${reason}: ${message}`,
       });

@@ -54,8 +54,6 @@ function formatStreamRequest(text: string): string {
   return formatRawPostHead("/", { "a2a-version": "1.0", "content-length": body.length }) + body;
 }
 
-const POLL = { timeout: 5_000 };
-
 describe("the end of a stream in the record of a server", () => {
   it("is canceled if the reader closes the connection in good order", async () => {
     const started = await startServer();
@@ -63,7 +61,7 @@ describe("the end of a stream in the record of a server", () => {
     socket.write(formatStreamRequest("1"));
     await expect.poll(readText).toContain("artifactUpdate");
     socket.end();
-    await expect.poll(started.readEnds, POLL).toMatchObject([{ reason: "canceled" }]);
+    await expect.poll(started.readEnds).toMatchObject([{ reason: "canceled" }]);
   });
 
   it("is a cut with its cause if the connection breaks", async () => {
@@ -72,7 +70,7 @@ describe("the end of a stream in the record of a server", () => {
     socket.write(formatStreamRequest("1"));
     await expect.poll(readText).toContain("artifactUpdate");
     socket.resetAndDestroy();
-    await expect.poll(started.readEnds, POLL).toMatchObject([{ reason: "cut", error: "ECONNRESET" }]);
+    await expect.poll(started.readEnds).toMatchObject([{ reason: "cut", error: "ECONNRESET" }]);
   });
 
   it("is a stall if the reader takes no bytes", async () => {
@@ -80,7 +78,7 @@ describe("the end of a stream in the record of a server", () => {
     const { socket } = await openRawTestSocket(started.port, { isPaused: true });
     socket.pause();
     socket.write(formatStreamRequest("9000000"));
-    await expect.poll(started.readEnds, POLL).toMatchObject([{ reason: "stalled" }]);
+    await expect.poll(started.readEnds).toMatchObject([{ reason: "stalled" }]);
   });
 
   it("is canceled if a client of Colloquy leaves the stream, over each binding", async () => {
@@ -88,7 +86,7 @@ describe("the end of a stream in the record of a server", () => {
       const started = await startServer();
       const client = await connect(started.url, { binding });
       for await (const event of client.stream("1")) if ("artifactUpdate" in event) break;
-      await expect.poll(started.readEnds, POLL).toMatchObject([{ reason: "canceled" }]);
+      await expect.poll(started.readEnds).toMatchObject([{ reason: "canceled" }]);
     }
   });
 
@@ -100,6 +98,6 @@ describe("the end of a stream in the record of a server", () => {
     });
     await expect.poll(started.countFrames).toBeGreaterThan(0);
     client.socket.resetAndDestroy();
-    await expect.poll(started.readEnds, POLL).toMatchObject([{ reason: "cut" }]);
+    await expect.poll(started.readEnds).toMatchObject([{ reason: "cut" }]);
   });
 });

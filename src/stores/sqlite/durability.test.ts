@@ -96,7 +96,7 @@ describe("SqliteStore", () => {
   async function commitWithFailedSync(): Promise<void> {
     const commit = store.commit([createTestLogAppend("t", 1, [createTestChunkEvent("t", "a")])], busy);
     commit.catch(() => {});
-    await vi.waitFor(() => expect(fakeDisk.pendingSyncs).not.toEqual([]));
+    await expect.poll(() => fakeDisk.pendingSyncs).not.toEqual([]);
     finishPendingSyncs(new Error("EIO: the disk is gone"));
     await expect(commit).rejects.toThrow(failedText);
   }
@@ -130,10 +130,13 @@ describe("SqliteStore", () => {
     const connection = store.getDatabase();
     await commitWithFailedSync();
     fakeDisk.waits = false;
-    await vi.waitFor(() => {
-      finishPendingSyncs();
-      expect(store.health.state).toBe("healthy");
-    });
+    await vi.waitFor(
+      () => {
+        finishPendingSyncs();
+        expect(store.health.state).toBe("healthy");
+      },
+      { timeout: 30_000 },
+    );
     expect(states).toEqual(["failed", "healthy"]);
     expect(connection.isOpen).toBe(false);
     // This fake disk has kept the append, so the append must neither be lost nor be stored twice.
@@ -148,7 +151,7 @@ describe("SqliteStore", () => {
     store.health.onChange(({ state }) => states.push(state));
     await commitWithFailedSync();
     for (let attempt = 0; attempt < 3; attempt++) {
-      await vi.waitFor(() => expect(fakeDisk.pendingSyncs).not.toEqual([]));
+      await expect.poll(() => fakeDisk.pendingSyncs).not.toEqual([]);
       finishPendingSyncs(new Error("EIO: the disk is gone"));
     }
     expect(states).toEqual(["failed"]);
@@ -191,13 +194,13 @@ describe("SqliteStore", () => {
       puts: Promise.all(puts),
       removal: store.pushStore.remove(aliceTestTaskScope, "t", "w0"),
     });
-    await vi.waitFor(() => expect(fakeDisk.pendingSyncs).toHaveLength(1));
+    await expect.poll(() => fakeDisk.pendingSyncs).toHaveLength(1);
     const late = store.pushStore.remove(aliceTestTaskScope, "t", "w1");
     expect(await done()).toEqual([]);
     expect(fakeDisk.pendingSyncs).toHaveLength(1);
     finishPendingSyncs();
     expect(await done()).toEqual(["puts", "removal"]);
-    await vi.waitFor(() => expect(fakeDisk.pendingSyncs).toHaveLength(1));
+    await expect.poll(() => fakeDisk.pendingSyncs).toHaveLength(1);
     finishPendingSyncs();
     expect(await late).toBe(true);
     expect(await store.pushStore.list(aliceTestTaskScope, "t")).toHaveLength(998);
@@ -228,7 +231,7 @@ describe("SqliteStore", () => {
   it("rejects a push config whose sync fails [E17]", async () => {
     const config = store.pushStore.put(aliceTestTaskScope, "t", createTestWebhookRegistration("w"));
     config.catch(() => {});
-    await vi.waitFor(() => expect(fakeDisk.pendingSyncs).not.toEqual([]));
+    await expect.poll(() => fakeDisk.pendingSyncs).not.toEqual([]);
     finishPendingSyncs(new Error("EIO: the disk is gone"));
     await expect(config).rejects.toThrow(failedText);
     expect(store.health.state).toBe("failed");

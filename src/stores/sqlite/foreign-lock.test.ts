@@ -2,7 +2,7 @@ import { linkSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { afterAll, afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
+import { afterAll, afterEach, beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import {
   aliceTestTaskScope,
   createTestChunkEvent,
@@ -46,7 +46,8 @@ describe("a SqliteStore whose file another program locks", () => {
     const startedAt = performance.now();
     const commit = commitChunk();
     expect(await store.load(aliceTestTaskScope, "t")).toMatchObject({ seq: 1 });
-    expect(performance.now() - startedAt).toBeLessThan(200);
+    // A commit that waits for the lock within SQLite blocks for a second.
+    expect(performance.now() - startedAt).toBeLessThan(900);
     unlock();
     expect(await commit).toEqual([undefined]);
     expect(store.health.state).toBe("healthy");
@@ -62,11 +63,16 @@ describe("a SqliteStore whose file another program locks", () => {
       message: expect.stringContaining("another process is writing to the file") as string,
     });
     expect(changes).toMatchObject([{ store: store.name, previousState: "healthy", state: "failing" }]);
-    const startedAt = performance.now();
-    await expect(commitChunk()).rejects.toMatchObject({ reason: "UNAVAILABLE" });
-    expect(performance.now() - startedAt).toBeLessThan(100);
+    const durations: number[] = [];
+    for (let repetition = 0; repetition < 3; repetition++) {
+      const startedAt = performance.now();
+      await expect(commitChunk()).rejects.toMatchObject({ reason: "UNAVAILABLE" });
+      durations.push(performance.now() - startedAt);
+    }
+    // Other work of the machine delays single commits. A store that waits for the lock delays all of them.
+    expect(Math.min(...durations)).toBeLessThan(100);
     unlock();
-    await vi.waitFor(() => expect(store.health.state).toBe("healthy"), { timeout: 5_000 });
+    await expect.poll(() => store.health.state).toBe("healthy");
     expect(changes.at(-1)).toEqual({ store: store.name, previousState: "failing", state: "healthy" });
     expect(await commitChunk()).toEqual([undefined]);
   });

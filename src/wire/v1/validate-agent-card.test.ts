@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { AgentCard } from "../../protocol/index.ts";
-import { canonicalizeCard } from "./canonical-card.ts";
+import { canonicalizeCard } from "../canonical-card/index.ts";
 import { agentCardArbitrary } from "./agent-card-arbitrary.fixture.ts";
 import { validateAgentCard } from "./validate-agent-card.ts";
 import { decodeCard } from "./decode.ts";

@@ -1,10 +1,10 @@
-import { fork, type ChildProcess } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
 import { setTimeout } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
+import { forkScript } from "../../fork-script.ts";
 
-const CHILD_SCRIPT = fileURLToPath(new URL("ten-steps-child.ts", import.meta.url));
+const CHILD_SCRIPT = new URL("ten-steps-child.ts", import.meta.url);
 const STEP_COUNT = 10;
 /** Longest time in milliseconds between the message of a server and its end. */
 const MAX_LIFE_MS = 80;
@@ -55,7 +55,7 @@ export async function killTenSteps(
 }
 
 function startChild(...args: string[]): ChildProcess {
-  return fork(CHILD_SCRIPT, args, { stdio: ["ignore", "ignore", "inherit", "ipc"] });
+  return forkScript(CHILD_SCRIPT, args, { stdio: ["ignore", "ignore", "inherit", "ipc"] });
 }
 
 async function waitForMessage(child: ChildProcess, expected: string): Promise<void> {

@@ -8,11 +8,11 @@ import {
   createTestChunkEvent,
   aliceTestTaskScope,
 } from "../../stores/task-event-logs.fixture.ts";
-import { FakeClock, flushEventLoopForTest } from "../engine.fixture.ts";
+import { FakeClock } from "../engine.fixture.ts";
 import type { SweepReport } from "../observer.ts";
 import type { TaskState } from "../../protocol/index.ts";
 import type { RetentionOptions } from "./retention-policy.ts";
-import { RetentionSweeper } from "./retention-sweeper.ts";
+import { RetentionService } from "./retention-service.ts";
 
 const HOUR_MS = 60 * 60 * 1000;
 const DAY_MS = 24 * HOUR_MS;
@@ -20,13 +20,13 @@ const DAY_MS = 24 * HOUR_MS;
 interface SweeperFixture {
   readonly store: MemoryStore;
   readonly clock: FakeClock;
-  readonly sweeper: RetentionSweeper;
+  readonly sweeper: RetentionService;
   readonly reports: SweepReport[];
   readonly errors: unknown[];
   readonly tasksInUse: Set<string>;
 }
 
-const openSweepers: RetentionSweeper[] = [];
+const openSweepers: RetentionService[] = [];
 
 function createSweeperFixture(
   retention: RetentionOptions | false = {},
@@ -36,7 +36,7 @@ function createSweeperFixture(
   const reports: SweepReport[] = [];
   const errors: unknown[] = [];
   const tasksInUse = new Set<string>();
-  const sweeper = new RetentionSweeper({
+  const sweeper = new RetentionService({
     deletionStore: store.deletionStore,
     retention,
     clock,
@@ -81,7 +81,7 @@ async function listTaskIds({ store }: SweeperFixture, agent = aliceTestTaskScope
   return tasks.map(({ id }) => id).toSorted();
 }
 
-describe("RetentionSweeper", () => {
+describe("RetentionService", () => {
   afterEach(async () => {
     for (const sweeper of openSweepers.splice(0)) await sweeper.close();
   });
@@ -216,8 +216,8 @@ describe("RetentionSweeper", () => {
     for (const id of ["first", "second"]) {
       await storeTask(fixture, id);
       clock.advance(60_000);
-      await flushEventLoopForTest();
-      expect(await listTaskIds(fixture)).toEqual([]);
+      await expect.poll(() => listTaskIds(fixture)).toEqual([]);
+      await expect.poll(() => clock.pendingTimerCount).toBe(1);
     }
     await sweeper.close();
     expect(clock.pendingTimerCount).toBe(0);
@@ -233,12 +233,10 @@ describe("RetentionSweeper", () => {
     await storeTask(fixture, "t");
     fixture.sweeper.start();
     fixture.clock.advance(60_000);
-    await flushEventLoopForTest();
-    expect(fixture.errors).toEqual([new Error("The disk is gone")]);
+    await expect.poll(() => fixture.errors).toEqual([new Error("The disk is gone")]);
     listStoppedTasks.mockRestore();
     fixture.clock.advance(60_000);
-    await flushEventLoopForTest();
-    expect(await listTaskIds(fixture)).toEqual([]);
+    await expect.poll(() => listTaskIds(fixture)).toEqual([]);
   });
 
   it("deletes nothing on its own if retention is false", async () => {

@@ -4,8 +4,8 @@ import { canonicalizeAgentCard, type AgentCard as OfficialCard } from "@a2a-js/s
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { canonicalizeCard } from "./canonical-card.ts";
-import { agentCardArbitrary } from "./agent-card-arbitrary.fixture.ts";
-import { decodeCard } from "./decode.ts";
+import { agentCardArbitrary } from "../v1/agent-card-arbitrary.fixture.ts";
+import { decodeCard } from "../v1/decode.ts";
 
 const signatureVector = JSON.parse(
   readFileSync(new URL("../../../test/vectors/agent-card.json", import.meta.url), "utf8"),

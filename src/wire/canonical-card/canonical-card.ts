@@ -1,6 +1,6 @@
 import canonicalize from "canonicalize";
 import { decodeResponseTolerantly } from "../proto-json-schema.ts";
-import { AGENT_CARD_SCHEMA } from "./card-schema.ts";
+import { AGENT_CARD_SCHEMA } from "../v1/card-schema.ts";
 
 /**
  * The two canonical JSON texts of an agent card. The signature of a card may cover either of the two

@@ -1,0 +1,204 @@
+import {
+  Committer,
+  Engine,
+  systemClock,
+  withSafeListeners,
+  type Agent,
+  type Observer,
+  type TaskStore,
+} from "../engine/index.ts";
+import { resolveObserver } from "../logging/index.ts";
+import { stripTrailingCharacters } from "../protocol/index.ts";
+import type { TrafficRecordOption } from "../trace/recording/index.ts";
+import { isDeviationAccepted } from "../wire/index.ts";
+import { createTenantAcceptanceCheck, findOnlyTenantAcceptedByServer } from "./accepted-tenants.ts";
+import { Authenticator } from "./auth/authenticator.ts";
+import { EventStreamRegistry } from "./bindings/event-stream.ts";
+import { ByteLedger } from "./byte-ledger/byte-ledger.ts";
+import { WriteStallWatch } from "./byte-ledger/write-stall-watch.ts";
+import { joinAllowedOrigins } from "./cors.ts";
+import { CrossOriginGuard } from "./cross-origin-guard.ts";
+import { createErrorReporter } from "./error-reporter.ts";
+import { HostHeaderGuard } from "./loopback-protection.ts";
+import type { OtherNodeEvents } from "./other-node-events.ts";
+import { createPublishedJwksProvider } from "./published-jwks-provider.ts";
+import type { PushService } from "./push/assemble-push-service.ts";
+import type { RouterContext } from "./router.ts";
+import { createServedAgent, type ServedAgentOptions } from "./served-agent.ts";
+import { ServedAgentRegistry } from "./served-agent-registry.ts";
+import { resolveTransportLimits } from "./server-limits.ts";
+import { DEFAULT_HEARTBEAT_MS, SUPPORTED_A2A_VERSIONS, type ServerOptions } from "./server-options.ts";
+import type { ServerPlatform } from "./server-platform.ts";
+import { assertStoreSupportsOptions } from "./store-requirements.ts";
+import { combineObservers } from "./telemetry/combine-observers.ts";
+import { TrafficRecording } from "./traffic/traffic-recording.ts";
+
+/** The parts of a server that exist before its store is open. */
+export interface ServerParts {
+  readonly store: TaskStore;
+  readonly observer: Observer;
+  readonly telemetry: ReturnType<ServerPlatform["createTelemetry"]>;
+  readonly trafficRecording: TrafficRecording | undefined;
+  /** Present if a mounted handler listens to the events of other nodes. */
+  readonly otherNodeEvents: OtherNodeEvents | undefined;
+  readonly pushService: PushService | undefined;
+  readonly eventStreams: EventStreamRegistry;
+  readonly agents: ServedAgentRegistry;
+  readonly hostGuard: HostHeaderGuard;
+  /** Authenticates operators. Undefined if the server has no operators. */
+  readonly operatorAuthenticator: Authenticator | undefined;
+  readonly stallWatch: WriteStallWatch;
+  readonly maxConnections: number;
+  readonly routerContext: RouterContext;
+}
+
+/** Creates and connects the parts of a server. Throws an error if options contradict each other or the store. */
+export function assembleServer(
+  platform: ServerPlatform,
+  entries: [string, Agent][],
+  currentIdsByEarlierId: ReadonlyMap<string, string>,
+  options: ServerOptions,
+): ServerParts {
+  const { mountedHandlers = [], retention = {}, versions = SUPPORTED_A2A_VERSIONS } = options;
+  const { peerLeniency = "all", operator, tenants } = options;
+  const store = platform.resolveStore(options.store, retention);
+  assertStoreSupportsOptions(store, options);
+  const logObserver = resolveObserver(options.observer);
+  const trafficRecording =
+    options.record === undefined ? undefined : openServerRecord(platform, options.record, logObserver);
+  const otherNodeEvents = platform.createOtherNodeEvents?.(store, mountedHandlers, {
+    listAgentIds: () => agents.served.keys(),
+    pollsTaskList: operator !== undefined,
+  });
+  const telemetry = platform.createTelemetry({
+    telemetry: options.telemetry,
+    metrics: options.metrics,
+    observer: combineObservers(
+      [
+        logObserver,
+        ...(trafficRecording ? [trafficRecording.observer] : []),
+        ...mountedHandlers.flatMap((handler) => handler.observer ?? []),
+        ...(otherNodeEvents ? [otherNodeEvents.observer] : []),
+      ].map(withSafeListeners),
+    ),
+    findCard: (agentId) => {
+      const description = agents.served.get(agentId)?.cardPublisher.loadDescription();
+      return description instanceof Promise ? undefined : description;
+    },
+  });
+  const { observer } = telemetry;
+  const operatorAuthenticator = operator && new Authenticator(operator.authenticate);
+  const pushService = platform.createPushService(options.push, store, observer);
+  const reportError = createErrorReporter(observer);
+  const eventStreams = new EventStreamRegistry(options.heartbeatMs ?? DEFAULT_HEARTBEAT_MS, reportError);
+  const { maxBodyBytes, maxJsonValues, bufferedBytes, writeStallMs, connections } = resolveTransportLimits(
+    options.limits,
+  );
+  const hostGuard = new HostHeaderGuard(options.publicUrl);
+  const crossOriginGuard = new CrossOriginGuard(
+    joinAllowedOrigins(options.allowedOrigins, options.cors),
+    options.publicUrl,
+  );
+  const authenticator =
+    options.authenticate === undefined ? undefined : new Authenticator(options.authenticate, observer);
+  // URL paths are appended to this URL, so it must not end in a slash.
+  const publicUrl = options.publicUrl && stripTrailingCharacters(options.publicUrl, "/");
+  const engineOptions = {
+    store,
+    committer: new Committer(store, systemClock, observer),
+    nodeCooperation: platform.createNodeCooperation?.({ store, observer }),
+    startsTurns: options.role !== "web",
+    push: pushService,
+    observer,
+    runTracing: telemetry.runTracing,
+    ...selectEngineOptions(options),
+  };
+  const servedAgentOptions: ServedAgentOptions = {
+    versions,
+    cardFormat: options.cardFormat,
+    cardMaxAgeSeconds: options.cardMaxAgeSeconds,
+    cardSigning: options.cardSigning,
+    inputModePolicy: options.inputModePolicy,
+    authenticator,
+    publicUrl,
+    tenant: findOnlyTenantAcceptedByServer(tenants),
+    assertTenantServed: tenants && createTenantAcceptanceCheck(tenants),
+    pushNotifications: pushService !== undefined,
+    deduplicatesMessages: options.deduplicateMessages ?? true,
+    trafficRecording,
+    operationObserver: telemetry.operationObserver,
+  };
+  const agents = new ServedAgentRegistry(entries, (id, agent) =>
+    createServedAgent(id, agent, new Engine({ ...engineOptions, agent, agentId: id }), servedAgentOptions),
+  );
+  const routerContext: RouterContext = {
+    agents: agents.served,
+    currentIdsByEarlierId,
+    get defaultAgent() {
+      return agents.defaultAgent;
+    },
+    eventStreams,
+    specRevision: options.specRevision ?? "1.0.1",
+    versions,
+    missingVersionPolicy:
+      options.missingVersionPolicy ??
+      (isDeviationAccepted("missingVersionHeader", peerLeniency) ? "infer" : "0.3"),
+    peerLeniency,
+    autoMessageId: options.autoMessageId ?? false,
+    simpleDialect: (options.simpleDialect ?? true) && versions.includes("0.3"),
+    maxBodyBytes,
+    maxJsonValues,
+    byteLedger: new ByteLedger(bufferedBytes),
+    authenticate: authenticator && ((request) => authenticator.authenticate(request)),
+    publicUrl,
+    jwksProvider: createPublishedJwksProvider(pushService?.signer, options.cardSigning),
+    assertRequestAllowed: (request) => {
+      hostGuard.assertAllowed(request.authority);
+      crossOriginGuard.assertAllowed(request);
+    },
+    reportError,
+    recordRefusal: trafficRecording && ((refusal) => trafficRecording.recorder?.recordRefusal(refusal)),
+    observer,
+  };
+  return {
+    store,
+    observer,
+    telemetry,
+    trafficRecording,
+    otherNodeEvents,
+    pushService,
+    eventStreams,
+    agents,
+    hostGuard,
+    operatorAuthenticator,
+    stallWatch: new WriteStallWatch({ clock: systemClock, timeoutMs: writeStallMs, observer }),
+    maxConnections: connections,
+    routerContext,
+  };
+}
+
+/** Returns the options that the server passes to its engines, without the options that are not set. */
+function selectEngineOptions({
+  limits,
+  mergeChunks,
+  deduplicateMessages,
+  cancelGraceMs,
+}: ServerOptions): Pick<ServerOptions, "limits" | "mergeChunks" | "deduplicateMessages" | "cancelGraceMs"> {
+  return {
+    ...(limits ? { limits } : {}),
+    ...(mergeChunks === undefined ? {} : { mergeChunks }),
+    ...(deduplicateMessages === undefined ? {} : { deduplicateMessages }),
+    ...(cancelGraceMs === undefined ? {} : { cancelGraceMs }),
+  };
+}
+
+/** Opens the traffic record of a server. The first lost line is reported to the observer. */
+function openServerRecord(
+  platform: ServerPlatform,
+  record: TrafficRecordOption,
+  observer: Observer,
+): TrafficRecording {
+  const onLoss = (error: unknown): void => observer.onError?.({ where: "traffic record", error });
+  const writerOptions = { vantage: "server", name: "server", onLoss } as const;
+  return new TrafficRecording(platform.openTrafficRecord(record, writerOptions));
+}
