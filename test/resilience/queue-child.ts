@@ -25,6 +25,9 @@ const clerk: Agent = {
   },
 };
 
-const server = createServer({ clerk }, { store: `sqlite:${file}`, limits: { turnAttempts: 1000, queuedTurns: 64 } });
+const server = createServer(
+  { clerk },
+  { store: `sqlite:${file}`, limits: { turnAttempts: 1000, queuedTurns: 64 } },
+);
 const { url } = await server.listen({ port: Number(port) });
 process.send?.(url);
