@@ -1,5 +1,6 @@
 import { LruCache } from "../data-structures/index.ts";
 import {
+  systemClock,
   withSafeListeners,
   type FollowedPosition,
   type NodeHint,
@@ -64,7 +65,7 @@ export class OtherNodeEvents {
   #stopHints: (() => void) | undefined;
   #timer: NodeJS.Timeout | undefined;
   #pollTimer: NodeJS.Timeout | undefined;
-  #lastPollMs = Date.now();
+  #lastPollMs = systemClock.now();
   #isStarted = false;
   #isPolling = false;
   #isReading = false;
@@ -106,7 +107,7 @@ export class OtherNodeEvents {
     const { overview, hints, nodes } = this.#store;
     if (!overview || this.#isPolling || hints?.isReceiving || !nodes?.hasOtherNodes) return;
     this.#isPolling = true;
-    const startMs = Date.now();
+    const startMs = systemClock.now();
     const statusSince = new Date(this.#lastPollMs - MAX_CLOCK_DIFFERENCE_MS).toISOString();
     try {
       const changed = await overview.list({ statusSince, limit: MAX_POLLED_TASKS });

@@ -200,7 +200,10 @@ describe("demo", () => {
 });
 
 describe("the skill", () => {
-  const files = globSync("**/SKILL.md", { exclude: (name) => /node_modules|\.git$/.test(name) });
+  // `reports` and `.tmp` contain what scripts have built: the site, and the package.
+  const files = globSync("**/SKILL.md", {
+    exclude: (name) => /node_modules|\.git$|^reports$|^\.tmp$/.test(name),
+  });
   const text = readFileSync("skills/colloquy/SKILL.md", "utf8");
 
   it("is a single short file that refers to the help [SKILL_001]", () => {

@@ -125,13 +125,24 @@ describe("the canonical form of an agent card", () => {
       );
     });
 
-    it("in its SDK variant equals the form of the official SDK [A-46]", () => {
+    it("in its SDK variant equals the form of the official SDK, except for members named __proto__ [A-46]", () => {
+      const isKeptBySdk = (json: OfficialCard): boolean => !JSON.stringify(json).includes('"__proto__":');
       fc.assert(
-        fc.property(anyCard, (json) => {
+        fc.property(anyCard.filter(isKeptBySdk), (json) => {
           expect(canonicalizeCard(json).sdk).toBe(canonicalizeAgentCard(json));
         }),
       );
     });
+  });
+
+  it("signs a member named __proto__, which the official SDK leaves unsigned [A-41]", () => {
+    const params = JSON.parse('{ "a": { "__proto__": ["b"] } }') as object;
+    const json = {
+      ...card,
+      capabilities: { extensions: [{ uri: "urn:x", params }] },
+    } as unknown as OfficialCard;
+    expect(canonicalizeCard(json).specification).toContain('"params":{"a":{"__proto__":["b"]}}');
+    expect(canonicalizeAgentCard(json)).not.toContain("__proto__");
   });
 
   it("equals its SDK variant for a card without empty values [A-46]", () => {
