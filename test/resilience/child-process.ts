@@ -19,6 +19,16 @@ export async function startChild(script: string, ...args: string[]): Promise<Ser
   return { child, url };
 }
 
+/** Runs a script of this folder. Resolves with its exit code and its signal. */
+export async function runChild(
+  script: string,
+  ...args: string[]
+): Promise<[code: number | null, signal: string | null]> {
+  const child = forkScript(new URL(script, import.meta.url), args);
+  onTestFinished(() => void child.kill("SIGKILL"));
+  return (await once(child, "exit")) as [number | null, string | null];
+}
+
 /** Kills a child process and waits until it has exited. */
 export async function killChild({ child }: Pick<ServerChild, "child">): Promise<void> {
   const exit = once(child, "exit");
