@@ -249,13 +249,7 @@ export class ActiveWebhooks {
       const delivery = knownDeliveries.get(webhook.key);
       if (delivery && !delivery.isObsolete && delivery.hasUnchangedRegistration(webhook)) return delivery;
       if (delivery) this.#markDeliveryObsolete(delivery);
-      return new WebhookDelivery(
-        webhook,
-        Math.max(
-          delivery?.deliveredSeq ?? 0,
-          this.#context.progressRecorder.findUnsaved(webhook.key)?.deliveredSeq ?? 0,
-        ),
-      );
+      return new WebhookDelivery(webhook, delivery?.deliveredSeq);
     });
     for (const delivery of taskDeliveries.deliveries)
       if (delivery.state === "idle") this.#context.onReady(delivery);

@@ -7,6 +7,12 @@ import type { PushStore, WebhookProgress } from "./push-store.ts";
  */
 const PROGRESS_FLUSH_INTERVAL_MS = 500;
 
+/** A saved batch of progress, and all batches that are saved later. Whoever holds a batch keeps the later ones. */
+export interface SavedProgress {
+  readonly batch: ReadonlyMap<number, WebhookProgress>;
+  next: SavedProgress | undefined;
+}
+
 /**
  * Records the delivery progress of webhooks and saves the progress periodically in one transaction. A
  * stream of events therefore costs one write per half second instead of one write per event.
@@ -19,6 +25,7 @@ export class DeliveryProgressRecorder {
   #unsaved = new Map<number, WebhookProgress>();
   /** Delivery progress that is currently being saved. */
   #saving = new Map<number, WebhookProgress>();
+  #lastSaved: SavedProgress = { batch: new Map(), next: undefined };
   #flushing: Promise<void> = Promise.resolve();
   #cancelTimer: (() => void) | undefined;
 
@@ -38,6 +45,21 @@ export class DeliveryProgressRecorder {
   /** Returns the unsaved progress of a webhook. */
   findUnsaved(key: number): WebhookProgress | undefined {
     return this.#unsaved.get(key) ?? this.#saving.get(key);
+  }
+
+  /** The batch that was saved last. A read of the store that begins now contains its progress. */
+  get lastSaved(): SavedProgress {
+    return this.#lastSaved;
+  }
+
+  /**
+   * Returns the progress of a webhook that a read of the store may lack: unsaved progress, and progress that was saved
+   * after `atStart`, which is `lastSaved` at the start of the read.
+   */
+  findNewerThanRead(key: number, atStart: SavedProgress): WebhookProgress | undefined {
+    let newest: WebhookProgress | undefined;
+    for (let saved = atStart.next; saved; saved = saved.next) newest = saved.batch.get(key) ?? newest;
+    return this.findUnsaved(key) ?? newest;
   }
 
   /** Clears the recorded failure of a webhook that was registered again. */
@@ -68,6 +90,9 @@ export class DeliveryProgressRecorder {
     this.#unsaved = new Map();
     try {
       await this.#store.saveProgress([...this.#saving.values()]);
+      const saved = { batch: this.#saving, next: undefined };
+      this.#lastSaved.next = saved;
+      this.#lastSaved = saved;
     } catch (error) {
       this.#unsaved = new Map([...this.#saving, ...this.#unsaved]);
       this.#onError(error);

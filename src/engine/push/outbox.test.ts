@@ -202,6 +202,37 @@ describe("the outbox", () => {
     });
   });
 
+  it.each([["ended", ["w: COMPLETED"]] as const, ["working", ["w: WORKING"]] as const])(
+    "repeats no event if a slow lookup has read the webhook of a(n) %s task before its progress was saved [E12]",
+    async (state, lastDelivered) => {
+      const it = createOutboxFixture();
+      const { run, taskId } = await startTask(it);
+      await flushEventLoopForTest();
+      const { pushStore } = it.store;
+      const list = pushStore.list.bind(pushStore);
+      const { promise: released, resolve: release } = Promise.withResolvers<void>();
+      pushStore.list = async (...args) => {
+        const earlier = await list(...args);
+        await released;
+        return earlier;
+      };
+      it.outbox.notifyWebhookChange(createTestTaskScopeForCaller(alice), taskId, "removed");
+      if (state === "ended") run.end();
+      else run.emit(workingTestEvent);
+      await flushEventLoopForTest();
+      it.clock.advance(500);
+      await flushEventLoopForTest();
+      // The task of idle webhooks leaves the memory with the second flush.
+      it.clock.advance(500);
+      await flushEventLoopForTest();
+      expect(it.store.writes.length).toBeGreaterThan(0);
+      release();
+      await flushEventLoopForTest();
+      expect(it.receiver.delivered).toEqual(["w: task SUBMITTED", ...lastDelivered]);
+      run.end();
+    },
+  );
+
   it("retries progress that the store rejected", async () => {
     const it = createOutboxFixture();
     const { run } = await startTask(it);

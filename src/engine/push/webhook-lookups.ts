@@ -1,8 +1,8 @@
 import type { TaskScope } from "../caller.ts";
 import type { Clock } from "../clock.ts";
 import type { TaskWithPossibleWebhooks } from "./active-webhooks.ts";
-import type { DeliveryProgressRecorder } from "./delivery-progress-recorder.ts";
-import type { Webhook, WebhookProgress } from "./push-store.ts";
+import type { DeliveryProgressRecorder, SavedProgress } from "./delivery-progress-recorder.ts";
+import type { Webhook } from "./push-store.ts";
 import type { RunningOperationCounter } from "./running-operation-counter.ts";
 import { WebhookClaimRepeater } from "./webhook-claim-repeater.ts";
 import type { ClaimedWebhooks, WebhookSource } from "./webhook-leases.ts";
@@ -101,8 +101,10 @@ export class WebhookLookups {
     try {
       if (source.leases) await awaitReleases();
       let found: ClaimedWebhooks;
+      let savedAtStart: SavedProgress;
       do {
         lookup.mustRepeat = false;
+        savedAtStart = progressRecorder.lastSaved;
         found = await source.claim(scope, taskId);
       } while (lookup.mustRepeat);
       this.#running.delete(key);
@@ -110,10 +112,12 @@ export class WebhookLookups {
       for (const webhook of webhooks)
         if (lookup.registeredIds.has(webhook.config.id))
           progressRecorder.clearReregisteredWebhookFailure(webhook.key);
-      const undelivered = webhooks.filter(
-        (webhook) =>
-          !webhook.deadLetter && !isDeliveryFinishedOrDead(progressRecorder.findUnsaved(webhook.key)),
-      );
+      const undelivered = webhooks.flatMap((webhook) => {
+        const newer = progressRecorder.findNewerThanRead(webhook.key, savedAtStart);
+        if (webhook.deadLetter || newer?.isFinished || newer?.deadLetter) return [];
+        const deliveredSeq = Math.max(webhook.deliveredSeq, newer?.deliveredSeq ?? 0);
+        return [{ ...webhook, deliveredSeq }];
+      });
       // A dead webhook needs deliveries again only after a new registration, which is reported.
       if (undelivered.length === 0 && !hasOthers && lookup.task) lookup.task.mayHaveWebhooks = false;
       onResult(scope, taskId, undelivered);
@@ -132,8 +136,4 @@ export class WebhookLookups {
   #retryLater(scope: TaskScope, taskId: string, { task, registeredIds }: WebhookLookupState): void {
     this.#context.clock.schedule(STORE_RETRY_MS, () => this.start(scope, taskId, task, registeredIds));
   }
-}
-
-function isDeliveryFinishedOrDead(progress: WebhookProgress | undefined): boolean {
-  return progress !== undefined && (progress.isFinished || progress.deadLetter !== undefined);
 }
