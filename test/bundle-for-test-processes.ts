@@ -12,9 +12,10 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 const INLINED_PACKAGES = /^(?:@noble\/hashes|canonicalize|commander|eventsource-parser|jose)(?:$|\/)/;
 
 /**
- * Bundles the command line, the package entries, and the child scripts of tests for the processes that tests start. A process then loads a
- * few files instead of hundreds of TypeScript modules, which saves 0.4 s of CPU time per process. The folder has a hash
- * of the sources, so it is never outdated, and parallel runs share it. `test/from-source.mjs` redirects imports to it.
+ * Bundles the command line, the package entries, and the child scripts of tests for the processes that tests start. A
+ * process then loads a few files instead of hundreds of TypeScript modules, which saves 0.4 s of CPU time per process.
+ * The folder has a hash of the sources, so it is never outdated, and parallel runs share it. `test/from-source.mjs`
+ * redirects imports to it.
  */
 export default async function bundleForTestProcesses(): Promise<void> {
   const { exports } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {

@@ -7,7 +7,7 @@ import type { PushStore, WebhookProgress } from "./push-store.ts";
  */
 const PROGRESS_FLUSH_INTERVAL_MS = 500;
 
-/** A saved batch of progress, and all batches that are saved later. Whoever holds a batch keeps the later ones. */
+/** A saved batch of progress, and a reference to the batch that was saved next. */
 export interface SavedProgress {
   readonly batch: ReadonlyMap<number, WebhookProgress>;
   next: SavedProgress | undefined;
@@ -25,6 +25,7 @@ export class DeliveryProgressRecorder {
   #unsaved = new Map<number, WebhookProgress>();
   /** Delivery progress that is currently being saved. */
   #saving = new Map<number, WebhookProgress>();
+  /** Earlier batches remain in memory only while a lookup refers to them. */
   #lastSaved: SavedProgress = { batch: new Map(), next: undefined };
   #flushing: Promise<void> = Promise.resolve();
   #cancelTimer: (() => void) | undefined;
