@@ -91,6 +91,8 @@ export function drawSettings(seed: number): SimulationSettings {
       interruptible: chance.isTrue(0.5),
       concurrentTurns: chance.pick(["parallel", "parallel", "parallel", "queue", "refuse"]),
       meanPauseMs: chance.pick([5, 50, 300]),
+      // A draw of its own, so that the seeds of earlier findings keep their schedules.
+      endsSlowly: new Chance(mixSeed(seed, 8)).isTrue(0.5),
     },
   };
 }

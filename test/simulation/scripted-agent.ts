@@ -11,10 +11,15 @@ export interface AgentPolicy {
   readonly concurrentTurns: "queue" | "refuse" | "parallel";
   /** Mean time in milliseconds between two pieces of output. */
   readonly meanPauseMs: number;
+  /** True if agents yield once more after their abort, stop slowly, and continue after they have asked their user. */
+  readonly endsSlowly: boolean;
 }
 
-/** Longest time in milliseconds that an agent takes to stop. */
+/** Longest time in milliseconds that an agent takes to stop, and the longest time if it ends slowly. */
 const MAX_CLEANUP_MS = 200;
+const MAX_SLOW_CLEANUP_MS = 3000;
+/** Longest time in milliseconds for which an agent continues after it has asked its user. */
+const MAX_LINGER_MS = 20_000;
 
 /** Number of pieces of output between two steps of `Run.once`. */
 const STEP_DISTANCE = 2;
@@ -28,6 +33,15 @@ interface Script {
   readonly chance: Chance;
 }
 
+/** How an agent ends that ends slowly. */
+interface SlowEnd {
+  /** True if the agent yields a status after its abort. */
+  readonly yieldsWhenAborted: boolean;
+  readonly cleanupMs: number;
+  /** Time in milliseconds for which the agent continues after it has asked its user. */
+  readonly lingerMs: number;
+}
+
 /** Draws the script of a turn. Every attempt at the turn has the same script. */
 function drawScript(seed: number, messageId: string): Script {
   const chance = new Chance(mixSeed(seed, Number(messageId.slice(1))));
@@ -39,22 +53,31 @@ function drawScript(seed: number, messageId: string): Script {
   };
 }
 
+function drawSlowEnd(seed: number, messageId: string): SlowEnd {
+  const chance = new Chance(mixSeed(seed, 4, Number(messageId.slice(1))));
+  return {
+    yieldsWhenAborted: chance.isTrue(0.5),
+    cleanupMs: chance.between(0, MAX_SLOW_CLEANUP_MS),
+    lingerMs: chance.isTrue(0.5) ? 0 : chance.between(0, MAX_LINGER_MS),
+  };
+}
+
 /** Creates an agent whose output depends only on the seed and on the message. */
 export function createScriptedAgent(
   seed: number,
-  { meanPauseMs, ...policy }: AgentPolicy,
+  { meanPauseMs, endsSlowly, ...policy }: AgentPolicy,
   clock: Clock,
   startExecution: (taskId: string) => AgentExecution,
 ): Agent {
   const execute = async function* (run: Run): AsyncGenerator<AgentEvent> {
     const { messageId } = run.message;
     const { length, end, ignoresAbort, chance } = drawScript(seed, messageId);
+    const slowEnd = endsSlowly ? drawSlowEnd(seed, messageId) : undefined;
     const execution = startExecution(run.taskId);
-    const sleep = (): Promise<void> =>
+    const drawPauseMs = (): number =>
+      chance.isTrue(0.1) ? chance.between(0, 20 * meanPauseMs) : chance.between(0, 2 * meanPauseMs);
+    const sleep = (ms = drawPauseMs()): Promise<void> =>
       new Promise((resolve, reject) => {
-        const ms = chance.isTrue(0.1)
-          ? chance.between(0, 20 * meanPauseMs)
-          : chance.between(0, 2 * meanPauseMs);
         const cancel = clock.schedule(ms, resolve);
         if (ignoresAbort) return;
         const stop = (): void => {
@@ -85,12 +108,16 @@ export function createScriptedAgent(
       await sleep();
       if (end === "throw") throw new Error("The script ends with an error.");
       if (end === "ask") yield { status: { state: "TASK_STATE_INPUT_REQUIRED" } };
+      if (end === "ask" && slowEnd) await sleep(slowEnd.lingerMs);
       if (end === "reject") yield { status: { state: "TASK_STATE_REJECTED" } };
       if (end === "complete") yield { status: { state: "TASK_STATE_COMPLETED" } };
+    } catch (error) {
+      if (run.signal.aborted && slowEnd?.yieldsWhenAborted) yield { status: { state: "TASK_STATE_WORKING" } };
+      throw error;
     } finally {
       // Many agents need time to stop.
-      if (run.signal.aborted && chance.isTrue(0.5)) {
-        const ms = chance.between(0, MAX_CLEANUP_MS);
+      if (run.signal.aborted && (slowEnd || chance.isTrue(0.5))) {
+        const ms = slowEnd?.cleanupMs ?? chance.between(0, MAX_CLEANUP_MS);
         await new Promise<void>((resolve) => void clock.schedule(ms, resolve));
       }
       execution.isEnded = true;
