@@ -280,9 +280,8 @@ class Simulation {
         return `task ${taskId} is ${state} without a turn`;
       void events;
     }
-    const [queued] = this.#checks.queuedMessages;
-    if (queued && !this.#checks.discardedMessages.has(queued[0]))
-      return `message ${queued[0]} waits in task ${queued[1]}`;
+    for (const [message, taskId] of this.#checks.queuedMessages)
+      if (!this.#checks.discardedMessages.has(message)) return `message ${message} waits in task ${taskId}`;
     return this.#receiver.describeMissingEvent();
   }
 }
