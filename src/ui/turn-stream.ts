@@ -154,7 +154,7 @@ export async function* withCancellation(
 ): TurnSteps {
   let isCanceled = false;
   const cancel = (): void => {
-    if (view.taskId === undefined || (view.hasTurnEnded && !view.isWaiting) || isCanceled) return;
+    if (view.taskId === undefined || (view.hasTurnEnded && !isAtAuthRequired(view)) || isCanceled) return;
     isCanceled = true;
     void cancelTask(client, view.taskId);
   };
