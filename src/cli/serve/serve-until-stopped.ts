@@ -1,6 +1,7 @@
 import { createLogObserver, type LogFormat } from "../../logging/index.ts";
 import type { Console } from "../../console/index.ts";
 import type { Agent, Observer, RetentionOptions } from "../../engine/index.ts";
+import { A2AError } from "../../protocol/index.ts";
 import {
   createServer,
   type ServerAddress,
@@ -307,8 +308,8 @@ export async function listenOnNextFreePort(
 }
 
 /**
- * Creates the error for a server that cannot start. A start error always has the code `A2ACLI_ERR_INTERNAL`,
- * even if a dependency such as the store is unavailable.
+ * Creates the error for a server that cannot start. The code is `A2ACLI_ERR_UNREACHABLE` if the task store is not
+ * available, and otherwise `A2ACLI_ERR_INTERNAL`.
  */
 function createStartError(error: unknown, options: ListenOptions): CliError {
   const { host, allowUnauthenticated } = options;
@@ -317,7 +318,8 @@ function createStartError(error: unknown, options: ListenOptions): CliError {
     host === "127.0.0.1" || allowUnauthenticated || hasAuthOptions(options)
       ? undefined
       : "Configure authentication, for example with --auth-token-env, or pass --allow-unauthenticated to accept all callers.";
-  return new CliError("A2ACLI_ERR_INTERNAL", message, hint, error);
+  const isUnavailable = error instanceof A2AError && error.reason === "UNAVAILABLE";
+  return new CliError(isUnavailable ? "A2ACLI_ERR_UNREACHABLE" : "A2ACLI_ERR_INTERNAL", message, hint, error);
 }
 
 /** Creates an observer that writes the log to stderr. */

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { beforeEach, describe, expect, it } from "vitest";
 import { findTestDatabase } from "../../../test/find-test-postgres.ts";
 import {
@@ -59,6 +60,17 @@ describe.skipIf(reason)("the schema of a PostgreSQL database", () => {
       .poll(async () => (await store.overview.list({ text: "before", limit: 1 })).tasks)
       .toMatchObject([{ taskId: "t", seq: 2 }]);
     await store.close();
+  });
+
+  it("needs the privilege CREATE on the database, which the error names", async () => {
+    const user = `plain_${randomUUID().replaceAll("-", "")}`;
+    await runTestSql(url, `CREATE ROLE ${user} LOGIN`);
+    const store = new PostgresStore(Object.assign(new URL(url), { username: user }).href);
+    await expect(store.open()).rejects.toMatchObject({
+      reason: "UNAVAILABLE",
+      message: expect.stringContaining("GRANT CREATE ON DATABASE name TO user") as string,
+    });
+    await runTestSql(url, `DROP ROLE ${user}`);
   });
 
   it("of a newer version of Colloquy is refused", async () => {
