@@ -24,9 +24,9 @@ const assertKnownOptions = defineOptionNames<LogObserverOptions>()(
 
 /**
  * Creates an observer that logs errors, rejected credentials, disconnected readers, changes of the store's state,
- * migrations of the store, accesses of operators, a store that is too large, the first failure of a webhook, and
- * webhooks that no longer receive notifications. Each error has its stack, its task id, and the error id that the
- * caller receives. The log contains `***` instead of secrets. A server without the option `observer` uses this
+ * migrations of the store, accesses of operators, and a store that is too large. The observer also logs the first failure
+ * of a webhook, and the end of its delivery. Each error has its stack, its task id, and the error id that the caller
+ * receives. The log contains `***` instead of secrets. A server without the option `observer` uses this
  * observer.
  */
 export function createLogObserver(options: LogObserverOptions = {}): Observer {
