@@ -44,7 +44,7 @@ export function listNodeCommands(): NodeCommand[] {
     file: `deploy/compose.yaml (${name})`,
     args: toTexts(compose[name]!["command"]),
     environment: Object.keys(compose[name]!["environment"]!),
-    stopSeconds: Number.parseInt(String(compose[name]!["stop_grace_period"]), 10),
+    stopSeconds: Number.parseInt(compose[name]!["stop_grace_period"] as unknown as string, 10),
   }));
   const podCommands = [
     { file: "deploy/kubernetes/colloquy.yaml", kind: "Deployment" },
