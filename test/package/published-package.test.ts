@@ -221,10 +221,11 @@ describe("the release notes", () => {
 
 describe("the SBOM", () => {
   it("contains the packages that npm installs, and those in our files", () => {
-    const [a, b, c] = ["a", "b", "c"].map((name) => ({ name, version: "1.0.0" }));
+    const [a, b, c] = ["a", "b", "c"].map((name) => ({ "bom-ref": name, name, version: "1.0.0" }));
     if (!a || !b || !c) throw new Error("unreachable");
-    const installed: Sbom = { components: [a], dependencies: [] };
-    const all: Sbom = { components: [a, b, c], dependencies: [] };
+    const metadata = { component: { "bom-ref": "colloquy", name: "colloquy", version: "1.0.0" } };
+    const installed: Sbom = { metadata, components: [a], dependencies: [] };
+    const all: Sbom = { metadata, components: [a, b, c], dependencies: [] };
     const properties = [{ name: "colloquy:bundled", value: "true" }];
     expect(addBundledComponents(installed, all, [a, c]).components).toEqual([a, { ...c, properties }]);
     expect(() => addBundledComponents(installed, all, [{ name: "a", version: "2.0.0" }])).toThrow(
