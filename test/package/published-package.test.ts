@@ -10,6 +10,7 @@ import { findUnmappedFiles, findUnpublishedLinks } from "../../scripts/package/p
 import { listPublisherProblems, readPublisher, type Publisher } from "../../scripts/package/publisher.ts";
 import { findReleaseNotes } from "../../scripts/package/release-notes.ts";
 import { addBundledComponents, type Sbom } from "../../scripts/package/sbom.ts";
+import { findCountedTypeErrors } from "../../scripts/package/type-errors.ts";
 import {
   isDistributable,
   readBundledPackage,
@@ -216,6 +217,28 @@ describe("the release notes", () => {
     expect(findReleaseNotes(changelog, "0.2.0")).toBe("- New.\n\n### More\n\n- Other.\n");
     expect(findReleaseNotes(changelog, "0.1.0")).toBe("- Old.\n");
     expect(() => findReleaseNotes(changelog, "0.3.0")).toThrow(/0\.3\.0/);
+  });
+});
+
+describe("the check of the types", () => {
+  it("covers each entry", () => {
+    const { exports } = JSON.parse(readFileSync("package.json", "utf8")) as { exports: object };
+    const entries = Object.keys(exports).filter((entry) => entry !== "./package.json");
+    const programs = ["every-entry-point.ts", "peers/every-peer-entry-point.ts"];
+    const imports = programs.flatMap((program) =>
+      [...readFileSync(`test/user/${program}`, "utf8").matchAll(/from "colloquy(.*)";/g)].map(
+        ([, entry]) => `.${entry}`,
+      ),
+    );
+    expect(imports.toSorted()).toEqual(entries.toSorted());
+  });
+
+  it("ignores errors in the types of ADK, and no others", () => {
+    const own = "dist/entries/adk.d.ts(1,1): error TS2307: Cannot find module 'x'.";
+    const adk = "node_modules/@google/adk/dist/a.d.ts(6,37): error TS2307: Cannot find module 'y'.";
+    expect(findCountedTypeErrors(`${adk}\n${own}\n`)).toEqual([own]);
+    expect(findCountedTypeErrors(`${adk}\n`)).toEqual([]);
+    expect(findCountedTypeErrors("Killed")).toEqual(["The compiler failed: Killed"]);
   });
 });
 

@@ -97,6 +97,7 @@ describe("npm publish", () => {
 async function startRegistry(version: {
   readonly name: string;
   readonly version: string;
+  readonly dist: object;
 }): Promise<{ url: string; close: () => void }> {
   const document = {
     name: version.name,
