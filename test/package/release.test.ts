@@ -4,7 +4,7 @@ import { mkdtemp, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join, posix } from "node:path";
 import { fileURLToPath } from "node:url";
 import { loadAll } from "js-yaml";
 import { describe, expect, it } from "vitest";
@@ -161,6 +161,37 @@ describe("the workflows", () => {
       for (const [job, { "timeout-minutes": limit }] of Object.entries(jobs))
         expect({ file, job, limit }).toEqual({ file, job, limit: expect.any(Number) as number });
     }
+  });
+});
+
+describe("Dependabot", () => {
+  const [{ updates }] = loadAll(readFileSync(`${root}.github/dependabot.yml`, "utf8")) as [
+    { updates: { "package-ecosystem": string; directories?: string[] }[] },
+  ];
+
+  it.each([
+    ["npm", "package.json"],
+    ["pip", "requirements*.txt"],
+    ["gomod", "go.mod"],
+  ])("updates each folder with a manifest of %s", (ecosystem, manifest) => {
+    const { stdout } = spawnSync("git", ["ls-files", "--", `:(glob)**/${manifest}`], {
+      cwd: root,
+      encoding: "utf8",
+    });
+    const folders = stdout
+      .trim()
+      .split("\n")
+      .map((file) => posix.join("/", dirname(file)));
+    const patterns = updates
+      .filter((update) => update["package-ecosystem"] === ecosystem)
+      .flatMap(({ directories = [] }) => directories);
+    expect(folders.length).toBeGreaterThan(3);
+    const isCovered = (folder: string): boolean =>
+      patterns.some((pattern) => posix.matchesGlob(folder, pattern));
+    expect(folders.filter((folder) => !isCovered(folder))).toEqual([]);
+    expect(
+      patterns.filter((pattern) => !folders.some((folder) => posix.matchesGlob(folder, pattern))),
+    ).toEqual([]);
   });
 });
 
