@@ -82,8 +82,11 @@ describe("npm publish", () => {
     try {
       const npmArguments = createPublishArguments({ packageFolder, isDryRun: true, isInWorkflow: true });
       const withoutForce = npmArguments.filter((argument) => argument !== "--force");
-      expect(await runNpm(npmArguments, registry.url)).toMatchObject({ exitCode: 0 });
-      expect(await runNpm(withoutForce, registry.url)).toEqual({
+      const [dryRun, unforced] = await Promise.all(
+        [npmArguments, withoutForce].map((each) => runNpm(each, registry.url)),
+      );
+      expect(dryRun).toMatchObject({ exitCode: 0 });
+      expect(unforced).toEqual({
         exitCode: 1,
         errors: expect.stringContaining("previously published versions") as string,
       });
