@@ -93,8 +93,11 @@ function warnAboutUnreadableLines(lines: readonly ReadTrafficLine[], warn: (text
   if (more > 0) warn(`${more} more lines are skipped`);
 }
 
-/** Finds a task by its id, or by the beginning of its id. Without an id, the record must contain one root task. */
-export function requireTask(model: TrafficModel, id: string | undefined): TrafficTask {
+/**
+ * Finds a task by its id, or by the beginning of its id. Without an id, the record must contain one root task. `option`
+ * is the option of the command that selects the task.
+ */
+export function requireTask(model: TrafficModel, id: string | undefined, option = "--task"): TrafficTask {
   const tasks = [...model.tasks.values()];
   const candidates =
     id === undefined
@@ -109,5 +112,5 @@ export function requireTask(model: TrafficModel, id: string | undefined): Traffi
       : candidates.length === 0
         ? `The record contains no task ${id}.`
         : `${candidates.length} tasks begin with ${id}.`;
-  throw createUsageError(problem, `Pass --task with the id of one task: ${known.join(", ")}`);
+  throw createUsageError(problem, `Pass ${option} with the id of one task: ${known.join(", ")}`);
 }
