@@ -155,6 +155,11 @@ export class TrafficModel {
     return this.#getExchangeIndex().findParentTaskKey(taskKey);
   }
 
+  /** Returns the key of the exchange that a call observed. */
+  findExchangeKey(callKey: string): string | undefined {
+    return this.#getExchangeIndex().findExchangeKey(callKey);
+  }
+
   /** Returns the requests that were made during a task, in the order of time. */
   listExchangesDuring(taskKey: string): readonly TrafficExchange[] {
     return this.#getExchangeIndex().listExchangesDuring(taskKey);
