@@ -5,8 +5,7 @@ export class ExchangeIndex {
   readonly exchanges: readonly TrafficExchange[];
   readonly #exchangesByParent: ReadonlyMap<string | undefined, readonly TrafficExchange[]>;
   readonly #parentKeys: ReadonlyMap<string | undefined, string | undefined>;
-  /** Keys of the exchanges by the keys of their calls. */
-  readonly #keysByCall: ReadonlyMap<string, string>;
+  readonly #exchangesByCall: ReadonlyMap<string, TrafficExchange>;
 
   /** `exchanges` are in the order of time. */
   constructor(exchanges: readonly TrafficExchange[]) {
@@ -17,13 +16,13 @@ export class ExchangeIndex {
     this.#parentKeys = new Map(
       withParent.toReversed().map(({ taskKey, parentTaskKey }) => [taskKey, parentTaskKey]),
     );
-    this.#keysByCall = new Map(
-      exchanges.flatMap(({ key, calls }) => calls.map((call) => [call.key, key] as const)),
+    this.#exchangesByCall = new Map(
+      exchanges.flatMap((exchange) => exchange.calls.map(({ key }) => [key, exchange] as const)),
     );
   }
 
-  findExchangeKey(callKey: string): string | undefined {
-    return this.#keysByCall.get(callKey);
+  findExchange(callKey: string): TrafficExchange | undefined {
+    return this.#exchangesByCall.get(callKey);
   }
 
   findParentTaskKey(taskKey: string): string | undefined {

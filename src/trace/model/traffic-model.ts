@@ -155,9 +155,9 @@ export class TrafficModel {
     return this.#getExchangeIndex().findParentTaskKey(taskKey);
   }
 
-  /** Returns the key of the exchange that a call observed. */
-  findExchangeKey(callKey: string): string | undefined {
-    return this.#getExchangeIndex().findExchangeKey(callKey);
+  /** Returns the exchange that a call observed, by the key of the call. */
+  findExchange(callKey: string): TrafficExchange | undefined {
+    return this.#getExchangeIndex().findExchange(callKey);
   }
 
   /** Returns the requests that were made during a task, in the order of time. */

@@ -8,7 +8,10 @@ import { renderTrafficOverview } from "./render-record-text.ts";
 const TASK = "0190aaaa-0000-7000-8000-000000000001";
 
 /** Writes what one observer sees of a stream that breaks after two events, and of the stream that continues it. */
-function writeResumedStream(writer: ScriptedWriter, { sees }: { readonly sees: "cut" | "all" }): void {
+function writeResumedStream(
+  writer: ScriptedWriter,
+  { sees }: { readonly sees: "cut" | "canceled" | "completed" },
+): void {
   const request = { kind: "request", to: "writer", binding: "JSONRPC", task_id: TASK } as const;
   const frame = { kind: "frame", task_id: TASK, bytes: 10 } as const;
   writer.write({ ...request, call: "c1", operation: "SendStreamingMessage", message_id: "m1" });
@@ -16,7 +19,7 @@ function writeResumedStream(writer: ScriptedWriter, { sees }: { readonly sees: "
   writer.write({
     kind: "stream-end",
     call: "c1",
-    reason: sees === "cut" ? "cut" : "completed",
+    reason: sees,
     frames: 2,
   });
   writer.write({ ...request, call: "c2", operation: "SubscribeToTask", after: 2 });
@@ -31,24 +34,27 @@ function createModel(writers: readonly ScriptedWriter[]): TrafficModel {
 }
 
 describe("the number of marks", () => {
-  it("counts a cut, a resume, and a gap once, although client, tap, and server observed the request", () => {
-    const clock = { ms: 0 };
-    const tap = new ScriptedWriter("tap", "tap", clock);
-    const client = new ScriptedWriter("client", "client", clock);
-    const server = new ScriptedWriter("server", "server", clock);
-    writeResumedStream(tap, { sees: "cut" });
-    tap.write({ kind: "fault", call: "c1", task_id: TASK, fault: "cut" });
-    writeResumedStream(client, { sees: "cut" });
-    writeResumedStream(server, { sees: "all" });
-    const model = createModel([server, tap, client]);
-    const task = model.findTask(TASK);
-    if (!task) throw new Error("The model has no task.");
-    const kinds = [...task.marks.values()].flat().map(({ kind }) => kind);
-    expect(kinds.filter((kind) => kind === "resume")).toHaveLength(3);
-    expect(countMarks(model, task)).toEqual({ fault: 1, cut: 1, resume: 1, gap: 1 });
-    expect(summarizeTask(model, task).marks).toEqual({ fault: 1, cut: 1, resume: 1, gap: 1 });
-    expect(renderTrafficOverview(model)).toMatch(/ 1 cut(?:,|])/);
-  });
+  it.each(["completed", "canceled"] as const)(
+    "counts a cut, a resume, and a gap of three observers once, if the server's stream is %s",
+    (sees) => {
+      const clock = { ms: 0 };
+      const tap = new ScriptedWriter("tap", "tap", clock);
+      const client = new ScriptedWriter("client", "client", clock);
+      const server = new ScriptedWriter("server", "server", clock);
+      writeResumedStream(tap, { sees: "cut" });
+      tap.write({ kind: "fault", call: "c1", task_id: TASK, fault: "cut" });
+      writeResumedStream(client, { sees: "cut" });
+      writeResumedStream(server, { sees });
+      const model = createModel([server, tap, client]);
+      const task = model.findTask(TASK);
+      if (!task) throw new Error("The model has no task.");
+      const kinds = [...task.marks.values()].flat().map(({ kind }) => kind);
+      expect(kinds.filter((kind) => kind === "resume")).toHaveLength(3);
+      expect(countMarks(model, task)).toEqual({ fault: 1, cut: 1, resume: 1, gap: 1 });
+      expect(summarizeTask(model, task).marks).toEqual({ fault: 1, cut: 1, resume: 1, gap: 1 });
+      expect(renderTrafficOverview(model)).toMatch(/ 1 cut(?:,|])/);
+    },
+  );
 
   it("counts the marks of two requests, and the lost lines of two writers", () => {
     const clock = { ms: 0 };
