@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
@@ -276,6 +276,13 @@ describe("colloquy trace", () => {
       expect((await runCliInTestProcess(["trace", "export", hostile, "--format", format])).code).toBe(0);
     const path = ["trace", "show", hostile, "--task", createTaskId(3), "--json"];
     expect((await runCliInTestProcess(path)).code).toBe(0);
+  });
+
+  it("writes an export to stdout with --out -", async () => {
+    const words = ["trace", "export", serverFile, "--format", "jsonl"];
+    const { code, out } = await runCliInTestProcess([...words, "--out", "-"]);
+    expect({ code, out }).toEqual({ code: 0, out: (await runCliInTestProcess(words)).out });
+    expect(existsSync("-")).toBe(false);
   });
 
   it("renders a page of one task and of the tasks that its agent started", async () => {

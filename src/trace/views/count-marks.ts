@@ -4,9 +4,9 @@ import type { TrafficTask } from "../model/traffic-task.ts";
 
 /**
  * Counts the marks of a task by kind. A client, a tap, and a server may all have observed the same request, so that a
- * mark of its stream counts only once. The end of a stream counts as the observer nearest to the caller saw it: a server
- * sees a broken connection as closed by the reader. Injected faults and lost lines belong to one observer, and are all
- * counted.
+ * mark of its stream counts only once. The end of a stream counts as the observer nearest to the caller saw it, because
+ * a server sees a broken connection as closed by the reader. Injected faults and lost lines belong to one observer, and
+ * are all counted.
  */
 export function countMarks(model: TrafficModel, task: TrafficTask): Record<string, number> {
   const counts: Record<string, number> = {};
