@@ -71,18 +71,25 @@ export async function loadTrafficRecord(
       }
     } catch (cause) {
       if (cause instanceof CliError) throw cause;
-      const why = cause instanceof Error ? cause.message : String(cause);
-      throw createUsageError(`${file} cannot be read (${why}).`, "Pass the path of a traffic record.", cause);
+      throw createUnreadableFileError(file, cause);
     }
   }
-  if (!lines.some(({ type }) => type === "traffic"))
-    throw createUsageError(
-      `${files.join(", ")} contains no traffic lines.`,
-      "Record a server with colloquy serve --record FILE, or a client with colloquy send --record FILE.",
-    );
+  if (!lines.some(({ type }) => type === "traffic")) throw createNoTrafficError(files);
   const loaded = loadTrafficModel(lines);
   warnAboutUnreadableLines(lines, (text) => streams.err(`warning: ${text}\n`));
   return { ...loaded, lines };
+}
+
+export function createUnreadableFileError(file: string, cause: unknown): CliError {
+  const why = cause instanceof Error ? cause.message : String(cause);
+  return createUsageError(`${file} cannot be read (${why}).`, "Pass the path of a traffic record.", cause);
+}
+
+export function createNoTrafficError(files: readonly string[]): CliError {
+  return createUsageError(
+    `${files.join(", ")} contains no traffic lines.`,
+    "Record a server with colloquy serve --record FILE, or a client with colloquy send --record FILE.",
+  );
 }
 
 function warnAboutUnreadableLines(lines: readonly ReadTrafficLine[], warn: (text: string) => void): void {
