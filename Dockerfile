@@ -27,6 +27,7 @@ USER node
 EXPOSE 4120
 HEALTHCHECK --interval=10s --timeout=3s --start-period=15s \
   CMD ["node", "-e", "fetch('http://127.0.0.1:4120/healthz').then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
-# Without a shell, the server receives SIGTERM and closes its streams in order.
+# Without a shell, the server receives SIGTERM. The running agents then have the time of --drain to end. By default,
+# Docker kills a container 10 seconds after SIGTERM.
 ENTRYPOINT ["node", "node_modules/colloquy/bin/colloquy.js"]
-CMD ["serve", "agents", "--host", "0.0.0.0", "--port", "4120", "--store", "memory", "--auth-token-env", "COLLOQUY_TOKEN"]
+CMD ["serve", "agents", "--host", "0.0.0.0", "--port", "4120", "--store", "memory", "--auth-token-env", "COLLOQUY_TOKEN", "--drain", "5s"]

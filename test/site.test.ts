@@ -1,8 +1,13 @@
 import { existsSync } from "node:fs";
+import { mkdtemp, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { checkSiteLinks } from "../scripts/site/check-links.ts";
+import { startSiteServer } from "../scripts/site/site-server.ts";
 import { joinExamplesWithOutput, splitThemePictures, type MarkdownToken } from "../site/example-output.ts";
 import { listPagesOutsideNavigation, NAVIGATION } from "../site/navigation.ts";
+import { readSiteBase } from "../site/site-base.ts";
 import { listLinkedSourceFiles, SITE_DOCUMENTS, toSiteLink, toSitePage } from "../site/site-pages.ts";
 import { parseCodeBlocks, readDocument, root } from "./documents/code-blocks.ts";
 import { findLinks } from "./documents/links.ts";
@@ -87,3 +92,39 @@ describe("the documentation site", () => {
       expect(splitThemePictures(readDocument(document))).not.toContain("<picture>");
   });
 });
+
+describe("a site below a path of its host", () => {
+  it("is configured by SITE_BASE", () => {
+    expect(readSiteBase({})).toBe("/");
+    expect(readSiteBase({ SITE_BASE: "" })).toBe("/");
+    expect(readSiteBase({ SITE_BASE: "/colloquy/" })).toBe("/colloquy/");
+    expect(() => readSiteBase({ SITE_BASE: "/colloquy" })).toThrow("begins and ends with a slash");
+  });
+
+  it("has only links below the path", async () => {
+    const folder = await createSite(
+      '<a href="/colloquy/index.html">home</a> <a href="/index.html">outside</a>',
+    );
+    const { broken } = checkSiteLinks(folder, "/colloquy/");
+    expect(broken).toEqual([{ page: "index.html", link: "/index.html" }]);
+  });
+
+  it("is served below the path for the check", async () => {
+    const { url, server } = await startSiteServer(await createSite("home"), "/colloquy/");
+    try {
+      expect(new URL(url).pathname).toBe("/colloquy");
+      expect(await (await fetch(`${url}/`)).text()).toBe("home");
+      expect(await (await fetch(`${url}/index.html`)).text()).toBe("home");
+      expect((await fetch(new URL("/index.html", url))).status).toBe(404);
+    } finally {
+      server.close();
+    }
+  });
+});
+
+async function createSite(html: string): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), "colloquy-site-"));
+  await writeFile(join(folder, "index.html"), html);
+  await writeFile(join(folder, "llms.txt"), "");
+  return folder;
+}

@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -7,13 +8,15 @@ import {
   createTempTestDirectoryWithFiles,
   runCliInTestProcess,
 } from "../src/cli/cli-test-process.fixture.ts";
-import { root } from "./documents/code-blocks.ts";
+import { parseCodeBlocks, root } from "./documents/code-blocks.ts";
 
 interface PackageManifest {
   readonly name: string;
   readonly scripts: Readonly<Record<string, string>>;
   readonly dependencies: Readonly<Record<string, string>>;
 }
+
+const NEXT_ROUTE = "app/agents/[[...path]]/route.ts";
 
 describe("the templates of colloquy init", () => {
   it.each(TEMPLATE_NAMES)("%s is a project with a name, scripts, and this package", (template) => {
@@ -50,25 +53,52 @@ describe("the templates of colloquy init", () => {
 
   // The other templates need packages that this repository does not install. `npm run templates` checks them.
   it.each(["hono", "adk"] as const)("%s has no type errors", async (template) => {
-    const { ["package.json"]: manifest = "", ...files } = buildTemplateFiles(template, "my-app", "x");
-    const cwd = await createTempTestDirectoryWithFiles({ ...files, "package.json": manifest });
-    await symlink(join(root, "node_modules"), join(cwd, "node_modules"));
-    const paths = {
-      colloquy: [join(root, "src/entries/colloquy.ts")],
-      "colloquy/testing/adk": [join(root, "src/entries/testing-adk.ts")],
-      "colloquy/*": [join(root, "src/entries/*.ts")],
-    };
     const lib = ["es2024", "esnext.disposable", ...(template === "hono" ? ["dom", "dom.iterable"] : [])];
-    const config = { extends: "./tsconfig.json", compilerOptions: { paths, lib } };
-    await writeFile(join(cwd, "tsconfig.source.json"), JSON.stringify(config));
-    const tsc = join(root, "node_modules/typescript/bin/tsc");
-    const { out } = await new CliTestProcess(
-      process.execPath,
-      [tsc, "-p", "tsconfig.source.json", "--singleThreaded"],
-      cwd,
-    ).result;
-    // The sources of this package are not written for the DOM types of a page.
-    const isOutside = (line: string): boolean => line.startsWith("..") || line.startsWith("/");
-    expect(out.split("\n").filter((line) => line.includes("error TS") && !isOutside(line))).toEqual([]);
+    const files = buildTemplateFiles(template, "my-app", "x");
+    expect(await findTypeErrors(files, { compilerOptions: { lib } })).toEqual([]);
+  });
+
+  const files = buildTemplateFiles("next", "my-app", "x");
+  const vercelRoute = parseCodeBlocks("docs/deploy/vercel.md").find(({ file }) => file === NEXT_ROUTE)?.code;
+  it.each([
+    ["the template", files[NEXT_ROUTE] ?? ""],
+    ["docs/deploy/vercel.md", vercelRoute ?? ""],
+    ["the example", readFileSync(join(root, "examples/hosts/next-route.ts"), "utf8")],
+  ])("next has no type errors with the route of %s, which answers preflight requests", async (_, route) => {
+    expect(route).toMatch(/\bOPTIONS }/);
+    const stub = `declare module "next/server" { export function after(promise: Promise<unknown>): void; }`;
+    const config = {
+      compilerOptions: { lib: ["es2024", "esnext.disposable", "dom", "dom.iterable"], incremental: false },
+      include: ["next.d.ts", NEXT_ROUTE, "app/Chat.tsx"],
+    };
+    expect(await findTypeErrors({ ...files, [NEXT_ROUTE]: route, "next.d.ts": stub }, config)).toEqual([]);
   });
 });
+
+/** Writes a project, checks its types with the sources of this package, and returns the errors in its files. */
+async function findTypeErrors(
+  files: Readonly<Record<string, string>>,
+  { compilerOptions, ...config }: { readonly compilerOptions: object; readonly include?: string[] },
+): Promise<string[]> {
+  const { ["package.json"]: manifest = "", ...others } = files;
+  const cwd = await createTempTestDirectoryWithFiles({ ...others, "package.json": manifest });
+  await symlink(join(root, "node_modules"), join(cwd, "node_modules"));
+  const paths = {
+    colloquy: [join(root, "src/entries/colloquy.ts")],
+    "colloquy/testing/adk": [join(root, "src/entries/testing-adk.ts")],
+    "colloquy/ui/react": [join(root, "src/entries/ui-react.ts")],
+    "colloquy/*": [join(root, "src/entries/*.ts")],
+  };
+  const options = { paths, ...compilerOptions };
+  const project = { extends: "./tsconfig.json", ...config, compilerOptions: options };
+  await writeFile(join(cwd, "tsconfig.source.json"), JSON.stringify(project));
+  const tsc = join(root, "node_modules/typescript/bin/tsc");
+  const { out } = await new CliTestProcess(
+    process.execPath,
+    [tsc, "-p", "tsconfig.source.json", "--singleThreaded"],
+    cwd,
+  ).result;
+  // The sources of this package are not written for the DOM types of a page.
+  const isOutside = (line: string): boolean => line.startsWith("..") || line.startsWith("/");
+  return out.split("\n").filter((line) => line.includes("error TS") && !isOutside(line));
+}

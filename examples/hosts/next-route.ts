@@ -16,7 +16,7 @@ declare global {
   var agents: Server | undefined;
 }
 globalThis.agents ??= createServer({ hello }, { basePath: "/agents" });
-export const { fetch: GET, fetch: POST, fetch: DELETE } = globalThis.agents;
+export const { fetch: GET, fetch: POST, fetch: DELETE, fetch: OPTIONS } = globalThis.agents;
 /** The Node runtime is required, because tasks outlive their requests in a local store. */
 export const runtime = "nodejs";
 export const dynamic = "force-dynamic";

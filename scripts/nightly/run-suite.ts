@@ -9,6 +9,7 @@ import { createWriteStream, mkdirSync, readFileSync, writeFileSync } from "node:
 import { join } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
+import { findReportTables } from "./bench-figures.ts";
 import { findLastLines, type SuiteOutcome } from "./suite-history.ts";
 
 const [suite, separator, command, ...args] = process.argv.slice(2);
@@ -22,6 +23,7 @@ mkdirSync(folder, { recursive: true });
 const logFile = join(folder, `${suite}.log`);
 const log = createWriteStream(logFile);
 const startedAt = new Date();
+const standardOutput: Buffer[] = [];
 const child = spawn(command, args, { stdio: ["ignore", "pipe", "pipe"] });
 for (const [source, target] of [
   [child.stdout, process.stdout],
@@ -31,12 +33,15 @@ for (const [source, target] of [
     target.write(chunk);
     log.write(chunk);
   });
+// The log also contains progress, which could be in the middle of a JSON document.
+child.stdout.on("data", (chunk: Buffer) => void standardOutput.push(chunk));
 const exitCode = await new Promise<number | null>((resolve, reject) => {
   child.once("error", reject);
   child.once("close", resolve);
 });
 await new Promise<void>((resolve) => log.end(resolve));
 
+const tables = findReportTables(Buffer.concat(standardOutput).toString());
 const outcome: SuiteOutcome = {
   suite,
   commit: process.env["GITHUB_SHA"] ?? "",
@@ -44,6 +49,7 @@ const outcome: SuiteOutcome = {
   seconds: (Date.now() - startedAt.getTime()) / 1000,
   exitCode,
   lastLines: findLastLines(readFileSync(logFile, "utf8")),
+  ...(tables === undefined ? {} : { tables }),
 };
 writeFileSync(join(folder, `${suite}.json`), `${JSON.stringify(outcome, undefined, 2)}\n`);
 process.exitCode = exitCode ?? 1;

@@ -1,5 +1,8 @@
 /** The history of the long suites: one line of JSON for each run, in one file for each suite. */
 
+import type { ReportTable } from "../../bench/report.ts";
+import { countTargets, renderRatioTable } from "./bench-figures.ts";
+
 /** The outcome of one run of a suite. */
 export interface SuiteOutcome {
   readonly suite: string;
@@ -12,6 +15,8 @@ export interface SuiteOutcome {
   readonly exitCode: number | null;
   /** The last lines of the output, which contain the totals of a suite. */
   readonly lastLines: readonly string[];
+  /** The tables of the benchmark. Other suites have none. */
+  readonly tables?: readonly ReportTable[];
 }
 
 const LAST_LINE_COUNT = 15;
@@ -48,9 +53,10 @@ export function renderHistoryPage(outcomesBySuite: ReadonlyMap<string, readonly 
       const latest = outcomes.slice(-SHOWN_RUN_COUNT).toReversed();
       const passed = outcomes.filter(({ exitCode }) => exitCode === 0).length;
       const rows = latest.map(
-        ({ startedAt, commit, seconds, exitCode, lastLines }) =>
-          `| ${startedAt.slice(0, 16).replace("T", " ")} | ${commit.slice(0, 10)} | ${exitCode === 0 ? "passed" : "failed"} | ${Math.round(seconds)} s | ${escapeCell(lastLines.at(-1) ?? "")} |`,
+        ({ startedAt, commit, seconds, exitCode, lastLines, tables }) =>
+          `| ${startedAt.slice(0, 16).replace("T", " ")} | ${commit.slice(0, 10)} | ${exitCode === 0 ? "passed" : "failed"} | ${Math.round(seconds)} s | ${escapeCell(tables ? countTargets(tables) : (lastLines.at(-1) ?? ""))} |`,
       );
+      const ratioTable = renderRatioTable(outcomes);
       return [
         `## ${suite}`,
         "",
@@ -59,6 +65,7 @@ export function renderHistoryPage(outcomesBySuite: ReadonlyMap<string, readonly 
         "| Start | Commit | Outcome | Duration | Last line |",
         "|---|---|---|---|---|",
         ...rows,
+        ...(ratioTable === "" ? [] : ["", ratioTable]),
       ].join("\n");
     });
   return `# Nightly suites\n\n${sections.join("\n\n")}\n`;

@@ -13,14 +13,14 @@ import { listBundledPackageFolders } from "./bundled-packages.ts";
 import { createPublishedManifest } from "./published-manifest.ts";
 import { readPublisher } from "./publisher.ts";
 import { findReleaseNotes } from "./release-notes.ts";
-import { createSbom } from "./sbom.ts";
+import { createSbom, type SbomManifest } from "./sbom.ts";
 import { readBundledPackage, renderThirdPartyNotices } from "./third-party-notices.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const packageFolder = join(root, ".tmp/package");
 const reportsFolder = join(root, "reports/package");
 const publisher = readPublisher();
-const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { version: string };
+const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as SbomManifest;
 
 rmSync(join(root, "dist"), { recursive: true, force: true });
 runNpm(["run", "--silent", "page"]);
@@ -45,7 +45,7 @@ writeFileSync(
 runNpm(["pack", packageFolder, "--pack-destination", reportsFolder, "--loglevel=error"]);
 writeFileSync(
   join(reportsFolder, "sbom.cdx.json"),
-  `${JSON.stringify(createSbom(runNpmForOutput, bundledPackages), undefined, 2)}\n`,
+  `${JSON.stringify(createSbom(runNpmForOutput, manifest, bundledPackages), undefined, 2)}\n`,
 );
 const changelog = readFileSync(join(root, "CHANGELOG.md"), "utf8");
 writeFileSync(join(reportsFolder, "release-notes.md"), findReleaseNotes(changelog, manifest.version));

@@ -2,7 +2,7 @@
  * Publishes the package that `npm run package` has built.
  *
  *   npm run release -- --dry-run    lists what a release still lacks, and runs `npm publish --dry-run`
- *   npm run release -- --publish    publishes with provenance, in CI only (RELEASING.md)
+ *   npm run release -- --publish    publishes: in CI with provenance, elsewhere only the first version (RELEASING.md)
  */
 import { spawnSync } from "node:child_process";
 import { existsSync, globSync, readFileSync } from "node:fs";
@@ -11,6 +11,7 @@ import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { listPublisherProblems, readPublisher } from "../package/publisher.ts";
+import { createPublishArguments, listPublisherMachineProblems } from "./publish-arguments.ts";
 import { listReleaseProblems } from "./release-problems.ts";
 
 const { values } = parseArgs({
@@ -30,6 +31,8 @@ if (!built) {
   process.exit(1);
 }
 
+const isInWorkflow = process.env["GITHUB_ACTIONS"] === "true";
+const publishedVersions = listPublishedVersions();
 const problems = listReleaseProblems({
   version,
   publisherProblems: listPublisherProblems(readPublisher()),
@@ -39,18 +42,14 @@ const problems = listReleaseProblems({
   pendingChangesets: globSync("*.md", { cwd: join(root, ".changeset") }).map((file) => basename(file)),
   changedFiles: read("git", "status", "--porcelain"),
   branch: process.env["GITHUB_REF_NAME"] ?? read("git", "branch", "--show-current").trim(),
-  publishedVersions: listPublishedVersions(),
+  publishedVersions,
 });
-if (values.publish && process.env["GITHUB_ACTIONS"] !== "true")
-  problems.push("Only the workflow Release can publish, because npm signs the provenance with its identity.");
+if (values.publish) problems.push(...listPublisherMachineProblems(isInWorkflow, publishedVersions));
 for (const problem of problems) console.error(`${values.publish ? "error" : "before a release"}: ${problem}`);
 if (values.publish && problems.length > 0) process.exit(1);
 
-const options = values.publish ? ["--provenance"] : ["--dry-run"];
-const { status } = spawnSync("npm", ["publish", packageFolder, "--access", "public", ...options], {
-  cwd: root,
-  stdio: "inherit",
-});
+const publishArguments = createPublishArguments({ packageFolder, isDryRun: !values.publish, isInWorkflow });
+const { status } = spawnSync("npm", publishArguments, { cwd: root, stdio: "inherit" });
 process.exitCode = status ?? 1;
 
 function readManifest(folder: string): { name: string; version: string; repository?: object } {

@@ -5,6 +5,8 @@
  *     npm run site              # builds
  *     npm run site -- dev       # serves the site, and reloads changed pages
  *     npm run site -- preview   # serves the built site
+ *
+ * Set `SITE_BASE` for a site below a path of its host, such as `SITE_BASE=/colloquy/`, and also for `npm run site:check`.
  */
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";

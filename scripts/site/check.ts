@@ -4,6 +4,8 @@
  *
  *     npm run site:check             # the pages of SAMPLE_PAGES in four views
  *     npm run site:check -- --all    # also each other page in one view
+ *
+ * `SITE_BASE` must have the value of the build.
  */
 import { existsSync, globSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -15,6 +17,7 @@ import {
   findChromium,
   launchChromium,
 } from "../../src/cards/html/browser.fixture.ts";
+import { readSiteBase } from "../../site/site-base.ts";
 import { checkSiteLinks } from "./check-links.ts";
 import { measurePage } from "./measure-page.ts";
 import { startSiteServer } from "./site-server.ts";
@@ -50,17 +53,18 @@ const VIEWS = [
   { name: "desktop-dark", width: 1440, height: 900, colorScheme: "dark" },
 ] as const;
 
+const base = readSiteBase(process.env);
 const problems: string[] = [];
 
 if (!existsSync(siteFolder)) fail("There is no site in reports/site. Run: npm run site");
 if (findChromium() === undefined) fail(CHROMIUM_MISSING_MESSAGE);
 mkdirSync(screenshotFolder, { recursive: true });
 
-const { pages, links, broken } = checkSiteLinks(siteFolder);
+const { pages, links, broken } = checkSiteLinks(siteFolder, base);
 console.log(`Links: ${links} on ${pages} pages, ${broken.length} broken`);
 for (const { page, link } of broken) problems.push(`${page} links to ${link}, which does not exist.`);
 
-const { url, server } = await startSiteServer(siteFolder);
+const { url, server } = await startSiteServer(siteFolder, base);
 const browser = await launchChromium();
 try {
   for (const page of MEASURED_PAGES) await checkMeasurement(browser, page);

@@ -15,13 +15,19 @@ const MEDIA_TYPES: Readonly<Record<string, string>> = {
   ".png": "image/png",
 };
 
-/** Serves the built site on a free port, compressed as static hosts do. */
+/**
+ * Serves the built site on a free port, compressed as static hosts do.
+ *
+ * @param base Path prefix of the site, which begins and ends with a slash.
+ */
 export async function startSiteServer(
   folder: string,
+  base = "/",
 ): Promise<{ readonly url: string; readonly server: Server }> {
   const server = createServer((request, response) => {
     const path = decodeURIComponent(new URL(request.url ?? "/", "http://site").pathname);
-    const file = join(folder, normalize(path.endsWith("/") ? `${path}index.html` : path));
+    const inside = path.startsWith(base) ? path.slice(base.length - 1) : undefined;
+    const file = join(folder, normalize(inside?.endsWith("/") ? `${inside}index.html` : (inside ?? "")));
     if (!file.startsWith(folder) || !existsSync(file) || !statSync(file).isFile()) {
       response.writeHead(404, { "content-type": "text/plain" }).end("Not found");
       return;
@@ -34,5 +40,6 @@ export async function startSiteServer(
     else body.pipe(response);
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, server };
+  const { port } = server.address() as AddressInfo;
+  return { url: `http://127.0.0.1:${port}${base.slice(0, -1)}`, server };
 }

@@ -7,10 +7,10 @@ import { toGitHubAnchor } from "../../test/documents/links.ts";
 import { closeHeadingGaps, dropEmptyTableHeaders } from "../accessible-tokens.ts";
 import { joinExamplesWithOutput, splitThemePictures } from "../example-output.ts";
 import { buildSidebar } from "../navigation.ts";
+import { readSiteBase } from "../site-base.ts";
 import { repositoryRoot, SITE_DOCUMENTS, toSiteLink, toSitePage } from "../site-pages.ts";
 
-/** A path prefix of the published site, such as `/colloquy/` on GitHub Pages. */
-const base = process.env["SITE_BASE"] ?? "/";
+const base = readSiteBase(process.env);
 
 /** Lets Node.js find Vue for the pages, because they are outside of the folder with the packages of the site. */
 const importVueAtBuildTime: Plugin = {
@@ -89,7 +89,8 @@ export default defineConfig({
       { text: "How-to", link: "/how-to/stream.md", activeMatch: "/how-to/" },
       { text: "Deploy", link: "/deploy/index.md", activeMatch: "/deploy/" },
       { text: "Reference", link: "/reference/server.md", activeMatch: "/reference/" },
-      { text: "llms.txt", link: "/llms.txt", target: "_blank" },
+      // VitePress adds `base` only to links to pages.
+      { text: "llms.txt", link: `${base}llms.txt`, target: "_blank" },
     ],
   },
   buildEnd({ outDir }) {

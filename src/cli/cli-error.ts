@@ -16,8 +16,8 @@ type CliErrorCode =
    */
   | "A2ACLI_ERR_CARD_INVALID"
   /**
-   * No server responds at the URL of the agent. To do: check that the agent is running and that its URL is
-   * correct.
+   * No server responds at the URL of the agent, or the task store is not available. To do: check that the agent or the
+   * database is running and that its URL is correct.
    */
   | "A2ACLI_ERR_UNREACHABLE"
   /**

@@ -214,7 +214,7 @@ describe("serve", () => {
     const args = ["serve", "--exec", "cat", "--store", `sqlite:${directory}/tasks.db`];
     const first = await startServeCommandForTest(args, directory);
     const { code, err } = await runInDirectory(...args, "--port", "0");
-    expect(code).toBe(1);
+    expect(code).toBe(3);
     expect(err).toContain(`is in use by process ${first.process.child.pid}; stop that process`);
     expect(err).not.toContain("hint:");
     first.process.child.kill("SIGKILL");
@@ -381,6 +381,8 @@ describe("an agent given as a card file", () => {
   });
 });
 
+const MISSING_DATABASE = "postgres://app@127.0.0.1:9/tasks";
+
 describe("errors", () => {
   it.each([
     [["card", "get", "http://127.0.0.1:9"], 3, "A2ACLI_ERR_UNREACHABLE"],
@@ -388,6 +390,8 @@ describe("errors", () => {
     [["send", "http://127.0.0.1:9", "hi", "--tsak-id", "1"], 2, "A2ACLI_ERR_USAGE"],
     [["send", "http://127.0.0.1:9", "--media-type", "text/plain"], 2, "A2ACLI_ERR_USAGE"],
     [["serve", "no-such-file.ts"], 2, "A2ACLI_ERR_USAGE"],
+    [["serve", "--exec", "cat", "--port", "0", "--store", MISSING_DATABASE], 3, "A2ACLI_ERR_UNREACHABLE"],
+    [["store", "migrate", "--store", MISSING_DATABASE], 3, "A2ACLI_ERR_UNREACHABLE"],
   ])("%j ends with exit code %d and is reported in JSON too", async (args, code, name) => {
     const ended = await runInDirectory(...args, "-o", "json");
     expect(ended.code).toBe(code);

@@ -19,8 +19,20 @@ interface ServeCommandOptions extends ServeOptions {
   config?: string;
 }
 
-export function createServeCommand(context: CliContext): Command {
-  return addServeOptions(new Command("serve"))
+const SERVE_EXAMPLES = `
+  colloquy serve agent.ts
+  colloquy serve agents/ --port 8080
+  colloquy serve --exec "jq ."
+  colloquy serve agent.ts --host 0.0.0.0 --auth-token-env MY_TOKEN`;
+
+const WORKER_EXAMPLES = `
+  colloquy worker agent.ts --store postgres://app@db/tasks
+  colloquy worker agent.ts --store postgres://app@db/tasks --once --time-limit 5m`;
+
+/** Creates the command `serve`, or the command `worker`, which has the same arguments. */
+export function createServeCommand(context: CliContext, name: "serve" | "worker" = "serve"): Command {
+  const isWorker = name === "worker";
+  return addServeOptions(new Command(name), { hasRoleOption: !isWorker })
     .argument("[paths...]", "agent files (agent.ts), or directories with name.ts or name/agent.ts")
     .option("--exec <command>", "serve a command that reads the message from stdin and prints the answer")
     .option("--shell", "run the command of --exec with /bin/sh, for pipes and redirections")
@@ -37,17 +49,14 @@ export function createServeCommand(context: CliContext): Command {
       `
 A file exports its agent as rootAgent, agent, or default: an ADK agent, agent(…), or an async generator function.
 
-Examples:
-  colloquy serve agent.ts
-  colloquy serve agents/ --port 8080
-  colloquy serve --exec "jq ."
-  colloquy serve agent.ts --host 0.0.0.0 --auth-token-env MY_TOKEN`,
+Examples:${isWorker ? WORKER_EXAMPLES : SERVE_EXAMPLES}`,
     )
     .action(async (paths: string[], said: ServeCommandOptions, self: Command) => {
       const { applyConfig, readConfig } = await import("./serve/apply-config-file.ts");
       const config = await readConfig(said.config, context.cwd);
       if (config) applyConfig(self, config);
-      await runServe(paths, self.opts<ServeCommandOptions>(), context, config?.agents);
+      const options = { ...self.opts<ServeCommandOptions>(), commandName: name };
+      await runServe(paths, options, context, config?.agents);
     });
 }
 
@@ -57,12 +66,14 @@ interface ServeDefaults {
   readonly store?: string;
   /** Whether the command serves the console unless `--no-console` is set. Default: false. */
   readonly console?: boolean;
+  /** Whether the command has the option `--role`. Default: true. */
+  readonly hasRoleOption?: boolean;
 }
 
 /** Adds the options of a command that serves agents. */
 export function addServeOptions(command: Command, defaults: ServeDefaults = {}): Command {
-  const { store = "sqlite:.colloquy/colloquy.db", console = false } = defaults;
-  return addAuthOptions(command)
+  const { store = "sqlite:.colloquy/colloquy.db", console = false, hasRoleOption = true } = defaults;
+  addAuthOptions(command)
     .addOption(
       new Option(
         "--port <number>",
@@ -103,13 +114,15 @@ export function addServeOptions(command: Command, defaults: ServeDefaults = {}):
         "--keep-tasks <days>",
         "days to keep ended tasks; 0 keeps all tasks (default: 30)",
       ).argParser(parseDays),
-    )
-    .addOption(
+    );
+  if (hasRoleOption)
+    command.addOption(
       new Option(
         "--role <role>",
         "web starts no agents, worker accepts no A2A requests; requires a postgres:// store (default: all)",
       ).choices(["web", "worker", "all"]),
-    )
+    );
+  return command
     .addOption(
       new Option(
         "--drain <duration>",
@@ -158,7 +171,7 @@ async function runServe(
   const isGiven = options.exec !== undefined || paths.length > 0;
   const agents = isGiven ? paths : configured;
   if (options.exec === undefined && Object.keys(agents).length === 0) {
-    const hint = "colloquy serve --help";
+    const hint = `colloquy ${options.commandName} --help`;
     const message =
       "No agent is given. Pass an agent file or directory, use --exec, or create a project with colloquy init.";
     throw createUsageError(message, hint);
@@ -170,7 +183,9 @@ async function runServe(
       agents: loaded.agents,
       previousAgentIds: loaded.previousAgentIds,
       renderBannerFooter: (served, header) =>
-        renderSkippedFiles(loaded.skipped) + renderTryCommands(served, header),
+        renderSkippedFiles(loaded.skipped) +
+        // A worker accepts no requests.
+        (options.role === "worker" ? "" : renderTryCommands(served, header)),
     };
   });
 }

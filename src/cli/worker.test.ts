@@ -41,7 +41,7 @@ it.skipIf(reason)("worker --once runs the turns that a web server accepted, and 
     code: 0,
     report: { turns: 1, notifications: 0, isComplete: true },
   });
-  expect(err).toContain("Started 1 agent runs and sent 0 push notifications.");
+  expect(err).toContain("Started 1 agent run and sent 0 push notifications.");
   const { status, artifacts } = await readTask(agentUrl, task.id);
   expect(status.state).toBe("TASK_STATE_COMPLETED");
   expect(JSON.stringify(artifacts)).toContain("worker");
@@ -49,6 +49,36 @@ it.skipIf(reason)("worker --once runs the turns that a web server accepted, and 
   expect(JSON.parse(idle.out)).toEqual({ turns: 0, notifications: 0, isComplete: true });
   web.process.child.kill("SIGTERM");
   await web.process.result;
+});
+
+it.skipIf(reason)("worker prints no commands for URLs that accept no requests", async () => {
+  const cwd = await createTempTestDirectoryWithFiles({ "clerk.ts": AGENT });
+  const worker = await startServeCommandForTest(["worker", "clerk.ts", "--store", database], cwd);
+  const text = worker.banner.slice(worker.banner.indexOf("\n}\n") + 3);
+  expect(text).toContain("  clerk  Names its process\n");
+  expect(text).toContain(`accepts no A2A requests, only ${worker.url}/healthz, /readyz, and /tick.`);
+  expect(text).not.toMatch(/\/a2a\/|Try/);
+  worker.process.child.kill("SIGTERM");
+  await worker.process.result;
+});
+
+it("worker refuses --role, and names itself in its help and its hints", async () => {
+  const refused = await runCliInTestProcess(["worker", "clerk.ts", "--role", "web"]);
+  expect(refused).toMatchObject({ code: 2, err: expect.stringContaining("--role") as string });
+  const { out: help } = await runCliInTestProcess(["worker", "--help"]);
+  expect(help).toContain("colloquy worker agent.ts --store postgres://app@db/tasks");
+  expect(help).not.toContain("colloquy serve");
+  expect(help).not.toContain("--role");
+  const cwd = await createTempTestDirectoryWithFiles({
+    "clerk.ts": `export default async function* clerk() {\n  yield "";\n}`,
+  });
+  for (const args of [["worker"], ["worker", `${cwd}/clerk.ts`, "--store", "memory"]]) {
+    const { code, err } = await runCliInTestProcess(args);
+    expect({ code, err }).toMatchObject({
+      code: 2,
+      err: expect.stringContaining("colloquy worker --help") as string,
+    });
+  }
 });
 
 it("serve --drain accepts messages until the end of the drain time, and reports that it drains", async () => {

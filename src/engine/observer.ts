@@ -142,6 +142,8 @@ export interface PushDeliveryReport {
   readonly configId: string;
   readonly seq: number;
   readonly outcome: "delivered" | "failed" | "dead";
+  /** True if the earlier delivery to the webhook succeeded or does not exist. Present if the outcome is `failed`. */
+  readonly isFirstFailure?: boolean;
   readonly reason?: string;
   readonly retryInMs?: number;
 }

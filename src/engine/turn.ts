@@ -16,7 +16,7 @@ import type { EarlierRun, RunSpan } from "./run-tracing.ts";
 import type { ServiceParameters } from "./service-parameters.ts";
 import type { FinishedStep } from "./steps/finished-step.ts";
 import { createIdempotencyKey } from "./steps/idempotency-key.ts";
-import { sleepUntil } from "./steps/sleep-until.ts";
+import { assertValidWakeTime, sleepUntil } from "./steps/sleep-until.ts";
 import { TurnSteps, type TurnOfSteps } from "./steps/turn-steps.ts";
 import { createTurnEndedError } from "./task-errors.ts";
 
@@ -268,13 +268,13 @@ class AgentRunOfTurn implements Run {
 
   get sleep(): Run["sleep"] {
     return async (key, until) => {
-      await sleepUntil(await this.#storeWakeTime(key, until), this.#host.clock, this.signal);
+      await sleepUntil(await this.#storeWakeTime("sleep", key, until), this.#host.clock, this.signal);
     };
   }
 
   get suspend(): Run["suspend"] {
     return async (key, until) => {
-      const wakeAt = await this.#storeWakeTime(key, until);
+      const wakeAt = await this.#storeWakeTime("suspend", key, until);
       const endSuspension = this.#host.suspendTurn(wakeAt);
       try {
         await sleepUntil(wakeAt, this.#host.clock, this.signal);
@@ -285,7 +285,8 @@ class AgentRunOfTurn implements Run {
   }
 
   /** Resolves with the time that the first attempt has stored, in milliseconds since 1970. */
-  #storeWakeTime(key: string, until: Date | number): Promise<number> {
+  #storeWakeTime(name: "sleep" | "suspend", key: string, until: Date | number): Promise<number> {
+    assertValidWakeTime(name, key, until);
     return this.once(`colloquy:sleep:${key}`, () =>
       typeof until === "number" ? this.#host.clock.now() + until : until.getTime(),
     );

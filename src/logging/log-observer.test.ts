@@ -52,7 +52,7 @@ describe("the log", () => {
     );
   });
 
-  it("has warnings for rejected credentials and abandoned webhooks, and requests on request", () => {
+  it("has warnings for rejected credentials, and for failing and abandoned webhooks, and requests on request", () => {
     const lines: string[] = [];
     const observer = createLogObserver({
       format: "pretty",
@@ -61,7 +61,9 @@ describe("the log", () => {
     });
     const delivery = { scope: { tenant: "", agentId: "a" } as never, taskId: "t1", configId: "c1", seq: 1 };
     observer.onCredentialsRejected?.({ scheme: "bearer", reason: "the token expired" });
-    observer.onPush?.({ ...delivery, outcome: "failed" });
+    const failure = { ...delivery, outcome: "failed", reason: "HTTP 503", retryInMs: 1500 } as const;
+    observer.onPush?.({ ...failure, isFirstFailure: true });
+    observer.onPush?.({ ...failure, isFirstFailure: false });
     observer.onPush?.({ ...delivery, outcome: "dead", reason: "HTTP 410" });
     observer.onStoreState?.({
       store: "sqlite:a.db",
@@ -89,6 +91,7 @@ describe("the log", () => {
     observer.onRequest?.({ method: "POST", path: "/a2a/a", status: 200, durationMs: 1.4 });
     expect(lines.map((line) => line.slice(9))).toEqual([
       "warn authentication: bearer: the token expired\n",
+      "warn push (task t1): Webhook c1 failed, and the server retries: HTTP 503\n",
       "warn push (task t1): Webhook c1 receives no more notifications: HTTP 410\n",
       "error store: The task store sqlite:a.db is full: disk full\n",
       "info store: The task store sqlite:a.db is healthy\n",

@@ -24,9 +24,10 @@ const assertKnownOptions = defineOptionNames<LogObserverOptions>()(
 
 /**
  * Creates an observer that logs errors, rejected credentials, disconnected readers, changes of the store's state,
- * migrations of the store, accesses of operators, a store that is too large, and webhooks that no longer receive notifications. Each error has
- * its stack, its task id, and the error id that the caller receives. The log contains `***` instead of secrets. A
- * server without the option `observer` uses this observer.
+ * migrations of the store, accesses of operators, and a store that is too large. The observer also logs the first failure
+ * of a webhook, and the end of its delivery. Each error has its stack, its task id, and the error id that the caller
+ * receives. The log contains `***` instead of secrets. A server without the option `observer` uses this
+ * observer.
  */
 export function createLogObserver(options: LogObserverOptions = {}): Observer {
   assertKnownOptions(options);
@@ -52,10 +53,10 @@ export function createLogObserver(options: LogObserverOptions = {}): Observer {
       const message = `Closed ${connections} connections from ${remoteAddress}, because the clients did not read for ${timeoutMs} ms`;
       log({ level: "warn", where: "server", message });
     },
-    onPush({ taskId, configId, outcome, reason = "" }) {
-      if (outcome !== "dead") return;
-      const message = `Webhook ${configId} receives no more notifications: ${reason}`;
-      log({ level: "warn", where: "push", taskId, message });
+    onPush({ taskId, configId, outcome, isFirstFailure, reason = "" }) {
+      if (outcome !== "dead" && !isFirstFailure) return;
+      const end = outcome === "dead" ? "receives no more notifications" : "failed, and the server retries";
+      log({ level: "warn", where: "push", taskId, message: `Webhook ${configId} ${end}: ${reason}` });
     },
     onStoreState({ store, state, error }) {
       const message = `The task store ${store} is ${state}${error ? `: ${error.message}` : ""}`;

@@ -125,6 +125,13 @@ describe("a chat", () => {
     expect(chat.getSnapshot().messages).toHaveLength(1);
   });
 
+  it("refuses an empty message without a request", async () => {
+    const chat = createChat("http://127.0.0.1:1", { storage: false });
+    await expect(chat.send("")).rejects.toThrow("Pass a text or at least one part.");
+    await expect(chat.send([])).rejects.toThrow("The message is empty.");
+    expect(chat.getSnapshot()).toMatchObject({ status: "ready", messages: [] });
+  });
+
   it("answers a question with the next message", async () => {
     const url = await serve(
       agent(card, async function* ({ text, history }) {

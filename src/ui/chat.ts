@@ -1,6 +1,6 @@
 import type { A2AClient } from "../client/index.ts";
 import { connect } from "../client/portable/index.ts";
-import { isInterrupted, isTerminal, type Message, type Part, type Task } from "../protocol/index.ts";
+import { isTerminal, type Message, type Part, type Task } from "../protocol/index.ts";
 import { defineOptionNames } from "../usage-checks/index.ts";
 import type { ChatMessage, ToolChatPart } from "./chat-message.ts";
 import { type ChatPosition, type ChatStorage, findSessionStorage } from "./chat-storage.ts";
@@ -9,6 +9,8 @@ import { TaskView, toChatMessages } from "./task-view.ts";
 import {
   cancelTask,
   type ChatClient,
+  followWaitingTask,
+  isAtAuthRequired,
   listTasksOfContext,
   replayTask,
   sendTurn,
@@ -58,7 +60,7 @@ export interface Chat {
   readonly subscribe: (listener: () => void) => () => void;
   /**
    * Sends a message, and resolves at the end of the agent's turn. If the agent waits for input, the message answers the
-   * question. Errors appear in the snapshot. Rejects only if another turn is running.
+   * question. Errors appear in the snapshot. Rejects if another turn is running, and if the message is empty.
    */
   send(input: ChatInput): Promise<void>;
   /** Decides about a tool call. After the last open decision, the agent continues, and the promise resolves at its end. */
@@ -107,6 +109,8 @@ class A2AChat implements Chat {
   #earlierMessages: readonly ChatMessage[] = [];
   #view: TaskView | undefined;
   #stop: AbortController | undefined;
+  /** Ends the reading of a task that waits at AUTH_REQUIRED. */
+  #following: AbortController | undefined;
   #resumption: Promise<void> | undefined;
   #context: Promise<ChatContext> | undefined;
 
@@ -131,8 +135,10 @@ class A2AChat implements Chat {
   };
 
   send = async (input: ChatInput): Promise<void> => {
-    if (this.#stop) throw new Error("The agent is still answering. Wait for its answer, or call stop().");
-    const parts: Part[] = typeof input === "string" ? [{ text: input }] : [...input];
+    if (this.#stop || this.#snapshot.status === "streaming")
+      throw new Error("The agent is still answering. Wait for its answer, or call stop().");
+    const parts: Part[] = typeof input === "string" ? (input === "" ? [] : [{ text: input }]) : [...input];
+    if (parts.length === 0) throw new TypeError("The message is empty. Pass a text or at least one part.");
     await this.#sendParts(parts);
   };
 
@@ -158,7 +164,8 @@ class A2AChat implements Chat {
 
   stop = async (): Promise<void> => {
     if (this.#stop) this.#stop.abort();
-    else if (this.#view?.taskId !== undefined && this.#snapshot.status === "waiting") {
+    else if (this.#view?.taskId !== undefined && /waiting|streaming/.test(this.#snapshot.status)) {
+      this.#following?.abort();
       const client = await this.#connect();
       await cancelTask(client, this.#view.taskId);
       this.#keepEarlierMessages();
@@ -231,8 +238,7 @@ class A2AChat implements Chat {
   }
 
   async #sendParts(parts: readonly Part[], messageId: string = crypto.randomUUID()): Promise<void> {
-    const waiting =
-      this.#view?.state !== undefined && isInterrupted(this.#view.state) ? this.#view : undefined;
+    const waiting = this.#view?.isWaiting ? this.#view : undefined;
     if (!waiting) this.#keepEarlierMessages();
     const view = waiting ?? new TaskView();
     this.#view = view;
@@ -245,7 +251,7 @@ class A2AChat implements Chat {
     view.addUserMessage(message);
     this.#publish("sending");
     await this.#runTurn((client, contextId, signal) =>
-      sendTurn(client, view, { ...message, contextId }, { signal }),
+      sendTurn(client, view, { ...message, contextId }, { signal }, "ends-at-auth-required"),
     );
   }
 
@@ -259,6 +265,7 @@ class A2AChat implements Chat {
   ): Promise<void> {
     const stop = new AbortController();
     this.#stop = stop;
+    this.#following?.abort();
     const { signal } = this.#connection;
     let error: Error | undefined;
     try {
@@ -283,8 +290,28 @@ class A2AChat implements Chat {
     this.#stop = undefined;
     if (error) this.#resumption = undefined;
     if (signal.aborted) return;
+    this.#publishAfterTurn(error);
+    if (!error && this.#view && isAtAuthRequired(this.#view)) void this.#follow(this.#view);
+  }
+
+  /**
+   * Shows the output of an agent that continues after AUTH_REQUIRED without a message (A2A §7.6.1). The user can answer or
+   * stop the task at the same time. A failed connection ends the reading until the next message or reload.
+   */
+  async #follow(view: TaskView): Promise<void> {
+    this.#following = new AbortController();
+    const signal = AbortSignal.any([this.#connection.signal, this.#following.signal]);
+    try {
+      for await (const _ of followWaitingTask(await this.#connect(), view, { signal }))
+        this.#publishAfterTurn();
+    } catch {
+      if (!signal.aborted && this.#snapshot.status === "streaming") this.#publish("waiting");
+    }
+  }
+
+  #publishAfterTurn(thrown?: Error): void {
     const errorText = this.#view?.errorText;
-    if (error === undefined && errorText !== undefined) error = new Error(errorText);
+    const error = thrown ?? (errorText === undefined ? undefined : new Error(errorText));
     this.#publish(error ? "error" : getStatusAfterTurn(this.#view), error);
   }
 
@@ -311,7 +338,7 @@ class A2AChat implements Chat {
 
 function getStatusAfterTurn(view: TaskView | undefined): ChatStatus {
   if (view?.state === undefined || isTerminal(view.state)) return "ready";
-  return isInterrupted(view.state) ? "waiting" : "streaming";
+  return view.isWaiting ? "waiting" : "streaming";
 }
 
 function listOpenApprovals(view: TaskView): ToolChatPart[] {

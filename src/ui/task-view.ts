@@ -61,7 +61,13 @@ export class TaskView {
   /** True if the agent has ended its turn: the task has ended or waits for the user, or the agent sent a reply. */
   get hasTurnEnded(): boolean {
     const state = this.#status?.state;
-    return this.#hasReply || (state !== undefined && (isTerminal(state) || isInterrupted(state)));
+    return this.#hasReply || this.isWaiting || (state !== undefined && isTerminal(state));
+  }
+
+  /** True if the task waits for the user. */
+  get isWaiting(): boolean {
+    const state = this.#status?.state;
+    return state !== undefined && isInterrupted(state);
   }
 
   /** The reason of a failure, or `undefined` if the task has not failed. */

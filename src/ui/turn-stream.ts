@@ -1,5 +1,5 @@
 import type { A2AClient, CallOptions } from "../client/index.ts";
-import { A2AError, isTerminal, type Message, type Task } from "../protocol/index.ts";
+import { A2AError, isTerminal, type Message, type Task, type TaskStatus } from "../protocol/index.ts";
 import type { TaskView } from "./task-view.ts";
 
 /** The methods of `A2AClient` that a chat calls. */
@@ -17,24 +17,27 @@ export type TurnCallOptions = Pick<CallOptions, "signal" | "headers">;
 
 /**
  * Reads a task from its first event until the end of its latest turn, and yields after each event that the view has
- * applied. The view must be empty, apart from messages of the user. The user's messages come from the history of the
+ * applied. The turn also ends when the task waits for its user. At AUTH_REQUIRED, the agent can continue without a
+ * message (A2A §7.6.1), so a wait that is already over does not end the steps.
+ *
+ * The view must be empty, apart from messages of the user. The user's messages come from the history of the
  * task, because a stream contains only the events of the agent.
  */
 export async function* replayTask(
   client: ChatClient,
   view: TaskView,
-  { id: taskId, history = [] }: Task,
+  task: Task,
   call: TurnCallOptions,
 ): TurnSteps {
+  const { id: taskId, history = [] } = task;
   const firstMessage = history.find(({ role }) => role === "ROLE_USER");
   if (firstMessage) view.addUserMessage(firstMessage);
   let eventId: AppliedEventId;
   const onEventId = (id: string): void => void (eventId = id);
   for await (const event of client.tasks.subscribe(taskId, { ...call, after: 0, onEventId })) {
     view.apply(event);
-    const isWaiting =
-      view.state === "TASK_STATE_INPUT_REQUIRED" &&
-      !addAnswers(view, history, view.status?.message?.messageId);
+    const isUnanswered = view.isWaiting && !addAnswers(view, history, view.status?.message?.messageId);
+    const isWaiting = isUnanswered && (await isCurrentWait(client, view, task, call));
     const hasEnded = view.state !== undefined && isTerminal(view.state);
     // Messages to a working agent have no place between the events.
     if (hasEnded)
@@ -42,6 +45,24 @@ export async function* replayTask(
     yield eventId;
     if (isWaiting || hasEnded) return;
   }
+}
+
+/** Returns true if the task still has the status of the view, in which it waits for its user. */
+async function isCurrentWait(
+  client: ChatClient,
+  view: TaskView,
+  task: Task,
+  call: TurnCallOptions,
+): Promise<boolean> {
+  // Only a message can continue a task at INPUT_REQUIRED.
+  if (!isAtAuthRequired(view) || isSameStatus(view.status, task.status)) return true;
+  return isSameStatus(view.status, (await client.tasks.get(task.id, call)).status);
+}
+
+/** Returns true if two reads of a task returned the same status. */
+function isSameStatus(status: TaskStatus | undefined, other: TaskStatus | undefined): boolean {
+  const [id, otherId] = [status, other].map((read) => read?.message?.messageId ?? read?.timestamp);
+  return status?.state === other?.state && id === otherId;
 }
 
 /** Adds the messages that answer a question. Returns false if the question has no answer. */
@@ -61,14 +82,17 @@ function addAnswers(view: TaskView, history: readonly Message[], questionId: str
 
 /**
  * Sends a message of the user, and yields after each event that the view has applied, until the turn ends. If the agent
- * has accepted a message with the same id before, the task is read from its first event.
+ * has accepted a message with the same id before, the task is read from its first event. The stream of an agent that
+ * waits at AUTH_REQUIRED within its turn stays open, unless `mode` is `ends-at-auth-required`.
  */
 export async function* sendTurn(
   client: ChatClient,
   view: TaskView,
   message: Message,
   call: TurnCallOptions,
+  mode?: "ends-at-auth-required",
 ): TurnSteps {
+  const { status: initialStatus } = view;
   view.addUserMessage(message);
   let eventId: AppliedEventId;
   let acceptedTask: Task | undefined;
@@ -81,8 +105,36 @@ export async function* sendTurn(
     isFirst = false;
     view.apply(event);
     yield eventId;
+    // The first event of an answer repeats the status before the answer.
+    const isAuthRequired = isAtAuthRequired(view) && !isSameStatus(view.status, initialStatus);
+    if (mode && isAuthRequired) return;
   }
   if (acceptedTask) yield* replayTask(client, view, acceptedTask, call);
+}
+
+/**
+ * Reads a task that waits at AUTH_REQUIRED, because its agent can continue without a message, until the turn ends in
+ * another state. The message of another page can also continue the task.
+ */
+export async function* followWaitingTask(
+  client: ChatClient,
+  view: TaskView,
+  call: TurnCallOptions,
+): AsyncGenerator<void, void, undefined> {
+  const { taskId = "" } = view;
+  for await (const event of client.tasks.subscribe(taskId, call)) {
+    const { history = [] } = view.isWaiting && !("task" in event) ? await client.tasks.get(taskId, call) : {};
+    if (call.signal?.aborted) return;
+    for (const message of history) if (message.role === "ROLE_USER") view.addUserMessage(message);
+    view.apply(event);
+    yield;
+    if (view.hasTurnEnded && !isAtAuthRequired(view)) return;
+  }
+}
+
+/** Returns true if the task waits for its user, but the agent can continue without a message (A2A §7.6.1). */
+export function isAtAuthRequired({ state }: TaskView): boolean {
+  return state === "TASK_STATE_AUTH_REQUIRED";
 }
 
 function hasOutput({ artifacts = [], history = [], status }: Task): boolean {
@@ -102,7 +154,7 @@ export async function* withCancellation(
 ): TurnSteps {
   let isCanceled = false;
   const cancel = (): void => {
-    if (view.taskId === undefined || view.hasTurnEnded || isCanceled) return;
+    if (view.taskId === undefined || (view.hasTurnEnded && !isAtAuthRequired(view)) || isCanceled) return;
     isCanceled = true;
     void cancelTask(client, view.taskId);
   };

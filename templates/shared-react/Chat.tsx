@@ -9,13 +9,16 @@ const chat = createChat(new URL("/agents", location.href).href);
 /** A chat with the agent at `/agents`. */
 export function ChatPage() {
   const { messages, status, progressText, error } = useA2AChat(chat);
+  const isAnswering = status === "loading" || status === "sending" || status === "streaming";
 
   function send(event: FormEvent<HTMLFormElement>): void {
     event.preventDefault();
     const form = event.currentTarget;
     const text = String(new FormData(form).get("text")).trim();
+    // The text stays in the field until the agent has answered.
+    if (text === "" || isAnswering) return;
     form.reset();
-    if (text !== "") void chat.send(text);
+    void chat.send(text);
   }
 
   return (
@@ -31,7 +34,7 @@ export function ChatPage() {
       <p role="status">{error?.message ?? progressText}</p>
       <form onSubmit={send}>
         <input name="text" aria-label="Message" placeholder="Write a message" autoComplete="off" />
-        {status === "streaming" ? (
+        {isAnswering ? (
           <button type="button" onClick={() => void chat.stop()}>
             Stop
           </button>

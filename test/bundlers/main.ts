@@ -1,6 +1,7 @@
 /**
  * `npm run bundlers` packs the built package, installs it without optional packages, and bundles `connect` and
- * `createServer` for browsers with four bundlers and without aliases. Run `npm run build` first.
+ * `createServer` for browsers with four bundlers and without aliases. Fails if a bundle exceeds its limit. Run
+ * `npm run build` first.
  */
 import { execFileSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
@@ -12,6 +13,9 @@ const PROGRAMS = {
   connect: `export { connect } from "colloquy/client";`,
   server: `export { agent, createServer } from "colloquy";`,
 } as const;
+
+/** Maximum size in bytes of the compressed scripts that a page loads at once. */
+const MAX_GZIP_BYTES = { connect: 30_000, server: 81_000 } as const;
 
 /** Programs that bundle `entry` into the folder `out`. Each runs in the folder of the installed bundlers. */
 const BUNDLERS: Readonly<Record<string, (entry: string, out: string) => string>> = {
@@ -61,7 +65,8 @@ run("npm", [
 ]);
 writeFileSync(join(folder, "measure.mjs"), MEASURE);
 
-for (const [program, code] of Object.entries(PROGRAMS)) {
+for (const program of ["connect", "server"] as const) {
+  const code = PROGRAMS[program];
   const entry = `${program}-entry.js`;
   writeFileSync(join(folder, entry), code);
   for (const [bundler, createBuild] of Object.entries(BUNDLERS)) {
@@ -70,11 +75,19 @@ for (const [program, code] of Object.entries(PROGRAMS)) {
     writeFileSync(join(folder, script), createBuild(entry, out));
     try {
       run(process.execPath, [script]);
-      console.log(`${program}, ${bundler}: ${run(process.execPath, ["measure.mjs", out]).trim()}`);
+      const sizes = run(process.execPath, ["measure.mjs", out]).trim();
+      console.log(`${program}, ${bundler}: ${sizes}`);
+      assertWithinLimit(program, sizes);
     } catch (error) {
       process.exitCode = 1;
       const { stderr } = error as { readonly stderr?: string };
       console.log(`${program}, ${bundler}: failed\n${stderr ?? String(error)}`);
     }
   }
+}
+
+function assertWithinLimit(program: keyof typeof PROGRAMS, sizes: string): void {
+  const limit = MAX_GZIP_BYTES[program];
+  if (Number.parseInt(sizes, 10) <= limit) return;
+  throw new Error(`The limit is ${limit} bytes at once. Remove an import, or raise the limit in this file.`);
 }

@@ -17,7 +17,11 @@ interface ParsedServeOptions {
   readonly store: string;
   readonly authTokenEnv: readonly string[];
   readonly publicUrl?: string;
+  readonly drain?: number;
 }
+
+/** `Server.close` waits up to 2 seconds each for agents and for notifications after the drain. */
+const CLOSE_MS = 4000;
 
 /** Parses the arguments of `colloquy serve` with the options of the command line. */
 function parseServeArguments(args: readonly string[]): { paths: string[]; options: ParsedServeOptions } {
@@ -34,7 +38,7 @@ const commands = listNodeCommands();
 const kubernetes = "deploy/kubernetes/colloquy.yaml";
 const dockerfile = readRepositoryFile("Dockerfile");
 
-describe.each(commands)("$file", ({ file, args, environment }) => {
+describe.each(commands)("$file", ({ file, args, environment, stopSeconds }) => {
   const { paths, options } = parseServeArguments(args);
 
   it("passes arguments that colloquy serve accepts, and serves the folder of the image", () => {
@@ -46,6 +50,11 @@ describe.each(commands)("$file", ({ file, args, environment }) => {
   it("authenticates callers with a token from the environment", () => {
     expect(options.authTokenEnv).toEqual(["COLLOQUY_TOKEN"]);
     expect(environment).toContain("COLLOQUY_TOKEN");
+  });
+
+  it("drains, and closes before the platform kills the node", () => {
+    expect(options.drain).toBeGreaterThanOrEqual(5000);
+    expect(options.drain! + CLOSE_MS).toBeLessThan(stopSeconds * 1000);
   });
 
   it("has no password in its arguments", () => {
@@ -75,6 +84,14 @@ describe("the variables of the files", () => {
       expect(rest).toMatch(/^:\?/);
       expect(compose).toContain(`${name}=%s`);
     }
+  });
+});
+
+describe("deploy/.env, which contains the secrets", () => {
+  it("stays out of commits and out of the image", () => {
+    expect(readRepositoryFile("docs/operations.md")).toContain("> deploy/.env");
+    expect(readRepositoryFile(".gitignore").split("\n")).toContain(".env");
+    expect(readRepositoryFile(".dockerignore").split("\n")).toContain("**/.env");
   });
 });
 
@@ -143,15 +160,6 @@ describe("the Kubernetes resources", () => {
     expect(readYaml(kubernetes, "HorizontalPodAutoscaler")["spec"]).toMatchObject({
       scaleTargetRef: { kind: "Deployment", name: "colloquy" },
     });
-  });
-
-  it("give a node more time to stop than preStop takes", () => {
-    const pod = readYaml(kubernetes, "Deployment")["spec"]!["template"]!["spec"]!;
-    const command = getContainer(readYaml(kubernetes, "Deployment"))["lifecycle"]!["preStop"]!["exec"]![
-      "command"
-    ];
-    const [, seconds] = command as unknown as [string, string];
-    expect(Number(pod["terminationGracePeriodSeconds"])).toBeGreaterThanOrEqual(Number(seconds) + 30);
   });
 
   it("keep the connections of all nodes below the default max_connections of PostgreSQL", () => {

@@ -27,7 +27,12 @@ export interface NodeCommand {
   /** Arguments of `colloquy`. */
   readonly args: readonly string[];
   readonly environment: readonly string[];
+  /** Seconds between SIGTERM and SIGKILL. */
+  readonly stopSeconds: number;
 }
+
+/** Docker and Cloud Run kill a container 10 seconds after SIGTERM. Cloud Run has no setting for this time. */
+const CONTAINER_STOP_SECONDS = 10;
 
 const toTexts = (list: unknown): string[] => (list as unknown[]).map(String);
 const toNames = (list: unknown): string[] => (list as { name: string }[]).map(({ name }) => name);
@@ -39,13 +44,20 @@ export function listNodeCommands(): NodeCommand[] {
     file: `deploy/compose.yaml (${name})`,
     args: toTexts(compose[name]!["command"]),
     environment: Object.keys(compose[name]!["environment"]!),
+    stopSeconds: Number.parseInt(compose[name]!["stop_grace_period"] as unknown as string, 10),
   }));
   const podCommands = [
     { file: "deploy/kubernetes/colloquy.yaml", kind: "Deployment" },
     { file: "deploy/cloud-run.yaml", kind: "Service" },
   ].map(({ file, kind }) => {
-    const container = getContainer(readYaml(file, kind));
-    return { file, args: toTexts(container["args"]), environment: toNames(container["env"]) };
+    const resource = readYaml(file, kind);
+    const container = getContainer(resource);
+    return {
+      file,
+      args: toTexts(container["args"]),
+      environment: toNames(container["env"]),
+      stopSeconds: findPodStopSeconds(resource) ?? CONTAINER_STOP_SECONDS,
+    };
   });
   const cmd = /^CMD (\[.*\])$/m.exec(readRepositoryFile("Dockerfile"))?.[1] ?? "[]";
   const unit = readRepositoryFile("deploy/systemd/colloquy.service");
@@ -53,9 +65,27 @@ export function listNodeCommands(): NodeCommand[] {
   return [
     ...composeCommands,
     ...podCommands,
-    { file: "Dockerfile", args: toTexts(JSON.parse(cmd)), environment: ["COLLOQUY_TOKEN"] },
-    { file: "deploy/systemd/colloquy.service", args: exec.split(" "), environment: findEnvFileNames(unit) },
+    {
+      file: "Dockerfile",
+      args: toTexts(JSON.parse(cmd)),
+      environment: ["COLLOQUY_TOKEN"],
+      stopSeconds: CONTAINER_STOP_SECONDS,
+    },
+    {
+      file: "deploy/systemd/colloquy.service",
+      args: exec.split(" "),
+      environment: findEnvFileNames(unit),
+      stopSeconds: Number(/^TimeoutStopSec=(\d+)$/m.exec(unit)?.[1]),
+    },
   ];
+}
+
+/** Returns the seconds that a pod has after `preStop`. Returns `undefined` for a Cloud Run resource. */
+function findPodStopSeconds(resource: YamlNode): number | undefined {
+  const graceSeconds = resource["spec"]!["template"]!["spec"]!["terminationGracePeriodSeconds"];
+  if (graceSeconds === undefined) return undefined;
+  const [, preStopSeconds] = toTexts(getContainer(resource)["lifecycle"]!["preStop"]!["exec"]!["command"]);
+  return Number(graceSeconds) - Number(preStopSeconds);
 }
 
 /** Returns the only container of a Kubernetes or Cloud Run resource. */

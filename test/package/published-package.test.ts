@@ -10,6 +10,7 @@ import { findUnmappedFiles, findUnpublishedLinks } from "../../scripts/package/p
 import { listPublisherProblems, readPublisher, type Publisher } from "../../scripts/package/publisher.ts";
 import { findReleaseNotes } from "../../scripts/package/release-notes.ts";
 import { addBundledComponents, type Sbom } from "../../scripts/package/sbom.ts";
+import { findCountedTypeErrors } from "../../scripts/package/type-errors.ts";
 import {
   isDistributable,
   readBundledPackage,
@@ -219,12 +220,35 @@ describe("the release notes", () => {
   });
 });
 
+describe("the check of the types", () => {
+  it("covers each entry", () => {
+    const { exports } = JSON.parse(readFileSync("package.json", "utf8")) as { exports: object };
+    const entries = Object.keys(exports).filter((entry) => entry !== "./package.json");
+    const programs = ["every-entry-point.ts", "peers/every-peer-entry-point.ts"];
+    const imports = programs.flatMap((program) =>
+      [...readFileSync(`test/user/${program}`, "utf8").matchAll(/from "colloquy(.*)";/g)].map(
+        ([, entry]) => `.${entry}`,
+      ),
+    );
+    expect(imports.toSorted()).toEqual(entries.toSorted());
+  });
+
+  it("ignores errors in the types of ADK, and no others", () => {
+    const own = "dist/entries/adk.d.ts(1,1): error TS2307: Cannot find module 'x'.";
+    const adk = "node_modules/@google/adk/dist/a.d.ts(6,37): error TS2307: Cannot find module 'y'.";
+    expect(findCountedTypeErrors(`${adk}\n${own}\n`)).toEqual([own]);
+    expect(findCountedTypeErrors(`${adk}\n`)).toEqual([]);
+    expect(findCountedTypeErrors("Killed")).toEqual(["The compiler failed: Killed"]);
+  });
+});
+
 describe("the SBOM", () => {
   it("contains the packages that npm installs, and those in our files", () => {
-    const [a, b, c] = ["a", "b", "c"].map((name) => ({ name, version: "1.0.0" }));
+    const [a, b, c] = ["a", "b", "c"].map((name) => ({ "bom-ref": name, name, version: "1.0.0" }));
     if (!a || !b || !c) throw new Error("unreachable");
-    const installed: Sbom = { components: [a], dependencies: [] };
-    const all: Sbom = { components: [a, b, c], dependencies: [] };
+    const metadata = { component: { "bom-ref": "colloquy", name: "colloquy", version: "1.0.0" } };
+    const installed: Sbom = { metadata, components: [a], dependencies: [] };
+    const all: Sbom = { metadata, components: [a, b, c], dependencies: [] };
     const properties = [{ name: "colloquy:bundled", value: "true" }];
     expect(addBundledComponents(installed, all, [a, c]).components).toEqual([a, { ...c, properties }]);
     expect(() => addBundledComponents(installed, all, [{ name: "a", version: "2.0.0" }])).toThrow(

@@ -36,6 +36,8 @@ export class AgentExecution {
   /** Time at which the signal of the agent aborted, or `undefined`. */
   abortedAt: number | undefined;
   isEnded = false;
+  /** False once a node has claimed the task, so that no lease excludes another execution any more. */
+  hasLease = true;
 
   constructor(node: string, steps: StepChecks, getTime: () => number) {
     this.node = node;
@@ -202,22 +204,23 @@ export class PromiseChecks {
       );
     history.epoch++;
     history.holder = node;
+    for (const execution of this.#executions.get(taskId) ?? []) execution.hasLease = false;
   }
 
   isNodeLeased(node: string): boolean {
     return (this.#leaseEnds.get(node) ?? 0) > this.#getTime();
   }
 
-  /** Checks that a node releases no task whose agent may still be running. */
+  /** Checks that a node releases no task whose agent may still be running under this lease. */
   checkRelease(node: string, taskId: string): void {
     const history = this.histories.get(taskId);
     if (history) history.holder = undefined;
     for (const execution of this.#executions.get(taskId) ?? []) {
-      const { abortedAt, isEnded } = execution;
+      const { abortedAt, isEnded, hasLease } = execution;
       // The clocks of nodes have different rates.
       const hasIgnoredAbort =
         abortedAt !== undefined && this.#getTime() - abortedAt >= 0.99 * this.#cancelGraceMs;
-      if (execution.node === node && !isEnded && !hasIgnoredAbort)
+      if (execution.node === node && hasLease && !isEnded && !hasIgnoredAbort)
         return this.breakPromise("E11", `node ${node} releases task ${taskId} while its agent is running`);
     }
   }

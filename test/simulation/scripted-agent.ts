@@ -11,7 +11,7 @@ export interface AgentPolicy {
   readonly concurrentTurns: "queue" | "refuse" | "parallel";
   /** Mean time in milliseconds between two pieces of output. */
   readonly meanPauseMs: number;
-  /** True if agents yield another event after their abort, stop slowly, and continue after they have asked their user. */
+  /** True if agents yield once more after their abort, stop slowly, and continue after they have asked their user. */
   readonly endsSlowly: boolean;
 }
 

@@ -8,12 +8,15 @@ export interface ServedAgentSummary {
   description: AgentDescription;
 }
 
-/** Renders one line for each agent, which contains the name, URL, and description of the agent. */
+/** Renders one line for each agent, which contains its name, its URL unless it is empty, and its description. */
 export function renderAgentList(served: readonly ServedAgentSummary[]): string {
   const id = Math.max(...served.map((agent) => agent.id.length));
   const url = Math.max(...served.map((agent) => agent.url.length));
   return served
-    .map((agent) => `  ${agent.id.padEnd(id)}  ${agent.url.padEnd(url)}  ${agent.description.description}\n`)
+    .map((agent) => {
+      const columns = [agent.id.padEnd(id), ...(url > 0 ? [agent.url.padEnd(url)] : [])];
+      return `  ${columns.join("  ")}  ${agent.description.description}\n`;
+    })
     .join("");
 }
 

@@ -1,6 +1,7 @@
 import { createLogObserver, type LogFormat } from "../../logging/index.ts";
 import type { Console } from "../../console/index.ts";
 import type { Agent, Observer, RetentionOptions } from "../../engine/index.ts";
+import { A2AError } from "../../protocol/index.ts";
 import {
   createServer,
   type ServerAddress,
@@ -58,6 +59,8 @@ export interface ServeOptions extends ServeAuthOptions, ServeConsoleOptions {
   otlp?: string;
   metricsPort?: number;
   output: OutputFormat;
+  /** Name of the command in hints. Default: `serve`. */
+  commandName?: string;
 }
 
 /** The agents to serve, and the banner texts that the command prints after the server has started. */
@@ -116,7 +119,7 @@ export async function serveUntilStopped(
   // Runs after the agents are loaded, because their `.env` files may contain the tokens.
   const authenticate = createAuthSchemes(options, process.env);
   const mounted = await mountConsole(options, plan, authenticate !== undefined);
-  const server = createServerOrUsageError(plan.agents, {
+  const server = createServerOrUsageError(plan.agents, options.commandName, {
     store: adk.store,
     observer,
     ...mounted?.serverOptions,
@@ -223,18 +226,25 @@ async function processDueWorkOnce(
   const processing = server.processDueWork(timeLimitMs === undefined ? {} : { timeLimitMs });
   const report = await untilAborted(processing, interruptSignal);
   new OutputWriter(streams, output).writeResultIfJsonFormat({ ...report });
+  const { pluralize } = await import("../cards/text-table.ts");
   const { turns, notifications, isComplete } = report;
   const end = isComplete ? "" : " The time limit has passed before the work has ended.";
-  streams.err(`Started ${turns} agent runs and sent ${notifications} push notifications.${end}\n`);
+  streams.err(
+    `Started ${pluralize(turns, "agent run")} and sent ${pluralize(notifications, "push notification")}.${end}\n`,
+  );
 }
 
 /** Creates the server. Throws a usage error if the server options are invalid. */
-function createServerOrUsageError(agents: Record<string, Agent>, options: ServerOptions): Server {
+function createServerOrUsageError(
+  agents: Record<string, Agent>,
+  commandName = "serve",
+  options: ServerOptions,
+): Server {
   try {
     return createServer(agents, options);
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
-    throw createUsageError(message, "Run colloquy serve --help for the flags.", error);
+    throw createUsageError(message, `Run colloquy ${commandName} --help for the flags.`, error);
   }
 }
 
@@ -242,7 +252,7 @@ async function renderBanner(
   plan: AgentsToServe,
   { url, agents, grpc, metrics }: ServerAddress,
   storeName: string,
-  { openai }: ServeOptions,
+  { openai, role }: ServeOptions,
   credentialHint: ReturnType<typeof describeClientCredentials> | undefined,
   consoleUrl: string | undefined,
 ): Promise<string> {
@@ -258,9 +268,16 @@ async function renderBanner(
   const metricsLine = metrics ? `  metrics: http://${metrics.host}:${metrics.port}/metrics\n` : "";
   const openaiLine = openai ? `  as models of OpenAI's API, too: ${url}/v1\n` : "";
   const consoleLine = consoleUrl === undefined ? "" : `  console: ${consoleUrl}\n`;
-  const credentialLine = credentialHint ? `${credentialHint.hint}\n\n` : "";
   const about = plan.headline === undefined ? "" : `${plan.headline}\n`;
-  return `${top}${about}\n${renderAgentList(served)}${grpcLine}${openaiLine}${metricsLine}${consoleLine}\n${credentialLine}${plan.renderBannerFooter(served, credentialHint?.header)}\nCtrl-C stops it.\n`;
+  const footer = plan.renderBannerFooter(served, credentialHint?.header);
+  const isWorker = role === "worker";
+  const requestLine = isWorker
+    ? `This worker accepts no A2A requests, only ${url}/healthz, /readyz, and /tick.\n`
+    : credentialHint
+      ? `${credentialHint.hint}\n\n`
+      : "";
+  const agentList = renderAgentList(isWorker ? served.map((one) => ({ ...one, url: "" })) : served);
+  return `${top}${about}\n${agentList}${grpcLine}${openaiLine}${metricsLine}${consoleLine}\n${requestLine}${footer}\nCtrl-C stops it.\n`;
 }
 
 /** Listens on the requested port, or on the next free port if the requested port is in use. */
@@ -293,8 +310,8 @@ export async function listenOnNextFreePort(
 }
 
 /**
- * Creates the error for a server that cannot start. A start error always has the code `A2ACLI_ERR_INTERNAL`,
- * even if a dependency such as the store is unavailable.
+ * Creates the error for a server that cannot start. The code is `A2ACLI_ERR_UNREACHABLE` if the task store is not
+ * available, and otherwise `A2ACLI_ERR_INTERNAL`.
  */
 function createStartError(error: unknown, options: ListenOptions): CliError {
   const { host, allowUnauthenticated } = options;
@@ -303,7 +320,8 @@ function createStartError(error: unknown, options: ListenOptions): CliError {
     host === "127.0.0.1" || allowUnauthenticated || hasAuthOptions(options)
       ? undefined
       : "Configure authentication, for example with --auth-token-env, or pass --allow-unauthenticated to accept all callers.";
-  return new CliError("A2ACLI_ERR_INTERNAL", message, hint, error);
+  const isUnavailable = error instanceof A2AError && error.reason === "UNAVAILABLE";
+  return new CliError(isUnavailable ? "A2ACLI_ERR_UNREACHABLE" : "A2ACLI_ERR_INTERNAL", message, hint, error);
 }
 
 /** Creates an observer that writes the log to stderr. */

@@ -6,6 +6,8 @@ import type { CliContext } from "../cli-context.ts";
 import { createUsageError } from "../cli-error.ts";
 import { defineStoreCommand, formatBytes } from "./store-command.ts";
 
+const POSTGRES_HINT = "Copy a PostgreSQL database with pg_dump.";
+
 export function createStoreBackupCommand(context: CliContext): Command {
   const command = new Command("backup")
     .argument("<file>", "the new file for the copy")
@@ -13,7 +15,7 @@ export function createStoreBackupCommand(context: CliContext): Command {
       "after",
       "\nTo restore a backup, stop the server, copy the key file to COPY.key, and serve the copy with --store sqlite:COPY.\nKeep the key file apart from the backup.",
     );
-  return defineStoreCommand(command, context, async ({ file, args, output }) => {
+  return defineStoreCommand(command, context, POSTGRES_HINT, async ({ file, args, output }) => {
     const target = resolve(context.cwd, args[0] ?? "");
     if (existsSync(target)) throw createUsageError(`${target} exists. Pass the name of a new file.`);
     await backupSqliteFile(file, target);

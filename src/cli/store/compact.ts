@@ -7,8 +7,10 @@ import type { OutputWriter } from "../output-writer.ts";
 import { callMaintenanceIfServed } from "./maintenance-client.ts";
 import { defineStoreCommand, formatBytes, openUnservedStore } from "./store-command.ts";
 
+const POSTGRES_HINT = "The autovacuum of PostgreSQL reuses the space of deleted tasks.";
+
 export function createStoreCompactCommand(context: CliContext): Command {
-  return defineStoreCommand(new Command("compact"), context, async ({ file, output }) => {
+  return defineStoreCommand(new Command("compact"), context, POSTGRES_HINT, async ({ file, output }) => {
     const served = await callMaintenanceIfServed<StoreSize>(file, "compact");
     if (served) assertCanShrinkInUse(served, file);
     else await rebuildUnusedFile(file, output);

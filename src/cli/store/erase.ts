@@ -6,6 +6,8 @@ import type { OutputWriter } from "../output-writer.ts";
 import { callMaintenanceIfServed } from "./maintenance-client.ts";
 import { defineStoreCommand, openUnservedStore } from "./store-command.ts";
 
+const POSTGRES_HINT = "Call server.maintenance.eraseTasks in a program that uses the database.";
+
 interface StoreEraseOptions {
   task?: string;
   context?: string;
@@ -22,13 +24,18 @@ export function createStoreEraseCommand(context: CliContext): Command {
     .option("--tenant <name>", "erase only tasks of this tenant")
     .option("--agent <id>", "erase only tasks of this agent")
     .addHelpText("after", "\nA task must match all options. Running agents of the tasks are canceled first.");
-  return defineStoreCommand<StoreEraseOptions>(command, context, async ({ file, options, output }) => {
-    const selector = toTaskSelector(options);
-    const { erasedTasks } =
-      (await callMaintenanceIfServed<{ erasedTasks: number }>(file, "erase", selector)) ??
-      (await eraseInUnusedFile(file, selector, output));
-    output.writeResult({ erasedTasks }, { "Erased tasks": String(erasedTasks) });
-  });
+  return defineStoreCommand<StoreEraseOptions>(
+    command,
+    context,
+    POSTGRES_HINT,
+    async ({ file, options, output }) => {
+      const selector = toTaskSelector(options);
+      const { erasedTasks } =
+        (await callMaintenanceIfServed<{ erasedTasks: number }>(file, "erase", selector)) ??
+        (await eraseInUnusedFile(file, selector, output));
+      output.writeResult({ erasedTasks }, { "Erased tasks": String(erasedTasks) });
+    },
+  );
 }
 
 function toTaskSelector({ task, context, principal, tenant, agent }: StoreEraseOptions): TaskSelector {

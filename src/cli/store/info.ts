@@ -5,8 +5,10 @@ import type { CliContext } from "../cli-context.ts";
 import { callMaintenanceIfServed } from "./maintenance-client.ts";
 import { defineStoreCommand, formatBytes } from "./store-command.ts";
 
+const POSTGRES_HINT = "Use psql, for example with the command \\dt+ colloquy.*";
+
 export function createStoreInfoCommand(context: CliContext): Command {
-  return defineStoreCommand(new Command("info"), context, async ({ file, output }) => {
+  return defineStoreCommand(new Command("info"), context, POSTGRES_HINT, async ({ file, output }) => {
     const served = await callMaintenanceIfServed<StoreInfo>(file, "info");
     const pid = served && readMaintenanceAddress(file)?.pid;
     const { usedBytes, freeBytes, canShrink } = served ?? (await measureSqliteFile(file));

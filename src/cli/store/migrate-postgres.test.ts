@@ -24,10 +24,23 @@ describe.skipIf(reason)("colloquy store migrate with a PostgreSQL database", () 
     for (const { out, err } of [printed, first, second, current]) expect(out + err).not.toContain(PASSWORD);
   });
 
-  it("is the only maintenance command for a database", async () => {
-    const { code, err } = await runCliInTestProcess(["store", "info", "--store", store]);
+  it.each([
+    [["info"], "psql"],
+    [["sweep"], "sweeps the database"],
+    [["compact"], "autovacuum"],
+    [["backup", "copy.db"], "pg_dump"],
+    [["erase", "--task", "t"], "server.maintenance.eraseTasks"],
+  ])("is the only maintenance command for a database: %j names another way", async (args, remedy) => {
+    const { code, err } = await runCliInTestProcess(["store", ...args, "--store", store]);
     expect(code).toBe(2);
     expect(err).toContain("This command maintains only SQLite files");
+    expect(err).toContain(remedy);
     expect(err).not.toContain(PASSWORD);
+  });
+
+  it("names both kinds of stores if the store is neither", async () => {
+    const { code, err } = await runCliInTestProcess(["store", "migrate", "--store", "mysql://a/b"]);
+    expect(code).toBe(2);
+    expect(err).toContain("Pass --store sqlite:FILE or postgres://USER@HOST/DATABASE.");
   });
 });

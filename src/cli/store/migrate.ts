@@ -26,8 +26,8 @@ export function createStoreMigrateCommand(context: CliContext): Command {
   return defineStoreCommand<StoreMigrateOptions>(
     command,
     context,
-    migrateSqliteFile,
     migratePostgresDatabase,
+    migrateSqliteFile,
   );
 }
 

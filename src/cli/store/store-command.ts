@@ -34,20 +34,21 @@ export interface PostgresStoreCommandInput<O> {
 
 /**
  * Defines a `colloquy store` command. `work` does the work of the command for a SQLite file, and `workOnPostgres` for a
- * PostgreSQL database. Without `workOnPostgres`, the command refuses databases.
+ * PostgreSQL database. If `workOnPostgres` is text, the command refuses databases, and prints the text as the hint.
  */
 export function defineStoreCommand<O extends object>(
   command: Command,
   { streams, cwd }: CliContext,
+  workOnPostgres: ((input: PostgresStoreCommandInput<O>) => Promise<void>) | string,
   work: (input: StoreCommandInput<O>) => Promise<void>,
-  workOnPostgres?: (input: PostgresStoreCommandInput<O>) => Promise<void>,
 ): Command {
+  const refusesPostgres = typeof workOnPostgres === "string";
   return command
     .option(
       "--store <store>",
-      workOnPostgres
-        ? "task store, as in colloquy serve: sqlite:FILE, or postgres://USER@HOST/DATABASE"
-        : "task store, as in colloquy serve: sqlite:FILE",
+      refusesPostgres
+        ? "task store, as in colloquy serve: sqlite:FILE"
+        : "task store, as in colloquy serve: sqlite:FILE, or postgres://USER@HOST/DATABASE",
       "sqlite:.colloquy/colloquy.db",
     )
     .addOption(createOutputOption().env("A2ACLI_OUTPUT"))
@@ -55,20 +56,23 @@ export function defineStoreCommand<O extends object>(
       const self = parameters.at(-1) as Command;
       const options = self.opts<O & StoreCommandOptions>();
       const output = new OutputWriter(streams, options.output);
-      if (workOnPostgres && isPostgresUrl(options.store))
+      if (isPostgresUrl(options.store)) {
+        if (refusesPostgres)
+          throw createUsageError("This command maintains only SQLite files.", workOnPostgres);
         return await workOnPostgres({ url: options.store, options, output });
-      const file = resolveStoreFile(options.store, cwd);
+      }
+      const file = resolveStoreFile(
+        options.store,
+        cwd,
+        refusesPostgres ? "sqlite:FILE" : "sqlite:FILE or postgres://USER@HOST/DATABASE",
+      );
       await work({ file, args: self.args, options, output });
     });
 }
 
-function resolveStoreFile(store: string, cwd: string): string {
-  if (isPostgresUrl(store))
-    throw createUsageError(
-      "This command maintains only SQLite files. A server on a PostgreSQL database sweeps the database on its own.",
-    );
+function resolveStoreFile(store: string, cwd: string, acceptedStores: string): string {
   if (!store.startsWith(SQLITE_PREFIX))
-    throw createUsageError(`The store ${store} has no file. Pass --store sqlite:FILE.`);
+    throw createUsageError(`The store ${store} has no file. Pass --store ${acceptedStores}.`);
   const file = resolve(cwd, store.slice(SQLITE_PREFIX.length));
   if (existsSync(file)) return file;
   throw createUsageError(

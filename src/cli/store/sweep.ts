@@ -5,8 +5,10 @@ import { CliError } from "../cli-error.ts";
 import { callMaintenanceIfServed } from "./maintenance-client.ts";
 import { defineStoreCommand } from "./store-command.ts";
 
+const POSTGRES_HINT = "A server on a PostgreSQL database sweeps the database on its own.";
+
 export function createStoreSweepCommand(context: CliContext): Command {
-  return defineStoreCommand(new Command("sweep"), context, async ({ file, output }) => {
+  return defineStoreCommand(new Command("sweep"), context, POSTGRES_HINT, async ({ file, output }) => {
     const report = await callMaintenanceIfServed<SweepReport>(file, "sweep");
     if (!report) {
       const text = `No server uses ${file}. Only the server knows its retention policy.`;

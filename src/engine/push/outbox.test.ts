@@ -269,6 +269,25 @@ describe("the outbox", () => {
     ).toEqual([1000, 2000, 4000, 8000]);
   });
 
+  it("marks the first failure of a webhook, and the first failure after a success [E12]", async () => {
+    const it = createOutboxFixture();
+    it.receiver.queuedResults.set("w", [...createFailures(2), { ok: true }, ...createFailures(1)]);
+    const { run } = await startTask(it);
+    run.emit(workingTestEvent).end();
+    await flushEventLoopForTest();
+    for (let ms = 0; ms < 10_000; ms += 500) {
+      it.clock.advance(500);
+      await flushEventLoopForTest(5);
+    }
+    expect(it.receiver.delivered.at(-1)).toBe("w: COMPLETED");
+    expect(it.reports.map(({ outcome, isFirstFailure }) => [outcome, isFirstFailure]).slice(0, 4)).toEqual([
+      ["failed", true],
+      ["failed", false],
+      ["delivered", undefined],
+      ["failed", true],
+    ]);
+  });
+
   it("waits as long as the receiver requests [E12, I-07]", async () => {
     const it = createOutboxFixture();
     it.receiver.queuedResults.set("w", [createFailure({ retryAfterMs: 90_000 })]);

@@ -325,7 +325,7 @@ export class Outbox {
       return;
     }
     const delayMs = computeRetryDelay(delivery.failureCount, this.#random(), this.#retryPolicy, retryAfterMs);
-    this.#observer.onPush?.({ ...report, outcome: "failed", retryInMs: delayMs });
+    this.#observer.onPush?.({ ...report, outcome: "failed", isFirstFailure, retryInMs: delayMs });
     if (this.#isClosing) return;
     delivery.state = "waiting";
     delivery.cancelRetry = this.#clock.schedule(delayMs, () => {

@@ -173,6 +173,26 @@ describe("run.once", () => {
     expect(await run.once("k".repeat(256), () => 1)).toBe(1);
   });
 
+  it.each<[string, (run: Run) => Promise<unknown>, string]>([
+    [
+      "once without a function",
+      (run) => run.once("k", 5 as never),
+      '"execute" of run.once("k", execute) is not a function; pass a function, such as async () => 1.',
+    ],
+    ["sleep with text", (run) => run.sleep("k", "tomorrow" as never), "pass milliseconds or a valid Date"],
+    ["sleep with NaN", (run) => run.sleep("k", Number.NaN), '"until" of run.sleep("k", until) is not a time'],
+    [
+      "sleep with an invalid Date",
+      (run) => run.sleep("k", new Date("x")),
+      '"until" of run.sleep("k", until)',
+    ],
+    ["sleep without a time", (run) => run.sleep("k", null as never), '"until" of run.sleep("k", until)'],
+    ["suspend with text", (run) => run.suspend("k", "1" as never), '"until" of run.suspend("k", until)'],
+  ])("refuses %s, with the name of the argument", async (_name, call, message) => {
+    const { run } = await startProcess(new RecordingStore());
+    await expect(call(run)).rejects.toThrow(message);
+  });
+
   it("returns in its first attempt what later attempts receive", async () => {
     await fc.assert(
       fc.asyncProperty(fc.jsonValue(), async (result) => {

@@ -24,3 +24,13 @@ function delay(ms: number, clock: Clock, signal: AbortSignal): Promise<void> {
     signal.addEventListener("abort", end);
   });
 }
+
+/** Throws an error that names the function and its key if `until` is no time. */
+export function assertValidWakeTime(name: "sleep" | "suspend", key: string, until: Date | number): void {
+  // Agents in JavaScript can pass any value.
+  const time: unknown = typeof until === "number" ? until : (until as Partial<Date> | null)?.getTime?.();
+  if (Number.isFinite(time)) return;
+  throw new TypeError(
+    `"until" of run.${name}(${JSON.stringify(key)}, until) is not a time; pass milliseconds or a valid Date.`,
+  );
+}

@@ -63,6 +63,10 @@ export class TurnSteps implements UncommittedSteps {
     turn: TurnOfSteps,
   ): Promise<T> {
     assertValidStepKey(key);
+    if (typeof execute !== "function")
+      throw new TypeError(
+        `"execute" of run.once(${JSON.stringify(key)}, execute) is not a function; pass a function, such as async () => 1.`,
+      );
     const step = await (this.#running.get(key) ?? this.#finished.get(key) ?? this.#start(key, execute, turn));
     return decodeStepResult(step.json) as T;
   }

@@ -169,6 +169,9 @@ describe("context tokens", () => {
     ["lifetime", { expiresInSeconds: 3601 }, "use a whole number from 1 to 3600"],
     ["lifetime", { expiresInSeconds: 0.5 }, "use a whole number from 1 to 3600"],
     ["scopes", { scopes: ["a b"] }, "is not valid"],
+    ["contexts", { contexts: "c1" }, `"contexts" is not an array; write contexts: ["…"].`],
+    ["agents", { agents: "support" }, `"agents" is not an array`],
+    ["scopes", { scopes: "chat" }, `"scopes" is not an array`],
     ["option", { expires: 5 }, "expires"],
   ])("are not minted with an invalid %s", async (_, changes, text) => {
     await expect(mintContextToken({ ...GRANT, ...changes } as MintContextTokenOptions)).rejects.toThrow(text);

@@ -117,6 +117,9 @@ function assertValidGrant(options: MintContextTokenOptions): void {
   for (const [name, value] of Object.entries({ audience, principal }))
     if (typeof value !== "string" || value === "")
       throw new Error(`${JSON.stringify(name)} is missing; set a text that is not empty.`);
+  for (const name of ["contexts", "agents", "scopes"] as const)
+    if (options[name] !== undefined && !Array.isArray(options[name]))
+      throw new Error(`${JSON.stringify(name)} is not an array; write ${name}: ["…"].`);
   if (contexts.length === 0 && contextNamespace === undefined)
     throw new Error(`The token would open no context; set "contexts" or "contextNamespace".`);
   if (contexts.length > MAX_CONTEXTS_PER_TOKEN)

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { beforeEach, describe, expect, it } from "vitest";
 import { findTestDatabase } from "../../../test/find-test-postgres.ts";
 import {
@@ -59,6 +60,45 @@ describe.skipIf(reason)("the schema of a PostgreSQL database", () => {
       .poll(async () => (await store.overview.list({ text: "before", limit: 1 })).tasks)
       .toMatchObject([{ taskId: "t", seq: 2 }]);
     await store.close();
+  });
+
+  it("accepts the statements of running nodes that know only version 1 or 2", async () => {
+    const store = new PostgresStore(url);
+    await store.open();
+    const log = [createTestSubmittedTaskEvent("t"), createTestChunkEvent("t", "first")];
+    expect(await store.commit([createTestLogAppend("t", 0, log)])).toEqual([undefined]);
+    const earlierTaskColumns =
+      "scope, tenant, principal, agent, context_id, seq, state, status_time, epoch, running, lease_node";
+    await runTestSql(
+      url,
+      `WITH created AS (
+        INSERT INTO colloquy.task (key, task_id, ${earlierTaskColumns})
+        SELECT nextval('colloquy.task_key_seq'), 'u', ${earlierTaskColumns} FROM colloquy.task RETURNING key
+      )
+      INSERT INTO colloquy.log (task, seq, lines, has_only_artifacts)
+      SELECT created.key, log.seq, replace(log.lines, '"t"', '"u"'), log.has_only_artifacts FROM created, colloquy.log;
+      UPDATE colloquy.task SET running = true, lease_node = NULL, wake_at = coalesce(NULL, '-infinity'::timestamptz)
+      WHERE task_id = 'u';
+      UPDATE colloquy.task SET epoch = epoch + 1, lease_node = gen_random_uuid() WHERE task_id = 'u' AND running;
+      UPDATE colloquy.task SET running = false, lease_node = NULL WHERE task_id = 'u'`,
+    );
+    const { tasks } = await store.overview.list({ limit: 9 });
+    const seqs = Object.fromEntries(tasks.map(({ taskId, seq }) => [taskId, seq]));
+    expect(seqs).toEqual({ t: 2, u: 2 });
+    await runTestSql(url, "DELETE FROM colloquy.task WHERE task_id = 'u'");
+    expect((await store.overview.list({ limit: 9 })).tasks).toHaveLength(1);
+    await store.close();
+  });
+
+  it("needs the privilege CREATE on the database, which the error names", async () => {
+    const user = `plain_${randomUUID().replaceAll("-", "")}`;
+    await runTestSql(url, `CREATE ROLE ${user} LOGIN`);
+    const store = new PostgresStore(Object.assign(new URL(url), { username: user }).href);
+    await expect(store.open()).rejects.toMatchObject({
+      reason: "UNAVAILABLE",
+      message: expect.stringContaining("GRANT CREATE ON DATABASE name TO user") as string,
+    });
+    await runTestSql(url, `DROP ROLE ${user}`);
   });
 
   it("of a newer version of Colloquy is refused", async () => {

@@ -1,5 +1,6 @@
 import type { StoreMigrationListener } from "../../engine/index.ts";
 import { A2AError } from "../../protocol/index.ts";
+import { isPrivilegeError } from "./postgres-error-conversion.ts";
 import type { PostgresConnection, PostgresPool, PostgresTransaction } from "./postgres-pool.ts";
 import { CREATE_VERSION_TABLE_SQL, MIGRATIONS, POSTGRES_SCHEMA_VERSION } from "./schema.ts";
 import { LOCK_MIGRATION, READ_DATABASE_STATE, READ_SCHEMA_VERSION } from "./statements/migration.ts";
@@ -75,7 +76,10 @@ async function runMigrations(
     if (version > 0)
       onMigration({ ...migration, ...progress, elapsedMs: Math.round(performance.now() - startedAt) });
   };
-  await transaction.runScript(CREATE_VERSION_TABLE_SQL);
+  await transaction.runScript(CREATE_VERSION_TABLE_SQL).catch((error: unknown) => {
+    // PostgreSQL requires the privilege even if the schema exists.
+    throw isPrivilegeError(error) ? createPrivilegeError(error) : error;
+  });
   for (const [at, sql] of MIGRATIONS.slice(version).entries()) {
     report({ phase: "step", nextVersion: version + at + 1 });
     await transaction.runScript(sql);
@@ -92,5 +96,13 @@ function createOldSchemaError(version: number): A2AError {
   return new A2AError(
     "UNAVAILABLE",
     `The database ${current}, and this version of Colloquy needs schema ${POSTGRES_SCHEMA_VERSION}; run colloquy store migrate.`,
+  );
+}
+
+function createPrivilegeError(cause: unknown): A2AError {
+  return new A2AError(
+    "UNAVAILABLE",
+    "The task store is not available: the user may not create the schema colloquy; run GRANT CREATE ON DATABASE name TO user, or let the owner of the database run colloquy store migrate.",
+    { cause },
   );
 }

@@ -69,6 +69,11 @@ export function isOutcomeUnknown(error: unknown): boolean {
   return error instanceof Error && OUTCOME_UNKNOWN_MESSAGES.test(error.message);
 }
 
+/** Returns true if the user of the database lacks a privilege. */
+export function isPrivilegeError(error: unknown): boolean {
+  return hasCode(error) && error.code === "42501";
+}
+
 /** Converts an error to `UNAVAILABLE` with a remedy. The text contains no part of the store's URL. */
 export function toPostgresUnavailableError(error: unknown): A2AError {
   if (error instanceof A2AError) return error;

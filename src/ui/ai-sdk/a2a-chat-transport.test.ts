@@ -132,6 +132,35 @@ describe("a transport for useChat", () => {
     for (const { messages } of [reloaded, late]) expect(messages).toEqual(chat.messages);
   });
 
+  it("resumes an agent that has continued after AUTH_REQUIRED without a message", async () => {
+    const login = Promise.withResolvers<void>();
+    const message = { messageId: "login", parts: [{ text: "Log in. " }] };
+    const url = await serve({
+      describe: () => card,
+      async *execute() {
+        yield { status: { state: "TASK_STATE_AUTH_REQUIRED", message } };
+        await login.promise;
+        yield { status: { state: "TASK_STATE_WORKING" } };
+        yield { artifact: { artifactId: "a", parts: [{ text: "Welcome." }] } };
+      },
+    });
+    const chat = await openChat(url);
+    const sent = chat.sendMessage({ text: "go" });
+    await expect.poll(() => describeMessages(chat).at(-1)).toEqual(["assistant", "Log in. "]);
+    const reloaded = await openChat(url);
+    await reloaded.resumeStream();
+    expect(describeMessages(reloaded)).toEqual(describeMessages(chat));
+    login.resolve();
+    await sent;
+    await reloaded.resumeStream();
+    const expected = [
+      ["user", "go"],
+      ["assistant", "Log in. ", "Welcome."],
+    ];
+    for (const page of [chat, reloaded, await openChat(url)])
+      expect(describeMessages(page)).toEqual(expected);
+  });
+
   it("stops the agent, also before its first output, but not when a newer reconnect replaces a stream", async () => {
     const began = Promise.withResolvers<void>();
     const stopped: string[] = [];

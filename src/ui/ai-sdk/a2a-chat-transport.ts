@@ -13,6 +13,7 @@ import { defineOptionNames } from "../../usage-checks/index.ts";
 import { TaskView, toChatMessages } from "../task-view.ts";
 import {
   type ChatClient,
+  isAtAuthRequired,
   listTasksOfContext,
   replayTask,
   sendTurn,
@@ -151,7 +152,10 @@ export class A2AChatTransport<MESSAGE extends UIMessage = UIMessage> implements 
     const call = { headers: toHeaderRecord(headers) };
     const [task] = await listTasksOfContext(client, chatId, 1, call);
     const isUnloaded = task !== undefined && this.#unloadedTaskIds.get(chatId) === task.id;
-    if (!task || (hasTurnEnded(task) && !isUnloaded)) return null;
+    // An agent can continue after AUTH_REQUIRED without a message.
+    const known = this.#views.get(chatId);
+    const hasContinued = known?.taskId === task?.id && known?.isWaiting && known.state !== task?.status.state;
+    if (!task || (hasTurnEnded(task) && !isUnloaded && !hasContinued)) return null;
     abortSignal?.throwIfAborted();
     const view = new TaskView();
     this.#views.set(chatId, view);
@@ -177,13 +181,13 @@ export class A2AChatTransport<MESSAGE extends UIMessage = UIMessage> implements 
     call: { readonly headers: Record<string, string> },
   ): Promise<TaskView | undefined> {
     const known = this.#views.get(chatId);
-    if (known) return known.state !== undefined && isInterrupted(known.state) ? known : undefined;
+    if (known) return (await isStillWaiting(client, known, call)) ? known : undefined;
     const { taskId, taskState } = readMetadata(messages.findLast(({ role }) => role === "assistant"));
-    if (taskId === undefined || taskState !== "TASK_STATE_INPUT_REQUIRED") return undefined;
+    if (taskId === undefined || !isWaitingState(taskState)) return undefined;
     const view = new TaskView();
     const task = await client.tasks.get(taskId, call);
     for await (const _ of replayTask(client, view, task, call));
-    return view.state !== undefined && isInterrupted(view.state) ? view : undefined;
+    return view.isWaiting ? view : undefined;
   }
 
   #createStream(
@@ -252,7 +256,22 @@ function getLastAnswerIndex({ messages }: TaskView): number {
 }
 
 function hasTurnEnded({ status: { state } }: Task): boolean {
-  return isTerminal(state) || state === "TASK_STATE_INPUT_REQUIRED";
+  return isTerminal(state) || isInterrupted(state);
+}
+
+function isWaitingState(state: string | undefined): boolean {
+  return state === "TASK_STATE_INPUT_REQUIRED" || state === "TASK_STATE_AUTH_REQUIRED";
+}
+
+/** Returns true if the next message answers the task. At AUTH_REQUIRED, the task can end without a message. */
+async function isStillWaiting(
+  client: ChatClient,
+  view: TaskView,
+  call: { readonly headers: Record<string, string> },
+): Promise<boolean> {
+  if (view.taskId === undefined || !isAtAuthRequired(view)) return view.isWaiting;
+  const { status } = await client.tasks.get(view.taskId, call);
+  return !isTerminal(status.state);
 }
 
 function toHeaderRecord(headers: ChatRequestOptions["headers"]): Record<string, string> {

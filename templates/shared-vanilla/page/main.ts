@@ -1,14 +1,18 @@
-import { createChat } from "colloquy/ui";
+import { createChat, type ChatStatus } from "colloquy/ui";
 
 const list = document.querySelector(".messages")!;
 const form = document.querySelector("form")!;
 const input = document.querySelector("input")!;
+const progress = document.querySelector("[role=status]")!;
+const stop = document.querySelector<HTMLButtonElement>("[type=button]")!;
 
 // The browser stores only the id of the conversation. After a reload, an answer that is still running continues.
 const chat = createChat(new URL("/agents", location.href).href);
 
 chat.subscribe(() => {
-  const { messages } = chat.getSnapshot();
+  const { messages, status, progressText, error } = chat.getSnapshot();
+  progress.textContent = error?.message ?? progressText;
+  stop.hidden = !isAnswering(status);
   list.replaceChildren(
     ...messages.map(({ role, parts }) => {
       const item = document.createElement("li");
@@ -22,7 +26,15 @@ chat.subscribe(() => {
 form.addEventListener("submit", (event) => {
   event.preventDefault();
   const text = input.value.trim();
+  // The text stays in the field until the agent has answered.
+  if (text === "" || isAnswering(chat.getSnapshot().status)) return;
   input.value = "";
-  if (text !== "") void chat.send(text);
+  void chat.send(text);
 });
+stop.addEventListener("click", () => void chat.stop());
+
+function isAnswering(status: ChatStatus): boolean {
+  return status === "loading" || status === "sending" || status === "streaming";
+}
+
 await chat.resume();

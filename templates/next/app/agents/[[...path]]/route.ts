@@ -17,6 +17,6 @@ function handle(request: Request): Promise<Response> {
   return agents.fetch(request, { waitUntil: after });
 }
 
-export { handle as GET, handle as POST, handle as DELETE };
+export { handle as GET, handle as POST, handle as DELETE, handle as OPTIONS };
 export const runtime = "nodejs";
 export const dynamic = "force-dynamic";
