@@ -102,7 +102,11 @@ async function bundleScript(input, sendsRequests) {
       },
     },
     // Packages such as @preact/signals install hooks when they are loaded. Our own modules do not.
-    treeshake: { moduleSideEffects: (id) => /node_modules.@?preact/.test(id) || id === input },
+    treeshake: {
+      moduleSideEffects: (id) => /node_modules.@?preact/.test(id) || id === input,
+      // The package diff creates an object for each kind of comparison. The page uses two kinds.
+      manualPureFunctions: ["WordDiff"],
+    },
     plugins: [{ name: "reduced-modules", load: loadReducedModule }],
   });
   const { output } = await build.generate({ format: "esm", minify: true, comments: false });

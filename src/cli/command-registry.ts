@@ -126,7 +126,7 @@ export const COMMANDS: CommandTable = {
     commands: CARDS_COMMANDS,
   },
   trace: {
-    description: "Inspect traffic records: show, export, compare.",
+    description: "Inspect traffic records: show, html, export, compare.",
     commands: TRACE_COMMANDS,
   },
   auth: {

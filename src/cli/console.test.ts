@@ -109,6 +109,19 @@ describe("colloquy console", () => {
     expect(await readFile(join(served.cwd, "own.jsonl"), "utf8")).toContain(`"kind":"agent","writer"`);
   });
 
+  it("refuses a file that is not a record", async () => {
+    const cwd = await createTempTestDirectoryWithFiles({ "notes.jsonl": `{"note":1}\nno JSON\n` });
+    const { code, err } = await runCliInTestProcess(["console", join(cwd, "notes.jsonl"), "--port", "0"]);
+    expect([code, err]).toEqual([2, expect.stringContaining("notes.jsonl contains no traffic lines.")]);
+    const { err: trace } = await runCliInTestProcess(["trace", "show", join(cwd, "notes.jsonl")]);
+    expect(trace.split("\n")[0]).toBe(err.split("\n")[0]);
+  });
+
+  it("warns about an empty record, whose writer may still add lines", async () => {
+    const { process } = await startConsole(["console", "new.jsonl", "--port", "0"], { "new.jsonl": "" });
+    expect(await process.waitForOutput("Ctrl-C stops it.")).toContain("warning: new.jsonl is empty.");
+  });
+
   it("explains a missing file, and refuses to listen for other machines without authentication", async () => {
     const missing = await runCliInTestProcess(["console", "none.jsonl"]);
     expect([missing.code, missing.err]).toEqual([2, expect.stringContaining("none.jsonl does not exist")]);

@@ -53,7 +53,11 @@ Examples:
     )
     .action(async (targets: string[], options: ConsoleCommandOptions) => {
       const { agentUrls, recordFiles } = splitTargets(targets);
-      const { runConsole } = await import("./console/run-console.ts");
+      const [{ runConsole }, { checkRecordFile }] = await Promise.all([
+        import("./console/run-console.ts"),
+        import("./console/check-record-file.ts"),
+      ]);
+      for (const file of recordFiles) await checkRecordFile(file, context);
       await runConsole({ agentUrls, recordFiles }, options, context);
     });
 }

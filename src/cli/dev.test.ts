@@ -159,6 +159,23 @@ export default agent({ name: "hello", description: "Waits" }, async function* ({
     expect((await dev.result).code).toBe(0);
   });
 
+  it("names the files of the command line that do not exist, and serves a file once it exists", async () => {
+    const cwd = await createTempTestDirectoryWithFiles({ "package.json": ES_MODULE_PACKAGE });
+    const dev = spawnColloquyForTest(["dev", "nope.ts", "--port", "0"], cwd);
+    const output = await dev.waitForOutput("No agent is loaded yet. Correct a file, or add an agent file.");
+    expect(output).toContain(`nope.ts does not exist (looked for ${join(cwd, "nope.ts")}).`);
+    await writeFile(join(cwd, "nope.ts"), createAgentSource(`"created"`));
+    const banner = await dev.waitForOutput("Ctrl-C stops it.");
+    expect(await ask(/http:\S+/.exec(banner)?.[0] ?? "")).toBe("created");
+    dev.child.kill("SIGTERM");
+    expect((await dev.result).code).toBe(0);
+  });
+
+  it("names a missing file although another agent is served", async () => {
+    const dev = await startDev({ "agent.ts": createAgentSource(`"one"`) }, "agent.ts", "other.ts");
+    expect(await dev.process.waitForOutput("other.ts does not exist (looked for ")).toContain("hello");
+  });
+
   it("adds and removes the agents of a directory", async () => {
     const dev = await startDev({ "agents/one.ts": createAgentSource(`"1"`, "one") }, "agents");
     const url = dev.agentUrls["one"] ?? "";

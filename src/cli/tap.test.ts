@@ -62,6 +62,24 @@ describe("colloquy tap and colloquy replay", () => {
   });
 
   it.each([
+    [["--fault", "bogus"], '"bogus" has no known fault', "--fault"],
+    [["--fault", "cut"], '"cut" needs after=NUMBER', "--fault"],
+    [["--fault", "cut:after=x"], '"cut:after=x" needs after=NUMBER', "--fault"],
+    [["--host", "0.0.0.0"], "other machines can reach", "--allow-unauthenticated"],
+    [["--to", "ftp://agent"], 'has "ftp://agent"', "--to"],
+    [["--record", "missing/x.jsonl"], "The record", "--record"],
+  ])("the options %j are a usage error, whose hint names the option", async (options, problem, option) => {
+    const cwd = await createTempTestDirectoryWithFiles({});
+    const words = ["tap", "--to", "http://127.0.0.1:1", "--port", "0", "-o", "json", ...options];
+    const { code, out, err } = await runCliInTestProcess(words, { cwd });
+    expect(code).toBe(2);
+    const { error } = JSON.parse(out + err) as { error: { code: string; message: string; hint: string } };
+    expect(error.code).toBe("A2ACLI_ERR_USAGE");
+    expect(error.message).toContain(problem);
+    expect(error.hint).toContain(option);
+  });
+
+  it.each([
     [["tap"], "No agent is named. Pass its URL with --to."],
     [["tap", "--to", "http://127.0.0.1:1", "--fault", "explode"], "has no known fault"],
     [["tap", "--to", "http://127.0.0.1:1", "--host", "0.0.0.0"], "other machines can reach"],

@@ -1,6 +1,8 @@
 import { Command, Option } from "commander";
 import { resolve } from "node:path";
+import { A2AError } from "../protocol/index.ts";
 import type { TapCallSummary, TapTarget } from "../tap/index.ts";
+import { assertRecordWritable } from "./assert-record-writable.ts";
 import type { CliContext } from "./cli-context.ts";
 import { createUsageError, toCliError } from "./cli-error.ts";
 import { appendValue, createOutputOption, parsePort } from "./client-options.ts";
@@ -93,6 +95,7 @@ async function runTap(options: TapCommandOptions, context: CliContext): Promise<
   ]);
   const { streams } = context;
   const file = resolve(context.cwd, options.record);
+  await assertRecordWritable(file);
   const warn = (text: string): void => streams.err(`Warning: ${text}\n`);
   const record = openTrafficRecord(
     { file, bodies: options.bodies },
@@ -142,7 +145,18 @@ function parseTapTarget(text: string): TapTarget {
   return name === undefined || url === undefined ? { url: text } : { name, url };
 }
 
+/** Options of the command for the options of `startTap`, by the names in error messages. */
+const OPTION_REMEDIES: ReadonlyMap<string, string> = new Map([
+  ["fault", "Correct the rule of --fault. colloquy tap --help lists the faults."],
+  ["host", "Listen on 127.0.0.1 with --host, or pass --allow-unauthenticated to accept all callers."],
+  ["targets", "Pass the URL of an agent with --to."],
+]);
+
 function toStartError(error: unknown, port: number): unknown {
+  if (error instanceof A2AError && error.reason === "INVALID_PARAMS") {
+    const remedy = OPTION_REMEDIES.get(error.violations[0]?.field ?? "");
+    return createUsageError(error.message, remedy ?? "colloquy tap --help lists the options.", error);
+  }
   if (error instanceof Error && "code" in error && error.code === "EADDRINUSE")
     return createUsageError(
       `A port from ${port} on is in use.`,

@@ -48,6 +48,13 @@ export class DevAgentFiles implements AgentFileSource {
     return { files: found.map(([file]) => file), otherPaths: [...paths, ...directories] };
   }
 
+  /** Returns the selected paths that do not exist. They are served once they exist. */
+  async listMissingPaths(): Promise<string[]> {
+    const agents = await this.#findAgents();
+    if (!isConfigAgentPathList(agents)) return [];
+    return agents.filter((path) => !existsSync(resolve(this.#selection.cwd, path)));
+  }
+
   async loadFile(file: string): Promise<LoadedAgentFile> {
     const fileId = this.#fileIds.get(file);
     if (fileId === undefined) return await this.#loadAgentsOfConfig();

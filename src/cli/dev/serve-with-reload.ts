@@ -1,3 +1,4 @@
+import { resolve } from "node:path";
 import type { Command } from "commander";
 import type { ServeConfig } from "../../config/index.ts";
 import type { Console } from "../../console/index.ts";
@@ -92,15 +93,16 @@ class ReloadingServer {
   async loadAgents(adk: AdkAgentFactory): Promise<AgentsToServe> {
     const { paths, configName } = this.#selection;
     const { cwd, interruptSignal, streams } = this.#context;
-    const reloader = new AgentReloader(
-      new DevAgentFiles({ paths, configName, cwd }, adk),
-      this.#modules,
-      new SyntaxGate(findModuleSyntaxError),
-    );
+    const files = new DevAgentFiles({ paths, configName, cwd }, adk);
+    const reloader = new AgentReloader(files, this.#modules, new SyntaxGate(findModuleSyntaxError));
     interruptSignal.addEventListener("abort", () => this.#watcher.close(), { once: true });
     let report = await this.#reload(reloader, new Set());
     let failures = await describeNewFailures(report.failures, this.#logContext);
     streams.err(formatFailures(failures));
+    for (const path of await files.listMissingPaths())
+      streams.err(
+        `${path} does not exist (looked for ${resolve(cwd, path)}). It is served once it exists.\n`,
+      );
     while (Object.keys(report.agents).length === 0) {
       streams.err("No agent is loaded yet. Correct a file, or add an agent file.\n");
       const changed = await waitForSavedFiles(this.#watcher, isHalfWrittenFile);

@@ -12,6 +12,7 @@ import {
 import type { CliContext } from "../cli-context.ts";
 import { OutputWriter, type OutputFormat } from "../output-writer.ts";
 import type { TrafficWriter } from "../../trace/recording/index.ts";
+import { assertRecordWritable } from "../assert-record-writable.ts";
 import { CliError, createUsageError } from "../cli-error.ts";
 import { untilAborted, waitForAbort } from "../wait-for-abort.ts";
 import { openBrowser } from "../console/open-browser.ts";
@@ -110,6 +111,7 @@ export async function serveUntilStopped(
   context: CliContext,
   load: (adk: AdkAgentFactory) => Promise<AgentsToServe>,
 ): Promise<void> {
+  if (options.record !== undefined) await assertRecordWritable(options.record);
   const observer = createStderrLogObserver(context, options);
   const adk = new AdkAgentFactory(options.store, observer);
   // The import of an agent file may never end.

@@ -39,13 +39,14 @@ export function createTraceCompareCommand(context: CliContext): Command {
     .addOption(createPriceOption())
     .action(async (first: string, second: string, options: TraceCompareOptions) => {
       const { firstTask, secondTask, output, prices } = options;
-      const load = async (file: string, id: string | undefined): Promise<ComparedTask> => {
+      const load = async (file: string, id: string | undefined, option: string): Promise<ComparedTask> => {
         const { model } = await loadTrafficRecord([file], context, prices);
-        const task = requireTask(model, id);
+        const task = requireTask(model, id, option);
         const { startMs } = getTaskPeriod(task);
         return { summary: summarizeTask(model, task), messages: listTaskSequence(model, task), startMs };
       };
-      const [one, other] = [await load(first, firstTask), await load(second, secondTask)];
+      const one = await load(first, firstTask, "--first-task");
+      const other = await load(second, secondTask, "--second-task");
       const comparison = compareTasks(one.summary, other.summary);
       const aligned = alignTaskSequences(one.messages, other.messages);
       if (output === "json") {

@@ -9,12 +9,8 @@ import {
 import { writeOutputFile } from "../cards/write-output-file.ts";
 import type { CliContext } from "../cli-context.ts";
 import { renderJson } from "../text-writer.ts";
-import {
-  addTraceFilesArgument,
-  loadTrafficRecord,
-  requireTask,
-  type LoadedTrafficRecord,
-} from "./load-traffic-record.ts";
+import { addTraceFilesArgument, loadTrafficRecord } from "./load-traffic-record.ts";
+import { selectTaskLines, type SelectedTaskLines } from "./select-task-lines.ts";
 
 interface TraceExportOptions {
   format: keyof typeof EXPORT_FORMAT_RENDERERS;
@@ -22,13 +18,14 @@ interface TraceExportOptions {
   out?: string;
 }
 
-/** Export formats. `tasks` selects tasks, or is `undefined` for all tasks. */
+/** Renders the model of all lines, of which the export contains the selected tasks and lines. */
+type RenderExport = (model: TrafficModel, selected: SelectedTaskLines) => string;
+
 const EXPORT_FORMAT_RENDERERS = {
-  otlp: ({ model }: LoadedTrafficRecord) => `${renderJson(toTrafficOtlpTraces(model))}\n`,
-  perfetto: ({ model }: LoadedTrafficRecord) => `${renderJson(toTrafficPerfettoTrace(model))}\n`,
-  mermaid: ({ model }: LoadedTrafficRecord, tasks: ReadonlySet<string> | undefined) =>
-    renderTrafficMermaid(model, tasks),
-  jsonl: ({ lines }: LoadedTrafficRecord) =>
+  otlp: (model, { taskKeys }) => `${renderJson(toTrafficOtlpTraces(model, taskKeys))}\n`,
+  perfetto: (model, { taskKeys }) => `${renderJson(toTrafficPerfettoTrace(model, taskKeys))}\n`,
+  mermaid: (model, { taskKeys }) => renderTrafficMermaid(model, taskKeys),
+  jsonl: (_, { lines }) =>
     lines
       .map((decoded) =>
         decoded.type === "traffic"
@@ -38,7 +35,7 @@ const EXPORT_FORMAT_RENDERERS = {
             : "",
       )
       .join(""),
-};
+} satisfies Record<string, RenderExport>;
 
 export function createTraceExportCommand(context: CliContext): Command {
   return addTraceFilesArgument(new Command("export"))
@@ -47,24 +44,15 @@ export function createTraceExportCommand(context: CliContext): Command {
         .choices(Object.keys(EXPORT_FORMAT_RENDERERS))
         .makeOptionMandatory(),
     )
-    .option("--task <id>", "with mermaid: only this task and the tasks that its agent started")
-    .option("--out <file>", "output file (default: stdout)")
-    .action(async (files: string[], { format, task, out }: TraceExportOptions) => {
+    .option(
+      "--task <id>",
+      "only this task and the tasks that its agent started (default: all); the beginning of the id is enough",
+    )
+    .option("--out <file>", "output file, or - for stdout (default: stdout)")
+    .action(async (files: string[], { format, task, out = "-" }: TraceExportOptions) => {
       const record = await loadTrafficRecord(files, context);
-      const tasks =
-        task === undefined ? undefined : listTaskTree(record.model, requireTask(record.model, task).key);
-      const text = EXPORT_FORMAT_RENDERERS[format](record, tasks);
-      if (out === undefined) context.streams.outDocument(text);
+      const text = EXPORT_FORMAT_RENDERERS[format](record.model, selectTaskLines(record, task));
+      if (out === "-") context.streams.outDocument(text);
       else await writeOutputFile(out, text);
     });
-}
-
-/** Returns the keys of a task and of all tasks below it. */
-function listTaskTree(model: TrafficModel, rootKey: string): ReadonlySet<string> {
-  const keys = new Set([rootKey]);
-  // A set also iterates over the keys that are added during the iteration.
-  for (const key of keys)
-    for (const { taskKey, parentTaskKey } of model.exchanges)
-      if (parentTaskKey === key && taskKey !== undefined) keys.add(taskKey);
-  return keys;
 }

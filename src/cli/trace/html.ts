@@ -6,14 +6,11 @@ import { openInBrowser } from "../cards/open-in-browser.ts";
 import { writeOutputFile } from "../cards/write-output-file.ts";
 import type { CliContext } from "../cli-context.ts";
 import { createUsageError } from "../cli-error.ts";
-import { listTaskFamily, type TrafficLine } from "../../trace/index.ts";
-import {
-  addTraceFilesArgument,
-  type LoadedTrafficRecord,
-  loadTrafficRecord,
-  requireTask,
-} from "./load-traffic-record.ts";
+import type { TrafficLine } from "../../trace/index.ts";
+import type { ReadTrafficLine } from "../../trace/recording/index.ts";
+import { addTraceFilesArgument, loadTrafficRecord } from "./load-traffic-record.ts";
 import { createPriceOption, type PriceOption } from "./price-option.ts";
+import { selectTaskLines } from "./select-task-lines.ts";
 
 interface TraceHtmlOptions extends PriceOption {
   task?: string;
@@ -52,8 +49,9 @@ async function writeTrafficRecordPage(
   const { streams } = context;
   const [first = ""] = files;
   const record = await loadTrafficRecord(files, context, prices);
-  const recording = decodeCardLines(record, first);
-  const html = renderTrafficRecord(selectPageLines(record, task), {
+  const { lines } = selectTaskLines(record, task);
+  const recording = decodeCardLines(lines, first);
+  const html = renderTrafficRecord(listPageLines(lines, task), {
     title: basename(first),
     ...(recording && { recording }),
   });
@@ -64,27 +62,11 @@ async function writeTrafficRecordPage(
   if (open) openInBrowser(resolve(target), (why) => streams.err(`${why}\n`));
 }
 
-/** Returns the lines of a page: all lines, or those of a task and of the tasks that its agent started. */
-function selectPageLines({ lines, model }: LoadedTrafficRecord, taskId: string | undefined): TrafficLine[] {
-  const familyLines =
-    taskId === undefined
-      ? undefined
-      : new Set(
-          listTaskFamily(model, requireTask(model, taskId)).flatMap(({ entries }) =>
-            entries.map(({ line }) => line),
-          ),
-        );
-  const selected: TrafficLine[] = [];
-  let length = 0;
-  for (const decoded of lines) {
-    if (decoded.type !== "traffic") continue;
-    const { line } = decoded;
-    const isShared = line.kind === "writer" || line.kind === "agent";
-    if (familyLines && !isShared && !familyLines.has(line)) continue;
-    selected.push(line);
-    length += decoded.length;
-  }
-  if (length <= MAX_PAGE_LENGTH) return selected;
+/** Returns the traffic lines of a page. Refuses more lines than a browser can open. */
+function listPageLines(lines: readonly ReadTrafficLine[], taskId: string | undefined): TrafficLine[] {
+  const traffic = lines.flatMap((decoded) => (decoded.type === "traffic" ? [decoded] : []));
+  const length = traffic.reduce((sum, decoded) => sum + decoded.length, 0);
+  if (length <= MAX_PAGE_LENGTH) return traffic.map(({ line }) => line);
   throw createUsageError(
     `The lines have ${formatMillions(length)} characters, and a page has at most ${formatMillions(MAX_PAGE_LENGTH)}.`,
     taskId === undefined
@@ -98,7 +80,7 @@ function formatMillions(count: number): string {
 }
 
 /** Decodes the lines of the card protocol, or returns `undefined` if the record has none. */
-function decodeCardLines({ lines }: LoadedTrafficRecord, file: string): Recording | undefined {
+function decodeCardLines(lines: readonly ReadTrafficLine[], file: string): Recording | undefined {
   const cardLines = lines.flatMap((decoded) =>
     decoded.type === "other" && typeof decoded.json["run_id"] === "string"
       ? [`${JSON.stringify(decoded.json)}\n`]

@@ -71,18 +71,25 @@ export async function loadTrafficRecord(
       }
     } catch (cause) {
       if (cause instanceof CliError) throw cause;
-      const why = cause instanceof Error ? cause.message : String(cause);
-      throw createUsageError(`${file} cannot be read (${why}).`, "Pass the path of a traffic record.", cause);
+      throw createUnreadableFileError(file, cause);
     }
   }
-  if (!lines.some(({ type }) => type === "traffic"))
-    throw createUsageError(
-      `${files.join(", ")} contains no traffic lines.`,
-      "Record a server with colloquy serve --record FILE, or a client with colloquy send --record FILE.",
-    );
+  if (!lines.some(({ type }) => type === "traffic")) throw createNoTrafficError(files);
   const loaded = loadTrafficModel(lines);
   warnAboutUnreadableLines(lines, (text) => streams.err(`warning: ${text}\n`));
   return { ...loaded, lines };
+}
+
+export function createUnreadableFileError(file: string, cause: unknown): CliError {
+  const why = cause instanceof Error ? cause.message : String(cause);
+  return createUsageError(`${file} cannot be read (${why}).`, "Pass the path of a traffic record.", cause);
+}
+
+export function createNoTrafficError(files: readonly string[]): CliError {
+  return createUsageError(
+    `${files.join(", ")} contains no traffic lines.`,
+    "Record a server with colloquy serve --record FILE, or a client with colloquy send --record FILE.",
+  );
 }
 
 function warnAboutUnreadableLines(lines: readonly ReadTrafficLine[], warn: (text: string) => void): void {
@@ -93,8 +100,11 @@ function warnAboutUnreadableLines(lines: readonly ReadTrafficLine[], warn: (text
   if (more > 0) warn(`${more} more lines are skipped`);
 }
 
-/** Finds a task by its id, or by the beginning of its id. Without an id, the record must contain one root task. */
-export function requireTask(model: TrafficModel, id: string | undefined): TrafficTask {
+/**
+ * Finds a task by its id, or by the beginning of its id. Without an id, the record must contain one root task. `option`
+ * is the option of the command that selects the task.
+ */
+export function requireTask(model: TrafficModel, id: string | undefined, option = "--task"): TrafficTask {
   const tasks = [...model.tasks.values()];
   const candidates =
     id === undefined
@@ -109,5 +119,5 @@ export function requireTask(model: TrafficModel, id: string | undefined): Traffi
       : candidates.length === 0
         ? `The record contains no task ${id}.`
         : `${candidates.length} tasks begin with ${id}.`;
-  throw createUsageError(problem, `Pass --task with the id of one task: ${known.join(", ")}`);
+  throw createUsageError(problem, `Pass ${option} with the id of one task: ${known.join(", ")}`);
 }

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
@@ -144,6 +144,23 @@ describe("colloquy trace", () => {
     expect(err).toContain("The record contains no task unknown.");
   });
 
+  it("names the option that selects a task of a record with several root tasks", async () => {
+    const several = join(folder, "several.jsonl");
+    const lines = [1, 2].map((seq) => {
+      const task_id = `task-${String(seq).padStart(16, "0")}`;
+      const event = { statusUpdate: { status: { state: "TASK_STATE_COMPLETED" } } };
+      const line = { v: 1, writer: "w", seq, at: "2026-01-01T00:00:00.000Z", mono_ms: seq };
+      return `${JSON.stringify({ ...line, kind: "event", agent: "solver", task_id, log_seq: 1, event })}\n`;
+    });
+    writeFileSync(several, lines.join(""));
+    const compare = async (...words: string[]): Promise<string> =>
+      (await runCliInTestProcess(["trace", "compare", several, several, ...words])).err;
+    expect(await compare()).toContain("The record contains 2 tasks without a parent.");
+    expect(await compare()).toContain("Pass --first-task with the id of one task: task-0");
+    const withFirst = await compare("--first-task", "task-0000000000000001");
+    expect(withFirst).toContain("Pass --second-task with the id of one task: task-0");
+  });
+
   it("aligns the messages of two tasks", async () => {
     const { out: overview } = await runCliInTestProcess(["trace", "show", serverFile, clientFile]);
     const solverTaskId = / solver {2}(\S+)/.exec(overview)?.[1] ?? "";
@@ -259,6 +276,13 @@ describe("colloquy trace", () => {
       expect((await runCliInTestProcess(["trace", "export", hostile, "--format", format])).code).toBe(0);
     const path = ["trace", "show", hostile, "--task", createTaskId(3), "--json"];
     expect((await runCliInTestProcess(path)).code).toBe(0);
+  });
+
+  it("writes an export to stdout with --out -", async () => {
+    const words = ["trace", "export", serverFile, "--format", "jsonl"];
+    const { code, out } = await runCliInTestProcess([...words, "--out", "-"]);
+    expect({ code, out }).toEqual({ code: 0, out: (await runCliInTestProcess(words)).out });
+    expect(existsSync("-")).toBe(false);
   });
 
   it("renders a page of one task and of the tasks that its agent started", async () => {

@@ -4,7 +4,7 @@ import { useHotkeys } from "../app/hotkeys.ts";
 import { usePageState } from "../app/page-state.ts";
 import { formatCount, formatDuration, pluralize } from "../cards/text-format.ts";
 import { Notice } from "../parts/notice.tsx";
-import { addUsage, NO_USAGE, type TrafficTask } from "../../trace/index.ts";
+import { addUsage, countMarks, NO_USAGE, type TrafficTask } from "../../trace/index.ts";
 import { analyzeFlow, type FlowAnalysis } from "./analyze-flow.ts";
 import { FlowInspector } from "./flow-inspector.tsx";
 import { GraphDiagram } from "./graph-diagram.tsx";
@@ -124,10 +124,12 @@ export function FlowScreen(): VNode {
 }
 
 function FlowFigures({ flow }: { readonly flow: FlowAnalysis }): VNode {
-  const { tasks, exchanges, durationMs } = flow;
+  const { model, tasks, exchanges, durationMs } = flow;
   const usage = tasks.map((task) => task.usage).reduce(addUsage, NO_USAGE);
   const errors = exchanges.filter(({ hasFailed }) => hasFailed).length;
-  const marks = tasks.reduce((sum, task) => sum + task.marks.size, 0);
+  const marks = tasks
+    .flatMap((task) => Object.values(countMarks(model, task)))
+    .reduce((sum, count) => sum + count, 0);
   return (
     <p class="card-facts">
       <LabeledValue name="time" value={formatDuration(durationMs)} />
@@ -136,7 +138,7 @@ function FlowFigures({ flow }: { readonly flow: FlowAnalysis }): VNode {
       {usage.calls > 0 && <LabeledValue name="model calls" value={formatCount(usage.calls)} />}
       {listUsage(usage).length > 0 && <LabeledValue name="spent" value={listUsage(usage).join(" · ")} />}
       {errors > 0 && <LabeledValue name="failed or cut" value={formatCount(errors)} />}
-      {marks > 0 && <LabeledValue name="marked entries" value={formatCount(marks)} />}
+      {marks > 0 && <LabeledValue name="marks" value={formatCount(marks)} />}
     </p>
   );
 }

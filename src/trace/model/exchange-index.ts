@@ -5,6 +5,7 @@ export class ExchangeIndex {
   readonly exchanges: readonly TrafficExchange[];
   readonly #exchangesByParent: ReadonlyMap<string | undefined, readonly TrafficExchange[]>;
   readonly #parentKeys: ReadonlyMap<string | undefined, string | undefined>;
+  readonly #exchangesByCall: ReadonlyMap<string, TrafficExchange>;
 
   /** `exchanges` are in the order of time. */
   constructor(exchanges: readonly TrafficExchange[]) {
@@ -15,6 +16,13 @@ export class ExchangeIndex {
     this.#parentKeys = new Map(
       withParent.toReversed().map(({ taskKey, parentTaskKey }) => [taskKey, parentTaskKey]),
     );
+    this.#exchangesByCall = new Map(
+      exchanges.flatMap((exchange) => exchange.calls.map(({ key }) => [key, exchange] as const)),
+    );
+  }
+
+  findExchange(callKey: string): TrafficExchange | undefined {
+    return this.#exchangesByCall.get(callKey);
   }
 
   findParentTaskKey(taskKey: string): string | undefined {

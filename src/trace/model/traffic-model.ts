@@ -155,6 +155,11 @@ export class TrafficModel {
     return this.#getExchangeIndex().findParentTaskKey(taskKey);
   }
 
+  /** Returns the exchange that a call observed, by the key of the call. */
+  findExchange(callKey: string): TrafficExchange | undefined {
+    return this.#getExchangeIndex().findExchange(callKey);
+  }
+
   /** Returns the requests that were made during a task, in the order of time. */
   listExchangesDuring(taskKey: string): readonly TrafficExchange[] {
     return this.#getExchangeIndex().listExchangesDuring(taskKey);

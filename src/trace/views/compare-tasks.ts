@@ -3,6 +3,7 @@ import { getTaskPeriod } from "../model/task-activities.ts";
 import type { TrafficModel } from "../model/traffic-model.ts";
 import type { TrafficTask } from "../model/traffic-task.ts";
 import type { TokenUsage } from "../prices/token-usage.ts";
+import { countMarks } from "./count-marks.ts";
 import { reconstructTask } from "./reconstruct-task.ts";
 import { computeTotalUsage, listChildTasks } from "./render-record-text.ts";
 
@@ -15,7 +16,7 @@ export interface TaskSummary {
   /** Changes of the state, for example `TASK_STATE_WORKING`, in the order of time. */
   readonly states: readonly string[];
   readonly events: number;
-  /** Number of marks by kind, for example `cut`. */
+  /** Number of marks by kind, for example `cut`. Several observations of a request count once. */
   readonly marks: Readonly<Record<string, number>>;
   /** Usage of the task and of all tasks that its agent started. */
   readonly usage: TokenUsage;
@@ -37,7 +38,6 @@ export interface TaskComparison {
 /** Summarizes a task for a comparison. */
 export function summarizeTask(model: TrafficModel, task: TrafficTask): TaskSummary {
   const { startMs, endMs } = getTaskPeriod(task);
-  const kinds = [...task.marks.values()].flat().map(({ kind }) => kind);
   const artifacts = reconstructTask(task)?.artifacts ?? [];
   return {
     id: task.id,
@@ -46,9 +46,7 @@ export function summarizeTask(model: TrafficModel, task: TrafficTask): TaskSumma
     durationMs: endMs - startMs,
     states: task.stateChanges.map(({ state }) => state),
     events: task.entries.filter(({ line }) => line.kind === "event").length,
-    marks: Object.fromEntries(
-      [...Map.groupBy(kinds, (kind) => kind)].map(([kind, { length }]) => [kind, length]),
-    ),
+    marks: countMarks(model, task),
     usage: computeTotalUsage(model, task),
     calledAgents: listChildTasks(model, task.key).map(({ agent = "agent" }) => agent),
     toolCalls: task.toolCalls.map(({ line }) => line.tool),

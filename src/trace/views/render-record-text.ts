@@ -5,6 +5,7 @@ import { formatState } from "../model/traffic-sequence.ts";
 import type { TrafficModel } from "../model/traffic-model.ts";
 import type { TrafficTask } from "../model/traffic-task.ts";
 import type { TrafficExchange } from "../model/traffic-exchange.ts";
+import { countMarks } from "./count-marks.ts";
 import { describeMark, describeTrafficLine, formatDuration } from "./describe-line.ts";
 
 /** Deeper tasks have the indentation of this level. */
@@ -122,7 +123,7 @@ function renderTaskTree(model: TrafficModel, root: TrafficTask, visited: Set<str
     const formattedPrice = formatPrice(usage);
     const price = formattedPrice === "" ? "" : `, ${formattedPrice}`;
     const indent = "  ".repeat(Math.min(depth, MAX_INDENT_LEVELS));
-    return `${indent}${renderTaskHead(task)} in ${formatDuration(endMs - startMs)}, ${task.entryCount} lines${tokens}${price}${countMarks(task)}`;
+    return `${indent}${renderTaskHead(task)} in ${formatDuration(endMs - startMs)}, ${task.entryCount} lines${tokens}${price}${renderMarks(model, task)}`;
   });
 }
 
@@ -130,9 +131,8 @@ function renderTaskHead({ id, agent = "agent", state }: TrafficTask): string {
   return `${agent}  ${id}  ${state === undefined ? "unknown" : formatState(state)}`;
 }
 
-function countMarks(task: TrafficTask): string {
-  const kinds = [...task.marks.values()].flat().map(({ kind }) => kind);
-  const counts = [...Map.groupBy(kinds, (kind) => kind)].map(([kind, { length }]) => `${length} ${kind}`);
+function renderMarks(model: TrafficModel, task: TrafficTask): string {
+  const counts = Object.entries(countMarks(model, task)).map(([kind, count]) => `${count} ${kind}`);
   return counts.length === 0 ? "" : `  [${counts.join(", ")}]`;
 }
 

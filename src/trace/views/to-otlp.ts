@@ -11,10 +11,13 @@ const STATUS_ERROR = 2;
  * Converts a record to an OTLP/HTTP request body in JSON, which collectors accept at `/v1/traces`. Each agent is a
  * service. A task is a span, and contains the spans of its model calls, tool calls, and requests to other agents. The
  * trace id of a recorded `traceparent` is kept. Ids without one are derived from the ids of the tasks, so that repeated
- * exports have the same ids. The export contains no messages, prompts, or replies.
+ * exports have the same ids. The export contains no messages, prompts, or replies. With `tasks`, it contains only the
+ * tasks with these keys.
  */
-export function toTrafficOtlpTraces(model: TrafficModel): JsonObject {
-  const spans: ServiceSpan[] = [...model.tasks.values()].flatMap((task) => listTaskSpans(model, task));
+export function toTrafficOtlpTraces(model: TrafficModel, tasks?: ReadonlySet<string>): JsonObject {
+  const spans: ServiceSpan[] = [...model.tasks.values()].flatMap((task) =>
+    !tasks || tasks.has(task.key) ? listTaskSpans(model, task) : [],
+  );
   return {
     resourceSpans: [...Map.groupBy(spans, ({ service }) => service)].map(([service, group]) => ({
       resource: { attributes: [toAttribute("service.name", service)] },

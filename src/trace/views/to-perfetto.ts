@@ -6,15 +6,18 @@ import { describeMark } from "./describe-line.ts";
 /**
  * Converts a record to a trace for ui.perfetto.dev and chrome://tracing. Each agent is a process. Each task has a thread
  * for itself, and one thread for each concurrent wait, because slices of one thread must not overlap partially.
+ * With `tasks`, the trace contains only the tasks with these keys.
  */
-export function toTrafficPerfettoTrace(model: TrafficModel): JsonObject {
+export function toTrafficPerfettoTrace(model: TrafficModel, tasks?: ReadonlySet<string>): JsonObject {
   const processIds = new Map<string, number>();
   const events: JsonObject[] = [];
   let thread = 0;
-  const tasks = [...model.tasks.values()].toSorted((a, b) => a.startMs - b.startMs);
-  const originMs = tasks[0]?.startMs ?? 0;
+  const shown = [...model.tasks.values()]
+    .filter(({ key }) => !tasks || tasks.has(key))
+    .toSorted((a, b) => a.startMs - b.startMs);
+  const originMs = shown[0]?.startMs ?? 0;
   const toMicroseconds = (ms: number): number => Math.round((ms - originMs) * 1_000);
-  for (const task of tasks) {
+  for (const task of shown) {
     const agent = task.agent ?? "agent";
     const pid = processIds.get(agent) ?? processIds.size + 1;
     if (!processIds.has(agent)) {
