@@ -58,20 +58,23 @@ describe("the templates of colloquy init", () => {
     expect(await findTypeErrors(files, { compilerOptions: { lib } })).toEqual([]);
   });
 
-  const files = buildTemplateFiles("next", "my-app", "x");
-  const vercelRoute = parseCodeBlocks("docs/deploy/vercel.md").find(({ file }) => file === NEXT_ROUTE)?.code;
-  it.each([
-    ["the template", files[NEXT_ROUTE] ?? ""],
-    ["docs/deploy/vercel.md", vercelRoute ?? ""],
-    ["the example", readFileSync(join(root, "examples/hosts/next-route.ts"), "utf8")],
-  ])("next has no type errors with the route of %s, which answers preflight requests", async (_, route) => {
-    expect(route).toMatch(/\bOPTIONS }/);
+  it("next has no type errors, also with the other documented routes, and its routes answer preflight requests", async () => {
+    const files = buildTemplateFiles("next", "my-app", "x");
+    const vercelRoute = parseCodeBlocks("docs/deploy/vercel.md").find(
+      ({ file }) => file === NEXT_ROUTE,
+    )?.code;
+    const routes = {
+      [NEXT_ROUTE]: files[NEXT_ROUTE] ?? "",
+      "app/vercel/[[...path]]/route.ts": vercelRoute ?? "",
+      "app/example/[[...path]]/route.ts": readFileSync(join(root, "examples/hosts/next-route.ts"), "utf8"),
+    };
+    for (const route of Object.values(routes)) expect(route).toMatch(/\bOPTIONS }/);
     const stub = `declare module "next/server" { export function after(promise: Promise<unknown>): void; }`;
     const config = {
       compilerOptions: { lib: ["es2024", "esnext.disposable", "dom", "dom.iterable"], incremental: false },
-      include: ["next.d.ts", NEXT_ROUTE, "app/Chat.tsx"],
+      include: ["next.d.ts", ...Object.keys(routes), "app/Chat.tsx"],
     };
-    expect(await findTypeErrors({ ...files, [NEXT_ROUTE]: route, "next.d.ts": stub }, config)).toEqual([]);
+    expect(await findTypeErrors({ ...files, ...routes, "next.d.ts": stub }, config)).toEqual([]);
   });
 });
 

@@ -15,8 +15,9 @@ const STATUS_ERROR = 2;
  * tasks with these keys.
  */
 export function toTrafficOtlpTraces(model: TrafficModel, tasks?: ReadonlySet<string>): JsonObject {
+  const roots = new Map<string, TrafficTask>();
   const spans: ServiceSpan[] = [...model.tasks.values()].flatMap((task) =>
-    !tasks || tasks.has(task.key) ? listTaskSpans(model, task) : [],
+    !tasks || tasks.has(task.key) ? listTaskSpans(model, task, findRootTask(model, task, roots)) : [],
   );
   return {
     resourceSpans: [...Map.groupBy(spans, ({ service }) => service)].map(([service, group]) => ({
@@ -31,9 +32,8 @@ interface ServiceSpan {
   readonly span: JsonObject;
 }
 
-function listTaskSpans(model: TrafficModel, task: TrafficTask): ServiceSpan[] {
+function listTaskSpans(model: TrafficModel, task: TrafficTask, root: TrafficTask): ServiceSpan[] {
   const service = task.agent ?? "agent";
-  const root = findRootTask(model, task);
   const [traceId = hashHex(root.key, 32)] = root.traceIds;
   const taskSpanId = hashHex(`task ${task.key}`, 16);
   const parentKey = model.findParentTaskKey(task.key);
@@ -113,14 +113,20 @@ function listTaskSpans(model: TrafficModel, task: TrafficTask): ServiceSpan[] {
   ];
 }
 
-function findRootTask(model: TrafficModel, task: TrafficTask): TrafficTask {
-  const visited = new Set([task.key]);
-  for (let at = task; ;) {
-    const parent = model.tasks.get(model.findParentTaskKey(at.key) ?? "");
-    if (!parent || visited.has(parent.key)) return at;
-    visited.add(parent.key);
-    at = parent;
+/**
+ * Returns the first task of the chain of calls that led to a task. `roots` keeps the result for all tasks on the way, so
+ * that long chains take linear time. All tasks of a circle have the same root.
+ */
+function findRootTask(model: TrafficModel, task: TrafficTask, roots: Map<string, TrafficTask>): TrafficTask {
+  const visited = new Set<string>();
+  let root = task;
+  for (let next: TrafficTask | undefined = task; next && !visited.has(next.key);) {
+    root = roots.get(next.key) ?? next;
+    visited.add(next.key);
+    next = roots.has(next.key) ? undefined : model.tasks.get(model.findParentTaskKey(next.key) ?? "");
   }
+  for (const key of visited) roots.set(key, root);
+  return root;
 }
 
 interface SpanContent {
