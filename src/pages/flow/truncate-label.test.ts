@@ -10,6 +10,12 @@ describe("a label of a diagram", () => {
     expect(truncateLabel("line\none\u202e", 20)).toBe("line one\ufffd");
   });
 
+  it("stacks at most three marks on a character, so that no label covers other rows", () => {
+    expect(truncateLabel(`Z${"\u0316".repeat(60)}a\u0308\u0301`, 20)).toBe(
+      "Z\u0316\u0316\u0316a\u0308\u0301",
+    );
+  });
+
   it("fits into its columns, and consists of whole code points", () => {
     fc.assert(
       fc.property(fc.string({ unit: "binary" }), fc.integer({ min: 2, max: 40 }), (text, columns) => {
