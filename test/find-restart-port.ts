@@ -1,26 +1,47 @@
 import { once } from "node:events";
-import { createServer } from "node:net";
+import { connect } from "node:net";
+import { setTimeout as pause } from "node:timers/promises";
 
 const FIRST_PORT = 20_000;
-/** Number of ports of each test process. Linux assigns ports from 32768 on to port 0 and to outgoing connections. */
+/** Number of ports of each worker of vitest. Linux assigns ports from 32768 on to port 0 and to outgoing connections. */
 const PORT_COUNT = 1000;
-const MAX_PROCESSES = 12;
+const MAX_WORKERS = 12;
+const MAX_LISTEN_ATTEMPTS = 100;
+const RETRY_DELAY_MS = 20;
 
 /**
  * Returns a free port for a server that a test stops and starts again on the same port. Between the stop and the start,
- * neither the operating system nor a test in another process of vitest takes the port.
+ * neither the operating system nor a test in another worker takes the port.
  */
 export async function findRestartPort(): Promise<number> {
-  const processNumber = Number(process.env["VITEST_POOL_ID"] ?? 0) % MAX_PROCESSES;
+  const workerNumber = Number(process.env["VITEST_POOL_ID"] ?? 0) % MAX_WORKERS;
   for (;;) {
-    const port = FIRST_PORT + processNumber * PORT_COUNT + Math.floor(Math.random() * PORT_COUNT);
-    const server = createServer();
+    const port = FIRST_PORT + workerNumber * PORT_COUNT + Math.floor(Math.random() * PORT_COUNT);
+    // A listener of this process could occupy the port for some time after its end (`listenOnRestartPort`).
+    const socket = connect(port, "127.0.0.1");
     try {
-      await once(server.listen(port, "127.0.0.1"), "listening");
-    } catch {
-      continue;
+      await once(socket, "connect");
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === "ECONNREFUSED") return port;
+    } finally {
+      socket.destroy();
     }
-    await new Promise((resolve) => server.close(resolve));
-    return port;
+  }
+}
+
+/**
+ * Calls `listen` until the port is free. All tests are threads of one process. A child process that another test starts
+ * has copies of the listening sockets of this process until its program is loaded, so that a closed socket can still
+ * occupy its port.
+ */
+export async function listenOnRestartPort<T>(listen: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await listen();
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "EADDRINUSE" || attempt === MAX_LISTEN_ATTEMPTS)
+        throw error;
+      await pause(RETRY_DELAY_MS);
+    }
   }
 }

@@ -4,7 +4,7 @@ import { StreamableHTTPClientTransport as Http2025 } from "@modelcontextprotocol
 import { ToolListChangedNotificationSchema } from "@modelcontextprotocol/sdk/types.js";
 import { PassThrough } from "node:stream";
 import { expect, it, onTestFinished } from "vitest";
-import { findRestartPort } from "../../test/find-restart-port.ts";
+import { findRestartPort, listenOnRestartPort } from "../../test/find-restart-port.ts";
 import { agent } from "../adapters/index.ts";
 import type { Agent } from "../engine/index.ts";
 import { createServer } from "../server/index.ts";
@@ -41,7 +41,7 @@ async function serveChangingTools(): Promise<{ mcp: McpServer; addSkill: () => P
     addSkill: async () => {
       await first.close({ graceMs: 0 });
       const second = createServer({ parrot: createAgentWithSkills("say", "sing") }, { store: "memory" });
-      await second.listen({ port });
+      await listenOnRestartPort(() => second.listen({ port }));
       onTestFinished(() => second.close({ graceMs: 0 }));
     },
   };

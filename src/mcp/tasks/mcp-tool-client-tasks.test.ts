@@ -7,7 +7,7 @@ import { connect } from "../../client/index.ts";
 import type { Agent, AgentEvent, Run } from "../../engine/index.ts";
 import { getText, type Task } from "../../protocol/index.ts";
 import { createServer, type Server, type StoreOption } from "../../server/index.ts";
-import { findRestartPort } from "../../../test/find-restart-port.ts";
+import { findRestartPort, listenOnRestartPort } from "../../../test/find-restart-port.ts";
 import { createTempFolder } from "../../../test/store-factories.ts";
 import {
   createMcpServer,
@@ -27,7 +27,8 @@ async function serveParrotTools(
   const server = await createMcpServer({ parrot: url }, { taskAfterMs: 0 });
   onTestFinished(() => server.close());
   const port = restartPort ?? (await findRestartPort());
-  return { url: (await server.listen({ port })).url, close: () => server.close() };
+  const { url: mcpUrl } = await listenOnRestartPort(() => server.listen({ port }));
+  return { url: mcpUrl, close: () => server.close() };
 }
 
 async function openTools(options: Partial<McpToolClientOptions> = {}): Promise<{
@@ -173,7 +174,7 @@ describe("an agent whose tool call is an MCP task", () => {
     const server = createServer({ agent: served }, { store });
     onTestFinished(() => server.close({ graceMs: 0 }));
     const port = restartPort ?? (await findRestartPort());
-    const { agents } = await server.listen({ port });
+    const { agents } = await listenOnRestartPort(() => server.listen({ port }));
     return { server, url: agents[0]?.url ?? "", port };
   };
 
