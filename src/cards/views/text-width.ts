@@ -92,5 +92,15 @@ export function truncateLine(text: string, columns: number, end?: string): strin
 
 function measureGrapheme(grapheme: string): number {
   if (INVISIBLE_PATTERN.test(grapheme)) return 0;
-  return EMOJI_PATTERN.test(grapheme) ? 2 : eastAsianWidth(grapheme.codePointAt(0) ?? 0);
+  if (EMOJI_PATTERN.test(grapheme)) return 2;
+  const codePoint = grapheme.codePointAt(0) ?? 0;
+  const first = String.fromCodePoint(codePoint);
+  const rest = grapheme.slice(first.length);
+  if (rest === "" || !joinsNextCharacter(first)) return eastAsianWidth(codePoint);
+  return measureGrapheme(first) + measureGrapheme(rest);
+}
+
+/** Returns true if a character forms one grapheme with each next character, even with a space (Unicode class Prepend). */
+function joinsNextCharacter(character: string): boolean {
+  return [...graphemeSegmenter.segment(`${character} `)].length === 1;
 }
