@@ -3,20 +3,18 @@ import { connect } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
 
 const FIRST_PORT = 20_000;
-/** Number of ports of each worker of vitest. Linux assigns ports from 32768 on to port 0 and to outgoing connections. */
-const PORT_COUNT = 1000;
-const MAX_WORKERS = 12;
+/** Linux assigns ports from 32768 on to listeners on port 0 and to outgoing connections. */
+const PORT_COUNT = 12_000;
 const MAX_LISTEN_ATTEMPTS = 100;
 const RETRY_DELAY_MS = 20;
 
 /**
  * Returns a free port for a server that a test stops and starts again on the same port. Between the stop and the start,
- * neither the operating system nor a test in another worker takes the port.
+ * the operating system does not assign the port to other processes.
  */
 export async function findRestartPort(): Promise<number> {
-  const workerNumber = Number(process.env["VITEST_POOL_ID"] ?? 0) % MAX_WORKERS;
   for (;;) {
-    const port = FIRST_PORT + workerNumber * PORT_COUNT + Math.floor(Math.random() * PORT_COUNT);
+    const port = FIRST_PORT + Math.floor(Math.random() * PORT_COUNT);
     // A listener of this process could occupy the port for some time after its end (`listenOnRestartPort`).
     const socket = connect(port, "127.0.0.1");
     try {

@@ -163,8 +163,9 @@ class A2AChat implements Chat {
   };
 
   stop = async (): Promise<void> => {
+    const { status } = this.#snapshot;
     if (this.#stop) this.#stop.abort();
-    else if (this.#view?.taskId !== undefined && /waiting|streaming/.test(this.#snapshot.status)) {
+    else if (this.#view?.taskId !== undefined && (status === "waiting" || status === "streaming")) {
       this.#following?.abort();
       const client = await this.#connect();
       await cancelTask(client, this.#view.taskId);

@@ -273,12 +273,11 @@ class Simulation {
     const unread = this.#clients.describeUnreadStream();
     if (unread !== undefined) return unread;
     if (this.#clients.pendingCount > 0) return `${this.#clients.pendingCount} requests have no response`;
-    for (const { taskId, states, isRunning, events } of this.#checks.histories.values()) {
+    for (const { taskId, states, isRunning } of this.#checks.histories.values()) {
       const state = states.at(-1);
       if (isRunning) return `task ${taskId} still has a running turn in state ${state}`;
       if (!state || (!isTerminal(state) && !isInterrupted(state)))
         return `task ${taskId} is ${state} without a turn`;
-      void events;
     }
     for (const [message, taskId] of this.#checks.queuedMessages)
       if (!this.#checks.discardedMessages.has(message)) return `message ${message} waits in task ${taskId}`;

@@ -43,12 +43,11 @@ export function defineStoreCommand<O extends object>(
   work: (input: StoreCommandInput<O>) => Promise<void>,
 ): Command {
   const refusesPostgres = typeof workOnPostgres === "string";
+  const acceptedStores = refusesPostgres ? "sqlite:FILE" : "sqlite:FILE or postgres://USER@HOST/DATABASE";
   return command
     .option(
       "--store <store>",
-      refusesPostgres
-        ? "task store, as in colloquy serve: sqlite:FILE"
-        : "task store, as in colloquy serve: sqlite:FILE, or postgres://USER@HOST/DATABASE",
+      `task store, as in colloquy serve: ${acceptedStores}`,
       "sqlite:.colloquy/colloquy.db",
     )
     .addOption(createOutputOption().env("A2ACLI_OUTPUT"))
@@ -61,11 +60,7 @@ export function defineStoreCommand<O extends object>(
           throw createUsageError("This command maintains only SQLite files.", workOnPostgres);
         return await workOnPostgres({ url: options.store, options, output });
       }
-      const file = resolveStoreFile(
-        options.store,
-        cwd,
-        refusesPostgres ? "sqlite:FILE" : "sqlite:FILE or postgres://USER@HOST/DATABASE",
-      );
+      const file = resolveStoreFile(options.store, cwd, acceptedStores);
       await work({ file, args: self.args, options, output });
     });
 }

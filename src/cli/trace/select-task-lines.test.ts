@@ -79,7 +79,9 @@ describe("colloquy trace export --task", () => {
       expect(out).toContain("planner");
       expect(out).toContain("solver");
       expect(out).not.toContain("stranger");
-      expect(await run(...words, "--task", "nobody")).toContain("The record contains no task nobody.");
+      expect(await run(...words, "--task", "unknown-task")).toContain(
+        "The record contains no task unknown-task.",
+      );
     },
   );
 

@@ -8,6 +8,7 @@ import {
   type Message,
   type Part,
   type Task,
+  type TaskState,
 } from "../../protocol/index.ts";
 import { defineOptionNames } from "../../usage-checks/index.ts";
 import { TaskView, toChatMessages } from "../task-view.ts";
@@ -183,7 +184,7 @@ export class A2AChatTransport<MESSAGE extends UIMessage = UIMessage> implements 
     const known = this.#views.get(chatId);
     if (known) return (await isStillWaiting(client, known, call)) ? known : undefined;
     const { taskId, taskState } = readMetadata(messages.findLast(({ role }) => role === "assistant"));
-    if (taskId === undefined || !isWaitingState(taskState)) return undefined;
+    if (taskId === undefined || !isInterrupted(taskState as TaskState)) return undefined;
     const view = new TaskView();
     const task = await client.tasks.get(taskId, call);
     for await (const _ of replayTask(client, view, task, call));
@@ -257,10 +258,6 @@ function getLastAnswerIndex({ messages }: TaskView): number {
 
 function hasTurnEnded({ status: { state } }: Task): boolean {
   return isTerminal(state) || isInterrupted(state);
-}
-
-function isWaitingState(state: string | undefined): boolean {
-  return state === "TASK_STATE_INPUT_REQUIRED" || state === "TASK_STATE_AUTH_REQUIRED";
 }
 
 /** Returns true if the next message answers the task. At AUTH_REQUIRED, the task can end without a message. */
