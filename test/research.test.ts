@@ -10,7 +10,7 @@ import {
   spawnColloquyForTest,
   createTempTestDirectoryWithFiles,
 } from "../src/cli/cli-test-process.fixture.ts";
-import { findRestartPort } from "./find-restart-port.ts";
+import { findTestPort } from "./test-ports.ts";
 import { fromBase64, getText, type Artifact, type Task } from "../src/protocol/index.ts";
 
 const EXAMPLE_FOLDER = fileURLToPath(new URL("../examples/research", import.meta.url));
@@ -28,7 +28,7 @@ async function startExample(
   env: Record<string, string> = {},
   restartPort?: string,
 ): Promise<RunningExample> {
-  const port = restartPort ?? String(await findRestartPort());
+  const port = restartPort ?? String(await findTestPort());
   const cli = spawnColloquyForTest(["serve", EXAMPLE_FOLDER, "--port", port, "-o", "json"], cwd, env);
   onTestFinished(() => void cli.child.kill("SIGKILL"));
   const output = await cli.waitForOutput("Ctrl-C stops it.");

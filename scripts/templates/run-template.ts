@@ -5,7 +5,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import type { Page } from "playwright-core";
 import { launchChromium } from "../../src/cards/html/browser.fixture.ts";
 import { connect } from "../../src/entries/client.ts";
-import { findFreeTestPort } from "../../src/stores/postgres/postgres-server.fixture.ts";
+import { findTestPort } from "../../test/test-ports.ts";
 
 const START_TIMEOUT_MS = 240_000;
 const ANSWER_TIMEOUT_MS = 60_000;
@@ -57,7 +57,7 @@ async function waitUntilReachable(url: string, child: ChildProcess): Promise<voi
 
 /** Sends a message in Chromium, and reloads the page during the answer and after the answer. */
 export async function runPageTemplate(template: string, folder: string): Promise<void> {
-  const port = String(await findFreeTestPort());
+  const port = String(await findTestPort());
   const url = `http://127.0.0.1:${port}`;
   const args = template === "workers" ? ["--port", port, "--ip", "127.0.0.1"] : [];
   const card = `${url}/agents/.well-known/agent-card.json`;
@@ -100,7 +100,7 @@ async function assertWholeAnswer(page: Page): Promise<void> {
 
 /** Asks the agent of the template without a model, and reads the finished task again. */
 export async function runAdkTemplate(folder: string): Promise<void> {
-  const port = String(await findFreeTestPort());
+  const port = String(await findTestPort());
   const url = `http://127.0.0.1:${port}`;
   await withStartedProject(folder, [], { PORT: port }, `${url}/healthz`, async () => {
     const client = await connect(url);

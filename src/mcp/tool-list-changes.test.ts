@@ -4,7 +4,7 @@ import { StreamableHTTPClientTransport as Http2025 } from "@modelcontextprotocol
 import { ToolListChangedNotificationSchema } from "@modelcontextprotocol/sdk/types.js";
 import { PassThrough } from "node:stream";
 import { expect, it, onTestFinished } from "vitest";
-import { findRestartPort, listenOnRestartPort } from "../../test/find-restart-port.ts";
+import { findTestPort, listenOnRestartPort } from "../../test/test-ports.ts";
 import { agent } from "../adapters/index.ts";
 import type { Agent } from "../engine/index.ts";
 import { createServer } from "../server/index.ts";
@@ -20,7 +20,7 @@ function createAgentWithSkills(...ids: string[]): Agent {
 /** Serves tools for an agent that `addSkill` replaces with an agent with another skill. */
 async function serveChangingTools(): Promise<{ mcp: McpServer; addSkill: () => Promise<void> }> {
   const first = createServer({ parrot: createAgentWithSkills("say") }, { store: "memory" });
-  const { agents, port } = await first.listen({ port: await findRestartPort() });
+  const { agents, port } = await first.listen({ port: await findTestPort() });
   const mcp = await createMcpServer(
     { parrot: agents[0]?.url ?? "" },
     {

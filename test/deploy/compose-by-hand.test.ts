@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { connect, readText, type A2AClient } from "../../src/entries/client.ts";
-import { findFreeTestPort } from "../../src/stores/postgres/postgres-server.fixture.ts";
+import { findTestPort } from "../test-ports.ts";
 import { findTestDatabase } from "../find-test-postgres.ts";
 import { warnAboutSkippedTests } from "../warn-about-skipped-tests.ts";
 import { findCaddy, startComposeBalancer, startComposeNode, type ComposeProcess } from "./compose-parts.ts";
@@ -36,7 +36,7 @@ describe.skipIf(reason)("the parts of deploy/compose.yaml, started without Docke
     const agents = join(folder, "agents");
     cpSync(new URL("../../deploy/agents", import.meta.url), agents, { recursive: true });
     writeFileSync(join(agents, "waiting.ts"), WAITING_AGENT);
-    const port = await findFreeTestPort();
+    const port = await findTestPort();
     const options = { databaseUrl, agents, publicUrl: `http://127.0.0.1:${port}`, token: TOKEN };
     nodes = await Promise.all([startComposeNode(options), startComposeNode(options)]);
     balancer = await startComposeBalancer(caddy ?? "", port, nodes);

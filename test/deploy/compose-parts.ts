@@ -6,7 +6,7 @@ import { delimiter, join } from "node:path";
 import process from "node:process";
 import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { findFreeTestPort } from "../../src/stores/postgres/postgres-server.fixture.ts";
+import { findTestPort } from "../test-ports.ts";
 import { listNodeCommands, readRepositoryFile } from "./deploy-files.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
@@ -37,7 +37,7 @@ interface ComposeNodeOptions {
 
 /** Starts a node with the command of the compose file, on another port, database, and folder. */
 export async function startComposeNode(options: ComposeNodeOptions): Promise<ComposeProcess> {
-  const port = await findFreeTestPort();
+  const port = await findTestPort();
   const replacements: Record<string, string> = {
     "--host": "127.0.0.1",
     "--port": String(port),

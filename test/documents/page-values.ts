@@ -1,5 +1,4 @@
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
+import { findTestPort } from "../test-ports.ts";
 
 /** Matches UUIDs and API keys, which differ on every run. */
 const ID_PATTERN = /\b[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}\b|\bclq_[\da-f]{12}_[\w-]{43}/g;
@@ -19,7 +18,7 @@ export class PageValues {
     const values = new PageValues();
     // 4120 is the default port of `colloquy serve`.
     for (const port of new Set(["4120", ...(markdown.match(PORT_PATTERN) ?? [])]))
-      values.#ports.set(port, String(await findFreePort()));
+      values.#ports.set(port, String(await findTestPort()));
     return values;
   }
 
@@ -71,12 +70,4 @@ const ESCAPED_TIME_PATTERN = new RegExp(TIME_PATTERN.source.replace("\\.", "\\\\
 
 function escapeRegExp(text: string): string {
   return text.replaceAll(/[\\^$.*+?()[\]{}|/]/g, "\\$&");
-}
-
-async function findFreePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { connect } from "../../src/client/index.ts";
 import { type DataPart, type Part, type Task, getText } from "../../src/protocol/index.ts";
 import { createTempFile, killChild, startChild } from "./child-process.ts";
-import { findRestartPort } from "../find-restart-port.ts";
+import { findTestPort } from "../test-ports.ts";
 
 const CHILD_SCRIPT = "approval-child.ts";
 
@@ -51,7 +51,7 @@ describe("the server of an ADK agent that is killed", () => {
 
   it("while working on the answer, fails that task, notifies its readers, and continues in its context", async () => {
     const file = await createTempFile();
-    const port = String(await findRestartPort());
+    const port = String(await findTestPort());
     const before = await startChild(CHILD_SCRIPT, file, port);
     const remote = await connect(before.url, { reconnect: { maxRetries: 300, maxDelayMs: 200 } });
     const question = requireTask(await remote.send("80"));

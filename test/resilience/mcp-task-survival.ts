@@ -7,7 +7,7 @@
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
-import { findRestartPort } from "../find-restart-port.ts";
+import { findTestPort } from "../test-ports.ts";
 import { forkScript } from "../fork-script.ts";
 import { createTempFolder } from "../store-factories.ts";
 
@@ -54,7 +54,7 @@ export async function runMcpTaskSurvival(options: SurvivalOptions): Promise<Surv
   };
   const startedAt = performance.now();
   const hostKinds: string[] = [];
-  const port = await findRestartPort();
+  const port = await findTestPort();
   try {
     for (const killAfterStep of [...killAfterSteps, undefined]) {
       const database = join(folder, "tasks.db");

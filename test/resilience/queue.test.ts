@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { connect, type A2AClient } from "../../src/client/index.ts";
 import { A2AError, getText, type Message, type Task } from "../../src/protocol/index.ts";
 import { createTempFile, killChild, startChild, type ServerChild } from "./child-process.ts";
-import { findRestartPort } from "../find-restart-port.ts";
+import { findTestPort } from "../test-ports.ts";
 import { createUserMessage } from "../http-bindings.ts";
 
 const CHILD_SCRIPT = "queue-child.ts";
@@ -48,7 +48,7 @@ async function waitForArtifacts(client: A2AClient, taskId: string, count: number
 describe("a server that is killed while messages wait for their turn", () => {
   it("processes every acknowledged message once, in order [E1, E9, E10, E11]", async () => {
     const file = await createTempFile();
-    const port = String(await findRestartPort());
+    const port = String(await findTestPort());
     let server: ServerChild = await startChild(CHILD_SCRIPT, file, port, TURNS_PER_SERVER);
     const client = await connect(server.url);
     const task = await sendAndGetTask(client, createUserMessage("m0", "0"));

@@ -10,7 +10,7 @@ import {
   type Task,
 } from "../../src/protocol/index.ts";
 import { createTempFile, startChild } from "./child-process.ts";
-import { findRestartPort } from "../find-restart-port.ts";
+import { findTestPort } from "../test-ports.ts";
 
 const CHILD_SCRIPT = "recovery-child.ts";
 const POLICIES = ["fail", "restart", "resume"] as const;
@@ -125,7 +125,7 @@ describe("a turn that waits at AUTH_REQUIRED", () => {
     "is settled as its agent declares after %s [E9, E17]",
     async (signal) => {
       const file = await createTempFile();
-      const port = String(await findRestartPort());
+      const port = String(await findTestPort());
       const before = await startChild(CHILD_SCRIPT, file, port);
       const asked = await Promise.all(
         POLICIES.map(async (policy) => {

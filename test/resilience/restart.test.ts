@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { connect } from "../../src/client/index.ts";
 import { fold, isEventRefusal, getText, type StreamResponse, type Task } from "../../src/protocol/index.ts";
 import { createTempFile, startChild } from "./child-process.ts";
-import { findRestartPort } from "../find-restart-port.ts";
+import { findTestPort } from "../test-ports.ts";
 
 const CHILD_SCRIPT = "restart-child.ts";
 const REPORT = Array.from({ length: 40 }, (_, at) => `${at} `).join("");
@@ -21,7 +21,7 @@ describe.each(["restart", "resume"] as const)("an agent with afterRestart %s", (
     "completes its task when its server restarts after %s, and one stream receives it all [E9, E4]",
     async (signal) => {
       const file = await createTempFile();
-      const port = String(await findRestartPort());
+      const port = String(await findTestPort());
       const before = await startChild(CHILD_SCRIPT, file, policy, port);
       const remote = await connect(before.url, { reconnect: { maxRetries: 300, maxDelayMs: 200 } });
       let task: Task | undefined;

@@ -7,7 +7,7 @@ import { connect } from "../../client/index.ts";
 import type { Agent, AgentEvent, Run } from "../../engine/index.ts";
 import { getText, type Task } from "../../protocol/index.ts";
 import { createServer, type Server, type StoreOption } from "../../server/index.ts";
-import { findRestartPort, listenOnRestartPort } from "../../../test/find-restart-port.ts";
+import { findTestPort, listenOnRestartPort } from "../../../test/test-ports.ts";
 import { createTempFolder } from "../../../test/store-factories.ts";
 import {
   createMcpServer,
@@ -26,7 +26,7 @@ async function serveParrotTools(
 ): Promise<{ url: string; close: () => Promise<void> }> {
   const server = await createMcpServer({ parrot: url }, { taskAfterMs: 0 });
   onTestFinished(() => server.close());
-  const port = restartPort ?? (await findRestartPort());
+  const port = restartPort ?? (await findTestPort());
   const { url: mcpUrl } = await listenOnRestartPort(() => server.listen({ port }));
   return { url: mcpUrl, close: () => server.close() };
 }
@@ -173,7 +173,7 @@ describe("an agent whose tool call is an MCP task", () => {
   ): Promise<{ server: Server; url: string; port: number }> => {
     const server = createServer({ agent: served }, { store });
     onTestFinished(() => server.close({ graceMs: 0 }));
-    const port = restartPort ?? (await findRestartPort());
+    const port = restartPort ?? (await findTestPort());
     const { agents } = await listenOnRestartPort(() => server.listen({ port }));
     return { server, url: agents[0]?.url ?? "", port };
   };

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { connect as open } from "../../client/index.ts";
-import { findRestartPort } from "../../../test/find-restart-port.ts";
+import { findTestPort } from "../../../test/test-ports.ts";
 import { forwardingTestPlanner, startRoleTestbed } from "./role-testbed.fixture.ts";
 
 interface SolverProcess {
@@ -54,7 +54,7 @@ describe("a solver whose process is killed during a task", () => {
     const folder = mkdtempSync(join(tmpdir(), "colloquy-"));
     onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
     const store = `sqlite:${join(folder, "tasks.db")}`;
-    const port = String(await findRestartPort());
+    const port = String(await findTestPort());
     const child = startSolver(store, port);
     const url = await child.readLine();
     // Retries until the solver has restarted, however busy the machine is.

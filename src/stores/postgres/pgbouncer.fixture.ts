@@ -5,7 +5,8 @@ import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import process from "node:process";
 import { setTimeout as pause } from "node:timers/promises";
-import { findFreeTestPort, NOBODY_UID, runTestSql } from "./postgres-server.fixture.ts";
+import { findTestPort } from "../../../test/test-ports.ts";
+import { NOBODY_UID, runTestSql } from "./postgres-server.fixture.ts";
 
 const START_TIMEOUT_MS = 10_000;
 
@@ -30,7 +31,7 @@ export function findPgBouncer(): string | undefined {
  */
 export async function startTestPgBouncer(program: string, serverUrl: string): Promise<TestPgBouncer> {
   const { hostname, port } = new URL(serverUrl);
-  const listenPort = await findFreeTestPort();
+  const listenPort = await findTestPort();
   const folder = mkdtempSync(join(tmpdir(), "colloquy-pgbouncer-"));
   chmodSync(folder, 0o755);
   const configFile = join(folder, "pgbouncer.ini");

@@ -10,13 +10,13 @@ import {
   symlinkSync,
   writeFileSync,
 } from "node:fs";
-import { createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import process from "node:process";
 import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { Client } from "pg";
+import { findTestPort } from "../../../test/test-ports.ts";
 
 const START_TIMEOUT_MS = 30_000;
 /** Id of a user without permissions. PostgreSQL refuses to run as root. */
@@ -78,7 +78,7 @@ export async function startTestPostgres(
     throw new Error(`${program} failed: ${stderr}`);
   }
   if (primary) writeFileSync(join(data, "standby.signal"), "");
-  const port = await findFreeTestPort();
+  const port = await findTestPort();
   const url = `postgres://postgres@127.0.0.1:${port}/postgres`;
   const replication = primary ? { primary_conninfo: primary.url } : {};
   const flags = Object.entries({ ...TEST_SETTINGS, ...replication, ...settings }).map(
@@ -173,15 +173,6 @@ function createMissingLinks(native: string): void {
       if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
     }
   }
-}
-
-/** Returns a free port of the loopback interface. */
-export async function findFreeTestPort(): Promise<number> {
-  const probe = createServer();
-  await new Promise<void>((resolve) => probe.listen(0, "127.0.0.1", resolve));
-  const { port } = probe.address() as AddressInfo;
-  await new Promise((resolve) => probe.close(resolve));
-  return port;
 }
 
 async function waitUntilReady(url: string, server: ChildProcess): Promise<void> {

@@ -1,20 +1,26 @@
 import { once } from "node:events";
 import { connect } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
+import { threadId } from "node:worker_threads";
 
 const FIRST_PORT = 20_000;
 /** Linux assigns ports from 32768 on to listeners on port 0 and to outgoing connections. */
 const PORT_COUNT = 12_000;
+/** Each test file runs in a thread of its own. Two threads that run at the same time try different ports. */
+const PORTS_PER_THREAD = 200;
 const MAX_LISTEN_ATTEMPTS = 100;
 const RETRY_DELAY_MS = 20;
 
+let triedPortCount = 0;
+
 /**
- * Returns a free port for a server that a test stops and starts again on the same port. Between the stop and the start,
- * the operating system does not assign the port to other processes.
+ * Returns a free port for a server that starts later, or that a test stops and starts again on the same port. Until
+ * then, the operating system does not assign the port to other processes, and other tests do not try it.
  */
-export async function findRestartPort(): Promise<number> {
+export async function findTestPort(): Promise<number> {
   for (;;) {
-    const port = FIRST_PORT + Math.floor(Math.random() * PORT_COUNT);
+    const portIndex = (process.pid + threadId) * PORTS_PER_THREAD + triedPortCount++;
+    const port = FIRST_PORT + (portIndex % PORT_COUNT);
     // A listener of this process could occupy the port for some time after its end (`listenOnRestartPort`).
     const socket = connect(port, "127.0.0.1");
     try {
