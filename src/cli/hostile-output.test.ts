@@ -2,6 +2,7 @@ import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import * as fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { arbitraryCharacter } from "../../test/arbitrary-character.ts";
 import { createTempTestDirectoryWithFiles, runCliInTestProcess } from "./cli-test-process.fixture.ts";
 import { COMMANDS, type CommandTable } from "./command-registry.ts";
 import { startHostileServer, type HostileAnswer, type HostileServer } from "./hostile-server.fixture.ts";
@@ -54,7 +55,7 @@ const HOSTILE_TEXT = fc.oneof(
     "\r\u001b[1Aoverwritten\b\b",
     "\u2028line\u0085",
   ),
-  fc.string({ unit: "binary", maxLength: 20 }),
+  fc.string({ unit: arbitraryCharacter, maxLength: 20 }),
 );
 
 /** Returns a traffic record of one task, in which each text contains a hostile text. */

@@ -1,5 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { arbitraryCharacter } from "../../test/arbitrary-character.ts";
 import { createConsoleStream, createTerminalStreams, escapeControlCharacters } from "./terminal-streams.ts";
 
 function write(
@@ -18,7 +19,7 @@ const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2
 describe("output on a terminal", () => {
   it("has no control characters except tabs and line ends, whatever a command prints [SEC-37]", () => {
     fc.assert(
-      fc.property(fc.string({ unit: "binary" }), (text) => {
+      fc.property(fc.string({ unit: arbitraryCharacter }), (text) => {
         const written = write(true, (streams) => {
           streams.out(text);
           streams.err(text);

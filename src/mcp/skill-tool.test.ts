@@ -1,5 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { arbitraryCharacter } from "../../test/arbitrary-character.ts";
 import type { AgentCard } from "../protocol/index.ts";
 import { stripInvisibleAndTruncateText } from "./sanitize-text.ts";
 import { type ToolDefinition, createSkillTools } from "./skill-tool.ts";
@@ -43,9 +44,12 @@ describe("tool names", () => {
   });
 
   it("are safe and unique for any agent and skill ids", () => {
-    const ids = fc.array(fc.tuple(fc.string({ unit: "binary" }), fc.string({ unit: "binary" })), {
-      maxLength: 30,
-    });
+    const ids = fc.array(
+      fc.tuple(fc.string({ unit: arbitraryCharacter }), fc.string({ unit: arbitraryCharacter })),
+      {
+        maxLength: 30,
+      },
+    );
     fc.assert(
       fc.property(ids, (pairs) => {
         const taken = new Set<string>();

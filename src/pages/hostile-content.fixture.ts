@@ -1,5 +1,6 @@
 import * as fc from "fast-check";
 import type { Page } from "playwright-core";
+import { arbitraryCharacter } from "../../test/arbitrary-character.ts";
 
 /** Pieces of markup, Markdown, URLs, and control characters that attack a page in known ways. */
 export const HOSTILE_PIECES: readonly string[] = [
@@ -61,7 +62,7 @@ export const hostileText: fc.Arbitrary<string> = fc
   .array(
     fc.oneof(
       { weight: 4, arbitrary: fc.constantFrom(...HOSTILE_PIECES) },
-      fc.string({ maxLength: 12, unit: "binary" }),
+      fc.string({ maxLength: 12, unit: arbitraryCharacter }),
     ),
     { minLength: 1, maxLength: 5 },
   )

@@ -1,5 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { arbitraryCharacter } from "../../test/arbitrary-character.ts";
 import type { LogAppend, TaskOverview, TaskOverviewQuery, TaskStore } from "../engine/index.ts";
 import {
   bobTestTaskScope,
@@ -20,7 +21,7 @@ const textArbitrary = fc.oneof(
       },
     )
     .map((words) => words.join(" ")),
-  fc.string({ unit: "binary", maxLength: 20 }),
+  fc.string({ unit: arbitraryCharacter, maxLength: 20 }),
   fc.string({ unit: "grapheme", maxLength: 20 }),
   fc.constantFrom(
     "\0",

@@ -1,4 +1,5 @@
 import * as fc from "fast-check";
+import { arbitraryCharacter } from "../../../test/arbitrary-character.ts";
 import type { JsonObject, JsonValue } from "../../protocol/index.ts";
 import type { MessageCard, CardProtocol } from "./index.ts";
 import { CONTROLLER, createCardProtocol, PLANNER, SOLVER } from "./index.ts";
@@ -34,7 +35,7 @@ export function createGsm8kExampleCards(
 }
 
 const arbitraryId = fc.stringMatching(/^[A-Za-z0-9_.:-]{1,12}$/);
-const arbitraryText = fc.string({ unit: "binary" });
+const arbitraryText = fc.string({ unit: arbitraryCharacter });
 
 const arbitraryJson: fc.Arbitrary<JsonValue> = fc.letrec<{ value: JsonValue }>((tie) => ({
   value: fc.oneof(

@@ -1,4 +1,5 @@
 import * as fc from "fast-check";
+import { arbitraryCharacter } from "../../../test/arbitrary-character.ts";
 import { arbitraryCard } from "../message-card/message-card.fixture.ts";
 import type { MessageCard } from "../message-card/index.ts";
 
@@ -34,7 +35,7 @@ const arbitraryMarkup = fc.constantFrom(
 
 /** Arbitrary texts that contain markup and control sequences. */
 export const arbitraryHostileText: fc.Arbitrary<string> = fc
-  .array(fc.oneof(arbitraryMarkup, fc.string({ unit: "binary", maxLength: 5 })), { maxLength: 6 })
+  .array(fc.oneof(arbitraryMarkup, fc.string({ unit: arbitraryCharacter, maxLength: 5 })), { maxLength: 6 })
   .map((texts) => texts.join(""));
 
 /**

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { createContext, runInContext } from "node:vm";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { arbitraryCharacter } from "../../../test/arbitrary-character.ts";
 import { arbitraryCard, createGsm8kExampleCards } from "../message-card/message-card.fixture.ts";
 import { type MessageCard, parseCardTime } from "../message-card/index.ts";
 import { listDistinctRecordedCards } from "../recording/index.ts";
@@ -151,7 +152,9 @@ const arbitraryMermaidSyntax = fc.constantFrom(
 const arbitraryMermaidCard: fc.Arbitrary<MessageCard> = fc
   .tuple(
     arbitraryCard,
-    fc.array(fc.oneof(arbitraryMermaidSyntax, fc.string({ unit: "binary", maxLength: 5 })), { maxLength: 5 }),
+    fc.array(fc.oneof(arbitraryMermaidSyntax, fc.string({ unit: arbitraryCharacter, maxLength: 5 })), {
+      maxLength: 5,
+    }),
   )
   .map(([card, texts]) => ({
     ...card,

@@ -1,5 +1,6 @@
 import { assert, property, string } from "fast-check";
 import { describe, expect, it } from "vitest";
+import { arbitraryCharacter } from "../../../test/arbitrary-character.ts";
 import type { Part } from "../../protocol/index.ts";
 import { collectArtifactFiles } from "./collect-artifact-files.ts";
 
@@ -47,7 +48,7 @@ describe("the files of artifacts", () => {
       ),
     ).toEqual(["passwd", "boot.ini", "shadow", "bashrc", "a_[2Jb", "a.bin", "a-2.bin"]);
     assert(
-      property(string({ unit: "binary" }), (name) => {
+      property(string({ unit: arbitraryCharacter }), (name) => {
         const [file = ""] = listFileNames(name);
         // oxlint-disable-next-line no-control-regex -- that is what must not be there
         expect(file).not.toMatch(/[\\/\u0000-\u001f]|^\./);
@@ -81,7 +82,7 @@ describe("the files of artifacts", () => {
       "photo_gpj.exe",
     ]);
     assert(
-      property(string({ unit: "binary", maxLength: 400 }), (name) => {
+      property(string({ unit: arbitraryCharacter, maxLength: 400 }), (name) => {
         const [file = ""] = listFileNames(name);
         expect(file).not.toMatch(/^[-.~\s]|[.\s]$|[\u202a-\u202e\u2066-\u2069<>:"|?*]/);
         expect(file).not.toMatch(/^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)/i);

@@ -1,5 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { arbitraryCharacter } from "../../../test/arbitrary-character.ts";
 import { measureCpuTime } from "../../../test/measure-cpu-time.ts";
 import { type PlannerAction, buildActionSchema, parseAction } from "./planner-action.ts";
 
@@ -89,7 +90,7 @@ describe("an action in a text", () => {
   const hostile = fc.array(fc.constantFrom('"', "{", "}", "\\", "[", "\n", "a", " "), { minLength: 1 });
   const text = fc
     .oneof(
-      fc.string({ unit: "binary" }),
+      fc.string({ unit: arbitraryCharacter }),
       hostile.map((parts) => parts.join("")),
     )
     .filter((value) => value.trim() !== "");

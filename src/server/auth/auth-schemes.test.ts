@@ -1,6 +1,7 @@
 import { createHash, scryptSync } from "node:crypto";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { arbitraryCharacter } from "../../../test/arbitrary-character.ts";
 import { A2AError } from "../../protocol/index.ts";
 import * as v1 from "../../wire/v1/index.ts";
 import { AuthChallengeError, Authenticator } from "./authenticator.ts";
@@ -392,7 +393,7 @@ it("malformed credentials are rejected and cause no errors [M-01, M-08]", async 
   );
   const value = fc.oneof(
     fc.string(),
-    fc.string({ unit: "binary" }),
+    fc.string({ unit: arbitraryCharacter }),
     fc.string().map((text) => `Bearer ${text}`),
     fc.base64String().map((text) => `Bearer ${text}`),
     fc.array(fc.base64String()).map((parts) => `Bearer ${parts.join(".")}`),

@@ -1,5 +1,6 @@
 import { array, assert, constantFrom, double, property, record, string } from "fast-check";
 import { describe, expect, it } from "vitest";
+import { arbitraryCharacter } from "../../../test/arbitrary-character.ts";
 import { METRIC_CATALOG, type MetricName, toPrometheusName } from "./metric-catalog.ts";
 import { MetricRegistry } from "./metric-registry.ts";
 import { renderPrometheusText } from "./prometheus-text.ts";
@@ -51,7 +52,7 @@ describe("the text of Prometheus", () => {
 
   it("is valid for every label, and adds up", () => {
     const step = record({
-      agent: string({ unit: "binary" }),
+      agent: string({ unit: arbitraryCharacter }),
       value: double({ min: 0, max: 1e6, noNaN: true }),
     });
     assert(
