@@ -4,9 +4,9 @@ import { findCitations, parseCitedIds } from "./requirement-citations.ts";
 
 const SECURITY_TEST_ID = /^SEC-\d\d$/;
 const ACTOR_HEADINGS = [
-  "Strangers",
+  "Unauthenticated clients",
   "Callers",
-  "Unkind peers",
+  "Malicious peers",
   "Receivers of push notifications",
   "Readers of the disk",
   "Web pages in the user's browser",

@@ -52,6 +52,17 @@ describe("init", () => {
     expect((await served.process.result).code).toBe(0);
   });
 
+  it("creates a project that keeps the tasks of `colloquy dev` apart from those of `colloquy serve`", async () => {
+    const cwd = await createProject();
+    for (const command of ["dev", "serve"]) {
+      const { process } = await startServeCommandForTest([command], cwd);
+      process.child.kill("SIGTERM");
+      await process.result;
+    }
+    const files = await readdir(join(cwd, ".colloquy"));
+    expect(files).toEqual(expect.arrayContaining(["colloquy.db", "dev.db"]));
+  });
+
   it("depends on the running copy, and prints the next command", async () => {
     const parent = await createTempTestDirectoryWithFiles({});
     const { out, err } = await runCliInTestProcess(["init", "my agent", "--name", "My Agent"], {

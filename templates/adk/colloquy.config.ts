@@ -4,5 +4,4 @@ import { defineConfig } from "colloquy";
 export default defineConfig({
   agents: ["agent.ts"],
   port: 4120,
-  store: "sqlite:.colloquy/tasks.db",
 });

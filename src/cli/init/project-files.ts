@@ -35,7 +35,6 @@ export function buildProjectFiles(name: string, dependency: string): Record<stri
 export default defineConfig({
   agents: ["agent.ts"],
   port: 4120,
-  store: "sqlite:.colloquy/tasks.db",
 });
 `,
     "agent.ts": `import { agent, status } from "colloquy";
