@@ -10,6 +10,7 @@ import {
 } from "../src/cli/cli-test-process.fixture.ts";
 import { connect } from "../src/client/index.ts";
 import { getText } from "../src/protocol/index.ts";
+import { isWindows } from "./is-windows.ts";
 
 // The commonest mistakes of developers, each made in a real process. The process prints what happened, where, and
 // one thing to do, and exits or goes on as it should.
@@ -263,15 +264,19 @@ describe.concurrent("a mistake on the command line", () => {
     });
   });
 
-  it("does not swallow SIGTERM while an agent file loads without end", TIMEOUT, async () => {
-    const cwd = await createTempTestDirectoryWithFiles({
-      "agent.mjs": `console.error("loading"); setInterval(() => {}, 1000); await new Promise(() => {});`,
-    });
-    const cli = spawnColloquyForTest(["serve", "agent.mjs"], cwd);
-    await cli.waitForOutput("loading");
-    cli.child.kill("SIGTERM");
-    expect((await cli.result).code).toBe(130);
-  });
+  it.skipIf(isWindows)(
+    "does not swallow SIGTERM while an agent file loads without end",
+    TIMEOUT,
+    async () => {
+      const cwd = await createTempTestDirectoryWithFiles({
+        "agent.mjs": `console.error("loading"); setInterval(() => {}, 1000); await new Promise(() => {});`,
+      });
+      const cli = spawnColloquyForTest(["serve", "agent.mjs"], cwd);
+      await cli.waitForOutput("loading");
+      cli.child.kill("SIGTERM");
+      expect((await cli.result).code).toBe(130);
+    },
+  );
 });
 
 /** An agent whose error has a cause, and contains secrets. */
@@ -346,26 +351,30 @@ describe.concurrent("the log", () => {
     expect(out).toContain("under error id");
   });
 
-  it("of `serve` has the cause of each failed task, and on request a line per request", TIMEOUT, async () => {
-    const cwd = await createTempTestDirectoryWithFiles({
-      "agent.mjs": `import { agent } from "colloquy";\nexport const rootAgent = ${CLUMSY};\n`,
-    });
-    const flags = ["--store", "memory", "--port", "0", "-o", "json", "--log-requests"];
-    const cli = spawnColloquyForTest(["serve", "agent.mjs", ...flags], cwd, SECRETS);
-    const banner = await cli.waitForOutput("Ctrl-C stops it.");
-    const { url } = JSON.parse(banner.slice(0, banner.indexOf("\n}\n") + 3)) as { url: string };
-    const remote = await connect(url);
-    const texts: string[] = [];
-    for (let count = 0; count < 2; count++) {
-      const answer = await remote.send("walk");
-      if ("task" in answer) texts.push(getText(answer.task.status.message?.parts ?? []));
-    }
-    cli.child.kill("SIGTERM");
-    const { code, err } = await cli.result;
-    expect(code).toBe(0);
-    expectFailuresInLog(err, texts);
-    expect(err).toMatch(/"where":"request","message":"POST \/a2a\/\S+ 200 in \d+ ms"/);
-  });
+  it.skipIf(isWindows)(
+    "of `serve` has the cause of each failed task, and on request a line per request",
+    TIMEOUT,
+    async () => {
+      const cwd = await createTempTestDirectoryWithFiles({
+        "agent.mjs": `import { agent } from "colloquy";\nexport const rootAgent = ${CLUMSY};\n`,
+      });
+      const flags = ["--store", "memory", "--port", "0", "-o", "json", "--log-requests"];
+      const cli = spawnColloquyForTest(["serve", "agent.mjs", ...flags], cwd, SECRETS);
+      const banner = await cli.waitForOutput("Ctrl-C stops it.");
+      const { url } = JSON.parse(banner.slice(0, banner.indexOf("\n}\n") + 3)) as { url: string };
+      const remote = await connect(url);
+      const texts: string[] = [];
+      for (let count = 0; count < 2; count++) {
+        const answer = await remote.send("walk");
+        if ("task" in answer) texts.push(getText(answer.task.status.message?.parts ?? []));
+      }
+      cli.child.kill("SIGTERM");
+      const { code, err } = await cli.result;
+      expect(code).toBe(0);
+      expectFailuresInLog(err, texts);
+      expect(err).toMatch(/"where":"request","message":"POST \/a2a\/\S+ 200 in \d+ ms"/);
+    },
+  );
 
   it(
     "tells an expired token from a token for another service, and callers learn nothing",

@@ -19,12 +19,15 @@ const [tarball] = readdirSync(folder)
 if (tarball === undefined) throw new Error(`${folder} contains no tarball. Run npm run package.`);
 const temporary = mkdtempSync(join(tmpdir(), "colloquy-try-"));
 const cache = join(temporary, "cache");
-/** The newest version of TypeScript, and the oldest one that docs/stability.md names. Both packages have a `tsc`. */
+/**
+ * The newest version of TypeScript, and the oldest one that docs/stability.md names. Both packages have a `tsc`. The
+ * versions have no `^`, which cmd.exe removes.
+ */
 const COMPILERS = {
-  typescript: "typescript@^7.0.2",
+  typescript: "typescript@7",
   "typescript-5.9": "typescript-5.9@npm:typescript@~5.9.0",
 };
-const TOOLS = [...Object.values(COMPILERS), "@types/node@^24.0.0"];
+const TOOLS = [...Object.values(COMPILERS), "@types/node@24"];
 
 try {
   console.log(`Node.js ${process.version} on ${process.platform}`);

@@ -18,7 +18,6 @@ export interface CompatibilityKit {
   readonly testFolder: string;
   /** Python modules that the kit requires. */
   readonly pythonModules: string;
-  readonly pipArguments: string;
   readonly runs: readonly KitRun[];
 }
 
@@ -66,7 +65,6 @@ const v1CompatibilityKit: CompatibilityKit = {
   commit: "357c4a87afa2818731590647cccbea31c31733a2",
   testFolder: "tests/compatibility",
   pythonModules: "pytest, httpx, grpc, jsonschema, jinja2, gherkin",
-  pipArguments: "-e .",
   runs: V1_KIT_RUNS.map(({ name, description, flags, cardFormat = "v1", pytestFilter = [] }) => ({
     name,
     description: description,
@@ -98,7 +96,6 @@ const v03CompatibilityKit: CompatibilityKit = {
   testFolder: "tests/mandatory",
   pythonModules:
     "pytest, pytest_asyncio, httpx, grpc, grpc_tools, requests, responses, deepdiff, jsonschema, dotenv, yaml, OpenSSL",
-  pipArguments: "-r requirements.txt",
   runs: Object.entries(V03_MANDATORY_TESTS_BY_TRANSPORT).flatMap(([transport, mandatory]) =>
     [
       { category: "mandatory", tests: mandatory },

@@ -124,7 +124,7 @@ async function runKit(
  * modules that the kit requires.
  */
 async function findPython(
-  { testFolder, version, branch, pythonModules, pipArguments }: CompatibilityKit,
+  { testFolder, version, branch, pythonModules }: CompatibilityKit,
   path: string,
 ): Promise<string> {
   if (!existsSync(join(path, testFolder))) {
@@ -133,11 +133,13 @@ async function findPython(
     );
   }
   const kitPython = join(path, ".venv/bin/python");
-  const python = commandLineOptions.python ?? (existsSync(kitPython) ? kitPython : "python3");
+  const named = commandLineOptions.python ?? (existsSync(kitPython) ? kitPython : "python3");
+  // The interpreter starts in the folder of the kit. A name without a slash refers to `PATH`.
+  const python = named.includes("/") ? resolve(named) : named;
   const child = spawn(python, ["-c", `import ${pythonModules}`], { stdio: "ignore", cwd: path });
   if ((await waitForExit(child)) === 0) return python;
   return exitWithError(
-    `The kit for ${version} requires Python 3.11 or newer with its packages. Run \`cd ${path} && python3 -m venv .venv && .venv/bin/pip install ${pipArguments}\`, or pass a Python interpreter with --python.`,
+    `The kit for ${version} requires Python 3.11 or newer with its packages. Run \`cd ${path} && python3 -m venv .venv && .venv/bin/pip install -e .\`, or pass a Python interpreter with --python.`,
   );
 }
 

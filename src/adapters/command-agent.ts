@@ -10,7 +10,10 @@ import { failed, type AgentYield } from "./agent-yield.ts";
 
 /** Options for `command`. */
 export interface CommandOptions extends Partial<AgentDescription> {
-  /** Whether the command line runs in `/bin/sh -c`, which enables pipes and redirections. Default: false. */
+  /**
+   * Whether the command line runs in `/bin/sh -c`, which enables pipes and redirections. Not available on Windows.
+   * Default: false.
+   */
   shell?: boolean;
   /**
    * The standard input of the command. With `text`, the command reads the text of the message. With

@@ -1,8 +1,9 @@
-import { readFile, stat } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { assertRecordWritable } from "./assert-record-writable.ts";
 import { createTempTestDirectoryWithFiles, runCliInTestProcess } from "./cli-test-process.fixture.ts";
+import { expectFileMode } from "../../test/is-windows.ts";
 
 const SERVE_CAT = ["serve", "--exec", "cat", "--store", "memory", "--port", "0"];
 
@@ -23,7 +24,7 @@ describe("a record that cannot be written", () => {
   it("is created for its owner only, and keeps its lines", async () => {
     const cwd = await createTempTestDirectoryWithFiles({ "old.jsonl": "line\n" });
     await assertRecordWritable(join(cwd, "new.jsonl"));
-    expect((await stat(join(cwd, "new.jsonl"))).mode & 0o777).toBe(0o600);
+    expectFileMode(join(cwd, "new.jsonl"), 0o600);
     await assertRecordWritable(join(cwd, "old.jsonl"));
     expect(await readFile(join(cwd, "old.jsonl"), "utf8")).toBe("line\n");
   });

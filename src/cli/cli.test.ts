@@ -11,6 +11,7 @@ import {
   type CliTestProcessResult,
   type ServingCliTestProcess,
 } from "./cli-test-process.fixture.ts";
+import { isWindows } from "../../test/is-windows.ts";
 
 const AGENTS = `
 import { agent, artifact, data, failed, inputRequired, reply, status } from "colloquy";
@@ -66,7 +67,7 @@ async function runForTask(...args: string[]): Promise<Task> {
 }
 
 describe("serve", () => {
-  it("lists served agents, skipped files with reasons, and commands to paste", async () => {
+  it.skipIf(isWindows)("lists served agents, skipped files with reasons, and commands to paste", async () => {
     expect(server.banner).toContain("Does what it is told");
     expect(server.banner).toContain("tools.ts: exports no agent (only x)");
     const lines = server.banner.split("\n");
@@ -79,20 +80,23 @@ describe("serve", () => {
     expect(curl.out).toContain('"TASK_STATE_COMPLETED"');
   });
 
-  it("uses the next port if the configured port is in use, but not if --port names it", async () => {
-    const port = new URL(server.url).port;
-    const strict = await runInDirectory("serve", "--exec", "cat", "--store", "memory", "--port", port);
-    expect(strict).toMatchObject({ code: 1, out: "" });
-    expect(strict.err).toContain(`Port ${port} is in use. Stop the process that uses it, or choose`);
-    const config = await createTempTestDirectoryWithFiles({
-      "colloquy.config.mjs": `export default { port: ${port} };`,
-    });
-    const other = spawnColloquyForTest(["serve", "--exec", "cat", "--store", "memory"], config);
-    await other.waitForOutput(`Port ${port} is in use; using `);
-    await other.waitForOutput("Ctrl-C stops it.");
-    other.child.kill("SIGTERM");
-    expect((await other.result).code).toBe(0);
-  });
+  it.skipIf(isWindows)(
+    "uses the next port if the configured port is in use, but not if --port names it",
+    async () => {
+      const port = new URL(server.url).port;
+      const strict = await runInDirectory("serve", "--exec", "cat", "--store", "memory", "--port", port);
+      expect(strict).toMatchObject({ code: 1, out: "" });
+      expect(strict.err).toContain(`Port ${port} is in use. Stop the process that uses it, or choose`);
+      const config = await createTempTestDirectoryWithFiles({
+        "colloquy.config.mjs": `export default { port: ${port} };`,
+      });
+      const other = spawnColloquyForTest(["serve", "--exec", "cat", "--store", "memory"], config);
+      await other.waitForOutput(`Port ${port} is in use; using `);
+      await other.waitForOutput("Ctrl-C stops it.");
+      other.child.kill("SIGTERM");
+      expect((await other.result).code).toBe(0);
+    },
+  );
 
   it("reports invalid server options as usage errors", async () => {
     for (const [flag, value, text] of [
@@ -105,7 +109,7 @@ describe("serve", () => {
     }
   });
 
-  it("serves a command", async () => {
+  it.skipIf(isWindows)("serves a command", async () => {
     const shout = await startServeCommandForTest(
       ["serve", "--exec", "tr a-z A-Z", "--name", "shout", "--store", "memory"],
       cwd,
@@ -116,7 +120,7 @@ describe("serve", () => {
     expect((await shout.process.result).code).toBe(0);
   });
 
-  it("exits on request, even if agents left timers open", async () => {
+  it.skipIf(isWindows)("exits on request, even if agents left timers open", async () => {
     const open = await createTempTestDirectoryWithFiles({
       "agent.mjs": `setInterval(() => {}, 1000);
         export default async function* idle() { yield "Hello"; }`,
@@ -126,7 +130,7 @@ describe("serve", () => {
     expect((await idle.process.result).code).toBe(0);
   });
 
-  it("serves and calls agents over gRPC on request", async () => {
+  it.skipIf(isWindows)("serves and calls agents over gRPC on request", async () => {
     const args = [
       "serve",
       "--exec",
@@ -166,7 +170,7 @@ describe("serve", () => {
     expect((await both.process.result).code).toBe(0);
   });
 
-  it("serves agents as models of OpenAI's API only on request", async () => {
+  it.skipIf(isWindows)("serves agents as models of OpenAI's API only on request", async () => {
     const shout = ["serve", "--exec", "tr a-z A-Z", "--name", "shout", "--store", "memory"];
     for (const [flags, status] of [
       [["--openai"], 200],
@@ -266,7 +270,7 @@ describe("send", () => {
     expect(err).toBe("warning: the task ended as TASK_STATE_FAILED\n");
   });
 
-  it("stops at a question, and prints the command that answers it", async () => {
+  it.skipIf(isWindows)("stops at a question, and prints the command that answers it", async () => {
     const question = await spawnColloquyForTest(["send", parrot, "ask"], cwd).result;
     expect(question.code).toBe(0);
     expect(question.out).toContain("State: TASK_STATE_INPUT_REQUIRED\nMessage: ROLE_AGENT\nWhich city?\n");
@@ -295,7 +299,7 @@ describe("send", () => {
     });
   });
 
-  it("does not cancel the task on Ctrl-C, and prints how to continue", async () => {
+  it.skipIf(isWindows)("does not cancel the task on Ctrl-C, and prints how to continue", async () => {
     const cli = spawnColloquyForTest(["send", parrot, "wait", "--stream"], cwd);
     await cli.waitForOutput("waiting");
     cli.child.kill("SIGINT");

@@ -10,6 +10,7 @@ import {
   runCliInTestProcess,
   startServeCommandForTest,
 } from "./cli-test-process.fixture.ts";
+import { isWindows } from "../../test/is-windows.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 
@@ -43,7 +44,7 @@ describe("init", () => {
     expect({ code, out }).toEqual({ code: 0, out: "" });
   });
 
-  it("creates a project that can be served without changes", async () => {
+  it.skipIf(isWindows)("creates a project that can be served without changes", async () => {
     const cwd = await createProject();
     const served = await startServeCommandForTest(["serve", "--store", "memory"], cwd);
     const { code, out } = await runCliInTestProcess(["send", served.agentUrls["weather-man"] ?? "", "Ada"]);
@@ -158,19 +159,25 @@ describe("colloquy.config.ts", () => {
     await served.process.result;
   });
 
-  it("sets the token of POST /tick, and the time in which a stopping server drains", async () => {
-    const config = configured(
-      `{ agents: ["one.mjs"], store: "memory", tickToken: "secret", drain: "400ms" }`,
-    );
-    const cwd = await createTempTestDirectoryWithFiles({ "colloquy.config.ts": config, "one.mjs": AGENT });
-    const { url, process: served } = await startServeCommandForTest(["serve"], cwd);
-    const tick = await fetch(`${url}/tick`, { method: "POST", headers: { authorization: "Bearer secret" } });
-    expect(await tick.json()).toEqual({ turns: 0, notifications: 0, isComplete: true });
-    const stoppedAt = performance.now();
-    served.child.kill("SIGTERM");
-    expect((await served.result).code).toBe(0);
-    expect(performance.now() - stoppedAt).toBeGreaterThanOrEqual(400);
-  });
+  it.skipIf(isWindows)(
+    "sets the token of POST /tick, and the time in which a stopping server drains",
+    async () => {
+      const config = configured(
+        `{ agents: ["one.mjs"], store: "memory", tickToken: "secret", drain: "400ms" }`,
+      );
+      const cwd = await createTempTestDirectoryWithFiles({ "colloquy.config.ts": config, "one.mjs": AGENT });
+      const { url, process: served } = await startServeCommandForTest(["serve"], cwd);
+      const tick = await fetch(`${url}/tick`, {
+        method: "POST",
+        headers: { authorization: "Bearer secret" },
+      });
+      expect(await tick.json()).toEqual({ turns: 0, notifications: 0, isComplete: true });
+      const stoppedAt = performance.now();
+      served.child.kill("SIGTERM");
+      expect((await served.result).code).toBe(0);
+      expect(performance.now() - stoppedAt).toBeGreaterThanOrEqual(400);
+    },
+  );
 
   it("may contain agents, and resolves paths relative to itself", async () => {
     const importLine = `import { agent } from "colloquy";\n`;

@@ -7,6 +7,7 @@ import {
   createTempTestDirectoryWithFiles,
   runCliInTestProcess,
 } from "./cli-test-process.fixture.ts";
+import { isWindows } from "../../test/is-windows.ts";
 
 const NOISY = `
 import { agent } from "colloquy";
@@ -60,7 +61,7 @@ describe("mcp", () => {
     expect(err).toContain("loaded");
   });
 
-  it("listens for HTTP with --port until it is stopped", async () => {
+  it.skipIf(isWindows)("listens for HTTP with --port until it is stopped", async () => {
     const cwd = await createTempTestDirectoryWithFiles({});
     const cli = spawnColloquyForTest(["mcp", parrot.url, "--port", "0"], cwd);
     const said = await cli.waitForOutput("Ctrl-C stops it.");
@@ -88,7 +89,7 @@ describe("mcp", () => {
     expect(err).not.toContain("s3cret");
   });
 
-  it("skips an unreachable agent, and reports it", async () => {
+  it.skipIf(isWindows)("skips an unreachable agent, and reports it", async () => {
     const cli = spawnColloquyForTest(
       ["mcp", "http://127.0.0.1:9", parrot.url, "--port", "0"],
       await createTempTestDirectoryWithFiles({}),

@@ -35,7 +35,7 @@ export function createServeCommand(context: CliContext, name: "serve" | "worker"
   return addServeOptions(new Command(name), { hasRoleOption: !isWorker })
     .argument("[paths...]", "agent files (agent.ts), or directories with name.ts or name/agent.ts")
     .option("--exec <command>", "serve a command that reads the message from stdin and prints the answer")
-    .option("--shell", "run the command of --exec with /bin/sh, for pipes and redirections")
+    .option("--shell", "run the command of --exec with /bin/sh, for pipes and redirections (not on Windows)")
     .addOption(
       new Option(
         "--pass-env <name>",

@@ -7,6 +7,7 @@ import {
   spawnColloquyForTest,
   startServeCommandForTest,
 } from "./cli-test-process.fixture.ts";
+import { isWindows } from "../../test/is-windows.ts";
 
 const { url: database, reason } = await findTestDatabase();
 
@@ -81,20 +82,23 @@ it("worker refuses --role, and names itself in its help and its hints", async ()
   }
 });
 
-it("serve --drain accepts messages until the end of the drain time, and reports that it drains", async () => {
-  const cwd = await createTempTestDirectoryWithFiles({ "clerk.ts": AGENT });
-  const args = ["serve", "clerk.ts", "--store", "memory", "--drain", "3s"];
-  const { url, agentUrls, process: served } = await startServeCommandForTest(args, cwd);
-  expect((await fetch(`${url}/readyz`)).status).toBe(200);
-  served.child.kill("SIGTERM");
-  await served.waitForOutput("Stopping.");
-  let ready = await fetch(`${url}/readyz`);
-  while (ready.status === 200) ready = await fetch(`${url}/readyz`);
-  expect({ status: ready.status, body: await ready.json() }).toMatchObject({
-    status: 503,
-    body: { status: "draining" },
-  });
-  const { code, out } = await runCliInTestProcess(["send", agentUrls["clerk"] ?? "", "hi"]);
-  expect({ code, out }).toEqual({ code: 0, out: expect.stringContaining("web") as string });
-  expect((await served.result).code).toBe(0);
-});
+it.skipIf(isWindows)(
+  "serve --drain accepts messages until the end of the drain time, and reports that it drains",
+  async () => {
+    const cwd = await createTempTestDirectoryWithFiles({ "clerk.ts": AGENT });
+    const args = ["serve", "clerk.ts", "--store", "memory", "--drain", "3s"];
+    const { url, agentUrls, process: served } = await startServeCommandForTest(args, cwd);
+    expect((await fetch(`${url}/readyz`)).status).toBe(200);
+    served.child.kill("SIGTERM");
+    await served.waitForOutput("Stopping.");
+    let ready = await fetch(`${url}/readyz`);
+    while (ready.status === 200) ready = await fetch(`${url}/readyz`);
+    expect({ status: ready.status, body: await ready.json() }).toMatchObject({
+      status: 503,
+      body: { status: "draining" },
+    });
+    const { code, out } = await runCliInTestProcess(["send", agentUrls["clerk"] ?? "", "hi"]);
+    expect({ code, out }).toEqual({ code: 0, out: expect.stringContaining("web") as string });
+    expect((await served.result).code).toBe(0);
+  },
+);

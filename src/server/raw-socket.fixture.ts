@@ -1,5 +1,16 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
+import { networkInterfaces } from "node:os";
+
+/**
+ * Whether tests can connect from 127.0.0.2 and 127.0.0.3. macOS has these addresses only after
+ * `for n in 2 3; do sudo ifconfig lo0 alias 127.0.0.$n up; done`.
+ */
+export const hasLoopbackAliases: boolean =
+  process.platform !== "darwin" ||
+  ["127.0.0.2", "127.0.0.3"].every((alias) =>
+    networkInterfaces()["lo0"]?.some(({ address }) => address === alias),
+  );
 
 /** Opens a TCP connection to a test server, and collects what the server sends unless the socket is paused. */
 export async function openRawTestSocket(

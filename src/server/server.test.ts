@@ -168,7 +168,7 @@ describe("a listening server", () => {
   });
 
   it("returns UNAVAILABLE when its store cannot be opened, and tries again", async () => {
-    const server = createServer(messageCommandTestAgent, { store: "sqlite:/dev/null/nowhere.db" });
+    const server = createServer(messageCommandTestAgent, { store: "sqlite:package.json/nowhere.db" });
     const response = await server.fetch(new Request("http://agents.test/a2a"));
     expect(response.status).toBe(503);
     await expect(server.listen()).rejects.toThrow();

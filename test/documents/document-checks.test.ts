@@ -3,6 +3,7 @@ import { parseCodeBlocks, isElided, isFragment, isScript } from "./code-blocks.t
 import { collectAnchors, findLinks, findLinkMistake } from "./links.ts";
 import { PageValues } from "./page-values.ts";
 import { runDocument, parseSteps } from "./run-document.ts";
+import { isWindows } from "../is-windows.ts";
 
 const createCodeBlock = (language: string, code: string): string => `\`\`\`${language}\n${code}\n\`\`\`\n`;
 
@@ -89,7 +90,7 @@ describe("links", () => {
   });
 });
 
-describe("running a page", () => {
+describe.skipIf(isWindows)("running a page", () => {
   const runBlocks = (...blocks: string[]): ReturnType<typeof runDocument> =>
     runDocument("page.md", blocks.join("\n"));
 

@@ -152,6 +152,14 @@ describe("the workflows", () => {
     expect(missing).toEqual([]);
   });
 
+  it("have a required job that waits for all other jobs of the workflow Check", () => {
+    const [{ jobs }] = loadAll(readFileSync(`${root}.github/workflows/check.yml`, "utf8")) as [
+      { jobs: Record<string, { needs?: string[] }> },
+    ];
+    const { check, ...others } = jobs;
+    expect(check?.needs?.toSorted()).toEqual(Object.keys(others).toSorted());
+  });
+
   it("have no more rights than they need, and a time limit for each job", () => {
     for (const file of globSync(".github/workflows/*.yml", { cwd: root })) {
       const [{ permissions, jobs }] = loadAll(readFileSync(`${root}${file}`, "utf8")) as [

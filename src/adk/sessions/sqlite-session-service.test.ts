@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, statSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type CreateSessionRequest, LlmAgent, type Session } from "@google/adk";
@@ -9,6 +9,7 @@ import { ScriptedLlm } from "../models/index.ts";
 import { TaskHarness } from "../task-harness.fixture.ts";
 import { createTestTextEvent } from "./session-service.contract.ts";
 import { SqliteSessionService } from "./sqlite-session-service.ts";
+import { expectFileMode } from "../../../test/is-windows.ts";
 
 let folder: string;
 let path: string;
@@ -78,6 +79,6 @@ describe("ADK sessions in SQLite", () => {
     expect(await store.listUnfinished()).toEqual([]);
     expect((await service.getSession(sessionKey))?.events).toHaveLength(1);
     await store.close();
-    expect(statSync(path).mode & 0o077).toBe(0);
+    expectFileMode(path, 0o600);
   });
 });

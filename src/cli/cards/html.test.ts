@@ -11,6 +11,7 @@ import {
   createTempTestDirectoryWithFiles,
   runCliInTestProcess,
 } from "../cli-test-process.fixture.ts";
+import { isWindows } from "../../../test/is-windows.ts";
 
 describe("colloquy cards html", () => {
   it("writes the page next to the recording, or to the given file", async () => {
@@ -51,7 +52,7 @@ describe("colloquy cards html", () => {
 });
 
 describe("colloquy cards watch", () => {
-  it("prints the page's URL, and serves the page until it is stopped", async () => {
+  it.skipIf(isWindows)("prints the page's URL, and serves the page until it is stopped", async () => {
     const cwd = await createTempTestDirectoryWithFiles({ "run.cards.jsonl": createScriptedRecordFileText() });
     const cli = spawnColloquyForTest(["cards", "watch", "run.cards.jsonl", "-o", "json"], cwd);
     const output = await cli.waitForOutput("Ctrl-C stops it.");

@@ -15,6 +15,7 @@ import {
   parseJsonLines,
   runCliExpectingSuccess,
 } from "./run-command.fixture.ts";
+import { isWindows } from "../../../test/is-windows.ts";
 
 const createPipedInput = (...lines: string[]): { stdin: Readable } => ({
   stdin: Readable.from(lines.map((line) => `${line}\n`)),
@@ -108,7 +109,7 @@ describe("a chat", () => {
     expect(err).toMatch(/^> .*TaskNotFoundError[^]*> .*must be a JSON object/);
   });
 
-  it("does not cancel the task on Ctrl-C, and prints how to continue", async () => {
+  it.skipIf(isWindows)("does not cancel the task on Ctrl-C, and prints how to continue", async () => {
     const cli = spawnColloquyForTest(["chat", served.url, "wait"]);
     await cli.waitForOutput("waiting");
     cli.child.kill("SIGINT");

@@ -10,6 +10,7 @@ import {
 } from "../cli-test-process.fixture.ts";
 import { startInstructionFollowingTestServer, type RunningTestServer } from "./test-servers.fixture.ts";
 import { runCliExpectingError, runCliForJson, runCliExpectingSuccess } from "./run-command.fixture.ts";
+import { isWindows } from "../../../test/is-windows.ts";
 
 interface ConfigShowOutput {
   settings: { name: string; value: string | null; source: string; file?: string }[];
@@ -230,20 +231,23 @@ describe("config show", () => {
     expect(await readdir(overrides.cwd)).toEqual([]);
   });
 
-  it("uses the conventional path, and warns of credentials that others can read [CONFIG_001]", async () => {
-    const overrides = await createHome("A2ACLI_BEARER=s3cret-token\n", "");
-    const file = `${overrides.HOME}/.config/a2a-cli/.env`;
-    expect((await runCliExpectingSuccess(["config", "show"], overrides)).err).toBe("");
-    await chmod(file, 0o644);
-    for (const words of [
-      ["config", "show"],
-      ["card", "get", served.url],
-    ]) {
-      expect((await runCliExpectingSuccess(words, overrides)).err).toBe(
-        `warning: others can read the credentials in ${file}: chmod 600 it\n`,
-      );
-    }
-  });
+  it.skipIf(isWindows)(
+    "uses the conventional path, and warns of credentials that others can read [CONFIG_001]",
+    async () => {
+      const overrides = await createHome("A2ACLI_BEARER=s3cret-token\n", "");
+      const file = `${overrides.HOME}/.config/a2a-cli/.env`;
+      expect((await runCliExpectingSuccess(["config", "show"], overrides)).err).toBe("");
+      await chmod(file, 0o644);
+      for (const words of [
+        ["config", "show"],
+        ["card", "get", served.url],
+      ]) {
+        expect((await runCliExpectingSuccess(words, overrides)).err).toBe(
+          `warning: others can read the credentials in ${file}: chmod 600 it\n`,
+        );
+      }
+    },
+  );
 
   it("contains no interaction state: no command writes anything [CONFIG_001, INTERACT_005]", async () => {
     const overrides = await createHome("", "");

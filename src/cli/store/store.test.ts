@@ -10,6 +10,7 @@ import { createServer, readMaintenanceAddress, type Server, type ServerOptions }
 import { migrateSchema } from "../../stores/sqlite/schema.ts";
 import { buildTestMessage, messageCommandTestAgent } from "../../server/server.fixture.ts";
 import { runCliInTestProcess, type CliTestProcessResult } from "../cli-test-process.fixture.ts";
+import { expectFileMode } from "../../../test/is-windows.ts";
 
 describe("colloquy store", () => {
   let folder: string;
@@ -111,7 +112,7 @@ describe("colloquy store", () => {
     const id = await send(client, "ask");
     const target = join(folder, "copy.db");
     expect(await runStoreJson("backup", target)).toMatchObject({ file: target, keyFile: `${file}.key` });
-    expect(statSync(target).mode & 0o777).toBe(0o600);
+    expectFileMode(target, 0o600);
     expect(existsSync(`${target}.incomplete`)).toBe(false);
     await send(client, "echo later");
     await stopServer();
@@ -239,8 +240,8 @@ describe("colloquy store", () => {
     await startServer();
     await runStoreJson("info");
     const { socket = "" } = readMaintenanceAddress(file) ?? {};
-    expect(statSync(`${file}-maintenance`).mode & 0o777).toBe(0o600);
-    expect(statSync(socket).mode & 0o777).toBe(0o600);
+    expectFileMode(`${file}-maintenance`, 0o600);
+    expectFileMode(socket, 0o600);
     const status = await new Promise((resolve, reject) => {
       request({ socketPath: socket, method: "POST", path: "/erase" }, (response) => {
         response.resume();

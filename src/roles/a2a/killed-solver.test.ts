@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { connect as open } from "../../client/index.ts";
 import { findTestPort } from "../../../test/test-ports.ts";
@@ -16,7 +17,7 @@ interface SolverProcess {
 }
 
 function startSolver(...args: string[]): SolverProcess {
-  const file = new URL("solver-process.fixture.ts", import.meta.url).pathname;
+  const file = fileURLToPath(new URL("solver-process.fixture.ts", import.meta.url));
   const child = spawn(process.execPath, [file, ...args], { stdio: ["ignore", "pipe", "inherit"] });
   onTestFinished(() => void child.kill("SIGKILL"));
   const lines = createInterface(child.stdout)[Symbol.asyncIterator]();

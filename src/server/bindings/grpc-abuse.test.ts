@@ -8,6 +8,7 @@ import type { Agent, Caller } from "../../engine/index.ts";
 import type { Task } from "../../protocol/index.ts";
 import { createServer, type GrpcOptions, type Server, type ServerOptions } from "../index.ts";
 import { buildTestMessage, messageCommandTestAgent } from "../server.fixture.ts";
+import { hasLoopbackAliases } from "../raw-socket.fixture.ts";
 import { JsonGrpcTestClient } from "./json-grpc-test-client.fixture.ts";
 import {
   encodeHttp2Frame,
@@ -150,7 +151,7 @@ describe("a gRPC caller", () => {
     const client = await startServer({}, { connections: 2 });
     expect(await client.call("ListTasks", listTasks)).toMatchObject({ grpcStatus: OK });
     await connectClient().closed;
-    if (process.platform === "linux") {
+    if (hasLoopbackAliases) {
       const other = connectClient({ localAddress: "127.0.0.2" });
       expect(await other.call("ListTasks", listTasks)).toMatchObject({ grpcStatus: OK });
     }

@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -12,6 +12,7 @@ import {
 } from "../task-event-logs.fixture.ts";
 import { migrateSchema } from "./schema.ts";
 import { SqliteStore, type SqliteStoreOptions } from "./sqlite-store.ts";
+import { expectFileMode } from "../../../test/is-windows.ts";
 
 const root = mkdtempSync(join(tmpdir(), "colloquy-push-secrets-"));
 afterAll(() => rmSync(root, { recursive: true }));
@@ -97,7 +98,7 @@ describe("a SQLite store", () => {
   it("creates a key that only the current user can read, and keeps it [SEC-43]", async () => {
     await (await openStore()).close();
     const key = readFileSync(`${path}.key`, "utf8");
-    if (process.platform !== "win32") expect(statSync(`${path}.key`).mode & 0o777).toBe(0o600);
+    expectFileMode(`${path}.key`, 0o600);
     await (await openStore()).close();
     expect(readFileSync(`${path}.key`, "utf8")).toBe(key);
     expect(readdirSync(folder)).not.toContain("tasks.db.key.incomplete");

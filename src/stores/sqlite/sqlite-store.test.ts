@@ -1,6 +1,6 @@
 import { spawn, type ChildProcessByStdio } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -23,6 +23,7 @@ import { commitTestAppendExpectingSuccess, defineTaskStoreContract } from "../ta
 import { copyTask, TASK_STATES } from "../../protocol/index.ts";
 import { SCHEMA_VERSION } from "./schema.ts";
 import { SqliteStore } from "./sqlite-store.ts";
+import { expectFileMode } from "../../../test/is-windows.ts";
 
 /** Undoes the schema version that added indexes for task lists. */
 const REMOVE_TASK_LIST_INDEXES_SQL = `
@@ -194,10 +195,8 @@ describe("SqliteStore", () => {
     const other = new SqliteStore(nested);
     await other.open();
     try {
-      for (const file of [nested, `${nested}-wal`, `${nested}-lock`]) {
-        expect((statSync(file).mode & 0o777).toString(8)).toBe("600");
-      }
-      expect((statSync(join(folder, "deep")).mode & 0o777).toString(8)).toBe("700");
+      for (const file of [nested, `${nested}-wal`, `${nested}-lock`]) expectFileMode(file, 0o600);
+      expectFileMode(join(folder, "deep"), 0o700);
     } finally {
       await other.close();
     }

@@ -18,6 +18,7 @@ import {
   readTrafficFile,
   type ReadTrafficLine,
 } from "./index.ts";
+import { expectFileMode } from "../../../test/is-windows.ts";
 
 let file: string;
 
@@ -40,7 +41,7 @@ describe("a record in a file", () => {
     const { writer, close } = openTrafficRecord(file, { vantage: "client", name: "test" });
     writer.write({ kind: "turn", task_id: "t1", phase: "begin" });
     await close();
-    expect(statSync(file).mode & 0o777).toBe(0o600);
+    expectFileMode(file, 0o600);
     expect(listKinds(await readAll(file))).toEqual(["writer", "turn"]);
   });
 
