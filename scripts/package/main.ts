@@ -33,7 +33,7 @@ for (const folder of [packageFolder, reportsFolder]) {
 for (const path of listPackedFiles()) cpSync(join(root, path), join(packageFolder, path));
 writeFileSync(
   join(packageFolder, "package.json"),
-  `${JSON.stringify(createPublishedManifest({ ...manifest }, publisher), undefined, 2)}\n`,
+  `${JSON.stringify(createPublishedManifest({ ...manifest }, publisher, readCommit()), undefined, 2)}\n`,
 );
 if (publisher.repository !== "") replaceLinks(publisher.repository);
 const bundledPackages = listBundledPackageFolders().map((folder) => readBundledPackage(join(root, folder)));
@@ -51,12 +51,22 @@ const changelog = readFileSync(join(root, "CHANGELOG.md"), "utf8");
 writeFileSync(join(reportsFolder, "release-notes.md"), findReleaseNotes(changelog, manifest.version));
 console.log(`.tmp/package and reports/package contain version ${manifest.version}.`);
 
+/** Returns the commit of the work tree. A tree with changes, or without Git as in an image, has none. */
+function readCommit(): string | undefined {
+  const git = (...args: string[]): string | undefined => {
+    const { status, stdout } = spawnSync("git", args, { cwd: root, encoding: "utf8" });
+    return status === 0 ? stdout.trim() : undefined;
+  };
+  return git("status", "--porcelain") === "" ? git("rev-parse", "HEAD") : undefined;
+}
+
 /** Returns the files that `files` of package.json selects. */
 function listPackedFiles(): string[] {
   const [packed] = JSON.parse(runNpmForOutput(["pack", "--dry-run", "--json", "--ignore-scripts"])) as [
     { files: { path: string }[] },
   ];
-  return packed.files.map(({ path }) => path);
+  // npm packs each README, and shows the first match of `README.*.md` if there is one. README.md links to the others.
+  return packed.files.map(({ path }) => path).filter((path) => !/^README\.\w+\.md$/.test(path));
 }
 
 function replaceLinks(repository: string): void {
@@ -64,7 +74,7 @@ function replaceLinks(repository: string): void {
   for (const file of globSync("**/*.md", { cwd: packageFolder })) {
     const path = join(packageFolder, file);
     const { version } = manifest;
-    // npm shows the README and no other file of the package.
+    // npm shows only README.md, so that links from it to other files of the package lead nowhere.
     const isPublished = (target: string): boolean => file !== "README.md" && published.has(target);
     const page = readFileSync(path, "utf8");
     writeFileSync(path, makeLinksAbsolute(page, file, { repository, version }, isPublished));
