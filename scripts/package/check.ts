@@ -21,7 +21,9 @@ const notices = readFileSync(join(packageFolder, "THIRD_PARTY_NOTICES"), "utf8")
 const readmes = globSync("README*", { cwd: packageFolder });
 const hasRepository = readPublisher().repository !== "";
 const problems = [
-  ...(readmes.join() === "README.md" ? [] : [`npm may show another page than README.md: ${readmes.join(", ")}`]),
+  ...(readmes.join() === "README.md"
+    ? []
+    : [`npm may show another page than README.md: ${readmes.join(", ")}`]),
   ...listBundledPackageNames(join(packageFolder, "dist"))
     .filter((bundled) => !notices.includes(`\n${bundled} `))
     .map((bundled) => `THIRD_PARTY_NOTICES lacks ${bundled}, whose code is in dist/.`),
@@ -31,7 +33,10 @@ const problems = [
 ];
 for (const problem of problems) console.error(problem);
 const outcomes = [
-  { title: hasRepository ? "notices, maps, README, and links" : "notices, maps, and README", isGood: problems.length === 0 },
+  {
+    title: hasRepository ? "notices, maps, README, and links" : "notices, maps, and README",
+    isGood: problems.length === 0,
+  },
   check("publint", join(tools, "publint"), [packageFolder, "--strict"]),
   check("attw", join(tools, "attw"), [tarball, "--profile", "esm-only"]),
   check("types of entries without peers", "tsc", ["-p", "test/user"]),

@@ -25,7 +25,8 @@ export interface ReleaseState {
 
 /** Returns the reasons why the version must not be published, each with its remedy. */
 export function listReleaseProblems(state: ReleaseState): string[] {
-  const { version, builtVersion, changelog, pendingChangesets, changedFiles, branch, publishedVersions } = state;
+  const { version, builtVersion, changelog, pendingChangesets, changedFiles, branch, publishedVersions } =
+    state;
   const heading = changelog.split("\n").find((line) => line.split(" ")[1] === version);
   const problems: (string | false)[] = [
     ...state.publisherProblems,
