@@ -2,12 +2,12 @@
  * `npm run package:check` checks the package that `npm run package` has built: its manifest, its types, its notices, the
  * licenses of all packages, and its use from an empty folder.
  */
-import { spawnSync } from "node:child_process";
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { installManifest } from "../install-manifest.ts";
+import { runProgram } from "../run-program.ts";
 import { listBundledPackageNames } from "./bundled-packages.ts";
 import { readPublisher } from "./publisher.ts";
 import { findUnmappedFiles, findUnpublishedLinks } from "./published-files.ts";
@@ -49,10 +49,5 @@ process.exitCode = outcomes.every(({ isGood }) => isGood) ? 0 : 1;
 
 function check(title: string, command: string, args: readonly string[]): { title: string; isGood: boolean } {
   console.log(`── ${title}`);
-  const { status } = spawnSync(command, args, {
-    cwd: root,
-    stdio: "inherit",
-    shell: process.platform === "win32",
-  });
-  return { title, isGood: status === 0 };
+  return { title, isGood: runProgram(command, args).status === 0 };
 }

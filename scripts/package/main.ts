@@ -3,11 +3,10 @@
  * release notes in `reports/package/`. The published package differs from the repository in three points: its manifest has
  * the links of `publisher.json`, the links in its pages are absolute, and it contains THIRD_PARTY_NOTICES.
  */
-import { spawnSync } from "node:child_process";
 import { cpSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import process from "node:process";
 import { fileURLToPath } from "node:url";
+import { runProgram, runProgramOrExit } from "../run-program.ts";
 import { makeLinksAbsolute } from "./absolute-links.ts";
 import { listBundledPackageFolders } from "./bundled-packages.ts";
 import { createPublishedManifest } from "./published-manifest.ts";
@@ -54,8 +53,12 @@ console.log(`.tmp/package and reports/package contain version ${manifest.version
 /** Returns the commit of the work tree. A tree with changes, or without Git as in an image, has none. */
 function readCommit(): string | undefined {
   const git = (...args: string[]): string | undefined => {
-    const { status, stdout } = spawnSync("git", args, { cwd: root, encoding: "utf8" });
-    return status === 0 ? stdout.trim() : undefined;
+    try {
+      const { status, stdout } = runProgram("git", args, { stdio: "pipe" });
+      return status === 0 ? stdout.trim() : undefined;
+    } catch {
+      return undefined;
+    }
   };
   return git("status", "--porcelain") === "" ? git("rev-parse", "HEAD") : undefined;
 }
@@ -90,23 +93,9 @@ function listNoticesInSources(): { title: string; text: string }[] {
 }
 
 function runNpm(args: readonly string[]): void {
-  const { status } = spawnSync("npm", args, { cwd: root, stdio: "inherit", shell: isWindows() });
-  if (status !== 0) process.exit(status ?? 1);
+  runProgramOrExit("npm", args);
 }
 
 function runNpmForOutput(args: readonly string[]): string {
-  const { status, stdout } = spawnSync("npm", args, {
-    cwd: root,
-    stdio: ["ignore", "pipe", "inherit"],
-    encoding: "utf8",
-    maxBuffer: 2 ** 28,
-    shell: isWindows(),
-  });
-  if (status !== 0) process.exit(status ?? 1);
-  return stdout;
-}
-
-/** On Windows, npm is a script of the shell. */
-function isWindows(): boolean {
-  return process.platform === "win32";
+  return runProgramOrExit("npm", args, { stdio: ["ignore", "pipe", "inherit"], maxBuffer: 2 ** 28 }).stdout;
 }

@@ -4,13 +4,13 @@
  *   npm run release -- --dry-run    lists what a release still lacks, and runs `npm publish --dry-run`
  *   npm run release -- --publish    publishes: in CI with provenance, elsewhere only the first version (RELEASING.md)
  */
-import { spawnSync, type SpawnSyncReturns } from "node:child_process";
 import { existsSync, globSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { listPublisherProblems, readPublisher } from "../package/publisher.ts";
+import { runProgram } from "../run-program.ts";
 import { createPublishArguments, listPublisherMachineProblems } from "./publish-arguments.ts";
 import { parsePublishedVersions } from "./published-versions.ts";
 import { listReleaseProblems } from "./release-problems.ts";
@@ -41,7 +41,7 @@ if (!built) {
 
 const isInWorkflow = process.env["GITHUB_ACTIONS"] === "true";
 const publishedVersions = parsePublishedVersions(
-  spawnSync("npm", ["view", name, "versions", "--json"], { encoding: "utf8" }),
+  runProgram("npm", ["view", name, "versions", "--json"], { stdio: ["ignore", "pipe", "inherit"] }),
 );
 const problems = listReleaseProblems({
   version,
@@ -62,8 +62,7 @@ for (const problem of problems) console.error(`${values.publish ? "error" : "bef
 if (values.publish && problems.length > 0) process.exit(1);
 
 const publishArguments = createPublishArguments({ packageFolder, isDryRun: !values.publish, isInWorkflow });
-const { status } = spawnSync("npm", publishArguments, { cwd: root, stdio: "inherit" });
-process.exitCode = status ?? 1;
+process.exitCode = runProgram("npm", publishArguments).status ?? 1;
 
 function readManifest(folder: string): PackedManifest {
   return JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as PackedManifest;
@@ -71,15 +70,11 @@ function readManifest(folder: string): PackedManifest {
 
 /** Returns an empty text for a branch without an upstream branch. */
 function countUnpushedCommits(): string {
-  return runGit("rev-list", "--count", "@{upstream}..HEAD").stdout.trim();
+  return runProgram("git", ["rev-list", "--count", "@{upstream}..HEAD"], { stdio: "pipe" }).stdout.trim();
 }
 
 function readGit(...args: string[]): string {
-  const { status, stdout, stderr } = runGit(...args);
+  const { status, stdout, stderr } = runProgram("git", args, { stdio: "pipe" });
   if (status !== 0) throw new Error(`git ${args.join(" ")} failed:\n${stderr}`);
   return stdout;
-}
-
-function runGit(...args: string[]): SpawnSyncReturns<string> {
-  return spawnSync("git", args, { cwd: root, encoding: "utf8" });
 }
