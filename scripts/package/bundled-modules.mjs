@@ -3,8 +3,8 @@
  * `scripts/package/` makes THIRD_PARTY_NOTICES and the SBOM from these lists. This file is plain JavaScript, because
  * `scripts/setup.mjs` also bundles the page on Node.js versions that strip no types.
  */
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { dirname, join, relative, sep } from "node:path";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join, relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
@@ -24,25 +24,12 @@ export function saveBundledPackages(bundle, moduleIds) {
  * Returns the folders in node_modules, relative to the repository.
  *
  * @param {Iterable<string>} moduleIds
+ * @returns {string[]}
  */
 export function listPackageFolders(moduleIds) {
-  const modules = [...moduleIds]
-    .map((id) => relative(root, id).split(sep).join("/"))
-    .filter((path) => path.startsWith("node_modules/"));
-  return [...new Set(modules.map(findPackageFolder))].sort();
-}
-
-/**
- * Some packages have a package.json without a name in a folder of their modules.
- *
- * @param {string} module
- */
-function findPackageFolder(module) {
-  for (let path = dirname(module); path !== "."; path = dirname(path)) {
-    const file = join(root, path, "package.json");
-    if (!existsSync(file)) continue;
-    const { name, version } = JSON.parse(readFileSync(file, "utf8"));
-    if (name !== undefined && version !== undefined) return path;
-  }
-  throw new Error(`${module} belongs to no package.`);
+  const folders = [...moduleIds].flatMap((id) => {
+    const path = relative(root, id).split(sep).join("/");
+    return /^(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+/.exec(path) ?? [];
+  });
+  return [...new Set(folders)].sort();
 }
