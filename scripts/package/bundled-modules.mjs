@@ -31,5 +31,5 @@ export function listPackageFolders(moduleIds) {
     const path = relative(root, id).split(sep).join("/");
     return /^(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+/.exec(path) ?? [];
   });
-  return [...new Set(folders)].sort();
+  return [...new Set(folders)].toSorted();
 }

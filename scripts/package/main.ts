@@ -52,15 +52,16 @@ console.log(`.tmp/package and reports/package contain version ${manifest.version
 
 /** Returns the commit of the work tree. A tree with changes, or without Git as in an image, has none. */
 function readCommit(): string | undefined {
-  const git = (...args: string[]): string | undefined => {
-    try {
-      const { status, stdout } = runProgram("git", args, { stdio: "pipe" });
-      return status === 0 ? stdout.trim() : undefined;
-    } catch {
-      return undefined;
-    }
-  };
-  return git("status", "--porcelain") === "" ? git("rev-parse", "HEAD") : undefined;
+  return runGit("status", "--porcelain") === "" ? runGit("rev-parse", "HEAD") : undefined;
+}
+
+function runGit(...args: string[]): string | undefined {
+  try {
+    const { status, stdout } = runProgram("git", args, { stdio: "pipe" });
+    return status === 0 ? stdout.trim() : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /** Returns the files that `files` of package.json selects. */
