@@ -41,7 +41,7 @@ if (!built) {
 
 const isInWorkflow = process.env["GITHUB_ACTIONS"] === "true";
 const publishedVersions = parsePublishedVersions(
-  runProgram("npm", ["view", name, "versions", "--json"], { stdio: ["ignore", "pipe", "inherit"] }),
+  runProgram("npm", ["view", name, "versions", "--json"], { stdio: "pipe" }),
 );
 const problems = listReleaseProblems({
   version,
