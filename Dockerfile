@@ -10,11 +10,11 @@ WORKDIR /src
 COPY package.json package-lock.json ./
 RUN npm ci --ignore-scripts
 COPY . .
-RUN npm run -s build && npm pack --ignore-scripts --pack-destination /tmp
+RUN node scripts/package/main.ts
 
 FROM node:24-slim AS install
 WORKDIR /app
-COPY --from=build /tmp/colloquy-*.tgz /tmp/
+COPY --from=build /src/reports/package/colloquy-*.tgz /tmp/
 # Add the packages that your agents import.
 RUN npm init --yes > /dev/null && npm install --ignore-scripts /tmp/colloquy-*.tgz pg@8
 

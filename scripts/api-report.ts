@@ -2,7 +2,7 @@
  * `npm run api` writes a report of each package entry's public types to `api/`, from the declarations in `dist/`.
  * `npm run api:check` fails when a report no longer matches, so that every change of an entry shows in review.
  */
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -64,11 +64,13 @@ function renderApiReport(name: string, declarations: string, temporary: string):
 
 const temporaryReportFolder = mkdtempSync(join(tmpdir(), "colloquy-api-"));
 const staleReportFiles: string[] = [];
+const removedReportFiles = new Set(globSync("*.api.md", { cwd: apiReportFolder }));
 mkdirSync(apiReportFolder, { recursive: true });
 try {
   for (const [path, target] of Object.entries(exports)) {
     if (typeof target === "string") continue;
     const name = path === "." ? "colloquy" : path.slice(2).replaceAll("/", "-");
+    removedReportFiles.delete(`${name}.api.md`);
     const report = renderApiReport(name, target.types, temporaryReportFolder);
     const file = join(apiReportFolder, `${name}.api.md`);
     if (!isCheckMode) writeFileSync(file, report);
@@ -77,6 +79,9 @@ try {
 } finally {
   rmSync(temporaryReportFolder, { recursive: true });
 }
+for (const file of removedReportFiles)
+  if (isCheckMode) staleReportFiles.push(`api/${file}`);
+  else rmSync(join(apiReportFolder, file));
 if (staleReportFiles.length > 0) {
   console.error(
     `error: the public types have changed; run npm run api and review ${staleReportFiles.join(", ")}`,

@@ -14,12 +14,12 @@ import {
   statSync,
   writeFileSync,
 } from "node:fs";
-import { dirname, join, relative } from "node:path";
+import { join, relative } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
 import { rolldown } from "rolldown";
-import { saveBundledModules } from "./package/bundled-modules.mjs";
+import { listPackageFolders, saveBundledPackages } from "./package/bundled-modules.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const pages = join(root, "src/pages");
@@ -63,15 +63,13 @@ async function writeBundles() {
   const style = listStyleFiles()
     .map((file) => minifyStyle(readFileSync(join(root, file), "utf8")))
     .join("\n");
-  saveBundledModules(
-    "page",
-    [...modules].map((file) => join(root, file)),
-  );
+  const moduleIds = [...modules].map((file) => join(root, file));
+  saveBundledPackages("page", moduleIds);
   const inputs = [...modules].filter((file) => !file.startsWith("node_modules/")).toSorted();
   writeModule(styleBundle, `// inputs: ${JSON.stringify(inputs)}\n`, {
     PAGE_STYLE: style,
     PAGE_STYLE_SHA256: computeSha256(style),
-    PAGE_NOTICES: renderNotices([...modules].toSorted()),
+    PAGE_NOTICES: renderNotices(listPackageFolders(moduleIds)),
   });
 }
 
@@ -151,14 +149,13 @@ function minifyStyle(css) {
 }
 
 /** Returns the copyright notices of the bundled packages, and the text of the MIT license once. */
-function renderNotices(modules) {
-  const folders = [
-    ...new Set(modules.filter((file) => file.startsWith("node_modules/")).map(findPackageFolder)),
-  ];
+function renderNotices(folders) {
   const notices = folders.map((folder) => {
     const { name, version, license } = JSON.parse(readFileSync(join(root, folder, "package.json"), "utf8"));
     const text = readLicense(folder);
     const copyright = text.split("\n").filter((line) => /^\s*copyright\b/i.test(line));
+    if (!/Apache-2\.0/.test(license) && copyright.length === 0)
+      throw new Error(`${name} has no copyright notice, which the license ${license} requires.`);
     if (license === "MIT")
       return `${name} ${version} (MIT): ${copyright.map((line) => line.trim()).join(" ")}`;
     // The notice of this license must be complete.
@@ -173,19 +170,6 @@ function renderNotices(modules) {
   return ["This script contains:", ...notices, "", "The MIT License:", mit.join("\n").trim()]
     .join("\n")
     .replaceAll("--", "- -");
-}
-
-function findPackageFolder(file) {
-  let folder = dirname(file);
-  while (!existsSync(join(root, folder, "package.json")) || !readPackageName(folder))
-    folder = dirname(folder);
-  return folder;
-}
-
-/** Some packages have a nameless package.json in a folder of their modules. */
-function readPackageName(folder) {
-  const { name, version } = JSON.parse(readFileSync(join(root, folder, "package.json"), "utf8"));
-  return version === undefined ? undefined : name;
 }
 
 function readLicense(folder) {

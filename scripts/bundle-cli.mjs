@@ -8,7 +8,7 @@ import { isAbsolute, join, relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import { rolldown } from "rolldown";
 import { loadWithSourceMap } from "./package/load-with-source-map.mjs";
-import { saveBundledModules } from "./package/bundled-modules.mjs";
+import { saveBundledPackages } from "./package/bundled-modules.mjs";
 
 const dist = fileURLToPath(new URL("../dist/", import.meta.url));
 const cli = join(dist, "cli");
@@ -40,7 +40,7 @@ for (const { fileName, type, code } of output)
     writeFileSync(join(cli, fileName), `${own}\n${mapComment}\n`);
   }
 
-saveBundledModules(
+saveBundledPackages(
   "cli",
   output.flatMap(({ moduleIds = [] }) => moduleIds),
 );

@@ -7,7 +7,7 @@ import { basename } from "node:path";
 import { fileURLToPath } from "node:url";
 import { rolldown } from "rolldown";
 import { loadWithSourceMap } from "./package/load-with-source-map.mjs";
-import { saveBundledModules } from "./package/bundled-modules.mjs";
+import { saveBundledPackages } from "./package/bundled-modules.mjs";
 
 const root = new URL("../", import.meta.url);
 const INLINED = {
@@ -41,7 +41,7 @@ for (const [name, module] of Object.entries(INLINED)) {
   );
   writeFileSync(`${file}.map`, map.toString());
 }
-saveBundledModules("inlined", inlinedModules);
+saveBundledPackages("inlined", inlinedModules);
 
 function readLicense(name) {
   const folder = new URL(`node_modules/${name}/`, root);

@@ -1,7 +1,7 @@
-import { spawnSync } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { runProgramOrExit } from "./run-program.ts";
 
 const repositoryRoot = fileURLToPath(new URL("..", import.meta.url));
 const FILES = ["package.json", "package-lock.json"];
@@ -23,13 +23,9 @@ export function installManifest(name: string, manifestFolder: string): string {
   mkdirSync(folder, { recursive: true });
   for (const file of files) cpSync(file, join(folder, file.slice(file.lastIndexOf("package"))));
   const verb = files.length === FILES.length ? "ci" : "install";
-  const { status } = spawnSync(
-    "npm",
-    [verb, "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"],
-    // On Windows, npm is a script of the shell.
-    { cwd: folder, stdio: "inherit", shell: process.platform === "win32" },
-  );
-  if (status !== 0) process.exit(status ?? 1);
+  runProgramOrExit("npm", [verb, "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"], {
+    cwd: folder,
+  });
   writeFileSync(mark, content);
   return folder;
 }

@@ -10,11 +10,12 @@ import { spawnSync } from "node:child_process";
 import { lstatSync, readFileSync } from "node:fs";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
+import { isInstalled } from "./is-installed.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
-const lock = readJson("package-lock.json");
+const lock = JSON.parse(readFileSync(`${root}package-lock.json`, "utf8"));
 
-if (!isInstalled()) {
+if (!isInstalled(root)) {
   if (lstatSync(`${root}node_modules`, { throwIfNoEntry: false })?.isSymbolicLink()) {
     fail(
       "node_modules is a link and lacks packages of package-lock.json. Run `npm ci` in the linked directory.",
@@ -31,19 +32,6 @@ if (!hasNode()) {
   if (!npm("rebuild", "node", "--ignore-scripts=false", "--loglevel=error") || !hasNode()) useHostNode();
 }
 if (!buildPage()) fail("The page of the console could not be built. See the output above.");
-
-/**
- * Returns whether node_modules contains every package of the lock file in the right version. Optional
- * packages are not checked, because they depend on the machine.
- */
-function isInstalled() {
-  const installed = readJson("node_modules/.package-lock.json");
-  if (!installed) return false;
-  return Object.entries(lock.packages).every(
-    ([path, { version, optional }]) =>
-      path === "" || optional === true || installed.packages[path]?.version === version,
-  );
-}
 
 function hasNode() {
   const { stdout } = spawnSync(`${root}node_modules/node/bin/node`, ["--version"], { encoding: "utf8" });
@@ -75,14 +63,6 @@ function npm(...args) {
     ? spawnSync(process.env.npm_node_execpath ?? process.execPath, [cli, ...args], options)
     : spawnSync("npm", args, { ...options, shell: process.platform === "win32" });
   return done.status === 0;
-}
-
-function readJson(file) {
-  try {
-    return JSON.parse(readFileSync(root + file, "utf8"));
-  } catch {
-    return undefined;
-  }
 }
 
 function say(line) {

@@ -10,7 +10,7 @@
  * skips the startup measurement.
  */
 import { spawnSync } from "node:child_process";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import {
@@ -79,6 +79,8 @@ process.exitCode = computeRequirementTierTally(complianceReport, 1).satisfied ? 
 
 function runCliTests(): string {
   const out = `${reportsFolder}/cli-tests.json`;
+  // Failed tests are part of the report. Without this line, a run that writes no report would show an earlier one.
+  rmSync(out, { force: true });
   const vitest = `${repositoryRoot}node_modules/vitest/vitest.mjs`;
   const args = [vitest, "run", "src/cli/", "--reporter=json", `--outputFile.json=${out}`];
   spawnSync(process.execPath, args, { cwd: repositoryRoot, stdio: ["ignore", "ignore", "inherit"] });

@@ -5,23 +5,27 @@ import { renderMessageActionsTable, renderMessageOutcomesTable } from "./message
 import { ERROR_MAPPINGS, toA2AErrorName } from "../../src/wire/index.ts";
 import { repositoryRoot, SourceFile } from "./source-file.ts";
 
+const GENERATORS: Readonly<Record<string, (file: string, names: readonly string[]) => string>> = {
+  members: (file, names) => names.map((name) => renderMembersTable(file, name)).join("\n\n"),
+  functions: renderFunctionsTable,
+  errors: renderErrorsTable,
+  "cli-errors": renderCliErrorsTable,
+  exports: renderExportsTables,
+  glossary: renderGlossary,
+  "message-outcomes": renderMessageOutcomesTable,
+  "message-actions": renderMessageActionsTable,
+};
+
 /**
  * Renders the Markdown between `<!-- made of … -->` and `<!-- end -->` in a page. `words` is the text after
  * "made of".
  */
 export function renderGeneratedBlock(words: string): string {
   const [kind = "", file = "", ...names] = words.split(" ");
-  if (kind === "members") return names.map((name) => renderMembersTable(file, name)).join("\n\n");
-  if (kind === "functions") return renderFunctionsTable(file, names);
-  if (kind === "errors") return renderErrorsTable();
-  if (kind === "cli-errors") return renderCliErrorsTable();
-  if (kind === "exports") return renderExportsTables();
-  if (kind === "glossary") return renderGlossary();
-  if (kind === "message-outcomes") return renderMessageOutcomesTable();
-  if (kind === "message-actions") return renderMessageActionsTable();
-  throw new Error(
-    `Unknown generator "${words}" in a page. Use members, functions, errors, cli-errors, exports, glossary, message-outcomes, or message-actions.`,
-  );
+  const render = GENERATORS[kind];
+  if (render === undefined)
+    throw new Error(`Unknown generator "${words}" in a page. Use ${Object.keys(GENERATORS).join(", ")}.`);
+  return render(file, names);
 }
 
 /** Renders a table of the members of an interface. */

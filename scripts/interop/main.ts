@@ -152,11 +152,12 @@ if (values.json)
       2,
     ),
   );
-process.exit(unexpectedOutcomeCount === 0 ? 0 : 1);
+process.exit(hasRun(allScenarioResults.length) && unexpectedOutcomeCount === 0 ? 0 : 1);
 
-/** Runs the chosen SDKs with each other through the tap. Resolves with true if the tap changes no outcome. */
+/** Runs the chosen SDKs with each other through the tap. Resolves with true if pairs ran, and the tap changes no outcome. */
 async function runPeersThroughTap(): Promise<boolean> {
-  let isTransparent = true;
+  let runCount = 0;
+  let changeCount = 0;
   for (const tappedPair of await installTappedPairs())
     for await (const result of runPairThroughTap(tappedPair, TAP_TOKEN)) {
       const { pair, variant, scenarios, changed, requests, frames, cuts, undecoded } = result;
@@ -166,14 +167,16 @@ async function runPeersThroughTap(): Promise<boolean> {
       for (const cause of cuts) log(`  cut ${cause}`);
       for (const text of undecoded) log(`  undecoded: ${text.slice(0, 500)}`);
       for (const change of changed) log(`  ${change}`);
-      if (changed.length > 0) isTransparent = false;
+      runCount += 1;
+      changeCount += changed.length;
     }
-  return isTransparent;
+  return hasRun(runCount) && changeCount === 0;
 }
 
-/** Runs the chosen SDKs with each fault of the tap. Resolves with true if the records mark exactly the faults. */
+/** Runs the chosen SDKs with each fault of the tap. Resolves with true if pairs ran, and the records mark exactly the faults. */
 async function runPeersWithFaults(): Promise<boolean> {
-  let isMarked = true;
+  let runCount = 0;
+  let failureCount = 0;
   for (const tappedPair of await installTappedPairs())
     for await (const result of runPairWithFaults(tappedPair, TAP_TOKEN)) {
       const { pair, variant, rule, scenarios, failed, faults, problems } = result;
@@ -182,9 +185,16 @@ async function runPeersWithFaults(): Promise<boolean> {
         `${pair} (${variant}) ${rule}: ${failed} of ${scenarios} scenarios fail; injected ${injected.join(", ") || "nothing"}; ${problems.length} not marked`,
       );
       for (const problem of problems) log(`  ${problem}`);
-      if (problems.length > 0 || injected.length === 0) isMarked = false;
+      runCount += 1;
+      if (problems.length > 0 || injected.length === 0) failureCount += 1;
     }
-  return isMarked;
+  return hasRun(runCount) && failureCount === 0;
+}
+
+/** Returns whether anything ran, and reports otherwise. */
+function hasRun(runCount: number): boolean {
+  if (runCount === 0) console.error("Nothing ran: check --only and --variant, and the reasons above.");
+  return runCount > 0;
 }
 
 /** Installs the chosen SDKs, and returns each pair of a client and a server. */

@@ -1,20 +1,20 @@
 import { existsSync, globSync, readFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const repositoryRoot = fileURLToPath(new URL("../..", import.meta.url));
 /** `bundled-modules.mjs` writes the lists to this folder. */
 const LISTS_FOLDER = join(repositoryRoot, "node_modules/.cache/colloquy-bundles");
-export const BUNDLES = ["cli", "inlined", "page"] as const;
+const BUNDLES = ["cli", "inlined", "page"] as const;
 
 /** Returns the folders of the packages whose code is in one of the bundles of the last build. */
 export function listBundledPackageFolders(): string[] {
-  const modules = BUNDLES.flatMap((bundle) => {
+  const folders = BUNDLES.flatMap((bundle) => {
     const file = join(LISTS_FOLDER, `${bundle}.json`);
-    if (!existsSync(file)) throw new Error(`There is no list of the modules of the bundle "${bundle}".`);
+    if (!existsSync(file)) throw new Error(`There is no list of the packages in the bundle "${bundle}".`);
     return JSON.parse(readFileSync(file, "utf8")) as string[];
   });
-  return [...new Set(modules.map(findPackageFolder))].toSorted();
+  return [...new Set(folders)].toSorted();
 }
 
 /** Returns the names of the packages in the build, according to the comments of the bundler. */
@@ -27,15 +27,4 @@ export function listBundledPackageNames(distFolder: string): string[] {
     ].map(([, name = ""]) => name),
   );
   return [...new Set(names)].toSorted();
-}
-
-/** Some packages have a package.json without a name in a folder of their modules. */
-function findPackageFolder(module: string): string {
-  for (let path = dirname(module); path !== "."; path = dirname(path)) {
-    const file = join(repositoryRoot, path, "package.json");
-    if (!existsSync(file)) continue;
-    const { name, version } = JSON.parse(readFileSync(file, "utf8")) as Record<string, string | undefined>;
-    if (name !== undefined && version !== undefined) return path;
-  }
-  throw new Error(`${module} belongs to no package.`);
 }

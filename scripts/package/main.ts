@@ -3,11 +3,10 @@
  * release notes in `reports/package/`. The published package differs from the repository in three points: its manifest has
  * the links of `publisher.json`, the links in its pages are absolute, and it contains THIRD_PARTY_NOTICES.
  */
-import { spawnSync } from "node:child_process";
 import { cpSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import process from "node:process";
 import { fileURLToPath } from "node:url";
+import { runProgram, runProgramOrExit } from "../run-program.ts";
 import { makeLinksAbsolute } from "./absolute-links.ts";
 import { listBundledPackageFolders } from "./bundled-packages.ts";
 import { createPublishedManifest } from "./published-manifest.ts";
@@ -33,7 +32,7 @@ for (const folder of [packageFolder, reportsFolder]) {
 for (const path of listPackedFiles()) cpSync(join(root, path), join(packageFolder, path));
 writeFileSync(
   join(packageFolder, "package.json"),
-  `${JSON.stringify(createPublishedManifest({ ...manifest }, publisher), undefined, 2)}\n`,
+  `${JSON.stringify(createPublishedManifest({ ...manifest }, publisher, readCommit()), undefined, 2)}\n`,
 );
 if (publisher.repository !== "") replaceLinks(publisher.repository);
 const bundledPackages = listBundledPackageFolders().map((folder) => readBundledPackage(join(root, folder)));
@@ -51,12 +50,27 @@ const changelog = readFileSync(join(root, "CHANGELOG.md"), "utf8");
 writeFileSync(join(reportsFolder, "release-notes.md"), findReleaseNotes(changelog, manifest.version));
 console.log(`.tmp/package and reports/package contain version ${manifest.version}.`);
 
+/** Returns the commit of the work tree. A tree with changes, or without Git as in an image, has none. */
+function readCommit(): string | undefined {
+  return runGit("status", "--porcelain") === "" ? runGit("rev-parse", "HEAD") : undefined;
+}
+
+function runGit(...args: string[]): string | undefined {
+  try {
+    const { status, stdout } = runProgram("git", args, { stdio: "pipe" });
+    return status === 0 ? stdout.trim() : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
 /** Returns the files that `files` of package.json selects. */
 function listPackedFiles(): string[] {
   const [packed] = JSON.parse(runNpmForOutput(["pack", "--dry-run", "--json", "--ignore-scripts"])) as [
     { files: { path: string }[] },
   ];
-  return packed.files.map(({ path }) => path);
+  // npm packs each README, and shows the first match of `README.*.md` if there is one. README.md links to the others.
+  return packed.files.map(({ path }) => path).filter((path) => !/^README\.\w+\.md$/.test(path));
 }
 
 function replaceLinks(repository: string): void {
@@ -64,7 +78,7 @@ function replaceLinks(repository: string): void {
   for (const file of globSync("**/*.md", { cwd: packageFolder })) {
     const path = join(packageFolder, file);
     const { version } = manifest;
-    // npm shows the README and no other file of the package.
+    // npm shows only README.md, so that links from it to other files of the package lead nowhere.
     const isPublished = (target: string): boolean => file !== "README.md" && published.has(target);
     const page = readFileSync(path, "utf8");
     writeFileSync(path, makeLinksAbsolute(page, file, { repository, version }, isPublished));
@@ -80,23 +94,9 @@ function listNoticesInSources(): { title: string; text: string }[] {
 }
 
 function runNpm(args: readonly string[]): void {
-  const { status } = spawnSync("npm", args, { cwd: root, stdio: "inherit", shell: isWindows() });
-  if (status !== 0) process.exit(status ?? 1);
+  runProgramOrExit("npm", args);
 }
 
 function runNpmForOutput(args: readonly string[]): string {
-  const { status, stdout } = spawnSync("npm", args, {
-    cwd: root,
-    stdio: ["ignore", "pipe", "inherit"],
-    encoding: "utf8",
-    maxBuffer: 2 ** 28,
-    shell: isWindows(),
-  });
-  if (status !== 0) process.exit(status ?? 1);
-  return stdout;
-}
-
-/** On Windows, npm is a script of the shell. */
-function isWindows(): boolean {
-  return process.platform === "win32";
+  return runProgramOrExit("npm", args, { stdio: ["ignore", "pipe", "inherit"], maxBuffer: 2 ** 28 }).stdout;
 }

@@ -1,5 +1,6 @@
 import { existsSync, globSync, readFileSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
+import { listRelativeLinks } from "./absolute-links.ts";
 
 /** Returns the scripts and declarations without a source map, and the maps whose sources are not in the package. */
 export function findUnmappedFiles(packageFolder: string): string[] {
@@ -19,10 +20,8 @@ export function findUnmappedFiles(packageFolder: string): string[] {
 /** Returns the links of the pages in the package to files that are not in the package. */
 export function findUnpublishedLinks(packageFolder: string): string[] {
   return globSync("**/*.md", { cwd: packageFolder }).flatMap((file) => {
-    const page = readFileSync(join(packageFolder, file), "utf8").replaceAll(/^```[^]*?^```$|`[^`\n]*`/gm, "");
-    return [...page.matchAll(/\]\(([^)\s#]+)/g)]
-      .map(([, link = ""]) => link)
-      .filter((link) => !/^[a-z]+:/i.test(link))
+    const page = readFileSync(join(packageFolder, file), "utf8");
+    return listRelativeLinks(page)
       .filter((link) => !existsSync(join(packageFolder, normalize(join(dirname(file), link)))))
       .map((link) => `${file} links to ${link}, which is not in the package. Fill in publisher.json.`);
   });

@@ -133,7 +133,10 @@ function start(cwd, command, args) {
     waitForUrl: () =>
       new Promise((resolve, reject) => {
         const deadline = setTimeout(() => reject(new Error(`The server did not start:\n${output}`)), 60_000);
-        child.once("exit", () => reject(new Error(`The server ended:\n${output}`)));
+        child.once("exit", () => {
+          clearTimeout(deadline);
+          reject(new Error(`The server ended:\n${output}`));
+        });
         const poll = () => {
           const [url] = /http:\/\/127\.0\.0\.1:\d+\/a2a\/[\w-]+/.exec(output) ?? [];
           if (url === undefined || !output.includes("Ctrl-C stops it.")) return;
@@ -143,7 +146,7 @@ function start(cwd, command, args) {
         for (const stream of [child.stdout, child.stderr]) stream.on("data", poll);
       }),
     stop: () => {
-      if (child.pid === undefined) return;
+      if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
       // npm and its shell are parents of the server, so that the signal goes to the group.
       if (isWindows) spawnSync("taskkill", ["/pid", String(child.pid), "/t", "/f"]);
       else process.kill(-child.pid, "SIGTERM");

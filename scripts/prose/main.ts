@@ -1,6 +1,6 @@
 /**
  * `npm run -s prose [-- PATH …]` lints pages, docstrings, and the command line's help for wording that readers stumble over.
- * It exits with 1 when it finds any. `--summary` prints counts by file.
+ * It exits with 1 when it finds any, and with 2 when a path matches no text. `--summary` prints counts by file.
  */
 import { parseArgs } from "node:util";
 import { lintProse, type ProseFinding } from "./lint.ts";
@@ -13,6 +13,11 @@ const { values, positionals } = parseArgs({
 const proseSources = listProseSources().filter(
   ({ file }) => positionals.length === 0 || positionals.some((path) => file.startsWith(path)),
 );
+const unmatched = positionals.filter((path) => !proseSources.some(({ file }) => file.startsWith(path)));
+if (unmatched.length > 0) {
+  console.error(`No text matches ${unmatched.join(", ")}. Paths are relative to the repository.`);
+  process.exit(2);
+}
 const findings: ProseFinding[] = [];
 for (const source of proseSources) findings.push(...(await lintProse(source)));
 

@@ -4,14 +4,15 @@
  *   npm run release -- --dry-run    lists what a release still lacks, and runs `npm publish --dry-run`
  *   npm run release -- --publish    publishes: in CI with provenance, elsewhere only the first version (RELEASING.md)
  */
-import { spawnSync } from "node:child_process";
 import { existsSync, globSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { listPublisherProblems, readPublisher } from "../package/publisher.ts";
+import { runProgram } from "../run-program.ts";
 import { createPublishArguments, listPublisherMachineProblems } from "./publish-arguments.ts";
+import { parsePublishedVersions } from "./published-versions.ts";
 import { listReleaseProblems } from "./release-problems.ts";
 
 const { values } = parseArgs({
@@ -20,6 +21,13 @@ const { values } = parseArgs({
 if (values["dry-run"] === values.publish) {
   console.error("usage: npm run release -- --dry-run|--publish");
   process.exit(2);
+}
+
+interface PackedManifest {
+  readonly name: string;
+  readonly version: string;
+  readonly repository?: object;
+  readonly gitHead?: string;
 }
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
@@ -32,41 +40,41 @@ if (!built) {
 }
 
 const isInWorkflow = process.env["GITHUB_ACTIONS"] === "true";
-const publishedVersions = listPublishedVersions();
+const publishedVersions = parsePublishedVersions(
+  runProgram("npm", ["view", name, "versions", "--json"], { stdio: "pipe" }),
+);
 const problems = listReleaseProblems({
   version,
   publisherProblems: listPublisherProblems(readPublisher()),
   builtVersion: built.version,
+  builtCommit: built.gitHead,
+  commit: readGit("rev-parse", "HEAD").trim(),
+  isPushed: isInWorkflow || countUnpushedCommits() === "0",
   hasLinks: built.repository !== undefined,
   changelog: readFileSync(join(root, "CHANGELOG.md"), "utf8"),
   pendingChangesets: globSync("*.md", { cwd: join(root, ".changeset") }).map((file) => basename(file)),
-  changedFiles: read("git", "status", "--porcelain"),
-  branch: process.env["GITHUB_REF_NAME"] ?? read("git", "branch", "--show-current").trim(),
+  changedFiles: readGit("status", "--porcelain"),
+  branch: process.env["GITHUB_REF_NAME"] ?? readGit("branch", "--show-current").trim(),
   publishedVersions,
 });
-if (values.publish) problems.push(...listPublisherMachineProblems(isInWorkflow, publishedVersions));
+if (values.publish) problems.push(...listPublisherMachineProblems(isInWorkflow, publishedVersions ?? []));
 for (const problem of problems) console.error(`${values.publish ? "error" : "before a release"}: ${problem}`);
 if (values.publish && problems.length > 0) process.exit(1);
 
 const publishArguments = createPublishArguments({ packageFolder, isDryRun: !values.publish, isInWorkflow });
-const { status } = spawnSync("npm", publishArguments, { cwd: root, stdio: "inherit" });
-process.exitCode = status ?? 1;
+process.exitCode = runProgram("npm", publishArguments).status ?? 1;
 
-function readManifest(folder: string): { name: string; version: string; repository?: object } {
-  return JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as {
-    name: string;
-    version: string;
-  };
+function readManifest(folder: string): PackedManifest {
+  return JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as PackedManifest;
 }
 
-/** Returns no version if the registry does not know the package yet, or is unreachable. */
-function listPublishedVersions(): string[] {
-  const { status: exitCode, stdout } = spawnSync("npm", ["view", name, "versions", "--json"], {
-    encoding: "utf8",
-  });
-  return exitCode === 0 ? [JSON.parse(stdout) as string | string[]].flat() : [];
+/** Returns an empty text for a branch without an upstream branch. */
+function countUnpushedCommits(): string {
+  return runProgram("git", ["rev-list", "--count", "@{upstream}..HEAD"], { stdio: "pipe" }).stdout.trim();
 }
 
-function read(command: string, ...args: string[]): string {
-  return spawnSync(command, args, { cwd: root, encoding: "utf8" }).stdout;
+function readGit(...args: string[]): string {
+  const { status, stdout, stderr } = runProgram("git", args, { stdio: "pipe" });
+  if (status !== 0) throw new Error(`git ${args.join(" ")} failed:\n${stderr}`);
+  return stdout;
 }

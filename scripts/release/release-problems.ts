@@ -5,6 +5,12 @@ export interface ReleaseState {
   readonly publisherProblems: readonly string[];
   /** Version of the package that `npm run package` has built, or `undefined` if there is none. */
   readonly builtVersion: string | undefined;
+  /** Commit of that package, or `undefined` if its work tree had changes. */
+  readonly builtCommit: string | undefined;
+  /** Commit of the work tree. */
+  readonly commit: string;
+  /** Whether the upstream branch has the commit. */
+  readonly isPushed: boolean;
   /** Whether the built package has the links of publisher.json. */
   readonly hasLinks: boolean;
   readonly changelog: string;
@@ -13,17 +19,21 @@ export interface ReleaseState {
   /** Output of `git status --porcelain`. */
   readonly changedFiles: string;
   readonly branch: string;
-  /** Versions in the registry. */
-  readonly publishedVersions: readonly string[];
+  /** Versions in the registry, or `undefined` if the registry does not report them. */
+  readonly publishedVersions: readonly string[] | undefined;
 }
 
 /** Returns the reasons why the version must not be published, each with its remedy. */
 export function listReleaseProblems(state: ReleaseState): string[] {
-  const { version, builtVersion, changelog, pendingChangesets, changedFiles, branch } = state;
+  const { version, builtVersion, changelog, pendingChangesets, changedFiles, branch, publishedVersions } =
+    state;
   const heading = changelog.split("\n").find((line) => line.split(" ")[1] === version);
   const problems: (string | false)[] = [
     ...state.publisherProblems,
     builtVersion !== version && `.tmp/package has version ${builtVersion}: run npm run package.`,
+    state.builtCommit !== state.commit &&
+      `.tmp/package is not of commit ${state.commit}: commit all changes, and run npm run package.`,
+    !state.isPushed && `The upstream branch lacks commit ${state.commit}: push it.`,
     !state.hasLinks && "The built package has no links: fill in publisher.json, and run npm run package.",
     heading !== `## ${version}` &&
       `CHANGELOG.md has no heading "## ${version}": run npm run release:version, or remove "(unreleased)".`,
@@ -31,7 +41,9 @@ export function listReleaseProblems(state: ReleaseState): string[] {
       `.changeset contains ${pendingChangesets.join(", ")}: merge the pull request of the next version first.`,
     changedFiles.trim() !== "" && `The work tree has changes: commit them.\n${changedFiles.trimEnd()}`,
     branch !== "main" && `The branch is ${branch}: releases are made from main.`,
-    state.publishedVersions.includes(version) &&
+    publishedVersions === undefined &&
+      "npm does not report the published versions: run npm view, and solve its problem.",
+    publishedVersions?.includes(version) === true &&
       `npm already has version ${version}: npm never replaces a version.`,
   ];
   return problems.filter((problem) => problem !== false);

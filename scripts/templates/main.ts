@@ -7,22 +7,25 @@
  *     npm run templates -- hono adk             # some templates
  *     npm run templates -- --tarball FILE hono  # an existing package
  */
-import { spawnSync } from "node:child_process";
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
-import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { TEMPLATE_NAMES, type TemplateName } from "../../src/cli/init/template-files.ts";
 import { findChromium, CHROMIUM_MISSING_MESSAGE } from "../../src/cards/html/browser.fixture.ts";
+import { runProgram } from "../run-program.ts";
 import { runAdkTemplate, runPageTemplate } from "./run-template.ts";
 
-const repositoryRoot = fileURLToPath(new URL("../..", import.meta.url));
 const { values, positionals } = parseArgs({
   options: { tarball: { type: "string" } },
   allowPositionals: true,
 });
+const unknown = positionals.filter((name) => !TEMPLATE_NAMES.some((template) => template === name));
+if (unknown.length > 0) {
+  console.error(`There is no template ${unknown.join(", ")}. Use ${TEMPLATE_NAMES.join(", ")}.`);
+  process.exit(2);
+}
 if (findChromium() === undefined) throw new Error(CHROMIUM_MISSING_MESSAGE);
 
 const workFolder = mkdtempSync(join(tmpdir(), "colloquy-templates-"));
@@ -54,14 +57,14 @@ else console.error(`The projects remain in ${workFolder}.`);
 process.exit();
 
 function packPackage(): string {
-  runCommand("npm", ["run", "-s", "build"], repositoryRoot);
-  runCommand("npm", ["pack", "--ignore-scripts", "--pack-destination", workFolder], repositoryRoot);
+  runCommand("npm", ["run", "-s", "build"]);
+  runCommand("npm", ["pack", "--ignore-scripts", "--pack-destination", workFolder]);
   const name = readdirSync(workFolder).find((file) => file.endsWith(".tgz"));
   if (name === undefined) throw new Error("npm pack has created no package.");
   return join(workFolder, name);
 }
 
-function runCommand(command: string, args: readonly string[], cwd: string): void {
-  const { status, stdout, stderr } = spawnSync(command, args, { cwd, encoding: "utf8" });
+function runCommand(command: string, args: readonly string[], cwd?: string): void {
+  const { status, stdout, stderr } = runProgram(command, args, { stdio: "pipe", ...(cwd && { cwd }) });
   if (status !== 0) throw new Error(`${command} ${args.join(" ")} failed:\n${stdout}\n${stderr}`);
 }

@@ -35,7 +35,7 @@ async function withStartedProject(
   } catch (error) {
     throw new Error(`${error instanceof Error ? error.message : String(error)}\n${output}`, { cause: error });
   } finally {
-    if (child.pid !== undefined && child.exitCode === null) {
+    if (child.pid !== undefined && child.exitCode === null && child.signalCode === null) {
       const ended = once(child, "close");
       process.kill(-child.pid, "SIGTERM");
       const isEnded = await Promise.race([ended.then(() => true), pause(10_000, false)]);
@@ -47,7 +47,8 @@ async function withStartedProject(
 async function waitUntilReachable(url: string, child: ChildProcess): Promise<void> {
   const deadline = Date.now() + START_TIMEOUT_MS;
   while (Date.now() < deadline) {
-    if (child.exitCode !== null) throw new Error(`npm start has ended with ${child.exitCode}.`);
+    const end = child.exitCode ?? child.signalCode;
+    if (end !== null) throw new Error(`npm start has ended with ${end}.`);
     const response = await fetch(url).catch(() => undefined);
     if (response?.ok) return;
     await pause(250);

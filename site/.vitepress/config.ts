@@ -1,7 +1,9 @@
-import { copyFileSync, mkdirSync } from "node:fs";
+import { copyFileSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Plugin } from "vite";
 import { defineConfig, type MarkdownOptions } from "vitepress";
+import { listPackageFolders } from "../../scripts/package/bundled-modules.mjs";
+import { readBundledPackage, renderThirdPartyNotices } from "../../scripts/package/third-party-notices.ts";
 import { parseCodeBlocks } from "../../test/documents/code-blocks.ts";
 import { toGitHubAnchor } from "../../test/documents/links.ts";
 import { closeHeadingGaps, dropEmptyTableHeaders } from "../accessible-tokens.ts";
@@ -18,6 +20,18 @@ const importVueAtBuildTime: Plugin = {
   enforce: "pre",
   resolveId: (id, _importer, { ssr }) =>
     ssr && /^vue(?:\/|$)/.test(id) ? { id, external: true } : undefined,
+};
+
+const bundledModules = new Set<string>();
+/** Collects the modules in the scripts of the site, whose licenses the site must contain. Styles keep their notices. */
+const collectBundledModules: Plugin = {
+  name: "bundled modules",
+  generateBundle(_options, bundle) {
+    for (const output of Object.values(bundle))
+      if (output.type === "chunk")
+        for (const [id, { renderedLength }] of Object.entries(output.modules))
+          if (renderedLength > 0) bundledModules.add(id);
+  },
 };
 
 type MarkdownRenderer = Parameters<NonNullable<MarkdownOptions["config"]>>[0];
@@ -60,7 +74,7 @@ export default defineConfig({
   rewrites: toSitePage,
   lastUpdated: false,
   metaChunk: true,
-  vite: { plugins: [importVueAtBuildTime] },
+  vite: { plugins: [importVueAtBuildTime, collectBundledModules] },
   locales: {
     root: { label: "English", lang: "en" },
     ko: { label: "한국어", lang: "ko", link: "/ko/" },
@@ -94,6 +108,10 @@ export default defineConfig({
     ],
   },
   buildEnd({ outDir }) {
+    const packages = listPackageFolders(bundledModules).map((folder) =>
+      readBundledPackage(join(repositoryRoot, folder)),
+    );
+    writeFileSync(join(outDir, "THIRD_PARTY_NOTICES.txt"), renderThirdPartyNotices(packages));
     // The addresses in llms.txt are paths of the repository.
     for (const file of ["llms.txt", "llms-full.txt", ...SITE_DOCUMENTS]) {
       mkdirSync(dirname(join(outDir, file)), { recursive: true });

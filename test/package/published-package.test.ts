@@ -1,9 +1,9 @@
-import { readFileSync } from "node:fs";
+import { existsSync, globSync, readFileSync } from "node:fs";
 import { mkdtemp, mkdir, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { makeLinksAbsolute } from "../../scripts/package/absolute-links.ts";
+import { listRelativeLinks, makeLinksAbsolute } from "../../scripts/package/absolute-links.ts";
 import { findLicenseProblems } from "../../scripts/package/license-problems.ts";
 import { createPublishedManifest } from "../../scripts/package/published-manifest.ts";
 import { findUnmappedFiles, findUnpublishedLinks } from "../../scripts/package/published-files.ts";
@@ -74,6 +74,12 @@ describe("the manifest of the published package", () => {
     });
   });
 
+  it("names its commit, which a release compares", () => {
+    expect(createPublishedManifest({}, { ...publisher, repository: "" }, "c0ffee")).toMatchObject({
+      gitHead: "c0ffee",
+    });
+  });
+
   it("invents no links", () => {
     const unknown = { repository: "", homepage: "", author: "" };
     expect(createPublishedManifest(manifest, unknown)).toEqual({ name: "colloquy" });
@@ -106,6 +112,19 @@ describe("links in the published pages", () => {
     "```md\n[a](docs/push.md)\n```",
   ])("%s stays", (markdown) => {
     expect(rewrite(markdown)).toBe(markdown);
+  });
+
+  it("lead to files of the repository", () => {
+    const pages = globSync(["README.md", "CHANGELOG.md", "docs/extensions/*.md", "skills/**/*.md"]);
+    const targets = pages.flatMap((page) => {
+      const absolute = makeLinksAbsolute(readFileSync(page, "utf8"), page, options);
+      expect(listRelativeLinks(absolute)).toEqual([]);
+      return [...absolute.matchAll(/colloquy\/(?:blob|raw)\/v1\.2\.3\/([^)#"\s]+)/g)].map(
+        ([, target = ""]) => target,
+      );
+    });
+    expect(targets).toEqual(expect.arrayContaining(["README.ko.md", "README.zh.md", "docs/cards.md"]));
+    expect(targets.filter((target) => !existsSync(target))).toEqual([]);
   });
 
   it("to files of the package stay", () => {
@@ -184,6 +203,16 @@ describe("the licenses in the lock file", () => {
   });
 });
 
+describe("the lock file", () => {
+  it("has below 630 packages, so that npm installs below 650 with those of one platform", () => {
+    const { packages } = JSON.parse(readFileSync("package-lock.json", "utf8")) as {
+      packages: Record<string, { optional?: boolean }>;
+    };
+    const required = Object.entries(packages).filter(([path, { optional }]) => path !== "" && !optional);
+    expect(required.length).toBeLessThan(630);
+  });
+});
+
 describe("the files of the published package", () => {
   it("have source maps whose sources are in the package", async () => {
     const folder = await writeFiles({
@@ -203,9 +232,12 @@ describe("the files of the published package", () => {
   it("link only to each other and to the web", async () => {
     const folder = await writeFiles({
       "README.md": "[a](https://example.com) [b](docs/a.md#x) `[c](c.md)` [d](docs/b.md)",
-      "docs/a.md": "[r](../README.md)",
+      "docs/a.md": `[r](../README.md) <img src="a.svg"> [x](#x)`,
     });
-    expect(findUnpublishedLinks(folder)).toEqual([expect.stringContaining("links to docs/b.md") as string]);
+    expect(findUnpublishedLinks(folder).toSorted()).toEqual([
+      expect.stringContaining("README.md links to docs/b.md") as string,
+      expect.stringContaining("docs/a.md links to a.svg") as string,
+    ]);
   });
 });
 

@@ -12,6 +12,7 @@ import {
   createPublishArguments,
   listPublisherMachineProblems,
 } from "../../scripts/release/publish-arguments.ts";
+import { parsePublishedVersions } from "../../scripts/release/published-versions.ts";
 import { listReleaseProblems, type ReleaseState } from "../../scripts/release/release-problems.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
@@ -24,6 +25,9 @@ describe("a release", () => {
     version: "0.2.0",
     publisherProblems: [],
     builtVersion: "0.2.0",
+    builtCommit: "c0ffee",
+    commit: "c0ffee",
+    isPushed: true,
     hasLinks: true,
     changelog: "# Changelog\n\n## 0.2.0\n\n- New.\n\n## 0.1.0\n",
     pendingChangesets: [],
@@ -39,6 +43,10 @@ describe("a release", () => {
   it.each<[Partial<ReleaseState>, RegExp]>([
     [{ publisherProblems: ["publisher.json: no author"] }, /no author/],
     [{ builtVersion: "0.1.0" }, /run npm run package/],
+    [{ builtCommit: "beef" }, /not of commit c0ffee.*run npm run package/],
+    [{ builtCommit: undefined }, /not of commit c0ffee/],
+    [{ isPushed: false }, /push it/],
+    [{ publishedVersions: undefined }, /npm does not report/],
     [{ hasLinks: false }, /publisher\.json/],
     [{ changelog: "## 0.2.0 (unreleased)\n" }, /"\(unreleased\)"/],
     [{ changelog: "## 0.2.0-beta\n" }, /no heading "## 0\.2\.0"/],
@@ -55,6 +63,19 @@ describe("a release", () => {
       private?: boolean;
     };
     expect(isPrivate).toBe(true);
+  });
+});
+
+describe("the published versions", () => {
+  it.each([
+    [0, `["0.1.0", "0.2.0"]`, ["0.1.0", "0.2.0"]],
+    [0, `"0.1.0"`, ["0.1.0"]],
+    [1, `{ "error": { "code": "E404" } }`, []],
+    [1, `{ "error": { "code": "ENOTFOUND" } }`, undefined],
+    [1, "", undefined],
+    [0, "", undefined],
+  ])("of exit code %i and the output %s are %j", (status, stdout, versions) => {
+    expect(parsePublishedVersions({ status, stdout })).toEqual(versions);
   });
 });
 

@@ -1,0 +1,1 @@
+export function listPackageFolders(moduleIds: Iterable<string>): string[];
