@@ -11,6 +11,7 @@ import { copyFileSync, mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { fileURLToPath } from "node:url";
 import { pathToFileURL } from "node:url";
 import {
   callEarlierStoreAgent,
@@ -67,7 +68,7 @@ for (const caller of EARLIER_STORE_CALLERS) {
   await send("hang", caller, "never ends", {}, { returnImmediately: true });
 }
 const responses = await readEarlierStoreResponses(urls);
-const target = new URL(`store-of-${commit}`, import.meta.url).pathname;
+const target = fileURLToPath(new URL(`store-of-${commit}`, import.meta.url));
 writeFileSync(`${target}.json`, `${JSON.stringify(responses, null, 2)}\n`);
 const db = new DatabaseSync(file, { readOnly: true });
 writeFileSync(`${target}.sql`, dumpDatabase(db));
