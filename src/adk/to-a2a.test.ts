@@ -202,6 +202,20 @@ describe("an ADK agent served with toA2a", () => {
     expect(await response.json()).toMatchObject({ name: "clerk" });
   });
 
+  it("keeps a serverless host running until the agent has ended", async () => {
+    const server = toA2a(createApprovalAgent(), { store: "memory" });
+    servers.push(server);
+    const work: Promise<unknown>[] = [];
+    const message = { messageId: "m", role: "ROLE_USER", parts: [{ text: "hello" }] };
+    const headers = { "content-type": "application/json", "a2a-version": "1.0" };
+    const response = await server.fetch(
+      new Request("http://x/message:send", { method: "POST", headers, body: JSON.stringify({ message }) }),
+      { waitUntil: (promise: Promise<unknown>) => void work.push(promise) },
+    );
+    expect(response.status).toBe(200);
+    expect(work).toHaveLength(1);
+  });
+
   it("listens for gRPC if the option is set", async () => {
     const { url } = await serveAgent({ grpc: true });
     const remote = await connect(url, { binding: "GRPC" });

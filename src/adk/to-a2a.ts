@@ -70,7 +70,7 @@ export function toA2a(agent: AdkRunnableSource, options: ToA2aOptions = {}): Ser
     replaceAgents: (agents) => server.replaceAgents(agents),
     maintenance: server.maintenance,
     listener: server.listener,
-    fetch: (request) => server.fetch(request),
+    fetch: (request, runtimeInfo) => server.fetch(request, runtimeInfo),
     listen: (listenOptions) => server.listen({ port, host, grpc, ...listenOptions }),
     processDueWork: (workOptions) => server.processDueWork(workOptions),
     close: async (closeOptions) => {

@@ -48,11 +48,15 @@ const assertKnownSignatureOptions = defineOptionNames<WebhookSignatureOptions>()
   "keys audience issuer fetch now",
 );
 
-/** Verifies webhook notifications. If a check fails, both methods reject with `NotificationRejectedError`. */
+/** Throws `NotificationRejectedError` if the body does not belong to the verified headers. */
+type BodyVerifier = (body: Uint8Array<ArrayBuffer>) => Promise<void>;
+
+/** Verifies requests to a webhook. If a check fails, the methods reject with `NotificationRejectedError`. */
 interface WebhookAuthenticator {
   /** Verifies the headers of a notification before its body is read. */
-  verifyHeaders(headers: Headers): Promise<void>;
-  verifyBody(headers: Headers, body: Uint8Array<ArrayBuffer>): Promise<void>;
+  verifyHeaders(headers: Headers): Promise<BodyVerifier>;
+  /** Verifies a request for a confirmation, which has no signature. */
+  verifyChallenge(headers: Headers): Promise<void>;
 }
 
 /** Maximum age in seconds of a signature without an expiry time. */
@@ -70,20 +74,29 @@ export function createWebhookAuthenticator({
       "createWebhook requires a way to authenticate notifications. Set token, authentication, or signature, or set { allowUnauthenticated: true } to accept all notifications.",
     );
   }
+  const verifySignature = signature && createSignatureVerifier(signature);
+  const verifySecrets = async (headers: Headers): Promise<void> => {
+    if (token && !(await hasValidToken(headers, token)))
+      throw new NotificationRejectedError(401, "The notification does not contain the token of its webhook.");
+    if (authentication && !(await hasValidCredentials(headers, authentication)))
+      throw new NotificationRejectedError(
+        401,
+        "The notification does not contain the credentials of its webhook.",
+      );
+  };
   return {
     async verifyHeaders(headers) {
-      if (token && !(await hasValidToken(headers, token)))
-        throw new NotificationRejectedError(
-          401,
-          "The notification does not contain the token of its webhook.",
-        );
-      if (authentication && !(await hasValidCredentials(headers, authentication)))
-        throw new NotificationRejectedError(
-          401,
-          "The notification does not contain the credentials of its webhook.",
-        );
+      await verifySecrets(headers);
+      return verifySignature ? await verifySignature(headers) : async () => {};
     },
-    verifyBody: signature ? createSignatureVerifier(signature) : async () => {},
+    async verifyChallenge(headers) {
+      if (!token && !authentication && !allowUnauthenticated)
+        throw new NotificationRejectedError(
+          401,
+          'A server asked for a confirmation, which has no signature. Set "token" of createWebhook to confirm it.',
+        );
+      await verifySecrets(headers);
+    },
   };
 }
 
@@ -117,7 +130,7 @@ function createSignatureVerifier({
   audience,
   issuer,
   ...options
-}: WebhookSignatureOptions): WebhookAuthenticator["verifyBody"] {
+}: WebhookSignatureOptions): WebhookAuthenticator["verifyHeaders"] {
   const keyResolver =
     typeof keys === "string" ? createJwksKeyResolver(keys, options) : createStaticKeyResolver(keys, options);
   const verifyOptions = {
@@ -127,25 +140,28 @@ function createSignatureVerifier({
     ...(issuer === undefined ? {} : { issuer }),
     ...(options.now ? { now: options.now } : {}),
   };
-  return async (headers, body) => {
+  return async (headers) => {
     const bearer = /^bearer +(\S+)$/i.exec(headers.get("authorization") ?? "")?.[1];
     const jwt = headers.get("x-a2a-notification-signature") ?? bearer;
     if (jwt === undefined) throw new NotificationRejectedError(401, "The notification is not signed.");
-    try {
-      const { request_body_sha256, sub, seq } = await verifyJwt(jwt, keyResolver, verifyOptions);
+    const { request_body_sha256, sub, seq } = await verifyJwt(jwt, keyResolver, verifyOptions).catch(
+      (error: unknown) => {
+        if (error instanceof KeysUnavailableError)
+          throw new NotificationRejectedError(503, error.message, error);
+        if (error instanceof VerificationError)
+          throw new NotificationRejectedError(401, error.message, error);
+        throw error;
+      },
+    );
+    // Without this check, a recorded notification could be replayed as a later one, and the real later one would
+    // count as a duplicate.
+    const id = headers.get("x-a2a-notification-id");
+    if (typeof seq === "number" && id !== `${encodeURIComponent(String(sub))}:${seq}`)
+      throw new NotificationRejectedError(401, "The signature belongs to a different notification.");
+    return async (body) => {
       if (request_body_sha256 !== encodeHex(await computeSha256(body)))
-        throw new VerificationError("The signature covers a different body.");
-      // Without this check, a recorded notification could be replayed as a later one, and the real later one
-      // would count as a duplicate.
-      const id = headers.get("x-a2a-notification-id");
-      if (typeof seq === "number" && id !== `${encodeURIComponent(String(sub))}:${seq}`)
-        throw new VerificationError("The signature belongs to a different notification.");
-    } catch (error) {
-      if (error instanceof KeysUnavailableError)
-        throw new NotificationRejectedError(503, error.message, error);
-      if (error instanceof VerificationError) throw new NotificationRejectedError(401, error.message, error);
-      throw error;
-    }
+        throw new NotificationRejectedError(401, "The signature covers a different body.");
+    };
   };
 }
 

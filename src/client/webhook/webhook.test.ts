@@ -219,6 +219,16 @@ describe("a webhook", () => {
   });
 });
 
+it("a webhook with signatures reads no body without one, so that others cannot take its places", async () => {
+  const signature = { keys: [], audience: "http://me.example/hook" };
+  const webhook = createTestWebhook({ signature, maxConcurrent: 1 });
+  const endless = new ReadableStream({ pull: () => new Promise<void>(() => {}) });
+  for (const headers of [{}, { "x-a2a-notification-signature": "e30.e30.x" }]) {
+    const init = { method: "POST", headers, body: endless, duplex: "half" } as RequestInit;
+    expect((await webhook.ask(new Request("http://me.example/hook", init))).status).toBe(401);
+  }
+});
+
 describe("a webhook that a server challenges", () => {
   const value = "k".repeat(32);
   const challenge = { "x-a2a-notification-challenge": value };
@@ -241,6 +251,14 @@ describe("a webhook that a server challenges", () => {
     const script = { ...TOKEN_HEADER, "x-a2a-notification-challenge": "<script>alert(1)</script>" };
     const response = await ask(webhook, script);
     expect([response.status, await response.text()]).toEqual([400, ""]);
+  });
+
+  it("confirms nothing if its only check is the signature, which a challenge does not have", async () => {
+    const webhook = createTestWebhook({ signature: { keys: [], audience: "http://me.example/hook" } });
+    expect((await ask(webhook, challenge)).status).toBe(401);
+    expect(webhook.errors).toEqual([expect.stringContaining('Set "token"')]);
+    const open = createTestWebhook({ allowUnauthenticated: true });
+    expect((await ask(open, challenge)).status).toBe(200);
   });
 
   it("receives the notifications of a server that requires the confirmation", async () => {

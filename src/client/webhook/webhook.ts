@@ -49,7 +49,8 @@ const MAX_DEDUPLICATED_IDS = 10_000;
  * adapts it to `node:http`.
  *
  * If a server asks for a confirmation (`X-A2A-Notification-Challenge`), the handler confirms each request that has the
- * token and the credentials of the options.
+ * token and the credentials of the options. With only `signature`, it confirms none, because the request has no
+ * signature.
  *
  * `onEvent` receives only authenticated, valid notifications about expected tasks. The webhook responds with
  * success after `onEvent` has completed. During its lifetime, the handler processes each notification id only
@@ -74,12 +75,15 @@ export function createWebhook(options: WebhookOptions): (request: Request) => Pr
         405,
         `A notification requires the POST method, not ${request.method}.`,
       );
-    // Headers are verified before the body is read, so that unauthenticated requests cost little.
-    await authenticator.verifyHeaders(request.headers);
     const challenge = request.headers.get(CHALLENGE_HEADER);
-    if (challenge !== null) return createChallengeResponse(challenge);
+    if (challenge !== null) {
+      await authenticator.verifyChallenge(request.headers);
+      return createChallengeResponse(challenge);
+    }
+    // Headers are verified before the body is read, so that unauthenticated requests cost little.
+    const verifyBody = await authenticator.verifyHeaders(request.headers);
     const body = await readRequestBody(request, maxBodyBytes);
-    await authenticator.verifyBody(request.headers, body);
+    await verifyBody(body);
     const event = decodeNotification(body);
     const taskId = "message" in event ? event.message.taskId : getEventTaskId(event);
     if (taskId === undefined)

@@ -328,11 +328,12 @@ export class ActiveWebhooks {
   }
 
   /** Returns false if the owner of the webhook uses its entire share of the places. */
-  #startLookupOfDueWebhook({ scope, taskId }: Webhook): boolean {
+  #startLookupOfDueWebhook({ scope, taskId, key }: Webhook): boolean {
     // A lookup cannot find a place for the task while the owner's share is used up.
     if (this.#places.findRefusal(getWebhookOwner(scope), 1) === "share") return false;
-    const name = getWebhookTaskKey(scope, taskId);
-    if (!this.#taskDeliveries.has(name) && !this.#lookups.isRunning(name))
+    const known = this.#taskDeliveries.get(getWebhookTaskKey(scope, taskId));
+    // A running lookup may have read the store before this webhook was claimed, and is then repeated.
+    if (!known?.deliveries.some(({ webhook }) => webhook.key === key))
       this.#lookups.start(scope, taskId, undefined);
     return true;
   }

@@ -54,10 +54,6 @@ export class WebhookLookups {
     return this.#running.size;
   }
 
-  isRunning(taskKey: string): boolean {
-    return this.#running.has(taskKey);
-  }
-
   /** Returns true if the task has a scheduled repetition, which then waits longer. */
   postponeRepetition(taskKey: string): boolean {
     return this.#claimRepeater.postponeClaim(taskKey);
