@@ -34,7 +34,7 @@ function renderMembersTable(file: string, name: string): string {
   if (!declared) throw new Error(`${file} does not declare ${name}.`);
   const rows = declared.members.map(
     ({ name, type, comment }) =>
-      `| \`${name}\` | ${escapeMarkdownTableCell(formatInlineCode(type))} | ${escapeMarkdownTableCell(replaceLinkTagsWithCode(comment))} |`,
+      `| ${formatInlineCode(name)} | ${escapeMarkdownTableCell(formatInlineCode(type))} | ${escapeMarkdownTableCell(replaceLinkTagsWithCode(comment))} |`,
   );
   const head = [`### ${name}`, replaceLinkTagsWithCode(declared.comment)]
     .filter((text) => text !== "")

@@ -23,7 +23,7 @@ export interface NameWithDocstring {
 
 export interface Declaration extends NameWithDocstring {
   readonly kind: "type" | "function" | "class" | "value";
-  /** The members of an interface or a class, or the values of a union of strings. */
+  /** The members of an interface or a class with the members that `Pick` adds, or the alternatives of a union. */
   readonly members: readonly NameWithDocstring[];
 }
 
@@ -134,7 +134,15 @@ export class SourceFile {
     const text = this.#text.slice(node.start, node.end);
     const body = node["body"] as SyntaxNode | undefined;
     if (node.type === "TSInterfaceDeclaration")
-      return { kind: "type", name, type: text, members: this.#parseMembers(body?.["body"] as SyntaxNode[]) };
+      return {
+        kind: "type",
+        name,
+        type: text,
+        members: [
+          ...this.#parseMembers(body?.["body"] as SyntaxNode[]),
+          ...(node["extends"] as SyntaxNode[]).flatMap((base) => this.#parsePickedMembers(base)),
+        ],
+      };
     if (node.type === "TSTypeAliasDeclaration")
       return {
         kind: "type",
@@ -178,12 +186,35 @@ export class SourceFile {
 
   #parseTypeMembers(annotation: SyntaxNode): NameWithDocstring[] {
     if (annotation.type === "TSTypeLiteral") return this.#parseMembers(annotation["members"] as SyntaxNode[]);
-    if (annotation.type !== "TSUnionType") return [];
+    if (annotation.type !== "TSUnionType") return this.#parsePickedMembers(annotation);
     return (annotation["types"] as SyntaxNode[]).map((node) => {
-      const name = this.#text.slice(node.start, node.end).replaceAll('"', "");
+      const text = this.#text.slice(node.start, node.end);
       const bar = this.#text.lastIndexOf("|", node.start);
-      return { name, type: "", comment: this.#findCommentBefore(bar) };
+      const comment = this.#findCommentBefore(bar);
+      return node.type === "TSLiteralType"
+        ? { name: text.replaceAll('"', ""), type: "", comment }
+        : { name: "", type: formatSignature(text), comment };
     });
+  }
+
+  /** Returns the members of `X` that `Pick<X, "a" | "b">` selects, and no members for other types. */
+  #parsePickedMembers(node: SyntaxNode): NameWithDocstring[] {
+    const [, source, names = ""] =
+      /^Pick<\s*(\w+),([^]+)>$/.exec(this.#text.slice(node.start, node.end)) ?? [];
+    const members = source === undefined ? [] : (this.#findTypeInScope(source)?.members ?? []);
+    return members.filter(({ name }) => names.includes(`"${name.replace("?", "")}"`));
+  }
+
+  /** Finds a type that this file declares, or imports from another file of the repository. */
+  #findTypeInScope(name: string): Declaration | undefined {
+    const importStatement = this.#body.find(
+      ({ type, specifiers }) =>
+        type === "ImportDeclaration" &&
+        (specifiers as SyntaxNode[]).some(({ local }) => (local as { name?: string }).name === name),
+    );
+    if (importStatement === undefined) return this.findDeclaration(name);
+    const { value } = importStatement["source"] as { value: string };
+    return value.startsWith(".") ? this.#resolveReExport(importStatement, name) : undefined;
   }
 
   /** Returns the docstring that ends immediately before a position. */

@@ -1,7 +1,7 @@
 import { A2AError } from "../protocol/index.ts";
 
 /**
- * Limits of one engine (E14). A request that exceeds a limit is rejected with a `RESOURCE_EXHAUSTED` error,
+ * Limits of one engine. A request that exceeds a limit is rejected with a `RESOURCE_EXHAUSTED` error,
  * which contains a retry time.
  */
 export interface EngineLimits {

@@ -8,7 +8,7 @@ interface CommonCompletionFields {
   readonly model: string;
 }
 
-/** Required usage fields are zero, because agents do not report the token usage of their models. */
+/** Required usage fields are zero, because the façade does not read the token usage in the metadata of a task. */
 const UNKNOWN_USAGE = { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 };
 
 /** Encodes an agent's answer in the format of OpenAI's API, as one completion or in chunks. */

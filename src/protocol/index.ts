@@ -14,8 +14,14 @@
  * - turn: the processing of one message to a task, including everything that the agent does in response.
  * - run: one execution of an agent for a turn. A task never has two runs at the same time.
  * - runner: the single writer of a task.
- * - lease: the exclusive right of a server process to run the turn of a task. Each claim of the task increments
- *   its epoch, and the store rejects events that were written under an older epoch.
+ * - node: a server process that shares a PostgreSQL database with other server processes.
+ * - lease: the exclusive right of a node to run the turn of a task, which ends unless the node renews it.
+ * - epoch: a number of a task that increases with each claim of the task. The store rejects events that were
+ *   written under an older epoch.
+ * - hint: a notification from one node to the others that a task has changed. Nodes also poll the database,
+ *   because a hint can be lost.
+ * - drain: the time between SIGTERM and the end of a server, in which the server answers requests and starts no
+ *   more agents.
  * - reader, subscription: a consumer that follows the events of a task and never changes the task.
  * - caller: the authenticated sender of requests, which owns tasks and contexts and is identified by tenant
  *   and principal.

@@ -7,7 +7,7 @@ const EXPOSED_HEADERS =
 const ALLOWED_METHODS = "GET, HEAD, POST, DELETE";
 const DEFAULT_MAX_AGE_SECONDS = 600;
 
-/** Answers the CORS questions of browsers (Fetch standard §3.3) for pages of other origins. */
+/** Answers the preflight requests of browsers (Fetch standard §3.3) for pages of other origins, and adds CORS headers. */
 export class CorsPolicy {
   readonly #options: CorsOptions;
   readonly #origins: ReadonlySet<string>;

@@ -71,8 +71,8 @@ export interface Server {
    * Deno, Bun, and workers. The first request opens the task store. The optional second argument identifies the
    * client by its IP address: the argument that Deno and Bun pass to a handler, or `{ remoteAddress }`. Without the
    * argument, all clients share the limits of one address. If the argument has a function `waitUntil`, as on Vercel and
-   * Cloudflare, the server passes a promise to it that resolves when no agent is running. The host then does not freeze
-   * or end the process before.
+   * Cloudflare, the server passes a promise to it that resolves when no agent is running. The platform then keeps the
+   * function running until its agents end.
    */
   readonly fetch: (request: Request, runtimeInfo?: unknown) => Promise<Response>;
   /**

@@ -109,8 +109,8 @@ export interface ServerOptions {
   readonly allowedOrigins?: readonly string[] | "*";
   /**
    * Pages of other origins that may call the agents and read the responses. The pages may also send state-changing
-   * requests, so `allowedOrigins` is not needed. Omit the option if the host app answers CORS questions. By default, the
-   * server answers no CORS questions.
+   * requests, so `allowedOrigins` is not needed. Omit the option if the host app answers preflight requests. By default,
+   * the server answers no preflight requests.
    */
   readonly cors?: CorsOptions;
   /** Request handlers that share the port of this server with the agents. Default: none. */

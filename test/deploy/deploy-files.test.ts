@@ -167,7 +167,7 @@ describe("the Kubernetes resources", () => {
       maxReplicas: number;
     };
     // One more node starts during a rolling update, and PostgreSQL reserves three connections.
-    expect((maxReplicas + 1) * 10).toBeLessThanOrEqual(100 - 3);
+    expect((maxReplicas + 1) * 11).toBeLessThanOrEqual(100 - 3);
   });
 });
 

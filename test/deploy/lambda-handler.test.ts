@@ -1,5 +1,5 @@
-import { spawn } from "node:child_process";
-import { cp, mkdir, mkdtemp, writeFile } from "node:fs/promises";
+import { execSync, spawn } from "node:child_process";
+import { cp, mkdir, mkdtemp, readFile, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
@@ -58,7 +58,9 @@ async function invoke(invocations: readonly object[]): Promise<InvocationResult[
   await mkdir(join(folder, "agents"));
   await cp(join(ROOT, "deploy/lambda/handler.mjs"), join(folder, "handler.mjs"));
   await writeFile(join(folder, "agents/hello.ts"), WORKING_AGENT);
-  await writeFile(join(folder, "package.json"), `{ "type": "module" }`);
+  const page = await readFile(join(ROOT, "docs/deploy/lambda.md"), "utf8");
+  const [createManifest = ""] = /npm init .+?(?= && npm install)/.exec(page) ?? [];
+  execSync(createManifest, { cwd: folder, stdio: "pipe" });
   const loader = join(ROOT, "test/from-source.mjs");
   const driver = join(ROOT, "test/deploy/lambda-driver.mjs");
   const child = spawn(

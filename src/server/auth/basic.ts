@@ -15,13 +15,12 @@ import {
 
 /**
  * A user of the `basic` scheme. The value is a password hash from `hashPassword`, or an object with the hash
- * and the user's identity.
+ * and the user's identity. The default principal is the user name.
  */
 export type BasicAuthUser =
   | string
   | {
       readonly hash: string;
-      /** Principal of the user. The default principal is the user name. */
       readonly principal?: string;
       readonly tenant?: string;
       readonly scopes?: readonly string[];

@@ -64,7 +64,7 @@ export interface JwtOptions extends FetchKeysOptions {
   readonly schemeName?: string;
 }
 
-/** Options for `oauth2`. */
+/** Options for `oauth2`, in addition to the options of {@link JwtOptions}. */
 export interface OAuth2Options extends JwtOptions {
   /**
    * OAuth flows that clients can use to obtain access tokens, for example `{ clientCredentials: { tokenUrl,
@@ -80,7 +80,7 @@ const JWT_OPTION_NAMES = [
   "requiredScopes schemeName typ",
 ] as const;
 
-/** Options for `openIdConnect`. */
+/** Options for `openIdConnect`, in addition to the options of {@link JwtOptions}. */
 export interface OpenIdConnectOptions extends JwtOptions {
   /** Issuer of the access tokens. */
   readonly issuer: string;

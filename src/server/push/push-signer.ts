@@ -9,7 +9,10 @@ import {
   type SigningKeyPairOptions,
 } from "../../keys/index.ts";
 
-/** Options for signing push notifications, so that receivers can verify the sender. */
+/**
+ * Options for signing push notifications, in addition to the key in {@link SigningKeyPairOptions}. Receivers can then
+ * verify the sender.
+ */
 export interface PushSigningOptions extends SigningKeyPairOptions {
   /** Issuer in the `iss` claim of push notification signatures. Default: none. */
   readonly issuer?: string;
