@@ -198,6 +198,32 @@ describe("a chat", () => {
     await expect(again.approve("ok-a")).rejects.toThrow("No tool call waits");
   });
 
+  it("sends only the decisions about the latest request of a task", async () => {
+    const url = await serve(
+      agent(card, async function* ({ message, history }) {
+        const id = ["a", "b"][history.filter(({ role }) => role === "ROLE_USER").length - 1];
+        if (id) {
+          const call = { toolCallId: id, toolName: "pay" };
+          yield status(data({ type: "tool-call", ...call, input: {} }));
+          yield inputRequired(
+            "May pay be called?",
+            data({ type: "tool-approval-request", approvalId: id, ...call }),
+          );
+        }
+        yield JSON.stringify(message.parts.map((part) => ("data" in part ? part.data : part)));
+      }),
+    );
+    const chat = createChat(url, { storage: false });
+    await chat.send("Pay");
+    await chat.approve("a", false);
+    await chat.approve("b");
+    const decisions = [{ approvalId: "b", approved: true }];
+    expect(describeMessages(chat)).toEqual([
+      ["user", "Pay"],
+      ["agent", "pay: denied", "pay: approved", JSON.stringify(decisions)],
+    ]);
+  });
+
   it("reports the failure of the agent, and then sends the next message in a new task", async () => {
     let attempts = 0;
     const url = await serve(

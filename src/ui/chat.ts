@@ -111,6 +111,8 @@ class A2AChat implements Chat {
   #stop: AbortController | undefined;
   /** Ends the reading of a task that waits at AUTH_REQUIRED. */
   #following: AbortController | undefined;
+  /** The decisions about the current request, by approval id. The agent refuses decisions about earlier requests. */
+  readonly #decisions = new Map<string, Part>();
   #resumption: Promise<void> | undefined;
   #context: Promise<ChatContext> | undefined;
 
@@ -144,22 +146,15 @@ class A2AChat implements Chat {
 
   approve = async (approvalId: string, approved = true, reason?: string): Promise<void> => {
     const view = this.#view;
-    const open = this.#snapshot.approvals;
-    if (!view || !open.some(({ approval }) => approval?.id === approvalId))
+    const approval = this.#snapshot.approvals.find((part) => part.approval?.id === approvalId)?.approval;
+    if (!view || !approval)
       throw new Error(`No tool call waits for the decision ${JSON.stringify(approvalId)}.`);
     view.addDecision({ approvalId, approved, reason });
+    this.#decisions.set(approvalId, createDecisionPart(approval, approved, reason));
     this.#publish("waiting");
     if (this.#snapshot.approvals.length > 0) return;
-    const decided = (view.messages.at(-1)?.parts ?? []).flatMap((part) =>
-      part.type === "tool" && (part.state === "approved" || part.state === "denied") && part.approval
-        ? [part.approval]
-        : [],
-    );
-    const parts = decided.map((approval) =>
-      createDecisionPart(approval, approval.approved === true, approval.reason),
-    );
-    const approvalIds = decided.map(({ id }) => id);
-    await this.#sendParts(parts, createDecisionMessageId(view.taskId ?? "", approvalIds));
+    const messageId = createDecisionMessageId(view.taskId ?? "", [...this.#decisions.keys()].toSorted());
+    await this.#sendParts([...this.#decisions.values()], messageId);
   };
 
   stop = async (): Promise<void> => {
@@ -323,6 +318,7 @@ class A2AChat implements Chat {
 
   #publish(status: ChatStatus, error?: Error): void {
     const view = this.#view;
+    if (status !== "waiting") this.#decisions.clear();
     const messages = view ? [...this.#earlierMessages, ...view.messages] : this.#earlierMessages;
     const { contextId } = this.#snapshot;
     this.#snapshot = {
