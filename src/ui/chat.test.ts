@@ -1,10 +1,11 @@
 import { once } from "node:events";
 import { afterEach, describe, expect, it } from "vitest";
 import { agent, data, file, inputRequired, status } from "../adapters/index.ts";
+import { createBreakingProxy } from "../client/breaking-proxy.fixture.ts";
 import { connect } from "../client/index.ts";
 import type { Agent } from "../engine/index.ts";
 import { createServer, type Server } from "../server/index.ts";
-import { type Chat, type ChatPart, createChat, createWebStorage } from "./index.ts";
+import { type Chat, type ChatPart, type ChatPosition, createChat, createWebStorage } from "./index.ts";
 
 const card = { name: "helper", description: "Helps" };
 const servers: Server[] = [];
@@ -104,6 +105,52 @@ describe("a chat", () => {
       ["user", "go"],
       ["agent", "first second"],
     ]);
+  });
+
+  it("continues the answer of a new chat after the connection has broken", async () => {
+    const gate = Promise.withResolvers<void>();
+    const url = await serve(
+      agent(card, async function* () {
+        yield "first ";
+        await gate.promise;
+        yield "second";
+      }),
+    );
+    const proxy = await createBreakingProxy(url);
+    let currentUrl = url;
+    const client = await connect(url, {
+      reconnect: { maxRetries: 0 },
+      fetch: (input, init) => fetch((input as string).replace(url, currentUrl), init),
+    });
+    currentUrl = proxy.url;
+    const chat = createChat(client, { storage: false });
+    const sent = chat.send("go");
+    await expect.poll(() => describeMessages(chat).at(-1)).toEqual(["agent", "first "]);
+    proxy.close();
+    await sent;
+    expect(chat.getSnapshot().status).toBe("error");
+    currentUrl = url;
+    gate.resolve();
+    await chat.resume();
+    expect(chat.getSnapshot().status).toBe("ready");
+    expect(describeMessages(chat)).toEqual([
+      ["user", "go"],
+      ["agent", "first second"],
+    ]);
+  });
+
+  it("stores the context before the first task, and afterwards always a task", async () => {
+    const positions: ChatPosition[] = [];
+    const storage = {
+      load: () => positions.at(-1),
+      save: (_: string, next: ChatPosition) => void positions.push(next),
+    };
+    const chat = createChat(await serve(talker), { storage });
+    await chat.send("Ada");
+    await chat.send("Bob");
+    const { contextId, messages } = chat.getSnapshot();
+    const tasks = [messages[1], messages[3]].map((message) => ({ contextId, taskId: message?.taskId }));
+    expect(positions).toEqual([{ contextId }, ...tasks]);
   });
 
   it("cancels the task, also before the agent has sent an event", async () => {

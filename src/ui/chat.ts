@@ -204,6 +204,7 @@ class A2AChat implements Chat {
   }
 
   async #savePosition(position: ChatPosition): Promise<void> {
+    this.#context = Promise.resolve({ ...position, isNew: false });
     await this.#storage?.save(this.#options.storageKey ?? DEFAULT_STORAGE_KEY, position);
   }
 
