@@ -153,6 +153,32 @@ describe("a chat", () => {
     expect(positions).toEqual([{ contextId }, ...tasks]);
   });
 
+  it("loads the position again after the storage has failed", async () => {
+    const url = await serve(talker);
+    const working = createTestStorage();
+    const chat = createChat(url, { storage: working });
+    await chat.send("Ada");
+    let isOffline = true;
+    const load = (key: string): ReturnType<typeof working.load> => {
+      if (isOffline) throw new Error("offline");
+      return working.load(key);
+    };
+    const reloaded = createChat(url, { storage: { ...working, load } });
+    await reloaded.resume();
+    expect(reloaded.getSnapshot()).toMatchObject({ status: "error", error: { message: "offline" } });
+    isOffline = false;
+    await reloaded.resume();
+    expect(reloaded.getSnapshot()).toEqual(chat.getSnapshot());
+  });
+
+  it("answers although the storage cannot store the position", async () => {
+    const save = (): Promise<void> => Promise.reject(new Error("full"));
+    const chat = createChat(await serve(talker), { storage: { load: () => undefined, save } });
+    await chat.send("Ada");
+    expect(chat.getSnapshot().status).toBe("ready");
+    expect(describeMessages(chat)).toEqual([["user", "Ada"], answer]);
+  });
+
   it("cancels the task, also before the agent has sent an event", async () => {
     const stopped = Promise.withResolvers<void>();
     const url = await serve(

@@ -187,7 +187,7 @@ class A2AChat implements Chat {
     return this.#client;
   }
 
-  /** Returns the context of the chat, which the options or the storage determine once. */
+  /** Returns the context of the chat, which the options or the storage determine. A failed load is repeated. */
   #findContext(): Promise<ChatContext> {
     this.#context ??= (async () => {
       const { contextId, storageKey = DEFAULT_STORAGE_KEY } = this.#options;
@@ -200,19 +200,28 @@ class A2AChat implements Chat {
         ...(isSameContext && stored?.taskId !== undefined ? { taskId: stored.taskId } : {}),
       };
     })();
+    this.#context.catch(() => (this.#context = undefined));
     return this.#context;
   }
 
   async #savePosition(position: ChatPosition): Promise<void> {
     this.#context = Promise.resolve({ ...position, isNew: false });
-    await this.#storage?.save(this.#options.storageKey ?? DEFAULT_STORAGE_KEY, position);
+    try {
+      await this.#storage?.save(this.#options.storageKey ?? DEFAULT_STORAGE_KEY, position);
+    } catch {
+      // A storage that fails is no reason to lose an answer.
+    }
   }
 
   async #resume(): Promise<void> {
-    const { contextId, isNew, taskId } = await this.#findContext();
+    // If the storage fails, `#runTurn` loads the position again, and publishes the error.
+    const isNew = await this.#findContext().then(
+      (context) => context.isNew,
+      () => false,
+    );
     if (isNew || this.#stop) return;
     this.#publish("loading");
-    await this.#runTurn(async (client, _, signal) => {
+    await this.#runTurn(async (client, { contextId, taskId }, signal) => {
       const tasks = await this.#listTasks(client, contextId, taskId);
       const [latest, ...earlier] = tasks;
       if (!latest) return undefined;
@@ -247,7 +256,7 @@ class A2AChat implements Chat {
     };
     view.addUserMessage(message);
     this.#publish("sending");
-    await this.#runTurn((client, contextId, signal) =>
+    await this.#runTurn((client, { contextId }, signal) =>
       sendTurn(client, view, { ...message, contextId }, { signal }, "ends-at-auth-required"),
     );
   }
@@ -256,7 +265,7 @@ class A2AChat implements Chat {
   async #runTurn(
     open: (
       client: ChatClient,
-      contextId: string,
+      context: ChatContext,
       signal: AbortSignal,
     ) => TurnSteps | Promise<TurnSteps | undefined>,
   ): Promise<void> {
@@ -266,12 +275,13 @@ class A2AChat implements Chat {
     const { signal } = this.#connection;
     let error: Error | undefined;
     try {
-      const { contextId, isNew } = await this.#findContext();
+      const context = await this.#findContext();
+      const { contextId, isNew } = context;
       this.#snapshot = { ...this.#snapshot, contextId };
       // A page that is reloaded before the first event finds the message in the context.
       if (isNew) await this.#savePosition({ contextId });
       const client = await this.#connect();
-      const steps = await open(client, contextId, signal);
+      const steps = await open(client, context, signal);
       const view = this.#view;
       let isSaved = false;
       if (view && steps)
