@@ -1,9 +1,9 @@
 import type { A2AClient } from "../client/index.ts";
-import { connect } from "../client/portable/index.ts";
 import { isTerminal, type Message, type Part, type Task } from "../protocol/index.ts";
 import { defineOptionNames } from "../usage-checks/index.ts";
 import type { ChatMessage, ToolChatPart } from "./chat-message.ts";
 import { type ChatPosition, type ChatStorage, findSessionStorage } from "./chat-storage.ts";
+import { createLazyClient } from "./create-lazy-client.ts";
 import { createDecisionMessageId, createDecisionPart } from "./decode-tool-event.ts";
 import { TaskView, toChatMessages } from "./task-view.ts";
 import {
@@ -99,12 +99,11 @@ export function createChat(agent: string | A2AClient, options: ChatOptions = {})
 }
 
 class A2AChat implements Chat {
-  readonly #agent: string | A2AClient;
   readonly #options: ChatOptions;
   readonly #storage: ChatStorage | undefined;
   readonly #listeners = new Set<() => void>();
   readonly #connection = new AbortController();
-  #client: Promise<ChatClient> | undefined;
+  readonly #connect: () => Promise<ChatClient>;
   #snapshot: ChatSnapshot;
   #earlierMessages: readonly ChatMessage[] = [];
   #view: TaskView | undefined;
@@ -117,7 +116,7 @@ class A2AChat implements Chat {
   #context: Promise<ChatContext> | undefined;
 
   constructor(agent: string | A2AClient, options: ChatOptions) {
-    this.#agent = agent;
+    this.#connect = createLazyClient(agent, { signal: this.#connection.signal });
     this.#options = options;
     this.#storage = options.storage === false ? undefined : (options.storage ?? findSessionStorage());
     this.#snapshot = {
@@ -175,17 +174,6 @@ class A2AChat implements Chat {
     this.#connection.abort();
     this.#listeners.clear();
   };
-
-  #connect(): Promise<ChatClient> {
-    const agent = this.#agent;
-    this.#client ??=
-      typeof agent === "string"
-        ? connect(agent, { signal: this.#connection.signal })
-        : Promise.resolve(agent);
-    // A failed connection is tried again with the next message.
-    this.#client.catch(() => (this.#client = undefined));
-    return this.#client;
-  }
 
   /** Returns the context of the chat, which the options or the storage determine. A failed load is repeated. */
   #findContext(): Promise<ChatContext> {
