@@ -69,7 +69,7 @@ export interface Chat {
   stop(): Promise<void>;
   /**
    * Loads the messages of the context, and follows a turn that is still running. Resolves at the end of the turn.
-   * Repeated calls have no effect.
+   * Repeated calls have no effect, except after an error.
    */
   resume(): Promise<void>;
   /** Stops reading. The agent continues, and a new chat can resume. */
