@@ -7,7 +7,10 @@ export interface ChatPosition {
   readonly taskId?: string;
 }
 
-/** Keeps the positions of chats across reloads, for example in a database. */
+/**
+ * Keeps the positions of chats across reloads, for example in a database. If `load` fails, the chat has the status
+ * `error`, and loads the position again with the next call. A chat ignores errors of `save`.
+ */
 export interface ChatStorage {
   load(key: string): ChatPosition | undefined | Promise<ChatPosition | undefined>;
   save(key: string, position: ChatPosition): void | Promise<void>;

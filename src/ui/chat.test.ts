@@ -1,10 +1,11 @@
 import { once } from "node:events";
 import { afterEach, describe, expect, it } from "vitest";
 import { agent, data, file, inputRequired, status } from "../adapters/index.ts";
+import { createBreakingProxy } from "../client/breaking-proxy.fixture.ts";
 import { connect } from "../client/index.ts";
 import type { Agent } from "../engine/index.ts";
 import { createServer, type Server } from "../server/index.ts";
-import { type Chat, type ChatPart, createChat, createWebStorage } from "./index.ts";
+import { type Chat, type ChatPart, type ChatPosition, createChat, createWebStorage } from "./index.ts";
 
 const card = { name: "helper", description: "Helps" };
 const servers: Server[] = [];
@@ -106,6 +107,78 @@ describe("a chat", () => {
     ]);
   });
 
+  it("continues the answer of a new chat after the connection has broken", async () => {
+    const gate = Promise.withResolvers<void>();
+    const url = await serve(
+      agent(card, async function* () {
+        yield "first ";
+        await gate.promise;
+        yield "second";
+      }),
+    );
+    const proxy = await createBreakingProxy(url);
+    let currentUrl = url;
+    const client = await connect(url, {
+      reconnect: { maxRetries: 0 },
+      fetch: (input, init) => fetch((input as string).replace(url, currentUrl), init),
+    });
+    currentUrl = proxy.url;
+    const chat = createChat(client, { storage: false });
+    const sent = chat.send("go");
+    await expect.poll(() => describeMessages(chat).at(-1)).toEqual(["agent", "first "]);
+    proxy.close();
+    await sent;
+    expect(chat.getSnapshot().status).toBe("error");
+    currentUrl = url;
+    gate.resolve();
+    await chat.resume();
+    expect(chat.getSnapshot().status).toBe("ready");
+    expect(describeMessages(chat)).toEqual([
+      ["user", "go"],
+      ["agent", "first second"],
+    ]);
+  });
+
+  it("stores the context before the first task, and afterwards always a task", async () => {
+    const positions: ChatPosition[] = [];
+    const storage = {
+      load: () => positions.at(-1),
+      save: (_: string, next: ChatPosition) => void positions.push(next),
+    };
+    const chat = createChat(await serve(talker), { storage });
+    await chat.send("Ada");
+    await chat.send("Bob");
+    const { contextId, messages } = chat.getSnapshot();
+    const tasks = [messages[1], messages[3]].map((message) => ({ contextId, taskId: message?.taskId }));
+    expect(positions).toEqual([{ contextId }, ...tasks]);
+  });
+
+  it("loads the position again after the storage has failed", async () => {
+    const url = await serve(talker);
+    const working = createTestStorage();
+    const chat = createChat(url, { storage: working });
+    await chat.send("Ada");
+    let isOffline = true;
+    const load = (key: string): ReturnType<typeof working.load> => {
+      if (isOffline) throw new Error("offline");
+      return working.load(key);
+    };
+    const reloaded = createChat(url, { storage: { ...working, load } });
+    await reloaded.resume();
+    expect(reloaded.getSnapshot()).toMatchObject({ status: "error", error: { message: "offline" } });
+    isOffline = false;
+    await reloaded.resume();
+    expect(reloaded.getSnapshot()).toEqual(chat.getSnapshot());
+  });
+
+  it("answers although the storage cannot store the position", async () => {
+    const save = (): Promise<void> => Promise.reject(new Error("full"));
+    const chat = createChat(await serve(talker), { storage: { load: () => undefined, save } });
+    await chat.send("Ada");
+    expect(chat.getSnapshot().status).toBe("ready");
+    expect(describeMessages(chat)).toEqual([["user", "Ada"], answer]);
+  });
+
   it("cancels the task, also before the agent has sent an event", async () => {
     const stopped = Promise.withResolvers<void>();
     const url = await serve(
@@ -196,6 +269,32 @@ describe("a chat", () => {
     await again.resume();
     expect(again.getSnapshot()).toEqual(reloaded.getSnapshot());
     await expect(again.approve("ok-a")).rejects.toThrow("No tool call waits");
+  });
+
+  it("sends only the decisions about the latest request of a task", async () => {
+    const url = await serve(
+      agent(card, async function* ({ message, history }) {
+        const id = ["a", "b"][history.filter(({ role }) => role === "ROLE_USER").length - 1];
+        if (id) {
+          const call = { toolCallId: id, toolName: "pay" };
+          yield status(data({ type: "tool-call", ...call, input: {} }));
+          yield inputRequired(
+            "May pay be called?",
+            data({ type: "tool-approval-request", approvalId: id, ...call }),
+          );
+        }
+        yield JSON.stringify(message.parts.map((part) => ("data" in part ? part.data : part)));
+      }),
+    );
+    const chat = createChat(url, { storage: false });
+    await chat.send("Pay");
+    await chat.approve("a", false);
+    await chat.approve("b");
+    const decisions = [{ approvalId: "b", approved: true }];
+    expect(describeMessages(chat)).toEqual([
+      ["user", "Pay"],
+      ["agent", "pay: denied", "pay: approved", JSON.stringify(decisions)],
+    ]);
   });
 
   it("reports the failure of the agent, and then sends the next message in a new task", async () => {

@@ -1,9 +1,9 @@
 import type { A2AClient } from "../client/index.ts";
-import { connect } from "../client/portable/index.ts";
 import { isTerminal, type Message, type Part, type Task } from "../protocol/index.ts";
 import { defineOptionNames } from "../usage-checks/index.ts";
 import type { ChatMessage, ToolChatPart } from "./chat-message.ts";
 import { type ChatPosition, type ChatStorage, findSessionStorage } from "./chat-storage.ts";
+import { createLazyClient } from "./create-lazy-client.ts";
 import { createDecisionMessageId, createDecisionPart } from "./decode-tool-event.ts";
 import { TaskView, toChatMessages } from "./task-view.ts";
 import {
@@ -69,7 +69,7 @@ export interface Chat {
   stop(): Promise<void>;
   /**
    * Loads the messages of the context, and follows a turn that is still running. Resolves at the end of the turn.
-   * Repeated calls have no effect.
+   * Repeated calls have no effect, except after an error.
    */
   resume(): Promise<void>;
   /** Stops reading. The agent continues, and a new chat can resume. */
@@ -99,23 +99,24 @@ export function createChat(agent: string | A2AClient, options: ChatOptions = {})
 }
 
 class A2AChat implements Chat {
-  readonly #agent: string | A2AClient;
   readonly #options: ChatOptions;
   readonly #storage: ChatStorage | undefined;
   readonly #listeners = new Set<() => void>();
   readonly #connection = new AbortController();
-  #client: Promise<ChatClient> | undefined;
+  readonly #connect: () => Promise<ChatClient>;
   #snapshot: ChatSnapshot;
   #earlierMessages: readonly ChatMessage[] = [];
   #view: TaskView | undefined;
   #stop: AbortController | undefined;
   /** Ends the reading of a task that waits at AUTH_REQUIRED. */
   #following: AbortController | undefined;
+  /** The decisions about the current request, by approval id. The agent refuses decisions about earlier requests. */
+  readonly #decisions = new Map<string, Part>();
   #resumption: Promise<void> | undefined;
   #context: Promise<ChatContext> | undefined;
 
   constructor(agent: string | A2AClient, options: ChatOptions) {
-    this.#agent = agent;
+    this.#connect = createLazyClient(agent, { signal: this.#connection.signal });
     this.#options = options;
     this.#storage = options.storage === false ? undefined : (options.storage ?? findSessionStorage());
     this.#snapshot = {
@@ -144,22 +145,15 @@ class A2AChat implements Chat {
 
   approve = async (approvalId: string, approved = true, reason?: string): Promise<void> => {
     const view = this.#view;
-    const open = this.#snapshot.approvals;
-    if (!view || !open.some(({ approval }) => approval?.id === approvalId))
+    const approval = this.#snapshot.approvals.find((part) => part.approval?.id === approvalId)?.approval;
+    if (!view || !approval)
       throw new Error(`No tool call waits for the decision ${JSON.stringify(approvalId)}.`);
     view.addDecision({ approvalId, approved, reason });
+    this.#decisions.set(approvalId, createDecisionPart(approval, approved, reason));
     this.#publish("waiting");
     if (this.#snapshot.approvals.length > 0) return;
-    const decided = (view.messages.at(-1)?.parts ?? []).flatMap((part) =>
-      part.type === "tool" && (part.state === "approved" || part.state === "denied") && part.approval
-        ? [part.approval]
-        : [],
-    );
-    const parts = decided.map((approval) =>
-      createDecisionPart(approval, approval.approved === true, approval.reason),
-    );
-    const approvalIds = decided.map(({ id }) => id);
-    await this.#sendParts(parts, createDecisionMessageId(view.taskId ?? "", approvalIds));
+    const messageId = createDecisionMessageId(view.taskId ?? "", [...this.#decisions.keys()].toSorted());
+    await this.#sendParts([...this.#decisions.values()], messageId);
   };
 
   stop = async (): Promise<void> => {
@@ -181,18 +175,7 @@ class A2AChat implements Chat {
     this.#listeners.clear();
   };
 
-  #connect(): Promise<ChatClient> {
-    const agent = this.#agent;
-    this.#client ??=
-      typeof agent === "string"
-        ? connect(agent, { signal: this.#connection.signal })
-        : Promise.resolve(agent);
-    // A failed connection is tried again with the next message.
-    this.#client.catch(() => (this.#client = undefined));
-    return this.#client;
-  }
-
-  /** Returns the context of the chat, which the options or the storage determine once. */
+  /** Returns the context of the chat, which the options or the storage determine. A failed load is repeated. */
   #findContext(): Promise<ChatContext> {
     this.#context ??= (async () => {
       const { contextId, storageKey = DEFAULT_STORAGE_KEY } = this.#options;
@@ -205,18 +188,28 @@ class A2AChat implements Chat {
         ...(isSameContext && stored?.taskId !== undefined ? { taskId: stored.taskId } : {}),
       };
     })();
+    this.#context.catch(() => (this.#context = undefined));
     return this.#context;
   }
 
   async #savePosition(position: ChatPosition): Promise<void> {
-    await this.#storage?.save(this.#options.storageKey ?? DEFAULT_STORAGE_KEY, position);
+    this.#context = Promise.resolve({ ...position, isNew: false });
+    try {
+      await this.#storage?.save(this.#options.storageKey ?? DEFAULT_STORAGE_KEY, position);
+    } catch {
+      // A storage that fails is no reason to lose an answer.
+    }
   }
 
   async #resume(): Promise<void> {
-    const { contextId, isNew, taskId } = await this.#findContext();
+    // If the storage fails, `#runTurn` loads the position again, and publishes the error.
+    const isNew = await this.#findContext().then(
+      (context) => context.isNew,
+      () => false,
+    );
     if (isNew || this.#stop) return;
     this.#publish("loading");
-    await this.#runTurn(async (client, _, signal) => {
+    await this.#runTurn(async (client, { contextId, taskId }, signal) => {
       const tasks = await this.#listTasks(client, contextId, taskId);
       const [latest, ...earlier] = tasks;
       if (!latest) return undefined;
@@ -251,7 +244,7 @@ class A2AChat implements Chat {
     };
     view.addUserMessage(message);
     this.#publish("sending");
-    await this.#runTurn((client, contextId, signal) =>
+    await this.#runTurn((client, { contextId }, signal) =>
       sendTurn(client, view, { ...message, contextId }, { signal }, "ends-at-auth-required"),
     );
   }
@@ -260,7 +253,7 @@ class A2AChat implements Chat {
   async #runTurn(
     open: (
       client: ChatClient,
-      contextId: string,
+      context: ChatContext,
       signal: AbortSignal,
     ) => TurnSteps | Promise<TurnSteps | undefined>,
   ): Promise<void> {
@@ -270,12 +263,13 @@ class A2AChat implements Chat {
     const { signal } = this.#connection;
     let error: Error | undefined;
     try {
-      const { contextId, isNew } = await this.#findContext();
+      const context = await this.#findContext();
+      const { contextId, isNew } = context;
       this.#snapshot = { ...this.#snapshot, contextId };
       // A page that is reloaded before the first event finds the message in the context.
       if (isNew) await this.#savePosition({ contextId });
       const client = await this.#connect();
-      const steps = await open(client, contextId, signal);
+      const steps = await open(client, context, signal);
       const view = this.#view;
       let isSaved = false;
       if (view && steps)
@@ -323,6 +317,7 @@ class A2AChat implements Chat {
 
   #publish(status: ChatStatus, error?: Error): void {
     const view = this.#view;
+    if (status !== "waiting") this.#decisions.clear();
     const messages = view ? [...this.#earlierMessages, ...view.messages] : this.#earlierMessages;
     const { contextId } = this.#snapshot;
     this.#snapshot = {

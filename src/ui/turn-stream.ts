@@ -143,8 +143,8 @@ function hasOutput({ artifacts = [], history = [], status }: Task): boolean {
 }
 
 /**
- * Cancels the task of the view when the signal aborts, or as soon as the id of the task is known. The steps continue
- * until the agent has stopped.
+ * Cancels the task of the view when the signal aborts, but not before the first event. The steps continue until the agent
+ * has stopped. A task whose turn has ended is not canceled.
  */
 export async function* withCancellation(
   client: ChatClient,
@@ -152,15 +152,22 @@ export async function* withCancellation(
   steps: TurnSteps,
   signal: AbortSignal,
 ): TurnSteps {
+  // An answered task has the status before the answer until the agent continues.
+  const { status: initialStatus } = view;
+  // A cancellation before the first event could overtake the message, which the agent would then refuse.
+  let hasEvent = false;
   let isCanceled = false;
   const cancel = (): void => {
-    if (view.taskId === undefined || (view.hasTurnEnded && !isAtAuthRequired(view)) || isCanceled) return;
+    const hasEnded =
+      view.hasTurnEnded && !isAtAuthRequired(view) && !isSameStatus(view.status, initialStatus);
+    if (!hasEvent || view.taskId === undefined || hasEnded || isCanceled) return;
     isCanceled = true;
     void cancelTask(client, view.taskId);
   };
   signal.addEventListener("abort", cancel, { once: true });
   try {
     for await (const step of steps) {
+      hasEvent = true;
       if (signal.aborted) cancel();
       yield step;
     }

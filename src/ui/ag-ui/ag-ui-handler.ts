@@ -1,8 +1,8 @@
 import type { A2AClient } from "../../client/index.ts";
-import { connect } from "../../client/portable/index.ts";
 import { A2AError } from "../../protocol/index.ts";
 import { defineOptionNames } from "../../usage-checks/index.ts";
 import { parseBoundedJson, SSE_HEARTBEAT } from "../../wire/index.ts";
+import { createLazyClient } from "../create-lazy-client.ts";
 import { cancelTasksOfContext, type ChatClient } from "../turn-stream.ts";
 import { decodeRunAgentInput, type RunAgentInput } from "./run-agent-input.ts";
 import { type AgUiCursor, type AgUiEventBatch, runAgUiTurn } from "./run-ag-ui-turn.ts";
@@ -51,7 +51,7 @@ const CAPABILITIES = {
 export function createAgUiHandler(target: AgUiTarget, options: AgUiHandlerOptions = {}): AgUiHandler {
   assertKnownOptions(options);
   const { heartbeatMs = DEFAULT_HEARTBEAT_MS, maxRequestBytes = DEFAULT_MAX_REQUEST_BYTES } = options;
-  const findClient = createClientFinder(target);
+  const findClient = typeof target === "function" ? target : createLazyClient(target);
   return async (request) => {
     try {
       if (request.method === "GET") return Response.json(CAPABILITIES);
@@ -92,18 +92,6 @@ const HTTP_STATUS_BY_REASON: Readonly<Partial<Record<A2AError["reason"], number>
   INVALID_PARAMS: 400,
   PAYLOAD_TOO_LARGE: 413,
 };
-
-function createClientFinder(target: AgUiTarget): (request: Request) => Promise<ChatClient> {
-  if (typeof target === "function") return async (request) => await target(request);
-  if (typeof target !== "string") return () => Promise.resolve(target);
-  let client: Promise<ChatClient> | undefined;
-  return () => {
-    client ??= connect(target);
-    // A failed connection is tried again with the next request.
-    client.catch(() => (client = undefined));
-    return client;
-  };
-}
 
 async function stopThread(client: ChatClient, request: Request): Promise<Response> {
   const threadId = new URL(request.url).searchParams.get("threadId");

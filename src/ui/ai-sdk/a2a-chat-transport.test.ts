@@ -8,6 +8,7 @@ import {
 } from "ai";
 import { afterEach, describe, expect, it } from "vitest";
 import { agent, data, file, inputRequired, status } from "../../adapters/index.ts";
+import { connect } from "../../client/index.ts";
 import type { Agent } from "../../engine/index.ts";
 import { createServer, type Server } from "../../server/index.ts";
 import { A2AChatTransport, type A2AChatTransportOptions } from "./index.ts";
@@ -194,6 +195,35 @@ describe("a transport for useChat", () => {
     await reloaded.stop();
     await Promise.all([second, talking]);
     expect(stopped).toEqual(["silent", "talk"]);
+  });
+
+  it("stops an answered task whose status still asks the user", async () => {
+    const url = await serve({
+      describe: () => card,
+      // The status stays INPUT_REQUIRED after an answer, because the turn has not ended.
+      async *execute({ signal }) {
+        yield { status: { state: "TASK_STATE_INPUT_REQUIRED" } };
+        await once(signal, "abort");
+        signal.throwIfAborted();
+      },
+    });
+    const client = await connect(url);
+    for await (const event of client.stream("Weather?", { contextId: "chat-1" }))
+      if ("statusUpdate" in event) break;
+    const transport = new A2AChatTransport(url);
+    const messages = await transport.loadMessages("chat-1");
+    const stop = new AbortController();
+    const stream = await transport.sendMessages({
+      chatId: "chat-1",
+      messages: [...messages, { id: "answer", role: "user", parts: [{ type: "text", text: "Seoul" }] }],
+      trigger: "submit-message",
+      messageId: undefined,
+      abortSignal: stop.signal,
+    });
+    stop.abort();
+    const getState = async (): Promise<unknown> => (await client.tasks.list({})).tasks[0]?.status.state;
+    await expect.poll(getState, { timeout: 10_000 }).toBe("TASK_STATE_CANCELED");
+    await stream.cancel();
   });
 
   const payer = agent(card, async function* ({ message, history }) {

@@ -1,6 +1,5 @@
 import type { ChatRequestOptions, ChatTransport, UIMessage, UIMessageChunk } from "ai";
 import type { A2AClient } from "../../client/index.ts";
-import { connect } from "../../client/portable/index.ts";
 import {
   isInterrupted,
   isObject,
@@ -11,6 +10,7 @@ import {
   type TaskState,
 } from "../../protocol/index.ts";
 import { defineOptionNames } from "../../usage-checks/index.ts";
+import { createLazyClient } from "../create-lazy-client.ts";
 import { TaskView, toChatMessages } from "../task-view.ts";
 import {
   type ChatClient,
@@ -57,17 +57,16 @@ type ReconnectOptions = Parameters<ChatTransport<UIMessage>["reconnectToStream"]
 export class A2AChatTransport<MESSAGE extends UIMessage = UIMessage> implements ChatTransport<MESSAGE> {
   /** A reconnected stream contains the answer from its beginning. */
   readonly resumeStreamIsReplay = true;
-  readonly #agent: string | A2AClient;
+  readonly #connect: () => Promise<ChatClient>;
   readonly #options: A2AChatTransportOptions;
   readonly #views = new Map<string, TaskView>();
   /** Tasks whose last answer `loadMessages` has left to `reconnectToStream`, by chat. */
   readonly #unloadedTaskIds = new Map<string, string>();
   readonly #latestReconnects = new Map<string, object>();
-  #client: Promise<ChatClient> | undefined;
 
   constructor(agent: string | A2AClient, options: A2AChatTransportOptions = {}) {
     assertKnownOptions(options);
-    this.#agent = agent;
+    this.#connect = createLazyClient(agent);
     this.#options = options;
   }
 
@@ -164,14 +163,6 @@ export class A2AChatTransport<MESSAGE extends UIMessage = UIMessage> implements 
     // A newer reconnect replaces this stream, which is no reason to stop the agent.
     const isReplaced = (): boolean => this.#latestReconnects.get(chatId) !== reconnect;
     return this.#createStream(client, view, new UIMessageChunkEncoder(), steps, abortSignal, isReplaced);
-  }
-
-  #connect(): Promise<ChatClient> {
-    const agent = this.#agent;
-    this.#client ??= typeof agent === "string" ? connect(agent) : Promise.resolve(agent);
-    // A failed connection is tried again with the next request.
-    this.#client.catch(() => (this.#client = undefined));
-    return this.#client;
   }
 
   /** Returns the view of the task that waits for the user, or `undefined` if the message starts a task. */
