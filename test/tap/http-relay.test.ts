@@ -148,6 +148,44 @@ describe("the tap", () => {
     expect(lines.find(({ kind }) => kind === "stream-end")).toMatchObject({ reason: "cut", frames: 1 });
   });
 
+  it("records the end of the calls in progress before it stops", async () => {
+    const url = await startUpstream((request, response) => {
+      if (request.url !== "/events") return void response.writeHead(404).end();
+      response.writeHead(200, { "content-type": "text/event-stream" });
+      response.write(": hello\n\n");
+    });
+    const tap = await startTap([url]);
+    const response = await fetch(`${tap.url}/events`);
+    const reader = response.body?.getReader();
+    await reader?.read();
+    tap.tap.faults.add("delay:ms=3600000,match=*");
+    const delayed = fetch(`${tap.url}/delayed`).catch(() => "broken");
+    await waitForLines(tap, (all) => all.some(({ kind }) => kind === "fault"));
+    await closers.pop()?.();
+    await expect(reader?.read()).rejects.toThrow();
+    expect(await delayed).toBe("broken");
+    const lines = await tap.readLines();
+    expect(lines.find(({ kind }) => kind === "stream-end")).toMatchObject({
+      reason: "cut",
+      error: "The tap stopped.",
+    });
+    expect(lines.findLast(({ kind }) => kind === "response")).toMatchObject({ error: "The tap stopped." });
+  });
+
+  it("stops although a response waits behind another response of the same connection", async () => {
+    const url = await startUpstream((request, response) => {
+      if (request.url === "/large") response.end(Buffer.alloc(2 ** 20));
+      else if (request.url !== "/silent") response.writeHead(404).end();
+    });
+    const tap = await startTap([url]);
+    const { hostname, port } = new URL(tap.url);
+    const socket = connect(Number(port), hostname).on("error", () => {});
+    const get = (path: string): string => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`;
+    socket.write(get("/silent") + get("/large"));
+    await waitForLines(tap, (all) => all.filter(({ kind }) => kind === "request").length === 2);
+    await closers.pop()?.();
+  });
+
   it("reports an agent that is not running", async () => {
     const url = await startUpstream(() => {});
     await closers.pop()?.();

@@ -91,9 +91,10 @@ export class GrpcRelay {
       await this.#forward(stream, headers, call, request, method);
     } catch (error) {
       call.noteRequest();
-      const isOwnFault = error instanceof InjectedBreakError || call.isKilled;
-      const isClientGone = !isOwnFault && (error instanceof ClientGoneError || stream.destroyed);
-      recorder.recordBrokenCall(error, isClientGone);
+      const { stopSignal } = this.#context;
+      const isOwnBreak = error instanceof InjectedBreakError || call.isKilled || stopSignal.aborted;
+      const isClientGone = !isOwnBreak && (error instanceof ClientGoneError || stream.destroyed);
+      recorder.recordBrokenCall(stopSignal.aborted ? stopSignal.reason : error, isClientGone);
       endWithStatus(stream, GRPC_STATUS.UNAVAILABLE, error instanceof Error ? error.message : String(error));
     }
     this.#killSwitch.delete(call);
@@ -150,7 +151,7 @@ export class GrpcRelay {
     const { delayMs, reject, kill } = plan;
     if (delayMs > 0) {
       recorder.recordFault({ fault: "delay", detail: `${delayMs} ms` });
-      await delay(delayMs);
+      await delay(delayMs, undefined, { signal: this.#context.stopSignal });
       if (stream.destroyed) throw new ClientGoneError();
     }
     if (kill && kill.afterEvents === 0) {
