@@ -129,6 +129,24 @@ describe("the tap", () => {
     expect(JSON.stringify(lines).length).toBeLessThan(10_000);
   });
 
+  it("forwards a long JSON response without Content-Length, which is no card", async () => {
+    const body = Buffer.from(JSON.stringify({ text: "x".repeat(2 ** 21) }));
+    const url = await startUpstream((request, response) => {
+      if (request.url !== "/data") return void response.writeHead(404).end();
+      response.writeHead(200, { "content-type": "application/json" });
+      response.write(body.subarray(0, 1000));
+      response.end(body.subarray(1000));
+    });
+    const tap = await startTap([url]);
+    const response = await fetch(`${tap.url}/data`);
+    expect(Buffer.from(await response.arrayBuffer()).equals(body)).toBe(true);
+    const lines = await waitForLines(tap, (all) => all.some(({ kind }) => kind === "response"));
+    expect(lines.find(({ kind }) => kind === "response")).toMatchObject({
+      status: 200,
+      body_bytes: body.length,
+    });
+  });
+
   it("passes the bytes of a stream on as they arrive, and counts a broken stream as cut", async () => {
     let breakStream = (): void => {};
     const url = await startUpstream((request, response) => {
