@@ -67,11 +67,13 @@ export class GrpcRelay {
   async relay(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): Promise<void> {
     stream.on("error", () => {});
     const path = headers[":path"] ?? "/";
+    // If the client disconnects during the import, the stream loses its session.
+    const fromAddress = stream.session?.socket.remoteAddress;
     const method = await findGrpcMethod(path);
     const { writer, directory, monotonicNow } = this.#context;
     const agent = directory.findAgent(this.#origin, "");
     const recorder = new CallRecorder(writer, {
-      fromAddress: stream.session?.socket.remoteAddress,
+      fromAddress,
       to: agent.name,
       url: `${this.#upstreamUrl.origin}${path}`,
       headers: toRecordedGrpcHeaders(headers),
@@ -122,6 +124,7 @@ export class GrpcRelay {
       plan = this.#context.switches.planFaults(call.recorder.toFaultableCall());
       if (await this.#injectRequestFaults(plan, call, stream)) return;
     }
+    if (!stream.session || stream.destroyed) throw new ClientGoneError();
     const upstream = this.#openCall(stream.session as ServerHttp2Session, headers);
     const onClientClose = (): void => upstream.close(constants.NGHTTP2_CANCEL);
     stream.once("close", onClientClose);
