@@ -149,12 +149,14 @@ export async function serveUntilStopped(
         }
       : {}),
   });
+  let isListening = false;
   try {
     if (options.once) {
       await processDueWorkOnce(server, options, context);
       return;
     }
     const address = await listenOnNextFreePort(server, options, context);
+    isListening = true;
     adk.adoptEarlierSessions();
     const { url, agents, grpc, metrics } = address;
     const openai = options.openai ? { openai: `${url}/v1` } : {};
@@ -182,7 +184,7 @@ export async function serveUntilStopped(
     await waitForAbort(context.interruptSignal);
     context.streams.err("Stopping. Press Ctrl-C again to stop at once.\n");
   } finally {
-    await server.close(options.drain === undefined ? {} : { drainMs: options.drain });
+    await server.close(isListening && options.drain !== undefined ? { drainMs: options.drain } : {});
     mounted?.console.close();
     await plan.close?.();
     adk.close();
