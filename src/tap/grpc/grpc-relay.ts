@@ -13,7 +13,8 @@ import { changesEvents, NO_FAULTS, type FaultPlan } from "../faults/fault-plan.t
 import { StreamFaultInjector, type FrameDecision } from "../faults/stream-fault-injector.ts";
 import { GrpcFrameSplitter } from "../frames/grpc-frame-splitter.ts";
 import { BoundedBodyCopy, CARD_TOO_LONG_MESSAGE } from "../http/bounded-body-copy.ts";
-import { ClientGoneError, writeAndDrain, writeResponseBytes } from "../http/write-response-bytes.ts";
+import { sendRequestBody } from "../http/send-request-body.ts";
+import { ClientGoneError, writeResponseBytes } from "../http/write-response-bytes.ts";
 import { CallRecorder } from "../recording/call-recorder.ts";
 import { InjectedBreakError, RelayedCall, type KillSwitch } from "../relayed-call.ts";
 import type { RelayContext } from "../relay-context.ts";
@@ -129,7 +130,7 @@ export class GrpcRelay {
     const onClientClose = (): void => upstream.close(constants.NGHTTP2_CANCEL);
     stream.once("close", onClientClose);
     const started = waitForHeaders(upstream);
-    sendMessages(upstream, held, chunks, request).then(
+    sendRequestBody(upstream, held, chunks, request).then(
       () => call.noteRequest(),
       () => upstream.close(constants.NGHTTP2_CANCEL),
     );
@@ -309,24 +310,6 @@ function waitForHeaders(upstream: ClientHttp2Stream): Promise<GrpcResponseHead> 
     upstream.once("error", reject);
     upstream.once("close", () => reject(new Error("The agent closed the call without a response.")));
   });
-}
-
-/** Sends the request messages as they arrive, and copies them for the record. */
-async function sendMessages(
-  upstream: ClientHttp2Stream,
-  held: readonly Buffer[],
-  chunks: AsyncIterator<Buffer, void>,
-  copy: BoundedBodyCopy,
-): Promise<void> {
-  for (const chunk of held) await writeAndDrain(upstream, chunk);
-  for (;;) {
-    const next = await chunks.next();
-    if (next.done) break;
-    copy.add(next.value);
-    if (upstream.destroyed) return;
-    await writeAndDrain(upstream, next.value);
-  }
-  upstream.end();
 }
 
 /** Ends a call with a status of the tap, if the call is still open. */

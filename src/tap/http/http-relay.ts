@@ -9,7 +9,8 @@ import { BoundedBodyCopy } from "./bounded-body-copy.ts";
 import { toRecordedHeaders } from "./forwarded-headers.ts";
 import { relayHttpResponse } from "./relay-http-response.ts";
 import { sendProblem } from "./send-problem.ts";
-import { sendRequestBody, UpstreamConnections } from "./upstream-request.ts";
+import { sendRequestBody } from "./send-request-body.ts";
+import { UpstreamConnections } from "./upstream-request.ts";
 import { ClientGoneError } from "./write-response-bytes.ts";
 
 /** Forwards the HTTP requests of one listener to one origin, records them, and injects faults. */
