@@ -15,7 +15,7 @@ import type { TrafficWriter } from "../../trace/recording/index.ts";
 import { assertRecordWritable } from "../assert-record-writable.ts";
 import { CliError, createUsageError } from "../cli-error.ts";
 import { untilAborted, waitForAbort } from "../wait-for-abort.ts";
-import { openBrowser } from "../console/open-browser.ts";
+import { openInBrowser } from "../open-in-browser.ts";
 import { readPackageVersion } from "../package-version.ts";
 import { AdkAgentFactory } from "./adk-agent-factory.ts";
 import {
@@ -180,7 +180,7 @@ export async function serveUntilStopped(
       ),
     );
     plan.onListening?.(server, mounted?.console);
-    if (options.open && consoleUrl !== undefined) openBrowser(consoleUrl);
+    if (options.open && consoleUrl !== undefined) openInBrowser(consoleUrl);
     await waitForAbort(context.interruptSignal);
     context.streams.err("Stopping. Press Ctrl-C again to stop at once.\n");
   } finally {
