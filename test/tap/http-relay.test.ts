@@ -132,8 +132,7 @@ describe("the tap", () => {
   it("forwards a long JSON response without Content-Length, which is no card", async () => {
     const body = Buffer.from(JSON.stringify({ text: "x".repeat(2 ** 21) }));
     const url = await startUpstream((request, response) => {
-      if (request.url !== "/data") return void response.writeHead(404).end();
-      response.writeHead(200, { "content-type": "application/json" });
+      response.writeHead(request.url === "/data" ? 200 : 404, { "content-type": "application/json" });
       response.write(body.subarray(0, 1000));
       response.end(body.subarray(1000));
     });
@@ -168,9 +167,10 @@ describe("the tap", () => {
 
   it("records the end of the calls in progress before it stops", async () => {
     const url = await startUpstream((request, response) => {
-      if (request.url !== "/events") return void response.writeHead(404).end();
-      response.writeHead(200, { "content-type": "text/event-stream" });
-      response.write(": hello\n\n");
+      if (request.url === "/events") {
+        response.writeHead(200, { "content-type": "text/event-stream" });
+        response.write(": hello\n\n");
+      } else response.writeHead(404).end();
     });
     const tap = await startTap([url]);
     const response = await fetch(`${tap.url}/events`);
@@ -201,7 +201,7 @@ describe("the tap", () => {
     const get = (path: string): string => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`;
     socket.write(get("/silent") + get("/large"));
     await waitForLines(tap, (all) => all.filter(({ kind }) => kind === "request").length === 2);
-    await closers.pop()?.();
+    await expect(closers.pop()?.()).resolves.toBeUndefined();
   });
 
   it("reports an agent that is not running", async () => {
