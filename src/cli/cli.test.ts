@@ -84,7 +84,9 @@ describe("serve", () => {
     "uses the next port if the configured port is in use, but not if --port names it",
     async () => {
       const port = new URL(server.url).port;
-      const strict = await runInDirectory("serve", "--exec", "cat", "--store", "memory", "--port", port);
+      // The server has accepted no requests, so that it fails without the drain time.
+      const words = ["serve", "--exec", "cat", "--store", "memory", "--port", port, "--drain", "1h"];
+      const strict = await runInDirectory(...words);
       expect(strict).toMatchObject({ code: 1, out: "" });
       expect(strict.err).toContain(`Port ${port} is in use. Stop the process that uses it, or choose`);
       const config = await createTempTestDirectoryWithFiles({

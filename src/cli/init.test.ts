@@ -83,7 +83,7 @@ describe("init", () => {
     ["a registry", "https://registry.example/colloquy/-/colloquy-1.2.3.tgz", "^1.2.3"],
     ["a URL", "https://example.com/builds/colloquy.tgz", "https://example.com/builds/colloquy.tgz"],
     ["a tarball", "file:../packs/colloquy-1.2.3.tgz", "file:PARENT/packs/colloquy-1.2.3.tgz"],
-    ["another tool than npm", undefined, "file:PARENT/app/node_modules/colloquy"],
+    ["another tool, or npm with --global,", undefined, "^1.2.3"],
   ])("depends on what %s installed", async (_, resolved, dependency) => {
     const parent = await createTempTestDirectoryWithFiles({
       "app/node_modules/colloquy/package.json": JSON.stringify({ name: "colloquy", version: "1.2.3" }),
@@ -97,6 +97,17 @@ describe("init", () => {
     });
     const found = findInstallableDependency(join(parent, "app/node_modules/colloquy"));
     expect(found).toBe(dependency.replace("PARENT", parent));
+  });
+
+  it.skipIf(isWindows)("depends on the path of a folder outside node_modules", async () => {
+    const parent = await createTempTestDirectoryWithFiles({
+      "clone/package.json": JSON.stringify({ name: "colloquy", version: "1.2.3" }),
+      "app/node_modules/other/package.json": "{}",
+    });
+    const link = join(parent, "app/node_modules/colloquy");
+    await symlink(join(parent, "clone"), link);
+    for (const folder of [join(parent, "clone"), link])
+      expect(findInstallableDependency(folder)).toBe(`file:${folder}`);
   });
 
   it("creates nothing if it would overwrite a file", async () => {

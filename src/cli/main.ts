@@ -42,10 +42,12 @@ function withPrintableStreams(processContext: ProcessContext): CliContext {
  */
 function toHelpArguments(words: readonly string[]): readonly string[] {
   let commands: CommandTable = COMMANDS;
-  for (const word of words) {
+  for (const [index, word] of words.entries()) {
     const entry = Object.hasOwn(commands, word) ? commands[word] : undefined;
     if (!entry) return words;
-    commands = "commands" in entry ? entry.commands : {};
+    // Further words are arguments of the command.
+    if (!("commands" in entry)) return [...words.slice(0, index + 1), "--help"];
+    commands = entry.commands;
   }
   return [...words, "--help"];
 }

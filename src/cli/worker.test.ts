@@ -31,9 +31,9 @@ it.skipIf(reason)("worker --once runs the turns that a web server accepted, and 
   const agentUrl = web.agentUrls["clerk"] ?? "";
   const sent = await runCliInTestProcess(["send", agentUrl, "hi", "--async", "-o", "json"]);
   const { task } = JSON.parse(sent.out) as Extract<SendMessageResponse, { task: Task }>;
-  // A configuration file must not change the role of the command.
+  // A configuration file must not change the role of the command. A worker that does not listen does not drain.
   const config = await createTempTestDirectoryWithFiles({
-    "colloquy.config.mjs": `export default { role: "web" };`,
+    "colloquy.config.mjs": `export default { role: "web", drain: "1h" };`,
   });
   const worker = ["worker", "clerk.ts", "--store", database, "--once", "-o", "json"];
   const args = [...worker, "--config", `${config}/colloquy.config.mjs`];

@@ -128,6 +128,7 @@ function readPathState(path: string): string {
   }
 }
 
-function isDirectory(path: string): boolean {
+/** Returns whether a path is a directory that exists. */
+export function isDirectory(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
 }

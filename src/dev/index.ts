@@ -9,7 +9,7 @@ export {
   type AgentReloadReport,
   type LoadedAgentFile,
 } from "./agent-reloader.ts";
-export { FileWatcher } from "./file-watcher.ts";
+export { FileWatcher, isDirectory } from "./file-watcher.ts";
 export { findModuleSyntaxError, isHalfWrittenFile } from "./find-module-syntax-error.ts";
 export {
   cleanReloadMarkers,

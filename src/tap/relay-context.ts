@@ -16,6 +16,8 @@ export interface RelayContext {
   /** Maximum time in milliseconds for a connection to an agent. */
   readonly connectMs: number;
   readonly monotonicNow: () => number;
+  /** Aborted when the tap stops. The reason is the error of the calls in progress. */
+  readonly stopSignal: AbortSignal;
   readonly onCallEnd: (call: TapCallSummary) => void;
 }
 

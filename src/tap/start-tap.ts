@@ -55,7 +55,7 @@ export interface RunningTap {
   /** Switches faults on and off. */
   readonly faults: FaultSwitches;
   readonly control: TapControl;
-  /** Closes all connections. */
+  /** Closes all connections, and writes the ends of their calls to the record. */
   close(): Promise<void>;
 }
 
@@ -82,6 +82,7 @@ export async function startTap(options: TapOptions): Promise<RunningTap> {
     openPort: (address) => listeners.openPortForInterface(address),
     warn: onWarning,
   });
+  const stop = new AbortController();
   const context: RelayContext = {
     writer,
     switches,
@@ -91,6 +92,7 @@ export async function startTap(options: TapOptions): Promise<RunningTap> {
     verifyCertificates: options.verifyCertificates ?? true,
     connectMs: options.connectMs ?? 10_000,
     monotonicNow: () => performance.now(),
+    stopSignal: stop.signal,
     onCallEnd: options.onCallEnd ?? (() => {}),
   };
   const listeners = new TapListeners(
@@ -117,6 +119,7 @@ export async function startTap(options: TapOptions): Promise<RunningTap> {
       faults: switches,
       control,
       close: async () => {
+        stop.abort(new Error("The tap stopped."));
         await Promise.all([control.close(), listeners.close()]);
       },
     };

@@ -7,6 +7,7 @@ import {
   type ServerHttp2Stream,
 } from "node:http2";
 import type { AddressInfo, Server, Socket } from "node:net";
+import { setTimeout as delay } from "node:timers/promises";
 import { isThisMachine, toCanonicalOrigin, type InterfaceAddress } from "./cards/parse-interface-address.ts";
 import { GrpcRelay } from "./grpc/grpc-relay.ts";
 import { HttpRelay } from "./http/http-relay.ts";
@@ -19,6 +20,9 @@ interface TapListener {
   readonly port: number;
   close(): Promise<void>;
 }
+
+/** Maximum time in milliseconds for which a listener that closes waits for the last lines of its calls. */
+const MAX_CALL_END_MS = 2_000;
 
 /** The ports of the tap: one for each target, and one for each further address in the cards of the targets. */
 export class TapListeners {
@@ -71,6 +75,7 @@ export class TapListeners {
 
   async #startHttpListener(origin: string, upstreamUrl: URL, port: number): Promise<TapListener> {
     const sockets = new Set<Socket>();
+    const calls = new Set<Promise<void>>();
     const killSwitch = new KillSwitch(this.#context.monotonicNow, () => resetAll(sockets));
     const relay = new HttpRelay(this.#context, origin, upstreamUrl, killSwitch);
     // A stream may be open for hours, and the agent decides how long a request may take.
@@ -79,23 +84,24 @@ export class TapListeners {
         const message = `The tap does not accept the Host header ${JSON.stringify(request.headers.host ?? "").slice(0, 100)}. Use the address that the tap prints.`;
         return sendProblem(response, 403, message);
       }
-      void relay.relay(request, response);
+      trackCall(calls, relay.relay(request, response));
     });
     const boundPort = await this.#listen(server, port, sockets, killSwitch);
-    return { port: boundPort, close: () => closeServer(server, sockets, relay) };
+    return { port: boundPort, close: () => closeServer(server, sockets, relay, calls) };
   }
 
   async #startGrpcListener(origin: string, upstreamUrl: URL, port: number): Promise<TapListener> {
     const sockets = new Set<Socket>();
+    const calls = new Set<Promise<void>>();
     const killSwitch = new KillSwitch(this.#context.monotonicNow, () => resetAll(sockets));
     const relay = new GrpcRelay(this.#context, origin, upstreamUrl, killSwitch);
     const server = createHttp2Server();
     server.on("stream", (stream: ServerHttp2Stream, headers: IncomingHttpHeaders) => {
-      void relay.relay(stream, headers);
+      trackCall(calls, relay.relay(stream, headers));
     });
     server.on("session", (session) => session.on("error", () => {}));
     const boundPort = await this.#listen(server, port, sockets, killSwitch);
-    return { port: boundPort, close: () => closeServer(server, sockets, relay) };
+    return { port: boundPort, close: () => closeServer(server, sockets, relay, calls) };
   }
 
   async #listen(server: Server, port: number, sockets: Set<Socket>, killSwitch: KillSwitch): Promise<number> {
@@ -124,14 +130,23 @@ function resetAll(sockets: ReadonlySet<Socket>): void {
   for (const socket of sockets) socket.resetAndDestroy();
 }
 
+function trackCall(calls: Set<Promise<void>>, call: Promise<void>): void {
+  calls.add(call);
+  void call.then(() => calls.delete(call));
+}
+
+/** Closes all connections, and waits until the ends of their calls are in the record. */
 async function closeServer(
   server: Server,
   sockets: ReadonlySet<Socket>,
   relay: { close(): void },
+  calls: ReadonlySet<Promise<void>>,
 ): Promise<void> {
   const closed = once(server, "close");
   server.close();
   for (const socket of sockets) socket.destroy();
   relay.close();
   await closed;
+  // Node.js never closes a response that waits behind another response of the same connection.
+  await Promise.race([Promise.all(calls), delay(MAX_CALL_END_MS, undefined, { ref: false })]);
 }

@@ -129,6 +129,23 @@ describe("the tap", () => {
     expect(JSON.stringify(lines).length).toBeLessThan(10_000);
   });
 
+  it("forwards a long JSON response without Content-Length, which is no card", async () => {
+    const body = Buffer.from(JSON.stringify({ text: "x".repeat(2 ** 21) }));
+    const url = await startUpstream((request, response) => {
+      response.writeHead(request.url === "/data" ? 200 : 404, { "content-type": "application/json" });
+      response.write(body.subarray(0, 1000));
+      response.end(body.subarray(1000));
+    });
+    const tap = await startTap([url]);
+    const response = await fetch(`${tap.url}/data`);
+    expect(Buffer.from(await response.arrayBuffer()).equals(body)).toBe(true);
+    const lines = await waitForLines(tap, (all) => all.some(({ kind }) => kind === "response"));
+    expect(lines.find(({ kind }) => kind === "response")).toMatchObject({
+      status: 200,
+      body_bytes: body.length,
+    });
+  });
+
   it("passes the bytes of a stream on as they arrive, and counts a broken stream as cut", async () => {
     let breakStream = (): void => {};
     const url = await startUpstream((request, response) => {
@@ -146,6 +163,45 @@ describe("the tap", () => {
     const lines = await waitForLines(tap, (all) => all.some(({ kind }) => kind === "stream-end"));
     expect(lines.find(({ kind }) => kind === "frame")).toMatchObject({ index: 1, text: "hello", bytes: 11 });
     expect(lines.find(({ kind }) => kind === "stream-end")).toMatchObject({ reason: "cut", frames: 1 });
+  });
+
+  it("records the end of the calls in progress before it stops", async () => {
+    const url = await startUpstream((request, response) => {
+      if (request.url === "/events") {
+        response.writeHead(200, { "content-type": "text/event-stream" });
+        response.write(": hello\n\n");
+      } else response.writeHead(404).end();
+    });
+    const tap = await startTap([url]);
+    const response = await fetch(`${tap.url}/events`);
+    const reader = response.body?.getReader();
+    await reader?.read();
+    tap.tap.faults.add("delay:ms=3600000,match=*");
+    const delayed = fetch(`${tap.url}/delayed`).catch(() => "broken");
+    await waitForLines(tap, (all) => all.some(({ kind }) => kind === "fault"));
+    await closers.pop()?.();
+    await expect(reader?.read()).rejects.toThrow();
+    expect(await delayed).toBe("broken");
+    const lines = await tap.readLines();
+    expect(lines.find(({ kind }) => kind === "stream-end")).toMatchObject({
+      reason: "cut",
+      error: "The tap stopped.",
+    });
+    expect(lines.findLast(({ kind }) => kind === "response")).toMatchObject({ error: "The tap stopped." });
+  });
+
+  it("stops although a response waits behind another response of the same connection", async () => {
+    const url = await startUpstream((request, response) => {
+      if (request.url === "/large") response.end(Buffer.alloc(2 ** 20));
+      else if (request.url !== "/silent") response.writeHead(404).end();
+    });
+    const tap = await startTap([url]);
+    const { hostname, port } = new URL(tap.url);
+    const socket = connect(Number(port), hostname).on("error", () => {});
+    const get = (path: string): string => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`;
+    socket.write(get("/silent") + get("/large"));
+    await waitForLines(tap, (all) => all.filter(({ kind }) => kind === "request").length === 2);
+    await expect(closers.pop()?.()).resolves.toBeUndefined();
   });
 
   it("reports an agent that is not running", async () => {

@@ -2,7 +2,7 @@ import { basename, dirname, join, resolve } from "node:path";
 import { Command } from "commander";
 import { renderHtmlReport } from "../../pages/index.ts";
 import type { CliContext } from "../cli-context.ts";
-import { openInBrowser } from "./open-in-browser.ts";
+import { openInBrowser } from "../open-in-browser.ts";
 import { addRunFilesArgument, type RunSelectionOptions } from "./cards-command-options.ts";
 import { readRun } from "./read-runs.ts";
 import { writeOutputFile } from "./write-output-file.ts";

@@ -4,7 +4,7 @@ import type { CliContext } from "../cli-context.ts";
 import { parsePort } from "../client-options.ts";
 import { OutputWriter } from "../output-writer.ts";
 import { createUsageError } from "../cli-error.ts";
-import { openInBrowser } from "./open-in-browser.ts";
+import { openInBrowser } from "../open-in-browser.ts";
 import {
   addOutputFormatOptions,
   type OutputFormatOptions,

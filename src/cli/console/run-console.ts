@@ -7,7 +7,7 @@ import { readCardTrust } from "../read-card-trust.ts";
 import { createAuthSchemes } from "../serve/serve-auth-options.ts";
 import { createMountedConsole } from "../serve/serve-console.ts";
 import { createStderrLogObserver, listenOnNextFreePort } from "../serve/serve-until-stopped.ts";
-import { openBrowser } from "./open-browser.ts";
+import { openInBrowser } from "../open-in-browser.ts";
 
 interface ConsoleTargets {
   readonly agentUrls: readonly string[];
@@ -52,7 +52,7 @@ export async function runConsole(
     const url = renderUrl(address.url);
     new OutputWriter(context.streams, output).writeResultIfJsonFormat({ url });
     context.streams.err(`The console is at\n  ${url}\nCtrl-C stops it.\n`);
-    if (open) openBrowser(url);
+    if (open) openInBrowser(url);
     await waitForAbort(context.interruptSignal);
   } finally {
     console.close();

@@ -1,6 +1,11 @@
-import { existsSync, statSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import { CAN_RELOAD_ES_MODULES, type AgentFileSource, type LoadedAgentFile } from "../../dev/index.ts";
+import {
+  CAN_RELOAD_ES_MODULES,
+  isDirectory,
+  type AgentFileSource,
+  type LoadedAgentFile,
+} from "../../dev/index.ts";
 import type { ServeConfig } from "../../config/index.ts";
 import { createUsageError } from "../cli-error.ts";
 import type { AdkAgentFactory } from "../serve/adk-agent-factory.ts";
@@ -81,8 +86,4 @@ export class DevAgentFiles implements AgentFileSource {
       "Pass an agent file or a directory, or create a project with colloquy init.",
     );
   }
-}
-
-function isDirectory(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
 }

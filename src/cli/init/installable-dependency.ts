@@ -1,5 +1,5 @@
-import { readFileSync } from "node:fs";
-import { dirname, join, resolve } from "node:path";
+import { readFileSync, realpathSync } from "node:fs";
+import { basename, dirname, join, resolve } from "node:path";
 import { getPackageFolder } from "../package-version.ts";
 
 /** The parts of package.json and of npm's lock file that determine a dependency. */
@@ -10,19 +10,26 @@ interface PackageManifest {
 
 /**
  * Returns the value for `dependencies` in package.json that installs the running copy of Colloquy. The value is a
- * version range only if npm installed the running copy from a registry. Otherwise, the value is the address of the
- * tarball, or the path of the running copy.
+ * version range if npm installed the running copy from a registry. For a tarball, the value is its address. Without
+ * npm's lock file, which global installations and other tools do not write, the value is a version range if the
+ * running copy is in `node_modules`, and otherwise its path.
  */
 export function findInstallableDependency(packageFolder: string = getPackageFolder()): string {
   const { version } = readManifest(join(packageFolder, "package.json"));
   const modulesFolder = dirname(packageFolder);
   const lock = readManifest(join(modulesFolder, ".package-lock.json"));
   const resolved = lock.packages?.["node_modules/colloquy"]?.resolved;
-  if (resolved === undefined) return toFileAddress(packageFolder);
+  if (resolved === undefined)
+    return isInNodeModules(packageFolder) ? `^${version}` : toFileAddress(packageFolder);
   if (/^https?:.*\/-\/colloquy-[^/]+\.tgz$/.test(resolved)) return `^${version}`;
   if (!resolved.startsWith("file:")) return resolved;
   // npm writes paths relative to the folder that contains node_modules.
   return toFileAddress(resolve(dirname(modulesFolder), resolved.slice("file:".length)));
+}
+
+/** Returns whether a folder is in `node_modules`, also without symbolic links, which `npm link` creates. */
+function isInNodeModules(folder: string): boolean {
+  return basename(dirname(realpathSync(folder))) === "node_modules";
 }
 
 function readManifest(file: string): PackageManifest {

@@ -15,7 +15,7 @@ import type { TrafficWriter } from "../../trace/recording/index.ts";
 import { assertRecordWritable } from "../assert-record-writable.ts";
 import { CliError, createUsageError } from "../cli-error.ts";
 import { untilAborted, waitForAbort } from "../wait-for-abort.ts";
-import { openBrowser } from "../console/open-browser.ts";
+import { openInBrowser } from "../open-in-browser.ts";
 import { readPackageVersion } from "../package-version.ts";
 import { AdkAgentFactory } from "./adk-agent-factory.ts";
 import {
@@ -149,12 +149,14 @@ export async function serveUntilStopped(
         }
       : {}),
   });
+  let isListening = false;
   try {
     if (options.once) {
       await processDueWorkOnce(server, options, context);
       return;
     }
     const address = await listenOnNextFreePort(server, options, context);
+    isListening = true;
     adk.adoptEarlierSessions();
     const { url, agents, grpc, metrics } = address;
     const openai = options.openai ? { openai: `${url}/v1` } : {};
@@ -178,11 +180,11 @@ export async function serveUntilStopped(
       ),
     );
     plan.onListening?.(server, mounted?.console);
-    if (options.open && consoleUrl !== undefined) openBrowser(consoleUrl);
+    if (options.open && consoleUrl !== undefined) openInBrowser(consoleUrl);
     await waitForAbort(context.interruptSignal);
     context.streams.err("Stopping. Press Ctrl-C again to stop at once.\n");
   } finally {
-    await server.close(options.drain === undefined ? {} : { drainMs: options.drain });
+    await server.close(isListening && options.drain !== undefined ? { drainMs: options.drain } : {});
     mounted?.console.close();
     await plan.close?.();
     adk.close();

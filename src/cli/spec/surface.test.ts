@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { globSync, readFileSync } from "node:fs";
-import { symlink } from "node:fs/promises";
+import { readdir, symlink } from "node:fs/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
   CliTestProcess,
@@ -38,6 +38,13 @@ describe("the surface", () => {
     }
     expect((await runCliExpectingSuccess(["help", "task"])).out).toMatch(/\n {2}wait +Wait until/);
     expect((await runCliInTestProcess(["help", "nonsense"])).code).toBe(2);
+    const cwd = await createTempTestDirectoryWithFiles({});
+    const { code, out } = await runCliInTestProcess(["help", "init", "my-app"], { cwd });
+    expect({ code, out }).toMatchObject({
+      code: 0,
+      out: expect.stringContaining("Usage: colloquy init") as string,
+    });
+    expect(await readdir(cwd)).toEqual([]);
   });
 
   it("-v and --version print the version [CLI_001]", async () => {

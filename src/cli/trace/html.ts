@@ -2,7 +2,7 @@ import { basename, dirname, join, resolve } from "node:path";
 import { Command } from "commander";
 import { decodeRecording, type Recording } from "../../cards/index.ts";
 import { renderTrafficRecord } from "../../pages/index.ts";
-import { openInBrowser } from "../cards/open-in-browser.ts";
+import { openInBrowser } from "../open-in-browser.ts";
 import { writeOutputFile } from "../cards/write-output-file.ts";
 import type { CliContext } from "../cli-context.ts";
 import { createUsageError } from "../cli-error.ts";

@@ -13,7 +13,8 @@ import { changesEvents, NO_FAULTS, type FaultPlan } from "../faults/fault-plan.t
 import { StreamFaultInjector, type FrameDecision } from "../faults/stream-fault-injector.ts";
 import { GrpcFrameSplitter } from "../frames/grpc-frame-splitter.ts";
 import { BoundedBodyCopy, CARD_TOO_LONG_MESSAGE } from "../http/bounded-body-copy.ts";
-import { ClientGoneError, writeAndDrain, writeResponseBytes } from "../http/write-response-bytes.ts";
+import { sendRequestBody } from "../http/send-request-body.ts";
+import { ClientGoneError, writeResponseBytes } from "../http/write-response-bytes.ts";
 import { CallRecorder } from "../recording/call-recorder.ts";
 import { InjectedBreakError, RelayedCall, type KillSwitch } from "../relayed-call.ts";
 import type { RelayContext } from "../relay-context.ts";
@@ -67,11 +68,13 @@ export class GrpcRelay {
   async relay(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): Promise<void> {
     stream.on("error", () => {});
     const path = headers[":path"] ?? "/";
+    // If the client disconnects during the import, the stream loses its session.
+    const fromAddress = stream.session?.socket.remoteAddress;
     const method = await findGrpcMethod(path);
     const { writer, directory, monotonicNow } = this.#context;
     const agent = directory.findAgent(this.#origin, "");
     const recorder = new CallRecorder(writer, {
-      fromAddress: stream.session?.socket.remoteAddress,
+      fromAddress,
       to: agent.name,
       url: `${this.#upstreamUrl.origin}${path}`,
       headers: toRecordedGrpcHeaders(headers),
@@ -91,9 +94,10 @@ export class GrpcRelay {
       await this.#forward(stream, headers, call, request, method);
     } catch (error) {
       call.noteRequest();
-      const isOwnFault = error instanceof InjectedBreakError || call.isKilled;
-      const isClientGone = !isOwnFault && (error instanceof ClientGoneError || stream.destroyed);
-      recorder.recordBrokenCall(error, isClientGone);
+      const { stopSignal } = this.#context;
+      const isOwnBreak = error instanceof InjectedBreakError || call.isKilled || stopSignal.aborted;
+      const isClientGone = !isOwnBreak && (error instanceof ClientGoneError || stream.destroyed);
+      recorder.recordBrokenCall(stopSignal.aborted ? stopSignal.reason : error, isClientGone);
       endWithStatus(stream, GRPC_STATUS.UNAVAILABLE, error instanceof Error ? error.message : String(error));
     }
     this.#killSwitch.delete(call);
@@ -121,11 +125,12 @@ export class GrpcRelay {
       plan = this.#context.switches.planFaults(call.recorder.toFaultableCall());
       if (await this.#injectRequestFaults(plan, call, stream)) return;
     }
+    if (!stream.session || stream.destroyed) throw new ClientGoneError();
     const upstream = this.#openCall(stream.session as ServerHttp2Session, headers);
     const onClientClose = (): void => upstream.close(constants.NGHTTP2_CANCEL);
     stream.once("close", onClientClose);
     const started = waitForHeaders(upstream);
-    sendMessages(upstream, held, chunks, request).then(
+    sendRequestBody(upstream, held, chunks, request).then(
       () => call.noteRequest(),
       () => upstream.close(constants.NGHTTP2_CANCEL),
     );
@@ -150,7 +155,7 @@ export class GrpcRelay {
     const { delayMs, reject, kill } = plan;
     if (delayMs > 0) {
       recorder.recordFault({ fault: "delay", detail: `${delayMs} ms` });
-      await delay(delayMs);
+      await delay(delayMs, undefined, { signal: this.#context.stopSignal });
       if (stream.destroyed) throw new ClientGoneError();
     }
     if (kill && kill.afterEvents === 0) {
@@ -305,24 +310,6 @@ function waitForHeaders(upstream: ClientHttp2Stream): Promise<GrpcResponseHead> 
     upstream.once("error", reject);
     upstream.once("close", () => reject(new Error("The agent closed the call without a response.")));
   });
-}
-
-/** Sends the request messages as they arrive, and copies them for the record. */
-async function sendMessages(
-  upstream: ClientHttp2Stream,
-  held: readonly Buffer[],
-  chunks: AsyncIterator<Buffer, void>,
-  copy: BoundedBodyCopy,
-): Promise<void> {
-  for (const chunk of held) await writeAndDrain(upstream, chunk);
-  for (;;) {
-    const next = await chunks.next();
-    if (next.done) break;
-    copy.add(next.value);
-    if (upstream.destroyed) return;
-    await writeAndDrain(upstream, next.value);
-  }
-  upstream.end();
 }
 
 /** Ends a call with a status of the tap, if the call is still open. */

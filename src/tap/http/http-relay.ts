@@ -9,7 +9,8 @@ import { BoundedBodyCopy } from "./bounded-body-copy.ts";
 import { toRecordedHeaders } from "./forwarded-headers.ts";
 import { relayHttpResponse } from "./relay-http-response.ts";
 import { sendProblem } from "./send-problem.ts";
-import { sendRequestBody, UpstreamConnections } from "./upstream-request.ts";
+import { sendRequestBody } from "./send-request-body.ts";
+import { UpstreamConnections } from "./upstream-request.ts";
 import { ClientGoneError } from "./write-response-bytes.ts";
 
 /** Forwards the HTTP requests of one listener to one origin, records them, and injects faults. */
@@ -44,9 +45,10 @@ export class HttpRelay {
       await this.#forward(request, response, call, body);
     } catch (error) {
       call.noteRequest();
-      const isOwnFault = error instanceof InjectedBreakError || call.isKilled;
-      const isClientGone = !isOwnFault && (error instanceof ClientGoneError || response.destroyed);
-      call.recorder.recordBrokenCall(error, isClientGone);
+      const { stopSignal } = this.#context;
+      const isOwnBreak = error instanceof InjectedBreakError || call.isKilled || stopSignal.aborted;
+      const isClientGone = !isOwnBreak && (error instanceof ClientGoneError || response.destroyed);
+      call.recorder.recordBrokenCall(stopSignal.aborted ? stopSignal.reason : error, isClientGone);
       response.destroy();
     }
     this.#killSwitch.delete(call);
@@ -125,7 +127,7 @@ export class HttpRelay {
       agentResponse = await received;
     } catch (error) {
       call.noteRequest();
-      if (response.destroyed) throw error;
+      if (response.destroyed || this.#context.stopSignal.aborted) throw error;
       const cause = error instanceof Error ? error.message : String(error);
       const message = `The tap received no response from the agent at ${this.#upstreamUrl.origin} (${cause}). Check that the agent is running.`;
       call.recorder.recordFailure(message, 502);
@@ -151,7 +153,7 @@ export class HttpRelay {
     const { delayMs, reject, kill } = plan;
     if (delayMs > 0) {
       recorder.recordFault({ fault: "delay", detail: `${delayMs} ms` });
-      await delay(delayMs);
+      await delay(delayMs, undefined, { signal: this.#context.stopSignal });
       if (response.destroyed) throw new ClientGoneError();
     }
     if (kill && kill.afterEvents === 0) {

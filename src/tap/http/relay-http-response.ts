@@ -9,7 +9,7 @@ import { parseRecordedJson } from "../recording/call-description.ts";
 import type { RecordedFrame } from "../recording/call-recorder.ts";
 import type { RelayContext } from "../relay-context.ts";
 import { InjectedBreakError, type RelayedCall } from "../relayed-call.ts";
-import { BoundedBodyCopy, CARD_TOO_LONG_MESSAGE, MAX_COPIED_BODY_BYTES } from "./bounded-body-copy.ts";
+import { BoundedBodyCopy, MAX_COPIED_BODY_BYTES } from "./bounded-body-copy.ts";
 import { replaceOriginInHeader, selectForwardedHeaders, toRecordedHeaders } from "./forwarded-headers.ts";
 import { ClientGoneError, writeResponseBytes } from "./write-response-bytes.ts";
 
@@ -69,15 +69,18 @@ function selectResponseHeaders(relay: HttpResponseRelay, removed: readonly strin
   return replaceOriginInHeader(headers, "location", upstreamUrl.origin, `http://${request.headers.host}`);
 }
 
-async function relayBody(relay: HttpResponseRelay): Promise<void> {
+/** Forwards a response as it arrives. `held` are its first chunks, which the tap has already read. */
+async function relayBody(relay: HttpResponseRelay, held: readonly Buffer[] = []): Promise<void> {
   const { agentResponse, response, plan } = relay;
   const copy = new BoundedBodyCopy();
   const status = agentResponse.statusCode ?? 502;
   response.writeHead(status, agentResponse.statusMessage, selectResponseHeaders(relay));
-  for await (const chunk of agentResponse as AsyncIterable<Buffer>) {
+  const forward = async (chunk: Buffer): Promise<void> => {
     copy.add(chunk);
     await writeResponseBytes(response, chunk, plan.bytesPerSecond);
-  }
+  };
+  for (const chunk of held) await forward(chunk);
+  for await (const chunk of agentResponse as AsyncIterable<Buffer>) await forward(chunk);
   response.end();
   recordBody(relay, copy.bytes, copy.size);
 }
@@ -87,15 +90,18 @@ function recordBody({ agentResponse, call }: HttpResponseRelay, bytes: Buffer, s
   call.recorder.recordResponse(agentResponse.statusCode ?? 502, headers, parseRecordedJson(bytes), size);
 }
 
-/** Reads a response that can be an agent card, and directs the interfaces of the card to the tap. */
+/**
+ * Reads a response that can be an agent card, and directs the interfaces of the card to the tap. A response that is too
+ * long for a card passes unchanged.
+ */
 async function relayCard(relay: HttpResponseRelay): Promise<void> {
   const { agentResponse, response, plan, context, upstreamUrl, request } = relay;
   const copy = new BoundedBodyCopy();
   const chunks: Buffer[] = [];
-  for await (const chunk of agentResponse as AsyncIterable<Buffer>) {
+  for await (const chunk of agentResponse.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
     copy.add(chunk);
     chunks.push(chunk);
-    if (copy.isTruncated) throw new Error(CARD_TOO_LONG_MESSAGE);
+    if (copy.isTruncated) return relayBody(relay, chunks);
   }
   const received = Buffer.concat(chunks);
   const json = parseRecordedJson(received);

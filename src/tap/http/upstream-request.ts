@@ -10,8 +10,6 @@ import type { Socket } from "node:net";
 import { setImmediate as waitForEventLoop } from "node:timers/promises";
 import { replaceOriginInHeader, selectForwardedHeaders } from "./forwarded-headers.ts";
 import { IdleConnectionEvidence } from "./idle-connection-evidence.ts";
-import type { BoundedBodyCopy } from "./bounded-body-copy.ts";
-import { writeAndDrain } from "./write-response-bytes.ts";
 
 /**
  * Idle time in milliseconds after which the tap closes a connection to an agent. Servers close idle connections after
@@ -166,22 +164,4 @@ export class UpstreamConnections {
 function isRepeatable({ method, headers }: IncomingMessage): boolean {
   const hasBody = headers["content-length"] !== undefined || headers["transfer-encoding"] !== undefined;
   return REPEATABLE_METHODS.has(method) && !hasBody;
-}
-
-/** Sends the chunks of a request body as they arrive, and copies them for the record. */
-export async function sendRequestBody(
-  upstream: ClientRequest,
-  held: readonly Buffer[],
-  chunks: AsyncIterator<Buffer, void>,
-  copy: BoundedBodyCopy,
-): Promise<void> {
-  for (const chunk of held) await writeAndDrain(upstream, chunk);
-  for (;;) {
-    const next = await chunks.next();
-    if (next.done) break;
-    copy.add(next.value);
-    if (upstream.destroyed) return;
-    await writeAndDrain(upstream, next.value);
-  }
-  upstream.end();
 }
