@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { createServer as createHttpServer } from "node:http";
+import { createServer as createHttpServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { text as readText } from "node:stream/consumers";
 import { describe, expect, it, onTestFinished } from "vitest";
@@ -73,14 +73,18 @@ async function openToolsWithFixedResults(
     "tasks/get": task,
     "tasks/update": { resultType: "complete" },
   };
-  const http = createHttpServer(async (request, response) => {
+  const respond = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const body = JSON.parse(await readText(request)) as ReceivedRequest;
     requests.push(body);
     const result = results[body.method];
     if (!result) return;
     response.setHeader("content-type", "application/json");
     response.end(JSON.stringify({ jsonrpc: "2.0", id: body.id, result }));
-  }).listen(0, "127.0.0.1");
+  };
+  const http = createHttpServer((request, response) => void respond(request, response)).listen(
+    0,
+    "127.0.0.1",
+  );
   await once(http, "listening");
   onTestFinished(() => void http.close());
   onTestFinished(() => http.closeAllConnections());
@@ -291,7 +295,8 @@ describe("an agent whose tool call is an MCP task", () => {
     const worker = agent({ name: "worker", description: "Works" }, async function* (run) {
       if (run.history.length === 1) {
         yield { status: { state: "TASK_STATE_WORKING" }, metadata: { "colloquy:mcpTask:x": "t" } };
-        return yield inputRequired("Continue?");
+        yield inputRequired("Continue?");
+        return;
       }
       for (let call = 1; call <= 2; call++) {
         try {
