@@ -7,7 +7,11 @@ import { callToolInSpan } from "./call-tool-in-span.ts";
 import { performReportedToolCall } from "./report-tool-call.ts";
 import { callToolUntilAborted } from "./tasks/call-tool-until-aborted.ts";
 import { answerMcpTask, followMcpTask } from "./tasks/mcp-task-follower.ts";
-import { createMcpTaskRecord, findRecordedMcpTask } from "./tasks/recorded-mcp-task.ts";
+import {
+  createMcpTaskRecord,
+  findRecordedMcpTask,
+  markRecordedMcpTaskAsEnded,
+} from "./tasks/recorded-mcp-task.ts";
 import { findTaskHandle } from "./tasks/task-handle-result.ts";
 
 /** Options of `createMcpToolClient`, with the address of the MCP server and a timeout. */
@@ -112,6 +116,15 @@ export interface McpToolClient {
   close(): Promise<void>;
 }
 
+/** Functions that connect a tool call to the turn of an agent. */
+interface TurnCallbacks {
+  /** Returns whether an abort of the tool call cancels the MCP task. Default: always. */
+  readonly shouldCancel?: () => boolean;
+  /** Called when the MCP task has completed, has failed, or was canceled. */
+  readonly onTaskEnd?: () => void;
+  readonly reportCall?: Run["reportCall"] | undefined;
+}
+
 const assertKnownCallOptions = defineOptionNames<McpToolCallOptions>()(
   "callTool",
   "signal onProgress timeoutMs onTask taskId answer",
@@ -136,26 +149,31 @@ export function createMcpToolClient(options: McpToolClientOptions): McpToolClien
   const callReported = (
     name: string,
     args: JsonObject = {},
-    callOptions: McpToolCallOptions = {},
-    shouldCancel = (): boolean => true,
-    reportCall?: Run["reportCall"],
+    callOptions: McpToolCallOptions & TurnCallbacks = {},
   ): Promise<McpToolResult> =>
     performReportedToolCall(
-      { tool: name, arguments: args, getServerName: () => connection.serverName, reportCall },
-      () => call(name, args, callOptions, shouldCancel),
+      {
+        tool: name,
+        arguments: args,
+        getServerName: () => connection.serverName,
+        reportCall: callOptions.reportCall,
+      },
+      () => call(name, args, callOptions),
     );
 
   const call = async (
     name: string,
     args: JsonObject,
-    { signal, onProgress, timeoutMs = defaultTimeoutMs, onTask, taskId, answer }: McpToolCallOptions,
-    shouldCancel: () => boolean,
+    callOptions: McpToolCallOptions & TurnCallbacks,
   ): Promise<McpToolResult> => {
+    const { signal, onProgress, timeoutMs = defaultTimeoutMs, onTask, taskId, answer } = callOptions;
+    const { shouldCancel = (): boolean => true, onTaskEnd } = callOptions;
     let progressCount = 0;
     const followTask = async (id: string, intervalMs?: number): Promise<McpToolResult> => {
       const outcome = await followMcpTask(connection, id, intervalMs, {
         signal,
         onStatusMessage: (message) => onProgress?.({ progress: ++progressCount, message }),
+        onEnd: () => onTaskEnd?.(),
         timeoutMs,
         shouldCancel,
       });
@@ -166,7 +184,7 @@ export function createMcpToolClient(options: McpToolClientOptions): McpToolClien
       return decodeCallToolResult(await connection.assertCallToolResult(outcome.result));
     };
     if (taskId !== undefined) {
-      if (answer !== undefined) await answerMcpTask(connection, taskId, answer, signal);
+      if (answer !== undefined) await answerMcpTask(connection, taskId, answer, { signal, timeoutMs });
       return followTask(taskId);
     }
     const result = await callToolInSpan(name, (traceMeta) =>
@@ -216,25 +234,26 @@ export function createMcpToolClient(options: McpToolClientOptions): McpToolClien
       let nextEvent = Promise.withResolvers<false>();
       const taskId = streamOptions.taskId ?? (run && findRecordedMcpTask(run.task, name));
       const abandonController = new AbortController();
-      const result = callReported(
-        name,
-        args,
-        {
-          ...streamOptions,
-          ...(taskId === undefined ? {} : { taskId }),
-          signal: signal ? AbortSignal.any([signal, abandonController.signal]) : abandonController.signal,
-          onProgress: (progress) => {
-            lines.push(formatToolProgress(name, progress));
-            nextEvent.resolve(false);
-          },
-          onTask: (id) => {
-            if (run) records.push(createMcpTaskRecord(name, id));
-            nextEvent.resolve(false);
-          },
+      const result = callReported(name, args, {
+        ...streamOptions,
+        ...(taskId === undefined ? {} : { taskId }),
+        signal: signal ? AbortSignal.any([signal, abandonController.signal]) : abandonController.signal,
+        onProgress: (progress) => {
+          lines.push(formatToolProgress(name, progress));
+          nextEvent.resolve(false);
         },
-        () => run === undefined || !run.signal.aborted || run.cancelMetadata !== undefined,
-        run?.reportCall,
-      );
+        onTask: (id) => {
+          if (run) records.push(createMcpTaskRecord(name, id));
+          nextEvent.resolve(false);
+        },
+        onTaskEnd: () => {
+          if (!run) return;
+          markRecordedMcpTaskAsEnded(run.task, name);
+          records.push(createMcpTaskRecord(name, null));
+        },
+        shouldCancel: () => run === undefined || !run.signal.aborted || run.cancelMetadata !== undefined,
+        reportCall: run?.reportCall,
+      });
       const settled = result.then(
         () => true,
         () => true,
@@ -249,9 +268,7 @@ export function createMcpToolClient(options: McpToolClientOptions): McpToolClien
             yield { status: { state: "TASK_STATE_WORKING", message: { parts: [{ text }] } } };
           }
         }
-        const ended = await result;
-        if (run && !ended.question) yield createMcpTaskRecord(name, null);
-        return ended;
+        return await result;
       } finally {
         // The result is not needed after the turn has ended.
         abandonController.abort();

@@ -1,5 +1,7 @@
 import { isObject, getMediaType, type Part } from "../protocol/index.ts";
-import type { RequestFieldViolationReporter } from "./request-field-violation-reporter.ts";
+
+/** Records a violation in one field of a request. */
+export type RequestFieldViolationReporter = (field: string, description: string) => undefined;
 
 /** Decodes the content of a chat message into A2A parts: text, images, audio, and files. */
 export function decodeContent(

@@ -1,7 +1,6 @@
 import { isObject, A2AError, type FieldViolation, type JsonObject, type Part } from "../protocol/index.ts";
 import { parseBoundedJson } from "../wire/index.ts";
-import { decodeContent, renderPartsAsText } from "./chat-parts.ts";
-import type { RequestFieldViolationReporter } from "./request-field-violation-reporter.ts";
+import { decodeContent, renderPartsAsText, type RequestFieldViolationReporter } from "./chat-parts.ts";
 
 /** A chat message with its content as A2A parts. */
 export interface ChatMessage {

@@ -27,9 +27,13 @@ const MAX_CONVERSATIONS = 10_000;
  *
  * If two conversations have equal text, such as "hi" from two users of the same API key, the façade continues
  * neither conversation. For conversations with equal text, the agent receives a transcript in a new context.
+ *
+ * A request that repeats an earlier request with the same message id receives the ids of the earlier request.
  */
 export class ConversationIndex {
   readonly #conversations = new LruCache<ConversationIds | "ambiguous">(MAX_CONVERSATIONS);
+  /** The ids that requests with a message id have taken, by conversation and message id. */
+  readonly #takenIds = new LruCache<ConversationIds>(MAX_CONVERSATIONS);
 
   /**
    * Removes and returns the ids of the conversation that the messages continue, or returns `undefined` if the
@@ -38,13 +42,17 @@ export class ConversationIndex {
   async takeIds(
     scope: ConversationScope,
     messages: readonly ChatMessage[],
+    messageId: string | undefined,
   ): Promise<ConversationIds | undefined> {
     const last = messages.findLastIndex(({ role }) => role === "assistant");
     if (last < 0) return undefined;
     const key = await computeConversationKey(scope, messages.slice(0, last + 1));
+    const takenIds = messageId === undefined ? undefined : this.#takenIds.get(`${key} ${messageId}`);
+    if (takenIds) return takenIds;
     const ids = this.#conversations.get(key);
     if (ids === undefined || ids === "ambiguous") return undefined;
     this.#conversations.delete(key);
+    if (messageId !== undefined) this.#takenIds.set(`${key} ${messageId}`, ids);
     return ids;
   }
 
@@ -52,10 +60,13 @@ export class ConversationIndex {
   async putBackIds(
     scope: ConversationScope,
     messages: readonly ChatMessage[],
+    messageId: string | undefined,
     ids: ConversationIds,
   ): Promise<void> {
     const last = messages.findLastIndex(({ role }) => role === "assistant");
-    this.#setIdsOrMarkAmbiguous(await computeConversationKey(scope, messages.slice(0, last + 1)), ids);
+    const key = await computeConversationKey(scope, messages.slice(0, last + 1));
+    this.#takenIds.delete(`${key} ${messageId}`);
+    this.#setIdsOrMarkAmbiguous(key, ids);
   }
 
   /** Stores the ids of a conversation whose last message is now `answer`. */
@@ -73,7 +84,9 @@ export class ConversationIndex {
   }
 
   #setIdsOrMarkAmbiguous(key: string, ids: ConversationIds): void {
-    this.#conversations.set(key, this.#conversations.get(key) === undefined ? ids : "ambiguous");
+    const known = this.#conversations.get(key);
+    const isOtherConversation = known === "ambiguous" || (known && known.contextId !== ids.contextId);
+    this.#conversations.set(key, isOtherConversation ? "ambiguous" : ids);
   }
 }
 

@@ -394,6 +394,63 @@ describe("a client that disconnects", () => {
   });
 });
 
+describe("a request that a client repeats with the same Idempotency-Key", () => {
+  /** Sends a request, disconnects after the first text of the answer, and lets the agent finish. */
+  const sendAndDisconnect = async (
+    client: OpenAI,
+    messages: ChatMessages,
+    idempotencyKey: string,
+  ): Promise<void> => {
+    const stream = await client.chat.completions.create(
+      { model: "actor", messages, stream: true },
+      { headers: { "Idempotency-Key": idempotencyKey } },
+    );
+    for await (const { choices } of stream) if (choices[0]?.delta.content) break;
+    runningTurn?.goOn();
+  };
+  const repeat = (
+    client: OpenAI,
+    messages: ChatMessages,
+    idempotencyKey: string,
+  ): Promise<OpenAI.Chat.ChatCompletion> =>
+    client.chat.completions.create(
+      { model: "actor", messages },
+      { headers: { "Idempotency-Key": idempotencyKey } },
+    );
+
+  it("receives the answer of the same task in a later turn", async () => {
+    const { client } = await startServer();
+    const first = await createCompletion(client, [createUserMessage("one")]);
+    const messages = [
+      createUserMessage("one"),
+      createAssistantMessage(getAnswerText(first)),
+      createUserMessage("wait"),
+    ];
+    await sendAndDisconnect(client, messages, "k");
+    const second = await repeat(client, messages, "k");
+    expect(getAnswerText(second)).toBe("begun and done");
+    expect(getMetadata(await repeat(client, messages, "k"))).toEqual(getMetadata(second));
+    expect(receivedMessages).toHaveLength(2);
+    const answered = [...messages, createAssistantMessage("begun and done")];
+    const third = await createCompletion(client, [...answered, createUserMessage("three")]);
+    expect(getMetadata(third)["context_id"]).toBe(getMetadata(first)["context_id"]);
+  });
+
+  it("receives the whole answer after the answer to a question", async () => {
+    const { client } = await startServer();
+    const asked = await createCompletion(client, [createUserMessage("ask")]);
+    const messages = [
+      createUserMessage("ask"),
+      createAssistantMessage(getAnswerText(asked)),
+      createUserMessage("wait"),
+    ];
+    await sendAndDisconnect(client, messages, "k");
+    await repeat(client, messages, "k");
+    expect(getAnswerText(await repeat(client, messages, "k"))).toMatch(/begun and done$/);
+    expect(receivedMessages).toHaveLength(2);
+  });
+});
+
 describe("a stream", () => {
   const begin = (client: OpenAI): Promise<AsyncIterable<OpenAI.Chat.ChatCompletionChunk>> =>
     client.chat.completions.create({ model: "actor", messages: [createUserMessage("wait")], stream: true });

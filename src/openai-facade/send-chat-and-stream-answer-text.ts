@@ -27,13 +27,17 @@ export async function* sendChatAndStreamAnswerText(
   const { model, user, messages, metadata, cancelOnDisconnect } = request;
   const scope = { caller, user, model };
   const hasExplicitIds = request.contextId !== undefined || request.taskId !== undefined;
-  const foundIds = hasExplicitIds ? undefined : await conversations.takeIds(scope, messages);
+  const foundIds = hasExplicitIds ? undefined : await conversations.takeIds(scope, messages, messageId);
   const ids = hasExplicitIds ? request : foundIds;
   const parts = ids ? extractNewParts(messages) : buildTranscriptParts(messages);
   let hasCompleted = false;
   try {
-    if (ids?.taskId !== undefined)
-      answer.skipExistingArtifacts(await client.tasks.get(ids.taskId, { signal }));
+    if (ids?.taskId !== undefined) {
+      const task = await client.tasks.get(ids.taskId, { signal });
+      // After a repeated message, the artifacts already contain the answer.
+      if (!task.history?.some((message) => message.messageId === messageId))
+        answer.skipExistingArtifacts(task);
+    }
     const options = {
       signal,
       ...(ids?.contextId === undefined ? {} : { contextId: ids.contextId }),
@@ -57,7 +61,7 @@ export async function* sendChatAndStreamAnswerText(
     // The agent rejected the message, for example because it is overloaded. A retry can continue the same
     // conversation.
     if (foundIds && !hasCompleted && answer.contextId === undefined)
-      await conversations.putBackIds(scope, messages, foundIds);
+      await conversations.putBackIds(scope, messages, messageId, foundIds);
   }
   const { contextId, taskId, isWaitingForUser: isQuestion } = answer;
   if (contextId === undefined) return;

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { StandardSchemaV1 } from "@modelcontextprotocol/client";
-import { A2AError, isObject } from "../../protocol/index.ts";
+import { A2AError, isObject, type JsonObject } from "../../protocol/index.ts";
 import type { McpConnection } from "../mcp-connection.ts";
 import { decodeMcpTask } from "./decode-mcp-task.ts";
 import type { McpTask } from "./mcp-task.ts";
@@ -30,6 +30,8 @@ export interface FollowMcpTaskOptions {
   readonly signal: AbortSignal | undefined;
   /** Receives each new status message of the task. */
   readonly onStatusMessage: (text: string) => void;
+  /** Called when the task has completed, has failed, or was canceled. */
+  readonly onEnd: () => void;
   /** Time in milliseconds before the function rejects if the server does not respond. */
   readonly timeoutMs: number;
   /** Returns whether the MCP task is canceled when `signal` aborts. */
@@ -50,12 +52,13 @@ export async function followMcpTask(
   firstIntervalMs: number | undefined,
   options: FollowMcpTaskOptions,
 ): Promise<McpTaskOutcome> {
-  const { signal, onStatusMessage, shouldCancel } = options;
+  const { signal, onStatusMessage, onEnd, shouldCancel } = options;
   let intervalMs = firstIntervalMs;
   let lastMessage: string | undefined;
   try {
     for (;;) {
       const task = await getMcpTask(connection, taskId, options);
+      if (task.status !== "working" && task.status !== "input_required") onEnd();
       if (task.status === "completed") return { result: task.result };
       if (task.status === "failed")
         throw new A2AError("INVALID_REQUEST", `The MCP task failed: ${task.error.message}`);
@@ -75,24 +78,21 @@ export async function followMcpTask(
   }
 }
 
-/** Sends the answer to a question of an MCP task. */
+/**
+ * Sends the answer to a question of an MCP task. Rejects if the server does not respond to a request for
+ * `timeoutMs`.
+ */
 export async function answerMcpTask(
   connection: McpConnection,
   taskId: string,
   answer: string,
-  signal: AbortSignal | undefined,
+  options: Pick<FollowMcpTaskOptions, "signal" | "timeoutMs">,
 ): Promise<void> {
-  const task = await requestTask(connection, taskId, signal);
+  const task = decodeMcpTask(await request(connection, "tasks/get", { taskId }, options));
   if (task.status !== "input_required") return;
   const { key, field } = findQuestion(task);
   const response = { action: "accept", ...(field === undefined ? {} : { content: { [field]: answer } }) };
-  await connection.withClient(signal, (client) =>
-    client.request(
-      { method: "tasks/update", params: { taskId, inputResponses: { [key]: response } } },
-      ANY_RESULT_SCHEMA,
-      signal ? { signal } : {},
-    ),
-  );
+  await request(connection, "tasks/update", { taskId, inputResponses: { [key]: response } }, options);
 }
 
 /** Reads an MCP task, and retries while the server is unavailable. */
@@ -104,28 +104,31 @@ async function getMcpTask(
   const giveUpAt = performance.now() + timeoutMs;
   for (;;) {
     try {
-      return await requestTask(connection, taskId, signal);
+      const remainingMs = Math.max(giveUpAt - performance.now(), MIN_POLL_INTERVAL_MS);
+      return decodeMcpTask(
+        await request(connection, "tasks/get", { taskId }, { signal, timeoutMs: remainingMs }),
+      );
     } catch (error) {
       const isUnavailable = error instanceof A2AError && error.reason === "UNAVAILABLE";
-      if (!isUnavailable || connection.isClosed || performance.now() > giveUpAt) throw error;
-      await pause(DEFAULT_POLL_INTERVAL_MS, signal);
+      const remainingMs = giveUpAt - performance.now();
+      if (!isUnavailable || connection.isClosed || remainingMs <= 0) throw error;
+      // Half of the remaining time leaves time for the response to the next request.
+      await pause(Math.min(DEFAULT_POLL_INTERVAL_MS, remainingMs / 2), signal);
     }
   }
 }
 
-async function requestTask(
+function request(
   connection: McpConnection,
-  taskId: string,
-  signal: AbortSignal | undefined,
-): Promise<McpTask> {
-  return decodeMcpTask(
-    await connection.withClient(signal, (client) =>
-      client.request(
-        { method: "tasks/get", params: { taskId } },
-        ANY_RESULT_SCHEMA,
-        signal ? { signal } : {},
-      ),
-    ),
+  method: string,
+  params: JsonObject,
+  { signal, timeoutMs }: Pick<FollowMcpTaskOptions, "signal" | "timeoutMs">,
+): Promise<unknown> {
+  return connection.withClient(signal, (client) =>
+    client.request({ method, params }, ANY_RESULT_SCHEMA, {
+      timeout: timeoutMs,
+      ...(signal ? { signal } : {}),
+    }),
   );
 }
 
@@ -141,19 +144,39 @@ export async function cancelMcpTask(connection: McpConnection, taskId: string): 
   }
 }
 
-/** Returns the first question of a task. Throws an error if the task asks for anything except text. */
+/** Returns the first question of a task. Throws an error if the task asks for anything except one text. */
 function findQuestion(task: Extract<McpTask, { status: "input_required" }>): McpTaskQuestion {
   for (const [key, { method, params = {} }] of Object.entries(task.inputRequests)) {
     const { message, requestedSchema } = params;
-    if (method !== "elicitation/create" || typeof message !== "string") continue;
-    const properties = isObject(requestedSchema) ? requestedSchema["properties"] : undefined;
-    const [field] = Object.keys(isObject(properties) ? properties : {});
-    return { key, text: message, field };
+    if (method === "elicitation/create" && typeof message === "string")
+      return { key, text: message, field: findTextField(requestedSchema) };
   }
   const methods = Object.values(task.inputRequests).map(({ method }) => method);
   throw new A2AError(
     "INVALID_REQUEST",
     `The MCP task requires ${methods.join(", ") || "input"}, which agents cannot provide; use another tool.`,
+  );
+}
+
+/**
+ * Returns the name of the required text field of a form, or of the first text field if no field is required.
+ * Returns `undefined` for a form without fields. Throws an error if a text in one field cannot complete the
+ * form.
+ */
+function findTextField(requestedSchema: unknown): string | undefined {
+  const { properties, required } = isObject(requestedSchema) ? requestedSchema : {};
+  const fields = new Map(Object.entries(isObject(properties) ? properties : {}));
+  const requiredNames = Array.isArray(required) ? required.map(String) : [];
+  const names = requiredNames.length > 0 ? requiredNames : [...fields.keys()];
+  const field = names.find((name) => {
+    const schema = fields.get(name);
+    return isObject(schema) && schema["type"] === "string";
+  });
+  if (requiredNames.length <= 1 && (field !== undefined || names.length === 0)) return field;
+  throw new A2AError(
+    "INVALID_REQUEST",
+    `The MCP task requires a form with the fields ${names.join(", ")}, but agents can answer only one text ` +
+      "field; use another tool.",
   );
 }
 

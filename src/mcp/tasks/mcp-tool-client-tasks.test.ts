@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { createServer as createHttpServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { text as readText } from "node:stream/consumers";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { agent, inputRequired } from "../../adapters/index.ts";
 import { connect } from "../../client/index.ts";
@@ -42,6 +43,61 @@ async function openTools(options: Partial<McpToolClientOptions> = {}): Promise<{
   const tools = createMcpToolClient({ url: mcp.url, ...options });
   onTestFinished(() => tools.close());
   return { tools, parrot, mcp };
+}
+
+interface ReceivedRequest {
+  readonly id: number;
+  readonly method: string;
+  readonly params: object;
+}
+
+/**
+ * Opens a tool client with an MCP server that returns `task` to each `tasks/get` request. Without `task`, the
+ * server never responds to `tasks/get`. The server adds all requests to `requests`.
+ */
+async function openToolsWithFixedResults(
+  task: object | undefined,
+  options: Partial<McpToolClientOptions> = {},
+  requests: ReceivedRequest[] = [],
+): Promise<McpToolClient> {
+  const results: Record<string, object | undefined> = {
+    "server/discover": {
+      resultType: "complete",
+      supportedVersions: ["2026-07-28"],
+      capabilities: { tools: {} },
+      serverInfo: { name: "x", version: "1" },
+      ttlMs: 0,
+      cacheScope: "private",
+    },
+    "tools/call": { resultType: "task", taskId: "t", status: "working", ttlMs: null },
+    "tasks/get": task,
+    "tasks/update": { resultType: "complete" },
+  };
+  const respond = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const body = JSON.parse(await readText(request)) as ReceivedRequest;
+    requests.push(body);
+    const result = results[body.method];
+    if (!result) return;
+    response.setHeader("content-type", "application/json");
+    response.end(JSON.stringify({ jsonrpc: "2.0", id: body.id, result }));
+  };
+  const http = createHttpServer((request, response) => void respond(request, response)).listen(
+    0,
+    "127.0.0.1",
+  );
+  await once(http, "listening");
+  onTestFinished(() => void http.close());
+  onTestFinished(() => http.closeAllConnections());
+  const { port } = http.address() as AddressInfo;
+  const tools = createMcpToolClient({ url: `http://127.0.0.1:${port}/mcp`, ...options });
+  onTestFinished(() => tools.close());
+  return tools;
+}
+
+function createFormRequest(properties: object, required: readonly string[]): object {
+  const params = { message: "Please fill in.", requestedSchema: { type: "object", properties, required } };
+  const inputRequests = { form: { method: "elicitation/create", params } };
+  return { resultType: "complete", taskId: "t", status: "input_required", inputRequests };
 }
 
 describe("the tool client with an MCP server that creates MCP tasks", () => {
@@ -130,38 +186,47 @@ describe("the tool client with an MCP server that creates MCP tasks", () => {
   });
 
   it("rejects malformed tasks of the server", async () => {
-    const respond = (request: IncomingMessage, response: ServerResponse): void => {
-      const chunks: Buffer[] = [];
-      request
-        .on("data", (chunk: Buffer) => chunks.push(chunk))
-        .on("end", () => {
-          const { id, method } = JSON.parse(Buffer.concat(chunks).toString()) as {
-            id: number;
-            method: string;
-          };
-          const results: Record<string, object> = {
-            "server/discover": {
-              resultType: "complete",
-              supportedVersions: ["2026-07-28"],
-              capabilities: { tools: {} },
-              serverInfo: { name: "x", version: "1" },
-              ttlMs: 0,
-              cacheScope: "private",
-            },
-            "tools/call": { resultType: "task", taskId: "t", status: "working", ttlMs: null },
-            "tasks/get": { resultType: "complete", taskId: "t", status: "completed", result: { content: 1 } },
-          };
-          response.setHeader("content-type", "application/json");
-          response.end(JSON.stringify({ jsonrpc: "2.0", id, result: results[method] }));
-        });
-    };
-    const http = createHttpServer(respond).listen(0, "127.0.0.1");
-    await once(http, "listening");
-    onTestFinished(() => void http.close());
-    const { port } = http.address() as AddressInfo;
-    const tools = createMcpToolClient({ url: `http://127.0.0.1:${port}/mcp` });
-    onTestFinished(() => tools.close());
+    const tools = await openToolsWithFixedResults({
+      resultType: "complete",
+      taskId: "t",
+      status: "completed",
+      result: { content: 1 },
+    });
     await expect(tools.callTool("x")).rejects.toThrow("returned an MCP task without a tool result");
+  });
+
+  it("fails when the MCP server accepts requests for the task but sends no response in time", async () => {
+    const tools = await openToolsWithFixedResults(undefined, { timeoutMs: 200 });
+    const startedAt = performance.now();
+    await expect(tools.callTool("x")).rejects.toMatchObject({ reason: "UNAVAILABLE" });
+    const answer = tools.callTool("x", {}, { taskId: "t", answer: "yes" });
+    await expect(answer).rejects.toMatchObject({ reason: "UNAVAILABLE" });
+    expect(performance.now() - startedAt).toBeLessThan(30_000);
+  });
+
+  it.each([
+    ["without a text field", { approve: { type: "boolean" } }, []],
+    [
+      "with two required fields",
+      { city: { type: "string" }, nights: { type: "integer" } },
+      ["city", "nights"],
+    ],
+  ])("rejects a form %s", async (_name, properties, required) => {
+    const tools = await openToolsWithFixedResults(createFormRequest(properties, required));
+    await expect(tools.callTool("x")).rejects.toThrow("agents can answer only one text field");
+  });
+
+  it.each([
+    ["the only required field", { note: { type: "string" }, city: { type: "string" } }, ["city"], "city"],
+    ["the first text field", { nights: { type: "integer" }, city: { type: "string" } }, [], "city"],
+  ])("answers %s of a form", async (_name, properties, required, field) => {
+    const requests: ReceivedRequest[] = [];
+    const form = createFormRequest(properties, required);
+    const tools = await openToolsWithFixedResults(form, {}, requests);
+    await tools.callTool("x", {}, { taskId: "t", answer: "Rome" });
+    expect(requests.find(({ method }) => method === "tasks/update")?.params).toMatchObject({
+      inputResponses: { form: { action: "accept", content: { [field]: "Rome" } } },
+    });
   });
 });
 
@@ -178,7 +243,7 @@ describe("an agent whose tool call is an MCP task", () => {
     return { server, url: agents[0]?.url ?? "", port };
   };
 
-  it("resumes the MCP task after a restart, and calls the tool once", async () => {
+  it("resumes the MCP task after a restart, and calls the tool again only for the next call", async () => {
     const { tools, parrot } = await openTools();
     const folder = await createTempFolder();
     onTestFinished(folder.remove);
@@ -190,6 +255,8 @@ describe("an agent whose tool call is an MCP task", () => {
         attempts.push(run.attempt);
         const { text } = yield* tools.streamTool(TOOL, { message: "work" }, { run });
         yield { artifact: { artifactId: "answer", parts: [{ text }] } };
+        const next = yield* tools.streamTool(TOOL, { message: "hello" }, { run });
+        yield { artifact: { artifactId: "next", parts: [{ text: next.text }] } };
       },
     };
     const store = `sqlite:${folder.folder}/tasks.db` as const;
@@ -210,10 +277,45 @@ describe("an agent whose tool call is an MCP task", () => {
     await expect
       .poll(async () => (task = await restarted.tasks.get(taskId)).status.state)
       .toBe("TASK_STATE_COMPLETED");
-    expect(task?.artifacts?.map(({ parts }) => getText(parts))).toEqual(["one two three"]);
+    expect(task?.artifacts?.map(({ parts }) => getText(parts))).toEqual(["one two three", "You said: hello"]);
     expect(attempts).toEqual([1, 2]);
-    expect(parrot.stateRecorder.states.filter((state) => state === "TASK_STATE_COMPLETED")).toHaveLength(1);
+    expect(parrot.stateRecorder.states.filter((state) => state === "TASK_STATE_COMPLETED")).toHaveLength(2);
     expect(task?.metadata).toEqual({ [`colloquy:mcpTask:${TOOL}`]: null });
+  });
+
+  it("calls the tool again after the recorded MCP task has failed", async () => {
+    const requests: ReceivedRequest[] = [];
+    const failure = {
+      resultType: "complete",
+      taskId: "t",
+      status: "failed",
+      error: { code: 1, message: "No." },
+    };
+    const tools = await openToolsWithFixedResults(failure, {}, requests);
+    const worker = agent({ name: "worker", description: "Works" }, async function* (run) {
+      if (run.history.length === 1) {
+        yield { status: { state: "TASK_STATE_WORKING" }, metadata: { "colloquy:mcpTask:x": "t" } };
+        yield inputRequired("Continue?");
+        return;
+      }
+      for (let call = 1; call <= 2; call++) {
+        try {
+          yield* tools.streamTool("x", {}, { run });
+        } catch {
+          yield "failed ";
+        }
+      }
+    });
+    const client = await connect((await serveAgent(worker, "memory")).url);
+    const asked = await client.send("go");
+    if (!("task" in asked)) throw new Error("no task");
+    expect(await client.send("yes", { taskId: asked.task.id })).toMatchObject({
+      task: {
+        artifacts: [{ parts: [{ text: "failed failed " }] }],
+        metadata: { "colloquy:mcpTask:x": null },
+      },
+    });
+    expect(requests.filter(({ method }) => method === "tools/call")).toHaveLength(1);
   });
 
   it("passes the question of the tool to its own caller, and the caller's answer to the tool", async () => {

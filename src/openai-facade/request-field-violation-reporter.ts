@@ -1,2 +1,0 @@
-/** Records a violation in one field of a request. */
-export type RequestFieldViolationReporter = (field: string, description: string) => undefined;
