@@ -3,6 +3,7 @@ import type { AddressInfo } from "node:net";
 import { once } from "node:events";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { NodeRequest, sendReply } from "./node-adapter.ts";
+import { MAX_WRITE_LENGTH } from "./write-text-in-slices.ts";
 
 /** Serves `body` with `sendReply`, and returns the URL. */
 async function serveBody(body: string, onRequest: RequestListener = () => {}): Promise<string> {
@@ -63,11 +64,11 @@ describe("a long response", () => {
       turns++;
       if (isRunning) setImmediate(countTurns);
     };
-    const url = await serveBody("a".repeat(8_000_000), (_, outgoing) => {
+    const url = await serveBody("a".repeat(32 * MAX_WRITE_LENGTH), (_, outgoing) => {
       countTurns();
       outgoing.on("finish", () => (isRunning = false));
     });
     await (await fetch(url)).text();
-    expect(turns).toBeGreaterThan(8);
+    expect(turns).toBeGreaterThan(30);
   });
 });

@@ -60,7 +60,8 @@ export class NodeResponseSink implements ResponseSink {
     for (const slice of iterateSlices(text)) {
       if (this.isDestroyed) break;
       this.#laterLength -= slice.length;
-      await (this.#write(slice) ?? new Promise(setImmediate));
+      await this.#write(slice);
+      await new Promise(setImmediate);
     }
     this.#laterLength = 0;
     this.#request.byteAccount?.tryReservePendingBytes(0);

@@ -18,7 +18,9 @@ export async function writeTextInSlices(
   for (const text of pieces) {
     for (const slice of iterateSlices(text)) {
       if (isClosed()) break;
-      await (sink.write(slice) ?? new Promise(setImmediate));
+      await sink.write(slice);
+      // A socket can take several slices within one turn of the event loop.
+      await new Promise(setImmediate);
     }
   }
   sink.end();
