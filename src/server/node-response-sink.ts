@@ -61,7 +61,7 @@ export class NodeResponseSink implements ResponseSink {
       if (this.isDestroyed) break;
       this.#laterLength -= slice.length;
       await this.#write(slice);
-      await new Promise(setImmediate);
+      if (this.#laterLength > 0) await new Promise(setImmediate);
     }
     this.#laterLength = 0;
     this.#request.byteAccount?.tryReservePendingBytes(0);
