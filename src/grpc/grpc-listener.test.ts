@@ -2,6 +2,8 @@ import { once } from "node:events";
 import { connect } from "node:http2";
 import * as grpc from "@grpc/grpc-js";
 import { expect, it } from "vitest";
+import { A2AError } from "../protocol/index.ts";
+import { toGrpcError } from "../wire/index.ts";
 import type { GrpcListenerOptions } from "./grpc-listener.ts";
 import { startGrpcListener, GRPC_SERVICE_V1, type GrpcResponseMessageSink } from "./index.ts";
 
@@ -77,6 +79,32 @@ it("ends a call whose request message does not arrive in time", async () => {
   const [headers] = (await once(call, "response")) as [Record<string, string>];
   expect(headers).toMatchObject({ "grpc-status": `${grpc.status.RESOURCE_EXHAUSTED}` });
   expect(decodeURI(headers["grpc-message"] ?? "")).toContain("did not arrive within 0.03 s");
+  session.destroy();
+  await listener.drain();
+});
+
+it("rejects a call without a request message that ended before the server reads it", async () => {
+  const reading = Promise.withResolvers<void>();
+  const listener = await startGrpcListener({
+    ...TEST_LISTENER_OPTIONS,
+    receiveMs: 10_000,
+    handleCall: async (call) => {
+      await reading.promise;
+      const error: unknown = await call.receiveRequest(() => {}).catch((reason: unknown) => reason);
+      return { failure: { ...toGrpcError(A2AError.from(error), "1.0.1"), headers: {} } };
+    },
+  });
+  const session = connect(`http://127.0.0.1:${listener.port}`);
+  const call = session.request({ ":method": "POST", ":path": path, "content-type": "application/grpc" });
+  const response = once(call, "response") as Promise<[Record<string, string>]>;
+  call.end(Buffer.alloc(0));
+  await once(call, "finish");
+  // The server replies to a ping after it has received the end of the call.
+  await new Promise((resolve) => session.ping(resolve));
+  reading.resolve();
+  const [headers] = await response;
+  expect(headers).toMatchObject({ "grpc-status": `${grpc.status.INVALID_ARGUMENT}` });
+  expect(decodeURI(headers["grpc-message"] ?? "")).toContain("The call has no request message");
   session.destroy();
   await listener.drain();
 });

@@ -199,14 +199,17 @@ export class GrpcServerCall implements IncomingCall, GrpcResponseMessageSink {
     const stream = this.#stream;
     return new Promise((resolve, reject) => {
       if (this.#hasEnded) return reject(createCanceledError());
-      stream.once("close", () => reject(createCanceledError()));
-      stream.once("end", () => {
+      const finish = (): void => {
         try {
           resolve(decoder.finish());
         } catch (error) {
           reject(A2AError.from(error));
         }
-      });
+      };
+      // Node.js emits the end of an empty body before anything reads the body.
+      if (stream.readableEnded) return finish();
+      stream.once("close", () => reject(createCanceledError()));
+      stream.once("end", finish);
       stream.on("data", (chunk: Buffer) => {
         try {
           decoder.push(chunk);
