@@ -61,6 +61,7 @@ export class NodeResponseSink implements ResponseSink {
       if (this.isDestroyed) break;
       this.#laterLength -= slice.length;
       await this.#write(slice);
+      // A socket can take several slices within one turn of the event loop. Nothing follows the last slice.
       if (this.#laterLength > 0) await new Promise(setImmediate);
     }
     this.#laterLength = 0;

@@ -1,3 +1,4 @@
+import { ClientGoneError } from "./http/write-response-bytes.ts";
 import type { CallRecorder } from "./recording/call-recorder.ts";
 
 /** A fault of the tap has broken the connection of a call. */
@@ -22,10 +23,6 @@ export class RelayedCall {
     this.#recordRequest = recordRequest;
   }
 
-  get isKilled(): boolean {
-    return this.#isKilled;
-  }
-
   /** Writes the request line, unless it is already written. */
   noteRequest(): void {
     if (this.#isRequestRecorded) return;
@@ -39,6 +36,17 @@ export class RelayedCall {
     this.#isKilled = true;
     this.noteRequest();
     this.recorder.recordFault({ fault: "kill", ...(detail === undefined ? {} : { detail }) });
+  }
+
+  /**
+   * Records the error that has broken this call. A closed connection to the client is the client's doing, unless a fault
+   * or the stop of the tap has closed it.
+   */
+  recordBreak(error: unknown, isClientClosed: boolean, stopSignal: AbortSignal): void {
+    this.noteRequest();
+    const isOwnBreak = error instanceof InjectedBreakError || this.#isKilled || stopSignal.aborted;
+    const isClientGone = !isOwnBreak && (error instanceof ClientGoneError || isClientClosed);
+    this.recorder.recordBrokenCall(stopSignal.aborted ? stopSignal.reason : error, isClientGone);
   }
 }
 

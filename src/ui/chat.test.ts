@@ -6,6 +6,7 @@ import { connect } from "../client/index.ts";
 import type { Agent } from "../engine/index.ts";
 import { createServer, type Server } from "../server/index.ts";
 import { type Chat, type ChatPart, type ChatPosition, createChat, createWebStorage } from "./index.ts";
+import { createTwoPartTestAgent } from "./two-part-agent.fixture.ts";
 
 const card = { name: "helper", description: "Helps" };
 const servers: Server[] = [];
@@ -83,13 +84,7 @@ describe("a chat", () => {
 
   it("continues a running answer after a reload", async () => {
     const gate = Promise.withResolvers<void>();
-    const url = await serve(
-      agent(card, async function* () {
-        yield "first ";
-        await gate.promise;
-        yield "second";
-      }),
-    );
+    const url = await serve(createTwoPartTestAgent(gate.promise));
     const storage = createTestStorage();
     const chat = createChat(url, { storage });
     void chat.send("go");
@@ -109,13 +104,7 @@ describe("a chat", () => {
 
   it("continues the answer of a new chat after the connection has broken", async () => {
     const gate = Promise.withResolvers<void>();
-    const url = await serve(
-      agent(card, async function* () {
-        yield "first ";
-        await gate.promise;
-        yield "second";
-      }),
-    );
+    const url = await serve(createTwoPartTestAgent(gate.promise));
     const proxy = await createBreakingProxy(url);
     let currentUrl = url;
     const client = await connect(url, {

@@ -93,11 +93,7 @@ export class GrpcRelay {
     try {
       await this.#forward(stream, headers, call, request, method);
     } catch (error) {
-      call.noteRequest();
-      const { stopSignal } = this.#context;
-      const isOwnBreak = error instanceof InjectedBreakError || call.isKilled || stopSignal.aborted;
-      const isClientGone = !isOwnBreak && (error instanceof ClientGoneError || stream.destroyed);
-      recorder.recordBrokenCall(stopSignal.aborted ? stopSignal.reason : error, isClientGone);
+      call.recordBreak(error, stream.destroyed, this.#context.stopSignal);
       endWithStatus(stream, GRPC_STATUS.UNAVAILABLE, error instanceof Error ? error.message : String(error));
     }
     this.#killSwitch.delete(call);

@@ -44,11 +44,7 @@ export class HttpRelay {
     try {
       await this.#forward(request, response, call, body);
     } catch (error) {
-      call.noteRequest();
-      const { stopSignal } = this.#context;
-      const isOwnBreak = error instanceof InjectedBreakError || call.isKilled || stopSignal.aborted;
-      const isClientGone = !isOwnBreak && (error instanceof ClientGoneError || response.destroyed);
-      call.recorder.recordBrokenCall(stopSignal.aborted ? stopSignal.reason : error, isClientGone);
+      call.recordBreak(error, response.destroyed, this.#context.stopSignal);
       response.destroy();
     }
     this.#killSwitch.delete(call);

@@ -12,6 +12,7 @@ import { connect } from "../../client/index.ts";
 import type { Agent } from "../../engine/index.ts";
 import { createServer, type Server } from "../../server/index.ts";
 import { A2AChatTransport, type A2AChatTransportOptions } from "./index.ts";
+import { createTwoPartTestAgent } from "../two-part-agent.fixture.ts";
 
 const card = { name: "helper", description: "Helps" };
 const servers: Server[] = [];
@@ -108,13 +109,7 @@ describe("a transport for useChat", () => {
 
   it("continues a running answer after a reload, and shows an answer that ended meanwhile", async () => {
     const gate = Promise.withResolvers<void>();
-    const url = await serve(
-      agent(card, async function* () {
-        yield "first ";
-        await gate.promise;
-        yield "second";
-      }),
-    );
+    const url = await serve(createTwoPartTestAgent(gate.promise));
     const chat = await openChat(url, { cancelOnAbort: false });
     const sent = chat.sendMessage({ text: "go" });
     await expect.poll(() => describeMessages(chat).at(-1)).toEqual(["assistant", "first "]);
