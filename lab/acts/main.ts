@@ -1,0 +1,208 @@
+/**
+ * Runs ACTS, the A2A Conformance Test Suite, against the agent under test or any running server. `npm run lab -- acts`
+ * compares the results with lab/acts/expected.json: a test that does not pass needs an entry there, and an entry whose
+ * test has another outcome is an error, too.
+ *
+ * Exit codes: 0 if the results are as expected, 1 if they are not, 2 if the run could not start.
+ */
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { CORE_SCHEMA, load } from "js-yaml";
+import { repositoryRoot, withAgent } from "./agent-process.ts";
+import { runBrokenServers } from "./broken/main.ts";
+import { choosePass, CorpusError, loadCorpus, type ActsTest, type Binding, type Corpus, type Pass } from "./corpus.ts";
+import {
+  createJsonReport,
+  findUnexpected,
+  findUnknownExceptions,
+  formatReport,
+  isConformant,
+  type BindingReport,
+  type ExpectedException,
+} from "./report.ts";
+import { BINDINGS, runSuite, VALID_TOKEN, type ServerUnderTest } from "./run-suite.ts";
+import type { TestResult } from "./run-test.ts";
+import { startWebhookReceiver } from "./webhook-receiver.ts";
+
+const USAGE = `usage: npm run lab -- acts [options]
+  --binding jsonrpc|rest|grpc   run only on this binding (repeatable; all)
+  --only ID                     run only this test (repeatable)
+  --url URL                     test a running server instead of the agent under test
+  --behaviors FILE|all          behaviors of the server at --url: a file like acts/sut-behaviors.yaml, or all
+  --token TOKEN                 credentials for the server at --url (none)
+  --broken                      show that the runner notices each broken server in lab/acts/broken
+  --corpus DIR                  folder with suite.acts.yaml
+  --json                        print the reports of ACTS §13 as a JSON list`;
+
+const PASSES: readonly Pass[] = ["default", "auth", "reduced"];
+/** Folders that may contain the official suites, in order of preference. */
+const CORPUS_FOLDERS = ["lab/acts/corpus", "../shared/vectors/acts"];
+
+try {
+  process.exitCode = await main();
+} catch (error) {
+  if (!(error instanceof UsageError || error instanceof CorpusError)) throw error;
+  console.error(error.message);
+  process.exitCode = 2;
+}
+
+class UsageError extends Error {}
+
+async function main(): Promise<number> {
+  const options = readOptions();
+  const corpus = await loadCorpus(join(options.corpus, "suite.acts.yaml"));
+  if (options.broken) return await runBrokenServers(corpus);
+  const tests = selectTests(corpus, options.only);
+  const reports = await (options.url === undefined
+    ? testAgent(corpus, tests, options.bindings)
+    : testServer(corpus, tests, options.bindings, {
+        baseUrl: options.url,
+        token: options.token,
+        behaviors: options.behaviors,
+      }));
+  if (reports.length === 0) throw new UsageError("No selected test runs on the selected bindings.");
+  const exceptions = options.url === undefined ? readExceptions() : [];
+  const problems =
+    options.url === undefined
+      ? [
+          ...findUnknownExceptions(exceptions, corpus.tests),
+          ...reports.flatMap((report) => findUnexpected(report, exceptions)),
+        ]
+      : [];
+  const { version } = JSON.parse(readFileSync(join(repositoryRoot, "package.json"), "utf8")) as { version: string };
+  const sdk = options.url === undefined ? { name: "colloquy", version } : { name: options.url, version: "unknown" };
+  const output = options.json
+    ? JSON.stringify(
+        reports.map((report) => createJsonReport(report, corpus, sdk)),
+        undefined,
+        2,
+      )
+    : reports.map((report) => formatReport(report, exceptions)).join("\n\n");
+  console.log(output);
+  for (const problem of problems) console.error(problem);
+  const isAsExpected =
+    options.url === undefined
+      ? problems.length === 0
+      : reports.every(({ results }) => isConformant(results));
+  return isAsExpected ? 0 : 1;
+}
+
+function readOptions(): {
+  readonly bindings: readonly Binding[];
+  readonly only: readonly string[];
+  readonly url: string | undefined;
+  readonly token: string | undefined;
+  readonly behaviors: ServerUnderTest["behaviors"];
+  readonly corpus: string;
+  readonly broken: boolean;
+  readonly json: boolean;
+} {
+  let values;
+  try {
+    ({ values } = parseArgs({
+      options: {
+        binding: { type: "string", multiple: true, default: [...BINDINGS] },
+        only: { type: "string", multiple: true, default: [] },
+        url: { type: "string" },
+        behaviors: { type: "string" },
+        token: { type: "string" },
+        broken: { type: "boolean", default: false },
+        corpus: { type: "string" },
+        json: { type: "boolean", default: false },
+      },
+    }));
+  } catch (error) {
+    throw new UsageError(`${error instanceof Error ? error.message : String(error)}\n${USAGE}`);
+  }
+  const unknown = values.binding.find((name) => !BINDINGS.includes(name as Binding));
+  if (unknown !== undefined) throw new UsageError(`Unknown binding ${unknown}.\n${USAGE}`);
+  const { url, token, behaviors } = values;
+  if (url === undefined && (token !== undefined || behaviors !== undefined))
+    throw new UsageError(`--token and --behaviors require --url.\n${USAGE}`);
+  return {
+    bindings: values.binding as Binding[],
+    only: values.only,
+    url,
+    token,
+    behaviors: behaviors === undefined || behaviors === "all" ? behaviors : readBehaviors(behaviors),
+    corpus: values.corpus ?? findCorpus(),
+    broken: values.broken,
+    json: values.json,
+  };
+}
+
+function findCorpus(): string {
+  const folder = CORPUS_FOLDERS.map((name) => join(repositoryRoot, name)).find((path) => existsSync(path));
+  if (folder !== undefined) return folder;
+  throw new UsageError(
+    `Found no suites in ${CORPUS_FOLDERS.join(" and ")}. Pass the folder tests/acts of a2aproject/A2A with --corpus.`,
+  );
+}
+
+function selectTests(corpus: Corpus, only: readonly string[]): readonly ActsTest[] {
+  const unknown = only.find((id) => !corpus.tests.some((test) => test.id === id));
+  if (unknown !== undefined) throw new UsageError(`The corpus has no test ${unknown}.`);
+  return only.length === 0 ? corpus.tests : corpus.tests.filter(({ id }) => only.includes(id));
+}
+
+/** Runs the tests against the agent under test, which is started once for each pass. */
+async function testAgent(
+  corpus: Corpus,
+  tests: readonly ActsTest[],
+  bindings: readonly Binding[],
+): Promise<BindingReport[]> {
+  const behaviors = readBehaviors(join(repositoryRoot, "acts/sut-behaviors.yaml"));
+  const results = new Map<Binding, TestResult[]>();
+  const webhooks = await startWebhookReceiver();
+  try {
+    for (const pass of PASSES) {
+      const ofPass = tests.filter((test) => choosePass(test) === pass);
+      if (ofPass.length === 0) continue;
+      await withAgent(pass, async (baseUrl) => {
+        const server = { baseUrl, token: VALID_TOKEN, behaviors, webhooks };
+        for (const binding of bindings)
+          results.set(binding, [
+            ...(results.get(binding) ?? []),
+            ...(await runSuite(corpus, ofPass, binding, server)),
+          ]);
+      });
+    }
+  } finally {
+    webhooks.close();
+  }
+  return [...results]
+    .map(([binding, list]) => ({ binding, results: list }))
+    .filter((report) => report.results.length > 0);
+}
+
+/** Runs the tests against a running server. Tests whose preconditions its card does not fulfill are not verified. */
+async function testServer(
+  corpus: Corpus,
+  tests: readonly ActsTest[],
+  bindings: readonly Binding[],
+  server: Omit<ServerUnderTest, "webhooks">,
+): Promise<BindingReport[]> {
+  const webhooks = await startWebhookReceiver();
+  const reports: BindingReport[] = [];
+  try {
+    for (const binding of bindings) {
+      const results = await runSuite(corpus, tests, binding, { ...server, webhooks });
+      if (results.length > 0) reports.push({ binding, results });
+    }
+    return reports;
+  } finally {
+    webhooks.close();
+  }
+}
+
+function readBehaviors(file: string): ReadonlySet<string> {
+  if (!existsSync(file)) throw new UsageError(`Found no behaviors in ${file}.`);
+  const document = load(readFileSync(file, "utf8"), { schema: CORE_SCHEMA });
+  const { behaviors } = document as { behaviors: readonly { readonly prefix: string }[] };
+  return new Set(behaviors.map(({ prefix }) => prefix));
+}
+
+function readExceptions(): ExpectedException[] {
+  return JSON.parse(readFileSync(new URL("expected.json", import.meta.url), "utf8")) as ExpectedException[];
+}
