@@ -2,7 +2,7 @@
 import { globSync, readFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { parseSync } from "rolldown/utils";
-import { getSourceLanguage, isSyntaxNode, type SyntaxNode } from "../../test/syntax-tree.ts";
+import { getSourceLanguage, isSyntaxNode, type SyntaxNode } from "../../test/support/syntax-tree.ts";
 
 export interface DeclaredName {
   readonly name: string;
@@ -16,7 +16,7 @@ export interface Sentence {
   readonly file: string;
 }
 
-const SOURCE_GLOBS = ["src/**/*.{ts,tsx}", "bench/**/*.ts", "scripts/**/*.ts"];
+const SOURCE_GLOBS = ["src/**/*.{ts,tsx}", "lab/bench/**/*.ts", "scripts/**/*.ts"];
 const PAGE_GLOBS = ["*.md", "docs/**/*.md", "examples/**/README.md", "skills/**/*.md"];
 const TRANSLATED_PAGE_PATTERN = /^README\.\w+\.md$/;
 /** Pages with old names and old wording. */

@@ -3,7 +3,7 @@
  * statements in the syntax tree, and lines that hold more than comments and blanks.
  */
 import { globSync, readFileSync } from "node:fs";
-import { getSourceLanguage, walkNodes } from "../../test/syntax-tree.ts";
+import { getSourceLanguage, walkNodes } from "../../test/support/syntax-tree.ts";
 
 const TEST_FILE_PATTERN = /\.(test|contract|fixture)\.ts$/;
 const GENERATED_PAGE_BUNDLE_FILE_NAME = "page-bundle.ts";
