@@ -15,7 +15,7 @@ const ENVIRONMENT: Record<Pass, Readonly<Record<string, string>>> = {
 
 /** Starts the agent under test for one pass, and runs `work` with its URL. */
 export async function withAgent<T>(pass: Pass, work: (url: string) => Promise<T>): Promise<T> {
-  const agent = spawn(process.execPath, ["test/sut/main.ts", "--acts", "--port", "0", "--grpc-port", "0"], {
+  const agent = spawn(process.execPath, ["lab/sut/main.ts", "--acts", "--port", "0", "--grpc-port", "0"], {
     cwd: repositoryRoot,
     env: { ...process.env, ...ENVIRONMENT[pass] },
     stdio: ["ignore", "pipe", "inherit"],

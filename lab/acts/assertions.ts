@@ -137,7 +137,10 @@ function applyOperator(key: string, argument: unknown, actual: unknown, path: st
 }
 
 /** Compares headers, whose names are not case-sensitive. */
-export function checkHeaders(assertion: unknown, headers: Readonly<Record<string, string>>): readonly Mismatch[] {
+export function checkHeaders(
+  assertion: unknown,
+  headers: Readonly<Record<string, string>>,
+): readonly Mismatch[] {
   return check(lowerCaseMembers(assertion), headers, "headers");
 }
 
@@ -163,13 +166,26 @@ export function checkNamed(assertion: NamedAssertion, source: unknown): readonly
 }
 
 /** `any` and `all` of no elements do not hold, because an assertion that inspects nothing proves nothing. */
-function checkCollection(mode: "any" | "all" | "none", rule: CollectionMatch, source: unknown): readonly Mismatch[] {
+function checkCollection(
+  mode: "any" | "all" | "none",
+  rule: CollectionMatch,
+  source: unknown,
+): readonly Mismatch[] {
   const { path, match } = rule;
   const results = readAllPaths(source, path).map((element) => check(match, element, path));
   const matching = results.filter((mismatches) => mismatches.length === 0).length;
-  const holds = { any: matching > 0, all: results.length > 0 && matching === results.length, none: matching === 0 };
+  const holds = {
+    any: matching > 0,
+    all: results.length > 0 && matching === results.length,
+    none: matching === 0,
+  };
   if (holds[mode]) return [];
-  return [{ path, message: `${matching} of ${results.length} elements match ${describe(match)} instead of ${mode}` }];
+  return [
+    {
+      path,
+      message: `${matching} of ${results.length} elements match ${describe(match)} instead of ${mode}`,
+    },
+  ];
 }
 
 const EVENT_KINDS: Readonly<Record<string, string>> = {
@@ -203,7 +219,10 @@ export function checkStream(expected: ExpectedStream, events: readonly unknown[]
   const { min_count: minimum = 0, max_count: maximum = Number.POSITIVE_INFINITY } = expected;
   const mismatches: Mismatch[] = [];
   if (events.length < minimum || events.length > maximum)
-    mismatches.push({ path: "stream", message: `has ${events.length} events instead of ${minimum} to ${maximum}` });
+    mismatches.push({
+      path: "stream",
+      message: `has ${events.length} events instead of ${minimum} to ${maximum}`,
+    });
   if (expected.ordering !== undefined) mismatches.push(...checkStateOrder(views));
   for (const [at, assertion] of (expected.events ?? []).entries())
     mismatches.push(...checkEvent(assertion, at, views));
@@ -211,12 +230,17 @@ export function checkStream(expected: ExpectedStream, events: readonly unknown[]
     mismatches.push(...check(expected.final_event, views.at(-1) ?? MISSING, "final_event"));
   if (expected.each_event !== undefined) {
     if (views.length === 0) mismatches.push({ path: "each_event", message: "is never received" });
-    for (const [at, view] of views.entries()) mismatches.push(...check(expected.each_event, view, `events[${at}]`));
+    for (const [at, view] of views.entries())
+      mismatches.push(...check(expected.each_event, view, `events[${at}]`));
   }
   return mismatches;
 }
 
-function checkEvent(assertion: Readonly<Record<string, unknown>>, at: number, views: readonly unknown[]): readonly Mismatch[] {
+function checkEvent(
+  assertion: Readonly<Record<string, unknown>>,
+  at: number,
+  views: readonly unknown[],
+): readonly Mismatch[] {
   const { description, match, index = at, ...body } = assertion;
   const path = `events[${String(index)}]`;
   if (match !== "any_position") return check(body, views[Number(index)] ?? MISSING, path);

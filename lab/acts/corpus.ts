@@ -192,7 +192,14 @@ function checkTest(value: unknown, file: string): asserts value is JsonMap {
     const kinds = ["operation", "raw", "client_response"].filter((kind) => step[kind] !== undefined);
     if (kinds.length !== 1)
       throw new CorpusError(`${stepWhere}: set one of operation, raw, and client_response.`);
-    for (const part of ["raw", "client_response", "expect", "expect_error", "expect_stream", "repeat"] as const)
+    for (const part of [
+      "raw",
+      "client_response",
+      "expect",
+      "expect_error",
+      "expect_stream",
+      "repeat",
+    ] as const)
       if (step[part] !== undefined) checkMembers(part, step[part], stepWhere);
     checkAssertions(step["assertions"], stepWhere);
   }
@@ -202,7 +209,8 @@ function checkAssertions(list: unknown, where: string): void {
   for (const value of toList(list)) {
     const assertion = checkMembers("assertion", value, where);
     const checks = (["match", "any", "all", "none"] as const).filter((kind) => assertion[kind] !== undefined);
-    if (checks.length !== 1) throw new CorpusError(`${where}: an assertion needs one of match, any, all, none.`);
+    if (checks.length !== 1)
+      throw new CorpusError(`${where}: an assertion needs one of match, any, all, none.`);
     for (const kind of ["any", "all", "none"] as const)
       if (assertion[kind] !== undefined) checkMembers("collection match", assertion[kind], where);
   }

@@ -43,6 +43,15 @@ function encodeRequest(method: GrpcMethod, params: JsonMap): Uint8Array {
   return method.request.encode(params);
 }
 
+/** Required members of responses with the values that protobuf does not transfer. */
+const REQUIRED_MEMBERS: Readonly<Record<string, JsonMap>> = {
+  ListTasksResponse: { tasks: [], nextPageToken: "", pageSize: 0, totalSize: 0 },
+};
+
+function decodeResponse({ response: codec }: GrpcMethod, binary: Uint8Array): JsonMap {
+  return { ...REQUIRED_MEMBERS[codec.name], ...codec.decode(binary) };
+}
+
 function callUnary(
   client: grpc.Client,
   method: GrpcMethod,
@@ -60,7 +69,8 @@ function callUnary(
       (failure: grpc.ServiceError | null, response?: Uint8Array) => {
         if (signal.aborted) reject(signal.reason as Error);
         else if (failure) resolve(toErrorReply(failure));
-        else resolve({ status: 200, headers: {}, body: method.response.decode(response ?? new Uint8Array()) });
+        else
+          resolve({ status: 200, headers: {}, body: decodeResponse(method, response ?? new Uint8Array()) });
       },
     );
     signal.addEventListener("abort", () => call.cancel(), { once: true });
@@ -81,7 +91,8 @@ async function readStreamReply(
   }
   const events = (async function* readEvents(): AsyncIterable<unknown> {
     try {
-      for (let item = first; !item.done; item = await iterator.next()) yield method.response.decode(item.value);
+      for (let item = first; !item.done; item = await iterator.next())
+        yield method.response.decode(item.value);
     } catch (failure) {
       throw new StreamedError(toError(failure as grpc.ServiceError));
     } finally {
@@ -93,7 +104,12 @@ async function readStreamReply(
 
 function toErrorReply(failure: grpc.ServiceError): Reply {
   if (typeof failure.code !== "number") throw new ResponseError(`The gRPC call failed: ${failure.message}`);
-  return { status: GRPC_STATUSES[failure.code]?.[1] ?? 500, headers: {}, body: undefined, error: toError(failure) };
+  return {
+    status: GRPC_STATUSES[failure.code]?.[1] ?? 500,
+    headers: {},
+    body: undefined,
+    error: toError(failure),
+  };
 }
 
 function toError(failure: grpc.ServiceError): ObservedError {
@@ -115,7 +131,10 @@ export function decodeStatusDetails(binary: Uint8Array): JsonMap[] {
       else if (member === 2) value = any.bytes();
       return member === 1 || member === 2;
     });
-    details.push({ "@type": typeUrl, ...(typeUrl.endsWith("/google.rpc.ErrorInfo") ? decodeErrorInfo(value) : {}) });
+    details.push({
+      "@type": typeUrl,
+      ...(typeUrl.endsWith("/google.rpc.ErrorInfo") ? decodeErrorInfo(value) : {}),
+    });
     return true;
   });
   return details;

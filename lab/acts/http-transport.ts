@@ -1,7 +1,13 @@
 import type { JsonMap, RawRequest } from "./corpus.ts";
 import { MISSING, readPath } from "./expressions.ts";
 import { ResponseError, type CallOptions, type Reply, type Transport } from "./transport.ts";
-import { CARD_PATH, nameErrorByReason, nameJsonRpcError, OPERATIONS, type ObservedError } from "./wire-tables.ts";
+import {
+  CARD_PATH,
+  nameErrorByReason,
+  nameJsonRpcError,
+  OPERATIONS,
+  type ObservedError,
+} from "./wire-tables.ts";
 
 interface HttpMessage {
   readonly method: string;
@@ -13,7 +19,12 @@ interface HttpMessage {
 
 /** Fetches the public agent card, which is an HTTP request on every binding. */
 export async function fetchAgentCard(baseUrl: string, { headers, signal }: CallOptions): Promise<Reply> {
-  const response = await sendHttp({ method: "GET", url: `${trimSlash(baseUrl)}${CARD_PATH}`, headers, signal });
+  const response = await sendHttp({
+    method: "GET",
+    url: `${trimSlash(baseUrl)}${CARD_PATH}`,
+    headers,
+    signal,
+  });
   const { status } = response;
   const reply = { status, headers: toHeaders(response), body: parseJson(await response.text()) };
   if (status === 200 && reply.body !== undefined) return reply;
@@ -47,7 +58,8 @@ function unwrapJsonRpc(envelope: unknown): Unwrapped {
   const error = readJsonRpcError(envelope);
   if (error) return { error };
   const result = readPath(envelope, "result");
-  if (result === MISSING) throw new ResponseError("The response is not a JSON-RPC response with a result or an error.");
+  if (result === MISSING)
+    throw new ResponseError("The response is not a JSON-RPC response with a result or an error.");
   return { body: result };
 }
 
@@ -87,7 +99,8 @@ export function createRestTransport(url: string): Transport {
         return error ? { error } : { body };
       });
     },
-    sendRaw: (request, signal) => sendRawRequest(url, request, signal, (body, status) => readRestError(status, body)),
+    sendRaw: (request, signal) =>
+      sendRawRequest(url, request, signal, (body, status) => readRestError(status, body)),
     close: () => {},
   };
 }
@@ -95,7 +108,11 @@ export function createRestTransport(url: string): Transport {
 function readRestError(status: number, body: unknown): ObservedError | undefined {
   if (status < 400) return undefined;
   const details = readPath(body, "error.details");
-  return { error_type: nameErrorByReason(details, "http", status), message: readPath(body, "error.message"), details };
+  return {
+    error_type: nameErrorByReason(details, "http", status),
+    message: readPath(body, "error.message"),
+    details,
+  };
 }
 
 function fillPath(template: string, params: JsonMap): { path: string; rest: JsonMap } {
@@ -109,7 +126,9 @@ function fillPath(template: string, params: JsonMap): { path: string; rest: Json
 }
 
 function formatQuery(params: JsonMap): string {
-  const query = new URLSearchParams(Object.entries(params).map(([name, value]) => [name, String(value)]));
+  const query = new URLSearchParams(
+    Object.entries(params).map(([name, value]): [string, string] => [name, String(value)]),
+  );
   return query.size === 0 ? "" : `?${query}`;
 }
 
@@ -118,7 +137,11 @@ interface Unwrapped {
   readonly error?: ObservedError;
 }
 
-async function readReply(response: Response, isStream: boolean, unwrap: (json: unknown) => Unwrapped): Promise<Reply> {
+async function readReply(
+  response: Response,
+  isStream: boolean,
+  unwrap: (json: unknown) => Unwrapped,
+): Promise<Reply> {
   const base = { status: response.status, headers: toHeaders(response) };
   if (isStream && isEventStream(response))
     return { ...base, body: undefined, events: unwrapEvents(readServerSentEvents(response), unwrap) };
@@ -133,7 +156,10 @@ async function readReply(response: Response, isStream: boolean, unwrap: (json: u
   return { ...base, body: unwrapped.body, error: unwrapped.error };
 }
 
-async function* unwrapEvents(events: AsyncIterable<unknown>, unwrap: (json: unknown) => Unwrapped): AsyncIterable<unknown> {
+async function* unwrapEvents(
+  events: AsyncIterable<unknown>,
+  unwrap: (json: unknown) => Unwrapped,
+): AsyncIterable<unknown> {
   for await (const event of events) {
     const { body, error } = unwrap(event);
     if (error) throw new StreamedError(error);
@@ -177,7 +203,8 @@ async function sendHttp({ url, ...message }: HttpMessage): Promise<Response> {
     return await fetch(url, { ...message, body: message.body ?? null, redirect: "manual" });
   } catch (error) {
     if (message.signal.aborted) throw message.signal.reason;
-    const cause = error instanceof Error && error.cause instanceof Error ? error.cause.message : String(error);
+    const cause =
+      error instanceof Error && error.cause instanceof Error ? error.cause.message : String(error);
     throw new ResponseError(`${message.method} ${url} failed: ${cause}`);
   }
 }
@@ -196,7 +223,8 @@ async function* readServerSentEvents(response: Response): AsyncIterable<unknown>
         .map((line) => line.slice(5).trimStart());
       if (data.length === 0) continue;
       const json = parseJson(data.join("\n"));
-      if (json === undefined) throw new ResponseError(`An event is not JSON: ${data.join("\n").slice(0, 100)}`);
+      if (json === undefined)
+        throw new ResponseError(`An event is not JSON: ${data.join("\n").slice(0, 100)}`);
       yield json;
     }
   }

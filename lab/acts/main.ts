@@ -11,7 +11,15 @@ import { parseArgs } from "node:util";
 import { CORE_SCHEMA, load } from "js-yaml";
 import { repositoryRoot, withAgent } from "./agent-process.ts";
 import { runBrokenServers } from "./broken/main.ts";
-import { choosePass, CorpusError, loadCorpus, type ActsTest, type Binding, type Corpus, type Pass } from "./corpus.ts";
+import {
+  choosePass,
+  CorpusError,
+  loadCorpus,
+  type ActsTest,
+  type Binding,
+  type Corpus,
+  type Pass,
+} from "./corpus.ts";
 import {
   createJsonReport,
   findUnexpected,
@@ -39,6 +47,8 @@ const PASSES: readonly Pass[] = ["default", "auth", "reduced"];
 /** Folders that may contain the official suites, in order of preference. */
 const CORPUS_FOLDERS = ["lab/acts/corpus", "../shared/vectors/acts"];
 
+class UsageError extends Error {}
+
 try {
   process.exitCode = await main();
 } catch (error) {
@@ -47,13 +57,11 @@ try {
   process.exitCode = 2;
 }
 
-class UsageError extends Error {}
-
 async function main(): Promise<number> {
   const options = readOptions();
   const corpus = await loadCorpus(join(options.corpus, "suite.acts.yaml"));
-  if (options.broken) return await runBrokenServers(corpus);
   const tests = selectTests(corpus, options.only);
+  if (options.broken) return await runBrokenServers(corpus, tests);
   const reports = await (options.url === undefined
     ? testAgent(corpus, tests, options.bindings)
     : testServer(corpus, tests, options.bindings, {
@@ -70,8 +78,11 @@ async function main(): Promise<number> {
           ...reports.flatMap((report) => findUnexpected(report, exceptions)),
         ]
       : [];
-  const { version } = JSON.parse(readFileSync(join(repositoryRoot, "package.json"), "utf8")) as { version: string };
-  const sdk = options.url === undefined ? { name: "colloquy", version } : { name: options.url, version: "unknown" };
+  const { version } = JSON.parse(readFileSync(join(repositoryRoot, "package.json"), "utf8")) as {
+    version: string;
+  };
+  const sdk =
+    options.url === undefined ? { name: "colloquy", version } : { name: options.url, version: "unknown" };
   const output = options.json
     ? JSON.stringify(
         reports.map((report) => createJsonReport(report, corpus, sdk)),
@@ -82,9 +93,7 @@ async function main(): Promise<number> {
   console.log(output);
   for (const problem of problems) console.error(problem);
   const isAsExpected =
-    options.url === undefined
-      ? problems.length === 0
-      : reports.every(({ results }) => isConformant(results));
+    options.url === undefined ? problems.length === 0 : reports.every(({ results }) => isConformant(results));
   return isAsExpected ? 0 : 1;
 }
 

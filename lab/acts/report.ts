@@ -54,7 +54,9 @@ export function findUnexpected(
     const expected = entry?.outcome ?? "passed";
     if (outcome === expected) return [];
     const result = `${test.id} on ${binding}: ${outcome}${reason === "" ? "" : ` (${reason})`}`;
-    return [entry ? `${result}, but the list of exceptions says ${expected}.` : `${result}, without an exception.`];
+    return [
+      entry ? `${result}, but the list of exceptions says ${expected}.` : `${result}, without an exception.`,
+    ];
   });
 }
 
@@ -65,15 +67,23 @@ export function findUnknownExceptions(
 ): string[] {
   return exceptions.flatMap(({ test: id, bindings }) => {
     const test = tests.find((candidate) => candidate.id === id);
-    const wrong = bindings.filter((binding) => !test || (test.transport && !test.transport.includes(binding)));
-    return wrong.map((binding) => `The list of exceptions names ${id} on ${binding}, which is not in the corpus.`);
+    const wrong = bindings.filter(
+      (binding) => !test || (test.transport && !test.transport.includes(binding)),
+    );
+    return wrong.map(
+      (binding) => `The list of exceptions names ${id} on ${binding}, which is not in the corpus.`,
+    );
   });
 }
 
 /** Formats the results of one binding as text. */
-export function formatReport({ binding, results }: BindingReport, exceptions: readonly ExpectedException[]): string {
+export function formatReport(
+  { binding, results }: BindingReport,
+  exceptions: readonly ExpectedException[],
+): string {
   const lines = [`${binding}: ${formatTally(count(results))}`];
-  for (const level of LEVELS) lines.push(`  ${level.toUpperCase().padEnd(6)} ${formatTally(count(results, level))}`);
+  for (const level of LEVELS)
+    lines.push(`  ${level.toUpperCase().padEnd(6)} ${formatTally(count(results, level))}`);
   for (const { test, outcome, step, reason = "" } of results) {
     if (outcome === "passed") continue;
     const entry = exceptions.find(({ test: id, bindings }) => id === test.id && bindings.includes(binding));

@@ -42,15 +42,16 @@ export async function runSuite(
     return applicable.map((test) => ({ test, durationMs: 0, outcome: "not verified", reason }));
   }
   const transport = url === undefined ? undefined : createTransport(binding, url);
-  const context: TestContext = { ...server, binding, specVersion, card, transport, variables: RUNNER_VARIABLES };
+  const context: TestContext = {
+    ...server,
+    binding,
+    specVersion,
+    card,
+    transport,
+    variables: RUNNER_VARIABLES,
+  };
   try {
-    const results: TestResult[] = [];
-    const queue = [...applicable.entries()];
-    const work = async (): Promise<void> => {
-      for (let next = queue.shift(); next; next = queue.shift()) results[next[0]] = await runTest(next[1], context);
-    };
-    await Promise.all(Array.from({ length: concurrency }, work));
-    return results;
+    return await mapConcurrently(applicable, concurrency, (test) => runTest(test, context));
   } finally {
     transport?.close();
   }
@@ -69,5 +70,22 @@ function findInterfaceUrl(card: JsonMap, binding: Binding): string | undefined {
 }
 
 function createTransport(binding: Binding, url: string): Transport {
-  return { jsonrpc: createJsonRpcTransport, rest: createRestTransport, grpc: createGrpcTransport }[binding](url);
+  return { jsonrpc: createJsonRpcTransport, rest: createRestTransport, grpc: createGrpcTransport }[binding](
+    url,
+  );
+}
+
+/** Calls `work` with each item, for a limited number of items at the same time. */
+export async function mapConcurrently<T, R>(
+  items: readonly T[],
+  limit: number,
+  work: (item: T) => Promise<R>,
+): Promise<R[]> {
+  const results: R[] = [];
+  const queue = [...items.entries()];
+  const takeItems = async (): Promise<void> => {
+    for (let next = queue.shift(); next; next = queue.shift()) results[next[0]] = await work(next[1]);
+  };
+  await Promise.all(Array.from({ length: limit }, takeItems));
+  return results;
 }

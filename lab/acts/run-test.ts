@@ -95,7 +95,10 @@ async function supplement(test: ActsTest, run: TestRun): Promise<void> {
 function findObstacle(test: ActsTest, context: TestContext): Outcome | undefined {
   const { card, behaviors } = context;
   if (!card && !test.steps.every(({ operation }) => operation === "get_agent_card"))
-    return { outcome: "not verified", reason: "The agent card is not available, so the binding has no address." };
+    return {
+      outcome: "not verified",
+      reason: "The agent card is not available, so the binding has no address.",
+    };
   const unmet = card && findUnmetPrecondition(test.preconditions ?? {}, card);
   if (unmet !== undefined) return { outcome: "not verified", reason: unmet };
   const needsWebhook = test.runner_requirements?.includes("webhook_endpoint") && !context.webhooks;
@@ -163,10 +166,15 @@ async function sendRequest(step: Step, run: TestRun): Promise<Reply> {
     const { transport } = run.context;
     if (!transport) throw new Error("A raw step requires the agent card.");
     const signal = createTimeLimit(step.expect_stream?.timeout_ms);
-    return await withTimeLimit(signal, transport.sendRaw(substitute(step.raw, run.scope) as typeof step.raw, signal));
+    return await withTimeLimit(
+      signal,
+      transport.sendRaw(substitute(step.raw, run.scope) as typeof step.raw, signal),
+    );
   }
   const params = substitute(step.params ?? {}, run.scope) as JsonMap;
-  return await callOperation(run, step.operation ?? "", params, { timeoutMs: step.expect_stream?.timeout_ms });
+  return await callOperation(run, step.operation ?? "", params, {
+    timeoutMs: step.expect_stream?.timeout_ms,
+  });
 }
 
 function checkError(step: Step, reply: Reply, { scope }: TestRun): void {
@@ -183,13 +191,17 @@ function checkReply(step: Step, { status, headers, body, error, events }: Reply,
   if (expect.status !== undefined) raise(check(substitute(expect.status, scope), status, "status"));
   if (expect.headers !== undefined) raise(checkHeaders(substitute(expect.headers, scope), headers));
   if (expect.body !== undefined) raise(check(substitute(expect.body, scope), body ?? MISSING, "body"));
-  if (step.expect_stream && !events) fail(`The response is no stream, but has the content type ${headers["content-type"] ?? "(none)"}.`);
+  if (step.expect_stream && !events)
+    fail(`The response is no stream, but has the content type ${headers["content-type"] ?? "(none)"}.`);
 }
 
 /** Reads a stream to its end, or until it has more events than allowed. */
 async function readStream(step: Step, reply: Reply, run: TestRun): Promise<readonly unknown[]> {
   const expected = step.expect_stream ?? {};
-  const { events, problem } = await collectEvents(reply, (expected.max_count ?? Number.POSITIVE_INFINITY) + 1);
+  const { events, problem } = await collectEvents(
+    reply,
+    (expected.max_count ?? Number.POSITIVE_INFINITY) + 1,
+  );
   raise(checkStream(substitute(expected, run.scope) as typeof expected, events));
   if (problem !== undefined) fail(problem);
   return events;

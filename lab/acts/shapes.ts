@@ -40,8 +40,7 @@ const ALTERNATIVES: Readonly<Record<string, readonly string[]>> = {
 
 const TEXTS: Readonly<Record<string, RegExp>> = {
   text: /^/,
-  State:
-    /^TASK_STATE_(SUBMITTED|WORKING|COMPLETED|FAILED|CANCELED|INPUT_REQUIRED|REJECTED|AUTH_REQUIRED)$/,
+  State: /^TASK_STATE_(SUBMITTED|WORKING|COMPLETED|FAILED|CANCELED|INPUT_REQUIRED|REJECTED|AUTH_REQUIRED)$/,
   Role: /^ROLE_(USER|AGENT)$/,
   Timestamp: /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/,
 };
@@ -57,7 +56,9 @@ export function checkShape(type: string, value: unknown, path: string = type): r
     return [{ path, message: "is not an object" }];
   const alternatives = ALTERNATIVES[type]?.filter((name) => name in value);
   if (alternatives && alternatives.length !== 1)
-    return [{ path, message: `has ${alternatives.length} of ${ALTERNATIVES[type]?.join(", ")} instead of one` }];
+    return [
+      { path, message: `has ${alternatives.length} of ${ALTERNATIVES[type]?.join(", ")} instead of one` },
+    ];
   return members.split(" ").flatMap((rule) => {
     const [, name = "", mark, collection, memberType = "text"] =
       /^(\w+)(!?)(\[\]|\{\})?(?::(\w+))?$/.exec(rule) ?? [];

@@ -1,7 +1,15 @@
 import { isTerminalState, viewEvent } from "./assertions.ts";
 import type { JsonMap } from "./corpus.ts";
 import { MISSING, readAllPaths, readPath } from "./expressions.ts";
-import { callOperation, collectEvents, fail, formatError, NotVerified, raise, type TestRun } from "./test-run.ts";
+import {
+  callOperation,
+  collectEvents,
+  fail,
+  formatError,
+  NotVerified,
+  raise,
+  type TestRun,
+} from "./test-run.ts";
 import { checkShape } from "./shapes.ts";
 import type { Reply } from "./transport.ts";
 import type { Delivery } from "./webhook-receiver.ts";
@@ -62,14 +70,16 @@ async function checkPages(run: TestRun): Promise<void> {
     pageToken = readPath(reply.body, "nextPageToken");
     if (typeof pageToken !== "string") fail(`Page ${page} has no nextPageToken.`);
   }
-  if (ids.length !== 2 || ids[0] === ids[1]) fail(`The pages of two tasks contain the tasks ${ids.join(", ")}.`);
+  if (ids.length !== 2 || ids[0] === ids[1])
+    fail(`The pages of two tasks contain the tasks ${ids.join(", ")}.`);
 }
 
 /** Compares the errors for the task of another user and for a task that does not exist. */
 async function checkForeignTask(run: TestRun, token: string | null): Promise<void> {
   const created = await callOperation(run, "send_message", createMessage("tck-complete-task of one user"));
   const id = readPath(created.body, "task.id");
-  if (created.error || id === MISSING) throw new NotVerified("The server created no task for the first user.");
+  if (created.error || id === MISSING)
+    throw new NotVerified("The server created no task for the first user.");
   const own = await callOperation(run, "get_task", { id });
   const foreign = await callOperation(run, "get_task", { id }, { token });
   const missing = await callOperation(run, "get_task", { id: MISSING_TASK }, { token });
@@ -79,7 +89,9 @@ async function checkForeignTask(run: TestRun, token: string | null): Promise<voi
     throw new NotVerified(`The server accepts no request ${who}, so no task belongs to another user.`);
   if (!foreign.error) {
     if (token !== null) fail("The server returned the task of another user.");
-    throw new NotVerified("Without credentials, the server returned the task, so no task belongs to another user.");
+    throw new NotVerified(
+      "Without credentials, the server returned the task, so no task belongs to another user.",
+    );
   }
   const [one, other] = [foreign, missing].map(({ status, error }) =>
     JSON.stringify([status, error?.error_type, error?.message, error?.details])
@@ -112,7 +124,8 @@ async function checkResubscription(run: TestRun): Promise<void> {
   const id = await startLongTask(run);
   await collectEvents(await subscribe(run, id), 1);
   const events = await collectCompleteStream(await subscribe(run, id));
-  if (readPath(events[0], "task.id") !== id) fail("The first event after the new subscription is not the task.");
+  if (readPath(events[0], "task.id") !== id)
+    fail("The first event after the new subscription is not the task.");
 }
 
 async function startLongTask(run: TestRun): Promise<string> {
@@ -151,7 +164,9 @@ async function expectSuccess(pending: Promise<Reply>): Promise<Reply> {
 async function checkDeliveryCredentials(run: TestRun): Promise<void> {
   for (const { headers } of await waitForFinalDelivery(run))
     if (headers.authorization !== "Bearer test-token")
-      fail(`A push notification has the Authorization header ${JSON.stringify(headers.authorization ?? null)}.`);
+      fail(
+        `A push notification has the Authorization header ${JSON.stringify(headers.authorization ?? null)}.`,
+      );
 }
 
 async function checkFinalDelivery(run: TestRun): Promise<void> {
@@ -169,7 +184,8 @@ async function checkDeliveryFormat(run: TestRun): Promise<void> {
 
 /** Waits until the receiver has the end of the task. */
 async function waitForFinalDelivery({ context, webhookUrl }: TestRun): Promise<readonly Delivery[]> {
-  if (!context.webhooks || webhookUrl === undefined) throw new NotVerified("The runner has no webhook receiver.");
+  if (!context.webhooks || webhookUrl === undefined)
+    throw new NotVerified("The runner has no webhook receiver.");
   const isFinal = ({ body }: Delivery): boolean => isTerminalState(readPath(viewEvent(body), "status.state"));
   const isComplete = (list: readonly Delivery[]): boolean => list.some(isFinal);
   const deliveries = await context.webhooks.waitFor(webhookUrl, isComplete, DELIVERY_LIMIT_MS);

@@ -79,7 +79,8 @@ export async function callOperation(
     ...(token === null ? {} : { Authorization: `Bearer ${token}` }),
   };
   const signal = createTimeLimit(timeoutMs);
-  if (operation === "get_agent_card") return await withTimeLimit(signal, fetchAgentCard(baseUrl, { headers, signal }));
+  if (operation === "get_agent_card")
+    return await withTimeLimit(signal, fetchAgentCard(baseUrl, { headers, signal }));
   if (!transport) throw new Error(`The operation ${operation} requires the agent card.`);
   return await withTimeLimit(signal, transport.call(operation, addMessageId(params), { headers, signal }));
 }
@@ -117,7 +118,8 @@ export async function collectEvents(
     }
     return { events };
   } catch (error) {
-    const text = error instanceof StreamedError ? error.message : `the stream broke or did not end: ${String(error)}`;
+    const text =
+      error instanceof StreamedError ? error.message : `the stream broke or did not end: ${String(error)}`;
     return { events, problem: `After ${events.length} events, ${text}` };
   }
 }

@@ -118,7 +118,11 @@ export function nameJsonRpcError(code: unknown): string {
  * Names an error by the reason in its ErrorInfo, because several errors share a status (A2A §11.6). A status that A2A
  * does not define for the reason is part of the name, so that no test accepts it.
  */
-export function nameErrorByReason(details: unknown, binding: "http" | "grpc", status: number | string): string {
+export function nameErrorByReason(
+  details: unknown,
+  binding: "http" | "grpc",
+  status: number | string,
+): string {
   const reason = findErrorReason(details);
   if (reason === undefined) return `error without ErrorInfo and with the status ${status}`;
   const [name, entry] = Object.entries(ERRORS).find(([, known]) => known.reason === reason) ?? [];
