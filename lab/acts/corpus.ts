@@ -75,11 +75,11 @@ export interface Preconditions {
   readonly description?: string;
 }
 
-/** A test, with the id of its suite and the variables of its document. */
+/** A test, with its suite and the variables of its document. */
 export interface ActsTest {
   readonly id: string;
   readonly name: string;
-  readonly suite: string;
+  readonly suite: { readonly id: string; readonly name: string };
   readonly variables: JsonMap;
   readonly description?: string;
   readonly level: Level;
@@ -170,7 +170,7 @@ export function parseDocument(yaml: string, file: string): Document {
     const suite = checkMembers("suite", value, file);
     return toList(suite["tests"]).map((test): ActsTest => {
       checkTest(test, file);
-      return { ...(test as unknown as ActsTest), suite: String(suite["id"]), variables };
+      return { ...(test as unknown as ActsTest), suite: suite as unknown as ActsTest["suite"], variables };
     });
   });
   const include = toList(document["include"]).map(String);
@@ -181,9 +181,9 @@ function checkTest(value: unknown, file: string): asserts value is JsonMap {
   const test = checkMembers("test", value, file);
   const where = `${file}, ${String(test["id"])}`;
   if (!LEVELS.includes(String(test["level"]))) throw new CorpusError(`${where}: unknown level.`);
-  const unknownBinding = toList(test["transport"]).find((name) => !BINDINGS.includes(String(name)));
+  const unknownBinding = toList(test["transport"]).find((name) => !BINDINGS.includes(name as string));
   if (unknownBinding !== undefined)
-    throw new CorpusError(`${where}: unknown transport ${String(unknownBinding)}.`);
+    throw new CorpusError(`${where}: unknown transport ${JSON.stringify(unknownBinding)}.`);
   if (test["preconditions"]) checkMembers("preconditions", test["preconditions"], where);
   checkAssertions(test["assertions"], where);
   for (const value of toList(test["steps"])) {

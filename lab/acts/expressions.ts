@@ -6,9 +6,12 @@ export class ExpressionError extends Error {
   override readonly name = "ExpressionError";
 }
 
-type Segment = string | number | "*";
+/** Segment of a path that stands for all elements of an array. */
+const WILDCARD: unique symbol = Symbol("wildcard");
 
-/** Splits a path such as `task.artifacts[0].parts[*]`. Wildcards become the segment `*`. */
+type Segment = string | number | typeof WILDCARD;
+
+/** Splits a path such as `task.artifacts[0].parts[*]`. */
 export function parsePath(path: string): readonly Segment[] {
   if (path === "") return [];
   const tokens = path.match(/[^.[\]]+|\[(?:\*|\d+)\]|\./g) ?? [];
@@ -17,7 +20,7 @@ export function parsePath(path: string): readonly Segment[] {
     .filter((token) => token !== ".")
     .map((token) => {
       if (!token.startsWith("[")) return token;
-      return token === "[*]" ? "*" : Number(token.slice(1, -1));
+      return token === "[*]" ? WILDCARD : Number(token.slice(1, -1));
     });
 }
 
@@ -31,8 +34,10 @@ export function getMember(value: unknown, key: string | number): unknown {
 /** Reads a path without wildcards. */
 export function readPath(value: unknown, path: string): unknown {
   const segments = parsePath(path);
-  if (segments.includes("*")) throw new ExpressionError(`The path ${path} must not contain a wildcard.`);
-  return segments.reduce<unknown>(getMember, value);
+  return segments.reduce<unknown>((parent, segment) => {
+    if (segment === WILDCARD) throw new ExpressionError(`The path ${path} must not contain a wildcard.`);
+    return getMember(parent, segment);
+  }, value);
 }
 
 /** Returns all values that a path with wildcards leads to. Branches that lead to nothing are left out. */
@@ -40,7 +45,7 @@ export function readAllPaths(value: unknown, path: string): readonly unknown[] {
   return parsePath(path).reduce<readonly unknown[]>(
     (values, segment) =>
       values.flatMap((value): readonly unknown[] => {
-        if (segment === "*") return Array.isArray(value) ? (value as unknown[]) : [];
+        if (segment === WILDCARD) return Array.isArray(value) ? (value as unknown[]) : [];
         const member = getMember(value, segment);
         return member === MISSING ? [] : [member];
       }),

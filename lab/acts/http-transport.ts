@@ -129,7 +129,7 @@ function formatQuery(params: JsonMap): string {
   const query = new URLSearchParams(
     Object.entries(params).map(([name, value]): [string, string] => [name, String(value)]),
   );
-  return query.size === 0 ? "" : `?${query}`;
+  return query.size === 0 ? "" : `?${query.toString()}`;
 }
 
 interface Unwrapped {

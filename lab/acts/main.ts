@@ -21,6 +21,7 @@ import {
   type Pass,
 } from "./corpus.ts";
 import {
+  count,
   createJsonReport,
   findUnexpected,
   findUnknownExceptions,
@@ -40,12 +41,13 @@ const USAGE = `usage: npm run lab -- acts [options]
   --behaviors FILE|all          behaviors of the server at --url: a file like acts/sut-behaviors.yaml, or all
   --token TOKEN                 credentials for the server at --url (none)
   --broken                      show that the runner notices each broken server in lab/acts/broken
-  --corpus DIR                  folder with suite.acts.yaml
-  --json                        print the reports of ACTS §13 as a JSON list`;
+  --corpus DIR                  folder with suite.acts.yaml (../shared/vectors/acts)
+  --json                        print the reports of ACTS §13 as a JSON list
+A run against --url has the exit code 0 if tests passed and no test of the level must failed.`;
 
 const PASSES: readonly Pass[] = ["default", "auth", "reduced"];
-/** Folders that may contain the official suites, in order of preference. */
-const CORPUS_FOLDERS = ["lab/acts/corpus", "../shared/vectors/acts"];
+/** Folder with the official suites, relative to the repository. */
+const CORPUS_FOLDER = "../shared/vectors/acts";
 
 class UsageError extends Error {}
 
@@ -59,6 +61,10 @@ try {
 
 async function main(): Promise<number> {
   const options = readOptions();
+  if (options.help) {
+    console.log(USAGE);
+    return 0;
+  }
   const corpus = await loadCorpus(join(options.corpus, "suite.acts.yaml"));
   const tests = selectTests(corpus, options.only);
   if (options.broken) return await runBrokenServers(corpus, tests);
@@ -92,9 +98,13 @@ async function main(): Promise<number> {
     : reports.map((report) => formatReport(report, exceptions)).join("\n\n");
   console.log(output);
   for (const problem of problems) console.error(problem);
-  const isAsExpected =
-    options.url === undefined ? problems.length === 0 : reports.every(({ results }) => isConformant(results));
+  const isAsExpected = options.url === undefined ? problems.length === 0 : isSuccess(reports);
   return isAsExpected ? 0 : 1;
+}
+
+/** A run in which no test passed proves nothing. */
+function isSuccess(reports: readonly BindingReport[]): boolean {
+  return reports.every(({ results }) => isConformant(results) && count(results).passed > 0);
 }
 
 function readOptions(): {
@@ -106,6 +116,7 @@ function readOptions(): {
   readonly corpus: string;
   readonly broken: boolean;
   readonly json: boolean;
+  readonly help: boolean;
 } {
   let values;
   try {
@@ -119,6 +130,7 @@ function readOptions(): {
         broken: { type: "boolean", default: false },
         corpus: { type: "string" },
         json: { type: "boolean", default: false },
+        help: { type: "boolean", default: false },
       },
     }));
   } catch (error) {
@@ -135,18 +147,11 @@ function readOptions(): {
     url,
     token,
     behaviors: behaviors === undefined || behaviors === "all" ? behaviors : readBehaviors(behaviors),
-    corpus: values.corpus ?? findCorpus(),
+    corpus: values.corpus ?? join(repositoryRoot, CORPUS_FOLDER),
     broken: values.broken,
     json: values.json,
+    help: values.help,
   };
-}
-
-function findCorpus(): string {
-  const folder = CORPUS_FOLDERS.map((name) => join(repositoryRoot, name)).find((path) => existsSync(path));
-  if (folder !== undefined) return folder;
-  throw new UsageError(
-    `Found no suites in ${CORPUS_FOLDERS.join(" and ")}. Pass the folder tests/acts of a2aproject/A2A with --corpus.`,
-  );
 }
 
 function selectTests(corpus: Corpus, only: readonly string[]): readonly ActsTest[] {
@@ -192,6 +197,7 @@ async function testServer(
   bindings: readonly Binding[],
   server: Omit<ServerUnderTest, "webhooks">,
 ): Promise<BindingReport[]> {
+  await assertReachable(server.baseUrl);
   const webhooks = await startWebhookReceiver();
   const reports: BindingReport[] = [];
   try {
@@ -202,6 +208,16 @@ async function testServer(
     return reports;
   } finally {
     webhooks.close();
+  }
+}
+
+async function assertReachable(url: string): Promise<void> {
+  try {
+    await fetch(url, { redirect: "manual" });
+  } catch (error) {
+    const cause =
+      error instanceof Error && error.cause instanceof Error ? error.cause.message : String(error);
+    throw new UsageError(`Cannot reach ${url}: ${cause}`);
   }
 }
 

@@ -108,7 +108,7 @@ export function createJsonReport(
     const { total, passed, failed, notVerified } = count(results, level);
     return { total, passed, failed, skipped: notVerified, errors: 0 };
   };
-  const suites = Map.groupBy(results, ({ test }) => test.suite);
+  const suites = Map.groupBy(results, ({ test }) => test.suite.id);
   return {
     acts_version: actsVersion,
     spec_version: specVersion,
@@ -123,7 +123,7 @@ export function createJsonReport(
     },
     suites: [...suites].map(([id, members]) => ({
       id,
-      name: id,
+      name: members[0]?.test.suite.name ?? id,
       tests: members.map(({ test, outcome, reason = "", step, durationMs }) => ({
         id: test.id,
         name: test.name,

@@ -158,7 +158,7 @@ async function requestUntil(step: Step, run: TestRun): Promise<Reply> {
     const factor = { none: 1, linear: attempt, exponential: 2 ** (attempt - 1) }[backoff];
     if (attempt < maximum) await setTimeout(delay * factor);
   }
-  fail(`"${until}" is still not fulfilled after ${maximum} requests.`);
+  return fail(`"${until}" is still not fulfilled after ${maximum} requests.`);
 }
 
 async function sendRequest(step: Step, run: TestRun): Promise<Reply> {
@@ -187,7 +187,7 @@ function checkError(step: Step, reply: Reply, { scope }: TestRun): void {
 function checkReply(step: Step, { status, headers, body, error, events }: Reply, { scope }: TestRun): void {
   const { expect = {} } = step;
   // A raw step sees the whole body, so an expected error is part of `expect.body`.
-  if (error && !step.raw) fail(`The server returned ${formatError(error)}.`);
+  if (error && !step.raw) fail(`The server returned ${formatError(error)}`);
   if (expect.status !== undefined) raise(check(substitute(expect.status, scope), status, "status"));
   if (expect.headers !== undefined) raise(checkHeaders(substitute(expect.headers, scope), headers));
   if (expect.body !== undefined) raise(check(substitute(expect.body, scope), body ?? MISSING, "body"));
@@ -229,7 +229,7 @@ function checkAll(assertions: readonly NamedAssertion[] = [], scope: Scope): voi
 async function runClientStep(step: Step, run: TestRun): Promise<void> {
   const parts = [{ text: "tck-client-parse" }, { data: substitute(step.client_response, run.scope) }];
   const reply = await callOperation(run, "send_message", { message: { role: "ROLE_USER", parts } });
-  if (reply.error) fail(`The server returned ${formatError(reply.error)}.`);
+  if (reply.error) fail(`The server returned ${formatError(reply.error)}`);
   const [parsed] = readAllPaths(reply.body, "task.artifacts[*].parts[*].data");
   if (parsed === undefined) {
     const reason = "The server returned no parsed payload, so the behavior tck-client-parse is missing.";

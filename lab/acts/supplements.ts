@@ -83,7 +83,7 @@ async function checkForeignTask(run: TestRun, token: string | null): Promise<voi
   const own = await callOperation(run, "get_task", { id });
   const foreign = await callOperation(run, "get_task", { id }, { token });
   const missing = await callOperation(run, "get_task", { id: MISSING_TASK }, { token });
-  if (own.error) fail(`The owner of the task received ${formatError(own.error)}.`);
+  if (own.error) fail(`The owner of the task received ${formatError(own.error)}`);
   const who = token === null ? "without credentials" : "with another user's credentials";
   if (missing.status === 401 || missing.status === 403)
     throw new NotVerified(`The server accepts no request ${who}, so no task belongs to another user.`);
@@ -157,7 +157,7 @@ function createMessage(text: string, members: JsonMap = {}): JsonMap {
 
 async function expectSuccess(pending: Promise<Reply>): Promise<Reply> {
   const reply = await pending;
-  if (reply.error) fail(`The server returned ${formatError(reply.error)}.`);
+  if (reply.error) fail(`The server returned ${formatError(reply.error)}`);
   return reply;
 }
 
@@ -182,14 +182,16 @@ async function checkDeliveryFormat(run: TestRun): Promise<void> {
   }
 }
 
+function isFinal({ body }: Delivery): boolean {
+  return isTerminalState(readPath(viewEvent(body), "status.state"));
+}
+
 /** Waits until the receiver has the end of the task. */
 async function waitForFinalDelivery({ context, webhookUrl }: TestRun): Promise<readonly Delivery[]> {
   if (!context.webhooks || webhookUrl === undefined)
     throw new NotVerified("The runner has no webhook receiver.");
-  const isFinal = ({ body }: Delivery): boolean => isTerminalState(readPath(viewEvent(body), "status.state"));
-  const isComplete = (list: readonly Delivery[]): boolean => list.some(isFinal);
-  const deliveries = await context.webhooks.waitFor(webhookUrl, isComplete, DELIVERY_LIMIT_MS);
-  if (!isComplete(deliveries))
+  const deliveries = await context.webhooks.waitFor(webhookUrl, isFinal, DELIVERY_LIMIT_MS);
+  if (!deliveries.some(isFinal))
     fail(`The end of the task was not delivered; ${deliveries.length} other push notifications arrived.`);
   return deliveries;
 }

@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { createServer, type IncomingHttpHeaders } from "node:http";
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { json } from "node:stream/consumers";
 import { setTimeout } from "node:timers/promises";
@@ -14,10 +14,10 @@ export interface Delivery {
 /** Receives push notifications. Each test has an address of its own. */
 export interface WebhookReceiver {
   createUrl(): string;
-  /** Waits until the deliveries at an address fulfill a condition, or until the time is over. Returns all deliveries. */
+  /** Waits until a delivery at an address is the last one, or until the time is over. Returns all deliveries. */
   waitFor(
     url: string,
-    isComplete: (deliveries: readonly Delivery[]) => boolean,
+    isLast: (delivery: Delivery) => boolean,
     timeoutMs: number,
   ): Promise<readonly Delivery[]>;
   close(): void;
@@ -25,26 +25,26 @@ export interface WebhookReceiver {
 
 export async function startWebhookReceiver(): Promise<WebhookReceiver> {
   const deliveries = new Map<string, Delivery[]>();
-  const server = createServer((request, response) => {
-    void json(request)
-      .catch(() => undefined)
-      .then((body) => {
-        const { url = "", headers } = request;
-        deliveries.set(url, [...(deliveries.get(url) ?? []), { headers, body }]);
-        response.writeHead(204).end();
-      });
-  });
+  const server = createServer((request, response) => void receive(request, response));
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;
+
+  async function receive(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const body = await json(request).catch(() => undefined);
+    const { url = "", headers } = request;
+    deliveries.set(url, [...(deliveries.get(url) ?? []), { headers, body }]);
+    response.writeHead(204).end();
+  }
+
   return {
     createUrl: () => `http://127.0.0.1:${port}/notifications/${crypto.randomUUID()}`,
-    async waitFor(url, isComplete, timeoutMs) {
+    async waitFor(url, isLast, timeoutMs) {
       const { pathname } = new URL(url);
       const end = performance.now() + timeoutMs;
       for (;;) {
         const received = deliveries.get(pathname) ?? [];
-        if (isComplete(received) || performance.now() > end) return received;
+        if (received.some(isLast) || performance.now() > end) return received;
         await setTimeout(20);
       }
     },

@@ -102,11 +102,14 @@ async function findGrpcAddress(target: string): Promise<string> {
   return entry.url;
 }
 
+function asBuffer(bytes: Buffer): Buffer {
+  return bytes;
+}
+
 /** Forwards gRPC calls, and replaces the metadata of errors by empty metadata. */
 async function startGrpcProxy(target: string): Promise<{ target: string; address: string; close(): void }> {
   const client = new grpc.Client(target, grpc.credentials.createInsecure());
   const server = new grpc.Server();
-  const asBuffer = (bytes: Buffer): Buffer => bytes;
   const codecs = {
     requestSerialize: asBuffer,
     requestDeserialize: asBuffer,
