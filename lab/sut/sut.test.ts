@@ -1,5 +1,6 @@
 import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import { once } from "node:events";
+import { readFileSync } from "node:fs";
 import { createServer as createHttpServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -14,6 +15,7 @@ import {
   type Task,
 } from "../../src/protocol/index.ts";
 import { createServer, type Server } from "../../src/server/index.ts";
+import { findActsScenario } from "./acts.ts";
 import { createActsAuthentication, describeActsAgent } from "./acts-conventions.ts";
 import { createSutAgent } from "./sut-agent.ts";
 
@@ -60,6 +62,16 @@ describe("the agent under test", () => {
 });
 
 describe("the agent under test, with the conventions of ACTS", () => {
+  it("has a scenario for each behavior that it declares", () => {
+    const file = new URL("../../acts/sut-behaviors.yaml", import.meta.url);
+    const prefixes = [...readFileSync(file, "utf8").matchAll(/prefix: "(.*)"/g)].map(
+      ([, prefix = ""]) => prefix,
+    );
+    expect(prefixes.length).toBeGreaterThan(15);
+    const unknown = findActsScenario("tck-misspelled");
+    expect(prefixes.filter((prefix) => findActsScenario(`${prefix} text`) === unknown)).toEqual([]);
+  });
+
   const servers: Server[] = [];
   const start = async (requiresAuth: boolean): Promise<string> => {
     const agent = createSutAgent({
