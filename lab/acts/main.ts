@@ -26,7 +26,6 @@ import {
   findUnexpected,
   findUnknownExceptions,
   formatReport,
-  isConformant,
   type BindingReport,
   type ExpectedException,
 } from "./report.ts";
@@ -68,43 +67,27 @@ async function main(): Promise<number> {
   const corpus = await loadCorpus(join(options.corpus, "suite.acts.yaml"));
   const tests = selectTests(corpus, options.only);
   if (options.broken) return await runBrokenServers(corpus, tests);
-  const reports = await (options.url === undefined
-    ? testAgent(corpus, tests, options.bindings)
-    : testServer(corpus, tests, options.bindings, {
-        baseUrl: options.url,
-        token: options.token,
-        behaviors: options.behaviors,
-      }));
+  const { bindings, url, token, behaviors } = options;
+  const run = await (url === undefined
+    ? gradeAgent(corpus, tests, bindings)
+    : gradeServer(corpus, tests, bindings, { baseUrl: url, token, behaviors }));
+  const { reports, exceptions, problems, sdk } = run;
   if (reports.length === 0) throw new UsageError("No selected test runs on the selected bindings.");
-  const exceptions = options.url === undefined ? readExceptions() : [];
-  const problems =
-    options.url === undefined
-      ? [
-          ...findUnknownExceptions(exceptions, corpus.tests),
-          ...reports.flatMap((report) => findUnexpected(report, exceptions)),
-        ]
-      : [];
-  const { version } = JSON.parse(readFileSync(join(repositoryRoot, "package.json"), "utf8")) as {
-    version: string;
-  };
-  const sdk =
-    options.url === undefined ? { name: "colloquy", version } : { name: options.url, version: "unknown" };
-  const output = options.json
-    ? JSON.stringify(
-        reports.map((report) => createJsonReport(report, corpus, sdk)),
-        undefined,
-        2,
-      )
-    : reports.map((report) => formatReport(report, exceptions)).join("\n\n");
-  console.log(output);
+  if (options.json) {
+    const documents = reports.map((report) => createJsonReport(report, corpus, sdk));
+    console.log(JSON.stringify(documents, undefined, 2));
+  } else console.log(reports.map((report) => formatReport(report, exceptions)).join("\n\n"));
   for (const problem of problems) console.error(problem);
-  const isAsExpected = options.url === undefined ? problems.length === 0 : isSuccess(reports);
-  return isAsExpected ? 0 : 1;
+  return problems.length === 0 ? 0 : 1;
 }
 
-/** A run in which no test passed proves nothing. */
-function isSuccess(reports: readonly BindingReport[]): boolean {
-  return reports.every(({ results }) => isConformant(results) && count(results).passed > 0);
+/** The results of all bindings. */
+interface Grading {
+  readonly reports: readonly BindingReport[];
+  readonly exceptions: readonly ExpectedException[];
+  /** Reasons why the run is not a success. */
+  readonly problems: readonly string[];
+  readonly sdk: { readonly name: string; readonly version: string };
 }
 
 function readOptions(): {
@@ -161,13 +144,13 @@ function selectTests(corpus: Corpus, only: readonly string[]): readonly ActsTest
 }
 
 /** Runs the tests against the agent under test, which is started once for each pass. */
-async function testAgent(
+async function gradeAgent(
   corpus: Corpus,
   tests: readonly ActsTest[],
   bindings: readonly Binding[],
-): Promise<BindingReport[]> {
+): Promise<Grading> {
   const behaviors = readBehaviors(join(repositoryRoot, "acts/sut-behaviors.yaml"));
-  const results = new Map<Binding, TestResult[]>();
+  const results = new Map<Binding, TestResult[]>(bindings.map((binding) => [binding, []]));
   const webhooks = await startWebhookReceiver();
   try {
     for (const pass of PASSES) {
@@ -175,40 +158,53 @@ async function testAgent(
       if (ofPass.length === 0) continue;
       await withAgent(pass, async (baseUrl) => {
         const server = { baseUrl, token: VALID_TOKEN, behaviors, webhooks };
-        for (const binding of bindings)
-          results.set(binding, [
-            ...(results.get(binding) ?? []),
-            ...(await runSuite(corpus, ofPass, binding, server)),
-          ]);
+        for (const [binding, list] of results)
+          list.push(...(await runSuite(corpus, ofPass, binding, server)));
       });
     }
   } finally {
     webhooks.close();
   }
-  return [...results]
-    .map(([binding, list]) => ({ binding, results: list }))
-    .filter((report) => report.results.length > 0);
+  const reports = toReports(results);
+  const exceptions = readJson(new URL("expected.json", import.meta.url)) as ExpectedException[];
+  const { version } = readJson(new URL("../../package.json", import.meta.url)) as { version: string };
+  const problems = [
+    ...findUnknownExceptions(exceptions, corpus.tests),
+    ...reports.flatMap((report) => findUnexpected(report, exceptions)),
+  ];
+  return { reports, exceptions, problems, sdk: { name: "colloquy", version } };
 }
 
 /** Runs the tests against a running server. Tests whose preconditions its card does not fulfill are not verified. */
-async function testServer(
+async function gradeServer(
   corpus: Corpus,
   tests: readonly ActsTest[],
   bindings: readonly Binding[],
   server: Omit<ServerUnderTest, "webhooks">,
-): Promise<BindingReport[]> {
+): Promise<Grading> {
   await assertReachable(server.baseUrl);
+  const results = new Map<Binding, TestResult[]>();
   const webhooks = await startWebhookReceiver();
-  const reports: BindingReport[] = [];
   try {
-    for (const binding of bindings) {
-      const results = await runSuite(corpus, tests, binding, { ...server, webhooks });
-      if (results.length > 0) reports.push({ binding, results });
-    }
-    return reports;
+    for (const binding of bindings)
+      results.set(binding, await runSuite(corpus, tests, binding, { ...server, webhooks }));
   } finally {
     webhooks.close();
   }
+  const reports = toReports(results);
+  const problems = reports.flatMap((report) => {
+    const { failed } = count(report.results, "must");
+    if (failed > 0) return [`${report.binding}: ${failed} tests of the level must failed.`];
+    // A run in which no test passed proves nothing.
+    return count(report.results).passed === 0 ? [`${report.binding}: no test passed.`] : [];
+  });
+  return { reports, exceptions: [], problems, sdk: { name: server.baseUrl, version: "unknown" } };
+}
+
+function toReports(results: ReadonlyMap<Binding, readonly TestResult[]>): BindingReport[] {
+  return [...results]
+    .filter(([, list]) => list.length > 0)
+    .map(([binding, list]) => ({ binding, results: list }));
 }
 
 async function assertReachable(url: string): Promise<void> {
@@ -228,6 +224,6 @@ function readBehaviors(file: string): ReadonlySet<string> {
   return new Set(behaviors.map(({ prefix }) => prefix));
 }
 
-function readExceptions(): ExpectedException[] {
-  return JSON.parse(readFileSync(new URL("expected.json", import.meta.url), "utf8")) as ExpectedException[];
+function readJson(file: URL): unknown {
+  return JSON.parse(readFileSync(file, "utf8")) as unknown;
 }

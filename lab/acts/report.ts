@@ -36,11 +36,6 @@ export function count(results: readonly TestResult[], level?: Level): Tally {
   };
 }
 
-/** A server conforms if no test of the level `must` failed. */
-export function isConformant(results: readonly TestResult[]): boolean {
-  return count(results, "must").failed === 0;
-}
-
 /**
  * Returns what differs from the list of exceptions: a test that did not pass without an entry, and an entry whose test
  * has another outcome.
