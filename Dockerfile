@@ -10,7 +10,7 @@ WORKDIR /src
 COPY package.json package-lock.json ./
 RUN npm ci --ignore-scripts
 COPY . .
-RUN node scripts/package/main.ts
+RUN node lab/package/main.ts
 
 FROM node:24-slim AS install
 WORKDIR /app

@@ -6,7 +6,7 @@ interface NavigationGroup {
   readonly pages: readonly (readonly [text: string, document: string])[];
 }
 
-/** The pages by the task of the reader. `test/site.test.ts` checks that each page has one place. */
+/** The pages by the task of the reader. `test/documents/site.test.ts` checks that each page has one place. */
 export const NAVIGATION: readonly NavigationGroup[] = [
   {
     text: "Get started",

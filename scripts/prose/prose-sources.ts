@@ -1,7 +1,7 @@
 /** The texts that the prose linter reads, as Markdown whose line numbers are those of the file. */
 import { globSync, readFileSync } from "node:fs";
 import { parseSync } from "rolldown/utils";
-import { isSyntaxNode, walkNodes, type SyntaxNode } from "../../test/syntax-tree.ts";
+import { isSyntaxNode, walkNodes, type SyntaxNode } from "../../test/support/syntax-tree.ts";
 
 export interface ProseSource {
   readonly file: string;

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { findTestDatabase } from "../../test/find-test-postgres.ts";
+import { findTestDatabase } from "../../test/support/find-test-postgres.ts";
 import { PostgresStore } from "../stores/index.ts";
 import { createPostgresConversationStore } from "./postgres-conversation-store.ts";
 

@@ -1,5 +1,5 @@
 import { expect, onTestFinished } from "vitest";
-import { createTempFolder } from "../../test/store-factories.ts";
+import { createTempFolder } from "../../test/support/store-factories.ts";
 import { connect } from "../client/index.ts";
 import type { Agent } from "../engine/index.ts";
 import type { Task } from "../protocol/index.ts";

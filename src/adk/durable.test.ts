@@ -1,6 +1,6 @@
 import { FunctionTool, LlmAgent, Workflow, type Context } from "@google/adk";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { createTempFolder } from "../../test/store-factories.ts";
+import { createTempFolder } from "../../test/support/store-factories.ts";
 import { runThroughRestart } from "../adapters/server-restart.fixture.ts";
 import type { Agent } from "../engine/index.ts";
 import { getText, type Task } from "../protocol/index.ts";

@@ -1,6 +1,6 @@
 import { LlmAgent } from "@google/adk";
 import { afterEach, describe, expect, it } from "vitest";
-import { findTestDatabase } from "../../test/find-test-postgres.ts";
+import { findTestDatabase } from "../../test/support/find-test-postgres.ts";
 import { connect } from "../client/index.ts";
 import type { Server } from "../server/index.ts";
 import { ScriptedLlm } from "./models/index.ts";

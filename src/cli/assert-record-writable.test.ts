@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { assertRecordWritable } from "./assert-record-writable.ts";
 import { createTempTestDirectoryWithFiles, runCliInTestProcess } from "./cli-test-process.fixture.ts";
-import { expectFileMode } from "../../test/is-windows.ts";
+import { expectFileMode } from "../../test/support/is-windows.ts";
 
 const SERVE_CAT = ["serve", "--exec", "cat", "--store", "memory", "--port", "0"];
 

@@ -8,7 +8,7 @@ import type { CliContext } from "./cli-context.ts";
 import { runCli } from "./main.ts";
 
 const colloquyBinFilePath = fileURLToPath(new URL("../../bin/colloquy.js", import.meta.url));
-const typescriptSourceLoaderUrl = new URL("../../test/from-source.mjs", import.meta.url).href;
+const typescriptSourceLoaderUrl = new URL("../../test/support/from-source.mjs", import.meta.url).href;
 
 export interface CliTestProcessResult {
   code: number | null;

@@ -11,7 +11,7 @@ import {
   type CliTestProcessResult,
   type ServingCliTestProcess,
 } from "./cli-test-process.fixture.ts";
-import { isWindows } from "../../test/is-windows.ts";
+import { isWindows } from "../../test/support/is-windows.ts";
 
 const AGENTS = `
 import { agent, artifact, data, failed, inputRequired, reply, status } from "colloquy";

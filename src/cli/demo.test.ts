@@ -7,7 +7,7 @@ import {
   startServeCommandForTest,
   type ServingCliTestProcess,
 } from "./cli-test-process.fixture.ts";
-import { isWindows } from "../../test/is-windows.ts";
+import { isWindows } from "../../test/support/is-windows.ts";
 
 let cwd: string;
 let demo: ServingCliTestProcess;

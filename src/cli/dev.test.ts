@@ -10,7 +10,7 @@ import {
   spawnColloquyForTest,
   type ServingCliTestProcess,
 } from "./cli-test-process.fixture.ts";
-import { isWindows } from "../../test/is-windows.ts";
+import { isWindows } from "../../test/support/is-windows.ts";
 
 /** The longest time in milliseconds between the save of a file and an answer of the new code. */
 const RELOAD_LIMIT_MS = 1_000;

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import * as fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { arbitraryCharacter } from "../../test/arbitrary-character.ts";
+import { arbitraryCharacter } from "../../test/support/arbitrary-character.ts";
 import { createTempTestDirectoryWithFiles, runCliInTestProcess } from "./cli-test-process.fixture.ts";
 import { COMMANDS, type CommandTable } from "./command-registry.ts";
 import { startHostileServer, type HostileAnswer, type HostileServer } from "./hostile-server.fixture.ts";

@@ -10,7 +10,7 @@ import {
   runCliInTestProcess,
   startServeCommandForTest,
 } from "./cli-test-process.fixture.ts";
-import { isWindows } from "../../test/is-windows.ts";
+import { isWindows } from "../../test/support/is-windows.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 

@@ -7,7 +7,7 @@ import {
   createTempTestDirectoryWithFiles,
   runCliInTestProcess,
 } from "./cli-test-process.fixture.ts";
-import { isWindows } from "../../test/is-windows.ts";
+import { isWindows } from "../../test/support/is-windows.ts";
 
 const NOISY = `
 import { agent } from "colloquy";

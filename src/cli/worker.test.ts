@@ -1,13 +1,13 @@
 import { expect, it } from "vitest";
 import type { SendMessageResponse, Task } from "../protocol/index.ts";
-import { findTestDatabase } from "../../test/find-test-postgres.ts";
+import { findTestDatabase } from "../../test/support/find-test-postgres.ts";
 import {
   createTempTestDirectoryWithFiles,
   runCliInTestProcess,
   spawnColloquyForTest,
   startServeCommandForTest,
 } from "./cli-test-process.fixture.ts";
-import { isWindows } from "../../test/is-windows.ts";
+import { isWindows } from "../../test/support/is-windows.ts";
 
 const { url: database, reason } = await findTestDatabase();
 

@@ -1,6 +1,6 @@
 /**
  * Source of time for the engine and the server. Tests replace the system clock with a fake clock. Other files
- * of `engine/` and `server/` must not read the time of the process directly (`test/clock-use.test.ts`).
+ * of `engine/` and `server/` must not read the time of the process directly (`test/house/clock-use.test.ts`).
  */
 export interface Clock {
   /**

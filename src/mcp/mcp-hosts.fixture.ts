@@ -53,7 +53,7 @@ export type TestMcpHostElicitationResponder = (question: string) => {
 export type TestMcpServerUrlOrCliArguments = { readonly url: string } | { readonly args: readonly string[] };
 
 const colloquyBinFilePath = fileURLToPath(new URL("../../bin/colloquy.js", import.meta.url));
-const typescriptSourceLoaderUrl = new URL("../../test/from-source.mjs", import.meta.url).href;
+const typescriptSourceLoaderUrl = new URL("../../test/support/from-source.mjs", import.meta.url).href;
 
 const STARTUP_VARIABLES = new Set(["COLLOQUY_TEST_BUNDLE", "COLLOQUY_TEST_PACKAGES", "NODE_COMPILE_CACHE"]);
 

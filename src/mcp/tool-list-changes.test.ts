@@ -4,7 +4,7 @@ import { StreamableHTTPClientTransport as Http2025 } from "@modelcontextprotocol
 import { ToolListChangedNotificationSchema } from "@modelcontextprotocol/sdk/types.js";
 import { PassThrough } from "node:stream";
 import { expect, it, onTestFinished } from "vitest";
-import { findTestPort, listenOnRestartPort } from "../../test/test-ports.ts";
+import { findTestPort, listenOnRestartPort } from "../../test/support/test-ports.ts";
 import { agent } from "../adapters/index.ts";
 import type { Agent } from "../engine/index.ts";
 import { createServer } from "../server/index.ts";

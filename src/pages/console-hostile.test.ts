@@ -5,7 +5,7 @@ import { agent, artifact, data, file, inputRequired } from "../adapters/index.ts
 import { CHROMIUM_MISSING_MESSAGE, findChromium, launchChromium } from "../cards/html/browser.fixture.ts";
 import type { Agent } from "../engine/index.ts";
 import { ConsolePageTest } from "./console-page.fixture.ts";
-import { countRuns } from "../../test/count-runs.ts";
+import { countRuns } from "../../test/support/count-runs.ts";
 import { startHostileAgentServer } from "./hostile-agent-server.fixture.ts";
 import { EXAMPLES_OF_ALL_PIECES, hostileText, watchPage } from "./hostile-content.fixture.ts";
 

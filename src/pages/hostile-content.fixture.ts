@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import type { Page } from "playwright-core";
-import { arbitraryCharacter } from "../../test/arbitrary-character.ts";
+import { arbitraryCharacter } from "../../test/support/arbitrary-character.ts";
 
 /** Pieces of markup, Markdown, URLs, and control characters that attack a page in known ways. */
 export const HOSTILE_PIECES: readonly string[] = [

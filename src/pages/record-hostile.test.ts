@@ -9,7 +9,7 @@ import {
   writePageToDisk,
 } from "../cards/html/browser.fixture.ts";
 import type { Recording } from "../cards/index.ts";
-import { countRuns, isLongRun } from "../../test/count-runs.ts";
+import { countRuns, isLongRun } from "../../test/support/count-runs.ts";
 import { createScriptedRecording } from "../cards/recording/recording.fixture.ts";
 import type { TrafficLine } from "../trace/index.ts";
 import { EXAMPLES_OF_ALL_PIECES, hostileText, watchPage } from "./hostile-content.fixture.ts";

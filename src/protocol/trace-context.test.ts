@@ -1,6 +1,6 @@
 import { array, assert, constantFrom, integer, property, record, string, tuple } from "fast-check";
 import { describe, expect, it } from "vitest";
-import { arbitraryCharacter } from "../../test/arbitrary-character.ts";
+import { arbitraryCharacter } from "../../test/support/arbitrary-character.ts";
 import {
   createChildContext,
   createRootContext,

@@ -12,7 +12,7 @@ import {
 } from "./bindings/raw-grpc-client.fixture.ts";
 import { createServer, type Server } from "./index.ts";
 import { formatRawPostHead, openRawTestSocket } from "./raw-socket.fixture.ts";
-import { countRuns } from "../../test/count-runs.ts";
+import { countRuns } from "../../test/support/count-runs.ts";
 
 const LARGE_TEXT_LENGTH = 900_000;
 const callerHeaders = [{}, { authorization: "Bearer of-ada" }] as const;

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { arbitraryCharacter } from "../../test/arbitrary-character.ts";
+import { arbitraryCharacter } from "../../test/support/arbitrary-character.ts";
 import type { LogAppend, TaskOverview, TaskOverviewQuery, TaskStore } from "../engine/index.ts";
 import {
   bobTestTaskScope,

@@ -3,7 +3,7 @@ import { parseCodeBlocks, isElided, isFragment, isScript } from "./code-blocks.t
 import { collectAnchors, findLinks, findLinkMistake } from "./links.ts";
 import { PageValues } from "./page-values.ts";
 import { runDocument, parseSteps } from "./run-document.ts";
-import { isWindows } from "../is-windows.ts";
+import { isWindows } from "../support/is-windows.ts";
 
 const createCodeBlock = (language: string, code: string): string => `\`\`\`${language}\n${code}\n\`\`\`\n`;
 

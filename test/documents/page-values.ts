@@ -1,4 +1,4 @@
-import { findTestPort } from "../test-ports.ts";
+import { findTestPort } from "../support/test-ports.ts";
 
 /** Matches UUIDs and API keys, which differ on every run. */
 const ID_PATTERN = /\b[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}\b|\bclq_[\da-f]{12}_[\w-]{43}/g;

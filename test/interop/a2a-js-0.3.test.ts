@@ -14,7 +14,7 @@ import { once } from "node:events";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { agent, artifact, data, file, inputRequired, reply } from "../../src/adapters/index.ts";
 import { createServer, type Server } from "../../src/server/index.ts";
-import { STORE_FACTORIES } from "../store-factories.ts";
+import { STORE_FACTORIES } from "../support/store-factories.ts";
 import { createTextRequest, listArtifactTexts, requireTask } from "./sdk-0.3-client.ts";
 import { collectEvents } from "./sdk-client.ts";
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { connect } from "../../src/client/index.ts";
 import { type DataPart, type Part, type Task, getText } from "../../src/protocol/index.ts";
 import { createTempFile, killChild, startChild } from "./child-process.ts";
-import { findTestPort } from "../test-ports.ts";
+import { findTestPort } from "../support/test-ports.ts";
 
 const CHILD_SCRIPT = "approval-child.ts";
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { connect } from "../../src/client/index.ts";
 import type { Task } from "../../src/protocol/index.ts";
 import { backupSqliteFile, SqliteStore } from "../../src/stores/index.ts";
-import { createUserMessage } from "../http-bindings.ts";
+import { createUserMessage } from "../support/http-bindings.ts";
 import { createTempFile, killChild, runChild, startChild } from "./child-process.ts";
 
 const LARGE_FILE_BLOBS = 50;

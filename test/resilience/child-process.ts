@@ -2,8 +2,8 @@ import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
-import { forkScript } from "../fork-script.ts";
-import { createTempFolder } from "../store-factories.ts";
+import { forkScript } from "../support/fork-script.ts";
+import { createTempFolder } from "../support/store-factories.ts";
 
 /** A child process that runs a server, killed at the latest at the end of the test. */
 export interface ServerChild {

@@ -1,7 +1,7 @@
 import { expect } from "vitest";
 import { getText, isTerminal, type Part, type StreamResponse } from "../../src/protocol/index.ts";
-import { createUserMessage, fetchTask, STREAM_REQUESTS, type HttpBinding } from "../http-bindings.ts";
-import { readSseStream, type SseFrame } from "../raw-stream.ts";
+import { createUserMessage, fetchTask, STREAM_REQUESTS, type HttpBinding } from "../support/http-bindings.ts";
+import { readSseStream, type SseFrame } from "../support/raw-stream.ts";
 import { COUNTED_CHUNKS } from "./counted-chunks.ts";
 
 /** The request with which a client resumes: a subscription, or the original message again. */

@@ -3,9 +3,9 @@ import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { agent } from "../../src/adapters/index.ts";
 import type { Observer } from "../../src/engine/index.ts";
 import { createServer } from "../../src/server/index.ts";
-import { HTTP_BINDINGS, fetchTask, STREAM_REQUESTS, createUserMessage } from "../http-bindings.ts";
-import { readSseStream } from "../raw-stream.ts";
-import { STORE_FACTORIES } from "../store-factories.ts";
+import { HTTP_BINDINGS, fetchTask, STREAM_REQUESTS, createUserMessage } from "../support/http-bindings.ts";
+import { readSseStream } from "../support/raw-stream.ts";
+import { STORE_FACTORIES } from "../support/store-factories.ts";
 
 const WORDS = Array.from({ length: 200 }, (_, at) => `word${at} `);
 

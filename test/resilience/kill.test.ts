@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { HTTP_BINDINGS, fetchTask, STREAM_REQUESTS, createUserMessage } from "../http-bindings.ts";
-import { readSseStream, type SseFrame, type StreamRequest } from "../raw-stream.ts";
+import { HTTP_BINDINGS, fetchTask, STREAM_REQUESTS, createUserMessage } from "../support/http-bindings.ts";
+import { readSseStream, type SseFrame, type StreamRequest } from "../support/raw-stream.ts";
 import { createTempFile, startChild } from "./child-process.ts";
 
 const CHILD_SCRIPT = "kill-child.ts";

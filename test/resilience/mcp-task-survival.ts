@@ -7,9 +7,9 @@
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
-import { findTestPort } from "../test-ports.ts";
-import { forkScript } from "../fork-script.ts";
-import { createTempFolder } from "../store-factories.ts";
+import { findTestPort } from "../support/test-ports.ts";
+import { forkScript } from "../support/fork-script.ts";
+import { createTempFolder } from "../support/store-factories.ts";
 
 /** Parameters of the task, and of the kills during the task. */
 export interface SurvivalOptions {

@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, it } from "vitest";
 import { TestWebhookReceiver } from "../../src/server/push/test-webhook-receiver.fixture.ts";
-import { findTestDatabase } from "../find-test-postgres.ts";
-import { createUserMessage } from "../http-bindings.ts";
+import { findTestDatabase } from "../support/find-test-postgres.ts";
+import { createUserMessage } from "../support/http-bindings.ts";
 import { killChild, startChild } from "./child-process.ts";
 
 const { url: database, reason } = await findTestDatabase();

@@ -4,9 +4,9 @@ import {
   runTestSql,
   startTestPostgres,
 } from "../../src/stores/postgres/postgres-server.fixture.ts";
-import { findTestDatabase } from "../find-test-postgres.ts";
-import { fetchTask, STREAM_REQUESTS, createUserMessage } from "../http-bindings.ts";
-import { readSseStream, type SseFrame, type StreamRequest } from "../raw-stream.ts";
+import { findTestDatabase } from "../support/find-test-postgres.ts";
+import { fetchTask, STREAM_REQUESTS, createUserMessage } from "../support/http-bindings.ts";
+import { readSseStream, type SseFrame, type StreamRequest } from "../support/raw-stream.ts";
 import { killChild, startChild } from "./child-process.ts";
 
 const { url: database, reason } = await findTestDatabase();

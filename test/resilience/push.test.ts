@@ -4,8 +4,8 @@ import {
   type ReceivedTestWebhookRequest,
 } from "../../src/server/push/test-webhook-receiver.fixture.ts";
 import type { StreamResponse } from "../../src/protocol/index.ts";
-import { fetchTask, STREAM_REQUESTS, createUserMessage } from "../http-bindings.ts";
-import { readSseStream } from "../raw-stream.ts";
+import { fetchTask, STREAM_REQUESTS, createUserMessage } from "../support/http-bindings.ts";
+import { readSseStream } from "../support/raw-stream.ts";
 import { createTempFile, killChild, startChild, type ServerChild } from "./child-process.ts";
 
 const CHILD_SCRIPT = "push-child.ts";

@@ -2,8 +2,8 @@ import { describe, expect, it } from "vitest";
 import { connect, type A2AClient } from "../../src/client/index.ts";
 import { A2AError, getText, type Message, type Task } from "../../src/protocol/index.ts";
 import { createTempFile, killChild, startChild, type ServerChild } from "./child-process.ts";
-import { findTestPort } from "../test-ports.ts";
-import { createUserMessage } from "../http-bindings.ts";
+import { findTestPort } from "../support/test-ports.ts";
+import { createUserMessage } from "../support/http-bindings.ts";
 
 const CHILD_SCRIPT = "queue-child.ts";
 const MESSAGE_COUNT = 32;

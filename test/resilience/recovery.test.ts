@@ -10,7 +10,7 @@ import {
   type Task,
 } from "../../src/protocol/index.ts";
 import { createTempFile, startChild } from "./child-process.ts";
-import { findTestPort } from "../test-ports.ts";
+import { findTestPort } from "../support/test-ports.ts";
 
 const CHILD_SCRIPT = "recovery-child.ts";
 const POLICIES = ["fail", "restart", "resume"] as const;

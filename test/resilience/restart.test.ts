@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { connect } from "../../src/client/index.ts";
 import { fold, isEventRefusal, getText, type StreamResponse, type Task } from "../../src/protocol/index.ts";
 import { createTempFile, startChild } from "./child-process.ts";
-import { findTestPort } from "../test-ports.ts";
+import { findTestPort } from "../support/test-ports.ts";
 
 const CHILD_SCRIPT = "restart-child.ts";
 const REPORT = Array.from({ length: 40 }, (_, at) => `${at} `).join("");

@@ -2,8 +2,8 @@ import { setTimeout } from "node:timers/promises";
 import { describe, it, onTestFinished } from "vitest";
 import { agent } from "../../src/adapters/index.ts";
 import { createServer } from "../../src/server/index.ts";
-import { countRuns } from "../count-runs.ts";
-import { STORE_FACTORIES } from "../store-factories.ts";
+import { countRuns } from "../support/count-runs.ts";
+import { STORE_FACTORIES } from "../support/store-factories.ts";
 import { COUNTED_CHUNKS } from "./counted-chunks.ts";
 import { expectWholeStreams } from "./cut-streams.ts";
 

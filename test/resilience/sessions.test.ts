@@ -3,8 +3,8 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { SqliteSessionService } from "../../src/adk/index.ts";
-import { forkScript } from "../fork-script.ts";
-import { createTempFolder } from "../store-factories.ts";
+import { forkScript } from "../support/fork-script.ts";
+import { createTempFolder } from "../support/store-factories.ts";
 
 const CHILD_SCRIPT = new URL("sessions-child.ts", import.meta.url);
 const WRITERS = ["ada", "bob", "cyd"];

@@ -1,7 +1,7 @@
 /** Tests the check by which `npm run interop -- --tap-faults` judges the records of other SDKs. */
 import { JsonRpcTransportFactory } from "@a2a-js/sdk/client";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { checkInjectedFaults } from "../../scripts/interop/check-injected-faults.ts";
+import { checkInjectedFaults } from "../../lab/interop/check-injected-faults.ts";
 import type { RunningTestServer } from "../../src/client/a2a-client.contract.ts";
 import { serveWithOfficialSdk } from "../../src/client/a2a-js-server.fixture.ts";
 import type { TrafficLine } from "../../src/trace/index.ts";

@@ -10,7 +10,7 @@ import {
 } from "@google/adk";
 import { LibSqlDriver } from "@mikro-orm/libsql";
 import { MikroORM, PostgreSqlDriver } from "@mikro-orm/postgresql";
-import { findTestDatabase } from "../../../test/find-test-postgres.ts";
+import { findTestDatabase } from "../../../test/support/find-test-postgres.ts";
 import { PostgresStore } from "../../stores/index.ts";
 import { runTestSql } from "../../stores/postgres/postgres-server.fixture.ts";
 import { MemorySessionService } from "./memory-session-service.ts";

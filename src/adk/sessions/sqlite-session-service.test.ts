@@ -9,7 +9,7 @@ import { ScriptedLlm } from "../models/index.ts";
 import { TaskHarness } from "../task-harness.fixture.ts";
 import { createTestTextEvent } from "./session-service.contract.ts";
 import { SqliteSessionService } from "./sqlite-session-service.ts";
-import { expectFileMode } from "../../../test/is-windows.ts";
+import { expectFileMode } from "../../../test/support/is-windows.ts";
 
 let folder: string;
 let path: string;

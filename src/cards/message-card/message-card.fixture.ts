@@ -1,5 +1,5 @@
 import * as fc from "fast-check";
-import { arbitraryCharacter } from "../../../test/arbitrary-character.ts";
+import { arbitraryCharacter } from "../../../test/support/arbitrary-character.ts";
 import type { JsonObject, JsonValue } from "../../protocol/index.ts";
 import type { MessageCard, CardProtocol } from "./index.ts";
 import { CONTROLLER, createCardProtocol, PLANNER, SOLVER } from "./index.ts";

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { measureCpuTime } from "../../../test/measure-cpu-time.ts";
+import { measureCpuTime } from "../../../test/support/measure-cpu-time.ts";
 import {
   findLastNumber,
   normalizeAnswer,

@@ -1,5 +1,5 @@
 import * as fc from "fast-check";
-import { arbitraryCharacter } from "../../../test/arbitrary-character.ts";
+import { arbitraryCharacter } from "../../../test/support/arbitrary-character.ts";
 import { arbitraryCard } from "../message-card/message-card.fixture.ts";
 import type { MessageCard } from "../message-card/index.ts";
 

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { createContext, runInContext } from "node:vm";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { arbitraryCharacter } from "../../../test/arbitrary-character.ts";
+import { arbitraryCharacter } from "../../../test/support/arbitrary-character.ts";
 import { arbitraryCard, createGsm8kExampleCards } from "../message-card/message-card.fixture.ts";
 import { type MessageCard, parseCardTime } from "../message-card/index.ts";
 import { listDistinctRecordedCards } from "../recording/index.ts";

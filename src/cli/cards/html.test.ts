@@ -11,7 +11,7 @@ import {
   createTempTestDirectoryWithFiles,
   runCliInTestProcess,
 } from "../cli-test-process.fixture.ts";
-import { isWindows } from "../../../test/is-windows.ts";
+import { isWindows } from "../../../test/support/is-windows.ts";
 
 describe("colloquy cards html", () => {
   it("writes the page next to the recording, or to the given file", async () => {

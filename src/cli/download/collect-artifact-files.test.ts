@@ -1,6 +1,6 @@
 import { assert, property, string } from "fast-check";
 import { describe, expect, it } from "vitest";
-import { arbitraryCharacter } from "../../../test/arbitrary-character.ts";
+import { arbitraryCharacter } from "../../../test/support/arbitrary-character.ts";
 import type { Part } from "../../protocol/index.ts";
 import { collectArtifactFiles } from "./collect-artifact-files.ts";
 

@@ -1,6 +1,6 @@
 import { LlmAgent } from "@google/adk";
 import { describe, expect, it } from "vitest";
-import { findTestDatabase } from "../../../test/find-test-postgres.ts";
+import { findTestDatabase } from "../../../test/support/find-test-postgres.ts";
 import { ScriptedLlm } from "../../adk/index.ts";
 import { collect, connect } from "../../client/index.ts";
 import { getText } from "../../protocol/index.ts";

@@ -11,7 +11,7 @@ import {
   runCliInTestProcess,
   type CliTestProcessResult,
 } from "../cli-test-process.fixture.ts";
-import { expectFileMode, isWindows } from "../../../test/is-windows.ts";
+import { expectFileMode, isWindows } from "../../../test/support/is-windows.ts";
 
 const TOKEN = "token-of-ada-0123456789";
 const OTHER = "token-of-bob-0123456789";

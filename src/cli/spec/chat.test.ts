@@ -15,7 +15,7 @@ import {
   parseJsonLines,
   runCliExpectingSuccess,
 } from "./run-command.fixture.ts";
-import { isWindows } from "../../../test/is-windows.ts";
+import { isWindows } from "../../../test/support/is-windows.ts";
 
 const createPipedInput = (...lines: string[]): { stdin: Readable } => ({
   stdin: Readable.from(lines.map((line) => `${line}\n`)),

@@ -10,7 +10,7 @@ import {
 } from "../cli-test-process.fixture.ts";
 import { startInstructionFollowingTestServer, type RunningTestServer } from "./test-servers.fixture.ts";
 import { runCliExpectingError, runCliForJson, runCliExpectingSuccess } from "./run-command.fixture.ts";
-import { isWindows } from "../../../test/is-windows.ts";
+import { isWindows } from "../../../test/support/is-windows.ts";
 
 interface ConfigShowOutput {
   settings: { name: string; value: string | null; source: string; file?: string }[];

@@ -12,7 +12,7 @@ import {
 import { readPackageVersion } from "../package-version.ts";
 import { startInstructionFollowingTestServer, type RunningTestServer } from "./test-servers.fixture.ts";
 import { parseLabeledCliOutputFields, runCliExpectingSuccess } from "./run-command.fixture.ts";
-import { isWindows } from "../../../test/is-windows.ts";
+import { isWindows } from "../../../test/support/is-windows.ts";
 
 let served: RunningTestServer;
 beforeAll(async () => {

@@ -27,7 +27,7 @@ import {
   runCliExpectingSuccess,
   ANY_NON_EMPTY_TEXT,
 } from "./run-command.fixture.ts";
-import { isWindows } from "../../../test/is-windows.ts";
+import { isWindows } from "../../../test/support/is-windows.ts";
 
 describe.each(TEST_SERVERS)("task, at %s", (_, serve) => {
   let served: RunningTestServer;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { findTestDatabase } from "../../../test/find-test-postgres.ts";
+import { findTestDatabase } from "../../../test/support/find-test-postgres.ts";
 import { runTestSql } from "../../stores/postgres/postgres-server.fixture.ts";
 import { runCliInTestProcess } from "../cli-test-process.fixture.ts";
 

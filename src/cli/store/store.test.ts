@@ -3,14 +3,14 @@ import { request } from "node:http";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { createTempFolder } from "../../../test/store-factories.ts";
+import { createTempFolder } from "../../../test/support/store-factories.ts";
 import { agent } from "../../adapters/index.ts";
 import { connect, type A2AClient } from "../../client/index.ts";
 import { createServer, readMaintenanceAddress, type Server, type ServerOptions } from "../../server/index.ts";
 import { migrateSchema } from "../../stores/sqlite/schema.ts";
 import { buildTestMessage, messageCommandTestAgent } from "../../server/server.fixture.ts";
 import { runCliInTestProcess, type CliTestProcessResult } from "../cli-test-process.fixture.ts";
-import { expectFileMode } from "../../../test/is-windows.ts";
+import { expectFileMode } from "../../../test/support/is-windows.ts";
 
 describe("colloquy store", () => {
   let folder: string;

@@ -8,8 +8,8 @@ import { connect } from "../../client/index.ts";
 import type { Agent, AgentEvent, Run } from "../../engine/index.ts";
 import { getText, type Task } from "../../protocol/index.ts";
 import { createServer, type Server, type StoreOption } from "../../server/index.ts";
-import { findTestPort, listenOnRestartPort } from "../../../test/test-ports.ts";
-import { createTempFolder } from "../../../test/store-factories.ts";
+import { findTestPort, listenOnRestartPort } from "../../../test/support/test-ports.ts";
+import { createTempFolder } from "../../../test/support/store-factories.ts";
 import {
   createMcpServer,
   createMcpToolClient,

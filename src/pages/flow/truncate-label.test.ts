@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { arbitraryCharacter } from "../../../test/arbitrary-character.ts";
+import { arbitraryCharacter } from "../../../test/support/arbitrary-character.ts";
 import { measureLabel, truncateLabel } from "./truncate-label.ts";
 
 describe("a label of a diagram", () => {

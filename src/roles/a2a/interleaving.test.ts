@@ -3,7 +3,7 @@ import { type MessageCard, PLANNER, SOLVER } from "../../cards/index.ts";
 import { flushEventLoopForTest } from "../../engine/engine.fixture.ts";
 import { isTerminal } from "../../protocol/index.ts";
 import { startRoleTestbed, createTestRoleFromFunction } from "./role-testbed.fixture.ts";
-import { isLongRun } from "../../../test/count-runs.ts";
+import { isLongRun } from "../../../test/support/count-runs.ts";
 
 /** A planner that asks its requester, runs two subtasks in parallel, and then runs a third one. */
 const queryingPlanner = createTestRoleFromFunction(

@@ -7,7 +7,7 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { connect as open } from "../../client/index.ts";
-import { findTestPort } from "../../../test/test-ports.ts";
+import { findTestPort } from "../../../test/support/test-ports.ts";
 import { forwardingTestPlanner, startRoleTestbed } from "./role-testbed.fixture.ts";
 
 interface SolverProcess {

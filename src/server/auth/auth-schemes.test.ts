@@ -1,7 +1,7 @@
 import { createHash, scryptSync } from "node:crypto";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { arbitraryCharacter } from "../../../test/arbitrary-character.ts";
+import { arbitraryCharacter } from "../../../test/support/arbitrary-character.ts";
 import { A2AError } from "../../protocol/index.ts";
 import * as v1 from "../../wire/v1/index.ts";
 import { AuthChallengeError, Authenticator } from "./authenticator.ts";

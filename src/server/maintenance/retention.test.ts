@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { STORE_FACTORIES, type TemporaryStore } from "../../../test/store-factories.ts";
+import { STORE_FACTORIES, type TemporaryStore } from "../../../test/support/store-factories.ts";
 import { connect, type A2AClient } from "../../client/index.ts";
 import type { StreamResponse, Task } from "../../protocol/index.ts";
 import { createServer, type Server, type ServerOptions } from "../index.ts";

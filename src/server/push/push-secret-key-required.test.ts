@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { findTestDatabase } from "../../../test/find-test-postgres.ts";
+import { findTestDatabase } from "../../../test/support/find-test-postgres.ts";
 import { PostgresStore } from "../../stores/index.ts";
 import { createServer, type Server } from "../index.ts";
 import { buildTestMessage, messageCommandTestAgent, V1_JSON_TEST_HEADERS } from "../server.fixture.ts";

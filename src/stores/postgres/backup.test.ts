@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { globSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { warnAboutSkippedTests } from "../../../test/warn-about-skipped-tests.ts";
+import { warnAboutSkippedTests } from "../../../test/support/warn-about-skipped-tests.ts";
 import {
   aliceTestTaskScope,
   createTestChunkEvent,

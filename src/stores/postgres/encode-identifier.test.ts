@@ -1,8 +1,8 @@
 import * as fc from "fast-check";
 import { Client } from "pg";
 import { afterAll, describe, expect, it } from "vitest";
-import { arbitraryCharacter } from "../../../test/arbitrary-character.ts";
-import { findTestDatabase } from "../../../test/find-test-postgres.ts";
+import { arbitraryCharacter } from "../../../test/support/arbitrary-character.ts";
+import { findTestDatabase } from "../../../test/support/find-test-postgres.ts";
 import { decodeIdentifier, encodeIdentifier } from "./encode-identifier.ts";
 import { encodeTextArray } from "./encode-text-array.ts";
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { findTestDatabase } from "../../../test/find-test-postgres.ts";
+import { findTestDatabase } from "../../../test/support/find-test-postgres.ts";
 import { createTestLogAppend, createTestSubmittedTaskEvent } from "../task-event-logs.fixture.ts";
 import { DEFAULT_POSTGRES_OPTIONS } from "./postgres-store-options.ts";
 import { PostgresPool, type PostgresConnection } from "./postgres-pool.ts";

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from "vitest";
-import { findTestDatabase } from "../../../test/find-test-postgres.ts";
+import { findTestDatabase } from "../../../test/support/find-test-postgres.ts";
 import type { TaskOverviewQuery } from "../../engine/index.ts";
 import { aliceTestTaskScope } from "../task-event-logs.fixture.ts";
 import { chooseListStatement } from "./postgres-task-overview.ts";

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import process from "node:process";
 import { setTimeout as pause } from "node:timers/promises";
-import { findTestPort } from "../../../test/test-ports.ts";
+import { findTestPort } from "../../../test/support/test-ports.ts";
 import { NOBODY_UID, runTestSql } from "./postgres-server.fixture.ts";
 
 const START_TIMEOUT_MS = 10_000;

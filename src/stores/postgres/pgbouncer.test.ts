@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { findTestDatabase } from "../../../test/find-test-postgres.ts";
-import { warnAboutSkippedTests } from "../../../test/warn-about-skipped-tests.ts";
+import { findTestDatabase } from "../../../test/support/find-test-postgres.ts";
+import { warnAboutSkippedTests } from "../../../test/support/warn-about-skipped-tests.ts";
 import { defineTaskStoreContract } from "../task-store.contract.ts";
 import { aliceTestTaskScope } from "../task-event-logs.fixture.ts";
 import { EmptyPostgresStore } from "./empty-postgres-store.fixture.ts";

@@ -1,6 +1,6 @@
 import { Client } from "pg";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { findTestDatabase } from "../../../test/find-test-postgres.ts";
+import { findTestDatabase } from "../../../test/support/find-test-postgres.ts";
 import {
   aliceTestTaskScope,
   createTestLogAppend,

@@ -16,7 +16,7 @@ import process from "node:process";
 import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { Client } from "pg";
-import { findTestPort } from "../../../test/test-ports.ts";
+import { findTestPort } from "../../../test/support/test-ports.ts";
 
 const START_TIMEOUT_MS = 30_000;
 /** Id of a user without permissions. PostgreSQL refuses to run as root. */

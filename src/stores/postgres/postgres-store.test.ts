@@ -1,5 +1,5 @@
 import { describe } from "vitest";
-import { findTestDatabase } from "../../../test/find-test-postgres.ts";
+import { findTestDatabase } from "../../../test/support/find-test-postgres.ts";
 import { defineTaskStoreContract } from "../task-store.contract.ts";
 import { EmptyPostgresStore } from "./empty-postgres-store.fixture.ts";
 

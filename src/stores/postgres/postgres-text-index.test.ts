@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { findTestDatabase } from "../../../test/find-test-postgres.ts";
+import { findTestDatabase } from "../../../test/support/find-test-postgres.ts";
 import {
   createTestChunkEvent,
   createTestLogAppend,

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { findTestDatabase } from "../../../test/find-test-postgres.ts";
+import { findTestDatabase } from "../../../test/support/find-test-postgres.ts";
 import type { AppendRefusal } from "../../engine/index.ts";
 import { createTestLogAppend, createTestSubmittedTaskEvent } from "../task-event-logs.fixture.ts";
 import { PostgresPool, type PostgresConnection } from "./postgres-pool.ts";

@@ -1,6 +1,6 @@
 import { globSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { findTestDatabase } from "../../../test/find-test-postgres.ts";
+import { findTestDatabase } from "../../../test/support/find-test-postgres.ts";
 import type { PostgresStatement } from "./define-statement.ts";
 import { findStaleExceptions, findUnportableSql, PORTABILITY_EXCEPTIONS } from "./portable-sql.fixture.ts";
 import { runTestSql } from "./postgres-server.fixture.ts";

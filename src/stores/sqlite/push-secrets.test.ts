@@ -12,7 +12,7 @@ import {
 } from "../task-event-logs.fixture.ts";
 import { migrateSchema } from "./schema.ts";
 import { SqliteStore, type SqliteStoreOptions } from "./sqlite-store.ts";
-import { expectFileMode } from "../../../test/is-windows.ts";
+import { expectFileMode } from "../../../test/support/is-windows.ts";
 
 const root = mkdtempSync(join(tmpdir(), "colloquy-push-secrets-"));
 afterAll(() => rmSync(root, { recursive: true }));

@@ -195,7 +195,7 @@ function addPushScopeAndSealSecrets(db: SqlDatabase, cipher: PushSecretCipher | 
 
 /**
  * Steps that each schema version adds to the previous version. New versions are appended, because files
- * contain the number of their last version. `test/store-migrations.test.ts` opens stores of earlier commits.
+ * contain the number of their last version. `test/resilience/store-migrations.test.ts` opens stores of earlier commits.
  */
 const MIGRATIONS: readonly MigrationStep[] = [
   CREATE_TASK_TABLES_SQL,

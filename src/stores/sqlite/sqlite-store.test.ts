@@ -23,7 +23,7 @@ import { commitTestAppendExpectingSuccess, defineTaskStoreContract } from "../ta
 import { copyTask, TASK_STATES } from "../../protocol/index.ts";
 import { SCHEMA_VERSION } from "./schema.ts";
 import { SqliteStore } from "./sqlite-store.ts";
-import { expectFileMode } from "../../../test/is-windows.ts";
+import { expectFileMode } from "../../../test/support/is-windows.ts";
 
 /** Undoes the schema version that added indexes for task lists. */
 const REMOVE_TASK_LIST_INDEXES_SQL = `

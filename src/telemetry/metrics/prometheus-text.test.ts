@@ -1,6 +1,6 @@
 import { array, assert, constantFrom, double, property, record, string } from "fast-check";
 import { describe, expect, it } from "vitest";
-import { arbitraryCharacter } from "../../../test/arbitrary-character.ts";
+import { arbitraryCharacter } from "../../../test/support/arbitrary-character.ts";
 import { METRIC_CATALOG, type MetricName, toPrometheusName } from "./metric-catalog.ts";
 import { MetricRegistry } from "./metric-registry.ts";
 import { renderPrometheusText } from "./prometheus-text.ts";

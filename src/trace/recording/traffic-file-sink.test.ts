@@ -18,7 +18,7 @@ import {
   readTrafficFile,
   type ReadTrafficLine,
 } from "./index.ts";
-import { expectFileMode } from "../../../test/is-windows.ts";
+import { expectFileMode } from "../../../test/support/is-windows.ts";
 
 let file: string;
 

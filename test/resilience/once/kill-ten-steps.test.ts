@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
-import { findTestDatabase } from "../../find-test-postgres.ts";
-import { createTempFolder } from "../../store-factories.ts";
+import { findTestDatabase } from "../../support/find-test-postgres.ts";
+import { createTempFolder } from "../../support/store-factories.ts";
 import { evaluateJournal, killTenSteps } from "./kill-ten-steps.ts";
 
 const { url: database, reason } = await findTestDatabase();

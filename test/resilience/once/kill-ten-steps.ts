@@ -2,7 +2,7 @@ import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
 import { setTimeout } from "node:timers/promises";
-import { forkScript } from "../../fork-script.ts";
+import { forkScript } from "../../support/fork-script.ts";
 
 const CHILD_SCRIPT = new URL("ten-steps-child.ts", import.meta.url);
 const STEP_COUNT = 10;

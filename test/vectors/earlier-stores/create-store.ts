@@ -1,5 +1,5 @@
 /**
- * Creates a store with the code of an earlier commit, as the vectors for test/store-migrations.test.ts:
+ * Creates a store with the code of an earlier commit, as the vectors for test/resilience/store-migrations.test.ts:
  *
  *     git worktree add --detach /tmp/earlier COMMIT && ln -s $PWD/node_modules /tmp/earlier/node_modules
  *     node test/vectors/earlier-stores/create-store.ts /tmp/earlier COMMIT
@@ -18,8 +18,8 @@ import {
   EARLIER_STORE_CALLERS,
   EARLIER_STORE_SERVER_OPTIONS,
   readEarlierStoreResponses,
-} from "../../earlier-store-agents.ts";
-import { dumpDatabase } from "../../dump-database.ts";
+} from "../../support/earlier-store-agents.ts";
+import { dumpDatabase } from "../../support/dump-database.ts";
 
 const [, , checkout = "", commit = ""] = process.argv;
 const importRoom = (room: string): Promise<unknown> =>

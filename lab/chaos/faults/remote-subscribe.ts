@@ -1,0 +1,122 @@
+import { once } from "node:events";
+import { setTimeout as pause } from "node:timers/promises";
+import { readSseStream } from "../../../test/support/raw-stream.ts";
+import {
+  createSubscribeRequest,
+  decodeStreamData,
+  isFinalState,
+  readEventChunks,
+  readEventState,
+  startTask,
+} from "../agent-requests.ts";
+import type { ChaosContext, ChaosFault } from "../chaos-fault.ts";
+import { computePercentile } from "../percentile.ts";
+import { readMonotonicMs, type AgentScript } from "../scripted-agents.ts";
+import type { ChaosNode } from "../systems/chaos-system.ts";
+
+/** Load of one measurement. All tasks together emit `tasks * 1000 / intervalMs` events per second. */
+interface SubscribeLoad {
+  readonly name: string;
+  readonly tasks: number;
+  readonly script: AgentScript;
+  readonly hints: boolean;
+}
+
+/** Time in milliseconds in which all tasks start. */
+const START_MS = 1000;
+const WARM_UP_CHUNKS = 40;
+const FAST_SCRIPT: AgentScript = { chunks: 100, intervalMs: 50 };
+const LOADS: readonly SubscribeLoad[] = [
+  { name: "At50PerSecond", tasks: 25, script: { chunks: 20, intervalMs: 500 }, hints: true },
+  { name: "At2000PerSecond", tasks: 100, script: FAST_SCRIPT, hints: true },
+];
+const POLLING_LOAD: SubscribeLoad = { name: "ByPolling", tasks: 100, script: FAST_SCRIPT, hints: false };
+
+export const fault: ChaosFault = {
+  title: "tasks run on one node, and clients subscribe to them on the other node",
+  promise: "Each task arrives whole and in order. The lag is the time from the agent to the client.",
+  maxSeconds: 400,
+  bars: {
+    incompleteAt50PerSecond: 0,
+    incompleteAt2000PerSecond: 0,
+    lagP50MsAt2000PerSecond: 5,
+    lagP99MsAt2000PerSecond: 20,
+    incompleteByPolling: 0,
+    lagP50MsByPolling: 60,
+    lagP99MsByPolling: 120,
+  },
+  isComparison: true,
+  async inject(context) {
+    for (const load of LOADS) await measureLoad(context, load);
+    if (context.hasEventIds) await measureLoad(context, POLLING_LOAD);
+  },
+};
+
+async function measureLoad(context: ChaosContext, load: SubscribeLoad): Promise<void> {
+  const { startNode, addFigure } = context;
+  const { name, tasks, script, hints } = load;
+  const options = { hints, leaseMs: 15_000 };
+  const [owner, other] = [await startNode(options), await startNode(options)];
+  // The first second of a new process is slower than the hours that follow.
+  await runLoad([owner, other], {
+    ...load,
+    name: `warm-up-${name}`,
+    script: { ...script, chunks: WARM_UP_CHUNKS },
+  });
+  const { lagsMs, incomplete, seconds } = await runLoad([owner, other], load);
+  addFigure(`tasks${name}`, tasks);
+  addFigure(`incomplete${name}`, incomplete);
+  addFigure(`eventsPerSecond${name}`, (tasks * script.chunks) / seconds);
+  addFigure(`lagP50Ms${name}`, computePercentile(lagsMs, 0.5));
+  addFigure(`lagP99Ms${name}`, computePercentile(lagsMs, 0.99));
+  for (const node of [owner, other]) {
+    node.child.stdin?.end();
+    if (node.isRunning) await once(node.child, "exit");
+  }
+}
+
+/** Starts the tasks on the first node, and reads them from the second node. */
+async function runLoad(
+  [owner, other]: readonly [ChaosNode, ChaosNode],
+  { name, tasks, script }: SubscribeLoad,
+): Promise<{ readonly lagsMs: number[]; readonly incomplete: number; readonly seconds: number }> {
+  const signal = AbortSignal.timeout(90_000);
+  const lagsMs: number[] = [];
+  const startedAt = readMonotonicMs();
+  const complete = await Promise.all(
+    Array.from({ length: tasks }, async (_, number) => {
+      // Tasks start one after another, so that their chunks are spread over time.
+      await pause((number * START_MS) / tasks);
+      const taskId = await startTask(owner.getAgentUrl("fail"), `remote-${name}-${number}`, script);
+      const numbers = await readChunkNumbers(other.getAgentUrl("fail"), taskId, lagsMs, signal);
+      return numbers.join() === Array.from({ length: script.chunks }, (_, at) => at).join();
+    }),
+  );
+  const incomplete = complete.filter((isComplete) => !isComplete).length;
+  return { lagsMs, incomplete, seconds: (readMonotonicMs() - startedAt - START_MS) / 1000 };
+}
+
+/** Subscribes to a task until its end, and returns the numbers of the chunks in the order of their arrival. */
+async function readChunkNumbers(
+  agentUrl: string,
+  taskId: string,
+  lagsMs: number[],
+  signal: AbortSignal,
+): Promise<number[]> {
+  const numbers: number[] = [];
+  try {
+    for await (const { data } of readSseStream({ ...createSubscribeRequest(agentUrl, taskId), signal })) {
+      const now = readMonotonicMs();
+      const event = decodeStreamData(data);
+      for (const { number, emittedAt } of readEventChunks(event)) {
+        numbers.push(number);
+        // Chunks of the first event are older than the subscription.
+        if ("artifactUpdate" in event) lagsMs.push(now - emittedAt);
+      }
+      if (isFinalState(readEventState(event))) break;
+    }
+  } catch {
+    // A broken stream is incomplete.
+  }
+  return numbers;
+}

@@ -1,0 +1,3 @@
+/** Streams that are cut and resumed, and clients that disconnect. */
+import "../../../test/resilience/disconnect.test.ts";
+import "../../../test/resilience/resume.test.ts";

@@ -1,0 +1,118 @@
+import { cpSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { removeGuard } from "../hostile/guards/guard.ts";
+import { runSeeds } from "./run-seeds.ts";
+import type { DatabaseDefects } from "./simulated-database.ts";
+
+const ROOT = join(import.meta.dirname, "../..");
+/** Number of seeds in which the simulation must notice a mutant. */
+export const MAX_MUTANT_SEEDS = 10_000;
+
+/** A defect that the simulation must notice: of the simulated database, or of the source. */
+export type PlantedMutant =
+  | {
+      readonly name: string;
+      readonly defects: DatabaseDefects;
+      /** Seed with which `npm test` starts, so that it notices a rarely noticed defect soon. Default: 1. */
+      readonly firstSeed?: number;
+    }
+  | {
+      readonly name: string;
+      readonly file: string;
+      /** Text that occurs exactly once in the file, and the text that replaces it. */
+      readonly find: string;
+      readonly replace: string;
+    };
+
+export const PLANTED_MUTANTS: readonly PlantedMutant[] = [
+  { name: "no epoch check", defects: { ignoresEpochs: true }, firstSeed: 190 },
+  { name: "lease by local clock", defects: { claimsByLocalClock: true } },
+  { name: "lease that ends early", defects: { expiresEarly: true } },
+  {
+    name: "early release",
+    file: "src/engine/turn-executor.ts",
+    find: "await Promise.race([this.#agentEnd, graceEnd.promise]);",
+    replace: "",
+  },
+  {
+    name: "early release at a stop",
+    file: "src/engine/engine.ts",
+    find: '    const reason = "The server was stopped',
+    replace:
+      "    for (const { liveTask } of this.#runners.list()) void this.#store.leases.release(liveTask.lease);\n" +
+      '    const reason = "The server was stopped',
+  },
+  {
+    name: "hint as truth",
+    file: "src/engine/nodes/log-poller.ts",
+    find: "const IDLE_POLL_DELAY_MS = 500;",
+    replace: "const IDLE_POLL_DELAY_MS = 1e12;",
+  },
+  {
+    name: "no release of forgotten leases",
+    file: "src/stores/postgres/postgres-task-leases.ts",
+    find: "    await this.#releaseForgottenLeases();\n",
+    replace: "",
+  },
+  {
+    name: "claimed task without a running turn",
+    file: "src/engine/stored-turn.ts",
+    find: "    this.#isRunning = true;\n",
+    replace: "",
+  },
+  {
+    name: "forgotten steps",
+    file: "src/engine/recover-task.ts",
+    find: "    turn.restoreSteps(steps);\n",
+    replace: "",
+  },
+  {
+    name: "step before its commit",
+    file: "src/engine/steps/turn-steps.ts",
+    find: "    await turn.commitSteps();\n",
+    replace: "    void turn.commitSteps().catch(() => {});\n",
+  },
+  {
+    name: "release before the cleanup of an agent",
+    file: "src/engine/agent-output-writer.ts",
+    find: "if (turn.signal.aborted) await closing;",
+    replace: "",
+  },
+];
+
+/** Resolves with the number of seeds until the simulation has noticed the mutant, or `undefined`. */
+export async function findSeedsUntilNoticed(
+  mutant: PlantedMutant,
+  steps: number,
+): Promise<number | undefined> {
+  if ("defects" in mutant) {
+    const range = { first: 1, count: MAX_MUTANT_SEEDS, steps, defects: mutant.defects };
+    const { seedCount, broken } = await runSeeds(range, true);
+    return broken.length > 0 ? seedCount : undefined;
+  }
+  return runMutatedSource(mutant, steps);
+}
+
+/** Runs the simulation on a copy of the source with the mutant. */
+function runMutatedSource(
+  mutant: Exclude<PlantedMutant, { defects: unknown }>,
+  steps: number,
+): number | undefined {
+  const copy = realpathSync(mkdtempSync(join(tmpdir(), "colloquy-mutant-")));
+  try {
+    for (const path of ["src", "lab/simulation", "lab/hostile/guards", "package.json"])
+      cpSync(join(ROOT, path), join(copy, path), { recursive: true });
+    symlinkSync(realpathSync(join(ROOT, "node_modules")), join(copy, "node_modules"));
+    const file = join(copy, mutant.file);
+    writeFileSync(file, removeGuard(readFileSync(file, "utf8"), { ...mutant, noticedBy: { test: "" } }));
+    const main = join(copy, "lab/simulation/main.ts");
+    const args = [main, "--first-broken", "--seeds", String(MAX_MUTANT_SEEDS), "--steps", String(steps)];
+    const { stdout } = spawnSync(process.execPath, args, { encoding: "utf8" });
+    const count = Number(/^noticed after (\d+) seeds/m.exec(stdout)?.[1]);
+    return Number.isNaN(count) ? undefined : count;
+  } finally {
+    rmSync(copy, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,37 @@
+import { globSync, readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { describe, expect, it } from "vitest";
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+const readAll = (pattern: string): string =>
+  globSync(pattern, { cwd: root })
+    .map((file) => readFileSync(`${root}/${file}`, "utf8"))
+    .join("\n");
+
+/** Exported options whose function accepts unknown options, each with the reason. */
+const UNGUARDED_OPTIONS: Readonly<Record<string, string>> = {
+  AiSdkCallOptions: "The adapter passes these options to the AI SDK.",
+  DurableObjectServerOptions: "createServer checks these options.",
+  OpenAiAgentsRunOptions: "The adapter passes these options to the OpenAI Agents SDK.",
+  ClaudeQueryOptions: "The adapter passes these options to the Claude Agent SDK.",
+  RemoteAgentOptions: "ADK adds options to its base configuration in minor releases.",
+  RunnerOptions: "adkAgent and toA2a check these options.",
+  SessionEventOptions: "toSessionEvent runs for every event.",
+  WebhookAuthOptions: "WebhookOptions contains these options.",
+};
+
+describe("unknown options", () => {
+  const exportedNames = [...readAll("src/entries/*.ts").matchAll(/\b(\w+Options)\b/g)].map(
+    ([, name]) => name ?? "",
+  );
+  const guardedNames = new Set(
+    [...readAll("src/**/*.ts").matchAll(/defineOptionNames<(\w+)/g)].map(([, name]) => name),
+  );
+
+  it("are refused by every exported function with options, but for listed exceptions", () => {
+    const names = [...new Set(exportedNames)];
+    expect(names.length).toBeGreaterThan(60);
+    const unguarded = names.filter((name) => !guardedNames.has(name));
+    expect(unguarded.toSorted()).toEqual(Object.keys(UNGUARDED_OPTIONS).toSorted());
+  });
+});
