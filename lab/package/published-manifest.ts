@@ -4,7 +4,7 @@ type Manifest = Readonly<Record<string, unknown>>;
 const REPOSITORY_MEMBERS = new Set(["allowScripts", "devDependencies", "private", "scripts"]);
 
 /**
- * Returns the package.json of the published package. `npm run release` compares `gitHead`, which npm also shows, with
+ * Returns the package.json of the published package. `npm run lab -- release` compares `gitHead`, which npm also shows, with
  * the commit of the work tree.
  */
 export function createPublishedManifest(manifest: Manifest, gitHead?: string): Manifest {

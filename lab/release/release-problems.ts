@@ -4,7 +4,7 @@ export interface ReleaseState {
   /** URL of the repository, from package.json. */
   readonly repositoryUrl: string | undefined;
   readonly author: unknown;
-  /** Version of the package that `npm run package` has built, or `undefined` if there is none. */
+  /** Version of the package that `npm run lab -- package` has built, or `undefined` if there is none. */
   readonly builtVersion: string | undefined;
   /** Commit of that package, or `undefined` if its work tree had changes. */
   readonly builtCommit: string | undefined;
@@ -31,12 +31,12 @@ export function listReleaseProblems(state: ReleaseState): string[] {
     state.repositoryUrl === undefined &&
       `package.json needs "repository": { "type": "git", "url": "git+https://github.com/OWNER/NAME.git" }.`,
     state.author === undefined && `package.json needs "author", such as "Ada Lovelace <ada@example.com>".`,
-    builtVersion !== version && `.tmp/package has version ${builtVersion}: run npm run package.`,
+    builtVersion !== version && `.tmp/package has version ${builtVersion}: run npm run lab -- package.`,
     state.builtCommit !== state.commit &&
-      `.tmp/package is not of commit ${state.commit}: commit all changes, and run npm run package.`,
+      `.tmp/package is not of commit ${state.commit}: commit all changes, and run npm run lab -- package.`,
     !state.isPushed && `The upstream branch lacks commit ${state.commit}: push it.`,
     heading !== `## ${version}` &&
-      `CHANGELOG.md has no heading "## ${version}": run npm run release:version, or remove "(unreleased)".`,
+      `CHANGELOG.md has no heading "## ${version}": run npm run lab -- release version, or remove "(unreleased)".`,
     pendingChangesets.length > 0 &&
       `.changeset contains ${pendingChangesets.join(", ")}: merge the pull request of the next version first.`,
     changedFiles.trim() !== "" && `The work tree has changes: commit them.\n${changedFiles.trimEnd()}`,
