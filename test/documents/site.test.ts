@@ -31,10 +31,10 @@ describe("the documentation site", () => {
 
   it("links to pages, and shows linked source files and folders as pages", () => {
     expect(toSiteLink("docs/adk.md", "how-to/auth.md#a")).toBe("/how-to/auth.md#a");
-    expect(toSiteLink("docs/hosts.md", "../../examples/hosts/hono.ts")).toBe(
+    expect(toSiteLink("docs/hosts.md", "../examples/hosts/hono.ts")).toBe(
       "/source/examples/hosts/hono.ts.html",
     );
-    expect(toSiteLink("docs/adk.md", "../../examples")).toBe("/examples/index.md");
+    expect(toSiteLink("docs/adk.md", "../examples")).toBe("/examples/index.md");
     expect(toSiteLink("docs/adk.md", "https://example.com/a.md")).toBe("https://example.com/a.md");
     expect(toSiteLink("docs/adk.md", "#top")).toBe("#top");
     const sources = listLinkedSourceFiles(readDocument);
