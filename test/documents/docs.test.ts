@@ -56,7 +56,7 @@ describe("the documents", () => {
     expect(named.length).toBeGreaterThan(10);
     expect(named.filter(({ script }) => !(script in scripts))).toEqual([]);
     const labs = DOCUMENTS.flatMap((document) =>
-      [...readDocument(document).matchAll(/npm run (?:-s )?lab -- ([\w-]+)/g)].map(([, lab = ""]) => ({
+      [...readDocument(document).matchAll(/npm run (?:-s )?lab -- ([a-z][\w-]*)/g)].map(([, lab = ""]) => ({
         document,
         lab,
       })),
