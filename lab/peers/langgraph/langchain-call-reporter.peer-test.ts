@@ -4,12 +4,12 @@ import { FakeListChatModel } from "@langchain/core/utils/testing";
 import { MessagesAnnotation, StateGraph } from "@langchain/langgraph";
 import { ToolNode } from "@langchain/langgraph/prebuilt";
 import { expect, it, onTestFinished } from "vitest";
-import { connect } from "../../client/index.ts";
-import type { AgentCallReport } from "../../engine/index.ts";
-import { createServer } from "../../server/index.ts";
-import { calculatorTool } from "../calculator-tool.fixture.ts";
-import { fromLangGraph } from "./index.ts";
-import { createLangChainCallReporter } from "./langchain-call-reporter.ts";
+import { connect } from "../../../src/client/index.ts";
+import type { AgentCallReport } from "../../../src/engine/index.ts";
+import { createServer } from "../../../src/server/index.ts";
+import { calculatorTool } from "../../../src/adapters/calculator-tool.fixture.ts";
+import { fromLangGraph } from "../../../src/adapters/langgraph/index.ts";
+import { createLangChainCallReporter } from "../../../src/adapters/langgraph/langchain-call-reporter.ts";
 
 type Messages = { messages: BaseMessage[] };
 

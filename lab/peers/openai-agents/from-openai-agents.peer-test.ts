@@ -2,16 +2,16 @@ import { once } from "node:events";
 import { Agent as OpenAiAgent, OpenAIProvider, type RunContext, Runner, tool } from "@openai/agents";
 import { afterEach, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { collect, connect, type A2AClient } from "../../client/index.ts";
-import type { Agent } from "../../engine/index.ts";
-import { data, getText, text, type Task } from "../../protocol/index.ts";
-import { createServer, type Server, type ServerOptions } from "../../server/index.ts";
-import { MemoryStore } from "../../stores/index.ts";
-import { defineAdapterContract, getArtifactTextWithoutReasoning, requireTask } from "../adapter.contract.ts";
-import { createMemoryConversationStore } from "../conversation-store.ts";
-import type { Turn } from "../generator-agent.ts";
-import { startScriptedEndpoint } from "../openai/scripted-endpoint.fixture.ts";
-import { fromOpenAiAgents, type OpenAiAgentsOptions, type OpenAiAgentsRecord } from "./index.ts";
+import { collect, connect, type A2AClient } from "../../../src/client/index.ts";
+import type { Agent } from "../../../src/engine/index.ts";
+import { data, getText, text, type Task } from "../../../src/protocol/index.ts";
+import { createServer, type Server, type ServerOptions } from "../../../src/server/index.ts";
+import { MemoryStore } from "../../../src/stores/index.ts";
+import { defineAdapterContract, getArtifactTextWithoutReasoning, requireTask } from "../../../src/adapters/adapter.contract.ts";
+import { createMemoryConversationStore } from "../../../src/adapters/conversation-store.ts";
+import type { Turn } from "../../../src/adapters/generator-agent.ts";
+import { startScriptedEndpoint } from "../../../src/adapters/openai/scripted-endpoint.fixture.ts";
+import { fromOpenAiAgents, type OpenAiAgentsOptions, type OpenAiAgentsRecord } from "../../../src/adapters/openai-agents/index.ts";
 import {
   type ResponsesInputItem,
   type ResponsesScript,

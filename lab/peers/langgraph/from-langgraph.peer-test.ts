@@ -16,14 +16,14 @@ import {
   StateGraph,
 } from "@langchain/langgraph";
 import { afterEach, describe, expect, it } from "vitest";
-import { collect, connect, type A2AClient } from "../../client/index.ts";
-import type { Agent } from "../../engine/index.ts";
-import { type ArtifactEnding, data, text, type StreamResponse, type Task } from "../../protocol/index.ts";
-import { bearer } from "../../server/auth/index.ts";
-import { createServer, type Server, type ServerOptions } from "../../server/index.ts";
-import { MemoryStore } from "../../stores/index.ts";
-import { getArtifactTextWithoutReasoning, defineAdapterContract, requireTask } from "../adapter.contract.ts";
-import { fromLangGraph } from "./index.ts";
+import { collect, connect, type A2AClient } from "../../../src/client/index.ts";
+import type { Agent } from "../../../src/engine/index.ts";
+import { type ArtifactEnding, data, text, type StreamResponse, type Task } from "../../../src/protocol/index.ts";
+import { bearer } from "../../../src/server/auth/index.ts";
+import { createServer, type Server, type ServerOptions } from "../../../src/server/index.ts";
+import { MemoryStore } from "../../../src/stores/index.ts";
+import { getArtifactTextWithoutReasoning, defineAdapterContract, requireTask } from "../../../src/adapters/adapter.contract.ts";
+import { fromLangGraph } from "../../../src/adapters/langgraph/index.ts";
 
 const agentDescription = { name: "graph", description: "For tests", defaultInputModes: ["*/*"] };
 type Config = LangGraphRunnableConfig;
