@@ -17,7 +17,8 @@ import {
 } from "@langchain/langgraph";
 import { afterEach, describe, expect, it } from "vitest";
 import { collect, connect, type A2AClient } from "../../../src/client/index.ts";
-import type { Agent } from "../../../src/engine/index.ts";
+import { runThroughRestart } from "../../../src/adapters/server-restart.fixture.ts";
+import type { Agent, Run } from "../../../src/engine/index.ts";
 import { type ArtifactEnding, data, text, type StreamResponse, type Task } from "../../../src/protocol/index.ts";
 import { bearer } from "../../../src/server/auth/index.ts";
 import { createServer, type Server, type ServerOptions } from "../../../src/server/index.ts";
@@ -299,6 +300,37 @@ describe("a LangGraph graph", () => {
     const answer = await requireTask((bob as A2AClient).send("hi", { contextId }));
     expect(getArtifactTextWithoutReasoning(answer)).toBe("hi");
     expect(new Set(threads).size).toBe(2);
+  });
+
+  it("does not repeat a finished step after a restart [E18]", async () => {
+    const { promise: interrupted, resolve: interrupt } = Promise.withResolvers<void>();
+    const executions: string[] = [];
+    const task = await runThroughRestart((attempt) => {
+      const graph = new StateGraph(Annotation.Root({ answer: Annotation<string> }))
+        .addNode("work", async (_state, { configurable }: Config) => {
+          const { once } = configurable as Pick<Run, "once">;
+          const paid = await once("pay", (step) => {
+            executions.push(`pay ${step.attempt}`);
+            return "paid";
+          });
+          if (attempt === 1) {
+            interrupt();
+            await new Promise(() => {});
+          }
+          return { answer: paid };
+        })
+        .addEdge("__start__", "work")
+        .compile();
+      return fromLangGraph(graph, {
+        ...agentDescription,
+        toGraphInput: () => ({ answer: "" }),
+        toAnswer: ({ answer }) => answer,
+        toGraphConfig: ({ once }) => ({ configurable: { once } }),
+        afterRestart: "restart",
+      });
+    }, interrupted);
+    expect(executions).toEqual(["pay 1"]);
+    expect(getArtifactTextWithoutReasoning(task)).toBe("paid");
   });
 
   describe("after a killed server", () => {

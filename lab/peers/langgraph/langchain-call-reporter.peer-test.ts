@@ -9,7 +9,6 @@ import type { AgentCallReport } from "../../../src/engine/index.ts";
 import { createServer } from "../../../src/server/index.ts";
 import { calculatorTool } from "../../../src/adapters/calculator-tool.fixture.ts";
 import { fromLangGraph } from "../../../src/adapters/langgraph/index.ts";
-import { createLangChainCallReporter } from "../../../src/adapters/langgraph/langchain-call-reporter.ts";
 
 type Messages = { messages: BaseMessage[] };
 
@@ -89,12 +88,4 @@ it("the reports of a graph contain the errors of its tools and models", async ()
   expect(toolCall).toMatchObject({ kind: "tool", tool: "add", error: expect.stringContaining("negative") });
   const calls = await reportCalls("crash", 1);
   expect(calls).toMatchObject([{ kind: "model", error: "overloaded" }]);
-});
-
-it("a listener ignores the ends of calls that it has not seen begin", () => {
-  const calls: AgentCallReport[] = [];
-  const listeners = createLangChainCallReporter((call) => calls.push(call));
-  listeners.handleLLMEnd({ generations: [] }, "unknown");
-  listeners.handleToolEnd("done", "unknown");
-  expect(calls).toEqual([]);
 });
