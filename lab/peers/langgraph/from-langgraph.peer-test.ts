@@ -19,11 +19,21 @@ import { afterEach, describe, expect, it } from "vitest";
 import { collect, connect, type A2AClient } from "../../../src/client/index.ts";
 import { runThroughRestart } from "../../../src/adapters/server-restart.fixture.ts";
 import type { Agent, Run } from "../../../src/engine/index.ts";
-import { type ArtifactEnding, data, text, type StreamResponse, type Task } from "../../../src/protocol/index.ts";
+import {
+  type ArtifactEnding,
+  data,
+  text,
+  type StreamResponse,
+  type Task,
+} from "../../../src/protocol/index.ts";
 import { bearer } from "../../../src/server/auth/index.ts";
 import { createServer, type Server, type ServerOptions } from "../../../src/server/index.ts";
 import { MemoryStore } from "../../../src/stores/index.ts";
-import { getArtifactTextWithoutReasoning, defineAdapterContract, requireTask } from "../../../src/adapters/adapter.contract.ts";
+import {
+  getArtifactTextWithoutReasoning,
+  defineAdapterContract,
+  requireTask,
+} from "../../../src/adapters/adapter.contract.ts";
 import { fromLangGraph } from "../../../src/adapters/langgraph/index.ts";
 
 const agentDescription = { name: "graph", description: "For tests", defaultInputModes: ["*/*"] };

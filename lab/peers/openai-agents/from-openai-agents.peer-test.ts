@@ -7,11 +7,19 @@ import type { Agent } from "../../../src/engine/index.ts";
 import { data, getText, text, type Task } from "../../../src/protocol/index.ts";
 import { createServer, type Server, type ServerOptions } from "../../../src/server/index.ts";
 import { MemoryStore } from "../../../src/stores/index.ts";
-import { defineAdapterContract, getArtifactTextWithoutReasoning, requireTask } from "../../../src/adapters/adapter.contract.ts";
+import {
+  defineAdapterContract,
+  getArtifactTextWithoutReasoning,
+  requireTask,
+} from "../../../src/adapters/adapter.contract.ts";
 import { createMemoryConversationStore } from "../../../src/adapters/conversation-store.ts";
 import type { Turn } from "../../../src/adapters/generator-agent.ts";
 import { startScriptedEndpoint } from "../../../src/adapters/openai/scripted-endpoint.fixture.ts";
-import { fromOpenAiAgents, type OpenAiAgentsOptions, type OpenAiAgentsRecord } from "../../../src/adapters/openai-agents/index.ts";
+import {
+  fromOpenAiAgents,
+  type OpenAiAgentsOptions,
+  type OpenAiAgentsRecord,
+} from "../../../src/adapters/openai-agents/index.ts";
 import {
   type ResponsesInputItem,
   type ResponsesScript,

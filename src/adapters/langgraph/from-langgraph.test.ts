@@ -30,10 +30,7 @@ vi.mock("@langchain/langgraph", () => ({
 const agentDescription = { name: "graph", description: "For tests", defaultInputModes: ["*/*"] };
 
 /** Creates an agent from a graph with one node and a checkpointer. */
-const createNodeAgent = (
-  node: TestNode,
-  options: Partial<LangGraphOptions<TestGraphState>> = {},
-): Agent =>
+const createNodeAgent = (node: TestNode, options: Partial<LangGraphOptions<TestGraphState>> = {}): Agent =>
   fromLangGraph(createTestGraph({ node }, new TestCheckpointer()), { ...agentDescription, ...options });
 
 const reply = (content: string, members: object = {}): TestGraphState => ({
@@ -148,7 +145,8 @@ describe("a graph with the interface of LangGraph", () => {
         ],
       }),
       say: async (_, { sendChunk }) => {
-        for (const content of ["It is ", "blue."]) sendChunk({ type: "ai", id: "2", content, usage_metadata });
+        for (const content of ["It is ", "blue."])
+          sendChunk({ type: "ai", id: "2", content, usage_metadata });
         return reply("It is blue.", { id: "2" });
       },
     });
