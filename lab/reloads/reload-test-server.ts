@@ -90,7 +90,7 @@ async function bundlePage(page: ReloadPage, packageFolder: string): Promise<stri
     write: false,
     platform: "browser",
     // The package denies side effects of the files in its folder.
-    treeshake: { moduleSideEffects: true },
+    treeshake: { moduleSideEffects: () => true },
     transform: { define: { "process.env.NODE_ENV": `"production"` } },
     plugins: [
       {

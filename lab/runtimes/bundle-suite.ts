@@ -17,7 +17,7 @@ function usePortableVitest(packageFolder: string): Plugin {
 /** Options of all bundles. The tests are side effects of their files, which the package denies for its sources. */
 const COMMON_OPTIONS = {
   cwd: repositoryRoot,
-  treeshake: { moduleSideEffects: true },
+  treeshake: { moduleSideEffects: () => true },
   onLog: (_level: string, { code, message }: RolldownLog) => {
     if (code === "UNRESOLVED_IMPORT") throw new Error(message);
   },
