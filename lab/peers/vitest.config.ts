@@ -26,7 +26,7 @@ const config: ViteUserConfig = defineConfig({
   ],
   test: {
     include: ["lab/peers/**/*.peer-test.ts"],
-    globalSetup: ["test/support/shared-postgres-server.ts"],
+    globalSetup: ["test/support/install-postgres.ts", "test/support/shared-postgres-server.ts"],
     // Each query of the Claude Agent SDK starts a program.
     testTimeout: 60_000,
     hookTimeout: 30_000,
