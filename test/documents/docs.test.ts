@@ -188,7 +188,7 @@ declare module "@langchain/langgraph" {
   }
 }
 declare module "@openai/agents" {
-  export class Agent<C = unknown, O = "text"> {
+  export class Agent<C = unknown, O extends AgentOutputType = "text"> {
     constructor(options: { name: string; handoffDescription: string; tools: unknown[] });
   }
   export function tool<T>(options: {
