@@ -32,7 +32,7 @@ import {
 } from "../../src/roles/index.ts";
 import { requireFromManifest } from "../support/require-from-manifest.ts";
 
-const { countTokens } = requireFromManifest<{ countTokens(text: string): number }>(
+const { countTokens } = requireFromManifest<{ readonly countTokens: (text: string) => number }>(
   "prompt-cost",
   "lab/prompt-cost",
   "gpt-tokenizer/encoding/o200k_base",

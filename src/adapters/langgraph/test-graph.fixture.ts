@@ -15,11 +15,11 @@ export interface TestNodeConfig {
   readonly configurable: Readonly<Record<string, unknown>>;
   readonly signal: AbortSignal;
   /** Sends a custom event. */
-  writer(value: unknown): void;
+  readonly writer: (value: unknown) => void;
   /** Sends a chunk of a model's message. */
-  sendChunk(message: TestGraphMessage): void;
+  readonly sendChunk: (message: TestGraphMessage) => void;
   /** Returns the user's answer. Without an answer, the graph stops. */
-  interrupt(value: unknown): unknown;
+  readonly interrupt: (value: unknown) => unknown;
 }
 
 /** Returns changes of the state. New `messages` are appended. */
