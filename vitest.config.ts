@@ -105,6 +105,7 @@ const config: ViteUserConfig = defineConfig({
     globalSetup: [
       "test/support/build-stale-page.ts",
       "test/support/bundle-for-test-processes.ts",
+      "test/support/install-postgres.ts",
       "test/support/shared-postgres-server.ts",
     ],
     // More workers than cores, because many tests wait for the processes that they start.

@@ -183,9 +183,17 @@ export const LABS: readonly Lab[] = [
   {
     name: "peers",
     group: "Platforms",
-    summary: "Adapters with the real packages of other frameworks",
-    time: "3 min",
+    summary: "Adapters, hosts, and sessions with real packages of other frameworks: `[NAME …]`",
+    time: "8 min",
     run: ["lab/peers/main.ts"],
+  },
+  {
+    name: "examples",
+    group: "Platforms",
+    summary: "The examples that have their own packages, installed as their pages describe",
+    time: "4 min",
+    usesBuild: true,
+    run: ["lab/examples/main.ts"],
   },
   {
     name: "templates",

@@ -16,7 +16,7 @@ const CHECKS: Readonly<Record<string, readonly string[]>> = {
   types: ["npm", "run", "--silent", "types"],
   package: [NODE, "lab/package/check.ts"],
   // Reads the declarations that the check of the package has built.
-  api: [NODE, "scripts/api-report.ts", "--check"],
+  api: [NODE, "scripts/api/main.ts", "--check"],
   "regular expressions": [NODE, "lab/regular-expressions/main.ts"],
   prose: [NODE, "scripts/prose/main.ts"],
   tests: [NODE, "node_modules/vitest/vitest.mjs", "run"],

@@ -7,7 +7,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
 import {
   decodeGsm8k,
   decodeHotpotQa,
@@ -31,6 +30,13 @@ import {
   type RoleModel,
   createScriptedModel,
 } from "../../src/roles/index.ts";
+import { requireFromManifest } from "../support/require-from-manifest.ts";
+
+const { countTokens } = requireFromManifest<{ readonly countTokens: (text: string) => number }>(
+  "prompt-cost",
+  "lab/prompt-cost",
+  "gpt-tokenizer/encoding/o200k_base",
+);
 
 interface TokenTotals {
   calls: number;

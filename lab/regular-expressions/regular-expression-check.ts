@@ -1,6 +1,6 @@
 import { globSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { check } from "recheck";
+import { requireFromManifest } from "../support/require-from-manifest.ts";
 import { getSourceLanguage, isSyntaxNode, walkNodes } from "../../test/support/syntax-tree.ts";
 
 const REPOSITORY = fileURLToPath(new URL("../../", import.meta.url));
@@ -16,6 +16,19 @@ const EXCEPTIONS: Readonly<Record<string, string>> = {
   "/(\\d+(?:\\.\\d+)?)\\s*(?:%|percent)\\s+of\\s+/gi":
     "assistant-model-script.ts cuts the request at 2,000 characters",
 };
+
+/** The part of `recheck` that this check uses. */
+interface Recheck {
+  check(
+    source: string,
+    flags: string,
+    options: { readonly timeout: number },
+  ): Promise<
+    | { readonly status: "safe" }
+    | { readonly status: "vulnerable"; readonly complexity: { readonly summary: string } }
+    | { readonly status: "unknown"; readonly error: { readonly kind: string } }
+  >;
+}
 
 interface RegExpUse {
   readonly literal: string;
@@ -57,6 +70,8 @@ export function listUnusedExceptions(uses: readonly RegExpUse[]): string[] {
   return Object.keys(EXCEPTIONS).filter((exception) => !uses.some(({ literal }) => literal === exception));
 }
 
+let recheck: Recheck | undefined;
+
 /**
  * Returns why a regular expression is not known to take linear time, or `undefined` if it takes linear time. For
  * lookaround assertions, recheck has no proof and searches for an attack.
@@ -64,7 +79,8 @@ export function listUnusedExceptions(uses: readonly RegExpUse[]): string[] {
 export async function findNonlinearity({ literal, source, flags }: RegExpUse): Promise<string | undefined> {
   if (literal === "new RegExp") return "is built from a text, which this check cannot read";
   if (Object.hasOwn(EXCEPTIONS, literal)) return undefined;
-  const result = await check(source, flags, { timeout: 300_000 });
+  recheck ??= requireFromManifest<Recheck>("regular-expressions", "lab/regular-expressions", "recheck");
+  const result = await recheck.check(source, flags, { timeout: 300_000 });
   if (result.status === "safe") return undefined;
   return `${result.status}: ${result.status === "vulnerable" ? result.complexity.summary : result.error.kind}`;
 }

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { readFileSync } from "node:fs";
 import type { AddressInfo } from "node:net";
 import { serve } from "@hono/node-server";
-import { build } from "esbuild";
+import { build } from "rolldown";
 import type { ModelMessage } from "ai";
 import type { ConversationStore } from "../../src/adapters/ai-sdk/index.ts";
 import { connect } from "../../src/client/index.ts";
@@ -85,31 +85,29 @@ async function bundlePage(page: ReloadPage, packageFolder: string): Promise<stri
   const { exports } = JSON.parse(readFileSync(join(repositoryRoot, "package.json"), "utf8")) as {
     exports: Record<string, Record<string, string>>;
   };
-  const { outputFiles } = await build({
-    entryPoints: [join(repositoryRoot, `lab/reloads/page/${page}-page.js`)],
-    bundle: true,
+  const { output } = await build({
+    input: join(repositoryRoot, `lab/reloads/page/${page}-page.js`),
     write: false,
-    format: "esm",
     platform: "browser",
-    target: "es2024",
-    define: { "process.env.NODE_ENV": `"production"` },
+    // The package denies side effects of the files in its folder.
+    treeshake: { moduleSideEffects: () => true },
+    transform: { define: { "process.env.NODE_ENV": `"production"` } },
     plugins: [
       {
         name: "packages",
-        setup(bundler) {
-          bundler.onResolve({ filter: /^colloquy\// }, ({ path }) => {
-            const target = exports[`.${path.slice("colloquy".length)}`]?.["default"] ?? "";
-            return { path: join(repositoryRoot, target.replace(/^\.\/dist/, "src").replace(/\.js$/, ".ts")) };
-          });
+        async resolveId(source, importer = "") {
+          if (source.startsWith("colloquy/")) {
+            const target = exports[`.${source.slice("colloquy".length)}`]?.["default"] ?? "";
+            return join(repositoryRoot, target.replace(/^\.\/dist/, "src").replace(/\.js$/, ".ts"));
+          }
           // The pages are not in the folder of their packages. A page must contain React only once.
-          bundler.onResolve({ filter: /^[@a-z]/ }, ({ path, importer, kind }) =>
-            /\/test\/ui\/page\/|\/src\/ui\/react\//.test(importer)
-              ? bundler.resolve(path, { resolveDir: packageFolder, kind, importer: packageFolder })
-              : undefined,
-          );
+          return /^[@a-z]/.test(source) && /\/lab\/reloads\/page\/|\/src\/ui\/react\//.test(importer)
+            ? await this.resolve(source, join(packageFolder, "package.json"), { skipSelf: true })
+            : undefined;
         },
       },
     ],
+    output: { format: "esm", codeSplitting: false },
   });
-  return outputFiles[0]?.text ?? "";
+  return output[0].code;
 }

@@ -1,27 +1,27 @@
 import { join } from "node:path";
-import { build, type Plugin } from "esbuild";
+import { build, type Plugin, type RolldownLog } from "rolldown";
 import { repositoryRoot } from "./installed-runtimes.ts";
 
 /** Replaces Vitest by the part of it that runs everywhere. */
 function usePortableVitest(packageFolder: string): Plugin {
   return {
     name: "portable-vitest",
-    setup(bundler) {
-      bundler.onResolve({ filter: /^vitest$/ }, () => ({
-        path: join(repositoryRoot, "lab/runtimes/portable-vitest.ts"),
-      }));
-      bundler.onResolve({ filter: /^@vitest\/expect$/ }, ({ path, pluginData }) =>
-        pluginData === "resolved"
-          ? undefined
-          : bundler.resolve(path, {
-              resolveDir: packageFolder,
-              kind: "import-statement",
-              pluginData: "resolved",
-            }),
-      );
+    async resolveId(source) {
+      if (source === "vitest") return join(repositoryRoot, "lab/runtimes/portable-vitest.ts");
+      if (source !== "@vitest/expect") return undefined;
+      return await this.resolve(source, join(packageFolder, "package.json"), { skipSelf: true });
     },
   };
 }
+
+/** Options of all bundles. The tests are side effects of their files, which the package denies for its sources. */
+const COMMON_OPTIONS = {
+  cwd: repositoryRoot,
+  treeshake: { moduleSideEffects: () => true },
+  onLog: (_level: string, { code, message }: RolldownLog) => {
+    if (code === "UNRESOLVED_IMPORT") throw new Error(message);
+  },
+};
 
 /** A program starts here: it runs the suite, and prints the results as the last line. */
 function createProgram(suite: string): string {
@@ -36,21 +36,21 @@ process.exit(0);`;
 /** Bundles a suite for runtimes with the modules of Node.js, and returns the path of the bundle. */
 export async function bundleSuiteForProcess(suite: string, packageFolder: string): Promise<string> {
   const outfile = join(packageFolder, `${suite}.suite.mjs`);
+  const entry = join(repositoryRoot, "suite-program.js");
   await build({
-    stdin: { contents: createProgram(suite), resolveDir: repositoryRoot },
-    outfile,
-    bundle: true,
-    format: "esm",
+    ...COMMON_OPTIONS,
+    input: entry,
     platform: "node",
-    target: "node22",
-    // The tests are side effects of their files, which the package denies for its sources.
-    ignoreAnnotations: true,
-    // Packages in CommonJS call `require` for the modules of Node.js.
-    banner: {
-      js: `import { createRequire } from "node:module"; const require = createRequire(import.meta.url);`,
-    },
-    plugins: [usePortableVitest(packageFolder)],
-    logLevel: "error",
+    transform: { target: "node22" },
+    plugins: [
+      {
+        name: "program",
+        resolveId: (source) => (source === entry ? entry : undefined),
+        load: (id) => (id === entry ? createProgram(suite) : undefined),
+      },
+      usePortableVitest(packageFolder),
+    ],
+    output: { file: outfile, format: "esm", codeSplitting: false },
   });
   return outfile;
 }
@@ -63,17 +63,15 @@ export async function bundleWorker(
   packageFolder: string,
   { usesNode = false }: { readonly usesNode?: boolean } = {},
 ): Promise<string> {
-  const { outputFiles } = await build({
-    entryPoints: [join(repositoryRoot, file)],
+  const { output } = await build({
+    ...COMMON_OPTIONS,
+    input: join(repositoryRoot, file),
     write: false,
-    bundle: true,
-    format: "esm",
     platform: "browser",
-    conditions: ["workerd", "worker", "browser"],
-    external: usesNode ? ["node:*", "cloudflare:*"] : [],
-    ignoreAnnotations: true,
+    resolve: { conditionNames: ["workerd", "worker", "browser", "import", "module", "default"] },
+    external: usesNode ? /^(?:node|cloudflare):/ : [],
     plugins: [usePortableVitest(packageFolder)],
-    logLevel: "error",
+    output: { format: "esm", codeSplitting: false },
   });
-  return outputFiles[0]?.text ?? "";
+  return output[0].code;
 }

@@ -1,6 +1,4 @@
-import { createRequire } from "node:module";
-import { TextlintKernel, type TextlintPluginCreator, type TextlintRuleReporter } from "@textlint/kernel";
-import { split } from "sentence-splitter";
+import { lexer, type Token } from "marked";
 import type { ProseSource } from "./prose-sources.ts";
 import { MAX_COLUMNS, MAX_SENTENCE_WORDS, VOCABULARY } from "./rules.ts";
 
@@ -11,71 +9,95 @@ export interface ProseFinding {
   readonly message: string;
 }
 
-const textlintKernel = new TextlintKernel();
-// A CommonJS package whose default export Node and Vitest import differently.
-const { default: markdownPlugin } = createRequire(import.meta.url)("@textlint/textlint-plugin-markdown") as {
-  default: TextlintPluginCreator;
-};
-
-interface TextNode {
-  readonly type: string;
-  readonly parent?: TextNode | null | undefined;
+/** A text of a Markdown page, with the number of its first line. */
+interface TextBlock {
+  readonly line: number;
+  /** Texts that belong together, for example those around inline code. */
+  readonly text: string;
 }
 
-function isQuoted({ parent }: TextNode): boolean {
-  return parent ? parent.type === "BlockQuote" || isQuoted(parent) : false;
-}
+const sentenceSegmenter = new Intl.Segmenter("en", { granularity: "sentence" });
 
-/** Reports the phrases of `VOCABULARY` outside of code and quotations. */
-const vocabularyRule: TextlintRuleReporter = (context) => ({
-  [context.Syntax.Str](node) {
-    if (isQuoted(node)) return;
-    const text = context.getSource(node);
-    for (const { pattern, advice } of VOCABULARY)
-      for (const match of text.matchAll(new RegExp(pattern, "gi"))) {
-        const phrase = match[0].trim().replaceAll(/\s+/g, " ").slice(0, 40);
-        context.report(node, new context.RuleError(`"${phrase}": ${advice}`, { index: match.index }));
-      }
-  },
-});
-
-/** Reports sentences of more than `MAX_SENTENCE_WORDS` words. */
-const sentenceLengthRule: TextlintRuleReporter = (context) => ({
-  [context.Syntax.Paragraph](node) {
-    for (const sentence of split(context.getSource(node))) {
-      if (sentence.type !== "Sentence") continue;
-      const words = sentence.raw.replaceAll(/`[^`]*`/g, "x").match(/[\p{L}\d][\p{L}\d'’-]*/gu)?.length ?? 0;
-      if (words > MAX_SENTENCE_WORDS)
-        context.report(
-          node,
-          new context.RuleError(
-            `a sentence of ${words} words; at most ${MAX_SENTENCE_WORDS}: one idea each`,
-            {
-              index: sentence.range[0],
-            },
-          ),
-        );
-    }
-  },
-});
-
-export async function lintProse({ file, markdown, isPage }: ProseSource): Promise<ProseFinding[]> {
-  const { messages } = await textlintKernel.lintText(markdown, {
-    ext: ".md",
-    filePath: file,
-    plugins: [{ pluginId: "markdown", plugin: markdownPlugin }],
-    rules: [
-      { ruleId: "vocabulary", rule: vocabularyRule },
-      { ruleId: "sentence-length", rule: sentenceLengthRule },
-    ],
-  });
-  const findings = messages.map(({ ruleId, message, loc }) => ({
-    file,
-    line: loc.start.line,
-    rule: ruleId,
-    message,
-  }));
+export function lintProse({ file, markdown, isPage }: ProseSource): ProseFinding[] {
+  const { texts, paragraphs } = new MarkdownTexts(markdown);
+  const findings = [...texts.flatMap(findPhrases), ...paragraphs.flatMap(findLongSentences)].map(
+    (finding) => ({ file, ...finding }),
+  );
   return isPage ? [...findings, ...findLongLines(file, markdown)] : findings;
+}
+
+/** Lists the texts of a page outside of code and quotations, and its paragraphs. */
+class MarkdownTexts {
+  readonly texts: TextBlock[] = [];
+  readonly paragraphs: TextBlock[] = [];
+  readonly #markdown: string;
+  /** Position behind the text that was found last. Tokens have no positions, but their order is that of the page. */
+  #position = 0;
+
+  constructor(markdown: string) {
+    this.#markdown = markdown;
+    for (const token of lexer(markdown)) this.#add(token, false);
+  }
+
+  #add(token: Token, isInParagraph: boolean): void {
+    const { type, raw } = token;
+    if (type === "blockquote" || type === "code" || type === "codespan" || type === "html") {
+      this.#locate(raw);
+      return;
+    }
+    const children = listChildren(token);
+    const isParagraph = !isInParagraph && (type === "paragraph" || type === "text");
+    if (isParagraph) this.paragraphs.push({ line: this.#locate(raw, false), text: raw });
+    if (children.length > 0) for (const child of children) this.#add(child, isInParagraph || isParagraph);
+    else if (type === "text") this.texts.push({ line: this.#locate(raw), text: raw });
+  }
+
+  /** Returns the line of the first line of a text. Lists lose their indentation, so only that line is searched. */
+  #locate(raw: string, advances = true): number {
+    const [first = ""] = raw.trimStart().split("\n", 1);
+    const found = this.#markdown.indexOf(first, this.#position);
+    const start = found === -1 ? this.#position : found;
+    if (advances && found !== -1) this.#position = start + first.length;
+    return this.#markdown.slice(0, start).split("\n").length;
+  }
+}
+
+function listChildren(token: Token): Token[] {
+  if (token.type === "list") return (token as { items: Token[] }).items;
+  if (token.type === "table") {
+    const { header, rows } = token as unknown as { header: { tokens: Token[] }[]; rows: (typeof header)[] };
+    return [header, ...rows].flatMap((cells) => cells.flatMap(({ tokens }) => tokens));
+  }
+  return "tokens" in token ? (token.tokens ?? []) : [];
+}
+
+type BlockFinding = Omit<ProseFinding, "file">;
+
+/** Finds the phrases of `VOCABULARY`. */
+function findPhrases({ line, text }: TextBlock): BlockFinding[] {
+  return VOCABULARY.flatMap(({ pattern, advice }) =>
+    [...text.matchAll(new RegExp(pattern, "gi"))].map((match) => ({
+      line: line + text.slice(0, match.index).split("\n").length - 1,
+      rule: "vocabulary",
+      message: `"${match[0].trim().replaceAll(/\s+/g, " ").slice(0, 40)}": ${advice}`,
+    })),
+  );
+}
+
+/** Finds sentences of more than `MAX_SENTENCE_WORDS` words. Inline code counts as one word. */
+function findLongSentences({ line, text }: TextBlock): BlockFinding[] {
+  const withoutCode = text.replaceAll(/`[^`]*`/g, (code) => `X${code.replaceAll(/[^\n]/g, "")}`);
+  return [...sentenceSegmenter.segment(withoutCode)].flatMap(({ segment, index }) => {
+    const words = segment.match(/[\p{L}\d][\p{L}\d'’-]*/gu)?.length ?? 0;
+    if (words <= MAX_SENTENCE_WORDS) return [];
+    return [
+      {
+        line: line + withoutCode.slice(0, index).split("\n").length - 1,
+        rule: "sentence-length",
+        message: `a sentence of ${words} words; at most ${MAX_SENTENCE_WORDS}: one idea each`,
+      },
+    ];
+  });
 }
 
 /** Lines over 120 columns, except in code blocks, tables, and lines that a link or a badge makes long. */

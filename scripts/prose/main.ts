@@ -19,7 +19,7 @@ if (unmatched.length > 0) {
   process.exit(2);
 }
 const findings: ProseFinding[] = [];
-for (const source of proseSources) findings.push(...(await lintProse(source)));
+for (const source of proseSources) findings.push(...lintProse(source));
 
 if (values.summary) {
   const byFile = Object.entries(Object.groupBy(findings, ({ file }) => file));

@@ -1,11 +1,11 @@
 import { AgentCard } from "@a2a-js/sdk";
-import { Annotation, END, START, StateGraph } from "@langchain/langgraph";
 import { describe, expect, it } from "vitest";
 import type { Agent, Run } from "../engine/index.ts";
 import { getText, type Task } from "../protocol/index.ts";
 import { fromExecutor, getRunOfRequest } from "./a2a-js/index.ts";
 import { agent, command } from "./index.ts";
 import { fromLangGraph } from "./langgraph/index.ts";
+import { createTestGraph } from "./langgraph/test-graph.fixture.ts";
 import { runThroughRestart } from "./server-restart.fixture.ts";
 
 const DESCRIPTION = { name: "worker", description: "For tests" };
@@ -24,17 +24,13 @@ const createGenerator = (work: Work): Agent =>
   );
 
 const createGraphAgent = (work: Work): Agent => {
-  const graph = new StateGraph(Annotation.Root({ answer: Annotation<string> }))
-    .addNode("work", async (_state, config) => ({
-      answer: await work(config.configurable as Pick<Run, "once">),
-    }))
-    .addEdge(START, "work")
-    .addEdge("work", END)
-    .compile();
+  const graph = createTestGraph({
+    work: async (_state, { configurable }) => ({ answer: await work(configurable as Pick<Run, "once">) }),
+  });
   return fromLangGraph(graph, {
     ...DESCRIPTION,
     toGraphInput: () => ({ answer: "" }),
-    toAnswer: ({ answer }) => answer,
+    toAnswer: ({ answer }) => String(answer),
     toGraphConfig: ({ once }) => ({ configurable: { once } }),
     afterRestart: "restart",
   });

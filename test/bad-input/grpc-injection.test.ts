@@ -1,11 +1,8 @@
-import { fileURLToPath } from "node:url";
-import { build } from "esbuild";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type * as ColloquyClient from "../../src/entries/client.ts";
 import { agent, createServer, type Server } from "../../src/entries/colloquy.ts";
 import { grpcTransport } from "../../src/entries/grpc.ts";
-
-const root = fileURLToPath(new URL("../..", import.meta.url));
+import { bundleForBrowser } from "../support/bundle-for-browser.ts";
 
 describe("a bundled client without gRPC", () => {
   let client: typeof ColloquyClient;
@@ -14,17 +11,9 @@ describe("a bundled client without gRPC", () => {
   let url: string;
 
   beforeAll(async () => {
-    const { outputFiles, metafile } = await build({
-      bundle: true,
-      write: false,
-      metafile: true,
-      platform: "browser",
-      format: "esm",
-      logLevel: "silent",
-      stdin: { contents: `export * from "./src/entries/client-portable.ts";`, resolveDir: root },
-    });
-    bundledFiles = Object.keys(metafile.inputs);
-    const script = Buffer.from(outputFiles[0]?.contents ?? []).toString("base64");
+    const chunks = await bundleForBrowser(`export * from "colloquy/client";`);
+    bundledFiles = chunks.flatMap(({ moduleIds }) => moduleIds);
+    const script = Buffer.from(chunks[0]?.code ?? "").toString("base64");
     client = (await import(`data:text/javascript;base64,${script}`)) as typeof ColloquyClient;
     const hello = agent({ name: "hello", description: "Greets" }, async function* ({ text }) {
       yield `Hello, ${text}`;

@@ -139,6 +139,8 @@ describe("the code in the documents", () => {
       "tsconfig.json": JSON.stringify({ extends: extended, compilerOptions, include: ["."] }),
       "given.d.ts": FRAGMENT_GLOBALS,
       "peers.d.ts": PEER_DECLARATIONS,
+      // Augments the declarations with which the library compiles.
+      "peer-packages.d.ts": readDocument("src/adapters/peer-packages.d.ts"),
     });
     await symlink(join(root, "node_modules"), join(folder, "node_modules"));
     const files = new Map<string, string>();
@@ -166,6 +168,37 @@ describe("the code in the documents", () => {
 
 /** The parts that pages use of packages that only `npm run lab -- peers` installs. */
 const PEER_DECLARATIONS = `
+declare module "@langchain/langgraph" {
+  interface Root<F extends Record<string, () => unknown>> {
+    readonly State: { [K in keyof F]: ReturnType<F[K]> };
+  }
+  export const Annotation: {
+    <T>(): T;
+    Root<F extends Record<string, () => unknown>>(fields: F): Root<F>;
+  };
+  export class MemorySaver {}
+  export class StateGraph<F extends Record<string, () => unknown>> {
+    constructor(root: Root<F>);
+    addNode(
+      name: string,
+      node: (state: Root<F>["State"], config: { writer?: (value: unknown) => void }) => Partial<Root<F>["State"]>,
+    ): this;
+    addEdge(from: string, to: string): this;
+    compile(options: { checkpointer: MemorySaver }): import("colloquy/langgraph").CompiledLangGraph<Root<F>["State"]>;
+  }
+}
+declare module "@openai/agents" {
+  export class Agent<C = unknown, O extends AgentOutputType = "text"> {
+    constructor(options: { name: string; handoffDescription: string; tools: unknown[] });
+  }
+  export function tool<T>(options: {
+    name: string;
+    description: string;
+    parameters: import("zod").ZodType<T>;
+    needsApproval: boolean;
+    execute: (input: T) => unknown;
+  }): object;
+}
 declare module "@anthropic-ai/claude-agent-sdk" {
   export function query(parameters: { prompt: string; options: object }): AsyncIterable<unknown>;
 }

@@ -2,7 +2,6 @@ import { readFileSync } from "node:fs";
 import { createServer as createHttpServer, type Server as HttpServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import { build } from "esbuild";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
@@ -11,6 +10,7 @@ import {
   launchChromium,
 } from "../../src/cards/html/browser.fixture.ts";
 import { agent, createServer, type Server, status, toNodeListener } from "../../src/entries/colloquy.ts";
+import { bundleForBrowser } from "../support/bundle-for-browser.ts";
 import { root } from "./code-blocks.ts";
 
 const template = join(root, "templates/shared-vanilla");
@@ -34,18 +34,10 @@ describe.skipIf(!hasChromium)("the page of the templates hono and workers", () =
       yield `Answer to ${text}`;
     });
     agents = createServer({ assistant }, { basePath: "/agents", store: "memory", observer: false });
-    const { outputFiles } = await build({
-      entryPoints: [join(template, "page/main.ts")],
-      bundle: true,
-      write: false,
-      format: "esm",
-      platform: "browser",
-      target: "es2024",
-      alias: { "colloquy/ui": join(root, "src/entries/ui.ts") },
-    });
+    const [script] = await bundleForBrowser(readFileSync(join(template, "page/main.ts"), "utf8"));
     const files: Readonly<Record<string, string>> = {
       "/": readFileSync(join(template, "public/index.html"), "utf8"),
-      "/main.js": outputFiles[0]?.text ?? "",
+      "/main.js": script?.code ?? "",
     };
     const answer = async (request: Request): Promise<Response> => {
       const { pathname } = new URL(request.url);

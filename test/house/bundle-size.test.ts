@@ -1,58 +1,16 @@
-import { readFileSync } from "node:fs";
-import { join, relative } from "node:path";
-import { fileURLToPath } from "node:url";
 import { createContext, runInContext } from "node:vm";
 import { gzipSync } from "node:zlib";
-import { build, type BuildOptions, type Plugin } from "esbuild";
 import { describe, expect, it } from "vitest";
-
-const root = fileURLToPath(new URL("../..", import.meta.url));
-const { exports } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
-  exports: Record<string, Record<string, string>>;
-};
-
-/** Resolves the package's own name to its sources, as a bundler for browsers resolves it to `dist/`. */
-const colloquySources: Plugin = {
-  name: "colloquy-sources",
-  setup(bundler) {
-    bundler.onResolve({ filter: /^colloquy(\/|$)/ }, ({ path }) => {
-      const target = exports[`.${path.slice("colloquy".length)}`]?.["default"] ?? "";
-      return {
-        path: join(root, target.replace(/^\.\/dist/, "src").replace(/\.js$/, ".ts")),
-        sideEffects: false,
-      };
-    });
-  },
-};
-
-const BUILD_OPTIONS = {
-  bundle: true as const,
-  minify: true,
-  platform: "browser" as const,
-  target: "es2024",
-  write: false as const,
-  logLevel: "silent" as const,
-  plugins: [colloquySources],
-} satisfies BuildOptions;
+import { bundleForBrowser } from "../support/bundle-for-browser.ts";
 
 /** Bundles code, and returns the scripts that a page loads at once, without those that the code imports on first use. */
 async function bundleFirstScripts(code: string): Promise<string[]> {
-  const { outputFiles, metafile, warnings } = await build({
-    ...BUILD_OPTIONS,
-    stdin: { contents: code, resolveDir: root },
-    format: "esm",
-    splitting: true,
-    metafile: true as const,
-    outdir: root,
-  });
-  expect(warnings).toEqual([]);
-  const first = new Set(
-    Object.keys(metafile.outputs).filter((path) => metafile.outputs[path]?.entryPoint === "<stdin>"),
-  );
-  for (const path of first)
-    for (const imported of metafile.outputs[path]?.imports ?? [])
-      if (imported.kind === "import-statement") first.add(imported.path);
-  return outputFiles.filter(({ path }) => first.has(relative(process.cwd(), path))).map(({ text }) => text);
+  const chunks = await bundleForBrowser(code, { minify: true, hasChunks: true });
+  const first = new Set(chunks.filter(({ isEntry }) => isEntry).map(({ fileName }) => fileName));
+  for (const fileName of first)
+    for (const imported of chunks.find((chunk) => chunk.fileName === fileName)?.imports ?? [])
+      first.add(imported);
+  return chunks.filter(({ fileName }) => first.has(fileName)).map(({ code }) => code);
 }
 
 function countGzipBytes(scripts: readonly string[]): number {
@@ -74,13 +32,8 @@ describe("a bundle for browsers and workers, without aliases and with the source
   });
 
   it("serves and calls an agent with web standards only, without Buffer, process, and setImmediate", async () => {
-    const { outputFiles } = await build({
-      ...BUILD_OPTIONS,
-      format: "iife",
-      globalName: "bundle",
-      stdin: {
-        resolveDir: root,
-        contents: `import { agent, connect, createServer, readText } from "colloquy";
+    const [script] = await bundleForBrowser(
+      `import { agent, connect, createServer, readText } from "colloquy";
       export async function run() {
         const hello = agent({ name: "hello", description: "Greets" }, async function* ({ text }) {
           yield "Hello, "; yield text + "!";
@@ -93,9 +46,8 @@ describe("a bundle for browsers and workers, without aliases and with the source
         await server.close();
         return answer;
       }`,
-      },
-    });
-    const text = outputFiles[0]?.text ?? "";
+      { format: "iife", name: "bundle", minify: true },
+    );
     const context = createContext({
       AbortController,
       AbortSignal,
@@ -121,6 +73,6 @@ describe("a bundle for browsers and workers, without aliases and with the source
       URL,
       URLSearchParams,
     });
-    expect(await runInContext(`${text}\nbundle.run()`, context)).toBe("Hello, Ada!");
+    expect(await runInContext(`${script?.code ?? ""}\nbundle.run()`, context)).toBe("Hello, Ada!");
   });
 });

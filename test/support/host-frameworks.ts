@@ -2,7 +2,6 @@ import { createServer as createHttpServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { serve } from "@hono/node-server";
 import express, { type Express } from "express";
-import Fastify from "fastify";
 import { Hono } from "hono";
 import { toNodeListener, type Server } from "../../src/server/index.ts";
 
@@ -13,10 +12,11 @@ export interface MountedHost {
 }
 
 /** The members of a server that a host uses. */
-type MountableServer = Pick<Server, "fetch" | "listener">;
-type Mount = (server: MountableServer) => Promise<MountedHost>;
+export type MountableServer = Pick<Server, "fetch" | "listener">;
+/** Mounts a server in an app of the framework, and listens. */
+export type HostFrameworkMount = (server: MountableServer) => Promise<MountedHost>;
 
-function createExpressMount(mount: (app: Express, server: MountableServer) => void): Mount {
+function createExpressMount(mount: (app: Express, server: MountableServer) => void): HostFrameworkMount {
   return (server) =>
     new Promise((resolve) => {
       const app = express();
@@ -26,7 +26,7 @@ function createExpressMount(mount: (app: Express, server: MountableServer) => vo
 }
 
 /** The setups from `examples/hosts/` and other common ones. */
-export const HOST_FRAMEWORKS: Readonly<Record<string, Mount>> = {
+export const HOST_FRAMEWORKS: Readonly<Record<string, HostFrameworkMount>> = {
   Hono: (server) =>
     new Promise((resolve) => {
       const app = new Hono();
@@ -40,19 +40,6 @@ export const HOST_FRAMEWORKS: Readonly<Record<string, Mount>> = {
   "Express, behind express.json()": createExpressMount((app, server) =>
     app.use(express.json(), express.text({ type: "application/a2a+json" })).use("/agents", server.listener),
   ),
-  Fastify: async (server) => {
-    const app = Fastify({ forceCloseConnections: true });
-    app.register((scope, _options, done) => {
-      scope.removeAllContentTypeParsers();
-      scope.addContentTypeParser("*", (_request, _body, parsed) => parsed(null));
-      scope.all("/agents/*", (request, reply) => {
-        reply.hijack();
-        server.listener(request.raw, reply.raw);
-      });
-      done();
-    });
-    return { origin: await app.listen({ port: 0, host: "127.0.0.1" }), close: () => app.close() };
-  },
   // Emulates how Next.js calls a route handler: complete paths, `Request` in, and `Response` out.
   "a route handler": (server) =>
     new Promise((resolve) => {

@@ -1,7 +1,6 @@
 import { defineOptionNames } from "../../usage-checks/index.ts";
 import { isObject } from "../../protocol/index.ts";
 import { createHash } from "node:crypto";
-import { interrupt } from "@langchain/langgraph";
 import { LruCache } from "../../data-structures/index.ts";
 import type { ConnectOptions, MessageInput, A2AClient } from "../../client/index.ts";
 import { RemoteAgentClient, type RemoteAgentAnswer } from "../remote-agent-client.ts";
@@ -71,6 +70,7 @@ export function a2aNode<S, U>(
         return toStateUpdate(answer, state);
       cachedAnswers.set(messageId, answer);
       const { status = "", data } = answer;
+      const { interrupt } = await import("@langchain/langgraph");
       input = resumeValueToMessageInput(interrupt(data ? { question: status, data } : status));
     }
   };

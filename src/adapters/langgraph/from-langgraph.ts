@@ -1,5 +1,4 @@
 import { defineOptionNames } from "../../usage-checks/index.ts";
-import { Command } from "@langchain/langgraph";
 import type { Agent, AgentDescription } from "../../engine/index.ts";
 import { isObject, type DataPart, data, type JsonObject, text } from "../../protocol/index.ts";
 import {
@@ -143,7 +142,7 @@ export function fromLangGraph<S>(graph: CompiledLangGraph<S>, options: LangGraph
     const graphInput = hasStarted
       ? null
       : isAnswer
-        ? new Command({ resume: buildResumeValue(interrupts, turn) })
+        ? await createResumeCommand(buildResumeValue(interrupts, turn))
         : toGraphInput(turn);
     const streamMode = ["messages", "custom", "updates", ...(toAnswer ? ["values"] : [])];
     const durability = resumes ? { durability: "sync" } : {};
@@ -255,6 +254,12 @@ function buildResumeValue(interrupts: readonly Interrupt[], { message, text }: T
   const interruptIds = interrupts.map(({ id }) => id);
   if (isObject(answer) && interruptIds.some((id) => id in answer)) return answer;
   return interruptIds.length === 1 ? answer : Object.fromEntries(interruptIds.map((id) => [id, answer]));
+}
+
+/** Loads the package of the user only when a graph resumes, because no other part of the adapter needs it. */
+async function createResumeCommand(resume: unknown): Promise<unknown> {
+  const { Command } = await import("@langchain/langgraph");
+  return new Command({ resume });
 }
 
 function customEventToProgressStatus(value: unknown): AgentYield | undefined {

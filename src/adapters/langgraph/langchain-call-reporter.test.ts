@@ -1,100 +1,67 @@
-import { AIMessage, type BaseMessage } from "@langchain/core/messages";
-import { tool } from "@langchain/core/tools";
-import { FakeListChatModel } from "@langchain/core/utils/testing";
-import { MessagesAnnotation, StateGraph } from "@langchain/langgraph";
-import { ToolNode } from "@langchain/langgraph/prebuilt";
-import { expect, it, onTestFinished } from "vitest";
-import { connect } from "../../client/index.ts";
+/** Calls the listeners as LangChain does. `lab/peers/langgraph` tests them with LangChain. */
+import { expect, it } from "vitest";
 import type { AgentCallReport } from "../../engine/index.ts";
-import { createServer } from "../../server/index.ts";
-import { calculatorTool } from "../calculator-tool.fixture.ts";
-import { fromLangGraph } from "./index.ts";
-import { createLangChainCallReporter } from "./langchain-call-reporter.ts";
+import { createLangChainCallReporter, type LangChainCallbacks } from "./langchain-call-reporter.ts";
 
-type Messages = { messages: BaseMessage[] };
-
-const { execute, parameters: schema, ...nameAndDescription } = calculatorTool;
-const add = tool(execute, { ...nameAndDescription, schema });
-
-const USAGE = { input_tokens: 3, output_tokens: 5, total_tokens: 8, input_token_details: { cache_read: 1 } };
-
-/** A model that first calls the tool, and then answers. */
-class CalculatorModel extends FakeListChatModel {
-  readonly #a: number;
-
-  constructor(a: number) {
-    super({ responses: ["unused"] });
-    this.#a = a;
-  }
-
-  override async _generate(messages: BaseMessage[]) {
-    const calls = [{ id: "call_1", name: "add", args: { a: this.#a, b: 2 }, type: "tool_call" as const }];
-    const isAnswered = messages.at(-1)?.type === "tool";
-    if (messages.at(0)?.text === "crash") throw new Error("overloaded");
-    const message = new AIMessage({
-      content: isAnswered ? "The sum is known." : "",
-      ...(isAnswered ? {} : { tool_calls: calls }),
-      usage_metadata: USAGE as never,
-      response_metadata: { model_name: "calc-1", finish_reason: isAnswered ? "stop" : "tool_calls" },
-    });
-    return { generations: [{ message, text: message.text }] };
-  }
-}
-
-/** Sends a message to a graph with a model and a tool, and returns the reported calls. */
-async function reportCalls(text: string, a: number): Promise<AgentCallReport[]> {
-  const model = new CalculatorModel(a);
-  model.disableStreaming = true;
-  const graph = new StateGraph(MessagesAnnotation)
-    .addNode("model", async ({ messages }: Messages) => ({ messages: [await model.invoke(messages)] }))
-    .addNode("tools", new ToolNode([add]))
-    .addEdge("__start__", "model")
-    .addConditionalEdges("model", ({ messages }) =>
-      (messages.at(-1) as AIMessage).tool_calls?.length ? "tools" : "__end__",
-    )
-    .addEdge("tools", "model")
-    .compile();
+function reportCalls(run: (listeners: LangChainCallbacks) => void): AgentCallReport[] {
   const calls: AgentCallReport[] = [];
-  const server = createServer(fromLangGraph(graph, { name: "calculator", description: "Adds" }), {
-    store: "memory",
-    observer: { onAgentCall: ({ call }) => calls.push(call) },
-  });
-  onTestFinished(() => server.close({ graceMs: 0 }));
-  await (await connect((await server.listen()).url)).send(text);
+  run(createLangChainCallReporter((call) => calls.push(call)));
   return calls;
 }
 
-it("the reports of a graph contain its model calls and tool calls", async () => {
-  const calls = await reportCalls("1 + 2", 1);
+const PROMPT = [[{ type: "human", content: "1 + 2" }]];
+const METADATA = { ls_provider: "acme", ls_model_name: "calc-1" };
+
+it("the reports of a graph contain its model calls and tool calls", () => {
+  const calls = reportCalls((listeners) => {
+    listeners.handleChatModelStart({}, PROMPT, "model-1", undefined, {}, [], METADATA);
+    const message = {
+      type: "ai",
+      content: "",
+      tool_calls: [{ name: "add", args: { a: 1, b: 2 }, id: "call_1" }],
+      usage_metadata: { input_tokens: 3, output_tokens: 5, input_token_details: { cache_read: 1 } },
+      response_metadata: { model_name: "calc-1-2026", finish_reason: "tool_calls" },
+    };
+    listeners.handleLLMEnd({ generations: [[{ message, text: "" }]] }, "model-1");
+    listeners.handleToolStart({}, '{"a":1,"b":2}', "tool-1", undefined, undefined, undefined, "add");
+    listeners.handleToolEnd({ content: '{"sum":3}', status: "success" }, "tool-1");
+  });
   expect(calls).toMatchObject([
     {
       kind: "model",
-      model: "calc-1",
-      prompt: [{ role: "human", content: "1 + 2" }],
-      reply: { role: "ai", tool_calls: [{ name: "add", args: { a: 1, b: 2 } }] },
+      provider: "acme",
+      model: "calc-1-2026",
+      prompt: [{ content: "1 + 2" }],
+      reply: { tool_calls: [{ name: "add", args: { a: 1, b: 2 } }] },
       finishReason: "tool_calls",
       inputTokens: 3,
       cachedInputTokens: 1,
       outputTokens: 5,
     },
     { kind: "tool", tool: "add", arguments: { a: 1, b: 2 }, result: '{"sum":3}' },
-    { kind: "model", reply: { role: "ai", content: "The sum is known." }, finishReason: "stop" },
   ]);
-  expect(JSON.stringify(calls[2])).toContain('"tool_call_id":"call_1"');
-  for (const { durationMs } of calls) expect(durationMs).toBeGreaterThan(0);
 });
 
-it("the reports of a graph contain the errors of its tools and models", async () => {
-  const [, toolCall] = await reportCalls("-1 + 2", -1);
-  expect(toolCall).toMatchObject({ kind: "tool", tool: "add", error: expect.stringContaining("negative") });
-  const calls = await reportCalls("crash", 1);
-  expect(calls).toMatchObject([{ kind: "model", error: "overloaded" }]);
+it("the reports of a graph contain the errors of its tools and models", () => {
+  const calls = reportCalls((listeners) => {
+    listeners.handleLLMStart({}, ["1 + 2"], "model-1", undefined, { invocation_params: { model: "calc-2" } });
+    listeners.handleLLMError(new Error("overloaded"), "model-1");
+    listeners.handleToolStart({ name: "add" }, "{}", "tool-1");
+    listeners.handleToolError(new Error("negative"), "tool-1");
+    listeners.handleToolStart({ name: "add" }, "{}", "tool-2");
+    listeners.handleToolEnd({ content: "negative", status: "error" }, "tool-2");
+  });
+  expect(calls).toMatchObject([
+    { kind: "model", model: "calc-2", prompt: ["1 + 2"], error: "overloaded" },
+    { kind: "tool", tool: "add", error: "negative" },
+    { kind: "tool", tool: "add", error: "negative" },
+  ]);
 });
 
 it("a listener ignores the ends of calls that it has not seen begin", () => {
-  const calls: AgentCallReport[] = [];
-  const listeners = createLangChainCallReporter((call) => calls.push(call));
-  listeners.handleLLMEnd({ generations: [] }, "unknown");
-  listeners.handleToolEnd("done", "unknown");
+  const calls = reportCalls((listeners) => {
+    listeners.handleLLMEnd({ generations: [] }, "unknown");
+    listeners.handleToolEnd("done", "unknown");
+  });
   expect(calls).toEqual([]);
 });

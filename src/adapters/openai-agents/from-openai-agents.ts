@@ -1,11 +1,5 @@
 import { defineOptionNames } from "../../usage-checks/index.ts";
-import {
-  type Agent as OpenAiAgent,
-  type AgentOutputType,
-  type AgentInputItem,
-  Runner,
-  RunState,
-} from "@openai/agents";
+import type { Agent as OpenAiAgent, AgentOutputType, AgentInputItem, Runner, RunState } from "@openai/agents";
 import type { Agent, AgentDescription } from "../../engine/index.ts";
 import { AgentLoopOutput, type AgentLoopOutputOptions } from "../agent-loop-output.ts";
 import { type AgentYield, failed } from "../agent-yield.ts";
@@ -77,7 +71,7 @@ export function fromOpenAiAgents<C = unknown, O extends AgentOutputType = "text"
   assertKnownOptions(options);
   const {
     conversationStore = createMemoryConversationStore<OpenAiAgentsRecord>(() => true),
-    runner = new Runner(),
+    runner: configuredRunner,
     toRunOptions = (): OpenAiAgentsRunOptions<C> => ({}),
     showReasoning = true,
     showToolCalls = true,
@@ -85,7 +79,10 @@ export function fromOpenAiAgents<C = unknown, O extends AgentOutputType = "text"
     artifacts,
     ...description
   } = options;
+  let defaultRunner: Runner | undefined;
   async function* work(turn: Turn): AsyncGenerator<AgentYield, void, undefined> {
+    const sdk = await import("@openai/agents");
+    const runner = configuredRunner ?? (defaultRunner ??= new sdk.Runner());
     const conversationKey = getConversationKey(turn);
     const records = await conversationStore.load(conversationKey);
     const lastRecord = records.at(-1);
@@ -98,12 +95,16 @@ export function fromOpenAiAgents<C = unknown, O extends AgentOutputType = "text"
     const resumedRun = isFirstTurnInTask(turn) ? undefined : pendingRun;
     const userItem = resumedRun?.userItem ?? toUserItem(turn.message);
     const input = resumedRun
-      ? await resumeRunState(source, resumedRun.runState, decodeApprovalDecisions(turn.message))
+      ? decideInterruptions(
+          await sdk.RunState.fromString<C, OpenAiAgent<C, O>>(source, resumedRun.runState),
+          decodeApprovalDecisions(turn.message),
+        )
       : [...listEarlierItems(records, turn), userItem];
     const output = new AgentLoopOutput(turn, { showReasoning, showToolCalls });
     const runOptions = toRunOptions(turn);
     const reporter =
-      turn.reportCall && new OpenAiAgentsCallReporter(turn.reportCall, runner, input, runOptions.context);
+      turn.reportCall &&
+      new OpenAiAgentsCallReporter(sdk, turn.reportCall, runner, input, runOptions.context);
     const result = await runner.run(source, input, {
       ...runOptions,
       ...reporter?.runOptions,
@@ -145,12 +146,11 @@ function listEarlierItems(records: readonly OpenAiAgentsRecord[], turn: Turn): A
   return items.length > 0 ? items : buildConversationFromTask(turn, toUserItem, toAssistantItem);
 }
 
-async function resumeRunState<C, O extends AgentOutputType>(
-  source: OpenAiAgent<C, O>,
-  serializedState: string,
+/** Applies the decisions of the user to the calls that wait for them. */
+function decideInterruptions<C, O extends AgentOutputType>(
+  state: RunState<C, OpenAiAgent<C, O>>,
   findDecision: (approvalId: string) => ApprovalDecision,
-): Promise<RunState<C, OpenAiAgent<C, O>>> {
-  const state = await RunState.fromString<C, OpenAiAgent<C, O>>(source, serializedState);
+): RunState<C, OpenAiAgent<C, O>> {
   for (const approvalItem of state.getInterruptions()) {
     const { approved, reason } = findDecision(decodeToolItem(approvalItem.rawItem).toolCallId);
     if (approved) state.approve(approvalItem);

@@ -1,9 +1,9 @@
-import {
-  type AgentInputItem,
-  type CallModelInputFilter,
+import type {
+  AgentInputItem,
+  CallModelInputFilter,
   RunContext,
-  type Runner,
-  type RunStreamEvent,
+  Runner,
+  RunStreamEvent,
 } from "@openai/agents";
 import type { ModelCallReport, Run } from "../../engine/index.ts";
 import { isObject, type JsonValue } from "../../protocol/index.ts";
@@ -38,7 +38,9 @@ export class OpenAiAgentsCallReporter<C> {
   readonly #startsOfTools = new Map<string, number>();
   #modelCall: StartedModelCall | undefined;
 
+  /** `sdk` is the module of the SDK, which the adapter loads on first use. */
   constructor(
+    sdk: Pick<typeof import("@openai/agents"), "RunContext">,
     reportCall: ReportCall,
     runner: Runner,
     input: readonly AgentInputItem[] | { readonly _context: RunContext<C> },
@@ -51,9 +53,9 @@ export class OpenAiAgentsCallReporter<C> {
       "_context" in input
         ? // oxlint-disable-next-line no-underscore-dangle -- The SDK has no other access to the context of a `RunState`.
           input._context
-        : context instanceof RunContext
+        : context instanceof sdk.RunContext
           ? context
-          : new RunContext(context);
+          : new sdk.RunContext(context);
     listenToToolCalls(runner);
     reportersByContext.set(this.#context, this);
   }

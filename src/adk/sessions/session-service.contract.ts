@@ -1,15 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { basename, dirname, join } from "node:path";
-import {
-  type BaseSessionService,
-  createEvent,
-  DatabaseSessionService,
-  type Event,
-  InMemorySessionService,
-} from "@google/adk";
-import { LibSqlDriver } from "@mikro-orm/libsql";
-import { MikroORM, PostgreSqlDriver } from "@mikro-orm/postgresql";
+import { join } from "node:path";
+import { type BaseSessionService, createEvent, type Event, InMemorySessionService } from "@google/adk";
 import { findTestDatabase } from "../../../test/support/find-test-postgres.ts";
 import { PostgresStore } from "../../stores/index.ts";
 import { runTestSql } from "../../stores/postgres/postgres-server.fixture.ts";
@@ -18,7 +10,7 @@ import { PostgresSessionService } from "./postgres-session-service.ts";
 import { SqliteSessionService } from "./sqlite-session-service.ts";
 
 /** Differences in behavior between session services. */
-interface SessionServiceTraits {
+export interface SessionServiceTraits {
   /** Data survives a restart once the write has resolved. */
   readonly isDurable: boolean;
   /** Events with the same timestamp are returned in the order in which they were added. */
@@ -52,68 +44,6 @@ export interface SessionServiceUnderTest {
   /** Hooks that run before the first service on a path is opened and after the last one is closed. */
   readonly prepareStorage?: (path: string) => Promise<void>;
   readonly dropStorage?: (path: string) => Promise<void>;
-}
-
-const DATABASE_SESSION_SERVICE_TRAITS: SessionServiceTraits = {
-  isDurable: true,
-  keepsOrderWithinMillisecond: false,
-  afterTimestampIsInclusive: false,
-  listIncludesState: true,
-  sharesInitialState: true,
-  refreshesStaleSessions: true,
-  ignoresStaleWrites: false,
-  keepsTemporaryState: false,
-  rejectsMissingSession: true,
-  rejectsDuplicateId: true,
-  supportsConcurrentCreation: true,
-};
-
-/** Closes the database connection, because `DatabaseSessionService` has no close method. */
-async function closeDatabaseOfTestSessionService(service: BaseSessionService): Promise<void> {
-  await (service as unknown as { orm?: { close(): Promise<void> } }).orm?.close();
-}
-
-/**
- * URL of a PostgreSQL server on which tests may create databases, such as `postgres://me@127.0.0.1:5432`.
- * Without this variable, the PostgreSQL tests are skipped.
- */
-const TEST_POSTGRES_URL = process.env["COLLOQUY_POSTGRES"];
-
-function createPostgresServiceUnderTest(clientUrl: string): SessionServiceUnderTest {
-  const settingsFor = (
-    path: string,
-  ): { driver: typeof PostgreSqlDriver; clientUrl: string; dbName: string } => ({
-    driver: PostgreSqlDriver,
-    clientUrl,
-    dbName: testPathToPostgresDatabaseName(path),
-  });
-  return {
-    name: "ADK's DatabaseSessionService in PostgreSQL",
-    // When sessions are created concurrently, all but one fail because the rows of the app and user already
-    // exist.
-    traits: { ...DATABASE_SESSION_SERVICE_TRAITS, supportsConcurrentCreation: false },
-    open: (path) => new DatabaseSessionService(settingsFor(path)),
-    close: closeDatabaseOfTestSessionService,
-    // `DatabaseSessionService` cannot create its database and tables concurrently.
-    prepareStorage: async (path) => {
-      const service = new DatabaseSessionService(settingsFor(path));
-      await service.init();
-      await closeDatabaseOfTestSessionService(service);
-    },
-    dropStorage: async (path) => {
-      const discovery = { warnWhenNoEntities: false };
-      const orm = await MikroORM.init({ ...settingsFor(path), dbName: "postgres", discovery });
-      await orm.em
-        .getConnection()
-        .execute(`DROP DATABASE ${testPathToPostgresDatabaseName(path)} WITH (FORCE)`);
-      await orm.close();
-    },
-  };
-}
-
-/** Returns a separate database name for the folder of each test. */
-function testPathToPostgresDatabaseName(path: string): string {
-  return basename(dirname(path)).replaceAll(/\W/g, "_").toLowerCase();
 }
 
 const COLLOQUY_SESSION_SERVICE_TRAITS: SessionServiceTraits = {
@@ -206,13 +136,6 @@ export const SESSION_SERVICES_UNDER_TEST: readonly SessionServiceUnderTest[] = [
     open: () => new InMemorySessionService(),
     close: async () => {},
   },
-  {
-    name: "ADK's DatabaseSessionService in libSQL",
-    traits: DATABASE_SESSION_SERVICE_TRAITS,
-    open: (path) => new DatabaseSessionService({ driver: LibSqlDriver, dbName: path }),
-    close: closeDatabaseOfTestSessionService,
-  },
-  ...(TEST_POSTGRES_URL ? [createPostgresServiceUnderTest(TEST_POSTGRES_URL)] : []),
 ];
 
 /** Opens services on a temporary path until `cleanUp` is called. */

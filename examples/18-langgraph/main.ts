@@ -3,7 +3,8 @@
  * progress messages, and its `interrupt` becomes a question to the user. The checkpointer of the graph stores
  * the conversation.
  *
- *     npm run -s example examples/18-langgraph.ts
+ *     npm install --prefix examples/18-langgraph
+ *     npm run -s example examples/18-langgraph/main.ts
  */
 import {
   Annotation,

@@ -1,11 +1,11 @@
 import { Agent as OpenAiAgent, OpenAIProvider, Runner, tool } from "@openai/agents";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { connect } from "../../client/index.ts";
-import type { AgentCallReport } from "../../engine/index.ts";
-import { createServer } from "../../server/index.ts";
-import { calculatorTool } from "../calculator-tool.fixture.ts";
-import { startScriptedEndpoint } from "../openai/scripted-endpoint.fixture.ts";
-import { fromOpenAiAgents, type OpenAiAgentsOptions } from "./index.ts";
+import { connect } from "../../../src/client/index.ts";
+import type { AgentCallReport } from "../../../src/engine/index.ts";
+import { createServer } from "../../../src/server/index.ts";
+import { calculatorTool } from "../../../src/adapters/calculator-tool.fixture.ts";
+import { startScriptedEndpoint } from "../../../src/adapters/openai/scripted-endpoint.fixture.ts";
+import { fromOpenAiAgents, type OpenAiAgentsOptions } from "../../../src/adapters/openai-agents/index.ts";
 import { type ResponsesScript, startResponsesEndpoint } from "./responses-endpoint.fixture.ts";
 
 const add = tool(calculatorTool);

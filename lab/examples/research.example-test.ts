@@ -7,12 +7,12 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, it, onTestFinished } from "vitest";
 import {
   type CliTestProcess,
-  spawnColloquyForTest,
   createTempTestDirectoryWithFiles,
 } from "../../src/cli/cli-test-process.fixture.ts";
-import { findTestPort } from "../support/test-ports.ts";
+import { findTestPort } from "../../test/support/test-ports.ts";
 import { fromBase64, getText, type Artifact, type Task } from "../../src/protocol/index.ts";
-import { isWindows } from "../support/is-windows.ts";
+import { isWindows } from "../../test/support/is-windows.ts";
+import { startBuiltCli } from "./run-example.ts";
 
 const EXAMPLE_FOLDER = fileURLToPath(new URL("../../examples/research", import.meta.url));
 const QUESTION = "What is the difference between MCP and A2A?";
@@ -30,7 +30,7 @@ async function startExample(
   restartPort?: string,
 ): Promise<RunningExample> {
   const port = restartPort ?? String(await findTestPort());
-  const cli = spawnColloquyForTest(["serve", EXAMPLE_FOLDER, "--port", port, "-o", "json"], cwd, env);
+  const cli = startBuiltCli(["serve", EXAMPLE_FOLDER, "--port", port, "-o", "json"], cwd, env);
   onTestFinished(() => void cli.child.kill("SIGKILL"));
   const output = await cli.waitForOutput("Ctrl-C stops it.");
   const { url } = JSON.parse(output.slice(0, output.indexOf("\n}\n") + 3)) as { url: string };
@@ -38,8 +38,7 @@ async function startExample(
 }
 
 async function sendQuestion({ url }: RunningExample, cwd: string, question = QUESTION): Promise<Task> {
-  const { out } = await spawnColloquyForTest(["send", url, question, "-o", "json", "--history", "20"], cwd)
-    .result;
+  const { out } = await startBuiltCli(["send", url, question, "-o", "json", "--history", "20"], cwd).result;
   return (JSON.parse(out) as { task: Task }).task;
 }
 
@@ -97,7 +96,7 @@ describe("examples/research", () => {
     async (requests) => {
       const cwd = await createTempTestDirectoryWithFiles({});
       const before = await startExample(cwd, { RESEARCH_PACE_MS: "500" });
-      const client = spawnColloquyForTest(["send", before.url, QUESTION, "--stream"], cwd);
+      const client = startBuiltCli(["send", before.url, QUESTION, "--stream"], cwd);
       await client.waitForOutput(requests);
       before.cli.child.kill("SIGKILL");
       await before.cli.result;
@@ -112,10 +111,8 @@ describe("examples/research", () => {
         ]);
       }
       const [, id = ""] = /^Task: (.+)$/m.exec(out) ?? [];
-      const got = await spawnColloquyForTest(
-        ["task", "get", after.url, id, "-o", "json", "--history", "20"],
-        cwd,
-      ).result;
+      const got = await startBuiltCli(["task", "get", after.url, id, "-o", "json", "--history", "20"], cwd)
+        .result;
       const task = (JSON.parse(got.out) as { task?: Task } & Task).task ?? (JSON.parse(got.out) as Task);
       expect(getProgressTexts(task)).toEqual(PROGRESS);
       expect(getReport(task)).toContain("## Sources");

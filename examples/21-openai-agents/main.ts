@@ -2,7 +2,8 @@
  * Serves an agent of the OpenAI Agents SDK whose tool requires the user's approval. The model follows a script
  * unless `OPENAI_API_KEY` is set.
  *
- *     npm run -s example examples/21-openai-agents.ts
+ *     npm install --prefix examples/21-openai-agents
+ *     npm run -s example examples/21-openai-agents/main.ts
  */
 import { Agent, Runner, tool } from "@openai/agents";
 import { assistantMessage, functionCall, ScriptedModel } from "@openai/agents/testing";

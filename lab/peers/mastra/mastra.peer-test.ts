@@ -7,24 +7,24 @@ import type { ChunkType } from "@mastra/core/stream";
 import { createTool } from "@mastra/core/tools";
 import { afterEach, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { collect, connect, type A2AClient } from "../../src/client/index.ts";
-import type { Agent, AgentCallReport } from "../../src/engine/index.ts";
-import { data, getText, text, type Task } from "../../src/protocol/index.ts";
-import { bearer } from "../../src/server/auth/index.ts";
-import { createServer, type Server, type ServerOptions } from "../../src/server/index.ts";
-import { MemoryStore } from "../../src/stores/index.ts";
+import { collect, connect, type A2AClient } from "../../../src/client/index.ts";
+import type { Agent, AgentCallReport } from "../../../src/engine/index.ts";
+import { data, getText, text, type Task } from "../../../src/protocol/index.ts";
+import { bearer } from "../../../src/server/auth/index.ts";
+import { createServer, type Server, type ServerOptions } from "../../../src/server/index.ts";
+import { MemoryStore } from "../../../src/stores/index.ts";
 import {
   defineAdapterContract,
   getArtifactTextWithoutReasoning,
   requireTask,
-} from "../../src/adapters/adapter.contract.ts";
+} from "../../../src/adapters/adapter.contract.ts";
 import {
   type ScriptedEndpointExchange,
   startScriptedEndpoint,
-} from "../../src/adapters/openai/scripted-endpoint.fixture.ts";
-import { calculatorTool } from "../../src/adapters/calculator-tool.fixture.ts";
-import { fromMastra, type MastraOptions } from "../../src/adapters/mastra/index.ts";
-import type { MastraChunk } from "../../src/adapters/mastra/mastra-chunk.ts";
+} from "../../../src/adapters/openai/scripted-endpoint.fixture.ts";
+import { calculatorTool } from "../../../src/adapters/calculator-tool.fixture.ts";
+import { fromMastra, type MastraOptions } from "../../../src/adapters/mastra/index.ts";
+import type { MastraChunk } from "../../../src/adapters/mastra/mastra-chunk.ts";
 
 /** Compiles only if Mastra's chunks have the members that the adapter reads. */
 export const readableChunk: (

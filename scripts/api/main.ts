@@ -6,9 +6,25 @@ import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync }
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { Extractor, ExtractorConfig } from "@microsoft/api-extractor";
+import { requireFromManifest } from "../../lab/support/require-from-manifest.ts";
 
-const repositoryRoot = fileURLToPath(new URL("..", import.meta.url));
+/** The parts of API Extractor that this script uses. */
+interface ApiExtractor {
+  readonly Extractor: {
+    invoke(
+      config: unknown,
+      options: { localBuild: boolean; messageCallback(message: { handled: boolean }): void },
+    ): unknown;
+  };
+  readonly ExtractorConfig: { prepare(options: object): unknown };
+}
+
+const { Extractor, ExtractorConfig } = requireFromManifest<ApiExtractor>(
+  "api",
+  "scripts/api",
+  "@microsoft/api-extractor",
+);
+const repositoryRoot = fileURLToPath(new URL("../..", import.meta.url));
 const apiReportFolder = join(repositoryRoot, "api");
 const isCheckMode = process.argv.includes("--check");
 const { exports } = JSON.parse(readFileSync(join(repositoryRoot, "package.json"), "utf8")) as {
@@ -47,9 +63,9 @@ function renderApiReport(name: string, declarations: string, temporary: string):
       dtsRollup: { enabled: false },
       tsdocMetadata: { enabled: false },
       messages: {
-        compilerMessageReporting: { default: { logLevel: "none" as never } },
-        extractorMessageReporting: { default: { logLevel: "none" as never } },
-        tsdocMessageReporting: { default: { logLevel: "none" as never } },
+        compilerMessageReporting: { default: { logLevel: "none" } },
+        extractorMessageReporting: { default: { logLevel: "none" } },
+        tsdocMessageReporting: { default: { logLevel: "none" } },
       },
     },
   });

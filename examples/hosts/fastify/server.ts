@@ -2,11 +2,15 @@
  * Mounts agents in a Fastify app under a path. The agents parse request bodies themselves, so Fastify's
  * parsers are removed in their scope.
  *
- *     node examples/hosts/fastify.ts
+ *     npm install --prefix examples/hosts/fastify
+ *     npm run -s example examples/hosts/fastify/server.ts
  */
-import { createServer } from "colloquy";
+import { agent, createServer } from "colloquy";
 import Fastify from "fastify";
-import hello from "../01-hello.ts";
+
+const hello = agent({ name: "hello", description: "Greets people" }, async function* ({ text }) {
+  yield `Hello, ${text}!`;
+});
 
 const agents = createServer({ hello }, { basePath: "/agents" });
 const app = Fastify({ forceCloseConnections: true });

@@ -2,7 +2,8 @@
  * Serves a Mastra agent whose tool requires the user's approval. The model follows a script unless
  * `OPENAI_API_KEY` is set.
  *
- *     npm run -s example examples/22-mastra.ts
+ *     npm install --prefix examples/22-mastra
+ *     npm run -s example examples/22-mastra/main.ts
  */
 import { Mastra } from "@mastra/core";
 import { Agent } from "@mastra/core/agent";
