@@ -1,0 +1,31 @@
+import { defineConfig, type ViteUserConfig } from "vitest/config";
+
+/**
+ * Tests of the lab: the tests of its tools (`npm run lab -- tests`), and the measurements of time, CPU time, and memory
+ * (`npm run lab -- timings`). `npm test` runs neither.
+ */
+const config: ViteUserConfig = defineConfig({
+  test: {
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
+    expect: { poll: { timeout: 30_000 } },
+    globalSetup: [
+      "test/support/build-stale-page.ts",
+      "test/support/bundle-for-test-processes.ts",
+      "test/support/shared-postgres-server.ts",
+    ],
+    projects: [
+      {
+        extends: true,
+        test: { name: "tests", include: ["lab/**/*.test.ts"], exclude: ["lab/timings/**"] },
+      },
+      {
+        extends: true,
+        // One file after another, so that no measurement disturbs another measurement.
+        test: { name: "timings", include: ["lab/timings/*.test.ts"], fileParallelism: false },
+      },
+    ],
+  },
+});
+
+export default config;
