@@ -1,8 +1,9 @@
 import { defineConfig, type ViteUserConfig } from "vitest/config";
 
 /**
- * Tests of the lab: the tests of its tools (`npm run lab -- tests`), and the measurements of time, CPU time, and memory
- * (`npm run lab -- timings`). `npm test` runs neither.
+ * Tests of the lab: the tests of its tools (`npm run lab -- tests`), and the tests on complete datasets
+ * (`npm run lab -- datasets`), and the measurements of time, CPU time, and memory (`npm run lab -- timings`). `npm test`
+ * runs none of them.
  */
 const config: ViteUserConfig = defineConfig({
   test: {
@@ -17,7 +18,12 @@ const config: ViteUserConfig = defineConfig({
     projects: [
       {
         extends: true,
-        test: { name: "tests", include: ["lab/**/*.test.ts"], exclude: ["lab/timings/**"] },
+        test: { name: "tests", include: ["lab/**/*.test.ts"], exclude: ["lab/{datasets,timings}/**"] },
+      },
+      {
+        extends: true,
+        // COLLOQUY_DATA names the folder of the datasets.
+        test: { name: "datasets", include: ["lab/datasets/*.test.ts"] },
       },
       {
         extends: true,
