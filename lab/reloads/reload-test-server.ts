@@ -103,7 +103,7 @@ async function bundlePage(page: ReloadPage, packageFolder: string): Promise<stri
           });
           // The pages are not in the folder of their packages. A page must contain React only once.
           bundler.onResolve({ filter: /^[@a-z]/ }, ({ path, importer, kind }) =>
-            /\/test\/ui\/page\/|\/src\/ui\/react\//.test(importer)
+            /\/lab\/reloads\/page\/|\/src\/ui\/react\//.test(importer)
               ? bundler.resolve(path, { resolveDir: packageFolder, kind, importer: packageFolder })
               : undefined,
           );

@@ -214,7 +214,11 @@ describe.skipIf(reason).each([{ hints: true }, { hints: false }])(
       expect(texts.toSorted()).toEqual(
         ["go", ...Array.from({ length: 20 }, (_, at) => `${at >> 1}`)].toSorted(),
       );
-      expect([...first.errors, ...second.errors]).toEqual([]);
+      // The database refuses the turn of a slow server that has not yet learned of the other server's turn.
+      const unexpected = [...first.errors, ...second.errors].filter(
+        (error) => !(error instanceof A2AError && error.cause === "conflict"),
+      );
+      expect(unexpected).toEqual([]);
     });
 
     it("recover the task of a lost server, and continue the streams of the other server [E17, E21]", async () => {
