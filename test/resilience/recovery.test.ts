@@ -17,7 +17,7 @@ const POLICIES = ["fail", "restart", "resume"] as const;
 const REPORT = Array.from({ length: 40 }, (_, at) => `${at} `).join("");
 const TASKS_PER_POLICY = 10;
 /** Longer than all retries of a commit. `FOREIGN_LOCK_MS=30000` holds the lock for 30 s. */
-const LOCK_MS = Number(process.env["FOREIGN_LOCK_MS"] ?? 15_000);
+const LOCK_MS = Number(process.env["FOREIGN_LOCK_MS"] ?? 7_000);
 
 type Client = Awaited<ReturnType<typeof connect>>;
 
