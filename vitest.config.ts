@@ -100,7 +100,7 @@ class LongestFirstSequencer extends BaseSequencer {
 const config: ViteUserConfig = defineConfig({
   test: {
     // A limit for tests that hang. It is far above the duration of any test, also on a busy machine.
-    testTimeout: 120_000,
+    testTimeout: process.env["COLLOQUY_LONG_TESTS"] ? 600_000 : 120_000,
     hookTimeout: 120_000,
     expect: { poll: { timeout: 30_000 } },
     pool: "threads",
