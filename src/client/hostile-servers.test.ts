@@ -281,4 +281,4 @@ it("whatever bytes a server sends, each call of the client ends with a result or
   );
   const checked = fc.assert(property, { numRuns: 100, endOnFailure: true });
   await expect(checked).resolves.toBeUndefined();
-}, 60_000);
+});

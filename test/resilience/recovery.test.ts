@@ -65,7 +65,7 @@ async function waitForEnd(client: Client, id: string): Promise<Task> {
 describe("a program that holds the write lock of the store for longer than the retries", () => {
   it(
     "leaves no task without an end: every task is settled after the lock is free [E17]",
-    { timeout: LOCK_MS + 60_000 },
+    { timeout: LOCK_MS + 120_000 },
     async () => {
       const file = await createTempFile();
       const { url } = await startChild(CHILD_SCRIPT, file);

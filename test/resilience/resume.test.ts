@@ -41,6 +41,5 @@ describe(`${CLIENTS} streams at once, each cut ${CUTS_PER_CLIENT} times at rando
       const clients = merge ? CLIENTS_OF_MERGED_CHUNKS : CLIENTS;
       await expectWholeStreams(agents[0]?.url ?? "", { clients, cuts: CUTS_PER_CLIENT });
     },
-    60_000,
   );
 });
