@@ -13,13 +13,13 @@ const isReady = existsSync(python) && findChromium() !== undefined;
 if (!isReady) console.warn("A page is not tested with Python's SDK: run npm run lab -- interop once.");
 
 it.skipIf(!isReady)("the client in a page of another origin calls a server of Python's SDK", async () => {
-  const { page, origin, close } = await openClientPage();
+  const client = await openClientPage();
   const program = `${repositoryRoot}/lab/interop/programs/python/server.py`;
-  const server = await startPeerServers([python, program, "--cors-origin", origin], "unused-token");
+  const server = await startPeerServers([python, program, "--cors-origin", client.origin], "unused-token");
   try {
-    expect(await page.evaluate(callAgentFromPage, { url: server.url })).toEqual(EXPECTED_REPORT);
+    expect(await client.page.evaluate(callAgentFromPage, { url: server.url })).toEqual(EXPECTED_REPORT);
   } finally {
     server.stop();
-    await close();
+    await client.close();
   }
 });

@@ -91,7 +91,7 @@ async function servePage(): Promise<HttpServer> {
 export async function openClientPage(): Promise<{
   readonly page: Page;
   readonly origin: string;
-  close(): Promise<void>;
+  readonly close: () => Promise<void>;
 }> {
   const [script, http] = await Promise.all([bundleClient(), servePage()]);
   const origin = `http://127.0.0.1:${(http.address() as AddressInfo).port}`;
