@@ -23,7 +23,7 @@ const config: ViteUserConfig = defineConfig({
       {
         extends: true,
         // COLLOQUY_DATA names the folder of the datasets.
-        test: { name: "datasets", include: ["lab/datasets/*.test.ts"] },
+        test: { name: "datasets", include: ["lab/datasets/*.test.ts"], testTimeout: 600_000 },
       },
       {
         extends: true,
