@@ -4,12 +4,11 @@ import { configDefaults, defineConfig, type ViteUserConfig } from "vitest/config
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 /**
- * Tests with a worker of their own: the tests of documents and telemetry change the environment or register global
+ * Tests with a worker of their own: the tests of the documents' code and of telemetry change the environment or register global
  * instrumentation, and the single files of rooms replace a Node module.
  */
 const ISOLATED = [
-  "test/documents/docs.test.ts",
-  "test/documents/*.test.ts",
+  "test/documents/{docs,document-checks}.test.ts",
   "test/telemetry/**/*.test.ts",
   "src/stores/sqlite/durability.test.ts",
   "src/stores/sqlite/migrate-earlier-file.test.ts",
@@ -34,43 +33,46 @@ const PROCESSES = [
  */
 const LONGEST = [
   "test/documents/docs.test.ts",
-  "src/pages/cards/cards-page.test.ts",
+  "test/bad-input/hostile.test.ts",
   "test/resilience/recovery.test.ts",
   "src/pages/console-page.test.ts",
   "test/resilience/nodes/two-servers.test.ts",
-  "src/pages/flow-page.test.ts",
-  "src/mcp/create-mcp-server.test.ts",
-  "src/pages/console-accessibility.test.ts",
   "test/documents/research.test.ts",
-  "src/pages/console-hostile.test.ts",
-  "src/pages/record-hostile.test.ts",
-  "test/resilience/resume.test.ts",
-  "test/resilience/postgres.test.ts",
-  "src/cli/dev.test.ts",
+  "src/mcp/create-mcp-server.test.ts",
   "test/documents/examples.test.ts",
-  "test/resilience/once/kill-ten-steps.test.ts",
-  "lab/reloads/reloads.test.ts",
-  "test/resilience/nodes-push.test.ts",
-  "lab/simulation/simulation.test.ts",
-  "test/resilience/approval.test.ts",
-  "lab/hostile/hostile.test.ts",
+  "src/pages/cards/cards-page.test.ts",
+  "src/pages/console-hostile.test.ts",
+  "src/cli/dev.test.ts",
+  "src/pages/flow-page.test.ts",
+  "test/resilience/postgres.test.ts",
+  "src/pages/console-accessibility.test.ts",
+  "test/interop/host-frameworks.test.ts",
+  "test/resilience/resume.test.ts",
+  "test/documents/templates.test.ts",
+  "src/mcp/mcp-tool-client.test.ts",
   "src/cli/cli.test.ts",
   "src/mcp/tasks/mcp-tasks.test.ts",
-  "src/cli/demo-console.test.ts",
+  "src/pages/record-hostile.test.ts",
+  "test/resilience/once/kill-ten-steps.test.ts",
+  "src/cli/mcp.test.ts",
   "test/resilience/restart.test.ts",
+  "test/tap/stale-connections.test.ts",
+  "src/cli/worker.test.ts",
+  "src/cli/demo-console.test.ts",
+  "test/resilience/mcp-task.test.ts",
   "test/documents/mistakes.test.ts",
+  "src/cli/cards/run.test.ts",
   "src/stores/postgres/postgres-store.test.ts",
+  "src/stores/postgres/pgbouncer.test.ts",
   "src/stores/sqlite/sqlite-store.test.ts",
-  "src/server/request-body-limits.test.ts",
   "src/adk/sessions/sessions-over-a2a.test.ts",
   "src/server/unread-responses.test.ts",
   "src/adk/sessions/session-service.test.ts",
   "src/server/maintenance/retention.test.ts",
+  "src/experiments/recorder/multi-role-recording.test.ts",
   "src/experiments/run/run-experiment.test.ts",
   "src/server/server.test.ts",
   "src/client/hostile-servers.test.ts",
-  "src/cards/views/sequence-mermaid.test.ts",
-  "src/experiments/recorder/multi-role-recording.test.ts",
   "src/cards/views/drawings-browser.test.ts",
 ];
 
@@ -98,7 +100,7 @@ class LongestFirstSequencer extends BaseSequencer {
 const config: ViteUserConfig = defineConfig({
   test: {
     // A limit for tests that hang. It is far above the duration of any test, also on a busy machine.
-    testTimeout: 120_000,
+    testTimeout: process.env["COLLOQUY_LONG_TESTS"] ? 600_000 : 120_000,
     hookTimeout: 120_000,
     expect: { poll: { timeout: 30_000 } },
     pool: "threads",

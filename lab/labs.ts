@@ -35,6 +35,22 @@ export const LABS: readonly Lab[] = [
     },
   },
   {
+    name: "timings",
+    group: "Measure",
+    summary: "Tests with limits on time, CPU time, and memory",
+    time: "30 s",
+    needs: "a quiet machine",
+    run: [VITEST, "run", "--config", "lab/vitest.config.ts", "--project", "timings"],
+  },
+  {
+    name: "datasets",
+    group: "Measure",
+    summary: "The card protocol on complete datasets (docs/card-figures.md)",
+    time: "2 min",
+    needs: "COLLOQUY_DATA, the folder of the datasets",
+    run: [VITEST, "run", "--config", "lab/vitest.config.ts", "--project", "datasets"],
+  },
+  {
     name: "prompt-cost",
     group: "Measure",
     summary: "Prompt tokens of the card roles, without a model (docs/card-figures.md)",
@@ -47,7 +63,7 @@ export const LABS: readonly Lab[] = [
     group: "Break",
     summary: "Tests of the labs themselves",
     time: "1 min",
-    run: [VITEST, "run", "--config", "lab/vitest.config.ts"],
+    run: [VITEST, "run", "--config", "lab/vitest.config.ts", "--project", "tests"],
   },
   {
     name: "chaos",

@@ -1,8 +1,37 @@
 import { defineConfig, type ViteUserConfig } from "vitest/config";
 
-/** Tests of the labs themselves: `npm run lab -- tests`. */
+/**
+ * Tests of the lab: the tests of its tools (`npm run lab -- tests`), and the tests on complete datasets
+ * (`npm run lab -- datasets`), and the measurements of time, CPU time, and memory (`npm run lab -- timings`). `npm test`
+ * runs none of them.
+ */
 const config: ViteUserConfig = defineConfig({
-  test: { dir: "lab", testTimeout: 120_000, hookTimeout: 120_000, pool: "threads", isolate: false },
+  test: {
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
+    expect: { poll: { timeout: 30_000 } },
+    globalSetup: [
+      "test/support/build-stale-page.ts",
+      "test/support/bundle-for-test-processes.ts",
+      "test/support/shared-postgres-server.ts",
+    ],
+    projects: [
+      {
+        extends: true,
+        test: { name: "tests", include: ["lab/**/*.test.ts"], exclude: ["lab/{datasets,timings}/**"] },
+      },
+      {
+        extends: true,
+        // COLLOQUY_DATA names the folder of the datasets.
+        test: { name: "datasets", include: ["lab/datasets/*.test.ts"], testTimeout: 600_000 },
+      },
+      {
+        extends: true,
+        // One file after another, so that no measurement disturbs another measurement.
+        test: { name: "timings", include: ["lab/timings/*.test.ts"], fileParallelism: false },
+      },
+    ],
+  },
 });
 
 export default config;

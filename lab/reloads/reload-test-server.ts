@@ -12,8 +12,9 @@ import { createAgUiHandler } from "../../src/ui/ag-ui/index.ts";
 import { createApprovingAgent } from "./approving-agent.ts";
 
 /** The browser library whose page is reloaded. */
-export type ReloadPage = (typeof RELOAD_PAGES)[number];
+export type ReloadPage = (typeof RELOAD_PAGES)[number] | "plain-chat";
 
+/** The pages with a framework, which need the packages of `lab/reloads/package.json`. */
 export const RELOAD_PAGES = ["use-chat", "ag-ui", "create-chat"] as const;
 
 const repositoryRoot = fileURLToPath(new URL("../..", import.meta.url));
@@ -34,10 +35,11 @@ export async function startReloadTestServer(
   packageFolder: string,
   stores: readonly NonNullable<ServerOptions["store"]>[],
   wordMs: number,
+  pages: readonly ReloadPage[] = RELOAD_PAGES,
 ): Promise<ReloadTestServer> {
   let onModelAbort: ((time: number) => void) | undefined;
   const scripts = new Map<string, string>();
-  for (const page of RELOAD_PAGES) scripts.set(`/${page}.js`, await bundlePage(page, packageFolder));
+  for (const page of pages) scripts.set(`/${page}.js`, await bundlePage(page, packageFolder));
   const servers: Server[] = [];
   let requestCount = 0;
   const serveRequest = async (request: Request): Promise<Response> => {

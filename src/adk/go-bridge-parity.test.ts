@@ -5,6 +5,7 @@ import { type JsonObject, type Task, type TaskArtifactUpdateEvent, toBase64 } fr
 import { createServer, type Server } from "../server/index.ts";
 import { type AdkAgentOptions, adkAgent } from "./adk-agent.ts";
 import type { AdkEvent, AdkRunner, GenaiPart } from "./adk-structural-types.ts";
+import { countRuns } from "../../test/support/count-runs.ts";
 
 type Version = "1.0" | "0.3";
 
@@ -373,7 +374,7 @@ describe("any output of an ADK agent", () => {
               wholes.toSorted(),
             );
         }),
-        { numRuns: 100 },
+        { numRuns: countRuns(30, 200) },
       );
     },
   );

@@ -12,9 +12,6 @@ import {
 } from "./cli-test-process.fixture.ts";
 import { isWindows } from "../../test/support/is-windows.ts";
 
-/** The longest time in milliseconds between the save of a file and an answer of the new code. */
-const RELOAD_LIMIT_MS = 1_000;
-
 const ES_MODULE_PACKAGE = `{ "type": "module" }`;
 
 const createAgentSource = (answer: string, name = "hello"): string => `
@@ -44,25 +41,17 @@ async function ask(url: string): Promise<string> {
   return (await client.ask("x")).text;
 }
 
-/** Asks until the answer arrives, and returns the milliseconds until then. */
-async function waitForAnswer(url: string, answer: string): Promise<number> {
-  const savedAt = performance.now();
+async function waitForAnswer(url: string, answer: string): Promise<void> {
   await expect.poll(() => ask(url).catch((error: Error) => error.message), { interval: 10 }).toBe(answer);
-  return performance.now() - savedAt;
 }
 
 describe("colloquy dev", () => {
-  it("answers the next message with the saved code within a second", async () => {
+  it("answers with the saved code", async () => {
     const dev = await startDev({ "agent.ts": createAgentSource(`"one"`) });
     const url = dev.agentUrls["hello"] ?? "";
     expect(await ask(url)).toBe("one");
-    const durations: number[] = [];
-    for (const answer of ["two", "three", "four"]) {
-      await dev.save("agent.ts", createAgentSource(`"${answer}"`));
-      durations.push(await waitForAnswer(url, answer));
-    }
-    // Other work of the machine delays single reloads.
-    expect(Math.min(...durations)).toBeLessThan(RELOAD_LIMIT_MS);
+    await dev.save("agent.ts", createAgentSource(`"two"`));
+    await waitForAnswer(url, "two");
     await dev.process.waitForOutput("reloaded hello in ");
   });
 

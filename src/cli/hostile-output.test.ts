@@ -120,7 +120,6 @@ describe("the output of a command", () => {
         { numRuns: 12 },
       );
     },
-    60_000,
   );
 
   it.each([

@@ -7,6 +7,7 @@ import * as wire from "../wire/v1/index.ts";
 import { eventArbitrary, isPreservedByOfficialSdk, taskArbitrary } from "./event-arbitraries.fixture.ts";
 import { createMessageCodecs } from "./message-codec.ts";
 import { GRPC_SERVICE_V1 } from "./service-v1.ts";
+import { countRuns } from "../../test/support/count-runs.ts";
 
 const STREAM_RESPONSE = GRPC_SERVICE_V1.methods.SendStreamingMessage!.response;
 const TASK = GRPC_SERVICE_V1.methods.GetTask!.response;
@@ -30,6 +31,7 @@ describe("a message of 1.0", () => {
         const theirs = write(read(Buffer.from(STREAM_RESPONSE.encode(event))));
         expect(STREAM_RESPONSE.decode(theirs)).toEqual(event);
       }),
+      { numRuns: countRuns(25, 200) },
     );
     const { responseDeserialize, responseSerialize } = A2AService.getTask;
     fc.assert(
@@ -38,6 +40,7 @@ describe("a message of 1.0", () => {
         const theirs = responseSerialize(responseDeserialize(Buffer.from(TASK.encode(task))));
         expect(TASK.decode(theirs)).toEqual(task);
       }),
+      { numRuns: countRuns(25, 200) },
     );
   });
 

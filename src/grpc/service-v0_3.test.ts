@@ -25,7 +25,7 @@ describe("a message of 0.3", () => {
           proto.decodeResult("SendStreamingMessage", JSON.parse(JSON.stringify(json))),
         );
       }),
-      { numRuns: countRuns(30, 300) },
+      { numRuns: countRuns(10, 300) },
     );
   });
 

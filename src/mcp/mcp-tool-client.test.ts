@@ -16,9 +16,13 @@ import {
 } from "./index.ts";
 import { createScriptedAgent } from "./scripted-agent.fixture.ts";
 import { serveTestToolOverMcp2025, serveTestToolsOverHttp } from "./mcp-tool-server.fixture.ts";
+import { getScriptArguments } from "../../test/support/fork-script.ts";
 
 const resolveFilePath = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
-const stdioAddress2026 = { command: process.execPath, args: [resolveFilePath("mcp-tool-server.fixture.ts")] };
+const stdioAddress2026 = {
+  command: process.execPath,
+  args: getScriptArguments(new URL("mcp-tool-server.fixture.ts", import.meta.url)),
+};
 const stdioAddress2025 = {
   command: process.execPath,
   args: [resolveFilePath("../../examples/mcp-server.ts")],

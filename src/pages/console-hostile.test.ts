@@ -12,7 +12,7 @@ import { EXAMPLES_OF_ALL_PIECES, hostileText, watchPage } from "./hostile-conten
 const hasChromium = findChromium() !== undefined;
 if (!hasChromium)
   process.stderr.write(`Hostile content is not tested in a page: ${CHROMIUM_MISSING_MESSAGE}.\n`);
-const RANDOM_RUNS = countRuns(3, 40);
+const RANDOM_RUNS = countRuns(1, 40);
 
 /** Sends its request back in every place that an agent controls. */
 const echoAgent: Agent = agent(

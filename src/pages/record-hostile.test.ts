@@ -9,7 +9,7 @@ import {
   writePageToDisk,
 } from "../cards/html/browser.fixture.ts";
 import type { Recording } from "../cards/index.ts";
-import { countRuns, isLongRun } from "../../test/support/count-runs.ts";
+import { countRuns } from "../../test/support/count-runs.ts";
 import { createScriptedRecording } from "../cards/recording/recording.fixture.ts";
 import type { TrafficLine } from "../trace/index.ts";
 import { EXAMPLES_OF_ALL_PIECES, hostileText, watchPage } from "./hostile-content.fixture.ts";
@@ -19,10 +19,6 @@ import { recordPlannerTraffic, type RecordedTraffic } from "./recorded-traffic.f
 const hasChromium = findChromium() !== undefined;
 if (!hasChromium)
   process.stderr.write(`Hostile records are not tested in a page: ${CHROMIUM_MISSING_MESSAGE}.\n`);
-/** One page takes seconds, so that the examples of a short run contain half of all pieces each. */
-const EXAMPLES = isLongRun
-  ? EXAMPLES_OF_ALL_PIECES
-  : [0, 1].map((half) => EXAMPLES_OF_ALL_PIECES.filter((_, index) => index % 2 === half).join("\n"));
 const RANDOM_RUNS = countRuns(1, 40);
 
 /** Members with a fixed set of values, or whose values must match those of other lines. */
@@ -114,8 +110,8 @@ describe.skipIf(!hasChromium)("a page with a hostile record", () => {
         await page.close();
       }),
       {
-        examples: EXAMPLES.map((text) => [text]),
-        numRuns: EXAMPLES.length + RANDOM_RUNS,
+        examples: EXAMPLES_OF_ALL_PIECES.map((text) => [text]),
+        numRuns: EXAMPLES_OF_ALL_PIECES.length + RANDOM_RUNS,
       },
     );
   });

@@ -4,6 +4,7 @@ import { agent, inputRequired } from "../adapters/index.ts";
 import type { Caller, ContextScope } from "../engine/index.ts";
 import type { OperationName } from "../protocol/index.ts";
 import { createServer, type CallerAgentAccess, type MountedHandler, type Server } from "./index.ts";
+import { countRuns } from "../../test/support/count-runs.ts";
 
 const ADA: Caller = { tenant: "", principal: "ada" };
 const NAMESPACE = "tab-0001";
@@ -150,7 +151,7 @@ describe("a caller whose credentials are limited to contexts", () => {
           expect(await Promise.all(outside.map(readAll))).toEqual(before);
         },
       ),
-      { numRuns: 150 },
+      { numRuns: countRuns(50, 300) },
     );
   });
 

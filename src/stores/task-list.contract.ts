@@ -12,6 +12,7 @@ import {
   foldTestTaskEvents,
   formatTestTime,
 } from "./task-event-logs.fixture.ts";
+import { countRuns } from "../../test/support/count-runs.ts";
 
 /** Returns the ids of alice's matching tasks. */
 async function listAliceTaskIdsForTest(
@@ -261,7 +262,7 @@ export function defineTaskListContract(
             await list();
           },
         ),
-        { numRuns: 100 },
+        { numRuns: countRuns(25, 200) },
       );
     });
   });

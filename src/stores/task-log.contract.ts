@@ -14,6 +14,7 @@ import {
   foldTestTaskEvents,
   createTestStatusEvent,
 } from "./task-event-logs.fixture.ts";
+import { countRuns } from "../../test/support/count-runs.ts";
 
 const GENEROUS_TEST_READ_LIMIT = { events: 1000, maxBytes: 1_000_000 };
 
@@ -137,7 +138,7 @@ export function defineTaskLogContract(
             expect(tail.map(({ event }) => event)).toEqual(log.slice(after));
           }
         }),
-        { numRuns: 60 },
+        { numRuns: countRuns(20, 100) },
       );
     });
 
@@ -207,7 +208,7 @@ export function defineTaskLogContract(
           });
         }
       }),
-      { numRuns: 30 },
+      { numRuns: countRuns(10, 60) },
     );
   });
 }

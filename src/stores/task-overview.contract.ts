@@ -10,6 +10,7 @@ import {
   createTestSubmittedTaskEvent,
   formatTestTime,
 } from "./task-event-logs.fixture.ts";
+import { countRuns } from "../../test/support/count-runs.ts";
 
 const CARLA_OTHER_AGENT_SCOPE = { tenant: "", principal: "carla", agent: "other" };
 const SCOPES = [aliceTestTaskScope, bobTestTaskScope, CARLA_OTHER_AGENT_SCOPE];
@@ -115,7 +116,7 @@ export function defineTaskOverviewContract(getStore: () => TaskStore): void {
             expect(new Set(all).size).toBe(all.length);
           },
         ),
-        { numRuns: 40 },
+        { numRuns: countRuns(15, 80) },
       );
     });
 

@@ -10,6 +10,7 @@ import {
   createTestSubmittedTaskEvent,
 } from "./task-event-logs.fixture.ts";
 import { splitWords } from "./task-words.ts";
+import { countRuns } from "../../test/support/count-runs.ts";
 
 /** Texts with words, and texts that databases refuse: NUL, halves of surrogate pairs, and very long words. */
 const textArbitrary = fc.oneof(
@@ -139,7 +140,7 @@ export function defineTextIndexContract(getStore: () => TaskStore): void {
             }
           },
         ),
-        { numRuns: 15 },
+        { numRuns: countRuns(5, 30) },
       );
     });
   });

@@ -56,3 +56,25 @@ it("the check finds short waits", () => {
     { location: "a.test.ts:1", call: "expect.poll", timeoutMs: 5000 },
   ]);
 });
+
+const MEASUREMENT = /\bperformance\.now\(|\bhrtime\b|\b(?:thread)?cpuUsage\(|\bmemoryUsage\(/i;
+
+/** Tests that measure a time, which they compare only with a lower bound or with another measurement. */
+const FILES_WITH_LOWER_BOUNDS = [
+  "src/cli/init.test.ts",
+  "src/cli/spec/task.test.ts",
+  "src/stores/postgres/postgres-gauges.test.ts",
+  "src/trace/recording/traffic-file-sink.test.ts",
+  "test/resilience/nodes/suspended-turns.test.ts",
+  "test/tap/injected-faults.test.ts",
+  "test/tap/replay.test.ts",
+];
+
+it("no test asserts how little time or memory work takes, because other work of the machine disturbs it: see lab/timings", () => {
+  const files = globSync("{src,test}/**/*.{test,contract}.ts", {
+    cwd: root,
+    exclude: ["test/house/wait-limits.test.ts"],
+  });
+  const measuring = files.filter((file) => MEASUREMENT.test(readFileSync(join(root, file), "utf8")));
+  expect(measuring.toSorted()).toEqual(FILES_WITH_LOWER_BOUNDS);
+});

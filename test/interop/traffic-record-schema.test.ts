@@ -10,6 +10,7 @@ import {
   type TrafficWriter,
 } from "../../src/trace/recording/index.ts";
 import { startTap } from "../../src/tap/index.ts";
+import { countRuns } from "../support/count-runs.ts";
 
 interface JsonSchema {
   readonly properties?: Readonly<Record<string, JsonSchema>>;
@@ -168,7 +169,7 @@ describe("the JSON Schema of traffic records", () => {
         const line = { ...BASE, kind, ...SMALLEST_LINES[kind], [name]: json };
         expect(isValidBySchema(line)).toBe(isDecoded(line));
       }),
-      { numRuns: 3000 },
+      { numRuns: countRuns(600, 6000) },
     );
   });
 });

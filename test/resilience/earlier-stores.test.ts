@@ -12,7 +12,7 @@ import type { Agent } from "../../src/engine/index.ts";
 import { getText, type Task } from "../../src/protocol/index.ts";
 import { createServer, type Server, type ServerOptions } from "../../src/server/index.ts";
 
-const EARLIER_STORE = new URL("vectors/earlier-stores/store-of-05eb8c4.sql", import.meta.url);
+const EARLIER_STORE = new URL("../vectors/earlier-stores/store-of-05eb8c4.sql", import.meta.url);
 const ADAPTERS = JSON.stringify(new URL("../../src/adapters/index.ts", import.meta.url).href);
 const ADK_ROOM = JSON.stringify(new URL("../../src/adk/index.ts", import.meta.url).href);
 const ADK = JSON.stringify(import.meta.resolve("@google/adk"));

@@ -81,7 +81,7 @@ describe.skipIf(reason)("servers on one PostgreSQL database", () => {
     const frames: SseFrame[] = [];
     let refusal: Promise<unknown> | undefined;
     await readWholeStream(send(owner.url, createUserMessage("o-1", "300")), frames, () => {
-      if (frames.length !== 20) return;
+      if (refusal || frames.length < 20) return;
       const message = { ...createUserMessage("o-2", "5"), taskId: getTaskId(frames) };
       const { url, headers = {}, body } = send(other.url, message);
       refusal = fetch(url, {

@@ -17,7 +17,7 @@ import {
 } from "../support/earlier-store-agents.ts";
 import { createTempFolder } from "../support/store-factories.ts";
 
-const VECTORS = new URL("vectors/earlier-stores/", import.meta.url);
+const VECTORS = new URL("../vectors/earlier-stores/", import.meta.url);
 const COMMITS = readdirSync(VECTORS).flatMap((name) => /^store-of-(.*)\.json$/.exec(name)?.[1] ?? []);
 
 let folder: string;

@@ -11,11 +11,24 @@ export function getBundleEntryName(script: string): string {
   return `test-${relative(testFolder, script).replaceAll(/[\\/]/g, "-").replace(/\.ts$/, "")}`;
 }
 
+/** Returns the bundle of a script within a run of the tests, or `undefined`. */
+function findBundledScript(file: string): string | undefined {
+  const { COLLOQUY_TEST_BUNDLE: folder } = process.env;
+  const bundled = folder === undefined ? undefined : join(folder, `${getBundleEntryName(file)}.js`);
+  return bundled !== undefined && existsSync(bundled) ? bundled : undefined;
+}
+
+/** Returns the arguments of Node.js that run a script: its bundle within a run of the tests, and its source otherwise. */
+export function getScriptArguments(script: URL): string[] {
+  const file = fileURLToPath(script);
+  const bundled = findBundledScript(file);
+  return bundled === undefined ? [file] : ["--import", packageLoaderUrl, bundled];
+}
+
 /** Starts a script as a child process: its bundle within a run of the tests, and its source otherwise. */
 export function forkScript(script: URL, args: readonly string[], options: ForkOptions = {}): ChildProcess {
   const file = fileURLToPath(script);
-  const { COLLOQUY_TEST_BUNDLE: folder } = process.env;
-  const bundled = folder === undefined ? undefined : join(folder, `${getBundleEntryName(file)}.js`);
-  if (bundled === undefined || !existsSync(bundled)) return fork(file, args, options);
+  const bundled = findBundledScript(file);
+  if (bundled === undefined) return fork(file, args, options);
   return fork(bundled, args, { execArgv: ["--import", packageLoaderUrl], ...options });
 }

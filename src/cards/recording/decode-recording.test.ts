@@ -1,6 +1,5 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { measureCpuTime } from "../../../test/support/measure-cpu-time.ts";
 import { arbitraryCard } from "../message-card/message-card.fixture.ts";
 import { generateFlowDiagram } from "../views/index.ts";
 import {
@@ -79,11 +78,9 @@ describe("a recording", () => {
     ]);
   });
 
-  it("is decoded in less than two seconds of CPU time for 1,319 problems", () => {
+  it("is decoded for 1,319 problems", () => {
     const text = createScriptedRecordFileText(createScriptedSamples(1_319));
-    const { result: recording, cpuTimeMs } = measureCpuTime(() => decodeRecording(text, FILE_NAME));
-    // On an idle machine, it takes a tenth of this time.
-    expect(cpuTimeMs).toBeLessThan(2_000);
+    const recording = decodeRecording(text, FILE_NAME);
     expect(recording.scores).toHaveLength(1_319);
     expect(recording.cards).toHaveLength(1_319 * 12);
   });

@@ -16,6 +16,7 @@ import {
 } from "../recording/scripted-samples.fixture.ts";
 import { CHARACTERS_FORBIDDEN_IN_VIEW_OUTPUT } from "./hostile-card.fixture.ts";
 import { renderSequenceMermaid } from "./index.ts";
+import { countRuns } from "../../../test/support/count-runs.ts";
 
 /** A statement as parsed by Mermaid. */
 interface ParsedStatement {
@@ -118,6 +119,7 @@ describe("the Mermaid diagram", () => {
         );
         expect(rest.map(({ from, to }) => `${from} ${to}`).toSorted()).toEqual(ids.toSorted());
       }),
+      { numRuns: countRuns(20, 100) },
     );
   });
 });

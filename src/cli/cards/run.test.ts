@@ -242,26 +242,3 @@ describe("colloquy cards run", () => {
     expect(json.sources).toMatchObject([{ dataset: "gsm8k" }, { dataset: "hotpotqa" }]);
   });
 });
-
-const dataFolder = process.env["COLLOQUY_DATA"];
-
-describe.skipIf(!dataFolder)("on complete datasets (skipped unless COLLOQUY_DATA names their folder)", () => {
-  it.each([
-    [["--model", "oracle"], 1_308, 1_319],
-    [["--model", "oracle", "-n", "200"], 200, 200],
-    [["--model", "recorded:175b_verification"], 742, 1_319],
-    [["--model", "recorded:6b_finetuning", "--method", "cot"], 286, 1_319],
-  ])(
-    "%j is right as often as it is known to be",
-    async (words, right, all) => {
-      const cwd = await createTempTestDirectoryWithFiles({});
-      const where = ["--data", dataFolder ?? "", "--out", cwd, "--concurrency", "8"];
-      const { code, out } = await runCliInTestProcess(["cards", "run", "--json", ...where, ...words]);
-      expect(code).toBe(0);
-      const { runs } = JSON.parse(out) as CardsRunOutput;
-      const { scores } = readRecording(runs[0]?.file ?? "");
-      expect([scores.filter(({ correct }) => correct).length, scores.length]).toEqual([right, all]);
-    },
-    120_000,
-  );
-});

@@ -3,7 +3,6 @@ import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { describe, expect, it, onTestFinished } from "vitest";
 import {
   listDistinctRecordedCards,
@@ -24,6 +23,7 @@ import {
 } from "../../roles/index.ts";
 import { openFileSink, openRunFile } from "./index.ts";
 import { EXAMPLE_RUN } from "./example-run.fixture.ts";
+import { getScriptArguments } from "../../../test/support/fork-script.ts";
 
 /**
  * Three problems, solved by roles on separate servers with their own files, and the controller's file of the
@@ -117,9 +117,9 @@ describe("a controller that is killed repeatedly while the roles keep running in
         solver: { role: createSolver(), model },
       },
     });
-    const script = fileURLToPath(new URL("self-killing-experiment.fixture.ts", import.meta.url));
+    const program = getScriptArguments(new URL("self-killing-experiment.fixture.ts", import.meta.url));
     const run = async (problems: number): Promise<unknown> => {
-      const words = [script, out, JSON.stringify(served.urls), String(problems)];
+      const words = [...program, out, JSON.stringify(served.urls), String(problems)];
       const [code, signal] = await once(spawn(process.execPath, words, { stdio: "inherit" }), "close");
       return signal ?? code;
     };

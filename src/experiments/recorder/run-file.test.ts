@@ -12,7 +12,6 @@ import {
 } from "node:fs";
 import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { describe, expect, it, onTestFinished } from "vitest";
 import {
   type CardRecordInput,
@@ -29,6 +28,7 @@ import { createScriptedRecording } from "../../cards/recording/recording.fixture
 import { SCRIPTED_SEQUENTIAL_TASKS_SAMPLE } from "../../cards/recording/scripted-samples.fixture.ts";
 import { openFileSink, openRunFile, writeMessageCardListFile } from "./index.ts";
 import { EXAMPLE_RUN } from "./example-run.fixture.ts";
+import { getScriptArguments } from "../../../test/support/fork-script.ts";
 
 function createTempFolder(): string {
   const path = mkdtempSync(join(tmpdir(), "colloquy-record-"));
@@ -242,8 +242,8 @@ async function runWriterProcess(
   out: string,
   cards: number,
 ): Promise<{ code: number | null; signal: string | null; err: string }> {
-  const script = fileURLToPath(new URL("run-writer-process.fixture.ts", import.meta.url));
-  const started = spawn(process.execPath, [script, out, String(cards)]);
+  const program = getScriptArguments(new URL("run-writer-process.fixture.ts", import.meta.url));
+  const started = spawn(process.execPath, [...program, out, String(cards)]);
   let err = "";
   started.stderr.setEncoding("utf8").on("data", (chunk: string) => void (err += chunk));
   const [code, signal] = (await once(started, "close")) as [number | null, string | null];

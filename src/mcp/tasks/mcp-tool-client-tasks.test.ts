@@ -197,11 +197,9 @@ describe("the tool client with an MCP server that creates MCP tasks", () => {
 
   it("fails when the MCP server accepts requests for the task but sends no response in time", async () => {
     const tools = await openToolsWithFixedResults(undefined, { timeoutMs: 200 });
-    const startedAt = performance.now();
     await expect(tools.callTool("x")).rejects.toMatchObject({ reason: "UNAVAILABLE" });
     const answer = tools.callTool("x", {}, { taskId: "t", answer: "yes" });
     await expect(answer).rejects.toMatchObject({ reason: "UNAVAILABLE" });
-    expect(performance.now() - startedAt).toBeLessThan(30_000);
   });
 
   it.each([

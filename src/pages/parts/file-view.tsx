@@ -67,13 +67,13 @@ function DownloadButton({
   );
 }
 
-function useObjectUrl(bytes: Uint8Array<ArrayBuffer>, mediaType: string): string | undefined {
+function useObjectUrl(content: BlobPart, mediaType: string): string | undefined {
   const [url, setUrl] = useState<string>();
   useEffect(() => {
-    const created = URL.createObjectURL(new Blob([bytes], { type: mediaType }));
+    const created = URL.createObjectURL(new Blob([content], { type: mediaType }));
     setUrl(created);
     return () => URL.revokeObjectURL(created);
-  }, [bytes, mediaType]);
+  }, [content, mediaType]);
   return url;
 }
 
@@ -116,14 +116,10 @@ function HtmlView({ html, name }: { readonly html: string; readonly name: string
   );
 }
 
-function SandboxedFrame({ html, name }: { readonly html: string; readonly name: string }): VNode {
-  const [url, setUrl] = useState<string>();
-  useEffect(() => {
-    // A frame with a blob: URL inherits the policy of this page, as `srcdoc` does, but needs no trusted type.
-    const created = URL.createObjectURL(new Blob([html], { type: "text/html" }));
-    setUrl(created);
-    return () => URL.revokeObjectURL(created);
-  }, [html]);
+function SandboxedFrame({ html, name }: { readonly html: string; readonly name: string }): VNode | null {
+  // A frame with a blob: URL inherits the policy of this page, as `srcdoc` does, but needs no trusted type.
+  const url = useObjectUrl(html, "text/html");
+  if (url === undefined) return null;
   return <iframe sandbox="" src={url} title={escapeControlCharacters(name)} referrerpolicy="no-referrer" />;
 }
 

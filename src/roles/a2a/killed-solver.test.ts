@@ -4,11 +4,11 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { fileURLToPath } from "node:url";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { connect as open } from "../../client/index.ts";
 import { findTestPort } from "../../../test/support/test-ports.ts";
 import { forwardingTestPlanner, startRoleTestbed } from "./role-testbed.fixture.ts";
+import { getScriptArguments } from "../../../test/support/fork-script.ts";
 
 interface SolverProcess {
   readonly process: ChildProcess;
@@ -17,8 +17,8 @@ interface SolverProcess {
 }
 
 function startSolver(...args: string[]): SolverProcess {
-  const file = fileURLToPath(new URL("solver-process.fixture.ts", import.meta.url));
-  const child = spawn(process.execPath, [file, ...args], { stdio: ["ignore", "pipe", "inherit"] });
+  const program = getScriptArguments(new URL("solver-process.fixture.ts", import.meta.url));
+  const child = spawn(process.execPath, [...program, ...args], { stdio: ["ignore", "pipe", "inherit"] });
   onTestFinished(() => void child.kill("SIGKILL"));
   const lines = createInterface(child.stdout)[Symbol.asyncIterator]();
   return { process: child, readLine: async () => String((await lines.next()).value) };

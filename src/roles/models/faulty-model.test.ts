@@ -8,6 +8,7 @@ import type { PlannerOptions } from "../planner/index.ts";
 import { createBaselineAnswerer, createSolver } from "../solver/index.ts";
 import { type Gsm8kTestSampleOutcome, solveGsm8kWithRoles } from "./solve-gsm8k-with-roles.fixture.ts";
 import { type FaultOptions, withFaults, createOracleModel, createScriptedModel } from "./index.ts";
+import { countRuns } from "../../../test/support/count-runs.ts";
 
 const samples = getGsm8kSlice();
 
@@ -34,7 +35,7 @@ describe("a faulty model", () => {
     let right = 0;
     let expected = 0;
     let variance = 0;
-    for (let seed = 1; seed <= 50; seed++) {
+    for (let seed = 1; seed <= countRuns(15, 50); seed++) {
       for (const { sample, correct } of await solveAll({ solver: { wrong, seed } }, options)) {
         const chance = (1 - wrong) ** (batch ? Math.min(2, sample.steps.length) : sample.steps.length);
         expected += chance;
@@ -42,7 +43,7 @@ describe("a faulty model", () => {
         if (correct) right += 1;
       }
     }
-    // Bounds for 1,000 chains that contain the result of a fair injector with a probability of 95 %.
+    // Bounds that contain the result of a fair injector with a probability of 95 %.
     expect(Math.abs(right - expected)).toBeLessThan(1.96 * Math.sqrt(variance));
   });
 

@@ -25,6 +25,7 @@ const mint = async (more: Partial<MintContextTokenOptions> = {}): Promise<Record
 describe("context tokens", () => {
   it("identify the principal, the contexts, and the agents", async () => {
     await using server = await AuthTestServer.start(contextTokens({ secret: SECRET, audience: "agents" }));
+    const before = Date.now();
     const { token, expiresAt } = await mintContextToken({
       ...GRANT,
       tenant: "acme",
@@ -33,7 +34,8 @@ describe("context tokens", () => {
       agents: ["mirror"],
       scopes: ["chat"],
     });
-    expect(expiresAt - Date.now()).toBeGreaterThan(290_000);
+    expect(expiresAt).toBeGreaterThanOrEqual(before + 299_000);
+    expect(expiresAt).toBeLessThanOrEqual(Date.now() + 300_000);
     expect(await server.fetchCallerSeenByAgent(buildBearerAuthTestHeaders(token))).toMatchObject({
       tenant: "acme",
       principal: "ada",

@@ -2,6 +2,7 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { arbitraryCharacter } from "../../../test/support/arbitrary-character.ts";
 import { stringifyResult } from "./stringify-result.ts";
+import { countRuns } from "../../../test/support/count-runs.ts";
 
 const LARGE = 3 * 1024 * 1024;
 
@@ -29,7 +30,7 @@ describe("stringifyResult", () => {
         };
         expect([await stringifyResult(value)].flat().join("") === JSON.stringify(value)).toBe(true);
       }),
-      { numRuns: 8 },
+      { numRuns: countRuns(3, 16) },
     );
   });
 

@@ -7,6 +7,7 @@ import { WebhookUrlGuard, type WebhookUrlGuardOptions } from "./webhook-url-guar
 import type { HostResolver } from "./dns-lookup-queue.ts";
 import { TestWebhookReceiver } from "./test-webhook-receiver.fixture.ts";
 import { WebhookSender, type WebhookSenderOptions } from "./webhook-sender.ts";
+import { countRuns } from "../../../test/support/count-runs.ts";
 
 const createResolver =
   (...addresses: string[]): HostResolver =>
@@ -173,6 +174,7 @@ describe("a webhook at registration", () => {
       fc.asyncProperty(fc.oneof(fc.string({ unit: "grapheme" }), fc.webUrl()), async (url) => {
         expect((await listViolations(url)).length).toBeLessThanOrEqual(1);
       }),
+      { numRuns: countRuns(30, 200) },
     );
   });
 });

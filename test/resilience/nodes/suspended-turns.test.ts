@@ -114,7 +114,10 @@ describe.skipIf(reason)("a suspended turn of a PostgreSQL store", () => {
     await waitForHandover();
     await web.client.send("hurry", { taskId: id, configuration: { returnImmediately: true } });
     expect(worker.agent.delivered.map(({ message }) => message.parts)).toEqual([[{ text: "hurry" }]]);
-    expect(worker.agent.runs.map(({ run }) => run.attempt)).toEqual([1, 2]);
+    // On a busy machine, an attempt can hand over before it takes the message, which a later attempt then takes.
+    const attempts = worker.agent.runs.map(({ run }) => run.attempt);
+    expect(attempts.length).toBeGreaterThan(1);
+    expect(attempts).toEqual(attempts.map((_, at) => at + 1));
     await waitForHandover();
   });
 });

@@ -2,7 +2,6 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { appendFile, rename, rm, truncate, writeFile } from "node:fs/promises";
 import { request } from "node:http";
-import { fileURLToPath } from "node:url";
 import { afterEach, describe, expect, it } from "vitest";
 import {
   findChromium,
@@ -16,6 +15,7 @@ import { createTempTestDirectoryWithFiles } from "../../cli-test-process.fixture
 import { streamRecordingAsSse } from "./stream-recording-as-sse.ts";
 import { followFile, type FileFollowEvent } from "./follow-file.ts";
 import { startWatchServer, type WatchServer } from "./watch-server.ts";
+import { getScriptArguments } from "../../../../test/support/fork-script.ts";
 
 const cleanups: (() => unknown)[] = [];
 afterEach(async () => {
@@ -213,14 +213,14 @@ const LATER_MS = Date.now() + 3_600_000;
 describe.skipIf(findChromium() === undefined)("the page of a watched record", () => {
   it("says that a run was killed after its process was killed, and not that the run is running", async () => {
     const folder = await createEmptyFolder();
-    const writer = fileURLToPath(
+    const writer = getScriptArguments(
       new URL("../../../experiments/recorder/run-writer-process.fixture.ts", import.meta.url),
     );
     const { url } = await startWatching(`${folder}/${EXAMPLE_RUN.run_id}.cards.jsonl`);
     const browser = await launchChromium();
     cleanups.unshift(() => browser.close());
     const { page } = await openPageRecordingRequestsAndErrors(browser, url);
-    const killed = spawn(process.execPath, [writer, folder, "3"], { stdio: "ignore" });
+    const killed = spawn(process.execPath, [...writer, folder, "3"], { stdio: "ignore" });
     await once(killed, "exit");
     expect(killed.signalCode).toBe("SIGKILL");
     await page.locator("#run .state.interrupted").waitFor();

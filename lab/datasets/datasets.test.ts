@@ -1,9 +1,10 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { getLastOraclePlanStepAnswer, createOraclePlan } from "../oracle/index.ts";
-import { ParagraphRanker } from "../retrieval/index.ts";
-import { scoreGsm8k, type Gsm8kAnswerExtractionRule } from "../scoring/index.ts";
+import { dataFolder } from "./data-folder.ts";
+import { getLastOraclePlanStepAnswer, createOraclePlan } from "../../src/cards/oracle/index.ts";
+import { ParagraphRanker } from "../../src/cards/retrieval/index.ts";
+import { scoreGsm8k, type Gsm8kAnswerExtractionRule } from "../../src/cards/scoring/index.ts";
 import {
   decodeGsm8k,
   decodeHotpotQa,
@@ -14,17 +15,11 @@ import {
   GSM8K_ANSWER_MODELS,
   type Gsm8kSample,
   type HotpotQaSample,
-} from "./index.ts";
+} from "../../src/cards/datasets/index.ts";
 
-/**
- * The licenses do not permit us to include the entire datasets. COLLOQUY_DATA names a folder with `gsm8k/`
- * (test.jsonl, test_socratic.jsonl, example_model_solutions.jsonl) and `hotpotqa/`
- * (dev_distractor_first100.jsonl, dev_distractor_sample200.jsonl).
- */
-const folder = process.env["COLLOQUY_DATA"];
-const readDatasetFile = (file: string): string => readFileSync(join(folder ?? "", file), "utf8");
+const readDatasetFile = (file: string): string => readFileSync(join(dataFolder, file), "utf8");
 
-describe.skipIf(!folder)("the entire GSM8K test split (skipped unless COLLOQUY_DATA names a folder)", () => {
+describe("the entire GSM8K test split", () => {
   const problems = (): Gsm8kSample[] =>
     mergeSocraticSteps(
       decodeGsm8k(readDatasetFile("gsm8k/test.jsonl"), "test.jsonl"),
@@ -75,7 +70,7 @@ describe.skipIf(!folder)("the entire GSM8K test split (skipped unless COLLOQUY_D
   });
 });
 
-describe.skipIf(!folder)("296 problems of HotpotQA (skipped unless COLLOQUY_DATA names a folder)", () => {
+describe("296 problems of HotpotQA", () => {
   it("the ranker finds both paragraphs for 33.8 % by the question alone and for 59.1 % with a second hop", () => {
     const byId = new Map<string, HotpotQaSample>();
     for (const file of ["dev_distractor_first100.jsonl", "dev_distractor_sample200.jsonl"])

@@ -3,12 +3,9 @@ import {
   createComplianceReport,
   computeRequirementTierTally,
   type TestOutcome,
-} from "../../lab/cli-report/compliance-report.ts";
-import {
-  renderComplianceReportMarkdown,
-  renderComplianceReportYaml,
-} from "../../lab/cli-report/report-formats.ts";
-import { CLI_DEFAULTS, CLI_REQUIREMENTS, type CliRequirement } from "./cli-requirements.ts";
+} from "./compliance-report.ts";
+import { renderComplianceReportMarkdown, renderComplianceReportYaml } from "./report-formats.ts";
+import { CLI_DEFAULTS, CLI_REQUIREMENTS, type CliRequirement } from "../../test/house/cli-requirements.ts";
 
 const REQUIREMENTS: CliRequirement[] = [
   ["SEND_001", 1, "1", "sends"],

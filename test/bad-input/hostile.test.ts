@@ -1,7 +1,7 @@
 /** The short form of `npm run lab -- hostile`: the corpus, and a few mutated inputs with a fixed seed. */
 import { describe, expect, it } from "vitest";
-import { readCorpus, replayCorpus } from "./fuzz/corpus.ts";
-import { FUZZERS } from "./fuzz/fuzzers.ts";
+import { readCorpus, replayCorpus } from "../../lab/hostile/fuzz/corpus.ts";
+import { FUZZERS } from "../../lab/hostile/fuzz/fuzzers.ts";
 
 describe("hostile inputs", () => {
   it("that were found earlier cause no problem again", async () => {

@@ -3,14 +3,9 @@ import { readFileSync } from "node:fs";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
-import {
-  createSbom,
-  selectInstalledComponents,
-  type Sbom,
-  type SbomManifest,
-} from "../../../lab/package/sbom.ts";
+import { createSbom, selectInstalledComponents, type Sbom, type SbomManifest } from "./sbom.ts";
 
-const root = fileURLToPath(new URL("../../..", import.meta.url));
+const root = fileURLToPath(new URL("../..", import.meta.url));
 const manifest = JSON.parse(readFileSync(`${root}package.json`, "utf8")) as SbomManifest;
 const { packages } = JSON.parse(readFileSync(`${root}package-lock.json`, "utf8")) as {
   packages: Record<string, { version: string }>;

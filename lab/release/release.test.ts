@@ -8,14 +8,11 @@ import { dirname, join, posix } from "node:path";
 import { fileURLToPath } from "node:url";
 import { loadAll } from "js-yaml";
 import { describe, expect, it } from "vitest";
-import {
-  createPublishArguments,
-  listPublisherMachineProblems,
-} from "../../../lab/release/publish-arguments.ts";
-import { parsePublishedVersions } from "../../../lab/release/published-versions.ts";
-import { listReleaseProblems, type ReleaseState } from "../../../lab/release/release-problems.ts";
+import { createPublishArguments, listPublisherMachineProblems } from "./publish-arguments.ts";
+import { parsePublishedVersions } from "./published-versions.ts";
+import { listReleaseProblems, type ReleaseState } from "./release-problems.ts";
 
-const root = fileURLToPath(new URL("../../..", import.meta.url));
+const root = fileURLToPath(new URL("../..", import.meta.url));
 const { scripts } = JSON.parse(readFileSync(`${root}package.json`, "utf8")) as {
   scripts: Record<string, string>;
 };

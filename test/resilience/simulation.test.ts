@@ -12,10 +12,17 @@ import {
   createTestLogAppend,
   createTestSubmittedTaskEvent,
 } from "../../src/stores/task-event-logs.fixture.ts";
-import { runSimulation } from "./simulation.ts";
-import { SimulatedDatabase } from "./simulated-database.ts";
-import { runStatementAtOnce, SimulatedStore, type StatementRunner } from "./simulated-store.ts";
+import { runSeeds } from "../../lab/simulation/run-seeds.ts";
+import { runSimulation } from "../../lab/simulation/simulation.ts";
+import { SimulatedDatabase } from "../../lab/simulation/simulated-database.ts";
+import {
+  runStatementAtOnce,
+  SimulatedStore,
+  type StatementRunner,
+} from "../../lab/simulation/simulated-store.ts";
 
+/** The complete campaign is `npm run lab -- simulation`. */
+const SEED_COUNT = 20;
 const LEASE_MS = 3000;
 
 /** Creates the engine of one node. */
@@ -32,6 +39,13 @@ async function openNode(
   await engine.open();
   return { engine, agent };
 }
+
+it("several nodes keep all promises with crashes, pauses, partitions, lost hints, and lost results [E1, E3, E7, E8, E9, E10, E11, E12, E13, E16, E17, E18, E21]", async () => {
+  const { broken, minSteps, minFaults } = await runSeeds({ first: 1, count: SEED_COUNT, steps: 500 });
+  expect(broken.map((result) => [result.seed, result.broken])).toEqual([]);
+  expect(minSteps).toBeGreaterThanOrEqual(500);
+  expect(minFaults).toBeGreaterThanOrEqual(5);
+});
 
 // Found by seed 130.
 it("a node settles a task of a dead node, although it has read the task before [E17, E21]", async () => {
