@@ -50,11 +50,15 @@ const WORKLOADS: Readonly<Record<string, BuildWorkload>> = {
   },
 };
 
-/** Duration in milliseconds of one measurement of the warm-up. */
-const WARM_UP_TRIAL_MS = 500;
-/** Number of measurements in each of the two windows that the warm-up compares. */
-const WARM_UP_WINDOW = 4;
-/** The warm-up ends when the CPU time per response has fallen by less than this ratio from one window to the next. */
+/** Time in milliseconds for which the load generator puts load on a system before it reports. */
+const WINDOW_MS = 500;
+/** CPU time in milliseconds of one measurement of the warm-up. */
+const WARM_UP_STEP_CPU_MS = 1000;
+/** Number of measurements of the warm-up that are compared with as many earlier measurements. */
+const WARM_UP_STEPS = 2;
+/** A measurement ends after this many times its CPU time, if other programs use the core. */
+const MAX_WALL_TIME_RATIO = 8;
+/** The warm-up ends when the CPU time per response has fallen by less than this ratio from one group of steps to the next. */
 const WARM_UP_TOLERANCE = 0.02;
 
 /** The figures of one process. */
@@ -188,10 +192,10 @@ async function measureProcess(
   const measure = async (system: RunningSystem): Promise<MeasuredProcess> => {
     await replayResponses(system, responses);
     const target = floor === "floor" ? createJobTarget(system, method) : createGrpcTarget(system, method);
-    const load = { connections: CONNECTION_COUNT, rampUpMs };
-    const measureFor = (durationMs: number): Promise<RoundResult> =>
-      measureRound(bench, target, { ...load, durationMs });
-    const warmUpSeconds = await warmUp(() => measureFor(WARM_UP_TRIAL_MS), bench.settings.warmUpMs);
+    const load = { connections: CONNECTION_COUNT, rampUpMs, durationMs: WINDOW_MS };
+    const measureFor = (cpuMs: number): Promise<RoundResult> =>
+      measureCpuTime(() => measureRound(bench, target, load), cpuMs);
+    const warmUpSeconds = await warmUp(() => measureFor(WARM_UP_STEP_CPU_MS), bench.settings.warmUpMs);
     const startedAt = readMonotonicMicros();
     const result = await measureFor(trialMs);
     const window = [startedAt, readMonotonicMicros()] as const;
@@ -223,17 +227,45 @@ function readMonotonicMicros(): number {
   return Number(process.hrtime.bigint() / 1000n);
 }
 
-/** Puts load on a system until its CPU time per response no longer falls. Returns the duration in seconds. */
-async function warmUp(measure: () => Promise<RoundResult>, maxMs: number): Promise<number> {
+/**
+ * Puts load on a system until its process has used the given CPU time, and combines the measurements. On a quiet machine,
+ * CPU time and time are about equal. On a busy machine, a process so handles as many requests as on a quiet one.
+ */
+async function measureCpuTime(measure: () => Promise<RoundResult>, cpuMs: number): Promise<RoundResult> {
   const startedAt = performance.now();
-  const values: number[] = [];
-  while (performance.now() - startedAt < maxMs) {
-    values.push((await measure()).cpuMicros);
-    const latest = computeMedian(values.slice(-WARM_UP_WINDOW));
-    const before = computeMedian(values.slice(-2 * WARM_UP_WINDOW, -WARM_UP_WINDOW));
-    if (values.length >= 2 * WARM_UP_WINDOW && latest > before * (1 - WARM_UP_TOLERANCE)) break;
+  const results: RoundResult[] = [];
+  const sum = (pick: (result: RoundResult) => number): number =>
+    results.reduce((total, result) => total + pick(result), 0);
+  const median = (pick: (result: RoundResult) => number): number => computeMedian(results.map(pick));
+  let usedMs = 0;
+  while (usedMs < cpuMs && performance.now() - startedAt < cpuMs * MAX_WALL_TIME_RATIO) {
+    const result = await measure();
+    results.push(result);
+    usedMs += (result.cpuMicros * result.completed) / 1000;
   }
-  return (performance.now() - startedAt) / 1000;
+  const completed = sum((result) => result.completed);
+  return {
+    perSecond: median(({ perSecond }) => perSecond),
+    p50: median(({ p50 }) => p50),
+    p99: median(({ p99 }) => p99),
+    completed,
+    checked: sum(({ checked }) => checked),
+    faults: results.flatMap(({ faults }) => faults),
+    eventsPerResponse: median(({ eventsPerResponse }) => eventsPerResponse),
+    cpuMicros: (usedMs * 1000) / completed,
+  };
+}
+
+/** Puts load on a system until its CPU time per response no longer falls. Returns the CPU time in seconds. */
+async function warmUp(measure: () => Promise<RoundResult>, maxCpuMs: number): Promise<number> {
+  const values: number[] = [];
+  while (values.length * WARM_UP_STEP_CPU_MS < maxCpuMs) {
+    values.push((await measure()).cpuMicros);
+    const latest = computeMedian(values.slice(-WARM_UP_STEPS));
+    const before = computeMedian(values.slice(-2 * WARM_UP_STEPS, -WARM_UP_STEPS));
+    if (values.length >= 2 * WARM_UP_STEPS && latest > before * (1 - WARM_UP_TOLERANCE)) break;
+  }
+  return (values.length * WARM_UP_STEP_CPU_MS) / 1000;
 }
 
 function getCpu({ cpuMicros }: ProcessCost): number {
@@ -261,7 +293,7 @@ function createCostTable(
       { key: "perSecond", title: "per second", format: "rate" },
       { key: "rss", title: "RSS MB", format: "ms" },
       { key: "events", title: "events", format: "count" },
-      { key: "warmUp", title: "warm-up s", format: "ms" },
+      { key: "warmUp", title: "warm-up cpu s", format: "ms" },
     ],
     rows: [
       createCostRow(floor, rows[0]!.floor, 1),

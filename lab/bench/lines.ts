@@ -13,8 +13,8 @@ const CODE_FILE = /\.(?:[cm]?[jt]s|[jt]sx)$/;
 const TEST_FILE = /\.(?:test|contract|fixture)\.[jt]sx?$|\.d\.ts$/;
 /** Built files that Git ignores. */
 const BUNDLE_FILE = /-bundle\.ts$/;
-/** Folders at the root that count as a whole. Each room of `src/` counts on its own. */
-const FOLDERS = ["src", "lab", "test", "scripts"];
+/** Folders at the root. Earlier commits have `bench/`. Each room of `src/` also counts on its own. */
+const FOLDERS = ["src", "lab", "bench", "test", "scripts"];
 
 /** Counts the lines of a source text that contain code. Lines inside of template literals count unless they are blank. */
 export function countCodeLines(source: string, file = "source.ts"): number {

@@ -17,11 +17,14 @@ export interface BenchmarkSettings {
    * systems.
    */
   readonly rounds: number;
-  /** Duration of one measurement in milliseconds. */
+  /** Duration of one measurement in milliseconds. For builds, the CPU time of the measured process. */
   readonly trialMs: number;
   /** Time in milliseconds before each measurement that is not counted. */
   readonly rampUpMs: number;
-  /** Duration in milliseconds of the warm-up of each system. */
+  /**
+   * Duration in milliseconds of the warm-up of each system. For builds, the longest CPU time of the warm-up, which ends
+   * earlier if the CPU time per response no longer falls.
+   */
   readonly warmUpMs: number;
   /**
    * Time in milliseconds after which the stream of a server with quadratic cost is stopped. Its row then
