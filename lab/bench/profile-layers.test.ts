@@ -7,11 +7,12 @@ const profile: CpuProfile = {
     { id: 2, callFrame: { functionName: "send", url: "file:///build/dist/engine/engine.js" } },
     { id: 3, callFrame: { functionName: "writev", url: "" } },
     { id: 4, callFrame: { functionName: "(garbage collector)", url: "" } },
+    { id: 6, callFrame: { functionName: "fdatasync", url: "" } },
     { id: 5, callFrame: { functionName: "end", url: "node:_http_outgoing" } },
   ],
   startTime: 1000,
-  samples: [2, 2, 1, 3, 4, 5, 2],
-  timeDeltas: [0, 50, 500, 20, 10, 20, 900],
+  samples: [2, 2, 1, 3, 6, 4, 5, 2],
+  timeDeltas: [0, 50, 300, 20, 200, 10, 20, 900],
 };
 
 it("divides the CPU time of a part of a profile among the layers", () => {

@@ -15,7 +15,8 @@ export interface CpuProfile {
 
 /**
  * Returns the share of each layer in the CPU time of a part of a profile. A layer is a room of the build in `root`, the
- * JavaScript of Node, native code, or the garbage collector. A function counts without the functions that it calls.
+ * JavaScript of Node, native code, or the garbage collector. A function counts without the functions that it calls. Time in
+ * which the process waits for the disk does not count.
  */
 export function computeLayerShares(
   { nodes, startTime, samples, timeDeltas }: CpuProfile,
@@ -38,12 +39,15 @@ export function computeLayerShares(
   return Object.fromEntries(Object.entries(times).map(([layer, time]) => [layer, time / total]));
 }
 
-/** Returns the layer of a function, or `undefined` for the time in which the process waits. */
+/** Functions in which the process waits, for requests or for the disk. The profiler measures time, not CPU time. */
+const WAITING_FUNCTIONS = new Set(["(idle)", "fdatasync", "fsync"]);
+
+/** Returns the layer of a function, or `undefined` for a function in which the process waits. */
 function findLayer(
   { functionName, url }: CpuProfile["nodes"][number]["callFrame"],
   dist: string,
 ): string | undefined {
-  if (functionName === "(idle)") return undefined;
+  if (WAITING_FUNCTIONS.has(functionName)) return undefined;
   if (functionName === "(garbage collector)") return "garbage collection";
   if (url.startsWith(dist)) return url.slice(dist.length).split("/")[0];
   if (url.startsWith("node:")) return "JavaScript of Node";
