@@ -49,7 +49,7 @@ export function buildCommit(ref: string, logProgress: (line: string) => void): B
   if (existsSync(join(root, "dist"))) return build;
   logProgress(`checking out and building ${described.commit}`);
   git("worktree", "prune");
-  if (!existsSync(root)) git("worktree", "add", "--detach", root, ref);
+  if (!existsSync(root)) git("worktree", "add", "--quiet", "--detach", root, ref);
   const hasSameLock =
     readFileSync(join(root, "package-lock.json"), "utf8") ===
     readFileSync(join(CHECKOUT_ROOT, "package-lock.json"), "utf8");
