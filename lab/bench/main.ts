@@ -7,7 +7,7 @@ import { renderHistory } from "./history.ts";
 import { renderTable, type ReportTable } from "./report.ts";
 import { parseCommandLine, USAGE, type BenchmarkSettings, type Command } from "./settings.ts";
 import { FAULTS_FAIL_BENCHMARK_SYSTEM_PATTERN } from "./systems-under-test.ts";
-import { WORKLOADS } from "./workloads.ts";
+import { findWorkload } from "./workloads.ts";
 
 const command = readCommandLine();
 if (command?.name === "help") console.log(USAGE);
@@ -57,7 +57,7 @@ async function measureWorkloads(settings: BenchmarkSettings): Promise<ReportTabl
     else
       for (const name of settings.workloads) {
         logProgress(name);
-        report((await WORKLOADS[name]?.measure(bench)) ?? []);
+        report((await findWorkload(name)?.measure(bench)) ?? []);
       }
     return allTables;
   } finally {

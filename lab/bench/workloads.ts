@@ -3,8 +3,6 @@ import type { ReportTable } from "./report.ts";
 
 /** A set of measurements with a name on the command line. */
 export interface Workload {
-  /** Name of the set of workloads that contains this workload. */
-  readonly group: "comparison" | "growth" | "pages" | "tools";
   readonly description: string;
   readonly measure: (bench: BenchmarkContext) => Promise<ReportTable[]>;
 }
@@ -15,138 +13,103 @@ const loadLists = (): Promise<typeof import("./growth/lists.ts")> => import("./g
 const loadArtifacts = (): Promise<typeof import("./growth/large-artifacts.ts")> =>
   import("./growth/large-artifacts.ts");
 
-/** All workloads. Their modules are loaded when they run. */
-export const WORKLOADS: Readonly<Record<string, Workload>> = {
-  send: {
-    group: "comparison",
-    description: "SendMessage",
-    measure: async (bench) => (await loadTables()).measureSend(bench),
+function define(description: string, measure: Workload["measure"]): Workload {
+  return { description, measure };
+}
+
+/** All workloads by group. Their modules are loaded when they run. */
+const WORKLOADS_BY_GROUP: Readonly<Record<string, Readonly<Record<string, Workload>>>> = {
+  comparison: {
+    send: define("SendMessage", async (bench) => (await loadTables()).measureSend(bench)),
+    stream: define("SendStreamingMessage", async (bench) => (await loadTables()).measureStreaming(bench)),
+    chunks: define("single streams of up to 8,000 chunks", async (bench) =>
+      (await import("./workloads/long-streams.ts")).measureLongStreams(bench),
+    ),
+    grpc: define("SendMessage and SendStreamingMessage over gRPC", async (bench) =>
+      (await loadTables()).measureGrpc(bench),
+    ),
+    adk: define("an ADK agent with a scripted model", async (bench) =>
+      (await loadTables()).measureAdkThroughput(bench),
+    ),
+    telemetry: define("traces of an ADK agent", async (bench) =>
+      (await loadTables()).measureTelemetry(bench),
+    ),
+    record: define("the traffic record of a server", async (bench) =>
+      (await loadTables()).measureRecording(bench),
+    ),
+    readers: define("memory of idle subscribers", async (bench) =>
+      (await import("./workloads/idle-subscribers.ts")).measureIdleSubscribers(bench),
+    ),
   },
-  stream: {
-    group: "comparison",
-    description: "SendStreamingMessage",
-    measure: async (bench) => (await loadTables()).measureStreaming(bench),
+  growth: {
+    "stored-tasks": define("SendMessage by number of stored tasks", async (bench) =>
+      (await loadTables()).measureStoredTasks(bench),
+    ),
+    "list-tasks": define("ListTasks by filter", async (bench) => (await loadLists()).measureListTasks(bench)),
+    "list-beside-send": define("SendMessage while other clients list tasks", async (bench) =>
+      (await loadLists()).measureListBesideSend(bench),
+    ),
+    turns: define("SendMessage by number of earlier turns", async (bench) =>
+      (await import("./growth/turns.ts")).measureTurns(bench),
+    ),
+    "artifact-size": define("artifacts of up to 100 MB", async (bench) =>
+      (await loadArtifacts()).measureArtifactSizes(bench),
+    ),
+    "large-pages": define("ListTasks with artifacts of 9.5 MB", async (bench) =>
+      (await loadArtifacts()).measureLargePages(bench),
+    ),
+    postgres: define("the PostgreSQL store without HTTP", async (bench) =>
+      (await import("./growth/postgres.ts")).measurePostgres(bench),
+    ),
   },
-  chunks: {
-    group: "comparison",
-    description: "single streams of up to 8,000 chunks",
-    measure: async (bench) => (await import("./workloads/long-streams.ts")).measureLongStreams(bench),
+  pages: {
+    "report-page": define("load time of the HTML report (Chromium)", async () =>
+      (await import("./pages/report-page.ts")).measureReportPage(),
+    ),
+    "console-page": define("the page of the console with 10,000 events (Chromium)", async () =>
+      (await import("./pages/console-page.ts")).measureConsolePage(),
+    ),
+    "console-lists": define("task lists of the console over a million tasks", async (bench) =>
+      (await import("./pages/console-lists.ts")).measureConsoleLists(bench),
+    ),
   },
-  grpc: {
-    group: "comparison",
-    description: "SendMessage and SendStreamingMessage over gRPC",
-    measure: async (bench) => (await loadTables()).measureGrpc(bench),
-  },
-  adk: {
-    group: "comparison",
-    description: "an ADK agent with a scripted model",
-    measure: async (bench) => (await loadTables()).measureAdkThroughput(bench),
-  },
-  telemetry: {
-    group: "comparison",
-    description: "traces of an ADK agent",
-    measure: async (bench) => (await loadTables()).measureTelemetry(bench),
-  },
-  record: {
-    group: "comparison",
-    description: "the traffic record of a server",
-    measure: async (bench) => (await loadTables()).measureRecording(bench),
-  },
-  readers: {
-    group: "comparison",
-    description: "memory of idle subscribers",
-    measure: async (bench) => (await import("./workloads/idle-subscribers.ts")).measureIdleSubscribers(bench),
-  },
-  "stored-tasks": {
-    group: "growth",
-    description: "SendMessage by number of stored tasks",
-    measure: async (bench) => (await loadTables()).measureStoredTasks(bench),
-  },
-  "list-tasks": {
-    group: "growth",
-    description: "ListTasks by filter",
-    measure: async (bench) => (await loadLists()).measureListTasks(bench),
-  },
-  "list-beside-send": {
-    group: "growth",
-    description: "SendMessage while other clients list tasks",
-    measure: async (bench) => (await loadLists()).measureListBesideSend(bench),
-  },
-  turns: {
-    group: "growth",
-    description: "SendMessage by number of earlier turns",
-    measure: async (bench) => (await import("./growth/turns.ts")).measureTurns(bench),
-  },
-  "artifact-size": {
-    group: "growth",
-    description: "artifacts of up to 100 MB",
-    measure: async (bench) => (await loadArtifacts()).measureArtifactSizes(bench),
-  },
-  "large-pages": {
-    group: "growth",
-    description: "ListTasks with artifacts of 9.5 MB",
-    measure: async (bench) => (await loadArtifacts()).measureLargePages(bench),
-  },
-  postgres: {
-    group: "growth",
-    description: "the PostgreSQL store without HTTP",
-    measure: async (bench) => (await import("./growth/postgres.ts")).measurePostgres(bench),
-  },
-  "report-page": {
-    group: "pages",
-    description: "load time of the HTML report (Chromium)",
-    measure: async () => (await import("./pages/report-page.ts")).measureReportPage(),
-  },
-  "console-page": {
-    group: "pages",
-    description: "the page of the console with 10,000 events (Chromium)",
-    measure: async () => (await import("./pages/console-page.ts")).measureConsolePage(),
-  },
-  "console-lists": {
-    group: "pages",
-    description: "task lists of the console over a million tasks",
-    measure: async (bench) => (await import("./pages/console-lists.ts")).measureConsoleLists(bench),
-  },
-  tap: {
-    group: "tools",
-    description: "what `colloquy tap` adds to a message, a stream, and a large body",
-    measure: async (bench) => (await import("./tools/tap.ts")).measureTap(bench),
-  },
-  reload: {
-    group: "tools",
-    description: "time from a save to an answer of the new code in `colloquy dev`",
-    measure: async (bench) => (await import("./tools/reload.ts")).measureReloads(bench),
-  },
-  "postgres-sizing": {
-    group: "tools",
-    description: "CPU time and bytes of a task in a node and its PostgreSQL server",
-    measure: async (bench) => (await import("./tools/postgres-sizing.ts")).measurePostgresSizing(bench),
+  tools: {
+    tap: define("what `colloquy tap` adds to a message, a stream, and a large body", async (bench) =>
+      (await import("./tools/tap.ts")).measureTap(bench),
+    ),
+    reload: define("time from a save to an answer of the new code in `colloquy dev`", async (bench) =>
+      (await import("./tools/reload.ts")).measureReloads(bench),
+    ),
+    "postgres-sizing": define(
+      "CPU time and bytes of a task in a node and its PostgreSQL server",
+      async (bench) => (await import("./tools/postgres-sizing.ts")).measurePostgresSizing(bench),
+    ),
   },
 };
 
-const GROUPS = ["comparison", "growth", "pages", "tools"] as const;
-
-/** Lists the names of the workloads of a group. */
-function listGroup(group: Workload["group"]): string[] {
-  return Object.keys(WORKLOADS).filter((name) => WORKLOADS[name]?.group === group);
+/** Returns the workload with a name, in any group. */
+export function findWorkload(name: string): Workload | undefined {
+  return Object.values(WORKLOADS_BY_GROUP).find((workloads) => workloads[name])?.[name];
 }
 
-/** Returns the workloads that the names of workloads and of groups select. */
+/** Returns the names of the workloads that the names of workloads and of groups select. */
 export function selectWorkloads(names: readonly string[]): string[] {
   return names.flatMap((name) => {
-    const group = GROUPS.find((candidate) => candidate === name);
-    if (group) return listGroup(group);
-    if (WORKLOADS[name]) return [name];
+    const group = WORKLOADS_BY_GROUP[name];
+    if (group) return Object.keys(group);
+    if (findWorkload(name)) return [name];
     throw new Error(`the workload ${name} does not exist`);
   });
 }
 
 /** Renders the list of all workloads. */
 export function describeWorkloads(): string {
-  return GROUPS.map((group) =>
-    [
-      `${group}:`,
-      ...listGroup(group).map((name) => `  ${name.padEnd(17)} ${WORKLOADS[name]?.description}`),
-    ].join("\n"),
-  ).join("\n");
+  return Object.entries(WORKLOADS_BY_GROUP)
+    .map(([group, workloads]) => {
+      const lines = Object.entries(workloads).map(
+        ([name, { description }]) => `  ${name.padEnd(17)} ${description}`,
+      );
+      return [`${group}:`, ...lines].join("\n");
+    })
+    .join("\n");
 }
