@@ -76,3 +76,7 @@ const { promise: jobsReleased, resolve } = Promise.withResolvers<void>();
 export function releaseWaitingJobs(): void {
   resolve();
 }
+
+/** Reply of the scripted model of the ADK rows: 50 partial events, followed by the complete text. */
+export const SCRIPTED_MODEL_REPLY_JOB: BenchmarkJob = { kind: "turns", count: 50 };
+export const SCRIPTED_MODEL_REPLY_TEXT: string = buildExpectedText(SCRIPTED_MODEL_REPLY_JOB.count);

@@ -1,5 +1,4 @@
-import { fork, type ChildProcess, type ForkOptions } from "node:child_process";
-import { canPinProcesses } from "./can-pin-processes.ts";
+import { fork, spawnSync, type ChildProcess, type ForkOptions } from "node:child_process";
 
 /**
  * Functions that another process can call. The child process calls `serveParentProcessCalls`, and the parent calls
@@ -129,4 +128,13 @@ function createPinnedNodeCommand(
 ): Pick<ForkOptions, "execPath" | "execArgv"> {
   if (core === "any" || !canPinProcesses()) return { execArgv };
   return { execPath: "taskset", execArgv: ["-c", String(core), process.execPath, ...execArgv] };
+}
+
+let canPin: boolean | undefined;
+
+/** Returns true if the program `taskset` can pin processes to the cores 0 and 1. */
+export function canPinProcesses(): boolean {
+  return (canPin ??= ["0", "1"].every(
+    (core) => spawnSync("taskset", ["-c", core, "true"], { stdio: "ignore" }).status === 0,
+  ));
 }

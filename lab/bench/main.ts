@@ -1,58 +1,38 @@
-import { availableParallelism } from "node:os";
+import { availableParallelism, loadavg } from "node:os";
 import { BenchmarkContext } from "./benchmark-context.ts";
+import { buildCheckout } from "./builds.ts";
+import { canPinProcesses } from "./child-process-rpc.ts";
+import { measureBuilds } from "./cost-by-build.ts";
+import { renderHistory } from "./history.ts";
 import { renderTable, type ReportTable } from "./report.ts";
-import { parseCommandLineSettings, USAGE, type BenchmarkSettings, type WorkloadName } from "./settings.ts";
+import { parseCommandLine, USAGE, type BenchmarkSettings, type Command } from "./settings.ts";
 import { FAULTS_FAIL_BENCHMARK_SYSTEM_PATTERN } from "./systems-under-test.ts";
-import { measureAdkThroughput } from "./workloads/adk.ts";
-import { measureLongStreams } from "./workloads/long-streams.ts";
-import { measureGrpc } from "./workloads/grpc.ts";
-import { measureIdleSubscribers } from "./workloads/idle-subscribers.ts";
-import { measureRecording } from "./workloads/recording.ts";
-import { measureTelemetry } from "./workloads/telemetry.ts";
-import { measureSend, measureStreaming } from "./workloads/message-throughput.ts";
-import { measureArtifactSizes } from "./growth/artifact-size.ts";
-import { measureLargePages } from "./growth/large-pages.ts";
-import { measureListBesideSend } from "./growth/list-beside-send.ts";
-import { measureListTasks } from "./growth/list-tasks.ts";
-import { measurePostgres } from "./growth/postgres.ts";
-import { measureStoredTasks } from "./growth/stored-tasks.ts";
-import { measureTurns } from "./growth/turns.ts";
+import { findWorkload } from "./workloads.ts";
 
-const WORKLOADS_BY_NAME: Record<WorkloadName, (bench: BenchmarkContext) => Promise<ReportTable[]>> = {
-  send: measureSend,
-  stream: measureStreaming,
-  chunks: measureLongStreams,
-  grpc: measureGrpc,
-  adk: measureAdkThroughput,
-  telemetry: measureTelemetry,
-  record: measureRecording,
-  readers: measureIdleSubscribers,
-  "stored-tasks": measureStoredTasks,
-  "list-tasks": measureListTasks,
-  "list-beside-send": measureListBesideSend,
-  turns: measureTurns,
-  "artifact-size": measureArtifactSizes,
-  "large-pages": measureLargePages,
-  postgres: measurePostgres,
-};
-
-const commandLineSettings = readCommandLineSettings();
-if (commandLineSettings) await runBenchmark(commandLineSettings);
+const command = readCommandLine();
+if (command?.name === "help") console.log(USAGE);
+if (command?.name === "history") console.log(renderHistory());
+if (command?.name === "run") await runBenchmark(command.settings);
 
 async function runBenchmark(settings: BenchmarkSettings): Promise<void> {
   const startedAt = performance.now();
+  const loadBefore = loadavg()[0] ?? 0;
   const tables = await measureWorkloads(settings);
   const environment = {
     node: process.version,
     platform: `${process.platform} ${process.arch}`,
     cores: availableParallelism(),
+    pinned: canPinProcesses(),
+    loadBefore,
     seconds: Math.round((performance.now() - startedAt) / 1000),
   };
   if (settings.json)
     console.log(JSON.stringify({ date: new Date().toISOString(), ...environment, tables }, null, 2));
   else
     console.log(
-      `\nNode ${environment.node}, ${environment.platform}, ${environment.cores} cores, ${environment.seconds} s`,
+      `\nNode ${environment.node}, ${environment.platform}, ${environment.cores} cores, ` +
+        `${environment.pinned ? "" : "not "}pinned, load average before the run ${loadBefore.toFixed(1)}, ` +
+        `${environment.seconds} s`,
     );
   // A missed target is only reported. A wrong response of Colloquy or of the baseline invalidates the
   // numbers, so it fails the benchmark.
@@ -65,15 +45,20 @@ async function runBenchmark(settings: BenchmarkSettings): Promise<void> {
 
 /** Runs the selected workloads and prints each table as soon as it is complete. */
 async function measureWorkloads(settings: BenchmarkSettings): Promise<ReportTable[]> {
-  const bench = await BenchmarkContext.createAndStartLoadGenerator(settings, logProgress);
+  const build = buildCheckout(logProgress);
+  const bench = new BenchmarkContext(settings, logProgress);
   const allTables: ReportTable[] = [];
+  const report = (tables: readonly ReportTable[]): void => {
+    if (!settings.json) for (const table of tables) console.log(`\n${renderTable(table)}`);
+    allTables.push(...tables);
+  };
   try {
-    for (const workload of settings.workloads) {
-      logProgress(workload);
-      const tables = await WORKLOADS_BY_NAME[workload](bench);
-      if (!settings.json) for (const table of tables) console.log(`\n${renderTable(table)}`);
-      allTables.push(...tables);
-    }
+    if (settings.record || settings.against !== undefined) await measureBuilds(bench, build, report);
+    else
+      for (const name of settings.workloads) {
+        logProgress(name);
+        report((await findWorkload(name)?.measure(bench)) ?? []);
+      }
     return allTables;
   } finally {
     await bench.stopLoadGenerator();
@@ -85,15 +70,10 @@ function logProgress(line: string): void {
   process.stderr.write(`${line}\n`);
 }
 
-/**
- * Returns the settings. Returns `undefined` when nothing must be measured, and sets the exit code after an
- * error.
- */
-function readCommandLineSettings(): BenchmarkSettings | undefined {
+/** Returns the command. Prints an error and returns `undefined` if the command line is wrong. */
+function readCommandLine(): Command | undefined {
   try {
-    const parsed = parseCommandLineSettings(process.argv.slice(2));
-    if (!parsed) console.log(USAGE);
-    return parsed;
+    return parseCommandLine(process.argv.slice(2));
   } catch (error) {
     console.error(`${error instanceof Error ? error.message : String(error)}\n\n${USAGE}`);
     process.exitCode = 2;

@@ -1,5 +1,5 @@
 /** Format of a number in a table. */
-export type NumberFormatName = "rate" | "ratio" | "ms" | "ms2" | "us" | "kb" | "count";
+export type NumberFormatName = "rate" | "ratio" | "ms" | "ms2" | "us" | "kb" | "count" | "percent";
 
 export interface ReportColumn {
   readonly key: string;
@@ -43,7 +43,8 @@ const NUMBER_FORMATTERS: Record<NumberFormatName, (value: number) => string> = {
   ms2: (value) => value.toFixed(2),
   us: (value) => Math.round(value).toLocaleString("en-US"),
   kb: (value) => value.toFixed(1),
-  count: (value) => value.toFixed(0),
+  count: (value) => value.toLocaleString("en-US", { maximumFractionDigits: 0 }),
+  percent: (value) => `${value < 0 ? "−" : "+"}${Math.abs(value).toFixed(1)} %`,
 };
 
 /** Renders a table as text. */
@@ -79,18 +80,23 @@ function renderResponseFaults({ checked, faults }: ReportRow): string[] {
   return first ? [`WRONG in ${faults.length} of ${checked}: ${first}`] : [];
 }
 
-/** Creates a target with a minimum. `isBound` means that the true ratio is at least `measured`. */
-export function createMinimumTarget(
-  limit: number,
-  measured: number,
-  baseline: string,
-  isBound = false,
-): PerformanceTarget {
-  return {
-    text: `≥ ${limit} × ${baseline}`,
-    got: measured,
-    met: measured >= limit || (isBound ? undefined : false),
-  };
+/** Limits of the cells of a row by the key of the column. */
+export type TargetLimits = Readonly<Record<string, { readonly min?: number; readonly max?: number }>>;
+
+/** Compares the cells of a row with their limits. The limit of a cell that is a bound may stay undecided. */
+export function createTargets(
+  limits: TargetLimits = {},
+  cells: ReportRow["cells"],
+  columns: readonly ReportColumn[],
+  bounds: ReportRow["bounds"] = {},
+): PerformanceTarget[] {
+  return Object.entries(limits).map(([key, { min, max }]) => {
+    const { title } = columns.find((column) => column.key === key)!;
+    const got = cells[key] ?? Number.NaN;
+    if (max !== undefined) return createMaximumTarget(max, got, title);
+    const isMet = got >= min!;
+    return { text: `${title} ≥ ${min}`, got, met: isMet || (bounds[key] === ">" ? undefined : false) };
+  });
 }
 
 /** Creates a target with a maximum. */
@@ -98,19 +104,11 @@ export function createMaximumTarget(limit: number, measured: number, label: stri
   return { text: `${label} ≤ ${limit}`, got: measured, met: measured <= limit };
 }
 
-/** Returns the median of the values. */
-export function computeMedian(values: readonly number[]): number {
-  const sorted = values.toSorted((a, b) => a - b);
-  const middle = sorted.length / 2;
-  const upper = sorted[Math.floor(middle)] ?? Number.NaN;
-  return Number.isInteger(middle) ? (upper + (sorted[middle - 1] ?? upper)) / 2 : upper;
-}
-
-/**
- * Returns the median of the ratios of the rounds. Both values of a ratio were measured within the same round.
- */
-export function computeMedianRatio(mine: readonly number[], theirs: readonly number[]): number {
-  return computeMedian(
-    mine.slice(0, theirs.length).map((value, round) => value / (theirs[round] ?? Number.NaN)),
-  );
+/** Creates a row of a table whose figures are not responses. */
+export function createRow(
+  subject: string,
+  cells: ReportRow["cells"],
+  targets: ReportRow["targets"] = [],
+): ReportRow {
+  return { subject, cells, targets, checked: 0, faults: [] };
 }

@@ -1,33 +1,15 @@
 import { parseArgs } from "node:util";
-
-/** Workloads that compare Colloquy with other servers. */
-const COMPARISON_WORKLOADS = [
-  "send",
-  "stream",
-  "chunks",
-  "grpc",
-  "adk",
-  "telemetry",
-  "record",
-  "readers",
-] as const;
-/** Workloads that measure how costs grow with the stored data (`lab/bench/growth/`). */
-const GROWTH_WORKLOADS = [
-  "stored-tasks",
-  "list-tasks",
-  "list-beside-send",
-  "turns",
-  "artifact-size",
-  "large-pages",
-  "postgres",
-] as const;
-
-export type WorkloadName = (typeof COMPARISON_WORKLOADS | typeof GROWTH_WORKLOADS)[number];
+import { describeWorkloads, selectWorkloads } from "./workloads.ts";
 
 export interface BenchmarkSettings {
   readonly quick: boolean;
   readonly json: boolean;
-  readonly workloads: readonly WorkloadName[];
+  /** Names of the workloads. With `against` or `record`, names of workloads of `cost-by-build.ts`. */
+  readonly workloads: readonly string[];
+  /** Git reference of the build that this checkout is compared with. */
+  readonly against: string | undefined;
+  /** Whether the figures of the builds are written to the history. */
+  readonly record: boolean;
   /** Folder for CPU profiles of all processes under test. Default: no profiles. */
   readonly profileDir: string | undefined;
   /**
@@ -35,11 +17,14 @@ export interface BenchmarkSettings {
    * systems.
    */
   readonly rounds: number;
-  /** Duration of one measurement in milliseconds. */
+  /** Duration of one measurement in milliseconds. For builds, the CPU time of the measured process. */
   readonly trialMs: number;
   /** Time in milliseconds before each measurement that is not counted. */
   readonly rampUpMs: number;
-  /** Duration in milliseconds of the warm-up of each system. */
+  /**
+   * Duration in milliseconds of the warm-up of each system. For builds, the longest CPU time of the warm-up, which ends
+   * earlier if the CPU time per response no longer falls.
+   */
   readonly warmUpMs: number;
   /**
    * Time in milliseconds after which the stream of a server with quadratic cost is stopped. Its row then
@@ -49,54 +34,70 @@ export interface BenchmarkSettings {
   readonly subscriberCount: number;
 }
 
+/** Workloads of `cost-by-build.ts`. */
+export const BUILD_WORKLOADS: readonly string[] = ["send", "stream", "grpc"];
+
 export const USAGE: string = `npm run bench -- [options]
 
-  --quick            about half a minute instead of about three and a half; coarser
-  --growth           the rows of growth: ${GROWTH_WORKLOADS.join(", ")}
-  --only <workload>  one of ${COMPARISON_WORKLOADS.join(", ")}, growth, or a row of growth; may be repeated
-  --json             one JSON document instead of tables
-  --profile <dir>    write a CPU profile of every process under test to <dir>`;
+  --quick          about half a minute instead of about six minutes; coarser
+  --growth         the workloads of growth
+  --only NAME      a workload or a group of workloads; may be repeated or separated by commas
+  --against REF    compares this checkout with the commit REF; with --only: ${BUILD_WORKLOADS.join(", ")}
+  --record         measures this checkout, and REF if given, and writes the figures to lab/bench/history.jsonl
+  --history        prints the history
+  --json           one JSON document instead of tables
+  --profile DIR    writes a CPU profile of every process under test to DIR
 
-/**
- * Parses the command line. Returns `undefined` when it asks for help. Throws for unknown options and
- * workloads.
- */
-export function parseCommandLineSettings(args: readonly string[]): BenchmarkSettings | undefined {
+${describeWorkloads()}
+
+Without --only and --growth, the benchmark runs the group comparison.`;
+
+/** The parsed command line. */
+export type Command =
+  | { readonly name: "help" | "history" }
+  | { readonly name: "run"; readonly settings: BenchmarkSettings };
+
+/** Parses the command line. Throws for unknown options and workloads. */
+export function parseCommandLine(args: readonly string[]): Command {
   const { values } = parseArgs({
     args: [...args],
     options: {
       quick: { type: "boolean", default: false },
       json: { type: "boolean", default: false },
       growth: { type: "boolean", default: false },
+      record: { type: "boolean", default: false },
+      history: { type: "boolean", default: false },
       only: { type: "string", multiple: true, default: [] },
+      against: { type: "string" },
       profile: { type: "string" },
       help: { type: "boolean", short: "h", default: false },
     },
   });
-  if (values.help) return undefined;
-  const only = [...values.only, ...(values.growth ? ["growth"] : [])]
-    .flatMap((names) => names.split(","))
-    .flatMap(parseWorkloadNames);
-  const { quick, json, profile } = values;
+  if (values.help) return { name: "help" };
+  if (values.history) return { name: "history" };
+  const { quick, json, record, against, profile } = values;
+  const comparesBuilds = record || against !== undefined;
+  const only = [...values.only.flatMap((names) => names.split(",")), ...(values.growth ? ["growth"] : [])];
+  const unknown = comparesBuilds && only.find((name) => !BUILD_WORKLOADS.includes(name));
+  if (unknown)
+    throw new Error(`--against and --record measure ${BUILD_WORKLOADS.join(", ")}, not ${unknown}`);
   return {
-    quick,
-    json,
-    profileDir: profile,
-    workloads: only.length > 0 ? only : COMPARISON_WORKLOADS,
-    rounds: quick ? 3 : 9,
-    trialMs: quick ? 200 : 400,
-    rampUpMs: 100,
-    warmUpMs: quick ? 200 : 1000,
-    streamTimeoutMs: quick ? 1000 : 30_000,
-    subscriberCount: quick ? 500 : 2000,
+    name: "run",
+    settings: {
+      quick,
+      json,
+      record,
+      against,
+      profileDir: profile,
+      workloads: comparesBuilds
+        ? BUILD_WORKLOADS.filter((name) => only.length === 0 || only.includes(name))
+        : selectWorkloads(only.length > 0 ? only : ["comparison"]),
+      ...(comparesBuilds
+        ? { rounds: quick ? 3 : 7, trialMs: quick ? 1000 : 2000, warmUpMs: quick ? 4000 : 10_000 }
+        : { rounds: quick ? 3 : 9, trialMs: quick ? 200 : 400, warmUpMs: quick ? 200 : 1000 }),
+      rampUpMs: 100,
+      streamTimeoutMs: quick ? 1000 : 30_000,
+      subscriberCount: quick ? 500 : 2000,
+    },
   };
-}
-
-/** Returns the workloads that a name selects. The name `growth` selects all rows of growth. */
-function parseWorkloadNames(name: string): readonly WorkloadName[] {
-  if (name === "growth") return GROWTH_WORKLOADS;
-  const all = [...COMPARISON_WORKLOADS, ...GROWTH_WORKLOADS];
-  const known = all.find((workload) => workload === name);
-  if (!known) throw new Error(`the workload ${name} does not exist; use one of ${all.join(", ")}, growth`);
-  return [known];
 }

@@ -1,10 +1,12 @@
+import { statSync } from "node:fs";
 import { monitorEventLoopDelay } from "node:perf_hooks";
+import { setTimeout as pause } from "node:timers/promises";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { releaseWaitingJobs } from "./benchmark-job.ts";
+import { CHECKOUT_ROOT } from "./builds.ts";
 import { serveParentProcessCalls } from "./child-process-rpc.ts";
-import { measureCheckpointedStoreBytes } from "./growth/measure-checkpointed-store-bytes.ts";
-import { SYSTEMS_UNDER_TEST, type SystemName } from "./systems-under-test.ts";
+import { requireSystem } from "./systems-under-test.ts";
 
 /** A started system under test. */
 export interface StartedSystem {
@@ -41,8 +43,8 @@ export interface ResourceUsage {
   readonly rss: number;
 }
 
-const [, , name = ""] = process.argv;
-const startedSystem = await SYSTEMS_UNDER_TEST[name as SystemName].start();
+const [, , name = "", root = CHECKOUT_ROOT] = process.argv;
+const startedSystem = await requireSystem(name).start(root);
 
 /** Methods that the process of a system offers to the benchmark. */
 export type SystemProcessMethods = {
@@ -96,4 +98,16 @@ function readResourceUsage(): ResourceUsage {
     loopMs: (loop.user + loop.system) / 1000,
     rss: process.memoryUsage.rss(),
   };
+}
+
+/** Returns the size in bytes of a SQLite file after all pages of its write-ahead log are in the file. */
+async function measureCheckpointedStoreBytes(storeFile: string): Promise<number> {
+  const { DatabaseSync } = await import("node:sqlite");
+  const db = new DatabaseSync(storeFile);
+  try {
+    while (db.prepare("PRAGMA wal_checkpoint(TRUNCATE)").get()?.["busy"] !== 0) await pause(50);
+    return statSync(storeFile).size;
+  } finally {
+    db.close();
+  }
 }

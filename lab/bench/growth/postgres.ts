@@ -13,11 +13,12 @@ import {
   startTestPostgres,
 } from "../../../src/stores/postgres/postgres-server.fixture.ts";
 import type { BenchmarkContext } from "../benchmark-context.ts";
+import { computeMedian, computeMedianRatio } from "../interval.ts";
 import {
-  computeMedian,
-  computeMedianRatio,
   createMaximumTarget,
-  createMinimumTarget,
+  createRow,
+  createTargets,
+  type ReportColumn,
   type ReportRow,
   type ReportTable,
 } from "../report.ts";
@@ -75,19 +76,18 @@ async function measureAppends(url: string, rounds: number): Promise<ReportTable>
   await store.close();
   const rate = computeMedian(storeRates);
   const ratio = computeMedianRatio(storeRates, bareRates);
+  const columns: readonly ReportColumn[] = [
+    { key: "rate", title: "events/s", format: "rate" },
+    { key: "ratio", title: "× bare insert", format: "ratio" },
+  ];
+  const limits = { ratio: { min: 0.6 }, rate: { min: 10_000 } };
   return {
     workload: "postgres",
     title: `PostgreSQL: events of 1 KB per second, in batches of ${BATCH_SIZE}`,
-    columns: [
-      { key: "rate", title: "events/s", format: "rate" },
-      { key: "ratio", title: "× bare insert", format: "ratio" },
-    ],
+    columns,
     rows: [
       createRow("bare insert", { rate: computeMedian(bareRates) }),
-      createRow("store", { rate, ratio }, [
-        createMinimumTarget(0.6, ratio, "bare insert"),
-        createMinimumTarget(10_000, rate, "event/s"),
-      ]),
+      createRow("store", { rate, ratio }, createTargets(limits, { rate, ratio }, columns)),
     ],
   };
 }
@@ -225,12 +225,4 @@ async function measureLists(url: string, taskCount: number): Promise<ReportTable
     columns: [{ key: "ms", title: "ms", format: "ms2" }],
     rows,
   };
-}
-
-function createRow(
-  subject: string,
-  cells: ReportRow["cells"],
-  targets: ReportRow["targets"] = [],
-): ReportRow {
-  return { subject, cells, targets, checked: 0, faults: [] };
 }

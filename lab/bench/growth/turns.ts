@@ -1,11 +1,11 @@
 import { requireRunningSystem, type BenchmarkContext, type RunningSystem } from "../benchmark-context.ts";
 import type { BenchmarkJob } from "../benchmark-job.ts";
 import { createFollowUpRequest, createJobRequest, type RequestTemplate } from "../load/request-template.ts";
-import { parseTaskOutcome } from "../load/task-outcome.ts";
-import { computeMedian, createMaximumTarget, type ReportRow, type ReportTable } from "../report.ts";
-import type { SystemName } from "../systems-under-test.ts";
+import { computeMedian } from "../interval.ts";
+import { parseTaskOutcome } from "../load/responses.ts";
+import { createMaximumTarget, type ReportRow, type ReportTable } from "../report.ts";
 
-const SYSTEMS: readonly SystemName[] = ["colloquy-memory", "colloquy-sqlite"];
+const SYSTEMS: readonly string[] = ["colloquy-memory", "colloquy-sqlite"];
 const TURNS = [10, 100, 1000, 5000] as const;
 /** Number of turns in the middle of which the measured turn is. */
 const WINDOW = 20;

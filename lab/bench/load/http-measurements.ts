@@ -1,8 +1,8 @@
 import { HttpConnection, type TimedResponse } from "./http-connection.ts";
-import { parseHttpResponse } from "./http-response.ts";
+import { parseHttpResponse } from "./responses.ts";
 import { ResponseCounter, sleep, type LoadOptions, type ThroughputResult } from "./response-counter.ts";
-import { findTaskListFault } from "./task-list-fault.ts";
-import { findResponseFault, parseTaskOutcome } from "./task-outcome.ts";
+import { findTaskListFault } from "./responses.ts";
+import { findResponseFault, parseTaskOutcome } from "./responses.ts";
 import { renderNextRequest, type RequestTemplate } from "./request-template.ts";
 
 /** Options for `measureThroughput`. */

@@ -1,35 +1,25 @@
 import { serveParentProcessCalls } from "../child-process-rpc.ts";
-import { measureGrpcThroughput, type GrpcThroughputOptions } from "./grpc-throughput.ts";
+import { measureGrpcThroughput, sendOneGrpcCall } from "./grpc.ts";
 import {
-  waitForSubscriberStreamsToEnd,
-  openSubscribers,
-  type SubscribersOptions,
-  type SubscribersResult,
-} from "./subscribers.ts";
-import {
-  sendOnce,
   measureLargeResponse,
   measureSequentialRequests,
-  measureThroughput,
   measureStreamTiming,
-  type LargeResponse,
-  type ThroughputOptions,
-  type StreamTimingOptions,
-  type StreamTiming,
+  measureThroughput,
+  sendOnce,
 } from "./http-measurements.ts";
-import type { RequestTemplate } from "./request-template.ts";
-import type { ThroughputResult } from "./response-counter.ts";
+import { openSubscribers, waitForSubscriberStreamsToEnd } from "./subscribers.ts";
 
 /** Methods that the process of the load generator offers to the benchmark. */
 export type LoadGeneratorMethods = {
-  measureThroughput(options: ThroughputOptions): Promise<ThroughputResult>;
-  measureGrpcThroughput(options: GrpcThroughputOptions): Promise<ThroughputResult>;
-  measureStreamTiming(options: StreamTimingOptions): Promise<StreamTiming>;
-  measureLargeResponse(template: RequestTemplate): Promise<LargeResponse>;
-  measureSequentialRequests(options: { template: RequestTemplate; count: number }): Promise<number[]>;
-  sendOnce(template: RequestTemplate): Promise<string>;
-  openSubscribers(options: SubscribersOptions): Promise<number>;
-  waitForSubscribers(): Promise<SubscribersResult>;
+  measureThroughput: typeof measureThroughput;
+  measureGrpcThroughput: typeof measureGrpcThroughput;
+  measureStreamTiming: typeof measureStreamTiming;
+  measureLargeResponse: typeof measureLargeResponse;
+  measureSequentialRequests: typeof measureSequentialRequests;
+  sendOnce: typeof sendOnce;
+  sendOneGrpcCall: typeof sendOneGrpcCall;
+  openSubscribers: typeof openSubscribers;
+  waitForSubscribers: typeof waitForSubscriberStreamsToEnd;
 };
 
 serveParentProcessCalls({
@@ -39,6 +29,7 @@ serveParentProcessCalls({
   measureLargeResponse,
   measureSequentialRequests,
   sendOnce,
+  sendOneGrpcCall,
   openSubscribers,
   waitForSubscribers: waitForSubscriberStreamsToEnd,
 } satisfies LoadGeneratorMethods);

@@ -1,6 +1,6 @@
 import { HttpConnection } from "./http-connection.ts";
 import { renderNextRequest, type RequestTemplate } from "./request-template.ts";
-import { parseTaskOutcome } from "./task-outcome.ts";
+import { parseTaskOutcome } from "./responses.ts";
 
 export interface SubscribersOptions {
   readonly template: RequestTemplate;

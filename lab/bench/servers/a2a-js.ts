@@ -13,7 +13,7 @@ import * as grpc from "@grpc/grpc-js";
 import express from "express";
 import type { StartedSystem } from "../system-process-main.ts";
 import { parseJobFromMessageText, generateJobChunks } from "../benchmark-job.ts";
-import { listenOnFreePort } from "./listen-on-free-port.ts";
+import { listenOnFreePort } from "./baseline.ts";
 
 /** Starts a server of `@a2a-js/sdk` as its samples do: Express, JSON-RPC, and tasks in memory. */
 export async function startA2aJsServer(): Promise<StartedSystem> {

@@ -1,18 +1,47 @@
 import { createServer, type ServerResponse } from "node:http";
 import {
+  BaseLlm,
+  type BaseLlmConnection,
   type Event,
   InMemorySessionService,
+  LlmAgent,
+  type LlmRequest,
+  type LlmResponse,
   LogLevel,
   Runner,
   setLogLevel,
   StreamingMode,
   toA2a,
 } from "@google/adk";
+import { generateJobChunks, SCRIPTED_MODEL_REPLY_JOB, SCRIPTED_MODEL_REPLY_TEXT } from "../benchmark-job.ts";
+import type { WireTaskOrUpdate } from "../load/responses.ts";
 import type { StartedSystem } from "../system-process-main.ts";
-import type { WireTaskOrUpdate } from "../load/task-outcome.ts";
-import { createScriptedAdkAgent } from "./scripted-adk-agent.ts";
-import { listenOnFreePort } from "./listen-on-free-port.ts";
-import { readRequestText } from "./read-request-text.ts";
+import { listenOnFreePort, readRequestText } from "./baseline.ts";
+
+/** A model that always returns the same text and supports streaming. */
+class ScriptedModel extends BaseLlm {
+  async *generateContentAsync(_request: LlmRequest, stream = false): AsyncGenerator<LlmResponse, void> {
+    if (stream) {
+      for await (const { text } of generateJobChunks(SCRIPTED_MODEL_REPLY_JOB))
+        yield { content: { role: "model", parts: [{ text }] }, partial: true };
+    }
+    yield { content: { role: "model", parts: [{ text: SCRIPTED_MODEL_REPLY_TEXT }] }, turnComplete: true };
+  }
+
+  override async connect(): Promise<BaseLlmConnection> {
+    throw new Error("the scripted model does not support live connections");
+  }
+}
+
+/** Creates the ADK agent of all ADK rows. */
+export function createScriptedAdkAgent(): LlmAgent {
+  return new LlmAgent({
+    name: "scripted",
+    description: "Answers with fifty chunks.",
+    instruction: "Say your text.",
+    model: new ScriptedModel({ model: "scripted" }),
+  });
+}
 
 /** Starts ADK's own A2A server (A2A 0.3, Express, tasks and sessions in memory). */
 export async function startAdkToA2aServer(): Promise<StartedSystem> {

@@ -1,8 +1,14 @@
-import { createServer, type ServerResponse } from "node:http";
-import type { StartedSystem, RecordedResponse } from "../system-process-main.ts";
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerResponse,
+} from "node:http";
+import { createServer as createHttp2Server, type Http2Server, type ServerHttp2Stream } from "node:http2";
+import type { AddressInfo } from "node:net";
 import { generateJobChunks, WAIT_UNTIL_RELEASED_JOB, yieldToEventLoop } from "../benchmark-job.ts";
-import { listenOnFreePort } from "./listen-on-free-port.ts";
-import { readRequestText } from "./read-request-text.ts";
+import type { RecordedResponse, StartedSystem } from "../system-process-main.ts";
 
 /**
  * Starts a server that shows the lower bound of the cost of a Node server. `node:http` reads the body of the
@@ -47,4 +53,46 @@ async function writeFrames(response: ServerResponse, recorded: RecordedResponse)
 
 async function waitUntilWaitingJobsReleased(): Promise<void> {
   for await (const _ of generateJobChunks(WAIT_UNTIL_RELEASED_JOB));
+}
+
+/** Starts the baseline of the gRPC rows: `node:http2` reads each call, and writes the recorded messages. */
+export async function startGrpcBaselineServer(): Promise<StartedSystem> {
+  const recordedMessages = new Map<string, readonly Buffer[]>();
+  const server = createHttp2Server();
+  server.on("stream", (stream: ServerHttp2Stream, { ":path": path = "" }) => {
+    stream.on("data", () => {});
+    stream.on("end", () => {
+      stream.respond({ ":status": 200, "content-type": "application/grpc+proto" }, { waitForTrailers: true });
+      stream.on("wantTrailers", () => stream.sendTrailers({ "grpc-status": "0" }));
+      for (const message of recordedMessages.get(path) ?? []) stream.write(message);
+      stream.end();
+    });
+  });
+  return {
+    url: await listenOnFreePort(server),
+    setRecordedResponse: ({ path, frames }) =>
+      recordedMessages.set(
+        path,
+        frames.map((frame) => Buffer.from(frame, "latin1")),
+      ),
+  };
+}
+
+/** Reads the body of `request` as UTF-8 and passes the body to `handle`, without a promise per request. */
+export function readRequestText(request: IncomingMessage, handle: (text: string) => void): void {
+  let text = "";
+  request.setEncoding("utf8");
+  request.on("data", (chunk: string) => {
+    text += chunk;
+  });
+  request.on("end", () => {
+    handle(text);
+  });
+}
+
+/** Listens on a free port of the loopback interface and returns the base URL. */
+export async function listenOnFreePort(server: Server | Http2Server | RequestListener): Promise<string> {
+  const http = typeof server === "function" ? createServer(server) : server;
+  await new Promise<void>((resolve) => http.listen({ port: 0, host: "127.0.0.1", backlog: 4096 }, resolve));
+  return `http://127.0.0.1:${(http.address() as AddressInfo).port}`;
 }

@@ -1,15 +1,16 @@
 import { requireRunningSystem, type BenchmarkContext, type RunningSystem } from "../benchmark-context.ts";
 import { WAIT_UNTIL_RELEASED_JOB } from "../benchmark-job.ts";
-import { parseTaskOutcome } from "../load/task-outcome.ts";
+import { parseHttpResponse, parseTaskOutcome, splitSseFrames } from "../load/responses.ts";
 import {
   getBaselineServerUrlPath,
   createJobRequest,
   createSubscribeRequest,
   type RequestTemplate,
 } from "../load/request-template.ts";
-import { splitSseFrames, parseHttpResponse } from "../load/http-response.ts";
 import type { ReportRow, ReportTable } from "../report.ts";
-import { SYSTEM_RECORDED_FOR_BASELINE, SUBSCRIBER_SYSTEMS, type SystemName } from "../systems-under-test.ts";
+import { SYSTEM_RECORDED_FOR_BASELINE } from "../systems-under-test.ts";
+
+const SUBSCRIBER_SYSTEMS = ["floor", "colloquy-memory", "colloquy-sqlite", "a2a-js"];
 
 /**
  * Number of subscribers that are opened before the measurement, so that code and first buffers are not
@@ -20,7 +21,7 @@ const WARM_UP_SUBSCRIBERS = 50;
 /** Measures the memory per subscriber when many subscribers wait for one task. */
 export async function measureIdleSubscribers(bench: BenchmarkContext): Promise<ReportTable[]> {
   const { subscriberCount } = bench.settings;
-  const resultsBySystem = new Map<SystemName, { kb: number; faults: string[] }>();
+  const resultsBySystem = new Map<string, { kb: number; faults: string[] }>();
   const frames = await recordSubscriptionFramesForBaseline(bench);
   for (const name of SUBSCRIBER_SYSTEMS) {
     bench.logProgress(`  ${name}`);

@@ -7,20 +7,33 @@ import {
 import { buildExpectedText, type BenchmarkJob } from "../benchmark-job.ts";
 import { createJobRequest } from "../load/request-template.ts";
 import type { StreamTiming } from "../load/http-measurements.ts";
+import { computeMedian, computeMedianRatio } from "../interval.ts";
 import {
-  computeMedian,
-  computeMedianRatio,
+  createTargets,
   type ReportColumn,
   type ReportRow,
   type ReportTable,
+  type TargetLimits,
 } from "../report.ts";
-import { LONG_STREAM_SYSTEMS, SYSTEM_RECORDED_FOR_BASELINE, type SystemName } from "../systems-under-test.ts";
-import { LONG_STREAM_PERFORMANCE_TARGETS } from "../performance-targets.ts";
+import { SYSTEM_RECORDED_FOR_BASELINE } from "../systems-under-test.ts";
+
+const LONG_STREAM_SYSTEMS = [
+  "floor",
+  "colloquy-memory",
+  "colloquy-memory-unmerged",
+  "colloquy-sqlite",
+  "colloquy-sqlite-unmerged",
+  "a2a-js",
+];
+const LIMITS: Readonly<Record<string, TargetLimits>> = {
+  "colloquy-memory": { toFloor: { min: 0.4 }, toA2aJs: { min: 100 }, growth: { max: 1.3 } },
+  "colloquy-memory-unmerged": { toFloor: { min: 0.3 }, toA2aJs: { min: 100 }, growth: { max: 1.3 } },
+};
 
 const CHUNK_COUNTS = [500, 2000, 8000] as const;
 const [SMALL, , LARGE] = CHUNK_COUNTS;
 /** This system needs seconds to minutes per stream, so each size is measured once in a separate process. */
-const SLOW_SYSTEM_NAME: SystemName = "a2a-js";
+const SLOW_SYSTEM_NAME = "a2a-js";
 /** Time in milliseconds. A longer stream is measured only in the first round. */
 const MAX_REPEATED_STREAM_MS = 1000;
 /** Timeout of a stream in milliseconds. `SLOW_SYSTEM_NAME` has the timeout `settings.streamTimeoutMs` instead. */
@@ -46,7 +59,7 @@ export async function measureLongStreams(bench: BenchmarkContext): Promise<Repor
 
 async function measureLongStreamsForReportTable(
   bench: BenchmarkContext,
-  names: readonly SystemName[],
+  names: readonly string[],
   kind: "turns" | "chunks",
 ): Promise<ReportTable> {
   bench.logProgress(`  ${TABLE_TITLES_BY_JOB_KIND[kind]}`);
@@ -73,7 +86,7 @@ const LONG_STREAM_TABLE_COLUMNS: readonly ReportColumn[] = [
   { key: "events", title: "events", format: "count" },
 ];
 
-type TimingsBySystem = Map<SystemName, Map<number, StreamTiming[]>>;
+type TimingsBySystem = Map<string, Map<number, StreamTiming[]>>;
 
 async function measureSystemsInRounds(
   bench: BenchmarkContext,
@@ -81,12 +94,10 @@ async function measureSystemsInRounds(
   kind: BenchmarkJob["kind"],
 ): Promise<TimingsBySystem> {
   for (const count of CHUNK_COUNTS)
-    await bench.recordResponseForBaselineReplay(
-      systems,
-      SYSTEM_RECORDED_FOR_BASELINE,
-      "SendStreamingMessage",
-      { kind, count },
-    );
+    await bench.recordForBaseline(systems, SYSTEM_RECORDED_FOR_BASELINE, "SendStreamingMessage", {
+      kind,
+      count,
+    });
   const times: TimingsBySystem = new Map(
     systems.map(({ name }) => [name, new Map(CHUNK_COUNTS.map((size) => [size, []]))]),
   );
@@ -142,9 +153,9 @@ function measureSingleLongStream(
   });
 }
 
-function createLongStreamReportRow(subject: SystemName, times: TimingsBySystem, kind: string): ReportRow {
-  const listTimings = (name: SystemName, count: number): StreamTiming[] => times.get(name)?.get(count) ?? [];
-  const listSpeeds = (name: SystemName): number[] =>
+function createLongStreamReportRow(subject: string, times: TimingsBySystem, kind: string): ReportRow {
+  const listTimings = (name: string, count: number): StreamTiming[] => times.get(name)?.get(count) ?? [];
+  const listSpeeds = (name: string): number[] =>
     listTimings(name, LARGE).map(({ durationMs }) => (LARGE / durationMs) * 1000);
   const longTimings = listTimings(subject, LARGE);
   const toFloor = computeMedianRatio(listSpeeds(subject), listSpeeds("floor"));
@@ -153,36 +164,32 @@ function createLongStreamReportRow(subject: SystemName, times: TimingsBySystem, 
   const perChunk = (count: number): number =>
     computeMedian(listTimings(subject, count).map(({ durationMs }) => durationMs / count));
   const growth = perChunk(LARGE) / perChunk(SMALL);
-  const hasTimedOut = (name: SystemName): boolean =>
-    listTimings(name, LARGE).some(({ hasEnded }) => !hasEnded);
+  const hasTimedOut = (name: string): boolean => listTimings(name, LARGE).some(({ hasEnded }) => !hasEnded);
   const bounds: Record<string, "<" | ">"> = {};
   if (hasTimedOut(subject))
     Object.assign(bounds, { [`ms${LARGE}`]: ">", perSecond: "<", toFloor: "<", growth: ">" });
   const isBound = hasTimedOut(SLOW_SYSTEM_NAME) && subject !== SLOW_SYSTEM_NAME;
   if (isBound) bounds["toA2aJs"] = ">";
+  const cells = {
+    ...Object.fromEntries(
+      CHUNK_COUNTS.map((count) => [
+        `ms${count}`,
+        computeMedian(listTimings(subject, count).map(({ durationMs }) => durationMs)),
+      ]),
+    ),
+    perSecond: computeMedian(listSpeeds(subject)),
+    toFloor,
+    toA2aJs,
+    growth,
+    events: computeMedian(longTimings.map(({ events }) => events)),
+  };
+  const timings = CHUNK_COUNTS.flatMap((count) => listTimings(subject, count));
   return {
     subject,
-    cells: {
-      ...Object.fromEntries(
-        CHUNK_COUNTS.map((count) => [
-          `ms${count}`,
-          computeMedian(listTimings(subject, count).map(({ durationMs }) => durationMs)),
-        ]),
-      ),
-      perSecond: computeMedian(listSpeeds(subject)),
-      toFloor,
-      toA2aJs,
-      growth,
-      events: computeMedian(longTimings.map(({ events }) => events)),
-    },
+    cells,
     bounds,
-    targets:
-      kind === "turns"
-        ? (LONG_STREAM_PERFORMANCE_TARGETS[subject]?.({ toBaseline: toFloor, toA2aJs, isBound, growth }) ??
-          [])
-        : [],
-    checked: CHUNK_COUNTS.flatMap((count) => listTimings(subject, count)).filter(({ hasEnded }) => hasEnded)
-      .length,
-    faults: CHUNK_COUNTS.flatMap((count) => listTimings(subject, count).flatMap(({ faults }) => faults)),
+    targets: kind === "turns" ? createTargets(LIMITS[subject], cells, LONG_STREAM_TABLE_COLUMNS, bounds) : [],
+    checked: timings.filter(({ hasEnded }) => hasEnded).length,
+    faults: timings.flatMap(({ faults }) => faults),
   };
 }

@@ -1,4 +1,41 @@
-import { parseHttpResponse, splitSseFrames } from "./http-response.ts";
+/** A parsed HTTP/1.1 response. */
+export interface HttpResponse {
+  readonly status: number;
+  readonly headers: Record<string, string>;
+  readonly body: string;
+}
+
+/** Parses a complete response with or without chunked encoding. */
+export function parseHttpResponse(bytes: Buffer): HttpResponse {
+  const end = bytes.indexOf("\r\n\r\n");
+  if (end === -1) throw new Error("the response has no complete head");
+  const [line = "", ...fields] = bytes.toString("latin1", 0, end).split("\r\n");
+  const headers = Object.fromEntries(
+    fields.map((field) => {
+      const colon = field.indexOf(":");
+      return [field.slice(0, colon).toLowerCase(), field.slice(colon + 1).trim()];
+    }),
+  );
+  const rest = bytes.subarray(end + 4);
+  const body = headers["transfer-encoding"] === "chunked" ? decodeChunkedBody(rest) : rest;
+  return { status: Number(line.split(" ")[1]), headers, body: body.toString("utf8") };
+}
+
+function decodeChunkedBody(bytes: Buffer): Buffer {
+  const pieces: Buffer[] = [];
+  for (let at = 0; ;) {
+    const lineEnd = bytes.indexOf("\r\n", at);
+    const size = lineEnd === -1 ? 0 : Number.parseInt(bytes.toString("latin1", at, lineEnd), 16);
+    if (!size) return Buffer.concat(pieces);
+    pieces.push(bytes.subarray(lineEnd + 2, lineEnd + 2 + size));
+    at = lineEnd + 2 + size + 2;
+  }
+}
+
+/** Splits an SSE body into its frames, each with its final blank line. */
+export function splitSseFrames(body: string): string[] {
+  return body.split(/(?<=\n\n)/);
+}
 
 /** The outcome of a task, in any dialect. */
 export interface TaskOutcome {
@@ -109,4 +146,13 @@ function fromV03Result(result: WireTaskOrUpdate): WireTaskOrUpdate {
 
 function joinTextParts(parts: readonly WirePart[]): string {
   return parts.map((part) => part.text ?? "").join("");
+}
+
+/** Returns the first problem of a response to `ListTasks`, or `undefined` if the total size is correct. */
+export function findTaskListFault(bytes: Buffer, expectedTotalSize: number): string | undefined {
+  const { body } = parseHttpResponse(bytes);
+  const { result, error } = JSON.parse(body) as { result?: { totalSize: number }; error?: unknown };
+  if (!result) return `the response contains an error: ${JSON.stringify(error)}`;
+  if (result.totalSize === expectedTotalSize) return undefined;
+  return `the total size is ${result.totalSize}, not ${expectedTotalSize}`;
 }

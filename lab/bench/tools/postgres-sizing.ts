@@ -1,19 +1,14 @@
-/**
- * Measures what a task of `deploy/agents/hello.ts` costs a node and its PostgreSQL server: CPU time, bytes of tables and
- * indexes, and bytes of the write-ahead log. CPU time depends little on other programs, so the machine need not be idle.
- *
- *     node lab/bench/postgres-sizing.ts [tasks]
- */
 import { execFileSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
-import process from "node:process";
-import { connect, type A2AClient } from "../../src/entries/client.ts";
+import { connect, type A2AClient } from "../../../src/entries/client.ts";
 import {
   createTestDatabase,
   runTestSql,
   startTestPostgres,
-} from "../../src/stores/postgres/postgres-server.fixture.ts";
-import { startComposeNode, type ComposeProcess } from "../../test/documents/deploy/compose-parts.ts";
+} from "../../../src/stores/postgres/postgres-server.fixture.ts";
+import { startComposeNode, type ComposeProcess } from "../../../test/documents/deploy/compose-parts.ts";
+import type { BenchmarkContext } from "../benchmark-context.ts";
+import { createRow, type ReportTable } from "../report.ts";
 
 const CONNECTIONS = 32;
 const WARM_UP_TASKS = 1000;
@@ -84,7 +79,12 @@ async function runTasks(client: A2AClient, tasks: number): Promise<void> {
   await Promise.all(Array.from({ length: CONNECTIONS }, runNext));
 }
 
-async function measure(tasks: number): Promise<void> {
+/**
+ * Measures what a task of `deploy/agents/hello.ts` costs a node and its PostgreSQL server: CPU time, bytes of tables and
+ * indexes, and bytes of the write-ahead log. CPU time depends little on other programs, so the machine need not be idle.
+ */
+export async function measurePostgresSizing({ settings }: BenchmarkContext): Promise<ReportTable[]> {
+  const taskCount = settings.quick ? 1000 : 6000;
   const postgres = await startTestPostgres({ fsync: "on", full_page_writes: "on", shared_buffers: "256MB" });
   try {
     const databaseUrl = await createTestDatabase(postgres.url, "sizing");
@@ -93,22 +93,37 @@ async function measure(tasks: number): Promise<void> {
     await runTasks(client, WARM_UP_TASKS);
     const before = await readConsumption(databaseUrl, node);
     const startedAt = performance.now();
-    await runTasks(client, tasks);
+    await runTasks(client, taskCount);
     const seconds = (performance.now() - startedAt) / 1000;
     const after = await readConsumption(databaseUrl, node);
-    const perTask = (name: keyof Consumption): number => (after[name] - before[name]) / tasks;
-    console.log(`${tasks} tasks, ${CONNECTIONS} at a time`);
-    console.log(`${(tasks / seconds).toFixed(0)} tasks per second on this machine`);
-    console.log(`${perTask("nodeCpuMs").toFixed(2)} ms of CPU time per task in the node`);
-    console.log(`${perTask("databaseCpuMs").toFixed(2)} ms of CPU time per task in PostgreSQL`);
-    console.log(`${perTask("storedBytes").toFixed(0)} bytes of tables and indexes per task`);
-    console.log(`${perTask("walBytes").toFixed(0)} bytes of write-ahead log per task`);
+    const perTask = (name: keyof Consumption): number => (after[name] - before[name]) / taskCount;
     const memory = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${node.process.pid}/status`, "utf8"))?.[1];
-    console.log(`${(Number(memory) / 1024).toFixed(0)} MiB of memory in the node`);
     await node.kill();
+    return [
+      {
+        workload: "postgres-sizing",
+        title: `Cost of a task in a node and its PostgreSQL server, ${CONNECTIONS} at a time`,
+        columns: [
+          { key: "perSecond", title: "tasks/s", format: "rate" },
+          { key: "nodeCpu", title: "node cpu ms", format: "ms2" },
+          { key: "databaseCpu", title: "PostgreSQL cpu ms", format: "ms2" },
+          { key: "stored", title: "bytes stored", format: "count" },
+          { key: "wal", title: "bytes of WAL", format: "count" },
+          { key: "memory", title: "node MiB", format: "count" },
+        ],
+        rows: [
+          createRow(`${taskCount} tasks`, {
+            perSecond: taskCount / seconds,
+            nodeCpu: perTask("nodeCpuMs"),
+            databaseCpu: perTask("databaseCpuMs"),
+            stored: perTask("storedBytes"),
+            wal: perTask("walBytes"),
+            memory: Number(memory) / 1024,
+          }),
+        ],
+      },
+    ];
   } finally {
     await postgres.remove();
   }
 }
-
-await measure(Number(process.argv[2] ?? 10_000));
