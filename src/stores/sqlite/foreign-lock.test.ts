@@ -1,4 +1,4 @@
-import { linkSync, mkdtempSync, rmSync } from "node:fs";
+import { linkSync, mkdtempSync, renameSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -146,5 +146,52 @@ describe("a hard link to the file of a store", () => {
     });
     await store.open();
     await store.close();
+  });
+});
+
+describe("the lock of a store", () => {
+  it.each<[string, (path: string) => string]>([
+    [
+      "its lock file was removed",
+      (path) => {
+        rmSync(`${path}-lock`);
+        return path;
+      },
+    ],
+    [
+      "its file was moved to the path of another store",
+      (path) => {
+        renameSync(path, join(folder, "other.db"));
+        return join(folder, "other.db");
+      },
+    ],
+  ])("rejects a second store although %s [E1]", async (_, change) => {
+    const other = new SqliteStore(join(folder, "other.db"));
+    await other.open();
+    await other.close();
+    const path = join(folder, `${crypto.randomUUID()}.db`);
+    const store = new SqliteStore(path);
+    await store.open();
+    const second = new SqliteStore(change(path));
+    for (let attempt = 0; attempt < 2; attempt++)
+      await expect(second.open()).rejects.toMatchObject({
+        reason: "UNAVAILABLE",
+        message: expect.stringContaining("is in use by another process") as string,
+      });
+    await store.close();
+    await second.open();
+    await second.close();
+  });
+
+  it("does not wait for a program that reads the file", async () => {
+    const path = join(folder, "read.db");
+    const store = new SqliteStore(path);
+    await store.open();
+    await store.close();
+    const reader = new DatabaseSync(path, { readOnly: true });
+    reader.exec("BEGIN; SELECT * FROM task");
+    await store.open();
+    await store.close();
+    reader.close();
   });
 });
