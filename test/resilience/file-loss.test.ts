@@ -1,18 +1,11 @@
-import {
-  copyFileSync,
-  existsSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  truncateSync,
-} from "node:fs";
+import { copyFileSync, existsSync, readFileSync, renameSync, rmSync, statSync, truncateSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { agent } from "../../src/adapters/index.ts";
 import { runCliInTestProcess } from "../../src/cli/cli-test-process.fixture.ts";
 import { connect, type A2AClient } from "../../src/client/index.ts";
-import { createServer, type Server, type StoreStateChange } from "../../src/server/index.ts";
+import type { StoreStateChange } from "../../src/engine/index.ts";
+import { createServer, type Server } from "../../src/server/index.ts";
 import { backupSqliteFile } from "../../src/stores/index.ts";
 import { isWindows } from "../support/is-windows.ts";
 import { createTempFolder } from "../support/store-factories.ts";

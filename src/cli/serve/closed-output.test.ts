@@ -8,27 +8,32 @@ const AGENT = `export default {
   async *execute() {
     process.stdout.write("on stdout\\n");
     console.log("on stderr");
-    yield { artifact: { parts: [{ text: "answer" }] } };
+    yield { artifact: { artifactId: "a", parts: [{ text: "answer" }] } };
   },
 };`;
 
-it.skipIf(isWindows)("a server continues without output when the reader of its output has ended", async () => {
-  const folder = await createTempTestDirectoryWithFiles({ "agent.mjs": AGENT });
-  const { process, url } = await startServeCommandForTest(
-    ["serve", "agent.mjs", "--store", "memory", "--log-requests"],
-    folder,
-  );
-  process.child.stdout?.destroy();
-  process.child.stderr?.destroy();
-  for (let repetition = 0; repetition < 3; repetition++) {
-    const response = await fetch(`${url}/message:send`, {
-      method: "POST",
-      headers: { "a2a-version": "1.0", "content-type": "application/json" },
-      body: JSON.stringify({ message: { messageId: `${repetition}`, role: "ROLE_USER", parts: [{ text: "?" }] } }),
-    });
-    expect(await response.json()).toMatchObject({ task: { status: { state: "TASK_STATE_COMPLETED" } } });
-  }
-  process.child.kill("SIGTERM");
-  expect((await process.result).code).toBe(0);
-  await rm(folder, { recursive: true });
-});
+it.skipIf(isWindows)(
+  "a server continues without output when the reader of its output has ended",
+  async () => {
+    const folder = await createTempTestDirectoryWithFiles({ "agent.mjs": AGENT });
+    const { process, url } = await startServeCommandForTest(
+      ["serve", "agent.mjs", "--store", "memory", "--log-requests"],
+      folder,
+    );
+    process.child.stdout?.destroy();
+    process.child.stderr?.destroy();
+    for (let repetition = 0; repetition < 3; repetition++) {
+      const response = await fetch(`${url}/message:send`, {
+        method: "POST",
+        headers: { "a2a-version": "1.0", "content-type": "application/json" },
+        body: JSON.stringify({
+          message: { messageId: `${repetition}`, role: "ROLE_USER", parts: [{ text: "?" }] },
+        }),
+      });
+      expect(await response.json()).toMatchObject({ task: { status: { state: "TASK_STATE_COMPLETED" } } });
+    }
+    process.child.kill("SIGTERM");
+    expect((await process.result).code).toBe(0);
+    await rm(folder, { recursive: true });
+  },
+);

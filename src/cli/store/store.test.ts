@@ -237,19 +237,22 @@ describe("colloquy store", () => {
     expect(existsSync(file)).toBe(false);
   });
 
-  it.skipIf(isWindows)("info needs no server, and other commands end, while the server is stopped", async () => {
-    await send(await startServer({ maintenanceSocket: false }), "echo hello");
-    // A stopped process accepts connections, but does not reply.
-    const stopped = createTcpServer(() => {});
-    await new Promise<void>((resolve) => stopped.listen(join(folder, "silent"), resolve));
-    const address = { pid: 4711, socket: join(folder, "silent"), token: "t" };
-    writeFileSync(`${file}-maintenance`, JSON.stringify(address));
-    expect(await runStoreJson("info")).toMatchObject({ serverProcess: 4711, state: "unresponsive" });
-    const { code, err } = await runStore("sweep");
-    expect(code).toBe(3);
-    expect(err).toContain("process 4711, does not respond");
-    stopped.close();
-  });
+  it.skipIf(isWindows)(
+    "info needs no server, and other commands end, while the server is stopped",
+    async () => {
+      await send(await startServer({ maintenanceSocket: false }), "echo hello");
+      // A stopped process accepts connections, but does not reply.
+      const stopped = createTcpServer(() => {});
+      await new Promise<void>((resolve) => stopped.listen(join(folder, "silent"), resolve));
+      const address = { pid: 4711, socket: join(folder, "silent"), token: "t" };
+      writeFileSync(`${file}-maintenance`, JSON.stringify(address));
+      expect(await runStoreJson("info")).toMatchObject({ serverProcess: 4711, state: "unresponsive" });
+      const { code, err } = await runStore("sweep");
+      expect(code).toBe(3);
+      expect(err).toContain("process 4711, does not respond");
+      stopped.close();
+    },
+  );
 
   it("the maintenance socket is private, and rejects requests without the token [SEC-45]", async () => {
     await startServer();

@@ -172,10 +172,7 @@ function tryWriteLossRecord(file: string, record: LossRecord): boolean {
   }
 }
 
-function formatAcknowledged({
-  messageIds,
-  taskIds,
-}: Pick<LossRecord, "messageIds" | "taskIds">): string {
+function formatAcknowledged({ messageIds, taskIds }: Pick<LossRecord, "messageIds" | "taskIds">): string {
   if (taskIds.length === 0) return "The store has acknowledged nothing since then.";
   return `Since then, the store has acknowledged ${formatIds("messages", messageIds)} and events of ${formatIds("tasks", taskIds)}.`;
 }

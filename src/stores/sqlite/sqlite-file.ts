@@ -176,7 +176,8 @@ export async function openSqliteFile(
       return result?.["busy"] === 0;
     },
     findLoss: () => requireConnection().inspector?.findLoss(),
-    setDamagedFilesAside: () => setDamagedFilesAside(file, (name) => new DatabaseSync(name, { readOnly: true })),
+    setDamagedFilesAside: () =>
+      setDamagedFilesAside(file, (name) => new DatabaseSync(name, { readOnly: true })),
     close,
   };
 }
