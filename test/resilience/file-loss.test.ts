@@ -86,7 +86,7 @@ describe.skipIf(isWindows)("a server whose SQLite file is lost", () => {
     const second = await send("after").catch(() => undefined);
     inspectFiles();
     expect(changes).toMatchObject([{ state: "lost", previousState: "healthy" }]);
-    const { message } = changes[0]?.error as Error;
+    const message = changes[0]?.error?.message ?? "";
     expect(message).toContain(file);
     expect(message).not.toContain('"in the log"');
     if (second !== undefined) for (const id of ["after", second]) expect(message).toContain(`"${id}"`);

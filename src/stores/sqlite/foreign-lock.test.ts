@@ -190,7 +190,7 @@ describe("the lock of a store", () => {
     await store.close();
     const reader = new DatabaseSync(path, { readOnly: true });
     reader.exec("BEGIN; SELECT * FROM task");
-    await store.open();
+    await expect(store.open()).resolves.toBeUndefined();
     await store.close();
     reader.close();
   });
