@@ -1,6 +1,16 @@
-import { copyFileSync, existsSync, readFileSync, renameSync, rmSync, statSync, truncateSync } from "node:fs";
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  truncateSync,
+} from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { DatabaseSync } from "node:sqlite";
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { agent } from "../../src/adapters/index.ts";
 import { runCliInTestProcess } from "../../src/cli/cli-test-process.fixture.ts";
 import { connect, type A2AClient } from "../../src/client/index.ts";
@@ -111,6 +121,30 @@ describe.skipIf(isWindows)("a server whose SQLite file is lost", () => {
     if (outcome === "complete") expect(kept).toEqual(acknowledged.toSorted());
     else expect(acknowledged).toEqual(expect.arrayContaining(kept));
     expect(await send("new")).not.toBe("");
+  });
+
+  it("notices no loss while SQLite itself changes the files", async () => {
+    const other = new DatabaseSync(file);
+    onTestFinished(() => other.close());
+    for (const change of [
+      "VACUUM",
+      "PRAGMA wal_checkpoint(TRUNCATE)",
+      "PRAGMA incremental_vacuum",
+      "CREATE TABLE own (n)",
+    ]) {
+      await send(change);
+      other.exec(change);
+      inspectFiles();
+      await send(`${change} again`);
+      inspectFiles();
+    }
+    await server.maintenance.eraseTasks({ principal: "" });
+    await server.maintenance.compact();
+    chmodSync(file, 0o640);
+    await backupSqliteFile(file, `${file}.copy`);
+    inspectFiles();
+    expect(changes).toEqual([]);
+    expect(await send("last")).not.toBe("");
   });
 
   it("continues when the file is moved back [E17]", async () => {

@@ -228,7 +228,7 @@ export class SqliteConnection {
   /** Resolves once a commit has succeeded. After a disk failure, the store also opens its file again. */
   async #recover(): Promise<void> {
     const file = this.requireFile();
-    if (this.#lossWatch && !this.#lossWatch.tryRestore()) throw new Error("The file is still lost.");
+    this.#assertRestored();
     try {
       // While the disk fails, the old connection remains open for readers.
       if (this.#openDatabase) {
@@ -238,10 +238,17 @@ export class SqliteConnection {
         await flush.finally(() => this.#runningFlushes.delete(flush));
         await this.#waitForFlushes();
       }
+      this.#assertRestored();
       if (this.#file === file && (!this.#openDatabase || this.#openDatabase.diskFailure)) this.#reopen(file);
     } catch (error) {
       throw this.reportFailure(error);
     }
+  }
+
+  /** Throws an error if the file is lost. The connection must not be closed, because only it can read a removed file. */
+  #assertRestored(): void {
+    this.#lossWatch?.inspect();
+    if (this.#lossWatch && !this.#lossWatch.tryRestore()) throw new Error("The file is lost.");
   }
 
   #reopen(file: OpenedSqliteFile): void {

@@ -166,9 +166,9 @@ export async function openSqliteFile(
       if (wal !== undefined) fdatasyncSync(wal);
     },
     reconnect: () => {
-      closeConnection();
-      // A new file would be an empty store, in which no task exists.
+      // A new file would be an empty store, in which no task exists. Only the open connection can read a removed file.
       if (!existsSync(file)) throw new Error("the file of the store is missing; restore it from a backup");
+      closeConnection();
       connection = openConnection(0);
     },
     checkpointEntireWal: () => {
