@@ -1,4 +1,3 @@
-import { existsSync } from "node:fs";
 import { Command } from "commander";
 import { measureSqliteFile } from "../../stores/index.ts";
 import type { CliContext } from "../cli-context.ts";
@@ -12,9 +11,9 @@ export function createStoreInfoCommand(context: CliContext): Command {
     const server = await findStoreServer(file);
     const pid = server?.address.pid;
     const state = server && (server.info?.state ?? "unresponsive");
-    // The server can still read a file that has lost its path.
-    const lostSize = existsSync(file) ? undefined : server?.info;
-    const { usedBytes, freeBytes, canShrink } = lostSize ?? (await measureSqliteFile(file));
+    // Only the server can read a file that was removed or damaged.
+    const lost = server?.info?.state === "lost" ? server.info : undefined;
+    const { usedBytes, freeBytes, canShrink } = lost ?? (await measureSqliteFile(file));
     output.writeResult(
       { file, usedBytes, freeBytes, canShrink, serverProcess: pid ?? null, state: state ?? null },
       {

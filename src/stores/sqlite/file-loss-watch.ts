@@ -4,7 +4,7 @@ import type { LogAppend } from "../../engine/index.ts";
 import { A2AError } from "../../protocol/index.ts";
 import type { FileLoss, OpenFileInspector } from "./file-loss.ts";
 
-/** Time between two inspections in milliseconds. The second inspection reports a file that is too short. */
+/** Time between two inspections in milliseconds. */
 const INSPECTION_INTERVAL_MS = 250;
 /** Maximum number of ids of each kind in the log. The loss record contains all ids. */
 const MAX_LOGGED_IDS = 20;

@@ -100,6 +100,7 @@ export async function openSqliteFile(
     createPrivateFile(name);
     return new DatabaseSync(name);
   }
+  const connectForReading = (name: string): DatabaseSync => new DatabaseSync(name, { readOnly: true });
   let release: (() => void) | undefined;
   let connection: SqliteConnection | undefined;
   let cipher: PushSecretCipher | undefined;
@@ -114,7 +115,11 @@ export async function openSqliteFile(
       // Windows does not allow other programs to remove, move, or truncate open files of SQLite.
       if (process.platform === "win32") return { db, wal, inspector: undefined };
       descriptor ??= new DatabaseDescriptor(file);
-      return { db, wal, inspector: new OpenFileInspector(file, descriptor.number, db, wal) };
+      return {
+        db,
+        wal,
+        inspector: new OpenFileInspector(file, descriptor.number, { db, wal }, connectForReading),
+      };
     } catch (error) {
       db.close();
       throw error;
@@ -176,8 +181,7 @@ export async function openSqliteFile(
       return result?.["busy"] === 0;
     },
     findLoss: () => requireConnection().inspector?.findLoss(),
-    setDamagedFilesAside: () =>
-      setDamagedFilesAside(file, (name) => new DatabaseSync(name, { readOnly: true })),
+    setDamagedFilesAside: () => setDamagedFilesAside(file, connectForReading),
     close,
   };
 }
