@@ -1,6 +1,6 @@
 import { closeSync, fstatSync, openSync, readSync, renameSync, statSync, type BigIntStats } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
-import { isLockedDatabaseError } from "./sqlite-error-conversion.ts";
+import { findStoreStateAfterError, isLockedDatabaseError } from "./sqlite-error-conversion.ts";
 
 /** A difference between the open files of a store and the files at their paths. */
 export interface FileLoss {
@@ -58,6 +58,8 @@ export class OpenFileInspector {
   readonly #connectForReading: (file: string) => DatabaseSync;
   readonly #wal: number | undefined;
   readonly #walIndex: BigIntStats | undefined;
+  /** Size of the log when it was opened. A crash of the machine may have left holes in this part. */
+  readonly #earlierWalSize: number;
   #header: Buffer;
   #size: bigint;
   /** The current salts of the log, and the index of the last frame that the last inspection has found. */
@@ -75,6 +77,7 @@ export class OpenFileInspector {
     this.#connectForReading = connectForReading;
     this.#wal = wal;
     this.#walIndex = wal === undefined ? undefined : findFile(`${file}-shm`);
+    this.#earlierWalSize = wal === undefined ? 0 : fstatSync(wal).size;
     this.#header = readBytes(descriptor, 0, HEADER_BYTES);
     this.#size = fstatSync(descriptor, { bigint: true }).size;
   }
@@ -148,17 +151,23 @@ export class OpenFileInspector {
     };
     // SQLite gives the log new salts when it starts the log again.
     const known = last?.salts.equals(salts) ? last.index : 0;
-    if (known > 0 && !isFrame(known)) return false;
-    this.#lastFrame = { salts, index: findLastIndex(known, isFrame) };
-    return true;
+    // Another process may have started the log again since the header was read.
+    if (known > 0 && !isFrame(known)) return !readBytes(wal, 16, 8).equals(salts);
+    const index = findLastIndex(known, isFrame);
+    this.#lastFrame = { salts, index };
+    // SQLite never skips a frame, so a frame without a page number is a hole behind the end of a truncated log.
+    const nextOffset = WAL_HEADER_BYTES + (index + 1) * frameBytes;
+    const next =
+      nextOffset < this.#earlierWalSize ? undefined : readBytes(wal, nextOffset, FRAME_HEADER_BYTES);
+    return !next || next.length < FRAME_HEADER_BYTES || next.readUInt32BE() !== 0;
   }
 
   #canCheckpoint(): boolean {
     try {
       this.#db.exec("PRAGMA wal_checkpoint(PASSIVE)");
       return true;
-    } catch {
-      return false;
+    } catch (error) {
+      return findStoreStateAfterError(error) !== "failed";
     }
   }
 }
