@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { existsSync, realpathSync, statSync } from "node:fs";
+import { existsSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import { A2AError } from "../../protocol/index.ts";
@@ -63,7 +63,7 @@ function assertUnused(path: string, connect: (path: string) => DatabaseSync): vo
     db.exec("PRAGMA busy_timeout = 1000; PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; ROLLBACK");
   } catch (error) {
     // Other errors, such as that of a file without a database, have a better explanation when the store is opened.
-    if (!isLockedDatabaseError(error)) return;
+    if (!isLockedDatabaseError(error) || isUsedByThisProcessOnly(path)) return;
     throw new A2AError(
       "UNAVAILABLE",
       `${path} is in use by another process, but ${path}-lock does not belong to this file; stop that process.`,
@@ -71,6 +71,23 @@ function assertUnused(path: string, connect: (path: string) => DatabaseSync): vo
   } finally {
     db.close();
   }
+}
+
+/**
+ * Returns true if the kernel knows no lock of another process on the database. ADK sessions of this process may have
+ * opened the file before the store. Only Linux lists the locks, so that other systems cannot tell.
+ */
+function isUsedByThisProcessOnly(path: string): boolean {
+  let locks: string;
+  try {
+    locks = readFileSync("/proc/locks", "utf8");
+  } catch {
+    return true;
+  }
+  const inode = `:${statSync(path).ino}`;
+  const fields = locks.split("\n").map((line) => line.trim().split(/\s+/));
+  const holders = fields.filter((lock) => lock[5]?.endsWith(inode)).map((lock) => Number(lock[4]));
+  return holders.length > 0 && holders.every((pid) => pid === process.pid);
 }
 
 /**

@@ -1,7 +1,10 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { linkSync, mkdtempSync, renameSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { fileURLToPath } from "node:url";
 import { afterAll, afterEach, beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import {
   aliceTestTaskScope,
@@ -149,8 +152,8 @@ describe("a hard link to the file of a store", () => {
   });
 });
 
-describe("the lock of a store", () => {
-  it.each<[string, (path: string) => string]>([
+describe("the lock of a store in another process", () => {
+  it.skipIf(process.platform !== "linux").each<[string, (path: string) => string]>([
     [
       "its lock file was removed",
       (path) => {
@@ -170,20 +173,23 @@ describe("the lock of a store", () => {
     await other.open();
     await other.close();
     const path = join(folder, `${crypto.randomUUID()}.db`);
-    const store = new SqliteStore(path);
-    await store.open();
+    const program = fileURLToPath(new URL("commit-loop.fixture.ts", import.meta.url));
+    const child = spawn(process.execPath, [program, path], { stdio: ["ignore", "pipe", "inherit"] });
+    onTestFinished(() => void child.kill("SIGKILL"));
+    await once(child.stdout, "data");
     const second = new SqliteStore(change(path));
     for (let attempt = 0; attempt < 2; attempt++)
       await expect(second.open()).rejects.toMatchObject({
         reason: "UNAVAILABLE",
         message: expect.stringContaining("is in use by another process") as string,
       });
-    await store.close();
+    child.kill("SIGKILL");
+    await once(child, "exit");
     await second.open();
     await second.close();
   });
 
-  it("does not wait for a program that reads the file", async () => {
+  it("does not refuse a file because a program reads it", async () => {
     const path = join(folder, "read.db");
     const store = new SqliteStore(path);
     await store.open();
