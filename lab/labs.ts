@@ -72,10 +72,11 @@ export const LABS: readonly Lab[] = [
   {
     name: "faults",
     group: "Break",
-    summary: "Full disk, foreign locks, failed syncs, and clock changes under load",
-    time: "5 min",
-    needs: "Linux, root, gcc",
+    summary: "Full disk, foreign locks, failed syncs, clock changes, and lost files under load",
+    time: "5 min; file-losses 3 min",
+    needs: "Linux, root, gcc; file-losses needs nothing",
     run: ["lab/faults/main.ts"],
+    subcommands: { "file-losses": ["lab/faults/file-losses.ts"] },
   },
   {
     name: "hostile",

@@ -15,6 +15,8 @@ export interface CliContext {
   readonly stderrColumns?: number | undefined;
   /** Signal that aborts at the first Ctrl-C. */
   readonly interruptSignal: AbortSignal;
+  /** Prevents the end of the process when the reader of stdout has ended. Absent in tests. */
+  readonly continueWithoutReader?: () => void;
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Working directory for resolving relative paths. */
   readonly cwd: string;

@@ -145,8 +145,13 @@ export function createProcessContext(): ProcessContext {
       interruption.abort();
     });
   }
-  // A reader that closes the pipe early (`| head`) is not a failure.
-  process.stdout.on("error", (error: NodeJS.ErrnoException) => process.exit(error.code === "EPIPE" ? 0 : 1));
+  let endsWithReader = true;
+  // A reader that closes the pipe early (`| head`) is not a failure. A server continues without output.
+  process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+    if (endsWithReader) process.exit(error.code === "EPIPE" ? 0 : 1);
+  });
+  // Without a listener, the process would end without closing its server.
+  process.stderr.on("error", () => {});
   // stdout is for results. The console output of served agents and of ADK's logger goes to stderr.
   Object.defineProperty(globalThis, "console", {
     get: installStderrConsole,
@@ -170,6 +175,9 @@ export function createProcessContext(): ProcessContext {
       return process.stderr.isTTY ? process.stderr.columns : undefined;
     },
     interruptSignal: interruption.signal,
+    continueWithoutReader: () => {
+      endsWithReader = false;
+    },
     env: process.env,
     cwd: process.cwd(),
   };

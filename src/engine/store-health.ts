@@ -4,9 +4,10 @@ import { A2AError } from "../protocol/index.ts";
  * Ability of a task store to commit. A `healthy` store commits. A `full` store has no disk space left. A
  * `failing` store cannot commit for another reason, for example because another program has locked the file.
  * A `failed` store could not sync its disk. A `failed` store does not know which of its last commits are
- * durable until it has opened its file again. In every state, the store can read durable tasks.
+ * durable until it has opened its file again. The file of a `lost` store was removed, moved, or damaged while the
+ * store was open. In every state, the store can read durable tasks.
  */
-export type StoreState = "healthy" | "full" | "failing" | "failed";
+export type StoreState = "healthy" | "full" | "failing" | "failed" | "lost";
 
 /** Change of the state of a task store. */
 export interface StoreStateChange {
@@ -21,7 +22,7 @@ export interface StoreStateChange {
 /**
  * Health of a task store. A store with `TaskStore.health` leaves every state other than `healthy` without
  * help as soon as the fault is over: the store repeatedly tries to commit, and opens its file again if
- * necessary.
+ * necessary. A `lost` store becomes healthy only if its moved file has its path again.
  */
 export interface StoreHealth {
   readonly state: StoreState;

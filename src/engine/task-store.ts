@@ -202,6 +202,8 @@ export interface TaskStore {
   /** Opens the store. `onMigration` receives the progress of a migration of earlier data. */
   open(onMigration?: StoreMigrationListener): Promise<void>;
   close(): Promise<void>;
+  /** Copies everything that the open store can read to the new file `target`. Stores without a file omit the function. */
+  backUp?(target: string): Promise<void>;
   /**
    * Assigns tasks that an older version of Colloquy stored under an earlier agent id to the current agent id.
    * Tasks that this version stored keep their agent id. Each server calls the function after `open`, with all

@@ -15,6 +15,7 @@ export {
 export {
   backupSqliteFile,
   checkpointSqliteFile,
+  hasRecordedLoss,
   measureSqliteFile,
   SqliteStore,
   type SqliteStoreOptions,

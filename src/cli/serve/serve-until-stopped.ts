@@ -157,6 +157,7 @@ export async function serveUntilStopped(
     }
     const address = await listenOnNextFreePort(server, options, context);
     isListening = true;
+    context.continueWithoutReader?.();
     adk.adoptEarlierSessions();
     const { url, agents, grpc, metrics } = address;
     const openai = options.openai ? { openai: `${url}/v1` } : {};

@@ -1,9 +1,10 @@
 import { existsSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 import { Command } from "commander";
-import { backupSqliteFile } from "../../stores/index.ts";
+import { backupSqliteFile, hasRecordedLoss } from "../../stores/index.ts";
 import type { CliContext } from "../cli-context.ts";
 import { createUsageError } from "../cli-error.ts";
+import { callMaintenanceIfServed } from "./maintenance-client.ts";
 import { defineStoreCommand, formatBytes } from "./store-command.ts";
 
 const POSTGRES_HINT = "Copy a PostgreSQL database with pg_dump.";
@@ -18,7 +19,9 @@ export function createStoreBackupCommand(context: CliContext): Command {
   return defineStoreCommand(command, context, POSTGRES_HINT, async ({ file, args, output }) => {
     const target = resolve(context.cwd, args[0] ?? "");
     if (existsSync(target)) throw createUsageError(`${target} exists. Pass the name of a new file.`);
-    await backupSqliteFile(file, target);
+    // After a loss, only the server can read what was stored.
+    const isSaved = hasRecordedLoss(file) && (await callMaintenanceIfServed(file, "backup", { target }));
+    if (!isSaved) await backupSqliteFile(file, target);
     const { size } = statSync(target);
     // Webhook secrets in the copy are encrypted with this key, which the copy does not contain.
     const keyFile = existsSync(`${file}.key`) ? `${file}.key` : undefined;

@@ -1,25 +1,27 @@
 import { Command } from "commander";
-import { readMaintenanceAddress, type StoreInfo } from "../../server/index.ts";
 import { measureSqliteFile } from "../../stores/index.ts";
 import type { CliContext } from "../cli-context.ts";
-import { callMaintenanceIfServed } from "./maintenance-client.ts";
+import { findStoreServer } from "./maintenance-client.ts";
 import { defineStoreCommand, formatBytes } from "./store-command.ts";
 
 const POSTGRES_HINT = "Use psql, for example with the command \\dt+ colloquy.*";
 
 export function createStoreInfoCommand(context: CliContext): Command {
   return defineStoreCommand(new Command("info"), context, POSTGRES_HINT, async ({ file, output }) => {
-    const served = await callMaintenanceIfServed<StoreInfo>(file, "info");
-    const pid = served && readMaintenanceAddress(file)?.pid;
-    const { usedBytes, freeBytes, canShrink } = served ?? (await measureSqliteFile(file));
+    const server = await findStoreServer(file);
+    const pid = server?.address.pid;
+    const state = server && (server.info?.state ?? "unresponsive");
+    // Only the server can read a file that was removed or damaged.
+    const lost = server?.info?.state === "lost" ? server.info : undefined;
+    const { usedBytes, freeBytes, canShrink } = lost ?? (await measureSqliteFile(file));
     output.writeResult(
-      { file, usedBytes, freeBytes, canShrink, serverProcess: pid ?? null, state: served?.state ?? null },
+      { file, usedBytes, freeBytes, canShrink, serverProcess: pid ?? null, state: state ?? null },
       {
         File: file,
         Used: formatBytes(usedBytes),
         Free: formatBytes(freeBytes),
         Server: pid === undefined ? "none" : `process ${pid}`,
-        ...(served && { State: served.state }),
+        ...(state && { State: state }),
       },
     );
     if (!canShrink)

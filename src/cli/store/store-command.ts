@@ -3,6 +3,7 @@ import { resolve } from "node:path";
 import { Command } from "commander";
 import type { StoreMigrationListener } from "../../engine/index.ts";
 import { formatStoreMigration } from "../../logging/index.ts";
+import { readMaintenanceAddress } from "../../server/index.ts";
 import { isPostgresUrl, SqliteStore, type SqliteStoreOptions } from "../../stores/index.ts";
 import type { CliContext } from "../cli-context.ts";
 import { createUsageError } from "../cli-error.ts";
@@ -16,7 +17,7 @@ interface StoreCommandOptions {
 
 /** Input of a command that maintains a task store. */
 export interface StoreCommandInput<O> {
-  /** Absolute path of the store's SQLite file, which exists. */
+  /** Absolute path of the store's SQLite file, which exists, or has a server. */
   readonly file: string;
   readonly args: readonly string[];
   readonly options: O & StoreCommandOptions;
@@ -69,7 +70,8 @@ function resolveStoreFile(store: string, cwd: string, acceptedStores: string): s
   if (!store.startsWith(SQLITE_PREFIX))
     throw createUsageError(`The store ${store} has no file. Pass --store ${acceptedStores}.`);
   const file = resolve(cwd, store.slice(SQLITE_PREFIX.length));
-  if (existsSync(file)) return file;
+  // The server of a store can read a file that was removed.
+  if (existsSync(file) || readMaintenanceAddress(file)) return file;
   throw createUsageError(
     `There is no task store at ${file}. Pass the file of a store with --store sqlite:FILE.`,
   );

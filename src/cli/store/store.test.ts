@@ -1,5 +1,6 @@
 import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { request } from "node:http";
+import { createServer as createTcpServer } from "node:net";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -10,7 +11,7 @@ import { createServer, readMaintenanceAddress, type Server, type ServerOptions }
 import { migrateSchema } from "../../stores/sqlite/schema.ts";
 import { buildTestMessage, messageCommandTestAgent } from "../../server/server.fixture.ts";
 import { runCliInTestProcess, type CliTestProcessResult } from "../cli-test-process.fixture.ts";
-import { expectFileMode } from "../../../test/support/is-windows.ts";
+import { expectFileMode, isWindows } from "../../../test/support/is-windows.ts";
 
 describe("colloquy store", () => {
   let folder: string;
@@ -235,6 +236,23 @@ describe("colloquy store", () => {
     expect(err).toContain("There is no task store at");
     expect(existsSync(file)).toBe(false);
   });
+
+  it.skipIf(isWindows)(
+    "info needs no server, and other commands end, while the server is stopped",
+    async () => {
+      await send(await startServer({ maintenanceSocket: false }), "echo hello");
+      // A stopped process accepts connections, but does not reply.
+      const stopped = createTcpServer(() => {});
+      await new Promise<void>((resolve) => stopped.listen(join(folder, "silent"), resolve));
+      const address = { pid: 4711, socket: join(folder, "silent"), token: "t" };
+      writeFileSync(`${file}-maintenance`, JSON.stringify(address));
+      expect(await runStoreJson("info")).toMatchObject({ serverProcess: 4711, state: "unresponsive" });
+      const { code, err } = await runStore("sweep");
+      expect(code).toBe(3);
+      expect(err).toContain("process 4711, does not respond");
+      stopped.close();
+    },
+  );
 
   it("the maintenance socket is private, and rejects requests without the token [SEC-45]", async () => {
     await startServer();

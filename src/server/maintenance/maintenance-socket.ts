@@ -2,7 +2,7 @@ import { randomBytes, timingSafeEqual } from "node:crypto";
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { isAbsolute, join } from "node:path";
 import type { TaskSelector } from "../../engine/index.ts";
 import { A2AError } from "../../protocol/index.ts";
 import type { StoreMaintenance } from "./store-maintenance.ts";
@@ -31,6 +31,7 @@ const OPERATIONS_BY_PATH: Readonly<Record<string, MaintenanceOperation>> = {
   "/sweep": (maintenance) => maintenance.sweep(),
   "/compact": (maintenance) => maintenance.compact(),
   "/erase": (maintenance, body) => maintenance.eraseTasks(decodeTaskSelector(body)),
+  "/backup": (maintenance, body) => maintenance.backUp(decodeBackupTarget(body)),
 };
 
 /** Returns the path of the file with the `MaintenanceAddress` of the store's server. */
@@ -60,7 +61,8 @@ export async function startMaintenanceSocket(
   const addressPath = getMaintenanceAddressPath(storeFile);
   const http = createServer((request, response) => void answerRequest(request, response, token, maintenance));
   const close = async (): Promise<void> => {
-    rmSync(addressPath, { force: true });
+    // After the loss of the store's file, another server may already use the path.
+    if (readMaintenanceAddress(storeFile)?.token === token) rmSync(addressPath, { force: true });
     await new Promise((resolve) => {
       http.close(resolve);
       http.closeAllConnections();
@@ -135,6 +137,12 @@ async function readJsonBody(request: IncomingMessage): Promise<unknown> {
       throw new A2AError("PAYLOAD_TOO_LARGE", "The maintenance request is too large.");
   }
   return text === "" ? {} : JSON.parse(text);
+}
+
+function decodeBackupTarget(body: unknown): string {
+  const target = typeof body === "object" && body !== null && "target" in body ? body.target : undefined;
+  if (typeof target === "string" && isAbsolute(target)) return target;
+  throw A2AError.invalidParams([{ field: "target", description: "is no absolute path" }]);
 }
 
 const SELECTOR_MEMBERS = ["taskId", "contextId", "principal", "tenant", "agent"] as const;

@@ -36,6 +36,11 @@ export interface StoreMaintenance {
    * a principal.
    */
   eraseTasks(selector: TaskSelector): Promise<{ readonly erasedTasks: number }>;
+  /**
+   * Copies the store to the new file `target`, whose path must be absolute. The copy also works while the store is
+   * `lost`, and blocks the event loop. Throws `UNSUPPORTED_OPERATION` if the store has no file.
+   */
+  backUp(target: string): Promise<{ readonly file: string }>;
 }
 
 interface StoreMaintenanceOptions {
@@ -54,6 +59,7 @@ export class StoreMaintenanceService implements StoreMaintenance {
   readonly #options: StoreMaintenanceOptions;
   readonly #retention: RetentionService | undefined;
   #socket: MaintenanceSocket | undefined;
+  #stopSocketRestarts: (() => void) | undefined;
 
   constructor(options: StoreMaintenanceOptions) {
     const { store, retention, observer, findEngine } = options;
@@ -74,9 +80,18 @@ export class StoreMaintenanceService implements StoreMaintenance {
   /** Starts the sweeper and the maintenance socket. The store must be open. */
   async start(): Promise<void> {
     this.#retention?.start();
+    await this.#startSocket();
+    // The loss of the store's folder removes the socket, but `colloquy store backup` still needs the socket.
+    this.#stopSocketRestarts = this.#options.store.health?.onChange(({ state }) => {
+      if (state === "lost") void this.#startSocket();
+    });
+  }
+
+  async #startSocket(): Promise<void> {
     const { store, observer, startSocket } = this.#options;
     if (!startSocket || store.filePath === undefined) return;
     try {
+      await this.#socket?.close();
       this.#socket = await startSocket(store.filePath, this);
     } catch (error) {
       // Requests do not need the socket, so the server works without the socket.
@@ -85,6 +100,7 @@ export class StoreMaintenanceService implements StoreMaintenance {
   }
 
   async close(): Promise<void> {
+    this.#stopSocketRestarts?.();
     await this.#socket?.close();
     await this.#retention?.close();
   }
@@ -112,6 +128,15 @@ export class StoreMaintenanceService implements StoreMaintenance {
     assertSelectsSomeTasks(selector);
     const retentionService = await this.#requireRetention();
     return { erasedTasks: await retentionService.erase(selector) };
+  }
+
+  async backUp(target: string): Promise<{ readonly file: string }> {
+    const { openStore, store } = this.#options;
+    await openStore();
+    if (!store.backUp)
+      throw new A2AError("UNSUPPORTED_OPERATION", `The store ${store.name} has no file to copy.`);
+    await store.backUp(target);
+    return { file: target };
   }
 
   async #measureSize(): Promise<StoreSize> {

@@ -27,11 +27,20 @@ const NODE_PLATFORM: ServerPlatform = {
  * Creates a server for one agent, or for an object with several agents by id. The server serves each agent at
  * `/a2a/{id}`, and the first agent also at the root path. The id of a single agent is `agent.id`, or by default
  * is derived from the agent's name. The server opens the task store when `listen` is
- * called or when the first request arrives.
+ * called or when the first request arrives. Throws an error if the version of Node.js is too old.
  */
 export function createServer(
   agents: Agent | Readonly<Record<string, Agent>>,
   options: ServerOptions = {},
 ): Server {
+  assertNodeVersion();
   return createServerOnPlatform(NODE_PLATFORM, agents, options);
+}
+
+/** Throws an error if functions are missing that every request needs. Other runtimes state other versions of Node.js. */
+function assertNodeVersion(): void {
+  if (typeof Promise.withResolvers === "function") return;
+  throw new Error(
+    `Colloquy requires Node.js 22.13 or later, and this is ${process.version}. Update Node.js, and start the server again.`,
+  );
 }

@@ -1,7 +1,10 @@
-import { linkSync, mkdtempSync, rmSync } from "node:fs";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { linkSync, mkdtempSync, renameSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { fileURLToPath } from "node:url";
 import { afterAll, afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import {
   aliceTestTaskScope,
@@ -141,5 +144,55 @@ describe("a hard link to the file of a store", () => {
     });
     await store.open();
     await store.close();
+  });
+});
+
+describe("the lock of a store in another process", () => {
+  it.skipIf(process.platform !== "linux").each<[string, (path: string) => string]>([
+    [
+      "its lock file was removed",
+      (path) => {
+        rmSync(`${path}-lock`);
+        return path;
+      },
+    ],
+    [
+      "its file was moved to the path of another store",
+      (path) => {
+        renameSync(path, join(folder, "other.db"));
+        return join(folder, "other.db");
+      },
+    ],
+  ])("rejects a second store although %s [E1]", async (_, change) => {
+    const other = new SqliteStore(join(folder, "other.db"));
+    await other.open();
+    await other.close();
+    const path = join(folder, `${crypto.randomUUID()}.db`);
+    const program = fileURLToPath(new URL("commit-loop.fixture.ts", import.meta.url));
+    const child = spawn(process.execPath, [program, path], { stdio: ["ignore", "pipe", "inherit"] });
+    onTestFinished(() => void child.kill("SIGKILL"));
+    await once(child.stdout, "data");
+    const second = new SqliteStore(change(path));
+    for (let attempt = 0; attempt < 2; attempt++)
+      await expect(second.open()).rejects.toMatchObject({
+        reason: "UNAVAILABLE",
+        message: expect.stringContaining("is in use by another process") as string,
+      });
+    child.kill("SIGKILL");
+    await once(child, "exit");
+    await second.open();
+    await second.close();
+  });
+
+  it("does not refuse a file because a program reads it", async () => {
+    const path = join(folder, "read.db");
+    const store = new SqliteStore(path);
+    await store.open();
+    await store.close();
+    const reader = new DatabaseSync(path, { readOnly: true });
+    reader.exec("BEGIN; SELECT * FROM task");
+    await expect(store.open()).resolves.toBeUndefined();
+    await store.close();
+    reader.close();
   });
 });

@@ -5,3 +5,4 @@
  */
 export { SqliteStore, type SqliteStoreOptions } from "./sqlite-store.ts";
 export { backupSqliteFile, checkpointSqliteFile, measureSqliteFile } from "./shared-file-operations.ts";
+export { hasRecordedLoss } from "./file-loss-watch.ts";

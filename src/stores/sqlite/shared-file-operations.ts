@@ -12,15 +12,18 @@ import { toUnavailableError } from "./sqlite-error-conversion.ts";
  * interrupted copy is never opened as a store.
  */
 export async function backupSqliteFile(source: string, target: string): Promise<void> {
+  await withReadOnlyDatabase(source, (db) => backupOpenDatabase(db, target));
+}
+
+/** Copies an open database like `backupSqliteFile`. The database may have no path any more. */
+export function backupOpenDatabase(db: Database, target: string): void {
   const incomplete = `${target}.incomplete`;
   assertMissing(target, "choose another name");
   assertMissing(incomplete, "an earlier backup was interrupted or is still running; delete the file");
-  await withReadOnlyDatabase(source, (db) =>
-    writeBackup(db, incomplete, () => {
-      assertMissing(target, "choose another name");
-      renameSync(incomplete, target);
-    }),
-  );
+  writeBackup(db, incomplete, () => {
+    assertMissing(target, "choose another name");
+    renameSync(incomplete, target);
+  });
 }
 
 /**

@@ -3,9 +3,10 @@ import { setTimeout as pause } from "node:timers/promises";
 import type { LogAppend, StoreMigrationListener, TaskScope } from "../../engine/index.ts";
 import { A2AError } from "../../protocol/index.ts";
 import type { PushSecretKeysOption } from "../push-secret-cipher.ts";
-import { StoreHealthMonitor } from "../store-health-monitor.ts";
+import { StoreHealthMonitor, type UnhealthyStoreState } from "../store-health-monitor.ts";
 import { getScopeKey } from "../task-owner-scope-key.ts";
 import { commitTestWrite, rollback } from "./commit-test-write.ts";
+import { FileLossWatch } from "./file-loss-watch.ts";
 import type { HeldTaskLeases } from "./held-task-leases.ts";
 import {
   findStoreStateAfterError,
@@ -35,6 +36,7 @@ export class SqliteConnection {
   readonly #name: string;
   readonly #heldLeases: HeldTaskLeases;
   #file: OpenedSqliteFile | undefined;
+  #lossWatch: FileLossWatch | undefined;
   #openDatabase: SqliteStoreComponents | undefined;
   readonly #runningFlushes = new Set<Promise<void>>();
   /** Keys of the tasks with appends that a disk failure has left in doubt. */
@@ -58,6 +60,7 @@ export class SqliteConnection {
       this.#openDatabase = createSqliteStoreComponents(file, this.#heldLeases);
       this.#file = file;
       this.#tasksInDoubt.clear();
+      this.#lossWatch = this.#watchForLoss(file);
     } catch (error) {
       file.close();
       throw toUnavailableError(error);
@@ -67,12 +70,33 @@ export class SqliteConnection {
   /** Prevents all further access to the file. The returned function waits for running syncs, and then closes the file. */
   prepareClose(): () => Promise<void> {
     const file = this.#file;
+    this.#lossWatch?.stop();
+    this.#lossWatch = undefined;
     this.#file = this.#openDatabase = undefined;
     this.health.reset();
     return async () => {
       await this.#waitForFlushes();
       file?.close();
     };
+  }
+
+  /** Remembers the stored appends of a batch until the next inspection of the files. */
+  recordAcknowledged(batch: readonly LogAppend[], refusals: readonly unknown[]): void {
+    for (const [at, append] of batch.entries())
+      if (refusals[at] === undefined) this.#lossWatch?.recordAcknowledged(append);
+  }
+
+  #watchForLoss(file: OpenedSqliteFile): FileLossWatch {
+    return new FileLossWatch({
+      file: file.path,
+      inspect: () => file.findLoss(),
+      saveLog: () => file.checkpointEntireWal(),
+      onLoss: (loss, error) => {
+        if (loss.kind === "damaged") file.setDamagedFilesAside();
+        const failure = toUnavailableError(new Error("its file is lost"));
+        this.#recordDiskFailure(failure, this.#openDatabase, "lost", error);
+      },
+    });
   }
 
   requireFile(): OpenedSqliteFile {
@@ -172,13 +196,23 @@ export class SqliteConnection {
   }
 
   /** Stops commits until the file is open again, and marks the tasks of all unsynced appends. */
-  #recordDiskFailure(failure: A2AError, open: SqliteStoreComponents | undefined): void {
+  #recordDiskFailure(
+    failure: A2AError,
+    open: SqliteStoreComponents | undefined,
+    state: "failed" | "lost" = "failed",
+    reported: Error = failure,
+  ): void {
     // A failure of a former connection does not concern the current connection.
     if (!open || open !== this.#openDatabase) return;
     open.diskFailure ??= failure;
     for (const batch of this.unsyncedBatches)
       for (const { scope, taskId } of batch) this.#tasksInDoubt.add(getTaskKey(scope, taskId));
-    this.health.reportFailure("failed", failure);
+    this.#reportState(state, reported);
+  }
+
+  /** A lost store stays lost, although its requests fail in other ways. */
+  #reportState(state: UnhealthyStoreState, error: Error): void {
+    this.health.reportFailure(this.#lossWatch?.isLost ? "lost" : state, error);
   }
 
   /** Reports an error that concerns the file or the disk, and returns the error for the caller. */
@@ -187,13 +221,14 @@ export class SqliteConnection {
     const failure = isSqliteError(error) ? toUnavailableError(error) : error;
     if (!(failure instanceof A2AError) || state === undefined) return failure;
     if (state === "failed") this.#recordDiskFailure(failure, this.#openDatabase);
-    else if (this.#openDatabase && !this.#openDatabase.diskFailure) this.health.reportFailure(state, failure);
+    else if (this.#openDatabase && !this.#openDatabase.diskFailure) this.#reportState(state, failure);
     return failure;
   }
 
   /** Resolves once a commit has succeeded. After a disk failure, the store also opens its file again. */
   async #recover(): Promise<void> {
     const file = this.requireFile();
+    this.#assertRestored();
     try {
       // While the disk fails, the old connection remains open for readers.
       if (this.#openDatabase) {
@@ -203,10 +238,17 @@ export class SqliteConnection {
         await flush.finally(() => this.#runningFlushes.delete(flush));
         await this.#waitForFlushes();
       }
+      this.#assertRestored();
       if (this.#file === file && (!this.#openDatabase || this.#openDatabase.diskFailure)) this.#reopen(file);
     } catch (error) {
       throw this.reportFailure(error);
     }
+  }
+
+  /** Throws an error if the file is lost. The connection must not be closed, because only it can read a removed file. */
+  #assertRestored(): void {
+    this.#lossWatch?.inspect();
+    if (this.#lossWatch && !this.#lossWatch.tryRestore()) throw new Error("The file is lost.");
   }
 
   #reopen(file: OpenedSqliteFile): void {

@@ -16,6 +16,8 @@ import type { PushSecretCipher, PushSecretKeysOption } from "../push-secret-ciph
 import { createPushSecretCipher } from "./push-secret-key-file.ts";
 import { toUnavailableError } from "./sqlite-error-conversion.ts";
 import { acquireFileLock } from "./file-lock.ts";
+import { assertNoRecordedLoss } from "./file-loss-watch.ts";
+import { DatabaseDescriptor, OpenFileInspector, setDamagedFilesAside } from "./file-loss.ts";
 import { migrateEarlierFile, type MigrationOptions } from "./migrate-earlier-file.ts";
 import { migrateSchema } from "./schema.ts";
 import { syncFolder } from "./sync-folder.ts";
@@ -23,6 +25,8 @@ import { WAL_CHECKPOINT_PAGES } from "./wal-checkpoint-pages.ts";
 
 /** A database file that only the current process has opened. */
 export interface OpenedSqliteFile {
+  /** The path after the resolution of symbolic links. */
+  readonly path: string;
   /** The current connection. `reconnect` replaces the connection. Throws `UNAVAILABLE` without a connection. */
   readonly db: DatabaseSync;
   /** Encrypts the secrets of push configurations. */
@@ -42,6 +46,10 @@ export interface OpenedSqliteFile {
    * WAL. Returns false if another program is using the file, which keeps the WAL.
    */
   checkpointEntireWal(): boolean;
+  /** Compares the open files with the files at their paths. */
+  findLoss: OpenFileInspector["findLoss"];
+  /** Keeps the damaged content of the open files out of the files of the next process. */
+  setDamagedFilesAside(): void;
   close(): void;
 }
 
@@ -49,6 +57,7 @@ export interface OpenedSqliteFile {
 interface SqliteConnection {
   readonly db: DatabaseSync;
   readonly wal: number | undefined;
+  readonly inspector: OpenFileInspector | undefined;
 }
 
 /**
@@ -91,9 +100,11 @@ export async function openSqliteFile(
     createPrivateFile(name);
     return new DatabaseSync(name);
   }
+  const connectForReading = (name: string): DatabaseSync => new DatabaseSync(name, { readOnly: true });
   let release: (() => void) | undefined;
   let connection: SqliteConnection | undefined;
   let cipher: PushSecretCipher | undefined;
+  let descriptor: DatabaseDescriptor | undefined;
   function openConnection(busyTimeoutMs: number): SqliteConnection {
     const db = connect(file);
     try {
@@ -101,7 +112,14 @@ export async function openSqliteFile(
       migrateSchema(db, file, undefined, cipher ? { cipher } : {});
       const wal = openWalForFlush(db, file);
       db.exec("PRAGMA busy_timeout = 0");
-      return { db, wal };
+      // Windows does not allow other programs to remove, move, or truncate open files of SQLite.
+      if (process.platform === "win32") return { db, wal, inspector: undefined };
+      descriptor ??= new DatabaseDescriptor(file);
+      return {
+        db,
+        wal,
+        inspector: new OpenFileInspector(file, descriptor.number, { db, wal }, connectForReading),
+      };
     } catch (error) {
       db.close();
       throw error;
@@ -122,11 +140,13 @@ export async function openSqliteFile(
     try {
       closeConnection();
     } finally {
+      descriptor?.close();
       release?.();
     }
   }
   try {
     file = resolveSymlinks(file);
+    assertNoRecordedLoss(file);
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
     release = acquireFileLock(file, connect);
     cipher = await createPushSecretCipher(file, pushSecretKeys);
@@ -137,6 +157,7 @@ export async function openSqliteFile(
     throw toUnavailableError(error, `${file} cannot be opened`);
   }
   return {
+    path: file,
     get db() {
       return requireConnection().db;
     },
@@ -150,15 +171,17 @@ export async function openSqliteFile(
       if (wal !== undefined) fdatasyncSync(wal);
     },
     reconnect: () => {
-      closeConnection();
-      // A new file would be an empty store, in which no task exists.
+      // A new file would be an empty store, in which no task exists. Only the open connection can read a removed file.
       if (!existsSync(file)) throw new Error("the file of the store is missing; restore it from a backup");
+      closeConnection();
       connection = openConnection(0);
     },
     checkpointEntireWal: () => {
       const result = requireConnection().db.prepare("PRAGMA wal_checkpoint(TRUNCATE)").get();
       return result?.["busy"] === 0;
     },
+    findLoss: () => requireConnection().inspector?.findLoss(),
+    setDamagedFilesAside: () => setDamagedFilesAside(file, connectForReading),
     close,
   };
 }

@@ -24,6 +24,7 @@ import { adoptTasksOfEarlierIds } from "./adopt-tasks-of-earlier-ids.ts";
 import { toUnavailableError } from "./sqlite-error-conversion.ts";
 import { SqliteConnection } from "./sqlite-connection.ts";
 import { createSqliteDeletionStore } from "./sqlite-deletion-store.ts";
+import { backupOpenDatabase } from "./shared-file-operations.ts";
 import { GroupedPushWrites, type PushWriteGroup } from "./grouped-push-writes.ts";
 import { PROCESS_LEASE_RENEW_INTERVAL_MS } from "../process-lease.ts";
 import type { PushSecretKeysOption } from "../push-secret-cipher.ts";
@@ -161,6 +162,14 @@ export class SqliteStore implements TaskStore {
     }
   }
 
+  async backUp(target: string): Promise<void> {
+    try {
+      backupOpenDatabase(this.#connection.requireFile().db, target);
+    } catch (error) {
+      throw toUnavailableError(error);
+    }
+  }
+
   async commit(
     batch: readonly LogAppend[],
     { agentsAtWork = false }: { readonly agentsAtWork?: boolean } = {},
@@ -180,6 +189,7 @@ export class SqliteStore implements TaskStore {
       // The write-ahead log is on the disk now, so that a checkpoint waits only for the database file.
       this.#connection.runDueCheckpoint();
       this.#connection.health.reportSuccess();
+      this.#connection.recordAcknowledged(batch, refusals);
       this.#heldLeases.releaseEndedTurns(batch.filter((_, at) => refusals[at] === undefined));
       pushWrites.resolve();
       this.#textIndexer?.schedule();
