@@ -11,6 +11,7 @@ import type {
   DeletableTask,
   StoppedTaskQuery,
   StoreEvictions,
+  SweepClockRecord,
   TaskDeletionStore,
   TaskSelector,
   TaskListPage,
@@ -114,12 +115,17 @@ export class MemoryStore implements TaskStore {
     measureSize: async () => ({ usedBytes: this.#stoppedTasks.totalSize, freeBytes: 0, canShrink: false }),
     returnFreeSpace: async () => false,
     flushDeletions: async () => {},
+    sweepClock: {
+      read: async () => ({ record: this.#sweepClockRecord }),
+      write: async (record) => void (this.#sweepClockRecord = record),
+    },
     takeEvictions: () => {
       const evictions = this.#evictions;
       this.#evictions = NO_EVICTIONS;
       return evictions;
     },
   };
+  #sweepClockRecord: SweepClockRecord | undefined;
   /** Evictions since the last call of `takeEvictions`. */
   #evictions: StoreEvictions = NO_EVICTIONS;
 

@@ -25,7 +25,10 @@ export interface StoreInfo extends StoreSize {
 /** Maintenance operations on the task store of a running server. All operations run in short steps. */
 export interface StoreMaintenance {
   readInfo(): Promise<StoreInfo>;
-  /** Applies the retention policy now, instead of at the next interval. */
+  /**
+   * Applies the retention policy now, instead of at the next interval. The sweep uses the wall clock as it is, also after
+   * a jump.
+   */
   sweep(): Promise<SweepReport>;
   /** Returns the free space of the store's file to the file system, and resolves with the new size. */
   compact(): Promise<StoreInfo>;
@@ -73,7 +76,7 @@ export class StoreMaintenanceService implements StoreMaintenance {
 
   /** Starts the sweeper and the maintenance socket. The store must be open. */
   async start(): Promise<void> {
-    this.#retention?.start();
+    await this.#retention?.start();
     const { store, observer, startSocket } = this.#options;
     if (!startSocket || store.filePath === undefined) return;
     try {
@@ -96,6 +99,11 @@ export class StoreMaintenanceService implements StoreMaintenance {
 
   async sweep(): Promise<SweepReport> {
     return await (await this.#requireRetention()).sweep();
+  }
+
+  /** Applies the retention policy as a sweep at the interval does, which waits after a jump of the wall clock. */
+  async sweepOnSchedule(): Promise<void> {
+    await (await this.#requireRetention()).sweepOnSchedule();
   }
 
   async compact(): Promise<StoreInfo> {
