@@ -4,7 +4,7 @@
  * fails the run. Results are kept in reports/mutation.jsonl, so that the next run continues where the last
  * run ended.
  *
- *   npm run mutation -- [--only TEXT] [--sample N] [--minutes N] [--fresh]
+ *   npm run lab -- mutation [--only TEXT] [--sample N] [--minutes N] [--fresh]
  *
  * The copy of each source contains all of its mutants, and the file `active-mutant` selects one. A first run of
  * all tests records which test files reach which mutant, so that a mutant runs only with these. `--sample N`
