@@ -213,6 +213,25 @@ describe.each(STORE_FACTORIES)("after a change of the clock, the $name store", (
     expect(await countTasks()).toBe(1);
   });
 
+  it.runIf(name === "PostgreSQL")("uses the clock of the database, on every node", async () => {
+    await startServer();
+    await storeTasks();
+    // Only the clock of this node changes.
+    time.wallOffsetMs += 100 * DAY_MS;
+    await time.sweepOnSchedule();
+    expect(await countTasks()).toBe(3);
+    expect(reports).toEqual([]);
+    const first = server;
+    time.wallOffsetMs = 0;
+    await time.moveWallClock(36 * DAY_MS);
+    await time.sweepOnSchedule();
+    expect(reports).toHaveLength(1);
+    await startServer();
+    await time.sweepOnSchedule();
+    expect(await countTasks()).toBe(3);
+    await first.close({ graceMs: 50 });
+  });
+
   describe.skipIf(name === "memory")("with a server that starts again", () => {
     it("waits for 24 hours if the last sweep was more than 7 days ago", async () => {
       await startServer();
