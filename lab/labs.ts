@@ -61,8 +61,8 @@ export const LABS: readonly Lab[] = [
     name: "faults",
     group: "Break",
     summary: "Full disk, foreign locks, failed syncs, and clock changes under load",
-    time: "5 min",
-    needs: "Linux, root, gcc",
+    time: "8 min",
+    needs: "Linux, root, gcc, for some scenarios PostgreSQL binaries",
     run: ["lab/faults/main.ts"],
   },
   {

@@ -224,6 +224,26 @@ describe("RetentionService", () => {
     await expect(sweeper.sweep()).rejects.toThrow("The server closed");
   });
 
+  it("continues within a second after a step during which the machine was suspended", async () => {
+    const fixture = createSweeperFixture({ keepTasksMs: DAY_MS });
+    const { clock, store, sweeper } = fixture;
+    await storeTask(fixture, "t");
+    clock.advance(2 * DAY_MS);
+    const deleteRemnants = vi
+      .spyOn(store.deletionStore, "deleteRemnants")
+      .mockImplementationOnce(async () => {
+        clock.advance(DAY_MS);
+        return false;
+      });
+    let isComplete = false;
+    const sweep = sweeper.sweep().then(() => (isComplete = true));
+    await vi.waitFor(() => expect(deleteRemnants).toHaveBeenCalledOnce());
+    await vi.waitFor(() => expect(clock.pendingTimerCount).toBe(1));
+    expect(isComplete).toBe(false);
+    clock.advance(1000);
+    await sweep;
+  });
+
   it("sweeps again after a failed sweep, and reports the error", async () => {
     const fixture = createSweeperFixture({ keepTasksMs: 1000, sweepIntervalMs: 60_000 });
     const { deletionStore } = fixture.store;

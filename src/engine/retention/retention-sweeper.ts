@@ -17,6 +17,8 @@ const MAX_TASKS_PER_SIZE_CHECK = 32;
 const STEP_BUDGET_MS = 4;
 /** Pause after a step, as a multiple of the step's duration. The sweeper uses about a quarter of the time. */
 const PAUSE_PER_STEP_DURATION = 3;
+/** Longest pause in milliseconds. A step seems to last for days if the machine was suspended meanwhile. */
+const MAX_PAUSE_MS = 1000;
 /** Shortest pause in milliseconds that requires a timer. */
 const MIN_TIMER_PAUSE_MS = 1;
 /**
@@ -304,7 +306,7 @@ export class RetentionSweeper {
   }
 
   async #pauseAfterStep(stepMs: number): Promise<void> {
-    const pauseMs = stepMs * PAUSE_PER_STEP_DURATION;
+    const pauseMs = Math.min(MAX_PAUSE_MS, stepMs * PAUSE_PER_STEP_DURATION);
     await new Promise<void>((resolve) => {
       if (pauseMs < MIN_TIMER_PAUSE_MS || this.#isClosed) {
         this.#context.clock.scheduleTurn(resolve);

@@ -26,8 +26,8 @@ export interface StoreInfo extends StoreSize {
 export interface StoreMaintenance {
   readInfo(): Promise<StoreInfo>;
   /**
-   * Applies the retention policy now, instead of at the next interval. The sweep uses the wall clock as it is, also after
-   * a jump.
+   * Applies the retention policy now, instead of at the next interval. The periods count from the wall clock, also
+   * after a jump of the clock.
    */
   sweep(): Promise<SweepReport>;
   /** Returns the free space of the store's file to the file system, and resolves with the new size. */
