@@ -19,7 +19,7 @@ import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
 import { rolldown } from "rolldown";
-import { listPackageFolders, saveBundledPackages } from "../lab/package/bundled-modules.mjs";
+import { listPackageFolders, saveBundledPackages } from "./bundled-modules.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const pages = join(root, "src/pages");

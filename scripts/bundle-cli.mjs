@@ -1,14 +1,14 @@
 /**
  * The last step of the build. It bundles the command line, and the modules that it needs to contact an agent,
- * into a few files (docs/decisions/026 has the measurements). Folders that agent files also import stay
- * separate.
+ * into a few files (docs/decisions/038-package-and-command-line.md has the measurements). Folders that agent files
+ * also import stay separate.
  */
 import { readdirSync, rmSync, writeFileSync } from "node:fs";
 import { isAbsolute, join, relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import { rolldown } from "rolldown";
-import { loadWithSourceMap } from "../lab/package/load-with-source-map.mjs";
-import { saveBundledPackages } from "../lab/package/bundled-modules.mjs";
+import { loadWithSourceMap } from "./load-with-source-map.mjs";
+import { saveBundledPackages } from "./bundled-modules.mjs";
 
 const dist = fileURLToPath(new URL("../dist/", import.meta.url));
 const cli = join(dist, "cli");

@@ -98,7 +98,7 @@ try {
 /** Copies what the tests read to a temporary folder, so that no mutant is ever in the repository. */
 function copyRepository(): string {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), "colloquy-mutation-")));
-  for (const path of ["src", "test", "package.json", "tsconfig.json", "vitest.config.ts"])
+  for (const path of ["src", "test", "lab", "package.json", "tsconfig.json", "vitest.config.ts"])
     cpSync(join(root, path), join(folder, path), { recursive: true });
   symlinkSync(join(root, "node_modules"), join(folder, "node_modules"));
   copyFileSync(new URL(SWITCH_MODULE, import.meta.url), join(folder, SWITCH_MODULE));

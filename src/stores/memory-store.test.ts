@@ -1,4 +1,4 @@
-import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { SlotReuseMap } from "../data-structures/index.ts";
 import type { TaskEvent, TaskState } from "../protocol/index.ts";
 import { MemoryPushStore } from "./memory-push-store.ts";
@@ -98,16 +98,10 @@ describe("MemoryStore", () => {
       queueChange: { added: [queuedTurn] },
     });
     let lookCount = 0;
-    const listValues = SlotReuseMap.prototype.values;
-    const values = vi.spyOn(SlotReuseMap.prototype, "values").mockImplementation(function* (
-      this: SlotReuseMap<unknown>,
-    ) {
-      for (const value of listValues.call(this)) {
-        lookCount++;
-        yield value;
-      }
+    const values = vi.spyOn(SlotReuseMap.prototype, "values").mockImplementation(() => {
+      lookCount++;
+      return [].values();
     });
-    onTestFinished(() => values.mockRestore());
     const { agent } = aliceTestTaskScope;
     const claimed = await store.leases.claim(agent, 256, "lost");
     expect(claimed.map(({ taskId }) => taskId).toSorted()).toEqual(["lost-1", "lost-2"]);
@@ -116,6 +110,7 @@ describe("MemoryStore", () => {
     expect(await store.leases.claim(agent, 256, "lost")).toMatchObject([{ taskId: claimed[0]?.taskId }]);
     expect(await store.listTasksWithQueuedTurns()).toEqual([{ scope: aliceTestTaskScope, taskId: "queue" }]);
     expect(lookCount).toBe(0);
+    values.mockRestore();
     // A server that opens the store recovers the turns of all tasks.
     await store.open();
     expect(await store.leases.claim(agent, 2_000, "lost")).toHaveLength(1_003);

@@ -212,7 +212,7 @@ describe("RetentionService", () => {
   it("sweeps at each interval until it is closed", async () => {
     const fixture = createSweeperFixture({ keepTasksMs: 1000, sweepIntervalMs: 60_000 });
     const { clock, sweeper } = fixture;
-    sweeper.start();
+    await sweeper.start();
     for (const id of ["first", "second"]) {
       await storeTask(fixture, id);
       clock.advance(60_000);
@@ -251,7 +251,7 @@ describe("RetentionService", () => {
       .spyOn(deletionStore, "listStoppedTasks")
       .mockRejectedValue(new Error("The disk is gone"));
     await storeTask(fixture, "t");
-    fixture.sweeper.start();
+    await fixture.sweeper.start();
     fixture.clock.advance(60_000);
     await expect.poll(() => fixture.errors).toEqual([new Error("The disk is gone")]);
     listStoppedTasks.mockRestore();
@@ -262,7 +262,7 @@ describe("RetentionService", () => {
   it("deletes nothing on its own if retention is false", async () => {
     const fixture = createSweeperFixture(false);
     await storeTask(fixture, "t");
-    fixture.sweeper.start();
+    await fixture.sweeper.start();
     fixture.clock.advance(1000 * DAY_MS);
     expect(await fixture.sweeper.sweep()).toMatchObject({ deletedTasks: 0, trimmedTasks: 0 });
     expect(fixture.clock.pendingTimerCount).toBe(0);

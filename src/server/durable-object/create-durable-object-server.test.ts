@@ -93,9 +93,9 @@ describe("a server in a Durable Object", () => {
 
   it("waits for a day by its alarms if the clock seems to be 40 days ahead [E14]", async () => {
     const storage = new TestDurableObjectStorage();
-    const { now } = systemClock;
+    const realClock = { ...systemClock };
     let offsetMs = 0;
-    const clock = vi.spyOn(systemClock, "now").mockImplementation(() => now() + offsetMs);
+    const clock = vi.spyOn(systemClock, "now").mockImplementation(() => realClock.now() + offsetMs);
     onTestFinished(() => clock.mockRestore());
     const alarmInNewProcess = async (afterMs: number): Promise<number> => {
       offsetMs += afterMs;
