@@ -61,7 +61,7 @@ export const LABS: readonly Lab[] = [
     name: "faults",
     group: "Break",
     summary: "Full disk, foreign locks, failed syncs, and clock changes under load",
-    time: "8 min",
+    time: "10 min",
     needs: "Linux, root, gcc, for some scenarios PostgreSQL binaries",
     run: ["lab/faults/main.ts"],
   },

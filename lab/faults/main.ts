@@ -2,7 +2,7 @@
  * Injects real faults into a server under load: a full file system, another program's lock, failed syncs, and
  * changes of the wall clock. After each fault, no task may be stuck, no event may be lost or changed, and
  * finished tasks must have been served throughout. Then changes the clocks of a machine, which must delete no task
- * before its time. Requires Linux, root, and gcc. Takes about eight minutes.
+ * before its time. Requires Linux, root, and gcc. Takes about ten minutes.
  *
  *   npm run lab -- faults [--only TEXT] [--json]
  */

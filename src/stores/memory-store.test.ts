@@ -83,7 +83,7 @@ describe("MemoryStore", () => {
     expect(lookupCount).toBe(0);
   });
 
-  it("finds the tasks that need recovery without a look at the other tasks [E19]", async () => {
+  it("finds the tasks that need recovery without a look at the other tasks [E17]", async () => {
     const store = new MemoryStore();
     for (let n = 0; n < 1_000; n++) {
       await storeTask(store, `ended-${n}`, "TASK_STATE_COMPLETED", { content: "" });
@@ -97,11 +97,7 @@ describe("MemoryStore", () => {
       hasRunningTurn: true,
       queueChange: { added: [queuedTurn] },
     });
-    let lookCount = 0;
-    const values = vi.spyOn(SlotReuseMap.prototype, "values").mockImplementation(() => {
-      lookCount++;
-      return [].values();
-    });
+    const values = vi.spyOn(SlotReuseMap.prototype, "values");
     const { agent } = aliceTestTaskScope;
     const claimed = await store.leases.claim(agent, 256, "lost");
     expect(claimed.map(({ taskId }) => taskId).toSorted()).toEqual(["lost-1", "lost-2"]);
@@ -109,7 +105,7 @@ describe("MemoryStore", () => {
     for (const lease of claimed.slice(0, 1)) await store.leases.release(lease);
     expect(await store.leases.claim(agent, 256, "lost")).toMatchObject([{ taskId: claimed[0]?.taskId }]);
     expect(await store.listTasksWithQueuedTurns()).toEqual([{ scope: aliceTestTaskScope, taskId: "queue" }]);
-    expect(lookCount).toBe(0);
+    expect(values).not.toHaveBeenCalled();
     values.mockRestore();
     // A server that opens the store recovers the turns of all tasks.
     await store.open();

@@ -237,8 +237,8 @@ describe("RetentionService", () => {
       });
     let isComplete = false;
     const sweep = sweeper.sweep().then(() => (isComplete = true));
-    await vi.waitFor(() => expect(deleteRemnants).toHaveBeenCalledOnce());
-    await vi.waitFor(() => expect(clock.pendingTimerCount).toBe(1));
+    await expect.poll(() => deleteRemnants.mock.calls.length).toBe(1);
+    await expect.poll(() => clock.pendingTimerCount).toBe(1);
     expect(isComplete).toBe(false);
     clock.advance(1000);
     await sweep;
