@@ -11,6 +11,8 @@ export interface FaultControls {
   failSyncs(count: number): void;
   /** Moves the wall clock of the server process, but not its monotonic clock. */
   setWallClockOffset(seconds: number): void;
+  /** Moves the wall clock and the monotonic clock of the server process at the same moment. */
+  setClockOffsets(wallSeconds: number, monotonicSeconds: number): void;
 }
 
 /** Compiles the library into `folder`. Requires Linux with `gcc`. */
@@ -19,17 +21,16 @@ export function compileFaultShim(folder: string): FaultControls {
   const control = join(folder, "fault-control");
   const source = fileURLToPath(new URL("fault-shim.c", import.meta.url));
   execFileSync("gcc", ["-O2", "-shared", "-fPIC", "-o", library, source, "-ldl"]);
-  writeFileSync(control, Buffer.alloc(8));
-  const writeControl = (offset: number, value: number): void => {
-    const bytes = Buffer.alloc(4);
-    bytes.writeInt32LE(value);
+  writeFileSync(control, Buffer.alloc(12));
+  const writeControl = (offset: number, ...values: number[]): void => {
     const file = openSync(control, "r+");
-    writeSync(file, bytes, 0, 4, offset);
+    writeSync(file, Int32Array.from(values), 0, 4 * values.length, offset);
     closeSync(file);
   };
   return {
     env: { LD_PRELOAD: library, COLLOQUY_FAULT_CONTROL: control },
     failSyncs: (count) => writeControl(0, count),
     setWallClockOffset: (seconds) => writeControl(4, seconds),
+    setClockOffsets: (wallSeconds, monotonicSeconds) => writeControl(4, wallSeconds, monotonicSeconds),
   };
 }

@@ -1,7 +1,8 @@
 /*
- * A library for LD_PRELOAD that makes the disk fail to sync and moves the wall clock. The file in
- * COLLOQUY_FAULT_CONTROL contains two 32-bit integers: the number of syncs that fail next (-1: every sync), and
- * the offset of the wall clock in seconds. Another process can change the file at any time.
+ * A library for LD_PRELOAD that makes the disk fail to sync and moves the clocks. The file in
+ * COLLOQUY_FAULT_CONTROL contains three 32-bit integers: the number of syncs that fail next (-1: every sync), and
+ * the offsets of the wall clock and of the monotonic clock in seconds. Another process can change the file at any
+ * time.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -28,7 +29,7 @@ __attribute__((constructor)) static void open_control(void) {
   const char *path = getenv("COLLOQUY_FAULT_CONTROL");
   int file = path ? open(path, O_RDWR) : -1;
   if (file < 0) return;
-  void *mapped = mmap(NULL, 8, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  void *mapped = mmap(NULL, 12, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
   if (mapped != MAP_FAILED) control = mapped;
 }
 
@@ -45,6 +46,7 @@ int fsync(int file) { return sync_fails() ? -1 : real_fsync(file); }
 int clock_gettime(clockid_t clock, struct timespec *time) {
   int result = real_clock_gettime(clock, time);
   if (control && clock == CLOCK_REALTIME) time->tv_sec += control[1];
+  if (control && (clock == CLOCK_MONOTONIC || clock == CLOCK_MONOTONIC_COARSE)) time->tv_sec += control[2];
   return result;
 }
 

@@ -1,7 +1,8 @@
 /**
  * Injects real faults into a server under load: a full file system, another program's lock, failed syncs, and
  * changes of the wall clock. After each fault, no task may be stuck, no event may be lost or changed, and
- * finished tasks must have been served throughout. Requires Linux, root, and gcc. Takes about five minutes.
+ * finished tasks must have been served throughout. Then changes the clocks of a machine, which must delete no task
+ * before its time. Requires Linux, root, and gcc. Takes about ten minutes.
  *
  *   npm run lab -- faults [--only TEXT] [--json]
  */
@@ -9,7 +10,9 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
+import { CLOCK_SCENARIOS } from "./clock-scenarios.ts";
 import { FAULT_SCENARIOS } from "./fault-scenarios.ts";
+import { listClockedStores, runClockScenario } from "./run-clock-scenario.ts";
 import { runFaultScenario, type FaultOutcome } from "./run-fault-scenario.ts";
 
 const { values } = parseArgs({
@@ -20,11 +23,23 @@ if (process.platform !== "linux" || process.getuid?.() !== 0) {
   console.error("The faults need Linux and root, because they mount a small file system.");
   process.exit(2);
 }
+const runs = [
+  ...FAULT_SCENARIOS.map((scenario) => ({
+    name: scenario.name,
+    run: (folder: string) => runFaultScenario(scenario, folder),
+  })),
+  ...CLOCK_SCENARIOS.flatMap((scenario) =>
+    listClockedStores(scenario).map((store) => ({
+      name: `${scenario.name}, ${store}`,
+      run: (folder: string) => runClockScenario(scenario, store, folder),
+    })),
+  ),
+];
 const outcomes: FaultOutcome[] = [];
-for (const scenario of FAULT_SCENARIOS.filter(({ name }) => name.includes(values.only))) {
+for (const { run } of runs.filter(({ name }) => name.includes(values.only))) {
   const folder = mkdtempSync(join(tmpdir(), "colloquy-faults-"));
   try {
-    const outcome = await runFaultScenario(scenario, folder);
+    const outcome = await run(folder);
     outcomes.push(outcome);
     if (!values.json) printOutcome(outcome);
   } finally {

@@ -1,3 +1,4 @@
+/* oxlint-disable typescript/no-extraneous-class, typescript/no-unnecessary-type-parameters -- as the packages declare it */
 /**
  * The parts of frameworks that the adapters use, so that the library compiles without these packages. The tests of the
  * lab `peers` compile the adapters with the types of the real packages.

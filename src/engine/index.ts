@@ -34,6 +34,7 @@ export type { EngineLimits } from "./engine-limits.ts";
 
 export type {
   CommitReport,
+  DelayedDeletions,
   Observer,
   OperatorAccessReport,
   PushDeliveryReport,
@@ -96,10 +97,12 @@ export type {
   StoppedTaskQuery,
   StoreEvictions,
   StoreSize,
+  SweepClockStore,
   TaskDeletionOptions,
   TaskDeletionStore,
   TaskSelector,
 } from "./retention/task-deletion-store.ts";
+export type { SweepClockRecord } from "./retention/trusted-time.ts";
 export type { RetentionOptions, RetentionPeriods } from "./retention/retention-policy.ts";
 export { assertValidRetentionOptions } from "./retention/retention-policy.ts";
 export { RetentionService } from "./retention/retention-service.ts";

@@ -24,8 +24,8 @@ export interface Observer {
    */
   onPush?(seen: PushDeliveryReport): void;
   /**
-   * Called after each sweep that deleted data, that follows an eviction, or that found more data than `maxBytes`
-   * allows.
+   * Called after each sweep that deleted data, that follows an eviction, that found more data than `maxBytes` allows, or
+   * that found deletions to delay after a jump of the clock.
    */
   onSweep?(seen: SweepReport): void;
   /**
@@ -163,6 +163,25 @@ export interface SweepReport {
   readonly evictedWaitingTasks: number;
   /** True if the store is larger than `maxBytes`, and has no ended tasks left that may be deleted. */
   readonly isOverMaxBytes: boolean;
+  /** Present in the first report after the wall clock has jumped ahead, if the jump has made tasks due. */
+  readonly delayed?: DelayedDeletions;
+}
+
+/**
+ * Deletions that wait because the wall clock has jumped ahead, or because the last sweep was long ago. A clock that is
+ * wrong would otherwise delete tasks before their time.
+ */
+export interface DelayedDeletions {
+  /** Time in milliseconds by which the wall clock is ahead of the time that the server trusts. */
+  readonly clockAheadMs: number;
+  /** Running time in milliseconds until the server trusts the wall clock. */
+  readonly delayMs: number;
+  /** Number of ended tasks that wait for their deletion. */
+  readonly endedTasks: number;
+  /** Number of tasks that wait for their user, and whose deletion waits. */
+  readonly waitingTasks: number;
+  /** Number of other tasks whose events wait for their deletion. */
+  readonly trimmedTasks: number;
 }
 
 /** Returns an observer whose listeners cannot throw. */

@@ -1,4 +1,4 @@
-import type { Observer } from "../engine/index.ts";
+import type { DelayedDeletions, Observer } from "../engine/index.ts";
 import { parseTraceparent } from "../protocol/index.ts";
 import { describeThrownValue, formatLogEntry, type LogEntry, type LogFormat } from "./log-line.ts";
 import { formatStoreMigration } from "./format-store-migration.ts";
@@ -16,6 +16,8 @@ export interface LogObserverOptions {
   /** Writes a log entry, which ends with a line end. By default, the log is written to stderr. */
   readonly write?: (entry: string) => void;
 }
+
+const HOUR_MS = 60 * 60 * 1000;
 
 const assertKnownOptions = defineOptionNames<LogObserverOptions>()(
   "createLogObserver",
@@ -64,7 +66,8 @@ export function createLogObserver(options: LogObserverOptions = {}): Observer {
     },
     onStoreMigration: (report) =>
       log({ level: "info", where: "store", message: formatStoreMigration(report) }),
-    onSweep({ isOverMaxBytes, evictedWaitingTasks }) {
+    onSweep({ isOverMaxBytes, evictedWaitingTasks, delayed }) {
+      if (delayed) logRetentionWarning(formatDelayedDeletions(delayed));
       if (evictedWaitingTasks > 0)
         logRetentionWarning(
           `The memory store exceeded maxBytes and deleted ${evictedWaitingTasks} tasks that waited for input`,
@@ -107,4 +110,14 @@ function writeToStderr(entry: string): void {
 
 function isStderrTerminal(): boolean {
   return typeof process !== "undefined" && process.stderr?.isTTY;
+}
+
+function formatDelayedDeletions(delayed: DelayedDeletions): string {
+  const { clockAheadMs, delayMs, endedTasks, waitingTasks, trimmedTasks } = delayed;
+  const [ahead, delay] = [clockAheadMs, delayMs].map((ms) => `${(ms / HOUR_MS).toFixed(1)} h`);
+  return (
+    `The clock is ${ahead} later than expected, so ${endedTasks} ended tasks, ${waitingTasks} waiting tasks, and the ` +
+    `events of ${trimmedTasks} tasks are not deleted for the next ${delay} of running time. If the clock is wrong, ` +
+    "correct it. If the clock is right, a sweep by hand deletes them now"
+  );
 }

@@ -33,7 +33,7 @@ export function createServerOnPlatform(
   platform: ServerPlatform,
   agents: Agent | Readonly<Record<string, Agent>>,
   options: ServerOptions,
-): Server {
+): Server & { readonly maintenance: StoreMaintenanceService } {
   const entries = toAgentEntries(agents, Boolean(options.mountedHandlers?.length));
   const currentIdsByEarlierId = findCurrentIdsByEarlierId(agents, entries, options.previousAgentIds);
   assertValidOptions(options);

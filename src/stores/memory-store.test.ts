@@ -1,4 +1,5 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
+import { SlotReuseMap } from "../data-structures/index.ts";
 import type { TaskEvent, TaskState } from "../protocol/index.ts";
 import { MemoryPushStore } from "./memory-push-store.ts";
 import { MemoryStore } from "./memory-store.ts";
@@ -82,21 +83,53 @@ describe("MemoryStore", () => {
     expect(lookupCount).toBe(0);
   });
 
+  it("finds the tasks that need recovery without a look at the other tasks [E17]", async () => {
+    const store = new MemoryStore();
+    for (let n = 0; n < 1_000; n++) {
+      await storeTask(store, `ended-${n}`, "TASK_STATE_COMPLETED", { content: "" });
+      await storeTask(store, `runs-${n}`, "TASK_STATE_WORKING", { content: "", hasRunningTurn: true });
+    }
+    const queuedTurn = { position: 1, message: createTestUserMessage("q"), request: {}, service: {} };
+    const released = { content: "", hasRunningTurn: true, releasesLease: true };
+    for (const id of ["lost-1", "lost-2"]) await storeTask(store, id, "TASK_STATE_WORKING", released);
+    await storeTask(store, "queue", "TASK_STATE_WORKING", {
+      content: "",
+      hasRunningTurn: true,
+      queueChange: { added: [queuedTurn] },
+    });
+    const values = vi.spyOn(SlotReuseMap.prototype, "values");
+    const { agent } = aliceTestTaskScope;
+    const claimed = await store.leases.claim(agent, 256, "lost");
+    expect(claimed.map(({ taskId }) => taskId).toSorted()).toEqual(["lost-1", "lost-2"]);
+    expect(await store.leases.claim(agent, 256, "lost")).toEqual([]);
+    for (const lease of claimed.slice(0, 1)) await store.leases.release(lease);
+    expect(await store.leases.claim(agent, 256, "lost")).toMatchObject([{ taskId: claimed[0]?.taskId }]);
+    expect(await store.listTasksWithQueuedTurns()).toEqual([{ scope: aliceTestTaskScope, taskId: "queue" }]);
+    expect(values).not.toHaveBeenCalled();
+    values.mockRestore();
+    // A server that opens the store recovers the turns of all tasks.
+    await store.open();
+    expect(await store.leases.claim(agent, 2_000, "lost")).toHaveLength(1_003);
+  });
+
   it("rejects limits of zero", () => {
     expect(() => new MemoryStore({ maxFinishedTasks: 0 })).toThrow("integer of at least 1");
     expect(() => new MemoryStore({ maxBytes: 0 })).toThrow("greater than 0");
   });
 
-  /** Stores a task of about `TASK_BYTES` bytes. */
+  /** Stores a task of about `TASK_BYTES` bytes, unless `content` is set. */
   async function storeTask(
     store: MemoryStore,
     id: string,
     state: TaskState,
-    options: Parameters<typeof createTestLogAppend>[3] = {},
+    {
+      content = "x".repeat(TASK_BYTES),
+      ...options
+    }: Parameters<typeof createTestLogAppend>[3] & { readonly content?: string } = {},
   ): Promise<void> {
     const events = [
       createTestSubmittedTaskEvent(id),
-      createTestChunkEvent(id, "x".repeat(TASK_BYTES)),
+      createTestChunkEvent(id, content),
       createTestStatusEvent(id, state),
     ];
     await commitTestAppendExpectingSuccess(store, createTestLogAppend(id, 0, events, options));

@@ -1,4 +1,4 @@
-import { OffHeapTextStore, utf8Codec } from "../data-structures/index.ts";
+import { OffHeapTextStore, SwapRemoveSet, utf8Codec } from "../data-structures/index.ts";
 import { defineOptionNames } from "../usage-checks/index.ts";
 import type {
   LogAppend,
@@ -11,6 +11,7 @@ import type {
   DeletableTask,
   StoppedTaskQuery,
   StoreEvictions,
+  SweepClockRecord,
   TaskDeletionStore,
   TaskSelector,
   TaskListPage,
@@ -79,6 +80,8 @@ export class MemoryStore implements TaskStore {
   readonly #scopes = new MemoryScopeRegistry();
   readonly #texts = new OffHeapTextStore();
   readonly #stoppedTasks: StoppedMemoryTasks;
+  /** Tasks with a running turn without a lease, and tasks with queued turns. */
+  readonly #recoverableTasks = new SwapRemoveSet<MemoryTaskLog>();
   readonly #pushStore = new MemoryPushStore((scope, taskId) => {
     const log = this.#scopes.findLog(scope, taskId);
     return log && { seq: getLastSeq(log), state: log.state };
@@ -114,12 +117,17 @@ export class MemoryStore implements TaskStore {
     measureSize: async () => ({ usedBytes: this.#stoppedTasks.totalSize, freeBytes: 0, canShrink: false }),
     returnFreeSpace: async () => false,
     flushDeletions: async () => {},
+    sweepClock: {
+      read: async () => ({ record: this.#sweepClockRecord }),
+      write: async (record) => void (this.#sweepClockRecord = record),
+    },
     takeEvictions: () => {
       const evictions = this.#evictions;
       this.#evictions = NO_EVICTIONS;
       return evictions;
     },
   };
+  #sweepClockRecord: SweepClockRecord | undefined;
   /** Evictions since the last call of `takeEvictions`. */
   #evictions: StoreEvictions = NO_EVICTIONS;
 
@@ -134,7 +142,10 @@ export class MemoryStore implements TaskStore {
 
   /** Ends all leases. A server that opens the store recovers the running turns of the previous server. */
   async open(): Promise<void> {
-    for (const log of this.#listRunningLogs()) log.isLeased = false;
+    for (const log of this.#scopes.listLogs()) {
+      log.isLeased = false;
+      this.#updateRecoverableTasks(log);
+    }
   }
 
   async close(): Promise<void> {}
@@ -199,33 +210,39 @@ export class MemoryStore implements TaskStore {
   }
 
   async listUnfinished(): Promise<UnfinishedTask[]> {
-    return this.#listRunningLogs().map(toUnfinishedTask);
-  }
-
-  #listRunningLogs(): MemoryTaskLog[] {
-    return [...this.#scopes.listLogs()].filter(({ hasRunningTurn }) => hasRunningTurn);
+    return [...this.#scopes.listLogs()].filter(({ hasRunningTurn }) => hasRunningTurn).map(toUnfinishedTask);
   }
 
   #claim(agent: string, limit: number): ClaimedTask[] {
-    const claimable = this.#listRunningLogs().filter(
-      ({ isLeased, scopeData }) => !isLeased && scopeData.scope.agent === agent,
-    );
+    const claimable = this.#recoverableTasks
+      .toArray()
+      .filter((log) => hasClaimableTurn(log) && log.scopeData.scope.agent === agent);
     return claimable.slice(0, limit).map((log) => {
       log.isLeased = true;
       log.epoch++;
+      this.#updateRecoverableTasks(log);
       return { ...toUnfinishedTask(log), epoch: log.epoch };
     });
   }
 
   #release({ scope, taskId, epoch }: TaskLease): void {
     const log = this.#scopes.findLog(scope, taskId);
-    if (log?.epoch === epoch) log.isLeased = false;
+    if (log?.epoch !== epoch) return;
+    log.isLeased = false;
+    this.#updateRecoverableTasks(log);
+  }
+
+  #updateRecoverableTasks(log: MemoryTaskLog): void {
+    if (hasClaimableTurn(log) || log.queuedTurns.length > 0) this.#recoverableTasks.add(log);
+    else this.#recoverableTasks.delete(log);
   }
 
   async listTasksWithQueuedTurns(): Promise<{ scope: TaskScope; taskId: string }[]> {
-    return [...this.#scopes.listLogs()].flatMap(({ scopeData, taskId, queuedTurns }) =>
-      queuedTurns.length > 0 ? { scope: scopeData.scope, taskId } : [],
-    );
+    return this.#recoverableTasks
+      .toArray()
+      .flatMap(({ scopeData, taskId, queuedTurns }) =>
+        queuedTurns.length > 0 ? { scope: scopeData.scope, taskId } : [],
+      );
   }
 
   #appendEvents(append: LogAppend): AppendRefusal | undefined {
@@ -240,6 +257,7 @@ export class MemoryStore implements TaskStore {
       updateMemoryTaskStatus(known, append.status);
     } else this.#scopes.addLog(log);
     appendToMemoryTaskLog(log, append);
+    this.#updateRecoverableTasks(log);
     for (const { messageId, seq, wasQueued } of messages) {
       if (wasQueued) scopeData.messages.set(messageId, { taskId, seq });
       else scopeData.messages.insertNew(messageId, { taskId, seq });
@@ -282,6 +300,7 @@ export class MemoryStore implements TaskStore {
 
   #deleteTask(log: MemoryTaskLog): void {
     this.#stoppedTasks.remove(log);
+    this.#recoverableTasks.delete(log);
     deletePackedTexts(log, this.#texts);
     this.#textIndex?.deleteWords(log);
     this.#scopes.removeLog(log);
@@ -330,6 +349,10 @@ export class MemoryStore implements TaskStore {
       hasPendingWebhooks: this.#pushStore.hasPendingWebhooks(scope, taskId),
     };
   }
+}
+
+function hasClaimableTurn({ hasRunningTurn, isLeased }: MemoryTaskLog): boolean {
+  return hasRunningTurn && !isLeased;
 }
 
 function toUnfinishedTask(log: MemoryTaskLog): UnfinishedTask {

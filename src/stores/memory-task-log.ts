@@ -70,6 +70,8 @@ export interface MemoryTaskLog {
   stopOrder: number;
   /** Size of the stopped task in bytes. */
   size: number;
+  /** Position in the set of the tasks that need recovery. */
+  slot: number;
 }
 
 export function createMemoryTaskLog(
@@ -99,6 +101,7 @@ export function createMemoryTaskLog(
     isLeased: false,
     stopOrder: 0,
     size: 0,
+    slot: -1,
   };
 }
 

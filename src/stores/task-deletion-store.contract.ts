@@ -70,6 +70,21 @@ export function defineTaskDeletionStoreContract(
       return tasks.map(({ id }) => id).toSorted();
     }
 
+    it("keeps the record of the last sweep, and replaces it [E14]", async () => {
+      const record = { wallMs: Date.UTC(2026, 0, 1), aheadMs: 0, delayedMs: 0, wasSetBack: false };
+      const jumped = {
+        wallMs: record.wallMs + 8.64e9,
+        aheadMs: 8.64e9,
+        delayedMs: 3_600_000,
+        wasSetBack: true,
+      };
+      expect((await deletion.sweepClock?.read())?.record).toBeUndefined();
+      for (const next of [record, jumped]) {
+        await deletion.sweepClock?.write(next);
+        expect((await deletion.sweepClock?.read())?.record).toEqual(next);
+      }
+    });
+
     it("lists ended and waiting tasks of all scopes separately, oldest first", async () => {
       for (const [at, state] of TASK_STATES.entries()) await storeTask(state, state, at);
       await storeTask("bob's", "TASK_STATE_FAILED", 50, { scope: bobTestTaskScope });

@@ -212,7 +212,7 @@ describe("RetentionService", () => {
   it("sweeps at each interval until it is closed", async () => {
     const fixture = createSweeperFixture({ keepTasksMs: 1000, sweepIntervalMs: 60_000 });
     const { clock, sweeper } = fixture;
-    sweeper.start();
+    await sweeper.start();
     for (const id of ["first", "second"]) {
       await storeTask(fixture, id);
       clock.advance(60_000);
@@ -224,6 +224,26 @@ describe("RetentionService", () => {
     await expect(sweeper.sweep()).rejects.toThrow("The server closed");
   });
 
+  it("continues within a second after a step during which the machine was suspended", async () => {
+    const fixture = createSweeperFixture({ keepTasksMs: DAY_MS });
+    const { clock, store, sweeper } = fixture;
+    await storeTask(fixture, "t");
+    clock.advance(2 * DAY_MS);
+    const deleteRemnants = vi
+      .spyOn(store.deletionStore, "deleteRemnants")
+      .mockImplementationOnce(async () => {
+        clock.advance(DAY_MS);
+        return false;
+      });
+    let isComplete = false;
+    const sweep = sweeper.sweep().then(() => (isComplete = true));
+    await expect.poll(() => deleteRemnants.mock.calls.length).toBe(1);
+    await expect.poll(() => clock.pendingTimerCount).toBe(1);
+    expect(isComplete).toBe(false);
+    clock.advance(1000);
+    await sweep;
+  });
+
   it("sweeps again after a failed sweep, and reports the error", async () => {
     const fixture = createSweeperFixture({ keepTasksMs: 1000, sweepIntervalMs: 60_000 });
     const { deletionStore } = fixture.store;
@@ -231,7 +251,7 @@ describe("RetentionService", () => {
       .spyOn(deletionStore, "listStoppedTasks")
       .mockRejectedValue(new Error("The disk is gone"));
     await storeTask(fixture, "t");
-    fixture.sweeper.start();
+    await fixture.sweeper.start();
     fixture.clock.advance(60_000);
     await expect.poll(() => fixture.errors).toEqual([new Error("The disk is gone")]);
     listStoppedTasks.mockRestore();
@@ -242,7 +262,7 @@ describe("RetentionService", () => {
   it("deletes nothing on its own if retention is false", async () => {
     const fixture = createSweeperFixture(false);
     await storeTask(fixture, "t");
-    fixture.sweeper.start();
+    await fixture.sweeper.start();
     fixture.clock.advance(1000 * DAY_MS);
     expect(await fixture.sweeper.sweep()).toMatchObject({ deletedTasks: 0, trimmedTasks: 0 });
     expect(fixture.clock.pendingTimerCount).toBe(0);

@@ -1,10 +1,13 @@
 import { A2AError } from "../../protocol/index.ts";
 import type { TaskScope } from "../caller.ts";
-import type { Clock } from "../clock.ts";
-import type { Observer, SweepReport } from "../observer.ts";
+import { formatTimestamp, type Clock } from "../clock.ts";
+import type { DelayedDeletions, Observer, SweepReport } from "../observer.ts";
 import type { RetentionOptions } from "./retention-policy.ts";
+import { DEFAULT_SWEEP_INTERVAL_MS } from "./retention-policy.ts";
 import { canDeleteTasksOfAgent, createRetentionRules, type RetentionRule } from "./retention-rules.ts";
+import { SweepClock } from "./sweep-clock.ts";
 import type { DeletableTask, StoreSize, TaskDeletionStore, TaskSelector } from "./task-deletion-store.ts";
+import { getTrustDelay, getTrustedTime, type ClockReading, type TrustedTime } from "./trusted-time.ts";
 
 /** Number of tasks that one query of the sweeper lists. */
 const SWEEP_PAGE_SIZE = 128;
@@ -14,6 +17,8 @@ const MAX_TASKS_PER_SIZE_CHECK = 32;
 const STEP_BUDGET_MS = 4;
 /** Pause after a step, as a multiple of the step's duration. The sweeper uses about a quarter of the time. */
 const PAUSE_PER_STEP_DURATION = 3;
+/** Longest pause in milliseconds. A step seems to last for days if the machine was suspended meanwhile. */
+const MAX_PAUSE_MS = 1000;
 /** Shortest pause in milliseconds that requires a timer. */
 const MIN_TIMER_PAUSE_MS = 1;
 /**
@@ -45,6 +50,11 @@ interface SweepTotals {
   trimmedTasks: number;
 }
 
+interface SweepOptions {
+  /** If true, the retention periods count from the wall clock, even after a jump of the wall clock. */
+  readonly trustsWallClock: boolean;
+}
+
 /**
  * Deletes old tasks from the store, in short steps with pauses. A step lasts a few milliseconds, so that
  * requests never wait long for the sweeper. Sweeps and erasures run one after another.
@@ -53,14 +63,23 @@ export class RetentionSweeper {
   readonly #context: RetentionSweeperDependencies;
   readonly #rules: readonly RetentionRule[];
   readonly #cursors = new Map<RetentionRule, DeletableTask>();
+  readonly #sweepClock: SweepClock;
+  /** Time by which the wall clock was ahead when an observer received the delayed deletions. */
+  #reportedAheadMs = 0;
   #nextFullSweepAt = 0;
   #lastJob: Promise<unknown> = Promise.resolve();
   #isClosed = false;
   #endPause: (() => void) | undefined;
 
-  constructor(context: RetentionSweeperDependencies) {
+  /** `startReading` contains the clocks at the start of the server, so that a jump before the first sweep counts. */
+  constructor(context: RetentionSweeperDependencies, startReading: ClockReading | undefined) {
     this.#context = context;
-    this.#rules = context.retention === false ? [] : createRetentionRules(context.retention);
+    const { clock, deletionStore, retention } = context;
+    this.#rules = retention === false ? [] : createRetentionRules(retention);
+    this.#sweepClock = new SweepClock(clock, deletionStore.sweepClock, startReading, {
+      periodsMs: this.#rules.map(({ keepMs }) => keepMs),
+      sweepIntervalMs: (retention || {}).sweepIntervalMs ?? DEFAULT_SWEEP_INTERVAL_MS,
+    });
   }
 
   /** Stops the sweeper and resolves once no step is running. The next process continues the work. */
@@ -71,17 +90,22 @@ export class RetentionSweeper {
   }
 
   /** Applies the retention policy once. */
-  sweep(): Promise<SweepReport> {
+  sweep({ trustsWallClock }: SweepOptions): Promise<SweepReport> {
     return this.#runExclusively(async () => {
       const totals: SweepTotals = { deletedTasks: 0, trimmedTasks: 0 };
       this.#restartCursorsIfDue();
-      for (const rule of this.#rules) await this.#applyRule(rule, totals);
+      const time = await this.#sweepClock.update();
+      for (const rule of this.#rules) {
+        const now = trustsWallClock ? time.wallMs : getTrustedTime(time, rule.keepMs);
+        await this.#applyRule(rule, formatTimestamp(now - rule.keepMs), totals);
+      }
+      const delayed = trustsWallClock ? undefined : await this.#findDelayedDeletions(time);
       const isOverMaxBytes = await this.#deleteOldestAboveMaxBytes(totals);
       await this.#reclaimSpace({ all: false });
       const { endedTasks = 0, waitingTasks = 0 } = this.#context.deletionStore.takeEvictions?.() ?? {};
       const evictions = { evictedTasks: endedTasks + waitingTasks, evictedWaitingTasks: waitingTasks };
-      const report = { ...totals, ...evictions, isOverMaxBytes };
-      if (totals.deletedTasks + totals.trimmedTasks + evictions.evictedTasks > 0 || isOverMaxBytes)
+      const report = { ...totals, ...evictions, isOverMaxBytes, ...(delayed && { delayed }) };
+      if (totals.deletedTasks + totals.trimmedTasks + evictions.evictedTasks > 0 || isOverMaxBytes || delayed)
         this.#context.observer.onSweep?.(report);
       return report;
     });
@@ -146,26 +170,64 @@ export class RetentionSweeper {
     this.#cursors.clear();
   }
 
-  async #applyRule(rule: RetentionRule, totals: SweepTotals): Promise<void> {
-    const { deletionStore, clock } = this.#context;
-    const before = new Date(clock.now() - rule.keepMs).toISOString();
-    const { status } = rule;
-    while (!this.#isClosed) {
-      const startedAt = clock.monotonic();
-      const after = this.#cursors.get(rule);
-      const tasks = await deletionStore.listStoppedTasks({ status, before, after, limit: SWEEP_PAGE_SIZE });
-      await this.#pauseAfterStep(clock.monotonic() - startedAt);
-      const due = tasks.filter(
-        (task) =>
-          rule.appliesToAgent(task.scope.agent) &&
-          (rule.deletes === "task" || (task.hasEvents && !task.hasPendingWebhooks)),
-      );
+  async #applyRule(rule: RetentionRule, before: string, totals: SweepTotals): Promise<void> {
+    for await (const { due, last } of this.#listDueTasks(rule, before, this.#cursors.get(rule))) {
       if (rule.deletes === "task") await this.#deleteTasks(due, totals);
       else totals.trimmedTasks += await this.#deleteUnused(due, "deleteEvents");
-      const last = tasks.at(-1);
       if (last) this.#cursors.set(rule, last);
+    }
+  }
+
+  /** Yields pages of the tasks to which a rule applies, and the last listed task of each page. */
+  async *#listDueTasks(
+    rule: RetentionRule,
+    before: string,
+    start: DeletableTask | undefined,
+  ): AsyncGenerator<{ readonly due: readonly DeletableTask[]; readonly last: DeletableTask | undefined }> {
+    const { deletionStore, clock } = this.#context;
+    const { status } = rule;
+    for (let after = start; !this.#isClosed;) {
+      const startedAt = clock.monotonic();
+      const tasks = await deletionStore.listStoppedTasks({ status, before, after, limit: SWEEP_PAGE_SIZE });
+      await this.#pauseAfterStep(clock.monotonic() - startedAt);
+      after = tasks.at(-1) ?? after;
+      yield { due: tasks.filter((task) => isSubjectToRule(task, rule)), last: tasks.at(-1) };
       if (tasks.length < SWEEP_PAGE_SIZE) return;
     }
+  }
+
+  /**
+   * Counts the tasks that are due by the wall clock, but not by the trusted time. Resolves with `undefined` if there are
+   * none, or if an observer has received the count.
+   */
+  async #findDelayedDeletions(time: TrustedTime): Promise<DelayedDeletions | undefined> {
+    const { aheadMs } = time;
+    if (aheadMs === this.#reportedAheadMs || aheadMs === 0) {
+      this.#reportedAheadMs = aheadMs;
+      return undefined;
+    }
+    const getEnd = ({ keepMs }: RetentionRule): string => formatTimestamp(time.wallMs - keepMs);
+    const counts = { endedTasks: 0, waitingTasks: 0, trimmedTasks: 0 };
+    for (const rule of this.#rules) {
+      const kind = rule.deletes === "events" ? "trimmedTasks" : (`${rule.status}Tasks` as const);
+      // The events of tasks that another rule deletes do not count again.
+      const isCounted = (task: DeletableTask): boolean =>
+        kind === "trimmedTasks" &&
+        this.#rules.some(
+          (other) =>
+            other.deletes === "task" &&
+            other.status === "ended" &&
+            isSubjectToRule(task, other) &&
+            task.timestamp < getEnd(other),
+        );
+      for await (const { due } of this.#listDueTasks(rule, getEnd(rule), this.#cursors.get(rule)))
+        counts[kind] += due.filter((task) => !isCounted(task)).length;
+    }
+    if (counts.endedTasks + counts.waitingTasks + counts.trimmedTasks === 0) return undefined;
+    this.#reportedAheadMs = aheadMs;
+    const delayMs =
+      Math.max(...this.#rules.map(({ keepMs }) => getTrustDelay(time, keepMs))) - time.delayedMs;
+    return { ...counts, clockAheadMs: aheadMs, delayMs };
   }
 
   /** Deletes the oldest ended tasks while the store is too large. Resolves with true if no tasks are left. */
@@ -244,7 +306,7 @@ export class RetentionSweeper {
   }
 
   async #pauseAfterStep(stepMs: number): Promise<void> {
-    const pauseMs = stepMs * PAUSE_PER_STEP_DURATION;
+    const pauseMs = Math.min(MAX_PAUSE_MS, stepMs * PAUSE_PER_STEP_DURATION);
     await new Promise<void>((resolve) => {
       if (pauseMs < MIN_TIMER_PAUSE_MS || this.#isClosed) {
         this.#context.clock.scheduleTurn(resolve);
@@ -257,4 +319,9 @@ export class RetentionSweeper {
       };
     });
   }
+}
+
+function isSubjectToRule(task: DeletableTask, rule: RetentionRule): boolean {
+  if (!rule.appliesToAgent(task.scope.agent)) return false;
+  return rule.deletes === "task" || (task.hasEvents && !task.hasPendingWebhooks);
 }

@@ -1,5 +1,6 @@
 import type { TaskState } from "../../protocol/index.ts";
 import type { TaskScope } from "../caller.ts";
+import type { SweepClockRecord } from "./trusted-time.ts";
 
 /** A stored task that has ended or that waits for its user. */
 export interface DeletableTask {
@@ -70,6 +71,22 @@ export interface StoreEvictions {
   readonly waitingTasks: number;
 }
 
+/** Keeps the time of the last sweep for the next process, so that a wrong wall clock deletes no tasks. */
+export interface SweepClockStore {
+  /**
+   * True if the processes of the store run only while they have work. The time between two processes then counts as
+   * running time. Default: false.
+   */
+  readonly countsStoppedTime?: boolean;
+  /**
+   * Resolves with the record, if `write` has stored one, and with the time of the store's own wall clock in
+   * milliseconds since 1970. Without `wallMs`, the clock of the server applies.
+   */
+  read(): Promise<{ readonly record: SweepClockRecord | undefined; readonly wallMs?: number }>;
+  /** Replaces the record. The change need not be durable before the promise resolves. */
+  write(record: SweepClockRecord): Promise<void>;
+}
+
 /** Deletes stored tasks. Each method is one short transaction, so that other requests can run in between. */
 export interface TaskDeletionStore {
   /** Resolves with stopped tasks, ordered by the time of their status and by key. */
@@ -97,6 +114,8 @@ export interface TaskDeletionStore {
   returnFreeSpace(options: { readonly budgetMs: number; readonly all: boolean }): Promise<boolean>;
   /** Resolves once all deletions are durable and deleted content no longer remains in a write-ahead log. */
   flushDeletions(): Promise<void>;
+  /** Without `sweepClock`, a server trusts its wall clock at the start. */
+  readonly sweepClock?: SweepClockStore;
   /**
    * Returns the numbers of tasks that the store has evicted since the last call. Stores without limits omit the
    * function.

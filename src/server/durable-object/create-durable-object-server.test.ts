@@ -1,5 +1,5 @@
-import { describe, expect, it, onTestFinished } from "vitest";
-import type { Agent, AgentEvent } from "../../engine/index.ts";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { systemClock, type Agent, type AgentEvent } from "../../engine/index.ts";
 import type { Task } from "../../protocol/index.ts";
 import { TestDurableObjectStorage } from "../../stores/durable-object/durable-object-storage.fixture.ts";
 import { TestWebhookReceiver } from "../push/test-webhook-receiver.fixture.ts";
@@ -10,6 +10,8 @@ import {
   type DurableObjectServerOptions,
 } from "./create-durable-object-server.ts";
 
+const DAY_MS = 24 * 60 * 60 * 1000;
+const SCOPE = { tenant: "", principal: "", agent: "phoenix" };
 const DESCRIPTION = { name: "phoenix", description: "Starts again after the process has died." };
 
 /** An agent whose turn never ends, as if its process had died. */
@@ -87,6 +89,29 @@ describe("a server in a Durable Object", () => {
     });
     // Only the daily sweep is left.
     expect(storage.alarmTime).toBeGreaterThan(Date.now() + 3_600_000);
+  });
+
+  it("waits for a day by its alarms if the clock seems to be 40 days ahead [E14]", async () => {
+    const storage = new TestDurableObjectStorage();
+    const realClock = { ...systemClock };
+    let offsetMs = 0;
+    const clock = vi.spyOn(systemClock, "now").mockImplementation(() => realClock.now() + offsetMs);
+    onTestFinished(() => clock.mockRestore());
+    const alarmInNewProcess = async (afterMs: number): Promise<number> => {
+      offsetMs += afterMs;
+      const server = startProcess(storage, answeringAgent);
+      await server.alarm();
+      const { tasks } = await server.store.list(SCOPE, { limit: 10 });
+      await server.close({ graceMs: 0 });
+      return tasks.length;
+    };
+    const first = startProcess(storage, answeringAgent);
+    await sendMessage(first, {});
+    await first.alarm();
+    await first.close({ graceMs: 0 });
+    expect(await alarmInNewProcess(DAY_MS)).toBe(1);
+    expect(await alarmInNewProcess(40 * DAY_MS)).toBe(1);
+    expect(await alarmInNewProcess(DAY_MS)).toBe(0);
   });
 
   it("sets no alarm for sweeps without retention", async () => {

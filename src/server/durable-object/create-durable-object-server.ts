@@ -96,7 +96,7 @@ export function createDurableObjectServer(
       await server.processDueWork({ timeLimitMs: ALARM_TIME_LIMIT_MS });
       if (sweepIntervalMs !== undefined && systemClock.now() >= nextSweepAt) {
         nextSweepAt = systemClock.now() + sweepIntervalMs;
-        await server.maintenance.sweep();
+        await server.maintenance.sweepOnSchedule();
       }
       store.setNextAlarm(sweepIntervalMs === undefined ? undefined : nextSweepAt);
     },

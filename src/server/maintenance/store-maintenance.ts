@@ -25,7 +25,10 @@ export interface StoreInfo extends StoreSize {
 /** Maintenance operations on the task store of a running server. All operations run in short steps. */
 export interface StoreMaintenance {
   readInfo(): Promise<StoreInfo>;
-  /** Applies the retention policy now, instead of at the next interval. */
+  /**
+   * Applies the retention policy now, instead of at the next interval. The periods count from the wall clock, also
+   * after a jump of the clock.
+   */
   sweep(): Promise<SweepReport>;
   /** Returns the free space of the store's file to the file system, and resolves with the new size. */
   compact(): Promise<StoreInfo>;
@@ -79,7 +82,7 @@ export class StoreMaintenanceService implements StoreMaintenance {
 
   /** Starts the sweeper and the maintenance socket. The store must be open. */
   async start(): Promise<void> {
-    this.#retention?.start();
+    await this.#retention?.start();
     await this.#startSocket();
     // The loss of the store's folder removes the socket, but `colloquy store backup` still needs the socket.
     this.#stopSocketRestarts = this.#options.store.health?.onChange(({ state }) => {
@@ -112,6 +115,11 @@ export class StoreMaintenanceService implements StoreMaintenance {
 
   async sweep(): Promise<SweepReport> {
     return await (await this.#requireRetention()).sweep();
+  }
+
+  /** Applies the retention policy as a sweep at the interval does, which waits after a jump of the wall clock. */
+  async sweepOnSchedule(): Promise<void> {
+    await (await this.#requireRetention()).sweepOnSchedule();
   }
 
   async compact(): Promise<StoreInfo> {

@@ -20,6 +20,7 @@ import { PROCESS_LEASE_RENEW_INTERVAL_MS } from "../process-lease.ts";
 import { PushSecretCipher, type PushSecretKeysOption } from "../push-secret-cipher.ts";
 import { adoptTasksOfEarlierIds } from "../sqlite/adopt-tasks-of-earlier-ids.ts";
 import { HeldTaskLeases } from "../sqlite/held-task-leases.ts";
+import { readSweepClockRecord, writeSweepClockRecord } from "../sqlite/sweep-clock-table.ts";
 import { createTaskTextIndex, indexQueuedTasks } from "../sqlite/task-text-index.ts";
 import { TaskTextIndexer } from "../task-text-indexer.ts";
 import { createTaskTables, type TaskTables } from "../sqlite/task-tables.ts";
@@ -102,6 +103,11 @@ export class DurableObjectStore implements TaskStore {
     }),
     returnFreeSpace: async () => false,
     flushDeletions: () => this.#storage.sync(),
+    sweepClock: {
+      countsStoppedTime: true,
+      read: () => this.#read(({ db }) => ({ record: readSweepClockRecord(db) })),
+      write: (record) => this.#write(({ db }) => writeSweepClockRecord(db, record)),
+    },
   };
   readonly overview: TaskOverview = this.#createOverview();
   readonly #storage: DurableObjectStorage;

@@ -49,12 +49,12 @@ describe.skipIf(reason)("the schema of a PostgreSQL database", () => {
     await store.close();
     await runTestSql(
       url,
-      `DROP TABLE colloquy.task_text, colloquy.task_text_queue;
+      `DROP TABLE colloquy.task_text, colloquy.task_text_queue, colloquy.sweep_clock;
       UPDATE colloquy.schema_version SET version = 2`,
     );
     const phases: string[] = [];
     await store.open(({ phase }) => phases.push(phase));
-    expect(phases).toEqual(["step", "done"]);
+    expect(phases).toEqual(["step", "step", "done"]);
     await store.overview.startTextIndex?.();
     await expect
       .poll(async () => (await store.overview.list({ text: "before", limit: 1 })).tasks)

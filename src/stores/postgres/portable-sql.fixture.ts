@@ -6,7 +6,7 @@
 /** Functions that the references of all three databases list. */
 const PORTABLE_FUNCTIONS = new Set(
   `abs array_agg array_length cardinality clock_timestamp coalesce concat count current_database current_setting
-  exists first_value gen_random_uuid greatest least length lower max md5 min mod nextval now nullif octet_length random
+  exists extract first_value gen_random_uuid greatest least length lower max md5 min mod nextval now nullif octet_length random
   row_number string_agg substring sum to_timestamp unnest upper`.split(/\s+/),
 );
 

@@ -3,6 +3,8 @@ import type {
   DeletableTask,
   StoppedTaskQuery,
   StoreSize,
+  SweepClockRecord,
+  SweepClockStore,
   TaskDeletionOptions,
   TaskDeletionStore,
   TaskSelector,
@@ -25,6 +27,7 @@ import {
   type DeletableTaskRow,
   type SelectorColumn,
 } from "./statements/select-deletable-tasks.ts";
+import { READ_SWEEP_CLOCK, WRITE_SWEEP_CLOCK } from "./statements/sweep-clock.ts";
 
 /** Maximum size of a snapshot and of the later events that the store folds into a new snapshot. */
 const MAX_FOLDED_BYTES = 256 * 1024;
@@ -38,6 +41,14 @@ const TASKS_PER_STATEMENT = 64;
 export class PostgresTaskDeleter implements TaskDeletionStore {
   readonly #connection: PostgresConnection;
   readonly #reader: PostgresTaskReader;
+  /** All nodes use the clock of the database. */
+  readonly sweepClock: SweepClockStore = {
+    read: () => this.#readSweepClock(),
+    write: async ({ wallMs, aheadMs, delayedMs, wasSetBack }) => {
+      const times = [Math.round(wallMs), Math.round(aheadMs), Math.round(delayedMs)] as const;
+      await this.#connection.query(WRITE_SWEEP_CLOCK, [...times, wasSetBack]);
+    },
+  };
 
   constructor(connection: PostgresConnection, reader: PostgresTaskReader) {
     this.#connection = connection;
@@ -124,6 +135,22 @@ export class PostgresTaskDeleter implements TaskDeletionStore {
 
   flushDeletions(): Promise<void> {
     return Promise.resolve();
+  }
+
+  async #readSweepClock(): ReturnType<SweepClockStore["read"]> {
+    const [row] = await this.#connection.query(READ_SWEEP_CLOCK, []);
+    if (!row) return { record: undefined };
+    const { now_ms: now, wall_ms: wallMs, ahead_ms: aheadMs, delayed_ms: delayedMs } = row;
+    const record: SweepClockRecord | undefined =
+      wallMs === null
+        ? undefined
+        : {
+            wallMs,
+            aheadMs: aheadMs ?? 0,
+            delayedMs: delayedMs ?? 0,
+            wasSetBack: row.was_set_back ?? false,
+          };
+    return { record, wallMs: now };
   }
 
   /** Deletes log rows, and resolves with false if the time was up before all rows were deleted. */

@@ -168,6 +168,17 @@ const CREATE_TEXT_INDEX_SQL = `
   CREATE INDEX task_text_queue_task ON colloquy.task_text_queue (task);
 `;
 
+/** The clock at the last sweep, in one row. */
+const CREATE_SWEEP_CLOCK_SQL = `
+  CREATE TABLE colloquy.sweep_clock (
+    id integer PRIMARY KEY,
+    wall_ms bigint NOT NULL,
+    ahead_ms bigint NOT NULL,
+    delayed_ms bigint NOT NULL,
+    was_set_back boolean NOT NULL
+  );
+`;
+
 /** Creates the table that contains the schema version. Safe to repeat. */
 export const CREATE_VERSION_TABLE_SQL = `
   CREATE SCHEMA IF NOT EXISTS colloquy;
@@ -178,7 +189,12 @@ export const CREATE_VERSION_TABLE_SQL = `
  * SQL statements that each schema version adds to the previous version. New versions are appended, because databases
  * contain the number of their last version.
  */
-export const MIGRATIONS: readonly string[] = [CREATE_TABLES_SQL, ADD_WAKE_TIME_SQL, CREATE_TEXT_INDEX_SQL];
+export const MIGRATIONS: readonly string[] = [
+  CREATE_TABLES_SQL,
+  ADD_WAKE_TIME_SQL,
+  CREATE_TEXT_INDEX_SQL,
+  CREATE_SWEEP_CLOCK_SQL,
+];
 
 export const POSTGRES_SCHEMA_VERSION: number = MIGRATIONS.length;
 

@@ -1,6 +1,7 @@
 import type { TaskDeletionStore } from "../../engine/index.ts";
 import { checkpointOnceUnread } from "./checkpoint-once-unread.ts";
 import type { SqliteConnection } from "./sqlite-connection.ts";
+import { readSweepClockRecord, writeSweepClockRecord } from "./sweep-clock-table.ts";
 import type { TaskDeleter } from "./task-deleter.ts";
 
 /**
@@ -28,6 +29,13 @@ export function createSqliteDeletionStore(connection: SqliteConnection): TaskDel
       await connection.syncCommitsToDisk(file);
       // The checkpoint removes the deleted content from the write-ahead log.
       await checkpointOnceUnread(file);
+    },
+    sweepClock: {
+      read: async () => ({ record: readSweepClockRecord(connection.requireFile().db) }),
+      write: (record) =>
+        connection.retryWhileLocked(() =>
+          connection.executeTransaction((db) => writeSweepClockRecord(db, record)),
+        ),
     },
   };
 }
