@@ -315,6 +315,21 @@ export class LiveTask implements UncommittedEventSource, TaskWithPossibleWebhook
   onCommitted(): void {
     if (!this.#currentCommit) return this.#listener.onLateCommitResult();
     const { append, changes } = this.#currentCommit;
+    try {
+      this.#applyCommit(append);
+      this.#publishCommit(append);
+    } catch (error) {
+      // The committer reports the error to `onCommitFailed`, which no longer knows the changes.
+      changes?.reject(error);
+      throw error;
+    }
+    changes?.resolve();
+    if (hasTurnStop(append.status.state, append.events)) this.#listener.onTurnStop();
+    if (this.#hasChangesToCommit) this.#context.committer.enqueue(this, this.#isUrgent);
+    else this.#listener.onAllCommitted();
+  }
+
+  #applyCommit(append: LogAppend): void {
     this.#currentCommit = undefined;
     this.#task = append.snapshot
       ? copyTask(append.snapshot)
@@ -324,11 +339,6 @@ export class LiveTask implements UncommittedEventSource, TaskWithPossibleWebhook
     this.storedTurn.onCommitted(append);
     // Set this only after the commit, because an outbox lookup before the commit can find no webhook.
     if (append.webhooks) this.mayHaveWebhooks = true;
-    this.#publishCommit(append);
-    changes?.resolve();
-    if (hasTurnStop(append.status.state, append.events)) this.#listener.onTurnStop();
-    if (this.#hasChangesToCommit) this.#context.committer.enqueue(this, this.#isUrgent);
-    else this.#listener.onAllCommitted();
   }
 
   onCommitFailed(cause: AppendRefusal | Error): void {
