@@ -162,6 +162,8 @@ export class TaskRunner implements LiveTaskListener, TaskFeed {
     queuePosition: number | undefined,
   ): void {
     const { liveTask } = this;
+    // A request can have found the runner just before a commit failed.
+    if (liveTask.failure) return turn.endWithError(liveTask.failure);
     const startPoint = enqueueTurnStart(turn, liveTask, queuePosition);
     if (!startPoint) {
       turn.endWithError(createTaskEndedError(liveTask.taskId, liveTask.state));
