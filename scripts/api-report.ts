@@ -1,6 +1,6 @@
 /**
  * `npm run api` writes a report of each package entry's public types to `api/`, from the declarations in `dist/`.
- * `npm run api:check` fails when a report no longer matches, so that every change of an entry shows in review.
+ * `npm run api -- --check` fails when a report no longer matches, so that every change of an entry shows in review.
  */
 import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,5 +1,5 @@
 /**
- * `npm run page` bundles `src/pages/` as strings: `console-page-bundle.ts` contains the script of a console,
+ * `node scripts/build-page.mjs` bundles `src/pages/` as strings: `console-page-bundle.ts` contains the script of a console,
  * `record-page-bundle.ts` the script of one-file exports and watched records, and `page-bundle.ts` the style. Git
  * ignores these files. With `--if-stale`, the script does nothing while the files are newer than all their inputs. It is
  * plain JavaScript, because `scripts/setup.mjs` also runs it on Node versions that strip no types.
@@ -19,7 +19,7 @@ import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
 import { rolldown } from "rolldown";
-import { listPackageFolders, saveBundledPackages } from "../lab/package/bundled-modules.mjs";
+import { listPackageFolders, saveBundledPackages } from "./bundled-modules.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const pages = join(root, "src/pages");
@@ -81,7 +81,7 @@ function writeModule(file, head, constants) {
   const draft = `${file}.${process.pid}`;
   writeFileSync(
     draft,
-    `${head}/** Made by \`npm run page\` from \`src/pages/\`. Git ignores this file. */\n${lines.join("")}`,
+    `${head}/** Made by \`node scripts/build-page.mjs\` from \`src/pages/\`. Git ignores this file. */\n${lines.join("")}`,
   );
   renameSync(draft, file);
 }

@@ -7,8 +7,8 @@ import { readdirSync, rmSync, writeFileSync } from "node:fs";
 import { isAbsolute, join, relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import { rolldown } from "rolldown";
-import { loadWithSourceMap } from "../lab/package/load-with-source-map.mjs";
-import { saveBundledPackages } from "../lab/package/bundled-modules.mjs";
+import { loadWithSourceMap } from "./load-with-source-map.mjs";
+import { saveBundledPackages } from "./bundled-modules.mjs";
 
 const dist = fileURLToPath(new URL("../dist/", import.meta.url));
 const cli = join(dist, "cli");

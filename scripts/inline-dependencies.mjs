@@ -6,8 +6,8 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename } from "node:path";
 import { fileURLToPath } from "node:url";
 import { rolldown } from "rolldown";
-import { loadWithSourceMap } from "../lab/package/load-with-source-map.mjs";
-import { saveBundledPackages } from "../lab/package/bundled-modules.mjs";
+import { loadWithSourceMap } from "./load-with-source-map.mjs";
+import { saveBundledPackages } from "./bundled-modules.mjs";
 
 const root = new URL("../", import.meta.url);
 const INLINED = {

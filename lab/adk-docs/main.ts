@@ -3,7 +3,7 @@
  * compares the text and the calls of each agent with those of a bare ADK runner. A difference fails the run, and so does
  * an example without an agent that throws, crashes, or times out.
  *
- *   npm run adk-docs -- --path PATH [--only TEXT] [--json]
+ *   npm run lab -- adk-docs --path PATH [--only TEXT] [--json]
  */
 import { spawn } from "node:child_process";
 import { existsSync, globSync } from "node:fs";
@@ -26,7 +26,7 @@ const { values } = parseArgs({
 const folder = resolve(values.path ?? "", "examples/typescript");
 if (values.path === undefined || !existsSync(folder)) {
   console.error(
-    "Pass the folder of the documentation with --path: git clone https://github.com/google/adk-docs adk-docs, then npm run adk-docs -- --path adk-docs",
+    "Pass the folder of the documentation with --path: git clone https://github.com/google/adk-docs adk-docs, then npm run lab -- adk-docs --path adk-docs",
   );
   process.exit(2);
 }

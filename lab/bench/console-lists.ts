@@ -1,5 +1,5 @@
 /**
- * Measures the task list of the console over a SQLite store: `npm run bench:console -- [TASKS]`. The store has 1,000,000
+ * Measures the task list of the console over a SQLite store: `npm run lab -- bench console [TASKS]`. The store has 1,000,000
  * tasks of 1,000 callers by default. An operator lists the tasks of all callers, and a caller lists their own tasks.
  * Each time is the median of 7 requests over a socket, and the slowest request.
  */

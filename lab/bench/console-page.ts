@@ -1,5 +1,5 @@
 /**
- * Measures the page of the console in the local Chromium: `npm run bench:console-page`. A real server stores the tasks,
+ * Measures the page of the console in the local Chromium: `npm run lab -- bench console-page`. A real server stores the tasks,
  * and a real console delivers them. The figures are the time until a task of 10,000 events is shown, the longest frame
  * while 1,000 events arrive per second, and the JavaScript heap.
  */

@@ -1,5 +1,5 @@
 /**
- * Measures how long the HTML page of a complete run takes to load in the local Chromium: `npm run bench:page
+ * Measures how long the HTML page of a complete run takes to load in the local Chromium: `npm run lab -- bench page
  * -- [run.cards.jsonl …]`. `interactiveMs` is the time from navigation to the end of the page's script.
  * `drawnMs` is the time until a selected problem is drawn. Without a recording, it uses generated runs: 1,319
  * problems in 7,914 and in 18,466 cards.

@@ -1,5 +1,5 @@
 /**
- * `npm run bundlers` packs the built package, installs it without optional packages, and bundles `connect` and
+ * `npm run lab -- bundlers` packs the built package, installs it without optional packages, and bundles `connect` and
  * `createServer` for browsers with four bundlers and without aliases. Fails if a bundle exceeds its limit. Run
  * `npm run build` first.
  */

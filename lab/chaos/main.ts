@@ -1,8 +1,8 @@
 /**
  * Injects faults into clusters of real processes on a real PostgreSQL (docs/chaos.md), and measures what clients notice.
  *
- *   npm run chaos -- [--only TEXT] [--fault NAME] [--full] [--json] [--table]
- *   npm run chaos -- --system a2a-python     the comparable faults on the cluster of the Python SDK
+ *   npm run lab -- chaos [--only TEXT] [--fault NAME] [--full] [--json] [--table]
+ *   npm run lab -- chaos --system a2a-python     the comparable faults on the cluster of the Python SDK
  */
 import { parseArgs } from "node:util";
 import { holdsPromise, renderChaosOutcome, renderChaosTable, type ChaosOutcome } from "./chaos-outcome.ts";

@@ -4,7 +4,7 @@
  * checks a project created by `colloquy init`. It writes reports/cli-compliance.yaml and .md. The exit code
  * is 1 when tier 1 is not satisfied.
  *
- *   npm run -s cli-report -- [--tests FILE] [--rounds N]
+ *   npm run lab -- cli-report [--tests FILE] [--rounds N]
  *
  * `--tests` reads Vitest's JSON report of an earlier run. Default: runs the tests of src/cli. `--rounds 0`
  * skips the startup measurement.

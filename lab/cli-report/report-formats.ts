@@ -31,7 +31,7 @@ export function renderComplianceReportYaml(
     const { total, pass, fail, not_measured, satisfied } = computeRequirementTierTally(report, tier);
     return `  tier_${tier}: {total: ${total}, pass: ${pass}, partial: 0, fail: ${fail}, not_measured: ${not_measured}, na: 0, satisfied: ${satisfied}}`;
   });
-  return `# Written by \`npm run -s cli-report\` from the outcome of the tests.
+  return `# Written by \`npm run lab -- cli-report\` from the outcome of the tests.
 report:
   tool: colloquy
   tool_version: ${quoteYaml(version)}
@@ -111,7 +111,7 @@ export function renderComplianceReportMarkdown(
   );
   return `# Colloquy ${version} and the CLI specification ${CLI_SPEC.version} of ${CLI_SPEC.revision}
 
-Written on ${date} by \`npm run -s cli-report\`, from the outcome of the tests that name an id in their titles. Tested against: ${TESTED_AGENTS_TEXT}.
+Written on ${date} by \`npm run lab -- cli-report\`, from the outcome of the tests that name an id in their titles. Tested against: ${TESTED_AGENTS_TEXT}.
 
 | tier | requirements | ✅ | ❌ | ⊘ | satisfied |
 |---|---|---|---|---|---|

@@ -1,5 +1,5 @@
 /**
- * `npm run edge-kills` kills workerd and resets Durable Objects while agents run in them, and measures what clients notice.
+ * `npm run lab -- edge-kills` kills workerd and resets Durable Objects while agents run in them, and measures what clients notice.
  * `--kills 20` changes the number of kills. Every second kill resets only the objects.
  */
 import { mkdtempSync, rmSync } from "node:fs";

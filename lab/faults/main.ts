@@ -3,7 +3,7 @@
  * changes of the wall clock. After each fault, no task may be stuck, no event may be lost or changed, and
  * finished tasks must have been served throughout. Requires Linux, root, and gcc. Takes about five minutes.
  *
- *   npm run faults -- [--only TEXT] [--json]
+ *   npm run lab -- faults [--only TEXT] [--json]
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -2,7 +2,7 @@ import type { Agent } from "../../src/engine/index.ts";
 import type { ListenOptions, ServerOptions } from "../../src/server/index.ts";
 
 /**
- * Attacks of `npm run hostile`. Each file in `attacks/` exports one attack as `attack`, which `defineServerAttack`,
+ * Attacks of `npm run lab -- hostile`. Each file in `attacks/` exports one attack as `attack`, which `defineServerAttack`,
  * `defineClientAttack`, or `defineBoundaryAttack` returns. The runner imports the file in every process that takes
  * part. A file must therefore not start anything when it is imported.
  */

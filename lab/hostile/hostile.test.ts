@@ -1,4 +1,4 @@
-/** The short form of `npm run hostile`: the corpus, and a few mutated inputs with a fixed seed. */
+/** The short form of `npm run lab -- hostile`: the corpus, and a few mutated inputs with a fixed seed. */
 import { describe, expect, it } from "vitest";
 import { readCorpus, replayCorpus } from "./fuzz/corpus.ts";
 import { FUZZERS } from "./fuzz/fuzzers.ts";

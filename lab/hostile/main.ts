@@ -3,9 +3,9 @@
  * attack must stay below its bars, and no input may cause a crash or an internal error. Takes at most ten minutes on two
  * cores.
  *
- *   npm run hostile -- [--only TEXT | --attack NAME] [--seed TEXT] [--seconds N] [--json]
- *   npm run hostile -- --guards [--only TEXT]     removes each guard, and expects that its attack succeeds
- *   npm run hostile -- --without GUARD            removes one guard
+ *   npm run lab -- hostile [--only TEXT | --attack NAME] [--seed TEXT] [--seconds N] [--json]
+ *   npm run lab -- hostile --guards [--only TEXT]     removes each guard, and expects that its attack succeeds
+ *   npm run lab -- hostile --without GUARD            removes one guard
  */
 import { parseArgs } from "node:util";
 import { isDefended, renderAttackOutcome, type AttackOutcome } from "./attack-outcome.ts";

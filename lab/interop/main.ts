@@ -4,18 +4,18 @@
  * skips. A failure that lab/interop/expected.json does not list fails the run. A listed failure that does
  * not occur fails the run, too.
  *
- *   npm run interop -- [--only TEXT] [--json] [--page] [--artifacts whole|pieces]
+ *   npm run lab -- interop [--only TEXT] [--json] [--page] [--artifacts whole|pieces]
  *
  * `--only` selects the peer whose name is TEXT, or else the peers whose name contains TEXT. Commas separate several
  * texts. `--page` writes the results into the tables of docs/interop.md, where peers that did not run keep their rows.
  * `--artifacts` sets the option of our generator agent; `pieces` compares the peers, and its failures do not fail the run.
  *
- *   npm run interop -- --tap [--only TEXT] [--variant TEXT]
+ *   npm run lab -- interop --tap [--only TEXT] [--variant TEXT]
  *
  * `--tap` runs the clients of the SDKs with the servers of the SDKs, directly and through `colloquy tap`. An outcome
  * that the tap changes fails the run.
  *
- *   npm run interop -- --tap-faults [--only TEXT] [--variant TEXT]
+ *   npm run lab -- interop --tap-faults [--only TEXT] [--variant TEXT]
  *
  * `--tap-faults` runs the same clients and servers with each fault switch of the tap. The run fails if the record of the
  * tap does not mark a fault or its result, or marks anything else. `--variant` selects the variants whose name, such as

@@ -3,7 +3,7 @@
  * mounted agent and the kit's Python and Go agents as peers. It requires `uv`, Python 3.11, and Go. The first
  * run installs the peers. A failed scenario fails the run.
  *
- *   npm run itk -- --path PATH [--only TEXT] [--verbose]
+ *   npm run lab -- itk --path PATH [--only TEXT] [--verbose]
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -26,7 +26,7 @@ const { values } = parseArgs({
 });
 if (values.path === undefined || !existsSync(join(values.path, "itk_service.py"))) {
   exitWithError(
-    "Pass the folder of the kit with --path: git clone https://github.com/a2aproject/a2a-itk itk, then npm run itk -- --path itk",
+    "Pass the folder of the kit with --path: git clone https://github.com/a2aproject/a2a-itk itk, then npm run lab -- itk --path itk",
   );
 }
 const kitFolder = resolve(values.path);

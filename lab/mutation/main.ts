@@ -4,7 +4,7 @@
  * fails the run. Results are kept in reports/mutation.jsonl, so that the next run continues where the last
  * run ended.
  *
- *   npm run mutation -- [--only TEXT] [--sample N] [--minutes N] [--fresh]
+ *   npm run lab -- mutation [--only TEXT] [--sample N] [--minutes N] [--fresh]
  *
  * The copy of each source contains all of its mutants, and the file `active-mutant` selects one. A first run of
  * all tests records which test files reach which mutant, so that a mutant runs only with these. `--sample N`
@@ -98,7 +98,7 @@ try {
 /** Copies what the tests read to a temporary folder, so that no mutant is ever in the repository. */
 function copyRepository(): string {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), "colloquy-mutation-")));
-  for (const path of ["src", "test", "package.json", "tsconfig.json", "vitest.config.ts"])
+  for (const path of ["src", "test", "lab", "package.json", "tsconfig.json", "vitest.config.ts"])
     cpSync(join(root, path), join(folder, path), { recursive: true });
   symlinkSync(join(root, "node_modules"), join(folder, "node_modules"));
   copyFileSync(new URL(SWITCH_MODULE, import.meta.url), join(folder, SWITCH_MODULE));

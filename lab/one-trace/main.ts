@@ -4,7 +4,7 @@
  * OpenTelemetry for their HTTP libraries. No agent has code for traces. Prints the tree of the spans that a collector
  * receives, and fails if a span is missing or has an unknown parent.
  *
- * `npm run one-trace` needs no arguments. `npm run one-trace -- --help` states what the script needs.
+ * `npm run lab -- one-trace` needs no arguments. `npm run lab -- one-trace --help` states what the script needs.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -17,7 +17,7 @@ import { agent, connect, createServer } from "../../src/entries/colloquy.ts";
 import { createMcpToolClient } from "../../src/entries/mcp.ts";
 import { type ReceivedSpan, startOtlpReceiver } from "../../test/telemetry/otlp-receiver.ts";
 
-const USAGE = `npm run one-trace [-- options]
+const USAGE = `npm run lab -- one-trace [-- options]
 
 Checks one trace over agents in TypeScript, Python, and Go, and an MCP tool in Python.
 

@@ -1,19 +1,20 @@
 /**
- * `npm run package:check` checks the package that `npm run package` has built: its manifest, its types, its notices, the
- * licenses of all packages, and its use from an empty folder.
+ * `npm run lab -- package check` builds the package like `npm run lab -- package`, and checks it: its manifest, its types,
+ * its notices, the licenses of all packages, and its use from an empty folder.
  */
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { installManifest } from "../support/install-manifest.ts";
-import { runProgram } from "../support/run-program.ts";
+import { runProgram, runProgramOrExit } from "../support/run-program.ts";
 import { listBundledPackageNames } from "./bundled-packages.ts";
 import { readPublisher } from "./publisher.ts";
 import { findUnmappedFiles, findUnpublishedLinks } from "./published-files.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const packageFolder = join(root, ".tmp/package");
+runProgramOrExit(process.execPath, ["lab/package/main.ts"]);
 const tools = join(installManifest("release-tools", "lab/release/tools"), "node_modules/.bin");
 const [tarball = ""] = globSync(join(root, "reports/package/*.tgz"));
 
@@ -28,7 +29,7 @@ const problems = [
     .filter((bundled) => !notices.includes(`\n${bundled} `))
     .map((bundled) => `THIRD_PARTY_NOTICES lacks ${bundled}, whose code is in dist/.`),
   ...findUnmappedFiles(packageFolder),
-  // Without a repository, links cannot become absolute. `npm run release` then refuses to publish.
+  // Without a repository, links cannot become absolute. `npm run lab -- release` then refuses to publish.
   ...(hasRepository ? findUnpublishedLinks(packageFolder) : []),
 ];
 for (const problem of problems) console.error(problem);

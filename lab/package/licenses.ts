@@ -1,4 +1,4 @@
-/** `npm run licenses` checks the license of each package in the lock file, also of those for other platforms. */
+/** `npm run lab -- package licenses` checks the license of each package in the lock file, also of those for other platforms. */
 import { readFileSync } from "node:fs";
 import { listBundledPackageFolders } from "./bundled-packages.ts";
 import { findLicenseProblems, type LockedPackage } from "./license-problems.ts";

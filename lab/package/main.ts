@@ -1,10 +1,11 @@
 /**
- * `npm run package` builds the package that is published: in `.tmp/package`, and as a tarball with its SBOM and its
+ * `npm run lab -- package` builds the package that is published: in `.tmp/package`, and as a tarball with its SBOM and its
  * release notes in `reports/package/`. The published package differs from the repository in three points: its manifest has
  * the links of `publisher.json`, the links in its pages are absolute, and it contains THIRD_PARTY_NOTICES.
  */
 import { cpSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { runProgram, runProgramOrExit } from "../support/run-program.ts";
 import { makeLinksAbsolute } from "./absolute-links.ts";
@@ -22,7 +23,7 @@ const publisher = readPublisher();
 const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as SbomManifest;
 
 rmSync(join(root, "dist"), { recursive: true, force: true });
-runNpm(["run", "--silent", "page"]);
+runProgramOrExit(process.execPath, ["scripts/build-page.mjs"]);
 runNpm(["run", "--silent", "build"]);
 
 for (const folder of [packageFolder, reportsFolder]) {

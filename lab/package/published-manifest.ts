@@ -6,7 +6,7 @@ type Manifest = Readonly<Record<string, unknown>>;
 const REPOSITORY_MEMBERS = new Set(["allowScripts", "devDependencies", "private", "scripts"]);
 
 /**
- * Returns the package.json of the published package. Without a repository URL, its links are left out. `npm run release`
+ * Returns the package.json of the published package. Without a repository URL, its links are left out. `npm run lab -- release`
  * compares `gitHead`, which npm also shows, with the commit of the work tree.
  */
 export function createPublishedManifest(

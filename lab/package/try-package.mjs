@@ -16,7 +16,7 @@ const [folder = "reports/package"] = process.argv.slice(2);
 const [tarball] = readdirSync(folder)
   .filter((file) => file.endsWith(".tgz"))
   .map((file) => resolve(folder, file));
-if (tarball === undefined) throw new Error(`${folder} contains no tarball. Run npm run package.`);
+if (tarball === undefined) throw new Error(`${folder} contains no tarball. Run npm run lab -- package.`);
 const temporary = mkdtempSync(join(tmpdir(), "colloquy-try-"));
 const cache = join(temporary, "cache");
 /**

@@ -1,5 +1,5 @@
 /**
- * `npm run console:pictures` creates the screenshots of the console in `docs/images`. Real servers with small agents
+ * `npm run lab -- pictures console` creates the screenshots of the console in `docs/images`. Real servers with small agents
  * produce the tasks.
  */
 import { mkdirSync, statSync } from "node:fs";

@@ -1,5 +1,5 @@
 /**
- * `npm run page:pictures -- run.cards.jsonl` creates the screenshots of message cards and of recorded traffic in
+ * `npm run lab -- pictures page run.cards.jsonl` creates the screenshots of message cards and of recorded traffic in
  * `docs/images`. The recording is a run of the oracle on GSM8K's test set (`colloquy cards run --dataset gsm8k
  * --data FOLDER --method a2a --model oracle`). The traffic comes from a planner and a solver that the script runs.
  */
@@ -28,7 +28,7 @@ const [file] = process.argv.slice(2);
 if (file === undefined || findChromium() === undefined) {
   console.error(
     file === undefined
-      ? "Pass a recording: npm run page:pictures -- run.cards.jsonl"
+      ? "Pass a recording: npm run lab -- pictures page run.cards.jsonl"
       : CHROMIUM_MISSING_MESSAGE,
   );
   process.exit(1);

@@ -1,5 +1,5 @@
 /**
- * Computes the token cost of our roles' prompts without a model: `npm run prompt-cost -- --data <folder>`.
+ * Computes the token cost of our roles' prompts without a model: `npm run lab -- prompt-cost --data <folder>`.
  * The roles work as in a real run, with the human solution as the model's answer, and all tokens are counted
  * (o200k_base, text only). The result describes only the length of the prompts; it measures no model. Without
  * a folder, it uses the 20 problems in the package.

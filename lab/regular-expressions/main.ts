@@ -1,5 +1,5 @@
 /**
- * `npm run -s regexps` proves that each regular expression of the code that users run takes linear time. The check exits
+ * `npm run lab -- regular-expressions` proves that each regular expression of the code that users run takes linear time. The check exits
  * with 1 if an expression has no proof. The check is no test, because its 25 s become minutes beside other tests.
  */
 import { findNonlinearity, listRegExpsOfUserCode, listUnusedExceptions } from "./regular-expression-check.ts";

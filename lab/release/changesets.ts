@@ -1,6 +1,6 @@
 /**
- * Runs changesets, which is not a development dependency. `npm run change` asks for a description of a change, and
- * `npm run release:version` turns all descriptions into the next version and its section of CHANGELOG.md.
+ * Runs changesets, which is not a development dependency. `npm run lab -- release change` asks for a description of a change, and
+ * `npm run lab -- release version` turns all descriptions into the next version and its section of CHANGELOG.md.
  */
 import { join } from "node:path";
 import process from "node:process";

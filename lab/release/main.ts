@@ -1,8 +1,8 @@
 /**
- * Publishes the package that `npm run package` has built.
+ * Publishes the package that `npm run lab -- package` has built.
  *
- *   npm run release -- --dry-run    lists what a release still lacks, and runs `npm publish --dry-run`
- *   npm run release -- --publish    publishes: in CI with provenance, elsewhere only the first version (RELEASING.md)
+ *   npm run lab -- release --dry-run    lists what a release still lacks, and runs `npm publish --dry-run`
+ *   npm run lab -- release --publish    publishes: in CI with provenance, elsewhere only the first version (RELEASING.md)
  */
 import { existsSync, globSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
@@ -19,7 +19,7 @@ const { values } = parseArgs({
   options: { "dry-run": { type: "boolean", default: false }, publish: { type: "boolean", default: false } },
 });
 if (values["dry-run"] === values.publish) {
-  console.error("usage: npm run release -- --dry-run|--publish");
+  console.error("usage: npm run lab -- release --dry-run|--publish");
   process.exit(2);
 }
 
@@ -35,7 +35,7 @@ const packageFolder = join(root, ".tmp/package");
 const { name, version } = readManifest(root);
 const built = existsSync(join(packageFolder, "package.json")) ? readManifest(packageFolder) : undefined;
 if (!built) {
-  console.error("There is no package in .tmp/package: run npm run package.");
+  console.error("There is no package in .tmp/package: run npm run lab -- package.");
   process.exit(1);
 }
 

@@ -10,7 +10,7 @@ export interface PublishRun {
 export function createPublishArguments({ packageFolder, isDryRun, isInWorkflow }: PublishRun): string[] {
   const publish = ["publish", packageFolder, "--access", "public"];
   // Without `--force`, the dry run of npm fails for a version that npm already has. Pull requests keep that version.
-  // `npm run release` reports the version before it starts npm.
+  // `npm run lab -- release` reports the version before it starts npm.
   if (isDryRun) return [...publish, "--dry-run", "--force"];
   return isInWorkflow ? [...publish, "--provenance"] : publish;
 }

@@ -3,7 +3,7 @@ export interface ReleaseState {
   readonly version: string;
   /** Problems of publisher.json. */
   readonly publisherProblems: readonly string[];
-  /** Version of the package that `npm run package` has built, or `undefined` if there is none. */
+  /** Version of the package that `npm run lab -- package` has built, or `undefined` if there is none. */
   readonly builtVersion: string | undefined;
   /** Commit of that package, or `undefined` if its work tree had changes. */
   readonly builtCommit: string | undefined;
@@ -30,13 +30,14 @@ export function listReleaseProblems(state: ReleaseState): string[] {
   const heading = changelog.split("\n").find((line) => line.split(" ")[1] === version);
   const problems: (string | false)[] = [
     ...state.publisherProblems,
-    builtVersion !== version && `.tmp/package has version ${builtVersion}: run npm run package.`,
+    builtVersion !== version && `.tmp/package has version ${builtVersion}: run npm run lab -- package.`,
     state.builtCommit !== state.commit &&
-      `.tmp/package is not of commit ${state.commit}: commit all changes, and run npm run package.`,
+      `.tmp/package is not of commit ${state.commit}: commit all changes, and run npm run lab -- package.`,
     !state.isPushed && `The upstream branch lacks commit ${state.commit}: push it.`,
-    !state.hasLinks && "The built package has no links: fill in publisher.json, and run npm run package.",
+    !state.hasLinks &&
+      "The built package has no links: fill in publisher.json, and run npm run lab -- package.",
     heading !== `## ${version}` &&
-      `CHANGELOG.md has no heading "## ${version}": run npm run release:version, or remove "(unreleased)".`,
+      `CHANGELOG.md has no heading "## ${version}": run npm run lab -- release version, or remove "(unreleased)".`,
     pendingChangesets.length > 0 &&
       `.changeset contains ${pendingChangesets.join(", ")}: merge the pull request of the next version first.`,
     changedFiles.trim() !== "" && `The work tree has changes: commit them.\n${changedFiles.trimEnd()}`,

@@ -1,5 +1,5 @@
 /**
- * `npm run reloads` reloads a real Chromium at random moments of answers, with `useChat` of the AI SDK, with the official
+ * `npm run lab -- reloads` reloads a real Chromium at random moments of answers, with `useChat` of the AI SDK, with the official
  * client of AG-UI, and with `createChat`: on one server with SQLite, and on two nodes with PostgreSQL. It also measures
  * how fast a stop reaches the model call. Options: `--reloads N` (default 200), `--seed N`, `--setup sqlite|postgres`, and
  * `--page use-chat|ag-ui|create-chat`.

@@ -47,7 +47,7 @@ describe.skipIf(missing !== undefined)("a page in Chromium", () => {
       const { reloads, differences } = await runReloads(browser, server, page, 5, Math.random, 200);
       expect(differences).toEqual([]);
       expect(reloads).toBe(5);
-      // `npm run reloads` measures the time. Here, other tests use the processor.
+      // `npm run lab -- reloads` measures the time. Here, other tests use the processor.
       expect(await measureStop(browser, server, page)).toBeLessThan(10_000);
     },
   );

@@ -1,5 +1,5 @@
 /**
- * `npm run runtimes` runs the contract suites on Node.js, Bun, Deno, and workerd, and writes the table of
+ * `npm run lab -- runtimes` runs the contract suites on Node.js, Bun, Deno, and workerd, and writes the table of
  * docs/runtimes.md. `--only bun` runs the runtimes whose name contains the text, and writes their rows. `--suite client`
  * runs one suite, and writes its cells.
  */

@@ -21,7 +21,7 @@ export interface SuiteOutcome {
 
 const SUITE_NAMES = Object.keys(SUITES) as SuiteName[];
 const NOT_RUN = "not run";
-const BEGIN = "<!-- written by npm run runtimes -->";
+const BEGIN = "<!-- written by npm run lab -- runtimes -->";
 const END = "<!-- end of the written part -->";
 
 /**

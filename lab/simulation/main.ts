@@ -1,9 +1,9 @@
 /**
  * Simulates several nodes on one database, with faults (docs/simulation.md). Exits with 1 if a promise is broken.
  *
- *   npm run simulate -- [--seeds N] [--seed FIRST] [--steps K] [--processes P]
- *   npm run simulate -- --seed S --trace      prints every step of one simulation
- *   npm run simulate -- --mutants             counts the seeds until each planted mutant is noticed
+ *   npm run lab -- simulation [--seeds N] [--seed FIRST] [--steps K] [--processes P]
+ *   npm run lab -- simulation --seed S --trace      prints every step of one simulation
+ *   npm run lab -- simulation --mutants             counts the seeds until each planted mutant is noticed
  */
 import { availableParallelism } from "node:os";
 import { parseArgs } from "node:util";

@@ -1,12 +1,12 @@
 /**
- * `npm run site` builds the documentation site from the pages of the repository, into `reports/site`. The packages of
+ * `npm run lab -- site` builds the documentation site from the pages of the repository, into `reports/site`. The packages of
  * `site/package.json` are installed in `site/node_modules`, so that the main install stays small.
  *
- *     npm run site              # builds
- *     npm run site -- dev       # serves the site, and reloads changed pages
- *     npm run site -- preview   # serves the built site
+ *     npm run lab -- site              # builds
+ *     npm run lab -- site dev       # serves the site, and reloads changed pages
+ *     npm run lab -- site preview   # serves the built site
  *
- * Set `SITE_BASE` for a site below a path of its host, such as `SITE_BASE=/colloquy/`, and also for `npm run site:check`.
+ * Set `SITE_BASE` for a site below a path of its host, such as `SITE_BASE=/colloquy/`, and also for `npm run lab -- site check`.
  */
 import { join } from "node:path";
 import process from "node:process";

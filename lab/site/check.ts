@@ -1,9 +1,9 @@
 /**
- * `npm run site:check` checks the site that `npm run site` has built: links, sizes and paint times of pages, and
+ * `npm run lab -- site check` checks the site that `npm run lab -- site` has built: links, sizes and paint times of pages, and
  * accessibility in Chromium on a phone and a desktop in both themes. Writes screenshots to `reports/site-check`.
  *
- *     npm run site:check             # the pages of SAMPLE_PAGES in four views
- *     npm run site:check -- --all    # also each other page in one view
+ *     npm run lab -- site check             # the pages of SAMPLE_PAGES in four views
+ *     npm run lab -- site check --all    # also each other page in one view
  *
  * `SITE_BASE` must have the value of the build.
  */
@@ -56,7 +56,7 @@ const VIEWS = [
 const base = readSiteBase(process.env);
 const problems: string[] = [];
 
-if (!existsSync(siteFolder)) fail("There is no site in reports/site. Run: npm run site");
+if (!existsSync(siteFolder)) fail("There is no site in reports/site. Run: npm run lab -- site");
 if (findChromium() === undefined) fail(CHROMIUM_MISSING_MESSAGE);
 mkdirSync(screenshotFolder, { recursive: true });
 

@@ -8,7 +8,7 @@ import { itkJsonRpcRoute } from "./itk-json-rpc-route.ts";
 import { createSutAgent } from "./sut-agent.ts";
 import { createExecutorAgent } from "./scenario-executor.ts";
 
-const USAGE = `usage: npm run sut -- --port N
+const USAGE = `usage: npm run lab -- sut --port N
   --store memory|sqlite:FILE        where tasks live (memory)
   --spec-revision 1.0.0|1.0.1       whose tables are followed (1.0.1)
   --card v1|v0.3|hybrid             the card without a version header (hybrid)

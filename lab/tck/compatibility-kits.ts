@@ -36,7 +36,7 @@ const V1_KIT_RUNS: readonly V1KitRunSettings[] = [
   { name: "1.0.1", description: "revision 1.0.1, all bindings", flags: ["--spec-revision", "1.0.1"] },
   {
     name: "defaults",
-    description: "revision 1.0.1 and the hybrid card, as `npm run sut` starts the agent",
+    description: "revision 1.0.1 and the hybrid card, as `npm run lab -- sut` starts the agent",
     flags: [],
     cardFormat: "hybrid",
   },

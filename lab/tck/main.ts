@@ -4,7 +4,7 @@
  * lab/tck/expected-*.json. An unexpected failure fails the run. An expected failure that does not occur
  * fails the run, too.
  *
- *   npm run tck -- --v1.0 PATH --v0.3 PATH [--python PATH] [--store memory|sqlite:FILE] [--only TEXT]
+ *   npm run lab -- tck --v1.0 PATH --v0.3 PATH [--python PATH] [--store memory|sqlite:FILE] [--only TEXT]
  */
 import { spawn } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
@@ -18,7 +18,7 @@ import { COMPATIBILITY_KITS, type CompatibilityKit, type KitRun } from "./compat
 import { repositoryRoot, withAgentUnderTest } from "./with-agent-under-test.ts";
 
 const USAGE =
-  "usage: npm run tck -- --v1.0 PATH --v0.3 PATH [--python PATH] [--store memory|sqlite:FILE] [--only TEXT]";
+  "usage: npm run lab -- tck --v1.0 PATH --v0.3 PATH [--python PATH] [--store memory|sqlite:FILE] [--only TEXT]";
 
 const commandLineOptions = readOptions();
 

@@ -1,11 +1,11 @@
 /**
- * `npm run templates` runs each template of `colloquy init` as a user does: it installs the packed package, creates a
+ * `npm run lab -- templates` runs each template of `colloquy init` as a user does: it installs the packed package, creates a
  * project in an empty folder, installs its packages, checks its types, and starts it. In Chromium, it sends a message,
  * reloads the page during the answer, and compares the answer.
  *
- *     npm run templates                         # all templates
- *     npm run templates -- hono adk             # some templates
- *     npm run templates -- --tarball FILE hono  # an existing package
+ *     npm run lab -- templates                         # all templates
+ *     npm run lab -- templates hono adk             # some templates
+ *     npm run lab -- templates --tarball FILE hono  # an existing package
  */
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -2,7 +2,7 @@ import { copyFileSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Plugin } from "vite";
 import { defineConfig, type MarkdownOptions } from "vitepress";
-import { listPackageFolders } from "../../lab/package/bundled-modules.mjs";
+import { listPackageFolders } from "../../scripts/bundled-modules.mjs";
 import { readBundledPackage, renderThirdPartyNotices } from "../../lab/package/third-party-notices.ts";
 import { parseCodeBlocks } from "../../test/documents/code-blocks.ts";
 import { toGitHubAnchor } from "../../test/documents/links.ts";

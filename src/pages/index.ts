@@ -1,6 +1,6 @@
 /**
  * The page of the console, of one-file exports, and of live records. Other folders import only this file, which contains
- * the bundled page as text. The folders of `pages/` are a browser app over a `TrafficSource`, which `npm run page`
+ * the bundled page as text. The folders of `pages/` are a browser app over a `TrafficSource`, which `scripts/build-page.mjs`
  * bundles.
  */
 export { type HtmlReportOptions, renderHtmlReport, renderLiveHtmlReport } from "./cards/html-report.ts";

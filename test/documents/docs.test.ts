@@ -2,6 +2,7 @@ import { existsSync, globSync } from "node:fs";
 import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
+import { LABS } from "../../lab/labs.ts";
 import { generateFiles } from "../../scripts/docs/main.ts";
 import { listExportedNames } from "../../scripts/docs/generated-blocks.ts";
 import {
@@ -26,7 +27,7 @@ import { runDocument } from "./run-document.ts";
 import { isWindows } from "../support/is-windows.ts";
 
 const blocks = DOCUMENTS.flatMap((document) => parseCodeBlocks(document));
-// Blocks for other platforms import packages that only those platforms have. `npm run templates` compiles such code.
+// Blocks for other platforms import packages that only those platforms have. `npm run lab -- templates` compiles such code.
 const needsOtherPlatform = (code: string): boolean => /from "(cloudflare:|next\/)/.test(code);
 const code = blocks.filter((block) => block.language === "ts" && !needsOtherPlatform(block.code));
 const isTranslation = (document: string): boolean => /^README\.\w+\.md$/.test(document);
@@ -44,7 +45,7 @@ describe("the documents", () => {
     expect(links.filter(({ mistake }) => mistake !== undefined)).toEqual([]);
   });
 
-  it("name only existing npm scripts", () => {
+  it("name only existing npm scripts and labs", () => {
     const { scripts } = JSON.parse(readDocument("package.json")) as { scripts: object };
     const named = DOCUMENTS.flatMap((document) =>
       [...readDocument(document).matchAll(/npm run (?:-s )?([\w:-]+)/g)].map(([, script = ""]) => ({
@@ -54,6 +55,14 @@ describe("the documents", () => {
     );
     expect(named.length).toBeGreaterThan(10);
     expect(named.filter(({ script }) => !(script in scripts))).toEqual([]);
+    const labs = DOCUMENTS.flatMap((document) =>
+      [...readDocument(document).matchAll(/npm run (?:-s )?lab -- ([\w-]+)/g)].map(([, lab = ""]) => ({
+        document,
+        lab,
+      })),
+    );
+    expect(labs.length).toBeGreaterThan(10);
+    expect(labs.filter(({ lab }) => !LABS.some(({ name }) => name === lab))).toEqual([]);
   });
 
   it("have up-to-date generated parts (run npm run docs)", () => {
@@ -155,7 +164,7 @@ describe("the code in the documents", () => {
   });
 });
 
-/** The parts that pages use of packages that only `npm run test:peers` installs. */
+/** The parts that pages use of packages that only `npm run lab -- peers` installs. */
 const PEER_DECLARATIONS = `
 declare module "@anthropic-ai/claude-agent-sdk" {
   export function query(parameters: { prompt: string; options: object }): AsyncIterable<unknown>;

@@ -51,7 +51,7 @@ describe("the templates of colloquy init", () => {
     });
   });
 
-  // The other templates need packages that this repository does not install. `npm run templates` checks them.
+  // The other templates need packages that this repository does not install. `npm run lab -- templates` checks them.
   it.each(["hono", "adk"] as const)("%s has no type errors", async (template) => {
     const lib = ["es2024", "esnext.disposable", ...(template === "hono" ? ["dom", "dom.iterable"] : [])];
     const files = buildTemplateFiles(template, "my-app", "x");

@@ -1,7 +1,7 @@
 /**
  * The requirements of the A2A project's CLI specification (`a2a-cli` SPEC 0.2 of 2026-08-17) as data, in our
  * own wording. Test titles cite the ids that they verify without the prefix `A2ACLI_`: `it("… [SEND_001]",
- * …)`. `cli-requirements.test.ts` finds requirements that no test verifies. `npm run -s cli-report` reports
+ * …)`. `cli-requirements.test.ts` finds requirements that no test verifies. `npm run lab -- cli-report` reports
  * the test results.
  */
 export const CLI_SPEC = { version: "0.2", revision: "2026-08-17", prefix: "A2ACLI_" } as const;

@@ -5,5 +5,5 @@ import { fileURLToPath } from "node:url";
 export default function buildStalePage(): void {
   const script = fileURLToPath(new URL("../../scripts/build-page.mjs", import.meta.url));
   const { status } = spawnSync(process.execPath, [script, "--if-stale"], { stdio: "inherit" });
-  if (status !== 0) throw new Error("The page could not be built. Run `npm run page`.");
+  if (status !== 0) throw new Error("The page could not be built. Run `node scripts/build-page.mjs`.");
 }

@@ -1,4 +1,4 @@
-/** Tests the check by which `npm run interop -- --tap-faults` judges the records of other SDKs. */
+/** Tests the check by which `npm run lab -- interop --tap-faults` judges the records of other SDKs. */
 import { JsonRpcTransportFactory } from "@a2a-js/sdk/client";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { checkInjectedFaults } from "../../lab/interop/check-injected-faults.ts";

@@ -5,7 +5,7 @@ import { GUARDS } from "./guards.ts";
 
 const ROOT = new URL("../../../", import.meta.url);
 
-describe("the guards of npm run hostile", () => {
+describe("the guards of npm run lab -- hostile", () => {
   it("have names of their own", () => {
     const names = GUARDS.map(({ name }) => name);
     expect(names).toEqual([...new Set(names)]);

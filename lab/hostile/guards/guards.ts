@@ -6,7 +6,7 @@ import type { Guard } from "./guard.ts";
 import { PUSH_GUARDS } from "./push-guards.ts";
 import { SERVER_GUARDS } from "./server-guards.ts";
 
-/** All named guards. `npm run hostile -- --guards` removes each one in turn. */
+/** All named guards. `npm run lab -- hostile --guards` removes each one in turn. */
 export const GUARDS: readonly Guard[] = [
   ...SERVER_GUARDS,
   ...GRPC_GUARDS,

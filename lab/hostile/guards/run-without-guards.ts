@@ -13,7 +13,7 @@ const MAX_TEST_MS = 60_000;
 const COPIED_PATHS = [
   "src",
   "test",
-  "bench",
+  "lab",
   "docs/recordings",
   "package.json",
   "tsconfig.json",

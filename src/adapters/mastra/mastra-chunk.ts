@@ -8,7 +8,7 @@ interface MastraToolCall {
   readonly toolName: string;
 }
 
-/** The payloads of the chunks that the adapter reads, by the type of the chunk. `npm run test:peers` compares them. */
+/** The payloads of the chunks that the adapter reads, by the type of the chunk. `npm run lab -- peers` compares them. */
 export interface MastraPayloads {
   readonly "text-delta": { readonly text: string };
   readonly "reasoning-delta": { readonly text: string };

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { createServer as createHttp } from "node:http";
 import type { AddressInfo } from "node:net";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
-import { textDrivenAgent } from "../../../lab/interop/text-driven-agent.ts";
+import { textDrivenAgent } from "./text-driven-agent.fixture.ts";
 import {
   importSigningKeyPair,
   generateSigningKey,

@@ -5,7 +5,7 @@ import type {
   DurableObjectStorage,
 } from "./durable-object-storage.ts";
 
-/** The storage of a Durable Object on a SQLite database in memory. Real objects run in `npm run runtimes`. */
+/** The storage of a Durable Object on a SQLite database in memory. Real objects run in `npm run lab -- runtimes`. */
 export class TestDurableObjectStorage implements DurableObjectStorage {
   /** Time of the alarm in milliseconds since 1970. */
   alarmTime: number | null = null;

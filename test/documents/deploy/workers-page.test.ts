@@ -9,7 +9,7 @@ function readTemplateConfiguration(): Record<string, unknown> {
   return JSON.parse(text) as Record<string, unknown>;
 }
 
-// `npm run templates` compiles, bundles, and runs the template.
+// `npm run lab -- templates` compiles, bundles, and runs the template.
 describe("the page about Cloudflare Workers", () => {
   it("shows the worker of the template", () => {
     expect(worker?.code).toBe(readDocument("templates/workers/worker.ts"));

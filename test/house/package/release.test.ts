@@ -42,8 +42,8 @@ describe("a release", () => {
 
   it.each<[Partial<ReleaseState>, RegExp]>([
     [{ publisherProblems: ["publisher.json: no author"] }, /no author/],
-    [{ builtVersion: "0.1.0" }, /run npm run package/],
-    [{ builtCommit: "beef" }, /not of commit c0ffee.*run npm run package/],
+    [{ builtVersion: "0.1.0" }, /run npm run lab -- package/],
+    [{ builtCommit: "beef" }, /not of commit c0ffee.*run npm run lab -- package/],
     [{ builtCommit: undefined }, /not of commit c0ffee/],
     [{ isPushed: false }, /push it/],
     [{ publishedVersions: undefined }, /npm does not report/],

@@ -21,13 +21,13 @@ import { warnAboutSkippedTests } from "../../support/warn-about-skipped-tests.ts
 
 const hasChromium = findChromium() !== undefined;
 if (!hasChromium) warnAboutSkippedTests("The tests of the client in a page", CHROMIUM_MISSING_MESSAGE);
-/** `npm run interop` installs Python's SDK here. `COLLOQUY_TEST_PYTHON` names another Python with the SDK. */
+/** `npm run lab -- interop` installs Python's SDK here. `COLLOQUY_TEST_PYTHON` names another Python with the SDK. */
 const python =
   process.env["COLLOQUY_TEST_PYTHON"] ??
   `${repositoryRoot}/node_modules/.cache/colloquy-interop/python/bin/python`;
 const hasPython = hasChromium && existsSync(python);
 if (hasChromium && !hasPython)
-  warnAboutSkippedTests("The tests of a page with Python's SDK", "run npm run interop once");
+  warnAboutSkippedTests("The tests of a page with Python's SDK", "run npm run lab -- interop once");
 
 declare const colloquy: typeof ColloquyClient;
 

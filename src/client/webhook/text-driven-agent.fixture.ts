@@ -1,6 +1,6 @@
 import { once } from "node:events";
-import { agent, inputRequired, status } from "../../src/adapters/index.ts";
-import type { Agent } from "../../src/engine/index.ts";
+import { agent, inputRequired, status } from "../../adapters/index.ts";
+import type { Agent } from "../../engine/index.ts";
 
 /**
  * The agent of every interoperability suite, also implemented in Python and Go. `count` streams "one two

@@ -1,0 +1,237 @@
+/** A suite or tool that `npm run lab -- NAME` runs. */
+export interface Lab {
+  readonly name: string;
+  readonly group: (typeof GROUPS)[number];
+  readonly summary: string;
+  /** Duration on two quiet cores. */
+  readonly time: string;
+  /** What the machine must have, apart from Node.js and the packages of package.json. */
+  readonly needs?: string;
+  /** True if the lab runs the built package in `dist/`. */
+  readonly usesBuild?: boolean;
+  /** Program that runs without a subcommand, relative to the repository, with its first arguments. */
+  readonly run: readonly [program: string, ...args: string[]];
+  /** Programs that run if the first argument is their name. */
+  readonly subcommands?: Readonly<Record<string, readonly [program: string, ...args: string[]]>>;
+}
+
+export const GROUPS = ["Measure", "Break", "Conform", "Platforms", "Publish"] as const;
+
+const VITEST = "node_modules/vitest/vitest.mjs";
+const CHROMIUM = "Chromium";
+
+/** All labs. Each one has a folder with the same name, and `main.ts` is its program. */
+export const LABS: readonly Lab[] = [
+  {
+    name: "bench",
+    group: "Measure",
+    summary: "CPU time, latency, and memory of servers relative to bare node:http and to peers",
+    time: "6 min; --quick 1 min",
+    run: ["lab/bench/main.ts"],
+    subcommands: {
+      page: ["lab/bench/page-load.ts"],
+      console: ["lab/bench/console-lists.ts"],
+      "console-page": ["lab/bench/console-page.ts"],
+    },
+  },
+  {
+    name: "prompt-cost",
+    group: "Measure",
+    summary: "Prompt tokens of the card roles, without a model (docs/card-figures.md)",
+    time: "1 min",
+    needs: "--data FOLDER with GSM8K, or the 20 problems in the package",
+    run: ["lab/prompt-cost/main.ts"],
+  },
+  {
+    name: "tests",
+    group: "Break",
+    summary: "Tests of the labs themselves",
+    time: "1 min",
+    run: [VITEST, "run", "--config", "lab/vitest.config.ts"],
+  },
+  {
+    name: "chaos",
+    group: "Break",
+    summary: "Kills, pauses, and partitions nodes on one PostgreSQL (docs/chaos.md)",
+    time: "10 min",
+    needs: "PostgreSQL binaries",
+    run: ["lab/chaos/main.ts"],
+  },
+  {
+    name: "faults",
+    group: "Break",
+    summary: "Full disk, foreign locks, failed syncs, and clock changes under load",
+    time: "5 min",
+    needs: "Linux, root, gcc",
+    run: ["lab/faults/main.ts"],
+  },
+  {
+    name: "hostile",
+    group: "Break",
+    summary: "Attacks, fuzzers, and removed guards (docs/hostile.md)",
+    time: "10 min",
+    run: ["lab/hostile/main.ts"],
+  },
+  {
+    name: "simulation",
+    group: "Break",
+    summary: "Nodes with faults in virtual time (docs/simulation.md)",
+    time: "1 min per 4,000 seeds",
+    run: ["lab/simulation/main.ts"],
+  },
+  {
+    name: "mutation",
+    group: "Break",
+    summary: "Changes of src/adk and src/engine that no test notices",
+    time: "hours; --only FILE minutes",
+    run: ["lab/mutation/main.ts"],
+  },
+  {
+    name: "sut",
+    group: "Conform",
+    summary: "The agent under test of all conformance suites (docs/conformance.md)",
+    time: "until stopped",
+    run: ["lab/sut/main.ts"],
+  },
+  {
+    name: "tck",
+    group: "Conform",
+    summary: "Both official TCKs, compared with lab/tck/expected-*.json",
+    time: "10 min",
+    needs: "--v1.0 PATH and --v0.3 PATH of a2a-tck, Python",
+    run: ["lab/tck/main.ts"],
+  },
+  {
+    name: "itk",
+    group: "Conform",
+    summary: "The official ITK with Python and Go agents",
+    time: "15 min",
+    needs: "--path PATH of a2a-itk, uv, Python 3.11, Go",
+    run: ["lab/itk/main.ts"],
+  },
+  {
+    name: "interop",
+    group: "Conform",
+    summary: "Other SDKs, ADKs, and frameworks, in both directions (docs/interop.md)",
+    time: "20 min",
+    needs: "Python, Go, Java; peers that are missing are reported",
+    run: ["lab/interop/main.ts"],
+  },
+  {
+    name: "adk-docs",
+    group: "Conform",
+    summary: "The examples of adk-docs, served and on a bare Runner",
+    time: "3 min",
+    needs: "--path PATH of adk-docs",
+    run: ["lab/adk-docs/main.ts"],
+  },
+  {
+    name: "cli-report",
+    group: "Conform",
+    summary: "Compliance with the A2A project's CLI specification, by test outcome",
+    time: "1 min",
+    usesBuild: true,
+    run: ["lab/cli-report/main.ts"],
+  },
+  {
+    name: "one-trace",
+    group: "Conform",
+    summary: "One trace through agents in TypeScript, Python, and Go, and an MCP tool",
+    time: "3 min",
+    needs: "Python, Go",
+    run: ["lab/one-trace/main.ts"],
+  },
+  {
+    name: "runtimes",
+    group: "Platforms",
+    summary: "Contract suites on Node.js, Bun, Deno, and workerd (docs/runtimes.md)",
+    time: "10 min",
+    usesBuild: true,
+    run: ["lab/runtimes/main.ts"],
+  },
+  {
+    name: "bundlers",
+    group: "Platforms",
+    summary: "Four bundlers bundle the client and the server within their limits",
+    time: "1 min",
+    usesBuild: true,
+    run: ["lab/bundlers/main.ts"],
+  },
+  {
+    name: "edge-kills",
+    group: "Platforms",
+    summary: "Kills workerd and resets Durable Objects while agents run in them",
+    time: "5 min",
+    run: ["lab/edge-kills/main.ts"],
+  },
+  {
+    name: "reloads",
+    group: "Platforms",
+    summary: "Reloads of chats at random moments, with useChat, AG-UI, and createChat",
+    time: "10 min",
+    needs: CHROMIUM,
+    run: ["lab/reloads/main.ts"],
+  },
+  {
+    name: "peers",
+    group: "Platforms",
+    summary: "Adapters with the real packages of other frameworks",
+    time: "3 min",
+    run: ["lab/peers/main.ts"],
+  },
+  {
+    name: "templates",
+    group: "Platforms",
+    summary: "Each template of `colloquy init`, installed and opened in a browser",
+    time: "8 min",
+    needs: CHROMIUM,
+    run: ["lab/templates/main.ts"],
+  },
+  {
+    name: "regular-expressions",
+    group: "Publish",
+    summary: "Proves that each regular expression takes linear time",
+    time: "25 s",
+    run: ["lab/regular-expressions/main.ts"],
+  },
+  {
+    name: "package",
+    group: "Publish",
+    summary: "Builds the published package; `check` verifies it, `licenses` checks the lock file",
+    time: "1 min; check 2 min",
+    run: ["lab/package/main.ts"],
+    subcommands: { check: ["lab/package/check.ts"], licenses: ["lab/package/licenses.ts"] },
+  },
+  {
+    name: "release",
+    group: "Publish",
+    summary: "Publishes a version; `change` and `version` keep the change log (RELEASING.md)",
+    time: "2 min",
+    run: ["lab/release/main.ts"],
+    subcommands: {
+      change: ["lab/release/changesets.ts", "add"],
+      version: ["lab/release/changesets.ts", "version"],
+    },
+  },
+  {
+    name: "site",
+    group: "Publish",
+    summary: "Builds the documentation site; `check` verifies links, sizes, and accessibility",
+    time: "1 min; check 2 min",
+    needs: `${CHROMIUM} for \`check\``,
+    run: ["lab/site/build.ts"],
+    subcommands: { check: ["lab/site/check.ts"] },
+  },
+  {
+    name: "pictures",
+    group: "Publish",
+    summary: "Screenshots for the pages: `page FILE` and `console`",
+    time: "1 min",
+    needs: CHROMIUM,
+    run: ["lab/pictures/console-screenshots.ts"],
+    subcommands: {
+      console: ["lab/pictures/console-screenshots.ts"],
+      page: ["lab/pictures/page-screenshots.ts"],
+    },
+  },
+];
