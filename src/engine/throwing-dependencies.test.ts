@@ -23,7 +23,7 @@ describe("run tracing that throws", () => {
   it.each<[string, EngineFixtureOptions["runTracing"]]>([
     ["at the start of a run", { startRun: fail }],
     ["at the end of a run", { startRun: () => ({ ...span, end: fail }) }],
-  ])("%s affects neither a first turn nor a queued turn [E2, E24]", async (_name, runTracing) => {
+  ])("%s affects neither a first turn nor a queued turn [E2]", async (_name, runTracing) => {
     const agent = new ScriptedAgent({ whileWorking: "queue" });
     const { engine, errors } = createEngineFixture({ agent, runTracing, limits: { runs: 4 } });
     const first = engine.sendMessage(createTestSendMessageRequest("first"), alice);
@@ -47,7 +47,7 @@ describe("run tracing that throws", () => {
 describe("an id generator that throws", () => {
   // The calls in order: the task, the context, and the messages of the agent.
   it.each([1, 2, 3, 4, 5, 6])(
-    "in call %i occupies no slot and leaves no task without an agent [E14, E24]",
+    "in call %i occupies no slot and leaves no task without an agent [E14]",
     async (call) => {
       let calls = 0;
       const generateId = (): string => (++calls === call ? fail() : generateUuidV7());

@@ -48,7 +48,7 @@ function listSpans(model: TrafficModel): readonly ExportedSpan[] {
   return resourceSpans.flatMap(({ scopeSpans }) => scopeSpans.flatMap(({ spans }) => spans));
 }
 
-it("exports one span with its own id for each request of a task to another task [E26]", () => {
+it("exports one span with its own id for each request of a task to another task", () => {
   const writer = new ScriptedWriter("client", "client", { ms: 0 });
   const operations = ["SendMessage", "SendMessage", "SubscribeToTask", "GetTask", "GetTask"];
   for (const [at, operation] of operations.entries())
