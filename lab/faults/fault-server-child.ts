@@ -4,7 +4,7 @@
  * `FAULT_TELEMETRY` is set, the server has OpenTelemetry and an observer, which throw after the message
  * `{ telemetryThrows: true }`.
  */
-import { NodeTracerProvider } from "@opentelemetry/sdk-trace-node";
+import { NodeTracerProvider, SamplingDecision } from "@opentelemetry/sdk-trace-node";
 import { setTimeout } from "node:timers/promises";
 import type { Agent } from "../../src/engine/index.ts";
 import { getText } from "../../src/protocol/index.ts";
@@ -49,14 +49,13 @@ function throwIfBroken(): void {
 }
 const hasTelemetry = Boolean(process.env["FAULT_TELEMETRY"]);
 if (hasTelemetry) {
-  const decision = 2;
   // Half of the spans fail in the sampler, and the others in the processor.
   let spanCount = 0;
   new NodeTracerProvider({
     sampler: {
       shouldSample: () => {
         if (spanCount++ % 2 === 0) throwIfBroken();
-        return { decision };
+        return { decision: SamplingDecision.RECORD_AND_SAMPLED };
       },
     },
     spanProcessors: [

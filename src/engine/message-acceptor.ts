@@ -95,10 +95,11 @@ export class MessageAcceptor {
     const entry = { message, result: this.#acceptNewOrDuplicate(inbound) };
     inFlightMessages.insertNew(message.messageId, entry);
     const removeEntry = (): void => inFlightMessages.deleteIfValue(message.messageId, entry);
-    void entry.result.then((accepted) => {
+    const removeOnceDurable = (accepted: MessageAcceptResult): void => {
       if ("turn" in accepted) void accepted.turn.acceptedSeq.promise.then(removeEntry, removeEntry);
       else removeEntry();
-    }, removeEntry);
+    };
+    void entry.result.then(removeOnceDurable, removeEntry);
     return await this.#waitForResult(inbound, entry.result);
   }
 

@@ -41,17 +41,15 @@ export class RequestWaitLimit {
       };
       this.#rejectWaits.add(rejectWait);
       if (!isStoreHealthy(health)) this.#startTimer();
-      outcome.then(
-        (value) => {
-          this.#rejectWaits.delete(rejectWait);
-          if (isLate) onLate?.(value);
-          else resolve(value);
-        },
-        (error: unknown) => {
-          this.#rejectWaits.delete(rejectWait);
-          reject(error);
-        },
-      );
+      const settle = (value: T): void => {
+        this.#rejectWaits.delete(rejectWait);
+        if (isLate) onLate?.(value);
+        else resolve(value);
+      };
+      outcome.then(settle, (error: unknown) => {
+        this.#rejectWaits.delete(rejectWait);
+        reject(error);
+      });
     });
   }
 

@@ -78,7 +78,7 @@ async function createWaitingTask(): Promise<EngineFixture & { store: UnhealthyTe
 
 /** Expects that the requests wait for a second and are then rejected. */
 async function expectAnswersWithinOneSecond(answers: Promise<unknown>[], clock: FakeClock): Promise<void> {
-  const outcomes = answers.map(() => "waits" as unknown);
+  const outcomes: unknown[] = answers.map(() => "waits");
   for (const [at, answer] of answers.entries()) answer.catch((error: unknown) => (outcomes[at] = error));
   await flushEventLoopForTest();
   clock.advance(999);

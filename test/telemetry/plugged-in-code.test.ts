@@ -224,7 +224,7 @@ describe("an observer that throws", () => {
     "onEvent onRun onAgentCall onCommit onPush onSweep onStoreState onStoreMigration onStoreGauges onError onCredentialsRejected onReaderStalled onRequest onOperatorAccess";
 
   it.each<[string, ServerOptions]>([
-    ["as the option observer", { observer: createThrowingObject(names) as Observer }],
+    ["as the option observer", { observer: createThrowingObject(names) }],
     ["of a mounted handler", { mountedHandlers: [createThrowingHandler(names)] }],
     ["as the destination of the log", { observer: createLogObserver({ requests: true, write: fail }) }],
   ])("%s breaks no task [E2]", async (_name, options) => {

@@ -15,11 +15,14 @@ export function setTraceScope(context: Context, scope: TraceScope): Context {
  */
 export class ContextScopeStorage implements TraceScopeStorage {
   getStore(): TraceScope | undefined {
-    const getScope = (): unknown => contextApi.active().getValue(TRACE_SCOPE_KEY);
-    return callSafely(getScope, undefined) as TraceScope | undefined;
+    return callSafely(getActiveScope, undefined) as TraceScope | undefined;
   }
 
   run<T>(scope: TraceScope, work: () => T): T {
     return runSafely((run) => contextApi.with(setTraceScope(contextApi.active(), scope), run), work);
   }
+}
+
+function getActiveScope(): unknown {
+  return contextApi.active().getValue(TRACE_SCOPE_KEY);
 }
