@@ -102,6 +102,14 @@ export const LABS: readonly Lab[] = [
     run: ["lab/tck/main.ts"],
   },
   {
+    name: "acts",
+    group: "Conform",
+    summary: "ACTS on all bindings, compared with lab/acts/expected.json; `--url` tests any server",
+    time: "30 s; --broken 1 min",
+    needs: "../shared/vectors/acts, or --corpus DIR",
+    run: ["lab/acts/main.ts"],
+  },
+  {
     name: "itk",
     group: "Conform",
     summary: "The official ITK with Python and Go agents",

@@ -1,7 +1,7 @@
 /**
  * The last step of the build. It bundles the command line, and the modules that it needs to contact an agent,
- * into a few files (docs/decisions/026 has the measurements). Folders that agent files also import stay
- * separate.
+ * into a few files (docs/decisions/038-package-and-command-line.md has the measurements). Folders that agent files
+ * also import stay separate.
  */
 import { readdirSync, rmSync, writeFileSync } from "node:fs";
 import { isAbsolute, join, relative, sep } from "node:path";

@@ -59,20 +59,3 @@ function describeTest(block: CodeBlock): string | undefined {
 function escapeHtml(text: string): string {
   return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll("{{", "&#123;&#123;");
 }
-
-/**
- * Replaces a `<picture>` with a dark and a light source by two images, of which the theme of the site shows one. A
- * `<picture>` would follow the operating system instead of the theme.
- */
-export function splitThemePictures(html: string): string {
-  return html.replaceAll(
-    /<picture>\s*<source media="\(prefers-color-scheme: dark\)" srcset="([^"]+)">\s*<img\s+alt="([^"]*)"\s+src="([^"]+)">\s*<\/picture>/g,
-    (_, dark: string, alt: string, light: string) =>
-      renderThemeImage("light", alt, light) + renderThemeImage("dark", alt, dark),
-  );
-}
-
-function renderThemeImage(theme: "light" | "dark", alt: string, source: string): string {
-  // The bundler resolves only paths that start with a period.
-  return `<img class="${theme}-only" alt="${alt}" src="${source.replace(/^(?!\.)/, "./")}" loading="lazy">`;
-}

@@ -112,7 +112,6 @@ export const NAVIGATION: readonly NavigationGroup[] = [
       ["ADK", "docs/reference/adk.md"],
       ["Errors", "docs/reference/errors.md"],
       ["Outcomes of messages", "docs/reference/message-outcomes.md"],
-      ["Exports", "docs/reference/exports.md"],
       ["Glossary", "docs/reference/glossary.md"],
       ["Traffic record format", "docs/traffic-records.md"],
     ],
@@ -135,7 +134,6 @@ export const NAVIGATION: readonly NavigationGroup[] = [
       ["From ADK's toA2a", "docs/migrate/from-adk-to-a2a.md"],
       ["From @a2a-js/sdk", "docs/migrate/from-a2a-js.md"],
       ["From A2A 0.3", "docs/migrate/0.3-to-1.0.md"],
-      ["Renames", "docs/renames.md"],
     ],
   },
   {

@@ -9,7 +9,7 @@ import { fileURLToPath } from "node:url";
 import { installManifest } from "../support/install-manifest.ts";
 import { runProgram, runProgramOrExit } from "../support/run-program.ts";
 import { listBundledPackageNames } from "./bundled-packages.ts";
-import { readPublisher } from "./publisher.ts";
+import { findRepositoryUrl } from "./published-manifest.ts";
 import { findUnmappedFiles, findUnpublishedLinks } from "./published-files.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
@@ -20,7 +20,11 @@ const [tarball = ""] = globSync(join(root, "reports/package/*.tgz"));
 
 const notices = readFileSync(join(packageFolder, "THIRD_PARTY_NOTICES"), "utf8");
 const readmes = globSync("README*", { cwd: packageFolder });
-const hasRepository = readPublisher().repository !== "";
+const manifest = JSON.parse(readFileSync(join(packageFolder, "package.json"), "utf8")) as Record<
+  string,
+  unknown
+>;
+const hasRepository = findRepositoryUrl(manifest) !== undefined;
 const problems = [
   ...(readmes.join() === "README.md"
     ? []

@@ -1,7 +1,7 @@
 /**
  * `npm run lab -- package` builds the package that is published: in `.tmp/package`, and as a tarball with its SBOM and its
- * release notes in `reports/package/`. The published package differs from the repository in three points: its manifest has
- * the links of `publisher.json`, the links in its pages are absolute, and it contains THIRD_PARTY_NOTICES.
+ * release notes in `reports/package/`. The published package differs from the repository in three points: its manifest
+ * lacks the members for development, the links in its pages are absolute, and it contains THIRD_PARTY_NOTICES.
  */
 import { cpSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -10,8 +10,7 @@ import { fileURLToPath } from "node:url";
 import { runProgram, runProgramOrExit } from "../support/run-program.ts";
 import { makeLinksAbsolute } from "./absolute-links.ts";
 import { listBundledPackageFolders } from "./bundled-packages.ts";
-import { createPublishedManifest } from "./published-manifest.ts";
-import { readPublisher } from "./publisher.ts";
+import { createPublishedManifest, findRepositoryUrl } from "./published-manifest.ts";
 import { findReleaseNotes } from "./release-notes.ts";
 import { createSbom, type SbomManifest } from "./sbom.ts";
 import { readBundledPackage, renderThirdPartyNotices } from "./third-party-notices.ts";
@@ -19,7 +18,6 @@ import { readBundledPackage, renderThirdPartyNotices } from "./third-party-notic
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const packageFolder = join(root, ".tmp/package");
 const reportsFolder = join(root, "reports/package");
-const publisher = readPublisher();
 const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as SbomManifest;
 
 rmSync(join(root, "dist"), { recursive: true, force: true });
@@ -33,9 +31,10 @@ for (const folder of [packageFolder, reportsFolder]) {
 for (const path of listPackedFiles()) cpSync(join(root, path), join(packageFolder, path));
 writeFileSync(
   join(packageFolder, "package.json"),
-  `${JSON.stringify(createPublishedManifest({ ...manifest }, publisher, readCommit()), undefined, 2)}\n`,
+  `${JSON.stringify(createPublishedManifest({ ...manifest }, readCommit()), undefined, 2)}\n`,
 );
-if (publisher.repository !== "") replaceLinks(publisher.repository);
+const repository = findRepositoryUrl({ ...manifest });
+if (repository !== undefined) replaceLinks(repository);
 const bundledPackages = listBundledPackageFolders().map((folder) => readBundledPackage(join(root, folder)));
 writeFileSync(
   join(packageFolder, "THIRD_PARTY_NOTICES"),

@@ -23,6 +23,8 @@ export function findUnpublishedLinks(packageFolder: string): string[] {
     const page = readFileSync(join(packageFolder, file), "utf8");
     return listRelativeLinks(page)
       .filter((link) => !existsSync(join(packageFolder, normalize(join(dirname(file), link)))))
-      .map((link) => `${file} links to ${link}, which is not in the package. Fill in publisher.json.`);
+      .map(
+        (link) => `${file} links to ${link}, which is not in the package. Set repository in package.json.`,
+      );
   });
 }

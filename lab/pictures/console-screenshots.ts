@@ -35,38 +35,38 @@ const browser = await launchChromium();
 const viewport = { width: 1100, height: 640 };
 
 // A stream that the user cuts, and that the client resumes.
-const light = (await test.open(browser, "#/chat/ticker", { viewport, colorScheme: "light" })).page;
-await send(light, "count to 5");
+const desktop = (await test.open(browser, "#/chat/ticker", { viewport, colorScheme: "light" })).page;
+await send(desktop, "count to 5");
 ticker.allow(2);
-await light.locator(".artifact", { hasText: "2" }).waitFor();
-await light.getByRole("button", { name: "Cut the connection" }).click();
-await light.locator(".turn-note", { hasText: "Connected again" }).waitFor();
+await desktop.locator(".artifact", { hasText: "2" }).waitFor();
+await desktop.getByRole("button", { name: "Cut the connection" }).click();
+await desktop.locator(".turn-note", { hasText: "Connected again" }).waitFor();
 ticker.allow(3);
-await waitForEnd(light);
-await save(light, "console-chat-cut-light");
-const cutTask = (await light.getByRole("link", { name: "Timeline" }).getAttribute("href")) ?? "";
+await waitForEnd(desktop);
+await save(desktop, "console-chat-cut");
+const cutTask = (await desktop.getByRole("link", { name: "Timeline" }).getAttribute("href")) ?? "";
 
-await open(light, "#/chat/reporter");
-await send(light, "Write a report about **two rivers**");
-await waitForEnd(light);
-await open(light, "#/chat/baker");
-await send(light, "A cake for the *team*");
-await light.getByTestId("answer").waitFor();
-await save(light, "console-chat-form-light");
-await open(light, "#/chat/clerk");
-await send(light, "Buy a chair");
-await light.getByTestId("answer").waitFor();
-await open(light, "#/agents/reporter");
-await light.locator(".card-report").waitFor();
-await save(light, "console-agents-light");
+await open(desktop, "#/chat/reporter");
+await send(desktop, "Write a report about **two rivers**");
+await waitForEnd(desktop);
+await open(desktop, "#/chat/baker");
+await send(desktop, "A cake for the *team*");
+await desktop.getByTestId("answer").waitFor();
+await save(desktop, "console-chat-form");
+await open(desktop, "#/chat/clerk");
+await send(desktop, "Buy a chair");
+await desktop.getByTestId("answer").waitFor();
+await open(desktop, "#/agents/reporter");
+await desktop.locator(".card-report").waitFor();
+await save(desktop, "console-agents");
 
-const dark = (await test.open(browser, cutTask, { viewport, colorScheme: "dark" })).page;
-await dark.locator("[data-mark=resume]").click();
-await dark.locator(".inspector").waitFor();
-await save(dark, "console-task-dark");
-await open(dark, "#/tasks");
-await dark.locator("[data-testid=task-row]").nth(3).waitFor();
-await save(dark, "console-tasks-dark");
+const task = (await test.open(browser, cutTask, { viewport, colorScheme: "light" })).page;
+await task.locator("[data-mark=resume]").click();
+await task.locator(".inspector").waitFor();
+await save(task, "console-task");
+await open(task, "#/tasks");
+await task.locator("[data-testid=task-row]").nth(3).waitFor();
+await save(task, "console-tasks");
 
 const phone = (await test.open(browser, cutTask, { viewport: { width: 390, height: 720 }, isMobile: true }))
   .page;

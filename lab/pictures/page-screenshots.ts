@@ -17,11 +17,10 @@ import { recordPlannerTraffic } from "../../src/pages/recorded-traffic.fixture.t
 import { decodeRecording } from "../../src/cards/recording/index.ts";
 
 const CARD_SCREENSHOTS = [
-  { name: "cards-run-light", hash: "", colorScheme: "light" },
-  { name: "cards-run-dark", hash: "", colorScheme: "dark" },
-  { name: "cards-sequence-light", hash: "#sample=gsm8k_0&card=2", colorScheme: "light" },
-  { name: "cards-sequence-dark", hash: "#sample=gsm8k_0&card=2", colorScheme: "dark" },
-] as const;
+  { name: "cards-run", hash: "" },
+  { name: "cards-sequence", hash: "#sample=gsm8k_0&card=2" },
+];
+const OPTIONS = { colorScheme: "light", viewport: { width: 1280, height: 780 } } as const;
 const MAX_SCREENSHOT_BYTES = 150_000;
 
 const [file] = process.argv.slice(2);
@@ -39,12 +38,8 @@ const reportPageUrl = await writePageToDisk(
 const screenshotFolder = new URL("../../docs/images/", import.meta.url);
 mkdirSync(screenshotFolder, { recursive: true });
 const browser = await launchChromium();
-for (const { name, hash, colorScheme } of CARD_SCREENSHOTS) {
-  const viewport = { width: 1280, height: 780 };
-  const { page } = await openPageRecordingRequestsAndErrors(browser, reportPageUrl + hash, {
-    colorScheme,
-    viewport,
-  });
+for (const { name, hash } of CARD_SCREENSHOTS) {
+  const { page } = await openPageRecordingRequestsAndErrors(browser, reportPageUrl + hash, OPTIONS);
   const path = new URL(`${name}.png`, screenshotFolder).pathname;
   // For a problem, captures only the area beside the list and below the figures. The full page would be twice
   // as large.
@@ -56,23 +51,17 @@ for (const { name, hash, colorScheme } of CARD_SCREENSHOTS) {
 const { lines, taskIds } = await recordPlannerTraffic(["6 * 7", "2 + 3"]);
 const trafficPageUrl = await writePageToDisk(renderTrafficRecord(lines, { title: "planner and solver" }));
 const [firstTask, secondTask] = taskIds;
-for (const colorScheme of ["light", "dark"] as const)
-  for (const [name, hash] of [
-    ["flow-sequence", `#/flow/planner/${firstTask}`],
-    ["flow-path", `#/flow/planner/${firstTask}?view=path`],
-    ["compare", `#/compare?a=${firstTask}&b=${secondTask}`],
-  ]) {
-    const viewport = { width: 1280, height: 780 };
-    const { page } = await openPageRecordingRequestsAndErrors(browser, `${trafficPageUrl}${hash}`, {
-      colorScheme,
-      viewport,
-    });
-    if (name === "flow-sequence") await page.locator(".sequence .broken-off").click();
-    const path = new URL(`${name}-${colorScheme}.png`, screenshotFolder).pathname;
-    await page.screenshot({ path });
-    await page.close();
-    checkScreenshotSize(path);
-  }
+for (const [name, hash] of [
+  ["flow-sequence", `#/flow/planner/${firstTask}`],
+  ["compare", `#/compare?a=${firstTask}&b=${secondTask}`],
+]) {
+  const { page } = await openPageRecordingRequestsAndErrors(browser, `${trafficPageUrl}${hash}`, OPTIONS);
+  if (name === "flow-sequence") await page.locator(".sequence .broken-off").click();
+  const path = new URL(`${name}.png`, screenshotFolder).pathname;
+  await page.screenshot({ path });
+  await page.close();
+  checkScreenshotSize(path);
+}
 await browser.close();
 
 function checkScreenshotSize(path: string): void {

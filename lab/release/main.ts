@@ -9,7 +9,7 @@ import { basename, join } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { listPublisherProblems, readPublisher } from "../package/publisher.ts";
+import { findRepositoryUrl } from "../package/published-manifest.ts";
 import { runProgram } from "../support/run-program.ts";
 import { createPublishArguments, listPublisherMachineProblems } from "./publish-arguments.ts";
 import { parsePublishedVersions } from "./published-versions.ts";
@@ -27,12 +27,13 @@ interface PackedManifest {
   readonly name: string;
   readonly version: string;
   readonly repository?: object;
+  readonly author?: unknown;
   readonly gitHead?: string;
 }
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const packageFolder = join(root, ".tmp/package");
-const { name, version } = readManifest(root);
+const { name, version, repository, author } = readManifest(root);
 const built = existsSync(join(packageFolder, "package.json")) ? readManifest(packageFolder) : undefined;
 if (!built) {
   console.error("There is no package in .tmp/package: run npm run lab -- package.");
@@ -45,12 +46,12 @@ const publishedVersions = parsePublishedVersions(
 );
 const problems = listReleaseProblems({
   version,
-  publisherProblems: listPublisherProblems(readPublisher()),
+  repositoryUrl: findRepositoryUrl({ repository }),
+  author,
   builtVersion: built.version,
   builtCommit: built.gitHead,
   commit: readGit("rev-parse", "HEAD").trim(),
   isPushed: isInWorkflow || countUnpushedCommits() === "0",
-  hasLinks: built.repository !== undefined,
   changelog: readFileSync(join(root, "CHANGELOG.md"), "utf8"),
   pendingChangesets: globSync("*.md", { cwd: join(root, ".changeset") }).map((file) => basename(file)),
   changedFiles: readGit("status", "--porcelain"),

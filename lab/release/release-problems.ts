@@ -1,8 +1,9 @@
 /** The facts that decide whether a version can be published. */
 export interface ReleaseState {
   readonly version: string;
-  /** Problems of publisher.json. */
-  readonly publisherProblems: readonly string[];
+  /** URL of the repository, from package.json. */
+  readonly repositoryUrl: string | undefined;
+  readonly author: unknown;
   /** Version of the package that `npm run lab -- package` has built, or `undefined` if there is none. */
   readonly builtVersion: string | undefined;
   /** Commit of that package, or `undefined` if its work tree had changes. */
@@ -11,8 +12,6 @@ export interface ReleaseState {
   readonly commit: string;
   /** Whether the upstream branch has the commit. */
   readonly isPushed: boolean;
-  /** Whether the built package has the links of publisher.json. */
-  readonly hasLinks: boolean;
   readonly changelog: string;
   /** Names of the changesets that no version contains yet. */
   readonly pendingChangesets: readonly string[];
@@ -29,13 +28,13 @@ export function listReleaseProblems(state: ReleaseState): string[] {
     state;
   const heading = changelog.split("\n").find((line) => line.split(" ")[1] === version);
   const problems: (string | false)[] = [
-    ...state.publisherProblems,
+    state.repositoryUrl === undefined &&
+      `package.json needs "repository": { "type": "git", "url": "git+https://github.com/OWNER/NAME.git" }.`,
+    state.author === undefined && `package.json needs "author", such as "Ada Lovelace <ada@example.com>".`,
     builtVersion !== version && `.tmp/package has version ${builtVersion}: run npm run lab -- package.`,
     state.builtCommit !== state.commit &&
       `.tmp/package is not of commit ${state.commit}: commit all changes, and run npm run lab -- package.`,
     !state.isPushed && `The upstream branch lacks commit ${state.commit}: push it.`,
-    !state.hasLinks &&
-      "The built package has no links: fill in publisher.json, and run npm run lab -- package.",
     heading !== `## ${version}` &&
       `CHANGELOG.md has no heading "## ${version}": run npm run lab -- release version, or remove "(unreleased)".`,
     pendingChangesets.length > 0 &&

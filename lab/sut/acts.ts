@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { setTimeout } from "node:timers/promises";
-import { data, text, getText } from "../../src/protocol/index.ts";
+import { data, text, getText, type JsonObject } from "../../src/protocol/index.ts";
+import { parseWithClient, type ClientRequest } from "./client-parse.ts";
 import {
   completeWithArtifact,
   createOutputFile,
@@ -11,10 +12,7 @@ import {
   type Scenario,
 } from "./scenario.ts";
 
-/**
- * The scenarios of ACTS, selected by the start of a message's first text. `tck-client-parse` is not
- * implemented: it requires an agent that reads other agents' responses with its own client.
- */
+/** The scenarios of ACTS, selected by the start of a message's first text. `acts/sut-behaviors.yaml` lists them. */
 export const findActsScenario: (text: string) => Scenario | undefined = createScenarioFinder({
   "tck-complete-task": () => [createStatusEvent("COMPLETED", "Hello from TCK")],
   "tck-message-response": () => [{ message: { parts: [text("Direct message response")] } }],
@@ -43,6 +41,14 @@ export const findActsScenario: (text: string) => Scenario | undefined = createSc
   "tck-artifact-data": () => completeWithArtifact(data({ key: "value", count: 42 })),
   "tck-artifact-file": () => completeWithArtifact(createOutputFile()),
   "tck-artifact-file-url": () => completeWithArtifact(createOutputUrl()),
+  "tck-client-parse": async function* ({ message }) {
+    const [request] = message.parts.flatMap((part) => ("data" in part ? [part.data] : []));
+    yield* completeWithArtifact(
+      data((await parseWithClient(request as unknown as ClientRequest)) as JsonObject),
+    );
+  },
+  // A misspelled scenario must not pass as an echo.
+  "tck-": () => [createStatusEvent("FAILED", "The scenario is unknown.")],
 });
 
 /** The answer to a question continues the scenario that asked it. */

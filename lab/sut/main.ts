@@ -2,8 +2,8 @@ import { once } from "node:events";
 import { createServer as createNetServer, type AddressInfo } from "node:net";
 import { parseArgs } from "node:util";
 import type { AgentCapabilities } from "../../src/protocol/index.ts";
-import { custom, type AuthResult } from "../../src/server/auth/index.ts";
 import { createServer, type ServerOptions } from "../../src/server/index.ts";
+import { createActsAuthentication, describeActsAgent } from "./acts-conventions.ts";
 import { itkJsonRpcRoute } from "./itk-json-rpc-route.ts";
 import { createSutAgent } from "./sut-agent.ts";
 import { createExecutorAgent } from "./scenario-executor.ts";
@@ -17,8 +17,9 @@ const USAGE = `usage: npm run lab -- sut --port N
   --required-ext                    require the TCK's extension
   --allow-private-webhooks          push to this machine
   --strict                          accept no deviations of real peers from the specification (TCK)
-  --lenient                         take messages without an id (ACTS)
-  --auth                            want "Bearer itk-valid-token"; refuse "itk-insufficient-token" as forbidden (ACTS)
+  --acts                            follow the conventions of ACTS: enforce the declared input modes, push to this
+                                    machine, guard the extended card, and read ITK_ACTS_AUTH and
+                                    ITK_ACTS_REDUCED_CAPABILITIES
   --grpc-port N                     serve gRPC too`;
 
 const { values } = parseArgs({
@@ -33,8 +34,7 @@ const { values } = parseArgs({
     "required-ext": { type: "boolean", default: false },
     "allow-private-webhooks": { type: "boolean", default: false },
     strict: { type: "boolean", default: false },
-    lenient: { type: "boolean", default: false },
-    auth: { type: "boolean", default: false },
+    acts: { type: "boolean", default: false },
     "grpc-port": { type: "string" },
     help: { type: "boolean", default: false },
     // Option names of the ITK.
@@ -58,20 +58,19 @@ if (
   process.exit(2);
 }
 
+// Names and values of a2a-itk, which starts the agent anew for tests that other agents cannot pass.
+const isReduced = values.acts && process.env["ITK_ACTS_REDUCED_CAPABILITIES"] === "1";
+const requiresAuth = values.acts && process.env["ITK_ACTS_AUTH"] === "1";
+const hasPush = !values["no-push"] && !isReduced;
+
 const capabilities: AgentCapabilities = {
-  streaming: !values["no-streaming"],
-  pushNotifications: !values["no-push"],
-  extendedAgentCard: values.auth,
+  streaming: !values["no-streaming"] && !isReduced,
+  pushNotifications: hasPush,
+  extendedAgentCard: values.acts && !isReduced,
   ...(values["required-ext"]
     ? { extensions: [{ uri: "urn:a2a:tck:required-extension", required: true }] }
     : {}),
 };
-
-const itkAuthScheme = custom({
-  schemeName: "itk",
-  securityScheme: { httpAuthSecurityScheme: { scheme: "Bearer" } },
-  authenticate: ({ header }) => verifyItkToken(header("authorization")),
-});
 
 const options: ServerOptions = {
   store,
@@ -80,15 +79,15 @@ const options: ServerOptions = {
   // The TCK uses one message id per scenario for different messages.
   deduplicateMessages: false,
   // The TCK does not respect the agent's input modes, either.
-  inputModePolicy: "ignore",
+  inputModePolicy: values.acts ? "enforce" : "ignore",
   mountedHandlers: [itkJsonRpcRoute],
-  push: values["no-push"] ? false : { allowPrivate: values["allow-private-webhooks"] },
+  push: hasPush ? { allowPrivate: values["allow-private-webhooks"] || values.acts } : false,
   ...(values.strict ? { peerLeniency: "none" } : {}),
-  ...(values.lenient ? { autoMessageId: true } : {}),
-  ...(values.auth ? { authenticate: itkAuthScheme } : {}),
+  ...(values.acts ? { authenticate: createActsAuthentication(requiresAuth) } : {}),
 };
 
-const sut = values.executor ? createExecutorAgent({ capabilities }) : createSutAgent({ capabilities });
+const description = { capabilities, ...(values.acts ? describeActsAgent(requiresAuth) : {}) };
+const sut = values.executor ? createExecutorAgent(description) : createSutAgent(description);
 const server = createServer({ sut }, options);
 const { url, grpc } = await server.listen({
   port,
@@ -110,13 +109,6 @@ async function chooseGrpcOptions(requestedPort: number): Promise<{ port: number;
   free.close();
   await once(free, "close");
   return { port, publicAddress: `http://127.0.0.1:${port}` };
-}
-
-/** The tokens that ACTS uses. */
-function verifyItkToken(authorization: string | undefined): AuthResult {
-  if (authorization === undefined) return undefined;
-  if (authorization === "Bearer itk-insufficient-token") return { missingScopes: ["work"] };
-  return authorization === "Bearer itk-valid-token" ? { tenant: "", principal: "itk" } : "invalid";
 }
 
 function isStore(choice: string): choice is "memory" | `sqlite:${string}` {

@@ -1,5 +1,6 @@
 import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import { once } from "node:events";
+import { readFileSync } from "node:fs";
 import { createServer as createHttpServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -8,11 +9,14 @@ import {
   file,
   formatTaskState,
   getText,
+  type JsonObject,
   type Message,
   type SendMessageResponse,
   type Task,
 } from "../../src/protocol/index.ts";
 import { createServer, type Server } from "../../src/server/index.ts";
+import { findActsScenario } from "./acts.ts";
+import { createActsAuthentication, describeActsAgent } from "./acts-conventions.ts";
 import { createSutAgent } from "./sut-agent.ts";
 
 describe("the agent under test", () => {
@@ -43,6 +47,7 @@ describe("the agent under test", () => {
     ["m", "tck-task-failure please", "failed: failed, as asked"],
     ["m", "tck-auth-required", "auth-required: Sign in first."],
     ["m", "good day", "completed: good day"],
+    ["m", "tck-misspelled", "failed: The scenario is unknown."],
     ["tck-unheard-of", "good day", "completed: good day"],
   ])("plays the scenario of message %s: %s", async (messageId, text, outcome) => {
     expect(describeResponse(await remote.send(text, { messageId }))).toBe(outcome);
@@ -53,6 +58,107 @@ describe("the agent under test", () => {
     const taskId = "task" in question ? question.task.id : "";
     expect(describeResponse(await remote.send("more", { taskId }))).toMatch(/^input-required/);
     expect(describeResponse(await remote.send("done", { taskId }))).toBe("completed: Heard: done");
+  });
+});
+
+describe("the agent under test, with the conventions of ACTS", () => {
+  it("has a scenario for each behavior that it declares", () => {
+    const file = new URL("../../acts/sut-behaviors.yaml", import.meta.url);
+    const prefixes = [...readFileSync(file, "utf8").matchAll(/prefix: "(.*)"/g)].map(
+      ([, prefix = ""]) => prefix,
+    );
+    expect(prefixes.length).toBeGreaterThan(15);
+    const unknown = findActsScenario("tck-misspelled");
+    expect(prefixes.filter((prefix) => findActsScenario(`${prefix} text`) === unknown)).toEqual([]);
+  });
+
+  const servers: Server[] = [];
+  const start = async (requiresAuth: boolean): Promise<string> => {
+    const agent = createSutAgent({
+      capabilities: { streaming: true, extendedAgentCard: true },
+      ...describeActsAgent(requiresAuth),
+    });
+    const authenticate = createActsAuthentication(requiresAuth);
+    const server = createServer({ sut: agent }, { store: "memory", authenticate });
+    servers.push(server);
+    return `${(await server.listen()).url}/a2a/sut`;
+  };
+  afterAll(() => Promise.all(servers.map((server) => server.close())));
+
+  const request = async (url: string, token?: string): Promise<number> => {
+    const headers = { "A2A-Version": "1.0", ...(token ? { authorization: `Bearer ${token}` } : {}) };
+    return (await fetch(url, { headers })).status;
+  };
+
+  it("guards the extended card, and accepts other requests without credentials", async () => {
+    const url = await start(false);
+    const card = `${url}/extendedAgentCard`;
+    expect(await request(card)).toBe(401);
+    expect(await request(card, "unknown")).toBe(401);
+    expect(await request(card, "itk-insufficient-token")).toBe(403);
+    expect(await request(card, "itk-valid-token")).toBe(200);
+    expect(await request(`${url}/tasks`)).toBe(200);
+  });
+
+  it("requires credentials for every operation, and declares the requirement", async () => {
+    const url = await start(true);
+    const card = (await (await fetch(`${new URL(url).origin}/.well-known/agent-card.json`)).json()) as object;
+    expect(card).toHaveProperty("securityRequirements");
+    expect(await request(`${url}/tasks`)).toBe(401);
+    expect(await request(`${url}/tasks`, "itk-insufficient-token")).toBe(403);
+    expect(await request(`${url}/tasks`, "itk-other-token")).toBe(200);
+  });
+
+  it("rejects media types that the card does not declare, and accepts instructions of the ITK", async () => {
+    const remote = await connect(await start(false));
+    const send = (mediaType: string): Promise<SendMessageResponse> =>
+      remote.send([file(encodeInstruction.answer("here"), { mediaType, filename: "instruction.bin" })]);
+    await expect(send("application/x-unsupported")).rejects.toMatchObject({
+      reason: "CONTENT_TYPE_NOT_SUPPORTED",
+    });
+    expect(
+      getText(((await send("application/x-protobuf")) as { task: Task }).task.status.message?.parts ?? []),
+    ).toBe("here");
+  });
+
+  it.each<[string, object, object]>([
+    [
+      "send_message",
+      {
+        jsonrpc: "2.0",
+        id: "x",
+        result: { message: { messageId: "m", role: "ROLE_AGENT", parts: [{ raw: "AQ==" }] } },
+      },
+      { message: { messageId: "m", parts: [{ raw: "AQ==" }] } },
+    ],
+    [
+      "get_task",
+      { jsonrpc: "2.0", id: "x", error: { code: -32001, message: "Task not found" } },
+      { error: { message: "Task not found" } },
+    ],
+    [
+      "get_extended_agent_card",
+      {
+        name: "extended",
+        description: "",
+        version: "1",
+        capabilities: {},
+        defaultInputModes: [],
+        defaultOutputModes: [],
+        skills: [],
+        supportedInterfaces: [
+          { url: "https://example.com/a2a", protocolBinding: "HTTP+JSON", protocolVersion: "1.0" },
+        ],
+      },
+      { name: "extended" },
+    ],
+  ])("returns what our client reads from a payload: %s", async (operation, payload, parsed) => {
+    const remote = await connect(await start(false));
+    const answer = await remote.send([
+      { text: "tck-client-parse" },
+      { data: { operation, wire_payload: payload } as unknown as JsonObject },
+    ]);
+    expect((answer as { task: Task }).task.artifacts?.[0]?.parts[0]).toMatchObject({ data: parsed });
   });
 });
 

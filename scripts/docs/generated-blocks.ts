@@ -10,7 +10,6 @@ const GENERATORS: Readonly<Record<string, (file: string, names: readonly string[
   functions: renderFunctionsTable,
   errors: renderErrorsTable,
   "cli-errors": renderCliErrorsTable,
-  exports: renderExportsTables,
   glossary: renderGlossary,
   "message-outcomes": renderMessageOutcomesTable,
   "message-actions": renderMessageActionsTable,
@@ -87,45 +86,32 @@ function renderCliErrorsTable(): string {
   return `| code | exit code | cause | what to do |\n|---|---|---|---|\n${rows.join("\n")}`;
 }
 
-/** Renders tables of all exports by package entry, with the first sentence of each docstring. */
-function renderExportsTables(): string {
+/** Returns the exported names by package entry, for checking imports. */
+export function listExportedNames(): Map<string, Set<string>> {
   const { exports, name } = JSON.parse(readFileSync(join(repositoryRoot, "package.json"), "utf8")) as {
     name: string;
     exports: Record<string, string | { types: string }>;
   };
-  const entries = Object.entries(exports).flatMap(([path, target]) =>
-    typeof target === "string" ? [] : [{ entry: name + path.slice(1), file: toSourcePath(target.types) }],
+  return new Map(
+    Object.entries(exports).flatMap(([path, target]) =>
+      typeof target === "string"
+        ? []
+        : [
+            [
+              name + path.slice(1),
+              new Set(
+                SourceFile.load(toSourcePath(target.types))
+                  .listExports()
+                  .map((exported) => exported.name),
+              ),
+            ] as const,
+          ],
+    ),
   );
-  const sections = entries.map(({ entry, file }) => {
-    const exported = SourceFile.load(file)
-      .listExports()
-      .toSorted((a, b) => (a.name < b.name ? -1 : 1));
-    const lines = exported
-      .filter(({ name }, index) => exported.findIndex((other) => other.name === name) === index)
-      .map(
-        ({ name, declaration: { kind, comment } }) =>
-          `| \`${name}\` | ${kind} | ${escapeMarkdownTableCell(getFirstDocstringSentence(replaceLinkTagsWithCode(comment)))} |`,
-      );
-    return `## ${entry}\n\n| | | |\n|---|---|---|\n${lines.join("\n")}`;
-  });
-  return sections.join("\n\n");
 }
 
 function toSourcePath(built: string): string {
   return built.replace(/^\.\/dist\//, "src/").replace(/\.d\.ts$/, ".ts");
-}
-
-/** Returns the exported names by package entry, for checking imports. */
-export function listExportedNames(): Map<string, Set<string>> {
-  const names = new Map<string, Set<string>>();
-  let entry = "";
-  for (const line of renderExportsTables().split("\n")) {
-    const [, heading] = /^## (.+)$/.exec(line) ?? [];
-    if (heading !== undefined) names.set((entry = heading), new Set());
-    const [, name] = /^\| `(.+?)` \|/.exec(line) ?? [];
-    if (name !== undefined) names.get(entry)?.add(name);
-  }
-  return names;
 }
 
 /** Renders the glossary at the top of `src/protocol/index.ts`. */
@@ -157,11 +143,4 @@ function replaceLinkTagsWithCode(about: string): string {
 
 function getFirstDocstringParagraphWithoutCode(about: string): string {
   return about.replaceAll(/```[^]*?```/g, "").split("\n\n")[0] ?? "";
-}
-
-function getFirstDocstringSentence(about: string): string {
-  const [first = ""] = getFirstDocstringParagraphWithoutCode(about)
-    .replaceAll("\n", " ")
-    .split(/(?<=[.:]) (?=[A-Z`])/);
-  return first;
 }

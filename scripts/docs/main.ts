@@ -1,6 +1,6 @@
 /**
  * `npm run docs` generates parts of the documentation: the tables in `docs/reference/` from the sources, and
- * `llms.txt` and `llms-full.txt` from all pages. A test fails when a generated file is out of date.
+ * `llms.txt` from all pages. A test fails when a generated file is out of date.
  */
 import { globSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -30,9 +30,10 @@ export function generateFiles(): Map<string, string> {
   const files = new Map<string, string>();
   for (const file of globSync("docs/reference/*.md", { cwd: repositoryRoot }).toSorted())
     files.set(file, fillGeneratedBlocks(readPage(file)));
-  const text = (file: string): string => files.get(file) ?? readPage(file);
-  files.set("llms.txt", renderLlmsTxt(text));
-  files.set("llms-full.txt", renderLlmsFullTxt(text));
+  files.set(
+    "llms.txt",
+    renderLlmsTxt((file) => files.get(file) ?? readPage(file)),
+  );
   return files;
 }
 
@@ -54,12 +55,11 @@ function renderLlmsTxt(text: (file: string) => string): string {
   return `# Colloquy\n\n> ${LLMS_TXT_SUMMARY}\n\n${sections.join("\n\n")}\n`;
 }
 
-/** Renders `llms-full.txt`: the content of all pages except those about Colloquy's internals. */
-function renderLlmsFullTxt(text: (file: string) => string): string {
-  const internalPages =
-    /conformance|benchmarks|dependencies|card-figures|decisions|AGENTS|extensions|exports/;
+/** Renders `llms-full.txt` of the site: the content of all pages except those about Colloquy's internals. */
+export function renderLlmsFullTxt(): string {
+  const internalPages = /conformance|benchmarks|dependencies|card-figures|decisions|AGENTS|extensions/;
   const pages = listPages().flatMap(({ pages }) => pages.filter((page) => !internalPages.test(page)));
-  return pages.map((page) => `<!-- ${page} -->\n\n${text(page).trim()}\n`).join("\n\n");
+  return pages.map((page) => `<!-- ${page} -->\n\n${readPage(page).trim()}\n`).join("\n\n");
 }
 
 function listPages(): { title: string; pages: string[] }[] {

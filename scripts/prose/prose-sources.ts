@@ -11,8 +11,8 @@ export interface ProseSource {
 }
 
 const PROSE_PAGE_GLOBS = ["*.md", "docs/**/*.md", "examples/**/README.md", "skills/**/*.md"];
-/** Translations, the list of old names, and the changelog of what was called otherwise. */
-const EXCLUDED_PAGE_PATTERN = /^(?:README\.\w+|CHANGELOG|docs\/renames)\.md$/;
+/** Translations, and the changelog, which contains former names. */
+const EXCLUDED_PAGE_PATTERN = /^(?:README\.\w+|CHANGELOG)\.md$/;
 const COMMANDER_HELP_METHODS = new Set([
   "description",
   "summary",

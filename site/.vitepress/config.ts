@@ -4,10 +4,11 @@ import type { Plugin } from "vite";
 import { defineConfig, type MarkdownOptions } from "vitepress";
 import { listPackageFolders } from "../../scripts/bundled-modules.mjs";
 import { readBundledPackage, renderThirdPartyNotices } from "../../lab/package/third-party-notices.ts";
+import { renderLlmsFullTxt } from "../../scripts/docs/main.ts";
 import { parseCodeBlocks } from "../../test/documents/code-blocks.ts";
 import { toGitHubAnchor } from "../../test/documents/links.ts";
 import { closeHeadingGaps, dropEmptyTableHeaders } from "../accessible-tokens.ts";
-import { joinExamplesWithOutput, splitThemePictures } from "../example-output.ts";
+import { joinExamplesWithOutput } from "../example-output.ts";
 import { buildSidebar } from "../navigation.ts";
 import { readSiteBase } from "../site-base.ts";
 import { repositoryRoot, SITE_DOCUMENTS, toSiteLink, toSitePage } from "../site-pages.ts";
@@ -48,7 +49,6 @@ function showPagesAsGitHubDoes(markdown: MarkdownRenderer): void {
     closeHeadingGaps(state.tokens);
     dropEmptyTableHeaders(state.tokens);
     for (const token of state.tokens) {
-      if (token.type === "html_block") token.content = splitThemePictures(token.content);
       for (const child of token.children ?? []) {
         const link = child.type === "link_open" ? child.attrGet("href") : null;
         if (link !== null) child.attrSet("href", toSiteLink(document, link));
@@ -113,7 +113,8 @@ export default defineConfig({
     );
     writeFileSync(join(outDir, "THIRD_PARTY_NOTICES.txt"), renderThirdPartyNotices(packages));
     // The addresses in llms.txt are paths of the repository.
-    for (const file of ["llms.txt", "llms-full.txt", ...SITE_DOCUMENTS]) {
+    writeFileSync(join(outDir, "llms-full.txt"), renderLlmsFullTxt());
+    for (const file of ["llms.txt", ...SITE_DOCUMENTS]) {
       mkdirSync(dirname(join(outDir, file)), { recursive: true });
       copyFileSync(join(repositoryRoot, file), join(outDir, file));
     }

@@ -36,7 +36,7 @@ const MIN_ARTIFACT_CHUNK_INTERVAL_MS = 16;
  * Converts the events of an ADK run to artifact chunks, with one artifact for each event chain. A chain
  * consists of partial events, followed by one complete event with the same content. The last chunk of an
  * artifact sets `lastChunk`. With both forms of `ArtifactEnding`, a client that follows A2A's rules for
- * `append` ends with exactly one copy of the content. See docs/decisions/004-adk-artifacts.md for the
+ * `append` ends with exactly one copy of the content. See docs/decisions/027-streamed-answers-as-artifacts.md for the
  * reasons.
  *
  * The streamer buffers one partial event, because the next event may complete the chain. The streamer also

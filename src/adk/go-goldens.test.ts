@@ -206,7 +206,7 @@ const DIFFERENCES: readonly { readonly reason: string; readonly tests: readonly 
     ],
   },
   {
-    reason: "The rest of the text is a partial event, for readers of partial events (decision 004).",
+    reason: "The rest of the text is a partial event, for readers of partial events (decision 027).",
     tests: [
       "TestA2AAgentRunProcessor_aggregatePartial/[append=false,_lastChunk=true]_results_in_non-partial",
     ],

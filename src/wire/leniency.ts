@@ -27,14 +27,14 @@ export interface Leniency {
 
 /**
  * All deviations from the specification that Colloquy accepts because a real peer sends them. Each entry
- * names one check in the code. Decision 052 explains when to add an entry.
+ * names one check in the code. Decision 019 explains when to add an entry.
  */
 export const LENIENCIES: Readonly<Record<LeniencyName, Leniency>> = {
   base64TextOfFile: {
     peer: "a2a-sdk 0.3.26 and 1.3.0 (Python), a2a-go 0.3.15 and 2.4.0, a2a-java 0.3.3",
     appliesTo: "A2A 0.3 over gRPC and HTTP+JSON",
     deviation: "The bytes field `file_with_bytes` contains the base64 text of the file.",
-    treatment: "Base64 text is decoded, and these SDKs receive base64 text (decision 038).",
+    treatment: "Base64 text is decoded, and these SDKs receive base64 text (decision 018).",
   },
   timestampWithoutOffset: {
     peer: "fasta2a 2.1.1 (Pydantic AI 2.68.0)",

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { checkSiteLinks } from "../../lab/site/check-links.ts";
 import { startSiteServer } from "../../lab/site/site-server.ts";
-import { joinExamplesWithOutput, splitThemePictures, type MarkdownToken } from "../../site/example-output.ts";
+import { joinExamplesWithOutput, type MarkdownToken } from "../../site/example-output.ts";
 import { listPagesOutsideNavigation, NAVIGATION } from "../../site/navigation.ts";
 import { readSiteBase } from "../../site/site-base.ts";
 import { listLinkedSourceFiles, SITE_DOCUMENTS, toSiteLink, toSitePage } from "../../site/site-pages.ts";
@@ -31,10 +31,10 @@ describe("the documentation site", () => {
 
   it("links to pages, and shows linked source files and folders as pages", () => {
     expect(toSiteLink("docs/adk.md", "how-to/auth.md#a")).toBe("/how-to/auth.md#a");
-    expect(toSiteLink("docs/hosts.md", "../../examples/hosts/hono.ts")).toBe(
+    expect(toSiteLink("docs/hosts.md", "../examples/hosts/hono.ts")).toBe(
       "/source/examples/hosts/hono.ts.html",
     );
-    expect(toSiteLink("docs/adk.md", "../../examples")).toBe("/examples/index.md");
+    expect(toSiteLink("docs/adk.md", "../examples")).toBe("/examples/index.md");
     expect(toSiteLink("docs/adk.md", "https://example.com/a.md")).toBe("https://example.com/a.md");
     expect(toSiteLink("docs/adk.md", "#top")).toBe("#top");
     const sources = listLinkedSourceFiles(readDocument);
@@ -78,18 +78,6 @@ describe("the documentation site", () => {
       "</div>",
       14,
     ]);
-  });
-
-  it("shows a picture in the theme of the site", () => {
-    const picture = `<picture>
-  <source media="(prefers-color-scheme: dark)" srcset="images/a-dark.png">
-  <img alt="A" src="images/a-light.png">
-</picture>`;
-    expect(splitThemePictures(picture)).toBe(
-      '<img class="light-only" alt="A" src="./images/a-light.png" loading="lazy"><img class="dark-only" alt="A" src="./images/a-dark.png" loading="lazy">',
-    );
-    for (const document of SITE_DOCUMENTS)
-      expect(splitThemePictures(readDocument(document))).not.toContain("<picture>");
   });
 });
 

@@ -9,7 +9,7 @@ export const SIZE_SHARD_COUNT = 16;
  * run tasks, for the seconds until the asking node has read their answer. `deleted_task` contains the keys of deleted
  * tasks whose log still has rows. The rows
  * of `stored_size` add up to the bytes of all content. Each commit changes one row of `stored_size`, so that
- * concurrent commits rarely wait for each other. The decision docs/decisions/072-postgres-layout.md has the reasons.
+ * concurrent commits rarely wait for each other. The decision docs/decisions/013-postgres-layout.md has the reasons.
  */
 const CREATE_TABLES_SQL = `
   CREATE TABLE colloquy.node (

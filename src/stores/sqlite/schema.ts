@@ -8,7 +8,7 @@ import type { SqlDatabase } from "./sql-database.ts";
  * Scopes and tasks have small integer keys, so that the rows of other tables and the indexes stay small. Each
  * row of `log` contains the events of one append as JSON lines. In each row, `seq` is the sequence number of
  * the append's last event. Snapshots have a separate table, because every append would otherwise rewrite the
- * snapshot of its task. The decision docs/decisions/003-sqlite-layout.md explains the layout of the tables.
+ * snapshot of its task. The decision docs/decisions/008-sqlite-layout.md explains the layout of the tables.
  */
 const CREATE_TASK_TABLES_SQL = `
   CREATE TABLE scope (

@@ -5,9 +5,8 @@ import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { listRelativeLinks, makeLinksAbsolute } from "../../../lab/package/absolute-links.ts";
 import { findLicenseProblems } from "../../../lab/package/license-problems.ts";
-import { createPublishedManifest } from "../../../lab/package/published-manifest.ts";
+import { createPublishedManifest, findRepositoryUrl } from "../../../lab/package/published-manifest.ts";
 import { findUnmappedFiles, findUnpublishedLinks } from "../../../lab/package/published-files.ts";
-import { listPublisherProblems, readPublisher, type Publisher } from "../../../lab/package/publisher.ts";
 import { findReleaseNotes } from "../../../lab/package/release-notes.ts";
 import { addBundledComponents, type Sbom } from "../../../lab/package/sbom.ts";
 import { findCountedTypeErrors } from "../../../lab/package/type-errors.ts";
@@ -16,12 +15,6 @@ import {
   readBundledPackage,
   renderThirdPartyNotices,
 } from "../../../lab/package/third-party-notices.ts";
-
-const publisher: Publisher = {
-  repository: "https://github.com/ada/colloquy",
-  homepage: "",
-  author: "Ada Lovelace <ada@example.com>",
-};
 
 async function writeFiles(files: Record<string, string | object>): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), "colloquy-package-"));
@@ -32,28 +25,6 @@ async function writeFiles(files: Record<string, string | object>): Promise<strin
   return folder;
 }
 
-describe("publisher.json", () => {
-  it("has the members that a publisher fills in", () => {
-    expect(Object.keys(readPublisher())).toEqual(["repository", "homepage", "author"]);
-  });
-
-  it("is complete with a repository and an author", () => {
-    expect(listPublisherProblems(publisher)).toEqual([]);
-  });
-
-  it.each([
-    [{ repository: "" }, "repository"],
-    [{ repository: "https://github.com/ada/colloquy.git" }, "repository"],
-    [{ repository: "git@github.com:ada/colloquy" }, "repository"],
-    [{ homepage: "colloquy.example" }, "homepage"],
-    [{ author: "Ada" }, "author"],
-  ])("is incomplete with %j", (change, member) => {
-    expect(listPublisherProblems({ ...publisher, ...change })).toEqual([
-      expect.stringContaining(`publisher.json: "${member}"`) as string,
-    ]);
-  });
-});
-
 describe("the manifest of the published package", () => {
   it("names the files of its commands as npm publishes them, so that npm corrects nothing", () => {
     const { bin } = JSON.parse(readFileSync(new URL("../../../package.json", import.meta.url), "utf8")) as {
@@ -62,27 +33,19 @@ describe("the manifest of the published package", () => {
     expect(bin).toEqual({ "a2a-colloquy": "bin/colloquy.js", colloquy: "bin/colloquy.js" });
   });
 
-  const manifest = { name: "colloquy", private: true, scripts: { test: "x" }, devDependencies: { a: "1" } };
-
-  it("has the links of the publisher, and lacks what only matters in the repository", () => {
-    expect(createPublishedManifest(manifest, publisher)).toEqual({
-      name: "colloquy",
-      author: "Ada Lovelace <ada@example.com>",
-      repository: { type: "git", url: "git+https://github.com/ada/colloquy.git" },
-      homepage: "https://github.com/ada/colloquy#readme",
-      bugs: { url: "https://github.com/ada/colloquy/issues" },
-    });
+  it("lacks what only matters in the repository, and names its commit, which a release compares", () => {
+    const manifest = { name: "colloquy", private: true, scripts: { test: "x" }, devDependencies: { a: "1" } };
+    expect(createPublishedManifest(manifest, "c0ffee")).toEqual({ name: "colloquy", gitHead: "c0ffee" });
+    expect(createPublishedManifest(manifest)).toEqual({ name: "colloquy" });
   });
 
-  it("names its commit, which a release compares", () => {
-    expect(createPublishedManifest({}, { ...publisher, repository: "" }, "c0ffee")).toMatchObject({
-      gitHead: "c0ffee",
-    });
-  });
-
-  it("invents no links", () => {
-    const unknown = { repository: "", homepage: "", author: "" };
-    expect(createPublishedManifest(manifest, unknown)).toEqual({ name: "colloquy" });
+  it.each([
+    [{ url: "git+https://github.com/ada/colloquy.git" }, "https://github.com/ada/colloquy"],
+    [{ url: "https://github.com/ada/colloquy" }, undefined],
+    [{ url: "git@github.com:ada/colloquy" }, undefined],
+    [undefined, undefined],
+  ])("with the repository %j has links to %s", (repository, expected) => {
+    expect(findRepositoryUrl({ repository })).toBe(expected);
   });
 });
 

@@ -23,12 +23,12 @@ const { scripts } = JSON.parse(readFileSync(`${root}package.json`, "utf8")) as {
 describe("a release", () => {
   const ready: ReleaseState = {
     version: "0.2.0",
-    publisherProblems: [],
+    repositoryUrl: "https://github.com/ada/colloquy",
+    author: "Ada Lovelace <ada@example.com>",
     builtVersion: "0.2.0",
     builtCommit: "c0ffee",
     commit: "c0ffee",
     isPushed: true,
-    hasLinks: true,
     changelog: "# Changelog\n\n## 0.2.0\n\n- New.\n\n## 0.1.0\n",
     pendingChangesets: [],
     changedFiles: "",
@@ -41,13 +41,13 @@ describe("a release", () => {
   });
 
   it.each<[Partial<ReleaseState>, RegExp]>([
-    [{ publisherProblems: ["publisher.json: no author"] }, /no author/],
+    [{ repositoryUrl: undefined }, /package\.json needs "repository"/],
+    [{ author: undefined }, /package\.json needs "author"/],
     [{ builtVersion: "0.1.0" }, /run npm run lab -- package/],
     [{ builtCommit: "beef" }, /not of commit c0ffee.*run npm run lab -- package/],
     [{ builtCommit: undefined }, /not of commit c0ffee/],
     [{ isPushed: false }, /push it/],
     [{ publishedVersions: undefined }, /npm does not report/],
-    [{ hasLinks: false }, /publisher\.json/],
     [{ changelog: "## 0.2.0 (unreleased)\n" }, /"\(unreleased\)"/],
     [{ changelog: "## 0.2.0-beta\n" }, /no heading "## 0\.2\.0"/],
     [{ pendingChangesets: ["kind-cats.md"] }, /kind-cats\.md/],
