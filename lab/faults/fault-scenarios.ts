@@ -1,4 +1,4 @@
-import { fork } from "node:child_process";
+import { fork, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import type { FaultControls } from "./fault-controls.ts";
@@ -8,6 +8,7 @@ export interface FaultEnvironment {
   readonly file: string;
   readonly controls: FaultControls;
   readonly disk: SmallFileSystem;
+  readonly server: ChildProcess;
 }
 
 /** A fault of the environment. `inject` resolves with a function that ends the fault. */
@@ -17,6 +18,8 @@ export interface FaultScenario {
   readonly inject: (environment: FaultEnvironment) => Promise<() => Promise<void>>;
   /** Whether the store must report the fault. */
   readonly storeStates: readonly string[];
+  /** Environment variables of the server process. */
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 const fillDisk: FaultScenario["inject"] = async ({ disk }) => {
@@ -48,6 +51,12 @@ const lockFile: FaultScenario["inject"] = async ({ file }) => {
   };
 };
 
+/** Makes the sampler, the span processor, and the observer of the server's program throw. */
+const breakTelemetry: FaultScenario["inject"] = async ({ server }) => {
+  server.send({ telemetryThrows: true });
+  return async () => void server.send({ telemetryThrows: false });
+};
+
 export const FAULT_SCENARIOS: readonly FaultScenario[] = [
   { name: "full disk, 5 s", durationMs: 5_000, inject: fillDisk, storeStates: ["full", "healthy"] },
   { name: "full disk, 70 s", durationMs: 70_000, inject: fillDisk, storeStates: ["full", "healthy"] },
@@ -56,4 +65,11 @@ export const FAULT_SCENARIOS: readonly FaultScenario[] = [
   { name: "failed syncs, 5 s", durationMs: 5_000, inject: failSyncs(-1), storeStates: ["failed", "healthy"] },
   { name: "wall clock -1 h", durationMs: 3_000, inject: moveWallClock(-3_600), storeStates: [] },
   { name: "wall clock +1 d", durationMs: 3_000, inject: moveWallClock(86_400), storeStates: [] },
+  {
+    name: "telemetry and observer that throw, 5 s",
+    durationMs: 5_000,
+    inject: breakTelemetry,
+    storeStates: [],
+    env: { FAULT_TELEMETRY: "1" },
+  },
 ];

@@ -6,6 +6,7 @@ import { fileURLToPath } from "node:url";
 import { createUserMessage, fetchTask } from "../../test/support/http-bindings.ts";
 import type { Task } from "../../src/protocol/index.ts";
 import { compileFaultShim } from "./fault-controls.ts";
+import { FaultProbes } from "./fault-probes.ts";
 import type { FaultScenario } from "./fault-scenarios.ts";
 import { LoadClients, POLICIES, readWholeLog, type ObservedTask } from "./load-clients.ts";
 import { mountSmallFileSystem } from "./small-file-system.ts";
@@ -37,24 +38,32 @@ export async function runFaultScenario(scenario: FaultScenario, folder: string):
   const problems: string[] = [];
   const storeStates: string[] = [];
   try {
-    const first = await startServer(file, controls.env, children, storeStates);
+    const first = await startServer(file, { ...controls.env, ...scenario.env }, children, storeStates);
+    const probes = new FaultProbes(first.url);
+    await probes.createTasks(2);
     const clients = new LoadClients(first.url);
     clients.start(STREAMS_PER_POLICY, await createFinishedTasks(first.url));
     await pause(WARM_UP_MS);
 
     const faultStart = performance.now();
-    const endFault = await scenario.inject({ file, controls, disk });
-    await pause(scenario.durationMs);
+    const endFault = await scenario.inject({ file, controls, disk, server: first.child });
+    probes.send();
+    await pause(scenario.durationMs / 2);
+    probes.send();
+    await pause(scenario.durationMs / 2);
     await endFault();
     const faultEnd = performance.now();
     await pause(AFTER_FAULT_LOAD_MS);
     clients.stopStartingTasks();
     await pause(SETTLE_MS - AFTER_FAULT_LOAD_MS);
+    await probes.verify();
     const stuck = await findUnfinishedTasks(first.url);
     problems.push(...stuck.map((task) => `stuck: task ${task}`));
     await clients.stop();
 
-    problems.push(...clients.problems, ...findStatisticsProblems(clients));
+    problems.push(...clients.problems, ...probes.problems, ...findStatisticsProblems(clients));
+    if (scenario.storeStates.length === 0 && clients.refusals.length > 0)
+      problems.push(`${clients.refusals.length} messages were refused although the store can commit`);
     if (first.child.exitCode !== null) problems.push("the server process ended");
     const missingStates = scenario.storeStates.filter((state) => !storeStates.includes(state));
     if (missingStates.length > 0) problems.push(`the store never reported ${missingStates.join(", ")}`);
@@ -91,6 +100,7 @@ export async function runFaultScenario(scenario: FaultScenario, folder: string):
         "short sends": clients.acceptedCount,
         refused: clients.refusals.length,
         "slowest refusal ms": Math.round(Math.max(0, ...clients.refusals.map(({ ms }) => ms))),
+        "slowest probe ms": Math.round(probes.requests.maxMs),
         reads: clients.reads.count,
         "slowest read ms": Math.round(clients.reads.maxMs),
         "slowest healthz ms": Math.round(clients.healthChecks.maxMs),

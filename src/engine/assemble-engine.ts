@@ -10,6 +10,7 @@ import { createEnginePushConfigs } from "./push/create-engine-push-configs.ts";
 import type { PushConfigOperations } from "./push/push-config-operations.ts";
 import type { QueuedTurnData } from "./queued-turn-data.ts";
 import { ReplaceableAgent } from "./replaceable-agent.ts";
+import { RequestWaitLimit } from "./request-wait-limit.ts";
 import { RunnerRegistry } from "./runner-registry.ts";
 import { StreamLimit } from "./stream-limit.ts";
 import { createServerClosingError } from "./task-errors.ts";
@@ -35,6 +36,7 @@ export interface EngineParts {
   readonly agent: ReplaceableAgent;
   readonly clock: Clock;
   readonly limits: EngineLimits;
+  readonly requestWaitLimit: RequestWaitLimit;
   readonly streamLimit: StreamLimit;
   readonly runners: RunnerRegistry;
   readonly messageAcceptor: MessageAcceptor;
@@ -91,6 +93,7 @@ export function assembleEngine(options: EngineOptions, state: EngineState): Engi
     const runner = runners.findLive(scope, taskId);
     if (runner) runner.liveTask.mayHaveWebhooks = true;
   });
+  const requestWaitLimit = new RequestWaitLimit(store.health, clock);
   const messageAcceptor = new MessageAcceptor({
     agent,
     store,
@@ -99,6 +102,7 @@ export function assembleEngine(options: EngineOptions, state: EngineState): Engi
     turnFactory,
     generateId,
     limits,
+    requestWaitLimit,
     deduplicateMessages,
     nodes,
     startsTurns,
@@ -122,6 +126,7 @@ export function assembleEngine(options: EngineOptions, state: EngineState): Engi
     agent,
     clock,
     limits,
+    requestWaitLimit,
     streamLimit: new StreamLimit(limits.streams),
     runners,
     messageAcceptor,

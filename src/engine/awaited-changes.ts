@@ -93,7 +93,7 @@ export class AwaitedChanges {
     this.#stepCommit?.resolve();
   }
 
-  reject(error: Error): void {
+  reject(error: unknown): void {
     for (const { durableSeq } of this.#messages) durableSeq.reject(error);
     this.#queueCommit?.reject(error);
     this.#stepCommit?.reject(error);

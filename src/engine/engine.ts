@@ -53,7 +53,7 @@ export class Engine {
     this.#state = { isClosing: false, startsTurns: options.startsTurns ?? true, startedRunCount: 0 };
     this.#parts = assembleEngine(options, this.#state);
     this.#runners = this.#parts.runners;
-    this.#canceler = new TaskCanceler(this.#runners, this.#parts.nodes);
+    this.#canceler = new TaskCanceler(this.#parts, this.#store.health);
   }
 
   /**
@@ -176,9 +176,7 @@ export class Engine {
       "turn" in accepted &&
       response !== "current-task" &&
       (await awaitStartOfTurn(accepted, this.#parts.clock));
-    const task = mustWait
-      ? await accepted.turn.stoppedTask.promise
-      : await awaitMessageCommitAndGetTask(accepted);
+    const task = await awaitMessageCommitAndGetTask(accepted, mustWait, this.#parts.requestWaitLimit);
     return { task: limitHistory(task, historyLength) };
   }
 
@@ -200,7 +198,7 @@ export class Engine {
         releaseStream();
         return createSingleEventSubscription(LogEvent.create(0, { message: accepted.reply }));
       }
-      return await openMessageStream(accepted, service, releaseStream, this.#store, this.#parts.clock);
+      return await openMessageStream(accepted, service, releaseStream, this.#store, this.#parts);
     } catch (error) {
       releaseStream();
       throw error;

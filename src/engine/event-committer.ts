@@ -1,9 +1,12 @@
 import type { Clock } from "./clock.ts";
 import { isAppendStored } from "./is-append-stored.ts";
-import type { Observer } from "./observer.ts";
+import { withSafeListeners, type Observer } from "./observer.ts";
 import type { LogAppend, AppendRefusal, TaskStore } from "./task-store.ts";
 
-/** A source of events to commit, for example the live task of a runner. */
+/**
+ * A source of events to commit, for example the live task of a runner. An error that a method throws does not reach the
+ * other writers of the batch. The committer reports the error to `onCommitFailed` of the same writer.
+ */
 export interface UncommittedEventSource {
   /**
    * Returns the next events to append, or `undefined` if the writer has no events. After `takePendingAppend`
@@ -57,7 +60,7 @@ const MIN_COMMIT_TIMER_DELAY_MS = 0.1;
 export class Committer {
   readonly #store: TaskStore;
   readonly #clock: Clock;
-  readonly #onCommit: Observer["onCommit"];
+  readonly #observer: Pick<Observer, "onCommit" | "onError">;
   #readyWriters = new Set<UncommittedEventSource>();
   /** Appends that wait until the store can commit again, with the functions that end their waits. */
   readonly #waitingAppends = new Map<UncommittedAppend, () => void>();
@@ -73,10 +76,10 @@ export class Committer {
   #delayUntil = 0;
   #endDelay: (() => void) | undefined;
 
-  constructor(store: TaskStore, clock: Clock, observer: Pick<Observer, "onCommit"> = {}) {
+  constructor(store: TaskStore, clock: Clock, observer: Pick<Observer, "onCommit" | "onError"> = {}) {
     this.#store = store;
     this.#clock = clock;
-    this.#onCommit = observer.onCommit;
+    this.#observer = withSafeListeners(observer);
     store.health?.onChange(({ state }) => {
       if (state === "healthy") this.#retryWaitingAppends();
     });
@@ -123,14 +126,45 @@ export class Committer {
     const batch = this.#retriedAppends;
     this.#retriedAppends = [];
     for (const writer of this.#readyWriters) {
-      const append = takeAppendOrReportFailure(writer);
+      const append = this.#takeAppend(writer);
       if (append) batch.push({ writer, append, isRetry: false });
     }
     this.#readyWriters = new Set();
-    if (this.#isStoreUnhealthy) for (const waiting of batch) this.#waitForHealthyStore(waiting);
-    else if (batch.length > 0) await this.#commitBatch(batch);
+    try {
+      if (this.#isStoreUnhealthy) for (const waiting of batch) this.#waitForHealthyStore(waiting);
+      else if (batch.length > 0) await this.#commitBatch(batch);
+    } catch (error) {
+      // For example, a custom store has not returned the outcomes.
+      for (const { writer } of batch) this.#failWriter(writer, toError(error));
+    }
     if (this.#readyWriters.size > 0 || this.#retriedAppends.length > 0) this.#scheduleFlush();
     else this.#isScheduled = false;
+  }
+
+  /** Returns the writer's pending append. */
+  #takeAppend(writer: UncommittedEventSource): LogAppend | undefined {
+    try {
+      return writer.takePendingAppend();
+    } catch (error) {
+      this.#failWriter(writer, toError(error));
+      return undefined;
+    }
+  }
+
+  #notifyCommitted(writer: UncommittedEventSource): void {
+    try {
+      writer.onCommitted();
+    } catch (error) {
+      this.#failWriter(writer, toError(error));
+    }
+  }
+
+  #failWriter(writer: UncommittedEventSource, reason: AppendRefusal | Error): void {
+    try {
+      writer.onCommitFailed(reason);
+    } catch (error) {
+      this.#observer.onError?.({ where: "commit", error });
+    }
   }
 
   /**
@@ -185,10 +219,10 @@ export class Committer {
   }
 
   #reportCommit(batch: readonly UncommittedAppend[], startedAt: number, error?: unknown): void {
-    if (!this.#onCommit) return;
+    if (!this.#observer.onCommit) return;
     const events = batch.reduce((count, { append }) => count + append.events.length, 0);
     const durationMs = this.#clock.monotonic() - startedAt;
-    this.#onCommit({ events, durationMs, ...(error === undefined ? {} : { error }) });
+    this.#observer.onCommit({ events, durationMs, ...(error === undefined ? {} : { error }) });
   }
 
   async #commitSingleWithRetry(uncommitted: UncommittedAppend): Promise<void> {
@@ -204,7 +238,7 @@ export class Committer {
       }
       if (this.#isStoreUnhealthy) return this.#waitForHealthyStore(uncommitted);
     }
-    uncommitted.writer.onCommitFailed(toError(lastError));
+    this.#failWriter(uncommitted.writer, toError(lastError));
   }
 
   get #isStoreUnhealthy(): boolean {
@@ -223,7 +257,7 @@ export class Committer {
     const waiting = { ...uncommitted, waitsUntil };
     const cancelTimer = this.#clock.schedule(Math.max(0, waitsUntil - now), () => {
       this.#waitingAppends.delete(waiting);
-      writer.onCommitFailed(new Error(`The store is ${this.#store.health?.state}.`));
+      this.#failWriter(writer, new Error(`The store is ${this.#store.health?.state}.`));
     });
     this.#waitingAppends.set(waiting, () => {
       cancelTimer();
@@ -243,34 +277,21 @@ export class Committer {
 
   #notifyCommitOutcome(uncommitted: UncommittedAppend, refusal: AppendRefusal | undefined): void {
     const { writer, isRetry } = uncommitted;
-    if (refusal === undefined) writer.onCommitted();
+    if (refusal === undefined) this.#notifyCommitted(writer);
     else if (isRetry) void this.#notifyRefusedRetry(uncommitted, refusal);
-    else writer.onCommitFailed(refusal);
+    else this.#failWriter(writer, refusal);
   }
 
   /** A refused retry is a success if an earlier attempt, whose outcome was unknown, has stored the append. */
   async #notifyRefusedRetry(uncommitted: UncommittedAppend, refusal: AppendRefusal): Promise<void> {
     const { writer, append } = uncommitted;
     try {
-      if (await isAppendStored(this.#store, append)) writer.onCommitted();
-      else writer.onCommitFailed(refusal);
+      if (await isAppendStored(this.#store, append)) this.#notifyCommitted(writer);
+      else this.#failWriter(writer, refusal);
     } catch (error) {
       if (this.#isStoreUnhealthy) this.#waitForHealthyStore(uncommitted);
-      else writer.onCommitFailed(toError(error));
+      else this.#failWriter(writer, toError(error));
     }
-  }
-}
-
-/**
- * Returns the writer's pending append. If one writer throws an error, the events of other writers are still
- * committed.
- */
-function takeAppendOrReportFailure(writer: UncommittedEventSource): LogAppend | undefined {
-  try {
-    return writer.takePendingAppend();
-  } catch (error) {
-    writer.onCommitFailed(toError(error));
-    return undefined;
   }
 }
 

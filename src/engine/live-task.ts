@@ -124,6 +124,11 @@ export class LiveTask implements UncommittedEventSource, TaskWithPossibleWebhook
     return this.#failure !== undefined;
   }
 
+  /** The reason why the task commits no more events. */
+  get failure(): A2AError | undefined {
+    return this.#failure;
+  }
+
   /** Returns a copy of the committed task. Later events do not change the copy. */
   getSnapshot(): Task {
     if (!this.#task) throw A2AError.taskNotFound(this.taskId);
@@ -170,9 +175,11 @@ export class LiveTask implements UncommittedEventSource, TaskWithPossibleWebhook
 
   /**
    * Accepts an event and schedules its commit, or returns the reason why the task cannot accept the event.
-   * The caller must await `waitForCapacity` before the next call to `validateAndEnqueueEvent`.
+   * The caller must await `waitForCapacity` before the next call to `validateAndEnqueueEvent`. Ignores the event after a
+   * failed commit, because the task commits no more events.
    */
   validateAndEnqueueEvent(event: TaskEvent): EventRefusal | undefined {
+    if (this.#failure) return undefined;
     const refusal = findEventRefusal(this.#state, event);
     if (refusal) return refusal;
     const status = getEventStatus(event);
@@ -192,7 +199,7 @@ export class LiveTask implements UncommittedEventSource, TaskWithPossibleWebhook
   /**
    * Accepts an event that contains a caller's message. If the same request registers a webhook, the webhook
    * is stored in the same commit. `durableSeq` resolves with the event's sequence number once the event and
-   * the webhook are durable.
+   * the webhook are durable, and rejects after a failed commit.
    */
   validateAndEnqueueMessageEvent(
     event: TaskEvent,
@@ -201,7 +208,8 @@ export class LiveTask implements UncommittedEventSource, TaskWithPossibleWebhook
     const seq = this.lastPendingSeq + 1;
     const refusal = this.validateAndEnqueueEvent(event);
     if (refusal) return refusal;
-    this.#getAwaitedChanges().addMessage({ ...message, seq });
+    if (this.#failure) message.durableSeq.reject(this.#failure);
+    else this.#getAwaitedChanges().addMessage({ ...message, seq });
     return undefined;
   }
 
@@ -315,6 +323,21 @@ export class LiveTask implements UncommittedEventSource, TaskWithPossibleWebhook
   onCommitted(): void {
     if (!this.#currentCommit) return this.#listener.onLateCommitResult();
     const { append, changes } = this.#currentCommit;
+    try {
+      this.#applyCommit(append);
+      this.#publishCommit(append);
+    } catch (error) {
+      // The committer reports the error to `onCommitFailed`, which no longer knows the changes.
+      changes?.reject(error);
+      throw error;
+    }
+    changes?.resolve();
+    if (hasTurnStop(append.status.state, append.events)) this.#listener.onTurnStop();
+    if (this.#hasChangesToCommit) this.#context.committer.enqueue(this, this.#isUrgent);
+    else this.#listener.onAllCommitted();
+  }
+
+  #applyCommit(append: LogAppend): void {
     this.#currentCommit = undefined;
     this.#task = append.snapshot
       ? copyTask(append.snapshot)
@@ -324,11 +347,6 @@ export class LiveTask implements UncommittedEventSource, TaskWithPossibleWebhook
     this.storedTurn.onCommitted(append);
     // Set this only after the commit, because an outbox lookup before the commit can find no webhook.
     if (append.webhooks) this.mayHaveWebhooks = true;
-    this.#publishCommit(append);
-    changes?.resolve();
-    if (hasTurnStop(append.status.state, append.events)) this.#listener.onTurnStop();
-    if (this.#hasChangesToCommit) this.#context.committer.enqueue(this, this.#isUrgent);
-    else this.#listener.onAllCommitted();
   }
 
   onCommitFailed(cause: AppendRefusal | Error): void {

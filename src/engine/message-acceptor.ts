@@ -28,6 +28,7 @@ import type { TurnProgress } from "./task-feed.ts";
 import { TaskRunner } from "./task-runner.ts";
 import type { RunnerRegistry } from "./runner-registry.ts";
 import { isSameMessage } from "./is-same-message.ts";
+import type { RequestWaitLimit } from "./request-wait-limit.ts";
 import { assertStoreAcceptsNewWork } from "./store-health.ts";
 import type { TaskStore } from "./task-store.ts";
 import type { TurnAdmission } from "./turn-admission.ts";
@@ -41,6 +42,7 @@ interface MessageAcceptorDependencies {
   readonly turnFactory: TurnFactory;
   readonly generateId: IdGenerator;
   readonly limits: EngineLimits;
+  readonly requestWaitLimit: RequestWaitLimit;
   readonly deduplicateMessages: boolean;
   /** Access to the tasks of other nodes. Absent if only this process can open the store. */
   readonly nodes: NodeAccess | undefined;
@@ -77,28 +79,41 @@ export class MessageAcceptor {
     { request, caller, serviceParameters }: Pick<InboundMessage, "request" | "caller" | "serviceParameters">,
   ): Promise<MessageAcceptResult> {
     const inbound = { scope, request, caller, serviceParameters };
-    if (!this.#context.deduplicateMessages) return await this.#continueOrCreateTask(inbound);
+    if (!this.#context.deduplicateMessages)
+      return await this.#waitForResult(inbound, Promise.resolve(this.#continueOrCreateTask(inbound)));
     const inFlightMessages = this.#inFlightMessages.getOrCreate(scope);
     const { message } = request;
     const earlier = inFlightMessages.get(message.messageId);
     if (earlier) {
       if (!isSameMessage(message, earlier.message)) throw createDuplicateMessageIdError(message);
-      const accepted = await earlier.result;
-      if ("seq" in accepted) accepted.runner.retain();
-      return accepted;
+      const retained = earlier.result.then((accepted) => {
+        if ("seq" in accepted) accepted.runner.retain();
+        return accepted;
+      });
+      return await this.#waitForResult(inbound, retained);
     }
     const entry = { message, result: this.#acceptNewOrDuplicate(inbound) };
     inFlightMessages.insertNew(message.messageId, entry);
     const removeEntry = (): void => inFlightMessages.deleteIfValue(message.messageId, entry);
-    try {
-      const accepted = await entry.result;
+    const removeOnceDurable = (accepted: MessageAcceptResult): void => {
       if ("turn" in accepted) void accepted.turn.acceptedSeq.promise.then(removeEntry, removeEntry);
       else removeEntry();
-      return accepted;
-    } catch (error) {
-      removeEntry();
-      throw error;
-    }
+    };
+    void entry.result.then(removeOnceDurable, removeEntry);
+    return await this.#waitForResult(inbound, entry.result);
+  }
+
+  /** Waits for the result of a message, and limits the time for which the message waits for the store. */
+  #waitForResult(
+    { request: { message } }: InboundMessage,
+    result: Promise<MessageAcceptResult>,
+  ): Promise<MessageAcceptResult> {
+    const { agent, requestWaitLimit } = this.#context;
+    // The first event of an agent that starts before its task does not need the store.
+    if (!message.taskId && agent.current.respondsWith === "either") return result;
+    return requestWaitLimit.wait(result, (accepted) => {
+      if ("seq" in accepted) accepted.runner.release();
+    });
   }
 
   /** Accepts a message. If another node changes the task or stores the message at the same time, tries again. */
@@ -160,7 +175,13 @@ export class MessageAcceptor {
       runner.release();
       throw createDuplicateMessageIdError(message);
     }
-    const turn = await this.#findRepeatedTurn(inbound, runner, known.seq);
+    let turn: TurnProgress | undefined;
+    try {
+      turn = await this.#findRepeatedTurn(inbound, runner, known.seq);
+    } catch (error) {
+      runner.release();
+      throw error;
+    }
     if (!turn) return { runner, seq: known.seq };
     runner.release();
     return { runner, turn };
@@ -204,8 +225,10 @@ export class MessageAcceptor {
       let outcome = this.#decideOutcome(inbound, runner, runner.turns.agent.deliver !== undefined);
       if (outcome.action === "deliver") {
         const acceptedSeq = new Deferred<number>();
-        if (runner.offerMessageToAgent(message, inbound.caller, acceptedSeq))
-          return { runner: runner.retain(), seq: await acceptedSeq.promise };
+        if (runner.offerMessageToAgent(message, inbound.caller, acceptedSeq)) {
+          const seq = await acceptedSeq.promise;
+          return { runner: runner.retain(), seq };
+        }
         outcome = this.#decideOutcome(inbound, runner, false);
       }
       if (outcome.action === "refuse")

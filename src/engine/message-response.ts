@@ -11,16 +11,30 @@ import {
   type Subscription,
 } from "./log-subscription.ts";
 import type { TaskMessageAcceptResult, TurnAcceptResult } from "./message-accept-result.ts";
+import type { RequestWaitLimit } from "./request-wait-limit.ts";
 import type { ServiceParameters } from "./service-parameters.ts";
 import type { TaskStore } from "./task-store.ts";
 
-/** Waits until the accepted message is durable and resolves with the current task. */
-export async function awaitMessageCommitAndGetTask(accepted: TaskMessageAcceptResult): Promise<Task> {
+/**
+ * Waits until the accepted message is durable and resolves with the current task. With `untilStop`, resolves with the
+ * task once the turn of the message has stopped.
+ */
+export async function awaitMessageCommitAndGetTask(
+  accepted: TaskMessageAcceptResult,
+  untilStop: boolean,
+  requestWaitLimit: RequestWaitLimit,
+): Promise<Task> {
   const { runner } = accepted;
-  if ("turn" in accepted && !accepted.isQueued) await accepted.turn.acceptedSeq.promise;
-  const task = runner.liveTask.getSnapshot();
-  if ("seq" in accepted) runner.release();
-  return task;
+  if (!("turn" in accepted)) {
+    try {
+      return runner.liveTask.getSnapshot();
+    } finally {
+      runner.release();
+    }
+  }
+  const { turn, isQueued } = accepted;
+  if (!isQueued) await awaitMessageSeq(accepted, requestWaitLimit);
+  return untilStop ? await turn.stoppedTask.promise : runner.liveTask.getSnapshot();
 }
 
 /**
@@ -43,9 +57,10 @@ export async function openMessageStream(
   service: ServiceParameters,
   releaseStream: () => void,
   store: TaskStore,
-  clock: Clock,
+  { clock, requestWaitLimit }: { readonly clock: Clock; readonly requestWaitLimit: RequestWaitLimit },
 ): Promise<Subscription> {
-  const create = (): Promise<Subscription> => createMessageStream(accepted, service, releaseStream, store);
+  const create = (): Promise<Subscription> =>
+    createMessageStream(accepted, service, releaseStream, store, requestWaitLimit);
   if (!("turn" in accepted) || !accepted.isQueued) return await create();
   const runner = accepted.runner.retain();
   const open = async (): Promise<Subscription> => {
@@ -61,17 +76,27 @@ export async function openMessageStream(
   return new DeferredSubscription(open(), releaseStream);
 }
 
+/** Resolves with the sequence number of a message. A queued message is durable before it has a sequence number. */
+function awaitMessageSeq(
+  { turn, isQueued }: TurnAcceptResult,
+  requestWaitLimit: RequestWaitLimit,
+): Promise<number> {
+  const { promise } = turn.acceptedSeq;
+  return isQueued ? promise : requestWaitLimit.wait(promise);
+}
+
 async function createMessageStream(
   accepted: TaskMessageAcceptResult,
   { resumeAfterSeq, includesMessages }: ServiceParameters,
   releaseStream: () => void,
   store: TaskStore,
+  requestWaitLimit: RequestWaitLimit,
 ): Promise<Subscription> {
   const { runner } = accepted;
   // Retain the runner before the first commit, so that the tail keeps the committed events.
   if ("turn" in accepted) runner.retain();
   try {
-    const seq = "turn" in accepted ? await accepted.turn.acceptedSeq.promise : accepted.seq;
+    const seq = "turn" in accepted ? await awaitMessageSeq(accepted, requestWaitLimit) : accepted.seq;
     const span = computeSubscriptionLogRange(accepted, seq, resumeAfterSeq);
     const isStartOfTurn = "turn" in accepted && resumeAfterSeq === undefined;
     const hasStopped =

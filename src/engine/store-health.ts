@@ -38,10 +38,18 @@ export const STORE_RETRY_AFTER_SECONDS = 2;
  * a failed commit. A store without `health` accepts every message.
  */
 export function assertStoreAcceptsNewWork(health: StoreHealth | undefined): void {
-  if (health === undefined || health.state === "healthy") return;
-  throw new A2AError(
+  if (health && !isStoreHealthy(health)) throw createStoreUnavailableError(health);
+}
+
+export function isStoreHealthy({ state }: StoreHealth): boolean {
+  return state === "healthy";
+}
+
+/** Creates the error for requests that need a commit while the store cannot commit. */
+export function createStoreUnavailableError({ state }: StoreHealth): A2AError {
+  return new A2AError(
     "UNAVAILABLE",
-    `The server cannot store messages at the moment (store: ${health.state}); try again in ${STORE_RETRY_AFTER_SECONDS} seconds.`,
+    `The server cannot store messages at the moment (store: ${state}); try again in ${STORE_RETRY_AFTER_SECONDS} seconds.`,
     { retryAfter: STORE_RETRY_AFTER_SECONDS },
   );
 }

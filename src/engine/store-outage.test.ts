@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import type { Message } from "../protocol/index.ts";
 import { MemoryStore } from "../stores/index.ts";
 import {
   alice,
@@ -6,6 +7,7 @@ import {
   createEngineFixture,
   createTestChunkEvent,
   createTestSendMessageRequest,
+  type FakeClock,
   flushEventLoopForTest,
   getTestResponseTask,
   inputRequiredTestEvent,
@@ -67,6 +69,26 @@ async function startStoredTurn(
   return { ...fixture, store, answer };
 }
 
+/** Creates a task that waits for its user. */
+async function createWaitingTask(): Promise<EngineFixture & { store: UnhealthyTestStore; taskId: string }> {
+  const fixture = await startStoredTurn();
+  fixture.agent.runs[0]?.emit(inputRequiredTestEvent).end();
+  return { ...fixture, taskId: getTestResponseTask(await fixture.answer).id };
+}
+
+/** Expects that the requests wait for a second and are then rejected. */
+async function expectAnswersWithinOneSecond(answers: Promise<unknown>[], clock: FakeClock): Promise<void> {
+  const outcomes: unknown[] = answers.map(() => "waits");
+  for (const [at, answer] of answers.entries()) answer.catch((error: unknown) => (outcomes[at] = error));
+  await flushEventLoopForTest();
+  clock.advance(999);
+  await flushEventLoopForTest();
+  expect(outcomes).toEqual(answers.map(() => "waits"));
+  clock.advance(1);
+  await flushEventLoopForTest();
+  expect(outcomes).toEqual(answers.map(() => expect.objectContaining(unavailable)));
+}
+
 const unavailable = { reason: "UNAVAILABLE", retryAfter: 2 };
 
 describe.each(["full", "failing", "failed"] as const)("while the store is %s", (state) => {
@@ -112,19 +134,105 @@ describe.each(["full", "failing", "failed"] as const)("while the store is %s", (
       store: UnhealthyTestStore;
     };
     store.failNextCommit = state;
-    // After a failed sync, the store may contain the task, so its outcome is unknown for longer.
-    const limitMs = state === "failed" ? 60_000 : 1_000;
     let outcome: unknown = "waits";
     engine
       .sendMessage(createTestSendMessageRequest("go"), alice)
       .catch((error: unknown) => (outcome = error));
     await flushEventLoopForTest();
-    clock.advance(limitMs - 1);
+    clock.advance(999);
     await flushEventLoopForTest();
     expect(outcome).toBe("waits");
     clock.advance(1);
     await flushEventLoopForTest();
-    expect(outcome).toMatchObject({ reason: "UNAVAILABLE" });
+    expect(outcome).toMatchObject(unavailable);
+  });
+
+  it("a message to a waiting task that discovers the fault is answered within a second, and its turn starts once [E17, E10]", async () => {
+    const { engine, store, clock, agent, taskId } = await createWaitingTask();
+    store.failNextCommit = state;
+    const request = createTestSendMessageRequest("this", { taskId });
+    const answers = [
+      engine.sendMessage(request, alice),
+      engine.sendMessage({ ...request, configuration: { returnImmediately: true } }, alice),
+      engine.sendStreamingMessage(request, alice),
+    ];
+    await expectAnswersWithinOneSecond(answers, clock);
+    // The message still waits for the store.
+    const again = engine.sendMessage(request, alice);
+    store.setState("healthy");
+    (await agent.waitForRun(1)).emit(completedTestEvent).end();
+    expect(getTestResponseTask(await again).status.state).toBe("TASK_STATE_COMPLETED");
+    expect(getTestResponseTask(await engine.sendMessage(request, alice)).id).toBe(taskId);
+    expect(agent.runs).toHaveLength(2);
+    expect(clock.pendingTimerCount).toBe(0);
+    expect(engine.isTaskInUse({ agent: "puppet", ...alice }, taskId)).toBe(false);
+  });
+
+  it("a cancellation of a waiting task that discovers the fault is answered within a second [E17, E8]", async () => {
+    const { engine, store, clock, taskId } = await createWaitingTask();
+    store.failNextCommit = state;
+    await expectAnswersWithinOneSecond([engine.cancelTask({ id: taskId }, alice)], clock);
+    store.setState("healthy");
+    expect((await engine.cancelTask({ id: taskId }, alice)).status.state).toBe("TASK_STATE_CANCELED");
+  });
+
+  it("a cancellation of a waiting task during the fault is refused at once, and changes nothing [E17, E8]", async () => {
+    const { engine, store, taskId } = await createWaitingTask();
+    store.setState(state);
+    await expect(engine.cancelTask({ id: taskId }, alice)).rejects.toMatchObject(unavailable);
+    store.setState("healthy");
+    await flushEventLoopForTest();
+    expect((await engine.getTask({ id: taskId }, alice)).status.state).toBe("TASK_STATE_INPUT_REQUIRED");
+  });
+
+  it("a cancellation of a running turn reaches the agent, and is answered within a second [E17, E8]", async () => {
+    const { engine, store, clock, agent, answer } = await startStoredTurn();
+    store.setState(state);
+    const run = agent.runs[0];
+    const id = run?.run.taskId ?? "";
+    const canceled = engine.cancelTask({ id }, alice);
+    await flushEventLoopForTest();
+    expect(run?.run.signal.aborted).toBe(true);
+    run?.end();
+    await expectAnswersWithinOneSecond([canceled], clock);
+    store.setState("healthy");
+    expect((await engine.cancelTask({ id }, alice)).status.state).toBe("TASK_STATE_CANCELED");
+    expect(getTestResponseTask(await answer).status.state).toBe("TASK_STATE_CANCELED");
+  });
+
+  it("a message that waits for a running turn is answered within a second, and is stored once [E17, E10]", async () => {
+    const queueing = new ScriptedAgent({ whileWorking: "queue" });
+    const { engine, store, clock, agent } = await startStoredTurn({ agent: queueing });
+    const taskId = agent.runs[0]?.run.taskId ?? "";
+    store.failNextCommit = state;
+    const more = createTestSendMessageRequest("more", { taskId, configuration: { returnImmediately: true } });
+    await expectAnswersWithinOneSecond([engine.sendMessage(more, alice)], clock);
+    const again = engine.sendMessage(more, alice);
+    store.setState("healthy");
+    await again;
+    agent.runs[0]?.emit(inputRequiredTestEvent).end();
+    (await agent.waitForRun(1)).emit(completedTestEvent).end();
+    await flushEventLoopForTest();
+    expect((await engine.getTask({ id: taskId }, alice)).status.state).toBe("TASK_STATE_COMPLETED");
+    expect(agent.runs).toHaveLength(2);
+  });
+
+  it("a message for the running agent is answered within a second, and is delivered once [E17, E10]", async () => {
+    const delivered: string[] = [];
+    const delivering = Object.assign(new ScriptedAgent(), {
+      deliver: ({ messageId }: Message) => delivered.push(messageId) > 0,
+    });
+    const { engine, store, clock, agent } = await startStoredTurn({ agent: delivering });
+    const taskId = agent.runs[0]?.run.taskId ?? "";
+    store.failNextCommit = state;
+    const more = createTestSendMessageRequest("more", { taskId });
+    await expectAnswersWithinOneSecond([engine.sendMessage(more, alice)], clock);
+    store.setState("healthy");
+    expect(getTestResponseTask(await engine.sendMessage(more, alice)).history).toHaveLength(2);
+    expect(delivered).toEqual([more.message.messageId]);
+    agent.runs[0]?.emit(completedTestEvent).end();
+    await flushEventLoopForTest();
+    expect(engine.isTaskInUse({ agent: "puppet", ...alice }, taskId)).toBe(false);
   });
 
   it("a server that closes waits no longer than its grace period", async () => {

@@ -9,6 +9,8 @@ import type { Caller, TaskScope } from "./caller.ts";
 import type { NodeAccess } from "./nodes/node-access.ts";
 import type { CancelPayload } from "./nodes/request-payload.ts";
 import type { RunnerRegistry } from "./runner-registry.ts";
+import type { RequestWaitLimit } from "./request-wait-limit.ts";
+import { assertStoreAcceptsNewWork, type StoreHealth } from "./store-health.ts";
 import { isChangeByOtherWriter } from "./task-errors.ts";
 import { TaskRunner } from "./task-runner.ts";
 
@@ -16,11 +18,26 @@ import { TaskRunner } from "./task-runner.ts";
 export class TaskCanceler {
   readonly #runners: RunnerRegistry;
   readonly #nodes: NodeAccess | undefined;
+  readonly #requestWaitLimit: RequestWaitLimit;
+  readonly #storeHealth: StoreHealth | undefined;
 
-  /** `nodes` is absent if only this process can open the store. */
-  constructor(runners: RunnerRegistry, nodes: NodeAccess | undefined) {
+  constructor(
+    {
+      runners,
+      nodes,
+      requestWaitLimit,
+    }: {
+      readonly runners: RunnerRegistry;
+      /** Absent if only this process can open the store. */
+      readonly nodes: NodeAccess | undefined;
+      readonly requestWaitLimit: RequestWaitLimit;
+    },
+    storeHealth: StoreHealth | undefined,
+  ) {
     this.#runners = runners;
     this.#nodes = nodes;
+    this.#requestWaitLimit = requestWaitLimit;
+    this.#storeHealth = storeHealth;
   }
 
   /**
@@ -63,8 +80,13 @@ export class TaskCanceler {
           continue;
         }
         const hadEnded = liveTask.state === undefined || isTerminal(liveTask.state);
-        if (!hadEnded) opened.cancel(reason, payload.caller, payload.metadata);
-        while (!liveTask.hasEndedAtSeq(liveTask.seq)) await liveTask.waitForCommit();
+        if (!hadEnded) {
+          // A running agent receives the signal also while the store cannot commit.
+          if (!opened.turns.isAgentWorking) assertStoreAcceptsNewWork(this.#storeHealth);
+          opened.cancel(reason, payload.caller, payload.metadata);
+        }
+        while (!liveTask.hasEndedAtSeq(liveTask.seq))
+          await this.#requestWaitLimit.wait(liveTask.waitForCommit());
         return { task: liveTask.getSnapshot(), hadEnded };
       } catch (error) {
         if (!this.#nodes || !isChangeByOtherWriter(error)) throw error;

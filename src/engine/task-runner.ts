@@ -147,7 +147,23 @@ export class TaskRunner implements LiveTaskListener, TaskFeed {
 
   /** Starts a turn. `queuePosition` is the position of a turn that has waited in the queue. */
   #startTurn(turn: Turn, output?: StartedAgentIterator, queuePosition?: number): void {
+    try {
+      this.#enqueueAndExecuteTurn(turn, output, queuePosition);
+    } catch (error) {
+      // Otherwise, the store would receive the message of a turn that no agent processes.
+      turn.endWithError(error);
+      this.liveTask.onCommitFailed(error instanceof Error ? error : new Error(String(error)));
+    }
+  }
+
+  #enqueueAndExecuteTurn(
+    turn: Turn,
+    output: StartedAgentIterator | undefined,
+    queuePosition: number | undefined,
+  ): void {
     const { liveTask } = this;
+    // A request can have found the runner just before a commit failed.
+    if (liveTask.failure) return turn.endWithError(liveTask.failure);
     const startPoint = enqueueTurnStart(turn, liveTask, queuePosition);
     if (!startPoint) {
       turn.endWithError(createTaskEndedError(liveTask.taskId, liveTask.state));

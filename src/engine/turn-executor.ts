@@ -51,7 +51,10 @@ export class TurnExecutor {
 
   /** Executes the agent until it ends. `output` is the output of an agent that has already started. */
   executeAgent(turn: Turn, task: Task, output?: StartedAgentIterator): void {
-    this.#agentEnd = this.#executeUntilEnd(turn, task, output);
+    this.#agentEnd = this.#executeUntilEnd(turn, task, output).catch((error: unknown) =>
+      // The end of the turn could not be written. Recovery settles the task.
+      this.#liveTask.onCommitFailed(error instanceof Error ? error : new Error(String(error))),
+    );
   }
 
   async #executeUntilEnd(turn: Turn, task: Task, output?: StartedAgentIterator): Promise<void> {

@@ -4,7 +4,10 @@ import type { Observer } from "./observer.ts";
 import type { TaskRunnerDependencies } from "./task-runner-dependencies.ts";
 import type { Turn } from "./turn.ts";
 
-/** Starts the span of a turn, which ends with the turn. Does nothing if runs are not traced, or if the turn has a span. */
+/**
+ * Starts the span of a turn, which ends with the turn. Does nothing if runs are not traced, or if the turn has a span. A
+ * turn whose span cannot start continues without a span, because traces must not affect tasks.
+ */
 export function startTurnSpan(
   turn: Turn,
   liveTask: LiveTask,
@@ -14,21 +17,32 @@ export function startTurnSpan(
   const { scope, taskId, contextId } = liveTask;
   const { attempt, earlierRun } = turn;
   const { traceparent, tracestate, requestTraceparent, parentTask } = turn.serviceParameters;
-  const span = runTracing.startRun({
-    agentId: scope.agent,
-    taskId,
-    contextId,
-    attempt,
-    earlierRun,
-    reportCall: createCallReporter(observer, liveTask),
-    traceparent,
-    tracestate,
-    requestTraceparent,
-    parentTask,
-  });
-  turn.span = span;
-  turn.spanStartedAt = clock.now();
-  turn.onEnd(() => span.end({ state: liveTask.state, error: turn.agentError }));
+  const reportError = (error: unknown): void => observer.onError?.({ where: "telemetry", error, taskId });
+  try {
+    const span = runTracing.startRun({
+      agentId: scope.agent,
+      taskId,
+      contextId,
+      attempt,
+      earlierRun,
+      reportCall: createCallReporter(observer, liveTask),
+      traceparent,
+      tracestate,
+      requestTraceparent,
+      parentTask,
+    });
+    turn.span = span;
+    turn.spanStartedAt = clock.now();
+    turn.onEnd(() => {
+      try {
+        span.end({ state: liveTask.state, error: turn.agentError });
+      } catch (error) {
+        reportError(error);
+      }
+    });
+  } catch (error) {
+    reportError(error);
+  }
 }
 
 /** Returns a function that reports the calls of an agent, or `undefined` if nothing observes the calls. */

@@ -69,7 +69,7 @@ export function toFetchResponse(
   request: HttpRequest,
   stallWatch?: WriteStallWatch,
 ): Response {
-  const { status, headers, body } = reply;
+  const { status, headers, body, createRefusal = createRefusalReply } = reply;
   const { byteAccount } = request;
   if (typeof body === "function" && request.method !== "HEAD")
     return new Response(createFetchBodyStream(body, byteAccount, stallWatch), { status, headers });
@@ -81,7 +81,7 @@ export function toFetchResponse(
     }
     const byteLength = measureAndReserveResponseText(byteAccount, text);
     if (typeof byteLength !== "number")
-      return toFetchResponse(createRefusalReply(byteLength), request, stallWatch);
+      return toFetchResponse(createRefusal(byteLength), request, stallWatch);
     const stream = createTextBodyStream(text.pieces, byteAccount, stallWatch);
     return new Response(stream, { status, headers: { ...headers, "content-length": String(byteLength) } });
   }

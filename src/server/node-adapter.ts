@@ -101,7 +101,7 @@ export function sendReply(
   outgoing: ServerResponse,
   stallWatch?: WriteStallWatch,
 ): void {
-  const { status, headers, body } = reply;
+  const { status, headers, body, createRefusal = createRefusalReply } = reply;
   const { byteAccount } = request;
   if (byteAccount && byteAccount.reserved > 0) closeAccountWithResponse(byteAccount, outgoing);
   if (typeof body === "function" && request.method !== "HEAD") {
@@ -120,7 +120,7 @@ export function sendReply(
     setImmediate(() => {
       const byteLength = measureAndReserveResponseText(byteAccount, responseText);
       if (typeof byteLength !== "number")
-        return sendReply(createRefusalReply(byteLength), request, outgoing, stallWatch);
+        return sendReply(createRefusal(byteLength), request, outgoing, stallWatch);
       if (byteAccount) closeAccountWithResponse(byteAccount, outgoing);
       outgoing.writeHead(status, { ...headers, "content-length": byteLength });
       const sink = new NodeResponseSink(outgoing, request, stallWatch);

@@ -44,14 +44,17 @@ export function measureAndReserveResponseText(
 
 /**
  * Reserves the length of an encoded response, before other requests run. Throws RESOURCE_EXHAUSTED if the share is used
- * up. `sendReply` later replaces the length with the number of bytes.
+ * up. `sendReply` later replaces the length with the number of bytes. Returns true if `sendReply` can then refuse the
+ * response, so that the reply needs `createRefusal`.
  */
 export function reserveEncodedResponse(
   account: ByteAccount | undefined,
   body: string | readonly string[],
-): void {
+): boolean {
   const { length } = toResponseText(body);
-  if (account && length >= MIN_RESERVED_TEXT_LENGTH) account.reserveResponseText(length);
+  if (!account || length < MIN_RESERVED_TEXT_LENGTH) return false;
+  account.reserveResponseText(length);
+  return true;
 }
 
 /**
@@ -66,7 +69,7 @@ export function reserveTaskResponse(account: ByteAccount | undefined, task: Task
   account.reserveResponseText(size);
 }
 
-/** Creates the reply for a text that was refused after it had been encoded for its protocol binding. */
+/** Creates the reply for a text that was refused after it had been encoded, unless its reply has `createRefusal`. */
 export function createRefusalReply({
   message,
   retryAfter = 1,

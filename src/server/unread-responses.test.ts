@@ -11,12 +11,13 @@ import { formatRawPostHead, openRawTestSocket } from "./raw-socket.fixture.ts";
 
 const LARGE = 9_500_000;
 
-/** Replies with an artifact of as many characters as the message says. */
+/** Replies with an artifact of as many characters as the message says: `500` means ASCII, and `500 €` other text. */
 const largeAgent: Agent = {
   describe: () => ({ name: "large", description: "Replies with a large artifact." }),
   async *execute({ message }: Run): AsyncGenerator<AgentEvent> {
+    const [length, character = "x"] = getText(message.parts).split(" ");
     yield { status: { state: "TASK_STATE_WORKING" } };
-    yield { artifact: { artifactId: "a", parts: [{ text: "x".repeat(Number(getText(message.parts))) }] } };
+    yield { artifact: { artifactId: "a", parts: [{ text: character.repeat(Number(length)) }] } };
   },
 };
 const authenticate = bearer({
@@ -171,6 +172,44 @@ describe("a stream that the client does not read", () => {
     expect(stream.status).toBe(200);
     expect(await stream.text()).toMatch(/"reason":"RESOURCE_EXHAUSTED"|limits\.bufferedBytes/);
   });
+});
+
+describe("a large response that is refused after it has been encoded", () => {
+  // The client reads neither response, and the second one needs more bytes than its number of characters.
+  const limits = { bufferedBytes: 80_000_000 };
+
+  async function createTask(server: Server, text: string): Promise<string> {
+    const message = { messageId: crypto.randomUUID(), role: "ROLE_USER", parts: [{ text }] };
+    const response = await callJsonRpc(server.fetch, "http://localhost/", "SendMessage", { message });
+    return ((await response.json()) as { result: { task: Task } }).result.task.id;
+  }
+
+  it.each(["node:http", "fetch"])(
+    "is a JSON-RPC error with the id of the request, over %s [E14]",
+    async (host) => {
+      const { url, port, server } = await startServer({ limits });
+      const ascii = await createTask(server, String(LARGE));
+      const other = await createTask(server, "3000000 €");
+      const unread =
+        host === "fetch"
+          ? await callJsonRpc(server.fetch, "http://localhost/", "GetTask", { id: ascii })
+          : await requestWithoutReading(port, ascii);
+      const send = host === "fetch" ? server.fetch : fetch;
+      const refused = await callJsonRpc(send, url, "GetTask", { id: other });
+      expect(refused.status).toBe(429);
+      expect(refused.headers.get("retry-after")).toBe("1");
+      const reply: unknown = await refused.json();
+      expect(reply).toMatchObject({ jsonrpc: "2.0", id: 1, error: { code: expect.any(Number) } });
+      expect(JSON.stringify(reply)).toMatch(/"reason":"RESOURCE_EXHAUSTED"/);
+      const rest = await send(new Request(`${url}/tasks/${other}`, { headers: { "a2a-version": "1.0" } }));
+      expect(rest.status).toBe(429);
+      expect(rest.headers.get("content-type")).toBe("application/a2a+json");
+      expect(await rest.json()).toMatchObject({
+        error: { status: "RESOURCE_EXHAUSTED", details: [{ reason: "RESOURCE_EXHAUSTED" }, {}] },
+      });
+      expect(unread).toBeDefined();
+    },
+  );
 });
 
 describe("a server behind fetch", () => {

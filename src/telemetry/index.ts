@@ -19,6 +19,7 @@ export { type MetricLabels, MetricRegistry } from "./metrics/metric-registry.ts"
 export { PROMETHEUS_CONTENT_TYPE, renderPrometheusText } from "./metrics/prometheus-text.ts";
 export type { OtlpExportOptions, RunningOtlpExport } from "./otlp-export-options.ts";
 export { addParentTask, findParentTask } from "./parent-task-metadata.ts";
+export { onTelemetryError } from "./telemetry-errors.ts";
 export {
   getCurrentTraceScope,
   installTraceScopeStorage,

@@ -88,7 +88,7 @@ describe("colloquy store", () => {
     const client = await connect((await server.listen()).url, { retry: { maxRetries: 0 } });
     const other = new DatabaseSync(file);
     other.exec("BEGIN IMMEDIATE");
-    await expect(send(client, "echo hello")).rejects.toThrow("could not be stored");
+    await expect(send(client, "echo hello")).rejects.toThrow("cannot store messages");
     expect(await runStoreJson("info")).toMatchObject({ state: "failing" });
     other.exec("ROLLBACK");
     other.close();

@@ -20,13 +20,12 @@ export class FollowedTurnFinder {
   async findQueuedTurn(task: FollowedTask, message: Message): Promise<FollowedTurn | undefined> {
     const turn = new FollowedTurn({ ...message, taskId: task.taskId, contextId: task.contextId });
     // Follow the turn before the query, because the turn can begin and end during the query.
-    task.followTurn(turn);
-    const stored = await this.#store.load(task.scope, task.taskId);
-    const queued = stored?.queuedTurns?.find((entry) => entry.message.messageId === message.messageId);
-    if (queued && isSameMessage(message, queued.message)) return turn;
-    task.unfollowTurn(turn);
-    if (queued) throw createDuplicateMessageIdError(message);
-    return undefined;
+    return await this.#followWhile(task, turn, async () => {
+      const stored = await this.#store.load(task.scope, task.taskId);
+      const queued = stored?.queuedTurns?.find((entry) => entry.message.messageId === message.messageId);
+      if (queued && !isSameMessage(message, queued.message)) throw createDuplicateMessageIdError(message);
+      return queued !== undefined;
+    });
   }
 
   /** Resolves with the followed turn of the message with the sequence number `seq`, or with `undefined` if it stopped. */
@@ -37,11 +36,26 @@ export class FollowedTurnFinder {
   ): Promise<FollowedTurn | undefined> {
     if (!task.hasUnfinishedTurn) return undefined;
     const turn = new FollowedTurn(message);
+    return await this.#followWhile(task, turn, async () => {
+      const readSeq = task.seq;
+      turn.beginAtKnownSeq(seq, task.getSnapshot());
+      return !(await hasTurnStopped(this.#store, task, seq, readSeq));
+    });
+  }
+
+  /** Follows a turn, and continues to follow it only if `isUnfinished` resolves with true. */
+  async #followWhile(
+    task: FollowedTask,
+    turn: FollowedTurn,
+    isUnfinished: () => Promise<boolean>,
+  ): Promise<FollowedTurn | undefined> {
     task.followTurn(turn);
-    const readSeq = task.seq;
-    turn.beginAtKnownSeq(seq, task.getSnapshot());
-    if (!(await hasTurnStopped(this.#store, task, seq, readSeq))) return turn;
-    task.unfollowTurn(turn);
-    return undefined;
+    let isFollowed = false;
+    try {
+      isFollowed = await isUnfinished();
+    } finally {
+      if (!isFollowed) task.unfollowTurn(turn);
+    }
+    return isFollowed ? turn : undefined;
   }
 }

@@ -75,9 +75,13 @@ export async function handleJsonRpc(
       return context.eventStreams.createSseHttpReply(outcome.stream, encoder, outcome.headers);
     }
     const resultJson = await stringifyResult(dialect.toResultJson(operation, outcome.result));
-    reserveEncodedResponse(request.byteAccount, resultJson);
+    const isLarge = reserveEncodedResponse(request.byteAccount, resultJson);
     const body = encodeJsonRpcResult(id, resultJson);
-    return createJsonReply(200, body, { ...outcome.headers, ...buildExtendedCardCacheHeaders(operation) });
+    const headers = { ...outcome.headers, ...buildExtendedCardCacheHeaders(operation) };
+    const reply = createJsonReply(200, body, headers);
+    const usedDialect = dialect;
+    if (isLarge) return { ...reply, createRefusal: (error) => createErrorReply(id, error, usedDialect) };
+    return reply;
   } catch (thrown) {
     dialect ??= await resolveErrorDialect(request, context);
     const isInvalidRequest = thrown instanceof JsonRpcRequestError;

@@ -85,8 +85,12 @@ export async function handleRest(
       ...buildExtendedCardCacheHeaders(operation),
     };
     const resultText = await stringifyResult(dialect.toResultJson(operation, outcome.result));
-    reserveEncodedResponse(request.byteAccount, resultText);
-    return { status: 200, headers, body: resultText };
+    const reply = { status: 200, headers, body: resultText };
+    if (!reserveEncodedResponse(request.byteAccount, resultText)) return reply;
+    const usedDialect = dialect;
+    const createRefusal = (error: A2AError): HttpReply =>
+      createRestErrorReply(request, specRevision, error, usedDialect);
+    return { ...reply, createRefusal };
   } catch (thrown) {
     const error = context.reportError(caller ? "HTTP+JSON" : "authenticate", thrown);
     dialect ??= await resolveErrorDialect(request, context, path);

@@ -13,6 +13,7 @@ import {
   type CardOfSpan,
   isProviderRegistered,
   MetricRegistry,
+  onTelemetryError,
   type RunningOtlpExport,
 } from "../../telemetry/index.ts";
 import {
@@ -70,6 +71,7 @@ export class ServerTelemetry {
   #eventLoopDelay: ReturnType<typeof monitorEventLoopDelay> | undefined;
   #listener: HttpServer | undefined;
   #otlpExport: RunningOtlpExport | undefined;
+  #stopErrorReports: (() => void) | undefined;
 
   constructor({ telemetry = {}, metrics = {}, observer, findCard }: ServerTelemetryDependencies) {
     this.#telemetry = telemetry;
@@ -107,6 +109,9 @@ export class ServerTelemetry {
   /** Uses the providers that the program has registered, or starts the export to a collector. */
   async open(gauges: ServerGauges): Promise<void> {
     const registry = this.#registry;
+    this.#stopErrorReports ??= onTelemetryError((error) =>
+      this.observer.onError?.({ where: "telemetry", error }),
+    );
     if (this.#telemetry !== false) {
       const { otlp: url, otlpHeaders: headers, sampleRatio = 1, metricIntervalMs } = this.#telemetry;
       const { serviceName = process.env["OTEL_SERVICE_NAME"] ?? "colloquy" } = this.#telemetry;
@@ -155,6 +160,7 @@ export class ServerTelemetry {
     this.#listener?.closeAllConnections();
     this.#eventLoopDelay?.disable();
     await this.#otlpExport?.flush();
+    this.#stopErrorReports?.();
   }
 
   #setGauges(registry: MetricRegistry, gauges: ServerGauges): void {

@@ -1,5 +1,6 @@
 import { context as contextApi, createContextKey, type Context } from "@opentelemetry/api";
 import type { TraceScope, TraceScopeStorage } from "../trace-scope.ts";
+import { callSafely, runSafely } from "./call-safely.ts";
 
 const TRACE_SCOPE_KEY = createContextKey("colloquy trace scope");
 
@@ -14,10 +15,14 @@ export function setTraceScope(context: Context, scope: TraceScope): Context {
  */
 export class ContextScopeStorage implements TraceScopeStorage {
   getStore(): TraceScope | undefined {
-    return contextApi.active().getValue(TRACE_SCOPE_KEY) as TraceScope | undefined;
+    return callSafely(getActiveScope, undefined) as TraceScope | undefined;
   }
 
   run<T>(scope: TraceScope, work: () => T): T {
-    return contextApi.with(setTraceScope(contextApi.active(), scope), work);
+    return runSafely((run) => contextApi.with(setTraceScope(contextApi.active(), scope), run), work);
   }
+}
+
+function getActiveScope(): unknown {
+  return contextApi.active().getValue(TRACE_SCOPE_KEY);
 }

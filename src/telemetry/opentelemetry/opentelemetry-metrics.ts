@@ -1,6 +1,7 @@
 import { type Histogram, metrics, type Observable } from "@opentelemetry/api";
 import { HISTOGRAM_BOUNDS, METRIC_CATALOG, type MetricName } from "../metrics/metric-catalog.ts";
 import type { MetricRegistry } from "../metrics/metric-registry.ts";
+import { callSafely } from "./call-safely.ts";
 
 const METRIC_NAMES = Object.keys(METRIC_CATALOG) as readonly MetricName[];
 
@@ -31,5 +32,7 @@ export function publishMetricsToOpenTelemetry(registry: MetricRegistry): void {
     },
     [...observables.values()],
   );
-  registry.onHistogramValue((name, value, labels) => histograms.get(name)?.record(value, labels));
+  registry.onHistogramValue((name, value, labels) =>
+    callSafely(() => histograms.get(name)?.record(value, labels), undefined),
+  );
 }

@@ -14,9 +14,18 @@ import {
   type Tracer as OpenTelemetryApiTracer,
 } from "@opentelemetry/api";
 import { createChildContext, fillFromRandomPool, type TraceContext } from "../../protocol/index.ts";
+import { callSafely, runSafely } from "./call-safely.ts";
 import { setTraceScope } from "./context-scope-storage.ts";
+import { reportTelemetryError } from "../telemetry-errors.ts";
 import { getCurrentTraceScope, runInTraceScope, type RunningTask, type TraceScope } from "../trace-scope.ts";
-import type { SpanAttributes, SpanError, SpanStart, TracedSpan, Tracer } from "../tracer.ts";
+import {
+  PropagatingTracer,
+  type SpanAttributes,
+  type SpanError,
+  type SpanStart,
+  type TracedSpan,
+  type Tracer,
+} from "../tracer.ts";
 
 const SPAN_KINDS: Readonly<Record<SpanStart["kind"], SpanKind>> = {
   internal: SpanKind.INTERNAL,
@@ -40,17 +49,32 @@ export interface OpenTelemetryTracerOptions {
   readonly hasOwnSampler: boolean;
 }
 
-/** Records spans with the provider that the program has registered at `@opentelemetry/api`. */
+/**
+ * Records spans with the provider that the program has registered at `@opentelemetry/api`. Samplers, span processors, and
+ * context managers of the program run within these calls. Their errors are reported, and do not reach the callers of the
+ * tracer: a span that cannot start only has an id, like a span of `PropagatingTracer`.
+ */
 export class OpenTelemetryTracer implements Tracer {
   readonly records = true;
   readonly #tracer: OpenTelemetryApiTracer = trace.getTracer("colloquy");
   readonly #options: OpenTelemetryTracerOptions;
+  readonly #fallback = new PropagatingTracer(fillFromRandomPool);
 
   constructor(options: OpenTelemetryTracerOptions) {
     this.#options = options;
   }
 
-  startSpan({ name, kind, parent, startTimeMs, links = [], attributes, task }: SpanStart): TracedSpan {
+  startSpan(start: SpanStart): TracedSpan {
+    try {
+      return this.#startRecordedSpan(start);
+    } catch (error) {
+      reportTelemetryError(error);
+      return this.#fallback.startSpan(start);
+    }
+  }
+
+  #startRecordedSpan(start: SpanStart): TracedSpan {
+    const { name, kind, parent, startTimeMs, links = [], attributes, task } = start;
     const scope = getCurrentTraceScope();
     const parentContext = this.#findParentContext(kind, parent, scope?.context);
     const { hasContextManager, hasOwnSampler } = this.#options;
@@ -116,31 +140,36 @@ class OpenTelemetrySpan implements TracedSpan {
   }
 
   get isRecording(): boolean {
-    return this.#span.isRecording();
+    return callSafely(() => this.#span.isRecording(), false);
   }
 
   setAttributes(attributes: SpanAttributes): void {
-    if (this.#span.isRecording()) this.#span.setAttributes(toOpenTelemetryAttributes(attributes));
+    callSafely(() => {
+      if (this.#span.isRecording()) this.#span.setAttributes(toOpenTelemetryAttributes(attributes));
+    }, undefined);
   }
 
   run<T>(work: () => T): T {
     const scope: TraceScope = { context: this.context, task: this.#task };
     return this.#hasContextManager
-      ? contextApi.with(setTraceScope(this.#spanContext, scope), work)
+      ? runSafely((run) => contextApi.with(setTraceScope(this.#spanContext, scope), run), work)
       : runInTraceScope(scope, work);
   }
 
   runRequest<T>(work: () => T): T {
-    return contextApi.with(this.#spanContext.setValue(SUPPRESS_TRACING_KEY, true), work);
+    const context = this.#spanContext.setValue(SUPPRESS_TRACING_KEY, true);
+    return runSafely((run) => contextApi.with(context, run), work);
   }
 
   end(error?: SpanError): void {
-    if (error && this.#span.isRecording()) {
-      this.#span.setAttribute("error.type", error.type);
-      const { message } = error;
-      this.#span.setStatus({ code: SpanStatusCode.ERROR, ...(message === undefined ? {} : { message }) });
-    }
-    this.#span.end();
+    callSafely(() => {
+      if (error && this.#span.isRecording()) {
+        this.#span.setAttribute("error.type", error.type);
+        const { message } = error;
+        this.#span.setStatus({ code: SpanStatusCode.ERROR, ...(message === undefined ? {} : { message }) });
+      }
+      this.#span.end();
+    }, undefined);
   }
 }
 

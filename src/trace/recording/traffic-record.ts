@@ -1,5 +1,6 @@
 import { defineOptionNames } from "../../usage-checks/index.ts";
 import { openTrafficFileSink, type TrafficFileLimits } from "./traffic-file-sink.ts";
+import { withSafeCalls } from "./safe-traffic-writer.ts";
 import { createTrafficWriter, type TrafficWriter, type TrafficWriterOptions } from "./traffic-writer.ts";
 
 /** Options of a record in a file. */
@@ -38,7 +39,10 @@ export function openTrafficRecord(
   record: TrafficRecordOption,
   writerOptions: Pick<TrafficWriterOptions, "vantage" | "name" | "code" | "onLoss">,
 ): OpenTrafficRecord {
-  if (typeof record === "object" && "write" in record) return { writer: record, close: () => record.flush() };
+  if (typeof record === "object" && "write" in record) {
+    const writer = withSafeCalls(record, writerOptions.onLoss);
+    return { writer, close: () => writer.flush() };
+  }
   if (typeof record === "object") assertKnownOptions(record);
   const { file, maxBytes, maxFiles, ...bodyOptions } = typeof record === "string" ? { file: record } : record;
   const limits = { ...(maxBytes !== undefined && { maxBytes }), ...(maxFiles !== undefined && { maxFiles }) };

@@ -87,8 +87,9 @@ export function createTrafficWriter(sink: TrafficSink, options: TrafficWriterOpt
   return new QueuedTrafficWriter(sink, options);
 }
 
-class QueuedTrafficWriter implements TrafficWriter {
-  readonly id = globalThis.crypto.randomUUID().slice(0, 13);
+/** The writer that `createTrafficWriter` creates. */
+export class QueuedTrafficWriter implements TrafficWriter {
+  readonly id: string = globalThis.crypto.randomUUID().slice(0, 13);
   readonly vantage: WriterLine["vantage"];
   readonly bodies: boolean;
   readonly header: string;
@@ -260,8 +261,8 @@ class QueuedTrafficWriter implements TrafficWriter {
       this.#queue = [];
       const { lines, reason } = this.#lost;
       this.#lost = { lines: 0, reason: "" };
-      if (lines > 0) batch.push(encodeTrafficLine({ ...this.#stamp("loss"), lines, reason }));
       try {
+        if (lines > 0) batch.push(encodeTrafficLine({ ...this.#stamp("loss"), lines, reason }));
         await this.#sink.write(`${batch.join("\n")}\n`, this.header);
       } catch (cause) {
         this.#countLoss("the sink could not store lines", cause, batch.length + lines);

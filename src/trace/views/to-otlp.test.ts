@@ -22,12 +22,7 @@ function createModel(pairs: readonly (readonly [task: string, parent: string])[]
 }
 
 function listTraceIds(model: TrafficModel): unknown[] {
-  const { resourceSpans } = toTrafficOtlpTraces(model) as {
-    resourceSpans: { scopeSpans: { spans: { traceId: string }[] }[] }[];
-  };
-  return resourceSpans.flatMap(({ scopeSpans }) =>
-    scopeSpans.flatMap(({ spans }) => spans.map(({ traceId }) => traceId)),
-  );
+  return listSpans(model).map(({ traceId }) => traceId);
 }
 
 it("exports a chain of tasks as one trace, with an effort per task that does not grow with the chain", () => {
@@ -36,6 +31,49 @@ it("exports a chain of tasks as one trace, with an effort per task that does not
   const findParentTaskKey = vi.spyOn(model, "findParentTaskKey");
   expect(new Set(listTraceIds(model)).size).toBe(1);
   expect(findParentTaskKey.mock.calls.length).toBeLessThan(4 * length);
+});
+
+interface ExportedSpan {
+  readonly traceId: string;
+  readonly spanId: string;
+  readonly parentSpanId?: string;
+  readonly name: string;
+  readonly attributes: readonly { readonly key: string; readonly value: { readonly stringValue?: string } }[];
+}
+
+function listSpans(model: TrafficModel): readonly ExportedSpan[] {
+  const { resourceSpans } = toTrafficOtlpTraces(model) as unknown as {
+    resourceSpans: { scopeSpans: { spans: ExportedSpan[] }[] }[];
+  };
+  return resourceSpans.flatMap(({ scopeSpans }) => scopeSpans.flatMap(({ spans }) => spans));
+}
+
+it("exports one span with its own id for each request of a task to another task", () => {
+  const writer = new ScriptedWriter("client", "client", { ms: 0 });
+  const operations = ["SendMessage", "SendMessage", "SubscribeToTask", "GetTask", "GetTask"];
+  for (const [at, operation] of operations.entries())
+    writer.write({
+      kind: "request",
+      call: String(at),
+      to: "solver",
+      binding: "JSONRPC",
+      operation,
+      task_id: "solving",
+      parent: { task_id: "planning" },
+    });
+  writer.write({ kind: "turn", task_id: "planning", agent: "planner", phase: "begin", attempt: 1 });
+  const model = new TrafficModel();
+  for (const line of writer.lines) model.add(line);
+
+  const spans = listSpans(model);
+  expect(new Set(spans.map(({ spanId }) => spanId)).size).toBe(2 + operations.length);
+  expect(spans).toHaveLength(2 + operations.length);
+  const requests = spans.filter(({ attributes }) => attributes.some(({ key }) => key === "rpc.method"));
+  const task = spans.find(({ attributes }) =>
+    attributes.some(({ value }) => value.stringValue === "solving"),
+  );
+  expect(task?.parentSpanId).toBe(requests[0]?.spanId);
+  expect(listSpans(model)).toEqual(spans);
 });
 
 it("exports tasks that call each other in a circle as one trace", () => {

@@ -1,5 +1,6 @@
 import type { JsonObject } from "../../protocol/index.ts";
 import { getTaskPeriod } from "../model/task-activities.ts";
+import type { TrafficExchange } from "../model/traffic-exchange.ts";
 import type { TrafficModel } from "../model/traffic-model.ts";
 import { formatState } from "../model/traffic-sequence.ts";
 import type { TrafficTask } from "../model/traffic-task.ts";
@@ -16,8 +17,13 @@ const STATUS_ERROR = 2;
  */
 export function toTrafficOtlpTraces(model: TrafficModel, tasks?: ReadonlySet<string>): JsonObject {
   const roots = new Map<string, TrafficTask>();
+  // The first request to a task has started the task. In a map, the last of several values with one key counts.
+  const requests = model.exchanges.filter(({ parentTaskKey }) => parentTaskKey !== undefined).toReversed();
+  const firstRequests = new Map(requests.map((request) => [request.taskKey, request]));
   const spans: ServiceSpan[] = [...model.tasks.values()].flatMap((task) =>
-    !tasks || tasks.has(task.key) ? listTaskSpans(model, task, findRootTask(model, task, roots)) : [],
+    !tasks || tasks.has(task.key)
+      ? listTaskSpans(model, task, findRootTask(model, task, roots), firstRequests.get(task.key))
+      : [],
   );
   return {
     resourceSpans: [...Map.groupBy(spans, ({ service }) => service)].map(([service, group]) => ({
@@ -32,11 +38,16 @@ interface ServiceSpan {
   readonly span: JsonObject;
 }
 
-function listTaskSpans(model: TrafficModel, task: TrafficTask, root: TrafficTask): ServiceSpan[] {
+/** Lists the span of a task, and the spans of its calls. `firstRequest` is the request that started the task. */
+function listTaskSpans(
+  model: TrafficModel,
+  task: TrafficTask,
+  root: TrafficTask,
+  firstRequest: TrafficExchange | undefined,
+): ServiceSpan[] {
   const service = task.agent ?? "agent";
   const [traceId = hashHex(root.key, 32)] = root.traceIds;
   const taskSpanId = hashHex(`task ${task.key}`, 16);
-  const parentKey = model.findParentTaskKey(task.key);
   const { startMs, endMs } = getTaskPeriod(task);
   const createSpan = (
     id: string,
@@ -56,7 +67,7 @@ function listTaskSpans(model: TrafficModel, task: TrafficTask, root: TrafficTask
         kind: "server",
         startMs,
         endMs,
-        parent: parentKey === undefined ? undefined : hashHex(`request ${parentKey} ${task.key}`, 16),
+        parent: firstRequest && hashHex(`request ${firstRequest.key}`, 16),
         error: isFailed ? formatState(task.state ?? "") : undefined,
         attributes: {
           "gen_ai.operation.name": "invoke_agent",
@@ -71,7 +82,7 @@ function listTaskSpans(model: TrafficModel, task: TrafficTask, root: TrafficTask
       .listExchangesDuring(task.key)
       .filter((one) => one.taskKey !== undefined)
       .map((one) =>
-        createSpan(`request ${task.key} ${one.taskKey}`, taskSpanId, {
+        createSpan(`request ${one.key}`, taskSpanId, {
           name: `invoke_agent ${one.to}`,
           kind: "client",
           startMs: one.startMs,
