@@ -32,7 +32,7 @@ const listEventIds = ({ events }: Session): string[] => events.map(({ id }) => i
 
 /** Describes the behavior of a session service. */
 export function defineSessionServiceContract(sessions: SessionServiceUnderTest): void {
-  describe(sessions.name, () => {
+  describe(`${sessions.name} as a session service`, () => {
     const { traits } = sessions;
     let opened: SessionServiceHarness;
     let service: BaseSessionService;
