@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from "node:child_process";
-import { existsSync, readFileSync, symlinkSync } from "node:fs";
+import { cpSync, existsSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -10,8 +10,10 @@ export interface Build {
   readonly commit: string;
   /** Date of the commit, `YYYY-MM-DD`. */
   readonly date: string;
-  /** Folder of the checkout. */
+  /** Folder with the built package. */
   readonly root: string;
+  /** Folder of the checkout with the sources. */
+  readonly sources: string;
 }
 
 export type ColloquyModule = typeof import("../../src/entries/colloquy.ts");
@@ -35,7 +37,24 @@ export function buildCheckout(logProgress: (line: string) => void): Build {
   logProgress("building this checkout");
   runNpm(CHECKOUT_ROOT, "run", "-s", "build");
   const isChanged = git("status", "--porcelain", "--", ...MEASURED_PATHS) !== "";
-  return { ...describeCommit("HEAD", isChanged ? "+" : ""), root: CHECKOUT_ROOT };
+  return {
+    ...describeCommit("HEAD", isChanged ? "+" : ""),
+    root: CHECKOUT_ROOT,
+    sources: CHECKOUT_ROOT,
+  };
+}
+
+/**
+ * Copies the built package of a checkout to `.tmp/builds/current`, next to the builds of commits. Later changes of the
+ * checkout then do not reach the measurement, and the folders of both builds are alike.
+ */
+export function copyBuild(build: Build): Build {
+  const root = join(SCRATCH_DIR, "builds/current");
+  rmSync(root, { recursive: true, force: true });
+  for (const path of ["dist", "bin", "package.json"])
+    cpSync(join(build.root, path), join(root, path), { recursive: true });
+  symlinkSync(join(build.root, "node_modules"), join(root, "node_modules"));
+  return { ...build, root };
 }
 
 /**
@@ -45,7 +64,7 @@ export function buildCheckout(logProgress: (line: string) => void): Build {
 export function buildCommit(ref: string, logProgress: (line: string) => void): Build {
   const described = describeCommit(ref, "");
   const root = join(SCRATCH_DIR, "builds", described.commit);
-  const build = { ...described, root };
+  const build = { ...described, root, sources: root };
   if (existsSync(join(root, "dist"))) return build;
   logProgress(`checking out and building ${described.commit}`);
   git("worktree", "prune");

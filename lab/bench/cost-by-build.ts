@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { loadavg } from "node:os";
 import { replayResponses, type BenchmarkContext, type RunningSystem } from "./benchmark-context.ts";
-import { buildCommit, type Build } from "./builds.ts";
+import { buildCommit, copyBuild, type Build } from "./builds.ts";
 import { recordHistory } from "./history.ts";
 import { computeMedian, computeMedianInterval, computeRatios } from "./interval.ts";
 import { countLinesByFolder } from "./lines.ts";
@@ -83,10 +83,11 @@ interface RowCosts {
  */
 export async function measureBuilds(
   bench: BenchmarkContext,
-  newBuild: Build,
+  checkout: Build,
   report: (tables: readonly ReportTable[]) => void,
 ): Promise<void> {
   const { against, record, workloads, rounds, profileDir } = bench.settings;
+  const newBuild = copyBuild(checkout);
   const builds = against === undefined ? [newBuild] : [buildCommit(against, bench.logProgress), newBuild];
   const labels = builds.map(({ commit }, at) => `${["old", "new"].at(at - builds.length)} ${commit}`);
   const loadBefore = loadavg()[0] ?? 0;
@@ -99,7 +100,7 @@ export async function measureBuilds(
   }
   if (against !== undefined) report([createChangeTable(allRows)]);
   const modules = await Promise.all(builds.map(({ root }) => countLoadedModules(root)));
-  const lines = builds.map(({ root }) => countLinesByFolder(root));
+  const lines = builds.map(({ sources }) => countLinesByFolder(sources));
   report([
     createCountTable("modules", "Modules that an entry loads, without those of Node", modules, labels),
     createCountTable("lines", "Lines of code without tests", lines, labels),
