@@ -75,7 +75,7 @@ function assertUnused(path: string, connect: (path: string) => DatabaseSync): vo
 
 /**
  * Returns true if the kernel knows no lock of another process on the database. ADK sessions of this process may have
- * opened the file before the store. Only Linux lists the locks, so that other systems cannot tell.
+ * opened the file before the store. Only Linux lists the locks, so the function returns true on other systems.
  */
 function isUsedByThisProcessOnly(path: string): boolean {
   let locks: string;
