@@ -122,7 +122,7 @@ const config: ViteUserConfig = defineConfig({
     projects: [
       {
         extends: true,
-        test: { name: "isolated", include: ISOLATED },
+        test: { name: "isolated", include: ISOLATED, sequence: { groupOrder: 0 } },
       },
       {
         extends: true,
@@ -132,6 +132,9 @@ const config: ViteUserConfig = defineConfig({
           include: ["src/**/*.test.ts"],
           exclude: [...ISOLATED, ...PROCESSES],
           isolate: false,
+          // Most of these tests compute. Each further worker would import all modules again.
+          maxWorkers: availableParallelism() + 1,
+          sequence: { groupOrder: 1 },
         },
       },
       {
@@ -141,6 +144,7 @@ const config: ViteUserConfig = defineConfig({
           include: PROCESSES,
           exclude: [...configDefaults.exclude, ...ISOLATED],
           isolate: false,
+          sequence: { groupOrder: 2 },
         },
       },
     ],
