@@ -9,7 +9,7 @@ import type { Agent } from "../../engine/index.ts";
 export const textDrivenAgent: Agent = agent(
   {
     name: "Obedient",
-    description: "Does as it is told.",
+    description: "Executes the command in the text.",
     capabilities: { streaming: true, pushNotifications: true },
   },
   async function* ({ text, task, signal }) {
