@@ -3,6 +3,7 @@ import { Command, Option } from "commander";
 import type { CliContext } from "./cli-context.ts";
 import { appendValue, createOutputOption, parsePort } from "./client-options.ts";
 import { createUsageError } from "./cli-error.ts";
+import { createPrivateAgentsOption } from "./console/private-agents-option.ts";
 import { addAuthOptions, type ServeAuthOptions } from "./serve/serve-auth-options.ts";
 import type { OutputFormat } from "./output-writer.ts";
 import { createPriceOption, type PriceOption } from "./trace/price-option.ts";
@@ -12,6 +13,7 @@ export interface ConsoleCommandOptions extends ServeAuthOptions, PriceOption {
   strictPort?: boolean;
   host: string;
   publicUrl?: string;
+  allowPrivateAgents?: boolean;
   open?: boolean;
   cardKey?: string[];
   cardJwks?: string[];
@@ -32,6 +34,7 @@ export function createConsoleCommand(context: CliContext): Command {
     )
     .option("--host <address>", "address to listen on", "127.0.0.1")
     .option("--public-url <url>", "URL of this console for browsers, if it is behind a proxy")
+    .addOption(createPrivateAgentsOption())
     .option("--open", "open the console in the default browser")
     .option(
       "--card-key <file>",

@@ -4,6 +4,7 @@ import { deriveAgentId } from "../protocol/index.ts";
 import type { CliContext } from "./cli-context.ts";
 import { appendValue, createOutputOption, parseDays, parseDuration, parsePort } from "./client-options.ts";
 import { createUsageError } from "./cli-error.ts";
+import { createPrivateAgentsOption } from "./console/private-agents-option.ts";
 import type { AdkAgentFactory } from "./serve/adk-agent-factory.ts";
 import type { LoadedAgents } from "./serve/load-agent-files.ts";
 import { addAuthOptions } from "./serve/serve-auth-options.ts";
@@ -101,6 +102,7 @@ export function addServeOptions(command: Command, defaults: ServeDefaults = {}):
     )
     .option("--open", "open the console in the default browser")
     .addOption(createPriceOption())
+    .addOption(createPrivateAgentsOption())
     .option(
       "--operator-token-file <file>",
       "file with the token of an operator, who sees the tasks of all callers in the console",

@@ -29,6 +29,11 @@ export interface ServeConfig {
   console?: boolean;
   /** File with the token of an operator, who sees the tasks of all callers in the console. Default: no operator. */
   operatorTokenFile?: string;
+  /**
+   * Whether users of the console may add agents of this machine and of private networks. Default: false, except on
+   * loopback without `publicUrl` and without authentication.
+   */
+  allowPrivateAgents?: boolean;
   /** JSON file with the prices of language models, from which the console computes costs. Default: no prices. */
   prices?: string;
   /** Whether the store indexes the text of tasks, so that the console searches for words. Default: false. */

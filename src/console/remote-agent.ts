@@ -104,6 +104,6 @@ function assertGuarded({ agentInterface }: A2AClient): void {
   if (agentInterface.protocolBinding !== "GRPC") return;
   throw new A2AError(
     "PERMISSION_DENIED",
-    "The agent offers only gRPC, and this console calls only HTTP, because other machines can reach the console; start the console on loopback.",
+    "The agent offers only gRPC, and this console calls only HTTP, because it calls no private hosts; allow private hosts (--allow-private-agents, or allowPrivate of createConsole).",
   );
 }

@@ -3,6 +3,13 @@ import type { Guard } from "./guard.ts";
 /** Guards of the trust boundary: browsers, ids, commands, credentials of the environment, and the terminal. */
 export const BOUNDARY_GUARDS: readonly Guard[] = [
   {
+    name: "console-private-addresses",
+    file: "src/cli/serve/serve-console.ts",
+    find: "|| hasOnlyLocalUsers(setup)",
+    replace: "|| isLoopbackHost(setup.host)",
+    noticedBy: { attack: "console-private-address" },
+  },
+  {
     name: "cross-origin-guard",
     file: "src/server/assemble-server.ts",
     find: "crossOriginGuard.assertAllowed(request);",

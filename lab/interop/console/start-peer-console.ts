@@ -14,6 +14,7 @@ export async function startPeerConsole(): Promise<PeerConsole> {
     mode: "console",
     name: "interop",
     host: "127.0.0.1",
+    publicUrl: undefined,
     isAuthenticated: false,
   });
   const server = createServer({}, { ...serverOptions, store: "memory" });

@@ -20,13 +20,15 @@ export async function runConsole(
   options: ConsoleCommandOptions,
   context: CliContext,
 ): Promise<void> {
-  const { host, publicUrl, open, output, prices: priceFile } = options;
+  const { host, publicUrl, allowPrivateAgents, open, output, prices: priceFile } = options;
   const authenticate = createAuthSchemes(options, process.env);
   const cardTrust = await readCardTrust({ keyFiles: options.cardKey, jwksUrls: options.cardJwks });
   const { console, serverOptions, renderUrl } = createMountedConsole({
     mode: agentUrls.length === 0 && recordFiles.length > 0 ? "file" : "console",
     name: agentUrls[0] ?? recordFiles[0] ?? "Colloquy",
     host,
+    publicUrl,
+    allowPrivateAgents,
     isAuthenticated: authenticate !== undefined,
     agentUrls,
     recordFiles,

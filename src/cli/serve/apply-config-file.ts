@@ -27,6 +27,7 @@ const CONFIG_MEMBER_TYPES: Record<keyof ServeConfig, ConfigValueType> = {
   openai: "flag",
   console: "flag",
   operatorTokenFile: "text",
+  allowPrivateAgents: "flag",
   prices: "text",
   textIndex: "flag",
   host: "text",

@@ -6,6 +6,7 @@ import {
   type ConsoleSession,
 } from "../../console/index.ts";
 
+import { isLoopbackHost } from "../../protocol/index.ts";
 import type { ServerOptions } from "../../server/index.ts";
 import { bearer } from "../../server/auth/index.ts";
 import { createTrafficWriter, openTrafficRecord, type TrafficWriter } from "../../trace/recording/index.ts";
@@ -21,6 +22,8 @@ export interface ServeConsoleOptions extends PriceOption {
   /** Whether the command opens the console in the default browser. */
   open?: boolean;
   operatorTokenFile?: string;
+  /** Whether users of the console may add agents of this machine and of private networks in every case. */
+  allowPrivateAgents?: boolean;
 }
 
 /** A console, and the server options that mount it. */
@@ -35,6 +38,8 @@ interface ConsoleSetup {
   readonly mode: ConsoleSession["mode"];
   readonly name: string;
   readonly host: string;
+  readonly publicUrl: string | undefined;
+  readonly allowPrivateAgents?: boolean | undefined;
   /** Whether the server authenticates its callers. Without authentication, the console requires a launch token. */
   readonly isAuthenticated: boolean;
   readonly agentUrls?: readonly string[];
@@ -52,7 +57,7 @@ interface ConsoleSetup {
 
 /** Creates the console of a command. */
 export function createMountedConsole(setup: ConsoleSetup): MountedConsole {
-  const { mode, name, host, isAuthenticated, agentUrls = [], recordFiles = [], operatorTokenFile } = setup;
+  const { mode, name, isAuthenticated, agentUrls = [], recordFiles = [], operatorTokenFile } = setup;
   const version = readPackageVersion();
   const prices = readModelPrices(setup.priceFile);
   const token = isAuthenticated ? undefined : randomBytes(24).toString("base64url");
@@ -63,8 +68,7 @@ export function createMountedConsole(setup: ConsoleSetup): MountedConsole {
     version,
     agentUrls,
     recordFiles,
-    // Users of other machines must not reach the private network of this machine.
-    allowPrivate: isLoopback(host),
+    allowPrivate: setup.allowPrivateAgents === true || hasOnlyLocalUsers(setup),
     serverRecord: record,
     ...(token === undefined ? {} : { token }),
     ...(prices && { prices }),
@@ -89,8 +93,12 @@ export function openConsoleRecord(name: string, file: string | undefined): Traff
     : openTrafficRecord(file, writerOptions).writer;
 }
 
-function isLoopback(host: string): boolean {
-  return host === "localhost" || host === "::1" || host.startsWith("127.");
+/**
+ * Returns whether only users of this machine can use the console. A public URL or authentication indicates a proxy, whose
+ * users must not reach the private network of this machine.
+ */
+function hasOnlyLocalUsers({ host, publicUrl, isAuthenticated }: ConsoleSetup): boolean {
+  return isLoopbackHost(host) && publicUrl === undefined && !isAuthenticated;
 }
 
 function createOperatorOptions(file: string): NonNullable<ServerOptions["operator"]> {

@@ -194,16 +194,19 @@ export async function serveUntilStopped(
 
 /** Creates the console of the option `--console`. */
 async function mountConsole(
-  { console, host, open, operatorTokenFile, record: recordFile, prices: priceFile }: ServeOptions,
+  options: ServeOptions,
   { consoleMode = "serve", consoleRecord, consoleAgentUrls = [] }: AgentsToServe,
   isAuthenticated: boolean,
 ): Promise<MountedConsole | undefined> {
+  const { console, host, publicUrl, allowPrivateAgents, open } = options;
+  const { operatorTokenFile, record: recordFile, prices: priceFile } = options;
   if (!console) {
     if (operatorTokenFile !== undefined)
       throw createUsageError("--operator-token-file requires --console, which operators use.");
     if (open) throw createUsageError("--open requires --console.");
     if (priceFile !== undefined)
       throw createUsageError("--prices requires --console, which shows the costs.");
+    if (allowPrivateAgents) throw createUsageError("--allow-private-agents requires --console.");
     return undefined;
   }
   const { createMountedConsole } = await import("./serve-console.ts");
@@ -211,6 +214,8 @@ async function mountConsole(
     mode: consoleMode,
     name: "Colloquy",
     host,
+    publicUrl,
+    allowPrivateAgents,
     isAuthenticated,
     operatorTokenFile,
     record: consoleRecord,

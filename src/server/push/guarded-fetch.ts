@@ -77,6 +77,6 @@ function createHostNotAllowedError(url: URL, description: string): A2AError {
   const [problem] = description.split(";");
   return new A2AError(
     "PERMISSION_DENIED",
-    `The URL ${url.origin} ${problem}; pass the URL when you start the console, so that the console may call it.`,
+    `The URL ${url.origin} ${problem}; pass the URL when you start the console, or allow private hosts (--allow-private-agents, or allowPrivate of createConsole).`,
   );
 }
