@@ -1,7 +1,7 @@
 /**
  * `node scripts/build-page.mjs` bundles `src/pages/` as strings: `console-page-bundle.ts` contains the script of a console,
- * `record-page-bundle.ts` the script of one-file exports and watched records, and `page-bundle.ts` the style. Git
- * ignores these files. With `--if-stale`, the script does nothing while the files are newer than all their inputs. It is
+ * `record-page-bundle.ts` the script of one-file exports and watched records, `worker-page-bundle.ts` the script of the
+ * worker of both pages, and `page-bundle.ts` the style. Git ignores these files. With `--if-stale`, the script does nothing while the files are newer than all their inputs. It is
  * plain JavaScript, because `scripts/setup.mjs` also runs it on Node versions that strip no types.
  */
 import { createHash } from "node:crypto";
@@ -24,7 +24,12 @@ import { listPackageFolders, saveBundledPackages } from "./bundled-modules.mjs";
 const root = fileURLToPath(new URL("..", import.meta.url));
 const pages = join(root, "src/pages");
 const MAX_GZIPPED_SCRIPT_BYTES = 120_000;
-const ENTRIES = { console: "CONSOLE_SCRIPT", record: "RECORD_SCRIPT" };
+const ENTRIES = {
+  console: { constant: "CONSOLE_SCRIPT", input: "app/console-main.tsx", format: "esm" },
+  record: { constant: "RECORD_SCRIPT", input: "app/record-main.tsx", format: "esm" },
+  // Browsers start classic workers in pages of files, too.
+  worker: { constant: "WORKER_SCRIPT", input: "worker/worker-main.ts", format: "iife" },
+};
 const styleBundle = join(pages, "page-bundle.ts");
 
 if (!process.argv.includes("--if-stale") || isStale()) await writeBundles();
@@ -48,8 +53,8 @@ function getScriptBundle(name) {
 async function writeBundles() {
   /** @type {Set<string>} */
   const modules = new Set();
-  for (const [name, constant] of Object.entries(ENTRIES)) {
-    const bundle = await bundleScript(join(pages, `app/${name}-main.tsx`), name === "console");
+  for (const [name, { constant, input, format }] of Object.entries(ENTRIES)) {
+    const bundle = await bundleScript(join(pages, input), format, name === "console");
     for (const module of bundle.modules) modules.add(module);
     const gzipped = gzipSync(bundle.code, { level: 9 }).length;
     console.error(`page: ${name} script ${gzipped} bytes gzipped`);
@@ -87,7 +92,7 @@ function writeModule(file, head, constants) {
 }
 
 /** The script of records sends no requests, so that it omits the forms for messages and credentials. */
-async function bundleScript(input, sendsRequests) {
+async function bundleScript(input, format, sendsRequests) {
   const build = await rolldown({
     input,
     platform: "browser",
@@ -107,7 +112,7 @@ async function bundleScript(input, sendsRequests) {
     },
     plugins: [{ name: "reduced-modules", load: loadReducedModule }],
   });
-  const { output } = await build.generate({ format: "esm", minify: true, comments: false });
+  const { output } = await build.generate({ format, minify: true, comments: false });
   await build.close();
   const [chunk, ...others] = output;
   if (others.length > 0) throw new Error("The page must be a single script. Remove its dynamic imports.");

@@ -97,6 +97,24 @@ describe.skipIf(!hasChromium)("the page of a console", () => {
     await page.close();
   });
 
+  it("shows texts that are too expensive to parse as plain text, and other texts as Markdown", async () => {
+    const expensiveTexts = ["_*a".repeat(6_700), ">".repeat(20_000)];
+    const hostile = agent({ name: "hostile", description: "Sends delimiters." }, async function* () {
+      for (const text of expensiveTexts) yield artifact({ id: text.slice(0, 1) }, text);
+      yield artifact({ id: "last" }, "a **bold** text");
+    });
+    test = await ConsolePageTest.serve({ hostile });
+    const { page, errors } = await test.open(browser, "#/chat/hostile");
+    await sendInChat(page, "go");
+    expect(await page.locator(".markdown strong").innerText()).toBe("bold");
+    await page.locator(".markdown[aria-busy]").first().waitFor({ state: "detached" });
+    const shownTexts = await page.locator("pre.plain-text").allTextContents();
+    // A difference of two long texts would fill the report.
+    expect(shownTexts.map((text, index) => text === expensiveTexts[index])).toEqual([true, true]);
+    expect(errors).toEqual([]);
+    await page.close();
+  });
+
   it("sends attached files and data", async () => {
     test = await ConsolePageTest.serve({ reporter: reportAgent });
     const { page } = await test.open(browser, "#/chat/reporter");

@@ -54,23 +54,23 @@ describe.skipIf(!hasChromium)("the page of a traffic record", () => {
     const { page, errors } = await open("#/agents");
     const openScreen = (hash: string): Promise<void> => page.evaluate(`location.hash = "${hash}"`);
     await page.evaluate(`{
-      const { hypot } = Math;
-      Math.hypot = () => { throw new Error("no arrow <here>"); };
-      window.mend = () => { Math.hypot = hypot; };
+      const { log10 } = Math;
+      Math.log10 = () => { throw new Error("no axis <here>"); };
+      window.mend = () => { Math.log10 = log10; };
     }`);
-    await openScreen("#/flow?view=graph");
+    await openScreen("#/flow?view=timeline");
     const failure = page.getByRole("alert");
     await failure.waitFor();
-    expect(await failure.innerText()).toContain("This screen cannot be shown\n\nno arrow <here>");
+    expect(await failure.innerText()).toContain("This screen cannot be shown\n\nno axis <here>");
     expect(await findAccessibilityViolations(page)).toEqual([]);
     await openScreen("#/tasks");
     await page.locator("[data-testid=task-row]").first().waitFor();
-    await openScreen("#/flow?view=graph");
+    await openScreen("#/flow?view=timeline");
     await failure.waitFor();
     await page.evaluate("mend()");
     await failure.getByRole("button", { name: "Try again" }).click();
     await page.locator("#picture .message").first().waitFor();
-    expect(errors).toEqual(["no arrow <here>", "no arrow <here>"]);
+    expect(errors).toEqual(["no axis <here>", "no axis <here>"]);
     await page.close();
   });
 
@@ -178,7 +178,7 @@ describe.skipIf(!hasChromium)("the page of a traffic record", () => {
       if (hash.endsWith("sequence")) await opened.page.locator(".sequence .message").first().click();
       expect(await opened.page.title()).not.toBe("taken");
       expect(await opened.page.locator("img").count()).toBe(0);
-      expect(await opened.page.locator("script").count()).toBe(2);
+      expect(await opened.page.locator("script").count()).toBe(3);
       expect(opened.errors).toEqual([]);
       // No character that changes the text direction or controls a terminal, except in the URL and in attributes.
       const shown = await opened.page.locator("#main").innerText();

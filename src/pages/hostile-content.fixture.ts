@@ -107,8 +107,10 @@ export async function watchPage(page: Page): Promise<HostilePageWatch> {
 const CONTAINERS =
   ".message, .artifact, .answer, .file, .virtual-row, .inspector, .agent-details, .agent-list li, .notice, .turn, .suggestions li, .flow-head, .page-header, td, th, button, .badge, .card-head, .content, .sample-head, #card, #picture";
 
-function findTakeovers(page: Page): Promise<string[]> {
-  return page.evaluate(`(() => {
+async function findTakeovers(page: Page): Promise<string[]> {
+  // A worker converts Markdown.
+  await page.locator(".markdown[aria-busy]").first().waitFor({ state: "detached" });
+  return await page.evaluate(`(() => {
     const found = new Set();
     if (window.taken !== undefined) found.add("script " + window.taken);
     for (const violation of window.policyViolations ?? []) found.add("policy " + violation);

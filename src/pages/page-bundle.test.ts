@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { CONSOLE_SCRIPT } from "./console-page-bundle.ts";
 import { PAGE_NOTICES, PAGE_STYLE } from "./page-bundle.ts";
 import { RECORD_SCRIPT } from "./record-page-bundle.ts";
+import { WORKER_SCRIPT } from "./worker-page-bundle.ts";
 import { renderServedPage, renderSingleFilePage } from "./index.ts";
 
 const MAX_GZIPPED_SCRIPT_BYTES = 120_000;
@@ -12,7 +13,8 @@ const KNOWN_URLS = /^https?:\/\/(?:www\.w3\.org\/|example\.com\b|github\.com\/ma
 describe.each([
   ["console", CONSOLE_SCRIPT],
   ["record", RECORD_SCRIPT],
-])("the script of the %s page", (_, script) => {
+  ["worker", WORKER_SCRIPT],
+])("the %s script", (_, script) => {
   it("stays within its limit", () => {
     expect(gzipSync(script, { level: 9 }).length).toBeLessThanOrEqual(MAX_GZIPPED_SCRIPT_BYTES);
   });
@@ -53,7 +55,7 @@ describe("the pages", () => {
   it("escape a hostile title and hostile lines", () => {
     const hostile = `</title></script><script>alert(1)</script>`;
     const html = renderSingleFilePage({ mode: "record", name: hostile, version: "", lines: [] }, hostile);
-    expect(html.match(/<script/g)).toHaveLength(2);
+    expect(html.match(/<script/g)).toHaveLength(3);
     expect(html.match(/<\/title>/g)).toHaveLength(1);
   });
 });

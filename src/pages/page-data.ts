@@ -29,3 +29,8 @@ export type PageData =
 
 /** Id of the element that contains the data of the page. */
 export const PAGE_DATA_ELEMENT_ID = "page-data";
+
+/** Id of the element that contains the script of the workers, or the URL of the script as `data-url`. */
+export const WORKER_ELEMENT_ID = "worker-script";
+/** Name of the Trusted Types policy for the URL of the worker script. */
+export const WORKER_POLICY_NAME = "page-worker";

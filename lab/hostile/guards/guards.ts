@@ -3,6 +3,7 @@ import { CLIENT_GUARDS } from "./client-guards.ts";
 import { CONTEXT_SCOPE_GUARDS } from "./context-scope-guards.ts";
 import { GRPC_GUARDS } from "./grpc-guards.ts";
 import type { Guard } from "./guard.ts";
+import { PAGE_GUARDS } from "./page-guards.ts";
 import { PUSH_GUARDS } from "./push-guards.ts";
 import { SERVER_GUARDS } from "./server-guards.ts";
 
@@ -14,4 +15,5 @@ export const GUARDS: readonly Guard[] = [
   ...BOUNDARY_GUARDS,
   ...CLIENT_GUARDS,
   ...CONTEXT_SCOPE_GUARDS,
+  ...PAGE_GUARDS,
 ];

@@ -19,6 +19,8 @@ const COPIED_PATHS = [
   "tsconfig.json",
   "vitest.config.ts",
   "bin",
+  "scripts",
+  "package-lock.json",
 ];
 
 /**
@@ -54,7 +56,8 @@ export async function runWithoutGuards(
 /** Copies what the attacks import to a temporary folder, so that no guard is ever missing in the repository. */
 function copyRepository(): string {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), "colloquy-guards-")));
-  for (const path of COPIED_PATHS) cpSync(join(ROOT, path), join(folder, path), { recursive: true });
+  for (const path of COPIED_PATHS)
+    cpSync(join(ROOT, path), join(folder, path), { recursive: true, preserveTimestamps: true });
   symlinkSync(realpathSync(join(ROOT, "node_modules")), join(folder, "node_modules"));
   return folder;
 }
@@ -104,5 +107,7 @@ async function testWithoutGuard(copy: string, test: string): Promise<GuardRemova
   const [output, errors] = await Promise.all([text(child.stdout), text(child.stderr), once(child, "exit")]);
   const failure =
     child.signalCode === "SIGKILL" ? "a test does not end" : /FAIL .*/.exec(output + errors)?.[0];
+  if (failure === undefined && child.exitCode !== 0)
+    throw new Error(`The tests of ${test} cannot run:\n${output + errors}`);
   return { isNoticed: failure !== undefined, report: `       ${failure ?? "all tests pass"}` };
 }

@@ -91,7 +91,10 @@ export async function openPageRecordingRequestsAndErrors(
   const page = await browser.newPage({ viewport: { width: 1440, height: 900 }, ...options });
   const requests: string[] = [];
   const errors: string[] = [];
-  page.on("request", (request) => requests.push(request.url()));
+  // A one-file page contains the script of its worker.
+  page.on("request", (request) => {
+    if (!request.url().startsWith("blob:")) requests.push(request.url());
+  });
   page.on("console", (message) => {
     if (message.type() === "error" || message.type() === "warning") errors.push(message.text());
   });

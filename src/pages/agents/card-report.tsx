@@ -3,6 +3,7 @@ import { AgentText } from "../cards/agent-text.tsx";
 import type { ConsoleCardReport, ConsoleCardSignature } from "../../console/api-types.ts";
 import { CopyButton } from "../parts/copy-button.tsx";
 import { JsonTree } from "../parts/json-tree.tsx";
+import { formatJson } from "../parts/json-text.ts";
 
 const SIGNATURE_LOOKS: Readonly<
   Record<ConsoleCardSignature["status"], { readonly symbol: string; readonly tone: string }>
@@ -91,7 +92,7 @@ export function CardReport({ report }: { readonly report: ConsoleCardReport }): 
         </div>
       )}
       <div class="wire-body">
-        <CopyButton text={JSON.stringify(card, undefined, 2)} label="Copy the card as JSON" />
+        <CopyButton text={() => formatJson(card, 2)} label="Copy the card as JSON" />
         <JsonTree value={card} openLevels={1} />
       </div>
     </section>

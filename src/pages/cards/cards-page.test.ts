@@ -325,7 +325,7 @@ describe.skipIf(!hasChromium)("the page in a browser", () => {
     for (const key of ["l", "2", "3", "4", "1", "l"]) await page.keyboard.press(key);
     expect(await page.title()).toBe(before);
     expect(await page.locator("img").count()).toBe(0);
-    expect(await page.locator("script").count()).toBe(2);
+    expect(await page.locator("script").count()).toBe(3);
     expect(open.errors).toEqual([]);
     expect(open.requests).toHaveLength(1);
     const shown = await page.locator("body").innerText();

@@ -15,6 +15,7 @@ describe("the page of a recording", () => {
     expect(policy.split("; ")).toEqual([
       "default-src 'none'",
       `script-src 'sha256-${hashOf(/<script type="module">([^]*?)<\/script>/)}'`,
+      "worker-src blob:",
       `style-src 'sha256-${hashOf(/<style>([^]*?)<\/style>/)}'`,
       "img-src data: blob:",
       "media-src blob:",
@@ -22,7 +23,7 @@ describe("the page of a recording", () => {
       "base-uri 'none'",
       "form-action 'none'",
       "require-trusted-types-for 'script'",
-      "trusted-types dompurify",
+      "trusted-types dompurify page-worker",
     ]);
   });
 

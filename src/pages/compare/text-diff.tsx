@@ -5,6 +5,8 @@ import { escapeControlCharacters } from "../../cards/index.ts";
 
 /** Texts above this length are compared by line, because a comparison by word takes too long. */
 const MAX_WORD_DIFF_LENGTH = 20_000;
+/** Each change is an element of the page. */
+const MAX_CHANGES = 5_000;
 /** Time in milliseconds after which the page shows both texts without a comparison. */
 const DIFF_TIMEOUT_MS = 500;
 
@@ -27,10 +29,9 @@ function compareTexts(first: string, second: string): readonly ChangeObject<stri
   const changes = isShort
     ? diffWordsWithSpace(first, second, { timeout: DIFF_TIMEOUT_MS })
     : diffLines(first, second, { timeout: DIFF_TIMEOUT_MS });
-  return (
-    changes ?? [
-      { value: first, removed: true, added: false, count: 1 },
-      { value: second, removed: false, added: true, count: 1 },
-    ]
-  );
+  if (changes && changes.length <= MAX_CHANGES) return changes;
+  return [
+    { value: first, removed: true, added: false, count: 1 },
+    { value: second, removed: false, added: true, count: 1 },
+  ];
 }

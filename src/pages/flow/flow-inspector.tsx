@@ -13,6 +13,7 @@ import type { JsonValue } from "../../protocol/index.ts";
 import type { TimelineEntry, TrafficLine, TrafficTask } from "../../trace/index.ts";
 import type { FlowAnalysis } from "./analyze-flow.ts";
 import { findFlowSelection } from "./flow-selection.ts";
+import { formatJson } from "../parts/json-text.ts";
 
 /** Largest number of lines that the inspector shows. */
 const MAX_LINES = 20;
@@ -30,7 +31,7 @@ export function FlowInspector({ flow, selectedKey, onClose }: FlowInspectorProps
   const lines = entries.map(({ line }) => line);
   useCopyHotkeys(task && { name: "the task id", text: () => task.id }, {
     name: "the lines as JSON",
-    text: () => JSON.stringify(lines, undefined, 2),
+    text: () => formatJson(lines, 2),
   });
   return (
     <section class="flow-inspector" aria-label="Details">
@@ -84,7 +85,7 @@ function LineDetails(props: {
           {describeMark(mark)}
         </span>
       ))}
-      <CopyButton text={JSON.stringify(entry.line, undefined, 2)} label="Copy the line as JSON" />
+      <CopyButton text={() => formatJson(entry.line, 2)} label="Copy the line as JSON" />
       <JsonTree value={json} openLevels={1} />
     </details>
   );

@@ -1,12 +1,14 @@
 import type { JSX } from "preact";
-import { useMemo } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { toSingleLine } from "../../cards/index.ts";
 import { truncateLabel } from "./truncate-label.ts";
-import { computeGraphLayout, type GraphEdge, type GraphNode } from "./graph-layout.ts";
+import { computeGraphLayoutInWorker } from "../worker/run-in-worker.ts";
+import type { GraphEdge, GraphLayout, GraphNode } from "./graph-layout.ts";
 import { buildSelectionButtonProps } from "./selection-button-props.ts";
 
-/** Number of nodes up to which the layout takes less than about 200 ms. */
+/** The layout of more nodes or edges takes too long. */
 const MAX_NODES = 300;
+const MAX_EDGES = 1_000;
 const CHARACTER_WIDTH_PX = 7.2;
 
 interface GraphDiagramProps {
@@ -27,15 +29,18 @@ interface GraphDiagramProps {
 /** Directed graph in which each node is a button. Draws at most 300 nodes. */
 export function GraphDiagram(props: GraphDiagramProps): JSX.Element {
   const { nodes, edges, nodeWidth, nodeHeight, direction, selectedKey, onSelect, className, label } = props;
-  const layout = useMemo(() => {
+  const [layout, setLayout] = useState<GraphLayout | "none">();
+  useEffect(() => {
     const shown = nodes.slice(0, MAX_NODES);
     const keys = new Set(shown.map(({ key }) => key));
-    return computeGraphLayout(
-      shown,
-      edges.filter(({ from, to }) => keys.has(from) && keys.has(to)),
-      { nodeWidth, nodeHeight, direction },
+    const shownEdges = edges.filter(({ from, to }) => keys.has(from) && keys.has(to));
+    if (shownEdges.length > MAX_EDGES) return setLayout("none");
+    return computeGraphLayoutInWorker([shown, shownEdges, { nodeWidth, nodeHeight, direction }], (computed) =>
+      setLayout(computed ?? "none"),
     );
   }, [nodes, edges, nodeWidth, nodeHeight, direction]);
+  if (layout === undefined) return <div class="scroll" aria-busy="true" />;
+  if (layout === "none") return <p class="hint">The graph has too many edges. The sequence shows all.</p>;
   const focusKey = nodes.some(({ key }) => key === selectedKey) ? selectedKey : nodes[0]?.key;
   const columns = Math.floor((nodeWidth - 20) / CHARACTER_WIDTH_PX);
   return (

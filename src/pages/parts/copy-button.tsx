@@ -20,12 +20,12 @@ function CopyIcon(): VNode {
   );
 }
 
-/** Copies a text to the clipboard. */
-export function CopyButton({ text, label }: { readonly text: string; readonly label: string }): VNode {
+/** Copies a text to the clipboard. Calls `text` only for a click, because JSON can have megabytes. */
+export function CopyButton({ text, label }: { readonly text: () => string; readonly label: string }): VNode {
   const { announcement } = usePageState();
   const [result, setResult] = useState<"copied" | "failed">();
   const copy = async (): Promise<void> => {
-    const outcome = await navigator.clipboard.writeText(text).then(
+    const outcome = await navigator.clipboard.writeText(text()).then(
       () => "copied" as const,
       () => "failed" as const,
     );

@@ -11,7 +11,7 @@ export function Identifier({ name, id }: { readonly name: string; readonly id: s
       <code title={escapeControlCharacters(id)}>
         <AgentText text={shortenId(id)} />
       </code>
-      <CopyButton text={id} label={`Copy the ${name} id`} />
+      <CopyButton text={() => id} label={`Copy the ${name} id`} />
     </span>
   );
 }

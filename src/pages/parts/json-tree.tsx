@@ -5,6 +5,7 @@ import { isObject, type JsonValue } from "../../protocol/index.ts";
 
 /** Children that a node shows before the button "more". */
 const CHILDREN_PER_STEP = 100;
+const MAX_OPEN_CHILDREN = 20;
 const SHORT_TEXT_LENGTH = 400;
 
 interface JsonTreeProps {
@@ -30,6 +31,8 @@ function JsonNode(props: {
   const { name, value, openLevels } = props;
   const entries = listChildren(value);
   const [isOpen, setIsOpen] = useState(openLevels > 0);
+  // Two open levels with a hundred children each would be ten thousand nodes.
+  const childLevels = (entries?.length ?? 0) > MAX_OPEN_CHILDREN ? 0 : openLevels - 1;
   const [limit, setLimit] = useState(CHILDREN_PER_STEP);
   const label =
     name === undefined ? undefined : <span class="json-name">{escapeControlCharacters(name)}: </span>;
@@ -61,7 +64,7 @@ function JsonNode(props: {
       {isOpen && (
         <div class="json-children">
           {entries.slice(0, limit).map(([key, child]) => (
-            <JsonNode key={key} name={key} value={child} openLevels={openLevels - 1} />
+            <JsonNode key={key} name={key} value={child} openLevels={childLevels} />
           ))}
           {entries.length > limit && (
             <button type="button" onClick={() => setLimit(limit + CHILDREN_PER_STEP)}>

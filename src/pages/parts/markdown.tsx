@@ -1,15 +1,10 @@
 import DOMPurify from "dompurify";
-import { Marked } from "marked";
 import type { VNode } from "preact";
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { escapeControlCharacters } from "../../cards/index.ts";
-
-/** Longer text is shown as plain text, because the parser would block the page. */
-export const MAX_MARKDOWN_LENGTH = 200_000;
-
-const marked = new Marked({ gfm: true, breaks: true });
-// HTML within Markdown is shown as text. DOMPurify is the second line of defense.
-marked.use({ renderer: { html: ({ text }) => escapeHtml(text) } });
+import { PlainText } from "./plain-text.tsx";
+import { MAX_MARKDOWN_LENGTH } from "../worker/markdown-length.ts";
+import { convertMarkdownInWorker } from "../worker/run-in-worker.ts";
 
 /** Elements that Markdown produces. */
 const ALLOWED_TAGS =
@@ -19,11 +14,10 @@ const ALLOWED_TAGS =
 const SAFE_LINK_PATTERN = /^https?:\/\//i;
 
 /**
- * Renders Markdown of a stranger. Images become links, because the server of an image would receive the address of the reader.
- * Links open in a new tab without a referrer.
+ * Creates the elements of Markdown of a stranger. Images become links, because the server of an image would receive the
+ * address of the reader. Links open in a new tab without a referrer.
  */
-export function renderMarkdown(text: string): DocumentFragment {
-  const html = marked.parse(escapeControlCharacters(text), { async: false });
+function createSafeFragment(html: string): DocumentFragment {
   const fragment = DOMPurify.sanitize(html, {
     ALLOWED_TAGS: [...ALLOWED_TAGS, "img"],
     ALLOWED_ATTR: ["href", "src", "alt", "title", "start"],
@@ -57,22 +51,31 @@ export function renderMarkdown(text: string): DocumentFragment {
   return fragment;
 }
 
-function escapeHtml(text: string): string {
-  return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
+interface ConvertedText {
+  readonly text: string;
+  /** HTML of the text, or `undefined` if the text is shown as plain text. */
+  readonly html: string | undefined;
 }
 
-/** Text of a stranger as Markdown. */
+/** Text of a stranger as Markdown. A worker parses the text, and until then the page shows the text as it is. */
 export function Markdown({ text }: { readonly text: string }): VNode {
-  const element = useRef<HTMLDivElement>(null);
-  const isTooLong = text.length > MAX_MARKDOWN_LENGTH;
+  const [converted, setConverted] = useState<ConvertedText>();
   useEffect(() => {
-    if (!isTooLong) element.current?.replaceChildren(renderMarkdown(text));
-  }, [text, isTooLong]);
-  if (isTooLong)
-    return (
-      <pre class="plain-text" tabIndex={0}>
-        {escapeControlCharacters(text)}
-      </pre>
-    );
-  return <div ref={element} class="markdown" dir="auto" />;
+    if (text.length > MAX_MARKDOWN_LENGTH) return setConverted(undefined);
+    return convertMarkdownInWorker(text, (html) => setConverted({ text, html }));
+  }, [text]);
+  // A text that grows shows its earlier version until the new version is converted.
+  if (converted?.html !== undefined) return <SafeHtml html={converted.html} />;
+  if (converted?.text === text || text.length > MAX_MARKDOWN_LENGTH) return <PlainText text={text} />;
+  return (
+    <div class="markdown" dir="auto" aria-busy="true">
+      {escapeControlCharacters(text)}
+    </div>
+  );
+}
+
+function SafeHtml({ html }: { readonly html: string }): VNode {
+  const element = useRef<HTMLDivElement>(null);
+  useLayoutEffect(() => element.current?.replaceChildren(createSafeFragment(html)), [html]);
+  return <div key="html" ref={element} class="markdown" dir="auto" />;
 }

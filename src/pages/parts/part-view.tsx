@@ -1,11 +1,14 @@
 import type { VNode } from "preact";
 import { useState } from "preact/hooks";
-import { escapeControlCharacters, toSingleLine } from "../../cards/index.ts";
+import { toSingleLine } from "../../cards/index.ts";
 import { type DataPart, isObject, type Part, type UrlPart } from "../../protocol/index.ts";
 import { AgentText } from "../cards/agent-text.tsx";
 import { FileView } from "./file-view.tsx";
+import { formatJson } from "./json-text.ts";
 import { JsonTree } from "./json-tree.tsx";
 import { Markdown } from "./markdown.tsx";
+import { PartBoundary } from "./part-boundary.tsx";
+import { PlainText } from "./plain-text.tsx";
 
 /** Content of a message or an artifact. */
 export function PartView({ part }: { readonly part: Part }): VNode {
@@ -29,7 +32,7 @@ function describeToolCall({ data, metadata }: DataPart): string | undefined {
   const type = metadata?.["adk_type"];
   if (!isObject(data) || (type !== "function_call" && type !== "function_response")) return undefined;
   const { name, args, response } = data;
-  const content = toSingleLine(JSON.stringify(type === "function_call" ? args : response) ?? "");
+  const content = toSingleLine(formatJson(type === "function_call" ? args : response));
   return `${type === "function_call" ? "Tool call" : "Tool result"} ${typeof name === "string" ? name : ""} ${content.slice(0, MAX_SUMMARY_LENGTH)}`;
 }
 
@@ -47,7 +50,9 @@ export function PartList({ parts }: PartListProps): VNode {
   return (
     <div class="parts">
       {joinAdjacentTexts(parts).map((part, index) => (
-        <PartView key={index} part={part} />
+        <PartBoundary key={index}>
+          <PartView part={part} />
+        </PartBoundary>
       ))}
     </div>
   );
@@ -72,13 +77,7 @@ function TextPartView({ text }: { readonly text: string }): VNode {
   const [isSource, setIsSource] = useState(false);
   return (
     <div class="text-part">
-      {isSource ? (
-        <pre class="plain-text" tabIndex={0}>
-          {escapeControlCharacters(text)}
-        </pre>
-      ) : (
-        <Markdown text={text} />
-      )}
+      {isSource ? <PlainText text={text} /> : <Markdown text={text} />}
       {MARKUP_PATTERN.test(text) && (
         <button
           type="button"

@@ -72,6 +72,21 @@ describe("a form from a JSON Schema", () => {
     );
   });
 
+  it("has at most 200 fields and 1,000 choices", () => {
+    const listFields = (count: number) =>
+      listSchemaFields({
+        properties: Object.fromEntries(Array.from({ length: count }, (_, at) => [`f${at}`, {}])),
+      });
+    expect([listFields(200)?.length, listFields(201)]).toEqual([200, undefined]);
+    const values = Array.from({ length: 1_001 }, (_, at) => at);
+    const fields = readFields({
+      few: { enum: values.slice(1) },
+      many: { enum: values },
+      alternatives: { oneOf: values.map((value) => ({ const: value })) },
+    });
+    expect(fields.map(({ input }) => input.type)).toEqual(["choice", "json", "json"]);
+  });
+
   it("never throws for the schema of a stranger", () => {
     fc.assert(
       fc.property(fc.dictionary(fc.string(), fc.jsonValue()), fc.jsonValue(), (properties, required) => {

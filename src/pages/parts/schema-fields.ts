@@ -1,3 +1,4 @@
+import { formatJson } from "./json-text.ts";
 import { isObject, type JsonObject, type JsonValue } from "../../protocol/index.ts";
 
 /** A field of a form that a JSON Schema describes. */
@@ -26,6 +27,9 @@ export interface SchemaChoice {
   readonly title: string;
 }
 
+/** A page with more inputs would be slow. The user answers such a schema with JSON or with a text. */
+const MAX_FIELDS = 200;
+const MAX_CHOICES = 1_000;
 /** Length above which a text field has several lines. */
 const LONG_TEXT_LENGTH = 200;
 
@@ -41,7 +45,7 @@ const HTML_TYPES: ReadonlyMap<unknown, "email" | "url" | "date" | "datetime-loca
 export function listSchemaFields(schema: JsonValue | undefined): SchemaField[] | undefined {
   if (!isObject(schema)) return undefined;
   const { properties, required } = schema;
-  if (!isObject(properties)) return undefined;
+  if (!isObject(properties) || Object.keys(properties).length > MAX_FIELDS) return undefined;
   const requiredNames = new Set(Array.isArray(required) ? required : []);
   return Object.entries(properties).map(([name, property]) => {
     const own: JsonObject = isObject(property) ? property : {};
@@ -86,12 +90,13 @@ function chooseInput(schema: JsonObject): SchemaField["input"] {
 /** Choices come from `enum`, or from `oneOf` and `anyOf` with one `const` each. */
 function listChoices(schema: JsonObject): SchemaChoice[] | undefined {
   const { enum: values, enumNames } = schema;
-  if (Array.isArray(values)) {
+  if (Array.isArray(values) && values.length <= MAX_CHOICES) {
     const names: readonly JsonValue[] = Array.isArray(enumNames) ? enumNames : [];
     return values.map((value, index) => ({ value, title: formatChoice(names[index] ?? value) }));
   }
   const alternatives = schema["oneOf"] ?? schema["anyOf"];
-  if (!Array.isArray(alternatives) || alternatives.length === 0) return undefined;
+  if (!Array.isArray(alternatives) || alternatives.length === 0 || alternatives.length > MAX_CHOICES)
+    return undefined;
   const choices: SchemaChoice[] = [];
   for (const alternative of alternatives) {
     if (!isObject(alternative) || !("const" in alternative)) return undefined;
@@ -102,7 +107,7 @@ function listChoices(schema: JsonObject): SchemaChoice[] | undefined {
 }
 
 function formatChoice(value: JsonValue): string {
-  return typeof value === "string" ? value : JSON.stringify(value);
+  return typeof value === "string" ? value : formatJson(value);
 }
 
 /** What a field of the form contains: the text of an input, the state of a checkbox, or the chosen positions. */

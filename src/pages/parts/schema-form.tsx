@@ -3,6 +3,7 @@ import { useId, useState } from "preact/hooks";
 import type { JsonObject } from "../../protocol/index.ts";
 import { toSingleLine } from "../../cards/index.ts";
 import { AgentText } from "../cards/agent-text.tsx";
+import { formatJson } from "./json-text.ts";
 import { type FieldEntry, readForm, type SchemaField } from "./schema-fields.ts";
 
 interface SchemaFormProps {
@@ -54,7 +55,7 @@ function toInitialEntry({ input, initial }: SchemaField): FieldEntry {
   if (input.type === "checkbox") return initial === true;
   if (initial === undefined) return "";
   if (input.type === "choice") return String(input.options.findIndex(({ value }) => value === initial));
-  return typeof initial === "string" && input.type === "text" ? initial : JSON.stringify(initial);
+  return typeof initial === "string" && input.type === "text" ? initial : formatJson(initial);
 }
 
 interface FieldInputProps {

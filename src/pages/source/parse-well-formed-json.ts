@@ -1,3 +1,6 @@
+/** An object, or an array with its indexes as names. */
+type JsonContainer = Record<string, unknown>;
+
 const HALF_OF_SURROGATE_PAIR = /\\ud[89a-f]/i;
 
 /**
@@ -6,8 +9,16 @@ const HALF_OF_SURROGATE_PAIR = /\\ud[89a-f]/i;
  * most texts need no second look.
  */
 export function parseWellFormedJson(text: string): unknown {
-  if (!HALF_OF_SURROGATE_PAIR.test(text)) return JSON.parse(text);
-  return JSON.parse(text, (_name, value: unknown) =>
-    typeof value === "string" ? value.toWellFormed() : value,
-  );
+  const value: unknown = JSON.parse(text);
+  if (!HALF_OF_SURROGATE_PAIR.test(text)) return value;
+  const root: JsonContainer = { value };
+  // A stack instead of a recursion, because a stranger may send JSON of any depth.
+  const containers: JsonContainer[] = [root];
+  for (let container = containers.pop(); container; container = containers.pop())
+    for (const key of Object.keys(container)) {
+      const child: unknown = container[key];
+      if (typeof child === "string") container[key] = child.toWellFormed();
+      else if (typeof child === "object" && child !== null) containers.push(child as JsonContainer);
+    }
+  return root["value"];
 }

@@ -8,6 +8,7 @@ import {
 } from "../../protocol/index.ts";
 import { describeUnknownCaller, type TrafficLine } from "../../trace/index.ts";
 import { formatBytes } from "../parts/byte-format.ts";
+import { formatJson } from "../parts/json-text.ts";
 
 /** A line of a record in a few words. */
 export interface LineDescription {
@@ -62,7 +63,7 @@ export function describeLine(line: TrafficLine): LineDescription {
     case "tool":
       return {
         kind: "tool",
-        text: `${line.tool}(${toShortText(JSON.stringify(line.arguments ?? {}))}) · ${Math.round(line.duration_ms)} ms`,
+        text: `${line.tool}(${toShortText(formatJson(line.arguments ?? {}))}) · ${Math.round(line.duration_ms)} ms`,
         ...(line.error === undefined ? {} : { tone: "bad" }),
       };
     case "span":
@@ -121,7 +122,7 @@ export function describeEvent(event: StreamResponse): LineDescription {
     const { role, parts } = event.message ?? {};
     return { kind: "message", text: `${role === "ROLE_USER" ? "user" : "agent"}: ${describeParts(parts)}` };
   }
-  return { kind: "event", text: toShortText(JSON.stringify(event)) };
+  return { kind: "event", text: toShortText(formatJson(event)) };
 }
 
 function describeStatus(
@@ -155,7 +156,7 @@ export function describeParts(parts: readonly Part[] | undefined): string {
 }
 
 function describeOtherPart(part: Part): string {
-  if ("data" in part) return JSON.stringify(part.data) ?? "";
+  if ("data" in part) return formatJson(part.data);
   return part.filename ?? ("url" in part ? part.url : (part.mediaType ?? "file"));
 }
 

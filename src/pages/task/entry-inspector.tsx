@@ -8,6 +8,7 @@ import { PartList } from "../parts/part-view.tsx";
 import { formatClock } from "../parts/time-format.ts";
 import { describeLine } from "./describe-line.ts";
 import { chooseMarkTone, describeMark } from "./describe-mark.ts";
+import { formatJson } from "../parts/json-text.ts";
 
 interface EntryInspectorProps {
   readonly entry: TimelineEntry;
@@ -36,7 +37,7 @@ export function EntryInspector(props: EntryInspectorProps): VNode {
           {kind}
           {seq !== undefined && ` #${seq}`}
         </h2>
-        <CopyButton text={JSON.stringify(line, undefined, 2)} label="Copy the line as JSON" />
+        <CopyButton text={() => formatJson(line, 2)} label="Copy the line as JSON" />
         <button type="button" class="quiet" onClick={onClose} aria-label="Close the details">
           ✕
         </button>

@@ -16,6 +16,7 @@ import { type TaskRecord, useTaskRecord } from "./task-record.ts";
 import { formatEntryKey, TimelineView } from "./timeline-view.tsx";
 import { type TaskActions, useTaskActions } from "./use-task-actions.ts";
 import { WireView } from "./wire-view.tsx";
+import { formatJson } from "../parts/json-text.ts";
 
 const TASK_VIEWS = ["timeline", "content", "wire"] as const;
 type TaskView = (typeof TASK_VIEWS)[number];
@@ -68,7 +69,7 @@ function OpenedTask({ agentId, taskId }: { readonly agentId: string; readonly ta
     { name: "the task id", text: () => taskId },
     copied && {
       name: selected ? "the line as JSON" : "the task as JSON",
-      text: () => JSON.stringify(copied, undefined, 2),
+      text: () => formatJson(copied, 2),
     },
   );
   useHotkeys([

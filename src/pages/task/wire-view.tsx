@@ -9,6 +9,7 @@ import { CopyButton } from "../parts/copy-button.tsx";
 import { JsonTree } from "../parts/json-tree.tsx";
 import { formatClock } from "../parts/time-format.ts";
 import { describeLine } from "./describe-line.ts";
+import { formatJson } from "../parts/json-text.ts";
 
 const FRAMES_PER_STEP = 50;
 
@@ -106,7 +107,7 @@ function Body({ body, name }: { readonly body: JsonValue | undefined; readonly n
   if (body === undefined) return <p class="soft">No body in the record</p>;
   return (
     <div class="wire-body">
-      <CopyButton text={JSON.stringify(body, undefined, 2)} label={`Copy the body of the ${name}`} />
+      <CopyButton text={() => formatJson(body, 2)} label={`Copy the body of the ${name}`} />
       <JsonTree value={body} openLevels={3} />
     </div>
   );

@@ -16,6 +16,7 @@ import { hasFilter, toTaskQuery } from "./task-filter.ts";
 import { TaskFilterForm } from "./task-filter-form.tsx";
 import { formatTaskKey } from "./task-pages.ts";
 import { type LiveTaskList, useTaskList } from "./use-task-list.ts";
+import { formatJson } from "../parts/json-text.ts";
 
 const ROW_HEIGHT = 44;
 const PHONE_ROW_HEIGHT = 68;
@@ -32,7 +33,7 @@ export function TasksScreen(): VNode {
   const selectedRow = list.rows[selectedIndex];
   useCopyHotkeys(
     selectedRow && { name: "the task id", text: () => selectedRow.id },
-    selectedRow && { name: "the row as JSON", text: () => JSON.stringify(selectedRow, undefined, 2) },
+    selectedRow && { name: "the row as JSON", text: () => formatJson(selectedRow, 2) },
   );
   return (
     <div class="tasks-screen">
