@@ -8,7 +8,7 @@ import { createLineStreamResponse } from "./line-stream.ts";
 import { listTasksOfListings } from "./list-tasks.ts";
 import { parseSendRequest } from "./parse-send-request.ts";
 import type { PushReceiver } from "./push-receiver.ts";
-import { readJsonBody } from "./read-json-body.ts";
+import { MAX_MESSAGE_BYTES, readJsonBody } from "./read-json-body.ts";
 import type { ReloadNotices } from "./reload-notices.ts";
 import type { StreamOperation } from "./stream-operation.ts";
 import type { Workspace } from "./workspace.ts";
@@ -90,7 +90,7 @@ const ROUTES: Readonly<Record<string, RouteHandler>> = {
   "POST agents/:agent/messages": async (console, agent = "") => {
     assertCanAct(console);
     const source = await console.agents.get(agent);
-    const message = parseSendRequest(await readJsonBody(console.request));
+    const message = parseSendRequest(await readJsonBody(console.request, MAX_MESSAGE_BYTES));
     return streamOperation(console, (signal) => source.sendMessage(message, signal));
   },
   "POST agents/:agent/tasks/:task/subscribe": async (console, agent = "", task = "") => {

@@ -1,9 +1,10 @@
-import { A2AError, deriveAgentId } from "../protocol/index.ts";
+import { A2AError, deriveAgentId, MAX_URL_LENGTH } from "../protocol/index.ts";
+import { CardBudget } from "./card-budget.ts";
 import { createRemoteAgent, type RemoteAgent, type RemoteUrlRules } from "./remote-agent.ts";
 import type { Workspace } from "./workspace.ts";
 
-/** Maximum number of remote agents of one user. */
-const MAX_REMOTE_AGENTS = 200;
+/** Maximum number of remote agents that one user adds. */
+const MAX_ADDED_AGENTS = 50;
 
 /** Rules for the URLs of remote agents. */
 export interface RemoteAgentRules extends RemoteUrlRules {
@@ -17,6 +18,7 @@ export class RemoteAgentRegistry {
   readonly #rules: RemoteAgentRules;
   readonly #agents = new Map<string, RemoteAgent>();
   readonly #addedIds = new Set<string>();
+  readonly #cardBudget = new CardBudget();
 
   constructor(workspace: Workspace, rules: RemoteAgentRules) {
     this.#workspace = workspace;
@@ -34,10 +36,10 @@ export class RemoteAgentRegistry {
 
   /** Adds an agent by a URL that a page names. Returns the existing agent if the URL is known. */
   add(url: string, reservedIds: ReadonlySet<string>): RemoteAgent {
-    if (this.#agents.size >= MAX_REMOTE_AGENTS)
+    if (this.#addedIds.size >= MAX_ADDED_AGENTS)
       throw new A2AError(
         "RESOURCE_EXHAUSTED",
-        `The console has ${MAX_REMOTE_AGENTS} agents already; remove one of them.`,
+        `You have added ${MAX_ADDED_AGENTS} agents already; remove one of them.`,
       );
     return this.#create(url, this.#rules, reservedIds, true);
   }
@@ -51,6 +53,7 @@ export class RemoteAgentRegistry {
       );
     this.#agents.delete(id);
     this.#workspace.credentials.deleteCredentials(id);
+    this.#cardBudget.release(id);
   }
 
   #create(
@@ -63,15 +66,25 @@ export class RemoteAgentRegistry {
     const known = [...this.#agents.values()].find((agent) => agent.url === url);
     if (known) return known;
     const id = chooseAgentId(url, (candidate) => this.#agents.has(candidate) || reservedIds.has(candidate));
-    const agent = createRemoteAgent(id, url, rules, this.#workspace);
+    const agent = createRemoteAgent(id, url, rules, {
+      workspace: this.#workspace,
+      cardBudget: isAdded ? this.#cardBudget : undefined,
+    });
     this.#agents.set(id, agent);
     if (isAdded) this.#addedIds.add(id);
     return agent;
   }
 }
 
-/** Returns the URL with a scheme. Throws INVALID_PARAMS if the text is no HTTP URL. */
+/** Returns the URL with a scheme. Throws INVALID_PARAMS if the text is no HTTP URL, or if the URL is too long. */
 function normalizeUrl(text: string): string {
+  const url = text.length > MAX_URL_LENGTH ? undefined : parseUrl(text);
+  if (url && url.length <= MAX_URL_LENGTH) return url;
+  const description = `must be an HTTP URL without a password, such as http://localhost:4120, with at most ${MAX_URL_LENGTH} characters`;
+  throw A2AError.invalidParams([{ field: "url", description }]);
+}
+
+function parseUrl(text: string): string | undefined {
   const isLocal = /^(localhost|127\.|\[::1\])/i.test(text);
   const url = URL.parse(
     /^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `${isLocal ? "http" : "https"}://${text}`,
@@ -83,8 +96,7 @@ function normalizeUrl(text: string): string {
     url.password === ""
   )
     return url.href;
-  const description = "must be an HTTP URL without a password, such as http://localhost:4120";
-  throw A2AError.invalidParams([{ field: "url", description }]);
+  return undefined;
 }
 
 /** Returns a readable id that is the same after a restart of the console, unless another agent has it. */

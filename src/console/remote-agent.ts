@@ -5,9 +5,10 @@ import {
   type CardVerifier,
   type ConnectOptions,
 } from "../client/index.ts";
-import { A2AError } from "../protocol/index.ts";
+import { A2AError, estimateJsonSize } from "../protocol/index.ts";
 import { createGuardedFetch } from "../server/index.ts";
 import type { AgentSource, TaskListing } from "./agent-source.ts";
+import type { CardBudget } from "./card-budget.ts";
 import { createConnectedAgentSource } from "./connected-agent-source.ts";
 import { createObservedTaskListing } from "./observed-tasks.ts";
 import { createRemoteTaskListing } from "./remote-task-listing.ts";
@@ -34,12 +35,19 @@ export interface RemoteAgent {
   reconnect(): void;
 }
 
+/** The user of a remote agent. */
+interface RemoteAgentOwner {
+  readonly workspace: Workspace;
+  /** Limits the cards of the agents that the user has added. Undefined for agents of the operator. */
+  readonly cardBudget: CardBudget | undefined;
+}
+
 /** Creates a remote agent. The console connects to the agent with the first request. */
 export function createRemoteAgent(
   id: string,
   url: string,
   { allowPrivate, verifyWithTrustedKeys }: RemoteUrlRules,
-  workspace: Workspace,
+  { workspace, cardBudget }: RemoteAgentOwner,
 ): RemoteAgent {
   const { record, journal, credentials } = workspace;
   const fetchFunction = allowPrivate === true ? fetch : createGuardedFetch({ allowPrivate });
@@ -58,6 +66,8 @@ export function createRemoteAgent(
     try {
       const opened = await client;
       if (allowPrivate !== true) assertGuarded(opened);
+      // The console keeps two clients, which share the card's size but not the card.
+      cardBudget?.reserve(id, 2 * estimateJsonSize(opened.card));
       return opened;
     } catch (error) {
       clients.delete(isRecorded);

@@ -61,6 +61,20 @@ export class FetchRequest implements HttpRequest {
   }
 }
 
+/** Returns a request whose body counts in the account while a mounted handler reads it. */
+export function countRequestBody(request: Request, account: ByteAccount | undefined): Request {
+  if (!request.body || !account) return request;
+  const body = request.body.pipeThrough(
+    new TransformStream<Uint8Array, Uint8Array>({
+      transform(chunk, controller) {
+        account.reserveBodyBytes(chunk.length);
+        controller.enqueue(chunk);
+      },
+    }),
+  );
+  return new Request(request, { body, duplex: "half" });
+}
+
 /** Length of a text in characters from which the response body is a stream whose unread bytes the server counts. */
 const MIN_STREAMED_TEXT_LENGTH = 256 * 1024;
 

@@ -61,6 +61,33 @@ describe("a mounted handler", () => {
     expect(reportedErrors).toEqual([]);
   });
 
+  it("reads no more of a body than the share of the caller allows, also through server.fetch", async () => {
+    const server = createTestServer(
+      {
+        matchesPath: () => true,
+        handle: async (request, enter) => {
+          await enter();
+          return new Response(String((await request.text()).length));
+        },
+      },
+      // One caller can reserve a fifth.
+      { authenticate: adaScheme, limits: { bufferedBytes: 1_000_000 } },
+    );
+    const post = (chunks: number): Promise<Response> => {
+      const body = ReadableStream.from(Array.from({ length: chunks }, () => new Uint8Array(100_000)));
+      return server.fetch(
+        new Request("http://agents.test/beside", {
+          method: "POST",
+          headers: ADA_HEADERS,
+          body,
+          duplex: "half",
+        }),
+      );
+    };
+    expect((await post(4)).status).toBe(429);
+    for (let round = 0; round < 3; round++) expect(await (await post(2)).text()).toBe("200000");
+  });
+
   it("calls the agents as that caller without credentials", async () => {
     const server = createTestServer(
       createMountedHandler(({ url, fetch }) =>

@@ -47,8 +47,10 @@ export async function respondWithFetchHandler(
     });
     const request = createRequestOrUndefined(incoming, disconnected.signal, byteAccount);
     const response = request ? await handler(request) : createInvalidRequestResponse(incoming);
-    byteAccount?.releaseBodyBytes();
     const { status, headers, body } = response;
+    const isEventStream = headers.get("content-type")?.startsWith("text/event-stream") ?? false;
+    // The handler of an event stream still uses the request, for example to send it to another server.
+    if (!isEventStream) byteAccount?.releaseBodyBytes();
     outgoing.statusCode = status;
     outgoing.setHeaders(headers);
     if (status >= 400 && isBodyUnread(incoming)) {
@@ -59,7 +61,7 @@ export async function respondWithFetchHandler(
       return;
     }
     // A client of an event stream needs the headers at once, even before the first event.
-    if (headers.get("content-type")?.startsWith("text/event-stream")) outgoing.flushHeaders();
+    if (isEventStream) outgoing.flushHeaders();
     if (body) await writeFetchBody(body, outgoing, guards);
     else outgoing.end();
     incoming.resume();

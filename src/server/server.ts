@@ -8,7 +8,7 @@ import {
   type DueWorkOptions,
   type DueWorkReport,
 } from "./due-work.ts";
-import { FetchRequest, toFetchResponse } from "./fetch-adapter.ts";
+import { countRequestBody, FetchRequest, toFetchResponse } from "./fetch-adapter.ts";
 import { findWaitUntil, waitForRunningWork } from "./host-lifetime.ts";
 import type { HttpRequest } from "./http-exchange.ts";
 import { startStoreGaugeReports } from "./maintenance/store-gauge-reports.ts";
@@ -110,7 +110,12 @@ class AgentServer implements Server {
       const remoteAddress = findRuntimeRemoteAddress(fetchRequest, runtimeInfo);
       const request = new FetchRequest(fetchRequest, remoteAddress, routerContext.byteLedger);
       const handler = this.#findMountedHandler(request);
-      if (handler) return await this.#callMountedHandler(handler, fetchRequest, request);
+      if (handler) {
+        const countedRequest = countRequestBody(fetchRequest, request.byteAccount);
+        const response = await this.#callMountedHandler(handler, countedRequest, request);
+        request.byteAccount?.close();
+        return response;
+      }
       return toFetchResponse(await this.#requestHandler.handle(request), request, stallWatch);
     };
   }
