@@ -99,6 +99,11 @@ export interface ConnectOptions {
   /** Maximum size of one stream event in bytes; the client rejects larger events. Default: 16 MiB. */
   readonly maxEventBytes?: number;
   /**
+   * Maximum number of JSON values and member names in a response or a stream event. The client counts them before it
+   * parses the text, because parsing many small values blocks the process. Default: 500,000, which takes about 0.1 s.
+   */
+  readonly maxJsonValues?: number;
+  /**
    * Maximum size in bytes of the task that the events of one stream build up, measured by the size of the events. A
    * replaced artifact does not count. If a stream exceeds the limit, the stream rejects with
    * `INVALID_AGENT_RESPONSE`. The value `Infinity` disables the limit, for a stream whose content you do not keep.
@@ -114,7 +119,7 @@ export interface ConnectOptions {
 
 const assertKnownConnectOptions = defineOptionNames<ConnectOptions>()(
   "connect",
-  "allowClearText allowOlderVersion auth binding extensions fetch grpc headers maxEventBytes",
+  "allowClearText allowOlderVersion auth binding extensions fetch grpc headers maxEventBytes maxJsonValues",
   "maxResponseBytes maxTaskBytes peerLeniency preferredBindings reconnect record retry signal timeouts trustedOrigins verifyCard version",
 );
 const assertKnownReconnectOptions = defineOptionNames<RetryOptions>()(
@@ -162,6 +167,7 @@ export function createTransportOptions(options: ConnectOptions): TransportOption
     peerLeniency: options.peerLeniency ?? "all",
     maxResponseBytes: options.maxResponseBytes ?? 64 * 2 ** 20,
     maxEventBytes: options.maxEventBytes ?? 16 * 2 ** 20,
+    maxJsonValues: options.maxJsonValues ?? 500_000,
     streamIdleMs: resolveTimeouts(options.timeouts).streamIdleMs,
     ...(options.grpc ? { grpc: options.grpc } : {}),
   };

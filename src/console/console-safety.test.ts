@@ -1,4 +1,4 @@
-import { request as httpRequest } from "node:http";
+import { type IncomingMessage, request as httpRequest } from "node:http";
 import { afterEach, describe, expect, it } from "vitest";
 import { messageCommandTestAgent } from "../server/server.fixture.ts";
 import { ConsoleTestServer, TEST_LAUNCH_TOKEN } from "./console.fixture.ts";
@@ -67,6 +67,21 @@ describe("the console of a server without authentication", () => {
     expect(await requestWithHeaders("OPTIONS", "api/session", { origin: "https://evil.example" })).not.toBe(
       200,
     );
+  });
+
+  it.each([
+    ["/console?a=b", 308, "console/?a=b"],
+    ["/console/..//evil.example", 404, undefined],
+    ["/console/..//evil.example/console", 308, "console/"],
+    ["/console/%2e%2e//evil.example", 404, undefined],
+  ])("never redirects to another host: %s", async (path, status, location) => {
+    await start();
+    // `fetch` would resolve the dots.
+    const response = await new Promise<IncomingMessage>((resolve, reject) => {
+      httpRequest(console.url, { path }, resolve).on("error", reject).end();
+    });
+    response.resume();
+    expect([response.statusCode, response.headers.location]).toEqual([status, location]);
   });
 
   it("forbids other pages to frame the page, and to read or sniff any response [SEC-62]", async () => {

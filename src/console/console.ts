@@ -163,13 +163,17 @@ export function createConsole(options: ConsoleOptions = {}): Console {
   async function respond(request: Request, authentication: RequestAuthentication): Promise<Response> {
     const { pathname, search } = new URL(request.url);
     const at = pathname.lastIndexOf(CONSOLE_PATH);
-    if (at < 0) return Response.redirect(new URL(`${pathname}/${search}`, request.url).href, 308);
+    if (at < 0) {
+      if (!pathname.endsWith("/console")) return createNotFoundResponse();
+      // A relative URL, because a path such as `//evil.example` would be the URL of another host.
+      return new Response(null, { status: 308, headers: { location: `console/${search}` } });
+    }
     const path = pathname.slice(at + CONSOLE_PATH.length);
     if (path.startsWith("hooks/")) return await push.receive(path.slice("hooks/".length), request);
     if (path.startsWith("api/"))
       return await respondToApi(path.slice("api/".length), request, authentication);
     page ??= options.loadPage?.() ?? loadConsolePage(name);
-    return findPageResponse(await page, path) ?? new Response("Not found", { status: 404 });
+    return findPageResponse(await page, path) ?? createNotFoundResponse();
   }
 
   return {
@@ -192,6 +196,10 @@ export function createConsole(options: ConsoleOptions = {}): Console {
       workspaces.close();
     },
   };
+}
+
+function createNotFoundResponse(): Response {
+  return new Response("Not found", { status: 404 });
 }
 
 function mayUserSeeLine({ visibleOwner, seesUnownedLines }: ConsoleUser, owner: string | undefined): boolean {

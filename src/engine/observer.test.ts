@@ -20,6 +20,7 @@ const LISTENER_NAMES = {
   onError: true,
   onCredentialsRejected: true,
   onReaderStalled: true,
+  onWarning: true,
   onRequest: true,
   onOperatorAccess: true,
 } as const satisfies Record<keyof Observer, true>;

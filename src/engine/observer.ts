@@ -65,6 +65,8 @@ export interface Observer {
    * once per minute and remote address.
    */
   onReaderStalled?(seen: StalledReaderReport): void;
+  /** Called for a configuration that works, but is probably a mistake. */
+  onWarning?(seen: { where: string; message: string }): void;
   /** Called when the server starts the response to a request. */
   onRequest?(seen: RequestReport): void;
   /** Called before an operator sees tasks of other callers, or acts on such a task. */
@@ -207,6 +209,7 @@ export function withSafeListeners(observer: Observer): Observer {
     safe.onCredentialsRejected = withListenerErrorsSuppressed(observer.onCredentialsRejected.bind(observer));
   if (observer.onReaderStalled)
     safe.onReaderStalled = withListenerErrorsSuppressed(observer.onReaderStalled.bind(observer));
+  if (observer.onWarning) safe.onWarning = withListenerErrorsSuppressed(observer.onWarning.bind(observer));
   if (observer.onRequest) safe.onRequest = withListenerErrorsSuppressed(observer.onRequest.bind(observer));
   if (observer.onOperatorAccess)
     safe.onOperatorAccess = withListenerErrorsSuppressed(observer.onOperatorAccess.bind(observer));

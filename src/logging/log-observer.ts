@@ -55,6 +55,7 @@ export function createLogObserver(options: LogObserverOptions = {}): Observer {
       const message = `Closed ${connections} connections from ${remoteAddress}, because the clients did not read for ${timeoutMs} ms`;
       log({ level: "warn", where: "server", message });
     },
+    onWarning: ({ where, message }) => log({ level: "warn", where, message }),
     onPush({ taskId, configId, outcome, isFirstFailure, reason = "" }) {
       if (outcome !== "dead" && !isFirstFailure) return;
       const end = outcome === "dead" ? "receives no more notifications" : "failed, and the server retries";

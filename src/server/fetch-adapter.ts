@@ -72,7 +72,7 @@ export function countRequestBody(request: Request, account: ByteAccount | undefi
       },
     }),
   );
-  return new Request(request, { body, duplex: "half" });
+  return new Request(request, { method: request.method, body, duplex: "half" });
 }
 
 /** Length of a text in characters from which the response body is a stream whose unread bytes the server counts. */

@@ -26,6 +26,25 @@ export function assertSafeToListenOnHost(
 }
 
 /**
+ * Returns a warning if a server without authentication listens on loopback, and its public URL names another host. A proxy
+ * then passes on the requests of everybody.
+ */
+export function findPublicUrlWarning(
+  host: string,
+  options: Pick<ServerOptions, "authenticate" | "allowUnauthenticated" | "publicUrl">,
+): string | undefined {
+  const { authenticate, allowUnauthenticated, publicUrl } = options;
+  if (!isLoopbackHost(host) || authenticate || allowUnauthenticated || publicUrl === undefined)
+    return undefined;
+  const { hostname } = new URL(publicUrl);
+  if (isLoopbackHost(hostname)) return undefined;
+  return (
+    `The public URL of the server names ${hostname}, and no authentication is configured: a proxy would let all callers ` +
+    `use the agents. Set "authenticate", or set "allowUnauthenticated: true" to accept all requests.`
+  );
+}
+
+/**
  * Checks the host that a request addresses, in the Host header or in a request target in absolute form. On a
  * server that listens on loopback, the guard prevents DNS rebinding. With DNS rebinding, a web page can make a
  * browser send requests to this machine. The Host header of these requests contains the web page's host name.

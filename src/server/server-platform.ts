@@ -55,6 +55,7 @@ export interface ListenerHost {
   /** Rejects further requests whose Host header names another machine. */
   acceptOnlyLoopbackHosts(): void;
   openStore(): Promise<void>;
+  reportWarning(message: string): void;
   startMetricsServer(): Promise<ServerAddress["metrics"]>;
   findMountedHandler(request: HttpRequest): MountedHandler | undefined;
   callMountedHandler(handler: MountedHandler, fetchRequest: Request, request: HttpRequest): Promise<Response>;

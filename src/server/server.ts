@@ -93,6 +93,7 @@ class AgentServer implements Server {
       isDraining: () => this.#isDraining,
       acceptOnlyLoopbackHosts: () => hostGuard.acceptOnlyLoopback(),
       openStore: () => storeOpener.open(),
+      reportWarning: (message) => observer.onWarning?.({ where: "server", message }),
       startMetricsServer: () => telemetry.listen(),
       findMountedHandler: (request) => this.#findMountedHandler(request),
       callMountedHandler: (handler, fetchRequest, request) =>

@@ -9,7 +9,7 @@ export type { SpecPatchVersion } from "./error-mappings.ts";
 export { ERROR_MAPPINGS, toA2AErrorName, getHttpAndGrpcErrorStatus } from "./error-mappings.ts";
 export type { GrpcError } from "./grpc-error.ts";
 export { fromGrpcError, toGrpcError } from "./grpc-error.ts";
-export { DEFAULT_MAX_JSON_VALUES, parseBoundedJson } from "./bounded-json.ts";
+export { countJsonValues, DEFAULT_MAX_JSON_VALUES, parseBoundedJson } from "./bounded-json.ts";
 export type { JsonRpcId } from "./json-rpc-id.ts";
 export type { JsonRpcRequest } from "./json-rpc.ts";
 export {

@@ -221,7 +221,7 @@ describe("OpenTelemetry of the program that throws", () => {
 
 describe("an observer that throws", () => {
   const names =
-    "onEvent onRun onAgentCall onCommit onPush onSweep onStoreState onStoreMigration onStoreGauges onError onCredentialsRejected onReaderStalled onRequest onOperatorAccess";
+    "onEvent onRun onAgentCall onCommit onPush onSweep onStoreState onStoreMigration onStoreGauges onError onCredentialsRejected onReaderStalled onWarning onRequest onOperatorAccess";
 
   it.each<[string, ServerOptions]>([
     ["as the option observer", { observer: createThrowingObject(names) }],

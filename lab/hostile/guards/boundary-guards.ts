@@ -3,6 +3,13 @@ import type { Guard } from "./guard.ts";
 /** Guards of the trust boundary: browsers, ids, commands, credentials of the environment, and the terminal. */
 export const BOUNDARY_GUARDS: readonly Guard[] = [
   {
+    name: "public-url-warning",
+    file: "src/server/node/node-server-listener.ts",
+    find: "if (warning) this.#host.reportWarning(warning);",
+    replace: "",
+    noticedBy: { test: "src/server/loopback-protection.test.ts" },
+  },
+  {
     name: "console-private-addresses",
     file: "src/cli/serve/serve-console.ts",
     find: "|| hasOnlyLocalUsers(setup)",

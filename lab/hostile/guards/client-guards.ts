@@ -3,6 +3,13 @@ import type { Guard } from "./guard.ts";
 /** Guards of the client against hostile servers. */
 export const CLIENT_GUARDS: readonly Guard[] = [
   {
+    name: "response-json-values",
+    file: "src/client/http/parse-response-json.ts",
+    find: "text.length > maxJsonValues && ",
+    replace: "text.length < 0 && ",
+    noticedBy: { attack: "many-parts-in-answer" },
+  },
+  {
     name: "linear-strip-of-characters",
     file: "src/protocol/strip-trailing-characters.ts",
     find: "while (end > 0 && characters.includes(text.charAt(end - 1))) end -= 1;",

@@ -1,5 +1,6 @@
 import { BOUNDARY_GUARDS } from "./boundary-guards.ts";
 import { CLIENT_GUARDS } from "./client-guards.ts";
+import { CONSOLE_GUARDS } from "./console-guards.ts";
 import { CONTEXT_SCOPE_GUARDS } from "./context-scope-guards.ts";
 import { GRPC_GUARDS } from "./grpc-guards.ts";
 import type { Guard } from "./guard.ts";
@@ -15,5 +16,6 @@ export const GUARDS: readonly Guard[] = [
   ...BOUNDARY_GUARDS,
   ...CLIENT_GUARDS,
   ...CONTEXT_SCOPE_GUARDS,
+  ...CONSOLE_GUARDS,
   ...PAGE_GUARDS,
 ];

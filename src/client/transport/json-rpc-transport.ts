@@ -13,7 +13,7 @@ import {
   addRetryAfterToError,
 } from "./send-http-request.ts";
 import { readChunks } from "../http/fetch-without-redirects.ts";
-import { parseJsonOrUndefined } from "../http/parse-json-or-undefined.ts";
+import { parseResponseJson } from "../http/parse-response-json.ts";
 import {
   type ReceivedStreamEvent,
   type StreamCallOptions,
@@ -72,7 +72,7 @@ export class JsonRpcTransport implements Transport {
       yield decodeStreamEvent(
         this.#dialect,
         operation,
-        extractJsonRpcResult(parseJsonOrUndefined(data), response),
+        extractJsonRpcResult(parseResponseJson(data, this.#options), response),
         { id, size: data.length },
       );
     }
@@ -93,7 +93,7 @@ export class JsonRpcTransport implements Transport {
 
   async #readResult(response: Response, operation: OperationName, { signal }: CallOptions): Promise<unknown> {
     return extractJsonRpcResult(
-      parseJsonOrUndefined(await readUnaryBody(this.#options, response, { signal, operation })),
+      parseResponseJson(await readUnaryBody(this.#options, response, { signal, operation }), this.#options),
       response,
     );
   }

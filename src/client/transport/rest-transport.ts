@@ -21,6 +21,7 @@ import {
 } from "./send-http-request.ts";
 import { readChunks } from "../http/fetch-without-redirects.ts";
 import { parseJsonOrUndefined } from "../http/parse-json-or-undefined.ts";
+import { parseResponseJson } from "../http/parse-response-json.ts";
 import {
   type ReceivedStreamEvent,
   type StreamCallOptions,
@@ -78,7 +79,7 @@ export class RestTransport implements Transport {
       readChunks(response, call.signal, this.#options.streamIdleMs),
       this.#options,
     )) {
-      const json = parseJsonOrUndefined(data);
+      const json = parseResponseJson(data, this.#options);
       // A2A does not define errors inside a stream. Some servers send an `error` event, others an `error`
       // field.
       if (event === "error" || (isObject(json) && "error" in json)) {
@@ -122,7 +123,7 @@ export class RestTransport implements Transport {
     if (!response.ok) throw await this.#readError(response, operation, call);
     const text = await readUnaryBody(this.#options, response, { signal: call.signal, operation });
     // A response without a result, for example after a deletion, may have an empty body.
-    const json = text === "" ? null : parseJsonOrUndefined(text);
+    const json = text === "" ? null : parseResponseJson(text, this.#options);
     if (json === undefined) throw toResponseError(response, json);
     return json;
   }

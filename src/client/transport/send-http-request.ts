@@ -30,6 +30,8 @@ export interface TransportOptions {
   readonly maxResponseBytes: number;
   /** Maximum size in bytes of one stream event. */
   readonly maxEventBytes: number;
+  /** Maximum number of JSON values and member names in a response or a stream event. */
+  readonly maxJsonValues: number;
   /** Maximum time in milliseconds without any byte on a stream over HTTP. */
   readonly streamIdleMs: number;
   /** Options of gRPC connections, which do not use `fetch`. */

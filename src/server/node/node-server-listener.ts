@@ -5,7 +5,7 @@ import { startGrpcServer, type GrpcServer } from "../bindings/grpc.ts";
 import { closePipelinedResponseWithConnection } from "../close-pipelined-response.ts";
 import { createGuardedHttpServer } from "../guarded-http-server.ts";
 import { explainListenError } from "../listen-errors.ts";
-import { assertSafeToListenOnHost } from "../loopback-protection.ts";
+import { assertSafeToListenOnHost, findPublicUrlWarning } from "../loopback-protection.ts";
 import { getOriginalUrl, NodeRequest, sendReply } from "../node-adapter.ts";
 import { respondWithFetchHandler } from "../node-listener.ts";
 import { getAgentPath } from "../served-agent.ts";
@@ -39,6 +39,8 @@ export class NodeServerListener implements ServerListener {
     assertSafeToListenOnHost(host, options);
     const grpcOptions = grpc === true ? {} : grpc;
     if (grpcOptions) assertSafeToListenOnHost(grpcOptions.host ?? host, options);
+    const warning = routerContext.agents.size > 0 && findPublicUrlWarning(host, options);
+    if (warning) this.#host.reportWarning(warning);
     // An invalid signing key must fail here, not at the first signature.
     await routerContext.jwksProvider?.getJwks();
     for (const { cardPublisher } of routerContext.agents.values()) void cardPublisher.loadDescription();

@@ -1,0 +1,54 @@
+import type { Guard } from "./guard.ts";
+
+/** Guards of the console against its callers. */
+export const CONSOLE_GUARDS: readonly Guard[] = [
+  {
+    name: "console-relative-redirect",
+    file: "src/console/console.ts",
+    find: "location: `console/${search}`",
+    replace: "location: new URL(`${pathname}/${search}`, request.url).href",
+    noticedBy: { test: "src/console/console-safety.test.ts" },
+  },
+  {
+    name: "console-token-confirmation",
+    file: "src/pages/source/console-token.ts",
+    find: "return confirm(question) ? linked : stored;",
+    replace: "return linked;",
+    noticedBy: { test: "src/pages/source/console-token.test.ts" },
+  },
+  {
+    name: "console-body-size",
+    file: "src/console/read-json-body.ts",
+    find: "maxBytes: number = MAX_SMALL_BODY_BYTES",
+    replace: "maxBytes: number = MAX_MESSAGE_BYTES",
+    noticedBy: { test: "src/console/console-limits.test.ts" },
+  },
+  {
+    name: "console-url-length",
+    file: "src/console/remote-agent-registry.ts",
+    find: "url && url.length <= MAX_URL_LENGTH",
+    replace: "url",
+    noticedBy: { test: "src/console/console-limits.test.ts" },
+  },
+  {
+    name: "console-json-value-count",
+    file: "src/console/read-json-body.ts",
+    find: "parseBoundedJson(new",
+    replace: "JSON.parse(new",
+    noticedBy: { attack: "console-many-json-values" },
+  },
+  {
+    name: "stream-request-bytes",
+    file: "src/server/node-listener.ts",
+    find: "if (!isEventStream) byteAccount?.releaseBodyBytes();",
+    replace: "byteAccount?.releaseBodyBytes();",
+    noticedBy: { test: "src/console/console-limits.test.ts" },
+  },
+  {
+    name: "console-added-agents",
+    file: "src/console/remote-agent-registry.ts",
+    find: "this.#addedIds.size >= MAX_ADDED_AGENTS",
+    replace: "this.#addedIds.size < 0",
+    noticedBy: { test: "src/console/console-limits.test.ts" },
+  },
+];
