@@ -61,6 +61,8 @@ export class SqliteConnection {
       this.#file = file;
       this.#tasksInDoubt.clear();
       this.#lossWatch = this.#watchForLoss(file);
+      // The log of a killed process may contain a half-copied checkpoint, which would conceal changes of the file.
+      this.#lossWatch.runCheckpoint();
     } catch (error) {
       file.close();
       throw toUnavailableError(error);
@@ -90,6 +92,11 @@ export class SqliteConnection {
     return new FileLossWatch({
       file: file.path,
       inspect: () => file.findLoss(),
+      isLogLarge: () => file.isLogLarge,
+      // After a failed sync, only `#reopen` runs a checkpoint.
+      checkpoint: () => {
+        if (!this.#openDatabase?.diskFailure) this.#openDatabase?.checkpoints.run();
+      },
       saveLog: () => file.checkpointEntireWal(),
       onLoss: (loss, error) => {
         if (loss.kind === "damaged") file.setDamagedFilesAside();
@@ -167,7 +174,7 @@ export class SqliteConnection {
 
   /** Copies the write-ahead log into the file if the log is large. The log must be on the disk. */
   runDueCheckpoint(): void {
-    this.#openDatabase?.checkpoints.runIfDue();
+    if (this.#openDatabase?.checkpoints.isDue) this.#lossWatch?.runCheckpoint();
   }
 
   async syncCommitsToDisk(file: OpenedSqliteFile): Promise<void> {
