@@ -34,8 +34,8 @@ interface FileLossWatchOptions {
 }
 
 /**
- * Inspects the files of an open store four times per second and around each checkpoint, and remembers what the store has acknowledged since the
- * last inspection. A commit therefore costs no access to the files.
+ * Inspects the files of an open store four times per second and around each checkpoint, and remembers what the store
+ * has acknowledged since the last inspection. A commit therefore costs no access to the files.
  */
 export class FileLossWatch {
   readonly #options: FileLossWatchOptions;

@@ -61,7 +61,8 @@ export class SqliteConnection {
       this.#file = file;
       this.#tasksInDoubt.clear();
       this.#lossWatch = this.#watchForLoss(file);
-      // The log of a killed process may contain a half-copied checkpoint, which would conceal changes of the file.
+      // The process before this one may have been killed during a checkpoint. Until a checkpoint completes, an inspection
+      // cannot tell the changes of that checkpoint from the changes of other programs.
       this.#lossWatch.runCheckpoint();
     } catch (error) {
       file.close();

@@ -67,8 +67,8 @@ interface SqliteConnection {
  * Initial settings of a database connection. `auto_vacuum` affects only new files, and must precede
  * `journal_mode`. `secure_delete` overwrites deleted content except free pages, which costs no writes.
  * `synchronous` is `FULL` until the store starts to sync the write-ahead log (WAL) itself. A checkpoint runs
- * every 16 MB (`WAL_CHECKPOINT_PAGES`). If several commits between two checkpoints change the same page, SQLite writes the page to the
- * database file once.
+ * every 16 MB (`WAL_CHECKPOINT_PAGES`). If several commits between two checkpoints change the same page, SQLite
+ * writes the page to the database file once.
  */
 const PRAGMAS = `
   PRAGMA auto_vacuum = INCREMENTAL;
