@@ -33,8 +33,9 @@ const keptDescriptors = new Map<string, number>();
 
 /**
  * A descriptor of a database file, or of the index of its log. SQLite holds locks on both. On POSIX, closing any
- * descriptor of a file releases all locks of the process on the file. Another connection of the process, such as that of ADK sessions, may still need the locks. `close` therefore
- * keeps the last few descriptors open, and a store that opens the same file again uses its descriptor.
+ * descriptor of a file releases all locks of the process on the file. Another connection of the process, such as that of
+ * ADK sessions, may still need the locks. `close` therefore keeps the last few descriptors open, and a store that opens
+ * the same file again uses its descriptor.
  */
 export class DatabaseDescriptor {
   readonly number: number;

@@ -61,8 +61,8 @@ export class SqliteConnection {
       this.#file = file;
       this.#tasksInDoubt.clear();
       this.#lossWatch = this.#watchForLoss(file);
-      // The process before this one may have been killed during a checkpoint. Until a checkpoint completes, an inspection
-      // cannot tell the changes of that checkpoint from the changes of other programs.
+      // The process before this one may have been killed during a checkpoint. Until a checkpoint completes, an
+      // inspection cannot tell the changes of that checkpoint from the changes of other programs.
       this.#lossWatch.runCheckpoint();
     } catch (error) {
       file.close();
