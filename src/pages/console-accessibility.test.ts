@@ -108,7 +108,7 @@ describe.skipIf(!hasChromium)("every screen of the console", () => {
     await page.locator(".inspector").waitFor();
     expect(await page.locator(".timeline-row").first().isVisible()).toBe(false);
     await page.getByRole("button", { name: "Close the details" }).tap();
-    expect(await page.locator(".timeline-row").first().isVisible()).toBe(true);
+    await page.locator(".timeline-row").first().waitFor();
     // A message can be sent on the phone.
     await page.goto(`${test.url}/console/#/chat/reporter`);
     await page.getByRole("textbox", { name: "Message" }).tap();
