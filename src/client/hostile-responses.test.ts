@@ -75,7 +75,7 @@ describe.each(BINDINGS)("a hostile response over %s", (binding) => {
     await expect(remote.tasks.get("t")).rejects.toThrow("larger than 1000000 bytes");
   });
 
-  it("consists of many small values, in a response or in an event of a stream [E14]", async () => {
+  it("consists of many small values, in a response or in an event of a stream [E14] [SEC-88]", async () => {
     const json = `{"jsonrpc":"2.0","result":{"list":[${"0,".repeat(300)}0]}}`;
     const [one, stream] = await Promise.all([
       connectToRequestRecordingTestServer(respondRaw("application/json", Buffer.from(json)), {

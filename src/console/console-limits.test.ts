@@ -26,8 +26,11 @@ describe("a caller of the console", () => {
 
   it.each([
     ["a URL of more than 2,048 characters", `http://127.0.0.1:1/${"x".repeat(MAX_URL_LENGTH)}`],
-    ["a URL whose encoding has more than 2,048 characters", `http://127.0.0.1:1/${"é".repeat(MAX_URL_LENGTH / 2)}`],
-  ])("adds no agent with %s", async (_, url) => {
+    [
+      "a URL whose encoding has more than 2,048 characters",
+      `http://127.0.0.1:1/${"é".repeat(MAX_URL_LENGTH / 2)}`,
+    ],
+  ])("adds no agent with %s [SEC-81]", async (_, url) => {
     await start();
     expect(await readReason(await console.request("POST agents", { body: { url } }))).toEqual([
       400,
@@ -35,7 +38,7 @@ describe("a caller of the console", () => {
     ]);
   });
 
-  it("sends at most 50,000 JSON values", async () => {
+  it("sends at most 50,000 JSON values [SEC-82]", async () => {
     await start();
     const message = { parts: [{ data: Array.from({ length: 50_001 }, () => 1) }] };
     const response = await console.request("POST agents/parrot/messages", { body: { message } });
@@ -52,7 +55,7 @@ describe("a caller of the console", () => {
     expect(await readReason(response)).toEqual([429, "RESOURCE_EXHAUSTED"]);
   });
 
-  it("holds the bytes of its messages until their streams end", async () => {
+  it("holds the bytes of its messages until their streams end [SEC-83]", async () => {
     const release = Promise.withResolvers<void>();
     const slow = agent({ name: "slow", description: "Waits." }, async function* () {
       await release.promise;

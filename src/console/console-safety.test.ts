@@ -74,7 +74,7 @@ describe("the console of a server without authentication", () => {
     ["/console/..//evil.example", 404, undefined],
     ["/console/..//evil.example/console", 308, "console/"],
     ["/console/%2e%2e//evil.example", 404, undefined],
-  ])("never redirects to another host: %s", async (path, status, location) => {
+  ])("never redirects to another host: %s [SEC-84]", async (path, status, location) => {
     await start();
     // `fetch` would resolve the dots.
     const response = await new Promise<IncomingMessage>((resolve, reject) => {

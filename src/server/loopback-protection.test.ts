@@ -15,7 +15,7 @@ async function listWarnings(options: ServerOptions): Promise<string[]> {
 const publicUrl = "https://agents.example.com/all";
 
 describe("a server on loopback", () => {
-  it("warns if its public URL names another host, and no authentication is configured", async () => {
+  it("warns if its public URL names another host, and no authentication is configured [SEC-89]", async () => {
     const [warning = "", ...others] = await listWarnings({ publicUrl });
     expect(others).toEqual([]);
     expect(warning).toContain("names agents.example.com, and no authentication is configured");

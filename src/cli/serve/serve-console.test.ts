@@ -64,7 +64,7 @@ describe("the console of a command", () => {
     ["with a public URL", { publicUrl: "https://a.example" }],
     ["with authentication", { isAuthenticated: true }],
     ["on an address of the network", { host: "10.0.0.1", isAuthenticated: true }],
-  ])("calls no agents of this machine %s [SEC-66]", async (_, setup) => {
+  ])("calls no agents of this machine %s [SEC-80]", async (_, setup) => {
     expect(await callsPrivateAgent(setup)).toBe(false);
   });
 

@@ -19,7 +19,7 @@ describe("the token of the console page", () => {
     expect(choose("a", "a")).toEqual(["a", 0]);
   });
 
-  it("changes only if the user confirms that the link replaces the session", () => {
+  it("changes only if the user confirms that the link replaces the session [SEC-85]", () => {
     expect(choose("a", "b", true)).toEqual(["b", 1]);
     expect(choose("a", "b", false)).toEqual(["a", 1]);
   });

@@ -33,7 +33,7 @@ describe("Markdown of a stranger", () => {
     ["links that repeat a long target", `[a]: /${"x".repeat(10_000)}\n\n${"[a]\n\n".repeat(1_400)}`],
     ["many small pieces", "a\n".repeat(5_000)],
     ["a long text", "a".repeat(MAX_MARKDOWN_LENGTH + 1)],
-  ])("stays plain text if it consists of %s", (_, text) => {
+  ])("stays plain text if it consists of %s [SEC-86]", (_, text) => {
     expect(convertMarkdown(text)).toBeUndefined();
   });
 

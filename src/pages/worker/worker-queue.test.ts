@@ -45,7 +45,7 @@ describe("the queue of a worker", () => {
     expect(fake.results).toEqual(["<p>a</p>", "<p>b</p>"]);
   });
 
-  it("gives up on an input after the deadline, and continues in another worker", () => {
+  it("gives up on an input after the deadline, and continues in another worker [SEC-87]", () => {
     const fake = new FakeEnvironment();
     fake.add("slow");
     fake.add("b");
