@@ -262,7 +262,7 @@ export class Engine {
   async subscribeToTask(
     { id }: SubscribeToTaskRequest,
     caller: Caller,
-    { resumeAfterSeq, includesMessages }: ServiceParameters = {},
+    { resumeAfterSeq, includesMessages, endsAtInputRequest }: ServiceParameters = {},
   ): Promise<Subscription> {
     const runner = await this.#runners.openForReading(this.#toTaskScope(caller), id);
     if (!runner) throw A2AError.taskNotFound(id);
@@ -282,7 +282,7 @@ export class Engine {
       return new LogSubscription(
         runner,
         this.#store,
-        { ...span, includesMessages },
+        { ...span, includesMessages, ...(endsAtInputRequest ? { turnSeq: liveTask.seq } : {}) },
         this.#parts.streamLimit.acquire(caller),
       );
     } finally {
