@@ -73,7 +73,9 @@ export class CliError extends Error {
       super(codeOrError.message, { cause: codeOrError });
       this.code = toA2AErrorName(codeOrError.reason);
       this.hint = second;
-      this.a2aCode = ERROR_MAPPINGS[codeOrError.reason].jsonRpc;
+      const { reason, code } = codeOrError;
+      // Codes of HTTP and gRPC are positive.
+      this.a2aCode = code !== undefined && code < 0 ? code : ERROR_MAPPINGS[reason].jsonRpc;
       this.exitCode = 1;
     }
   }

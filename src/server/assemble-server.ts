@@ -10,7 +10,6 @@ import {
 import { resolveObserver } from "../logging/index.ts";
 import { stripTrailingCharacters } from "../protocol/index.ts";
 import type { TrafficRecordOption } from "../trace/recording/index.ts";
-import { isDeviationAccepted } from "../wire/index.ts";
 import { createTenantAcceptanceCheck, findOnlyTenantAcceptedByServer } from "./accepted-tenants.ts";
 import { Authenticator } from "./auth/authenticator.ts";
 import { EventStreamRegistry } from "./bindings/event-stream.ts";
@@ -140,9 +139,7 @@ export function assembleServer(
     eventStreams,
     specRevision: options.specRevision ?? "1.0.1",
     versions,
-    missingVersionPolicy:
-      options.missingVersionPolicy ??
-      (isDeviationAccepted("missingVersionHeader", peerLeniency) ? "infer" : "0.3"),
+    missingVersionPolicy: options.missingVersionPolicy ?? "0.3",
     peerLeniency,
     autoMessageId: options.autoMessageId ?? false,
     simpleDialect: (options.simpleDialect ?? true) && versions.includes("0.3"),
