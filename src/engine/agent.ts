@@ -106,6 +106,11 @@ export interface Run {
    */
   readonly reportCall?: ((call: AgentCallReport) => void) | undefined;
   /**
+   * Reports a probable mistake in the agent's code to the observer of the server (`Observer.onWarning`). No caller
+   * receives the warning. Absent if the observer ignores warnings.
+   */
+  readonly reportWarning?: ((message: string) => void) | undefined;
+  /**
    * Metadata of the CancelTask request. `cancelMetadata` is `undefined` unless a client cancels the task.
    */
   readonly cancelMetadata?: JsonObject | undefined;

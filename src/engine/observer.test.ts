@@ -18,6 +18,7 @@ const LISTENER_NAMES = {
   onStoreMigration: true,
   onStoreGauges: true,
   onError: true,
+  onWarning: true,
   onCredentialsRejected: true,
   onReaderStalled: true,
   onRequest: true,

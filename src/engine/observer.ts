@@ -55,6 +55,8 @@ export interface Observer {
     /** W3C `traceparent` of the agent's run in which the error occurred. */
     traceparent?: string;
   }): void;
+  /** Called when an adapter finds a probable mistake in the code of an agent. No caller receives the message. */
+  onWarning?(seen: { where: string; message: string; taskId?: string }): void;
   /**
    * Called when the server rejects credentials, for example because a token has expired. `reason` contains
    * no secrets. Callers receive the same message for all invalid credentials.
@@ -203,6 +205,7 @@ export function withSafeListeners(observer: Observer): Observer {
   if (observer.onStoreGauges)
     safe.onStoreGauges = withListenerErrorsSuppressed(observer.onStoreGauges.bind(observer));
   if (observer.onError) safe.onError = withListenerErrorsSuppressed(observer.onError.bind(observer));
+  if (observer.onWarning) safe.onWarning = withListenerErrorsSuppressed(observer.onWarning.bind(observer));
   if (observer.onCredentialsRejected)
     safe.onCredentialsRejected = withListenerErrorsSuppressed(observer.onCredentialsRejected.bind(observer));
   if (observer.onReaderStalled)

@@ -95,7 +95,11 @@ export class TurnExecutor {
       this.isPersisted(turn) ? this.#liveTask.commitSteps(turn.steps) : Promise.resolve();
     const suspend = (wakeAt: number): (() => void) => this.#suspendTurn(turn, wakeAt);
     const reportCall = createCallReporter(observer, this.#liveTask);
-    const host = { clock, commitSteps, suspendTurn: suspend, reportCall };
+    const { taskId } = this.#liveTask;
+    const reportWarning =
+      observer.onWarning &&
+      ((message: string): void => observer.onWarning?.({ where: "agent", message, taskId }));
+    const host = { clock, commitSteps, suspendTurn: suspend, reportCall, reportWarning };
     return turn.runInSpan(() => turn.startAgent(this.#assignAgent(turn), task, host));
   }
 

@@ -96,6 +96,7 @@ describe("the log", () => {
       delayMs: 8.64e7,
     };
     observer.onSweep?.({ ...sweep, isOverMaxBytes: false, delayed });
+    observer.onWarning?.({ where: "agent", message: "Write yield status(…).", taskId: "t1" });
     observer.onRequest?.({ method: "POST", path: "/a2a/a", status: 200, durationMs: 1.4 });
     expect(lines.map((line) => line.slice(9))).toEqual([
       "warn authentication: bearer: the token expired\n",
@@ -110,6 +111,7 @@ describe("the log", () => {
       "warn retention: The store is larger than maxBytes, and no ended task is left that the server may delete\n",
       "warn retention: The memory store exceeded maxBytes and deleted 2 tasks that waited for input\n",
       "warn retention: The clock is 2400.0 h later than expected, so 50 ended tasks, 20 waiting tasks, and the events of 3 tasks are not deleted for the next 24.0 h of running time. If the clock is wrong, correct it. If the clock is right, a sweep by hand deletes them now\n",
+      "warn agent (task t1): Write yield status(…).\n",
       "info request: POST /a2a/a 200 in 1 ms\n",
     ]);
     expect(createLogObserver()).not.toHaveProperty("onRequest");

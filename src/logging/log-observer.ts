@@ -25,7 +25,7 @@ const assertKnownOptions = defineOptionNames<LogObserverOptions>()(
 );
 
 /**
- * Creates an observer that logs errors, rejected credentials, disconnected readers, changes of the store's state,
+ * Creates an observer that logs errors, probable mistakes of agents, rejected credentials, disconnected readers, changes of the store's state,
  * migrations of the store, accesses of operators, and a store that is too large. The observer also logs the first failure
  * of a webhook, and the end of its delivery. Each error has its stack, its task id, and the error id that the caller
  * receives. The log contains `***` instead of secrets. A server without the option `observer` uses this
@@ -49,6 +49,7 @@ export function createLogObserver(options: LogObserverOptions = {}): Observer {
         errorId,
         ...describeThrownValue(error),
       }),
+    onWarning: ({ where, message, taskId }) => log({ level: "warn", where, taskId, message }),
     onCredentialsRejected: ({ scheme, reason }) =>
       log({ level: "warn", where: "authentication", message: `${scheme}: ${reason}` }),
     onReaderStalled({ remoteAddress = "an unknown address", connections, timeoutMs }) {
