@@ -63,6 +63,7 @@ describe("a turn without an answer", () => {
   it("reports nothing if each event was yielded, or was created before the turn", async () => {
     status("created before the turn");
     const silent: AgentGenerator = async function* () {
+      yield* [];
       await waitForImmediate();
     };
     const reporting: AgentGenerator = async function* () {

@@ -28,8 +28,6 @@ export async function connectToAgent(
     const remote = await connect(url, {
       ...how,
       signal,
-      // A version before 1.0 is used only on request (a2a-cli SPEC §13.2).
-      version: options.a2aVersion ?? "1.0",
       ...(options.transport ? { preferredBindings: options.transport } : {}),
       ...(record ? { record: record.writer } : {}),
     });

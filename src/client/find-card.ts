@@ -122,10 +122,8 @@ const assertKnownReconnectOptions = defineOptionNames<RetryOptions>()(
   RETRY_OPTION_NAMES,
 );
 const assertKnownRetryOptions = defineOptionNames<RetryOptions>()('"retry" of connect', RETRY_OPTION_NAMES);
-const assertKnownAuthOptions = defineOptionNames<ClientAuthOptions>()(
-  '"auth" of connect',
-  "apiKey basic bearer mutualTls oauthClient schemeCredentials",
-);
+const AUTH_OPTION_NAMES = "apiKey basic bearer mutualTls oauthClient schemeCredentials";
+const assertKnownAuthOptions = defineOptionNames<ClientAuthOptions>()('"auth" of connect', AUTH_OPTION_NAMES);
 const assertKnownGrpcOptions = defineOptionNames<GrpcClientOptions>()(
   '"grpc" of connect',
   "ca cert insecure key tls transport",
@@ -133,6 +131,7 @@ const assertKnownGrpcOptions = defineOptionNames<GrpcClientOptions>()(
 
 /** Throws an error if an option of `connect` or `findCard`, or a member of an option, does not exist. */
 export function assertKnownOptions(options: ConnectOptions): void {
+  assertCredentialsInAuth(options);
   assertKnownConnectOptions(options);
   const { auth, grpc, reconnect, retry } = options;
   assertKnownReconnectOptions(reconnect);
@@ -140,6 +139,15 @@ export function assertKnownOptions(options: ConnectOptions): void {
   assertKnownGrpcOptions(grpc);
   if (typeof auth !== "function") assertKnownAuthOptions(auth);
   assertValidTrustedOrigins(options.trustedOrigins ?? []);
+}
+
+/** Throws an error that names the option `auth` if a credential is an option of its own. */
+function assertCredentialsInAuth(options: object | undefined): void {
+  const authOptionNames = AUTH_OPTION_NAMES.split(" ");
+  const misplaced = Object.keys(options ?? {}).filter((name) => authOptionNames.includes(name));
+  if (misplaced.length === 0) return;
+  const text = misplaced.map((name) => `connect has no option "${name}". Set auth: { ${name} }.`).join(" ");
+  throw new TypeError(text);
 }
 
 /** Finds an agent card in the same way as `connect`, but does not create a client. */

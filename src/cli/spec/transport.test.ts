@@ -158,14 +158,17 @@ describe("the version", () => {
     await runCliExpectingSuccess(["send", patched.url, "hello"]);
   });
 
-  it("is never below 1.0 by default: an agent of 0.3 is rejected with a hint [VER_001]", async () => {
-    const { url, seen } = await startAgentWithInterfaces((baseUrl) => [
-      createCardInterface(baseUrl, "JSONRPC", "0.3"),
-    ]);
-    const error = await runCliExpectingError(["send", url, "hello"]);
+  it("is 0.3 for an agent whose card offers only 0.3, unless the user requests 1.0 [VER_001]", async () => {
+    const generate = async function* ({ text }: { text: string }) {
+      yield `You said: ${text}`;
+    };
+    const old = agent({ name: "old", description: "Supports A2A 0.3" }, generate);
+    const server = createServer(old, { store: "memory", versions: ["0.3"] });
+    const { url } = await server.listen();
+    expect((await runCliExpectingSuccess(["send", url, "hello"])).out).toContain("You said: hello");
+    const error = await runCliExpectingError(["send", url, "hello", "--a2a-version", "1.0"]);
     expect(error).toMatchObject({ code: "VersionNotSupportedError", exit: 1 });
-    expect(error.hint).toContain("--a2a-version 0.3");
-    expect(seen.every(({ method }) => method === "GET")).toBe(true);
+    await server.close();
   });
 
   it("is 0.3 on request [VER_001, DEFAULT_001]", async () => {
