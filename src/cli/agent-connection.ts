@@ -1,4 +1,4 @@
-import { connect, type A2AClient } from "../client/index.ts";
+import { connect, listServerAgents, type A2AClient, type ConnectOptions } from "../client/index.ts";
 import { toCardError, createConnectOptions, type AgentCardWithServedJson } from "./agent-card-loader.ts";
 import type { CliContext } from "./cli-context.ts";
 import type { ClientOptions } from "./client-options.ts";
@@ -34,10 +34,26 @@ export async function connectToAgent(
     const { protocolBinding, protocolVersion, url: interfaceUrl } = remote.agentInterface;
     if (options.debug)
       context.streams.err(`debug: speaks ${protocolBinding} ${protocolVersion} with ${interfaceUrl}\n`);
+    const note = await describeChoiceOfAgent(ref, remote, { ...how, signal });
+    if (note !== undefined) context.streams.err(`note: ${note}\n`);
     return { agentRef: ref, client: remote, signal, ...(record ? { close: record.close } : {}) };
   } catch (error) {
     throw toCardError(error, ref, url);
   }
+}
+
+/** Describes the agent of the command if the reference names a server with several agents. */
+async function describeChoiceOfAgent(
+  ref: string,
+  { cardUrl, agentInterface: { url } }: A2AClient,
+  options: ConnectOptions,
+): Promise<string | undefined> {
+  const [base = "", id] = url.split("/a2a/");
+  // Another origin must not receive the headers of the command.
+  if (id === undefined || cardUrl !== `${base}/.well-known/agent-card.json`) return undefined;
+  const others = (await listServerAgents(url, options)).filter((agentUrl) => agentUrl !== url);
+  if (others.length === 0) return undefined;
+  return `${ref} has ${others.length + 1} agents. This command uses ${url}. Other agents: ${others.slice(0, 10).join(", ")}`;
 }
 
 /** Opens the file of `--record`. A record that cannot be written does not stop the command. */

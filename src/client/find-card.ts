@@ -7,6 +7,7 @@ import type { AuthorizeFunction, ClientAuthOptions } from "./auth/client-auth.ts
 import { createChallengeAuthorizer } from "./auth/challenge-authorizer.ts";
 import { discoverCard } from "./card/discover-card.ts";
 import type { CardFetchOptions } from "./card/fetch-card.ts";
+import { listServerAgentUrls } from "./card/list-server-agents.ts";
 import type { GrpcClientOptions } from "./transport/send-http-request.ts";
 import type { TransportOptions } from "./transport/send-http-request.ts";
 import type { RetryOptions } from "./stream/retry.ts";
@@ -158,6 +159,14 @@ export async function findCard(
   assertKnownOptions(options);
   const source = createCardFetchOptions(createTransportOptions(options), options);
   return await discoverCard(source, url, options.signal);
+}
+
+/**
+ * Returns the URLs of the agents that the server of an agent lists, starting with the default agent. The list is empty
+ * if the server is no Colloquy server.
+ */
+export function listServerAgents(agentUrl: string, options: ConnectOptions = {}): Promise<string[]> {
+  return listServerAgentUrls(createTransportOptions(options), new URL(agentUrl), options.signal);
 }
 
 export function createTransportOptions(options: ConnectOptions): TransportOptions {

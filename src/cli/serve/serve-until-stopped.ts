@@ -13,7 +13,7 @@ import type { CliContext } from "../cli-context.ts";
 import { OutputWriter, type OutputFormat } from "../output-writer.ts";
 import type { TrafficWriter } from "../../trace/recording/index.ts";
 import { assertRecordWritable } from "../assert-record-writable.ts";
-import { CliError, createUsageError } from "../cli-error.ts";
+import { CliError, createPortInUseError, createUsageError, isPortInUseError } from "../cli-error.ts";
 import { untilAborted, waitForAbort } from "../wait-for-abort.ts";
 import { openInBrowser } from "../open-in-browser.ts";
 import { readPackageVersion } from "../package-version.ts";
@@ -298,14 +298,12 @@ export async function listenOnNextFreePort(
       if (next !== port) streams.err(`Port ${port} is in use; using ${next}.\n`);
       return address;
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== "EADDRINUSE") throw createStartError(error, options);
+      if (!isPortInUseError(error)) throw createStartError(error, options);
       if (next < last) continue;
-      throw new CliError(
-        "A2ACLI_ERR_INTERNAL",
+      throw createPortInUseError(
         last === port
           ? `Port ${port} is in use. Stop the process that uses it, or choose another port.`
           : `The ports ${port} to ${last} are in use. Choose another port.`,
-        "--port selects the port; 0 selects any free port.",
         error,
       );
     }

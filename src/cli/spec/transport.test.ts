@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { agent } from "../../adapters/index.ts";
+import type { Agent } from "../../engine/index.ts";
 import {
   buildTestAgentCard,
   startRequestRecordingTestServer,
@@ -203,6 +204,24 @@ describe("the version", () => {
       a2aCode: -32009,
       exit: 1,
     });
+  });
+});
+
+describe("a server with several agents", () => {
+  it("is reported with the agent that the command chose, unless the URL names an agent", async () => {
+    const generate = async function* () {
+      yield "hi";
+    };
+    const [first, second] = ["first", "second"].map((name) => agent({ name, description: name }, generate));
+    const server = createServer({ first, second } as Record<string, Agent>, { store: "memory" });
+    const { url } = await server.listen();
+    const { err } = await runCliExpectingSuccess(["send", url, "hello"]);
+    expect(err).toBe(
+      `note: ${url} has 2 agents. This command uses ${url}/a2a/first. Other agents: ${url}/a2a/second\n`,
+    );
+    const named = await runCliExpectingSuccess(["send", `${url}/a2a/second`, "hello"]);
+    expect(named.err).toBe("");
+    await server.close();
   });
 });
 
