@@ -99,7 +99,8 @@ export class TurnExecutor {
     const reportWarning =
       observer.onWarning &&
       ((message: string): void => observer.onWarning?.({ where: "agent", message, taskId }));
-    const host = { clock, commitSteps, suspendTurn: suspend, reportCall, reportWarning };
+    const reportError = (error: unknown): void => this.#output.reportError(error);
+    const host = { clock, commitSteps, suspendTurn: suspend, reportCall, reportError, reportWarning };
     return turn.runInSpan(() => turn.startAgent(this.#assignAgent(turn), task, host));
   }
 

@@ -40,7 +40,9 @@ async function tryCandidateUrls(
   }
   const reason = failure?.reason ?? "NOT_FOUND";
   const agentUrls =
-    reason === "NOT_FOUND" ? await listServerAgentUrls(fetchOptions.transportOptions, url, signal) : [];
+    reason === "NOT_FOUND" && url.pathname !== "/"
+      ? await listServerAgentUrls(fetchOptions.transportOptions, url, signal)
+      : [];
   // Without an answer, nothing is known about the card.
   const silence = reason === "UNAVAILABLE" && failure?.cause !== undefined ? `${failure.message}\n` : "";
   const message = `${silence}Found no agent card for ${agentUrl}. ${formatServerAgents(agentUrls)}Pass the URL of an agent, its host, or its card. Tried:\n  ${attempts.join("\n  ")}`;
