@@ -222,6 +222,7 @@ export const IMPORT_BOUNDARIES: Readonly<Record<string, ImportBoundary>> = {
     rooms: {
       protocol: "whole",
       "usage-checks": "whole",
+      logging: "whole",
       wire: "whole",
       trace: "whole",
       engine: "types",

@@ -114,7 +114,7 @@ describe("GET /metrics", () => {
       [["a@localhost"], 400],
       [["localhost", "evil.example"], 400],
     ] as const)
-      expect(await readStatus(port, hosts), hosts.join(", ")).toBe(status);
+      expect([hosts, await readStatus(port, hosts)]).toEqual([hosts, status]);
   });
 
   it("of the separate server exists only at its path", async () => {

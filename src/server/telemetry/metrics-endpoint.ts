@@ -33,10 +33,10 @@ export function handleMetricsRequest(
 export function createMetricsListener(registry: MetricRegistry, host: string): Server {
   return createServer((request, response) => {
     const refusal = findHostRefusal(request.headersDistinct["host"], host);
-    if (refusal !== undefined) return void response.writeHead(refusal).end();
     const isFound = request.url?.split("?", 1)[0] === METRICS_PATH;
     const isAllowed = request.method === "GET" || request.method === "HEAD";
-    if (!isFound || !isAllowed) response.writeHead(isFound ? 405 : 404).end();
+    if (refusal !== undefined) response.writeHead(refusal).end();
+    else if (!isFound || !isAllowed) response.writeHead(isFound ? 405 : 404).end();
     else
       response
         .writeHead(200, { "content-type": PROMETHEUS_CONTENT_TYPE, "cache-control": "no-store" })
