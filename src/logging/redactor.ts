@@ -148,7 +148,7 @@ class SecretRedactor implements Redactor {
   }
 
   #redactValue(value: JsonValue, depth: number): JsonValue {
-    if (typeof value === "string") return this.redactText(value);
+    if (typeof value === "string") return this.#redactString(value, depth);
     if (typeof value !== "object" || value === null) return value;
     // Deeper values are not part of A2A objects, and the stack has an end.
     if (depth > MAX_JSON_DEPTH) return REDACTED_VALUE;
@@ -168,6 +168,15 @@ class SecretRedactor implements Redactor {
             : this.#redactValue(member, depth + 1),
       ]);
     return Object.fromEntries(members);
+  }
+
+  /** Redacts JSON text in a string as JSON, because the escapes in it hide where its values begin. */
+  #redactString(text: string, depth: number): string {
+    if (!this.#mayContainSecret(text)) return text;
+    const json = /^\s{0,8}[[{"]/.test(text) ? parseJson(text) : undefined;
+    return json === undefined
+      ? this.#redactSecrets(text)
+      : JSON.stringify(this.#redactValue(json, depth + 1));
   }
 
   /** Objects below a secret name stay readable, because they can be declarations of security schemes. */
@@ -223,11 +232,11 @@ class SecretRedactor implements Redactor {
     SEPARATOR.lastIndex = 0;
     for (let match = SEPARATOR.exec(text); match; match = SEPARATOR.exec(text)) {
       const separator = match[0];
-      const name = findNameBefore(text, match.index);
+      const { name, start } = findNameBefore(text, match.index);
       if (!isSecretName(name) && !this.#declaredNames.has(name.toLowerCase())) continue;
       // In XML, the name is a tag.
-      if (separator === ">" && text[match.index - name.length - 1] !== "<") continue;
-      const value = findValue(text, match.index + separator.length, name, separator);
+      if (separator === ">" && text[start - 1] !== "<") continue;
+      const value = findValue(text, start, name, match.index + separator.length);
       SEPARATOR.lastIndex = Math.max(SEPARATOR.lastIndex, value.end);
       if (!value.isSecret) continue;
       clean += `${text.slice(copied, value.start)}${REDACTED_VALUE}`;
@@ -258,7 +267,10 @@ const NAME_CHARACTER = /[\w.-]/;
  * Returns the name before a separator, which can be in quotes and in brackets. The name `key` includes the word before,
  * as in `API key`.
  */
-function findNameBefore(text: string, separatorAt: number): string {
+function findNameBefore(
+  text: string,
+  separatorAt: number,
+): { readonly name: string; readonly start: number } {
   let end = separatorAt;
   const skip = (characters: string, max: number): void => {
     for (let count = 0; count < max && end > 0 && characters.includes(text[end - 1] as string); count++)
@@ -276,42 +288,54 @@ function findNameBefore(text: string, separatorAt: number): string {
   };
   const start = findStart(end);
   const isKeyOfTwoWords = text[start - 1] === " " && /^(?:key|tokens)$/i.test(text.slice(start, end));
-  return text.slice(isKeyOfTwoWords ? findStart(start - 1) : start, end);
+  const nameStart = isKeyOfTwoWords ? findStart(start - 1) : start;
+  return { name: text.slice(nameStart, end), start: nameStart };
 }
 
 /** Finds the value after a name: a string in quotes, the rest of a header, or a word. */
-function findValue(text: string, separatorEnd: number, name: string, separator: string): NamedValue {
+function findValue(text: string, nameStart: number, name: string, separatorEnd: number): NamedValue {
   let at = separatorEnd;
   while (at - separatorEnd < MAX_PADDING && /\s/.test(text[at] ?? "")) at += 1;
   let backslashes = 0;
   while (text[at + backslashes] === "\\") backslashes += 1;
-  const quote = text[at + backslashes] ?? "";
-  if (quote !== "" && "\"'`".includes(quote)) {
+  const quote = text[at + backslashes];
+  if (isQuote(quote)) {
     const start = at + backslashes + 1;
     const end = findClosingQuote(text, start, quote, backslashes);
-    return {
-      start,
-      end,
-      isSecret: end > start && !HARMLESS_VALUE.test(text.slice(start, Math.min(end, start + 16))),
-    };
+    const beginning = text.slice(start, Math.min(end, start + 16));
+    return { start, end, isSecret: end > start && !HARMLESS_VALUE.test(beginning) };
   }
-  const isHeader = /(?:authorization|cookie2?)$/i.test(name);
+  if (/(?:authorization|cookie2?)$/i.test(name))
+    return toHeaderValue(text, at, findHeaderEnd(text, nameStart, at));
+  const stop = text[separatorEnd - 1] === ">" && text[separatorEnd - 2] !== "=" ? "<" : WORD_END;
   let end = at;
-  const stop = isHeader ? HEADER_END : separator === ">" ? "<" : WORD_END;
   while (end < text.length && !stop.includes(text[end] as string) && !isEscapedQuote(text, end)) end += 1;
   const value = text.slice(at, end);
-  if (isHeader) return toHeaderValue(text, at, end);
   if (value === "" || HARMLESS_VALUE.test(value)) return { start: at, end, isSecret: false };
   // In a sentence such as "the token: no key matches", the word is no secret.
   const isInSentence = at > separatorEnd && /^ [A-Za-z]/.test(text.slice(end, end + 2));
   return { start: at, end, isSecret: !isInSentence || !isPlainWord(value) };
 }
 
-const HEADER_END = "\n\r\"'`<>";
 const WORD_END = " \t\n\r,;&\"'`<>)]}";
 
+function isQuote(character: string | undefined): character is string {
+  return character !== undefined && "\"'`".includes(character);
+}
+
 function isEscapedQuote(text: string, at: number): boolean {
-  return text[at] === "\\" && "\"'".includes(text[at + 1] ?? " ");
+  return text[at] === "\\" && isQuote(text[at + 1]);
+}
+
+/** A header ends with its line, or with the string that contains it. */
+function findHeaderEnd(text: string, nameStart: number, at: number): number {
+  const lineEnd = text.indexOf("\n", at);
+  const maxEnd = lineEnd === -1 ? text.length : lineEnd;
+  const quote = text[nameStart - 1];
+  if (!isQuote(quote)) return maxEnd;
+  let level = 0;
+  while (text[nameStart - 2 - level] === "\\" && level < MAX_PADDING) level += 1;
+  return findClosingQuote(text, at, quote, level, maxEnd);
 }
 
 /** Credentials of most schemes are one word. Other schemes have a list of parameters. */
@@ -332,10 +356,16 @@ function toHeaderValue(text: string, at: number, lineEnd: number): NamedValue {
   return { start, end, isSecret: !text.startsWith(REDACTED_VALUE, start) };
 }
 
-/** Returns the position of the quote that ends a string, or the end of the text. */
-function findClosingQuote(text: string, start: number, quote: string, level: number): number {
+/** Returns the position of the quote that ends a string, or the maximum end. */
+function findClosingQuote(
+  text: string,
+  start: number,
+  quote: string,
+  level: number,
+  maxEnd = text.length,
+): number {
   let backslashes = 0;
-  for (let at = start; at < text.length; at++) {
+  for (let at = start; at < maxEnd; at++) {
     const character = text[at];
     if (character === "\\") backslashes += 1;
     else {
@@ -344,7 +374,7 @@ function findClosingQuote(text: string, start: number, quote: string, level: num
       backslashes = 0;
     }
   }
-  return text.length;
+  return maxEnd;
 }
 
 /** A word without digits and signs is not a secret if the text around it is a sentence. */
@@ -396,6 +426,14 @@ function listEncodings(secret: string): string[] {
 
 function escapeJson(text: string): string {
   return JSON.stringify(text).slice(1, -1);
+}
+
+function parseJson(text: string): JsonValue | undefined {
+  try {
+    return JSON.parse(text) as JsonValue;
+  } catch {
+    return undefined;
+  }
 }
 
 function decodeName(name: string): string {
