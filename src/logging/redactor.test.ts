@@ -6,25 +6,23 @@ import { createRedactor } from "./index.ts";
 const redactor = createRedactor({ env: {} });
 
 const fragments = constantFrom(
-  ...[
-    "password",
-    "cookie",
-    ": ",
-    "=",
-    '"',
-    "'",
-    "\\",
-    "\n",
-    "{",
-    "}",
-    "[",
-    "<",
-    ">",
-    "?k=",
-    "&",
-    "Bearer a1234567",
-    "eyJabcdef.a.b",
-  ],
+  "password",
+  "cookie",
+  ": ",
+  "=",
+  '"',
+  "'",
+  "\\",
+  "\n",
+  "{",
+  "}",
+  "[",
+  "<",
+  ">",
+  "?k=",
+  "&",
+  "Bearer a1234567",
+  "eyJabcdef.a.b",
 );
 
 describe("the redactor [SEC-46]", () => {

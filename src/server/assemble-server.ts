@@ -101,7 +101,8 @@ export function assembleServer(
   );
   const authenticator =
     options.authenticate === undefined ? undefined : new Authenticator(options.authenticate, observer);
-  getSharedRedactor().addSecuritySchemes(authenticator?.securityDeclaration.securitySchemes);
+  if (authenticator)
+    getSharedRedactor().addSecuritySchemes(authenticator.securityDeclaration.securitySchemes);
   // URL paths are appended to this URL, so it must not end in a slash.
   const publicUrl = options.publicUrl && stripTrailingCharacters(options.publicUrl, "/");
   const engineOptions = {
