@@ -3,13 +3,14 @@ import {
   isReadableName,
   isSecretHeaderName,
   isSecretName,
+  isPrefixedSecret,
   isSecretQueryName,
   JWT,
   mayContainSecret,
-  NETRC_PASSWORD,
   OPTION_VALUE,
+  PASSWORD_WORD,
   PREFIXED_SECRET,
-  PRIVATE_KEY_BLOCK,
+  PRIVATE_KEY_BEGINNING,
   QUERY_PARAMETER,
   SCHEME_CREDENTIALS,
   SECRET_LIST_NAME,
@@ -204,18 +205,25 @@ class SecretRedactor implements Redactor {
     clean = clean
       .replaceAll(SCHEME_CREDENTIALS, redactSchemeCredentials)
       .replaceAll(PREFIXED_SECRET, redactPrefixedSecret);
-    if (clean.includes("-----BEGIN")) clean = clean.replaceAll(PRIVATE_KEY_BLOCK, REDACTED_VALUE);
+    if (clean.includes("-----BEGIN")) clean = redactPrivateKeys(clean);
     if (clean.includes("eyJ"))
       clean = clean.replaceAll(JWT, (match) => (match.split(".", 3).length === 3 ? REDACTED_VALUE : match));
     if (clean.includes("://"))
       clean = clean
-        .replaceAll(URL_CREDENTIALS, `://${REDACTED_VALUE}@`)
+        .replaceAll(URL_CREDENTIALS, (match: string, user: string): string =>
+          user.includes(":") || user.length >= 20 ? `://${REDACTED_VALUE}@` : match,
+        )
         .replaceAll(SECRET_WEBHOOK_URL, `$1${REDACTED_VALUE}`);
-    if (clean.includes("login")) clean = clean.replaceAll(NETRC_PASSWORD, `$1${REDACTED_VALUE}`);
-    if (clean.includes("'")) clean = clean.replaceAll(SQL_PASSWORD, `$1$2'${REDACTED_VALUE}'`);
+    clean = clean
+      .replaceAll(SQL_PASSWORD, `$1$2'${REDACTED_VALUE}'`)
+      .replaceAll(PASSWORD_WORD, (match: string, before: string, value: string): string =>
+        /\d/.test(value) && !/^[:=]/.test(value) ? before + REDACTED_VALUE : match,
+      );
     if (clean.includes("--"))
-      clean = clean.replaceAll(OPTION_VALUE, (option: string, name: string, value: string): string =>
-        isSecretName(name) && !isPlainWord(value) ? `${name} ${REDACTED_VALUE}` : option,
+      clean = clean.replaceAll(
+        OPTION_VALUE,
+        (option: string, name: string, space: string, value: string): string =>
+          isSecretName(name) && !isPlainWord(value) ? name + space + REDACTED_VALUE : option,
       );
     return this.#redactNamedValues(clean);
   }
@@ -395,13 +403,35 @@ function redactSchemeCredentials(
   offset: number,
   text: string,
 ): string {
+  if (value.length < MIN_VARIABLE_LENGTH) return match;
   const isParameter = value.endsWith("=") && '"\\'.includes(text[offset + match.length] ?? " ");
   return !isParameter && (/\d/.test(value) || value.length >= 20) ? `${scheme} ${REDACTED_VALUE}` : match;
 }
 
 /** A period at the end belongs to the sentence. */
-function redactPrefixedSecret(match: string): string {
+function redactPrefixedSecret(match: string, prefix: string, rest: string): string {
+  if (!isPrefixedSecret(prefix, rest)) return match;
   return match.endsWith(".") ? `${REDACTED_VALUE}.` : REDACTED_VALUE;
+}
+
+/** Redacts private keys in PEM, also if the end of a key is cut off or if its line ends are escaped. */
+function redactPrivateKeys(text: string): string {
+  let clean = "";
+  let copied = 0;
+  PRIVATE_KEY_BEGINNING.lastIndex = 0;
+  for (let match = PRIVATE_KEY_BEGINNING.exec(text); match; match = PRIVATE_KEY_BEGINNING.exec(text)) {
+    let end = match.index + match[0].length;
+    while (end < text.length && !isQuote(text[end]) && !text.startsWith("-----", end)) end += 1;
+    if (text.startsWith("-----END ", end)) {
+      end += "-----END ".length;
+      while (/[A-Z ]/.test(text[end] ?? "")) end += 1;
+      if (text.startsWith("-----", end)) end += "-----".length;
+    }
+    clean += `${text.slice(copied, match.index)}${REDACTED_VALUE}`;
+    copied = end;
+    PRIVATE_KEY_BEGINNING.lastIndex = end;
+  }
+  return clean + text.slice(copied);
 }
 
 /** Reads the declaration of an API key in A2A 1.0 or 0.3. */

@@ -65,34 +65,41 @@ export function isSecretQueryName(name: string): boolean {
   return SECRET_QUERY_NAME.test(name.toLowerCase()) || isSecretName(name);
 }
 
-/** Tokens and keys with a prefix, which have no other use. */
+/** Tokens and keys with a prefix that has no other use. */
 export const PREFIXED_SECRET: RegExp =
-  /\b(?:(?:sk-|sk_(?:live|test)_|rk_(?:live|test)_|AIza|gh[pousr]_|github_pat_|xox[abeprs]-|xapp-|AKIA|ASIA|glpat-|gldt-|glft-|glrt-|glcbt-|glptt-|glsoat-|pypi-|do[opr]_v1_|shp(?:at|ss|ca|pa)_|ya29\.|GOCSPX-|whsec_|lin_api_|figd_|PMAK-|dckr_pat_|ATATT|AGE-SECRET-KEY-|hv[sbr]\.|sq0[a-z]{3}-|sntry[su]_|glsa_|sb_secret_)[\w-]{8,}|(?:npm_|hf_|gsk_|r8_|xai-|pplx-|tvly-|nvapi-|sbp_|rubygems_|dapi)[\w-]{20,}|SG\.[\w-]{16,}|\d{8,10}:AA[\w-]{33})[\w.-]*/g;
+  /\b(sk-|sk_(?:live|test)_|rk_(?:live|test)_|AIza|gh[pousr]_|github_pat_|xox[abeprs]-|xapp-|AKIA|ASIA|gl(?:pat|dt|ft|rt|cbt|ptt|soat)-|pypi-|do[opr]_v1_|shp(?:at|ss|ca|pa)_|ya29\.|GOCSPX-|whsec_|lin_api_|figd_|PMAK-|dckr_pat_|ATATT|AGE-SECRET-KEY-|hv[sbr]\.|sntry[su]_|glsa_|sb_secret_|npm_|hf_|gsk_|r8_|xai-|pplx-|tvly-|nvapi-|sbp_|rubygems_|dapi|SG\.|\d+:AA)([\w-]+)(?:\.[\w.-]*)?/g;
 
-/** A block of a private key in PEM, also if its end is cut off or if its line ends are escaped. */
-export const PRIVATE_KEY_BLOCK: RegExp =
-  /-----BEGIN [A-Z\d ]{0,40}PRIVATE KEY(?: BLOCK)?-----(?:-{0,4}[^-"'])*(?:-----END [A-Z\d ]{0,40}-----)?/g;
+/** Prefixes that also occur in other words, such as `npm_config_registry`. */
+const AMBIGUOUS_PREFIX = /^(?:npm_|hf_|gsk_|r8_|xai-|pplx-|tvly-|nvapi-|sbp_|rubygems_|dapi|SG\.|\d+:AA)$/;
+
+/** Returns whether the text after a prefix is long enough for a token or key. */
+export function isPrefixedSecret(prefix: string, rest: string): boolean {
+  return rest.length >= (AMBIGUOUS_PREFIX.test(prefix) ? 16 : 8);
+}
+
+/** The first line of a private key in PEM. */
+export const PRIVATE_KEY_BEGINNING: RegExp = /-----BEGIN [A-Z\d ]*PRIVATE KEY(?: BLOCK)?-----/g;
 
 /** A JWT or JWE. The pattern also matches texts with fewer segments, to stay linear. */
 export const JWT: RegExp = /\beyJ[\w-]{5,}(?:\.[\w-]*)*/g;
 
 /** User and password in a URL, or a token. */
-export const URL_CREDENTIALS: RegExp = /:\/\/(?:[^\s/@:"'<>\\]{0,256}:[^\s/@"'<>\\]{1,256}|[\w-]{20,256})@/g;
+export const URL_CREDENTIALS: RegExp = /:\/\/([^\s/@"'<>\\]+)@/g;
 
 /** Credentials after their scheme, as in an Authorization header. */
-export const SCHEME_CREDENTIALS: RegExp = /\b(Bearer|Basic|DPoP|Negotiate|ApiKey)\s{1,4}([\w.~+/=-]{8,})/gi;
+export const SCHEME_CREDENTIALS: RegExp = /\b(Bearer|Basic|DPoP|Negotiate|ApiKey)\s+([\w.~+/=-]+)/gi;
 
 /** Paths of webhooks that anybody who knows them can call. */
 export const SECRET_WEBHOOK_URL: RegExp =
-  /(hooks\.slack\.com\/(?:services|workflows|triggers)\/|discord(?:app)?\.com\/api\/webhooks\/)[\w/-]{8,}/gi;
+  /(hooks\.slack\.com\/(?:services|workflows|triggers)\/|discord(?:app)?\.com\/api\/webhooks\/)[\w/-]+/gi;
 
-/** Credentials in `.netrc`, in options of a command, and in SQL: without a separator after the name. */
-export const NETRC_PASSWORD: RegExp = /\b(login\s{1,4}\S{1,128}\s{1,4}password\s{1,4})\S+/gi;
-export const OPTION_VALUE: RegExp = /(--[a-z][\w-]{0,63})\s{1,4}([^\s"'`-][^\s"'`]*)/gi;
-export const SQL_PASSWORD: RegExp = /\b(password|identified by)(\s{1,4})'[^'\n]*'/gi;
+/** Secrets without a separator after the name: in `.netrc`, in options of a command, and in SQL. */
+export const PASSWORD_WORD: RegExp = /\b(password\s+)([^\s"'`]+)/gi;
+export const OPTION_VALUE: RegExp = /(--[a-z]\w*(?:-\w+)*)(\s+)([^\s"'`-][^\s"'`]*)/gi;
+export const SQL_PASSWORD: RegExp = /\b(password|identified by)(\s+)'[^'\n]*'/gi;
 
 /** A parameter in the query of a URL. */
-export const QUERY_PARAMETER: RegExp = /([?&;])([\w.~%+[\]-]{1,128})=([^&#\s"'`<>\\]+)/g;
+export const QUERY_PARAMETER: RegExp = /([?&;])([\w.~%+[\]-]+)=([^?&;#\s"'`<>\\]+)/g;
 
 /** Lists of which the strings are secrets. A list of scopes can have the name of a security scheme. */
 export const SECRET_LIST_NAME: RegExp = /cookie|password|secret|credential|token/i;
@@ -108,8 +115,8 @@ export const SEPARATOR: RegExp = /=>|[:=>]/g;
 const MARKS: readonly RegExp[] = [
   /["'`=:>\\](?<=(?:(?:w(?:or)?d|phrase|(?:pass|auth|ization[-_]?)code|secrets?|tokens?|credentials?|[\w .-]key|apikeys|auth|authorization|cookies?|session[-_]?id|jwt|connection[-_ ]?string|verifier|assertion|signature|bearer|otp|pin|cv[vc]|key[-_]?base)(?:[-_]?(?:value|raw|prod)|\d{1,3})?|[?&;](?:code|key|sig)|cookie2)\]?["'`=:>\\])/i,
   /[-_.](?<=\b(?:[srp]k|gh[pousr]|pat|npm|hf|gsk|r8|sbp|whsec|api|xox[a-z]|xapp|gl[a-z]{2,5}|pypi|xai|pplx|tvly|nvapi|do[opr]|ya29|shp[a-z]{2}|hv[sbr]|sg|sb|figd|pmak|gocspx|dckr|github|secret|glsa|sntry[su]|rubygems|lin|sq0[a-z]{3})[-_.])/i,
-  /\s(?<=(?:bearer|basic|dpop|negotiate|apikey|password|identified by|--[\w-]{1,64}|(?:w(?:or)?d|phrase|secret|token|key|auth|authorization|cookie|credential|jwt)\s{0,7})\s)/i,
-  /A(?:Iza|KIA|SIA|TATT)|eyJ|-----B|:AA|dapi|hooks\.slack|\/webhooks\/|@(?<=:\/\/[^\s/@]{1,512}@)/,
+  /\s(?<=(?:bearer|basic|dpop|negotiate|apikey|identified by|w(?:or)?d|phrase|secret|token|key|auth|authorization|cookie|credential|jwt)\s)/i,
+  /A(?:Iza|KIA|SIA|TATT)|eyJ|-----B|--[a-z]|:AA|dapi|hooks\.slack|\/webhooks\/|:\/\/[^\s/@"'<>]+@/,
 ];
 
 /** Returns whether a text can contain a secret by its name or by its form. */
