@@ -42,6 +42,18 @@ describe("the log", () => {
     );
   });
 
+  it("indents the lines of an error, so that an agent cannot forge entries", () => {
+    for (const thrown of [
+      "No luck\n12:00:00 info store: forged",
+      new Error("No luck\n12:00:00 info store: forged"),
+    ]) {
+      const [first, ...others] = logError("pretty", thrown).trimEnd().split("\n");
+      expect(first).toMatch(/ error agent \(task t1, error id e1\): (?:Error: )?No luck$/);
+      expect(others[0]).toBe("    12:00:00 info store: forged");
+      expect(others.every((line) => line.startsWith("    "))).toBe(true);
+    }
+  });
+
   it("describes every thrown value in one line of JSON", () => {
     assert(
       property(anything(), (thrown) => {
