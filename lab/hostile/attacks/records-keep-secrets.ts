@@ -9,7 +9,7 @@ import { SECRET_FORMS } from "../../../test/support/secret-forms.ts";
 import { defineBoundaryAttack, type BoundaryAttack } from "../attack.ts";
 
 /** The record shortens the last body within this token. */
-const LONG_TEXT = `${"x".repeat(900)} eyJ${"a".repeat(20)}.${"b".repeat(400)}.${"c".repeat(20)}`;
+const LONG_TEXT = `${"x".repeat(700)} eyJ${"a".repeat(20)}.${"b".repeat(400)}.${"c".repeat(20)}`;
 
 /** Repeats its input, as an agent does that calls tools with the credentials of its caller. */
 const parrot: Agent = {
