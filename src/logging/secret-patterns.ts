@@ -1,6 +1,6 @@
 /**
- * What is a secret by its name or by its form. Packages with such lists exist, but their patterns are for files: they
- * know no names of members and headers, need megabytes, and do not take linear time.
+ * Names and forms of secrets. Packages with such lists exist, but their patterns are for files: they know no names of
+ * members and headers, need megabytes, and do not take linear time.
  */
 
 /** Names of which the last words are secrets, in lower case and without separators. */
