@@ -106,7 +106,8 @@ describe("secrets in messages, errors, and credentials", () => {
       tapText.split("\n").find((line) => line.includes('"status":401')) ?? "{}",
     ) as { headers: Record<string, string> };
     expect(challengeHeaders["www-authenticate"]).toBe(challenge.headers.get("www-authenticate"));
-    expect(texts.tap).toContain('"idempotency-key":"order-17"');
+    for (const text of [texts.server, texts.client, texts.tap])
+      expect(text).toContain('"idempotency-key":"order-17"');
   });
 
   it("are not in the lines, tasks, and lists of the console", async () => {
