@@ -7,6 +7,7 @@ import { deriveAgentId, type Part, type Task } from "../protocol/index.ts";
 import { describeAdkAgent, type AdkCardOptions } from "./describe-adk-agent.ts";
 import { isStatusEvent, type RunHooks, applyRunHooksToEvents } from "./run-hooks.ts";
 import { checkPendingCallAnswers } from "./pending-function-calls.ts";
+import { redactCredentialAnswers } from "./redact-credential-request.ts";
 import { decodeAllowedStateDelta, toAdkMetadataKey } from "./adk-event-metadata.ts";
 import { toGenaiPart } from "./part-conversion.ts";
 import { RunEventProcessor, type RunEventProcessorOptions } from "./run-event-processor.ts";
@@ -117,6 +118,7 @@ export function adkAgent(source: AdkRunnableSource, options: AdkAgentOptions = {
     ...(options.describeExtended ? { describeExtended: options.describeExtended } : {}),
     ...(options.afterRestart ? { afterRestart: options.afterRestart } : {}),
     ...(options.concurrentTurns ? { concurrentTurns: options.concurrentTurns } : {}),
+    redactMessage: redactCredentialAnswers,
     onTaskCanceled: async (task, caller) => {
       const adkRunner = await runner();
       const session = resolveSessionKey(task, deriveSessionKey(adkRunner.appName, task.contextId, caller));

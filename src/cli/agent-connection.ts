@@ -2,6 +2,7 @@ import { connect, listServerAgents, type A2AClient, type ConnectOptions } from "
 import { toCardError, createConnectOptions, type AgentCardWithServedJson } from "./agent-card-loader.ts";
 import type { CliContext } from "./cli-context.ts";
 import type { ClientOptions } from "./client-options.ts";
+import { listSecretOptionValues } from "./credential-redactor.ts";
 import { openTrafficRecord, type OpenTrafficRecord } from "../trace/recording/index.ts";
 import { readPackageVersion } from "./package-version.ts";
 
@@ -23,7 +24,8 @@ export async function connectToAgent(
   context: CliContext,
 ): Promise<AgentConnection> {
   const { url, signal, ...how } = createConnectOptions(ref, options, context);
-  const record = options.record === undefined ? undefined : openClientRecord(options.record, context);
+  const record =
+    options.record === undefined ? undefined : openClientRecord(options.record, options, context);
   try {
     const remote = await connect(url, {
       ...how,
@@ -57,11 +59,12 @@ async function describeChoiceOfAgent(
 }
 
 /** Opens the file of `--record`. A record that cannot be written does not stop the command. */
-function openClientRecord(file: string, { streams }: CliContext): OpenTrafficRecord {
+function openClientRecord(file: string, options: ClientOptions, { streams }: CliContext): OpenTrafficRecord {
   return openTrafficRecord(file, {
     vantage: "client",
     name: "colloquy",
     code: readPackageVersion(),
+    secrets: listSecretOptionValues(options),
     onLoss: (cause) =>
       streams.err(
         `warning: ${file} is incomplete: ${cause instanceof Error ? cause.message : String(cause)}\n`,

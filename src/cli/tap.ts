@@ -165,5 +165,6 @@ function renderCall({ agent, operation, status, frames, problem, durationMs }: T
   if (frames !== undefined) parts.push(`${frames} frames`);
   parts.push(`${Math.round(durationMs)} ms`);
   if (problem !== undefined) parts.push(problem);
-  return `${parts.join("  ")}\n`;
+  // Agents and clients choose names, methods, and errors, and must not forge lines.
+  return `${parts.join("  ").replaceAll("\n", " ")}\n`;
 }

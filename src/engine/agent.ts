@@ -46,7 +46,10 @@ export type AgentEvent =
 export interface Run {
   readonly taskId: string;
   readonly contextId: string;
-  /** The message that started this turn. The message is also the last entry of `task.history`. */
+  /**
+   * The message that started this turn. The message is also the last entry of `task.history`, there in the form of
+   * `Agent.redactMessage`.
+   */
   readonly message: Message;
   /**
    * A copy of the task at the start of this turn, with its earlier messages, artifacts, and metadata. If
@@ -201,6 +204,12 @@ export interface Agent {
    * the next turn instead.
    */
   deliver?(message: Message, task: Task, caller: Caller): boolean;
+  /**
+   * Returns a message without the credentials in it, for the history of the task and for the store. `run.message` is
+   * the complete message. With `afterRestart: "restart"` or `"resume"`, the server does not call `redactMessage`,
+   * because a later attempt at the turn requires the complete message. By default, the history has all messages as sent.
+   */
+  redactMessage?(message: Message): Message;
   /**
    * With `task` (default), the server creates a task when it accepts the message. With `either`, the agent's
    * first event can be a task event or a message without a task. The server does not respond before the

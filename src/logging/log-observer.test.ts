@@ -1,7 +1,7 @@
 import { anything, assert, property } from "fast-check";
 import { describe, expect, it } from "vitest";
 import { createLogObserver, resolveObserver } from "./log-observer.ts";
-import { redactSecrets } from "./redact-secrets.ts";
+import { createRedactor } from "./redactor.ts";
 
 function logError(format: "json" | "pretty", error: unknown): string {
   const lines: string[] = [];
@@ -40,6 +40,18 @@ describe("the log", () => {
     expect(text).toMatch(
       /^\d\d:\d\d:\d\d error agent \(task t1, error id e1\): Error: red \\u001b\[31m text\n {4}at /,
     );
+  });
+
+  it("indents the lines of an error, so that an agent cannot forge entries", () => {
+    for (const thrown of [
+      "No luck\n12:00:00 info store: forged",
+      new Error("No luck\n12:00:00 info store: forged"),
+    ]) {
+      const [first, ...others] = logError("pretty", thrown).trimEnd().split("\n");
+      expect(first).toMatch(/ error agent \(task t1, error id e1\): (?:Error: )?No luck$/);
+      expect(others[0]).toBe("    12:00:00 info store: forged");
+      expect(others.every((line) => line.startsWith("    "))).toBe(true);
+    }
   });
 
   it("describes every thrown value in one line of JSON", () => {
@@ -133,14 +145,13 @@ describe("the redaction of secrets [SEC-46]", () => {
     ["Incorrect API key provided: sk-proj-abcdef123456.", "Incorrect API key provided: ***."],
     ["https://ada:lovelace@example.com/x", "https://***@example.com/x"],
     ["GET /x?api_key=abc&page=2", "GET /x?api_key=***&page=2"],
-    ['{"access_token":"abc","user":"ada"}', '{"access_token":***,"user":"ada"}'],
+    ['{"access_token":"abc","user":"ada"}', '{"access_token":"***","user":"ada"}'],
     ["token eyJhbGciOiJ.eyJzdWIi.c2ln ended", "token *** ended"],
     ["the value swordfish-42 of a variable", "the value *** of a variable"],
     ["Bearer authentication failed", "Bearer authentication failed"],
     ["Unexpected token '}' at 5; maxTokens: 7", "Unexpected token '}' at 5; maxTokens: 7"],
   ])("changes %j to %j", (text, redacted) => {
-    expect(redactSecrets(text, { MY_API_KEY: "swordfish-42", HOME: "authentication", SHORT_KEY: "at" })).toBe(
-      redacted,
-    );
+    const env = { MY_API_KEY: "swordfish-42", HOME: "authentication", SHORT_KEY: "at" };
+    expect(createRedactor({ env }).redactText(text)).toBe(redacted);
   });
 });

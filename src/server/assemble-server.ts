@@ -7,7 +7,7 @@ import {
   type Observer,
   type TaskStore,
 } from "../engine/index.ts";
-import { resolveObserver } from "../logging/index.ts";
+import { getSharedRedactor, resolveObserver } from "../logging/index.ts";
 import { stripTrailingCharacters } from "../protocol/index.ts";
 import type { TrafficRecordOption } from "../trace/recording/index.ts";
 import { createTenantAcceptanceCheck, findOnlyTenantAcceptedByServer } from "./accepted-tenants.ts";
@@ -100,6 +100,8 @@ export function assembleServer(
   );
   const authenticator =
     options.authenticate === undefined ? undefined : new Authenticator(options.authenticate, observer);
+  if (authenticator)
+    getSharedRedactor().addSecuritySchemes(authenticator.securityDeclaration.securitySchemes);
   // URL paths are appended to this URL, so it must not end in a slash.
   const publicUrl = options.publicUrl && stripTrailingCharacters(options.publicUrl, "/");
   const engineOptions = {

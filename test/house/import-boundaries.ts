@@ -157,6 +157,7 @@ export const IMPORT_BOUNDARIES: Readonly<Record<string, ImportBoundary>> = {
   dev: { rooms: { engine: "types" }, allowsNode: true },
   mcp: {
     rooms: {
+      "data-structures": "whole",
       protocol: "whole",
       telemetry: "whole",
       "usage-checks": "whole",
@@ -222,6 +223,7 @@ export const IMPORT_BOUNDARIES: Readonly<Record<string, ImportBoundary>> = {
     rooms: {
       protocol: "whole",
       "usage-checks": "whole",
+      logging: "whole",
       wire: "whole",
       trace: "whole",
       engine: "types",
