@@ -16,6 +16,7 @@ import { registerRunContext, type AdkRunContext } from "./adk-run-context.ts";
 import { IdleRunFlusher } from "./idle-run-flusher.ts";
 import { discardEventsOfEarlierAttempt } from "./sessions/discard-earlier-attempt.ts";
 import { deriveSessionKey } from "./sessions/session-key.ts";
+import type { ServedFrom } from "./sessions/store-session-service.ts";
 import { withSavedFiles } from "./saved-file-artifacts.ts";
 import { createLazyRunner, type AdkRunnableSource, type RunnerOptions } from "./lazy-runner.ts";
 import type { AdkRunner, AdkRunRequest, GenaiPart, SessionKey } from "./adk-structural-types.ts";
@@ -108,7 +109,8 @@ const SESSION_ID_KEY = toAdkMetadataKey("session_id");
  */
 export function adkAgent(source: AdkRunnableSource, options: AdkAgentOptions = {}): Agent {
   assertKnownOptions(options);
-  const runner = createLazyRunner(source, options);
+  let server: ServedFrom | undefined;
+  const runner = createLazyRunner(source, options, () => server);
   const openSession = createSessionOpener();
   const idleFlusher = new IdleRunFlusher();
   return {
@@ -117,6 +119,9 @@ export function adkAgent(source: AdkRunnableSource, options: AdkAgentOptions = {
     ...(options.describeExtended ? { describeExtended: options.describeExtended } : {}),
     ...(options.afterRestart ? { afterRestart: options.afterRestart } : {}),
     ...(options.concurrentTurns ? { concurrentTurns: options.concurrentTurns } : {}),
+    useStore: (store, agentId) => {
+      server = { store, agentId };
+    },
     onTaskCanceled: async (task, caller) => {
       const adkRunner = await runner();
       const session = resolveSessionKey(task, deriveSessionKey(adkRunner.appName, task.contextId, caller));

@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import type { BaseSessionService, Runner } from "@google/adk";
+import type { Runner } from "@google/adk";
 import { defineOptionNames, pickOptions } from "../usage-checks/index.ts";
 import type { Agent, AgentDescription } from "../engine/index.ts";
 import { A2AError, isAgentId, type AgentCard } from "../protocol/index.ts";
@@ -12,19 +12,11 @@ import {
   type ServerOptions,
 } from "../server/index.ts";
 import { ADK_AGENT_OPTION_NAMES, type AdkAgentOptions, adkAgent } from "./adk-agent.ts";
-import { PostgresSessionService } from "./sessions/postgres-session-service.ts";
-import { SqliteSessionService } from "./sessions/sqlite-session-service.ts";
 import type { AdkRunnableSource } from "./lazy-runner.ts";
 import type { AdkRunner } from "./adk-structural-types.ts";
 
 /** Options of `toA2a`. */
-export interface ToA2aOptions
-  extends ServerOptions, ListenOptions, Omit<AdkAgentOptions, "observer" | "sessionService"> {
-  /**
-   * ADK session service that stores the conversations. Default: a session service that uses the same
-   * storage as the tasks.
-   */
-  sessionService?: BaseSessionService;
+export interface ToA2aOptions extends ServerOptions, ListenOptions, Omit<AdkAgentOptions, "observer"> {
   /**
    * Members that override the generated agent card. The value may also be the path or URL of a JSON file with
    * these members.
@@ -51,16 +43,11 @@ const assertKnownOptions = defineOptionNames<ToA2aOptions>()(
  */
 export function toA2a(agent: AdkRunnableSource, options: ToA2aOptions = {}): Server {
   assertKnownOptions(options);
-  const { agentCard, runner, port = 8000, host = "127.0.0.1", grpc = false, sessionService } = options;
-  let sessions: SqliteSessionService | undefined;
-  const resolveSessionService = (): BaseSessionService | undefined => {
-    if (sessionService) return sessionService;
-    if (server.store.sessionRepository) return new PostgresSessionService(server.store);
-    const file = findServerSqlitePath(server);
-    return file === undefined ? undefined : (sessions ??= new SqliteSessionService(file));
-  };
-  const adkOptions: AdkAgentOptions = { ...options, sessionService: resolveSessionService };
-  const engineAgent = adkAgent(runner ?? agent, pickOptions(adkOptions, ...ADK_AGENT_OPTION_NAMES));
+  const { agentCard, runner, port = 8000, host = "127.0.0.1", grpc = false } = options;
+  const engineAgent = adkAgent(
+    runner ?? agent,
+    pickOptions<AdkAgentOptions>(options, ...ADK_AGENT_OPTION_NAMES),
+  );
   const server = createServer(
     { [options.id ?? deriveRootId(agent)]: withCardOverrides(engineAgent, agentCard) },
     pickOptions<ServerOptions>(options, ...SERVER_OPTION_NAMES),
@@ -73,16 +60,8 @@ export function toA2a(agent: AdkRunnableSource, options: ToA2aOptions = {}): Ser
     fetch: (request, runtimeInfo) => server.fetch(request, runtimeInfo),
     listen: (listenOptions) => server.listen({ port, host, grpc, ...listenOptions }),
     processDueWork: (workOptions) => server.processDueWork(workOptions),
-    close: async (closeOptions) => {
-      await server.close(closeOptions);
-      sessions?.close();
-    },
+    close: (closeOptions) => server.close(closeOptions),
   };
-}
-
-/** Returns the path of the server's SQLite file, or `undefined` if the server uses another store. */
-function findServerSqlitePath({ store }: Server): string | undefined {
-  return store.name.startsWith("sqlite:") ? store.name.slice("sqlite:".length) : undefined;
 }
 
 /** Returns the id of the served agent: the agent's name if the name is valid in a URL, otherwise `agent`. */
