@@ -11,7 +11,7 @@ describe("the packages that a page names", () => {
       "To use it, run `npm install pg`. Run `npm install --prefix examples/x` and `npm install`.",
       "`MCPToolset` requires the package `@modelcontextprotocol/sdk`.",
       "```sh",
-      "npm install colloquy @opentelemetry/api \\",
+      "npm install colloquy @opentelemetry/api@1.9 \\",
       "  @opentelemetry/resources ../colloquy/x.tgz && node x.js",
       "```",
       "```ts",
@@ -23,7 +23,7 @@ describe("the packages that a page names", () => {
     ].join("\n");
     expect(collectPackagesOfPage("page.md", page)).toEqual([
       "@modelcontextprotocol/sdk",
-      "@opentelemetry/api",
+      "@opentelemetry/api@1.9",
       "@opentelemetry/resources",
       "ai",
       "next",

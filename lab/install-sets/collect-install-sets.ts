@@ -13,7 +13,7 @@ interface Manifest {
   readonly devDependencies?: Readonly<Record<string, string>>;
 }
 
-const PACKAGE_NAME_PATTERN = /^(?:@[a-z0-9-]+\/)?[a-z0-9][\w.-]*$/;
+const PACKAGE_NAME_PATTERN = /^(?:@[a-z0-9-]+\/)?[a-z0-9][\w.-]*(?:@[\w.^~-]+)?$/;
 const INSTALL_COMMAND_PATTERN = /\bnpm (?:i|install) ((?:\\\n|[^\n`#;&|])*)/g;
 const IMPORT_PATTERN = /\b(?:from|import\() ?"((?:@[^/"]+\/)?[^/"]+)[^"]*"/g;
 const REQUIRED_PACKAGES_PATTERN = /\brequires? the packages? ((?:`[^`]+`(?:,? and |, )?)+)/g;

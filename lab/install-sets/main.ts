@@ -3,7 +3,7 @@
  * names together with Colloquy, without a lock file, with npm 10, npm 11, and pnpm. Nothing is installed.
  *
  *     npm run lab -- install-sets                     # all package managers
- *     npm run lab -- install-sets npm@10 pnpm@latest  # some package managers
+ *     npm run lab -- install-sets npm10 pnpm          # some package managers
  */
 import { globSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -18,31 +18,40 @@ import {
   collectPackagesOfPage,
 } from "./collect-install-sets.ts";
 
-const NPM_ARGS = ["install", "--package-lock-only", "--ignore-scripts", "--no-audit", "--no-fund"];
-const ARGS_BY_MANAGER: Readonly<Record<string, readonly string[]>> = {
-  "npm@10": NPM_ARGS,
-  "npm@11": NPM_ARGS,
-  "pnpm@latest": ["add", "--lockfile-only", "--ignore-scripts"],
-};
+const QUIET_ARGS = ["--ignore-scripts", "--no-audit", "--no-fund"];
+const NPM_ARGS = ["install", "--package-lock-only", ...QUIET_ARGS];
+/** Package managers by name: the package, its program, and the arguments of the program. */
+const MANAGERS = {
+  npm10: ["npm@10", "bin/npm-cli.js", NPM_ARGS],
+  npm11: ["npm@11", "bin/npm-cli.js", NPM_ARGS],
+  pnpm: ["pnpm@latest", "bin/pnpm.mjs", ["add", "--lockfile-only", "--ignore-scripts"]],
+} as const;
+const MANAGER_NAMES = Object.keys(MANAGERS) as (keyof typeof MANAGERS)[];
 
-const chosen = process.argv.slice(2);
-const unknown = chosen.filter((manager) => !(manager in ARGS_BY_MANAGER));
-if (unknown.length > 0) {
-  console.error(`Unknown: ${unknown.join(", ")}. Use ${Object.keys(ARGS_BY_MANAGER).join(", ")}.`);
+const args = process.argv.slice(2);
+const chosen = MANAGER_NAMES.filter((name) => args.length === 0 || args.includes(name));
+if (chosen.length === 0 || args.some((arg) => !(arg in MANAGERS))) {
+  console.error(`Unknown package manager in "${args.join(" ")}". Use ${MANAGER_NAMES.join(", ")}.`);
   process.exit(2);
 }
 
 const workFolder = mkdtempSync(join(tmpdir(), "colloquy-install-sets-"));
 const tarball = packManifest();
+installManagers();
 const sets = collectInstallSets(collectSources());
 let failures = 0;
-for (const manager of chosen.length > 0 ? chosen : Object.keys(ARGS_BY_MANAGER)) {
+for (const manager of chosen) {
+  const [, program, installArgs] = MANAGERS[manager];
+  const programFile = join(workFolder, "node_modules", manager, program);
   for (const [index, { packages, sources }] of sets.entries()) {
     const folder = join(workFolder, `${manager}-${index}`);
     mkdirSync(folder);
     writeFileSync(join(folder, "package.json"), JSON.stringify({ name: "app", version: "1.0.0" }));
-    const args = ["--yes", manager, ...(ARGS_BY_MANAGER[manager] ?? []), tarball, ...packages];
-    const { status, stdout, stderr } = runProgram("npx", args, { cwd: folder, stdio: "pipe" });
+    const { status, stdout, stderr } = runProgram(
+      process.execPath,
+      [programFile, ...installArgs, tarball, ...packages],
+      { cwd: folder, stdio: "pipe" },
+    );
     const title = `${manager}: ${packages.join(" ") || "(only colloquy)"}`;
     if (status === 0) console.log(`ok     ${title}`);
     else {
@@ -65,6 +74,14 @@ function collectSources(): Map<string, string[]> {
   for (const peer of Object.keys(peerDependencies))
     packagesBySource.set(`peerDependencies of ${peer}`, [peer]);
   return packagesBySource;
+}
+
+/** Installs each package manager under its name, because a start through `npx` takes as long as the resolution. */
+function installManagers(): void {
+  const aliases = MANAGER_NAMES.map((name) => `${name}@npm:${MANAGERS[name][0]}`);
+  runProgramOrExit("npm", ["install", ...QUIET_ARGS, "--prefix", workFolder, ...aliases], {
+    stdio: ["ignore", "ignore", "inherit"],
+  });
 }
 
 /** Packs only the manifest, because the resolution depends on nothing else. Returns the path of the tarball. */
