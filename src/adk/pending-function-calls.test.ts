@@ -152,7 +152,7 @@ describe("a message for a task with pending calls", () => {
 
 describe("a text for a task with pending calls", () => {
   const waiting = (name: string, args: JsonObject = {}): Task =>
-    createWaitingTask({ ...createCallPart("a", name), data: { id: "a", name, args } } as Part);
+    createWaitingTask({ ...createCallPart("a", name), data: { id: "a", name, args } });
   const respond = (name: string, response: JsonObject): Part => createResponsePart("a", { name, response });
 
   it("is the response if exactly one call is pending", () => {
