@@ -116,11 +116,11 @@ async function importAdk(): Promise<typeof import("@google/adk")> {
   }
 }
 
-function isRunner(root: AdkRunnable): root is Runner | AdkRunner {
+export function isRunner(root: AdkRunnable): root is Runner | AdkRunner {
   return "runAsync" in root && "sessionService" in root;
 }
 
-function isApp(root: object): root is App {
+export function isApp(root: object): root is App {
   return "rootAgent" in root && "plugins" in root;
 }
 

@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import type { Runner } from "@google/adk";
 import { defineOptionNames, pickOptions } from "../usage-checks/index.ts";
 import type { Agent, AgentDescription } from "../engine/index.ts";
-import { A2AError, isAgentId, type AgentCard } from "../protocol/index.ts";
+import { A2AError, type AgentCard } from "../protocol/index.ts";
 import {
   createServer,
   LISTEN_OPTION_NAMES,
@@ -11,7 +11,7 @@ import {
   type Server,
   type ServerOptions,
 } from "../server/index.ts";
-import { ADK_AGENT_OPTION_NAMES, type AdkAgentOptions, adkAgent } from "./adk-agent.ts";
+import { ADK_AGENT_OPTION_NAMES, type AdkAgentOptions, adkAgent, deriveAdkAgentId } from "./adk-agent.ts";
 import type { AdkRunnableSource } from "./lazy-runner.ts";
 import type { AdkRunner } from "./adk-structural-types.ts";
 
@@ -49,7 +49,7 @@ export function toA2a(agent: AdkRunnableSource, options: ToA2aOptions = {}): Ser
     pickOptions<AdkAgentOptions>(options, ...ADK_AGENT_OPTION_NAMES),
   );
   const server = createServer(
-    { [options.id ?? deriveRootId(agent)]: withCardOverrides(engineAgent, agentCard) },
+    { [options.id ?? deriveAdkAgentId(agent) ?? "agent"]: withCardOverrides(engineAgent, agentCard) },
     pickOptions<ServerOptions>(options, ...SERVER_OPTION_NAMES),
   );
   return {
@@ -62,12 +62,6 @@ export function toA2a(agent: AdkRunnableSource, options: ToA2aOptions = {}): Ser
     processDueWork: (workOptions) => server.processDueWork(workOptions),
     close: (closeOptions) => server.close(closeOptions),
   };
-}
-
-/** Returns the id of the served agent: the agent's name if the name is valid in a URL, otherwise `agent`. */
-function deriveRootId(agent: AdkRunnableSource): string {
-  const name = "name" in agent && typeof agent !== "function" ? agent.name : "";
-  return isAgentId(name) ? name : "agent";
 }
 
 function withCardOverrides(agent: Agent, card: ToA2aOptions["agentCard"]): Agent {
