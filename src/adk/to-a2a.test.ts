@@ -9,6 +9,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { collect, connect, type A2AClient } from "../client/index.ts";
 import {
+  type AgentCard,
   ArtifactContentTracker,
   type DataPart,
   type StreamResponse,
@@ -19,6 +20,7 @@ import {
 import { bearer } from "../server/auth/index.ts";
 import { createServer, type Server } from "../server/index.ts";
 import { adkAgent } from "./adk-agent.ts";
+import { ADK_EXTENSION_URI } from "./adk-event-metadata.ts";
 import { ScriptedLlm } from "./models/index.ts";
 import { toA2a, type ToA2aOptions } from "./to-a2a.ts";
 
@@ -216,6 +218,29 @@ describe("an ADK agent served with toA2a", () => {
       expect(remote.card).toMatchObject({ name: "clerk", ...card });
       expect(remote.card.skills).toHaveLength(2);
     }
+  });
+
+  it("merges the capabilities of another agent card, and ignores the members of a 0.3 agent card that only the server knows", async () => {
+    const agentCard = {
+      protocolVersion: "0.3.0",
+      url: "http://old.example/",
+      preferredTransport: "JSONRPC",
+      additionalInterfaces: [{ url: "http://old.example/rest", transport: "HTTP+JSON" }],
+      supportsAuthenticatedExtendedCard: true,
+      securitySchemes: { old: { type: "http", scheme: "bearer" } },
+      security: [{ old: [] }],
+      iconUrl: "https://example.com/i.png",
+      capabilities: { streaming: true, stateTransitionHistory: true, extensions: [{ uri: "urn:own" }] },
+    } as object;
+    const { url } = await serveAgent({ agentCard, store: "memory", versions: ["1.0"] });
+    const text = await (await fetch(`${url}/.well-known/agent-card.json`)).text();
+    expect(text).not.toMatch(/old|stateTransitionHistory|supportsAuthenticated/);
+    const { iconUrl, capabilities } = JSON.parse(text) as AgentCard;
+    expect([iconUrl, capabilities.streaming]).toEqual(["https://example.com/i.png", true]);
+    expect(capabilities.extensions?.slice(0, 2).map(({ uri }) => uri)).toEqual([
+      ADK_EXTENSION_URI,
+      "urn:own",
+    ]);
   });
 
   it("answers fetch without a port", async () => {

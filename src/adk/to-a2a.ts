@@ -70,10 +70,43 @@ function withCardOverrides(agent: Agent, card: ToA2aOptions["agentCard"]): Agent
     ...agent,
     describe: async (): Promise<AgentDescription> => {
       const [description, overrides] = await Promise.all([agent.describe(), readAgentCard(card)]);
-      // Only the server knows the interfaces and signatures of its card.
-      const { supportedInterfaces: _, signatures: __, ...members } = overrides;
-      return { ...description, ...members };
+      return mergeDescription(description, overrides);
     },
+  };
+}
+
+/** Members of a 0.3 agent card that describe the earlier server. */
+const MEMBERS_OF_EARLIER_CARDS = [
+  "additionalInterfaces",
+  "preferredTransport",
+  "protocolVersion",
+  "security",
+  "supportsAuthenticatedExtendedCard",
+  "url",
+];
+
+/**
+ * Merges an agent card into a description. Only the server knows the interfaces and signatures of its card. The security
+ * schemes of a 0.3 agent card have another format, and the server adds its own.
+ */
+function mergeDescription(description: AgentDescription, overrides: Partial<AgentCard>): AgentDescription {
+  const { supportedInterfaces: _, signatures: __, capabilities, ...members } = overrides;
+  const isEarlierCard = MEMBERS_OF_EARLIER_CARDS.some((name) => name in members);
+  const ignored = isEarlierCard ? [...MEMBERS_OF_EARLIER_CARDS, "securitySchemes"] : [];
+  const own = Object.fromEntries(Object.entries(members).filter(([name]) => !ignored.includes(name)));
+  const earlierCapabilities: { stateTransitionHistory?: boolean } & AgentCard["capabilities"] = {
+    ...capabilities,
+  };
+  const { stateTransitionHistory: ___, ...ownCapabilities } = earlierCapabilities;
+  const extensions = new Map(
+    [...(description.capabilities?.extensions ?? []), ...(capabilities?.extensions ?? [])].map(
+      (extension) => [extension.uri, extension],
+    ),
+  );
+  return {
+    ...description,
+    ...own,
+    capabilities: { ...description.capabilities, ...ownCapabilities, extensions: [...extensions.values()] },
   };
 }
 
